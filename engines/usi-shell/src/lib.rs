@@ -1,0 +1,1 @@
+//! USI engine shell.

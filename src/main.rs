@@ -1,0 +1,2 @@
+//! Renmei.
+fn main() {}
