@@ -1,1 +1,3 @@
-//! Renmei.
+//! Renmei: tournament and match-server infrastructure for computer shogi.
+
+pub mod plan;

@@ -1,1 +1,15 @@
-//! Referee.
+//! Floor 1: what a game, a match and a rating are.
+//!
+//! Nothing here reads a clock, a file, a socket or a source of randomness: time, text and seeds come in as
+//! arguments, so that every rule is tested without waiting for anything.
+
+pub mod adjudicate;
+pub mod clock;
+mod color;
+pub mod event;
+mod outcome;
+pub mod rules;
+pub mod schedule;
+
+pub use color::Color;
+pub use outcome::{AbortBy, DrawBy, Foul, Outcome, WinBy};

@@ -1,0 +1,195 @@
+//! A checked event: what `run`, `match` and `serve` work from. Nothing below validates it again.
+
+use referee::{
+    adjudicate::Adjudication,
+    clock::TimeControl,
+    rules::Rules,
+    schedule::{ReplayDraws, Stage},
+};
+use serde::Serialize;
+use std::{path::PathBuf, time::Duration};
+
+/// Everything an event needs to be played.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Plan {
+    /// The event's name: with it an interrupted event is found again in its database.
+    pub name: String,
+    /// The SQLite file.
+    pub database: PathBuf,
+    /// Seed of every random choice of the event.
+    pub seed: u64,
+    /// Games at once.
+    pub concurrency: usize,
+    /// Play even if the engines need more cores than there are.
+    pub oversubscribe: bool,
+    /// Pin each game's engines to cores of their own.
+    pub affinity: bool,
+    /// How many engines may be starting up at once.
+    pub startups: usize,
+    /// The stages, in order; at least one.
+    pub stages: Vec<Stage>,
+    /// Whether draws are played again.
+    pub replay_draws: ReplayDraws,
+    /// The sequential test that ends an SPRT stage.
+    pub sprt: Option<SprtPlan>,
+    /// Rules of the games.
+    pub rules: Rules,
+    /// Endings by score.
+    pub adjudication: Adjudication,
+    /// Start positions; `None`: every game starts from the even position.
+    pub openings: Option<OpeningPlan>,
+    /// The players, at least two.
+    pub engines: Vec<EnginePlan>,
+}
+
+/// A sequential probability ratio test.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct SprtPlan {
+    /// The scale of the two hypotheses.
+    pub model: SprtModel,
+    /// Elo of H0.
+    pub elo0: f64,
+    /// Elo of H1.
+    pub elo1: f64,
+    /// Probability of accepting H1 when H0 is true.
+    pub alpha: f64,
+    /// Probability of accepting H0 when H1 is true.
+    pub beta: f64,
+}
+
+/// The scale the hypotheses of an SPRT are on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SprtModel {
+    /// Normalized Elo.
+    #[default]
+    Normalized,
+    /// Logistic Elo.
+    Logistic,
+}
+
+/// Where start positions come from.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct OpeningPlan {
+    /// Files: SFEN or USI move lines, CSA, KIF, KI2, JKF records.
+    pub files: Vec<PathBuf>,
+    /// Plies taken from each line; `None`: all.
+    pub plies: Option<u32>,
+    /// The order they are used in.
+    pub order: OpeningOrder,
+    /// The two games of a pair use the same opening with colours swapped.
+    pub pairs: bool,
+    /// Positions that two lines lead to are used once.
+    pub dedupe: bool,
+}
+
+/// The order openings are used in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OpeningOrder {
+    /// As they stand in the files.
+    #[default]
+    Sequential,
+    /// Shuffled by the event's seed.
+    Random,
+}
+
+/// One engine.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct EnginePlan {
+    /// Its name in the event; unique.
+    pub name: String,
+    /// The program, already found on the path or relative to the configuration file.
+    pub command: PathBuf,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// The directory it runs in.
+    pub directory: Option<PathBuf>,
+    /// Environment variables on top of this program's.
+    pub environment: Vec<(String, String)>,
+    /// USI options, by their names as the engine declares them.
+    pub options: Vec<(String, String)>,
+    /// Its clock.
+    pub time: TimeControl,
+    /// Time kept back from what it is told in `go`, for engines that overshoot.
+    pub reserve: Duration,
+    /// Which `go` forms it understands.
+    pub go: GoForms,
+    /// Let it think on the opponent's time.
+    pub ponder: bool,
+    /// How long it may take outside its own turns.
+    pub limits: SeatLimits,
+    /// When a new process is started.
+    pub restart: Restart,
+    /// Cores it keeps busy while it thinks.
+    pub cores: f64,
+    /// Share of a GPU it needs; at most `gpus` of the event run at once.
+    pub gpu: f64,
+    /// The event goes on without it when its program is not there.
+    pub optional: bool,
+}
+
+/// Which forms of `go` an engine understands; the clock form with `byoyomi` every engine does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct GoForms {
+    /// `binc`/`winc`; else the increment is added to the time told.
+    pub increment: bool,
+    /// `movetime`; else the fixed time is told as byoyomi.
+    pub movetime: bool,
+    /// `nodes`.
+    pub nodes: bool,
+    /// `depth`.
+    pub depth: bool,
+    /// `btime 0 wtime 0` may be sent with a byoyomi; else `byoyomi` stands alone when no main time is left.
+    pub zero_time: bool,
+}
+
+impl Default for GoForms {
+    fn default() -> Self {
+        Self { increment: true, movetime: true, nodes: true, depth: true, zero_time: true }
+    }
+}
+
+/// How long an engine may take outside its own turns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct SeatLimits {
+    /// From its start to `usiok`.
+    pub start: Duration,
+    /// From the first `isready` of a process to `readyok`.
+    pub ready: Duration,
+    /// From a later `isready` to `readyok`, between games.
+    pub new_game: Duration,
+    /// From `stop` to `bestmove`.
+    pub stop: Duration,
+    /// From `quit` to its end; then SIGTERM.
+    pub quit: Duration,
+    /// From SIGTERM to its end; then SIGKILL.
+    pub terminate: Duration,
+}
+
+impl Default for SeatLimits {
+    fn default() -> Self {
+        let secs = Duration::from_secs;
+        Self {
+            start: secs(30),
+            ready: secs(120),
+            new_game: secs(30),
+            stop: secs(5),
+            quit: secs(2),
+            terminate: secs(1),
+        }
+    }
+}
+
+/// When a new process is started for an engine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Restart {
+    /// After a fault; else one process plays game after game.
+    #[default]
+    OnFault,
+    /// For every game.
+    EveryGame,
+    /// Never: after a fault its remaining games are lost by default.
+    Never,
+}

@@ -1,0 +1,139 @@
+//! Ending a game early by what both engines think of it. Off unless the event asks for it.
+
+use crate::{Color, event::Score};
+use serde::{Deserialize, Serialize};
+
+/// The adjudication rules of an event; all counts are in plies.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Adjudication {
+    /// When a game is given up for a side.
+    pub resign: Option<ResignRule>,
+    /// When a game is called a draw.
+    pub draw: Option<DrawRule>,
+}
+
+/// A side loses when it has thought itself lost for long enough.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ResignRule {
+    /// At or below minus this many centipawns, from the side that is lost.
+    pub score: i32,
+    /// For this many of its own moves in a row.
+    pub moves: u32,
+    /// The opponent has to agree: at or above `score` for as many moves in a row.
+    pub two_sided: bool,
+}
+
+/// A game is drawn when both sides have thought it level for long enough.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DrawRule {
+    /// Within this many centipawns of zero.
+    pub score: i32,
+    /// For this many plies in a row, both sides' counted.
+    pub plies: u32,
+    /// Not before this ply of the game.
+    pub from_ply: u32,
+}
+
+/// What adjudication has seen of a game.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Adjudicator {
+    rules: Adjudication,
+    /// By color, consecutive own moves at or below `-score`, and at or above `score`.
+    lost: [u32; 2],
+    won: [u32; 2],
+    level: u32,
+}
+
+/// What the scores say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// This side is lost.
+    Lost(Color),
+    /// Nobody will win.
+    Draw,
+}
+
+impl Adjudicator {
+    /// A game under `rules`.
+    #[must_use]
+    pub fn new(rules: Adjudication) -> Self {
+        Self { rules, ..Self::default() }
+    }
+
+    /// `color` made ply `ply` with this score of its own; a move without a score ends every streak.
+    pub fn moved(&mut self, color: Color, ply: u32, score: Option<Score>) -> Option<Verdict> {
+        let cp = score.map(Score::centipawns);
+        self.resignation(color, cp).or_else(|| self.draw(ply, cp))
+    }
+
+    fn resignation(&mut self, color: Color, cp: Option<i32>) -> Option<Verdict> {
+        let rule = self.rules.resign?;
+        let side = color.index();
+        self.lost[side] = streak(self.lost[side], cp.is_some_and(|cp| cp <= -rule.score));
+        self.won[side] = streak(self.won[side], cp.is_some_and(|cp| cp >= rule.score));
+        [color, !color]
+            .into_iter()
+            .find(|lost| {
+                let agreed = !rule.two_sided || self.won[(!*lost).index()] >= rule.moves;
+                self.lost[lost.index()] >= rule.moves && agreed
+            })
+            .map(Verdict::Lost)
+    }
+
+    fn draw(&mut self, ply: u32, cp: Option<i32>) -> Option<Verdict> {
+        let rule = self.rules.draw?;
+        self.level = streak(self.level, cp.is_some_and(|cp| cp.abs() <= rule.score));
+        (self.level >= rule.plies && ply >= rule.from_ply).then_some(Verdict::Draw)
+    }
+}
+
+fn streak(length: u32, goes_on: bool) -> u32 {
+    if goes_on { length + 1 } else { 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn resign(two_sided: bool) -> Adjudicator {
+        let rule = ResignRule { score: 1000, moves: 2, two_sided };
+        Adjudicator::new(Adjudication { resign: Some(rule), draw: None })
+    }
+
+    #[test]
+    fn one_side_alone_can_give_up() {
+        let mut game = resign(false);
+        assert_eq!(game.moved(Color::Black, 1, Some(Score::Cp(-1000))), None);
+        assert_eq!(game.moved(Color::White, 2, Some(Score::Cp(0))), None);
+        assert_eq!(game.moved(Color::Black, 3, Some(Score::Mate(-4))), Some(Verdict::Lost(Color::Black)));
+    }
+
+    #[test]
+    fn a_better_score_or_a_silent_move_starts_the_count_again() {
+        let mut game = resign(false);
+        for score in [Some(Score::Cp(-1500)), Some(Score::Cp(-999)), Some(Score::Cp(-1500)), None] {
+            assert_eq!(game.moved(Color::White, 2, score), None);
+        }
+    }
+
+    #[test]
+    fn two_sided_waits_for_the_winner_to_agree() {
+        let mut game = resign(true);
+        let plies = [(Color::Black, -2000), (Color::White, 900), (Color::Black, -2000), (Color::White, 1000)];
+        for (ply, (color, cp)) in (1..).zip(plies) {
+            assert_eq!(game.moved(color, ply, Some(Score::Cp(cp))), None);
+        }
+        assert_eq!(game.moved(Color::Black, 5, Some(Score::Cp(-2000))), None);
+        assert_eq!(game.moved(Color::White, 6, Some(Score::Cp(1000))), Some(Verdict::Lost(Color::Black)));
+    }
+
+    #[test]
+    fn a_draw_needs_its_plies_and_its_ply() {
+        let rule = DrawRule { score: 10, plies: 3, from_ply: 5 };
+        let mut game = Adjudicator::new(Adjudication { resign: None, draw: Some(rule) });
+        for ply in 1..5 {
+            assert_eq!(game.moved(Color::Black, ply, Some(Score::Cp(-10))), None);
+        }
+        assert_eq!(game.moved(Color::Black, 5, Some(Score::Cp(10))), Some(Verdict::Draw));
+    }
+}

@@ -1,0 +1,281 @@
+//! Clocks: main time, byoyomi, Fischer increment, delay; counted in milliseconds or in whole seconds.
+//!
+//! One [`Charged`] value comes out of every reply. It is deducted here, written in the record and sent to the
+//! players, so that the three can never disagree.
+
+use crate::Color;
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// How the time a move took is counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Accounting {
+    /// To the millisecond; a reply is late when it uses *more* than what is left plus the margin.
+    #[default]
+    Milliseconds,
+    /// In whole seconds, fractions dropped, as CSA servers count (CSA server protocol 1.2.1); using *exactly* what
+    /// is left loses.
+    Seconds,
+}
+
+/// The time one player has for a game. All durations zero and no limit: untimed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TimeControl {
+    /// Main time for the whole game.
+    pub main: Duration,
+    /// Byoyomi: time for each move once the main time is used up.
+    pub byoyomi: Duration,
+    /// Fischer increment, there for every move, the first included.
+    pub increment: Duration,
+    /// Time at the start of each move that is never charged.
+    pub delay: Duration,
+    /// Exactly this long for each move (`go movetime`); main, byoyomi and increment are then zero.
+    pub fixed: Option<Duration>,
+    /// Search this many nodes (`go nodes`).
+    pub nodes: Option<u64>,
+    /// Search this deep, in plies (`go depth`).
+    pub depth: Option<u32>,
+    /// Overrun of a move that is forgiven; it is not added to what is left.
+    pub margin: Duration,
+    /// How the time is counted.
+    pub accounting: Accounting,
+    /// Least time charged for a move.
+    pub least: Duration,
+    /// On an untimed turn (only nodes or depth), how long an engine may be silent before its flag falls all the same:
+    /// no game may hang for ever.
+    pub patience: Duration,
+}
+
+/// Time charged for one move: deducted, recorded and sent alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Charged(pub Duration);
+
+/// The flag fell: the reply came too late.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlagFell;
+
+/// One player's running clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Clock {
+    control: TimeControl,
+    left: Duration,
+}
+
+/// What a player is told about time when it is asked to move: the content of a `go` line.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Budget {
+    /// Main time left, by side; the byoyomi and the coming increment are not in it.
+    pub left: [Duration; 2],
+    /// Byoyomi by side.
+    pub byoyomi: [Duration; 2],
+    /// Increment by side.
+    pub increment: [Duration; 2],
+    /// Exactly this long.
+    pub fixed: Option<Duration>,
+    /// This many nodes.
+    pub nodes: Option<u64>,
+    /// This deep, in plies.
+    pub depth: Option<u32>,
+}
+
+impl TimeControl {
+    /// Whether a clock runs at all (else only [`TimeControl::patience`] limits a move).
+    #[must_use]
+    pub fn is_timed(&self) -> bool {
+        self.fixed.is_some() || self.main + self.byoyomi + self.increment > Duration::ZERO
+    }
+
+    /// The time as it is charged for a reply that took `elapsed`.
+    fn counted(&self, elapsed: Duration) -> Duration {
+        let net = elapsed.saturating_sub(self.delay);
+        let counted = match self.accounting {
+            Accounting::Milliseconds => {
+                Duration::from_millis(u64::try_from(net.as_millis()).unwrap_or(u64::MAX))
+            }
+            // CSA servers count whole units: rounding once, here, keeps our clock equal to theirs.
+            Accounting::Seconds => Duration::from_secs(net.as_secs()),
+        };
+        counted.max(self.least)
+    }
+}
+
+impl Clock {
+    /// A clock at the start of a game.
+    #[must_use]
+    pub fn new(control: TimeControl) -> Self {
+        Self { control, left: control.main }
+    }
+
+    /// A clock in mid-game, with `left` of the main time.
+    #[must_use]
+    pub fn resumed(control: TimeControl, left: Duration) -> Self {
+        Self { control, left }
+    }
+
+    /// The control it runs by.
+    #[must_use]
+    pub fn control(&self) -> &TimeControl {
+        &self.control
+    }
+
+    /// Main time left.
+    #[must_use]
+    pub fn left(&self) -> Duration {
+        self.left
+    }
+
+    /// The most a move may be charged: main time, byoyomi and increment together.
+    fn ceiling(&self) -> Duration {
+        match self.control.fixed {
+            Some(fixed) => fixed,
+            None if self.control.is_timed() => self.left + self.control.byoyomi + self.control.increment,
+            None => self.control.patience,
+        }
+    }
+
+    /// How long after the start of a turn a reply can still be in time (delay and margin included).
+    #[must_use]
+    pub fn allowance(&self) -> Duration {
+        self.ceiling() + self.control.delay + self.control.margin
+    }
+
+    /// Charges a reply that took `elapsed`. The byoyomi comes after the main time; the increment is there from the
+    /// first move on. An overrun within the margin is forgiven.
+    ///
+    /// # Errors
+    /// [`FlagFell`] when the reply was late; the clock is then as it was.
+    pub fn charge(&mut self, elapsed: Duration) -> Result<Charged, FlagFell> {
+        let counted = self.control.counted(elapsed);
+        if self.is_late(elapsed) {
+            return Err(FlagFell);
+        }
+        if self.control.fixed.is_none() && self.control.is_timed() {
+            self.left = (self.left + self.control.increment).saturating_sub(counted);
+        }
+        Ok(Charged(counted))
+    }
+
+    /// Byoyomi is consumed only after the main time, hence the comparison with everything there is for this move.
+    fn is_late(&self, elapsed: Duration) -> bool {
+        let judged = self.control.counted(elapsed.saturating_sub(self.control.margin));
+        match self.control.accounting {
+            Accounting::Seconds if self.control.is_timed() => judged >= self.ceiling(),
+            _ => elapsed > self.allowance(),
+        }
+    }
+}
+
+impl Budget {
+    /// What the player of `color` is told, with both clocks as they stand.
+    #[must_use]
+    pub fn new(clocks: &[Clock; 2], color: Color) -> Self {
+        let own = clocks[color.index()].control;
+        Self {
+            left: [clocks[0].left, clocks[1].left],
+            byoyomi: [clocks[0].control.byoyomi, clocks[1].control.byoyomi],
+            increment: [clocks[0].control.increment, clocks[1].control.increment],
+            fixed: own.fixed,
+            nodes: own.nodes,
+            depth: own.depth,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(n: u64) -> Duration {
+        Duration::from_millis(n)
+    }
+
+    fn csa(main: u64, byoyomi: u64, increment: u64) -> Clock {
+        Clock::new(TimeControl {
+            main: ms(main * 1000),
+            byoyomi: ms(byoyomi * 1000),
+            increment: ms(increment * 1000),
+            accounting: Accounting::Seconds,
+            ..TimeControl::default()
+        })
+    }
+
+    #[test]
+    fn byoyomi_comes_after_main_time_and_is_there_again_for_every_move() {
+        let control = TimeControl { main: ms(1000), byoyomi: ms(500), ..TimeControl::default() };
+        let mut clock = Clock::new(control);
+        assert_eq!(clock.charge(ms(800)), Ok(Charged(ms(800))));
+        assert_eq!((clock.left(), clock.allowance()), (ms(200), ms(700)));
+        assert_eq!(clock.charge(ms(700)), Ok(Charged(ms(700))), "exactly all of it is in time");
+        assert_eq!(clock.left(), ms(0));
+        assert_eq!(clock.charge(ms(501)), Err(FlagFell));
+        assert_eq!(clock.charge(ms(500)), Ok(Charged(ms(500))));
+    }
+
+    #[test]
+    fn the_increment_is_there_for_the_first_move() {
+        let control = TimeControl { main: ms(1000), increment: ms(200), ..TimeControl::default() };
+        let mut clock = Clock::new(control);
+        assert_eq!(clock.charge(ms(1200)), Ok(Charged(ms(1200))));
+        assert_eq!(clock.left(), ms(0));
+        assert_eq!(clock.charge(ms(50)), Ok(Charged(ms(50))));
+        assert_eq!(clock.left(), ms(150));
+    }
+
+    #[test]
+    fn an_overrun_within_the_margin_is_forgiven_but_not_given() {
+        let control = TimeControl { main: ms(100), margin: ms(50), ..TimeControl::default() };
+        let mut clock = Clock::new(control);
+        assert_eq!(clock.charge(ms(150)), Ok(Charged(ms(150))));
+        assert_eq!(clock.left(), ms(0));
+        assert_eq!(clock.charge(ms(51)), Err(FlagFell));
+    }
+
+    /// The figures were recorded on the server that runs floodgate.
+    #[test]
+    fn whole_seconds_are_counted_as_csa_servers_do() {
+        assert_eq!(csa(0, 3, 0).charge(ms(2800)), Ok(Charged(ms(2000))));
+        assert_eq!(csa(0, 3, 0).charge(ms(3100)), Err(FlagFell));
+        assert_eq!(csa(2, 3, 0).charge(ms(4990)), Ok(Charged(ms(4000))));
+        assert_eq!(csa(2, 3, 0).charge(ms(5000)), Err(FlagFell), "using exactly the limit loses");
+        let mut fischer = csa(2, 0, 3);
+        assert_eq!(fischer.charge(ms(4500)), Ok(Charged(ms(4000))));
+        assert_eq!(fischer.left(), ms(1000));
+        assert_eq!(fischer.charge(ms(4100)), Err(FlagFell));
+        assert_eq!(fischer.charge(ms(3900)), Ok(Charged(ms(3000))));
+    }
+
+    #[test]
+    fn a_move_costs_at_least_the_least_time() {
+        let mut clock = csa(10, 0, 0);
+        clock.control.least = ms(1000);
+        assert_eq!(clock.charge(ms(3)), Ok(Charged(ms(1000))));
+        assert_eq!(clock.left(), ms(9000));
+    }
+
+    #[test]
+    fn the_delay_is_never_charged() {
+        let control = TimeControl { main: ms(100), delay: ms(30), ..TimeControl::default() };
+        let mut clock = Clock::new(control);
+        assert_eq!(clock.charge(ms(30)), Ok(Charged(ms(0))));
+        assert_eq!(clock.charge(ms(130)), Ok(Charged(ms(100))));
+    }
+
+    #[test]
+    fn a_turn_limited_only_by_nodes_ends_when_patience_does() {
+        let control = TimeControl { nodes: Some(1000), patience: ms(60_000), ..TimeControl::default() };
+        let mut clock = Clock::new(control);
+        assert_eq!(clock.charge(ms(60_000)), Ok(Charged(ms(60_000))));
+        assert_eq!(clock.charge(ms(60_001)), Err(FlagFell));
+        assert_eq!(clock.left(), ms(0));
+    }
+
+    #[test]
+    fn fixed_time_is_the_same_for_every_move() {
+        let control = TimeControl { fixed: Some(ms(100)), margin: ms(10), ..TimeControl::default() };
+        let mut clock = Clock::new(control);
+        assert_eq!(clock.charge(ms(110)), Ok(Charged(ms(110))));
+        assert_eq!(clock.charge(ms(110)), Ok(Charged(ms(110))));
+        assert_eq!(clock.charge(ms(111)), Err(FlagFell));
+    }
+}

@@ -1,0 +1,59 @@
+//! Which side of the board.
+
+use serde::{Deserialize, Serialize};
+use std::{fmt, ops::Not};
+
+/// A side: black (sente) moves first from the even start, white (gote) in a handicap game.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Color {
+    /// Sente, `b` in SFEN, `+` in CSA.
+    Black,
+    /// Gote, `w` in SFEN, `-` in CSA.
+    White,
+}
+
+impl Color {
+    /// Both sides, black first.
+    pub const BOTH: [Self; 2] = [Self::Black, Self::White];
+
+    /// 0 for black, 1 for white: the index into a `[T; 2]` kept by side.
+    #[must_use]
+    pub const fn index(self) -> usize {
+        self as usize
+    }
+}
+
+impl Not for Color {
+    type Output = Self;
+    fn not(self) -> Self {
+        match self {
+            Self::Black => Self::White,
+            Self::White => Self::Black,
+        }
+    }
+}
+
+impl From<rsshogi::types::Color> for Color {
+    fn from(color: rsshogi::types::Color) -> Self {
+        if color == rsshogi::types::Color::BLACK { Self::Black } else { Self::White }
+    }
+}
+
+impl From<Color> for rsshogi::types::Color {
+    fn from(color: Color) -> Self {
+        match color {
+            Color::Black => Self::BLACK,
+            Color::White => Self::WHITE,
+        }
+    }
+}
+
+impl fmt::Display for Color {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Black => "black",
+            Self::White => "white",
+        })
+    }
+}

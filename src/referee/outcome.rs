@@ -1,0 +1,266 @@
+//! How a game ended, as one value: the winner lives inside it and is stored nowhere else.
+
+use crate::Color;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// The ending of a game.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "result")]
+pub enum Outcome {
+    /// One side won.
+    Win {
+        /// Who.
+        winner: Color,
+        /// How.
+        by: WinBy,
+    },
+    /// Neither side won; the game counts.
+    Draw {
+        /// Why.
+        by: DrawBy,
+    },
+    /// The game does not count and is played again when the event goes on.
+    Aborted {
+        /// Why.
+        by: AbortBy,
+    },
+}
+
+/// How a won game was won.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WinBy {
+    /// The loser has no legal move.
+    Mate,
+    /// The loser resigned.
+    Resignation,
+    /// The loser's flag fell.
+    Time,
+    /// The loser played an illegal move.
+    IllegalMove(Foul),
+    /// The winner declared (or reached the try square) by the rule in force.
+    Declaration,
+    /// The loser declared without the right to.
+    IllegalDeclaration,
+    /// The loser gave perpetual check.
+    PerpetualCheck,
+    /// The loser's process or connection ended, or it never became ready.
+    Disconnection,
+    /// The scores of the engines passed the resign rule of the event.
+    Adjudication,
+    /// The loser did not appear.
+    Default,
+}
+
+/// What was illegal about a move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Foul {
+    /// Two unpromoted pawns of one side on a file.
+    Nifu,
+    /// Mate by dropping a pawn.
+    Uchifuzume,
+    /// The square the move starts from is empty.
+    NoPiece,
+    /// The piece belongs to the opponent.
+    OpponentsPiece,
+    /// The target holds a piece of one's own.
+    OwnPieceOnTarget,
+    /// A drop onto a square that is not empty.
+    DropOnPiece,
+    /// The piece does not move so, or something stands in its way.
+    Unreachable,
+    /// The own king is left in check.
+    KingLeftInCheck,
+    /// A pawn, lance or knight that could never move again.
+    DeadPiece,
+    /// A promotion of a piece, or in a place, that cannot promote.
+    BadPromotion,
+    /// A drop of a piece that is not in hand.
+    NotInHand,
+    /// A move while the opponent was to move.
+    OutOfTurn,
+    /// Not a move at all.
+    Unreadable,
+}
+
+/// Why a game was drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DrawBy {
+    /// Fourfold repetition without perpetual check.
+    Sennichite,
+    /// The move limit was reached.
+    MaxMoves,
+    /// A declaration under the 24-point rule with 24 to 30 points.
+    Impasse,
+    /// The scores of the engines passed the draw rule of the event.
+    Adjudication,
+}
+
+/// Why a game does not count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AbortBy {
+    /// The event was stopped while the game was running.
+    Stopped,
+    /// An engine could not be started; nobody moved.
+    NotStarted,
+    /// This program was late itself (its own fault, never the engines').
+    Harness,
+    /// The server on the far side ended the game without a result.
+    Server,
+}
+
+impl Outcome {
+    /// `color` loses by `by`.
+    #[must_use]
+    pub fn loss(color: Color, by: WinBy) -> Self {
+        Self::Win { winner: !color, by }
+    }
+
+    /// The winner, if there is one.
+    #[must_use]
+    pub fn winner(self) -> Option<Color> {
+        match self {
+            Self::Win { winner, .. } => Some(winner),
+            _ => None,
+        }
+    }
+
+    /// Twice black's score: 2 for a win, 1 for a draw, 0 for a loss; `None` when the game does not count.
+    #[must_use]
+    pub fn black_half_points(self) -> Option<u8> {
+        match self {
+            Self::Win { winner: Color::Black, .. } => Some(2),
+            Self::Win { winner: Color::White, .. } => Some(0),
+            Self::Draw { .. } => Some(1),
+            Self::Aborted { .. } => None,
+        }
+    }
+
+    /// Twice `color`'s score; `None` when the game does not count.
+    #[must_use]
+    pub fn half_points(self, color: Color) -> Option<u8> {
+        self.black_half_points().map(|black| if color == Color::Black { black } else { 2 - black })
+    }
+
+    /// Whether the game counts.
+    #[must_use]
+    pub fn counts(self) -> bool {
+        !matches!(self, Self::Aborted { .. })
+    }
+
+    /// The cause alone, as it is written in the database, in JSON and in reports: `time`, `sennichite`,
+    /// `illegal-move:nifu` ...
+    #[must_use]
+    pub fn cause(self) -> &'static str {
+        match self {
+            Self::Win { by, .. } => by.name(),
+            Self::Draw { by } => by.name(),
+            Self::Aborted { by } => by.name(),
+        }
+    }
+
+    /// The inverse of [`Outcome::cause`] and [`Outcome::winner`]; `None` for words that name no ending.
+    #[must_use]
+    pub fn from_cause(cause: &str, winner: Option<Color>) -> Option<Self> {
+        match winner {
+            Some(winner) => {
+                WinBy::ALL.iter().find(|by| by.name() == cause).map(|&by| Self::Win { winner, by })
+            }
+            None => None
+                .or_else(|| DrawBy::ALL.iter().find(|by| by.name() == cause).map(|&by| Self::Draw { by }))
+                .or_else(|| {
+                    AbortBy::ALL.iter().find(|by| by.name() == cause).map(|&by| Self::Aborted { by })
+                }),
+        }
+    }
+}
+
+/// Gives an enum its words, once: `name` writes them and `ALL` lists the values for reading them back.
+macro_rules! words {
+    ($type:ident { $($value:expr => $word:literal),+ $(,)? }) => {
+        impl $type {
+            /// Every value.
+            pub const ALL: &[Self] = &[$($value),+];
+
+            /// The word for it in the database, JSON and reports.
+            #[must_use]
+            pub fn name(self) -> &'static str {
+                match self { $(x if x == $value => $word,)+ _ => unreachable!("every value has a word") }
+            }
+        }
+    };
+}
+
+words!(WinBy {
+    Self::Mate => "mate",
+    Self::Resignation => "resignation",
+    Self::Time => "time",
+    Self::Declaration => "declaration",
+    Self::IllegalDeclaration => "illegal-declaration",
+    Self::PerpetualCheck => "perpetual-check",
+    Self::Disconnection => "disconnection",
+    Self::Adjudication => "adjudication",
+    Self::Default => "default",
+    Self::IllegalMove(Foul::Nifu) => "illegal-move:nifu",
+    Self::IllegalMove(Foul::Uchifuzume) => "illegal-move:uchifuzume",
+    Self::IllegalMove(Foul::NoPiece) => "illegal-move:no-piece",
+    Self::IllegalMove(Foul::OpponentsPiece) => "illegal-move:opponents-piece",
+    Self::IllegalMove(Foul::OwnPieceOnTarget) => "illegal-move:own-piece-on-target",
+    Self::IllegalMove(Foul::DropOnPiece) => "illegal-move:drop-on-piece",
+    Self::IllegalMove(Foul::Unreachable) => "illegal-move:unreachable",
+    Self::IllegalMove(Foul::KingLeftInCheck) => "illegal-move:king-left-in-check",
+    Self::IllegalMove(Foul::DeadPiece) => "illegal-move:dead-piece",
+    Self::IllegalMove(Foul::BadPromotion) => "illegal-move:bad-promotion",
+    Self::IllegalMove(Foul::NotInHand) => "illegal-move:not-in-hand",
+    Self::IllegalMove(Foul::OutOfTurn) => "illegal-move:out-of-turn",
+    Self::IllegalMove(Foul::Unreadable) => "illegal-move:unreadable",
+});
+words!(DrawBy {
+    Self::Sennichite => "sennichite",
+    Self::MaxMoves => "max-moves",
+    Self::Impasse => "impasse",
+    Self::Adjudication => "draw-adjudication",
+});
+words!(AbortBy {
+    Self::Stopped => "stopped",
+    Self::NotStarted => "not-started",
+    Self::Harness => "harness",
+    Self::Server => "server",
+});
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Win { winner, by } => write!(f, "{winner} wins by {}", by.name()),
+            Self::Draw { by } => write!(f, "draw by {}", by.name()),
+            Self::Aborted { by } => write!(f, "not counted: {}", by.name()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_ending_is_read_back_from_its_words() {
+        let wins = WinBy::ALL.iter().map(|&by| Outcome::Win { winner: Color::White, by });
+        let draws = DrawBy::ALL.iter().map(|&by| Outcome::Draw { by });
+        let aborted = AbortBy::ALL.iter().map(|&by| Outcome::Aborted { by });
+        for outcome in wins.chain(draws).chain(aborted) {
+            assert_eq!(Outcome::from_cause(outcome.cause(), outcome.winner()), Some(outcome));
+        }
+        assert_eq!(Outcome::from_cause("boredom", None), None);
+    }
+
+    #[test]
+    fn half_points_of_both_sides_add_up_to_two() {
+        let win = Outcome::loss(Color::Black, WinBy::Time);
+        assert_eq!((win.half_points(Color::Black), win.half_points(Color::White)), (Some(0), Some(2)));
+        assert_eq!(Outcome::Aborted { by: AbortBy::Stopped }.half_points(Color::Black), None);
+    }
+}
