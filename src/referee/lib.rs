@@ -7,6 +7,8 @@ pub mod adjudicate;
 pub mod clock;
 mod color;
 pub mod event;
+pub mod history;
+pub mod legality;
 mod outcome;
 pub mod rules;
 pub mod schedule;
