@@ -63,7 +63,9 @@ impl History {
     /// position has the same side to move.
     fn earlier(&self, key: ZobristKey) -> impl Iterator<Item = usize> + '_ {
         let next = self.seen.len();
-        (self.counted_from..next).rev().filter(move |i| (next - i) % 2 == 0 && self.seen[*i].key == key)
+        (self.counted_from..next)
+            .rev()
+            .filter(move |i| (next - i).is_multiple_of(2) && self.seen[*i].key == key)
     }
 
     fn judge(&self, first: usize, to_move: Color) -> Repetition {

@@ -93,7 +93,8 @@ fn gold_would_do(position: &Position, mv: Move) -> bool {
     let (Some(board), Some(turn)) = (fields.next(), fields.next()) else { return false };
     let hand = if turn == "b" { "G" } else { "g" };
     let gold = Move::drop(PieceType::GOLD, mv.to_sq());
-    Position::from_sfen(&format!("{board} {turn} {hand} 1")).is_ok_and(|with_gold| with_gold.is_legal_move(gold))
+    Position::from_sfen(&format!("{board} {turn} {hand} 1"))
+        .is_ok_and(|with_gold| with_gold.is_legal_move(gold))
 }
 
 /// A pawn or lance on the last rank, a knight on the last two.
@@ -102,7 +103,8 @@ fn is_dead_end(position: &Position, mv: Move, piece: PieceType) -> bool {
         return false;
     }
     let rank = mv.to_sq().rank().raw();
-    let from_far_side = if crate::Color::from(position.turn()) == crate::Color::Black { rank } else { 8 - rank };
+    let from_far_side =
+        if crate::Color::from(position.turn()) == crate::Color::Black { rank } else { 8 - rank };
     match piece {
         PieceType::PAWN | PieceType::LANCE => from_far_side == 0,
         PieceType::KNIGHT => from_far_side <= 1,

@@ -7,6 +7,7 @@ pub mod adjudicate;
 pub mod clock;
 mod color;
 pub mod event;
+pub mod game;
 pub mod history;
 pub mod legality;
 mod outcome;
