@@ -91,6 +91,8 @@ pub enum Said {
 pub enum Order {
     /// Get ready for a game with these colours.
     NewGame {
+        /// Which; every reply is marked with it, so that no word of one game is heard in the next.
+        game: GameId,
         /// The side the seat plays.
         color: Color,
     },
@@ -193,7 +195,7 @@ impl Game {
             }
             game.apply(mv);
         }
-        let calls = Color::BOTH.map(|color| Output::Tell(color, Order::NewGame { color }));
+        let calls = Color::BOTH.map(|color| Output::Tell(color, Order::NewGame { game: game.id, color }));
         Ok((game, calls.to_vec()))
     }
 

@@ -10,6 +10,7 @@ pub mod event;
 pub mod game;
 pub mod history;
 pub mod legality;
+pub mod opening;
 mod outcome;
 pub mod rules;
 pub mod schedule;

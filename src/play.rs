@@ -1,0 +1,130 @@
+//! The only loop that plays a game, and the only caller of [`Game::handle`].
+
+use crate::{
+    bus::Bus,
+    seat::{Seat, usi::Alarm},
+};
+use referee::{
+    Color, Outcome, WinBy,
+    event::{Event, GameEnded, GameId, GameStarted},
+    game::{Game, Input, Order, Output, Reply, Setup, SetupError},
+    schedule::Pairing,
+};
+use std::time::{Duration, Instant};
+use tokio_util::sync::CancellationToken;
+
+/// The alarm rings this much after the last moment a reply could be in time. The stamp of a reply decides, never the
+/// alarm; it only ends the turn of an engine that says nothing at all.
+const ALARM_GRACE: Duration = Duration::from_millis(100);
+
+/// A game about to be played.
+#[derive(Clone, Debug)]
+pub struct Table {
+    /// The game.
+    pub setup: Setup,
+    /// Its place in the schedule.
+    pub pairing: Pairing,
+    /// Whether a draw of it will be played again and does not count.
+    pub replays_draws: bool,
+}
+
+/// Plays a game to its end; everything that happens goes onto the bus.
+///
+/// # Errors
+/// When the game cannot be set up; then nothing was played.
+pub async fn play(
+    table: Table,
+    seats: &mut [Seat; 2],
+    bus: &Bus,
+    stop: &CancellationToken,
+) -> Result<Outcome, SetupError> {
+    let id = table.setup.game;
+    let (mut game, calls) = Game::start(table.setup.clone())?;
+    let mut room = Room { id, table, seats, bus, alarm: Alarm::new(), outcome: None };
+    room.deliver(calls, &game).await;
+    while !game.is_over() {
+        let input = tokio::select! { biased; // a reply already in the mailbox beats the alarm
+            (color, reply) = next_reply(room.seats, id) => Input::Reply(color, reply),
+            () = room.alarm.rings() => Input::FlagFell,
+            () = stop.cancelled() => Input::Stop,
+        };
+        let outputs = game.handle(input);
+        room.deliver(outputs, &game).await;
+    }
+    Ok(room.outcome.unwrap_or(Outcome::Aborted { by: referee::AbortBy::Stopped }))
+}
+
+/// The next word of either side in this game; words of an earlier game are not heard.
+async fn next_reply(seats: &mut [Seat; 2], game: GameId) -> (Color, Reply) {
+    let [black, white] = seats;
+    loop {
+        let (color, heard) = tokio::select! { biased;
+            heard = black.replies.recv() => (Color::Black, heard),
+            heard = white.replies.recv() => (Color::White, heard),
+        };
+        match heard {
+            Some((of, reply)) if of == game => return (color, reply),
+            Some(_) => {}
+            None => return (color, Reply::Gone("its seat was given up".to_owned())),
+        }
+    }
+}
+
+struct Room<'a> {
+    id: GameId,
+    table: Table,
+    seats: &'a mut [Seat; 2],
+    bus: &'a Bus,
+    alarm: Alarm,
+    outcome: Option<Outcome>,
+}
+
+impl Room<'_> {
+    async fn deliver(&mut self, outputs: Vec<Output>, game: &Game) {
+        for output in outputs {
+            match output {
+                Output::Tell(color, order) => self.tell(color, order, game).await,
+                Output::Started => self.bus.happened(Event::GameStarted(self.started())),
+                Output::Happened(event) => self.bus.happened(event),
+                Output::Ended(outcome, reason) => self.ended(outcome, &reason, game.plies()),
+            }
+        }
+    }
+
+    async fn tell(&mut self, color: Color, order: Order, game: &Game) {
+        if matches!(order, Order::Go { .. }) {
+            self.alarm.set(game.allowance().map(|allowance| Instant::now() + allowance + ALARM_GRACE));
+        }
+        let _gone = self.seats[color.index()].orders.send(order).await; // a dead seat says so itself
+    }
+
+    fn started(&self) -> GameStarted {
+        let Setup { game, start, opening, .. } = &self.table.setup;
+        let opening = opening.iter().map(|mv| mv.to_usi()).collect::<Vec<_>>().join(" ");
+        GameStarted { game: *game, pairing: self.table.pairing, start: start.clone(), opening }
+    }
+
+    fn ended(&mut self, outcome: Outcome, reason: &str, plies: u32) {
+        self.alarm.set(None);
+        self.outcome = Some(outcome);
+        let replayed = self.table.replays_draws && matches!(outcome, Outcome::Draw { .. });
+        let evidence = self.evidence(outcome, reason);
+        let pairing = self.table.pairing;
+        self.bus.happened(Event::GameEnded(GameEnded { game: self.id, pairing, outcome, plies, evidence, replayed }));
+    }
+
+    /// What a dispute about the ending would need; nothing for endings that explain themselves.
+    fn evidence(&self, outcome: Outcome, reason: &str) -> String {
+        let disputed = |by| {
+            use WinBy::{Disconnection, IllegalDeclaration, IllegalMove, Time};
+            matches!(by, Disconnection | IllegalDeclaration | IllegalMove(_) | Time)
+        };
+        match outcome {
+            Outcome::Win { winner, by } if disputed(by) => {
+                let loser = !winner;
+                format!("{loser}: {reason}\n{}", self.seats[loser.index()].trace.report())
+            }
+            _ => reason.to_owned(),
+        }
+    }
+}

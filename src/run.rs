@@ -1,0 +1,2 @@
+//! Run.
+pub mod worker;

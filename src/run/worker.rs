@@ -1,0 +1,152 @@
+//! A worker: one thread on which games live wholly, with their seats, alarms and processes.
+
+use crate::{
+    bus::{Bus, Freed, Note},
+    plan::EnginePlan,
+    play::{Table, play},
+    seat::{
+        Seat,
+        usi::{self, UsiPlayer},
+    },
+};
+use referee::event::PlayerId;
+use std::{
+    io,
+    sync::{Arc, Mutex, PoisonError},
+    thread::{self, JoinHandle},
+};
+use tokio::sync::{Semaphore, mpsc};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+/// Engines kept running on a worker though no game needs them now.
+const IDLE_ENGINES: usize = 8;
+
+/// What all workers share.
+#[derive(Clone, Debug)]
+pub struct Hall {
+    /// Where everything that happens goes.
+    pub bus: Arc<Bus>,
+    /// The engines, by [`PlayerId`].
+    pub engines: Arc<[Arc<EnginePlan>]>,
+    /// How many engines may be starting at once.
+    pub startups: Arc<Semaphore>,
+    /// Adjourns the running games.
+    pub adjourn: CancellationToken,
+}
+
+/// The dispatcher's end of a worker.
+#[derive(Debug)]
+pub struct Worker {
+    jobs: mpsc::UnboundedSender<Table>,
+    thread: JoinHandle<()>,
+}
+
+/// Where a worker's games run.
+#[derive(Clone, Debug, Default)]
+pub struct Place {
+    /// Its number.
+    pub number: usize,
+    /// Games at once on it.
+    pub slots: usize,
+    /// The cores its engines are pinned to; empty: any.
+    pub cores: Vec<usize>,
+}
+
+impl Worker {
+    /// Starts a worker.
+    ///
+    /// # Errors
+    /// When the system has no thread or event queue for it.
+    pub fn start(place: Place, hall: Hall) -> io::Result<Self> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let (jobs, inbox) = mpsc::unbounded_channel();
+        let name = format!("games-{}", place.number);
+        let thread = thread::Builder::new().name(name).spawn(move || runtime.block_on(work(place, hall, inbox)))?;
+        Ok(Self { jobs, thread })
+    }
+
+    /// Gives it a game to play.
+    ///
+    /// # Errors
+    /// The table back, when the worker is gone.
+    pub fn play(&self, table: Table) -> Result<(), Table> {
+        self.jobs.send(table).map_err(|refused| refused.0)
+    }
+
+    /// Lets it finish its games, ends its engines and waits for all of it.
+    pub fn finish(self) {
+        drop(self.jobs);
+        let _panicked_already_told = self.thread.join();
+    }
+}
+
+async fn work(place: Place, hall: Hall, mut jobs: mpsc::UnboundedReceiver<Table>) {
+    let bench = Arc::new(Bench::new(place, hall));
+    let games = TaskTracker::new();
+    while let Some(table) = jobs.recv().await {
+        games.spawn(host(table, bench.clone()));
+    }
+    games.close();
+    games.wait().await;
+    bench.clear();
+    bench.actors.close();
+    bench.actors.wait().await;
+}
+
+/// Seats both players, plays, and puts them back.
+async fn host(table: Table, bench: Arc<Bench>) {
+    let (game, pairing) = (table.setup.game, table.pairing);
+    let players = [pairing.black, pairing.white];
+    let mut seats = players.map(|player| bench.seat(player));
+    let hall = &bench.hall;
+    let outcome = play(table, &mut seats, &hall.bus, &hall.adjourn).await.map_err(|error| error.to_string());
+    for (player, seat) in players.into_iter().zip(seats) {
+        bench.put_back(player, seat);
+    }
+    hall.bus.note(Note::Free(Freed { worker: bench.place.number, game, pairing, outcome }));
+}
+
+/// The engines of a worker that wait for a game.
+struct Bench {
+    place: Place,
+    hall: Hall,
+    actors: TaskTracker,
+    /// The longest waiting first.
+    idle: Mutex<Vec<(PlayerId, Seat)>>,
+}
+
+impl Bench {
+    fn new(place: Place, hall: Hall) -> Self {
+        Self { place, hall, actors: TaskTracker::new(), idle: Mutex::default() }
+    }
+
+    fn seat(&self, player: PlayerId) -> Seat {
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        match idle.iter().rposition(|(who, _)| *who == player) {
+            Some(at) => idle.remove(at).1,
+            None => self.open(player),
+        }
+    }
+
+    fn open(&self, player: PlayerId) -> Seat {
+        let engine = self.hall.engines[player.index()].clone();
+        let (cores, startups) = (self.place.cores.clone(), self.hall.startups.clone());
+        let (seat, actor) = usi::open(UsiPlayer { engine, cores, startups });
+        self.actors.spawn(actor);
+        seat
+    }
+
+    fn put_back(&self, player: PlayerId, seat: Seat) {
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        idle.push((player, seat));
+        let most = IDLE_ENGINES.max(2 * self.place.slots);
+        if idle.len() > most {
+            idle.remove(0);
+        }
+    }
+
+    fn clear(&self) {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+}
+

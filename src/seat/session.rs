@@ -1,0 +1,450 @@
+//! The USI conversation with one engine, without the engine: lines, orders and times in, bytes and replies out.
+
+use crate::plan::EnginePlan;
+use notation::usi::{EngineLine, Info, OptionDecl};
+use referee::{
+    Color, Outcome,
+    clock::Budget,
+    event::{GameId, Thought},
+    game::{Answer, Order, Reply, Said},
+};
+use rsshogi::types::Move;
+use std::{
+    io::Write as _,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+/// What an engine declared before `usiok`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Handshake {
+    /// `id name`.
+    pub name: Option<String>,
+    /// `id author`.
+    pub author: Option<String>,
+    /// Its options.
+    pub options: Vec<OptionDecl>,
+}
+
+/// What the actor has to do after a step.
+#[derive(Debug, Default)]
+pub struct Effects {
+    /// Bytes to write, whole lines.
+    pub write: Vec<u8>,
+    /// Replies for the game.
+    pub replies: Vec<(GameId, Reply)>,
+    /// What is wrong with the engine: it cannot go on.
+    pub fault: Option<String>,
+    /// The process has played its game and is not to be used again.
+    pub retire: bool,
+}
+
+/// A game this seat is in.
+#[derive(Clone, Copy, Debug)]
+struct Seated {
+    game: GameId,
+    color: Color,
+}
+
+/// A turn of this seat.
+#[derive(Clone, Debug)]
+struct Turn {
+    position: String,
+    budget: Budget,
+}
+
+#[derive(Debug)]
+enum State {
+    /// `usi` was sent.
+    Starting,
+    /// Nothing is asked of it.
+    Idle,
+    /// `isready` was sent.
+    Readying,
+    /// In a game, not asked to move.
+    Waiting,
+    /// Asked to move; its time runs from `since`, or from when the question is `written`.
+    Thinking { since: Instant, written: bool },
+    /// Thinking on the opponent's time about this position; perhaps it has answered already.
+    Pondering { expected: String, early: Option<Vec<u8>> },
+    /// `stop` was sent: one `bestmove` comes that nobody wants; then comes the turn that waits, if one does.
+    Stopping { since: Instant, next: Option<Turn> },
+}
+
+/// The conversation.
+#[derive(Debug)]
+pub struct Session {
+    engine: Arc<EnginePlan>,
+    state: State,
+    seated: Option<Seated>,
+    /// The result to be told once the engine has answered `stop`.
+    outcome: Option<(Color, Outcome)>,
+    first_ready: bool,
+    handshake: Handshake,
+    deadline: Option<Instant>,
+    /// The turn the engine answered last, and the reply it expects.
+    answered: Option<(Turn, Move, String)>,
+    turn: Option<Turn>,
+    /// The last `info` with a score of the first line of play, as it was printed.
+    info: Vec<u8>,
+}
+
+impl Session {
+    /// A conversation to be begun by [`Session::begin`].
+    #[must_use]
+    pub fn new(engine: Arc<EnginePlan>) -> Self {
+        Self {
+            engine,
+            state: State::Idle,
+            seated: None,
+            outcome: None,
+            first_ready: true,
+            handshake: Handshake::default(),
+            deadline: None,
+            answered: None,
+            turn: None,
+            info: Vec::new(),
+        }
+    }
+
+    /// When the engine must have answered, outside its own turns.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Instant> {
+        self.deadline
+    }
+
+    /// The game it is in.
+    #[must_use]
+    pub fn game(&self) -> Option<GameId> {
+        self.seated.map(|seated| seated.game)
+    }
+
+    /// What the engine declared.
+    #[must_use]
+    pub fn handshake(&self) -> &Handshake {
+        &self.handshake
+    }
+
+    /// Whether the engine has said `usiok` and what else it was asked for.
+    #[must_use]
+    pub fn is_settled(&self) -> bool {
+        matches!(self.state, State::Idle | State::Waiting)
+    }
+
+    /// Whether a fault now is one of the process that played before, in a game that has not begun.
+    #[must_use]
+    pub fn deserves_new_process(&self) -> bool {
+        let begun = matches!(self.state, State::Waiting | State::Thinking { .. } | State::Pondering { .. });
+        self.seated.is_some() && !self.first_ready && !begun
+    }
+
+    /// A new process runs: talk to it.
+    pub fn begin(&mut self, now: Instant, effects: &mut Effects) {
+        self.state = State::Starting;
+        self.first_ready = true;
+        self.handshake = Handshake::default();
+        self.deadline = Some(now + self.engine.limits.start);
+        effects.write.extend_from_slice(b"usi\n");
+    }
+
+    /// The game it is in, after the process is gone; the conversation is at its beginning again.
+    pub fn abandon(&mut self) -> Option<GameId> {
+        self.state = State::Idle;
+        self.deadline = None;
+        self.outcome = None;
+        self.seated.take().map(|seated| seated.game)
+    }
+
+    /// Sits down for a game; the conversation goes on when the engine is ready for it.
+    pub fn sit(&mut self, game: GameId, color: Color) {
+        self.seated = Some(Seated { game, color });
+    }
+
+    /// An order of the game.
+    pub fn order(&mut self, order: Order, now: Instant, effects: &mut Effects) {
+        match order {
+            Order::NewGame { game, color } => {
+                self.sit(game, color);
+                if matches!(self.state, State::Idle) {
+                    self.call_ready(now, effects);
+                }
+            }
+            Order::Go { position, budget, .. } => self.go(Turn { position, budget }, now, effects),
+            Order::Ponder(budget) => self.ponder(budget, effects),
+            Order::Over(outcome) => self.over(outcome, now, effects),
+        }
+    }
+
+    /// A line of the engine, read at `now`.
+    pub fn line(&mut self, line: &[u8], now: Instant, effects: &mut Effects) {
+        if line.starts_with(b"info ") {
+            self.keep_info(line);
+        } else if line.starts_with(b"bestmove") {
+            self.bestmove(line, now, effects);
+        } else {
+            self.other_line(line, now, effects);
+        }
+    }
+
+    /// The deadline passed.
+    pub fn expired(&self) -> String {
+        let limits = &self.engine.limits;
+        let (asked, limit) = match self.state {
+            State::Starting => ("no `usiok` within", limits.start),
+            State::Readying if self.first_ready => ("no `readyok` within", limits.ready),
+            State::Readying => ("no `readyok` between games within", limits.new_game),
+            _ => ("no `bestmove` after `stop` within", limits.stop),
+        };
+        format!("{asked} {} ms", limit.as_millis())
+    }
+
+    fn call_ready(&mut self, now: Instant, effects: &mut Effects) {
+        let limits = &self.engine.limits;
+        self.state = State::Readying;
+        self.deadline = Some(now + if self.first_ready { limits.ready } else { limits.new_game });
+        effects.write.extend_from_slice(b"isready\n");
+    }
+
+    fn other_line(&mut self, line: &[u8], now: Instant, effects: &mut Effects) {
+        match (&self.state, EngineLine::parse(line)) {
+            (State::Starting, EngineLine::IdName(name)) => self.handshake.name = Some(name),
+            (State::Starting, EngineLine::IdAuthor(author)) => self.handshake.author = Some(author),
+            (State::Starting, EngineLine::Option(option)) => self.handshake.options.push(option),
+            (State::Starting, EngineLine::UsiOk) => self.usiok(now, effects),
+            (State::Readying, EngineLine::ReadyOk) => self.readyok(effects),
+            _ => {}
+        }
+    }
+
+    fn usiok(&mut self, now: Instant, effects: &mut Effects) {
+        if self.engine.ponder {
+            effects.write.extend_from_slice(b"setoption name USI_Ponder value true\n");
+        }
+        for (name, value) in &self.engine.options {
+            let _in_memory = match value.is_empty() {
+                true => writeln!(effects.write, "setoption name {name}"),
+                false => writeln!(effects.write, "setoption name {name} value {value}"),
+            };
+        }
+        self.state = State::Idle;
+        self.deadline = None;
+        if self.seated.is_some() {
+            self.call_ready(now, effects);
+        }
+    }
+
+    fn readyok(&mut self, effects: &mut Effects) {
+        self.first_ready = false;
+        self.deadline = None;
+        self.answered = None;
+        let Some(seated) = self.seated else {
+            self.state = State::Idle; // the game was called off meanwhile
+            return;
+        };
+        effects.write.extend_from_slice(b"usinewgame\n");
+        self.state = State::Waiting;
+        effects.replies.push((seated.game, Reply::Ready));
+    }
+
+    fn go(&mut self, turn: Turn, now: Instant, effects: &mut Effects) {
+        match &mut self.state {
+            State::Waiting => self.ask(turn, now, effects),
+            State::Pondering { expected, early } if *expected == turn.position => {
+                let early = early.take();
+                self.turn = Some(turn);
+                self.state = State::Thinking { since: now, written: false };
+                match early {
+                    // It could not wait for `ponderhit`: its answer counts from now.
+                    Some(line) => self.bestmove(&line, now, effects),
+                    None => effects.write.extend_from_slice(b"ponderhit\n"),
+                }
+            }
+            State::Pondering { early: Some(_), .. } => self.ask(turn, now, effects),
+            State::Pondering { .. } => self.stop(Some(turn), now, effects),
+            _ => {} // the game will hear of the engine's fault
+        }
+    }
+
+    fn ask(&mut self, turn: Turn, now: Instant, effects: &mut Effects) {
+        self.info.clear();
+        let _in_memory = writeln!(effects.write, "position {}", turn.position);
+        go_line(&mut effects.write, &turn.budget, &self.engine, self.color(), false);
+        self.turn = Some(turn);
+        self.state = State::Thinking { since: now, written: false };
+    }
+
+    /// The bytes of a turn have been written: its time starts.
+    pub fn written(&mut self, now: Instant) {
+        if let State::Thinking { since, written: written @ false } = &mut self.state {
+            *since = now;
+            *written = true;
+        }
+    }
+
+    fn ponder(&mut self, budget: Budget, effects: &mut Effects) {
+        let Some((turn, mv, expected)) = self.answered.take() else { return };
+        if !matches!(self.state, State::Waiting) {
+            return;
+        }
+        let joint = if turn.position.contains(" moves ") { " " } else { " moves " };
+        let position = format!("{}{joint}{} {expected}", turn.position, mv.to_usi());
+        self.info.clear();
+        let _in_memory = writeln!(effects.write, "position {position}");
+        go_line(&mut effects.write, &budget, &self.engine, self.color(), true);
+        self.state = State::Pondering { expected: position, early: None };
+    }
+
+    fn over(&mut self, outcome: Outcome, now: Instant, effects: &mut Effects) {
+        let Some(seated) = self.seated.take() else { return };
+        self.outcome = Some((seated.color, outcome));
+        self.answered = None;
+        match &mut self.state {
+            State::Thinking { .. } | State::Pondering { early: None, .. } => self.stop(None, now, effects),
+            State::Stopping { next, .. } => *next = None,
+            State::Waiting | State::Pondering { .. } => self.gameover(now, effects),
+            State::Starting | State::Idle | State::Readying => self.outcome = None,
+        }
+    }
+
+    fn stop(&mut self, next: Option<Turn>, now: Instant, effects: &mut Effects) {
+        effects.write.extend_from_slice(b"stop\n");
+        self.state = State::Stopping { since: now, next };
+        self.deadline = Some(now + self.engine.limits.stop);
+    }
+
+    /// Tells the result and is free for the next game, which may have been called already.
+    fn gameover(&mut self, now: Instant, effects: &mut Effects) {
+        if let Some((color, outcome)) = self.outcome.take() {
+            let word = match outcome.half_points(color) {
+                Some(2) => Some("win"),
+                Some(0) => Some("lose"),
+                Some(_) => Some("draw"),
+                None => None,
+            };
+            if let Some(word) = word {
+                let _in_memory = writeln!(effects.write, "gameover {word}");
+            }
+        }
+        self.state = State::Idle;
+        self.deadline = None;
+        if self.engine.restart == crate::plan::Restart::EveryGame {
+            effects.retire = true;
+        } else if self.seated.is_some() {
+            self.call_ready(now, effects);
+        }
+    }
+
+    fn bestmove(&mut self, line: &[u8], now: Instant, effects: &mut Effects) {
+        match &mut self.state {
+            State::Thinking { since, .. } => {
+                let elapsed = now.saturating_duration_since(*since);
+                self.state = State::Waiting;
+                self.answer(line, elapsed, effects);
+            }
+            State::Pondering { early, .. } => *early = Some(line.to_vec()),
+            State::Stopping { since, next } => {
+                let (since, next) = (*since, next.take());
+                self.deadline = None;
+                match next {
+                    // The time it took to stop is its own.
+                    Some(turn) => {
+                        self.ask(turn, since, effects);
+                        self.state = State::Thinking { since, written: true };
+                    }
+                    None => self.gameover(now, effects),
+                }
+            }
+            // Unasked: the referee will have an opinion.
+            State::Waiting => self.answer(line, Duration::ZERO, effects),
+            State::Starting | State::Idle | State::Readying => {}
+        }
+    }
+
+    fn answer(&mut self, line: &[u8], elapsed: Duration, effects: &mut Effects) {
+        let Some(seated) = self.seated else { return };
+        let (said, expected) = read_bestmove(line);
+        self.answered = None;
+        if let (true, Said::Move(mv), Some(expected)) = (self.engine.ponder, &said, expected) {
+            self.answered = self.turn.take().map(|turn| (turn, *mv, expected));
+        }
+        let thought = (!self.info.is_empty()).then(|| Box::new(thought(&self.info)));
+        let ponders = self.answered.is_some();
+        effects.replies.push((seated.game, Reply::Answer(Answer { said, elapsed, ponders, thought })));
+    }
+
+    /// Only the last line of the best line of play is kept, unread: an engine may print thousands of them.
+    fn keep_info(&mut self, line: &[u8]) {
+        let has = |word: &[u8]| memchr::memmem::find(line, word).is_some();
+        let other_line = has(b" multipv ") && !has(b" multipv 1 ");
+        if has(b" score ") && !other_line {
+            self.info.clear();
+            self.info.extend_from_slice(line);
+        }
+    }
+
+    fn color(&self) -> Color {
+        self.seated.map_or(Color::Black, |seated| seated.color)
+    }
+}
+
+/// `bestmove M [ponder P]`.
+fn read_bestmove(line: &[u8]) -> (Said, Option<String>) {
+    let text = String::from_utf8_lossy(line);
+    let mut words = text.split_ascii_whitespace().skip(1);
+    let said = match words.next() {
+        Some("resign") => Said::Resign,
+        Some("win") => Said::Win,
+        Some(word) => match Move::from_usi(word).filter(|mv| mv.is_normal()) {
+            Some(mv) => Said::Move(mv),
+            None => Said::Unreadable(super::printable(line)),
+        },
+        None => Said::Unreadable(super::printable(line)),
+    };
+    let expected = (words.next() == Some("ponder")).then(|| words.next()).flatten();
+    (said, expected.and_then(Move::from_usi).map(Move::to_usi))
+}
+
+fn thought(line: &[u8]) -> Thought {
+    let info = Info::parse(&String::from_utf8_lossy(line));
+    Thought { depth: info.depth, ..Thought::default() }
+}
+
+/// `go`, in the forms the engine understands.
+fn go_line(to: &mut Vec<u8>, budget: &Budget, engine: &EnginePlan, color: Color, ponder: bool) {
+    let told = |time: Duration| time.saturating_sub(engine.reserve).as_millis();
+    to.extend_from_slice(if ponder { b"go ponder" } else { b"go" });
+    let _in_memory = match *budget {
+        Budget { nodes: Some(nodes), .. } => write!(to, " nodes {nodes}"),
+        Budget { depth: Some(depth), .. } => write!(to, " depth {depth}"),
+        Budget { fixed: Some(time), .. } if engine.go.movetime => write!(to, " movetime {}", told(time)),
+        Budget { fixed: Some(time), .. } => write!(to, " btime 0 wtime 0 byoyomi {}", told(time)),
+        _ => clock_words(to, budget, engine, color),
+    };
+    to.push(b'\n');
+}
+
+/// Main time with byoyomi or increment. USI does not combine the two: of both together, the engine is told a byoyomi
+/// as long as the sum, which is what it may use for this move. Both sides hear the mover's byoyomi.
+fn clock_words(to: &mut Vec<u8>, budget: &Budget, engine: &EnginePlan, color: Color) -> std::io::Result<()> {
+    let told = |time: Duration| time.saturating_sub(engine.reserve).as_millis();
+    let own = color.index();
+    let (byoyomi, increment) = (budget.byoyomi[own], budget.increment[own]);
+    let mut left = budget.left;
+    if !increment.is_zero() && byoyomi.is_zero() && engine.go.increment {
+        write!(to, " btime {} wtime {}", told(left[0]), told(left[1]))?;
+        return write!(
+            to,
+            " binc {} winc {}",
+            budget.increment[0].as_millis(),
+            budget.increment[1].as_millis()
+        );
+    }
+    let byoyomi = if byoyomi.is_zero() { byoyomi } else { byoyomi + increment };
+    if byoyomi.is_zero() {
+        left = [left[0] + budget.increment[0], left[1] + budget.increment[1]];
+    }
+    if engine.go.zero_time || !left[own].is_zero() {
+        write!(to, " btime {} wtime {}", told(left[0]), told(left[1]))?;
+    }
+    write!(to, " byoyomi {}", told(byoyomi))
+}
