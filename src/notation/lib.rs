@@ -1,1 +1,12 @@
-//! Notation.
+//! How things are spelled: the USI line protocol, CSA moves and boards, and game-record files.
+//!
+//! A pure crate: text and bytes come in as arguments and go out as values; it opens no file, reads no clock and
+//! knows no socket. Moves, positions and legality are `rsshogi`'s.
+//!
+//! * [`usi`] is the protocol between a manager and an engine, one enum per direction.
+//! * [`csa`] spells moves and boards as the CSA server protocol and CSA files do.
+//! * [`record`] reads and writes game records (CSA, KIF, KI2, JKF, USI lines, USEN, PSV, hcpe).
+
+pub mod csa;
+pub mod record;
+pub mod usi;

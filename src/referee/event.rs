@@ -153,7 +153,7 @@ pub struct Thought {
 pub enum Score {
     /// Centipawns.
     Cp(i32),
-    /// Mate in that many plies, negative when the mover is mated; `i32::MAX` and `-i32::MAX` when the length is unknown.
+    /// Mate in that many plies, zero or negative when the mover is mated; `i32::MAX` and `-i32::MAX` when the length is unknown.
     Mate(i32),
 }
 
@@ -163,7 +163,7 @@ impl Score {
     pub fn centipawns(self) -> i32 {
         match self {
             Self::Cp(cp) => cp.clamp(-99_999, 99_999),
-            Self::Mate(plies) if plies < 0 => -100_000 + plies.saturating_neg().min(999),
+            Self::Mate(plies) if plies <= 0 => -100_000 + plies.saturating_neg().min(999),
             Self::Mate(plies) => 100_000 - plies.min(999),
         }
     }

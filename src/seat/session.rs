@@ -1,11 +1,11 @@
 //! The USI conversation with one engine, without the engine: lines, orders and times in, bytes and replies out.
 
 use crate::plan::EnginePlan;
-use notation::usi::{EngineLine, Info, OptionDecl};
+use notation::usi::{EngineLine, Info, OptionDecl, ScoreValue};
 use referee::{
     Color, Outcome,
     clock::Budget,
-    event::{GameId, Thought},
+    event::{GameId, Score, Thought},
     game::{Answer, Order, Reply, Said},
 };
 use rsshogi::types::Move;
@@ -405,8 +405,21 @@ fn read_bestmove(line: &[u8]) -> (Said, Option<String>) {
 }
 
 fn thought(line: &[u8]) -> Thought {
-    let info = Info::parse(&String::from_utf8_lossy(line));
-    Thought { depth: info.depth, ..Thought::default() }
+    let info = Info::of(&String::from_utf8_lossy(line));
+    Thought {
+        depth: info.depth,
+        seldepth: info.seldepth,
+        score: info.score.map(|score| match score.value {
+            ScoreValue::Cp(cp) => Score::Cp(cp),
+            ScoreValue::Mate(plies) => Score::Mate(plies),
+            ScoreValue::Mates => Score::Mate(i32::MAX),
+            ScoreValue::Mated => Score::Mate(-i32::MAX),
+        }),
+        nodes: info.nodes,
+        nps: info.nps,
+        time: info.time_ms,
+        pv: (!info.pv.is_empty()).then_some(info.pv),
+    }
 }
 
 /// `go`, in the forms the engine understands.

@@ -1,0 +1,355 @@
+//! `option` declarations, and whether a value fits one.
+
+use std::fmt;
+
+use thiserror::Error;
+
+use super::Words;
+
+/// The word that stands for an empty string in USI.
+const EMPTY: &str = "<empty>";
+
+/// An option as an engine declared it; names and values may hold blanks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OptionDecl {
+    /// The option's name.
+    pub name: String,
+    /// Its type, with default and bounds.
+    pub kind: OptionKind,
+}
+
+/// The type of an option.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OptionKind {
+    /// `true` or `false`.
+    Check {
+        /// The engine's own choice.
+        default: bool,
+    },
+    /// A whole number.
+    Spin {
+        /// The engine's own choice.
+        default: i64,
+        /// Smallest value allowed, if declared.
+        min: Option<i64>,
+        /// Greatest value allowed, if declared.
+        max: Option<i64>,
+    },
+    /// One of several words.
+    Combo {
+        /// The engine's own choice.
+        default: String,
+        /// The words to choose from.
+        choices: Vec<String>,
+    },
+    /// An action without a value.
+    Button,
+    /// Free text.
+    String {
+        /// The engine's own choice.
+        default: String,
+    },
+    /// The path of a file.
+    Filename {
+        /// The engine's own choice.
+        default: String,
+    },
+}
+
+/// Why a value does not fit an option.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum OptionFault {
+    /// A check is neither `true` nor `false`.
+    #[error("option `{name}` is `true` or `false`, not `{value}`")]
+    NotABoolean {
+        /// The option.
+        name: String,
+        /// What was given.
+        value: String,
+    },
+    /// A spin is no whole number.
+    #[error("option `{name}` is a whole number, not `{value}`")]
+    NotANumber {
+        /// The option.
+        name: String,
+        /// What was given.
+        value: String,
+    },
+    /// A spin is out of its range.
+    #[error("option `{name}` is between {min} and {max}, not {value}")]
+    OutOfRange {
+        /// The option.
+        name: String,
+        /// What was given.
+        value: i64,
+        /// Smallest value allowed.
+        min: i64,
+        /// Greatest value allowed.
+        max: i64,
+    },
+    /// A combo does not offer the word.
+    #[error("option `{name}` does not offer `{value}`{}", suggestion(nearest))]
+    NotOffered {
+        /// The option.
+        name: String,
+        /// What was given.
+        value: String,
+        /// The word on offer that looks most like it.
+        nearest: Option<String>,
+    },
+    /// A button was given a value.
+    #[error("option `{name}` is a button and takes no value, not `{value}`")]
+    ButtonWithValue {
+        /// The option.
+        name: String,
+        /// What was given.
+        value: String,
+    },
+}
+
+fn suggestion(nearest: &Option<String>) -> String {
+    nearest.as_ref().map_or_else(String::new, |word| format!("; did you mean `{word}`?"))
+}
+
+/// The candidate that looks most like a word, letter case aside; `None` when nothing does.
+pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let word = word.to_lowercase();
+    candidates
+        .into_iter()
+        .map(|candidate| (strsim::jaro_winkler(&word, &candidate.to_lowercase()), candidate))
+        .filter(|(likeness, _)| *likeness > 0.6)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, candidate)| candidate)
+}
+
+impl OptionDecl {
+    /// Whether `value` may be sent as this option's value; a button's value is empty.
+    ///
+    /// # Errors
+    /// What is wrong with the value, naming the option and, for a combo, the nearest word on offer.
+    pub fn check(&self, value: &str) -> Result<(), OptionFault> {
+        let (name, given) = (self.name.clone(), value.to_owned());
+        match &self.kind {
+            OptionKind::Check { .. } if value != "true" && value != "false" => {
+                Err(OptionFault::NotABoolean { name, value: given })
+            }
+            OptionKind::Spin { min, max, .. } => {
+                let (min, max) = (min.unwrap_or(i64::MIN), max.unwrap_or(i64::MAX));
+                match value.parse::<i64>() {
+                    Err(_) => Err(OptionFault::NotANumber { name, value: given }),
+                    Ok(value) if !(min..=max).contains(&value) => {
+                        Err(OptionFault::OutOfRange { name, value, min, max })
+                    }
+                    Ok(_) => Ok(()),
+                }
+            }
+            OptionKind::Combo { choices, .. } if !choices.iter().any(|choice| choice == value) => {
+                let nearest = nearest(value, choices.iter().map(String::as_str)).map(str::to_owned);
+                Err(OptionFault::NotOffered { name, value: given, nearest })
+            }
+            OptionKind::Button if !value.is_empty() => {
+                Err(OptionFault::ButtonWithValue { name, value: given })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Reads what follows the word `option`; `None` when it is no declaration.
+    pub(super) fn of(mut words: Words) -> Option<Self> {
+        if words.next()? != "name" {
+            return None;
+        }
+        let (name, kind, rest) = split_name(words.rest())?;
+        let kind = match kind {
+            "check" => {
+                OptionKind::Check { default: rest.strip_prefix("default").map(str::trim) == Some("true") }
+            }
+            "button" => OptionKind::Button,
+            "string" => OptionKind::String { default: text_default(rest) },
+            "filename" => OptionKind::Filename { default: text_default(rest) },
+            "spin" => spin(rest)?,
+            _ => combo(rest),
+        };
+        Some(Self { name: name.to_owned(), kind })
+    }
+}
+
+/// Parts `NAME type KIND REST`: a name may hold the word `type`, so that a known kind must follow.
+fn split_name(text: &str) -> Option<(&str, &str, &str)> {
+    const KINDS: [&str; 6] = ["check", "spin", "combo", "button", "string", "filename"];
+    text.match_indices("type ").filter(|(at, _)| text[..*at].ends_with(' ')).find_map(|(at, mark)| {
+        let mut words = Words(&text[at + mark.len()..]);
+        let kind = words.next().filter(|kind| KINDS.contains(kind))?;
+        let name = text[..at].trim();
+        (!name.is_empty()).then(|| (name, kind, words.rest()))
+    })
+}
+
+fn text_default(rest: &str) -> String {
+    let value = rest.strip_prefix("default").unwrap_or_default().trim();
+    unquoted(value)
+}
+
+fn unquoted(value: &str) -> String {
+    if value == EMPTY { String::new() } else { value.to_owned() }
+}
+
+fn spin(rest: &str) -> Option<OptionKind> {
+    let (mut default, mut min, mut max) = (None, None, None);
+    for (key, value) in attributes(rest) {
+        let number = Some(value.parse::<i64>().ok()?);
+        match key {
+            "default" => default = number,
+            "min" => min = number,
+            "max" => max = number,
+            _ => {}
+        }
+    }
+    Some(OptionKind::Spin { default: default.or(min).unwrap_or(0), min, max })
+}
+
+fn combo(rest: &str) -> OptionKind {
+    let (mut default, mut choices) = (String::new(), Vec::new());
+    for (key, value) in attributes(rest) {
+        match key {
+            "default" => default = unquoted(&value),
+            "var" => choices.push(unquoted(&value)),
+            _ => {}
+        }
+    }
+    OptionKind::Combo { default, choices }
+}
+
+/// Parts `default A B var C D`; a value runs to the next key and is one word at least, so that a choice may be
+/// called `default`.
+fn attributes(rest: &str) -> Vec<(&str, String)> {
+    let mut found: Vec<(&str, String)> = Vec::new();
+    let mut words = Words(rest);
+    while let Some(word) = words.next() {
+        let is_key = matches!(word, "default" | "min" | "max" | "var");
+        match found.last_mut() {
+            Some((key, value)) if value.is_empty() && !(is_key && *key == "default" && word != "default") => {
+                value.push_str(word);
+            }
+            Some((_, value)) if !is_key => {
+                value.push(' ');
+                value.push_str(word);
+            }
+            _ if is_key => found.push((word, String::new())),
+            _ => {}
+        }
+    }
+    found
+}
+
+impl fmt::Display for OptionDecl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "option name {} type ", self.name)?;
+        match &self.kind {
+            OptionKind::Check { default } => write!(f, "check default {default}"),
+            OptionKind::Spin { default, min, max } => {
+                write!(f, "spin default {default}")?;
+                min.map_or(Ok(()), |min| write!(f, " min {min}"))?;
+                max.map_or(Ok(()), |max| write!(f, " max {max}"))
+            }
+            OptionKind::Combo { default, choices } => {
+                write!(f, "combo default {}", quoted(default))?;
+                choices.iter().try_for_each(|choice| write!(f, " var {}", quoted(choice)))
+            }
+            OptionKind::Button => f.write_str("button"),
+            OptionKind::String { default } => write!(f, "string default {}", quoted(default)),
+            OptionKind::Filename { default } => write!(f, "filename default {}", quoted(default)),
+        }
+    }
+}
+
+fn quoted(value: &str) -> &str {
+    if value.is_empty() { EMPTY } else { value }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::usi::EngineLine;
+
+    fn read(line: &str) -> OptionDecl {
+        match EngineLine::parse(line.as_bytes()) {
+            EngineLine::Option(option) => option,
+            other => panic!("{line}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn every_kind_of_declaration_survives_a_round_trip() {
+        for line in [
+            "option name USI_Ponder type check default false",
+            "option name Skill Level type spin default 20 min -20 max 20",
+            "option name Protocol type combo default usi var uci var usi var ucci var xboard",
+            "option name Search type type combo default deep and slow var deep and slow var fast",
+            "option name Style type combo default default var default var risky",
+            "option name Clear Hash type button",
+            "option name Debug Log File type string default <empty>",
+            "option name BookDir type string default C:/my books/type var default",
+            "option name EvalFile type filename default nn.bin",
+        ] {
+            assert_eq!(read(line).to_string(), line);
+        }
+    }
+
+    #[test]
+    fn an_empty_default_may_be_a_trailing_blank_or_a_word() {
+        let empty = OptionKind::String { default: String::new() };
+        assert_eq!(read("option name Debug Log File type string default ").kind, empty);
+        assert_eq!(read("option name Debug Log File type string default <empty>").kind, empty);
+        assert_eq!(read("option name Debug Log File type string").kind, empty);
+        let combo = read("option name Book type combo default var a b var c");
+        assert_eq!(
+            combo.kind,
+            OptionKind::Combo { default: String::new(), choices: vec!["a b".into(), "c".into()] }
+        );
+    }
+
+    #[test]
+    fn a_broken_declaration_is_an_unknown_line() {
+        for line in
+            ["option", "option name X", "option name X type lever", "option name Y type spin default soft"]
+        {
+            assert_eq!(EngineLine::parse(line.as_bytes()), EngineLine::Unknown(line.into()));
+        }
+    }
+
+    #[test]
+    fn a_spin_takes_whole_numbers_in_its_range() {
+        let threads = read("option name Threads type spin default 1 min 1 max 512");
+        assert_eq!(threads.check("512"), Ok(()));
+        assert_eq!(
+            threads.check("0").unwrap_err().to_string(),
+            "option `Threads` is between 1 and 512, not 0"
+        );
+        assert_eq!(
+            threads.check("two").unwrap_err().to_string(),
+            "option `Threads` is a whole number, not `two`"
+        );
+    }
+
+    #[test]
+    fn a_combo_names_the_nearest_word_it_offers() {
+        let rule = read(
+            "option name EnteringKingRule type combo default CSARule27 var CSARule24 var CSARule27 var TryRule",
+        );
+        assert_eq!(rule.check("TryRule"), Ok(()));
+        assert_eq!(
+            rule.check("tryrul").unwrap_err().to_string(),
+            "option `EnteringKingRule` does not offer `tryrul`; did you mean `TryRule`?"
+        );
+        assert_eq!(rule.check("%").unwrap_err().to_string(), "option `EnteringKingRule` does not offer `%`");
+    }
+
+    #[test]
+    fn a_check_is_true_or_false_and_a_button_has_no_value() {
+        let ponder = read("option name USI_Ponder type check default true");
+        assert_eq!((ponder.check("false"), ponder.check("yes").is_err()), (Ok(()), true));
+        let clear = read("option name Clear Hash type button");
+        assert_eq!((clear.check(""), clear.check("1").is_err()), (Ok(()), true));
+    }
+}
