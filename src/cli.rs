@@ -1,0 +1,273 @@
+//! What may be typed: every command with its arguments, and the exit codes scripts can rely on.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// Tournaments and match servers for computer shogi.
+#[derive(Debug, Parser)]
+#[command(name = "renmei", version, about, max_term_width = 100, after_help = EXIT_CODES)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The exit codes, as `--help` tells them.
+pub const EXIT_CODES: &str = "\
+Exit codes:
+  0   done (SPRT: still undecided when the games ran out)
+  1   the request failed; the reason is on stderr
+  2   the command line or the configuration is wrong; nothing was started
+  3   stopped before the end; the same command goes on from there
+  10  SPRT accepted H1 (the first engine is stronger by elo1)
+  11  SPRT accepted H0
+  20  `check`: the engine has faults; `import --verify`: records disagree with the referee";
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Play the event of a configuration file, or go on with it.
+    Run(RunArgs),
+    /// Play engines against each other without a configuration file.
+    Match(MatchArgs),
+    /// Tell what would go wrong with an engine in an event.
+    Check(CheckArgs),
+    /// Print standings, Elo and endings of an event in a database.
+    Report(ReportArgs),
+    /// Write games of a database as records.
+    Export(ExportArgs),
+    /// Read records into a database.
+    Import(ImportArgs),
+    /// Compute an SPRT, Elo and their bounds from counts.
+    Sprt(SprtArgs),
+    /// Print a completion script for a shell.
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
+}
+
+/// `renmei run`.
+#[derive(Debug, Args)]
+pub struct RunArgs {
+    /// The configuration file of the event.
+    pub file: PathBuf,
+    #[command(flatten)]
+    pub playing: PlayingArgs,
+}
+
+/// What `run` and `match` have in common.
+#[derive(Debug, Args)]
+pub struct PlayingArgs {
+    /// The database; overrides the configuration.
+    #[arg(long, value_name = "FILE")]
+    pub db: Option<PathBuf>,
+    /// Games at once; overrides the configuration.
+    #[arg(long, value_name = "N")]
+    pub concurrency: Option<usize>,
+    /// Play even though the engines need more cores than there are.
+    #[arg(long)]
+    pub oversubscribe: bool,
+    /// Write every event as a line of JSON.
+    #[arg(long, value_name = "FILE")]
+    pub events: Option<PathBuf>,
+    /// Print the final standings as JSON on stdout; everything else goes to stderr.
+    #[arg(long)]
+    pub json: bool,
+    /// Print no line per game.
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// `renmei match`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  renmei match --engine cmd=fairy-stockfish name=new nodes=4000 \\
+               --engine cmd=fairy-stockfish name=old nodes=1000 option.Hash=16 \\
+               --games 1000 --openings kifu/openings.sfen --sprt elo0=0 elo1=10")]
+pub struct MatchArgs {
+    /// An engine: cmd=PROGRAM name=NAME args=\"...\" dir=DIR time=TIME nodes=N depth=N reserve=TIME go=FORMS
+    /// ponder=true option.NAME=VALUE ...; give it twice or more.
+    #[arg(long, num_args = 1.., required = true, value_name = "KEY=VALUE", action = clap::ArgAction::Append)]
+    pub engine: Vec<String>,
+    /// Name of the event in the database.
+    #[arg(long, default_value = "match")]
+    pub name: String,
+    /// Time for every engine: `10s`, `5m+10s`, `byoyomi 1s`, `10m byoyomi 30s`, `nodes 1000`, `depth 6`, `fixed 100ms`.
+    #[arg(long, default_value = "byoyomi 1s")]
+    pub time: String,
+    /// Overrun that is forgiven.
+    #[arg(long, default_value = "0ms", value_name = "TIME")]
+    pub margin: String,
+    /// Games of each pair of engines; with --sprt: games at most.
+    #[arg(long, default_value_t = 100)]
+    pub games: u64,
+    /// Openings: SFEN or USI move lines, CSA, KIF, KI2 or JKF records.
+    #[arg(long, value_name = "FILE")]
+    pub openings: Vec<PathBuf>,
+    /// Plies of each opening that are used.
+    #[arg(long, value_name = "N")]
+    pub plies: Option<u32>,
+    /// Use the openings in the order of the file instead of shuffled by the seed.
+    #[arg(long)]
+    pub sequential: bool,
+    /// The first engine against each of the others, instead of everybody against everybody.
+    #[arg(long)]
+    pub gauntlet: bool,
+    /// Stop at a verdict: elo0=0 elo1=5 [alpha=0.05] [beta=0.05] [model=normalized|logistic].
+    #[arg(long, num_args = 1.., value_name = "KEY=VALUE")]
+    pub sprt: Vec<String>,
+    /// The move limit, in plies.
+    #[arg(long, default_value_t = 512, value_name = "PLIES")]
+    pub max_moves: u32,
+    /// Seed of every random choice.
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    #[command(flatten)]
+    pub playing: PlayingArgs,
+}
+
+/// `renmei check`.
+#[derive(Debug, Args)]
+pub struct CheckArgs {
+    /// The engine's program.
+    pub command: PathBuf,
+    /// Its arguments.
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    pub args: Vec<String>,
+    /// Set an option before the checks: NAME=VALUE.
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub option: Vec<String>,
+    /// Positions to ask for moves in (SFEN lines); by default those this program carries.
+    #[arg(long, value_name = "FILE")]
+    pub positions: Option<PathBuf>,
+    /// `go` forms the engine is known not to take (they are not tried): nodes, depth, movetime, increment, ponder.
+    #[arg(long, value_name = "FORM")]
+    pub skip: Vec<String>,
+    /// How long `isready` may take.
+    #[arg(long, default_value = "120s", value_name = "TIME")]
+    pub ready: String,
+    /// Print the result as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `renmei report`.
+#[derive(Debug, Args)]
+pub struct ReportArgs {
+    /// The database.
+    pub db: PathBuf,
+    /// The event, by name; by default the last one.
+    #[arg(long, value_name = "NAME")]
+    pub event: Option<String>,
+    /// List the events of the database.
+    #[arg(long)]
+    pub list: bool,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// A record format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum RecordFormat {
+    /// CSA 2.2.
+    Csa,
+    /// CSA 3.0.
+    Csa3,
+    /// KIF in Shift_JIS.
+    Kif,
+    /// KIF in UTF-8.
+    Kifu,
+    /// KI2 in Shift_JIS.
+    Ki2,
+    /// KI2 in UTF-8.
+    Ki2u,
+    /// JSON kifu format.
+    Jkf,
+    /// USI position lines, one game a line.
+    Usi,
+    /// Packed positions with scores (YaneuraOu).
+    Psv,
+    /// Packed positions with scores (Apery, dlshogi).
+    Hcpe,
+}
+
+/// `renmei export`.
+#[derive(Debug, Args)]
+pub struct ExportArgs {
+    /// The database.
+    pub db: PathBuf,
+    /// The event, by name; by default the last one.
+    #[arg(long, value_name = "NAME")]
+    pub event: Option<String>,
+    /// Games by number (`7`, `10-20`); by default all that count.
+    #[arg(long, value_name = "N")]
+    pub game: Vec<String>,
+    /// The format.
+    #[arg(long, value_enum, default_value_t = RecordFormat::Csa)]
+    pub format: RecordFormat,
+    /// A directory for one file a game, a file for all of them, or `-` for stdout.
+    #[arg(long, short, default_value = "-", value_name = "PATH")]
+    pub output: PathBuf,
+}
+
+/// `renmei import`.
+#[derive(Debug, Args)]
+pub struct ImportArgs {
+    /// Record files, of any format; the format and the encoding are detected.
+    #[arg(required = true)]
+    pub files: Vec<PathBuf>,
+    /// The database they go into.
+    #[arg(long, value_name = "FILE", required_unless_present = "verify")]
+    pub db: Option<PathBuf>,
+    /// Replay each record through the referee and say where the two disagree.
+    #[arg(long)]
+    pub verify: bool,
+    /// Name of the event they are filed under.
+    #[arg(long, default_value = "import", value_name = "NAME")]
+    pub event: String,
+}
+
+/// `renmei sprt`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  renmei sprt --wdl 136 111 96
+  renmei sprt --pentanomial 34 54 63 64 75 --elo0 0 --elo1 5")]
+pub struct SprtArgs {
+    /// Wins, draws and losses of single games.
+    #[arg(long, num_args = 3, value_names = ["WINS", "DRAWS", "LOSSES"], conflicts_with = "pentanomial")]
+    pub wdl: Option<Vec<u64>>,
+    /// Pairs of games by their score: 0, 1/2, 1, 3/2, 2.
+    #[arg(long, num_args = 5, value_names = ["LL", "LD", "WL_DD", "WD", "WW"], required_unless_present = "wdl")]
+    pub pentanomial: Option<Vec<u64>>,
+    /// Elo of H0.
+    #[arg(long, default_value_t = 0.0, allow_negative_numbers = true)]
+    pub elo0: f64,
+    /// Elo of H1.
+    #[arg(long, default_value_t = 5.0, allow_negative_numbers = true)]
+    pub elo1: f64,
+    /// Probability of accepting H1 when H0 is true.
+    #[arg(long, default_value_t = 0.05)]
+    pub alpha: f64,
+    /// Probability of accepting H0 when H1 is true.
+    #[arg(long, default_value_t = 0.05)]
+    pub beta: f64,
+    /// The scale of elo0 and elo1.
+    #[arg(long, value_enum, default_value_t = SprtScale::Normalized)]
+    pub model: SprtScale,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// The scale of an SPRT's hypotheses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SprtScale {
+    /// Normalized Elo.
+    Normalized,
+    /// Logistic Elo.
+    Logistic,
+}
