@@ -1,1 +1,3 @@
 //! Referee.
+pub mod rating;
+pub mod sprt;
