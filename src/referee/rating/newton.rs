@@ -27,11 +27,12 @@ pub(super) struct Maximum {
 /// maximum, if there is one, from anywhere. None if a parameter runs away or the results do not identify it.
 pub(super) fn maximise(likelihood: &Likelihood) -> Option<Maximum> {
     let mut at = DVector::zeros(likelihood.parameters());
+    let mut value = likelihood.value(&at);
     for _ in 0..MOST_STEPS {
         let (gradient, information) = likelihood.derivatives(&at);
         let step = factor(likelihood, information)?.solve(&gradient);
         let length = step.amax();
-        at = forward(likelihood, at, &step, length);
+        (at, value) = forward(likelihood, at, value, &step);
         if length < LAST_STEP && step.dot(&gradient) < LAST_GAIN {
             return summit(likelihood, at);
         }
@@ -42,19 +43,25 @@ pub(super) fn maximise(likelihood: &Likelihood) -> Option<Maximum> {
     None
 }
 
-fn forward(likelihood: &Likelihood, at: DVector<f64>, step: &DVector<f64>, length: f64) -> DVector<f64> {
-    let before = likelihood.value(&at);
+/// The point, and the value there, to which as much of the step leads as does not lower the value.
+fn forward(
+    likelihood: &Likelihood,
+    at: DVector<f64>,
+    value: f64,
+    step: &DVector<f64>,
+) -> (DVector<f64>, f64) {
     // Below this a difference of likelihoods is rounding.
-    let slack = 1e-12 * before.abs();
-    let mut share = (LONGEST_STEP / length).min(1.0);
+    let slack = 1e-12 * value.abs();
+    let mut share = (LONGEST_STEP / step.amax()).min(1.0);
     for _ in 0..30 {
         let next = &at + step * share;
-        if likelihood.value(&next) >= before - slack {
-            return next;
+        let reached = likelihood.value(&next);
+        if reached >= value - slack {
+            return (next, reached);
         }
         share /= 2.0;
     }
-    at
+    (at, value)
 }
 
 fn summit(likelihood: &Likelihood, at: DVector<f64>) -> Option<Maximum> {

@@ -92,9 +92,13 @@ impl Walk {
         for n in 1..60 {
             let wave = f64::from(n) * PI / width;
             let decay = (wave * wave * self.variance + drift * pull) * time / 2.0;
+            let weight = pull * (at - start) - decay;
+            if weight < -60.0 {
+                break;
+            }
             let (sin, cos) = (wave * at).sin_cos();
             let shape = (pull * sin - wave * cos) / (pull * pull + wave * wave);
-            modes += (pull * (at - start) - decay).exp() * shape * (wave * start).sin();
+            modes += weight.exp() * shape * (wave * start).sin();
         }
         ruin(pull, start, width) + 2.0 / width * modes
     }

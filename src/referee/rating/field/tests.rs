@@ -89,7 +89,6 @@ fn an_undefeated_player_is_tentative_and_the_field_stays_bounded() {
     let cells = [(0, 1, 3.0, 0.0, 2.0), (1, 2, 3.0, 0.0, 2.0), (3, 0, 4.0, 0.0, 0.0), (1, 3, 0.0, 0.0, 4.0)];
     let ratings = fit(&table(5, &cells));
     let kinds: Vec<bool> = ratings.players.iter().map(|p| p.elo.is_bounded()).collect();
-    // Nobody lost to the third: the second scored on him and he on the second, so he is bound.
     assert_eq!(kinds, [true, true, true, false, false]);
     assert!(elo(&ratings, 3) > 200.0 && elo(&ratings, 3) < 2000.0);
     assert!(error(&ratings, 3) > error(&ratings, 0));
