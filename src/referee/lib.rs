@@ -17,3 +17,6 @@ pub mod schedule;
 
 pub use color::Color;
 pub use outcome::{AbortBy, DrawBy, Foul, Outcome, WinBy};
+//! Referee.
+pub mod rating;
+pub mod sprt;

@@ -1,0 +1,116 @@
+//! A number that says how far it can be trusted.
+
+use serde::Serialize;
+use std::fmt;
+
+/// An estimate, on the scale of its field (mostly Elo), with half its 95 % interval.
+///
+/// In JSON `{"kind": "measured", "value": 12.3, "error": 4.5}`; prints as `+12 +-5`, `~+412 +-350`, `>+183`, `n/a`.
+/// The precision of the format is kept: `{:.1}` prints `+12.3 +-4.5`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Estimate {
+    /// The games bound it on both sides.
+    Measured {
+        /// The maximum likelihood.
+        value: f64,
+        /// Half the 95 % interval; none where the sample shows no spread at all, as when every game is drawn.
+        error: Option<f64>,
+    },
+    /// The likelihood has no maximum: the value rests on a weak prior, and grows with more games of the same kind.
+    Tentative {
+        /// The maximum of likelihood times prior.
+        value: f64,
+        /// Half the 95 % interval, the prior included.
+        error: f64,
+    },
+    /// Everything was won: only a lower end (97.5 %) is known.
+    AtLeast {
+        /// The lower end.
+        value: f64,
+    },
+    /// Everything was lost: only an upper end (97.5 %) is known.
+    AtMost {
+        /// The upper end.
+        value: f64,
+    },
+    /// The games say nothing.
+    Unknown,
+}
+
+impl Estimate {
+    /// The point estimate, where there is one: a one-sided bound is not.
+    pub fn value(&self) -> Option<f64> {
+        match *self {
+            Self::Measured { value, .. } | Self::Tentative { value, .. } => Some(value),
+            Self::AtLeast { .. } | Self::AtMost { .. } | Self::Unknown => None,
+        }
+    }
+
+    /// Half the 95 % interval, where there is one.
+    pub fn error(&self) -> Option<f64> {
+        match *self {
+            Self::Measured { error, .. } => error,
+            Self::Tentative { error, .. } => Some(error),
+            Self::AtLeast { .. } | Self::AtMost { .. } | Self::Unknown => None,
+        }
+    }
+
+    /// Whether the games alone bound the value on both sides.
+    pub fn is_bounded(&self) -> bool {
+        matches!(self, Self::Measured { .. })
+    }
+}
+
+impl fmt::Display for Estimate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let digits = f.precision().unwrap_or(0);
+        let text = match *self {
+            Self::Measured { value, error: Some(error) } => {
+                format!("{} +-{error:.digits$}", signed(value, digits))
+            }
+            Self::Measured { value, error: None } => format!("{} +-n/a", signed(value, digits)),
+            Self::Tentative { value, error } => format!("~{} +-{error:.digits$}", signed(value, digits)),
+            Self::AtLeast { value } => format!(">{}", signed(value, digits)),
+            Self::AtMost { value } => format!("<{}", signed(value, digits)),
+            Self::Unknown => "n/a".to_owned(),
+        };
+        match f.width() {
+            Some(width) => write!(f, "{text:>width$}"),
+            None => f.write_str(&text),
+        }
+    }
+}
+
+/// A signed number in which what rounds to zero is `+0`, never `-0`.
+fn signed(value: f64, digits: usize) -> String {
+    let text = format!("{value:+.digits$}");
+    match text.strip_prefix('-') {
+        Some(rest) if rest.chars().all(|c| matches!(c, '0' | '.')) => format!("+{rest}"),
+        _ => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_kind_prints_what_is_known() {
+        let measured = Estimate::Measured { value: 412.25, error: Some(98.04) };
+        assert_eq!(measured.to_string(), "+412 +-98");
+        assert_eq!(format!("{measured:.1}"), "+412.2 +-98.0");
+        assert_eq!(Estimate::Measured { value: -0.2, error: None }.to_string(), "+0 +-n/a");
+        assert_eq!(Estimate::Tentative { value: -500.0, error: 700.0 }.to_string(), "~-500 +-700");
+        assert_eq!(Estimate::AtLeast { value: 800.0 }.to_string(), ">+800");
+        assert_eq!(Estimate::AtMost { value: -800.0 }.to_string(), "<-800");
+        assert_eq!(format!("{:6}", Estimate::Unknown), "   n/a");
+    }
+
+    #[test]
+    fn json_names_the_kind_and_holds_no_infinity() {
+        let json = serde_json::to_string(&Estimate::Measured { value: 0.0, error: None }).unwrap();
+        assert_eq!(json, r#"{"kind":"measured","value":0.0,"error":null}"#);
+        assert_eq!(serde_json::to_string(&Estimate::Unknown).unwrap(), r#"{"kind":"unknown"}"#);
+    }
+}

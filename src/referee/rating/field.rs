@@ -1,0 +1,190 @@
+//! Ratings of a whole field from all its games at once.
+
+use super::connect::core;
+use super::likelihood::{Likelihood, Meeting};
+use super::newton::{Maximum, maximise};
+use super::{CrossTable, ELO_PER_NAT, Estimate, Results, Z_95, normal_cdf};
+use nalgebra::{DMatrix, DVector};
+use serde::Serialize;
+
+/// Ratings of a field, in Elo; their plain mean is 0.
+///
+/// Strengths are multiplied by the share of decisive games between equals, so that one Elo more is worth as much
+/// score at equality as on the logistic scale; without it many draws would spread the ratings (BayesElo's "scale").
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Ratings {
+    /// By the numbers of the table.
+    pub players: Vec<PlayerRating>,
+    /// What having black is worth, in Elo.
+    pub black_advantage: Estimate,
+    /// The probability of a draw between equals; none if draws were counted as half a win each.
+    pub draw_ratio: Option<f64>,
+    /// Elo by player, prior or not.
+    #[serde(skip)]
+    elo: DVector<f64>,
+    /// Covariance of `elo`, relative to the field's mean.
+    #[serde(skip)]
+    covariance: DMatrix<f64>,
+}
+
+/// One player of a field.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct PlayerRating {
+    /// Elo and its 95 % error, both relative to the mean of the field. Tentative where the likelihood has no maximum:
+    /// the undefeated, the winless, and those without a chain of results to the core of the field.
+    pub elo: Estimate,
+    /// Games played, or their weight.
+    pub games: f64,
+    /// Points a game, 0..=1; none without a game.
+    pub score: Option<f64>,
+}
+
+/// Rates a field by maximum likelihood over all games: a strength for each player, black's advantage and the odds of a
+/// draw (Davidson's model, see the source).
+///
+/// Where the likelihood has no maximum, and only there, a weak prior stands in and what rests on it is
+/// [`Estimate::Tentative`]. Players outside the core of the field (see `connect.rs`) get one game of half a win and half
+/// a loss, spread evenly over the core, or over all others where there is none. If black's advantage or the odds of a
+/// draw run away (black won every game, all games are drawn) or cannot be told from strength (one player always had
+/// black), they get one decisive game between equals, half of it won by each colour.
+pub fn fit(table: &CrossTable) -> Ratings {
+    let draws = table.cells().any(|(_, _, results)| results.draws > 0.0);
+    let games = table.cells().next().is_some();
+    let advantage = games.then_some(table.players());
+    let draw = draws.then_some(table.players() + 1);
+    rate(table, advantage, draw)
+}
+
+/// Rates a field by the plain model of Bradley and Terry: no advantage of black, a draw is half a win and half a loss.
+/// With results weighted by age this is what shogi-server's `mk_rate` does. The prior is that of [`fit`].
+pub fn fit_bradley_terry(table: &CrossTable) -> Ratings {
+    rate(table, None, None)
+}
+
+fn rate(table: &CrossTable, advantage: Option<usize>, draw: Option<usize>) -> Ratings {
+    let core = core(table);
+    let mut meetings: Vec<Meeting> =
+        table.cells().map(|(black, white, &results)| Meeting { black, white, results }).collect();
+    meetings.extend(prior_meetings(&core));
+    let mut likelihood = Likelihood { players: table.players(), meetings, advantage, draw };
+    let (maximum, identified) = match maximise(&likelihood) {
+        Some(maximum) => (Some(maximum), true),
+        None => {
+            likelihood.meetings.extend(equal_meeting(table.players()));
+            (maximise(&likelihood), false)
+        }
+    };
+    // With both priors the likelihood has a maximum. Only weights that floating point cannot add up (10^16 games beside
+    // one) still hide it.
+    match maximum {
+        Some(maximum) => rated(table, &core, &likelihood, &maximum, identified),
+        None => unrated(table),
+    }
+}
+
+/// One game for each player outside the core, against everyone in it, both colours and results alike.
+fn prior_meetings(core: &[bool]) -> Vec<Meeting> {
+    let anchored = core.contains(&true);
+    let mut meetings = Vec::new();
+    for player in (0..core.len()).filter(|&p| !core[p]) {
+        let anchors: Vec<usize> =
+            (0..core.len()).filter(|&a| a != player && (core[a] || !anchored)).collect();
+        // Without a core every pair is visited from both sides.
+        let weight = if anchored { 1.0 } else { 0.5 } / anchors.len() as f64;
+        let results = Results { black_wins: weight / 4.0, draws: 0.0, white_wins: weight / 4.0 };
+        for anchor in anchors {
+            meetings.push(Meeting { black: player, white: anchor, results });
+            meetings.push(Meeting { black: anchor, white: player, results });
+        }
+    }
+    meetings
+}
+
+/// One decisive game between equals. A player against itself is such a game: its strength cancels out.
+fn equal_meeting(players: usize) -> Option<Meeting> {
+    let results = Results { black_wins: 0.5, draws: 0.0, white_wins: 0.5 };
+    (players > 0).then_some(Meeting { black: 0, white: 0, results })
+}
+
+fn rated(
+    table: &CrossTable,
+    core: &[bool],
+    likelihood: &Likelihood,
+    maximum: &Maximum,
+    identified: bool,
+) -> Ratings {
+    let draw_ratio = likelihood.draw.map(|i| 1.0 / (1.0 + 2.0 * (-maximum.at[i]).exp()));
+    let scale = ELO_PER_NAT * (1.0 - draw_ratio.unwrap_or(0.0));
+    let error = |i: usize| Z_95 * scale * maximum.covariance[(i, i)].max(0.0).sqrt();
+    let estimate = |i: usize, bounded: bool| match bounded {
+        true => Estimate::Measured { value: scale * maximum.at[i], error: Some(error(i)) },
+        false => Estimate::Tentative { value: scale * maximum.at[i], error: error(i) },
+    };
+    let players = points(table)
+        .into_iter()
+        .enumerate()
+        .map(|(i, (points, games))| PlayerRating {
+            elo: if games > 0.0 { estimate(i, core[i]) } else { Estimate::Unknown },
+            games,
+            score: (games > 0.0).then(|| points / games),
+        })
+        .collect();
+    Ratings {
+        players,
+        black_advantage: likelihood.advantage.map_or(Estimate::Unknown, |i| estimate(i, identified)),
+        draw_ratio: likelihood.advantage.map(|_| draw_ratio.unwrap_or(0.0)),
+        elo: maximum.at.rows(0, table.players()) * scale,
+        covariance: maximum.covariance.view((0, 0), (table.players(), table.players())) * (scale * scale),
+    }
+}
+
+fn unrated(table: &CrossTable) -> Ratings {
+    let n = table.players();
+    let player = |(points, games): (f64, f64)| PlayerRating {
+        elo: Estimate::Unknown,
+        games,
+        score: (games > 0.0).then(|| points / games),
+    };
+    Ratings {
+        players: points(table).into_iter().map(player).collect(),
+        black_advantage: Estimate::Unknown,
+        draw_ratio: None,
+        elo: DVector::zeros(n),
+        covariance: DMatrix::zeros(n, n),
+    }
+}
+
+/// Points and games by player.
+fn points(table: &CrossTable) -> Vec<(f64, f64)> {
+    let mut sums = vec![(0.0, 0.0); table.players()];
+    for (black, white, results) in table.cells() {
+        sums[black].0 += results.black_wins + results.draws / 2.0;
+        sums[white].0 += results.white_wins + results.draws / 2.0;
+        sums[black].1 += results.games();
+        sums[white].1 += results.games();
+    }
+    sums
+}
+
+impl Ratings {
+    /// The probability that `player` is stronger than `other` (numbers of the table), given these ratings; none for
+    /// players outside the table.
+    pub fn los(&self, player: usize, other: usize) -> Option<f64> {
+        let n = self.players.len();
+        (player < n && other < n).then(|| {
+            let c = &self.covariance;
+            let variance = c[(player, player)] + c[(other, other)] - 2.0 * c[(player, other)];
+            let ahead = self.elo[player] - self.elo[other];
+            if variance > 0.0 { normal_cdf(ahead / variance.sqrt()) } else { 0.5 }
+        })
+    }
+
+    /// [`Ratings::los`] of everyone against everyone: the entry `[i][j]` is the probability that i is stronger than j.
+    pub fn los_matrix(&self) -> Vec<Vec<f64>> {
+        let n = self.players.len();
+        (0..n).map(|i| (0..n).filter_map(|j| self.los(i, j)).collect()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests;

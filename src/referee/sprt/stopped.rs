@@ -1,0 +1,201 @@
+//! How strong a side is after a sequential test stopped: the plain estimate leans to the side of the verdict.
+
+use super::{Sprt, SprtError};
+use crate::rating::{Counts, Sample, elo_of_score, normal_cdf, score_of_elo};
+use serde::Serialize;
+use std::f64::consts::PI;
+
+/// The difference in logistic Elo, corrected for stopping when the LLR was at a bound.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct StoppedEstimate {
+    /// The median-unbiased estimate: at this difference the outcome would be as often better as worse.
+    pub elo: f64,
+    /// Lower end of the 95 % interval.
+    pub low: f64,
+    /// Upper end of the 95 % interval.
+    pub high: f64,
+    /// The probability of superiority.
+    pub los: f64,
+}
+
+impl Sprt {
+    /// The difference after (or during) the test: the LLR is taken as a Brownian motion between the test's bounds, and
+    /// outcomes are ordered from an early H0 to an early H1 (D. Siegmund, "Sequential Analysis"; the arithmetic of
+    /// fishtest). An LLR beyond a bound is taken back to the moment when it met the bound. None without a game.
+    ///
+    /// # Errors
+    /// As [`Sprt::llr`].
+    pub fn estimate(&self, counts: &Counts) -> Result<Option<StoppedEstimate>, SprtError> {
+        self.accepts(counts)?;
+        Ok(counts.regularised().and_then(|sample| self.estimate_of(&sample)))
+    }
+
+    fn estimate_of(&self, sample: &Sample) -> Option<StoppedEstimate> {
+        let (mean, variance) = sample.moments();
+        let (score0, score1) = self.scores(sample);
+        let drift = |score: f64| (score1 - score0) * (score - (score0 + score1) / 2.0) / variance;
+        let (lower, upper) = self.bounds();
+        let walk = Walk { lower, upper, variance: (score1 - score0).powi(2) / variance };
+        let llr = sample.size * drift(mean);
+        let at = llr.clamp(lower, upper);
+        let time = if at == llr { sample.size } else { at / drift(mean) };
+        let worse = |elo: f64| walk.probability_of_worse(drift(score_of_elo(elo)), time, at);
+        // With nothing but draws by the milliard, BayesElo's hypotheses round to one and the same score.
+        (walk.variance > 0.0).then(|| StoppedEstimate {
+            elo: elo_at(&worse, 0.5),
+            low: elo_at(&worse, 0.975),
+            high: elo_at(&worse, 0.025),
+            los: worse(0.0),
+        })
+    }
+}
+
+/// The Elo at which a worse outcome has the given probability, between the ends of what scores can tell apart.
+fn elo_at(worse: &impl Fn(f64) -> f64, probability: f64) -> f64 {
+    let (mut low, mut high) = (0.001, 0.999);
+    for _ in 0..100 {
+        let middle = f64::midpoint(low, high);
+        if worse(elo_of_score(middle)) > probability {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    elo_of_score(low)
+}
+
+/// A Brownian motion from 0 that is absorbed at two bounds.
+struct Walk {
+    lower: f64,
+    upper: f64,
+    variance: f64,
+}
+
+impl Walk {
+    /// The probability of an outcome worse than being at `at` at `time`: to be below it then, or absorbed at the lower
+    /// bound before or at the upper bound later.
+    fn probability_of_worse(&self, drift: f64, time: f64, at: f64) -> f64 {
+        let width = self.upper - self.lower;
+        // How far the slowest mode has decayed. Both forms are exact to 10^-15 around the switch.
+        let decay = (PI / width).powi(2) * self.variance * time / 2.0;
+        let probability =
+            if decay > 0.2 { self.by_modes(drift, time, at) } else { self.by_images(drift, time, at) };
+        probability.clamp(0.0, 1.0)
+    }
+
+    /// The eigenfunction expansion: the chance of ever ending at the lower bound, less what has not come to it yet.
+    fn by_modes(&self, drift: f64, time: f64, at: f64) -> f64 {
+        let width = self.upper - self.lower;
+        let (start, at) = (-self.lower, at - self.lower);
+        let pull = drift / self.variance;
+        let mut modes = 0.0;
+        for n in 1..60 {
+            let wave = f64::from(n) * PI / width;
+            let decay = (wave * wave * self.variance + drift * pull) * time / 2.0;
+            let weight = pull * (at - start) - decay;
+            if weight < -60.0 {
+                break;
+            }
+            let (sin, cos) = (wave * at).sin_cos();
+            let shape = (pull * sin - wave * cos) / (pull * pull + wave * wave);
+            modes += weight.exp() * shape * (wave * start).sin();
+        }
+        ruin(pull, start, width) + 2.0 / width * modes
+    }
+
+    /// Siegmund's form for early stops: each bound reflects once.
+    fn by_images(&self, drift: f64, time: f64, at: f64) -> f64 {
+        let (pull, spread) = (drift / self.variance, (self.variance * time).sqrt());
+        let travelled = drift * time;
+        normal_cdf((at - travelled) / spread)
+            + scaled_cdf(2.0 * pull * self.lower, (2.0 * self.lower - at + travelled) / spread)
+            - scaled_cdf(2.0 * pull * self.upper, (at - travelled - 2.0 * self.upper) / spread)
+    }
+}
+
+/// The probability that a walk from `start` in `0..width` ever meets 0 before `width`, with `pull` = drift / variance.
+fn ruin(pull: f64, start: f64, width: f64) -> f64 {
+    if (pull * width).abs() < 1e-9 {
+        (width - start) / width
+    } else if pull > 0.0 {
+        // Multiplied through so that nothing overflows.
+        (-2.0 * pull * start).exp() * (-2.0 * pull * (width - start)).exp_m1()
+            / (-2.0 * pull * width).exp_m1()
+    } else {
+        (2.0 * pull * (width - start)).exp_m1() / (2.0 * pull * width).exp_m1()
+    }
+}
+
+/// e^factor times the normal distribution function at x, also where one overflows and the other vanishes.
+fn scaled_cdf(factor: f64, x: f64) -> f64 {
+    if x > -20.0 {
+        factor.exp() * normal_cdf(x)
+    } else {
+        (factor - x * x / 2.0).exp() / (-x * (2.0 * PI).sqrt()) * (1.0 - 1.0 / (x * x))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rating::{Pentanomial, Trinomial};
+    use crate::sprt::Model;
+
+    fn assert_near(got: f64, expected: f64, tolerance: f64) {
+        assert!((got - expected).abs() <= tolerance, "{got} is not {expected}");
+    }
+
+    #[test]
+    fn the_estimate_after_a_stop_is_fishtests() {
+        let test = Sprt::new(Model::Normalized, 0.764, 3.439, 0.05, 0.05).unwrap();
+        let stopped = test.estimate(&Pentanomial([39, 2226, 31451, 2412, 40]).into()).unwrap().unwrap();
+        assert_near(stopped.elo, 0.8652, 5.1e-5);
+        assert_near(stopped.low, 0.1683, 5.1e-5);
+        assert_near(stopped.high, 1.5406, 5.1e-5);
+        assert_near(stopped.los, 0.99200, 5.1e-6);
+    }
+
+    #[test]
+    fn both_forms_of_the_walk_agree_where_they_meet() {
+        let walk = Walk { lower: -2.25, upper: 2.89, variance: 0.01 };
+        let time = 0.2 * 2.0 * (5.14 / PI).powi(2) / 0.01;
+        for drift in [-0.1, -0.01, 0.0, 0.004, 0.1] {
+            for at in [-2.25, -1.0, 0.0, 2.0, 2.89] {
+                assert_near(walk.by_modes(drift, time, at), walk.by_images(drift, time, at), 1e-10);
+            }
+        }
+    }
+
+    #[test]
+    fn a_walk_without_drift_is_ruined_in_proportion() {
+        assert_near(ruin(0.0, 1.0, 4.0), 0.75, 1e-15);
+        assert_near(ruin(1e-7, 1.0, 4.0), 0.75, 1e-6);
+        assert_near(ruin(-1e-7, 1.0, 4.0), 0.75, 1e-6);
+        assert_eq!((ruin(1e6, 1.0, 4.0), ruin(-1e6, 1.0, 4.0)), (0.0, 1.0));
+    }
+
+    #[test]
+    fn an_early_h1_leaves_the_estimate_below_the_plain_one() {
+        let test = Sprt::new(Model::Logistic, 0.0, 20.0, 0.05, 0.05).unwrap();
+        let counts = Counts::from(Trinomial { losses: 100, draws: 20, wins: 150 });
+        let plain = crate::rating::Numbers::from(&counts).elo.value().unwrap();
+        let stopped = test.estimate(&counts).unwrap().unwrap();
+        assert!(stopped.low < stopped.elo && stopped.elo < plain && stopped.elo < stopped.high);
+    }
+
+    #[test]
+    fn every_small_count_has_an_ordered_estimate() {
+        for (model, elo1) in [(Model::Normalized, 5.0), (Model::Logistic, 400.0), (Model::BayesElo, 10.0)] {
+            let test = Sprt::new(model, 0.0, elo1, 0.05, 0.1).unwrap();
+            for cell in 0..7u64.pow(3) {
+                let counts = Trinomial { losses: cell % 7, draws: cell / 7 % 7, wins: cell / 49 }.into();
+                let Some(StoppedEstimate { elo, low, high, los }) = test.estimate(&counts).unwrap() else {
+                    assert_eq!(cell, 0);
+                    continue;
+                };
+                assert!([elo, low, high].iter().all(|x| x.is_finite()) && (0.0..=1.0).contains(&los));
+                assert!(low <= elo && elo <= high, "{counts:?} {low} {elo} {high}");
+            }
+        }
+    }
+}
