@@ -102,6 +102,15 @@ fn a_mated_engine_resigns() {
 }
 
 #[test]
+fn a_mate_problem_without_the_own_king_is_played_on() {
+    let mut talk = random();
+    let problem = "sfen 4k4/9/4P4/9/9/9/9/9/9 b G 1";
+    assert!(Game::parse(&format!("position {problem}")).unwrap().play(&talk.best(problem)).is_some());
+    talk.send("setoption name Style value greedy");
+    assert_eq!(talk.best(problem), "G*5b");
+}
+
+#[test]
 fn a_win_is_declared_when_the_rule_in_force_allows_it() {
     let mut talk = random();
     // 28 points: two dragons and two horses at 5, six pawns in the camp and two golds in hand at 1.

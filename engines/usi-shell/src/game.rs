@@ -188,4 +188,23 @@ mod tests {
         assert!(refused("4k4/4R4/9/9/9/9/9/9/4K4 b - 1").contains("can be taken"));
         assert!(Game::from_sfen("4k4/9/4P4/9/9/9/9/9/9 b G 1").is_ok());
     }
+
+    #[test]
+    fn no_garbled_line_is_a_panic() {
+        let mut rng = crate::SplitMix64::new(5);
+        let lines = [
+            "position startpos moves 7g7f 3c3d 8h2b+ 3a2b B*4e",
+            "position sfen l6nl/5+P1gk/2np1S3/p1p4Pp/3P2Sp1/1PPb2P1P/P5GS1/R8/LN4bKL w RGgsn5p 1 moves B*5a",
+            "position sfen 4k4/9/4P4/9/9/9/9/9/9 b G 65535 moves G*5b",
+        ];
+        let letters: Vec<char> = "0123456789abcdefghiPpLlNnSsGgBbRrKk+*/ -w".chars().collect();
+        for round in 0..20_000 {
+            let mut line: Vec<char> = lines[round % 3].chars().collect();
+            for _ in 0..=round % 4 {
+                let at = rng.next_u64() as usize % line.len();
+                line[at] = *rng.choose(&letters).unwrap();
+            }
+            let _ = Game::parse(&line.into_iter().collect::<String>());
+        }
+    }
 }

@@ -56,6 +56,16 @@ impl Talk {
         self.stdin = None;
     }
 
+    /// Takes over the writing, for a test that wants to see it fail.
+    pub fn take_stdin(&mut self) -> Box<dyn Write> {
+        self.stdin.take().unwrap()
+    }
+
+    /// Whether the output has ended; false while someone could still write.
+    pub fn is_at_end(&self) -> bool {
+        matches!(self.lines.recv_timeout(Duration::from_millis(100)), Err(RecvTimeoutError::Disconnected))
+    }
+
     /// The next line as bytes, its newline included if it had one; `None` at the end of the output.
     pub fn bytes(&self) -> Option<Vec<u8>> {
         match self.lines.recv_timeout(PATIENCE) {
