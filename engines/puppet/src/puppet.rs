@@ -80,7 +80,7 @@ impl Puppet {
             if !instant.nap.is_zero() {
                 thread::sleep(instant.nap);
             }
-            // Lines that come together leave in one write.
+            // Stdout passes whole lines on at once, and these two in one write.
             let _ = self.stdout.write_all(instant.answer());
         } else {
             return false;
