@@ -8,6 +8,7 @@ mod engines;
 mod environment;
 mod event;
 mod fault;
+mod fingerprint;
 mod games;
 mod keys;
 mod reader;
@@ -19,6 +20,7 @@ pub mod time_text;
 
 pub use environment::Environment;
 pub use fault::{Fault, Faults};
+pub use fingerprint::Fingerprint;
 pub use reference::reference;
 pub use time::contradictions;
 
@@ -47,7 +49,9 @@ pub fn parse(text: &str, file: Option<&Path>, environment: &Environment) -> Resu
     let context = Context { file, text, environment, faults: RefCell::default() };
     let (document, errors) = DeTable::parse_recoverable(text);
     for error in &errors {
-        context.fault(error.span().map_or(0, |span| span.start), "", error.message());
+        let span = error.span().unwrap_or_default();
+        let key = if error.message() == "duplicate key" { &text[span.clone()] } else { "" };
+        context.fault(span.start, key, error.message());
     }
     // What a broken line does to the keys after it is no fault of theirs.
     if let Some(faults) = Faults::found(context.faults.take()) {

@@ -4,6 +4,7 @@ use super::{
     keys::{ENGINE, LIMITS},
     reader::{Item, Table},
     time::time_control,
+    time_text::EXAMPLES,
 };
 use crate::plan::{EnginePlan, GoForms, SeatLimits, Skipped};
 use referee::clock::TimeControl;
@@ -19,6 +20,7 @@ pub struct Engines {
     pub skipped: Vec<Skipped>,
     /// For each engine of the file, in its order, whether it takes part.
     pub listed: Vec<bool>,
+    names: Vec<String>,
 }
 
 enum Entry {
@@ -36,30 +38,34 @@ impl Engines {
         }
         let items = root.item("engines").map(|list| list.elements("tables, each under `[[engines]]`"));
         let items = items.unwrap_or_default();
+        // The file's clock is checked even where every engine has its own.
+        time_control(&root.items("time"));
         let mut engines = Self::default();
         for item in &items {
-            let entry = item.table(&ENGINE).map(|table| engine(&table.over(&defaults), root));
-            engines.take(item, entry.unwrap_or(Entry::Faulty));
+            let table = item.table(&ENGINE).map(|table| table.over(&defaults));
+            let entry = table.map(|table| engine(&table, root, engines.name(&table)));
+            engines.take(entry.unwrap_or(Entry::Faulty));
         }
         engines.check_number(root);
         engines
     }
 
-    fn take(&mut self, item: &Item<'_>, entry: Entry) {
+    fn take(&mut self, entry: Entry) {
         self.listed.push(!matches!(entry, Entry::Skipped(_)));
         match entry {
-            Entry::Present(engine) => {
-                let names = self.present.iter().map(|other| &other.name);
-                let mut names = names.chain(self.skipped.iter().map(|other| &other.name));
-                if names.any(|name| *name == engine.name) {
-                    let name = &engine.name;
-                    item.fault(format!("a second engine is named \"{name}\"; give it another `name`"));
-                }
-                self.present.push(*engine);
-            }
+            Entry::Present(engine) => self.present.push(*engine),
             Entry::Skipped(skipped) => self.skipped.push(skipped),
             Entry::Faulty => {}
         }
+    }
+
+    fn name(&mut self, table: &Table<'_>) -> Option<String> {
+        let name = name(table)?;
+        if self.names.contains(&name) {
+            table.fault("name", format!("a second engine is named \"{name}\"; give it another `name`"));
+        }
+        self.names.push(name.clone());
+        Some(name)
     }
 
     fn check_number(&self, root: &Table<'_>) {
@@ -85,10 +91,9 @@ impl Engines {
     }
 }
 
-fn engine(table: &Table<'_>, root: &Table<'_>) -> Entry {
+fn engine(table: &Table<'_>, root: &Table<'_>, name: Option<String>) -> Entry {
     let (options, option_sources) = options(table);
     let program = program(table);
-    let name = name(table);
     let optional = table.flag("optional", false);
     let engine = EnginePlan {
         name: name.clone().unwrap_or_default(),
@@ -195,9 +200,14 @@ fn cores(table: &Table<'_>, options: &[(String, String)]) -> f64 {
 fn time(table: &Table<'_>, root: &Table<'_>) -> TimeControl {
     let places: Vec<_> = table.items("time").into_iter().chain(root.items("time")).collect();
     let time = time_control(&places);
-    if time.is_none() {
-        let message = format!("has no clock; give the file one, such as {}", super::time_text::EXAMPLES);
-        table.fault("time", message);
+    match (time, places.first()) {
+        (Some(_), _) => {}
+        (None, Some(place)) => {
+            place.fault(format!("does not say how much time there is, such as {EXAMPLES}"))
+        }
+        (None, None) => {
+            root.fault("time", format!("is missing; give the engines a clock, such as {EXAMPLES}"))
+        }
     }
     time.unwrap_or_default()
 }

@@ -34,10 +34,15 @@ impl Environment {
         Ok(Self { base: std::path::absolute(base)?, search, cores })
     }
 
+    /// The absolute path that a path of the configuration means.
+    pub(super) fn path(&self, path: &str) -> PathBuf {
+        self.base.join(path).components().collect()
+    }
+
     /// The program that a command names, or why there is none.
     pub(super) fn program(&self, command: &str) -> Result<PathBuf, String> {
         let candidates: Vec<_> = match command.contains('/') {
-            true => vec![self.base.join(command)],
+            true => vec![self.path(command)],
             false => self.search.iter().map(|dir| dir.join(command)).collect(),
         };
         match candidates.iter().find(|path| is_program(path)) {
@@ -93,4 +98,18 @@ fn neighbour(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let meant = nearest(&name, known.iter().map(String::as_str));
     meant.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_are_searched_beside_this_program_and_in_usr_games() {
+        let here = Environment::here(Path::new("")).unwrap();
+        assert!(here.base.is_absolute() && here.cores >= 1);
+        assert!(here.search.contains(&PathBuf::from("/usr/games")));
+        let exe = std::env::current_exe().unwrap();
+        assert_eq!(here.program(exe.file_name().unwrap().to_str().unwrap()), Ok(exe));
+    }
 }

@@ -71,7 +71,7 @@ pub(super) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) 
     known
         .into_iter()
         .map(|known| (strsim::damerau_levenshtein(&word, &known.to_lowercase()), known))
-        .filter(|(distance, known)| *distance <= 1.max(known.len().min(word.len()) / 3))
+        .filter(|(distance, known)| *distance <= known.len().min(word.len()) / 3)
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, known)| known)
 }
@@ -93,5 +93,6 @@ mod tests {
         assert_eq!(nearest("mian", known), Some("main"));
         assert_eq!(nearest("Increment", known), Some("increment"));
         assert_eq!(nearest("colour", known), None);
+        assert_eq!(nearest("28", ["27", "24"]), None, "short words are all alike");
     }
 }

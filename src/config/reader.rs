@@ -249,7 +249,8 @@ impl<'a> Item<'a> {
         self.context.fault(self.at, &self.path, message);
     }
 
-    fn wrong<T>(&self, expected: &str) -> Option<T> {
+    /// Notes that this value is not of the kind it has to be.
+    pub fn wrong<T>(&self, expected: &str) -> Option<T> {
         self.fault(format!("expected {expected}, found {}", described(self.value)));
         None
     }
@@ -318,7 +319,7 @@ impl<'a> Item<'a> {
             self.fault("is empty");
             return None;
         }
-        Some(self.context.environment.base.join(text))
+        Some(self.context.environment.path(text))
     }
 
     fn flag(&self) -> Option<bool> {

@@ -43,7 +43,11 @@ fn layer(place: &Item<'_>) -> Layer {
     if let DeValue::String(text) = place.value {
         return Layer { budget: Some(short(place, text)), ..Layer::default() };
     }
-    let Some(table) = place.table(&TIME_TABLE) else {
+    let table = match place.value {
+        DeValue::Table(_) => place.table(&TIME_TABLE),
+        _ => place.wrong("a text such as \"5m+10s\" or a table"),
+    };
+    let Some(table) = table else {
         return Layer { budget: Some(stand_in()), ..Layer::default() };
     };
     let budget = budget(&table);
