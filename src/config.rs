@@ -1,7 +1,7 @@
 //! The configuration: TOML text to a checked [`Plan`], or everything that is wrong with it at once.
 //!
-//! Each key stands once in [`keys`] with its type, default and meaning; the reader checks values by this list and
-//! [`reference`] prints it. The readers of the tables ([`event`], [`engines`], [`games`], [`time`]) note every
+//! Each key stands once in `keys` with its type, default and meaning; the reader checks values by this list and
+//! `reference` prints it. The readers of the tables (`event`, `engines`, `games`, `time`) note every
 //! fault and go on with a stand-in, so that one look at the answer mends the whole file.
 
 mod engines;

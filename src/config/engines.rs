@@ -4,7 +4,7 @@ use super::{
     keys::{ENGINE, LIMITS},
     reader::{Item, Table},
     time::time_control,
-    time_text::EXAMPLES,
+    time_text::{EXAMPLES, text},
 };
 use crate::plan::{EnginePlan, GoForms, SeatLimits, Skipped};
 use referee::clock::TimeControl;
@@ -117,6 +117,7 @@ fn engine(table: &Table<'_>, root: &Table<'_>, name: Option<String>) -> Entry {
         optional,
     };
     check_go(table, &engine);
+    check_reserve(table, &engine);
     table.refuse_unknown();
     match (name, program) {
         (Some(_), Some(Ok(_))) => Entry::Present(Box::new(engine)),
@@ -245,6 +246,16 @@ fn check_go(table: &Table<'_>, engine: &EnginePlan) {
             );
             table.fault("go", message);
         }
+    }
+}
+
+/// An engine that is told of no time at all has nothing to think with.
+fn check_reserve(table: &Table<'_>, engine: &EnginePlan) {
+    let time = &engine.time;
+    let first = time.fixed.unwrap_or(time.main + time.byoyomi + time.increment);
+    if time.is_timed() && engine.reserve >= first {
+        let (reserve, first) = (text(engine.reserve), text(first));
+        table.fault("reserve", format!("{reserve} leaves nothing of the {first} that its clock has"));
     }
 }
 

@@ -74,7 +74,7 @@ fn broken_toml_is_told_with_its_lines() {
 
 #[test]
 fn a_key_that_stands_there_twice_is_a_fault() {
-    insta::assert_snapshot!(here().faults("[event]\nseed = 1\nseed = 2\n"), @"x.toml:3:1: duplicate key");
+    insta::assert_snapshot!(here().faults("[event]\nseed = 1\nseed = 2\n"), @"x.toml:3:1: seed: duplicate key");
 }
 
 #[test]
@@ -251,7 +251,7 @@ fn each_contradiction_of_the_games_is_told() {
     [rules] | max_moves = "none" | at_limit = "draw"
         rules.at_limit: there is no limit with `max_moves = "none"`; leave one of the two out
     [rules] | declaration = "28"
-        rules.declaration: unknown value "28"; did you mean "27"?
+        rules.declaration: unknown value "28"; expected "27", "24", "try" or "none"
     [rules] | mate_ends_game = "yes"
         rules.mate_ends_game: expected true or false, found the text "yes"
     [adjudication] | resign = { moves = 3 }
@@ -293,7 +293,7 @@ fn each_contradiction_of_a_clock_is_told() {
     time = "5m+10"
         time: `10` has no unit; did you mean `10s` or `10ms`?
     time = 5
-        time: expected a table, found the number 5
+        time: expected a text such as "5m+10s" or a table, found the number 5
     time = { margin = "1s" }
         time: does not say how much time there is, such as `5m+10s`, `10m byoyomi 30s`, `byoyomi 1s`, `fixed 100ms`, `nodes 1000` or `depth 6`
     time = { main = "0" }
@@ -322,6 +322,7 @@ fn each_contradiction_of_an_engine_is_told() {
         "time = \"depth 9\"\ngo = [\"nodes\"]",
         "go = [\"nods\"]",
         "gpu = 1",
+        "time = \"byoyomi 1s\"\nreserve = \"1s\"",
         "directory = \"nowhere\"",
         "cmd = \"x\"",
         "threads = 4",
@@ -346,6 +347,8 @@ fn each_contradiction_of_an_engine_is_told() {
         engines[1].go[0]: unknown value "nods"; did you mean "nodes"?
     gpu = 1
         event.gpus: "b" needs 1 of a GPU, the event has 0
+    time = "byoyomi 1s" | reserve = "1s"
+        engines[1].reserve: 1s leaves nothing of the 1s that its clock has
     directory = "nowhere"
         engines[1].directory: there is no directory `DIR/nowhere`
     cmd = "x"
@@ -369,11 +372,11 @@ fn each_contradiction_of_an_engine_is_told() {
     [[engines]] | command = "gamma -x"
         engines[2].command: there is no program `gamma -x`; arguments are written in `args`
     [[engines]] | command = "./gamma"
-        engines[2].command: there is no program `DIR/./gamma`
+        engines[2].command: there is no program `DIR/gamma`
     [[engines]] | command = "./book.usi"
-        engines[2].command: `DIR/./book.usi` is not executable
+        engines[2].command: `DIR/book.usi` is not executable
     [[engines]] | command = "./bin"
-        engines[2].command: `DIR/./bin` is a directory, not a program
+        engines[2].command: `DIR/bin` is a directory, not a program
     [defaults] | name = "x"
         defaults.name: each engine has a name of its own
     "#);
