@@ -52,6 +52,7 @@ pub enum Command {
 pub struct RunArgs {
     /// The configuration file of the event.
     pub file: PathBuf,
+    /// How it is played.
     #[command(flatten)]
     pub playing: PlayingArgs,
 }
@@ -124,6 +125,7 @@ pub struct MatchArgs {
     /// Seed of every random choice.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
+    /// How it is played.
     #[command(flatten)]
     pub playing: PlayingArgs,
 }

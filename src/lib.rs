@@ -2,7 +2,8 @@
 
 pub mod bus;
 pub mod cli;
+pub mod config;
 pub mod plan;
 pub mod play;
-pub mod seat;
 pub mod run;
+pub mod seat;

@@ -40,6 +40,19 @@ pub struct Plan {
     pub openings: Option<OpeningPlan>,
     /// The players, at least two.
     pub engines: Vec<EnginePlan>,
+    /// GPUs that the engines share.
+    pub gpus: f64,
+    /// Optional engines that do not take part.
+    pub skipped: Vec<Skipped>,
+}
+
+/// An optional engine that does not take part.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Skipped {
+    /// Its name.
+    pub name: String,
+    /// Why: a lowercase fragment.
+    pub reason: String,
 }
 
 /// A sequential probability ratio test.
@@ -109,6 +122,10 @@ pub struct EnginePlan {
     pub environment: Vec<(String, String)>,
     /// USI options, by their names as the engine declares them.
     pub options: Vec<(String, String)>,
+    /// Where each of the options was written (`file:line`, or `command line`), in their order: for the message that
+    /// the engine does not offer it.
+    #[serde(skip)]
+    pub option_sources: Vec<String>,
     /// Its clock.
     pub time: TimeControl,
     /// Time kept back from what it is told in `go`, for engines that overshoot.

@@ -110,7 +110,14 @@ impl Room<'_> {
         let replayed = self.table.replays_draws && matches!(outcome, Outcome::Draw { .. });
         let evidence = self.evidence(outcome, reason);
         let pairing = self.table.pairing;
-        self.bus.happened(Event::GameEnded(GameEnded { game: self.id, pairing, outcome, plies, evidence, replayed }));
+        self.bus.happened(Event::GameEnded(GameEnded {
+            game: self.id,
+            pairing,
+            outcome,
+            plies,
+            evidence,
+            replayed,
+        }));
     }
 
     /// What a dispute about the ending would need; nothing for endings that explain themselves.

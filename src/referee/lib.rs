@@ -12,11 +12,10 @@ pub mod history;
 pub mod legality;
 pub mod opening;
 mod outcome;
+pub mod rating;
 pub mod rules;
 pub mod schedule;
+pub mod sprt;
 
 pub use color::Color;
 pub use outcome::{AbortBy, DrawBy, Foul, Outcome, WinBy};
-//! Referee.
-pub mod rating;
-pub mod sprt;

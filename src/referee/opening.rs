@@ -123,7 +123,8 @@ mod tests {
                 let openings = Openings::new(lines(count), shuffle);
                 for round in 0..3 {
                     let first = round * count as u64;
-                    let used: HashSet<_> = (first..first + count as u64).map(|i| &openings.pick(i).start).collect();
+                    let used: HashSet<_> =
+                        (first..first + count as u64).map(|i| &openings.pick(i).start).collect();
                     assert_eq!(used.len(), count);
                 }
             }

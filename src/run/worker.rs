@@ -61,7 +61,8 @@ impl Worker {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let (jobs, inbox) = mpsc::unbounded_channel();
         let name = format!("games-{}", place.number);
-        let thread = thread::Builder::new().name(name).spawn(move || runtime.block_on(work(place, hall, inbox)))?;
+        let thread =
+            thread::Builder::new().name(name).spawn(move || runtime.block_on(work(place, hall, inbox)))?;
         Ok(Self { jobs, thread })
     }
 
@@ -149,4 +150,3 @@ impl Bench {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 }
-

@@ -28,8 +28,11 @@ struct Ring(VecDeque<Vec<u8>>);
 
 impl Ring {
     fn push(&mut self, capacity: usize, mark: u8, line: &[u8]) {
-        let mut slot =
-            if self.0.len() < capacity { Vec::with_capacity(64) } else { self.0.pop_front().unwrap_or_default() };
+        let mut slot = if self.0.len() < capacity {
+            Vec::with_capacity(64)
+        } else {
+            self.0.pop_front().unwrap_or_default()
+        };
         slot.clear();
         slot.extend_from_slice(&[mark, b' ']);
         match line.len() > LINE {

@@ -3,12 +3,12 @@
 //! The time of an answer is stamped right after the read that completed its line, before anything is parsed. Writes
 //! never block a game: what an engine does not read waits in a bounded buffer.
 
+pub use super::session::Handshake;
 use super::{
     ActorEnd, Seat, Trace, pair,
     process::{self, Process},
     session::{Effects, Session},
 };
-pub use super::session::Handshake;
 use crate::plan::{EnginePlan, Restart};
 use referee::game::{Order, Reply};
 use std::{
@@ -163,7 +163,8 @@ impl Actor {
                 self.session.begin(Instant::now(), &mut self.effects);
             }
             Err(error) => {
-                self.effects.fault = Some(format!("`{}` could not be started: {error}", engine.command.display()));
+                self.effects.fault =
+                    Some(format!("`{}` could not be started: {error}", engine.command.display()));
             }
         }
     }

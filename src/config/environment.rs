@@ -1,0 +1,115 @@
+//! What a configuration is read against: where its files and programs are looked for.
+
+use super::fault::nearest;
+use std::{
+    fs, io,
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+};
+
+/// Where files and programs are looked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Environment {
+    /// The directory that relative paths start from; absolute.
+    pub base: PathBuf,
+    /// The directories in which programs are searched, in this order.
+    pub search: Vec<PathBuf>,
+    /// Cores this process may use.
+    pub cores: usize,
+}
+
+impl Environment {
+    /// This process's: programs on `PATH`, in `/usr/games` (where Debian installs engines) and beside this program.
+    ///
+    /// # Errors
+    /// If the working directory is gone, `base` cannot be made absolute.
+    pub fn here(base: &Path) -> io::Result<Self> {
+        let base = if base.as_os_str().is_empty() { Path::new(".") } else { base };
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let beside = std::env::current_exe().ok().and_then(|exe| Some(exe.parent()?.to_path_buf()));
+        let mut search: Vec<_> = std::env::split_paths(&path).filter(|dir| dir.is_absolute()).collect();
+        search.push("/usr/games".into());
+        search.extend(beside);
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        Ok(Self { base: std::path::absolute(base)?, search, cores })
+    }
+
+    /// The absolute path that a path of the configuration means.
+    pub(super) fn path(&self, path: &str) -> PathBuf {
+        self.base.join(path).components().collect()
+    }
+
+    /// The program that a command names, or why there is none.
+    pub(super) fn program(&self, command: &str) -> Result<PathBuf, String> {
+        let candidates: Vec<_> = match command.contains('/') {
+            true => vec![self.path(command)],
+            false => self.search.iter().map(|dir| dir.join(command)).collect(),
+        };
+        match candidates.iter().find(|path| is_program(path)) {
+            Some(path) => Ok(path.clone()),
+            None => Err(self.why_none(command, &candidates)),
+        }
+    }
+
+    fn why_none(&self, command: &str, candidates: &[PathBuf]) -> String {
+        if let Some(path) = candidates.iter().find(|path| path.exists()) {
+            let what = if path.is_dir() { "a directory, not a program" } else { "not executable" };
+            return format!("`{}` is {what}", path.display());
+        }
+        if command.contains(char::is_whitespace) {
+            return format!("there is no program `{command}`; arguments are written in `args`");
+        }
+        if let ([path], true) = (candidates, command.contains('/')) {
+            return format!("there is no program `{}`", path.display());
+        }
+        let known: Vec<_> = self.search.iter().flat_map(|dir| names(dir)).collect();
+        let meant = nearest(command, known.iter().map(String::as_str));
+        let meant = meant.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default();
+        format!("there is no program `{command}` on the path, in /usr/games or beside renmei{meant}")
+    }
+
+    /// Why a file cannot be read, if it cannot.
+    pub(super) fn why_unreadable(path: &Path) -> Option<String> {
+        match fs::File::open(path).and_then(|file| file.metadata()) {
+            Ok(data) if data.is_dir() => Some(format!("`{}` is a directory, not a file", path.display())),
+            Ok(_) => None,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                Some(format!("there is no file `{}`{}", path.display(), neighbour(path)))
+            }
+            Err(error) => Some(format!("`{}` cannot be read: {error}", path.display())),
+        }
+    }
+}
+
+fn is_program(path: &Path) -> bool {
+    path.metadata().is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
+}
+
+fn names(dir: &Path) -> Vec<String> {
+    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
+    let mut names: Vec<_> = entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    names.sort_unstable();
+    names
+}
+
+/// The file in the same directory that was probably meant.
+fn neighbour(path: &Path) -> String {
+    let known = path.parent().map(names).unwrap_or_default();
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let meant = nearest(&name, known.iter().map(String::as_str));
+    meant.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_are_searched_beside_this_program_and_in_usr_games() {
+        let here = Environment::here(Path::new("")).unwrap();
+        assert!(here.base.is_absolute() && here.cores >= 1);
+        assert!(here.search.contains(&PathBuf::from("/usr/games")));
+        let exe = std::env::current_exe().unwrap();
+        assert_eq!(here.program(exe.file_name().unwrap().to_str().unwrap()), Ok(exe));
+    }
+}
