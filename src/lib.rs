@@ -1,3 +1,4 @@
 //! Renmei: tournament and match-server infrastructure for computer shogi.
 
 pub mod plan;
+pub mod store;
