@@ -54,6 +54,7 @@ impl Database {
         let db = Self { conn, path };
         db.check(|conn| {
             conn.busy_timeout(PATIENCE)?;
+            conn.set_prepared_statement_cache_capacity(32);
             conn.pragma_update(None, "cache_size", -4096)
         })?;
         Ok(db)
@@ -83,7 +84,9 @@ impl Database {
     fn migrate(&mut self) -> Result<(), StoreError> {
         self.conn.set_transaction_behavior(TransactionBehavior::Immediate);
         let migrations = Migrations::from_slice(MIGRATIONS);
-        migrations.to_latest(&mut self.conn).or_else(|error| {
+        let migrated = migrations.to_latest(&mut self.conn);
+        self.conn.set_transaction_behavior(TransactionBehavior::Deferred);
+        migrated.or_else(|error| {
             // Another process may have done it between our look and our lock.
             if self.identify()? == MIGRATIONS.len() { Ok(()) } else { Err(self.migration_failed(error)) }
         })

@@ -136,7 +136,7 @@ impl<'c> Rows<'c> {
         let row = match self.running.remove(&ended.game) {
             Some(row) => row,
             // A player that never became ready loses a game that never started.
-            None => match self.find(ended.game).optional()? {
+            None => match self.find(ended.game)? {
                 Some(row) => row,
                 None => self.insert_game(ended.game, &ended.pairing, (None, None), None)?,
             },
@@ -146,53 +146,52 @@ impl<'c> Rows<'c> {
         self.log("ended", Some(row)).map(drop)
     }
 
-    fn find(&self, GameId(number): GameId) -> rusqlite::Result<i64> {
+    /// The row of a game that runs.
+    fn find(&self, GameId(number): GameId) -> rusqlite::Result<Option<i64>> {
         let sql = "SELECT id FROM games WHERE event = ? AND number = ? AND ended_at IS NULL";
-        self.conn.prepare_cached(sql)?.query_row([self.event, int(number)], |row| row.get(0))
+        self.conn.prepare_cached(sql)?.query_row([self.event, int(number)], |row| row.get(0)).optional()
     }
 
     fn moved(&mut self, at: i64, moved: &Moved) -> rusqlite::Result<()> {
         let game = match self.running.get(&moved.game) {
             Some(&game) => game,
-            None => self.find(moved.game)?,
+            None => self.find(moved.game)?.ok_or_else(|| not_running(moved.game))?,
         };
         write_usi(moved.mv, &mut self.usi);
-        const SILENT: &Thought = &Thought {
-            depth: None,
-            seldepth: None,
-            score: None,
-            nodes: None,
-            nps: None,
-            time: None,
-            pv: None,
-        };
-        let thought = moved.thought.as_deref().unwrap_or(SILENT);
+        let thought = moved.thought.as_deref().unwrap_or(&SILENT);
         let (score_cp, mate) = match thought.score {
             Some(Score::Cp(cp)) => (Some(cp), None),
             Some(Score::Mate(plies)) => (None, Some(plies)),
             None => (None, None),
         };
-        self.insert_move
-            .execute((
-                game,
-                moved.ply,
-                moved.color.index() as i64,
-                self.usi.as_str(),
-                at,
-                count(moved.charged, Duration::as_millis),
-                count(moved.elapsed, Duration::as_micros),
-                count(moved.left, Duration::as_millis),
-                thought.time.map(int),
-                thought.depth,
-                thought.seldepth,
-                score_cp,
-                mate,
-                thought.nodes.map(int),
-                thought.nps.map(int),
-                thought.pv.as_deref(),
-            ))
-            .map(drop)
+        let row = (
+            game,
+            moved.ply,
+            moved.color.index() as i64,
+            self.usi.as_str(),
+            at,
+            count(moved.charged, Duration::as_millis),
+            count(moved.elapsed, Duration::as_micros),
+            count(moved.left, Duration::as_millis),
+            thought.time.map(int),
+            thought.depth,
+            thought.seldepth,
+            score_cp,
+            mate,
+            thought.nodes.map(int),
+            thought.nps.map(int),
+            thought.pv.as_deref(),
+        );
+        self.insert_move.execute(row).map(drop)
     }
+}
+
+/// What an engine that says nothing thinks.
+const SILENT: Thought =
+    Thought { depth: None, seldepth: None, score: None, nodes: None, nps: None, time: None, pv: None };
+
+fn not_running(GameId(number): GameId) -> rusqlite::Error {
+    rusqlite::Error::ToSqlConversionFailure(format!("game {number} does not run").into())
 }
 
 fn count(time: Duration, unit: fn(&Duration) -> u128) -> i64 {

@@ -94,7 +94,8 @@ fn started(row: &Row<'_>) -> rusqlite::Result<Stamped> {
 
 fn ended(row: &Row<'_>) -> rusqlite::Result<Stamped> {
     let (game, pairing) = row::pairing(row, 12)?;
-    let outcome = row::outcome(row, 10)?.ok_or(rusqlite::Error::InvalidQuery)?;
+    let no_result = || row::bad(10, format!("game {} has an end without a result", game.0));
+    let outcome = row::outcome(row, 10)?.ok_or_else(no_result)?;
     let (plies, evidence, replayed) = (row.get(7)?, row.get(8)?, row.get(9)?);
     let ended = GameEnded { game, pairing, outcome, plies, evidence, replayed };
     Ok(Stamped { at: row.get(4)?, event: Event::GameEnded(ended) })

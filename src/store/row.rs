@@ -24,7 +24,7 @@ pub(super) fn int(value: u64) -> i64 {
 }
 
 /// A column whose content no event can have.
-fn bad(column: usize, what: String) -> rusqlite::Error {
+pub(super) fn bad(column: usize, what: String) -> rusqlite::Error {
     rusqlite::Error::FromSqlConversionFailure(column, Type::Text, what.into())
 }
 

@@ -103,9 +103,10 @@ fn games_that_ran_when_the_process_died_are_adjourned_once() {
     assert_eq!(opened.adjourned[0].outcome, Outcome::Aborted { by: AbortBy::Stopped });
     assert_eq!((opened.resumed, opened.next_game), (true, GameId(4)));
     let mut ends = Vec::new();
-    let fold = &mut |stamped: &Stamped| match &stamped.event {
-        Event::GameEnded(ended) => ends.push(ended.game.0),
-        _ => {}
+    let fold = &mut |stamped: &Stamped| {
+        if let Event::GameEnded(ended) = &stamped.event {
+            ends.push(ended.game.0);
+        }
     };
     store.replay(event, Moves::Without, fold).unwrap();
     assert_eq!(ends, [1, 2, 3]);

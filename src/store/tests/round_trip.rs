@@ -1,5 +1,5 @@
 use super::*;
-use crate::store::{GameFilter, GameState, Moves};
+use crate::store::{GameFilter, GameRow, GameState, Moves};
 use proptest::{collection::vec, option, prelude::*};
 use referee::AbortBy;
 
@@ -206,7 +206,11 @@ fn a_game_is_read_with_names_moves_and_times_and_found_by_filters() {
 
     let numbers = |filter: GameFilter| {
         let mut numbers = Vec::new();
-        store.games(event, &filter, |row| Ok::<_, StoreError>(numbers.push(row.game.0))).unwrap();
+        let collect = |row: GameRow| {
+            numbers.push(row.game.0);
+            Ok::<_, StoreError>(())
+        };
+        store.games(event, &filter, collect).unwrap();
         numbers
     };
     assert_eq!(numbers(GameFilter::default()), [1, 2, 3]);
@@ -215,4 +219,34 @@ fn a_game_is_read_with_names_moves_and_times_and_found_by_filters() {
     assert_eq!(numbers(GameFilter { player: pair.0, opponent: pair.1, ..GameFilter::default() }), [2]);
     assert_eq!(numbers(GameFilter { state: Some(GameState::Running), ..GameFilter::default() }), [3]);
     assert_eq!(numbers(GameFilter { cause: Some("default".into()), ..GameFilter::default() }), [2]);
+}
+
+#[test]
+fn a_row_that_no_event_wrote_is_an_error_that_says_what_is_wrong() {
+    let (_directory, path) = place();
+    let event = write(&path, &[opening(), started(1, 0, 1), moved(1, 3, 5), ended(1, 0, 1, SENNICHITE)]);
+    let store = Store::open(&path).unwrap();
+    for (vandalism, complaint) in [
+        ("UPDATE moves SET move = 'e2e4'", "`e2e4` is not a move in USI"),
+        ("UPDATE games SET cause = 'boredom'", "`boredom` is not an ending of a game with result `draw`"),
+        ("UPDATE games SET result = NULL", "game 1 has an end without a result"),
+    ] {
+        store.connection().execute(vandalism, []).unwrap();
+        let error = store.replay(event, Moves::With, &mut |_| ()).unwrap_err().to_string();
+        assert!(error.contains(complaint) && error.contains("league.db"), "{error}");
+        store.connection().execute("UPDATE moves SET move = '7g7f'", []).unwrap();
+    }
+}
+
+#[test]
+fn a_move_of_a_game_that_never_started_is_refused() {
+    let (_directory, path) = place();
+    let (store, opened) = open(&path);
+    let writer = store.into_writer(opened.event, drop).unwrap();
+    writer.write([opening(), moved(7, 1, 5)]).unwrap();
+    let error = writer.finish().unwrap_err().to_string();
+    assert!(
+        error.starts_with("2 events were not stored: ") && error.ends_with("game 7 does not run"),
+        "{error}"
+    );
 }
