@@ -53,7 +53,8 @@ impl Writer {
         Ok(Self { inbox, path, thread: Some(thread) })
     }
 
-    /// Hands over what happened, in order. Returns at once, except while the disk cannot keep up.
+    /// Hands over what happened, in order. Returns at once, except while the disk cannot keep up; for that reason it
+    /// is not to be called from `committed`, which would then wait for itself.
     ///
     /// # Errors
     /// [`StoreError::Stopped`] once the disk has failed: nothing since the last commit is stored, nothing will be.
