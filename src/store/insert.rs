@@ -1,0 +1,199 @@
+//! Events become rows.
+
+use super::{
+    EventId,
+    row::{int, result, write_usi},
+};
+use referee::{
+    event::{Event, GameEnded, GameId, GameStarted, Moved, Opened, PlayerId, Score, Stamped, Thought},
+    schedule::Pairing,
+};
+use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
+use std::{collections::HashMap, time::Duration};
+
+const MOVE: &str = "INSERT INTO moves (game, ply, color, move, at, charged_ms, elapsed_us, left_ms, engine_ms, depth, \
+     seldepth, score_cp, mate, nodes, nps, pv) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+const GAME: &str = "INSERT INTO games (event, number, stage, index_, attempt, round, pair, opening, black, white, \
+     start, opening_moves, started_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+const END: &str = "UPDATE games SET ended_at = ?2, result = ?3, cause = ?4, plies = ?5, evidence = ?6, \
+     replayed = ?7 WHERE id = ?1";
+const LOG: &str = "INSERT INTO log (event, seq, kind, game) VALUES (?, ?, ?, ?)";
+
+/// The rows of one event, as they are appended. The caller opens and commits the transactions.
+pub(super) struct Rows<'c> {
+    conn: &'c Connection,
+    event: i64,
+    /// The last number in the event's log.
+    seq: i64,
+    /// Row of each running game: what a move refers to.
+    running: HashMap<GameId, i64>,
+    /// The move being written, spelled; kept for its buffer.
+    usi: String,
+    /// Held for good: a look-up among the cached statements for each ply would cost as much as the row.
+    insert_move: CachedStatement<'c>,
+}
+
+impl<'c> Rows<'c> {
+    pub(super) fn new(conn: &'c Connection, event: EventId) -> rusqlite::Result<Self> {
+        let seq =
+            conn.query_row("SELECT coalesce(max(seq), 0) FROM log WHERE event = ?", [event.0], |row| {
+                row.get(0)
+            })?;
+        let insert_move = conn.prepare_cached(MOVE)?;
+        Ok(Self { conn, event: event.0, seq, running: HashMap::new(), usi: String::new(), insert_move })
+    }
+
+    /// Writes what happened.
+    pub(super) fn store(&mut self, Stamped { at, event }: &Stamped) -> rusqlite::Result<()> {
+        match event {
+            Event::Moved(moved) => self.moved(*at, moved),
+            Event::GameStarted(started) => self.started(*at, started),
+            Event::GameEnded(ended) => self.ended(*at, ended),
+            Event::Opened(opened) => self.opened(*at, opened),
+            Event::Bye { stage, round, player, half_points } => {
+                let seq = self.log("bye", None)?;
+                let row = params![self.event, seq, at, stage, round, player.0, half_points];
+                self.run("INSERT INTO byes VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+            }
+            Event::Fault { player, text } => {
+                let seq = self.log("fault", None)?;
+                let row = params![self.event, seq, at, player.map(|PlayerId(id)| id), text];
+                self.run("INSERT INTO faults VALUES (?, ?, ?, ?, ?)", row)
+            }
+            Event::Verdict { verdict, llr, pairs } => {
+                let seq = self.log("verdict", None)?;
+                let row = params![self.event, seq, at, verdict, llr, int(*pairs)];
+                self.run("INSERT INTO verdicts VALUES (?, ?, ?, ?, ?, ?)", row)
+            }
+            Event::Closed => {
+                let seq = self.log("closed", None)?;
+                self.run("INSERT INTO closings VALUES (?, ?, ?)", params![self.event, seq, at])
+            }
+        }
+    }
+
+    fn run(&self, sql: &str, row: &[&dyn rusqlite::ToSql]) -> rusqlite::Result<()> {
+        self.conn.prepare_cached(sql)?.execute(row).map(drop)
+    }
+
+    /// One more line in the order of things.
+    fn log(&mut self, kind: &str, game: Option<i64>) -> rusqlite::Result<i64> {
+        self.seq += 1;
+        self.run(LOG, params![self.event, self.seq, kind, game])?;
+        Ok(self.seq)
+    }
+
+    fn opened(&mut self, at: i64, opened: &Opened) -> rusqlite::Result<()> {
+        let seq = self.log("opened", None)?;
+        self.run(
+            "INSERT INTO runs VALUES (?, ?, ?, ?, ?)",
+            params![self.event, seq, at, opened.format, opened.resumed],
+        )?;
+        for (player, name) in opened.players.iter().enumerate() {
+            self.run(
+                "INSERT INTO players VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET name = excluded.name",
+                params![self.event, int(player as u64), name],
+            )?;
+        }
+        Ok(())
+    }
+
+    fn started(&mut self, at: i64, started: &GameStarted) -> rusqlite::Result<()> {
+        let text = (Some(started.start.as_str()), Some(started.opening.as_str()));
+        let row = self.insert_game(started.game, &started.pairing, text, Some(at))?;
+        self.running.insert(started.game, row);
+        self.log("started", Some(row)).map(drop)
+    }
+
+    fn insert_game(
+        &self,
+        GameId(number): GameId,
+        pairing: &Pairing,
+        (start, opening_moves): (Option<&str>, Option<&str>),
+        at: Option<i64>,
+    ) -> rusqlite::Result<i64> {
+        let Pairing { stage, index, attempt, round, pair, opening, black, white } = *pairing;
+        let (number, index, pair, opening) = (int(number), int(index), int(pair), int(opening));
+        let place = params![
+            self.event,
+            number,
+            stage,
+            index,
+            attempt,
+            round,
+            pair,
+            opening,
+            black.0,
+            white.0,
+            start,
+            opening_moves,
+            at
+        ];
+        self.conn.prepare_cached(GAME)?.insert(place)
+    }
+
+    fn ended(&mut self, at: i64, ended: &GameEnded) -> rusqlite::Result<()> {
+        let row = match self.running.remove(&ended.game) {
+            Some(row) => row,
+            // A player that never became ready loses a game that never started.
+            None => match self.find(ended.game)? {
+                Some(row) => row,
+                None => self.insert_game(ended.game, &ended.pairing, (None, None), None)?,
+            },
+        };
+        let (result, cause) = (result(ended.outcome), ended.outcome.cause());
+        self.run(END, params![row, at, result, cause, ended.plies, ended.evidence, ended.replayed])?;
+        self.log("ended", Some(row)).map(drop)
+    }
+
+    /// The row of a game that runs.
+    fn find(&self, GameId(number): GameId) -> rusqlite::Result<Option<i64>> {
+        let sql = "SELECT id FROM games WHERE event = ? AND number = ? AND ended_at IS NULL";
+        self.conn.prepare_cached(sql)?.query_row([self.event, int(number)], |row| row.get(0)).optional()
+    }
+
+    fn moved(&mut self, at: i64, moved: &Moved) -> rusqlite::Result<()> {
+        let game = match self.running.get(&moved.game) {
+            Some(&game) => game,
+            None => self.find(moved.game)?.ok_or_else(|| not_running(moved.game))?,
+        };
+        write_usi(moved.mv, &mut self.usi);
+        let thought = moved.thought.as_deref().unwrap_or(&SILENT);
+        let (score_cp, mate) = match thought.score {
+            Some(Score::Cp(cp)) => (Some(cp), None),
+            Some(Score::Mate(plies)) => (None, Some(plies)),
+            None => (None, None),
+        };
+        let row = (
+            game,
+            moved.ply,
+            moved.color.index() as i64,
+            self.usi.as_str(),
+            at,
+            count(moved.charged, Duration::as_millis),
+            count(moved.elapsed, Duration::as_micros),
+            count(moved.left, Duration::as_millis),
+            thought.time.map(int),
+            thought.depth,
+            thought.seldepth,
+            score_cp,
+            mate,
+            thought.nodes.map(int),
+            thought.nps.map(int),
+            thought.pv.as_deref(),
+        );
+        self.insert_move.execute(row).map(drop)
+    }
+}
+
+/// What an engine that says nothing thinks.
+const SILENT: Thought =
+    Thought { depth: None, seldepth: None, score: None, nodes: None, nps: None, time: None, pv: None };
+
+fn not_running(GameId(number): GameId) -> rusqlite::Error {
+    rusqlite::Error::ToSqlConversionFailure(format!("game {number} does not run").into())
+}
+
+fn count(time: Duration, unit: fn(&Duration) -> u128) -> i64 {
+    i64::try_from(unit(&time)).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,80 @@
+//! One process plays an event: a file lock that the system takes back when the process dies, however it dies.
+
+use super::{EventId, StoreError};
+use std::{
+    fs::{self, File, OpenOptions, TryLockError},
+    io::{self, Read, Write},
+    os::unix::fs::MetadataExt,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+/// The right to play an event; given back when dropped.
+#[derive(Debug)]
+pub(super) struct EventLock {
+    pub(super) event: EventId,
+    path: PathBuf,
+    /// Holds the lock while it is open.
+    file: File,
+}
+
+impl EventLock {
+    /// Takes the lock of `event` beside its database, and leaves word of who holds it since when.
+    pub(super) fn take(database: &Path, event: EventId, name: &str, since: &str) -> Result<Self, StoreError> {
+        let mut path = database.as_os_str().to_owned();
+        path.push(format!("-run{}", event.0));
+        let path = PathBuf::from(path);
+        let failed = |source| StoreError::Lock { path: path.clone(), source: Arc::new(source) };
+        loop {
+            let mut file = open(&path).map_err(failed)?;
+            match file.try_lock() {
+                Ok(()) if is_at(&file, &path) => {
+                    sign(&mut file, since).map_err(failed)?;
+                    return Ok(Self { event, path, file });
+                }
+                // The last holder removed this file while we opened it: the lock is on the next one.
+                Ok(()) => {}
+                Err(TryLockError::WouldBlock) => {
+                    return Err(StoreError::Running { event: name.to_owned(), holder: holder(&mut file) });
+                }
+                Err(TryLockError::Error(source)) => return Err(failed(source)),
+            }
+        }
+    }
+}
+
+impl Drop for EventLock {
+    fn drop(&mut self) {
+        // Removed while it is still locked, so that nobody can hold a lock on a file that is gone.
+        // Should that fail, an unlocked file stays behind, which does no harm.
+        let _ = fs::remove_file(&self.path);
+        let _ = self.file.unlock();
+    }
+}
+
+fn open(path: &Path) -> io::Result<File> {
+    OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)
+}
+
+fn is_at(file: &File, path: &Path) -> bool {
+    let identity = |meta: fs::Metadata| (meta.dev(), meta.ino());
+    match (file.metadata(), fs::metadata(path)) {
+        (Ok(open), Ok(named)) => identity(open) == identity(named),
+        _ => false,
+    }
+}
+
+fn sign(file: &mut File, since: &str) -> io::Result<()> {
+    let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let host = if host.trim().is_empty() { "this machine" } else { host.trim() };
+    file.set_len(0)?;
+    write!(file, "process {} on host {host} since {since}", std::process::id())
+}
+
+fn holder(file: &mut File) -> String {
+    let mut text = String::new();
+    match file.take(200).read_to_string(&mut text) {
+        Ok(_) if !text.trim().is_empty() => text.trim().to_owned(),
+        _ => "another process".to_owned(),
+    }
+}

@@ -1,0 +1,253 @@
+-- Events, their players, games and moves. SCHEMA.md next door says what each column means.
+
+-- Marks the file as this program's: the ASCII letters RNME.
+PRAGMA application_id = 1380863301;
+
+CREATE TABLE meta (
+    key   TEXT PRIMARY KEY,
+    value TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+INSERT INTO meta VALUES ('created_at', strftime('%Y-%m-%dT%H:%M:%SZ', 'now'));
+
+CREATE TABLE events (
+    id          INTEGER PRIMARY KEY,
+    name        TEXT    NOT NULL UNIQUE,
+    kind        TEXT    NOT NULL DEFAULT 'run',
+    created_at  INTEGER NOT NULL,
+    plan        TEXT    NOT NULL,
+    fingerprint TEXT    NOT NULL
+) STRICT;
+
+CREATE TABLE players (
+    event  INTEGER NOT NULL REFERENCES events (id),
+    player INTEGER NOT NULL,
+    name   TEXT    NOT NULL,
+    PRIMARY KEY (event, player)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE games (
+    id            INTEGER PRIMARY KEY,
+    event         INTEGER NOT NULL REFERENCES events (id),
+    number        INTEGER NOT NULL,
+    stage         INTEGER NOT NULL,
+    index_        INTEGER NOT NULL,
+    attempt       INTEGER NOT NULL,
+    round         INTEGER NOT NULL,
+    pair          INTEGER NOT NULL,
+    opening       INTEGER NOT NULL,
+    black         INTEGER NOT NULL,
+    white         INTEGER NOT NULL,
+    start         TEXT,
+    opening_moves TEXT,
+    started_at    INTEGER,
+    ended_at      INTEGER,
+    result        TEXT CHECK (result IN ('black', 'white', 'draw', 'aborted')),
+    cause         TEXT,
+    plies         INTEGER,
+    evidence      TEXT,
+    replayed      INTEGER,
+    winner        TEXT AS (CASE WHEN result IN ('black', 'white') THEN result END) VIRTUAL,
+    state         TEXT AS (CASE
+                      WHEN ended_at IS NULL    THEN 'running'
+                      WHEN cause = 'stopped'   THEN 'adjourned'
+                      WHEN result = 'aborted'  THEN 'aborted'
+                      WHEN replayed            THEN 'replayed'
+                      ELSE 'counted' END) VIRTUAL,
+    UNIQUE (event, number),
+    FOREIGN KEY (event, black) REFERENCES players (event, player),
+    FOREIGN KEY (event, white) REFERENCES players (event, player)
+) STRICT;
+
+-- Only the games that run are in it: a resumed event finds them at once among a million.
+CREATE INDEX games_running ON games (event) WHERE ended_at IS NULL;
+
+CREATE TABLE moves (
+    game       INTEGER NOT NULL REFERENCES games (id),
+    ply        INTEGER NOT NULL,
+    color      INTEGER NOT NULL,
+    move       TEXT    NOT NULL,
+    at         INTEGER NOT NULL,
+    charged_ms INTEGER NOT NULL,
+    elapsed_us INTEGER NOT NULL,
+    left_ms    INTEGER NOT NULL,
+    engine_ms  INTEGER,
+    depth      INTEGER,
+    seldepth   INTEGER,
+    score_cp   INTEGER,
+    mate       INTEGER,
+    nodes      INTEGER,
+    nps        INTEGER,
+    pv         TEXT,
+    PRIMARY KEY (game, ply)
+) STRICT, WITHOUT ROWID;
+
+-- The order in which things happened, moves left out.
+CREATE TABLE log (
+    event INTEGER NOT NULL REFERENCES events (id),
+    seq   INTEGER NOT NULL,
+    kind  TEXT    NOT NULL,
+    game  INTEGER REFERENCES games (id),
+    PRIMARY KEY (event, seq)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE runs (
+    event   INTEGER NOT NULL REFERENCES events (id),
+    seq     INTEGER NOT NULL,
+    at      INTEGER NOT NULL,
+    format  TEXT    NOT NULL,
+    resumed INTEGER NOT NULL,
+    PRIMARY KEY (event, seq)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE closings (
+    event INTEGER NOT NULL REFERENCES events (id),
+    seq   INTEGER NOT NULL,
+    at    INTEGER NOT NULL,
+    PRIMARY KEY (event, seq)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE byes (
+    event       INTEGER NOT NULL REFERENCES events (id),
+    seq         INTEGER NOT NULL,
+    at          INTEGER NOT NULL,
+    stage       INTEGER NOT NULL,
+    round       INTEGER NOT NULL,
+    player      INTEGER NOT NULL,
+    half_points INTEGER NOT NULL,
+    PRIMARY KEY (event, seq),
+    FOREIGN KEY (event, player) REFERENCES players (event, player)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE faults (
+    event  INTEGER NOT NULL REFERENCES events (id),
+    seq    INTEGER NOT NULL,
+    at     INTEGER NOT NULL,
+    player INTEGER,
+    text   TEXT    NOT NULL,
+    PRIMARY KEY (event, seq),
+    FOREIGN KEY (event, player) REFERENCES players (event, player)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE verdicts (
+    event   INTEGER NOT NULL REFERENCES events (id),
+    seq     INTEGER NOT NULL,
+    at      INTEGER NOT NULL,
+    verdict TEXT    NOT NULL,
+    llr     REAL,
+    pairs   INTEGER NOT NULL,
+    PRIMARY KEY (event, seq)
+) STRICT, WITHOUT ROWID;
+
+-- One row for each player of each game that counts.
+CREATE VIEW scores AS
+SELECT event, id AS game, number, stage, round, black AS player, white AS opponent, 'black' AS color,
+       CASE result WHEN 'black' THEN 2 WHEN 'draw' THEN 1 ELSE 0 END AS half_points
+FROM games WHERE result <> 'aborted' AND NOT replayed
+UNION ALL
+SELECT event, id, number, stage, round, white, black, 'white',
+       CASE result WHEN 'white' THEN 2 WHEN 'draw' THEN 1 ELSE 0 END
+FROM games WHERE result <> 'aborted' AND NOT replayed;
+
+CREATE VIEW standings AS
+SELECT e.name AS event, p.name AS player,
+       count(s.game) AS games,
+       count(*) FILTER (WHERE s.half_points = 2) AS wins,
+       count(*) FILTER (WHERE s.half_points = 0) AS losses,
+       count(*) FILTER (WHERE s.half_points = 1) AS draws,
+       coalesce(sum(s.half_points), 0) / 2.0 AS points,
+       coalesce((SELECT sum(b.half_points) FROM byes b WHERE b.event = p.event AND b.player = p.player), 0) / 2.0
+           AS bye_points,
+       round(50.0 * sum(s.half_points) / count(s.game), 1) AS score_percent,
+       p.event AS event_id, p.player AS player_id
+FROM players p
+JOIN events e ON e.id = p.event
+LEFT JOIN scores s ON s.event = p.event AND s.player = p.player
+GROUP BY p.event, p.player
+ORDER BY p.event, points + bye_points DESC, score_percent DESC, p.player;
+
+CREATE VIEW head_to_head AS
+SELECT e.name AS event, p.name AS player, o.name AS opponent,
+       count(*) AS games,
+       count(*) FILTER (WHERE s.half_points = 2) AS wins,
+       count(*) FILTER (WHERE s.half_points = 0) AS losses,
+       count(*) FILTER (WHERE s.half_points = 1) AS draws,
+       round(50.0 * sum(s.half_points) / count(*), 1) AS score_percent,
+       s.event AS event_id, s.player AS player_id, s.opponent AS opponent_id
+FROM scores s
+JOIN events e ON e.id = s.event
+JOIN players p ON p.event = s.event AND p.player = s.player
+JOIN players o ON o.event = s.event AND o.player = s.opponent
+GROUP BY s.event, s.player, s.opponent;
+
+CREATE VIEW game_list AS
+SELECT g.id AS game, e.name AS event, g.number, g.stage, g.round, b.name AS black, w.name AS white,
+       CASE
+           WHEN g.result = 'black'   THEN b.name || ' wins by ' || g.cause
+           WHEN g.result = 'white'   THEN w.name || ' wins by ' || g.cause
+           WHEN g.result = 'draw'    THEN 'draw by ' || g.cause || iif(g.replayed, ', played again', '')
+           WHEN g.result = 'aborted' THEN 'not counted: ' || g.cause
+           ELSE 'running'
+       END AS result_in_words,
+       g.result, g.cause, g.state, g.plies,
+       strftime('%Y-%m-%d %H:%M:%f', g.started_at / 1000.0, 'unixepoch') AS started,
+       strftime('%Y-%m-%d %H:%M:%f', g.ended_at / 1000.0, 'unixepoch') AS ended,
+       (g.ended_at - g.started_at) / 1000.0 AS seconds,
+       g.attempt, g.start, g.opening_moves, g.evidence, g.event AS event_id
+FROM games g
+JOIN events e ON e.id = g.event
+JOIN players b ON b.event = g.event AND b.player = g.black
+JOIN players w ON w.event = g.event AND w.player = g.white;
+
+CREATE VIEW move_list AS
+SELECT m.game, e.name AS event, g.number, m.ply, iif(m.color, 'white', 'black') AS color, p.name AS player, m.move,
+       m.charged_ms, m.elapsed_us / 1000.0 AS elapsed_ms, m.engine_ms,
+       m.elapsed_us / 1000.0 - m.engine_ms AS latency_ms,
+       m.left_ms, m.depth, m.seldepth,
+       CASE
+           WHEN m.mate IS NOT NULL THEN 'mate ' || CASE m.mate
+               WHEN 2147483647 THEN '+' WHEN -2147483647 THEN '-' ELSE m.mate END
+           ELSE CAST(m.score_cp AS TEXT)
+       END AS score,
+       m.score_cp, m.mate, m.nodes, m.nps, m.pv,
+       strftime('%Y-%m-%d %H:%M:%f', m.at / 1000.0, 'unixepoch') AS made,
+       g.event AS event_id
+FROM moves m
+JOIN games g ON g.id = m.game
+JOIN events e ON e.id = g.event
+JOIN players p ON p.event = g.event AND p.player = iif(m.color, g.white, g.black);
+
+CREATE VIEW endings AS
+SELECT e.name AS event, iif(g.result IN ('black', 'white'), 'win', g.result) AS result, g.cause,
+       count(*) AS games,
+       count(*) FILTER (WHERE g.winner = 'black') AS black_wins,
+       count(*) FILTER (WHERE g.winner = 'white') AS white_wins,
+       round(avg(g.plies), 1) AS mean_plies,
+       g.event AS event_id
+FROM games g
+JOIN events e ON e.id = g.event
+WHERE g.result IS NOT NULL
+GROUP BY g.event, 2, g.cause
+ORDER BY g.event, games DESC;
+
+CREATE VIEW slowest_moves AS
+SELECT event, number, game, ply, player, move, elapsed_ms, engine_ms, latency_ms, left_ms, event_id
+FROM move_list
+ORDER BY elapsed_ms DESC;
+
+-- Nearest-rank percentiles of measured minus engine-reported time, by player.
+CREATE VIEW latencies AS
+SELECT event, player,
+       max(of) AS moves,
+       min(latency_ms) FILTER (WHERE rank * 100 >= of * 50) AS p50_ms,
+       min(latency_ms) FILTER (WHERE rank * 100 >= of * 90) AS p90_ms,
+       min(latency_ms) FILTER (WHERE rank * 100 >= of * 99) AS p99_ms,
+       max(latency_ms) AS max_ms,
+       event_id
+FROM (
+    SELECT event, player, event_id, latency_ms,
+           row_number() OVER (PARTITION BY event_id, player ORDER BY latency_ms) AS rank,
+           count(*) OVER (PARTITION BY event_id, player) AS of
+    FROM move_list WHERE latency_ms IS NOT NULL
+)
+GROUP BY event_id, player;

@@ -1,0 +1,244 @@
+//! Events and games, for reports and record files.
+
+use super::{
+    EventId, Store, StoreError,
+    replay::{game_moves, players},
+    row::{self, OUTCOME, PAIRING},
+};
+use referee::{
+    Outcome,
+    event::{Event, GameId, Moved, PlayerId, Stamped},
+    schedule::Pairing,
+};
+use rusqlite::{OptionalExtension, Row, named_params};
+
+/// One event of a database.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EventSummary {
+    /// Which.
+    pub id: EventId,
+    /// Its name.
+    pub name: String,
+    /// `run` or `import`.
+    pub kind: String,
+    /// When it was made, in ms since 1970-01-01 UTC.
+    pub created_at: i64,
+    /// The plan it was made from, as JSON.
+    pub plan: String,
+    /// The players' names, by [`PlayerId`].
+    pub players: Vec<String>,
+    /// Games that count.
+    pub counted: u64,
+    /// Games without an end: they are being played, or their process died.
+    pub running: u64,
+    /// Whether it is over.
+    pub closed: bool,
+}
+
+/// A game without its moves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GameRow {
+    /// Which.
+    pub game: GameId,
+    /// Its place in the schedule.
+    pub pairing: Pairing,
+    /// Black's name.
+    pub black: String,
+    /// White's name.
+    pub white: String,
+    /// The start position as SFEN; `None` when the game never began.
+    pub start: Option<String>,
+    /// The opening's moves in USI, separated by blanks.
+    pub opening: Option<String>,
+    /// When it began, in ms since 1970-01-01 UTC.
+    pub started_at: Option<i64>,
+    /// When it ended.
+    pub ended_at: Option<i64>,
+    /// How it ended; `None` while it runs.
+    pub outcome: Option<Outcome>,
+    /// Plies on the board at the end, the opening's included.
+    pub plies: Option<u32>,
+    /// What a dispute would need.
+    pub evidence: String,
+    /// Whether it is a draw that was played again, and so does not count.
+    pub replayed: bool,
+}
+
+/// A game with its moves.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FullGame {
+    /// Everything but the moves.
+    pub row: GameRow,
+    /// The moves with their times, clocks and thoughts, each with the time it was made at (ms since 1970, UTC).
+    pub moves: Vec<(i64, Moved)>,
+}
+
+/// What has become of a game: the column `state`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GameState {
+    /// It has no end yet.
+    Running,
+    /// It was stopped, and is played again.
+    Adjourned,
+    /// It does not count for another reason.
+    Aborted,
+    /// A draw that was played again.
+    Replayed,
+    /// It counts.
+    Counted,
+}
+
+impl GameState {
+    /// The word in the column.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Adjourned => "adjourned",
+            Self::Aborted => "aborted",
+            Self::Replayed => "replayed",
+            Self::Counted => "counted",
+        }
+    }
+}
+
+/// Which games; the default is all of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GameFilter {
+    /// Games of this player.
+    pub player: Option<PlayerId>,
+    /// Games of this player too: with `player`, the games of the two against each other.
+    pub opponent: Option<PlayerId>,
+    /// Games of this stage, from 0.
+    pub stage: Option<u8>,
+    /// Games of this round, from 1.
+    pub round: Option<u32>,
+    /// Games that ended so, by the word of [`Outcome::cause`].
+    pub cause: Option<String>,
+    /// Games in this state.
+    pub state: Option<GameState>,
+}
+
+impl Store {
+    /// The events of the database, oldest first.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn events(&self) -> Result<Vec<EventSummary>, StoreError> {
+        self.database().check(|conn| {
+            let mut events = conn.prepare_cached(
+                "SELECT e.id, e.name, e.kind, e.created_at, e.plan,
+                        coalesce(sum(g.state = 'counted'), 0), coalesce(sum(g.state = 'running'), 0),
+                        (SELECT kind = 'closed' FROM log l WHERE l.event = e.id ORDER BY seq DESC LIMIT 1)
+                 FROM events e LEFT JOIN games g ON g.event = e.id GROUP BY e.id",
+            )?;
+            let mut events = events.query_map([], summary)?.collect::<rusqlite::Result<Vec<_>>>()?;
+            for event in &mut events {
+                event.players = players(conn, event.id)?;
+            }
+            Ok(events)
+        })
+    }
+
+    /// Hands the games that pass `filter` to `f`, in the order of their numbers, until it fails; memory is flat.
+    ///
+    /// # Errors
+    /// Those of `f`, and when the database cannot be read.
+    pub fn games<E: From<StoreError>>(
+        &self,
+        event: EventId,
+        filter: &GameFilter,
+        mut f: impl FnMut(GameRow) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let database = self.database();
+        let names = database.check(|conn| players(conn, event))?;
+        let sql = format!(
+            "{} WHERE g.event = :event
+               AND (:player IS NULL OR :player IN (g.black, g.white))
+               AND (:opponent IS NULL OR :opponent IN (g.black, g.white))
+               AND (:stage IS NULL OR g.stage = :stage) AND (:round IS NULL OR g.round = :round)
+               AND (:cause IS NULL OR g.cause = :cause) AND (:state IS NULL OR g.state = :state)
+             ORDER BY g.number",
+            select_games()
+        );
+        let mut games = database.check(|conn| conn.prepare_cached(&sql))?;
+        let parameters = named_params! {
+            ":event": event.0,
+            ":player": filter.player.map(|player| player.0),
+            ":opponent": filter.opponent.map(|player| player.0),
+            ":stage": filter.stage,
+            ":round": filter.round,
+            ":cause": filter.cause,
+            ":state": filter.state.map(GameState::name),
+        };
+        let mut rows = database.check(|_| games.query(parameters))?;
+        while let Some(row) = database.check(|_| rows.next())? {
+            f(database.check(|_| game_row(row, &names))?)?;
+        }
+        Ok(())
+    }
+
+    /// One game with its moves; `None` when the event has no such game.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn game(&self, event: EventId, game: GameId) -> Result<Option<FullGame>, StoreError> {
+        self.database().check(|conn| {
+            let names = players(conn, event)?;
+            let sql = format!("{} WHERE g.event = ? AND g.number = ?", select_games());
+            let number = row::int(game.0);
+            let found = conn
+                .prepare_cached(&sql)?
+                .query_row([event.0, number], |row| Ok((row.get::<_, i64>(9)?, game_row(row, &names)?)))
+                .optional()?;
+            let Some((id, row)) = found else { return Ok(None) };
+            let mut moves = Vec::new();
+            game_moves(conn, id, game, &mut |stamped| {
+                if let Stamped { at, event: Event::Moved(moved) } = stamped {
+                    moves.push((*at, moved.clone()));
+                }
+            })?;
+            Ok(Some(FullGame { row, moves }))
+        })
+    }
+}
+
+fn summary(row: &Row<'_>) -> rusqlite::Result<EventSummary> {
+    Ok(EventSummary {
+        id: EventId(row.get(0)?),
+        name: row.get(1)?,
+        kind: row.get(2)?,
+        created_at: row.get(3)?,
+        plan: row.get(4)?,
+        players: Vec::new(),
+        counted: row::unsigned(row, 5)?,
+        running: row::unsigned(row, 6)?,
+        closed: row.get::<_, Option<bool>>(7)?.unwrap_or(false),
+    })
+}
+
+fn select_games() -> String {
+    format!(
+        "SELECT {PAIRING}, g.id, g.start, g.opening_moves, g.started_at, g.ended_at, g.plies, g.evidence, \
+         g.replayed, {OUTCOME} FROM games g"
+    )
+}
+
+fn game_row(row: &Row<'_>, names: &[String]) -> rusqlite::Result<GameRow> {
+    let (game, pairing) = row::pairing(row, 0)?;
+    let name = |player: PlayerId| names.get(player.index()).cloned().unwrap_or_default();
+    Ok(GameRow {
+        game,
+        pairing,
+        black: name(pairing.black),
+        white: name(pairing.white),
+        start: row.get(10)?,
+        opening: row.get(11)?,
+        started_at: row.get(12)?,
+        ended_at: row.get(13)?,
+        plies: row.get(14)?,
+        evidence: row.get::<_, Option<String>>(15)?.unwrap_or_default(),
+        replayed: row.get::<_, Option<bool>>(16)?.unwrap_or(false),
+        outcome: row::outcome(row, 17)?,
+    })
+}

@@ -1,0 +1,93 @@
+//! The store through real files: what is written, what a crash leaves, what people's queries say.
+
+mod durability;
+mod opening;
+mod round_trip;
+mod views;
+
+use super::{EventHead, EventId, OpenedEvent, Store, StoreError};
+use referee::{
+    Color, DrawBy, Outcome, WinBy,
+    event::{Event, GameEnded, GameId, GameStarted, Moved, Opened, PlayerId, Score, Stamped, Thought},
+    schedule::Pairing,
+};
+use rsshogi::types::Move;
+use std::{path::PathBuf, time::Duration};
+use tempfile::TempDir;
+
+/// A directory of its own and the path of a database in it.
+fn place() -> (TempDir, PathBuf) {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("league.db");
+    (directory, path)
+}
+
+const HEAD: EventHead<'_> = EventHead { name: "league", kind: "run", plan: r#"{"a":1}"#, fingerprint: "{}" };
+
+fn open(path: &PathBuf) -> (Store, OpenedEvent) {
+    let mut store = Store::open(path).unwrap();
+    let opened = store.open_event(&HEAD).unwrap();
+    (store, opened)
+}
+
+/// Writes the events and closes the database.
+fn write(path: &PathBuf, events: &[Stamped]) -> EventId {
+    let (store, opened) = open(path);
+    let writer = store.into_writer(opened.event, drop).unwrap();
+    writer.write(events.iter().cloned()).unwrap();
+    writer.finish().unwrap();
+    opened.event
+}
+
+fn at(at: i64, event: Event) -> Stamped {
+    Stamped { at, event }
+}
+
+fn opening() -> Stamped {
+    let players = ["Asa", "Bei", "Chie"].map(str::to_owned).to_vec();
+    let format = "round robin".to_owned();
+    at(1_800_000_000_000, Event::Opened(Opened { name: "league".into(), players, format, resumed: false }))
+}
+
+/// Game `game` of a schedule in which `black` plays `white`.
+fn pairing(game: u64, black: u16, white: u16) -> Pairing {
+    let (index, pair) = (game - 1, (game - 1) / 2);
+    let (black, white) = (PlayerId(black), PlayerId(white));
+    Pairing { stage: 0, index, attempt: 0, round: 1, pair, opening: pair, black, white }
+}
+
+fn started(game: u64, black: u16, white: u16) -> Stamped {
+    let start = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1".to_owned();
+    let (opening, pairing) = ("7g7f 3c3d".to_owned(), pairing(game, black, white));
+    let started = GameStarted { game: GameId(game), pairing, start, opening };
+    at(1_800_000_000_000 + game as i64 * 1000, Event::GameStarted(started))
+}
+
+fn ended(game: u64, black: u16, white: u16, outcome: Outcome) -> Stamped {
+    let (pairing, evidence) = (pairing(game, black, white), String::new());
+    let ended = GameEnded { game: GameId(game), pairing, outcome, plies: 40, evidence, replayed: false };
+    at(1_800_000_060_500 + game as i64 * 1000, Event::GameEnded(ended))
+}
+
+/// Ply `ply` of a game, measured at `elapsed_ms`; the engine says it took 10 ms.
+fn moved(game: u64, ply: u32, elapsed_ms: u64) -> Stamped {
+    let color = if ply % 2 == 1 { Color::Black } else { Color::White };
+    let thought = Thought { time: Some(10), score: Some(Score::Cp(55)), ..Thought::default() };
+    let moved = Moved {
+        game: GameId(game),
+        ply,
+        color,
+        mv: Move::from_usi("2g2f").unwrap(),
+        charged: Duration::from_millis(elapsed_ms),
+        elapsed: Duration::from_millis(elapsed_ms),
+        left: Duration::from_secs(60),
+        thought: Some(Box::new(thought)),
+    };
+    at(1_800_000_000_000 + i64::from(ply), Event::Moved(moved))
+}
+
+fn win(winner: Color) -> Outcome {
+    Outcome::Win { winner, by: WinBy::Resignation }
+}
+
+const SENNICHITE: Outcome = Outcome::Draw { by: DrawBy::Sennichite };

@@ -1,0 +1,143 @@
+use super::*;
+use rusqlite::{Connection, types::Value};
+
+/// Three games that count, one adjourned, one that runs, and a bye.
+fn small_league() -> (TempDir, Store) {
+    let (directory, path) = place();
+    let aborted = Outcome::Aborted { by: referee::AbortBy::Stopped };
+    let timed_out = Outcome::Win { winner: Color::White, by: WinBy::Time };
+    let mut replayed = ended(6, 0, 1, SENNICHITE);
+    let Event::GameEnded(inner) = &mut replayed.event else { unreachable!() };
+    inner.replayed = true;
+    let mut events = vec![opening(), started(1, 0, 1), moved(1, 3, 11), moved(1, 4, 30)];
+    events.extend((0..98).map(|i| moved(1, 5 + 2 * i, 12)));
+    events.push(moved(1, 201, 110));
+    events.extend([ended(1, 0, 1, win(Color::Black)), started(2, 1, 0), ended(2, 1, 0, SENNICHITE)]);
+    events.extend([started(3, 2, 0), ended(3, 2, 0, timed_out), started(4, 1, 2), ended(4, 1, 2, aborted)]);
+    events.extend([started(6, 0, 1), replayed]);
+    events.push(at(9, Event::Bye { stage: 0, round: 1, player: PlayerId(2), half_points: 2 }));
+    events.push(started(5, 2, 1));
+    write(&path, &events);
+    (directory, Store::read(&path).unwrap())
+}
+
+/// The rows of a query, each as its values in words.
+fn rows(conn: &Connection, sql: &str) -> Vec<String> {
+    let mut statement = conn.prepare(sql).unwrap();
+    let columns = statement.column_count();
+    let row = statement.query_map([], |row| {
+        let values = (0..columns).map(|i| match row.get_unwrap(i) {
+            Value::Null => "-".to_owned(),
+            Value::Integer(value) => value.to_string(),
+            Value::Real(value) => format!("{value:.1}"),
+            Value::Text(value) => value,
+            Value::Blob(_) => "blob".to_owned(),
+        });
+        Ok(values.collect::<Vec<_>>().join(" | "))
+    });
+    row.unwrap().map(Result::unwrap).collect()
+}
+
+#[test]
+fn standings_count_the_games_that_count() {
+    let (_directory, store) = small_league();
+    let sql = "SELECT player, games, wins, losses, draws, points, bye_points, score_percent FROM standings";
+    let expected = [
+        "Asa | 3 | 2 | 0 | 1 | 2.5 | 0.0 | 83.3",
+        "Chie | 1 | 0 | 1 | 0 | 0.0 | 1.0 | 0.0",
+        "Bei | 2 | 0 | 1 | 1 | 0.5 | 0.0 | 25.0",
+    ];
+    assert_eq!(rows(store.connection(), sql), expected);
+}
+
+#[test]
+fn head_to_head_is_seen_from_both_sides() {
+    let (_directory, store) = small_league();
+    let sql = "SELECT player, opponent, games, wins, losses, draws, score_percent FROM head_to_head";
+    let expected = [
+        "Asa | Bei | 2 | 1 | 0 | 1 | 75.0",
+        "Asa | Chie | 1 | 1 | 0 | 0 | 100.0",
+        "Bei | Asa | 2 | 0 | 1 | 1 | 25.0",
+        "Chie | Asa | 1 | 0 | 1 | 0 | 0.0",
+    ];
+    assert_eq!(rows(store.connection(), sql), expected);
+}
+
+#[test]
+fn games_are_listed_with_their_result_in_words() {
+    let (_directory, store) = small_league();
+    let sql = "SELECT number, black, white, result_in_words, state, seconds FROM game_list ORDER BY number";
+    let expected = [
+        "1 | Asa | Bei | Asa wins by resignation | counted | 60.5",
+        "2 | Bei | Asa | draw by sennichite | counted | 60.5",
+        "3 | Chie | Asa | Asa wins by time | counted | 60.5",
+        "4 | Bei | Chie | not counted: stopped | adjourned | 60.5",
+        "5 | Chie | Bei | running | running | -",
+        "6 | Asa | Bei | draw by sennichite, played again | replayed | 60.5",
+    ];
+    assert_eq!(rows(store.connection(), sql), expected);
+    let started = rows(store.connection(), "SELECT started FROM game_list WHERE number = 1");
+    assert_eq!(started, ["2027-01-15 08:00:01.000"]);
+}
+
+#[test]
+fn endings_are_counted_by_cause() {
+    let (_directory, store) = small_league();
+    let sql = "SELECT result, cause, games, black_wins, white_wins FROM endings ORDER BY cause";
+    let expected = [
+        "win | resignation | 1 | 1 | 0",
+        "draw | sennichite | 2 | 0 | 0",
+        "aborted | stopped | 1 | 0 | 0",
+        "win | time | 1 | 0 | 1",
+    ];
+    assert_eq!(rows(store.connection(), sql), expected);
+}
+
+#[test]
+fn moves_tell_who_made_them_and_how_late_they_came() {
+    let (_directory, store) = small_league();
+    let sql =
+        "SELECT player, ply, color, move, elapsed_ms, engine_ms, latency_ms, score FROM move_list LIMIT 2";
+    let expected =
+        ["Asa | 3 | black | 2g2f | 11.0 | 10 | 1.0 | 55", "Bei | 4 | white | 2g2f | 30.0 | 10 | 20.0 | 55"];
+    assert_eq!(rows(store.connection(), sql), expected);
+    let slowest = "SELECT player, ply, elapsed_ms FROM slowest_moves LIMIT 2";
+    assert_eq!(rows(store.connection(), slowest), ["Asa | 201 | 110.0", "Bei | 4 | 30.0"]);
+    let latencies = "SELECT player, moves, p50_ms, p90_ms, p99_ms, max_ms FROM latencies";
+    let expected = ["Asa | 100 | 2.0 | 2.0 | 2.0 | 100.0", "Bei | 1 | 20.0 | 20.0 | 20.0 | 20.0"];
+    assert_eq!(rows(store.connection(), latencies), expected);
+}
+
+#[test]
+fn every_query_of_the_schema_page_runs() {
+    let (_directory, store) = small_league();
+    let page = include_str!("../SCHEMA.md");
+    let queries: Vec<_> = page.split("```sql").skip(1).filter_map(|text| text.split("```").next()).collect();
+    assert_eq!(queries.len(), 5);
+    for query in queries {
+        store.connection().prepare(query).unwrap().query([]).unwrap().next().unwrap();
+    }
+}
+
+#[test]
+fn the_schema_page_names_every_table_view_and_column() {
+    let (_directory, store) = small_league();
+    let page = include_str!("../SCHEMA.md");
+    let sql = "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'
+         UNION SELECT c.name FROM sqlite_schema t, pragma_table_xinfo(t.name) c WHERE t.type = 'table'";
+    for name in rows(store.connection(), sql) {
+        assert!(page.contains(&format!("`{name}`")), "SCHEMA.md does not name `{name}`");
+    }
+}
+
+#[test]
+fn an_event_is_summed_up() {
+    let (_directory, store) = small_league();
+    let [event] = store.events().unwrap().try_into().unwrap();
+    assert_eq!(
+        (event.name.as_str(), event.kind.as_str(), event.plan.as_str()),
+        ("league", "run", r#"{"a":1}"#)
+    );
+    assert_eq!((event.counted, event.running, event.closed), (3, 1, false));
+    assert_eq!(event.players, ["Asa", "Bei", "Chie"]);
+}
