@@ -5,6 +5,6 @@ pub mod cli;
 pub mod config;
 pub mod plan;
 pub mod play;
-pub mod store;
 pub mod run;
 pub mod seat;
+pub mod store;
