@@ -26,7 +26,10 @@ pub enum Note {
     /// A game is over and its place is free.
     Free(Freed),
     /// The person at the terminal, or the system, wants it to end.
-    Signal,
+    Stop {
+        /// At once: the running games are adjourned.
+        adjourn: bool,
+    },
 }
 
 /// A place that became free.
@@ -38,6 +41,8 @@ pub struct Freed {
     pub game: GameId,
     /// Its pairing.
     pub pairing: Pairing,
+    /// How often it had been drawn without counting before.
+    pub pairing_replays: u32,
     /// Its ending; `None` if it could not be set up, for the reason given.
     pub outcome: Result<Outcome, String>,
 }

@@ -4,7 +4,7 @@ use referee::{
     adjudicate::Adjudication,
     clock::TimeControl,
     rules::Rules,
-    schedule::{ReplayDraws, Stage},
+    schedule::{Format, ReplayDraws, Stage},
 };
 use serde::Serialize;
 use std::{path::PathBuf, time::Duration};
@@ -44,6 +44,29 @@ pub struct Plan {
     pub gpus: f64,
     /// Optional engines that do not take part.
     pub skipped: Vec<Skipped>,
+}
+
+impl Plan {
+    /// The format in words, as reports print it: `swiss, 8 rounds of 2 games, then knock-out of the first 4, best of 3`.
+    #[must_use]
+    pub fn format_words(&self) -> String {
+        self.stages.iter().map(stage_words).collect::<Vec<_>>().join(", then ")
+    }
+}
+
+fn stage_words(stage: &Stage) -> String {
+    let games = stage.games;
+    let entrants = stage.entrants.map(|n| format!(" of the first {n}")).unwrap_or_default();
+    match stage.format {
+        Format::RoundRobin { cycles: 1 } => format!("round robin{entrants}, {games} games a pair"),
+        Format::RoundRobin { cycles } => format!("round robin{entrants}, {cycles} times {games} games a pair"),
+        Format::Gauntlet { challengers, cycles } => {
+            format!("gauntlet of {challengers}{entrants}, {} games a pair", u64::from(cycles) * u64::from(games))
+        }
+        Format::Swiss { rounds } => format!("swiss{entrants}, {rounds} rounds of {games} games"),
+        Format::Knockout { .. } => format!("knock-out{entrants}, best of {games}"),
+        Format::Sprt { max_games } => format!("sprt, at most {max_games} games"),
+    }
 }
 
 /// An optional engine that does not take part.

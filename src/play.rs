@@ -24,6 +24,8 @@ pub struct Table {
     pub setup: Setup,
     /// Its place in the schedule.
     pub pairing: Pairing,
+    /// How often it was drawn before without counting.
+    pub draws: u32,
     /// Whether a draw of it will be played again and does not count.
     pub replays_draws: bool,
 }

@@ -96,7 +96,7 @@ async fn work(place: Place, hall: Hall, mut jobs: mpsc::UnboundedReceiver<Table>
 
 /// Seats both players, plays, and puts them back.
 async fn host(table: Table, bench: Arc<Bench>) {
-    let (game, pairing) = (table.setup.game, table.pairing);
+    let (game, pairing, pairing_replays) = (table.setup.game, table.pairing, table.draws);
     let players = [pairing.black, pairing.white];
     let mut seats = players.map(|player| bench.seat(player));
     let hall = &bench.hall;
@@ -104,7 +104,7 @@ async fn host(table: Table, bench: Arc<Bench>) {
     for (player, seat) in players.into_iter().zip(seats) {
         bench.put_back(player, seat);
     }
-    hall.bus.note(Note::Free(Freed { worker: bench.place.number, game, pairing, outcome }));
+    hall.bus.note(Note::Free(Freed { worker: bench.place.number, game, pairing, pairing_replays, outcome }));
 }
 
 /// The engines of a worker that wait for a game.
