@@ -10,6 +10,7 @@ pub mod event;
 mod outcome;
 pub mod rules;
 pub mod schedule;
+pub mod standings;
 
 pub use color::Color;
 pub use outcome::{AbortBy, DrawBy, Foul, Outcome, WinBy};
