@@ -16,6 +16,7 @@ pub mod rating;
 pub mod rules;
 pub mod schedule;
 pub mod sprt;
+pub mod standings;
 
 pub use color::Color;
 pub use outcome::{AbortBy, DrawBy, Foul, Outcome, WinBy};

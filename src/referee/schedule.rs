@@ -1,9 +1,38 @@
 //! Who plays whom, when, with which colours and from which opening.
 //!
-//! One lazy [`Schedule::next`] for every format: a million games cost no memory.
+//! One lazy [`Schedule::next`] for every format: a million games cost no memory, because the game at an index is
+//! computed, not stored. All that a schedule remembers is which indices it has handed out; what has been played it
+//! reads from the [`Standings`], so that a resumed run builds a new `Schedule`, folds the stored events into
+//! `Standings` and goes on: what is finished is not issued again, what is not is, as a further attempt if it was
+//! started. With the same seed and results, the same pairings come out.
+//!
+//! **"Why was I paired so?"** Each format answers in the documentation of its module; none has a hidden state. What
+//! they have in common:
+//!
+//! - A stage is a list of encounters (two players meeting once), each of a fixed number of indices (its games, and
+//!   the extra ones that a tie rule may ask for): index = encounter * that number + game. Round robin, gauntlet and
+//!   SPRT compute the encounter from its number; Swiss and knock-out from the results before it.
+//! - Colours alternate within an encounter. Two neighbouring games of it are a pair; the last game of an encounter of
+//!   odd length is half a pair for ever.
+//! - Openings are numbered through the event: every pair has one of its own (or every game, when pairs do not share
+//!   them), and the stages follow each other. Extra games that were not needed leave gaps.
+//! - Games come in the order of their indices, but no game waits for a slow one unless it depends on its result.
+//! - A later stage is entered by the best of the stage before: [`Standings::entrants`].
 
-use crate::event::PlayerId;
+mod gauntlet;
+pub(crate) mod knockout;
+mod matching;
+mod round_robin;
+mod sprt;
+mod swiss;
+
+use crate::{
+    Outcome,
+    event::PlayerId,
+    standings::{Progress, Ranges, Standings},
+};
 use serde::{Deserialize, Serialize};
+use std::{collections::BTreeMap, ops::Range};
 
 /// A game to be played: its place in the schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -101,8 +130,336 @@ pub struct ReplayDraws {
 pub enum Next {
     /// Play this.
     Game(Pairing),
+    /// Nobody plays `player` in this round: to be recorded as an [`Event::Bye`](crate::event::Event::Bye) of the same
+    /// fields and folded into the standings; the next round of a Swiss waits for that.
+    Bye {
+        /// The stage of the event, from 0.
+        stage: u8,
+        /// The round, from 1.
+        round: u32,
+        /// Who.
+        player: PlayerId,
+        /// Twice the score it earns: a win of every game of the encounter in a Swiss, nothing in a knock-out.
+        half_points: u8,
+    },
     /// Nothing now: a later game waits for one that is still running.
     Wait,
-    /// Nothing any more.
+    /// Nothing any more: every game is played and counts, or the test has its verdict and nothing is running.
     Done,
 }
+
+impl Stage {
+    /// Games of an encounter before any tie rule, at least one.
+    pub(crate) fn encounter_games(&self) -> u64 {
+        match self.format {
+            Format::Sprt { .. } => 2,
+            _ => u64::from(self.games.max(1)),
+        }
+    }
+
+    /// Indices of an encounter: its games and the extra ones it may need.
+    pub(crate) fn stride(&self) -> u64 {
+        match self.format {
+            Format::Knockout { tie: Tie::MoreGames { extra } } => {
+                self.encounter_games() + 2 * u64::from(extra)
+            }
+            _ => self.encounter_games(),
+        }
+    }
+
+    /// Encounters of the stage, those of a knock-out bracket that have one player included.
+    fn encounters(&self, entrants: usize) -> u64 {
+        match self.format {
+            Format::RoundRobin { cycles } => round_robin::encounters(entrants, cycles),
+            Format::Gauntlet { challengers, cycles } => gauntlet::encounters(entrants, challengers, cycles),
+            Format::Swiss { rounds } => swiss::encounters(entrants, rounds),
+            Format::Knockout { .. } => knockout::encounters(entrants),
+            Format::Sprt { max_games } => sprt::encounters(entrants, max_games),
+        }
+    }
+
+    fn indices(&self, entrants: usize) -> u64 {
+        self.encounters(entrants).saturating_mul(self.stride())
+    }
+
+    fn openings(&self, entrants: usize, paired: bool) -> u64 {
+        let each = if paired { self.stride().div_ceil(2) } else { self.stride() };
+        self.encounters(entrants).saturating_mul(each)
+    }
+}
+
+/// An encounter: who has black in its first game. Players are [`PlayerId`]s, or seats in the list of entrants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Table<P> {
+    round: u32,
+    black: P,
+    white: P,
+}
+
+impl Table<usize> {
+    fn seated(self, entrants: &[PlayerId]) -> Option<Table<PlayerId>> {
+        let (black, white) = (*entrants.get(self.black)?, *entrants.get(self.white)?);
+        Some(Table { round: self.round, black, white })
+    }
+}
+
+/// What a stage has to say when it is asked for a game.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    Play(u64),
+    Bye { round: u32, player: PlayerId, half_points: u8 },
+    Wait,
+    Over,
+}
+
+/// The order of play of an event: hands out every game once.
+///
+/// ```
+/// use referee::{schedule::{Format, Next, ReplayDraws, Schedule, Stage}, standings::Standings};
+///
+/// let stages = [Stage { format: Format::RoundRobin { cycles: 1 }, games: 2, entrants: None }];
+/// let standings = Standings::new(&stages, 3);
+/// let mut schedule = Schedule::new(&stages, 3, 1, ReplayDraws::default(), true);
+/// assert_eq!(schedule.total(), Some(6));
+/// let (Next::Game(first), Next::Game(second)) = (schedule.next(&standings), schedule.next(&standings)) else {
+///     panic!("six games can be played at once");
+/// };
+/// assert_eq!((first.black, first.white, first.opening), (second.white, second.black, second.opening));
+/// ```
+#[derive(Clone, Debug)]
+pub struct Schedule {
+    stages: Vec<Stage>,
+    players: usize,
+    seed: u64,
+    replay: ReplayDraws,
+    paired: bool,
+    /// The number of stages that are over.
+    over: usize,
+    open: Option<OpenStage>,
+}
+
+/// The stage that is being played.
+#[derive(Clone, Debug)]
+struct OpenStage {
+    entrants: Vec<PlayerId>,
+    first_opening: u64,
+    /// Handed out and not returned; those of former runs are not among them.
+    issued: Ranges,
+    /// Returned and not handed out again: the number of the next attempt.
+    returned: BTreeMap<u64, u32>,
+    /// Byes of a knock-out that were handed out.
+    byes_issued: Vec<PlayerId>,
+    swiss: swiss::Round,
+}
+
+impl Schedule {
+    /// The schedule of an event of `players` players, from its start or, with the [`Standings`] of a former run, from
+    /// where that stopped. `seed` draws lots for colours. With `colour_swapped_openings` the two games of a pair start
+    /// from the same opening, else every game has the next one. Of more than 256 stages, the first 256 are played.
+    #[must_use]
+    pub fn new(
+        stages: &[Stage],
+        players: usize,
+        seed: u64,
+        replay: ReplayDraws,
+        colour_swapped_openings: bool,
+    ) -> Self {
+        Self {
+            stages: stages.iter().take(1 << u8::BITS).cloned().collect(),
+            players: players.min(usize::from(u16::MAX)),
+            seed,
+            replay,
+            paired: colour_swapped_openings,
+            over: 0,
+            open: None,
+        }
+    }
+
+    /// The games of the whole event; `None` when results decide how many there are (knock-out, SPRT).
+    #[must_use]
+    pub fn total(&self) -> Option<u64> {
+        (0..self.stages.len()).try_fold(0_u64, |sum, at| match self.stages[at].format {
+            Format::Knockout { .. } | Format::Sprt { .. } => None,
+            _ => Some(sum.saturating_add(self.stages[at].indices(self.entrants(at)))),
+        })
+    }
+
+    /// The next thing to do. `standings` must have every event of this event folded in so far; they need not yet know
+    /// of games that were handed out and have not started.
+    pub fn next(&mut self, standings: &Standings) -> Next {
+        while self.over < self.stages.len() {
+            match self.step(standings) {
+                Step::Over => {
+                    self.over += 1;
+                    self.open = None;
+                }
+                Step::Play(index) => match self.issue(index, standings) {
+                    Some(pairing) => return Next::Game(pairing),
+                    None => return Next::Done,
+                },
+                Step::Bye { round, player, half_points } => {
+                    return Next::Bye { stage: self.over as u8, round, player, half_points };
+                }
+                Step::Wait => return Next::Wait,
+            }
+        }
+        Next::Done
+    }
+
+    /// Takes back a game that was handed out and brought no result that counts (it was aborted or adjourned, or a draw
+    /// that is to be replayed): it comes again, before later games and with the next attempt. To be called after its
+    /// events are folded.
+    pub fn returned(&mut self, pairing: Pairing) {
+        let Some(open) = self.open.as_mut().filter(|_| usize::from(pairing.stage) == self.over) else {
+            return;
+        };
+        if open.issued.remove(pairing.index) {
+            open.returned.insert(pairing.index, pairing.attempt.saturating_add(1));
+        }
+    }
+
+    /// Whether a game that ended so is to be replayed: its end is then recorded as
+    /// [`replayed`](crate::event::GameEnded::replayed), folded, and the game [`returned`](Self::returned). Standings
+    /// are those before its end.
+    #[must_use]
+    pub fn replays(&self, standings: &Standings, pairing: &Pairing, outcome: Outcome) -> bool {
+        matches!(outcome, Outcome::Draw { .. }) && standings.replays(pairing) < self.replay.times
+    }
+
+    fn step(&mut self, standings: &Standings) -> Step {
+        let stage = &self.stages[self.over];
+        let Some(progress) = standings.progress(self.over) else { return Step::Over };
+        let open = match &mut self.open {
+            Some(open) => open,
+            None => {
+                let before = 0..self.over;
+                let first_opening = before
+                    .map(|at| self.stages[at].openings(entrants(&self.stages, self.players, at), self.paired))
+                    .fold(0, u64::saturating_add);
+                self.open.insert(OpenStage::new(standings.entrants(self.over), first_opening))
+            }
+        };
+        open.step(stage, progress, self.seed, standings.verdict().is_some())
+    }
+
+    fn entrants(&self, stage: usize) -> usize {
+        entrants(&self.stages, self.players, stage)
+    }
+
+    /// Hands out the game at `index`. `None` cannot come: an index is picked only where there is a table.
+    fn issue(&mut self, index: u64, standings: &Standings) -> Option<Pairing> {
+        let (stage, open) = (&self.stages[self.over], self.open.as_mut()?);
+        let progress = standings.progress(self.over)?;
+        let (encounter, game) = (index / stage.stride(), index % stage.stride());
+        let table = open.table(stage, progress, encounter, self.seed)?;
+        let before = progress.open.get(&index).copied().unwrap_or_default();
+        let replay_swaps = self.replay.swap_colors && !before.draws.is_multiple_of(2);
+        let swapped = game.is_multiple_of(2) == replay_swaps;
+        let pair = encounter.saturating_mul(stage.stride().div_ceil(2)) + game / 2;
+        let opening = open.first_opening.saturating_add(if self.paired { pair } else { index });
+        let attempt = before.attempts.max(open.returned.remove(&index).unwrap_or(0));
+        open.issued.insert(index);
+        let (black, white) = if swapped { (table.white, table.black) } else { (table.black, table.white) };
+        let stage = self.over as u8;
+        Some(Pairing { stage, index, attempt, round: table.round, pair, opening, black, white })
+    }
+}
+
+impl OpenStage {
+    fn new(entrants: Vec<PlayerId>, first_opening: u64) -> Self {
+        Self {
+            entrants,
+            first_opening,
+            issued: Ranges::default(),
+            returned: BTreeMap::new(),
+            byes_issued: Vec::new(),
+            swiss: swiss::Round::default(),
+        }
+    }
+
+    fn step(&mut self, stage: &Stage, progress: &Progress, seed: u64, verdict: bool) -> Step {
+        match stage.format {
+            Format::Swiss { rounds } => {
+                self.swiss.step(rounds, stage, &self.entrants, progress, &self.issued, seed)
+            }
+            Format::Knockout { .. } => self.knockout_step(stage, progress),
+            Format::Sprt { .. } if verdict => sprt::finish_pairs(&self.issued, &self.returned, progress),
+            _ => self.fixed_step(stage.indices(self.entrants.len()), progress),
+        }
+    }
+
+    fn fixed_step(&self, games: u64, progress: &Progress) -> Step {
+        match pick(0..games, &self.issued, progress) {
+            Some(index) => Step::Play(index),
+            None if progress.finished.len() >= games => Step::Over,
+            None => Step::Wait,
+        }
+    }
+
+    fn knockout_step(&mut self, stage: &Stage, progress: &Progress) -> Step {
+        let bracket = knockout::Bracket::new(stage, &self.entrants, progress);
+        let told = |player| progress.byes.contains_key(&(1, player)) || self.byes_issued.contains(&player);
+        let Some(player) = bracket.byes().find(|&player| !told(player)) else {
+            return bracket.step(&self.issued);
+        };
+        self.byes_issued.push(player);
+        Step::Bye { round: 1, player, half_points: 0 }
+    }
+
+    fn table(
+        &self,
+        stage: &Stage,
+        progress: &Progress,
+        encounter: u64,
+        seed: u64,
+    ) -> Option<Table<PlayerId>> {
+        let entrants = &self.entrants;
+        let seats = match stage.format {
+            Format::RoundRobin { .. } => round_robin::table(entrants.len(), encounter),
+            Format::Gauntlet { challengers, .. } => gauntlet::table(entrants.len(), challengers, encounter),
+            Format::Sprt { .. } => sprt::table(encounter),
+            Format::Swiss { .. } => return self.swiss.table(encounter),
+            Format::Knockout { .. } => {
+                knockout::Bracket::new(stage, entrants, progress).table(encounter, seed)?
+            }
+        };
+        seats.seated(entrants)
+    }
+}
+
+/// How many players enter a stage.
+fn entrants(stages: &[Stage], players: usize, stage: usize) -> usize {
+    let limits = stages.iter().take(stage + 1).filter_map(|stage| stage.entrants);
+    limits.map(usize::from).fold(players, usize::min)
+}
+
+/// The first index of the window that is neither handed out nor finished.
+fn pick(window: Range<u64>, issued: &Ranges, progress: &Progress) -> Option<u64> {
+    let mut index = window.start;
+    loop {
+        let next = progress.finished.first_absent(issued.first_absent(index));
+        if next >= window.end {
+            return None;
+        }
+        if next == index {
+            return Some(index);
+        }
+        index = next;
+    }
+}
+
+/// Rounds are told from 1.
+fn round_number(round: u64) -> u32 {
+    u32::try_from(round).unwrap_or(u32::MAX).saturating_add(1)
+}
+
+/// A lot drawn from the seed: one bit of its mixture (splitmix64's finalizer) with `number`.
+fn lot(seed: u64, number: u64) -> bool {
+    let mut bits = seed ^ number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    (bits ^ (bits >> 31)) & 1 == 1
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,388 @@
+//! Perfect matching of least cost in a complete graph: Edmonds' blossom algorithm (J. Edmonds, "Maximum matching and
+//! a polyhedron with 0,1-vertices", 1965), the primal-dual form that grows all trees at once.
+//!
+//! Costs are compared criterion by criterion, the first criterion first: they form an ordered group, which is all the
+//! algorithm asks of them, and no weights have to be invented that make one criterion outweigh the next.
+
+use std::ops::{Add, Sub};
+
+/// How many criteria a cost has.
+const CRITERIA: usize = 7;
+
+/// A cost: criteria by falling importance, each of them added up over the matching.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Cost(pub [i64; CRITERIA]);
+
+impl Add for Cost {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Self(std::array::from_fn(|at| self.0[at] + other.0[at]))
+    }
+}
+
+impl Sub for Cost {
+    type Output = Self;
+    fn sub(self, other: Self) -> Self {
+        Self(std::array::from_fn(|at| self.0[at] - other.0[at]))
+    }
+}
+
+impl Cost {
+    fn half(self) -> Self {
+        Self(self.0.map(|part| part / 2))
+    }
+}
+
+/// The partner of each of `vertices` vertices (an even number) in a perfect matching whose costs, none of them below
+/// zero and asked for with the lower vertex first, have the least sum.
+pub(super) fn least_cost(vertices: usize, cost: impl Fn(usize, usize) -> Cost) -> Vec<usize> {
+    let mut matcher = Matcher::new(vertices, cost);
+    for _ in 0..vertices / 2 {
+        matcher.add_edge();
+    }
+    matcher.mate.into_iter().flatten().collect()
+}
+
+/// An edge, with its end in the node it leaves first.
+type Edge = (usize, usize);
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Label {
+    /// Matched, and in no tree.
+    Free,
+    /// At an even distance from the root of its tree.
+    Outer,
+    /// At an odd distance; reached by this edge from an outer node.
+    Inner(Edge),
+}
+
+/// A vertex, or a blossom: an odd cycle of nodes that acts as one.
+struct Node {
+    label: Label,
+    /// The vertex that is matched to the outside, or to nothing.
+    base: usize,
+    /// The cycle, the child with the base first; empty for a vertex.
+    children: Vec<usize>,
+    /// From each child to the next in the cycle.
+    links: Vec<Edge>,
+    /// The dual value of a blossom.
+    dual: Cost,
+}
+
+enum Step {
+    /// An edge from an outer node to a free one or to another outer one became tight.
+    Tight(Edge),
+    /// The dual value of an inner blossom became zero.
+    Expand(usize),
+}
+
+struct Matcher {
+    vertices: usize,
+    /// Twice the costs, so that all dual values stay whole.
+    costs: Vec<Cost>,
+    mate: Vec<Option<usize>>,
+    /// Vertices, then blossoms.
+    nodes: Vec<Node>,
+    /// The outermost node of each vertex.
+    top: Vec<usize>,
+    /// The sum of the dual values of a vertex and of all blossoms around it.
+    height: Vec<Cost>,
+}
+
+impl Matcher {
+    fn new(vertices: usize, cost: impl Fn(usize, usize) -> Cost) -> Self {
+        let doubled = |at: usize| {
+            let (from, to) = (at / vertices, at % vertices);
+            // A vertex has no edge to itself.
+            let cost = if from == to { Cost::default() } else { cost(from.min(to), from.max(to)) };
+            cost + cost
+        };
+        let vertex = |base| Node {
+            label: Label::Free,
+            base,
+            children: Vec::new(),
+            links: Vec::new(),
+            dual: Cost::default(),
+        };
+        Self {
+            vertices,
+            costs: (0..vertices * vertices).map(doubled).collect(),
+            mate: vec![None; vertices],
+            nodes: (0..vertices).map(vertex).collect(),
+            top: (0..vertices).collect(),
+            height: vec![Cost::default(); vertices],
+        }
+    }
+
+    /// Grows trees from all unmatched vertices until two of them meet, and adds an edge to the matching.
+    fn add_edge(&mut self) {
+        for at in 0..self.vertices {
+            let top = self.top[at];
+            let unmatched = self.mate[self.nodes[top].base].is_none();
+            self.nodes[top].label = if unmatched { Label::Outer } else { Label::Free };
+        }
+        while let Some((shift, step)) = self.next_step() {
+            self.shift(shift);
+            match step {
+                Step::Expand(blossom) => self.expand(blossom),
+                Step::Tight((from, to)) if self.label(to) == Label::Free => self.grow((from, to)),
+                Step::Tight((from, to)) => match self.common_ancestor(self.top[from], self.top[to]) {
+                    Some(ancestor) => self.contract((from, to), ancestor),
+                    None => return self.augment((from, to)),
+                },
+            }
+        }
+    }
+
+    fn label(&self, vertex: usize) -> Label {
+        self.nodes[self.top[vertex]].label
+    }
+
+    /// The outermost blossoms.
+    fn blossoms(&self) -> Vec<usize> {
+        let mut tops: Vec<usize> = self.top.iter().copied().filter(|&top| top >= self.vertices).collect();
+        tops.sort_unstable();
+        tops.dedup();
+        tops
+    }
+
+    /// The smallest change of dual values that lets something happen, and what that is.
+    fn next_step(&self) -> Option<(Cost, Step)> {
+        let mut best: Option<(Cost, Step)> = None;
+        let mut offer = |shift: Cost, step: Step| {
+            if best.as_ref().is_none_or(|(least, _)| shift < *least) {
+                best = Some((shift, step));
+            }
+            shift == Cost::default()
+        };
+        for top in self.blossoms() {
+            let node = &self.nodes[top];
+            if matches!(node.label, Label::Inner(_)) && offer(node.dual, Step::Expand(top)) {
+                return best;
+            }
+        }
+        for from in (0..self.vertices).filter(|&from| self.label(from) == Label::Outer) {
+            for to in (0..self.vertices).filter(|&to| self.top[to] != self.top[from]) {
+                let slack = self.costs[from * self.vertices + to] - self.height[from] - self.height[to];
+                let shift = match self.label(to) {
+                    Label::Free => slack,
+                    Label::Outer => slack.half(),
+                    Label::Inner(_) => continue,
+                };
+                if offer(shift, Step::Tight((from, to))) {
+                    return best;
+                }
+            }
+        }
+        best
+    }
+
+    fn shift(&mut self, shift: Cost) {
+        if shift == Cost::default() {
+            return;
+        }
+        for vertex in 0..self.vertices {
+            match self.label(vertex) {
+                Label::Free => {}
+                Label::Outer => self.height[vertex] = self.height[vertex] + shift,
+                Label::Inner(_) => self.height[vertex] = self.height[vertex] - shift,
+            }
+        }
+        for top in self.blossoms() {
+            let node = &mut self.nodes[top];
+            match node.label {
+                Label::Free => {}
+                Label::Outer => node.dual = node.dual + shift,
+                Label::Inner(_) => node.dual = node.dual - shift,
+            }
+        }
+    }
+
+    /// Takes a free node and its partner into the tree.
+    fn grow(&mut self, (from, to): Edge) {
+        let inner = self.top[to];
+        self.nodes[inner].label = Label::Inner((from, to));
+        if let Some(mate) = self.mate[self.nodes[inner].base] {
+            let outer = self.top[mate];
+            self.nodes[outer].label = Label::Outer;
+        }
+    }
+
+    /// The two edges from an outer node to the next outer one towards the root, and the inner node between them.
+    fn upward(&self, outer: usize) -> Option<(Edge, usize, Edge)> {
+        let base = self.nodes[outer].base;
+        let mate = self.mate[base]?;
+        let inner = self.top[mate];
+        match self.nodes[inner].label {
+            Label::Inner((from, to)) => Some(((base, mate), inner, (to, from))),
+            _ => None,
+        }
+    }
+
+    fn ancestors(&self, outer: usize) -> Vec<usize> {
+        let above = |&node: &usize| self.upward(node).map(|(_, _, (_, up))| self.top[up]);
+        std::iter::successors(Some(outer), above).collect()
+    }
+
+    fn common_ancestor(&self, one: usize, other: usize) -> Option<usize> {
+        let ancestors = self.ancestors(other);
+        self.ancestors(one).into_iter().find(|node| ancestors.contains(node))
+    }
+
+    /// The nodes from an outer node up to (without) an ancestor, each with its edge to the next.
+    fn path(&self, mut outer: usize, ancestor: usize) -> Vec<(usize, Edge)> {
+        let mut path = Vec::new();
+        while outer != ancestor {
+            let Some((down, inner, up)) = self.upward(outer) else { break };
+            path.extend([(outer, down), (inner, up)]);
+            outer = self.top[up.1];
+        }
+        path
+    }
+
+    /// Two outer nodes of a tree met: the cycle through them becomes one outer node.
+    fn contract(&mut self, meeting: Edge, ancestor: usize) {
+        let (mut children, mut links) = (vec![ancestor], Vec::new());
+        for (node, (from, to)) in self.path(self.top[meeting.0], ancestor).into_iter().rev() {
+            links.push((to, from));
+            children.push(node);
+        }
+        links.push(meeting);
+        for (node, link) in self.path(self.top[meeting.1], ancestor) {
+            children.push(node);
+            links.push(link);
+        }
+        let blossom = self.nodes.len();
+        self.top.iter_mut().filter(|top| children.contains(top)).for_each(|top| *top = blossom);
+        let base = self.nodes[ancestor].base;
+        self.nodes.push(Node { label: Label::Outer, base, children, links, dual: Cost::default() });
+    }
+
+    /// An inner blossom falls apart; those of its children that the tree passes through stay in it.
+    fn expand(&mut self, blossom: usize) {
+        let Label::Inner(entry) = self.nodes[blossom].label else { return };
+        let children = std::mem::take(&mut self.nodes[blossom].children);
+        let links = std::mem::take(&mut self.nodes[blossom].links);
+        for &child in &children {
+            self.nodes[child].label = Label::Free;
+            self.raise(child, child);
+        }
+        let size = children.len();
+        let Some(first) = children.iter().position(|&child| child == self.top[entry.1]) else { return };
+        // The way to the base that has an even number of edges begins with a matched one.
+        let forward = !first.is_multiple_of(2);
+        let (mut at, mut reached_by) = (first, entry);
+        loop {
+            self.nodes[children[at]].label = Label::Inner(reached_by);
+            if at == 0 {
+                break;
+            }
+            let outer = if forward { at + 1 } else { at - 1 };
+            self.nodes[children[outer]].label = Label::Outer;
+            (at, reached_by) = match forward {
+                true => ((outer + 1) % size, links[outer]),
+                false => (outer - 1, (links[outer - 1].1, links[outer - 1].0)),
+            };
+        }
+    }
+
+    /// Makes `top` the outermost node of all vertices in `node`.
+    fn raise(&mut self, node: usize, top: usize) {
+        if node < self.vertices {
+            self.top[node] = top;
+        }
+        for child in self.nodes[node].children.clone() {
+            self.raise(child, top);
+        }
+    }
+
+    /// Two trees met: the path from root to root through `meeting` changes matched and unmatched edges.
+    fn augment(&mut self, (one, other): Edge) {
+        for (mut from, mut to) in [(one, other), (other, one)] {
+            loop {
+                let outer = self.top[from];
+                let up = self.upward(outer);
+                self.rebase(outer, from);
+                self.mate[from] = Some(to);
+                let Some((_, inner, (below, above))) = up else { break };
+                self.rebase(inner, below);
+                self.mate[below] = Some(above);
+                (from, to) = (above, below);
+            }
+        }
+    }
+
+    /// Makes `vertex` the base of `node`, and matches the rest of it within itself.
+    fn rebase(&mut self, node: usize, vertex: usize) {
+        self.nodes[node].base = vertex;
+        let holds = |&child: &usize| self.holds(child, vertex);
+        let Some(first) = self.nodes[node].children.iter().position(holds) else { return };
+        self.nodes[node].children.rotate_left(first);
+        self.nodes[node].links.rotate_left(first);
+        let children = self.nodes[node].children.clone();
+        self.rebase(children[0], vertex);
+        for at in (1..children.len()).step_by(2) {
+            let (from, to) = self.nodes[node].links[at];
+            self.rebase(children[at], from);
+            self.rebase(children[at + 1], to);
+            self.mate[from] = Some(to);
+            self.mate[to] = Some(from);
+        }
+    }
+
+    fn holds(&self, node: usize, vertex: usize) -> bool {
+        node == vertex || self.nodes[node].children.iter().any(|&child| self.holds(child, vertex))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// By trying every matching.
+    fn least_sum(vertices: usize, cost: &impl Fn(usize, usize) -> Cost) -> Cost {
+        let mut best = vec![None; 1 << vertices];
+        best[0] = Some(Cost::default());
+        for set in 1..1_usize << vertices {
+            let first = set.trailing_zeros() as usize;
+            best[set] = (first + 1..vertices)
+                .filter(|&other| set >> other & 1 == 1)
+                .filter_map(|other| Some(best[set & !(1 << first) & !(1 << other)]? + cost(first, other)))
+                .min();
+        }
+        best[(1 << vertices) - 1].unwrap()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(1500))]
+        #[test]
+        fn no_other_matching_costs_less(
+            half in 1..6_usize,
+            range in 1..40_i64,
+            parts in prop::collection::vec(0..1_000_000_i64, 10 * 10 * 2),
+        ) {
+            let vertices = 2 * half;
+            let cost = |a: usize, b: usize| {
+                let at = 2 * (a * 10 + b);
+                Cost([0, 0, parts[at] % 3 / 2, 0, 0, 0, parts[at + 1] % range])
+            };
+            let mate = least_cost(vertices, cost);
+            prop_assert_eq!(mate.len(), vertices);
+            let mut sum = Cost::default();
+            for (vertex, &other) in mate.iter().enumerate() {
+                prop_assert_eq!(mate[other], vertex);
+                prop_assert_ne!(other, vertex);
+                if vertex < other {
+                    sum = sum + cost(vertex, other);
+                }
+            }
+            prop_assert_eq!(sum, least_sum(vertices, &cost));
+        }
+    }
+
+    #[test]
+    fn nobody_is_matched_with_nobody() {
+        assert!(least_cost(0, |_, _| Cost::default()).is_empty());
+    }
+}

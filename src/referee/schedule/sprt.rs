@@ -1,0 +1,32 @@
+//! Two players, pair after pair with colours swapped, until a test has its verdict.
+//!
+//! "Why was I paired so": there are two players; the first of the list has black in the first game of every pair.
+//!
+//! When the verdict is in the standings, no new pair is begun, but every pair of which a game was started is played to
+//! its end, on a resumed run too: short games end first, and leaving the long ones out would bias the counts.
+
+use super::{Step, Table, pick};
+use crate::standings::{Progress, Ranges};
+use std::collections::BTreeMap;
+
+/// Whole pairs only: an odd maximum is rounded down.
+pub(super) fn encounters(entrants: usize, max_games: u64) -> u64 {
+    if entrants < 2 { 0 } else { max_games / 2 }
+}
+
+pub(super) fn table(encounter: u64) -> Table<usize> {
+    Table { round: super::round_number(encounter), black: 0, white: 1 }
+}
+
+/// What is still to be played after the verdict.
+pub(super) fn finish_pairs(issued: &Ranges, returned: &BTreeMap<u64, u32>, progress: &Progress) -> Step {
+    let issued_pairs = issued.iter().flat_map(|range| [range.start / 2, (range.end - 1) / 2]);
+    let started = progress.halves.keys().copied();
+    let started = started.chain(progress.open.keys().chain(returned.keys()).map(|index| index / 2));
+    match started.chain(issued_pairs).filter_map(|pair| pick(pair * 2..pair * 2 + 2, issued, progress)).min()
+    {
+        Some(index) => Step::Play(index),
+        None if issued.is_subset(&progress.finished) => Step::Over,
+        None => Step::Wait,
+    }
+}

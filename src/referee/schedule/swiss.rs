@@ -1,0 +1,238 @@
+//! Players of equal score meet.
+//!
+//! "Why was I paired so": of all ways to pair a round, the one is chosen that is best by this list, where a later line
+//! only decides between ways that all lines before leave level (so there is exactly one reason, the first line in
+//! which another way is worse):
+//!
+//! 1. The bye (with an odd number of players) goes to one of those who had the fewest.
+//! 2. As few meetings as possible have taken place before: no rematch until it cannot be avoided.
+//! 3. The bye goes to the lowest player: by score, then by the order of entry.
+//! 4. As few players as possible get a colour three times more often than the other.
+//! 5. The squares of the differences in score between opponents have the least sum: equal scores meet; if a player has
+//!    to float, then not far.
+//! 6. Colours are equalised, then alternate: the least sum over all players of four times the square of (blacks -
+//!    whites) plus the square of the number of times the colour is now repeated in a row.
+//! 7. Within equal scores, the best of the upper half meets the best of the lower half and so on; between different
+//!    scores, the last of the upper meets the first of the lower: the least sum of squares of how far opponents are
+//!    from that, in places.
+//!
+//! Lines 4 and 6 have a say when an encounter has an odd number of games, else both players have both colours. In a
+//! pair, the colours are those that cost least by the same two lines; when that is level, the higher player gets the
+//! one it had less often, then not the one it had last, and at first (in round 1) what the lot from the event's seed
+//! and then alternation give. So round 1 pairs the upper half of the entry list against the lower half.
+//!
+//! Scores are those of the games and byes of the rounds before; a bye is worth a win of every game of an encounter. A
+//! round begins when the one before is complete. All of it follows from the results and the seed: a resumed run, and
+//! anybody with the results, gets the same pairs.
+
+use super::{
+    Stage, Step, Table, lot,
+    matching::{Cost, least_cost},
+    pick,
+};
+use crate::{
+    event::PlayerId,
+    standings::{Encounter, Progress, Ranges},
+};
+use std::{
+    cmp::{Ordering, Reverse},
+    collections::BTreeMap,
+};
+
+pub(super) fn encounters(entrants: usize, rounds: u32) -> u64 {
+    (entrants as u64 / 2).saturating_mul(u64::from(rounds))
+}
+
+/// A bye earns what winning every game would.
+fn bye_half_points(stage: &Stage) -> u8 {
+    u8::try_from(stage.encounter_games().saturating_mul(2)).unwrap_or(u8::MAX)
+}
+
+/// The round that is being played.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Round {
+    /// How many rounds are complete.
+    complete: u32,
+    /// Its tables, best first; empty until it is paired.
+    tables: Vec<Table<PlayerId>>,
+    /// Who has the bye, until that was handed out.
+    bye: Option<PlayerId>,
+}
+
+fn has_bye(progress: &Progress, round: u32) -> bool {
+    progress.byes.range((round, PlayerId(0))..=(round, PlayerId(u16::MAX))).next().is_some()
+}
+
+impl Round {
+    pub(super) fn step(
+        &mut self,
+        rounds: u32,
+        stage: &Stage,
+        entrants: &[PlayerId],
+        progress: &Progress,
+        issued: &Ranges,
+        seed: u64,
+    ) -> Step {
+        let games = entrants.len() as u64 / 2 * stage.stride();
+        while self.complete < rounds && games > 0 {
+            let round = self.complete + 1;
+            let window = u64::from(self.complete) * games..u64::from(round) * games;
+            let bye_told = entrants.len().is_multiple_of(2) || has_bye(progress, round);
+            let played = progress.finished.first_absent(window.start) >= window.end;
+            if played && bye_told {
+                *self = Self { complete: round, ..Self::default() };
+                continue;
+            }
+            if self.tables.is_empty() {
+                self.pair(stage, entrants, progress, seed);
+            }
+            return match (self.bye.take().filter(|_| !bye_told), pick(window, issued, progress)) {
+                (Some(player), _) => Step::Bye { round, player, half_points: bye_half_points(stage) },
+                (None, Some(index)) => Step::Play(index),
+                (None, None) => Step::Wait,
+            };
+        }
+        Step::Over
+    }
+
+    pub(super) fn table(&self, encounter: u64) -> Option<Table<PlayerId>> {
+        let tables = self.tables.len() as u64;
+        let at = encounter.checked_sub(u64::from(self.complete) * tables)?;
+        self.tables.get(usize::try_from(at).ok()?).copied()
+    }
+
+    fn pair(&mut self, stage: &Stage, entrants: &[PlayerId], progress: &Progress, seed: u64) {
+        let round = self.complete + 1;
+        let field = Field::new(stage, entrants, progress, round);
+        let size = field.players.len();
+        let mate = least_cost(size.next_multiple_of(2), |high, low| field.cost(high, low));
+        let initial = lot(seed, 0);
+        for (high, &low) in mate.iter().enumerate().take(size) {
+            if low == size {
+                self.bye = Some(field.players[high].id);
+            } else if high < low {
+                let (black, white) = field.colors(high, low, initial);
+                let (black, white) = (field.players[black].id, field.players[white].id);
+                self.tables.push(Table { round, black, white });
+            }
+        }
+    }
+}
+
+/// A player before a round.
+#[derive(Debug)]
+struct Player {
+    id: PlayerId,
+    half_points: u64,
+    byes: u32,
+    met: BTreeMap<PlayerId, u32>,
+    /// Games as black less games as white.
+    balance: i64,
+    /// The last colour (1 black, -1 white, 0 none) and how often in a row.
+    last: i64,
+    streak: i64,
+}
+
+impl Player {
+    fn new(id: PlayerId) -> Self {
+        Self { id, half_points: 0, byes: 0, met: BTreeMap::new(), balance: 0, last: 0, streak: 0 }
+    }
+
+    fn meet(&mut self, encounter: &Encounter) {
+        let at = usize::from(encounter.players[0] != self.id);
+        self.half_points += encounter.half_points[at];
+        *self.met.entry(encounter.players[1 - at]).or_default() += 1;
+        let surplus = encounter.blacks[at] as i64 - encounter.blacks[1 - at] as i64;
+        self.balance += surplus;
+        if surplus != 0 {
+            self.streak = if surplus.signum() == self.last { self.streak + 1 } else { 1 };
+            self.last = surplus.signum();
+        }
+    }
+
+    /// What it costs to give this player a colour (1 black, -1 white): lines 4 and 6.
+    fn color_cost(&self, color: i64) -> (i64, i64) {
+        let balance = self.balance + color;
+        let repeats = if color == self.last { self.streak } else { 0 };
+        (i64::from(balance.abs() > 2), 4 * balance * balance + repeats * repeats)
+    }
+
+    /// The colour it is due, 0 for none.
+    fn due(&self) -> i64 {
+        if self.balance == 0 { -self.last } else { -self.balance.signum() }
+    }
+}
+
+/// All players before a round, best first.
+struct Field {
+    players: Vec<Player>,
+    /// Of each player: how many have its score.
+    equals: Vec<i64>,
+    fewest_byes: u32,
+    colors_matter: bool,
+}
+
+impl Field {
+    fn new(stage: &Stage, entrants: &[PlayerId], progress: &Progress, round: u32) -> Self {
+        let mut players: Vec<Player> = entrants.iter().map(|&id| Player::new(id)).collect();
+        let seats: BTreeMap<PlayerId, usize> = entrants.iter().copied().zip(0..).collect();
+        let before = u64::from(round - 1) * (entrants.len() as u64 / 2);
+        for (_, encounter) in progress.encounters.range(..before) {
+            for seat in encounter.players.iter().filter_map(|player| seats.get(player)) {
+                players[*seat].meet(encounter);
+            }
+        }
+        for ((_, player), half_points) in progress.byes.range(..(round, PlayerId(0))) {
+            if let Some(&seat) = seats.get(player) {
+                players[seat].byes += 1;
+                players[seat].half_points += u64::from(*half_points);
+            }
+        }
+        players.sort_by_key(|player| Reverse(player.half_points));
+        let mut equals = Vec::with_capacity(players.len());
+        for group in players.chunk_by(|a, b| a.half_points == b.half_points) {
+            equals.resize(equals.len() + group.len(), group.len() as i64);
+        }
+        Self {
+            fewest_byes: players.iter().map(|player| player.byes).min().unwrap_or(0),
+            colors_matter: !stage.encounter_games().is_multiple_of(2),
+            players,
+            equals,
+        }
+    }
+
+    /// What it costs to pair two players, the higher of them first; the place after the last is the bye.
+    fn cost(&self, high: usize, low: usize) -> Cost {
+        let (size, a) = (self.players.len(), &self.players[high]);
+        let Some(b) = self.players.get(low) else {
+            return Cost([i64::from(a.byes - self.fewest_byes), 0, (size - 1 - high) as i64, 0, 0, 0, 0]);
+        };
+        let meetings = i64::from(a.met.get(&b.id).copied().unwrap_or(0));
+        let difference = (a.half_points - b.half_points) as i64;
+        let (excess, imbalance) = self.color_cost(high, low).min(self.color_cost(low, high));
+        let ideal = if difference == 0 { self.equals[high] / 2 } else { 1 };
+        let off = (low - high) as i64 - ideal;
+        Cost([0, meetings, 0, excess, difference * difference, imbalance, off * off])
+    }
+
+    fn color_cost(&self, black: usize, white: usize) -> (i64, i64) {
+        if !self.colors_matter {
+            return (0, 0);
+        }
+        let (b, w) = (self.players[black].color_cost(1), self.players[white].color_cost(-1));
+        (b.0 + w.0, b.1 + w.1)
+    }
+
+    /// Who has black and who white.
+    fn colors(&self, high: usize, low: usize, initial: bool) -> (usize, usize) {
+        let high_is_black = match self.color_cost(high, low).cmp(&self.color_cost(low, high)) {
+            Ordering::Less => true,
+            Ordering::Greater => false,
+            Ordering::Equal => match self.players[high].due() {
+                0 => initial == high.is_multiple_of(2),
+                due => due > 0,
+            },
+        };
+        if high_is_black { (high, low) } else { (low, high) }
+    }
+}

@@ -1,0 +1,655 @@
+use super::*;
+use crate::{
+    AbortBy, Color, DrawBy, WinBy,
+    event::{Event, GameEnded, GameId, GameStarted},
+};
+use proptest::prelude::*;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+/// A host that plays what the schedule says and ends games in any order.
+struct Host {
+    stages: Vec<Stage>,
+    players: usize,
+    replay: ReplayDraws,
+    standings: Standings,
+    schedule: Schedule,
+    running: Vec<Pairing>,
+    log: Vec<Event>,
+    started: Vec<Pairing>,
+    dice: u64,
+    /// One ending in so many is an abort; 0: none.
+    aborts: u64,
+}
+
+const SEED: u64 = 7;
+
+fn mixed(number: u64) -> u64 {
+    let bits = (number ^ (number >> 31)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (bits ^ (bits >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 11
+}
+
+/// A result that depends on the game alone: the lower id wins more often; some games are drawn.
+fn result(pairing: &Pairing) -> Outcome {
+    let number = mixed(pairing.index * 1009 + u64::from(pairing.stage) * 77 + u64::from(pairing.black.0));
+    let lower_is_black = pairing.black < pairing.white;
+    match number % 10 {
+        0..=1 => Outcome::Draw { by: DrawBy::Sennichite },
+        2..=4 if lower_is_black => Outcome::loss(Color::Black, WinBy::Time),
+        2..=4 => Outcome::loss(Color::White, WinBy::Time),
+        _ if lower_is_black => Outcome::loss(Color::White, WinBy::Resignation),
+        _ => Outcome::loss(Color::Black, WinBy::Resignation),
+    }
+}
+
+impl Host {
+    fn new(stages: &[Stage], players: usize, dice: u64) -> Self {
+        let replay = ReplayDraws::default();
+        Self {
+            stages: stages.to_vec(),
+            players,
+            replay,
+            standings: Standings::new(stages, players),
+            schedule: Schedule::new(stages, players, SEED, replay, true),
+            running: Vec::new(),
+            log: Vec::new(),
+            started: Vec::new(),
+            dice,
+            aborts: 0,
+        }
+    }
+
+    fn roll(&mut self, sides: usize) -> usize {
+        self.dice = self.dice.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        (mixed(self.dice) % sides as u64) as usize
+    }
+
+    fn tell(&mut self, event: Event) {
+        self.standings.fold(&event);
+        self.log.push(event);
+    }
+
+    fn next(&mut self) -> Next {
+        let next = self.schedule.next(&self.standings);
+        match next {
+            Next::Game(pairing) => {
+                self.running.push(pairing);
+                self.started.push(pairing);
+                let game = GameId(self.started.len() as u64);
+                let start = GameStarted { game, pairing, start: String::new(), opening: String::new() };
+                self.tell(Event::GameStarted(start));
+            }
+            Next::Bye { stage, round, player, half_points } => {
+                self.tell(Event::Bye { stage, round, player, half_points });
+            }
+            Next::Wait | Next::Done => {}
+        }
+        next
+    }
+
+    fn end_any(&mut self) {
+        let at = self.roll(self.running.len());
+        let pairing = self.running.swap_remove(at);
+        let aborted = self.aborts > 0 && self.roll(self.aborts as usize) == 0;
+        self.end(pairing, if aborted { Outcome::Aborted { by: AbortBy::Stopped } } else { result(&pairing) });
+    }
+
+    fn end(&mut self, pairing: Pairing, outcome: Outcome) {
+        let replayed = self.schedule.replays(&self.standings, &pairing, outcome);
+        let game = GameId(0);
+        let evidence = String::new();
+        self.tell(Event::GameEnded(GameEnded { game, pairing, outcome, plies: 9, evidence, replayed }));
+        if replayed || !outcome.counts() {
+            self.schedule.returned(pairing);
+        }
+    }
+
+    /// Plays until nothing is left, or `events` events have happened.
+    fn play(&mut self, at_once: usize, events: usize) {
+        loop {
+            while self.running.len() < at_once {
+                match self.next() {
+                    Next::Game(_) | Next::Bye { .. } if self.log.len() < events => {}
+                    Next::Wait if self.running.is_empty() => panic!("nothing runs and nothing can be played"),
+                    Next::Done => {
+                        assert!(self.running.is_empty(), "done while games run");
+                        return;
+                    }
+                    _ => break,
+                }
+            }
+            if self.log.len() >= events {
+                return;
+            }
+            self.end_any();
+        }
+    }
+
+    /// As after a kill: only the log is left.
+    fn resume(&mut self) {
+        self.running.clear();
+        self.schedule = Schedule::new(&self.stages, self.players, SEED, self.replay, true);
+        self.standings = Standings::new(&self.stages, self.players);
+        self.log.iter().for_each(|event| self.standings.fold(event));
+    }
+
+    /// The games that count, by their place, without the attempts they took.
+    fn counted(&self) -> BTreeMap<(u8, u64), Pairing> {
+        let mut games = BTreeMap::new();
+        for event in &self.log {
+            if let Event::GameEnded(end) = event
+                && end.outcome.counts()
+                && !end.replayed
+            {
+                let pairing = Pairing { attempt: 0, ..end.pairing };
+                assert_eq!(
+                    games.insert((pairing.stage, pairing.index), pairing),
+                    None,
+                    "a game counts twice"
+                );
+            }
+        }
+        games
+    }
+
+    fn byes(&self) -> Vec<(u32, PlayerId)> {
+        let bye = |event: &Event| match event {
+            Event::Bye { round, player, .. } => Some((*round, *player)),
+            _ => None,
+        };
+        self.log.iter().filter_map(bye).collect()
+    }
+}
+
+fn stage(format: Format, games: u32) -> Stage {
+    Stage { format, games, entrants: None }
+}
+
+fn played(stages: &[Stage], players: usize) -> Host {
+    let mut host = Host::new(stages, players, 1);
+    host.play(3, usize::MAX);
+    host
+}
+
+fn any_stage() -> impl Strategy<Value = Stage> {
+    let tie = prop_oneof![Just(Tie::HigherSeed), (0..3_u32).prop_map(|extra| Tie::MoreGames { extra })];
+    let format = prop_oneof![
+        (1..4_u32).prop_map(|cycles| Format::RoundRobin { cycles }),
+        (1..4_u16, 1..3_u32).prop_map(|(challengers, cycles)| Format::Gauntlet { challengers, cycles }),
+        (1..7_u32).prop_map(|rounds| Format::Swiss { rounds }),
+        tie.prop_map(|tie| Format::Knockout { tie }),
+        (0..30_u64).prop_map(|max_games| Format::Sprt { max_games }),
+    ];
+    let entrants = prop_oneof![Just(None), (1..8_u16).prop_map(Some)];
+    (format, 1..5_u32, entrants).prop_map(|(format, games, entrants)| Stage { format, games, entrants })
+}
+
+/// Black games less white games of each player.
+fn balances<'a>(games: impl IntoIterator<Item = &'a Pairing>, players: usize) -> Vec<i64> {
+    let mut balances = vec![0; players];
+    for game in games {
+        balances[game.black.index()] += 1;
+        balances[game.white.index()] -= 1;
+    }
+    balances
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    #[test]
+    fn in_a_round_robin_all_pairs_meet_equally_often_with_balanced_colours(
+        players in 2..12_usize, games in 1..5_u32, cycles in 1..4_u32, dice: u64,
+    ) {
+        let mut host = Host::new(&[stage(Format::RoundRobin { cycles }, games)], players, dice);
+        host.play(4, usize::MAX);
+        let counted = host.counted();
+        prop_assert_eq!(Some(counted.len() as u64), host.schedule.total());
+        for a in 0..players as u16 {
+            for b in 0..a {
+                let (a, b) = (PlayerId(a), PlayerId(b));
+                let blacks = counted.values().filter(|game| (game.black, game.white) == (a, b)).count() as i64;
+                let whites = counted.values().filter(|game| (game.white, game.black) == (a, b)).count() as i64;
+                prop_assert_eq!(blacks + whites, i64::from(games * cycles));
+                prop_assert!((blacks - whites).abs() <= i64::from(games * cycles % 2));
+            }
+        }
+        for balance in balances(counted.values(), players) {
+            prop_assert!(balance.abs() <= 1);
+        }
+    }
+
+    #[test]
+    fn nobody_plays_twice_in_a_round(players in 2..12_usize, challengers in 1..12_u16, cycles in 1..3_u32) {
+        for format in [Format::RoundRobin { cycles }, Format::Gauntlet { challengers, cycles }] {
+            let mut seen = HashSet::new();
+            for game in played(&[stage(format, 1)], players).counted().values() {
+                prop_assert!(seen.insert((game.round, game.black)) && seen.insert((game.round, game.white)));
+            }
+        }
+    }
+
+    #[test]
+    fn in_a_gauntlet_every_challenger_meets_all_others_with_balanced_colours(
+        players in 2..12_usize, challengers in 1..6_u16, games in 1..4_u32, cycles in 1..4_u32,
+    ) {
+        let format = Format::Gauntlet { challengers, cycles };
+        let host = played(&[stage(format, games)], players);
+        let counted = host.counted();
+        let sides = usize::from(challengers).min(players);
+        prop_assert_eq!(counted.len(), sides * (players - sides) * (games * cycles) as usize);
+        let mut meetings = BTreeMap::new();
+        for game in counted.values() {
+            prop_assert_eq!(1, [game.black, game.white].iter().filter(|id| id.0 < challengers).count());
+            let sign = if game.black < game.white { 1 } else { -1_i64 };
+            let met = meetings.entry((game.black.min(game.white), game.black.max(game.white)));
+            let (times, balance) = met.or_insert((0, 0_i64));
+            (*times, *balance) = (*times + 1, *balance + sign);
+        }
+        prop_assert!(meetings.values().all(|met| met.0 == games * cycles && met.1.abs() <= 1));
+        prop_assert!(balances(counted.values(), players).iter().all(|balance| balance.abs() <= 1));
+    }
+
+    #[test]
+    fn in_any_order_of_endings_every_game_is_played_once_and_the_same_games_are_played(
+        stages in prop::collection::vec(any_stage(), 1..4), players in 1..10_usize,
+        at_once in 1..9_usize, aborts in prop_oneof![Just(0), 2..9_u64], dice: u64,
+    ) {
+        let mut host = Host::new(&stages, players, dice);
+        host.aborts = aborts;
+        host.play(at_once, usize::MAX);
+        let attempts: HashSet<_> = host.started.iter().map(|game| (game.stage, game.index, game.attempt)).collect();
+        prop_assert_eq!(attempts.len(), host.started.len(), "an attempt has one name for ever");
+        if let Some(total) = host.schedule.total() {
+            prop_assert_eq!(host.counted().len() as u64, total);
+        }
+        let plain = played(&stages, players);
+        prop_assert_eq!(host.counted(), plain.counted());
+        prop_assert_eq!(host.byes(), plain.byes());
+        let last = stages.len() - 1;
+        prop_assert_eq!(host.standings.ranking(last), plain.standings.ranking(last));
+    }
+
+    #[test]
+    fn a_run_that_was_killed_anywhere_ends_as_an_uninterrupted_one(
+        stages in prop::collection::vec(any_stage(), 1..3), players in 2..9_usize, at_once in 1..6_usize,
+        kills in prop::collection::vec(1..60_usize, 1..5), dice: u64,
+    ) {
+        let mut host = Host::new(&stages, players, dice);
+        for kill in kills {
+            let until = host.log.len() + kill;
+            host.play(at_once, until);
+            host.resume();
+        }
+        host.play(at_once, usize::MAX);
+        let plain = played(&stages, players);
+        prop_assert_eq!(host.counted(), plain.counted());
+        prop_assert_eq!(host.byes(), plain.byes());
+        prop_assert_eq!(host.standings.total(), plain.standings.total());
+        let attempts: HashSet<_> = host.started.iter().map(|game| (game.stage, game.index, game.attempt)).collect();
+        prop_assert_eq!(attempts.len(), host.started.len(), "an attempt has one name for ever");
+    }
+
+    #[test]
+    fn games_of_a_pair_are_neighbours_with_colours_swapped_and_one_opening(
+        stages in prop::collection::vec(any_stage(), 1..3), players in 2..9_usize,
+    ) {
+        let mut pairs: BTreeMap<(u8, u64), Vec<Pairing>> = BTreeMap::new();
+        for game in played(&stages, players).counted().into_values() {
+            pairs.entry((game.stage, game.pair)).or_default().push(game);
+        }
+        let mut openings = HashSet::new();
+        for games in pairs.values() {
+            prop_assert!(openings.insert(games[0].opening), "two pairs have one opening");
+            if let [first, second] = games[..] {
+                prop_assert_eq!((first.black, first.white), (second.white, second.black));
+                prop_assert_eq!((first.opening, first.index + 1), (second.opening, second.index));
+            }
+            prop_assert!(games.len() <= 2);
+        }
+    }
+
+    #[test]
+    fn a_knock_out_ends_with_one_winner_after_as_many_encounters_as_there_are_losers(
+        players in 2..34_usize, games in 1..6_u32, extra in 0..3_u32, at_once in 1..9_usize, dice: u64,
+    ) {
+        let tie = if extra == 0 { Tie::HigherSeed } else { Tie::MoreGames { extra } };
+        let mut host = Host::new(&[stage(Format::Knockout { tie }, games)], players, dice);
+        host.play(at_once, usize::MAX);
+        let mut lost = BTreeSet::new();
+        let mut encounters: BTreeMap<(PlayerId, PlayerId), Vec<Pairing>> = BTreeMap::new();
+        for game in host.counted().into_values() {
+            encounters.entry((game.black.min(game.white), game.black.max(game.white))).or_default().push(game);
+        }
+        for (&(higher, lower), met) in &encounters {
+            let score: u64 = met.iter().map(|game| {
+                let color = if game.black == higher { Color::Black } else { Color::White };
+                u64::from(result(game).half_points(color).unwrap())
+            }).sum();
+            // Seeds are the order of entry: a level encounter goes to the lower id.
+            lost.insert(if score >= met.len() as u64 { lower } else { higher });
+            prop_assert!(met.len() as u64 <= u64::from(games + 2 * extra));
+        }
+        prop_assert_eq!((encounters.len(), lost.len()), (players - 1, players - 1));
+        let ranking = host.standings.ranking(0);
+        prop_assert!(!lost.contains(&ranking[0].player));
+        prop_assert_eq!(ranking[0].round, Some(players.next_power_of_two().ilog2() + 1));
+        prop_assert_eq!(host.byes().len(), players.next_power_of_two() - players);
+    }
+}
+
+/// What a Swiss round is checked against: the history before it.
+struct History {
+    met: HashSet<(usize, usize)>,
+    balance: Vec<i64>,
+    byes: Vec<u32>,
+}
+
+impl History {
+    fn may_meet(&self, a: usize, b: usize, keep_colors: bool) -> bool {
+        let stuck = keep_colors && self.balance[a] == self.balance[b] && self.balance[a].abs() >= 2;
+        !self.met.contains(&(a.min(b), a.max(b))) && !stuck
+    }
+
+    /// Whether the players of a set can all be paired, by trying.
+    fn can_pair(&self, set: u32, keep_colors: bool, failed: &mut HashSet<u32>) -> bool {
+        if set == 0 {
+            return true;
+        }
+        let a = set.trailing_zeros() as usize;
+        let rest = set & (set - 1);
+        let found = !failed.contains(&set)
+            && (a + 1..32)
+                .filter(|b| rest >> b & 1 == 1 && self.may_meet(a, *b, keep_colors))
+                .any(|b| self.can_pair(rest & !(1 << b), keep_colors, failed));
+        if !found {
+            failed.insert(set);
+        }
+        found
+    }
+
+    fn rematch_is_avoidable(&self) -> bool {
+        let all = (1_u32 << self.byes.len()) - 1;
+        if self.byes.len().is_multiple_of(2) {
+            return self.can_pair(all, false, &mut HashSet::new());
+        }
+        let fewest = self.byes.iter().min();
+        let candidates = (0..self.byes.len()).filter(|&player| Some(&self.byes[player]) == fewest);
+        candidates.into_iter().any(|player| self.can_pair(all & !(1 << player), false, &mut HashSet::new()))
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn a_swiss_has_rematches_and_colour_surpluses_only_where_they_cannot_be_avoided(
+        players in 2..17_usize, short in 0..15_usize, dice: u64,
+    ) {
+        let rounds = (players - 1).saturating_sub(short).max(1) as u32;
+        let host = {
+            let mut host = Host::new(&[stage(Format::Swiss { rounds }, 1)], players, dice);
+            host.play(4, usize::MAX);
+            host
+        };
+        let counted = host.counted();
+        prop_assert_eq!(counted.len(), players / 2 * rounds as usize);
+        let byes: BTreeMap<u32, PlayerId> = host.byes().into_iter().collect();
+        prop_assert_eq!(byes.len(), players % 2 * rounds as usize);
+        let mut past = History { met: HashSet::new(), balance: vec![0; players], byes: vec![0; players] };
+        for round in 1..=rounds {
+            let games: Vec<_> = counted.values().filter(|game| game.round == round).collect();
+            let bye = byes.get(&round).map(|player| player.index());
+            let met = |game: &&Pairing| {
+                let (a, b) = (game.black.index(), game.white.index());
+                past.met.contains(&(a.min(b), a.max(b)))
+            };
+            let rematch = games.iter().any(met);
+            prop_assert!(!rematch || !past.rematch_is_avoidable(), "round {round}");
+            if let Some(bye) = bye {
+                prop_assert_eq!(past.byes[bye], *past.byes.iter().min().unwrap());
+            }
+            let after = balances(games.iter().copied(), players);
+            let surplus = (0..players).any(|player| (past.balance[player] + after[player]).abs() > 2);
+            if surplus && !rematch {
+                let all = ((1_u32 << players) - 1) & !bye.map_or(0, |bye| 1 << bye);
+                prop_assert!(!past.can_pair(all, true, &mut HashSet::new()), "round {round}");
+            }
+            for game in games {
+                let (a, b) = (game.black.index(), game.white.index());
+                past.met.insert((a.min(b), a.max(b)));
+            }
+            past.balance.iter_mut().zip(after).for_each(|(sum, more)| *sum += more);
+            if let Some(bye) = bye {
+                past.byes[bye] += 1;
+            }
+        }
+    }
+
+    #[test]
+    fn colours_of_a_swiss_of_usual_length_differ_by_two_at_most(players in 8..17_usize, dice: u64) {
+        let mut host = Host::new(&[stage(Format::Swiss { rounds: 6 }, 1)], players, dice);
+        host.play(4, usize::MAX);
+        let balances = balances(host.counted().values(), players);
+        prop_assert!(balances.iter().all(|balance| balance.abs() <= 2), "{balances:?}");
+    }
+}
+
+#[test]
+fn the_first_round_of_a_swiss_pairs_the_upper_half_against_the_lower() {
+    let stages = [stage(Format::Swiss { rounds: 3 }, 1)];
+    let mut host = Host::new(&stages, 7, 1);
+    let Next::Bye { player, half_points, round, .. } = host.next() else { panic!("the bye comes first") };
+    assert_eq!((player, half_points, round), (PlayerId(6), 2, 1));
+    let pairs: Vec<_> = std::iter::from_fn(|| match host.next() {
+        Next::Game(game) => Some((game.black.0.min(game.white.0), game.black.0.max(game.white.0))),
+        _ => None,
+    })
+    .collect();
+    assert_eq!(pairs, [(0, 3), (1, 4), (2, 5)]);
+    let blacks: Vec<bool> = host.running.iter().map(|game| game.black.0 < 3).collect();
+    assert!(blacks[0] != blacks[1] && blacks[0] == blacks[2], "colours alternate from table to table");
+}
+
+#[test]
+fn a_swiss_round_begins_when_the_one_before_is_complete() {
+    let mut host = Host::new(&[stage(Format::Swiss { rounds: 2 }, 2)], 4, 1);
+    let first: Vec<Next> = (0..5).map(|_| host.next()).collect();
+    assert!(first[..4].iter().all(|next| matches!(next, Next::Game(game) if game.round == 1)));
+    assert_eq!(first[4], Next::Wait);
+    for _ in 0..3 {
+        host.end_any();
+    }
+    assert_eq!(host.next(), Next::Wait);
+    host.end_any();
+    assert!(matches!(host.next(), Next::Game(game) if game.round == 2));
+}
+
+#[test]
+fn a_slow_game_holds_up_nobody_in_a_round_robin() {
+    let mut host = Host::new(&[stage(Format::RoundRobin { cycles: 2 }, 2)], 5, 1);
+    let Next::Game(slow) = host.next() else { panic!("there are games") };
+    while let Next::Game(game) = host.next() {
+        host.running.clear();
+        host.end(game, result(&game));
+    }
+    assert_eq!(host.counted().len() as u64 + 1, host.schedule.total().unwrap());
+    assert_eq!(host.next(), Next::Wait);
+    host.end(slow, result(&slow));
+    assert_eq!(host.next(), Next::Done);
+}
+
+#[test]
+fn everybody_plays_early_in_a_round_robin() {
+    let host = played(&[stage(Format::RoundRobin { cycles: 1 }, 2)], 8);
+    let first: HashSet<PlayerId> = host.started[..8].iter().map(|game| game.black).collect();
+    assert_eq!(first.len(), 8);
+}
+
+#[test]
+fn best_of_three_ends_after_two_wins_and_begins_no_needless_game() {
+    let mut host = Host::new(&[stage(Format::Knockout { tie: Tie::HigherSeed }, 3)], 2, 1);
+    let (Next::Game(first), Next::Game(second)) = (host.next(), host.next()) else {
+        panic!("two are certain")
+    };
+    assert_eq!(host.next(), Next::Wait, "the third may not be needed");
+    let wins = |game: &Pairing, player: u16| {
+        Outcome::loss(if game.black.0 == player { Color::White } else { Color::Black }, WinBy::Mate)
+    };
+    host.end(second, wins(&second, 1));
+    assert_eq!(host.next(), Next::Wait);
+    host.end(first, wins(&first, 1));
+    assert_eq!(host.next(), Next::Done);
+    assert_eq!(host.standings.ranking(0)[0].player, PlayerId(1));
+}
+
+#[test]
+fn a_level_encounter_has_two_more_games_at_a_time_and_then_the_higher_seed() {
+    let draw = Outcome::Draw { by: DrawBy::MaxMoves };
+    let mut host = Host::new(&[stage(Format::Knockout { tie: Tie::MoreGames { extra: 2 } }, 2)], 2, 1);
+    for batch in 0..3 {
+        let (Next::Game(first), Next::Game(second)) = (host.next(), host.next()) else { panic!("{batch}") };
+        assert_eq!(host.next(), Next::Wait);
+        host.end(second, draw);
+        host.end(first, draw);
+    }
+    assert_eq!(host.next(), Next::Done);
+    assert_eq!(host.standings.ranking(0)[0].player, PlayerId(0));
+}
+
+#[test]
+fn the_final_of_a_swiss_is_played_by_its_first_players() {
+    let last = Format::Knockout { tie: Tie::HigherSeed };
+    let stages = [stage(Format::Swiss { rounds: 4 }, 2), Stage { format: last, games: 2, entrants: Some(4) }];
+    let host = played(&stages, 9);
+    let best: BTreeSet<_> = host.standings.ranking(0).iter().take(4).map(|row| row.player).collect();
+    let finalists: BTreeSet<_> =
+        host.counted().values().filter(|game| game.stage == 1).map(|game| game.black).collect();
+    assert_eq!(best, finalists);
+    let first = host.started.iter().find(|game| game.stage == 1).unwrap();
+    assert_eq!(first.opening, 16, "openings go on where the Swiss ended: 4 rounds of 4 tables");
+}
+
+#[test]
+fn after_the_verdict_started_pairs_are_finished_and_no_new_one_is_begun() {
+    for killed in [false, true] {
+        let mut host = Host::new(&[stage(Format::Sprt { max_games: 1000 }, 2)], 2, 1);
+        for _ in 0..7 {
+            host.next();
+        }
+        let (third, sixth) = (host.running[2], host.running[5]);
+        host.end(third, result(&third));
+        host.end(sixth, result(&sixth));
+        host.tell(Event::Verdict { verdict: "H1".into(), llr: 3.0, pairs: 0 });
+        if killed {
+            host.resume();
+        } else {
+            host.running.retain(|game| *game != third && *game != sixth);
+        }
+        let mut games: Vec<u64> = host.running.iter().map(|game| game.index).collect();
+        while let Next::Game(game) = host.next() {
+            games.push(game.index);
+        }
+        games.sort_unstable();
+        assert_eq!(games, [0, 1, 3, 4, 6, 7]);
+        assert_eq!(host.next(), Next::Wait);
+        while !host.running.is_empty() {
+            host.end_any();
+        }
+        assert_eq!(host.next(), Next::Done);
+        let test = host.standings.sequence().unwrap();
+        assert_eq!((test.in_order.pairs, test.finished.pairs), (4, 4));
+    }
+}
+
+#[test]
+fn a_drawn_game_is_replayed_with_colours_swapped_as_often_as_asked() {
+    let draw = Outcome::Draw { by: DrawBy::Sennichite };
+    let mut host = Host::new(&[stage(Format::RoundRobin { cycles: 1 }, 1)], 2, 1);
+    host.replay = ReplayDraws { times: 2, swap_colors: true };
+    host.schedule = Schedule::new(&host.stages, 2, SEED, host.replay, true);
+    let mut blacks = Vec::new();
+    for attempt in 0..3 {
+        let Next::Game(game) = host.next() else { panic!("attempt {attempt}") };
+        assert_eq!(game.attempt, attempt);
+        blacks.push(game.black.0);
+        host.end(game, draw);
+        // An abort is no draw: it does not swap colours again.
+        if attempt == 0 {
+            host.resume();
+        }
+    }
+    assert_eq!((blacks[0], blacks[1]), (blacks[2], 1 - blacks[0]));
+    assert_eq!(host.next(), Next::Done);
+    let record = &host.standings.total().players[0];
+    assert_eq!((record.games().draws, record.uncounted["sennichite"]), (1, 2));
+}
+
+#[test]
+fn an_aborted_game_comes_again_with_the_same_colours_before_later_ones() {
+    let mut host = Host::new(&[stage(Format::RoundRobin { cycles: 1 }, 4)], 3, 1);
+    let (Next::Game(first), Next::Game(_)) = (host.next(), host.next()) else { panic!("there are games") };
+    host.end(first, Outcome::Aborted { by: AbortBy::NotStarted });
+    assert_eq!(host.next(), Next::Game(Pairing { attempt: 1, ..first }));
+}
+
+#[test]
+fn a_million_games_are_handed_out_and_counted_without_being_stored() {
+    let stages = [stage(Format::RoundRobin { cycles: 1112 }, 20)];
+    let mut standings = Standings::new(&stages, 10);
+    let mut schedule = Schedule::new(&stages, 10, SEED, ReplayDraws::default(), true);
+    assert_eq!(schedule.total(), Some(1_000_800));
+    let (mut late, mut games) = (Vec::new(), 0);
+    while let Next::Game(pairing) = schedule.next(&standings) {
+        late.push(pairing);
+        if late.len() == 16 {
+            // The last to start ends first.
+            while let Some(pairing) = late.pop() {
+                let (outcome, evidence) = (result(&pairing), String::new());
+                let game = GameId(games);
+                let ended = GameEnded { game, pairing, outcome, plies: 0, evidence, replayed: false };
+                standings.fold(&Event::GameEnded(ended));
+                games += 1;
+            }
+            assert_eq!(schedule.open.as_ref().unwrap().issued.iter().count(), 1);
+            assert!(standings.finished(0).unwrap().iter().count() <= 16);
+            assert!(standings.progress(0).unwrap().halves.len() <= 16);
+        }
+    }
+    assert!(games > 1_000_000);
+}
+
+#[test]
+fn a_hundred_players_are_paired_round_after_round() {
+    let host = played(&[stage(Format::Swiss { rounds: 9 }, 1)], 101);
+    assert_eq!(host.counted().len(), 450);
+    let byes: HashSet<_> = host.byes().into_iter().map(|(_, player)| player).collect();
+    assert_eq!(byes.len(), 9);
+}
+
+#[test]
+fn a_schedule_without_games_is_done() {
+    for players in 0..2 {
+        for format in [
+            Format::RoundRobin { cycles: 3 },
+            Format::Gauntlet { challengers: 1, cycles: 3 },
+            Format::Swiss { rounds: 3 },
+            Format::Knockout { tie: Tie::HigherSeed },
+            Format::Sprt { max_games: 10 },
+        ] {
+            let mut host = Host::new(&[stage(format, 2)], players, 1);
+            assert_eq!(host.next(), Next::Done);
+        }
+    }
+}
+
+#[test]
+fn sizes_beyond_all_games_do_not_overflow() {
+    let stages = [
+        stage(Format::RoundRobin { cycles: u32::MAX }, u32::MAX),
+        stage(Format::Gauntlet { challengers: 9, cycles: u32::MAX }, u32::MAX),
+        stage(Format::Swiss { rounds: u32::MAX }, u32::MAX),
+    ];
+    let mut host = Host::new(&stages, 65_000, 1);
+    assert_eq!(host.schedule.total(), Some(u64::MAX));
+    assert!(matches!(host.next(), Next::Game(_)));
+}

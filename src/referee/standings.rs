@@ -1,0 +1,217 @@
+//! Who stands where: a fold of [`Event`]s, and the only counter of results there is.
+//!
+//! Reports, ratings, the dashboard, the schedule and a sequential test read the same [`Standings`]; a resumed run folds
+//! the stored events and has them again. Memory is bounded by the pairs of players, the encounters of Swiss and
+//! knock-out stages, the games in flight and the pairs of games of which one is missing; the length of the event does
+//! not matter.
+//!
+//! A game counts once, by its place in the schedule (stage and index): a second ending of the same place is ignored.
+//! Games that were aborted, and draws that are played again, are counted among the endings of both players
+//! ([`Record::uncounted`]) and nowhere else. Events that name a player or a stage that does not exist are ignored.
+
+mod progress;
+mod ranges;
+mod ranking;
+mod sequence;
+mod tally;
+
+pub(crate) use progress::{Encounter, Progress};
+pub use ranges::Ranges;
+pub use ranking::Row;
+pub use sequence::{Sequence, TestCounts};
+pub use tally::{Causes, Pentanomial, Record, Tally, Wdl};
+
+use crate::{
+    event::{Event, GameEnded, GameId, PlayerId},
+    schedule::{Pairing, Stage},
+};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// The verdict of a sequential test, as its event told it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Verdict {
+    /// `H0`, `H1`.
+    pub verdict: String,
+    /// Log-likelihood ratio at the stop.
+    pub llr: f64,
+    /// Whole pairs it was evaluated on, in schedule order.
+    pub pairs: u64,
+}
+
+/// The state of an event after any number of its events.
+#[derive(Clone, Debug)]
+pub struct Standings {
+    stages: Vec<Stage>,
+    total: Tally,
+    tallies: Vec<Tally>,
+    progress: Vec<Progress>,
+    running: BTreeMap<GameId, Pairing>,
+    verdict: Option<Verdict>,
+    due: Vec<TestCounts>,
+}
+
+impl Standings {
+    /// Nothing has been played. The stages say what ranks players, which games make a pair, and who enters.
+    #[must_use]
+    pub fn new(stages: &[Stage], players: usize) -> Self {
+        let players = players.min(usize::from(u16::MAX));
+        Self {
+            stages: stages.to_vec(),
+            total: Tally::new(players),
+            tallies: stages.iter().map(|_| Tally::new(players)).collect(),
+            progress: stages.iter().map(Progress::new).collect(),
+            running: BTreeMap::new(),
+            verdict: None,
+            due: Vec::new(),
+        }
+    }
+
+    /// Takes in what happened.
+    pub fn fold(&mut self, event: &Event) {
+        self.due.clear();
+        match event {
+            // What a killed run had on the boards is not running any more.
+            Event::Opened(_) => self.running.clear(),
+            Event::GameStarted(start) if self.knows(&start.pairing) => {
+                self.running.insert(start.game, start.pairing);
+                self.progress[usize::from(start.pairing.stage)].start(&start.pairing);
+            }
+            Event::GameEnded(end) if self.knows(&end.pairing) => self.end(end),
+            Event::Bye { stage, round, player, half_points } => {
+                self.bye(usize::from(*stage), *round, *player, *half_points);
+            }
+            Event::Verdict { verdict, llr, pairs } => {
+                self.verdict = Some(Verdict { verdict: verdict.clone(), llr: *llr, pairs: *pairs });
+            }
+            _ => {}
+        }
+    }
+
+    /// How many players there are.
+    #[must_use]
+    pub fn players(&self) -> usize {
+        self.total.players.len()
+    }
+
+    /// The counts of the whole event.
+    #[must_use]
+    pub fn total(&self) -> &Tally {
+        &self.total
+    }
+
+    /// The counts of a stage, from 0.
+    #[must_use]
+    pub fn stage(&self, stage: usize) -> Option<&Tally> {
+        self.tallies.get(stage)
+    }
+
+    /// The indices of the games of a stage that are played and count.
+    #[must_use]
+    pub fn finished(&self, stage: usize) -> Option<&Ranges> {
+        self.progress.get(stage).map(|progress| &progress.finished)
+    }
+
+    /// The games that have started and not ended.
+    pub fn running(&self) -> impl Iterator<Item = (GameId, &Pairing)> {
+        self.running.iter().map(|(&game, pairing)| (game, pairing))
+    }
+
+    /// The counts of a sequential test: those of the first SPRT stage.
+    #[must_use]
+    pub fn sequence(&self) -> Option<&Sequence> {
+        self.progress.iter().find_map(|progress| progress.sequence.as_ref())
+    }
+
+    /// The counts a sequential test is due to be evaluated on after the last folded event, one for each pair that it
+    /// brought into schedule order. Mostly none, sometimes several: a slow pair held up those behind it.
+    #[must_use]
+    pub fn due(&self) -> &[TestCounts] {
+        &self.due
+    }
+
+    /// The verdict of a sequential test, once there is one. From then on the schedule starts no new pair in an SPRT
+    /// stage.
+    #[must_use]
+    pub fn verdict(&self) -> Option<&Verdict> {
+        self.verdict.as_ref()
+    }
+
+    /// Who enters a stage, best seed first: the players in the order of the configuration, or the first of the stage
+    /// before by its ranking (which is final only when that stage is over).
+    #[must_use]
+    pub fn entrants(&self, stage: usize) -> Vec<PlayerId> {
+        let Some(here) = self.stages.get(stage) else { return Vec::new() };
+        let mut entrants: Vec<PlayerId> = match stage.checked_sub(1) {
+            None => (0..self.players()).map(|index| PlayerId(index as u16)).collect(),
+            Some(before) => self.ranking(before).iter().map(|row| row.player).collect(),
+        };
+        entrants.truncate(here.entrants.map_or(usize::MAX, usize::from));
+        entrants
+    }
+
+    /// The table of a stage, best first; empty for a stage that does not exist. What decides is told by [`Row`].
+    #[must_use]
+    pub fn ranking(&self, stage: usize) -> Vec<Row> {
+        let (Some(here), Some(tally), Some(progress)) =
+            (self.stages.get(stage), self.tallies.get(stage), self.progress.get(stage))
+        else {
+            return Vec::new();
+        };
+        ranking::ranking(here, &self.entrants(stage), tally, progress)
+    }
+
+    /// How often the game at this place of the schedule was drawn without counting.
+    #[must_use]
+    pub fn replays(&self, pairing: &Pairing) -> u32 {
+        let progress = self.progress.get(usize::from(pairing.stage));
+        progress.and_then(|progress| progress.open.get(&pairing.index)).map_or(0, |open| open.draws)
+    }
+
+    pub(crate) fn progress(&self, stage: usize) -> Option<&Progress> {
+        self.progress.get(stage)
+    }
+
+    fn knows(&self, pairing: &Pairing) -> bool {
+        usize::from(pairing.stage) < self.stages.len()
+            && pairing.black != pairing.white
+            && pairing.black.index().max(pairing.white.index()) < self.players()
+    }
+
+    fn end(&mut self, end: &GameEnded) {
+        self.running.remove(&end.game);
+        let pairing = &end.pairing;
+        let at = usize::from(pairing.stage);
+        let (tally, progress) = (&mut self.tallies[at], &mut self.progress[at]);
+        if progress.finished.contains(pairing.index) {
+            return;
+        }
+        if end.replayed || !end.outcome.counts() {
+            progress.reopen(pairing, end.replayed);
+            tally.add_uncounted(pairing, end.outcome);
+            self.total.add_uncounted(pairing, end.outcome);
+            return;
+        }
+        tally.add(pairing, end.outcome);
+        self.total.add(pairing, end.outcome);
+        let Some(half_points) = progress.finish(pairing, end.outcome) else { return };
+        tally.add_pair(pairing, half_points);
+        self.total.add_pair(pairing, half_points);
+        if let Some(sequence) = &mut progress.sequence {
+            sequence.add_pair(pairing.pair, half_points, &mut self.due);
+        }
+    }
+
+    fn bye(&mut self, stage: usize, round: u32, player: PlayerId, half_points: u8) {
+        if stage >= self.stages.len() || player.index() >= self.players() {
+            return;
+        }
+        if self.progress[stage].byes.insert((round, player), half_points).is_none() {
+            self.tallies[stage].add_bye(player, half_points);
+            self.total.add_bye(player, half_points);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

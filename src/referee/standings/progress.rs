@@ -1,0 +1,121 @@
+use super::{Ranges, Sequence};
+use crate::{
+    Outcome,
+    event::PlayerId,
+    schedule::{Format, Pairing, Stage},
+};
+use std::collections::BTreeMap;
+
+/// Two players' meeting in a Swiss or knock-out stage, as far as it has been played.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Encounter {
+    /// The lower id first; what follows is in the same order.
+    pub players: [PlayerId; 2],
+    /// Twice the score.
+    pub half_points: [u64; 2],
+    /// Games as black.
+    pub blacks: [u64; 2],
+}
+
+impl Encounter {
+    pub fn games(&self) -> u64 {
+        self.blacks[0] + self.blacks[1]
+    }
+}
+
+/// A game that was started and has no result that counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Open {
+    /// The attempts so far: the number of the next one.
+    pub attempts: u32,
+    /// How many of them were draws that do not count.
+    pub draws: u32,
+}
+
+/// How far a stage has got: what the schedule has to know of the past.
+#[derive(Clone, Debug)]
+pub(crate) struct Progress {
+    stride: u64,
+    keeps_encounters: bool,
+    pub finished: Ranges,
+    pub open: BTreeMap<u64, Open>,
+    /// Half pairs: the half points of the lower id in the game that is finished.
+    pub halves: BTreeMap<u64, u8>,
+    pub encounters: BTreeMap<u64, Encounter>,
+    /// By round and player: twice the score it earned.
+    pub byes: BTreeMap<(u32, PlayerId), u8>,
+    pub sequence: Option<Sequence>,
+}
+
+impl Progress {
+    pub fn new(stage: &Stage) -> Self {
+        Self {
+            stride: stage.stride(),
+            keeps_encounters: matches!(stage.format, Format::Swiss { .. } | Format::Knockout { .. }),
+            finished: Ranges::default(),
+            open: BTreeMap::new(),
+            halves: BTreeMap::new(),
+            encounters: BTreeMap::new(),
+            byes: BTreeMap::new(),
+            sequence: matches!(stage.format, Format::Sprt { .. }).then(Sequence::default),
+        }
+    }
+
+    pub fn start(&mut self, pairing: &Pairing) {
+        if !self.finished.contains(pairing.index) {
+            let open = self.open.entry(pairing.index).or_default();
+            open.attempts = open.attempts.max(pairing.attempt.saturating_add(1));
+        }
+    }
+
+    /// A game ended that will be played again.
+    pub fn reopen(&mut self, pairing: &Pairing, drawn: bool) {
+        self.start(pairing);
+        if let Some(open) = self.open.get_mut(&pairing.index) {
+            open.draws += u32::from(drawn);
+        }
+    }
+
+    /// A game counts: gives the half points of the lower id in both games of its pair when that is complete.
+    pub fn finish(&mut self, pairing: &Pairing, outcome: Outcome) -> Option<[u8; 2]> {
+        let black = outcome.black_half_points()?;
+        self.finished.insert(pairing.index);
+        self.open.remove(&pairing.index);
+        if self.keeps_encounters {
+            self.meet(pairing, black);
+        }
+        let lower = if pairing.black < pairing.white { black } else { 2 - black };
+        if let Some(sequence) = &mut self.sequence {
+            sequence.add_game(lower);
+        }
+        self.complete(pairing, lower)
+    }
+
+    /// The last game of an encounter of odd length has no partner, and nothing is kept for it.
+    fn complete(&mut self, pairing: &Pairing, lower: u8) -> Option<[u8; 2]> {
+        let game = pairing.index % self.stride;
+        if game ^ 1 >= self.stride {
+            return None;
+        }
+        match self.halves.remove(&pairing.pair) {
+            Some(other) => Some([other, lower]),
+            None => {
+                self.halves.insert(pairing.pair, lower);
+                None
+            }
+        }
+    }
+
+    fn meet(&mut self, pairing: &Pairing, black_half_points: u8) {
+        let (black, white) = (pairing.black, pairing.white);
+        let encounter = self.encounters.entry(pairing.index / self.stride).or_insert_with(|| Encounter {
+            players: [black.min(white), black.max(white)],
+            half_points: [0; 2],
+            blacks: [0; 2],
+        });
+        let at = usize::from(encounter.players[0] != black);
+        encounter.blacks[at] += 1;
+        encounter.half_points[at] += u64::from(black_half_points);
+        encounter.half_points[1 - at] += u64::from(2 - black_half_points);
+    }
+}

@@ -1,0 +1,57 @@
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+use super::Pentanomial;
+
+/// Counts a sequential test is evaluated on, from the side of the player with the lower id.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct TestCounts {
+    /// Whole colour-swapped pairs.
+    pub pairs: u64,
+    /// Games as `[losses, draws, wins]`.
+    pub trinomial: [u64; 3],
+    /// Pairs as `[LL, LD, WL + DD, WD, WW]`.
+    pub pentanomial: Pentanomial,
+}
+
+impl TestCounts {
+    fn add_game(&mut self, half_points: u8) {
+        self.trinomial[usize::from(half_points.min(2))] += 1;
+    }
+
+    fn add_pair(&mut self, half_points: [u8; 2]) {
+        self.pairs += 1;
+        self.pentanomial[usize::from(half_points[0] + half_points[1]).min(4)] += 1;
+    }
+}
+
+/// The pairs of a sequential test, brought into schedule order.
+///
+/// Short games end first, and they are not won as often as long ones: a test that looks at pairs as they end is
+/// biased. Pair k is therefore evaluated only when the pairs 0 to k are complete; later ones wait.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Sequence {
+    /// The pairs from 0 on without a gap.
+    pub in_order: TestCounts,
+    /// Every finished game (those of half pairs too) and every complete pair: what is known at the end.
+    pub finished: TestCounts,
+    #[serde(skip)]
+    waiting: BTreeMap<u64, [u8; 2]>,
+}
+
+impl Sequence {
+    pub(super) fn add_game(&mut self, half_points: u8) {
+        self.finished.add_game(half_points);
+    }
+
+    /// Takes in a complete pair; `due` gets the counts after each pair that is now in order.
+    pub(super) fn add_pair(&mut self, pair: u64, half_points: [u8; 2], due: &mut Vec<TestCounts>) {
+        self.finished.add_pair(half_points);
+        self.waiting.insert(pair, half_points);
+        while let Some(half_points) = self.waiting.remove(&self.in_order.pairs) {
+            half_points.into_iter().for_each(|game| self.in_order.add_game(game));
+            self.in_order.add_pair(half_points);
+            due.push(self.in_order);
+        }
+    }
+}

@@ -1,0 +1,207 @@
+use crate::{Color, Outcome, event::PlayerId, schedule::Pairing};
+use serde::{Serialize, Serializer};
+use std::collections::BTreeMap;
+
+/// Games by their result, from one side.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Wdl {
+    /// Games won.
+    pub wins: u64,
+    /// Games drawn.
+    pub draws: u64,
+    /// Games lost.
+    pub losses: u64,
+}
+
+impl Wdl {
+    /// Games that count.
+    #[must_use]
+    pub fn games(self) -> u64 {
+        self.wins + self.draws + self.losses
+    }
+
+    /// Twice the score.
+    #[must_use]
+    pub fn half_points(self) -> u64 {
+        2 * self.wins + self.draws
+    }
+
+    /// The same games from the other side.
+    #[must_use]
+    pub fn reversed(self) -> Self {
+        Self { wins: self.losses, draws: self.draws, losses: self.wins }
+    }
+
+    fn add(&mut self, half_points: u8) {
+        match half_points {
+            0 => self.losses += 1,
+            1 => self.draws += 1,
+            _ => self.wins += 1,
+        }
+    }
+}
+
+impl std::ops::Add for Wdl {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Self {
+            wins: self.wins + other.wins,
+            draws: self.draws + other.draws,
+            losses: self.losses + other.losses,
+        }
+    }
+}
+
+/// Endings by their cause, in the words of [`Outcome::cause`].
+pub type Causes = BTreeMap<&'static str, u64>;
+
+/// What one player did.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Record {
+    /// Games as black.
+    pub black: Wdl,
+    /// Games as white.
+    pub white: Wdl,
+    /// Games won, by cause.
+    pub won_by: Causes,
+    /// Games lost, by cause: `time`, `disconnection` ...
+    pub lost_by: Causes,
+    /// Games drawn, by cause.
+    pub drawn_by: Causes,
+    /// Endings that do not count, by cause: aborted games, and draws that were played again.
+    pub uncounted: Causes,
+    /// Rounds without an opponent.
+    pub byes: u32,
+    /// Twice the score those rounds earned.
+    pub bye_half_points: u64,
+}
+
+impl Record {
+    /// The games of both colours.
+    #[must_use]
+    pub fn games(&self) -> Wdl {
+        self.black + self.white
+    }
+
+    /// Twice the score, byes included.
+    #[must_use]
+    pub fn half_points(&self) -> u64 {
+        self.games().half_points() + self.bye_half_points
+    }
+
+    /// Games lost by `cause`.
+    #[must_use]
+    pub fn lost(&self, cause: &str) -> u64 {
+        self.lost_by.get(cause).copied().unwrap_or(0)
+    }
+
+    fn add(&mut self, color: Color, outcome: Outcome) {
+        let Some(half_points) = outcome.half_points(color) else { return };
+        match color {
+            Color::Black => self.black.add(half_points),
+            Color::White => self.white.add(half_points),
+        }
+        let causes = match half_points {
+            0 => &mut self.lost_by,
+            1 => &mut self.drawn_by,
+            _ => &mut self.won_by,
+        };
+        *causes.entry(outcome.cause()).or_default() += 1;
+    }
+}
+
+/// Colour-swapped pairs of games by the half points of the tested side: `[LL, LD, WL + DD, WD, WW]`.
+pub type Pentanomial = [u64; 5];
+
+/// The counts of an event, or of one of its stages.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Tally {
+    /// By [`PlayerId`].
+    pub players: Vec<Record>,
+    /// By (black, white), from black's side; pairs that have not met are absent. Serialized as a list.
+    #[serde(serialize_with = "crosstable")]
+    pub met: BTreeMap<(PlayerId, PlayerId), Wdl>,
+    /// Complete colour-swapped pairs of games, by (lower id, higher id); the lower id is the tested side.
+    /// Serialized as a list.
+    #[serde(serialize_with = "pentanomials")]
+    pub pairs: BTreeMap<(PlayerId, PlayerId), Pentanomial>,
+}
+
+impl Tally {
+    pub(super) fn new(players: usize) -> Self {
+        Self { players: vec![Record::default(); players], ..Self::default() }
+    }
+
+    /// Every game that `player` and `opponent` played against each other, from `player`'s side.
+    #[must_use]
+    pub fn between(&self, player: PlayerId, opponent: PlayerId) -> Wdl {
+        let met = |black, white| self.met.get(&(black, white)).copied().unwrap_or_default();
+        met(player, opponent) + met(opponent, player).reversed()
+    }
+
+    /// The colour-swapped pairs of `player` and `opponent`, from `player`'s side.
+    #[must_use]
+    pub fn pentanomial(&self, player: PlayerId, opponent: PlayerId) -> Pentanomial {
+        let key = (player.min(opponent), player.max(opponent));
+        let mut counts = self.pairs.get(&key).copied().unwrap_or_default();
+        if player > opponent {
+            counts.reverse();
+        }
+        counts
+    }
+
+    pub(super) fn add(&mut self, pairing: &Pairing, outcome: Outcome) {
+        let Some(half_points) = outcome.black_half_points() else { return };
+        self.players[pairing.black.index()].add(Color::Black, outcome);
+        self.players[pairing.white.index()].add(Color::White, outcome);
+        self.met.entry((pairing.black, pairing.white)).or_default().add(half_points);
+    }
+
+    pub(super) fn add_uncounted(&mut self, pairing: &Pairing, outcome: Outcome) {
+        for player in [pairing.black, pairing.white] {
+            *self.players[player.index()].uncounted.entry(outcome.cause()).or_default() += 1;
+        }
+    }
+
+    pub(super) fn add_pair(&mut self, pairing: &Pairing, half_points: [u8; 2]) {
+        let key = (pairing.black.min(pairing.white), pairing.black.max(pairing.white));
+        let sum = usize::from(half_points[0] + half_points[1]);
+        self.pairs.entry(key).or_default()[sum] += 1;
+    }
+
+    pub(super) fn add_bye(&mut self, player: PlayerId, half_points: u8) {
+        let record = &mut self.players[player.index()];
+        record.byes += 1;
+        record.bye_half_points += u64::from(half_points);
+    }
+}
+
+type ByPair<T> = BTreeMap<(PlayerId, PlayerId), T>;
+
+fn crosstable<S: Serializer>(met: &ByPair<Wdl>, to: S) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct Cell {
+        black: PlayerId,
+        white: PlayerId,
+        black_wins: u64,
+        draws: u64,
+        white_wins: u64,
+    }
+    to.collect_seq(met.iter().map(|(&(black, white), wdl)| Cell {
+        black,
+        white,
+        black_wins: wdl.wins,
+        draws: wdl.draws,
+        white_wins: wdl.losses,
+    }))
+}
+
+fn pentanomials<S: Serializer>(pairs: &ByPair<Pentanomial>, to: S) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct Cell<'a> {
+        tested: PlayerId,
+        opponent: PlayerId,
+        counts: &'a Pentanomial,
+    }
+    to.collect_seq(pairs.iter().map(|(&(tested, opponent), counts)| Cell { tested, opponent, counts }))
+}
