@@ -59,9 +59,14 @@ fn stage_words(stage: &Stage) -> String {
     let entrants = stage.entrants.map(|n| format!(" of the first {n}")).unwrap_or_default();
     match stage.format {
         Format::RoundRobin { cycles: 1 } => format!("round robin{entrants}, {games} games a pair"),
-        Format::RoundRobin { cycles } => format!("round robin{entrants}, {cycles} times {games} games a pair"),
+        Format::RoundRobin { cycles } => {
+            format!("round robin{entrants}, {cycles} times {games} games a pair")
+        }
         Format::Gauntlet { challengers, cycles } => {
-            format!("gauntlet of {challengers}{entrants}, {} games a pair", u64::from(cycles) * u64::from(games))
+            format!(
+                "gauntlet of {challengers}{entrants}, {} games a pair",
+                u64::from(cycles) * u64::from(games)
+            )
         }
         Format::Swiss { rounds } => format!("swiss{entrants}, {rounds} rounds of {games} games"),
         Format::Knockout { .. } => format!("knock-out{entrants}, best of {games}"),

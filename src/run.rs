@@ -251,7 +251,8 @@ impl Dispatcher<'_> {
     /// Gives every free place a game.
     fn fill(&mut self) {
         while self.wish == Wish::Play {
-            let Some(desk) = self.workers.iter().enumerate().max_by_key(|(_, desk)| desk.free).map(|(at, _)| at)
+            let Some(desk) =
+                self.workers.iter().enumerate().max_by_key(|(_, desk)| desk.free).map(|(at, _)| at)
             else {
                 return;
             };

@@ -74,7 +74,8 @@ fn option_faults(engine: &EnginePlan, shown: &Handshake) -> Vec<String> {
             None if IMPLIED.contains(&name.as_str()) => {}
             None => {
                 let names = shown.options.iter().map(|option| option.name.as_str());
-                let hint = nearest(name, names).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+                let hint =
+                    nearest(name, names).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
                 faults.push(format!("{place}engine `{}` offers no option `{name}`{hint}", engine.name));
             }
         }
