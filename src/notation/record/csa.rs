@@ -1,0 +1,337 @@
+//! CSA files, 2.2 and 3.0, and the dialects of servers and old programs.
+
+use std::fmt::Write;
+
+use rsshogi::board::{Position, STARTPOS_SFEN};
+use rsshogi::records::{TimeControl, parse_csa_time_control};
+use rsshogi::types::{Color, Move};
+
+use super::replay::{Replay, can_play, line_of};
+use super::{Ending, GameRecord, RecordFault};
+use crate::csa::{PositionBlock, move_from_csa, move_to_csa, position_lines};
+
+/// Comments that programs write for themselves: server settings, ratings, the final board.
+const MACHINE: [&str; 14] = [
+    "CSA encoding=",
+    "encoding=",
+    "rating:",
+    "black_rate:",
+    "white_rate:",
+    "Max_Moves:",
+    "Least_Time_Per_Move:",
+    "Increment:",
+    "buoy game",
+    "ILLEGAL_MOVE(",
+    "Deferred",
+    "P+",
+    "P-",
+    "$",
+];
+
+pub(super) fn read(lines: &[String]) -> Result<Vec<GameRecord>, RecordFault> {
+    let mut games = Vec::new();
+    let mut reader = Reader::default();
+    for (index, line) in lines.iter().enumerate() {
+        let line = line.trim_end();
+        if line == "/" {
+            games.extend(std::mem::take(&mut reader).finish(index + 1)?);
+        } else {
+            reader.line(line, index + 1)?;
+        }
+    }
+    games.extend(reader.finish(lines.len())?);
+    Ok(games)
+}
+
+/// Reads one game. Statements may come in any order that makes sense: some files put headers after the moves.
+#[derive(Default)]
+struct Reader {
+    header: GameRecord,
+    block: PositionBlock,
+    /// Whether the lines so far hold a game: a trailing comment is none.
+    begun: bool,
+    replay: Option<Replay>,
+}
+
+impl Reader {
+    fn line(&mut self, line: &str, at: usize) -> Result<(), RecordFault> {
+        if let Some(comment) = line.strip_prefix('\'') {
+            return self.comment(comment);
+        }
+        let line = line.trim_start();
+        self.begun |= !line.is_empty();
+        if let Some(header) = line.strip_prefix('$') {
+            self.header_line(header);
+            return Ok(());
+        }
+        for (prefix, color) in [("N+", Color::BLACK), ("N-", Color::WHITE)] {
+            if let Some(name) = line.strip_prefix(prefix) {
+                self.name(color, name);
+                return Ok(());
+            }
+        }
+        let mut rest = line;
+        while !rest.is_empty() {
+            // A comment may follow the statements, commas and all.
+            let (statement, next) =
+                if rest.starts_with('\'') { (rest, "") } else { rest.split_once(',').unwrap_or((rest, "")) };
+            self.statement(statement.trim(), at)?;
+            rest = next;
+        }
+        Ok(())
+    }
+
+    fn statement(&mut self, statement: &str, at: usize) -> Result<(), RecordFault> {
+        let fault = |reason: &str| RecordFault::new(at, format!("{reason}: `{statement}`"));
+        match statement.as_bytes() {
+            [] | [b'V', ..] | [b'v', b'=', ..] => Ok(()),
+            [b'\'', ..] => self.comment(&statement[1..]),
+            [b'P', ..] if self.replay.is_some() => Err(fault("position line after the start")),
+            [b'P', ..] => self.block.line(statement).map_err(fault),
+            [b'+' | b'-'] => self.start(if statement == "-" { Color::WHITE } else { Color::BLACK }, at),
+            [b'+' | b'-', ..] => {
+                let replay = self.replay(at)?;
+                let mv =
+                    move_from_csa(replay.position(), statement).ok_or_else(|| fault("no such move here"))?;
+                replay.push(mv, at)
+            }
+            [b'T', ..] => {
+                let spent = milliseconds(&statement[1..]).ok_or_else(|| fault("no time"))?;
+                self.replay(at)?.spend(spent);
+                Ok(())
+            }
+            [b'%', ..] => {
+                let replay = self.replay(at)?;
+                let ending = Ending::from_csa(&statement[1..], replay.position().turn());
+                replay.end(ending)
+            }
+            _ => Err(fault("unknown statement")),
+        }
+    }
+
+    fn start(&mut self, turn: Color, at: usize) -> Result<(), RecordFault> {
+        if self.replay.is_some() {
+            return Err(RecordFault::new(at, "a second start"));
+        }
+        let position =
+            std::mem::take(&mut self.block).finish(turn).map_err(|reason| RecordFault::new(at, reason))?;
+        self.replay = Some(Replay::new(position, std::mem::take(&mut self.header)));
+        Ok(())
+    }
+
+    // Some files leave out the line that names the side to move.
+    fn replay(&mut self, at: usize) -> Result<&mut Replay, RecordFault> {
+        if self.replay.is_none() {
+            self.start(Color::BLACK, at)?;
+        }
+        self.replay.as_mut().ok_or_else(|| RecordFault::new(at, "no start position"))
+    }
+
+    fn record(&mut self) -> &mut GameRecord {
+        self.replay.as_mut().map_or(&mut self.header, |replay| &mut replay.record)
+    }
+
+    fn name(&mut self, color: Color, name: &str) {
+        let name = Some(name.trim().to_owned()).filter(|name| !name.is_empty());
+        let record = self.record();
+        *(if color == Color::BLACK { &mut record.black } else { &mut record.white }) = name;
+    }
+
+    fn header_line(&mut self, header: &str) {
+        let Some((key, value)) = header.split_once(':') else { return };
+        let value = value.trim();
+        if value.is_empty() {
+            return;
+        }
+        let record = self.record();
+        match key.trim() {
+            "EVENT" => record.event = Some(value.to_owned()),
+            "SITE" => record.site = Some(value.to_owned()),
+            "START_TIME" => record.started = Some(value.to_owned()),
+            "END_TIME" => record.ended = Some(value.to_owned()),
+            "TIME_LIMIT" | "TIME" | "TIME+" => {
+                let control = parse_csa_time_control(value).map(|control| control.to_spec());
+                record.time_control = Some(control.unwrap_or_else(|| value.to_owned()));
+            }
+            "NOTE" => {
+                unescaped(value).lines().for_each(|line| super::replay::add_line(&mut record.comment, line))
+            }
+            _ => {}
+        }
+    }
+
+    fn comment(&mut self, comment: &str) -> Result<(), RecordFault> {
+        if let Some(analysis) = comment.strip_prefix("**") {
+            self.analysis(analysis.trim());
+            return Ok(());
+        }
+        if let Some(text) = comment.strip_prefix('*') {
+            self.text(text);
+            return Ok(());
+        }
+        if let Some(replay) = &mut self.replay {
+            if let Some(ending) = comment.strip_prefix("summary:").and_then(Ending::from_summary) {
+                if matches!(ending, Ending::PerpetualCheck { .. }) {
+                    replay.record.ending = None;
+                }
+                return replay.end(ending);
+            }
+            if let Some(time) = comment.strip_prefix("$END_TIME:") {
+                replay.record.ended = Some(time.trim().to_owned());
+            }
+        }
+        let final_board = matches!(comment.as_bytes(), [b'P', b'1'..=b'9', ..] | [b'+' | b'-']);
+        if !final_board && !MACHINE.iter().any(|prefix| comment.starts_with(prefix)) {
+            self.text(comment);
+        }
+        Ok(())
+    }
+
+    fn text(&mut self, text: &str) {
+        match &mut self.replay {
+            Some(replay) => replay.comment(text.trim_end()),
+            None => super::replay::add_line(&mut self.header.comment, text.trim_end()),
+        }
+    }
+
+    /// `SCORE PV.. #NODES` as on floodgate, or ShogiHome's `評価値=SCORE` and `読み筋=PV`.
+    fn analysis(&mut self, text: &str) {
+        let Some(replay) = &mut self.replay else { return };
+        if super::kif::analysis(replay, text) {
+            return;
+        }
+        let mut words = text.split_whitespace().take_while(|word| !word.starts_with('#')).peekable();
+        let Some(score) = words.next().and_then(|word| word.parse().ok()) else {
+            return replay.comment(&format!("*{text}"));
+        };
+        replay.score(score);
+        // Some programs begin the line with the move just played.
+        let played = replay.record.plies.last().map(|ply| ply.mv);
+        if words.peek().and_then(|word| Move::from_usi(word)) == played {
+            words.next();
+        }
+        let pv = line_of(replay.position(), words, |position, word| {
+            move_from_csa(position, word)
+                .or_else(|| Move::from_usi(word).filter(|mv| can_play(position, *mv)))
+        });
+        if let Some(ply) = replay.record.plies.last_mut() {
+            ply.pv = pv;
+        }
+    }
+
+    fn finish(mut self, at: usize) -> Result<Option<GameRecord>, RecordFault> {
+        if !self.begun {
+            return Ok(None);
+        }
+        self.replay(at)?;
+        self.replay.map(Replay::finish).transpose()
+    }
+}
+
+/// `12`, `6.123`: seconds to milliseconds.
+fn milliseconds(seconds: &str) -> Option<u32> {
+    let (whole, part) = seconds.trim().split_once('.').unwrap_or((seconds.trim(), ""));
+    let thousandths = match part.len() {
+        0 => 0,
+        digits @ 1..=3 => part.parse::<u32>().ok()? * [100, 10, 1][digits - 1],
+        _ => return None,
+    };
+    whole.parse::<u32>().ok()?.checked_mul(1000)?.checked_add(thousandths)
+}
+
+fn unescaped(note: &str) -> String {
+    note.replace("\\\\", "\u{0}").replace("\\n", "\n").replace('\u{0}', "\\")
+}
+
+pub(super) fn write(record: &GameRecord, v3: bool) -> Result<String, RecordFault> {
+    let mut out = header(record, v3);
+    let mut moves = String::new();
+    let last = record.replayed(|position, index, ply| {
+        if index == 0 {
+            out.push_str(&start(record, position));
+        }
+        moves.push_str(&ply_lines(position, ply, v3));
+    })?;
+    if record.plies.is_empty() {
+        out.push_str(&start(record, &last));
+    }
+    out.push_str(&moves);
+    if let Some(ending) = &record.ending {
+        out.push_str(&ending_lines(record, ending, last.turn(), v3));
+    }
+    Ok(out)
+}
+
+fn header(record: &GameRecord, v3: bool) -> String {
+    let mut out = String::from(if v3 { "'CSA encoding=UTF-8\nV3.0\n" } else { "V2.2\n" });
+    let mut line = |key: &str, value: &Option<String>| {
+        if let Some(value) = value {
+            let _ = writeln!(out, "{key}{}", value.replace(['\n', '\r'], " "));
+        }
+    };
+    line("N+", &record.black);
+    line("N-", &record.white);
+    line("$EVENT:", &record.event);
+    line("$SITE:", &record.site);
+    line("$START_TIME:", &record.started);
+    line("$END_TIME:", &record.ended);
+    if let Some(control) = record.time_control.as_deref().and_then(TimeControl::from_spec) {
+        let (hours, minutes) = (control.base_seconds() / 3600, control.base_seconds() / 60 % 60);
+        // 2.2 knows whole minutes and byoyomi only; the newer key is the lesser evil for the rest.
+        if v3 || control.increment_seconds() > 0 || control.base_seconds() % 60 > 0 {
+            line("$TIME:", &Some(control.to_spec()));
+        } else {
+            line("$TIME_LIMIT:", &Some(format!("{hours:02}:{minutes:02}+{:02}", control.byoyomi_seconds())));
+        }
+    }
+    out
+}
+
+fn start(record: &GameRecord, position: &Position) -> String {
+    let board = if record.start == STARTPOS_SFEN { "PI\n+\n".to_owned() } else { position_lines(position) };
+    board + &comment_lines(&record.comment)
+}
+
+fn comment_lines(comment: &str) -> String {
+    comment.lines().map(|line| format!("'*{line}\n")).collect()
+}
+
+fn time_line(time_ms: u32, v3: bool) -> String {
+    match time_ms % 1000 {
+        part if v3 && part > 0 => format!("T{}.{part:03}\n", time_ms / 1000),
+        _ => format!("T{}\n", time_ms / 1000),
+    }
+}
+
+fn ply_lines(position: &Position, ply: &super::Ply, v3: bool) -> String {
+    let mut out = move_to_csa(position, ply.mv).unwrap_or_default() + "\n";
+    out.extend(ply.time_ms.map(|time_ms| time_line(time_ms, v3)));
+    if let Some(score) = ply.score {
+        let _ = write!(out, "'** {score}");
+        let mut position = position.clone();
+        super::replay::play(&mut position, ply.mv);
+        for &mv in &ply.pv {
+            let Some(text) = move_to_csa(&position, mv).filter(|_| super::replay::play(&mut position, mv))
+            else {
+                break;
+            };
+            let _ = write!(out, " {text}");
+        }
+        out.push('\n');
+    }
+    out + &comment_lines(&ply.comment)
+}
+
+fn ending_lines(record: &GameRecord, ending: &Ending, to_move: Color, v3: bool) -> String {
+    let Some(word) = ending.to_csa(to_move) else { return String::new() };
+    let mut out = format!("%{word}\n");
+    out.extend(record.ending_time_ms.map(|time_ms| time_line(time_ms, v3)));
+    // CSA has no word for perpetual check: it is a foul, and the reason goes where shogi-server puts it.
+    if let Ending::PerpetualCheck { by } = ending {
+        let (black, white) = if *by == Color::BLACK { ("lose", "win") } else { ("win", "lose") };
+        let name = |name: &Option<String>| name.as_ref().map_or(String::new(), |name| name.replace(':', " "));
+        let (sente, gote) = (name(&record.black), name(&record.white));
+        let _ = writeln!(out, "'summary:oute_sennichite:{sente} {black}:{gote} {white}");
+    }
+    out
+}

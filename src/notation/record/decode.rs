@@ -1,0 +1,149 @@
+//! From bytes to lines, and which format the lines are.
+
+use encoding_rs::{EUC_JP, SHIFT_JIS};
+
+use super::Format;
+
+/// Whether bytes are no text: control characters other than blanks and line ends.
+pub(super) fn is_binary(bytes: &[u8]) -> bool {
+    bytes.iter().any(|byte| *byte < b' ' && !matches!(byte, b'\t' | b'\n' | b'\r' | 0x0c | 0x1a | 0x1b))
+}
+
+/// The lines of a text in UTF-8 (with or without BOM), CP932 or EUC-JP. Each line is decoded by itself, as real
+/// files mix encodings, and bytes that fit none are replaced.
+pub(super) fn lines(bytes: &[u8]) -> Vec<String> {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let mut lines: Vec<String> =
+        bytes.split(|byte| *byte == b'\n').flat_map(|line| old_mac_lines(line)).map(decoded).collect();
+    if lines.last().is_some_and(String::is_empty) {
+        lines.pop();
+    }
+    lines
+}
+
+fn old_mac_lines(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+    line.strip_suffix(b"\r").unwrap_or(line).split(|byte| *byte == b'\r')
+}
+
+fn decoded(line: &[u8]) -> String {
+    if let Ok(text) = std::str::from_utf8(line) {
+        return text.to_owned();
+    }
+    let (cp932, cp932_broken) = SHIFT_JIS.decode_without_bom_handling(line);
+    let (euc, euc_broken) = EUC_JP.decode_without_bom_handling(line);
+    // Kana in EUC-JP are half-width katakana in CP932, which no record writes.
+    let looks_euc = cp932_broken || cp932.chars().any(|c| ('\u{ff61}'..='\u{ff9f}').contains(&c));
+    if looks_euc && !euc_broken { euc.into_owned() } else { cp932.into_owned() }
+}
+
+/// Encodes a text as CP932; what it lacks becomes `?`.
+pub(super) fn to_cp932(text: &str) -> Vec<u8> {
+    let mut buffer = [0; 4];
+    text.chars()
+        .flat_map(|c| match SHIFT_JIS.encode(c.encode_utf8(&mut buffer)) {
+            (_, _, true) => vec![b'?'],
+            (bytes, _, false) => bytes.into_owned(),
+        })
+        .collect()
+}
+
+/// The format that the first telling line speaks for.
+pub(super) fn format_of(lines: &[String]) -> Option<Format> {
+    lines.iter().find_map(|line| format_of_line(line.trim()))
+}
+
+fn format_of_line(line: &str) -> Option<Format> {
+    let first = line.chars().next()?;
+    match first {
+        '{' => return Some(Format::Jkf),
+        '▲' | '△' | '▼' | '▽' | '☗' | '☖' => return Some(Format::Ki2),
+        '#' | '*' | '\'' | '&' => return None,
+        _ => {}
+    }
+    if is_csa(line) {
+        return Some(Format::Csa);
+    }
+    if line.starts_with("手数-") || line.starts_with("まで") || is_numbered_kif(line) {
+        return Some(Format::Kif);
+    }
+    if super::usen::is_usen(line) {
+        return Some(Format::Usen);
+    }
+    if super::lines::is_usi(line) {
+        return Some(Format::Usi);
+    }
+    // A header or a diagram: KIF and KI2 share them, and one reader takes both.
+    (line.contains('：') || line.starts_with("+--") || line.starts_with('|')).then_some(Format::Kif)
+}
+
+fn is_csa(line: &str) -> bool {
+    let bytes = line.as_bytes();
+    let is_move = |bytes: &[u8]| {
+        matches!(bytes, [b'+' | b'-', rest @ ..] if rest.len() >= 6
+            && rest[..4].iter().all(u8::is_ascii_digit)
+            && rest[4..6].iter().all(u8::is_ascii_uppercase))
+    };
+    match bytes {
+        [b'V', b'1'..=b'9', ..] | [b'N', b'+' | b'-', ..] | [b'%', ..] => true,
+        [b'P', b'1'..=b'9' | b'+' | b'-' | b'I', ..] => !line.contains('*') || line.len() > 10,
+        [b'$', b'A'..=b'Z', ..] => line.contains(':'),
+        _ => is_move(bytes),
+    }
+}
+
+fn is_numbered_kif(line: &str) -> bool {
+    let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    rest.len() < line.len()
+        && rest.starts_with([' ', '　'])
+        && rest.trim_start().chars().take(3).any(|c| !c.is_ascii())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_encoding_of_the_wild_is_understood() {
+        let text = "先手：あべ\n後手：漢字";
+        let utf8 = text.as_bytes().to_vec();
+        let with_bom = [b"\xef\xbb\xbf", text.as_bytes()].concat();
+        let crlf = text.replace('\n', "\r\n").into_bytes();
+        let mac = text.replace('\n', "\r").into_bytes();
+        let cp932 = SHIFT_JIS.encode(text).0.into_owned();
+        let euc = EUC_JP.encode(text).0.into_owned();
+        for bytes in [utf8, with_bom, crlf, mac, cp932, euc] {
+            assert_eq!(lines(&bytes), ["先手：あべ", "後手：漢字"]);
+        }
+    }
+
+    #[test]
+    fn a_line_in_another_encoding_does_not_spoil_the_rest() {
+        let mixed = [b"N+\xe5\x85\x88\n'** \x82\xa0\xff\n+7776FU\n".as_slice()].concat();
+        let lines = lines(&mixed);
+        assert_eq!((lines[0].as_str(), lines[2].as_str()), ("N+先", "+7776FU"));
+    }
+
+    #[test]
+    fn what_cp932_lacks_is_marked() {
+        assert_eq!(to_cp932("a☗b"), b"a?b");
+    }
+
+    #[test]
+    fn the_format_is_found_by_content() {
+        for (line, format) in [
+            ("V2.2", Some(Format::Csa)),
+            ("+7776FU,T1", Some(Format::Csa)),
+            ("手数----指手---------消費時間--", Some(Format::Kif)),
+            ("   1 ７六歩(77)", Some(Format::Kif)),
+            ("先手：A", Some(Format::Kif)),
+            ("▲７六歩", Some(Format::Ki2)),
+            ("{\"moves\":[]}", Some(Format::Jkf)),
+            ("startpos moves 7g7f", Some(Format::Usi)),
+            ("7g7f 3c3d", Some(Format::Usi)),
+            ("~0.7ku2jm.r", Some(Format::Usen)),
+            ("hello world", None),
+        ] {
+            assert_eq!(format_of(&[line.to_owned()]), format, "{line}");
+        }
+    }
+}

@@ -1,0 +1,324 @@
+//! How games end, in the words of CSA and KIF.
+
+use rsshogi::types::Color;
+
+/// How a game ended. Unless a side is named, the ending is about the side to move after the last move.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// The side to move resigned.
+    Resign,
+    /// The side to move overstepped its time.
+    TimeUp,
+    /// The side to move is mated.
+    Mate,
+    /// The problem has no mate.
+    NoMate,
+    /// The side to move won by declaration.
+    Declaration,
+    /// Fourfold repetition: a draw.
+    Sennichite,
+    /// One side gave perpetual check and lost.
+    PerpetualCheck {
+        /// The checker.
+        by: Color,
+    },
+    /// One side made an illegal move (or a foul of another kind) and lost.
+    Illegal {
+        /// Who fouled.
+        by: Color,
+    },
+    /// The move limit was reached: a draw.
+    MaxMoves,
+    /// Draw by impasse.
+    Impasse,
+    /// A draw of another kind.
+    Draw,
+    /// The game was broken off.
+    Interrupted,
+    /// The side to move won as its opponent did not appear.
+    WinByDefault,
+    /// The side to move lost as it did not appear.
+    LossByDefault,
+    /// Someone won; the record does not say how.
+    Won {
+        /// The winner.
+        by: Color,
+    },
+    /// A word that is none of the above, such as a sealed move.
+    Unknown(String),
+}
+
+use Ending::*;
+
+impl Ending {
+    /// Who won, given the side to move after the last move; `None` for draws and games without a result.
+    pub fn winner(&self, to_move: Color) -> Option<Color> {
+        match self {
+            Resign | TimeUp | Mate | LossByDefault => Some(to_move.flip()),
+            Declaration | WinByDefault => Some(to_move),
+            PerpetualCheck { by } | Illegal { by } => Some(by.flip()),
+            Won { by } => Some(*by),
+            NoMate | Sennichite | MaxMoves | Impasse | Draw | Interrupted | Unknown(_) => None,
+        }
+    }
+
+    /// Whether the game was drawn.
+    pub const fn is_draw(&self) -> bool {
+        matches!(self, Sennichite | MaxMoves | Impasse | Draw)
+    }
+
+    /// The ending of a CSA special, without its `%`.
+    pub(super) fn from_csa(word: &str, to_move: Color) -> Self {
+        match word {
+            "TORYO" => Resign,
+            "TIME_UP" => TimeUp,
+            "TSUMI" => Mate,
+            "FUZUMI" => NoMate,
+            "KACHI" => Declaration,
+            "SENNICHITE" => Sennichite,
+            "OUTE_SENNICHITE" => PerpetualCheck { by: to_move.flip() },
+            "+OUTE_SENNICHITE" => PerpetualCheck { by: Color::BLACK },
+            "-OUTE_SENNICHITE" => PerpetualCheck { by: Color::WHITE },
+            "ILLEGAL_MOVE" => Illegal { by: to_move },
+            "+ILLEGAL_ACTION" => Illegal { by: Color::BLACK },
+            "-ILLEGAL_ACTION" => Illegal { by: Color::WHITE },
+            "MAX_MOVES" => MaxMoves,
+            "JISHOGI" => Impasse,
+            "HIKIWAKE" => Draw,
+            "CHUDAN" => Interrupted,
+            "FUSENSHO" => WinByDefault,
+            "FUSENPAI" => LossByDefault,
+            _ => Unknown(word.to_owned()),
+        }
+    }
+
+    /// The CSA special, without its `%`; `None` where CSA has no word.
+    pub(super) fn to_csa(&self, to_move: Color) -> Option<String> {
+        let fouled =
+            |by: &Color, word: &str| format!("{}{word}", if *by == Color::BLACK { '+' } else { '-' });
+        let word = match self {
+            Resign => "TORYO",
+            TimeUp => "TIME_UP",
+            Mate => "TSUMI",
+            NoMate => "FUZUMI",
+            Declaration => "KACHI",
+            Sennichite => "SENNICHITE",
+            PerpetualCheck { by } => return Some(fouled(by, "ILLEGAL_ACTION")),
+            Illegal { by } if *by == to_move => "ILLEGAL_MOVE",
+            Illegal { by } => return Some(fouled(by, "ILLEGAL_ACTION")),
+            MaxMoves => "MAX_MOVES",
+            Impasse => "JISHOGI",
+            Draw => "HIKIWAKE",
+            Interrupted => "CHUDAN",
+            WinByDefault => "FUSENSHO",
+            LossByDefault => "FUSENPAI",
+            Won { .. } => return None,
+            Unknown(word) => word,
+        };
+        Some(word.to_owned())
+    }
+
+    /// The ending that shogi-server notes in its comment `'summary:TYPE:NAME win:NAME lose`. It is the only place
+    /// where it names perpetual check, the move limit and illegal moves.
+    pub(super) fn from_summary(summary: &str) -> Option<Self> {
+        let mut parts = summary.split(':');
+        let kind = parts.next()?;
+        let black_lost = parts.next()?.ends_with(" lose");
+        let loser = if black_lost { Color::BLACK } else { Color::WHITE };
+        Some(match kind {
+            "toryo" => Resign,
+            "time up" => TimeUp,
+            "kachi" => Declaration,
+            "sennichite" => Sennichite,
+            "oute_sennichite" => PerpetualCheck { by: loser },
+            "illegal move" | "uchifuzume" | "oute_kaihimore" | "illegal kachi" => Illegal { by: loser },
+            "max_moves" => MaxMoves,
+            _ => return None,
+        })
+    }
+
+    /// The ending of a KIF word that stands in place of a move.
+    pub(super) fn from_kif(word: &str, to_move: Color) -> Self {
+        match word {
+            "投了" => Resign,
+            "切れ負け" | "時間切れ" => TimeUp,
+            "詰み" | "詰" => Mate,
+            "不詰" => NoMate,
+            "入玉勝ち" | "入玉宣言" => Declaration,
+            "千日手" => Sennichite,
+            "反則負け" => Illegal { by: to_move },
+            "反則勝ち" => Illegal { by: to_move.flip() },
+            "最大手数" => MaxMoves,
+            "持将棋" => Impasse,
+            "引き分け" | "引分" | "裁定引分" => Draw,
+            "中断" => Interrupted,
+            "不戦勝" => WinByDefault,
+            "不戦敗" => LossByDefault,
+            _ => Unknown(word.to_owned()),
+        }
+    }
+
+    /// Whether a text is a KIF word for an ending.
+    pub(super) fn is_kif_word(text: &str) -> bool {
+        !matches!(Self::from_kif(text, Color::BLACK), Unknown(_))
+    }
+
+    /// The KIF word that stands in place of a move; `None` where KIF has none.
+    pub(super) fn to_kif(&self, to_move: Color) -> Option<&str> {
+        Some(match self {
+            Resign => "投了",
+            TimeUp => "切れ負け",
+            Mate => "詰み",
+            NoMate => "不詰",
+            Declaration => "入玉勝ち",
+            Sennichite => "千日手",
+            PerpetualCheck { by } | Illegal { by } if *by == to_move => "反則負け",
+            PerpetualCheck { .. } | Illegal { .. } => "反則勝ち",
+            MaxMoves => "最大手数",
+            Impasse => "持将棋",
+            Draw => "引き分け",
+            Interrupted => "中断",
+            WinByDefault => "不戦勝",
+            LossByDefault => "不戦敗",
+            Won { .. } => return None,
+            Unknown(word) => word,
+        })
+    }
+
+    /// The ending of a summary line (`まで113手で先手の勝ち`), in KI2 the only place that names it.
+    pub(super) fn from_kif_summary(line: &str, to_move: Color) -> Option<Self> {
+        let said = line.split_once("手で").map_or(line, |(_, said)| said).trim();
+        let has = |word| said.contains(word);
+        let named = if has("先手の") || has("下手の") {
+            Some(Color::BLACK)
+        } else if has("後手の") || has("上手の") {
+            Some(Color::WHITE)
+        } else {
+            None
+        };
+        let loser = if has("負け") { named } else { named.map(Color::flip) };
+        Some(match loser {
+            Some(by) if has("王手の千日手") => PerpetualCheck { by },
+            Some(by) if has("反則") => Illegal { by },
+            _ if has("時間切れ") || has("切れ負け") => TimeUp,
+            _ if has("入玉") => Declaration,
+            _ if has("千日手") => Sennichite,
+            _ if has("最大手数") => MaxMoves,
+            _ if has("持将棋") => Impasse,
+            _ if has("引き分け") || has("引分") => Draw,
+            _ if has("中断") => Interrupted,
+            _ if has("不詰") => NoMate,
+            _ if said.ends_with('詰') || said.ends_with("詰み") => Mate,
+            Some(loser) if loser == to_move => Resign,
+            Some(loser) => Won { by: loser.flip() },
+            None if said.is_empty() => return None,
+            None => Unknown(said.to_owned()),
+        })
+    }
+
+    /// What a summary line says after `まで..手で`, by the sides' names.
+    pub(super) fn kif_summary(&self, to_move: Color, handicap: bool) -> String {
+        let side = |color: Color| match (color == Color::BLACK, handicap) {
+            (true, false) => "先手",
+            (false, false) => "後手",
+            (true, true) => "下手",
+            (false, true) => "上手",
+        };
+        match self {
+            Resign | LossByDefault => format!("{}の勝ち", side(to_move.flip())),
+            WinByDefault => format!("{}の勝ち", side(to_move)),
+            TimeUp => format!("時間切れにより{}の勝ち", side(to_move.flip())),
+            Declaration => format!("{}の入玉勝ち", side(to_move)),
+            Illegal { by } => format!("{}の反則負け", side(*by)),
+            PerpetualCheck { by } => format!("連続王手の千日手により{}の反則負け", side(*by)),
+            Won { by } => format!("{}の勝ち", side(*by)),
+            other => other.to_kif(to_move).unwrap_or_default().to_owned(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SIDES: [Color; 2] = [Color::BLACK, Color::WHITE];
+
+    fn all() -> Vec<Ending> {
+        let sided = SIDES.into_iter().flat_map(|by| [Illegal { by }, PerpetualCheck { by }, Won { by }]);
+        let plain = [
+            Resign,
+            TimeUp,
+            Mate,
+            NoMate,
+            Declaration,
+            Sennichite,
+            MaxMoves,
+            Impasse,
+            Draw,
+            Interrupted,
+            WinByDefault,
+            LossByDefault,
+        ];
+        sided.chain(plain).chain([Unknown("封じ手".into())]).collect()
+    }
+
+    #[test]
+    fn a_csa_word_keeps_the_winner_and_all_but_one_keep_the_reason() {
+        for (ending, to_move) in all().into_iter().flat_map(|ending| SIDES.map(|side| (ending.clone(), side)))
+        {
+            let Some(word) = ending.to_csa(to_move) else {
+                assert!(matches!(ending, Won { .. }));
+                continue;
+            };
+            let read = Ending::from_csa(&word, to_move);
+            assert_eq!(read.winner(to_move), ending.winner(to_move), "{ending:?}");
+            assert!(read == ending || matches!(ending, PerpetualCheck { .. }), "{ending:?}");
+        }
+    }
+
+    #[test]
+    fn a_kif_word_keeps_the_winner_and_all_but_one_keep_the_reason() {
+        for (ending, to_move) in all().into_iter().flat_map(|ending| SIDES.map(|side| (ending.clone(), side)))
+        {
+            let Some(word) = ending.to_kif(to_move) else {
+                assert!(matches!(ending, Won { .. }));
+                continue;
+            };
+            let read = Ending::from_kif(word, to_move);
+            assert_eq!(read.winner(to_move), ending.winner(to_move), "{ending:?}");
+            assert!(read == ending || matches!(ending, PerpetualCheck { .. }), "{ending:?}");
+        }
+    }
+
+    #[test]
+    fn a_summary_line_keeps_the_winner_and_reasons_other_than_defaults() {
+        for (ending, to_move) in all().into_iter().flat_map(|ending| SIDES.map(|side| (ending.clone(), side)))
+        {
+            for handicap in [false, true] {
+                let line = format!("まで12手で{}", ending.kif_summary(to_move, handicap));
+                let read = Ending::from_kif_summary(&line, to_move).unwrap();
+                assert_eq!(read.winner(to_move), ending.winner(to_move), "{line}");
+                let merged = matches!(ending, WinByDefault | LossByDefault | Won { .. });
+                assert!(read == ending || merged, "{line}: {read:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn summaries_of_the_wild_are_understood() {
+        for (line, ending) in [
+            ("まで113手で先手の勝ち", Resign),
+            ("まで5手で時間切れにより先手の勝ち", TimeUp),
+            ("まで25手で中断", Interrupted),
+            ("まで3手で後手の反則勝ち", Illegal { by: Color::BLACK }),
+            ("まで3手で詰", Mate),
+            ("まで3手で不詰", NoMate),
+        ] {
+            assert_eq!(Ending::from_kif_summary(line, Color::WHITE), Some(ending), "{line}");
+        }
+        assert_eq!(Ending::from_summary("max_moves:gps draw:bonanza draw"), Some(MaxMoves));
+        let perpetual = PerpetualCheck { by: Color::BLACK };
+        assert_eq!(Ending::from_summary("oute_sennichite:gps lose:bonanza win"), Some(perpetual));
+        assert_eq!(Ending::from_summary("abnormal:gps lose:bonanza win"), None);
+    }
+}

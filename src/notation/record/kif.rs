@@ -1,0 +1,306 @@
+//! KIF and KI2: one reader, as they share all but the shape of their move lines.
+
+use rsshogi::board::{BoardArray, InitialPosition, Position, PositionState, STARTPOS_SFEN};
+use rsshogi::records::{TimeControl, parse_kif_time_control};
+use rsshogi::types::{Color, Hand, HandPiece, Move, Piece};
+
+use super::kif_move::{MARKS, begins_like_a_move, digit, piece, resolve};
+use super::replay::{Replay, add_line, can_play, line_of};
+use super::{Ending, GameRecord, RecordFault};
+use crate::csa::{checked_position, square};
+
+pub(super) fn read(lines: &[String]) -> Result<Vec<GameRecord>, RecordFault> {
+    let mut reader = Reader::default();
+    for (index, line) in lines.iter().enumerate() {
+        if !reader.line(line.trim(), index + 1)? {
+            break;
+        }
+    }
+    reader.finish(lines.len()).map(|game| vec![game])
+}
+
+#[derive(Default)]
+struct Reader {
+    header: GameRecord,
+    named: Option<InitialPosition>,
+    diagram: Option<Diagram>,
+    replay: Option<Replay>,
+}
+
+impl Reader {
+    /// Takes a line; whether the main line may go on.
+    fn line(&mut self, line: &str, at: usize) -> Result<bool, RecordFault> {
+        let Some(first) = line.chars().next() else { return Ok(true) };
+        if line.starts_with("変化") && self.replay.is_some() {
+            return Ok(false);
+        }
+        if let Some(comment) = line.strip_prefix('*') {
+            self.comment(comment);
+        } else if line.starts_with("まで") {
+            self.summary(line, at)?;
+        } else if let Some(body) = numbered(line) {
+            self.numbered_move(body, at)?;
+        } else if MARKS.contains(&first) {
+            for text in line.split(MARKS).map(str::trim).filter(|text| !text.is_empty()) {
+                self.move_or_ending(text, at)?;
+            }
+        } else if self.replay.is_none() {
+            self.header_line(line).map_err(|reason| RecordFault::new(at, format!("{reason}: `{line}`")))?;
+        }
+        Ok(true)
+    }
+
+    fn numbered_move(&mut self, body: &str, at: usize) -> Result<(), RecordFault> {
+        let (text, spent) = parted_time(body);
+        self.move_or_ending(text.trim_end_matches('+').trim_end(), at)?;
+        if let Some(spent) = spent {
+            self.replay(at)?.spend(spent);
+        }
+        Ok(())
+    }
+
+    fn move_or_ending(&mut self, text: &str, at: usize) -> Result<(), RecordFault> {
+        let replay = self.replay(at)?;
+        if begins_like_a_move(text) {
+            let mv = resolve(replay.position(), last_square(replay), text)
+                .map_err(|reason| RecordFault::new(at, format!("{reason}: `{text}`")))?;
+            return replay.push(mv, at);
+        }
+        let word = text.split([' ', '　', '(']).next().unwrap_or_default();
+        if word.is_empty() || (replay.record.ending.is_some() && !Ending::is_kif_word(word)) {
+            return Err(RecordFault::new(at, format!("no move: `{text}`")));
+        }
+        replay.end(Ending::from_kif(word, replay.position().turn()))
+    }
+
+    /// The summary names the ending where the moves did not, and the reason behind a foul.
+    fn summary(&mut self, line: &str, at: usize) -> Result<(), RecordFault> {
+        let replay = self.replay(at)?;
+        match Ending::from_kif_summary(line, replay.position().turn()) {
+            Some(ending @ Ending::PerpetualCheck { .. }) => {
+                replay.record.ending = None;
+                replay.end(ending)
+            }
+            Some(ending) if replay.record.ending.is_none() => replay.end(ending),
+            _ => Ok(()),
+        }
+    }
+
+    fn comment(&mut self, text: &str) {
+        match &mut self.replay {
+            Some(replay) => {
+                if !analysis(replay, text.trim_start_matches(['*', '#'])) {
+                    replay.comment(text);
+                }
+            }
+            None => add_line(&mut self.header.comment, text),
+        }
+    }
+
+    fn header_line(&mut self, line: &str) -> Result<(), &'static str> {
+        match line {
+            "先手番" | "下手番" => self.diagram().turn = Color::BLACK,
+            "後手番" | "上手番" => self.diagram().turn = Color::WHITE,
+            _ if line.starts_with('|') => return self.diagram().row(line),
+            _ => {
+                if let Some((key, value)) = line.split_once(['：', ':']) {
+                    return self.header(key.trim(), value.trim());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn header(&mut self, key: &str, value: &str) -> Result<(), &'static str> {
+        match key {
+            "先手の持駒" | "下手の持駒" => self.diagram().hand(Color::BLACK, value)?,
+            "後手の持駒" | "上手の持駒" => self.diagram().hand(Color::WHITE, value)?,
+            // 詰将棋, その他 and the like leave the start to a diagram.
+            "手合割" => self.named = InitialPosition::from_handicap_name_ja(value).or(self.named),
+            _ => set_header(&mut self.header, key, value),
+        }
+        Ok(())
+    }
+
+    fn diagram(&mut self) -> &mut Diagram {
+        self.diagram.get_or_insert_with(Diagram::default)
+    }
+
+    fn start(&mut self) -> Result<Position, &'static str> {
+        match (self.diagram.take().filter(|diagram| diagram.rows > 0), self.named) {
+            (Some(diagram), _) => diagram.finish(),
+            (None, named) => {
+                let sfen = named.map_or(STARTPOS_SFEN, InitialPosition::to_sfen);
+                Position::from_sfen(sfen).map_err(|_| "no such start position")
+            }
+        }
+    }
+
+    fn replay(&mut self, at: usize) -> Result<&mut Replay, RecordFault> {
+        if self.replay.is_none() {
+            let position = self.start().map_err(|reason| RecordFault::new(at, reason))?;
+            self.replay = Some(Replay::new(position, std::mem::take(&mut self.header)));
+        }
+        self.replay.as_mut().ok_or_else(|| RecordFault::new(at, "no start position"))
+    }
+
+    fn finish(mut self, at: usize) -> Result<GameRecord, RecordFault> {
+        self.replay(at)?;
+        match self.replay {
+            Some(replay) => replay.finish(),
+            None => Err(RecordFault::new(at, "no start position")),
+        }
+    }
+}
+
+/// Notes a header in the words of KIF, which JKF shares; unknown ones are passed over.
+pub(super) fn set_header(record: &mut GameRecord, key: &str, value: &str) {
+    if value.is_empty() {
+        return;
+    }
+    let value = value.to_owned();
+    match key {
+        "先手" | "下手" => record.black = Some(value),
+        "後手" | "上手" => record.white = Some(value),
+        "棋戦" => record.event = Some(value),
+        "表題" => record.event = record.event.take().or(Some(value)),
+        "場所" => record.site = Some(value),
+        "開始日時" => record.started = Some(value),
+        "対局日" => record.started = record.started.take().or(Some(value)),
+        "終了日時" => record.ended = Some(value),
+        "持ち時間" => {
+            let control = TimeControl::from_spec(&value).or_else(|| parse_kif_time_control(&value));
+            record.time_control = Some(control.map_or(value, |control| control.to_spec()));
+        }
+        _ => {}
+    }
+}
+
+/// ShogiHome's notes `評価値=CENTIPAWNS` (from Black's view) and `読み筋=MOVES`; whether the text was one.
+pub(super) fn analysis(replay: &mut Replay, text: &str) -> bool {
+    if let Some(score) = text.strip_prefix("評価値=").and_then(|score| score.trim().parse().ok()) {
+        replay.score(score);
+        return true;
+    }
+    let Some(text) = text.strip_prefix("読み筋=") else { return false };
+    let last = std::cell::Cell::new(last_square(replay));
+    let words = text.split(MARKS).map(str::trim).filter(|text| !text.is_empty());
+    let pv = line_of(replay.position(), words, |position, word| {
+        let mv = resolve(position, last.get(), word).ok().filter(|mv| can_play(position, *mv))?;
+        last.set(Some(mv.to_sq()));
+        Some(mv)
+    });
+    if let Some(ply) = replay.record.plies.last_mut() {
+        ply.pv = pv;
+    }
+    true
+}
+
+fn last_square(replay: &Replay) -> Option<rsshogi::types::Square> {
+    replay.record.plies.last().map(|ply| ply.mv).map(Move::to_sq)
+}
+
+/// What follows a move number; a number is parted from it by a blank.
+fn numbered(line: &str) -> Option<&str> {
+    let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    let body = rest.trim_start();
+    (rest.len() < line.len() && body.len() < rest.len() && !body.is_empty()).then_some(body)
+}
+
+/// Parts `( 0:12/00:00:12)` from the move before it.
+fn parted_time(body: &str) -> (&str, Option<u32>) {
+    let found = body.rfind(['(', '（']).filter(|at| body[*at..].contains([':', '/']));
+    let Some(at) = found else { return (body.trim_end(), None) };
+    let inside = body[at..].trim_start_matches(['(', '（']);
+    let spent = inside.split(['/', ')', '）']).next().unwrap_or_default();
+    (body[..at].trim_end(), milliseconds(spent.trim()))
+}
+
+/// `1:02:03.5`, `0:12`: to milliseconds.
+fn milliseconds(text: &str) -> Option<u32> {
+    let (whole, part) = text.split_once('.').unwrap_or((text, "0"));
+    let seconds = whole
+        .split(':')
+        .try_fold(0u32, |sum, part| sum.checked_mul(60)?.checked_add(part.trim().parse().ok()?))?;
+    let thousandths: String = part.chars().chain("000".chars()).take(3).collect();
+    seconds.checked_mul(1000)?.checked_add(thousandths.parse().ok()?)
+}
+
+/// A diagram with its hands.
+struct Diagram {
+    board: BoardArray,
+    hands: [Hand; Color::COUNT],
+    turn: Color,
+    rows: u8,
+}
+
+impl Default for Diagram {
+    fn default() -> Self {
+        Self { board: BoardArray::empty(), hands: [Hand::ZERO; Color::COUNT], turn: Color::BLACK, rows: 0 }
+    }
+}
+
+impl Diagram {
+    // `|v香v桂 ・ 歩|一`: a cell is a piece with an optional mark, or a dot.
+    fn row(&mut self, line: &str) -> Result<(), &'static str> {
+        self.rows += 1;
+        let mut rest = line.trim_start_matches('|').split('|').next().unwrap_or_default();
+        let (mut color, mut file) = (Color::BLACK, 9);
+        while let Some(c) = rest.chars().next() {
+            let after = &rest[c.len_utf8()..];
+            match c {
+                'v' | 'V' => color = Color::WHITE,
+                ' ' | '^' => color = Color::BLACK,
+                _ => {
+                    let at = square(file, self.rows).ok_or("diagram larger than nine by nine")?;
+                    file -= 1;
+                    if let Some((kind, _)) = piece(&rest[..c.len_utf8()]) {
+                        self.board.set(at, Piece::from_parts(color, kind));
+                    } else if !matches!(c, '・' | '.' | '･') {
+                        return Err("unknown piece in a diagram");
+                    }
+                    color = Color::BLACK;
+                }
+            }
+            rest = after;
+        }
+        if file == 0 { Ok(()) } else { Err("diagram row with fewer than nine cells") }
+    }
+
+    // `飛　角　金四　歩十六`, `なし`, or nothing.
+    fn hand(&mut self, color: Color, text: &str) -> Result<(), &'static str> {
+        if text == "なし" {
+            return Ok(());
+        }
+        for word in text.split([' ', '　']).filter(|word| !word.is_empty()) {
+            let (kind, count) = piece(word).ok_or("unknown piece in a hand")?;
+            let held = HandPiece::from_piece_type(kind).ok_or("piece that cannot be held")?;
+            let hand = &mut self.hands[color.to_index()];
+            *hand = hand.checked_add(held, number(count)?).ok_or("too many pieces in hand")?;
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> Result<Position, &'static str> {
+        if self.rows != 9 {
+            return Err("diagram without nine rows");
+        }
+        checked_position(&PositionState {
+            board: self.board,
+            hands: self.hands,
+            side_to_move: self.turn,
+            ply: 1,
+        })
+    }
+}
+
+/// Kanji numbers up to 19; nothing counts as one.
+fn number(text: &str) -> Result<u32, &'static str> {
+    let (tens, ones) = text.strip_prefix('十').map_or((0, text), |ones| (10, ones));
+    let mut ones = ones.chars();
+    match (ones.next().map(digit), ones.next()) {
+        (None, None) => Ok(if tens == 0 { 1 } else { 10 }),
+        (Some(Some(ones)), None) => Ok(tens + u32::from(ones)),
+        _ => Err("unknown number of pieces in a hand"),
+    }
+}

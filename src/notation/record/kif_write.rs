@@ -1,0 +1,175 @@
+//! Writing KIF and KI2.
+
+use std::fmt::Write;
+
+use rsshogi::board::{InitialPosition, Position};
+use rsshogi::records::board_to_bod;
+use rsshogi::types::{Color, Move, PieceType, Square};
+
+use super::replay::play;
+use super::{GameRecord, Ply, RecordFault};
+
+/// Width of a move in KIF and in KI2, in half-width cells.
+const CELL: usize = 12;
+
+pub(super) fn kif(record: &GameRecord) -> Result<String, RecordFault> {
+    let mut moves = String::new();
+    let mut totals = [0u64; 2];
+    let mut last_to = None;
+    let last = record.replayed(|position, index, ply| {
+        let text = kif_move(position, ply.mv, last_to.replace(ply.mv.to_sq()));
+        moves += &kif_line(index + 1, &text, ply.time_ms, &mut totals[position.turn().to_index()]);
+        moves += &notes(position, ply);
+    })?;
+    if let Some(word) = record.ending.as_ref().and_then(|ending| ending.to_kif(last.turn())) {
+        let total = &mut totals[last.turn().to_index()];
+        moves += &kif_line(record.plies.len() + 1, word, record.ending_time_ms, total);
+    }
+    let comment = comment_lines(&record.comment);
+    let summary = summary(record, last.turn());
+    Ok(format!("{}手数----指手---------消費時間--\n{comment}{moves}{summary}", header(record)))
+}
+
+pub(super) fn ki2(record: &GameRecord) -> Result<String, RecordFault> {
+    let mut moves = String::new();
+    let mut column = 0;
+    let last = record.replayed(|position, _, ply| {
+        let notes = notes(position, ply);
+        column += 1;
+        moves += &padded(&ki2_move(position, ply.mv));
+        if column == 6 || !notes.is_empty() {
+            column = 0;
+            moves.truncate(moves.trim_end_matches(' ').len());
+            moves.push('\n');
+        }
+        moves += &notes;
+    })?;
+    if column > 0 {
+        moves.truncate(moves.trim_end_matches(' ').len());
+        moves.push('\n');
+    }
+    let comment = comment_lines(&record.comment);
+    Ok(format!("{}{comment}{moves}{}", header(record), summary(record, last.turn())))
+}
+
+fn header(record: &GameRecord) -> String {
+    let start = InitialPosition::from_sfen(&record.start);
+    let handicap = handicap(record);
+    let mut out = String::new();
+    let sides = if handicap { ["下手", "上手"] } else { ["先手", "後手"] };
+    for (key, value) in [
+        ("開始日時", &record.started),
+        ("終了日時", &record.ended),
+        ("棋戦", &record.event),
+        ("場所", &record.site),
+        ("持ち時間", &record.time_control),
+        (sides[0], &record.black),
+        (sides[1], &record.white),
+    ] {
+        if let Some(value) = value {
+            let _ = writeln!(out, "{key}：{}", value.replace(['\n', '\r'], " "));
+        }
+    }
+    match (start.and_then(InitialPosition::handicap_name_ja), Position::from_sfen(&record.start)) {
+        (Some(name), _) => out + "手合割：" + name + "\n",
+        (None, Ok(position)) => out + &board_to_bod(&position) + "\n",
+        (None, Err(_)) => out,
+    }
+}
+
+fn handicap(record: &GameRecord) -> bool {
+    InitialPosition::from_sfen(&record.start).is_some_and(|start| start != InitialPosition::Standard)
+}
+
+fn summary(record: &GameRecord, to_move: Color) -> String {
+    record.ending.as_ref().map_or_else(String::new, |ending| {
+        format!("まで{}手で{}\n", record.plies.len(), ending.kif_summary(to_move, handicap(record)))
+    })
+}
+
+fn comment_lines(comment: &str) -> String {
+    comment.lines().map(|line| format!("*{line}\n")).collect()
+}
+
+/// Score, expected line and comment of a move, as ShogiHome writes them.
+fn notes(position: &Position, ply: &Ply) -> String {
+    let mut out = ply.score.map_or_else(String::new, |score| format!("**評価値={score}\n"));
+    if !ply.pv.is_empty() {
+        let mut position = position.clone();
+        play(&mut position, ply.mv);
+        out += "**読み筋=";
+        for &mv in &ply.pv {
+            let text = ki2_move(&position, mv);
+            if !play(&mut position, mv) {
+                break;
+            }
+            out += &text;
+        }
+        out.push('\n');
+    }
+    out + &comment_lines(&ply.comment)
+}
+
+fn ki2_move(position: &Position, mv: Move) -> String {
+    position.move32_from_move(mv).to_ki2(position).unwrap_or_default()
+}
+
+fn kif_line(number: usize, text: &str, time_ms: Option<u32>, total_ms: &mut u64) -> String {
+    let Some(time_ms) = time_ms else { return format!("{number:4} {text}\n") };
+    *total_ms += u64::from(time_ms);
+    let (spent, total) = (time_ms / 1000, *total_ms / 1000);
+    format!(
+        "{number:4} {} ({:2}:{:02}/{:02}:{:02}:{:02})\n",
+        padded(text),
+        spent / 60,
+        spent % 60,
+        total / 3600,
+        total / 60 % 60,
+        total % 60
+    )
+}
+
+fn padded(text: &str) -> String {
+    let width: usize = text.chars().map(|c| if c.is_ascii() { 1 } else { 2 }).sum();
+    format!("{text}{}", " ".repeat(CELL.saturating_sub(width).max(1)))
+}
+
+fn kif_move(position: &Position, mv: Move, last_to: Option<Square>) -> String {
+    let to = mv.to_sq();
+    let square = if last_to == Some(to) { "同　".to_owned() } else { square_name(to) };
+    match mv.dropped_piece() {
+        Some(piece) => format!("{square}{}打", piece_name(piece)),
+        None => {
+            let from = mv.from_sq();
+            let promotes = if mv.is_promotion() { "成" } else { "" };
+            let piece = piece_name(position.piece_on(from).piece_type());
+            format!("{square}{piece}{promotes}({}{})", from.file().raw() + 1, from.rank().raw() + 1)
+        }
+    }
+}
+
+fn square_name(square: Square) -> String {
+    const FILES: [char; 9] = ['１', '２', '３', '４', '５', '６', '７', '８', '９'];
+    const RANKS: [char; 9] = ['一', '二', '三', '四', '五', '六', '七', '八', '九'];
+    let name = |names: [char; 9], index: i8| names.get(usize::from(index.unsigned_abs())).copied();
+    name(FILES, square.file().raw()).into_iter().chain(name(RANKS, square.rank().raw())).collect()
+}
+
+const fn piece_name(piece: PieceType) -> &'static str {
+    match piece {
+        PieceType::PAWN => "歩",
+        PieceType::LANCE => "香",
+        PieceType::KNIGHT => "桂",
+        PieceType::SILVER => "銀",
+        PieceType::GOLD => "金",
+        PieceType::BISHOP => "角",
+        PieceType::ROOK => "飛",
+        PieceType::PRO_PAWN => "と",
+        PieceType::PRO_LANCE => "成香",
+        PieceType::PRO_KNIGHT => "成桂",
+        PieceType::PRO_SILVER => "成銀",
+        PieceType::HORSE => "馬",
+        PieceType::DRAGON => "龍",
+        _ => "玉",
+    }
+}

@@ -1,0 +1,80 @@
+//! USI lines: one game a line, with or without `position`, a start and `moves`.
+
+use rsshogi::board::{Position, STARTPOS_SFEN, parse_sfen};
+use rsshogi::types::Move;
+
+use super::replay::Replay;
+use super::{Ending, GameRecord, RecordFault};
+use crate::csa::checked_position;
+
+/// Whether a line looks like a game or a position in USI spelling.
+pub(super) fn is_usi(line: &str) -> bool {
+    let (start, moves) = split(line);
+    match (start, moves.split_whitespace().next()) {
+        (Start::Even, None) => !line.is_empty(),
+        (Start::Sfen(sfen), _) => {
+            parse_sfen(sfen).is_ok() || line.starts_with("sfen") || line.starts_with("position")
+        }
+        (Start::Even, Some(first)) => line.starts_with(['p', 's']) || Move::from_usi(first).is_some(),
+    }
+}
+
+enum Start<'a> {
+    Even,
+    Sfen(&'a str),
+}
+
+fn split(line: &str) -> (Start<'_>, &str) {
+    let line = line.strip_prefix("position ").unwrap_or(line).trim();
+    if let Some(rest) = line.strip_prefix("startpos") {
+        let rest = rest.trim_start();
+        return (Start::Even, rest.strip_prefix("moves").unwrap_or(rest));
+    }
+    let sfen = line.strip_prefix("sfen ").unwrap_or(line);
+    match sfen.split_once("moves") {
+        Some((sfen, moves)) => (Start::Sfen(sfen.trim()), moves),
+        None if sfen.contains('/') => (Start::Sfen(sfen), ""),
+        None => (Start::Even, line),
+    }
+}
+
+pub(super) fn read(lines: &[String]) -> Result<Vec<GameRecord>, RecordFault> {
+    let games = lines.iter().enumerate().map(|(index, line)| (index + 1, line.trim()));
+    games
+        .filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
+        .map(|(at, line)| game(line, at))
+        .collect()
+}
+
+fn game(line: &str, at: usize) -> Result<GameRecord, RecordFault> {
+    let (start, moves) = split(line);
+    let sfen = match start {
+        Start::Even => STARTPOS_SFEN,
+        Start::Sfen(sfen) => sfen,
+    };
+    let mut replay =
+        Replay::new(position_of(sfen).map_err(|reason| RecordFault::new(at, reason))?, GameRecord::default());
+    for word in moves.split_whitespace() {
+        match (word, Move::from_usi(word).filter(|mv| mv.is_normal())) {
+            ("resign", _) => replay.end(Ending::Resign)?,
+            ("win", _) => replay.end(Ending::Declaration)?,
+            (_, Some(mv)) => replay.push(mv, at)?,
+            (_, None) => return Err(RecordFault::new(at, format!("`{word}` is not a move"))),
+        }
+    }
+    replay.finish()
+}
+
+/// The position of an SFEN that a game can start from.
+pub(super) fn position_of(sfen: &str) -> Result<Position, String> {
+    let state = parse_sfen(sfen).map_err(|fault| format!("position `{sfen}`: {fault}"))?;
+    checked_position(&state).map_err(|reason| format!("position `{sfen}`: {reason}"))
+}
+
+pub(super) fn write(record: &GameRecord) -> Result<String, RecordFault> {
+    record.replayed(|_, _, _| {})?;
+    let start =
+        if record.start == STARTPOS_SFEN { "startpos".to_owned() } else { format!("sfen {}", record.start) };
+    let moves = record.usi_moves();
+    Ok(if moves.is_empty() { format!("{start}\n") } else { format!("{start} moves {moves}\n") })
+}

@@ -1,0 +1,179 @@
+//! Training positions: PSV (40 bytes) and hcpe (38 bytes), one entry a ply.
+//!
+//! PSV: packed SFEN, i16 score and i8 result by the side to move, u16 move, u16 ply. hcpe: huffman-coded position,
+//! i16 score by the side to move, u16 move, i8 result by colour. Consecutive entries that continue each other are
+//! read as one game.
+
+use rsshogi::board::{HuffmanCodedPos, Position};
+use rsshogi::records::{
+    HCPE_ENTRY_BYTES, HcpeGameResult, HuffmanCodedPosAndEval, decode_entry, encode_entry,
+};
+use rsshogi::types::{Color, Move};
+
+use super::replay::Replay;
+use super::{Ending, Format, GameRecord, RecordFault};
+use crate::csa::checked_position;
+
+const PSV_ENTRY_BYTES: usize = 40;
+
+/// One position of a training file.
+struct Entry {
+    position: Position,
+    mv: Move,
+    /// Centipawns, by the side to move.
+    score: i16,
+    /// `None` for a draw.
+    winner: Option<Color>,
+}
+
+/// Reads a binary file; without a hint, the length and the first entry tell the formats apart.
+pub(super) fn read(bytes: &[u8], hint: Option<Format>) -> Result<Vec<GameRecord>, RecordFault> {
+    let fits = |size: usize, first: fn(&[u8]) -> Result<Entry, String>| {
+        bytes.len().is_multiple_of(size) && bytes.get(..size).is_some_and(|entry| first(entry).is_ok())
+    };
+    let (psv, hcpe) = (fits(PSV_ENTRY_BYTES, psv_entry), fits(HCPE_ENTRY_BYTES, hcpe_entry));
+    match hint {
+        Some(Format::Hcpe) if hcpe || !psv => games(bytes, HCPE_ENTRY_BYTES, hcpe_entry),
+        Some(Format::Psv) if psv || !hcpe => games(bytes, PSV_ENTRY_BYTES, psv_entry),
+        _ if psv => games(bytes, PSV_ENTRY_BYTES, psv_entry),
+        _ if hcpe => games(bytes, HCPE_ENTRY_BYTES, hcpe_entry),
+        _ => Err(RecordFault::new(1, "no record format known here")),
+    }
+}
+
+fn games(
+    bytes: &[u8],
+    size: usize,
+    read: fn(&[u8]) -> Result<Entry, String>,
+) -> Result<Vec<GameRecord>, RecordFault> {
+    let mut games = Vec::new();
+    let mut open: Option<Replay> = None;
+    for (index, bytes) in bytes.chunks(size).enumerate() {
+        let at = index + 1;
+        let entry = read(bytes).map_err(|reason| RecordFault::new(at, reason))?;
+        let score = if entry.position.turn() == Color::BLACK {
+            i32::from(entry.score)
+        } else {
+            -i32::from(entry.score)
+        };
+        let ending = entry.winner.map_or(Ending::Draw, |by| Ending::Won { by });
+        let mut replay = match open.take() {
+            Some(game) if continues(&game, &entry.position, &ending) => game,
+            game => {
+                games.extend(game.map(Replay::finish).transpose()?);
+                Replay::new(entry.position, GameRecord::default())
+            }
+        };
+        replay.record.ending = None;
+        replay.push(entry.mv, at)?;
+        replay.score(score);
+        replay.end(ending)?;
+        open = Some(replay);
+    }
+    games.extend(open.map(Replay::finish).transpose()?);
+    Ok(games)
+}
+
+fn continues(game: &Replay, next: &Position, ending: &Ending) -> bool {
+    game.record.ending.as_ref() == Some(ending) && game.position().to_sfen(Some(-1)) == next.to_sfen(Some(-1))
+}
+
+fn psv_entry(bytes: &[u8]) -> Result<Entry, String> {
+    let bytes: [u8; PSV_ENTRY_BYTES] = bytes.try_into().map_err(|_| "entry cut short")?;
+    let mut packed = [0; 32];
+    packed.copy_from_slice(&bytes[..32]);
+    let mut position = Position::empty();
+    let ply = u16::from_le_bytes([bytes[36], bytes[37]]);
+    position
+        .set_packed_sfen(
+            &rsshogi::board::PackedSfen::from_bytes(packed),
+            false,
+            ply.min(i16::MAX as u16) as _,
+        )
+        .map_err(|fault| format!("packed position: {fault}"))?;
+    let turn = position.turn();
+    let winner = match bytes[38] as i8 {
+        0 => None,
+        1 => Some(turn),
+        -1 => Some(turn.flip()),
+        other => return Err(format!("game result {other}")),
+    };
+    let raw = u16::from_le_bytes([bytes[34], bytes[35]]);
+    entry(position, Move::from_raw(raw), i16::from_le_bytes([bytes[32], bytes[33]]), winner)
+}
+
+fn hcpe_entry(bytes: &[u8]) -> Result<Entry, String> {
+    let parsed = decode_entry(bytes).map_err(|fault| fault.to_string())?;
+    let mut position = Position::empty();
+    position
+        .set_huffman_coded_pos(&parsed.hcp, 1)
+        .map_err(|fault| format!("huffman-coded position: {fault}"))?;
+    let winner = match parsed.game_result {
+        HcpeGameResult::Draw => None,
+        HcpeGameResult::BlackWin => Some(Color::BLACK),
+        HcpeGameResult::WhiteWin => Some(Color::WHITE),
+    };
+    entry(position, parsed.best_move16.to_move(), parsed.eval, winner)
+}
+
+fn entry(position: Position, mv: Move, score: i16, winner: Option<Color>) -> Result<Entry, String> {
+    let position = checked_position(&rsshogi::board::generate_position_state(&position))?;
+    if super::replay::can_play(&position, mv) {
+        Ok(Entry { position, mv, score, winner })
+    } else {
+        Err("illegal move".to_owned())
+    }
+}
+
+/// The score of a ply by its mover, cut to 16 bits; 0 when there is none.
+fn relative_score(ply: &super::Ply, mover: Color) -> i16 {
+    let score = ply.score.unwrap_or(0).clamp(-i32::from(i16::MAX), i32::from(i16::MAX)) as i16;
+    if mover == Color::BLACK { score } else { -score }
+}
+
+/// Writes a game with a result; one that did not end has nothing to teach.
+fn entries(
+    record: &GameRecord,
+    mut each: impl FnMut(&Position, &super::Ply, i16, Option<Color>) -> Result<Vec<u8>, String>,
+) -> Result<Vec<u8>, RecordFault> {
+    let drawn = record.ending.as_ref().is_some_and(Ending::is_draw);
+    let winner = record.winner();
+    if winner.is_none() && !drawn {
+        return Err(RecordFault::new(record.plies.len().max(1), "a game without a result"));
+    }
+    let mut out = Ok(Vec::new());
+    record.replayed(|position, index, ply| {
+        if let Ok(bytes) = &mut out {
+            match each(position, ply, relative_score(ply, position.turn()), winner) {
+                Ok(entry) => bytes.extend(entry),
+                Err(reason) => out = Err(RecordFault::new(index + 1, reason)),
+            }
+        }
+    })?;
+    out
+}
+
+pub(super) fn write_psv(record: &GameRecord) -> Result<Vec<u8>, RecordFault> {
+    entries(record, |position, ply, score, winner| {
+        let packed = position.try_to_packed_sfen().map_err(|fault| fault.to_string())?;
+        let mut out = packed.as_bytes().to_vec();
+        out.extend(score.to_le_bytes());
+        out.extend(ply.mv.raw().to_le_bytes());
+        out.extend((position.game_ply() as u16).to_le_bytes());
+        let result: i8 = winner.map_or(0, |winner| if winner == position.turn() { 1 } else { -1 });
+        out.extend([result as u8, 0]);
+        Ok(out)
+    })
+}
+
+pub(super) fn write_hcpe(record: &GameRecord) -> Result<Vec<u8>, RecordFault> {
+    entries(record, |position, ply, score, winner| {
+        let hcp: HuffmanCodedPos = position.try_to_huffman_coded_pos().map_err(|fault| fault.to_string())?;
+        let result = match winner {
+            None => HcpeGameResult::Draw,
+            Some(Color::BLACK) => HcpeGameResult::BlackWin,
+            Some(_) => HcpeGameResult::WhiteWin,
+        };
+        Ok(encode_entry(&HuffmanCodedPosAndEval::new(hcp, score, ply.mv.to_apery(), result)).to_vec())
+    })
+}
