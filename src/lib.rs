@@ -5,6 +5,7 @@ pub mod cli;
 pub mod config;
 pub mod plan;
 pub mod play;
+pub mod report;
 pub mod run;
 pub mod seat;
 pub mod store;

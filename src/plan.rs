@@ -5,8 +5,9 @@ use referee::{
     clock::TimeControl,
     rules::Rules,
     schedule::{Format, ReplayDraws, Stage},
+    sprt::{self, Sprt, SprtError},
 };
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::{path::PathBuf, time::Duration};
 
 /// Everything an event needs to be played.
@@ -50,7 +51,27 @@ impl Plan {
     /// The format in words, as reports print it: `swiss, 8 rounds of 2 games, then knock-out of the first 4, best of 3`.
     #[must_use]
     pub fn format_words(&self) -> String {
-        self.stages.iter().map(stage_words).collect::<Vec<_>>().join(", then ")
+        format_words(&self.stages)
+    }
+}
+
+/// Stages in words.
+#[must_use]
+pub fn format_words(stages: &[Stage]) -> String {
+    stages.iter().map(stage_words).collect::<Vec<_>>().join(", then ")
+}
+
+impl SprtPlan {
+    /// The test it plans.
+    ///
+    /// # Errors
+    /// When its numbers make no test.
+    pub fn test(&self) -> Result<Sprt, SprtError> {
+        let model = match self.model {
+            SprtModel::Normalized => sprt::Model::Normalized,
+            SprtModel::Logistic => sprt::Model::Logistic,
+        };
+        Sprt::new(model, self.elo0, self.elo1, self.alpha, self.beta)
     }
 }
 
@@ -84,7 +105,7 @@ pub struct Skipped {
 }
 
 /// A sequential probability ratio test.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SprtPlan {
     /// The scale of the two hypotheses.
     pub model: SprtModel,

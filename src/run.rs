@@ -10,7 +10,7 @@ pub mod worker;
 use crate::{
     bus::{Bus, Freed, Note, now},
     config::Fingerprint,
-    plan::{OpeningOrder, Plan, SprtModel, SprtPlan},
+    plan::{OpeningOrder, Plan},
     play::Table,
     store::{EventHead, EventId, Moves, Store, StoreError, Writer},
 };
@@ -80,7 +80,7 @@ pub fn run(
     openings: Openings,
     committed: impl FnMut(Vec<Stamped>) + Send + 'static,
 ) -> Result<Finished, RunError> {
-    let test = plan.sprt.as_ref().map(test).transpose()?;
+    let test = plan.sprt.map(|sprt| sprt.test()).transpose()?;
     let mut store = Store::open(&plan.database)?;
     let (event, next_game, resumed) = open_event(&mut store, plan)?;
     let mut standings = Standings::new(&plan.stages, plan.engines.len());
@@ -333,14 +333,6 @@ fn opened(plan: &Plan, resumed: bool) -> Event {
         format: plan.format_words(),
         resumed,
     })
-}
-
-fn test(plan: &SprtPlan) -> Result<Sprt, SprtError> {
-    let model = match plan.model {
-        SprtModel::Normalized => sprt::Model::Normalized,
-        SprtModel::Logistic => sprt::Model::Logistic,
-    };
-    Sprt::new(model, plan.elo0, plan.elo1, plan.alpha, plan.beta)
 }
 
 /// The verdict that these counts are enough for.

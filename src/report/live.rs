@@ -1,0 +1,115 @@
+//! Lines that tell of an event while it is played, after it is on the disk.
+
+use super::Head;
+use crate::seat::printable;
+use referee::{
+    AbortBy, Outcome, WinBy,
+    event::{Event, GameEnded, Stamped},
+};
+use std::{
+    fs::File,
+    io::{BufWriter, Write},
+};
+
+/// Tells what was committed: a line per game for people, and every event as a line of JSON for programs.
+pub struct Announcer {
+    head: Head,
+    people: Option<Box<dyn Write + Send>>,
+    programs: Option<BufWriter<File>>,
+    total: Option<u64>,
+    games: u64,
+}
+
+impl Announcer {
+    /// For an event of `total` games, where that is known, of which `games` were played before.
+    #[must_use]
+    pub fn new(head: Head, total: Option<u64>, games: u64) -> Self {
+        Self { head, people: None, programs: None, total, games }
+    }
+
+    /// Tells people here.
+    #[must_use]
+    pub fn people(mut self, to: Box<dyn Write + Send>) -> Self {
+        self.people = Some(to);
+        self
+    }
+
+    /// Tells programs here.
+    #[must_use]
+    pub fn programs(mut self, to: File) -> Self {
+        self.programs = Some(BufWriter::new(to));
+        self
+    }
+
+    /// Tells of a committed batch. A reader that is gone is told nothing more; the event goes on.
+    pub fn tell(&mut self, batch: &[Stamped]) {
+        let told = self.programs.as_mut().map(|to| lines(to, batch));
+        if let Some(Err(error)) = told {
+            eprintln!("events are no longer written: {error}");
+            self.programs = None;
+        }
+        for stamped in batch {
+            let Some(line) = self.line(&stamped.event) else { continue };
+            if self.people.as_mut().is_some_and(|to| writeln!(to, "{line}").is_err()) {
+                self.people = None;
+            }
+        }
+    }
+
+    fn line(&mut self, event: &Event) -> Option<String> {
+        match event {
+            Event::Opened(opened) => {
+                let how = if opened.resumed { "goes on" } else { "begins" };
+                Some(format!("{} {how}: {}", opened.name, opened.format))
+            }
+            Event::GameEnded(end) => Some(self.game_line(end)),
+            Event::Bye { round, player, .. } => Some(format!("round {round}: {} has a bye", self.head.player(*player))),
+            Event::Fault { text, .. } => Some(format!("fault: {}", printable(text.as_bytes()))),
+            Event::Verdict { verdict, llr, pairs } => {
+                Some(format!("verdict after {pairs} pairs: {verdict} (LLR {llr:.2})"))
+            }
+            Event::GameStarted(_) | Event::Moved(_) | Event::Closed => None,
+        }
+    }
+
+    fn game_line(&mut self, end: &GameEnded) -> String {
+        self.games += u64::from(end.outcome.counts() && !end.replayed);
+        let total = self.total.map(|total| format!("/{total}")).unwrap_or_default();
+        let (black, white) = (self.head.player(end.pairing.black), self.head.player(end.pairing.white));
+        let result = match end.outcome {
+            Outcome::Win { winner: referee::Color::Black, .. } => "1-0",
+            Outcome::Win { .. } => "0-1",
+            Outcome::Draw { .. } => "1/2",
+            Outcome::Aborted { .. } => "---",
+        };
+        let mut line =
+            format!("{}{total}  {black} - {white}  {result}  {} ({} plies)", self.games, end.outcome.cause(), end.plies);
+        if is_dispute(end.outcome) {
+            for evidence in end.evidence.lines().take(40) {
+                line.push_str("\n      ");
+                line.push_str(&printable(evidence.as_bytes()));
+            }
+        }
+        line
+    }
+}
+
+/// Endings that somebody will ask about.
+fn is_dispute(outcome: Outcome) -> bool {
+    match outcome {
+        Outcome::Win { by, .. } => matches!(
+            by,
+            WinBy::Time | WinBy::Disconnection | WinBy::IllegalMove(_) | WinBy::IllegalDeclaration | WinBy::Default
+        ),
+        Outcome::Draw { .. } => false,
+        Outcome::Aborted { by } => by != AbortBy::Stopped,
+    }
+}
+
+fn lines(to: &mut impl Write, batch: &[Stamped]) -> std::io::Result<()> {
+    for stamped in batch {
+        serde_json::to_writer(&mut *to, stamped)?;
+        to.write_all(b"\n")?;
+    }
+    to.flush()
+}

@@ -1,0 +1,174 @@
+//! Reports as people read them in a terminal: numbers right-aligned, names left.
+
+use super::{Pair, Report, StageTable, Standing, TestReport};
+use std::fmt;
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state = if self.complete { "" } else { ", not complete" };
+        writeln!(f, "{} · {} · {} games{state}\n", self.event, self.format, self.games)?;
+        for skipped in &self.skipped {
+            writeln!(f, "skipped: {skipped}")?;
+        }
+        standings(f, &self.standings)?;
+        first_move(f, self)?;
+        if self.stages.iter().any(StageTable::has_tie_breaks) {
+            self.stages.iter().try_for_each(|stage| stage_table(f, stage))?;
+        }
+        pairs(f, &self.pairs)?;
+        match &self.sprt {
+            Some(test) => write!(f, "\n{test}"),
+            None => Ok(()),
+        }
+    }
+}
+
+fn standings(f: &mut fmt::Formatter<'_>, lines: &[Standing]) -> fmt::Result {
+    let width = name_width(lines.iter().map(|line| line.name.as_str()));
+    writeln!(f, " #  {:width$}  games  wins  loss  draw   score     Elo    +-    LOS  faults", "engine")?;
+    for line in lines {
+        let faults: u64 = line.lost_by.iter().filter(|(cause, _)| is_fault(cause)).map(|(_, n)| n).sum();
+        writeln!(
+            f,
+            "{:>2}  {}  {:>5} {:>5} {:>5} {:>5}  {:>6}  {:>6} {:>5}  {:>5}  {:>6}",
+            line.rank,
+            padded(&line.name, width),
+            line.games,
+            line.wins,
+            line.losses,
+            line.draws,
+            percent(line.score, 1),
+            elo(line.elo, line.elo_kind),
+            line.elo_error.map_or_else(|| "-".to_owned(), |error| format!("{error:.0}")),
+            percent(line.los, 0),
+            if faults == 0 { "-".to_owned() } else { faults.to_string() },
+        )?;
+    }
+    if lines.iter().any(|line| line.elo_kind == "tentative") {
+        writeln!(f, "    ~ the games alone do not bound this Elo: everything won or lost, or too few met")?;
+    }
+    Ok(())
+}
+
+/// Losses that are not shogi.
+fn is_fault(cause: &str) -> bool {
+    ["time", "disconnection", "default", "illegal-declaration"].contains(&cause) || cause.starts_with("illegal-move")
+}
+
+fn first_move(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
+    let first = &report.first_move;
+    let advantage = match (first.elo, first.elo_error) {
+        (Some(elo), Some(error)) => format!(" (Elo {elo:+.0} +-{error:.0})"),
+        _ => String::new(),
+    };
+    let causes = |causes: &super::Causes| {
+        causes.iter().map(|(cause, games)| format!("{cause} {games}")).collect::<Vec<_>>().join(", ")
+    };
+    writeln!(f, "\nblack scores {}{advantage}; endings: {}", percent(first.score, 1), causes(&report.endings))?;
+    match report.uncounted.is_empty() {
+        true => Ok(()),
+        false => writeln!(f, "not counted: {}", causes(&report.uncounted)),
+    }
+}
+
+impl StageTable {
+    fn has_tie_breaks(&self) -> bool {
+        self.table.iter().any(|line| line.row.buchholz.is_some() || line.row.round.is_some())
+    }
+}
+
+fn stage_table(f: &mut fmt::Formatter<'_>, stage: &StageTable) -> fmt::Result {
+    let width = name_width(stage.table.iter().map(|line| line.name.as_str()));
+    let knockout = stage.table.iter().any(|line| line.row.round.is_some());
+    writeln!(f, "\n{}", stage.format)?;
+    match knockout {
+        true => writeln!(f, " #  {:width$}  games  score  round", "engine")?,
+        false => writeln!(f, " #  {:width$}  games  score  Buchholz  Sonneborn-Berger", "engine")?,
+    }
+    for line in &stage.table {
+        let row = &line.row;
+        let name = padded(&line.name, width);
+        let (games, score) = (row.games.games(), row.half_points as f64 / 2.0);
+        write!(f, "{:>2}  {name}  {games:>5}  {score:>5.1}", row.rank)?;
+        match row.round {
+            Some(round) => writeln!(f, "  {round:>5}")?,
+            None => {
+                let half = |half_points: Option<u64>, parts: f64| half_points.unwrap_or(0) as f64 / parts;
+                writeln!(f, "  {:>8.1}  {:>16.2}", half(row.buchholz, 2.0), half(row.sonneborn_berger, 4.0))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn pairs(f: &mut fmt::Formatter<'_>, pairs: &[Pair]) -> fmt::Result {
+    let width = name_width(pairs.iter().flat_map(|pair| [pair.name.as_str(), pair.opponent.as_str()]));
+    writeln!(f, "\n{:width$}     {:width$}  games  wins  loss  draw   score     Elo    +-    LOS", "pair", "")?;
+    for pair in pairs {
+        let bound = pair.elo_bound.map(|elo| format!("{}{elo:+.0}", if pair.elo_kind == "at_least" { ">" } else { "<" }));
+        writeln!(
+            f,
+            "{} vs  {}  {:>5} {:>5} {:>5} {:>5}  {:>6}  {:>6} {:>5}  {:>5}",
+            padded(&pair.name, width),
+            padded(&pair.opponent, width),
+            pair.games,
+            pair.wins,
+            pair.losses,
+            pair.draws,
+            percent(pair.score, 1),
+            bound.unwrap_or_else(|| elo(pair.elo, pair.elo_kind)),
+            pair.elo_error.map_or_else(|| "-".to_owned(), |error| format!("{error:.0}")),
+            percent(Some(pair.los), 0),
+        )?;
+    }
+    Ok(())
+}
+
+impl fmt::Display for TestReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let plan = &self.plan;
+        let model = match plan.model {
+            crate::plan::SprtModel::Normalized => "normalized",
+            crate::plan::SprtModel::Logistic => "logistic",
+        };
+        writeln!(f, "SPRT {model} [{}, {}] alpha {} beta {}", plan.elo0, plan.elo1, plan.alpha, plan.beta)?;
+        let [ll, ld, level, wd, ww] = self.finished.pentanomial;
+        writeln!(f, "  pairs {} (0: {ll}, 1/2: {ld}, 1: {level}, 3/2: {wd}, 2: {ww})", self.finished.pairs)?;
+        writeln!(f, "  LLR {:.2} in [{:.2}, {:.2}]; of all finished pairs {:.2}", self.llr, self.lower, self.upper, self.final_llr)?;
+        match (&self.verdict, &self.at_stop) {
+            (Some(verdict), Some(stop)) => {
+                let means = if verdict == "H1" { "the first engine is stronger" } else { "it is not stronger by that much" };
+                writeln!(f, "  {verdict} accepted after {} pairs at LLR {:.2}: {means}", stop.pairs, stop.llr)?;
+            }
+            _ => writeln!(f, "  no verdict")?,
+        }
+        match &self.estimate {
+            Some(e) => writeln!(f, "  Elo corrected for the stop: {:+.1} [{:+.1}, {:+.1}]", e.elo, e.low, e.high),
+            None => Ok(()),
+        }
+    }
+}
+
+fn elo(value: Option<f64>, kind: &str) -> String {
+    let mark = if kind == "tentative" { "~" } else { "" };
+    value.map_or_else(|| "n/a".to_owned(), |elo| format!("{mark}{elo:+.0}"))
+}
+
+fn percent(share: Option<f64>, digits: usize) -> String {
+    share.map_or_else(|| "-".to_owned(), |share| format!("{:.digits$}%", 100.0 * share))
+}
+
+/// Columns a name takes in a terminal: kanji take two.
+fn columns(name: &str) -> usize {
+    unicode_width::UnicodeWidthStr::width(name)
+}
+
+fn name_width<'a>(names: impl Iterator<Item = &'a str>) -> usize {
+    names.map(columns).max().unwrap_or(0).max("engine".len())
+}
+
+fn padded(name: &str, width: usize) -> String {
+    let name = crate::seat::printable(name.as_bytes());
+    let gap = width.saturating_sub(columns(&name));
+    name + &" ".repeat(gap)
+}
