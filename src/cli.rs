@@ -1,6 +1,6 @@
 //! What may be typed: every command with its arguments, and the exit codes scripts can rely on.
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
 /// Tournaments and match servers for computer shogi.
@@ -22,6 +22,25 @@ Exit codes:
   10  SPRT accepted H1 (the first engine is stronger by elo1)
   11  SPRT accepted H0
   20  `check`: the engine has faults; `import --verify`: records disagree with the referee";
+
+/// Reads the command line; prints help or what is wrong, and exits, where there is nothing to do.
+#[must_use]
+pub fn parse() -> Cli {
+    let matches = Cli::command().get_matches();
+    match from(&matches) {
+        Ok(cli) => cli,
+        Err(error) => error.exit(),
+    }
+}
+
+fn from(matches: &ArgMatches) -> Result<Cli, clap::Error> {
+    let mut cli = Cli::from_arg_matches(matches)?;
+    if let (Command::Match(args), Some((_, typed))) = (&mut cli.command, matches.subcommand()) {
+        let groups = typed.get_occurrences::<String>("engine").into_iter().flatten();
+        args.engines = groups.map(|words| words.cloned().collect()).collect();
+    }
+    Ok(cli)
+}
 
 /// The commands.
 #[derive(Debug, Subcommand)]
@@ -92,6 +111,9 @@ pub struct MatchArgs {
     /// ponder=true option.NAME=VALUE ...; give it twice or more.
     #[arg(long, num_args = 1.., required = true, value_name = "KEY=VALUE", action = clap::ArgAction::Append)]
     pub engine: Vec<String>,
+    /// The same words, one list for each `--engine`.
+    #[arg(skip)]
+    pub engines: Vec<Vec<String>>,
     /// Name of the event in the database.
     #[arg(long, default_value = "match")]
     pub name: String,

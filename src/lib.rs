@@ -2,7 +2,9 @@
 
 pub mod bus;
 pub mod cli;
+pub mod commands;
 pub mod config;
+pub mod openings;
 pub mod plan;
 pub mod play;
 pub mod report;

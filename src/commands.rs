@@ -1,0 +1,146 @@
+//! The commands: each takes what was typed, does it, and says how to exit.
+
+mod ad_hoc;
+mod calculator;
+mod play;
+
+pub use ad_hoc::ad_hoc;
+pub use calculator::sprt;
+pub use play::run;
+
+use crate::{
+    cli::{Cli, ReportArgs},
+    config::Faults,
+    report::{Head, Report},
+    run::RunError,
+    store::{EventSummary, Moves, Store, StoreError},
+};
+use clap::CommandFactory;
+use referee::standings::Standings;
+use std::{io, process::ExitCode};
+
+/// How a command that did its work exits; see [`crate::cli::EXIT_CODES`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// Done.
+    Done,
+    /// The request failed.
+    Failed,
+    /// Wrong command line or configuration.
+    Wrong,
+    /// Stopped before the end.
+    Stopped,
+    /// SPRT accepted H1.
+    H1,
+    /// SPRT accepted H0.
+    H0,
+    /// Faults were found.
+    Faults,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(match exit {
+            Exit::Done => 0,
+            Exit::Failed => 1,
+            Exit::Wrong => 2,
+            Exit::Stopped => 3,
+            Exit::H1 => 10,
+            Exit::H0 => 11,
+            Exit::Faults => 20,
+        })
+    }
+}
+
+/// Why a command did not do its work.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// The configuration is wrong.
+    #[error("the configuration is wrong:\n{0}")]
+    Config(Faults),
+    /// What was typed is wrong.
+    #[error("{0}")]
+    Usage(String),
+    /// The event cannot be played.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// The database.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// Anything else.
+    #[error("{0}")]
+    Other(String),
+}
+
+impl From<&Failure> for Exit {
+    fn from(failure: &Failure) -> Self {
+        match failure {
+            Failure::Config(_)
+            | Failure::Usage(_)
+            | Failure::Run(RunError::Changed { .. } | RunError::Engines(_)) => Self::Wrong,
+            _ => Self::Failed,
+        }
+    }
+}
+
+/// Prints a completion script.
+///
+/// # Errors
+/// Never.
+pub fn completions(shell: clap_complete::Shell) -> Result<Exit, Failure> {
+    clap_complete::generate(shell, &mut Cli::command(), "renmei", &mut io::stdout());
+    Ok(Exit::Done)
+}
+
+/// Reports an event of a database.
+///
+/// # Errors
+/// When the database or the event is not there.
+pub fn report(args: &ReportArgs) -> Result<Exit, Failure> {
+    let store = Store::read(&args.db)?;
+    let events = store.events()?;
+    if args.list {
+        list(&events);
+        return Ok(Exit::Done);
+    }
+    let event = find_event(&events, args.event.as_deref())?;
+    let unreadable = |e| Failure::Other(format!("the stored plan of `{}` cannot be read: {e}", event.name));
+    let head = Head::from_json(&event.plan).map_err(unreadable)?;
+    let mut standings = Standings::new(&head.stages, event.players.len());
+    store.replay(event.id, Moves::Without, &mut |stamped| standings.fold(&stamped.event))?;
+    print(&Report::new(&head, &standings, event.closed), args.json);
+    Ok(Exit::Done)
+}
+
+/// The event of that name; without one, the last.
+///
+/// # Errors
+/// When there is none.
+pub fn find_event<'a>(events: &'a [EventSummary], name: Option<&str>) -> Result<&'a EventSummary, Failure> {
+    let found = match name {
+        Some(name) => events.iter().find(|event| event.name == name),
+        None => events.last(),
+    };
+    found.ok_or_else(|| match name {
+        Some(name) => {
+            let names: Vec<_> = events.iter().map(|event| event.name.as_str()).collect();
+            Failure::Usage(format!("there is no event `{name}` in this database; it has: {}", names.join(", ")))
+        }
+        None => Failure::Usage("this database has no event yet".to_owned()),
+    })
+}
+
+fn list(events: &[EventSummary]) {
+    for event in events {
+        let state = if event.closed { "complete" } else { "not complete" };
+        let name = crate::seat::printable(event.name.as_bytes());
+        println!("{name}  {} games, {} players, {}, {state}", event.counted, event.players.len(), event.kind);
+    }
+}
+
+fn print(report: &Report, json: bool) {
+    match json {
+        false => print!("{report}"),
+        true => println!("{}", serde_json::to_string_pretty(report).unwrap_or_else(|e| format!("{{\"error\": \"{e}\"}}"))),
+    }
+}

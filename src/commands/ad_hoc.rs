@@ -1,0 +1,150 @@
+//! `renmei match`: what was typed becomes a configuration, which is then checked and played like any other.
+
+use super::{Exit, Failure, play::play};
+use crate::{
+    cli::MatchArgs,
+    config::{self, Environment},
+};
+use std::path::Path;
+use toml::{Table, Value};
+
+/// Plays engines against each other without a configuration file.
+///
+/// # Errors
+/// When what was typed is wrong or the engines cannot play.
+pub fn ad_hoc(args: &MatchArgs) -> Result<Exit, Failure> {
+    let config = configuration(args).map_err(Failure::Usage)?;
+    let text = toml::to_string(&config).map_err(|e| Failure::Usage(e.to_string()))?;
+    let environment = Environment::here(Path::new(".")).map_err(|e| Failure::Other(e.to_string()))?;
+    let plan = config::parse(&text, None, &environment).map_err(Failure::Config)?;
+    play(plan, &args.playing)
+}
+
+fn configuration(args: &MatchArgs) -> Result<Table, String> {
+    let mut config = Table::new();
+    config.insert("event".to_owned(), event(args).into());
+    let time = Table::from_iter([pair("control", args.time.clone()), pair("margin", args.margin.clone())]);
+    config.insert("time".to_owned(), time.into());
+    config.insert("rules".to_owned(), Table::from_iter([pair("max_moves", i64::from(args.max_moves))]).into());
+    if !args.openings.is_empty() {
+        config.insert("openings".to_owned(), openings(args).into());
+    }
+    if !args.sprt.is_empty() {
+        config.insert("sprt".to_owned(), sprt(args)?.into());
+    }
+    let engines = args.engines.iter().enumerate().map(|(at, words)| engine(at, words).map(Value::from));
+    config.insert("engines".to_owned(), Value::Array(engines.collect::<Result<_, _>>()?));
+    Ok(config)
+}
+
+fn pair(key: &str, value: impl Into<Value>) -> (String, Value) {
+    (key.to_owned(), value.into())
+}
+
+fn event(args: &MatchArgs) -> Table {
+    let format = match (args.sprt.is_empty(), args.gauntlet) {
+        (false, _) => "sprt",
+        (true, true) => "gauntlet",
+        (true, false) => "round-robin",
+    };
+    let mut event = Table::from_iter([
+        pair("name", args.name.clone()),
+        pair("format", format),
+        pair("seed", i64::try_from(args.seed).unwrap_or(i64::MAX)),
+        pair("database", format!("{}.db", file_stem(&args.name))),
+    ]);
+    if args.sprt.is_empty() {
+        event.extend([pair("games", i64::try_from(args.games).unwrap_or(i64::MAX))]);
+    }
+    if let Some(concurrency) = args.playing.concurrency {
+        event.extend([pair("concurrency", i64::try_from(concurrency).unwrap_or(i64::MAX))]);
+    }
+    event.extend([pair("oversubscribe", args.playing.oversubscribe)]);
+    event
+}
+
+/// A name for a file that is no path to somewhere else.
+fn file_stem(name: &str) -> String {
+    name.chars().map(|c| if c.is_alphanumeric() || "-_".contains(c) { c } else { '_' }).collect()
+}
+
+fn openings(args: &MatchArgs) -> Table {
+    let files = args.openings.iter().map(|path| Value::from(path.display().to_string())).collect();
+    let order = if args.sequential { "sequential" } else { "random" };
+    let mut openings = Table::from_iter([pair("files", Value::Array(files)), pair("order", order)]);
+    if let Some(plies) = args.plies {
+        openings.extend([pair("plies", i64::from(plies))]);
+    }
+    openings
+}
+
+fn sprt(args: &MatchArgs) -> Result<Table, String> {
+    let mut sprt = Table::from_iter([pair("max_games", i64::try_from(args.games).unwrap_or(i64::MAX))]);
+    for word in &args.sprt {
+        let (key, value) = key_value(word)?;
+        sprt.insert(key.to_owned(), plain(value));
+    }
+    Ok(sprt)
+}
+
+/// The words of one `--engine`, in the configuration's keys.
+fn engine(at: usize, words: &[String]) -> Result<Table, String> {
+    let mut engine = Table::new();
+    let mut options = Table::new();
+    let mut environment = Table::new();
+    for word in words {
+        let (key, value) = key_value(word)?;
+        let text = || Value::from(value);
+        let (key, value) = match key {
+            "cmd" => ("command", text()),
+            "dir" => ("directory", text()),
+            "name" | "directory" | "command" | "reserve" | "restart" | "time" => (key, text()),
+            "nodes" | "depth" => ("time", format!("{key} {value}").into()),
+            "args" => (key, Value::Array(value.split_whitespace().map(Value::from).collect())),
+            "go" if value.contains("only") => (key, text()),
+            "go" => (key, Value::Array(value.split(',').map(Value::from).collect())),
+            _ => match (key.strip_prefix("option."), key.strip_prefix("env.")) {
+                (Some(option), _) => {
+                    options.insert(option.to_owned(), text());
+                    continue;
+                }
+                (_, Some(variable)) => {
+                    environment.insert(variable.to_owned(), text());
+                    continue;
+                }
+                _ => (key, plain(value)),
+            },
+        };
+        engine.insert(key.to_owned(), value);
+    }
+    let command = engine.get("command").and_then(Value::as_str).ok_or_else(|| {
+        format!("--engine {}: there is no cmd=PROGRAM; got `{}`", at + 1, words.join(" "))
+    })?;
+    if !engine.contains_key("name") {
+        let program = Path::new(command).file_name().map_or_else(|| "engine".into(), |name| name.to_string_lossy());
+        let name = format!("{program}-{}", at + 1);
+        engine.insert("name".to_owned(), name.into());
+    }
+    for (key, table) in [("options", options), ("environment", environment)] {
+        if !table.is_empty() {
+            engine.insert(key.to_owned(), table.into());
+        }
+    }
+    Ok(engine)
+}
+
+fn key_value(word: &str) -> Result<(&str, &str), String> {
+    word.split_once('=').ok_or_else(|| format!("`{word}` is not KEY=VALUE"))
+}
+
+/// A number or a truth where it reads as one; the configuration's check says what it should have been.
+fn plain(value: &str) -> Value {
+    if let Ok(number) = value.parse::<i64>() {
+        return number.into();
+    }
+    match (value.parse::<f64>(), value.parse::<bool>()) {
+        (Ok(number), _) => number.into(),
+        (_, Ok(truth)) => truth.into(),
+        _ => value.into(),
+    }
+}
