@@ -185,9 +185,9 @@ fn every_ending_survives_where_the_format_has_a_word_for_it() {
                 (Won { .. }, Format::Csa | Format::Csa3 | Format::Jkf) => None,
                 (PerpetualCheck { by }, Format::Jkf) => Some(Illegal { by: *by }),
                 // A summary line says who won, and a win against the side to move is taken for a resignation.
-                (Won { .. } | WinByDefault | LossByDefault, Format::Ki2 | Format::Kif | Format::Kifu) => {
-                    again.ending.clone()
-                }
+                (Won { by }, _) if *by != record.side_to_move() => Some(Resign),
+                (LossByDefault, Format::Ki2) => Some(Resign),
+                (WinByDefault, Format::Ki2) => Some(Won { by: record.side_to_move() }),
                 _ => Some(ending.clone()),
             };
             assert_eq!(again.ending, expected, "{format:?}");
@@ -336,6 +336,35 @@ proptest! {
                     prop_assert!(read(&written, Some(format)).is_ok(), "{:?}: {}", format, String::from_utf8_lossy(&written));
                 }
             }
+        }
+    }
+}
+
+#[test]
+fn every_legal_move_is_found_again_from_its_ki2_and_csa_spelling() {
+    use rsshogi::board::{LegalAll, MoveList, generate_moves};
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/positions_a.tsv");
+    let shared = std::fs::read_to_string(&file).unwrap_or_default();
+    if shared.is_empty() {
+        eprintln!("fewer positions: {} is absent", file.display());
+    }
+    let shared = shared
+        .lines()
+        .step_by(20)
+        .filter_map(|line| line.split('\t').find(|cell| cell.matches('/').count() == 8));
+    let own = [
+        "4k4/9/9/3+B+B4/9/3GGG3/3G1G3/9/4K4 b RS2N2L3Prs 1",
+        "k8/3ggg3/3g1g3/9/4p4/3+p1+r3/5+r3/9/K8 w 2b2s 1",
+    ];
+    for sfen in own.into_iter().chain(shared) {
+        let Ok(position) = Position::from_sfen(sfen) else { continue };
+        let mut legal = MoveList::new();
+        generate_moves::<LegalAll>(&position, &mut legal);
+        for &mv in legal.iter() {
+            let ki2 = kif_write::ki2_move(&position, mv);
+            assert_eq!(kif_move::resolve(&position, None, &ki2), Ok(mv), "{ki2} in {sfen}");
+            let csa = crate::csa::move_to_csa(&position, mv).unwrap();
+            assert_eq!(crate::csa::move_from_csa(&position, &csa), Some(mv), "{csa} in {sfen}");
         }
     }
 }
