@@ -297,7 +297,7 @@ mod tests {
     fn a_position_block_survives_a_round_trip() {
         for start in [
             "lnsgkgsnl/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
-            "4k4/1+P7/9/4+r4/9/9/9/9/4K4 w 2RG17p 1",
+            "4k4/1+P7/9/3+r5/9/9/9/9/4K4 w RG2b17p 1",
         ] {
             let position = Position::from_sfen(start).unwrap();
             let mut block = PositionBlock::default();

@@ -1,17 +1,17 @@
 //! Game records: one neutral [`GameRecord`], read from and written as the formats of the shogi world.
 //!
-//! [`read`] finds encoding and format by content and says line and reason where it refuses; [`write`] spells a
+//! [`read`] finds encoding and format by content and says line and reason where it refuses; [`write()`] spells a
 //! record in a [`Format`]. Only the main line is kept: variations in a file are passed over.
 //!
 //! What a format can say (comments belong to plies; "reason" is the [`Ending`]):
 //!
 //! | format | times | scores, PV | comments | names, dates | reason |
 //! |---|---|---|---|---|---|
-//! | CSA 3.0 | ms | yes | yes | yes | all but [`Ending::Won`] |
-//! | CSA 2.2 | seconds | yes | yes | yes | all but [`Ending::Won`] |
-//! | KIF, KIFU | seconds | yes | yes | yes | all but [`Ending::Won`] |
-//! | KI2, KI2U | no | yes | yes | yes | all; a default becomes a resignation or a win |
-//! | JKF | seconds | no | yes | yes | all but [`Ending::Won`]; defaults by their KIF word |
+//! | CSA 3.0 | ms | yes | yes | yes | all but [`Ending::Won`]; perpetual check in a comment |
+//! | CSA 2.2 | seconds | yes | yes | yes | likewise |
+//! | KIF, KIFU | seconds | yes | yes | yes | all, but a win against the side to move becomes a resignation |
+//! | KI2, KI2U | no | yes | yes | yes | likewise, and defaults become a win or a resignation |
+//! | JKF | seconds | no | yes | yes | all but [`Ending::Won`]; perpetual check becomes illegal |
 //! | USI lines | no | no | no | no | none |
 //! | USEN | no | no | no | no | resign, time up, draws as impasse, interrupted |
 //! | PSV, hcpe | no | 16-bit score, no PV | no | no | who won |

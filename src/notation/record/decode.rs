@@ -14,7 +14,7 @@ pub(super) fn is_binary(bytes: &[u8]) -> bool {
 pub(super) fn lines(bytes: &[u8]) -> Vec<String> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let mut lines: Vec<String> =
-        bytes.split(|byte| *byte == b'\n').flat_map(|line| old_mac_lines(line)).map(decoded).collect();
+        bytes.split(|byte| *byte == b'\n').flat_map(old_mac_lines).map(decoded).collect();
     if lines.last().is_some_and(String::is_empty) {
         lines.pop();
     }

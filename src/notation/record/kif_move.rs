@@ -241,9 +241,9 @@ mod tests {
 
     #[test]
     fn left_and_right_of_two_horses_are_relative() {
-        let horses = "4k4/9/9/9/9/3++B+B5/9/9/4K4 b - 1".replace("++B", "+B");
-        assert_eq!(usi(&horses, "同馬左").as_deref(), Ok("6f5e"));
-        assert_eq!(usi(&horses, "同馬右").as_deref(), Ok("5f5e"));
+        let horses = "4k4/9/9/9/9/3+B+B4/9/9/4K4 b - 1";
+        assert_eq!(usi(horses, "同馬左").as_deref(), Ok("6f5e"));
+        assert_eq!(usi(horses, "同馬右").as_deref(), Ok("5f5e"));
     }
 
     #[test]

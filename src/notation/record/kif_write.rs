@@ -6,6 +6,7 @@ use rsshogi::board::{InitialPosition, Position};
 use rsshogi::records::board_to_bod;
 use rsshogi::types::{Color, Move, PieceType, Square};
 
+use super::kif_move::resolve;
 use super::replay::play;
 use super::{GameRecord, Ply, RecordFault};
 
@@ -110,8 +111,18 @@ fn notes(position: &Position, ply: &Ply) -> String {
     out + &comment_lines(&ply.comment)
 }
 
-fn ki2_move(position: &Position, mv: Move) -> String {
-    position.move32_from_move(mv).to_ki2(position).unwrap_or_default()
+/// A move as KI2 writes it. rsshogi spells it but for gold-like pieces that move sideways while another stands
+/// behind on the same side (左寄, 右寄): there the missing word is added.
+pub(super) fn ki2_move(position: &Position, mv: Move) -> String {
+    let text = position.move32_from_move(mv).to_ki2(position).unwrap_or_default();
+    let means_it = |text: &str| resolve(position, Some(mv.to_sq()), text) == Ok(mv);
+    if !means_it(&text)
+        && let Some(at) = text.find(['左', '右'])
+    {
+        let (head, tail) = text.split_at(at + '左'.len_utf8());
+        return format!("{head}寄{tail}");
+    }
+    text
 }
 
 fn kif_line(number: usize, text: &str, time_ms: Option<u32>, total_ms: &mut u64) -> String {

@@ -85,11 +85,7 @@ fn psv_entry(bytes: &[u8]) -> Result<Entry, String> {
     let mut position = Position::empty();
     let ply = u16::from_le_bytes([bytes[36], bytes[37]]);
     position
-        .set_packed_sfen(
-            &rsshogi::board::PackedSfen::from_bytes(packed),
-            false,
-            ply.min(i16::MAX as u16) as _,
-        )
+        .set_packed_sfen(&rsshogi::board::PackedSfen::from_bytes(packed), false, ply)
         .map_err(|fault| format!("packed position: {fault}"))?;
     let turn = position.turn();
     let winner = match bytes[38] as i8 {
@@ -159,7 +155,7 @@ pub(super) fn write_psv(record: &GameRecord) -> Result<Vec<u8>, RecordFault> {
         let mut out = packed.as_bytes().to_vec();
         out.extend(score.to_le_bytes());
         out.extend(ply.mv.raw().to_le_bytes());
-        out.extend((position.game_ply() as u16).to_le_bytes());
+        out.extend(position.game_ply().to_le_bytes());
         let result: i8 = winner.map_or(0, |winner| if winner == position.turn() { 1 } else { -1 });
         out.extend([result as u8, 0]);
         Ok(out)
