@@ -20,6 +20,8 @@ struct Host {
     log: Vec<Event>,
     started: Vec<Pairing>,
     dice: u64,
+    /// The same games end otherwise in another year.
+    year: u64,
     /// One ending in so many is an abort; 0: none.
     aborts: u64,
 }
@@ -31,9 +33,11 @@ fn mixed(number: u64) -> u64 {
     (bits ^ (bits >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 11
 }
 
-/// A result that depends on the game alone: the lower id wins more often; some games are drawn.
-fn result(pairing: &Pairing) -> Outcome {
-    let number = mixed(pairing.index * 1009 + u64::from(pairing.stage) * 77 + u64::from(pairing.black.0));
+/// A result that depends on the game and the year alone: the lower id wins more often; some games are drawn.
+fn result(pairing: &Pairing, year: u64) -> Outcome {
+    let number = mixed(
+        year ^ mixed(pairing.index * 1009 + u64::from(pairing.stage) * 77 + u64::from(pairing.black.0)),
+    );
     let lower_is_black = pairing.black < pairing.white;
     match number % 10 {
         0..=1 => Outcome::Draw { by: DrawBy::Sennichite },
@@ -57,6 +61,7 @@ impl Host {
             log: Vec::new(),
             started: Vec::new(),
             dice,
+            year: 0,
             aborts: 0,
         }
     }
@@ -93,7 +98,10 @@ impl Host {
         let at = self.roll(self.running.len());
         let pairing = self.running.swap_remove(at);
         let aborted = self.aborts > 0 && self.roll(self.aborts as usize) == 0;
-        self.end(pairing, if aborted { Outcome::Aborted { by: AbortBy::Stopped } } else { result(&pairing) });
+        self.end(
+            pairing,
+            if aborted { Outcome::Aborted { by: AbortBy::Stopped } } else { result(&pairing, self.year) },
+        );
     }
 
     fn end(&mut self, pairing: Pairing, outcome: Outcome) {
@@ -318,11 +326,11 @@ fn a_slow_game_holds_up_nobody_in_a_round_robin() {
     let Next::Game(slow) = host.next() else { panic!("there are games") };
     while let Next::Game(game) = host.next() {
         host.running.clear();
-        host.end(game, result(&game));
+        host.end(game, result(&game, 0));
     }
     assert_eq!(host.counted().len() as u64 + 1, host.schedule.total().unwrap());
     assert_eq!(host.next(), Next::Wait);
-    host.end(slow, result(&slow));
+    host.end(slow, result(&slow, 0));
     assert_eq!(host.next(), Next::Done);
 }
 
@@ -354,8 +362,8 @@ fn after_the_verdict_started_pairs_are_finished_and_no_new_one_is_begun() {
             host.next();
         }
         let (third, sixth) = (host.running[2], host.running[5]);
-        host.end(third, result(&third));
-        host.end(sixth, result(&sixth));
+        host.end(third, result(&third, 0));
+        host.end(sixth, result(&sixth, 0));
         host.tell(Event::Verdict { verdict: "H1".into(), llr: 3.0, pairs: 0 });
         if killed {
             host.resume();
@@ -421,7 +429,7 @@ fn a_million_games_are_handed_out_and_counted_without_being_stored() {
         if late.len() == 16 {
             // The last to start ends first.
             while let Some(pairing) = late.pop() {
-                let (outcome, evidence) = (result(&pairing), String::new());
+                let (outcome, evidence) = (result(&pairing, 0), String::new());
                 let game = GameId(games);
                 let ended = GameEnded { game, pairing, outcome, plies: 0, evidence, replayed: false };
                 standings.fold(&Event::GameEnded(ended));

@@ -9,6 +9,7 @@ proptest! {
     ) {
         let tie = if extra == 0 { Tie::HigherSeed } else { Tie::MoreGames { extra } };
         let mut host = Host::new(&[stage(Format::Knockout { tie }, games)], players, dice);
+        host.year = dice;
         host.play(at_once, usize::MAX);
         let mut lost = BTreeSet::new();
         let mut encounters: BTreeMap<(PlayerId, PlayerId), Vec<Pairing>> = BTreeMap::new();
@@ -18,7 +19,7 @@ proptest! {
         for (&(higher, lower), met) in &encounters {
             let score: u64 = met.iter().map(|game| {
                 let color = if game.black == higher { Color::Black } else { Color::White };
-                u64::from(result(game).half_points(color).unwrap())
+                u64::from(result(game, dice).half_points(color).unwrap())
             }).sum();
             // Seeds are the order of entry: a level encounter goes to the lower id.
             lost.insert(if score >= met.len() as u64 { lower } else { higher });

@@ -53,7 +53,7 @@ impl History {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(160))]
 
     #[test]
     fn a_swiss_has_rematches_and_colour_surpluses_only_where_they_cannot_be_avoided(
@@ -62,6 +62,7 @@ proptest! {
         let rounds = (players - 1).saturating_sub(short).max(1) as u32;
         let host = {
             let mut host = Host::new(&[stage(Format::Swiss { rounds }, 1)], players, dice);
+        host.year = dice;
             host.play(4, usize::MAX);
             host
         };
@@ -91,6 +92,7 @@ proptest! {
     #[test]
     fn colours_of_a_swiss_of_usual_length_differ_by_two_at_most(players in 8..17_usize, dice: u64) {
         let mut host = Host::new(&[stage(Format::Swiss { rounds: 6 }, 1)], players, dice);
+        host.year = dice;
         host.play(4, usize::MAX);
         let balances = balances(host.counted().values(), players);
         prop_assert!(balances.iter().all(|balance| balance.abs() <= 2), "{balances:?}");
@@ -133,4 +135,24 @@ fn a_hundred_players_are_paired_round_after_round() {
     assert_eq!(host.counted().len(), 450);
     let byes: HashSet<_> = host.byes().into_iter().map(|(_, player)| player).collect();
     assert_eq!(byes.len(), 9);
+}
+
+#[test]
+fn players_of_equal_score_meet_while_there_are_enough_of_them() {
+    let mut host = Host::new(&[stage(Format::Swiss { rounds: 3 }, 1)], 16, 1);
+    let mut wins = [0; 16];
+    for round in 1..=3 {
+        let games: Vec<Pairing> = std::iter::from_fn(|| match host.next() {
+            Next::Game(game) => Some(game),
+            _ => None,
+        })
+        .collect();
+        assert_eq!(games.len(), 8);
+        for game in games {
+            assert_eq!(wins[game.black.index()], wins[game.white.index()], "round {round}");
+            let black_wins = mixed(game.index) & 1 == 0;
+            wins[if black_wins { game.black } else { game.white }.index()] += 1;
+            host.end(game, Outcome::loss(if black_wins { Color::White } else { Color::Black }, WinBy::Mate));
+        }
+    }
 }
