@@ -6,8 +6,8 @@
 //! `Standings` and goes on: what is finished is not issued again, what is not is, as a further attempt if it was
 //! started. With the same seed and results, the same pairings come out.
 //!
-//! **"Why was I paired so?"** Each format answers in the documentation of its module; none has a hidden state. What
-//! they have in common:
+//! **"Why was I paired so?"** Each format answers in the documentation of its module ([`round_robin`], [`gauntlet`],
+//! [`swiss`], [`knockout`], [`sprt`]); none has a hidden state. What they have in common:
 //!
 //! - A stage is a list of encounters (two players meeting once), each of a fixed number of indices (its games, and
 //!   the extra ones that a tie rule may ask for): index = encounter * that number + game. Round robin, gauntlet and
@@ -19,12 +19,12 @@
 //! - Games come in the order of their indices, but no game waits for a slow one unless it depends on its result.
 //! - A later stage is entered by the best of the stage before: [`Standings::entrants`].
 
-mod gauntlet;
-pub(crate) mod knockout;
+pub mod gauntlet;
+pub mod knockout;
 mod matching;
-mod round_robin;
-mod sprt;
-mod swiss;
+pub mod round_robin;
+pub mod sprt;
+pub mod swiss;
 
 use crate::{
     Outcome,

@@ -1,3 +1,6 @@
+mod knockout;
+mod swiss;
+
 use super::*;
 use crate::{
     AbortBy, Color, DrawBy, WinBy,
@@ -17,6 +20,8 @@ struct Host {
     log: Vec<Event>,
     started: Vec<Pairing>,
     dice: u64,
+    /// The same games end otherwise in another year.
+    year: u64,
     /// One ending in so many is an abort; 0: none.
     aborts: u64,
 }
@@ -28,9 +33,11 @@ fn mixed(number: u64) -> u64 {
     (bits ^ (bits >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 11
 }
 
-/// A result that depends on the game alone: the lower id wins more often; some games are drawn.
-fn result(pairing: &Pairing) -> Outcome {
-    let number = mixed(pairing.index * 1009 + u64::from(pairing.stage) * 77 + u64::from(pairing.black.0));
+/// A result that depends on the game and the year alone: the lower id wins more often; some games are drawn.
+fn result(pairing: &Pairing, year: u64) -> Outcome {
+    let number = mixed(
+        year ^ mixed(pairing.index * 1009 + u64::from(pairing.stage) * 77 + u64::from(pairing.black.0)),
+    );
     let lower_is_black = pairing.black < pairing.white;
     match number % 10 {
         0..=1 => Outcome::Draw { by: DrawBy::Sennichite },
@@ -54,6 +61,7 @@ impl Host {
             log: Vec::new(),
             started: Vec::new(),
             dice,
+            year: 0,
             aborts: 0,
         }
     }
@@ -90,7 +98,10 @@ impl Host {
         let at = self.roll(self.running.len());
         let pairing = self.running.swap_remove(at);
         let aborted = self.aborts > 0 && self.roll(self.aborts as usize) == 0;
-        self.end(pairing, if aborted { Outcome::Aborted { by: AbortBy::Stopped } } else { result(&pairing) });
+        self.end(
+            pairing,
+            if aborted { Outcome::Aborted { by: AbortBy::Stopped } } else { result(&pairing, self.year) },
+        );
     }
 
     fn end(&mut self, pairing: Pairing, outcome: Outcome) {
@@ -307,161 +318,6 @@ proptest! {
             prop_assert!(games.len() <= 2);
         }
     }
-
-    #[test]
-    fn a_knock_out_ends_with_one_winner_after_as_many_encounters_as_there_are_losers(
-        players in 2..34_usize, games in 1..6_u32, extra in 0..3_u32, at_once in 1..9_usize, dice: u64,
-    ) {
-        let tie = if extra == 0 { Tie::HigherSeed } else { Tie::MoreGames { extra } };
-        let mut host = Host::new(&[stage(Format::Knockout { tie }, games)], players, dice);
-        host.play(at_once, usize::MAX);
-        let mut lost = BTreeSet::new();
-        let mut encounters: BTreeMap<(PlayerId, PlayerId), Vec<Pairing>> = BTreeMap::new();
-        for game in host.counted().into_values() {
-            encounters.entry((game.black.min(game.white), game.black.max(game.white))).or_default().push(game);
-        }
-        for (&(higher, lower), met) in &encounters {
-            let score: u64 = met.iter().map(|game| {
-                let color = if game.black == higher { Color::Black } else { Color::White };
-                u64::from(result(game).half_points(color).unwrap())
-            }).sum();
-            // Seeds are the order of entry: a level encounter goes to the lower id.
-            lost.insert(if score >= met.len() as u64 { lower } else { higher });
-            prop_assert!(met.len() as u64 <= u64::from(games + 2 * extra));
-        }
-        prop_assert_eq!((encounters.len(), lost.len()), (players - 1, players - 1));
-        let ranking = host.standings.ranking(0);
-        prop_assert!(!lost.contains(&ranking[0].player));
-        prop_assert_eq!(ranking[0].round, Some(players.next_power_of_two().ilog2() + 1));
-        prop_assert_eq!(host.byes().len(), players.next_power_of_two() - players);
-    }
-}
-
-/// What a Swiss round is checked against: the history before it.
-struct History {
-    met: HashSet<(usize, usize)>,
-    balance: Vec<i64>,
-    byes: Vec<u32>,
-}
-
-impl History {
-    fn may_meet(&self, a: usize, b: usize, keep_colors: bool) -> bool {
-        let stuck = keep_colors && self.balance[a] == self.balance[b] && self.balance[a].abs() >= 2;
-        !self.met.contains(&(a.min(b), a.max(b))) && !stuck
-    }
-
-    /// Whether the players of a set can all be paired, by trying.
-    fn can_pair(&self, set: u32, keep_colors: bool, failed: &mut HashSet<u32>) -> bool {
-        if set == 0 {
-            return true;
-        }
-        let a = set.trailing_zeros() as usize;
-        let rest = set & (set - 1);
-        let found = !failed.contains(&set)
-            && (a + 1..32)
-                .filter(|b| rest >> b & 1 == 1 && self.may_meet(a, *b, keep_colors))
-                .any(|b| self.can_pair(rest & !(1 << b), keep_colors, failed));
-        if !found {
-            failed.insert(set);
-        }
-        found
-    }
-
-    fn rematch_is_avoidable(&self) -> bool {
-        let all = (1_u32 << self.byes.len()) - 1;
-        if self.byes.len().is_multiple_of(2) {
-            return self.can_pair(all, false, &mut HashSet::new());
-        }
-        let fewest = self.byes.iter().min();
-        let candidates = (0..self.byes.len()).filter(|&player| Some(&self.byes[player]) == fewest);
-        candidates.into_iter().any(|player| self.can_pair(all & !(1 << player), false, &mut HashSet::new()))
-    }
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
-
-    #[test]
-    fn a_swiss_has_rematches_and_colour_surpluses_only_where_they_cannot_be_avoided(
-        players in 2..17_usize, short in 0..15_usize, dice: u64,
-    ) {
-        let rounds = (players - 1).saturating_sub(short).max(1) as u32;
-        let host = {
-            let mut host = Host::new(&[stage(Format::Swiss { rounds }, 1)], players, dice);
-            host.play(4, usize::MAX);
-            host
-        };
-        let counted = host.counted();
-        prop_assert_eq!(counted.len(), players / 2 * rounds as usize);
-        let byes: BTreeMap<u32, PlayerId> = host.byes().into_iter().collect();
-        prop_assert_eq!(byes.len(), players % 2 * rounds as usize);
-        let mut past = History { met: HashSet::new(), balance: vec![0; players], byes: vec![0; players] };
-        for round in 1..=rounds {
-            let games: Vec<_> = counted.values().filter(|game| game.round == round).collect();
-            let bye = byes.get(&round).map(|player| player.index());
-            let met = |game: &&Pairing| {
-                let (a, b) = (game.black.index(), game.white.index());
-                past.met.contains(&(a.min(b), a.max(b)))
-            };
-            let rematch = games.iter().any(met);
-            prop_assert!(!rematch || !past.rematch_is_avoidable(), "round {round}");
-            if let Some(bye) = bye {
-                prop_assert_eq!(past.byes[bye], *past.byes.iter().min().unwrap());
-            }
-            let after = balances(games.iter().copied(), players);
-            let surplus = (0..players).any(|player| (past.balance[player] + after[player]).abs() > 2);
-            if surplus && !rematch {
-                let all = ((1_u32 << players) - 1) & !bye.map_or(0, |bye| 1 << bye);
-                prop_assert!(!past.can_pair(all, true, &mut HashSet::new()), "round {round}");
-            }
-            for game in games {
-                let (a, b) = (game.black.index(), game.white.index());
-                past.met.insert((a.min(b), a.max(b)));
-            }
-            past.balance.iter_mut().zip(after).for_each(|(sum, more)| *sum += more);
-            if let Some(bye) = bye {
-                past.byes[bye] += 1;
-            }
-        }
-    }
-
-    #[test]
-    fn colours_of_a_swiss_of_usual_length_differ_by_two_at_most(players in 8..17_usize, dice: u64) {
-        let mut host = Host::new(&[stage(Format::Swiss { rounds: 6 }, 1)], players, dice);
-        host.play(4, usize::MAX);
-        let balances = balances(host.counted().values(), players);
-        prop_assert!(balances.iter().all(|balance| balance.abs() <= 2), "{balances:?}");
-    }
-}
-
-#[test]
-fn the_first_round_of_a_swiss_pairs_the_upper_half_against_the_lower() {
-    let stages = [stage(Format::Swiss { rounds: 3 }, 1)];
-    let mut host = Host::new(&stages, 7, 1);
-    let Next::Bye { player, half_points, round, .. } = host.next() else { panic!("the bye comes first") };
-    assert_eq!((player, half_points, round), (PlayerId(6), 2, 1));
-    let pairs: Vec<_> = std::iter::from_fn(|| match host.next() {
-        Next::Game(game) => Some((game.black.0.min(game.white.0), game.black.0.max(game.white.0))),
-        _ => None,
-    })
-    .collect();
-    assert_eq!(pairs, [(0, 3), (1, 4), (2, 5)]);
-    let blacks: Vec<bool> = host.running.iter().map(|game| game.black.0 < 3).collect();
-    assert!(blacks[0] != blacks[1] && blacks[0] == blacks[2], "colours alternate from table to table");
-}
-
-#[test]
-fn a_swiss_round_begins_when_the_one_before_is_complete() {
-    let mut host = Host::new(&[stage(Format::Swiss { rounds: 2 }, 2)], 4, 1);
-    let first: Vec<Next> = (0..5).map(|_| host.next()).collect();
-    assert!(first[..4].iter().all(|next| matches!(next, Next::Game(game) if game.round == 1)));
-    assert_eq!(first[4], Next::Wait);
-    for _ in 0..3 {
-        host.end_any();
-    }
-    assert_eq!(host.next(), Next::Wait);
-    host.end_any();
-    assert!(matches!(host.next(), Next::Game(game) if game.round == 2));
 }
 
 #[test]
@@ -470,11 +326,11 @@ fn a_slow_game_holds_up_nobody_in_a_round_robin() {
     let Next::Game(slow) = host.next() else { panic!("there are games") };
     while let Next::Game(game) = host.next() {
         host.running.clear();
-        host.end(game, result(&game));
+        host.end(game, result(&game, 0));
     }
     assert_eq!(host.counted().len() as u64 + 1, host.schedule.total().unwrap());
     assert_eq!(host.next(), Next::Wait);
-    host.end(slow, result(&slow));
+    host.end(slow, result(&slow, 0));
     assert_eq!(host.next(), Next::Done);
 }
 
@@ -483,37 +339,6 @@ fn everybody_plays_early_in_a_round_robin() {
     let host = played(&[stage(Format::RoundRobin { cycles: 1 }, 2)], 8);
     let first: HashSet<PlayerId> = host.started[..8].iter().map(|game| game.black).collect();
     assert_eq!(first.len(), 8);
-}
-
-#[test]
-fn best_of_three_ends_after_two_wins_and_begins_no_needless_game() {
-    let mut host = Host::new(&[stage(Format::Knockout { tie: Tie::HigherSeed }, 3)], 2, 1);
-    let (Next::Game(first), Next::Game(second)) = (host.next(), host.next()) else {
-        panic!("two are certain")
-    };
-    assert_eq!(host.next(), Next::Wait, "the third may not be needed");
-    let wins = |game: &Pairing, player: u16| {
-        Outcome::loss(if game.black.0 == player { Color::White } else { Color::Black }, WinBy::Mate)
-    };
-    host.end(second, wins(&second, 1));
-    assert_eq!(host.next(), Next::Wait);
-    host.end(first, wins(&first, 1));
-    assert_eq!(host.next(), Next::Done);
-    assert_eq!(host.standings.ranking(0)[0].player, PlayerId(1));
-}
-
-#[test]
-fn a_level_encounter_has_two_more_games_at_a_time_and_then_the_higher_seed() {
-    let draw = Outcome::Draw { by: DrawBy::MaxMoves };
-    let mut host = Host::new(&[stage(Format::Knockout { tie: Tie::MoreGames { extra: 2 } }, 2)], 2, 1);
-    for batch in 0..3 {
-        let (Next::Game(first), Next::Game(second)) = (host.next(), host.next()) else { panic!("{batch}") };
-        assert_eq!(host.next(), Next::Wait);
-        host.end(second, draw);
-        host.end(first, draw);
-    }
-    assert_eq!(host.next(), Next::Done);
-    assert_eq!(host.standings.ranking(0)[0].player, PlayerId(0));
 }
 
 #[test]
@@ -537,8 +362,8 @@ fn after_the_verdict_started_pairs_are_finished_and_no_new_one_is_begun() {
             host.next();
         }
         let (third, sixth) = (host.running[2], host.running[5]);
-        host.end(third, result(&third));
-        host.end(sixth, result(&sixth));
+        host.end(third, result(&third, 0));
+        host.end(sixth, result(&sixth, 0));
         host.tell(Event::Verdict { verdict: "H1".into(), llr: 3.0, pairs: 0 });
         if killed {
             host.resume();
@@ -573,7 +398,7 @@ fn a_drawn_game_is_replayed_with_colours_swapped_as_often_as_asked() {
         assert_eq!(game.attempt, attempt);
         blacks.push(game.black.0);
         host.end(game, draw);
-        // An abort is no draw: it does not swap colours again.
+        // A resumed run knows of the draw, too.
         if attempt == 0 {
             host.resume();
         }
@@ -604,7 +429,7 @@ fn a_million_games_are_handed_out_and_counted_without_being_stored() {
         if late.len() == 16 {
             // The last to start ends first.
             while let Some(pairing) = late.pop() {
-                let (outcome, evidence) = (result(&pairing), String::new());
+                let (outcome, evidence) = (result(&pairing, 0), String::new());
                 let game = GameId(games);
                 let ended = GameEnded { game, pairing, outcome, plies: 0, evidence, replayed: false };
                 standings.fold(&Event::GameEnded(ended));
@@ -616,14 +441,6 @@ fn a_million_games_are_handed_out_and_counted_without_being_stored() {
         }
     }
     assert!(games > 1_000_000);
-}
-
-#[test]
-fn a_hundred_players_are_paired_round_after_round() {
-    let host = played(&[stage(Format::Swiss { rounds: 9 }, 1)], 101);
-    assert_eq!(host.counted().len(), 450);
-    let byes: HashSet<_> = host.byes().into_iter().map(|(_, player)| player).collect();
-    assert_eq!(byes.len(), 9);
 }
 
 #[test]

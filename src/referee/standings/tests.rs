@@ -1,1 +1,253 @@
+use super::*;
+use crate::{
+    AbortBy, Color, DrawBy, Outcome, WinBy,
+    event::{GameStarted, Opened},
+    schedule::Format,
+};
 
+const DRAW: Outcome = Outcome::Draw { by: DrawBy::Sennichite };
+
+fn wins(winner: Color) -> Outcome {
+    Outcome::Win { winner, by: WinBy::Time }
+}
+
+fn black_wins() -> Outcome {
+    wins(Color::Black)
+}
+
+fn stage(format: Format, games: u32) -> Stage {
+    Stage { format, games, entrants: None }
+}
+
+/// Single games are pairs of their own, else two games are one.
+fn pairing(index: u64, pair: u64, black: u16, white: u16) -> Pairing {
+    let (black, white) = (PlayerId(black), PlayerId(white));
+    Pairing { stage: 0, index, attempt: 0, round: 1, pair, opening: pair, black, white }
+}
+
+fn end(pairing: Pairing, outcome: Outcome) -> Event {
+    let evidence = String::new();
+    Event::GameEnded(GameEnded { game: GameId(9), pairing, outcome, plies: 80, evidence, replayed: false })
+}
+
+fn replayed(pairing: Pairing) -> Event {
+    let evidence = String::new();
+    Event::GameEnded(GameEnded {
+        game: GameId(9),
+        pairing,
+        outcome: DRAW,
+        plies: 80,
+        evidence,
+        replayed: true,
+    })
+}
+
+fn start(game: u64, pairing: Pairing) -> Event {
+    let game = GameId(game);
+    Event::GameStarted(GameStarted { game, pairing, start: String::new(), opening: String::new() })
+}
+
+/// A stage of single games, played in the order of the list: black, white, outcome.
+fn single_games(format: Format, players: usize, games: &[(u16, u16, Outcome)]) -> Standings {
+    let mut standings = Standings::new(&[stage(format, 1)], players);
+    for (index, &(black, white, outcome)) in (0..).zip(games) {
+        standings.fold(&end(pairing(index, index, black, white), outcome));
+    }
+    standings
+}
+
+fn order(standings: &Standings) -> Vec<u16> {
+    standings.ranking(0).iter().map(|row| row.player.0).collect()
+}
+
+#[test]
+fn buchholz_and_sonneborn_berger_of_two_rounds_are_those_worked_out_by_hand() {
+    // Scores: 0 has 1.5, 1 has 1, 2 has 0, 3 has 1.5.
+    let games = [(0, 2, black_wins()), (3, 1, DRAW), (1, 0, DRAW), (2, 3, wins(Color::White))];
+    let standings = single_games(Format::Swiss { rounds: 2 }, 4, &games);
+    let rows: Vec<_> = standings
+        .ranking(0)
+        .iter()
+        .map(|row| {
+            (row.player.0, row.half_points, row.buchholz.unwrap(), row.sonneborn_berger.unwrap(), row.direct)
+        })
+        .collect();
+    assert_eq!(
+        rows,
+        [
+            (0, 3, 2, 2, Some(0)), // met 2 (0) and 1 (1): Buchholz 1; beat 2 and drew with 1: SB 0.5
+            (3, 3, 2, 2, Some(0)), // likewise; the two have not met, so the order of entry decides
+            (1, 2, 6, 6, None),    // met 3 and 0 (1.5 each): Buchholz 3; two draws: SB 1.5
+            (2, 0, 6, 0, None),
+        ]
+    );
+}
+
+#[test]
+fn a_bye_counts_as_an_opponent_with_ones_own_score() {
+    let stages = [stage(Format::Swiss { rounds: 2 }, 1)];
+    let mut standings = Standings::new(&stages, 3);
+    let bye = |round, player| Event::Bye { stage: 0, round, player: PlayerId(player), half_points: 2 };
+    for event in [
+        bye(1, 2),
+        end(pairing(0, 0, 0, 1), black_wins()),
+        bye(2, 1),
+        bye(2, 1), // told twice by a resumed run
+        end(pairing(1, 1, 2, 0), black_wins()),
+    ] {
+        standings.fold(&event);
+    }
+    let rows: Vec<_> = standings
+        .ranking(0)
+        .iter()
+        .map(|row| (row.player.0, row.half_points, row.buchholz.unwrap(), row.sonneborn_berger.unwrap()))
+        .collect();
+    assert_eq!(rows, [(2, 4, 6, 12), (0, 2, 6, 4), (1, 2, 4, 4)]);
+    assert_eq!(standings.total().players[1].byes, 1);
+}
+
+#[test]
+fn players_level_in_score_and_sonneborn_berger_are_ranked_by_their_direct_encounter() {
+    let games = [
+        (1, 0, black_wins()),
+        (1, 2, DRAW),
+        (1, 3, wins(Color::White)),
+        (0, 2, black_wins()),
+        (0, 3, DRAW),
+        (2, 3, DRAW),
+    ];
+    let standings = single_games(Format::RoundRobin { cycles: 1 }, 4, &games);
+    let ranking = standings.ranking(0);
+    let level = |row: &Row| (row.half_points, row.sonneborn_berger);
+    assert_eq!(level(&ranking[1]), level(&ranking[2]));
+    assert_eq!((ranking[1].direct, ranking[2].direct), (Some(2), Some(0)));
+    assert_eq!(order(&standings), [3, 1, 0, 2]);
+}
+
+#[test]
+fn a_player_nobody_has_met_yet_keeps_the_order_of_entry() {
+    assert_eq!(order(&Standings::new(&[stage(Format::RoundRobin { cycles: 1 }, 2)], 3)), [0, 1, 2]);
+}
+
+#[test]
+fn records_say_how_games_were_won_and_lost_with_which_colour() {
+    let crash = Outcome::loss(Color::White, WinBy::Disconnection);
+    let games = [(0, 1, black_wins()), (1, 0, black_wins()), (0, 1, crash), (1, 0, DRAW)];
+    let standings = single_games(Format::RoundRobin { cycles: 4 }, 2, &games);
+    let [first, second] = &standings.total().players[..] else { panic!("two players") };
+    assert_eq!(first.black, Wdl { wins: 2, draws: 0, losses: 0 });
+    assert_eq!(first.white, Wdl { wins: 0, draws: 1, losses: 1 });
+    assert_eq!((first.half_points(), second.half_points()), (5, 3));
+    assert_eq!((second.lost("time"), second.lost("disconnection"), second.lost("mate")), (1, 1, 0));
+    assert_eq!((first.won_by["time"], first.drawn_by["sennichite"]), (1, 1));
+    assert_eq!(standings.total().between(PlayerId(1), PlayerId(0)), Wdl { wins: 1, draws: 1, losses: 2 });
+    assert_eq!(standings.stage(0), Some(standings.total()));
+}
+
+#[test]
+fn pairs_are_counted_from_the_side_of_the_lower_id_when_both_games_are_over() {
+    let stages = [stage(Format::RoundRobin { cycles: 9 }, 2)];
+    let mut standings = Standings::new(&stages, 2);
+    let (a, b) = (PlayerId(0), PlayerId(1));
+    standings.fold(&end(pairing(0, 0, 1, 0), black_wins())); // lower id: 0
+    standings.fold(&end(pairing(2, 1, 0, 1), black_wins())); // 2
+    assert_eq!(standings.total().pentanomial(a, b), [0; 5]);
+    standings.fold(&end(pairing(1, 0, 0, 1), DRAW)); // 0 + 1
+    standings.fold(&end(pairing(3, 1, 1, 0), wins(Color::White))); // 2 + 2
+    assert_eq!(standings.total().pentanomial(a, b), [0, 1, 0, 0, 1]);
+    assert_eq!(standings.total().pentanomial(b, a), [1, 0, 0, 1, 0]);
+}
+
+#[test]
+fn the_last_game_of_an_odd_encounter_waits_for_no_partner() {
+    let stages = [stage(Format::RoundRobin { cycles: 1000 }, 3)];
+    let mut standings = Standings::new(&stages, 2);
+    for encounter in 0..1000 {
+        let last = pairing(encounter * 3 + 2, encounter * 2 + 1, 0, 1);
+        standings.fold(&end(last, DRAW));
+    }
+    assert!(standings.progress[0].halves.is_empty());
+    assert_eq!(standings.total().players[0].games().draws, 1000);
+}
+
+#[test]
+fn a_test_is_evaluated_after_each_pair_in_schedule_order() {
+    let mut standings = Standings::new(&[stage(Format::Sprt { max_games: 100 }, 2)], 2);
+    let game = |index: u64| pairing(index, index / 2, (index % 2) as u16, 1 - (index % 2) as u16);
+    for index in [3, 2, 5, 4, 6, 0] {
+        standings.fold(&end(game(index), black_wins()));
+        assert!(standings.due().is_empty(), "pair 0 is not complete");
+    }
+    let finished = standings.sequence().unwrap().finished;
+    assert_eq!((finished.pairs, finished.trinomial, finished.pentanomial), (2, [2, 0, 4], [0, 0, 2, 0, 0]));
+    standings.fold(&end(game(1), DRAW));
+    let due: Vec<_> = standings.due().iter().map(|at| (at.pairs, at.trinomial, at.pentanomial)).collect();
+    assert_eq!(
+        due,
+        [(1, [0, 1, 1], [0, 0, 0, 1, 0]), (2, [1, 1, 2], [0, 0, 1, 1, 0]), (3, [2, 1, 3], [0, 0, 2, 1, 0]),]
+    );
+    assert_eq!(standings.sequence().unwrap().in_order.pairs, 3);
+    standings.fold(&Event::Closed);
+    assert!(standings.due().is_empty(), "each is due once");
+}
+
+#[test]
+fn games_that_do_not_count_are_seen_among_the_endings_only() {
+    let mut standings = Standings::new(&[stage(Format::RoundRobin { cycles: 1 }, 1)], 2);
+    let game = pairing(0, 0, 0, 1);
+    standings.fold(&end(game, Outcome::Aborted { by: AbortBy::Stopped }));
+    standings.fold(&replayed(game));
+    let record = &standings.total().players[1];
+    assert_eq!((record.games().games(), record.half_points()), (0, 0));
+    assert_eq!((record.uncounted["stopped"], record.uncounted["sennichite"]), (1, 1));
+    assert_eq!(standings.replays(&game), 1);
+    assert!(standings.finished(0).unwrap().is_empty());
+}
+
+#[test]
+fn an_ending_that_is_told_twice_counts_once() {
+    let ending = end(pairing(0, 0, 0, 1), black_wins());
+    let mut standings = Standings::new(&[stage(Format::RoundRobin { cycles: 1 }, 1)], 2);
+    standings.fold(&ending);
+    standings.fold(&ending);
+    assert_eq!(standings.total().players[0].games().games(), 1);
+}
+
+#[test]
+fn games_run_from_their_start_to_their_end_or_until_the_event_is_resumed() {
+    let mut standings = Standings::new(&[stage(Format::RoundRobin { cycles: 9 }, 1)], 2);
+    standings.fold(&start(1, pairing(0, 0, 0, 1)));
+    standings.fold(&start(9, pairing(1, 1, 1, 0)));
+    assert_eq!(standings.running().count(), 2);
+    standings.fold(&end(pairing(1, 1, 1, 0), DRAW));
+    assert_eq!(standings.running().map(|(game, _)| game).collect::<Vec<_>>(), [GameId(1)]);
+    let (name, format) = (String::new(), String::new());
+    standings.fold(&Event::Opened(Opened { name, players: Vec::new(), format, resumed: true }));
+    assert_eq!(standings.running().count(), 0);
+}
+
+#[test]
+fn events_of_unknown_players_and_stages_are_ignored() {
+    let mut standings = Standings::new(&[stage(Format::RoundRobin { cycles: 1 }, 1)], 2);
+    let elsewhere = Pairing { stage: 3, ..pairing(0, 0, 0, 1) };
+    for game in [elsewhere, pairing(0, 0, 0, 7), pairing(0, 0, 1, 1)] {
+        standings.fold(&start(1, game));
+        standings.fold(&end(game, black_wins()));
+    }
+    standings.fold(&Event::Bye { stage: 9, round: 1, player: PlayerId(0), half_points: 2 });
+    standings.fold(&Event::Bye { stage: 0, round: 1, player: PlayerId(9), half_points: 2 });
+    assert_eq!(standings.total(), &Tally::new(2));
+    assert!(standings.ranking(5).is_empty() && standings.entrants(5).is_empty());
+}
+
+#[test]
+fn tallies_are_written_as_lists_of_pairs() {
+    let mut standings = Standings::new(&[stage(Format::RoundRobin { cycles: 1 }, 2)], 2);
+    standings.fold(&end(pairing(0, 0, 0, 1), black_wins()));
+    standings.fold(&end(pairing(1, 0, 1, 0), DRAW));
+    let json = serde_json::to_value(standings.total()).unwrap();
+    let first = serde_json::json!({"black": 0, "white": 1, "black_wins": 1, "draws": 0, "white_wins": 0});
+    assert_eq!(json["met"][0], first);
+    assert_eq!(json["pairs"], serde_json::json!([{"tested": 0, "opponent": 1, "counts": [0, 0, 0, 1, 0]}]));
+    assert_eq!(json["players"][1]["lost_by"]["time"], 1);
+}
