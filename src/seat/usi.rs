@@ -28,6 +28,8 @@ const LINE_CAP: usize = 64 * 1024;
 const WRITE_CAP: usize = 1024 * 1024;
 /// How long the exit status of an engine that closed its output is waited for.
 const STATUS_PATIENCE: Duration = Duration::from_millis(200);
+/// How long an engine that owes an answer may take for each step of its end.
+const UNSETTLED_PATIENCE: Duration = Duration::from_millis(300);
 /// After so many bytes without pause an engine's output is read more slowly, so that a flood costs the others nothing.
 const FLOOD: usize = 256 * 1024;
 
@@ -299,7 +301,12 @@ impl Actor {
     }
 
     async fn close_process(&mut self) {
-        let limits = self.player.engine.limits;
+        let mut limits = self.player.engine.limits;
+        if !self.session.is_settled() {
+            // It owes an answer already; it is not asked as patiently as one that is well.
+            limits.quit = limits.quit.min(UNSETTLED_PATIENCE);
+            limits.terminate = limits.terminate.min(UNSETTLED_PATIENCE);
+        }
         if let Some(process) = self.process.take() {
             if let Some(stdin) = &process.stdin {
                 self.end.trace.sent(b"quit");
