@@ -3,6 +3,7 @@
 pub mod bus;
 pub mod cli;
 pub mod config;
+pub mod openings;
 pub mod plan;
 pub mod play;
 pub mod run;
