@@ -53,10 +53,14 @@ pub fn run(flags: &Flags) -> Result<ExitCode> {
 
 fn play_all(job: &Job, concurrency: usize) -> Result<Vec<u64>> {
     let begun = AtomicU64::new(0);
+    let open = |_| Ok([Pipes::open(job)?, Pipes::open(job)?]);
+    let places = (0..concurrency).map(open).collect::<Result<Vec<_>>>()?;
     thread::scope(|scope| {
+        let mut places = places.into_iter();
         // The first game is played here: one game at a time is one thread.
-        let others: Vec<_> = (1..concurrency).map(|_| scope.spawn(|| play_some(job, &begun))).collect();
-        let mut times = play_some(job, &begun)?;
+        let first = places.next().context("`--concurrency 0` plays nothing")?;
+        let others: Vec<_> = places.map(|place| scope.spawn(|| play_some(place, job, &begun))).collect();
+        let mut times = play_some(first, job, &begun)?;
         for other in others {
             times.extend(other.join().map_err(|_| anyhow::anyhow!("a game panicked"))??);
         }
@@ -64,8 +68,7 @@ fn play_all(job: &Job, concurrency: usize) -> Result<Vec<u64>> {
     })
 }
 
-fn play_some(job: &Job, begun: &AtomicU64) -> Result<Vec<u64>> {
-    let mut engines = [Pipes::open(job)?, Pipes::open(job)?];
+fn play_some(mut engines: [Pipes; 2], job: &Job, begun: &AtomicU64) -> Result<Vec<u64>> {
     let mut times = Vec::new();
     while begun.fetch_add(1, Ordering::Relaxed) < job.games {
         play(&mut engines, job.plies, &mut times)?;

@@ -13,7 +13,7 @@ use std::{
     fs,
     os::unix::{ffi::OsStrExt, fs::symlink},
     path::{Path, PathBuf},
-    process::{Command, ExitCode},
+    process::{Command, ExitCode, Stdio},
     thread,
     time::{Duration, Instant},
 };
@@ -86,7 +86,7 @@ impl Soak {
         let mut command = self.command(event);
         let log = self.scratch.file("log");
         silence(&mut command, &log)?;
-        let output = command.stdout(std::process::Stdio::piped()).output()?;
+        let output = command.stdout(Stdio::piped()).output()?;
         expect_success(&command, output.status.success(), &log)?;
         read_standings(&output.stdout)
     }
@@ -177,6 +177,7 @@ fn uniform(state: &mut u64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::{Read, Write};
 
     #[test]
     fn standings_are_read_from_a_report() {
@@ -188,9 +189,12 @@ mod tests {
     #[test]
     fn a_process_is_found_by_its_program_and_only_while_it_lives() {
         let scratch = Scratch::new("soak-test").unwrap();
-        let program = scratch.file("sleeper");
-        symlink("/bin/sleep", &program).unwrap();
-        let mut child = Command::new(&program).arg("60").spawn().unwrap();
+        let program = scratch.file("echo");
+        symlink("/bin/cat", &program).unwrap();
+        let mut child = Command::new(&program).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        // Before it answers, it may not have its command line yet.
+        child.stdin.as_mut().unwrap().write_all(b"?").unwrap();
+        child.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
         assert_eq!(processes_of(&program).unwrap(), [child.id()]);
         child.kill().unwrap();
         child.wait().unwrap();
