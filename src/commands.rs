@@ -124,7 +124,10 @@ pub fn find_event<'a>(events: &'a [EventSummary], name: Option<&str>) -> Result<
     found.ok_or_else(|| match name {
         Some(name) => {
             let names: Vec<_> = events.iter().map(|event| event.name.as_str()).collect();
-            Failure::Usage(format!("there is no event `{name}` in this database; it has: {}", names.join(", ")))
+            Failure::Usage(format!(
+                "there is no event `{name}` in this database; it has: {}",
+                names.join(", ")
+            ))
         }
         None => Failure::Usage("this database has no event yet".to_owned()),
     })
@@ -141,6 +144,9 @@ fn list(events: &[EventSummary]) {
 fn print(report: &Report, json: bool) {
     match json {
         false => print!("{report}"),
-        true => println!("{}", serde_json::to_string_pretty(report).unwrap_or_else(|e| format!("{{\"error\": \"{e}\"}}"))),
+        true => println!(
+            "{}",
+            serde_json::to_string_pretty(report).unwrap_or_else(|e| format!("{{\"error\": \"{e}\"}}"))
+        ),
     }
 }

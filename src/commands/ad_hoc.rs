@@ -25,7 +25,8 @@ fn configuration(args: &MatchArgs) -> Result<Table, String> {
     config.insert("event".to_owned(), event(args).into());
     let time = Table::from_iter([pair("control", args.time.clone()), pair("margin", args.margin.clone())]);
     config.insert("time".to_owned(), time.into());
-    config.insert("rules".to_owned(), Table::from_iter([pair("max_moves", i64::from(args.max_moves))]).into());
+    config
+        .insert("rules".to_owned(), Table::from_iter([pair("max_moves", i64::from(args.max_moves))]).into());
     if !args.openings.is_empty() {
         config.insert("openings".to_owned(), openings(args).into());
     }
@@ -117,11 +118,13 @@ fn engine(at: usize, words: &[String]) -> Result<Table, String> {
         };
         engine.insert(key.to_owned(), value);
     }
-    let command = engine.get("command").and_then(Value::as_str).ok_or_else(|| {
-        format!("--engine {}: there is no cmd=PROGRAM; got `{}`", at + 1, words.join(" "))
-    })?;
+    let command = engine
+        .get("command")
+        .and_then(Value::as_str)
+        .ok_or_else(|| format!("--engine {}: there is no cmd=PROGRAM; got `{}`", at + 1, words.join(" ")))?;
     if !engine.contains_key("name") {
-        let program = Path::new(command).file_name().map_or_else(|| "engine".into(), |name| name.to_string_lossy());
+        let program =
+            Path::new(command).file_name().map_or_else(|| "engine".into(), |name| name.to_string_lossy());
         let name = format!("{program}-{}", at + 1);
         engine.insert("name".to_owned(), name.into());
     }

@@ -43,7 +43,9 @@ pub fn sprt(args: &SprtArgs) -> Result<Exit, Failure> {
     let SprtArgs { elo0, elo1, alpha, beta, .. } = *args;
     let answer = Answer { numbers: Numbers::from(&counts), standing, elo0, elo1, alpha, beta, estimate };
     match args.json {
-        true => println!("{}", serde_json::to_string_pretty(&answer).map_err(|e| Failure::Other(e.to_string()))?),
+        true => {
+            println!("{}", serde_json::to_string_pretty(&answer).map_err(|e| Failure::Other(e.to_string()))?)
+        }
         false => print(&answer),
     }
     Ok(exit)

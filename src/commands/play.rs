@@ -3,8 +3,7 @@
 use super::{Exit, Failure};
 use crate::{
     cli::{PlayingArgs, RunArgs},
-    config,
-    openings,
+    config, openings,
     plan::Plan,
     report::{Announcer, Head, Report, verdict},
     run::{self, RunError, preflight},
@@ -79,8 +78,8 @@ fn announcer(plan: &Plan, args: &PlayingArgs) -> Result<Announcer, Failure> {
     }
     if let Some(path) = &args.events {
         let file = OpenOptions::new().create(true).append(true).open(path);
-        announcer =
-            announcer.programs(file.map_err(|e| Failure::Usage(format!("--events {}: {e}", path.display())))?);
+        announcer = announcer
+            .programs(file.map_err(|e| Failure::Usage(format!("--events {}: {e}", path.display())))?);
     }
     Ok(announcer)
 }

@@ -63,7 +63,9 @@ impl Announcer {
                 Some(format!("{} {how}: {}", opened.name, opened.format))
             }
             Event::GameEnded(end) => Some(self.game_line(end)),
-            Event::Bye { round, player, .. } => Some(format!("round {round}: {} has a bye", self.head.player(*player))),
+            Event::Bye { round, player, .. } => {
+                Some(format!("round {round}: {} has a bye", self.head.player(*player)))
+            }
             Event::Fault { text, .. } => Some(format!("fault: {}", printable(text.as_bytes()))),
             Event::Verdict { verdict, llr, pairs } => {
                 Some(format!("verdict after {pairs} pairs: {verdict} (LLR {llr:.2})"))
@@ -82,8 +84,12 @@ impl Announcer {
             Outcome::Draw { .. } => "1/2",
             Outcome::Aborted { .. } => "---",
         };
-        let mut line =
-            format!("{}{total}  {black} - {white}  {result}  {} ({} plies)", self.games, end.outcome.cause(), end.plies);
+        let mut line = format!(
+            "{}{total}  {black} - {white}  {result}  {} ({} plies)",
+            self.games,
+            end.outcome.cause(),
+            end.plies
+        );
         if is_dispute(end.outcome) {
             for evidence in end.evidence.lines().take(40) {
                 line.push_str("\n      ");
@@ -99,7 +105,11 @@ fn is_dispute(outcome: Outcome) -> bool {
     match outcome {
         Outcome::Win { by, .. } => matches!(
             by,
-            WinBy::Time | WinBy::Disconnection | WinBy::IllegalMove(_) | WinBy::IllegalDeclaration | WinBy::Default
+            WinBy::Time
+                | WinBy::Disconnection
+                | WinBy::IllegalMove(_)
+                | WinBy::IllegalDeclaration
+                | WinBy::Default
         ),
         Outcome::Draw { .. } => false,
         Outcome::Aborted { by } => by != AbortBy::Stopped,

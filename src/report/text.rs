@@ -52,7 +52,8 @@ fn standings(f: &mut fmt::Formatter<'_>, lines: &[Standing]) -> fmt::Result {
 
 /// Losses that are not shogi.
 fn is_fault(cause: &str) -> bool {
-    ["time", "disconnection", "default", "illegal-declaration"].contains(&cause) || cause.starts_with("illegal-move")
+    ["time", "disconnection", "default", "illegal-declaration"].contains(&cause)
+        || cause.starts_with("illegal-move")
 }
 
 fn first_move(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
@@ -64,7 +65,12 @@ fn first_move(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
     let causes = |causes: &super::Causes| {
         causes.iter().map(|(cause, games)| format!("{cause} {games}")).collect::<Vec<_>>().join(", ")
     };
-    writeln!(f, "\nblack scores {}{advantage}; endings: {}", percent(first.score, 1), causes(&report.endings))?;
+    writeln!(
+        f,
+        "\nblack scores {}{advantage}; endings: {}",
+        percent(first.score, 1),
+        causes(&report.endings)
+    )?;
     match report.uncounted.is_empty() {
         true => Ok(()),
         false => writeln!(f, "not counted: {}", causes(&report.uncounted)),
@@ -103,9 +109,15 @@ fn stage_table(f: &mut fmt::Formatter<'_>, stage: &StageTable) -> fmt::Result {
 
 fn pairs(f: &mut fmt::Formatter<'_>, pairs: &[Pair]) -> fmt::Result {
     let width = name_width(pairs.iter().flat_map(|pair| [pair.name.as_str(), pair.opponent.as_str()]));
-    writeln!(f, "\n{:width$}     {:width$}  games  wins  loss  draw   score     Elo    +-    LOS", "pair", "")?;
+    writeln!(
+        f,
+        "\n{:width$}     {:width$}  games  wins  loss  draw   score     Elo    +-    LOS",
+        "pair", ""
+    )?;
     for pair in pairs {
-        let bound = pair.elo_bound.map(|elo| format!("{}{elo:+.0}", if pair.elo_kind == "at_least" { ">" } else { "<" }));
+        let bound = pair
+            .elo_bound
+            .map(|elo| format!("{}{elo:+.0}", if pair.elo_kind == "at_least" { ">" } else { "<" }));
         writeln!(
             f,
             "{} vs  {}  {:>5} {:>5} {:>5} {:>5}  {:>6}  {:>6} {:>5}  {:>5}",
@@ -134,16 +146,30 @@ impl fmt::Display for TestReport {
         writeln!(f, "SPRT {model} [{}, {}] alpha {} beta {}", plan.elo0, plan.elo1, plan.alpha, plan.beta)?;
         let [ll, ld, level, wd, ww] = self.finished.pentanomial;
         writeln!(f, "  pairs {} (0: {ll}, 1/2: {ld}, 1: {level}, 3/2: {wd}, 2: {ww})", self.finished.pairs)?;
-        writeln!(f, "  LLR {:.2} in [{:.2}, {:.2}]; of all finished pairs {:.2}", self.llr, self.lower, self.upper, self.final_llr)?;
+        writeln!(
+            f,
+            "  LLR {:.2} in [{:.2}, {:.2}]; of all finished pairs {:.2}",
+            self.llr, self.lower, self.upper, self.final_llr
+        )?;
         match (&self.verdict, &self.at_stop) {
             (Some(verdict), Some(stop)) => {
-                let means = if verdict == "H1" { "the first engine is stronger" } else { "it is not stronger by that much" };
-                writeln!(f, "  {verdict} accepted after {} pairs at LLR {:.2}: {means}", stop.pairs, stop.llr)?;
+                let means = if verdict == "H1" {
+                    "the first engine is stronger"
+                } else {
+                    "it is not stronger by that much"
+                };
+                writeln!(
+                    f,
+                    "  {verdict} accepted after {} pairs at LLR {:.2}: {means}",
+                    stop.pairs, stop.llr
+                )?;
             }
             _ => writeln!(f, "  no verdict")?,
         }
         match &self.estimate {
-            Some(e) => writeln!(f, "  Elo corrected for the stop: {:+.1} [{:+.1}, {:+.1}]", e.elo, e.low, e.high),
+            Some(e) => {
+                writeln!(f, "  Elo corrected for the stop: {:+.1} [{:+.1}, {:+.1}]", e.elo, e.low, e.high)
+            }
             None => Ok(()),
         }
     }

@@ -1,2 +1,61 @@
-//! Build and test tasks.
-fn main() {}
+//! `cargo xtask`: build, try out, test and measure.
+
+mod arena;
+mod args;
+mod checks;
+mod cores;
+mod database;
+mod engines;
+mod floor;
+mod latency;
+mod manager;
+mod measure;
+mod quickstart;
+mod soak;
+mod table;
+mod workspace;
+
+use anyhow::{Result, bail};
+use args::Flags;
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+cargo xtask COMMAND
+
+  quickstart        install what is missing, build everything, play configs/quickstart.toml
+  test [--fast]     every check and every test; --fast: without docs and real engines
+  bench arena       the manager's CPU per ply, plies per second and memory, beside a floor that only moves lines
+        [--king-games N] [--rook-games N]  games a row (10000, 500)
+        [--rival COMMAND]                  also measure this shell command; {engine}, {mode}, {games} and
+                                           {concurrency} are replaced
+  bench latency     128 games at once of engines that take 10 ms: how late the manager is
+        [--games N] [--concurrency N]      (1280, 128)
+  soak              kill the manager again and again during an event, and count what it kept
+        [--games N] [--kills N] [--seed N] (400, 50, 1)
+";
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    run(&words).unwrap_or_else(|fault| {
+        eprintln!("xtask: {fault:#}");
+        ExitCode::FAILURE
+    })
+}
+
+fn run(words: &[&str]) -> Result<ExitCode> {
+    match words {
+        ["quickstart"] => quickstart::run(),
+        ["test", flags @ ..] => checks::run(&Flags::read(flags, &["--fast"], &[])?),
+        ["bench", "arena", flags @ ..] => arena::run(&Flags::read(flags, &[], &arena::FLAGS)?),
+        ["bench", "latency", flags @ ..] => latency::run(&Flags::read(flags, &[], &latency::FLAGS)?),
+        ["soak", flags @ ..] => soak::run(&Flags::read(flags, &[], &soak::FLAGS)?),
+        // Not in the usage: the benchmarks start it, to measure it as they measure the manager.
+        ["floor", flags @ ..] => floor::run(&Flags::read(flags, &[], &floor::FLAGS)?),
+        [] | ["help" | "--help" | "-h"] => {
+            print!("{USAGE}");
+            Ok(ExitCode::SUCCESS)
+        }
+        _ => bail!("no such command: {}\n\n{USAGE}", words.join(" ")),
+    }
+}

@@ -1,0 +1,118 @@
+//! The other commands, as scripts use them.
+
+use crate::support::{Desk, program};
+use serde_json::Value;
+
+fn league(desk: &Desk) -> Value {
+    let random = format!("cmd={}", program("renmei-random").display());
+    let played = desk.play(
+        &[
+            &[&random, "name=uniform"],
+            &[&random, "name=greedy", "option.Style=greedy"],
+            &[&random, "name=other", "option.Seed=9"],
+        ],
+        &["--games", "4", "--time", "10s", "--max-moves", "200", "--events", "events.jsonl"],
+    );
+    played.json()
+}
+
+#[test]
+fn a_league_reports_the_same_live_and_from_its_database() {
+    let desk = Desk::new();
+    let live = league(&desk);
+    assert_eq!(live["games"], 12);
+    assert_eq!(live["complete"], true);
+    let names: Vec<_> = live["standings"].as_array().unwrap().iter().map(|line| &line["name"]).collect();
+    assert_eq!(names[0], "greedy");
+    for line in live["standings"].as_array().unwrap() {
+        let sum = ["wins", "losses", "draws"].map(|key| line[key].as_u64().unwrap()).iter().sum::<u64>();
+        assert_eq!(line["games"], sum);
+        assert!(line["elo"].is_number() && line["elo_error"].is_number(), "{line}");
+    }
+    let db = desk.db().display().to_string();
+    let stored: Value = serde_json::from_slice(&desk.renmei(&["report", &db, "--json"]).stdout).unwrap();
+    assert_eq!(stored, live);
+    let text = String::from_utf8(desk.renmei(&["report", &db]).stdout).unwrap();
+    assert!(text.contains("greedy") && text.contains("black scores"), "{text}");
+}
+
+#[test]
+fn the_event_stream_tells_every_game_and_move_in_order() {
+    let desk = Desk::new();
+    league(&desk);
+    let text = std::fs::read_to_string(desk.path("events.jsonl")).unwrap();
+    let events: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let count = |kind: &str| events.iter().filter(|event| event["event"] == kind).count();
+    assert_eq!(
+        (events[0]["event"].as_str(), count("game-started"), count("game-ended")),
+        (Some("opened"), 12, 12)
+    );
+    assert_eq!(events.last().unwrap()["event"], "closed");
+    let moves: usize = desk.query("SELECT count(*) FROM moves")[0][0].parse().unwrap();
+    assert_eq!(count("moved"), moves);
+}
+
+#[test]
+fn the_calculator_answers_scripts_and_exit_codes() {
+    let desk = Desk::new();
+    let sprt = |args: &[&str]| desk.renmei(&[&["sprt"], args].concat());
+    let h1 = sprt(&[
+        "--pentanomial",
+        "365",
+        "16618",
+        "36229",
+        "16974",
+        "390",
+        "--elo0",
+        "0",
+        "--elo1",
+        "2",
+        "--json",
+    ]);
+    let json: Value = serde_json::from_slice(&h1.stdout).unwrap();
+    assert!((json["llr"].as_f64().unwrap() - 2.250_368).abs() < 1e-6, "{json}");
+    assert_eq!(h1.status.code(), Some(0), "between the bounds");
+    let clear = ["--wdl", "136", "11", "6", "--elo1", "50"];
+    assert_eq!(sprt(&clear).status.code(), Some(10));
+    assert_eq!(sprt(&["--wdl", "6", "11", "136", "--elo1", "50"]).status.code(), Some(11));
+    let wrong = sprt(&["--wdl", "1", "1", "1", "--elo0", "5", "--elo1", "1"]);
+    assert_eq!(wrong.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&wrong.stderr).contains("elo0 = 5 is not below elo1 = 1"));
+}
+
+#[test]
+fn a_sequential_test_stops_at_its_verdict_and_says_so_in_its_exit_code() {
+    let desk = Desk::new();
+    let random = format!("cmd={}", program("renmei-random").display());
+    let played = desk.play(
+        &[&[&random, "name=greedy", "option.Style=greedy"], &[&random, "name=uniform"]],
+        &["--games", "400", "--time", "10s", "--sprt", "elo0=0", "elo1=100"],
+    );
+    assert_eq!(played.code(), Some(10), "{}", played.text());
+    let json = played.json();
+    assert_eq!(json["sprt"]["verdict"], "H1");
+    assert!(json["games"].as_u64().unwrap() < 400);
+    assert_eq!(json["games"].as_u64().unwrap() % 2, 0, "started pairs were finished");
+}
+
+#[test]
+fn more_games_at_once_than_cores_are_refused_unless_forced() {
+    let desk = Desk::new();
+    let random = format!("cmd={}", program("renmei-random").display());
+    let args = ["match", "--engine", &random, "--engine", &random, "--games", "2", "--concurrency", "1000"];
+    let refused = desk.renmei(&args);
+    let told = String::from_utf8_lossy(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(2), "{told}");
+    assert!(told.contains("oversubscribe"), "{told}");
+}
+
+#[test]
+fn help_teaches_and_completions_complete() {
+    let desk = Desk::new();
+    let help = String::from_utf8(desk.renmei(&["match", "--help"]).stdout).unwrap();
+    assert!(help.contains("--sprt") && help.contains("Example:"), "{help}");
+    let bash = String::from_utf8(desk.renmei(&["completions", "bash"]).stdout).unwrap();
+    assert!(bash.contains("_renmei"));
+    let version = String::from_utf8(desk.renmei(&["--version"]).stdout).unwrap();
+    assert!(version.starts_with("renmei "));
+}

@@ -1,0 +1,9 @@
+//! End to end: the real binary, real child processes, real databases. Faults are played by `renmei-puppet`.
+#![allow(clippy::unwrap_used, missing_docs)]
+
+mod support;
+
+mod commands;
+mod faults;
+mod ponder;
+mod resume;

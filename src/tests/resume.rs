@@ -1,0 +1,149 @@
+//! Nothing that was announced is ever lost.
+
+use crate::support::{Desk, none_left, program};
+use std::{
+    process::{Child, Command, Stdio},
+    time::{Duration, Instant},
+};
+
+const GAMES: usize = 60;
+
+fn arguments(desk: &Desk, mark: &str) -> Vec<String> {
+    let random = program("renmei-random").display().to_string();
+    let words = |name: &str| {
+        [
+            "--engine".to_owned(),
+            format!("cmd={random}"),
+            format!("name={name}"),
+            "option.ThinkTime=2".to_owned(),
+        ]
+    };
+    let mut args = vec!["match".to_owned()];
+    args.extend(words("a"));
+    args.push(format!("env.MARK={mark}"));
+    args.extend(words("b"));
+    let db = desk.db().display().to_string();
+    let games = GAMES.to_string();
+    for word in
+        ["--games", &games, "--concurrency", "2", "--oversubscribe", "--time", "10s", "--max-moves", "40"]
+    {
+        args.push(word.to_owned());
+    }
+    args.extend(["--db".to_owned(), db]);
+    args
+}
+
+fn start(desk: &Desk, args: &[String]) -> Child {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_renmei"));
+    command
+        .current_dir(desk.dir.path())
+        .args(args)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+fn signal(child: &Child, signal: nix::sys::signal::Signal) {
+    let pid = nix::unistd::Pid::from_raw(i32::try_from(child.id()).unwrap());
+    nix::sys::signal::kill(pid, signal).unwrap();
+}
+
+/// Every place of the schedule was played to a counting end exactly once.
+fn complete(desk: &Desk) {
+    let counted = desk.query(
+        "SELECT count(*), count(DISTINCT index_), min(index_), max(index_) FROM games WHERE state = 'counted'",
+    );
+    let games = GAMES.to_string();
+    assert_eq!(counted[0], [games.clone(), games, "0".to_owned(), (GAMES - 1).to_string()]);
+    let table = desk.query("SELECT sum(games), sum(wins), sum(losses), sum(draws) FROM standings");
+    let played = desk.query("SELECT count(*), sum(winner IS NOT NULL) FROM games WHERE state = 'counted'");
+    assert_eq!(table[0][0], (2 * GAMES).to_string());
+    assert_eq!((&table[0][1], &table[0][2]), (&played[0][1], &played[0][1]));
+}
+
+#[test]
+fn a_manager_killed_again_and_again_loses_no_game_and_plays_none_twice() {
+    let desk = Desk::new();
+    let args = arguments(&desk, "killed");
+    for round in 0..8 {
+        let mut child = start(&desk, &args);
+        std::thread::sleep(Duration::from_millis(120 + 60 * round));
+        signal(&child, nix::sys::signal::Signal::SIGKILL);
+        child.wait().unwrap();
+    }
+    let last = start(&desk, &args).wait_with_output().unwrap();
+    assert_eq!(last.status.code(), Some(0), "{}", String::from_utf8_lossy(&last.stderr));
+    complete(&desk);
+    none_left("env.MARK=killed");
+}
+
+#[test]
+fn the_first_ctrl_c_finishes_running_games_and_the_same_command_goes_on() {
+    let desk = Desk::new();
+    let args = arguments(&desk, "asked");
+    let child = start(&desk, &args);
+    std::thread::sleep(Duration::from_millis(400));
+    signal(&child, nix::sys::signal::Signal::SIGINT);
+    let stopped = child.wait_with_output().unwrap();
+    assert_eq!(stopped.status.code(), Some(3), "{}", String::from_utf8_lossy(&stopped.stderr));
+    assert_eq!(desk.query("SELECT count(*) FROM games WHERE state <> 'counted'")[0][0], "0");
+    start(&desk, &args).wait_with_output().unwrap();
+    complete(&desk);
+}
+
+#[test]
+fn sigterm_adjourns_running_games_at_once() {
+    let desk = Desk::new();
+    let args = arguments(&desk, "told");
+    let child = start(&desk, &args);
+    std::thread::sleep(Duration::from_millis(400));
+    let asked = Instant::now();
+    signal(&child, nix::sys::signal::Signal::SIGTERM);
+    let stopped = child.wait_with_output().unwrap();
+    assert!(asked.elapsed() < Duration::from_secs(3));
+    assert_eq!(stopped.status.code(), Some(3));
+    let adjourned = desk.query("SELECT count(*) FROM games WHERE state = 'adjourned'");
+    assert_ne!(adjourned[0][0], "0");
+    start(&desk, &args).wait_with_output().unwrap();
+    complete(&desk);
+}
+
+#[test]
+fn a_finished_event_is_only_reported_again() {
+    let desk = Desk::new();
+    let args = arguments(&desk, "done");
+    start(&desk, &args).wait_with_output().unwrap();
+    let again = start(&desk, &args).wait_with_output().unwrap();
+    assert_eq!(again.status.code(), Some(0));
+    assert!(String::from_utf8_lossy(&again.stdout).contains("60 games"));
+    complete(&desk);
+}
+
+#[test]
+fn a_changed_event_is_refused_with_what_changed() {
+    let desk = Desk::new();
+    let mut args = arguments(&desk, "changed");
+    start(&desk, &args).wait_with_output().unwrap();
+    for word in &mut args {
+        *word = word.replace("ThinkTime=2", "ThinkTime=1");
+    }
+    let refused = start(&desk, &args).wait_with_output().unwrap();
+    let told = String::from_utf8_lossy(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(2), "{told}");
+    assert!(told.contains("engines[a].options.ThinkTime was 2, is 1"), "{told}");
+}
+
+#[test]
+fn two_managers_do_not_play_one_event() {
+    let desk = Desk::new();
+    let args = arguments(&desk, "twice");
+    let first = start(&desk, &args);
+    std::thread::sleep(Duration::from_millis(300));
+    let second = start(&desk, &args).wait_with_output().unwrap();
+    assert_eq!(second.status.code(), Some(1));
+    let told = String::from_utf8_lossy(&second.stderr);
+    assert!(told.contains(&first.id().to_string()), "names the process that plays it: {told}");
+    first.wait_with_output().unwrap();
+    complete(&desk);
+}

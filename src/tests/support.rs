@@ -1,0 +1,146 @@
+//! What the end-to-end tests share.
+
+use rusqlite::Connection;
+use serde_json::Value;
+use std::{
+    path::{Path, PathBuf},
+    process::{Command, Output, Stdio},
+    sync::Once,
+    time::{Duration, Instant},
+};
+use tempfile::TempDir;
+
+/// A program of this workspace, built as the one under test was, and never an old one.
+pub fn program(name: &str) -> PathBuf {
+    static BUILT: Once = Once::new();
+    let path = Path::new(env!("CARGO_BIN_EXE_renmei")).with_file_name(name);
+    BUILT.call_once(|| {
+        let mut build = Command::new(env!("CARGO"));
+        build.args(["build", "--quiet", "--package", "renmei-random", "--package", "renmei-puppet"]);
+        if path.components().any(|part| part.as_os_str() == "release") {
+            build.arg("--release");
+        }
+        assert!(build.status().unwrap().success(), "the engines do not build");
+    });
+    path
+}
+
+/// A directory for one test, with a database in it.
+pub struct Desk {
+    pub dir: TempDir,
+}
+
+impl Desk {
+    pub fn new() -> Self {
+        Self { dir: tempfile::tempdir().unwrap() }
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    pub fn db(&self) -> PathBuf {
+        self.path("event.db")
+    }
+
+    /// Writes a file of the test.
+    pub fn write(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.path(name);
+        std::fs::write(&path, text).unwrap();
+        path
+    }
+
+    pub fn renmei(&self, args: &[&str]) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_renmei"));
+        command.current_dir(self.dir.path()).args(args).stdin(Stdio::null());
+        command.output().unwrap()
+    }
+
+    /// A match between engines given as words of `--engine`; the report as JSON.
+    pub fn play(&self, engines: &[&[&str]], more: &[&str]) -> Played {
+        let db = self.db().display().to_string();
+        let mut args = vec!["match", "--db", &db, "--json", "--oversubscribe"];
+        for engine in engines {
+            args.push("--engine");
+            args.extend(*engine);
+        }
+        args.extend(more);
+        let begun = Instant::now();
+        let output = self.renmei(&args);
+        Played { took: begun.elapsed(), output }
+    }
+
+    pub fn query(&self, sql: &str) -> Vec<Vec<String>> {
+        let connection = Connection::open(self.db()).unwrap();
+        let mut statement = connection.prepare(sql).unwrap();
+        let columns = statement.column_count();
+        let rows = statement.query_map([], |row| {
+            (0..columns)
+                .map(|i| {
+                    Ok(match row.get_ref(i)? {
+                        rusqlite::types::ValueRef::Integer(n) => n.to_string(),
+                        rusqlite::types::ValueRef::Real(x) => x.to_string(),
+                        rusqlite::types::ValueRef::Text(t) => String::from_utf8_lossy(t).into_owned(),
+                        _ => String::new(),
+                    })
+                })
+                .collect()
+        });
+        rows.unwrap().map(Result::unwrap).collect()
+    }
+}
+
+/// What came of a match.
+pub struct Played {
+    pub took: Duration,
+    pub output: Output,
+}
+
+impl Played {
+    pub fn json(&self) -> Value {
+        serde_json::from_slice(&self.output.stdout).unwrap_or_else(|e| panic!("{e}: {}", self.text()))
+    }
+
+    pub fn text(&self) -> String {
+        let both = [&self.output.stdout[..], &self.output.stderr[..]].concat();
+        String::from_utf8_lossy(&both).into_owned()
+    }
+
+    pub fn code(&self) -> Option<i32> {
+        self.output.status.code()
+    }
+
+    /// The line of a player in the standings.
+    pub fn standing(&self, name: &str) -> Value {
+        let json = self.json();
+        let lines = json["standings"].as_array().unwrap();
+        lines
+            .iter()
+            .find(|line| line["name"] == name)
+            .unwrap_or_else(|| panic!("no {name} in {json}"))
+            .clone()
+    }
+}
+
+/// The processes whose command line holds `mark`.
+pub fn processes(mark: &str) -> Vec<String> {
+    let own = std::process::id().to_string();
+    let entries = std::fs::read_dir("/proc").unwrap().flatten();
+    entries
+        .filter_map(|entry| {
+            let pid = entry.file_name().into_string().ok().filter(|pid| *pid != own)?;
+            let line = std::fs::read(entry.path().join("cmdline")).ok()?;
+            let line = String::from_utf8_lossy(&line).replace('\0', " ");
+            line.contains(mark).then_some(format!("{pid} {line}"))
+        })
+        .collect()
+}
+
+/// Waits until no process with this mark is left; says which is, if one stays.
+pub fn none_left(mark: &str) {
+    let patience = Instant::now() + Duration::from_secs(5);
+    while !processes(mark).is_empty() {
+        assert!(Instant::now() < patience, "left behind: {:?}", processes(mark));
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}

@@ -1,0 +1,109 @@
+//! What the manager wrote.
+
+use anyhow::{Context, Result};
+use rusqlite::{Connection, OpenFlags};
+use std::{collections::BTreeMap, path::Path};
+
+/// A database of the manager, read only.
+pub struct Database(Connection);
+
+/// Wins, losses and draws.
+pub type Counts = (i64, i64, i64);
+
+impl Database {
+    /// Opens it.
+    ///
+    /// # Errors
+    /// When it is not there or no database.
+    pub fn open(path: &Path) -> Result<Self> {
+        let opened = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY);
+        Ok(Self(opened.with_context(|| format!("`{}` could not be opened", path.display()))?))
+    }
+
+    /// How many games count.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn finished(&self) -> Result<i64> {
+        self.count("SELECT count(*) FROM games WHERE state = 'counted'")
+    }
+
+    /// How many places of the schedule have a game that counts.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn places(&self) -> Result<i64> {
+        self.count("SELECT count(*) FROM (SELECT DISTINCT stage, index_ FROM games WHERE state = 'counted')")
+    }
+
+    /// How many games are written as running.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn running(&self) -> Result<i64> {
+        self.count("SELECT count(*) FROM games WHERE state = 'running'")
+    }
+
+    /// How many moves there are.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn moves(&self) -> Result<i64> {
+        self.count("SELECT count(*) FROM moves")
+    }
+
+    /// How many games were lost on time.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn lost_on_time(&self) -> Result<i64> {
+        self.count("SELECT count(*) FROM games WHERE cause = 'time'")
+    }
+
+    /// The measured times of all moves in microseconds, in rising order.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn times(&self) -> Result<Vec<i64>> {
+        let mut query = self.0.prepare("SELECT elapsed_us FROM moves ORDER BY elapsed_us")?;
+        let times = query.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+        Ok(times)
+    }
+
+    /// The games that count, by their place: who had which colour, and which opening.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn schedule(&self) -> Result<Vec<[i64; 5]>> {
+        let mut query = self.0.prepare(
+            "SELECT stage, index_, black, white, opening FROM games WHERE state = 'counted' ORDER BY stage, index_",
+        )?;
+        let row =
+            |row: &rusqlite::Row<'_>| Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?]);
+        let rows = query.query_map([], row)?.collect::<Result<_, _>>()?;
+        Ok(rows)
+    }
+
+    /// Every player's score, counted game by game and not through the manager's views.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn scores(&self) -> Result<BTreeMap<String, Counts>> {
+        let mut query = self.0.prepare(
+            "SELECT p.name,
+                    count(*) FILTER (WHERE g.result = iif(g.black = p.player, 'black', 'white')),
+                    count(*) FILTER (WHERE g.result = iif(g.black = p.player, 'white', 'black')),
+                    count(*) FILTER (WHERE g.result = 'draw')
+             FROM players p JOIN games g ON g.event = p.event AND p.player IN (g.black, g.white)
+             WHERE g.ended_at IS NOT NULL AND g.result <> 'aborted' AND NOT g.replayed
+             GROUP BY p.name",
+        )?;
+        let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, (row.get(1)?, row.get(2)?, row.get(3)?)));
+        let rows = query.query_map([], row)?.collect::<Result<_, _>>()?;
+        Ok(rows)
+    }
+
+    fn count(&self, query: &str) -> Result<i64> {
+        Ok(self.0.query_row(query, [], |row| row.get(0))?)
+    }
+}

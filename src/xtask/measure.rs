@@ -1,0 +1,139 @@
+//! What one process uses: its own processor time and memory, without its children.
+
+use crate::cores::{self, Pinned};
+use anyhow::{Context, Result};
+use nix::{
+    sys::wait::{Id, WaitPidFlag, WaitStatus, waitid},
+    unistd::Pid,
+};
+use std::{
+    fs,
+    process::{Child, Command, ExitStatus},
+    thread,
+    time::{Duration, Instant},
+};
+
+/// How often memory is looked at.
+const SAMPLE: Duration = Duration::from_millis(10);
+/// The unit of times in /proc/PID/stat (USER_HZ), which is 100 Hz on every architecture Rust's Linux runs on.
+const TICK: Duration = Duration::from_millis(10);
+
+/// What a process used.
+#[derive(Debug)]
+pub struct Usage {
+    /// How it ended.
+    pub status: ExitStatus,
+    /// From its start to its end.
+    pub wall: Duration,
+    /// User and system time of all its threads, children excluded.
+    pub cpu: Duration,
+    /// The most memory it held (VmHWM), in KiB.
+    pub peak: u64,
+    /// The memory it held (VmRSS) from its start to its end, in KiB.
+    resident: Vec<u64>,
+}
+
+impl Usage {
+    /// The memory held, in KiB, when so many quarters of the time were over.
+    pub fn resident_after(&self, quarters: usize) -> u64 {
+        let last = self.resident.len().saturating_sub(1);
+        self.resident.get(last * quarters / 4).copied().unwrap_or(0)
+    }
+}
+
+/// Runs a command on the given cores, its children included, and watches it from the others, if there are any.
+///
+/// # Errors
+/// When it cannot be started, or what it uses cannot be read.
+pub fn measured(command: &mut Command, on: &[usize]) -> Result<Usage> {
+    let others: Vec<usize> = cores::usable()?.into_iter().filter(|core| !on.contains(core)).collect();
+    let begun = Instant::now();
+    let child = {
+        let _pinned = Pinned::to(on)?;
+        let program = command.get_program().to_string_lossy().into_owned();
+        command.spawn().with_context(|| format!("`{program}` could not be started"))?
+    };
+    let _aside = if others.is_empty() { None } else { Some(Pinned::to(&others)?) };
+    watch(child, begun)
+}
+
+fn watch(mut child: Child, begun: Instant) -> Result<Usage> {
+    let proc = format!("/proc/{}", child.id());
+    let (mut peak, mut resident) = (0, Vec::new());
+    while is_running(&child)? {
+        let status = fs::read_to_string(format!("{proc}/status"))?;
+        if let (Some(most), Some(now)) = (kib(&status, "VmHWM:"), kib(&status, "VmRSS:")) {
+            peak = most;
+            resident.push(now);
+        }
+        thread::sleep(SAMPLE);
+    }
+    let wall = begun.elapsed();
+    // Until it is waited for, a process that ended still tells its times, and then they are complete.
+    let cpu = own_time(&fs::read_to_string(format!("{proc}/stat"))?).context("no times in /proc")?;
+    Ok(Usage { status: child.wait()?, wall, cpu, peak, resident })
+}
+
+fn is_running(child: &Child) -> Result<bool> {
+    let flags = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
+    let pid = Pid::from_raw(child.id().cast_signed());
+    Ok(waitid(Id::Pid(pid), flags)? == WaitStatus::StillAlive)
+}
+
+/// User and system time (fields 14 and 15) of a line of /proc/PID/stat. The second field, the name, may contain
+/// anything, brackets and spaces included.
+fn own_time(stat: &str) -> Option<Duration> {
+    let (_, fields) = stat.rsplit_once(')')?;
+    let mut times = fields.split_whitespace().skip(11);
+    let ticks = times.next()?.parse::<u32>().ok()? + times.next()?.parse::<u32>().ok()?;
+    Some(TICK * ticks)
+}
+
+fn kib(status: &str, key: &str) -> Option<u64> {
+    let value = status.lines().find_map(|line| line.strip_prefix(key))?;
+    value.split_whitespace().next()?.parse().ok()
+}
+
+/// The value that so many of a hundred do not exceed (nearest rank); `sorted` in rising order.
+pub fn percentile(sorted: &[i64], percent: usize) -> i64 {
+    let rank = (sorted.len() * percent).div_ceil(100).max(1);
+    sorted.get(rank - 1).copied().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_times_stand_behind_a_name_that_may_hold_anything() {
+        let stat = "42 (a ) b (c) S 1 42 42 0 -1 4194560 100 200 0 0 120 30 999 888 20 0 1 0 5";
+        assert_eq!(own_time(stat), Some(Duration::from_millis(1500)));
+        assert_eq!(own_time("nonsense"), None);
+    }
+
+    #[test]
+    fn memory_is_read_by_its_key() {
+        let status = "Name:\tx\nVmHWM:\t    5120 kB\nVmRSS:\t    4096 kB\n";
+        assert_eq!((kib(status, "VmHWM:"), kib(status, "VmRSS:")), (Some(5120), Some(4096)));
+        assert_eq!(kib("Name:\tended\n", "VmRSS:"), None);
+    }
+
+    #[test]
+    fn percentiles_are_values_that_occurred() {
+        let hundred: Vec<i64> = (1..=100).collect();
+        assert_eq!([50, 99, 100].map(|percent| percentile(&hundred, percent)), [50, 99, 100]);
+        assert_eq!([percentile(&[7], 50), percentile(&[], 99)], [7, 0]);
+    }
+
+    #[test]
+    fn a_process_is_charged_its_own_time_and_not_its_childs() {
+        let on = cores::usable().unwrap();
+        let busy = "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done";
+        let own = measured(Command::new("sh").args(["-c", busy]), &on).unwrap();
+        let childs =
+            measured(Command::new("sh").args(["-c", &format!("sh -c '{busy}'; true")]), &on).unwrap();
+        assert!(own.status.success() && childs.status.success());
+        assert!(own.cpu > childs.cpu, "own {:?}, a child's {:?}", own.cpu, childs.cpu);
+        assert!(own.peak > 0 && own.peak >= own.resident_after(2));
+    }
+}

@@ -1,0 +1,18 @@
+//! From a bare machine to a first league.
+
+use crate::{engines, workspace};
+use anyhow::Result;
+use std::process::{Command, ExitCode};
+
+/// Installs, builds, plays; the exit code is the league's.
+///
+/// # Errors
+/// When the build fails or the league cannot be started.
+pub fn run() -> Result<ExitCode> {
+    engines::install_missing();
+    workspace::build_release(false)?;
+    let mut league = Command::new(workspace::release("renmei"));
+    league.args(["run", "configs/quickstart.toml"]).current_dir(workspace::root());
+    let status = workspace::run(&mut league)?;
+    Ok(status.code().and_then(|code| u8::try_from(code).ok()).map_or(ExitCode::FAILURE, ExitCode::from))
+}
