@@ -6,6 +6,7 @@ pub mod config;
 pub mod openings;
 pub mod plan;
 pub mod play;
+pub mod records;
 pub mod run;
 pub mod seat;
 pub mod store;
