@@ -229,10 +229,13 @@ pub struct ExportArgs {
     /// Games by number (`7`, `10-20`); by default all that count.
     #[arg(long, value_name = "N")]
     pub game: Vec<String>,
+    /// Games that do not count, too: those broken off, and draws that were played again.
+    #[arg(long, conflicts_with = "game")]
+    pub all: bool,
     /// The format.
     #[arg(long, value_enum, default_value_t = RecordFormat::Csa)]
     pub format: RecordFormat,
-    /// A directory for one file a game, a file for all of them, or `-` for stdout.
+    /// A directory (`DIR/`) for one file a game, a file for all of them, or `-` for stdout.
     #[arg(long, short, default_value = "-", value_name = "PATH")]
     pub output: PathBuf,
 }
@@ -240,7 +243,7 @@ pub struct ExportArgs {
 /// `renmei import`.
 #[derive(Debug, Args)]
 pub struct ImportArgs {
-    /// Record files, of any format; the format and the encoding are detected.
+    /// Record files of any format, and directories of them; the format and the encoding are detected.
     #[arg(required = true)]
     pub files: Vec<PathBuf>,
     /// The database they go into.
@@ -252,6 +255,9 @@ pub struct ImportArgs {
     /// Name of the event they are filed under.
     #[arg(long, default_value = "import", value_name = "NAME")]
     pub event: String,
+    /// Print the result as JSON.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `renmei sprt`.

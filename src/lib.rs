@@ -8,6 +8,7 @@ pub mod openings;
 pub mod plan;
 pub mod play;
 pub mod report;
+pub mod records;
 pub mod run;
 pub mod seat;
 pub mod store;

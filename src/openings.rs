@@ -111,6 +111,10 @@ pub(crate) fn has_a_game_a_line(bytes: &[u8]) -> bool {
     let first = bytes.split(|byte| *byte == b'\n').find(|line| is_telling(line)).unwrap_or_default();
     let word = first.trim_ascii().split(|byte| *byte == b' ').next().unwrap_or_default();
     let Ok(word) = str::from_utf8(word) else { return false };
+    // A packed file is binary, and may begin with anything.
+    if bytes.contains(&0) {
+        return false;
+    }
     matches!(word, "startpos" | "sfen" | "position")
         || word.matches('/').count() == 8
         || word.contains('~')

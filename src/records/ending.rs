@@ -1,0 +1,137 @@
+//! Endings: the referee's [`Outcome`] and the record's [`Ending`], there and back.
+
+use notation::record::{Ending, GameRecord};
+use referee::{AbortBy, Color, DrawBy, Foul, Outcome, WinBy};
+use rsshogi::types::Color as Side;
+
+/// What a comment begins with that holds the exact outcome.
+const MARK: &str = "renmei: ";
+
+fn side(color: Color) -> Side {
+    color.into()
+}
+
+/// Ends a record: by the record's own word, and by a comment where that would not come back as the same outcome.
+pub(super) fn end(record: &mut GameRecord, outcome: Outcome) {
+    let to_move = Color::from(record.side_to_move());
+    let ending = ending(outcome, to_move);
+    if of_ending(&ending, to_move) != outcome {
+        let comment = record.plies.last_mut().map_or(&mut record.comment, |ply| &mut ply.comment);
+        if !comment.is_empty() {
+            comment.push('\n');
+        }
+        comment.push_str(&format!("{MARK}{outcome}"));
+    }
+    record.ending = Some(ending);
+}
+
+/// How a record ended.
+pub(super) fn outcome(record: &GameRecord) -> Outcome {
+    let to_move = Color::from(record.side_to_move());
+    let plain = record.ending.as_ref().map_or(NO_RESULT, |ending| of_ending(ending, to_move));
+    let comment = record.plies.last().map_or(&record.comment, |ply| &ply.comment);
+    let marked = comment.lines().find_map(|line| from_words(line.trim().strip_prefix(MARK)?));
+    // Who won is the record's to say; the comment only says how.
+    marked
+        .filter(|marked| marked.half_points(Color::Black) == plain.half_points(Color::Black))
+        .unwrap_or(plain)
+}
+
+const NO_RESULT: Outcome = Outcome::Aborted { by: AbortBy::Server };
+
+/// The inverse of [`Outcome`]'s `Display`.
+fn from_words(words: &str) -> Option<Outcome> {
+    let winners = [(Some(Color::Black), "black wins by "), (Some(Color::White), "white wins by ")];
+    let all = winners.into_iter().chain([(None, "draw by "), (None, "not counted: ")]);
+    all.into_iter().find_map(|(winner, prefix)| Outcome::from_cause(words.strip_prefix(prefix)?, winner))
+}
+
+fn ending(outcome: Outcome, to_move: Color) -> Ending {
+    match outcome {
+        Outcome::Draw { by } => match by {
+            DrawBy::Sennichite => Ending::Sennichite,
+            DrawBy::MaxMoves => Ending::MaxMoves,
+            DrawBy::Impasse => Ending::Impasse,
+            DrawBy::Adjudication => Ending::Draw,
+        },
+        Outcome::Aborted { .. } => Ending::Interrupted,
+        Outcome::Win { winner, by } => {
+            let ending = won(by, !winner, to_move);
+            let says_so = ending.winner(side(to_move)) == Some(side(winner));
+            if says_so { ending } else { anyhow_lost(!winner, to_move) }
+        }
+    }
+}
+
+fn won(by: WinBy, loser: Color, to_move: Color) -> Ending {
+    match by {
+        WinBy::Mate => Ending::Mate,
+        WinBy::Resignation => Ending::Resign,
+        WinBy::Time => Ending::TimeUp,
+        WinBy::IllegalMove(_) | WinBy::IllegalDeclaration => Ending::Illegal { by: side(loser) },
+        WinBy::Declaration => Ending::Declaration,
+        WinBy::PerpetualCheck => Ending::PerpetualCheck { by: side(loser) },
+        WinBy::Default if loser == to_move => Ending::LossByDefault,
+        WinBy::Default => Ending::WinByDefault,
+        WinBy::Disconnection | WinBy::Adjudication => anyhow_lost(loser, to_move),
+    }
+}
+
+/// No format has a word for a loss of another kind; these two name the loser in all of them.
+fn anyhow_lost(loser: Color, to_move: Color) -> Ending {
+    if loser == to_move { Ending::Resign } else { Ending::Illegal { by: side(loser) } }
+}
+
+fn of_ending(ending: &Ending, to_move: Color) -> Outcome {
+    let win = |winner, by| Outcome::Win { winner, by };
+    let draw = |by| Outcome::Draw { by };
+    match ending {
+        Ending::Resign => Outcome::loss(to_move, WinBy::Resignation),
+        Ending::TimeUp => Outcome::loss(to_move, WinBy::Time),
+        Ending::Mate => Outcome::loss(to_move, WinBy::Mate),
+        Ending::Declaration => win(to_move, WinBy::Declaration),
+        Ending::PerpetualCheck { by } => Outcome::loss((*by).into(), WinBy::PerpetualCheck),
+        // Which foul it was no format says, and the move itself is not kept.
+        Ending::Illegal { by } => Outcome::loss((*by).into(), WinBy::IllegalMove(Foul::Unreadable)),
+        Ending::WinByDefault => win(to_move, WinBy::Default),
+        Ending::LossByDefault => Outcome::loss(to_move, WinBy::Default),
+        Ending::Won { by } => win((*by).into(), WinBy::Adjudication),
+        Ending::Sennichite => draw(DrawBy::Sennichite),
+        Ending::MaxMoves => draw(DrawBy::MaxMoves),
+        Ending::Impasse => draw(DrawBy::Impasse),
+        Ending::Draw => draw(DrawBy::Adjudication),
+        Ending::NoMate | Ending::Interrupted | Ending::Unknown(_) => NO_RESULT,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use notation::record::Ply;
+    use rsshogi::types::Move;
+
+    #[test]
+    fn every_outcome_comes_back_whoever_is_to_move() {
+        let wins = WinBy::ALL
+            .iter()
+            .flat_map(|&by| [Color::Black, Color::White].map(|winner| Outcome::Win { winner, by }));
+        let draws = DrawBy::ALL.iter().map(|&by| Outcome::Draw { by });
+        let aborted = AbortBy::ALL.iter().map(|&by| Outcome::Aborted { by });
+        for of in wins.chain(draws).chain(aborted) {
+            for plies in [0, 1] {
+                let mut record = GameRecord::default();
+                record.plies = vec![Ply::from(Move::from_usi("7g7f").unwrap()); plies];
+                end(&mut record, of);
+                assert_eq!(outcome(&record), of);
+                assert_eq!(record.winner().map(Color::from), of.winner(), "{of}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_comment_cannot_turn_the_result_round() {
+        let mut record = GameRecord { ending: Some(Ending::Resign), ..GameRecord::default() };
+        record.comment = "renmei: black wins by mate".into();
+        assert_eq!(outcome(&record), Outcome::loss(Color::Black, WinBy::Resignation));
+    }
+}

@@ -1,0 +1,232 @@
+//! `renmei export`.
+
+use super::{Joint, RecordsError, ending, game::Frame, spelled};
+use crate::{
+    cli::ExportArgs,
+    store::{EventSummary, GameFilter, GameState, Store},
+};
+use notation::record::{self, Format, GameRecord, RecordFault};
+use referee::event::GameId;
+use std::{
+    fs,
+    io::{self, BufWriter, Write},
+    ops::RangeInclusive,
+    path::{Path, PathBuf},
+};
+
+/// What was written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ExportReport {
+    /// Games written.
+    pub games: usize,
+    /// Games that the format cannot hold, and why: only PSV and hcpe leave any out.
+    pub left_out: Vec<(GameId, String)>,
+}
+
+/// Writes games of an event as records: one file a game into a directory, or all of them into one file or onto stdout.
+///
+/// # Errors
+/// When the event or a game asked for is not there, the format cannot hold several games in one file, or a file cannot
+/// be written.
+pub fn export(args: &ExportArgs) -> Result<ExportReport, RecordsError> {
+    rsshogi::board::init();
+    let store = Store::read(&args.db)?;
+    let event = event(&store, args)?;
+    let games = selected(&store, &event, args)?;
+    let target = Target::of(&args.output);
+    let (format, extension, joint) = spelled(args.format);
+    if joint == Joint::Single && games.len() > 1 && !matches!(target, Target::Directory(_)) {
+        return Err(RecordsError::OneGameAFile { format: name(format), games: games.len() });
+    }
+    let mut output = Output::open(target, extension, joint)?;
+    let (frame, mut report) = (Frame::of(&event), ExportReport::default());
+    for number in games {
+        let Some(game) = store.game(event.id, number)? else {
+            return Err(RecordsError::NoGame(event.name, number.0));
+        };
+        let mut record = frame.record(&game);
+        if let Some(outcome) = game.row.outcome {
+            ending::end(&mut record, outcome);
+        }
+        match bytes(&record, format) {
+            Ok(bytes) => {
+                output.write(number, [&game.row.black, &game.row.white], &bytes)?;
+                report.games += 1;
+            }
+            Err(fault) if is_packed(format) => report.left_out.push((number, fault.reason)),
+            Err(fault) => return Err(RecordsError::Game { game: number.0, reason: fault.to_string() }),
+        }
+    }
+    output.finish()?;
+    Ok(report)
+}
+
+fn event(store: &Store, args: &ExportArgs) -> Result<EventSummary, RecordsError> {
+    let mut events = store.events()?;
+    let Some(name) = &args.event else {
+        return events.pop().ok_or_else(|| RecordsError::NoEvent(args.db.clone()));
+    };
+    let known = events.iter().map(|event| format!("`{}`", event.name)).collect::<Vec<_>>().join(", ");
+    let found = events.into_iter().find(|event| event.name == *name);
+    found.ok_or_else(|| RecordsError::UnknownEvent {
+        name: name.clone(),
+        db: args.db.clone(),
+        known: if known.is_empty() { "none".to_owned() } else { known },
+    })
+}
+
+fn selected(store: &Store, event: &EventSummary, args: &ExportArgs) -> Result<Vec<GameId>, RecordsError> {
+    let ranges: Vec<_> = args.game.iter().map(|text| range(text)).collect::<Result<_, _>>()?;
+    let counted = (ranges.is_empty() && !args.all).then_some(GameState::Counted);
+    let filter = GameFilter { state: counted, ..GameFilter::default() };
+    let mut games = Vec::new();
+    store.games(event.id, &filter, |row| {
+        if ranges.is_empty() || ranges.iter().any(|range| range.contains(&row.game.0)) {
+            games.push(row.game);
+        }
+        Ok::<_, RecordsError>(())
+    })?;
+    let missing = ranges.iter().find(|range| !games.iter().any(|game| range.contains(&game.0)));
+    missing.map_or(Ok(games), |range| Err(RecordsError::NoGame(event.name.clone(), *range.start())))
+}
+
+fn range(text: &str) -> Result<RangeInclusive<u64>, RecordsError> {
+    let (first, last) = text.split_once('-').unwrap_or((text, text));
+    match (first.trim().parse(), last.trim().parse()) {
+        (Ok(first), Ok(last)) if first <= last => Ok(first..=last),
+        _ => Err(RecordsError::Selection(text.to_owned())),
+    }
+}
+
+fn is_packed(format: Format) -> bool {
+    matches!(format, Format::Psv | Format::Hcpe)
+}
+
+fn name(format: Format) -> &'static str {
+    match format {
+        Format::Ki2 | Format::Ki2u => "KI2",
+        Format::Jkf => "JKF",
+        _ => "KIF",
+    }
+}
+
+/// A record's bytes; of the packed formats, only the entries whose move has a score.
+fn bytes(record: &GameRecord, format: Format) -> Result<Vec<u8>, RecordFault> {
+    let bytes = record::write(record, format)?;
+    if !is_packed(format) || record.plies.is_empty() {
+        return Ok(bytes);
+    }
+    let entries = bytes.chunks(bytes.len() / record.plies.len());
+    let scored = entries.zip(&record.plies).filter(|(_, ply)| ply.score.is_some());
+    Ok(scored.flat_map(|(entry, _)| entry).copied().collect())
+}
+
+/// Where records go.
+enum Target {
+    Stdout,
+    Directory(PathBuf),
+    File(PathBuf),
+}
+
+impl Target {
+    fn of(output: &Path) -> Self {
+        match output {
+            path if path == Path::new("-") => Self::Stdout,
+            path if path.is_dir() || path.as_os_str().as_encoded_bytes().ends_with(b"/") => {
+                Self::Directory(path.to_owned())
+            }
+            path => Self::File(path.to_owned()),
+        }
+    }
+}
+
+enum Output {
+    Directory { path: PathBuf, extension: &'static str },
+    Stream { path: PathBuf, to: Box<dyn Write>, joint: Joint, begun: bool },
+}
+
+impl Output {
+    fn open(target: Target, extension: &'static str, joint: Joint) -> Result<Self, RecordsError> {
+        let stream = |path, to| Self::Stream { path, to, joint, begun: false };
+        Ok(match target {
+            Target::Directory(path) => {
+                fs::create_dir_all(&path).map_err(RecordsError::io(&path))?;
+                Self::Directory { path, extension }
+            }
+            Target::Stdout => stream("stdout".into(), Box::new(BufWriter::new(io::stdout().lock()))),
+            Target::File(path) => {
+                let file = fs::File::create(&path).map_err(RecordsError::io(&path))?;
+                stream(path, Box::new(BufWriter::new(file)))
+            }
+        })
+    }
+
+    fn write(&mut self, game: GameId, names: [&String; 2], bytes: &[u8]) -> Result<(), RecordsError> {
+        match self {
+            Self::Directory { path, extension } => {
+                let [black, white] = names.map(|name| safe(name));
+                let path = path.join(format!("{:06}-{black}-{white}.{extension}", game.0));
+                fs::write(&path, bytes).map_err(RecordsError::io(path))
+            }
+            Self::Stream { path, to, joint, begun } => {
+                let between = match joint {
+                    Joint::Between(text) if *begun => text,
+                    _ => "",
+                };
+                *begun = true;
+                to.write_all(between.as_bytes())
+                    .and_then(|()| to.write_all(bytes))
+                    .map_err(RecordsError::io(path.as_path()))
+            }
+        }
+    }
+
+    fn finish(self) -> Result<(), RecordsError> {
+        match self {
+            Self::Directory { .. } => Ok(()),
+            Self::Stream { path, mut to, .. } => to.flush().map_err(RecordsError::io(path)),
+        }
+    }
+}
+
+/// A name as part of a file name: letters, digits and a few signs; nothing that a path, a shell or a terminal would
+/// take for its own, and short enough for every file system.
+fn safe(name: &str) -> String {
+    let mut safe = String::new();
+    for c in name.chars() {
+        let c = if c.is_alphanumeric() || matches!(c, '_' | '.' | '+') { c } else { '_' };
+        if safe.len() + c.len_utf8() > 80 {
+            break;
+        }
+        safe.push(c);
+    }
+    safe
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_name_escapes_from_its_directory() {
+        for (name, told) in [
+            ("../../etc/passwd", ".._.._etc_passwd"),
+            ("a\0b\nc", "a_b_c"),
+            ("C:\\x", "C__x"),
+            ("評価関数 1.0", "評価関数_1.0"),
+            ("-rf", "_rf"),
+        ] {
+            assert_eq!(safe(name), told);
+        }
+        assert!(safe(&"角".repeat(500)).len() <= 80);
+    }
+
+    #[test]
+    fn games_are_chosen_by_number_and_by_range() {
+        assert_eq!(range("7").unwrap(), 7..=7);
+        assert_eq!(range("10-20").unwrap(), 10..=20);
+        for nonsense in ["", "x", "3-", "-3", "20-10", "1-2-3"] {
+            assert!(range(nonsense).is_err(), "{nonsense}");
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! A game of the database as a record, and a record as a game: everything but the ending.
+
+use super::date;
+use crate::{
+    config::time_text,
+    store::{EventSummary, FullGame},
+};
+use notation::record::{GameRecord, Ply};
+use referee::{
+    Color,
+    clock::{Clock, TimeControl},
+    event::{Moved, Score, Thought},
+    opening::EVEN,
+};
+use rsshogi::{
+    board::Position,
+    records::TimeControl as Spec,
+    types::{Move, Move32},
+};
+use std::{collections::HashMap, time::Duration};
+
+/// Names of players that a record does not name.
+pub(super) const UNNAMED: [&str; 2] = ["(black)", "(white)"];
+
+/// What is known of an event's games besides their rows.
+pub(super) struct Frame {
+    event: String,
+    imported: bool,
+    times: HashMap<String, TimeControl>,
+}
+
+impl Frame {
+    pub fn of(event: &EventSummary) -> Self {
+        #[derive(serde::Deserialize)]
+        struct Engine {
+            name: String,
+            time: TimeControl,
+        }
+        #[derive(serde::Deserialize)]
+        struct Plan {
+            engines: Vec<Engine>,
+        }
+        // A plan of another kind, or of another version of this program, only costs the records their time control.
+        let engines = serde_json::from_str::<Plan>(&event.plan).map_or(vec![], |plan| plan.engines);
+        let times = engines.into_iter().map(|engine| (engine.name, engine.time)).collect();
+        Self { event: event.name.clone(), imported: event.kind == "import", times }
+    }
+
+    /// The record of a game, its ending left out.
+    pub fn record(&self, game: &FullGame) -> GameRecord {
+        let row = &game.row;
+        let start = row.start.as_deref().unwrap_or(EVEN);
+        let mut record = GameRecord {
+            start: normal(start),
+            black: Some(plain(&row.black)),
+            white: Some(plain(&row.white)),
+            event: Some(plain(&self.event)),
+            started: row.started_at.map(date::text),
+            ended: row.ended_at.map(date::text),
+            time_control: self.time_control(&row.black, &row.white),
+            ..GameRecord::default()
+        };
+        if self.imported {
+            Origin::of(&row.evidence).restore(&mut record);
+        }
+        let opening = row.opening.as_deref().unwrap_or_default().split_whitespace();
+        record.plies = opening.filter_map(Move::from_usi).map(Ply::from).collect();
+        record.plies.extend(game.moves.iter().map(|(_, moved)| ply(moved)));
+        record
+    }
+
+    fn time_control(&self, black: &str, white: &str) -> Option<String> {
+        let (black, white) = (self.times.get(black)?, self.times.get(white)?);
+        match (spec(black), spec(white)) {
+            (Some(both), Some(other)) if both == other => Some(both),
+            _ => Some(match (words(black), words(white)) {
+                (black, white) if black == white => black,
+                (black, white) => format!("black {black}, white {white}"),
+            }),
+        }
+    }
+}
+
+/// A name without the control characters that would end its line or make the file no text.
+fn plain(name: &str) -> String {
+    name.replace(char::is_control, " ")
+}
+
+/// SFEN with its move number, as records have it.
+fn normal(start: &str) -> String {
+    let position = Position::from_sfen(start).ok();
+    position.map_or(start.to_owned(), |it| it.to_sfen(Some(i32::from(it.game_ply()).max(1))))
+}
+
+/// `main+byoyomi+increment` in seconds, where that says all.
+fn spec(time: &TimeControl) -> Option<String> {
+    let parts = [time.main, time.byoyomi, time.increment];
+    let whole = parts.iter().all(|part| part.subsec_nanos() == 0) && time.fixed.is_none() && time.is_timed();
+    let [main, byoyomi, increment] = parts.map(|part| part.as_secs());
+    whole.then(|| format!("{main}+{byoyomi}+{increment}"))
+}
+
+/// A time control as the configuration spells it.
+fn words(time: &TimeControl) -> String {
+    let durations = [
+        ("main", Some(time.main)),
+        ("byoyomi", Some(time.byoyomi)),
+        ("increment", Some(time.increment)),
+        ("delay", Some(time.delay)),
+        ("fixed", time.fixed),
+    ];
+    let durations =
+        durations.into_iter().filter_map(|(name, value)| Some((name, value.filter(|it| !it.is_zero())?)));
+    let mut parts: Vec<_> =
+        durations.map(|(name, value)| format!("{name} {}", time_text::text(value))).collect();
+    parts.extend(time.nodes.map(|nodes| format!("nodes {nodes}")));
+    parts.extend(time.depth.map(|depth| format!("depth {depth}")));
+    parts.join(" ")
+}
+
+fn ply(moved: &Moved) -> Ply {
+    let thought = moved.thought.as_deref();
+    let score = thought.and_then(|thought| thought.score).map(|score| match moved.color {
+        Color::Black => score.centipawns(),
+        Color::White => -score.centipawns(),
+    });
+    // A line that does not begin with the move belongs to another one.
+    let pv = thought.and_then(|thought| thought.pv.as_deref()).unwrap_or_default();
+    let mut pv = pv.split_whitespace().map_while(Move::from_usi);
+    let pv = if pv.next() == Some(moved.mv) { pv.collect() } else { vec![] };
+    let time_ms = Some(u32::try_from(moved.charged.as_millis()).unwrap_or(u32::MAX));
+    Ply { mv: moved.mv, time_ms, score, pv, comment: String::new() }
+}
+
+/// The mover's score of a record's, which is from black's view.
+fn score(black: i32, color: Color) -> Score {
+    match if color == Color::Black { black } else { black.saturating_neg() } {
+        mate @ 99_001.. => Score::Mate((100_000 - mate).max(1)),
+        mated @ ..=-99_001 => Score::Mate((-100_000 - mated).min(0)),
+        cp => Score::Cp(cp),
+    }
+}
+
+/// What a record says of itself and no column of a game holds: kept as lines of its evidence.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Origin {
+    fields: Vec<(String, String)>,
+}
+
+impl Origin {
+    pub fn new(record: &GameRecord, source: &str, fingerprint: &str) -> Self {
+        let known = [
+            ("file", Some(source)),
+            ("record", Some(fingerprint)),
+            ("event", record.event.as_deref()),
+            ("site", record.site.as_deref()),
+            ("started", record.started.as_deref()),
+            ("ended", record.ended.as_deref()),
+            ("time", record.time_control.as_deref()),
+        ];
+        let known = known
+            .into_iter()
+            .filter_map(|(key, value)| Some((key.to_owned(), value?.replace(['\n', '\r'], " "))));
+        Self { fields: known.collect() }
+    }
+
+    pub fn of(evidence: &str) -> Self {
+        let fields = evidence.lines().filter_map(|line| line.split_once(": "));
+        Self { fields: fields.map(|(key, value)| (key.to_owned(), value.to_owned())).collect() }
+    }
+
+    pub fn text(&self) -> String {
+        self.fields.iter().map(|(key, value)| format!("{key}: {value}\n")).collect()
+    }
+
+    pub fn field(&self, key: &str) -> Option<&str> {
+        self.fields.iter().find(|(name, _)| name == key).map(|(_, value)| value.as_str())
+    }
+
+    fn restore(&self, record: &mut GameRecord) {
+        let field = |key| self.field(key).map(str::to_owned);
+        let named = |name: Option<String>, nobody: &str| name.filter(|name| name != nobody);
+        record.black = named(record.black.take(), UNNAMED[0]);
+        record.white = named(record.white.take(), UNNAMED[1]);
+        record.event = field("event");
+        record.site = field("site");
+        record.started = field("started");
+        record.ended = field("ended");
+        record.time_control = field("time");
+    }
+}
+
+/// The plies of a record that nobody thought about: those without time and score before the first with a time.
+pub(super) fn opening_length(record: &GameRecord) -> usize {
+    let timed = record.plies.iter().position(|ply| ply.time_ms.is_some());
+    let scored = record.plies.iter().position(|ply| ply.score.is_some());
+    timed.map_or(0, |timed| timed.min(scored.unwrap_or(timed)))
+}
+
+/// The moves of a record after its opening, with clocks as far as the time control is known.
+pub(super) fn moves(record: &GameRecord) -> impl Iterator<Item = Moved> + '_ {
+    let skipped = opening_length(record);
+    let mut clocks = clock(record).map(|clock| [clock; 2]);
+    let start = Position::from_sfen(&record.start).unwrap_or_else(|_| rsshogi::board::hirate_position());
+    let first = (u32::from(start.game_ply()).max(1), Color::from(start.turn()));
+    record.plies.iter().enumerate().skip(skipped).map(move |(index, ply)| {
+        let color = if index.is_multiple_of(2) { first.1 } else { !first.1 };
+        let spent = Duration::from_millis(ply.time_ms.unwrap_or(0).into());
+        let left = clocks.as_mut().map_or(Duration::ZERO, |clocks| {
+            let clock = &mut clocks[color.index()];
+            clock.charge(spent).map_or(Duration::ZERO, |_| clock.left())
+        });
+        Moved {
+            game: referee::event::GameId(0),
+            ply: first.0 + u32::try_from(index).unwrap_or(u32::MAX - first.0),
+            color,
+            mv: ply.mv,
+            charged: spent,
+            elapsed: spent,
+            left,
+            thought: thought(ply, color),
+        }
+    })
+}
+
+/// The clock of a record whose time control is understood. It counts to the millisecond: files that drop fractions
+/// then never show more than was used.
+pub(super) fn clock(record: &GameRecord) -> Option<Clock> {
+    let spec = Spec::from_spec(record.time_control.as_deref()?)?;
+    let seconds = |seconds: u32| Duration::from_secs(seconds.into());
+    let time = TimeControl {
+        main: seconds(spec.base_seconds()),
+        byoyomi: seconds(spec.byoyomi_seconds()),
+        increment: seconds(spec.increment_seconds()),
+        ..TimeControl::default()
+    };
+    time.is_timed().then(|| Clock::new(time))
+}
+
+fn thought(ply: &Ply, color: Color) -> Option<Box<Thought>> {
+    let score = ply.score.map(|it| score(it, color));
+    let pv = (!ply.pv.is_empty()).then(|| {
+        let line = std::iter::once(&ply.mv).chain(&ply.pv);
+        line.map(|mv| mv.to_usi()).collect::<Vec<_>>().join(" ")
+    });
+    (score.is_some() || pv.is_some()).then(|| Box::new(Thought { score, pv, ..Thought::default() }))
+}
+
+/// Plays a move that is known to be legal; whether it was.
+pub(super) fn play(position: &mut Position, mv: Move) -> bool {
+    let piece = position.moved_piece_after_move(mv);
+    position.try_apply_move32(Move32::from_move_with_piece(mv, piece)).is_ok()
+}

@@ -1,0 +1,290 @@
+//! `renmei import`.
+
+use super::{
+    FileFault, Finding, RecordsError, date, ending,
+    files::{self, Content},
+    game::{self, Origin, UNNAMED},
+    verify,
+};
+use crate::{
+    bus::now,
+    cli::ImportArgs,
+    store::{EventHead, GameFilter, Store, Writer},
+};
+use notation::record::GameRecord;
+use referee::{
+    Outcome,
+    event::{Event, GameEnded, GameId, GameStarted, Opened, PlayerId, Stamped},
+    schedule::Pairing,
+};
+use rsshogi::board::Position;
+use serde::Serialize;
+use std::{
+    collections::{HashMap, HashSet},
+    fmt,
+    path::{Path, PathBuf},
+};
+
+/// What became of the files.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ImportReport {
+    /// Files read.
+    pub files: usize,
+    /// Records that could be read.
+    pub records: usize,
+    /// Records that are now in the database.
+    pub imported: usize,
+    /// Records that were in it before.
+    pub known: usize,
+    /// Files and records that could not be read.
+    pub faults: Vec<FileFault>,
+    /// Where records and referee disagree; empty unless asked for.
+    pub findings: Vec<Finding>,
+    /// Whether records were compared with the referee.
+    pub verified: bool,
+}
+
+impl ImportReport {
+    /// The exit code of the command: 20 for disagreements, 1 for what could not be read, else 0.
+    #[must_use]
+    pub fn exit_code(&self) -> u8 {
+        match (self.findings.is_empty(), self.faults.is_empty()) {
+            (false, _) => 20,
+            (true, false) => 1,
+            (true, true) => 0,
+        }
+    }
+}
+
+/// One line for each fault and finding, and a summary.
+impl fmt::Display for ImportReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.faults.iter().try_for_each(|fault| writeln!(f, "{fault}"))?;
+        self.findings.iter().try_for_each(|finding| writeln!(f, "{finding}"))?;
+        write!(f, "{} records in {} files", self.records, self.files)?;
+        if self.imported + self.known > 0 {
+            write!(f, ", {} imported, {} there before", self.imported, self.known)?;
+        }
+        if self.verified {
+            write!(f, ", {} disagreements with the referee", self.findings.len())?;
+        }
+        writeln!(f, ", {} unreadable", self.faults.len())
+    }
+}
+
+/// Reads record files into an event of their own, and compares them with the referee, as asked for. What cannot be
+/// read is told in the report and the rest goes on; a record that is in the event already is not taken twice,
+/// whatever file it comes in.
+///
+/// # Errors
+/// When the database cannot be written, or the event's name belongs to one that was played here.
+pub fn import(args: &ImportArgs) -> Result<ImportReport, RecordsError> {
+    rsshogi::board::init();
+    let (files, faults) = files::found(&args.files);
+    let mut report =
+        ImportReport { files: files.len(), faults, verified: args.verify, ..ImportReport::default() };
+    let names = survey(&files, args.verify, &mut report);
+    if let Some(db) = &args.db {
+        let mut importer = Importer::open(db, &args.event, names)?;
+        let done = files.iter().try_for_each(|file| importer.file(file));
+        (report.imported, report.known) = importer.finish()?;
+        done?;
+    }
+    Ok(report)
+}
+
+/// Reads every file once for its faults and the players' names: an event names its players before its games.
+fn survey(files: &[PathBuf], verifies: bool, report: &mut ImportReport) -> Vec<String> {
+    let (mut names, mut seen) = (Vec::new(), HashSet::new());
+    for file in files {
+        let content = match Content::of(file) {
+            Ok(content) => content,
+            Err(fault) => {
+                report.faults.push(fault);
+                continue;
+            }
+        };
+        let limit = verify::move_limit(&content.bytes);
+        for (at, read) in content.records().into_iter().enumerate() {
+            match read {
+                Ok(record) => {
+                    report.records += 1;
+                    names.extend(players(&record).into_iter().filter(|name| seen.insert(name.clone())));
+                    if verifies {
+                        report.findings.extend(verify::findings(file, at + 1, &record, limit));
+                    }
+                }
+                Err(fault) => report.faults.push(FileFault {
+                    file: file.clone(),
+                    line: Some(fault.line),
+                    reason: verify::with_foul(&content, fault),
+                }),
+            }
+        }
+    }
+    names
+}
+
+fn players(record: &GameRecord) -> [String; 2] {
+    let name = |name: &Option<String>, nobody: &str| name.as_deref().unwrap_or(nobody).to_owned();
+    [name(&record.black, UNNAMED[0]), name(&record.white, UNNAMED[1])]
+}
+
+/// The event that records go into.
+struct Importer {
+    writer: Writer,
+    name: String,
+    players: Vec<String>,
+    ids: HashMap<String, PlayerId>,
+    resumed: bool,
+    begun: bool,
+    next: u64,
+    /// Fingerprints of the records that are there.
+    there: HashSet<String>,
+    imported: usize,
+    known: usize,
+}
+
+impl Importer {
+    fn open(db: &Path, name: &str, names: Vec<String>) -> Result<Self, RecordsError> {
+        let mut store = Store::open(db)?;
+        let before = store.events()?.into_iter().find(|event| event.name == name);
+        if before.as_ref().is_some_and(|event| event.kind != "import") {
+            return Err(RecordsError::PlayedHere(name.to_owned()));
+        }
+        let opened = store.open_event(&EventHead { name, kind: "import", plan: "{}", fingerprint: "{}" })?;
+        let mut there = HashSet::new();
+        store.games(opened.event, &GameFilter::default(), |row| {
+            there.extend(Origin::of(&row.evidence).field("record").map(str::to_owned));
+            Ok::<_, RecordsError>(())
+        })?;
+        let mut players = before.map_or(vec![], |event| event.players);
+        let old: HashSet<_> = players.iter().cloned().collect();
+        players.extend(names.into_iter().filter(|name| !old.contains(name)));
+        let id = |(at, name): (usize, &String)| Some((name.clone(), PlayerId(u16::try_from(at).ok()?)));
+        let ids = players.iter().enumerate().map(id).collect::<Option<_>>();
+        Ok(Self {
+            ids: ids.ok_or(RecordsError::TooManyPlayers(players.len()))?,
+            writer: store.into_writer(opened.event, drop)?,
+            name: name.to_owned(),
+            players,
+            resumed: opened.resumed,
+            begun: false,
+            next: opened.next_game.0,
+            there,
+            imported: 0,
+            known: 0,
+        })
+    }
+
+    /// Takes the records of a file; what cannot be read was told by the survey.
+    fn file(&mut self, file: &Path) -> Result<(), RecordsError> {
+        let Ok(content) = Content::of(file) else { return Ok(()) };
+        let mut times: HashMap<u128, u32> = HashMap::new();
+        for record in content.records().into_iter().flatten() {
+            let contents = hash(&record);
+            let time = times.entry(contents).or_default();
+            *time += 1;
+            // Games of engines that calculate alike are alike: the second of them in a file is another game.
+            let fingerprint = format!("{contents:032x}.{time}");
+            if self.there.insert(fingerprint.clone()) {
+                self.record(&record, &file.to_string_lossy(), &fingerprint)?;
+            } else {
+                self.known += 1;
+            }
+        }
+        Ok(())
+    }
+
+    fn record(&mut self, record: &GameRecord, file: &str, fingerprint: &str) -> Result<(), RecordsError> {
+        let players = players(record);
+        // A file that changed since the survey may name somebody new; the next import knows them.
+        let [Some(&black), Some(&white)] = players.each_ref().map(|name| self.ids.get(name)) else {
+            return Ok(());
+        };
+        self.begin()?;
+        let (game, index) = (GameId(self.next), self.next - 1);
+        let pairing =
+            Pairing { stage: 0, index, attempt: 0, round: 1, pair: index, opening: index, black, white };
+        let evidence = Origin::new(record, file, fingerprint).text();
+        self.writer.write(events(record, game, pairing, evidence))?;
+        self.next += 1;
+        self.imported += 1;
+        Ok(())
+    }
+
+    /// Opens the event with the first new game: an import that brings nothing leaves no trace.
+    fn begin(&mut self) -> Result<(), RecordsError> {
+        if !std::mem::replace(&mut self.begun, true) {
+            let opened = Opened {
+                name: self.name.clone(),
+                players: self.players.clone(),
+                format: "imported records".to_owned(),
+                resumed: self.resumed,
+            };
+            self.writer.write([Stamped { at: now(), event: Event::Opened(opened) }])?;
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> Result<(usize, usize), RecordsError> {
+        if self.begun {
+            self.writer.write([Stamped { at: now(), event: Event::Closed }])?;
+        }
+        self.writer.finish()?;
+        Ok((self.imported, self.known))
+    }
+}
+
+/// A game as if it had been played here: dated by the record, else by now.
+fn events(record: &GameRecord, game: GameId, pairing: Pairing, evidence: String) -> Vec<Stamped> {
+    let opening = &record.plies[..game::opening_length(record)];
+    let started = GameStarted {
+        game,
+        pairing,
+        start: record.start.clone(),
+        opening: opening.iter().map(|ply| ply.mv.to_usi()).collect::<Vec<_>>().join(" "),
+    };
+    let mut at = record.started.as_deref().and_then(date::parse).unwrap_or_else(now);
+    let mut events = vec![Stamped { at, event: Event::GameStarted(started) }];
+    for mut moved in game::moves(record) {
+        moved.game = game;
+        at = at.saturating_add(i64::try_from(moved.elapsed.as_millis()).unwrap_or(0));
+        events.push(Stamped { at, event: Event::Moved(moved) });
+    }
+    let at = record.ended.as_deref().and_then(date::parse).map_or(at, |ended| ended.max(at));
+    let outcome = ending::outcome(record);
+    let plies = plies(record);
+    let ended = GameEnded { game, pairing, outcome, plies, evidence, replayed: false };
+    events.push(Stamped { at, event: Event::GameEnded(ended) });
+    events
+}
+
+/// Plies on the board at the end, those before the start position included, as the referee counts.
+pub(super) fn plies(record: &GameRecord) -> u32 {
+    let before =
+        Position::from_sfen(&record.start).map_or(0, |it| u32::from(it.game_ply()).saturating_sub(1));
+    before + u32::try_from(record.plies.len()).unwrap_or(u32::MAX - before)
+}
+
+/// What makes a record this one: all that is kept of it but its expected lines. FNV-1a over 128 bits (Fowler, Noll, Vo).
+fn hash(record: &GameRecord) -> u128 {
+    let mut hash = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d_u128;
+    let mut add = |text: &str| {
+        for byte in text.bytes().chain([0]) {
+            hash = (hash ^ u128::from(byte)).wrapping_mul(0x0100_0000_0000_0000_0000_013b);
+        }
+    };
+    add(&record.start);
+    add(&record.usi_moves());
+    for text in [&record.black, &record.white, &record.event, &record.site, &record.started, &record.ended] {
+        add(text.as_deref().unwrap_or_default());
+    }
+    for ply in &record.plies {
+        add(&ply.time_ms.map_or(String::new(), |time| time.to_string()));
+        add(&ply.score.map_or(String::new(), |score| score.to_string()));
+    }
+    let outcome: Outcome = ending::outcome(record);
+    add(&outcome.to_string());
+    hash
+}

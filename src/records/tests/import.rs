@@ -1,0 +1,160 @@
+use super::*;
+use crate::store::GameFilter;
+
+fn exported(place: &Place, event: &str, format: RecordFormat, to: &str) -> Vec<u8> {
+    let output = place.path(to);
+    place
+        .export(|args| {
+            (args.event, args.format, args.output, args.all) = (Some(event.into()), format, output, true)
+        })
+        .unwrap();
+    fs::read(place.path(to)).unwrap()
+}
+
+#[test]
+fn games_come_back_from_csa_as_they_went_out_whatever_ended_them() {
+    for format in [RecordFormat::Csa, RecordFormat::Csa3] {
+        let place = Place::new();
+        place.played(["Asa", "Bei"], &outcomes());
+        let out = exported(&place, "league", format, "a.csa");
+        let report = place.import(&[&place.path("a.csa")], |_| {}).unwrap();
+        assert_eq!((report.imported, report.faults.len()), (outcomes().len(), 0));
+        let again = exported(&place, "import", format, "b.csa");
+        assert_eq!(String::from_utf8(again).unwrap(), String::from_utf8(out).unwrap());
+        let mut stored = vec![];
+        let store = Store::read(place.db()).unwrap();
+        let event = store.events().unwrap()[1].id;
+        store
+            .games(event, &GameFilter::default(), |row| {
+                stored.push(row.outcome.unwrap());
+                Ok::<_, StoreError>(())
+            })
+            .unwrap();
+        assert_eq!(stored, outcomes());
+    }
+}
+
+#[test]
+fn games_come_back_from_every_format_with_moves_and_winner() {
+    use RecordFormat::*;
+    for format in [Kif, Kifu, Ki2, Ki2u, Jkf, Usi, Psv, Hcpe] {
+        let place = Place::new();
+        place.played(["Asa", "Bei"], &[RESIGNED]);
+        let (_, extension, _) = spelled(format);
+        let (a, b) = (format!("a.{extension}"), format!("b.{extension}"));
+        let out = exported(&place, "league", format, &a);
+        let report = place.import(&[&place.path(&a)], |_| {}).unwrap();
+        assert_eq!(report.faults, [], "{format:?}");
+        assert_eq!(exported(&place, "import", format, &b), out, "{format:?}");
+        let winner = |event: usize| {
+            let store = Store::read(place.db()).unwrap();
+            let event = store.events().unwrap()[event].id;
+            store.game(event, GameId(1)).unwrap().unwrap().row.outcome.unwrap().winner()
+        };
+        assert!(format == Usi || winner(1) == Some(Color::White), "{format:?}");
+    }
+}
+
+#[test]
+fn an_imported_event_has_standings_and_moves_as_any_other() {
+    let place = Place::new();
+    let csa = "V2.2\nN+Asa\nN-Bei\n$START_TIME:2026/11/21 09:36:11\n$TIME_LIMIT:00:01+10\nPI\n+\n\
+               +7776FU\nT3\n'** 20 -3334FU\n-3334FU\nT70\n%TORYO\n";
+    place.import(&[&place.put("a.csa", csa)], |args| args.event = "floodgate".into()).unwrap();
+    let store = Store::read(place.db()).unwrap();
+    let event = store.events().unwrap().remove(0);
+    assert_eq!((event.name.as_str(), event.kind.as_str(), event.closed), ("floodgate", "import", true));
+    let game = store.game(event.id, GameId(1)).unwrap().unwrap();
+    assert_eq!((game.row.black.as_str(), game.row.started_at), ("Asa", Some(STARTED)));
+    let moves: Vec<_> =
+        game.moves.iter().map(|(at, moved)| (*at - STARTED, moved.ply, moved.left.as_secs())).collect();
+    assert_eq!(moves, [(3000, 1, 57), (73_000, 2, 0)], "one minute each, then byoyomi");
+    let points: f64 = store
+        .connection()
+        .query_row("SELECT points FROM standings WHERE player = 'Bei'", [], |row| row.get(0))
+        .unwrap();
+    assert!(points > 0.9);
+}
+
+#[test]
+fn nothing_is_taken_twice_whatever_file_it_comes_in() {
+    let place = Place::new();
+    let file = place.put("a.usi", "7g7f 3c3d\n7g7f 3c3d\n2g2f\n");
+    let first = place.import(&[&file], |_| {}).unwrap();
+    assert_eq!((first.imported, first.known), (3, 0), "two equal lines are two games");
+    let again = place.import(&[&file], |_| {}).unwrap();
+    assert_eq!((again.imported, again.known), (0, 3));
+    let longer = place.put("b.usi", "startpos moves 7g7f 3c3d\n7g7f 3c3d\n2g2f\n7g7f\n");
+    let longer = place.import(&[&longer], |_| {}).unwrap();
+    assert_eq!((longer.imported, longer.known), (1, 3));
+}
+
+#[test]
+fn later_imports_bring_new_players() {
+    let place = Place::new();
+    let game = |black: &str| format!("V2.2\nN+{black}\nN-Bei\nPI\n+\n+7776FU\nT1\n%TORYO\n");
+    place.import(&[&place.put("a.csa", game("Asa"))], |_| {}).unwrap();
+    place.import(&[&place.put("b.csa", game("Chie"))], |_| {}).unwrap();
+    let store = Store::read(place.db()).unwrap();
+    let event = store.events().unwrap().remove(0);
+    assert_eq!(event.players, ["Asa", "Bei", "Chie"]);
+    assert_eq!(store.game(event.id, GameId(2)).unwrap().unwrap().row.black, "Chie");
+}
+
+#[test]
+fn an_event_that_was_played_here_takes_no_records() {
+    let place = Place::new();
+    place.played(["Asa", "Bei"], &[RESIGNED]);
+    let told =
+        place.import(&[&place.put("a.usi", "7g7f\n")], |args| args.event = "league".into()).unwrap_err();
+    assert_eq!(
+        told.to_string(),
+        "event `league` was played by this program; name another one with --event for games from elsewhere"
+    );
+}
+
+#[test]
+fn bad_records_are_told_with_file_and_line_and_the_rest_goes_on() {
+    let place = Place::new();
+    place.put("in/a.usi", "7g7f\n5e5d\n7g7f 8c8d 8h3c\n2g2f 4a3b\n");
+    place.put(
+        "in/deep/b.csa",
+        "PI\n+\n+7776FU\n%TORYO\n/\nPI\n+\n+7775FU\n%TORYO\n/\nPI\n+\n+2726FU\n%CHUDAN\n",
+    );
+    place.put("in/notes.txt", "no record");
+    place.put("in/c.kif", "hello");
+    let report = place.import(&[&place.path("in"), &place.path("absent.csa")], |_| {}).unwrap();
+    assert_eq!((report.files, report.records, report.imported), (4, 4, 4));
+    let told = report.to_string().replace(&format!("{}/", place.dir.path().display()), "");
+    let told: Vec<_> = told.lines().collect();
+    assert_eq!(
+        told,
+        [
+            "in/a.usi:2: illegal move 5e5d at ply 1 (illegal-move:no-piece)",
+            "in/a.usi:3: illegal move 8h3c at ply 3 (illegal-move:unreachable)",
+            "in/c.kif:1: holds no move",
+            "in/deep/b.csa:8: illegal move 7g7e at ply 1 (illegal-move:unreachable)",
+            "absent.csa: cannot be read: No such file or directory (os error 2)",
+            "4 records in 4 files, 4 imported, 0 there before, 5 unreadable",
+        ]
+    );
+    assert_eq!(report.exit_code(), 1);
+}
+
+#[test]
+fn the_samples_come_in_without_a_fault() {
+    let place = Place::new();
+    let report = place.import(&[&samples()], |args| args.verify = true).unwrap();
+    assert!(report.records >= 5);
+    assert_eq!((report.imported, report.faults, report.findings), (report.records, vec![], vec![]));
+}
+
+#[test]
+fn public_records_come_in_or_are_told_with_line_and_reason() {
+    let Some(dir) = shared() else { return };
+    let place = Place::new();
+    let report = place.import(&[&dir], |args| args.verify = true).unwrap();
+    eprintln!("{report}");
+    assert!(report.imported >= 35, "{report}");
+    assert!(report.faults.iter().all(|fault| fault.line.is_some()), "{report}");
+}

@@ -1,0 +1,106 @@
+use super::*;
+
+/// What is said of a record with these moves in CSA from the even position, and this end.
+fn told(text: &str) -> Vec<String> {
+    let place = Place::new();
+    let file = place.put("a.csa", text);
+    let report = place.import(&[&file], |args| (args.db, args.verify) = (None, true)).unwrap();
+    assert_eq!(report.faults, []);
+    assert_eq!(report.exit_code(), if report.findings.is_empty() { 0 } else { 20 });
+    report.findings.into_iter().map(|finding| format!("{}: {}", finding.ply, finding.text)).collect()
+}
+
+const SHUFFLE: &str = "+5958OU\n-5152OU\n+5859OU\n-5251OU\n";
+
+fn shuffled(times: usize, rest: &str) -> String {
+    format!("PI\n+\n{}{rest}", SHUFFLE.repeat(times))
+}
+
+#[test]
+fn repetition_that_is_ruled_as_it_should_be_is_no_finding() {
+    assert_eq!(told(&shuffled(3, "%SENNICHITE\n")), [""; 0]);
+    assert_eq!(told(&shuffled(2, "%TORYO\n")), [""; 0]);
+}
+
+#[test]
+fn repetition_that_nobody_noticed_is_found() {
+    assert_eq!(
+        told(&shuffled(4, "%TORYO\n")),
+        ["12: draw by sennichite was not noticed; 4 more moves follow"]
+    );
+    assert_eq!(
+        told(&shuffled(3, "%TORYO\n")),
+        ["12: draw by sennichite; the record says: white wins by resignation"]
+    );
+    assert_eq!(told(&shuffled(3, "")), ["12: draw by sennichite; the record says: nothing of an end"]);
+    assert_eq!(
+        told(&shuffled(2, "%SENNICHITE\n")),
+        ["8: called sennichite, but no position occurred four times"]
+    );
+}
+
+#[test]
+fn perpetual_check_that_is_called_sennichite_is_found() {
+    let setup = "+7776FU\n-8272HI\n+8833UM\n-5152OU\n+8786FU\n-7282HI\n+5948OU\n-8272HI\n"
+        .replace("7282HI\n+5948OU\n-8272HI", "7182GI\n+5948OU\n-7271HI");
+    let check = "+3343UM\n-5251OU\n+4333UM\n-5152OU\n".repeat(3);
+    let moves = format!("PI\n+\n{setup}{check}+3343UM\n");
+    let game = |end: &str| told(&format!("{moves}{end}\n"));
+    assert_eq!(
+        game("%SENNICHITE"),
+        ["21: white wins by perpetual-check; the record says: draw by sennichite"]
+    );
+    assert_eq!(game("%+ILLEGAL_ACTION"), [""; 0]);
+    assert_eq!(game("'summary:oute_sennichite:a lose:b win"), [""; 0]);
+}
+
+#[test]
+fn mate_is_found_where_it_is_not_called_and_missed_where_it_is() {
+    let mate = "P-51OU\nP+53FU59OU\nP+00KI\n+\n+0052KI\n";
+    assert_eq!(told(&format!("{mate}%TSUMI\n")), [""; 0]);
+    assert_eq!(told(&format!("{mate}%TORYO\n")), [""; 0], "a mated side may resign");
+    assert_eq!(
+        told(&format!("{mate}%HIKIWAKE\n")),
+        ["1: white is mated; the record says: draw by draw-adjudication"]
+    );
+    assert_eq!(told("PI\n+\n+7776FU\n%TSUMI\n"), ["1: called mate, but white has a legal move"]);
+}
+
+#[test]
+fn a_declaration_without_the_points_and_a_foul_that_was_none_are_found() {
+    let told_of = told("PI\n+\n+7776FU\n-3334FU\n%KACHI\n");
+    assert_eq!(told_of.len(), 1);
+    assert!(told_of[0].starts_with("2: black declares without the right to: "), "{told_of:?}");
+    assert_eq!(
+        told("PI\n+\n+7776FU\n%+ILLEGAL_ACTION\n"),
+        ["1: called a foul of black, but its last move is legal"]
+    );
+}
+
+#[test]
+fn the_move_limit_and_the_clock_are_judged_where_the_record_tells_them() {
+    let game = |limit: u32, end: &str| told(&format!("'Max_Moves:{limit}\nPI\n+\n+7776FU\n-3334FU\n{end}\n"));
+    assert_eq!(game(2, "%MAX_MOVES"), [""; 0]);
+    assert_eq!(game(1, "%TORYO"), ["1: the limit of 1 moves was not noticed; 1 follow"]);
+    assert_eq!(game(9, "%MAX_MOVES"), ["2: called a draw by the limit of 9 moves after 2"]);
+    let clock = |rest: &str| told(&format!("V2.2\n$TIME_LIMIT:00:01+00\nPI\n+\n+7776FU\n{rest}\n"));
+    assert_eq!(clock("T60\n-3334FU\nT1\n%TORYO"), [""; 0]);
+    assert_eq!(clock("T61\n-3334FU\nT1\n%TORYO"), ["1: black used 61 s of 60 s and went on"]);
+    assert_eq!(clock("T1\n%TIME_UP\nT30"), ["1: white lost on time after 30 s of 60 s"]);
+    assert_eq!(clock("T1\n%TIME_UP\nT60"), [""; 0]);
+}
+
+#[test]
+fn fouls_are_named() {
+    let place = Place::new();
+    let named = |text: &str| {
+        let report = place.import(&[&place.put("a.csa", text)], |args| args.db = None).unwrap();
+        let reason = &report.faults[0].reason;
+        reason.rsplit_once('(').map_or(reason.clone(), |(_, name)| name.trim_end_matches(')').to_owned())
+    };
+    let start = "P-51OU\nP+59OU55FU\nP+00FU00KY\n";
+    assert_eq!(named(&format!("{start}+\n+0054FU\n%TORYO\n")), "illegal-move:nifu");
+    assert_eq!(named(&format!("{start}+\n+0041KY\n%TORYO\n")), "illegal-move:dead-piece");
+    assert_eq!(named("PI\n+\n+7776FU\n+2726FU\n%TORYO\n"), "illegal-move:opponents-piece");
+    assert_eq!(named("PI\n+\n+8822UM\n%TORYO\n"), "illegal-move:unreachable");
+}

@@ -1,0 +1,274 @@
+//! `renmei import --verify`: what our referee says of games that somebody else refereed.
+//!
+//! Legality, repetition and mate are judged by the rules alone; the move limit and the clock only where the record
+//! tells them. The CSA 27-point rule and the 24-point rule both make a declaration good.
+
+use super::{
+    ending,
+    files::Content,
+    game::{clock, play},
+    import::plies,
+};
+use notation::record::{self, GameRecord, RecordFault};
+use referee::{
+    Color, DrawBy, Outcome, WinBy,
+    history::{History, Repetition},
+    legality::foul,
+};
+use rsshogi::{
+    board::{DeclarationDetail, Position},
+    types::{EnteringKingRule, Move},
+};
+use serde::Serialize;
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+/// A disagreement of a record with the referee.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// The file.
+    pub file: PathBuf,
+    /// Which of its records, from 1.
+    pub record: usize,
+    /// After how many of the record's moves.
+    pub ply: usize,
+    /// What disagrees, as a lowercase sentence.
+    pub text: String,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: record {}, ply {}: {}", self.file.display(), self.record, self.ply, self.text)
+    }
+}
+
+/// All disagreements of one record, in the order of the game.
+pub(super) fn findings(file: &Path, number: usize, record: &GameRecord, limit: Option<u32>) -> Vec<Finding> {
+    let Some(game) = Replayed::of(record) else { return vec![] };
+    let mut found: Vec<(usize, String)> = overruns(record);
+    found.extend(game.repeated(record));
+    found.extend(limit.and_then(|limit| beyond(record, limit)));
+    found.extend(game.ended(record).map(|text| (record.plies.len(), text)));
+    found.sort_by_key(|(ply, _)| *ply);
+    let finding = |(ply, text)| Finding { file: file.to_owned(), record: number, ply, text };
+    found.into_iter().map(finding).collect()
+}
+
+/// A record, played through.
+struct Replayed {
+    last: Position,
+    /// The first fourfold repetition, and after how many moves.
+    repetition: Option<(usize, Repetition)>,
+    outcome: Outcome,
+    to_move: Color,
+}
+
+impl Replayed {
+    /// `None` for what no reader lets through: an illegal start or move.
+    fn of(record: &GameRecord) -> Option<Self> {
+        let mut position = Position::from_sfen(&record.start).ok()?;
+        position.init_stack();
+        let mut history = History::new(&position, true);
+        let mut repetition = None;
+        for (at, ply) in record.plies.iter().enumerate() {
+            if !play(&mut position, ply.mv) {
+                return None;
+            }
+            let repeated = history.push(&position);
+            repetition = repetition.or(repeated.map(|kind| (at + 1, kind)));
+        }
+        let to_move = Color::from(position.turn());
+        Some(Self { last: position, repetition, outcome: ending::outcome(record), to_move })
+    }
+
+    fn repeated(&self, record: &GameRecord) -> Option<(usize, String)> {
+        let plies = record.plies.len();
+        let (ply, ruling) = match self.repetition {
+            Some((ply, Repetition::Sennichite)) => (ply, Outcome::Draw { by: DrawBy::Sennichite }),
+            Some((ply, Repetition::PerpetualCheck(side))) => {
+                (ply, Outcome::loss(side, WinBy::PerpetualCheck))
+            }
+            None => return self.not_repeated().map(|text| (plies, text)),
+        };
+        if ply < plies {
+            return Some((ply, format!("{ruling} was not noticed; {} more moves follow", plies - ply)));
+        }
+        // CSA's word for a loss by perpetual check is that for any foul.
+        let foul = matches!(self.outcome, Outcome::Win { by: WinBy::IllegalMove(_), .. });
+        let agrees = self.outcome == ruling || foul && self.outcome.winner() == ruling.winner();
+        (!agrees).then(|| (ply, format!("{ruling}; the record says: {}", self.said(record))))
+    }
+
+    fn not_repeated(&self) -> Option<String> {
+        let called = match self.outcome {
+            Outcome::Draw { by: DrawBy::Sennichite } => "sennichite",
+            Outcome::Win { by: WinBy::PerpetualCheck, .. } => "perpetual check",
+            _ => return None,
+        };
+        Some(format!("called {called}, but no position occurred four times"))
+    }
+
+    fn said(&self, record: &GameRecord) -> String {
+        record.ending.as_ref().map_or("nothing of an end".to_owned(), |_| self.outcome.to_string())
+    }
+
+    /// What is wrong with an ending, repetition and move limit aside.
+    fn ended(&self, record: &GameRecord) -> Option<String> {
+        let (mated, side) = (self.last.is_mated(), self.to_move);
+        match self.outcome {
+            Outcome::Win { winner, by: WinBy::Declaration } if winner == side => self.declared(),
+            Outcome::Win { by: WinBy::Mate, .. } if !mated => {
+                Some(format!("called mate, but {side} has a legal move"))
+            }
+            Outcome::Win { winner, by: WinBy::IllegalMove(_) }
+                if winner == side && self.repetition.is_none() =>
+            {
+                Some(format!("called a foul of {}, but its last move is legal", !side))
+            }
+            outcome if mated && outcome.winner() != Some(!side) && !is_limit(outcome) => {
+                Some(format!("{side} is mated; the record says: {}", self.said(record)))
+            }
+            _ => None,
+        }
+    }
+
+    fn declared(&self) -> Option<String> {
+        let judged = |rule| {
+            let mut position = self.last.clone();
+            position.set_entering_king_rule(rule);
+            position.evaluate_declaration()
+        };
+        let by_27 = judged(EnteringKingRule::Point27Handicap);
+        if by_27.can_declare || judged(EnteringKingRule::Point24Handicap).can_declare {
+            return None;
+        }
+        Some(match by_27.detail {
+            DeclarationDetail::PointRule {
+                points, required_points, pieces_in_camp, not_in_check, ..
+            } => format!(
+                "{} declares without the right to: {points} of {required_points} points, {pieces_in_camp} of 11 \
+                 pieces in the camp with the king{}",
+                self.to_move,
+                if not_in_check { "" } else { ", in check" }
+            ),
+            _ => format!("{} declares without the right to", self.to_move),
+        })
+    }
+}
+
+fn is_limit(outcome: Outcome) -> bool {
+    matches!(outcome, Outcome::Draw { by: DrawBy::MaxMoves | DrawBy::Sennichite })
+}
+
+fn beyond(record: &GameRecord, limit: u32) -> Option<(usize, String)> {
+    let (all, plies) = (plies(record), record.plies.len());
+    let called = ending::outcome(record) == (Outcome::Draw { by: DrawBy::MaxMoves });
+    if all > limit {
+        let over = usize::try_from(all - limit).unwrap_or(plies);
+        return Some((
+            plies.saturating_sub(over),
+            format!("the limit of {limit} moves was not noticed; {over} follow"),
+        ));
+    }
+    (called && all < limit)
+        .then(|| (plies, format!("called a draw by the limit of {limit} moves after {all}")))
+}
+
+/// Moves and losses on time that the record's own time control contradicts; of each side only the first, as the
+/// clock is anybody's guess afterwards.
+fn overruns(record: &GameRecord) -> Vec<(usize, String)> {
+    let Some(clock) = clock(record) else { return vec![] };
+    let (mut clocks, mut found) = ([Some(clock); 2], Vec::new());
+    let first = usize::from(record.start.split(' ').nth(1) == Some("w"));
+    for (at, ply) in record.plies.iter().enumerate() {
+        let side = (first + at) % 2;
+        let (Some(clock), Some(time_ms)) = (&mut clocks[side], ply.time_ms) else { continue };
+        let (spent, allowed) = (Duration::from_millis(time_ms.into()), clock.allowance());
+        if clock.charge(spent).is_err() {
+            let (spent, allowed) = (spent.as_secs_f64(), allowed.as_secs_f64());
+            found.push((at + 1, format!("{} used {spent} s of {allowed} s and went on", Color::BOTH[side])));
+            clocks[side] = None;
+        }
+    }
+    let late = (clocks[(first + record.plies.len()) % 2], record.ending_time_ms);
+    if let (Outcome::Win { by: WinBy::Time, winner }, (Some(clock), Some(time_ms))) =
+        (ending::outcome(record), late)
+    {
+        let (spent, allowed) = (Duration::from_millis(time_ms.into()), clock.allowance());
+        // Times are written without their fractions, and exactly all is too much on a CSA server.
+        if spent + Duration::from_secs(1) < allowed {
+            let (spent, allowed) = (spent.as_secs_f64(), allowed.as_secs_f64());
+            let text = format!("{} lost on time after {spent} s of {allowed} s", !winner);
+            found.push((record.plies.len(), text));
+        }
+    }
+    found
+}
+
+/// The move limit that servers write into a comment, `'Max_Moves:256`.
+pub(super) fn move_limit(bytes: &[u8]) -> Option<u32> {
+    let line = bytes.split(|byte| *byte == b'\n').find_map(|line| line.strip_prefix(b"'Max_Moves:"))?;
+    str::from_utf8(line).ok()?.trim().parse().ok().filter(|limit| *limit > 0)
+}
+
+/// A reader's fault, with the name of the foul where an illegal move is to blame.
+pub(super) fn with_foul(content: &Content, fault: RecordFault) -> String {
+    match named(content, &fault) {
+        Some(name) => format!("{} ({name})", fault.reason),
+        None => fault.reason,
+    }
+}
+
+/// Reads the record again up to the move at fault, and asks the referee about it.
+fn named(content: &Content, fault: &RecordFault) -> Option<&'static str> {
+    let (before, part) = content.parts().into_iter().rfind(|(before, _)| *before < fault.line)?;
+    let lines: Vec<_> = part.split_inclusive(|byte| *byte == b'\n').collect();
+    let at = fault.line - before - 1;
+    let (mv, good) = match fault.reason.strip_prefix("illegal move ") {
+        Some(rest) => {
+            let (mv, ply) = rest.split_once(" at ply ")?;
+            let good = if lines.len() == 1 {
+                line_until(lines[0], mv, ply.parse().ok()?)?
+            } else {
+                lines[..at].concat()
+            };
+            (Move::from_usi(mv)?, good)
+        }
+        None => (csa_move(fault.reason.split('`').nth(1)?)?, lines.get(..at)?.concat()),
+    };
+    let record = record::read(&good, content.hint).ok()?.pop()?;
+    let mut position = Position::from_sfen(&record.start).ok()?;
+    position.init_stack();
+    record.plies.iter().all(|ply| play(&mut position, ply.mv)).then_some(())?;
+    foul(&position, mv).map(|foul| WinBy::IllegalMove(foul).name())
+}
+
+/// The line of moves before move number `ply`, which is `mv`.
+fn line_until(line: &[u8], mv: &str, ply: usize) -> Option<Vec<u8>> {
+    let words: Vec<_> = str::from_utf8(line).ok()?.split_whitespace().collect();
+    let first = words.iter().position(|word| *word == "moves").map_or(0, |at| at + 1);
+    let at = (first + ply).checked_sub(1).filter(|at| words.get(*at) == Some(&mv))?;
+    Some(if at == 0 { b"startpos".to_vec() } else { words[..at].join(" ").into_bytes() })
+}
+
+/// A move such as `+7776FU`, whatever stands on its squares; promotions are left to the reader.
+fn csa_move(text: &str) -> Option<Move> {
+    const HELD: [(&str, &str); 7] =
+        [("FU", "P"), ("KY", "L"), ("KE", "N"), ("GI", "S"), ("KI", "G"), ("KA", "B"), ("HI", "R")];
+    let square = |at: std::ops::Range<usize>| {
+        let mut digits = text.get(at)?.chars();
+        let (file, rank) = (digits.next()?, digits.next()?.to_digit(10)?);
+        Some(format!("{file}{}", char::from(b'a'.checked_add(u8::try_from(rank).ok()?.checked_sub(1)?)?)))
+    };
+    let from = match text.get(1..3)? {
+        "00" => HELD
+            .iter()
+            .find(|(name, _)| text.get(5..7) == Some(name))
+            .map(|(_, letter)| format!("{letter}*"))?,
+        _ => square(1..3)?,
+    };
+    Move::from_usi(&(from + &square(3..5)?))
+}
