@@ -88,6 +88,9 @@ pub struct PlayingArgs {
     /// Play even though the engines need more cores than there are.
     #[arg(long)]
     pub oversubscribe: bool,
+    /// Pin each game's engines to cores of their own.
+    #[arg(long)]
+    pub affinity: bool,
     /// Write every event as a line of JSON.
     #[arg(long, value_name = "FILE")]
     pub events: Option<PathBuf>,

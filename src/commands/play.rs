@@ -66,6 +66,7 @@ fn overrule(plan: &mut Plan, args: &PlayingArgs) {
         plan.concurrency = concurrency.max(1);
     }
     plan.oversubscribe |= args.oversubscribe;
+    plan.affinity |= args.affinity;
 }
 
 fn announcer(plan: &Plan, args: &PlayingArgs) -> Result<Announcer, Failure> {

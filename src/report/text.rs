@@ -3,6 +3,9 @@
 use super::{Pair, Report, StageTable, Standing, TestReport};
 use std::fmt;
 
+/// Pairs that are told one by one; more make a cross table.
+const FEW: usize = 10;
+
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let state = if self.complete { "" } else { ", not complete" };
@@ -15,7 +18,10 @@ impl fmt::Display for Report {
         if self.stages.iter().any(StageTable::has_tie_breaks) {
             self.stages.iter().try_for_each(|stage| stage_table(f, stage))?;
         }
-        pairs(f, &self.pairs)?;
+        match self.pairs.len() {
+            0..=FEW => pairs(f, &self.pairs)?,
+            _ => cross_table(f, self)?,
+        }
         match &self.sprt {
             Some(test) => write!(f, "\n{test}"),
             None => Ok(()),
@@ -134,6 +140,32 @@ fn pairs(f: &mut fmt::Formatter<'_>, pairs: &[Pair]) -> fmt::Result {
         )?;
     }
     Ok(())
+}
+
+/// Points of the row against the column, of how many games.
+fn cross_table(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
+    let names: Vec<&str> = report.standings.iter().map(|line| line.name.as_str()).collect();
+    let width = name_width(names.iter().copied());
+    write!(f, "\n #  {:width$}", "points")?;
+    (1..=names.len()).try_for_each(|rank| write!(f, "  {rank:>7}"))?;
+    for (at, row) in names.iter().enumerate() {
+        write!(f, "\n{:>2}  {}", at + 1, padded(row, width))?;
+        for column in &names {
+            write!(f, "  {:>7}", cell(report, row, column))?;
+        }
+    }
+    writeln!(f)
+}
+
+fn cell(report: &Report, row: &str, column: &str) -> String {
+    let met = |pair: &&Pair| {
+        [(&*pair.name, &*pair.opponent), (&*pair.opponent, &*pair.name)].contains(&(row, column))
+    };
+    let Some(pair) = report.pairs.iter().find(met) else {
+        return if row == column { "-".to_owned() } else { ".".to_owned() };
+    };
+    let wins = if pair.name == row { pair.wins } else { pair.losses };
+    format!("{}/{}", wins as f64 + pair.draws as f64 / 2.0, pair.games)
 }
 
 impl fmt::Display for TestReport {

@@ -117,7 +117,7 @@ fn core_fault(plan: &Plan, threads: &[f64]) -> Option<String> {
     })
 }
 
-/// Where games run: a worker thread per core at most; with affinity, a worker per game with cores of its own.
+/// Where games run: a worker thread per core at most; with affinity, a worker and its games have cores of their own.
 #[must_use]
 pub fn places(plan: &Plan) -> Vec<Place> {
     let cores = usable_cores();
@@ -126,7 +126,12 @@ pub fn places(plan: &Plan) -> Vec<Place> {
         let threads: Vec<f64> = plan.engines.iter().map(|engine| engine.cores).collect();
         let each = (cores_per_game(plan, &threads).ceil() as usize).max(1);
         let own = |number: usize| (0..each).map(|n| cores[(number * each + n) % cores.len()]).collect();
-        return (0..games).map(|number| Place { number, slots: 1, cores: own(number) }).collect();
+        // Games beyond the cores share places.
+        let places = games.min((cores.len() / each).max(1));
+        let slots = |number: usize| games / places + usize::from(number < games % places);
+        return (0..places)
+            .map(|number| Place { number, slots: slots(number), cores: own(number) })
+            .collect();
     }
     let workers = games.min(cores.len());
     let slots = |number: usize| games / workers + usize::from(number < games % workers);
