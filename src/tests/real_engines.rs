@@ -1,0 +1,145 @@
+//! The engines that Debian has: a well-behaved one, and one full of quirks, which configuration alone copes with.
+//!
+//! Without them the tests say so and pass; with `RENMEI_REQUIRE_ENGINES=1` their absence is a failure.
+#![allow(clippy::unwrap_used, missing_docs)]
+
+#[allow(dead_code)]
+mod support;
+
+use std::path::{Path, PathBuf};
+use support::{Desk, program};
+
+/// Where the engines are, if both are installed.
+fn engines() -> Option<[PathBuf; 2]> {
+    let found = ["fairy-stockfish", "gpsusi"].map(|name| {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let mut places: Vec<PathBuf> = std::env::split_paths(&path).collect();
+        places.push("/usr/games".into());
+        places.into_iter().map(|place| place.join(name)).find(|path| path.exists())
+    });
+    if let [Some(fairy), Some(gps)] = found {
+        return Some([fairy, gps]);
+    }
+    let required = std::env::var_os("RENMEI_REQUIRE_ENGINES").is_some_and(|value| value == "1");
+    assert!(!required, "fairy-stockfish and gpsusi are required and not installed: {found:?}");
+    eprintln!("skipped: fairy-stockfish and gpsshogi are not installed");
+    None
+}
+
+fn config(name: &str) -> String {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("configs").join(name).display().to_string()
+}
+
+#[test]
+fn the_two_play_an_event_without_a_fault() {
+    let Some([fairy, gps]) = engines() else { return };
+    let desk = Desk::new();
+    let played = desk.play(
+        &[
+            &[&format!("cmd={}", fairy.display()), "name=fairy", "nodes=1000"],
+            &[
+                &format!("cmd={}", gps.display()),
+                "name=gps",
+                "option.LimitDepth=4",
+                "option.Thread=1",
+                "time=byoyomi 10s",
+                "go=byoyomi-only",
+            ],
+        ],
+        &["--games", "4", "--concurrency", "2"],
+    );
+    assert_eq!(played.code(), Some(0), "{}", played.text());
+    let json = played.json();
+    assert_eq!(json["standings"][0]["name"], "gps", "{json}");
+    for cause in ["time", "disconnection", "illegal-move:unreadable"] {
+        assert!(json["endings"].get(cause).is_none(), "{json}");
+    }
+    let thought = desk.query("SELECT count(*) FROM moves WHERE depth IS NOT NULL AND pv IS NOT NULL");
+    assert_ne!(thought[0][0], "0");
+}
+
+#[test]
+fn an_engine_that_aborts_on_a_go_it_does_not_know_loses_and_plays_again() {
+    let Some([fairy, gps]) = engines() else { return };
+    let desk = Desk::new();
+    let played = desk.play(
+        &[
+            &[&format!("cmd={}", gps.display()), "name=gps", "option.Thread=1", "nodes=1000"],
+            &[&format!("cmd={}", fairy.display()), "name=fairy", "nodes=100"],
+        ],
+        &["--games", "4", "--concurrency", "1"],
+    );
+    let gps = played.standing("gps");
+    assert_eq!(gps["lost_by"]["disconnection"], 4, "{}", played.text());
+    let evidence = &desk.query("SELECT evidence FROM games")[0][0];
+    assert!(evidence.contains("SIGABRT") && evidence.contains("go nodes 1000"), "{evidence}");
+}
+
+#[test]
+fn a_configuration_that_asks_for_a_go_the_engine_lacks_is_refused() {
+    let Some([_, gps]) = engines() else { return };
+    let desk = Desk::new();
+    let text = format!(
+        "[event]\nname = 'x'\n[time]\ncontrol = 'nodes 1000'\n\
+         [[engines]]\nname = 'a'\ncommand = '{0}'\ngo = 'byoyomi-only'\n\
+         [[engines]]\nname = 'b'\ncommand = '{0}'\n",
+        gps.display()
+    );
+    let file = desk.write("x.toml", &text).display().to_string();
+    let refused = desk.renmei(&["run", &file]);
+    let told = String::from_utf8_lossy(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(2), "{told}");
+    assert!(told.contains("x.toml:") && told.contains("nodes"), "{told}");
+}
+
+#[test]
+fn a_real_engine_ponders_through_hits_and_misses() {
+    let Some([fairy, _]) = engines() else { return };
+    let desk = Desk::new();
+    let fairy = format!("cmd={}", fairy.display());
+    let played = desk.play(
+        &[&[&fairy, "name=ponders", "ponder=true", "option.Ponder=true"], &[&fairy, "name=waits"]],
+        &[
+            "--games",
+            "2",
+            "--time",
+            "byoyomi 100ms",
+            "--margin",
+            "100ms",
+            "--max-moves",
+            "40",
+            "--concurrency",
+            "1",
+        ],
+    );
+    let standing = played.standing("ponders");
+    assert_eq!(standing["games"], 2, "{}", played.text());
+    assert!(standing["lost_by"].as_object().unwrap().keys().all(|cause| cause == "mate"), "{standing}");
+}
+
+#[test]
+fn the_quickstart_shows_a_league_with_error_bars() {
+    let Some(_) = engines() else { return };
+    let desk = Desk::new();
+    program("renmei-random");
+    let db = desk.db().display().to_string();
+    let output = desk.renmei(&["run", &config("quickstart.toml"), "--db", &db, "--json", "--quiet"]);
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(json["complete"], true);
+    assert_eq!(json["standings"][0]["name"], "gps");
+    for line in json["standings"].as_array().unwrap() {
+        assert!(line["elo_error"].is_number(), "{line}");
+    }
+}
+
+#[test]
+fn the_sprt_preset_tells_4000_nodes_from_1000_by_a_verdict() {
+    let Some(_) = engines() else { return };
+    let desk = Desk::new();
+    let db = desk.db().display().to_string();
+    let output = desk.renmei(&["run", &config("sprt.toml"), "--db", &db, "--json", "--quiet"]);
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(10), "{json}");
+    assert_eq!(json["sprt"]["verdict"], "H1");
+}
