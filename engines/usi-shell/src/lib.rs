@@ -1,1 +1,69 @@
-//! USI engine shell.
+//! Everything a USI engine repeats, so that an engine is left with thinking.
+//!
+//! An author implements [`Engine`] and calls [`run`] from `main`; the shell reads stdin, answers the
+//! handshake, keeps the options, the position with its history and the clock, and prints the answer.
+//! The smallest engine that plays:
+//!
+//! ```no_run
+//! use rsshogi::board::MoveList;
+//! use rsshogi::movegen::generate_legal_all;
+//! use usi_shell::{BestMove, Engine, Game, Output, Search};
+//!
+//! struct First;
+//!
+//! impl Engine for First {
+//!     fn name(&self) -> String {
+//!         "First".to_owned()
+//!     }
+//!     fn author(&self) -> String {
+//!         "you".to_owned()
+//!     }
+//!     fn think(&mut self, game: &Game, _: &Search, _: &Output) -> BestMove {
+//!         let mut moves = MoveList::new();
+//!         generate_legal_all(game.position(), &mut moves);
+//!         moves.iter().next().map_or(BestMove::Resign, |&mv| BestMove::play(mv))
+//!     }
+//! }
+//!
+//! fn main() -> std::process::ExitCode {
+//!     usi_shell::run(First)
+//! }
+//! ```
+//!
+//! # Threads
+//!
+//! Three: one reads stdin and stamps each line with its arrival, one owns the engine and runs its
+//! methods in order, and the calling thread decides what each line means. So `stop`, `ponderhit`,
+//! `isready` and `quit` are heard while the engine thinks. A thinking engine must look at
+//! [`Clock::is_stopped`] often enough (every few milliseconds is plenty).
+//!
+//! # What the shell decides
+//!
+//! - `setoption`, `position`, `go` and `usinewgame` need an idle engine. During a search they are
+//!   refused with an `info string`; after `stop` they wait for the `bestmove` to be printed.
+//! - `isready` during a search is answered at once, without [`Engine::ready`].
+//! - The answer to `go infinite` and `go ponder` is withheld until `stop` (or `ponderhit`), however
+//!   early the engine has made up its mind, and is always printed then.
+//! - `gameover` during a search also stops it.
+//! - A `position` line that cannot be followed is answered by an `info string`, and the next `go` by
+//!   `bestmove resign`: a move from an older position would be worse.
+//! - `quit` and the end of stdin stop the search; the engine has [`QUIT_PATIENCE`] to come back (so that
+//!   it is dropped properly) before the process ends without it.
+//!
+//! Read [`engine`] first, then [`limits`] (time), [`options`], [`game`] and at last [`shell`].
+
+pub mod engine;
+pub mod game;
+pub mod limits;
+pub mod options;
+pub mod output;
+pub mod rng;
+pub mod shell;
+
+pub use engine::{BestMove, Checkmate, Engine, GameResult, NotReady, Search};
+pub use game::{Game, PositionError};
+pub use limits::{Clock, Limits, MateLimit};
+pub use options::{OptionKind, OptionSpec, Options};
+pub use output::{Info, Output, Score};
+pub use rng::SplitMix64;
+pub use shell::{QUIT_PATIENCE, ShellError, run, serve};

@@ -1,0 +1,306 @@
+//! The loop: one thread, one line at a time.
+
+use std::io::{self, BufRead, StdinLock, StdoutLock, Write};
+use std::process::{abort, exit};
+use std::thread;
+use std::time::Duration;
+
+use rsshogi::board::MoveList;
+use rsshogi::movegen::generate_legal_all;
+use usi_shell::{BestMove, Game, SplitMix64};
+
+use crate::illegal::Illegal;
+use crate::instant::Instant;
+use crate::mode::Mode;
+use crate::nuisance;
+use crate::settings::Settings;
+
+/// The engine and its state.
+pub struct Puppet {
+    settings: Settings,
+    stdin: StdinLock<'static>,
+    stdout: StdoutLock<'static>,
+    instant: Option<Instant>,
+    rng: SplitMix64,
+    /// `None` after a `position` line that could not be followed.
+    game: Option<Game>,
+    /// Games begun by `usinewgame`.
+    games: u64,
+    /// Whether the answer waits for `stop` or `ponderhit`.
+    pondering: bool,
+    /// Whether only `quit` is heard.
+    silent: bool,
+    /// Whether the children of `grandchild` and `zombie` were made.
+    has_child: bool,
+    /// What `memory` has taken.
+    ballast: Vec<u8>,
+}
+
+impl Puppet {
+    /// An engine that has heard nothing yet.
+    pub fn new(settings: Settings) -> Self {
+        let mut puppet = Self {
+            rng: SplitMix64::new(settings.seed()),
+            settings,
+            stdin: io::stdin().lock(),
+            stdout: io::stdout().lock(),
+            instant: None,
+            game: Some(Game::startpos()),
+            games: 0,
+            pondering: false,
+            silent: false,
+            has_child: false,
+            ballast: Vec::new(),
+        };
+        puppet.apply_mode();
+        puppet
+    }
+
+    /// Plays until `quit` or the end of stdin.
+    pub fn run(mut self) {
+        let mut line = Vec::with_capacity(4096);
+        loop {
+            line.clear();
+            match self.stdin.read_until(b'\n', &mut line) {
+                Ok(1..) if self.hear_instantly(&line) => {}
+                Ok(1..) if line.trim_ascii() != b"quit" => self.hear(&String::from_utf8_lossy(&line)),
+                _ if self.settings.mode() != Mode::IgnoreQuit => return,
+                Ok(1..) => {}
+                Ok(0) | Err(_) => nuisance::sleep_for_ever(),
+            }
+        }
+    }
+
+    /// The whole of a benchmark's work, before anything is decoded; `false` if the line is for `hear`.
+    fn hear_instantly(&mut self, line: &[u8]) -> bool {
+        let Some(instant) = &mut self.instant else { return false };
+        if line.starts_with(b"position ") {
+            instant.note(line);
+        } else if line.starts_with(b"go") {
+            if !instant.nap.is_zero() {
+                thread::sleep(instant.nap);
+            }
+            // Stdout passes whole lines on at once, and these two in one write.
+            let _ = self.stdout.write_all(instant.answer());
+        } else {
+            return false;
+        }
+        true
+    }
+
+    fn hear(&mut self, line: &str) {
+        if self.silent {
+            return;
+        }
+        let mut words = line.split_ascii_whitespace();
+        match words.next().unwrap_or_default() {
+            "usi" => self.introduce(),
+            "setoption" => self.set_option(line),
+            "isready" => self.get_ready(),
+            "usinewgame" => self.begin_game(),
+            "position" => self.set_position(line),
+            "go" if words.any(|word| word == "ponder" || word == "infinite") => self.pondering = true,
+            "go" => self.answer(),
+            "ponderhit" if self.pondering => {
+                self.pondering = false;
+                self.answer();
+            }
+            "stop" if self.pondering => self.stop_pondering(),
+            _ => {}
+        }
+    }
+
+    fn introduce(&mut self) {
+        let mut text = String::from("id name Renmei puppet\nid author the Renmei authors\n");
+        text.extend(self.settings.declared().map(|spec| format!("{spec}\n")));
+        match self.settings.mode() {
+            Mode::NoUsi => return,
+            Mode::SlowStart => thread::sleep(self.settings.delay()),
+            _ => {}
+        }
+        self.put(text + "usiok\n");
+    }
+
+    fn set_option(&mut self, line: &str) {
+        match self.settings.apply(line) {
+            Ok(Some(name)) if name == "Seed" => self.rng = SplitMix64::new(self.settings.seed()),
+            Ok(_) => self.apply_mode(),
+            Err(fault) => self.put(format!("info string {fault}\n")),
+        }
+    }
+
+    /// Does what a mode needs from its first moment on.
+    fn apply_mode(&mut self) {
+        self.instant = Instant::of(self.settings.mode(), self.settings.nap());
+        if self.settings.mode() == Mode::IgnoreQuit {
+            nuisance::block_sigterm();
+        }
+    }
+
+    fn get_ready(&mut self) {
+        match self.settings.mode() {
+            Mode::CrashReady => abort(),
+            Mode::NoReady => return,
+            Mode::SlowReady => thread::sleep(self.settings.delay()),
+            Mode::Grandchild => self.leave_child(self.settings.delay()),
+            Mode::Zombie => self.leave_child(Duration::ZERO),
+            _ => {}
+        }
+        self.put("readyok\n");
+    }
+
+    fn leave_child(&mut self, sleep: Duration) {
+        if !self.has_child {
+            nuisance::leave_child(sleep);
+        }
+        self.has_child = true;
+    }
+
+    fn begin_game(&mut self) {
+        self.games += 1;
+        if self.settings.mode() == Mode::CrashNewGame && self.settings.game_allows(self.games) {
+            abort();
+        }
+    }
+
+    fn set_position(&mut self, line: &str) {
+        match Game::parse(line) {
+            Ok(game) => self.game = Some(game),
+            Err(fault) => {
+                self.game = None;
+                self.put(format!("info string {fault}\n"));
+            }
+        }
+    }
+
+    fn stop_pondering(&mut self) {
+        self.pondering = false;
+        if self.settings.mode() == Mode::PonderStale {
+            thread::sleep(self.settings.delay());
+        }
+        let honest = self.honest();
+        self.put(honest + "\n");
+    }
+
+    fn answer(&mut self) {
+        if self.is_due() {
+            self.misbehave();
+        } else {
+            self.play_honestly();
+        }
+    }
+
+    fn is_due(&self) -> bool {
+        self.game.as_ref().is_some_and(|game| {
+            game.moves().len() + 1 >= self.settings.ply()
+                && self.settings.color_allows(game.position().turn())
+                && self.settings.game_allows(self.games)
+        })
+    }
+
+    /// An honest `bestmove`, without its newline.
+    fn honest(&mut self) -> String {
+        let mut moves = MoveList::new();
+        if let Some(game) = &self.game {
+            generate_legal_all(game.position(), &mut moves);
+        }
+        let choice = self.rng.choose(moves.as_slice());
+        choice.map_or(BestMove::Resign, |&mv| BestMove::play(mv)).to_string()
+    }
+
+    fn play_honestly(&mut self) {
+        let bestmove = self.honest();
+        self.put(format!("info depth 1 score cp 0\n{bestmove}\n"));
+    }
+
+    fn misbehave(&mut self) {
+        match self.settings.mode() {
+            Mode::Crash => abort(),
+            Mode::Exit => exit(3),
+            Mode::DieAfter => {
+                self.play_honestly();
+                exit(0);
+            }
+            Mode::Hang => self.silent = true,
+            Mode::Partial => {
+                self.put("bestmove 7g7");
+                self.silent = true;
+            }
+            Mode::FloodHang | Mode::Flood | Mode::LongLine => self.flood(),
+            Mode::Late | Mode::LateIllegal | Mode::LateResign => self.play_late(),
+            Mode::Illegal(kind) => self.play_illegally(kind),
+            Mode::Garbage => self.put("bestmove hello\n"),
+            Mode::Empty => self.put("bestmove\n"),
+            Mode::NullMove => self.put("bestmove 0000\n"),
+            Mode::Resign => self.put("bestmove resign\n"),
+            Mode::Win => self.put("bestmove win\n"),
+            Mode::DoubleMove | Mode::OutOfTurn => self.play_twice(),
+            Mode::Noise => {
+                let bestmove = self.honest();
+                self.put(nuisance::noise(&bestmove));
+            }
+            Mode::StderrFlood => {
+                nuisance::flood_stderr(self.settings.megabytes());
+                self.play_honestly();
+            }
+            Mode::Memory => {
+                // Ones, not zeros: zeroed memory is only promised, not taken.
+                self.ballast.resize(self.settings.megabytes() << 20, 1);
+                self.play_honestly();
+            }
+            Mode::IgnoreStdin => nuisance::sleep_for_ever(),
+            Mode::CloseIn => {
+                nuisance::close_stdin();
+                nuisance::sleep_for_ever();
+            }
+            Mode::CloseOut => nuisance::close_stdout(),
+            _ => self.play_honestly(),
+        }
+    }
+
+    fn flood(&mut self) -> ! {
+        let line = b"info depth 1 score cp 0 nodes 1 pv 7g7f\n";
+        match self.settings.mode() {
+            Mode::FloodHang => nuisance::pour(&mut self.stdout, line, Duration::from_millis(1)),
+            Mode::Flood => nuisance::pour(&mut self.stdout, &line.repeat(1024), Duration::ZERO),
+            _ => {
+                self.put("info string ");
+                nuisance::pour(&mut self.stdout, &[b'x'; 65_536], Duration::ZERO);
+            }
+        }
+        exit(0)
+    }
+
+    fn play_late(&mut self) {
+        thread::sleep(self.settings.delay());
+        match self.settings.mode() {
+            Mode::LateIllegal => self.play_illegally(Illegal::NoPiece),
+            Mode::LateResign => self.put("bestmove resign\n"),
+            _ => self.play_honestly(),
+        }
+    }
+
+    fn play_illegally(&mut self, kind: Illegal) {
+        let moves = self.game.as_ref().map_or_else(Vec::new, |game| kind.moves(game.position()));
+        match self.rng.choose(&moves).copied() {
+            Some(mv) => self.put(format!("info depth 1 score cp 0\nbestmove {mv}\n")),
+            None => self.play_honestly(),
+        }
+    }
+
+    fn play_twice(&mut self) {
+        let (first, second) = (self.honest(), self.honest());
+        if self.settings.mode() == Mode::DoubleMove {
+            self.put(format!("{first}\n{second}\n"));
+        } else {
+            self.put(first + "\n");
+            thread::sleep(self.settings.delay());
+            self.put(second + "\n");
+        }
+    }
+
+    /// One write. If nobody reads, stdin says so too.
+    fn put(&mut self, text: impl AsRef<[u8]>) {
+        let _ = self.stdout.write_all(text.as_ref()).and_then(|()| self.stdout.flush());
+    }
+}

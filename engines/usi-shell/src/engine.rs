@@ -1,0 +1,146 @@
+//! What an engine has to provide.
+
+use std::error::Error;
+use std::fmt::{self, Display};
+use std::sync::Arc;
+
+use rsshogi::types::Move;
+
+use crate::game::Game;
+use crate::limits::{Clock, Limits};
+use crate::options::{OptionSpec, Options};
+use crate::output::{self, Output};
+
+/// A shogi engine. Its methods run one at a time, all on one thread of its own.
+pub trait Engine: Send + 'static {
+    /// Answers `id name`.
+    fn name(&self) -> String;
+
+    /// Answers `id author`.
+    fn author(&self) -> String;
+
+    /// The options to declare, in the order in which they are shown. The shell adds `NetworkDelay`.
+    fn options(&self) -> Vec<OptionSpec> {
+        Vec::new()
+    }
+
+    /// Called after each accepted `setoption`, also where the value stays the same, and once when a
+    /// button is pressed. Leave what takes long to [`ready`](Self::ready).
+    fn set_option(&mut self, _name: &str, _options: &Options) {}
+
+    /// Prepares for play: loads files, allocates tables. Called at each `isready`, that is before each
+    /// game, and also before a first `go` that comes without it.
+    ///
+    /// # Errors
+    /// When the engine cannot play. The reason is printed, and the process ends.
+    fn ready(&mut self, _options: &Options, _out: &Output) -> Result<(), NotReady> {
+        Ok(())
+    }
+
+    /// Forgets the last game. Called at `usinewgame`.
+    fn new_game(&mut self) {}
+
+    /// Chooses a move. Must come back soon after [`Clock::is_stopped`] turns true.
+    fn think(&mut self, game: &Game, search: &Search, out: &Output) -> BestMove;
+
+    /// Looks for a mate, asked by `go mate`.
+    fn solve_mate(&mut self, _game: &Game, _search: &Search, _out: &Output) -> Checkmate {
+        Checkmate::NotImplemented
+    }
+
+    /// Called at `gameover`.
+    fn game_over(&mut self, _result: GameResult) {}
+}
+
+/// Why an engine cannot play: a missing file, too little memory.
+pub type NotReady = Box<dyn Error + Send + Sync>;
+
+/// The conditions of one search.
+#[derive(Clone)]
+pub struct Search {
+    /// The `go` line.
+    pub limits: Limits,
+    /// The running time.
+    pub clock: Clock,
+    /// The options as they are.
+    pub options: Arc<Options>,
+}
+
+/// The answer to `go`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BestMove {
+    /// Plays a move.
+    Play {
+        /// The move; a `Move32` converts into it.
+        mv: Move,
+        /// The reply to ponder on.
+        ponder: Option<Move>,
+    },
+    /// Gives up.
+    Resign,
+    /// Declares a win by entering king.
+    Win,
+}
+
+impl BestMove {
+    /// Plays `mv`, with nothing to ponder on.
+    pub fn play(mv: impl Into<Move>) -> Self {
+        Self::Play { mv: mv.into(), ponder: None }
+    }
+
+    /// The move, if one is played.
+    pub fn mv(&self) -> Option<Move> {
+        match *self {
+            Self::Play { mv, .. } => Some(mv),
+            Self::Resign | Self::Win => None,
+        }
+    }
+}
+
+impl Display for BestMove {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Play { mv, ponder: None } => write!(f, "bestmove {mv}"),
+            Self::Play { mv, ponder: Some(ponder) } => write!(f, "bestmove {mv} ponder {ponder}"),
+            Self::Resign => f.write_str("bestmove resign"),
+            Self::Win => f.write_str("bestmove win"),
+        }
+    }
+}
+
+/// The answer to `go mate`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Checkmate {
+    /// The mating line.
+    Moves(Vec<Move>),
+    /// There is no mate.
+    NoMate,
+    /// None was found in time.
+    Timeout,
+    /// This engine does not solve mates.
+    NotImplemented,
+}
+
+impl Display for Checkmate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Moves(moves) => write!(f, "checkmate {}", output::join(moves)),
+            Self::NoMate => f.write_str("checkmate nomate"),
+            Self::Timeout => f.write_str("checkmate timeout"),
+            Self::NotImplemented => f.write_str("checkmate notimplemented"),
+        }
+    }
+}
+
+/// How a game ended for this engine, as far as the manager says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GameResult {
+    /// This engine won.
+    Win,
+    /// This engine lost.
+    Lose,
+    /// Neither.
+    Draw,
+    /// Not told.
+    Unknown,
+}

@@ -1,0 +1,142 @@
+//! What an engine prints: one line, one write.
+
+use std::fmt::{self, Display, Write as _};
+use std::io::Write;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use rsshogi::types::Move;
+
+/// Where the engine's lines go; clones share it, and lines of different threads never mix.
+#[derive(Clone)]
+pub struct Output(Arc<Mutex<dyn Write + Send>>);
+
+impl Output {
+    /// Wraps `sink`, which is stdout in [`run`](crate::run).
+    pub fn new(sink: impl Write + Send + 'static) -> Self {
+        Self(Arc::new(Mutex::new(sink)))
+    }
+
+    /// Prints `line` with its newline in one write, and flushes.
+    ///
+    /// A manager that reads the pipe then never sees half a line. A failed write is not an error here:
+    /// when nobody listens any more, stdin ends too, and that ends the engine.
+    pub fn line(&self, line: impl Display) {
+        let mut text = line.to_string();
+        if text.contains(['\n', '\r']) {
+            text = text.replace(['\n', '\r'], " ");
+        }
+        text.push('\n');
+        let mut sink = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let _ = sink.write_all(text.as_bytes()).and_then(|()| sink.flush());
+    }
+
+    /// Prints `info string MESSAGE`: free text for a person.
+    pub fn say(&self, message: impl Display) {
+        self.line(format_args!("info string {message}"));
+    }
+
+    /// Prints an `info` line about the search.
+    pub fn info(&self, info: &Info) {
+        self.line(info);
+    }
+}
+
+/// The value of a position, seen by the side to move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Score {
+    /// Centipawns.
+    Cp(i32),
+    /// Mate in this many plies; negative when the side to move is mated.
+    Mate(i32),
+}
+
+impl Display for Score {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Cp(centipawns) => write!(f, "cp {centipawns}"),
+            Self::Mate(plies) => write!(f, "mate {plies}"),
+        }
+    }
+}
+
+/// The contents of an `info` line; what is left `None` or empty is not printed.
+///
+/// `nps` is computed from `nodes` and `time`.
+#[derive(Clone, Debug, Default)]
+pub struct Info {
+    /// Depth of the search in plies.
+    pub depth: Option<u32>,
+    /// Greatest depth reached, in plies.
+    pub seldepth: Option<u32>,
+    /// Rank of this line when several are reported, from 1.
+    pub multipv: Option<u32>,
+    /// Value for the side to move.
+    pub score: Option<Score>,
+    /// Positions visited.
+    pub nodes: Option<u64>,
+    /// Time spent; printed in ms.
+    pub time: Option<Duration>,
+    /// How full the hash table is, in permille.
+    pub hashfull: Option<u32>,
+    /// The expected line of play.
+    pub pv: Vec<Move>,
+}
+
+impl Info {
+    fn nps(&self) -> Option<u64> {
+        let micros = u64::try_from(self.time?.as_micros()).ok()?;
+        self.nodes?.checked_mul(1_000_000)?.checked_div(micros)
+    }
+}
+
+impl Display for Info {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut text = String::from("info");
+        let mut field = |name: &str, value: Option<String>| match value {
+            Some(value) => write!(text, " {name} {value}"),
+            None => Ok(()),
+        };
+        field("depth", self.depth.map(|depth| depth.to_string()))?;
+        field("seldepth", self.seldepth.map(|depth| depth.to_string()))?;
+        field("multipv", self.multipv.map(|rank| rank.to_string()))?;
+        field("score", self.score.map(|score| score.to_string()))?;
+        field("nodes", self.nodes.map(|nodes| nodes.to_string()))?;
+        field("nps", self.nps().map(|nps| nps.to_string()))?;
+        field("time", self.time.map(|time| time.as_millis().to_string()))?;
+        field("hashfull", self.hashfull.map(|permille| permille.to_string()))?;
+        // The moves run to the end of the line, so they come last.
+        field("pv", (!self.pv.is_empty()).then(|| join(&self.pv)))?;
+        f.write_str(&text)
+    }
+}
+
+/// The moves in USI spelling with a space between them.
+pub(crate) fn join(moves: &[Move]) -> String {
+    moves.iter().map(Move::to_string).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_info_line_names_what_is_known_and_ends_with_the_moves() {
+        let info = Info {
+            depth: Some(3),
+            score: Some(Score::Mate(-2)),
+            nodes: Some(5000),
+            time: Some(Duration::from_millis(10)),
+            pv: ["7g7f", "P*3c"].iter().map(|mv| mv.parse().unwrap()).collect(),
+            ..Info::default()
+        };
+        assert_eq!(info.to_string(), "info depth 3 score mate -2 nodes 5000 nps 500000 time 10 pv 7g7f P*3c");
+        assert_eq!(Info::default().to_string(), "info");
+    }
+
+    #[test]
+    fn no_speed_is_claimed_for_no_time() {
+        let info = Info { nodes: Some(1), time: Some(Duration::ZERO), ..Info::default() };
+        assert_eq!(info.to_string(), "info nodes 1 time 0");
+    }
+}

@@ -1,0 +1,344 @@
+//! The loop that decides what each line means.
+
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::mem;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rsshogi::types::Color;
+
+use crate::engine::{BestMove, Engine, GameResult, NotReady, Search};
+use crate::game::Game;
+use crate::limits::{Clock, Limits};
+use crate::options::{NETWORK_DELAY, OptionSpec, Options};
+use crate::output::Output;
+
+/// How long an engine may take to come back from a search that `quit` has stopped.
+pub const QUIT_PATIENCE: Duration = Duration::from_secs(1);
+
+/// Why the shell gave up.
+#[derive(Debug, thiserror::Error)]
+pub enum ShellError {
+    /// [`Engine::ready`] failed.
+    #[error("engine not ready: {0}")]
+    NotReady(NotReady),
+    /// A method of the engine panicked.
+    #[error("engine panicked")]
+    Panicked,
+}
+
+/// Runs `engine` on stdin and stdout until `quit` or the end of stdin: the body of an engine's `main`.
+pub fn run(engine: impl Engine) -> ExitCode {
+    match serve(engine, io::stdin(), io::stdout()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Runs `engine` on any two ends of a conversation until `quit` or the end of `input`.
+///
+/// # Errors
+/// When the engine cannot play on. This is also printed as an `info string`.
+pub fn serve(
+    engine: impl Engine,
+    input: impl Read + Send + 'static,
+    output: impl Write + Send + 'static,
+) -> Result<(), ShellError> {
+    let (events, inbox) = mpsc::channel();
+    let (jobs, orders) = mpsc::channel();
+    let out = Output::new(output);
+    let delay = OptionSpec::spin(NETWORK_DELAY, 50, 0..=10_000);
+    let options = Options::declare(engine.options().into_iter().chain([delay]));
+    let identity = [format!("id name {}", engine.name()), format!("id author {}", engine.author())];
+    let lines = events.clone();
+    thread::spawn(move || read_lines(input, &lines));
+    let engine_out = out.clone();
+    thread::spawn(move || work(engine, &orders, Bell(events), &engine_out));
+    let game = Some(Game::startpos());
+    let options = Arc::new(options);
+    let mut shell =
+        Shell { identity, out, options, jobs, game, search: None, waiting: Vec::new(), ready: false };
+    let outcome = shell.listen(&inbox);
+    shell.leave(&inbox);
+    outcome
+}
+
+enum Event {
+    Line { at: Instant, text: String },
+    Eof,
+    Answer(String),
+    Failed(NotReady),
+    WorkerGone,
+}
+
+enum Job {
+    SetOption(String, Arc<Options>),
+    Ready { options: Arc<Options>, announce: bool },
+    NewGame,
+    Think(Box<Game>, Search),
+    GameOver(GameResult),
+}
+
+fn read_lines(input: impl Read, events: &Sender<Event>) {
+    let mut input = BufReader::new(input);
+    let mut bytes = Vec::new();
+    while matches!(input.read_until(b'\n', &mut bytes), Ok(1..)) {
+        let at = Instant::now();
+        let text = String::from_utf8_lossy(&bytes).trim().to_owned();
+        if events.send(Event::Line { at, text }).is_err() {
+            return;
+        }
+        bytes.clear();
+    }
+    let _ = events.send(Event::Eof);
+}
+
+/// Says that the worker has ended, even if it ends by a panic.
+struct Bell(Sender<Event>);
+
+impl Drop for Bell {
+    fn drop(&mut self) {
+        let _ = self.0.send(Event::WorkerGone);
+    }
+}
+
+fn work(mut engine: impl Engine, orders: &Receiver<Job>, bell: Bell, out: &Output) {
+    for job in orders {
+        match job {
+            Job::SetOption(name, options) => engine.set_option(&name, &options),
+            Job::NewGame => engine.new_game(),
+            Job::GameOver(result) => engine.game_over(result),
+            Job::Ready { options, announce } => match engine.ready(&options, out) {
+                Ok(()) if announce => out.line("readyok"),
+                Ok(()) => {}
+                Err(reason) => {
+                    let _ = bell.0.send(Event::Failed(reason));
+                    return;
+                }
+            },
+            Job::Think(game, search) => {
+                let answer = match search.limits.mate {
+                    Some(_) => engine.solve_mate(&game, &search, out).to_string(),
+                    None => engine.think(&game, &search, out).to_string(),
+                };
+                let _ = bell.0.send(Event::Answer(answer));
+            }
+        }
+    }
+    // Before the bell: who hears it may end the process, and the engine is to be dropped by then.
+    drop(engine);
+}
+
+struct Shell {
+    identity: [String; 2],
+    out: Output,
+    options: Arc<Options>,
+    jobs: Sender<Job>,
+    /// `None` after a `position` line that could not be followed.
+    game: Option<Game>,
+    search: Option<Running>,
+    /// What came between `stop` and the answer, from the first line that needs an idle engine.
+    waiting: Vec<(Instant, String)>,
+    /// Whether the engine was told to get ready.
+    ready: bool,
+}
+
+/// A search whose answer has not been printed.
+struct Running {
+    limits: Limits,
+    clock: Clock,
+    mover: Color,
+    ply: u32,
+    /// Whether the answer must wait for `stop` or `ponderhit`.
+    withheld: bool,
+    stopped: bool,
+    answer: Option<String>,
+}
+
+impl Running {
+    fn release(&mut self) {
+        self.withheld = false;
+        self.stopped = true;
+        self.clock.stop();
+    }
+}
+
+impl Shell {
+    fn listen(&mut self, inbox: &Receiver<Event>) -> Result<(), ShellError> {
+        for event in inbox {
+            match event {
+                Event::Line { text, .. } if text == "quit" => break,
+                Event::Line { at, text } => self.hear(at, &text),
+                Event::Eof => break,
+                Event::Answer(answer) => self.answered(answer),
+                Event::Failed(reason) => {
+                    let error = ShellError::NotReady(reason);
+                    self.out.say(&error);
+                    return Err(error);
+                }
+                Event::WorkerGone => {
+                    self.out.say(ShellError::Panicked);
+                    return Err(ShellError::Panicked);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends the search and lets the engine be dropped, but not for longer than [`QUIT_PATIENCE`].
+    fn leave(self, inbox: &Receiver<Event>) {
+        if let Some(search) = &self.search {
+            search.clock.stop();
+        }
+        drop(self.jobs);
+        let patience = Instant::now() + QUIT_PATIENCE;
+        while let Ok(event) = inbox.recv_timeout(patience.saturating_duration_since(Instant::now())) {
+            if matches!(event, Event::WorkerGone) {
+                break;
+            }
+        }
+    }
+
+    fn hear(&mut self, at: Instant, line: &str) {
+        let command = line.split_ascii_whitespace().next().unwrap_or_default();
+        // A `stop` behind a waiting `go` is meant for that search, so the order is kept.
+        if !self.waiting.is_empty() && command != "isready" {
+            self.waiting.push((at, line.to_owned()));
+            return;
+        }
+        match command {
+            "usi" => self.introduce(),
+            "isready" if self.search.is_some() => self.out.line("readyok"),
+            "isready" => self.get_ready(true),
+            "stop" => self.stop(),
+            "ponderhit" => self.ponderhit(at, line),
+            "gameover" => self.game_over(line),
+            "setoption" | "usinewgame" | "position" | "go" => self.hear_idle(at, command, line),
+            _ => {}
+        }
+    }
+
+    fn hear_idle(&mut self, at: Instant, command: &str, line: &str) {
+        match &self.search {
+            Some(search) if search.stopped => {
+                self.waiting.push((at, line.to_owned()));
+                return;
+            }
+            Some(_) => {
+                self.out.say(format_args!("`{command}` refused: a search is running"));
+                return;
+            }
+            None => {}
+        }
+        match command {
+            "setoption" => self.set_option(line),
+            "usinewgame" => self.order(Job::NewGame),
+            "position" => self.set_position(line),
+            _ => self.go(at, line),
+        }
+    }
+
+    fn introduce(&self) {
+        self.identity.iter().for_each(|line| self.out.line(line));
+        self.options.specs().for_each(|spec| self.out.line(spec));
+        self.out.line("usiok");
+    }
+
+    fn get_ready(&mut self, announce: bool) {
+        self.ready = true;
+        self.order(Job::Ready { options: Arc::clone(&self.options), announce });
+    }
+
+    fn set_option(&mut self, line: &str) {
+        match Arc::make_mut(&mut self.options).apply(line) {
+            Ok(Some(name)) => self.order(Job::SetOption(name, Arc::clone(&self.options))),
+            Ok(None) => {}
+            Err(fault) => self.out.say(fault),
+        }
+    }
+
+    fn set_position(&mut self, line: &str) {
+        self.game = Game::parse(line).map_err(|fault| self.out.say(fault)).ok();
+    }
+
+    fn go(&mut self, at: Instant, line: &str) {
+        let Some(game) = self.game.clone() else {
+            self.out.say("no position to think about");
+            self.out.line(BestMove::Resign);
+            return;
+        };
+        if !self.ready {
+            self.get_ready(false);
+        }
+        let limits = Limits::parse(line);
+        let (mover, ply) = (game.position().turn(), game.ply());
+        let budget = if limits.ponder { None } else { limits.budget(mover, ply, self.delay()) };
+        let clock = Clock::start(at, budget);
+        let withheld = limits.infinite || limits.ponder;
+        let search =
+            Search { limits: limits.clone(), clock: clock.clone(), options: Arc::clone(&self.options) };
+        self.search = Some(Running { limits, clock, mover, ply, withheld, stopped: false, answer: None });
+        self.order(Job::Think(Box::new(game), search));
+    }
+
+    fn delay(&self) -> Duration {
+        Duration::from_millis(self.options.spin(NETWORK_DELAY).unsigned_abs())
+    }
+
+    fn stop(&mut self) {
+        if let Some(search) = &mut self.search {
+            search.release();
+        }
+        self.print_answer();
+    }
+
+    fn ponderhit(&mut self, at: Instant, line: &str) {
+        let delay = self.delay();
+        if let Some(search) = self.search.as_mut().filter(|search| search.limits.ponder) {
+            search.limits.refresh_times(&Limits::parse(line));
+            search.clock.allow(at, search.limits.budget(search.mover, search.ply, delay));
+            search.limits.ponder = false;
+            search.withheld = search.limits.infinite;
+        }
+        self.print_answer();
+    }
+
+    fn game_over(&mut self, line: &str) {
+        self.stop();
+        let result = match line.split_ascii_whitespace().nth(1) {
+            Some("win") => GameResult::Win,
+            Some("lose") => GameResult::Lose,
+            Some("draw") => GameResult::Draw,
+            _ => GameResult::Unknown,
+        };
+        self.order(Job::GameOver(result));
+    }
+
+    fn answered(&mut self, answer: String) {
+        if let Some(search) = &mut self.search {
+            search.answer = Some(answer);
+        }
+        self.print_answer();
+    }
+
+    /// Prints the answer if there is one and it may be printed, then hears what waited for that.
+    fn print_answer(&mut self) {
+        let due = |search: &mut Running| !search.withheld && search.answer.is_some();
+        let Some(answer) = self.search.take_if(due).and_then(|search| search.answer) else { return };
+        self.out.line(answer);
+        for (at, line) in mem::take(&mut self.waiting) {
+            self.hear(at, &line);
+        }
+    }
+
+    fn order(&self, job: Job) {
+        // A worker that is gone has rung its bell, and `listen` is about to hear it.
+        let _ = self.jobs.send(job);
+    }
+}
