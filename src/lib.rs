@@ -5,5 +5,5 @@ pub mod check;
 pub mod cli;
 pub mod plan;
 pub mod play;
-pub mod seat;
 pub mod run;
+pub mod seat;
