@@ -155,8 +155,29 @@ pub struct MatchArgs {
     pub playing: PlayingArgs,
 }
 
+/// A form of `go` beside the clock with byoyomi.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum GoForm {
+    /// `go nodes`.
+    Nodes,
+    /// `go depth`.
+    Depth,
+    /// `go movetime`.
+    Movetime,
+    /// `go` with `binc` and `winc`.
+    Increment,
+    /// `go ponder`.
+    Ponder,
+}
+
 /// `renmei check`.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Options of `check` stand before the engine's command; what follows the command goes to the engine.
+
+Examples:
+  renmei check fairy-stockfish
+  renmei check --option LimitDepth=4 gpsusi --num-cpus 1")]
 pub struct CheckArgs {
     /// The engine's program.
     pub command: PathBuf,
@@ -169,9 +190,9 @@ pub struct CheckArgs {
     /// Positions to ask for moves in (SFEN lines); by default those this program carries.
     #[arg(long, value_name = "FILE")]
     pub positions: Option<PathBuf>,
-    /// `go` forms the engine is known not to take (they are not tried): nodes, depth, movetime, increment, ponder.
-    #[arg(long, value_name = "FORM")]
-    pub skip: Vec<String>,
+    /// A form of `go` the engine is known not to take: it is not tried. May be given several times.
+    #[arg(long, value_enum, value_name = "FORM")]
+    pub skip: Vec<GoForm>,
     /// How long `isready` may take.
     #[arg(long, default_value = "120s", value_name = "TIME")]
     pub ready: String,

@@ -9,14 +9,17 @@ pub use calculator::sprt;
 pub use play::run;
 
 use crate::{
-    cli::{Cli, ReportArgs},
+    check::CheckError,
+    cli::{CheckArgs, Cli, ExportArgs, ImportArgs, ReportArgs},
     config::Faults,
+    records::{self, RecordsError},
     report::{Head, Report},
     run::RunError,
     store::{EventSummary, Moves, Store, StoreError},
 };
 use clap::CommandFactory;
 use referee::standings::Standings;
+use serde::Serialize;
 use std::{io, process::ExitCode};
 
 /// How a command that did its work exits; see [`crate::cli::EXIT_CODES`].
@@ -67,6 +70,9 @@ pub enum Failure {
     /// The database.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// Records.
+    #[error(transparent)]
+    Records(#[from] RecordsError),
     /// Anything else.
     #[error("{0}")]
     Other(String),
@@ -142,11 +148,56 @@ fn list(events: &[EventSummary]) {
 }
 
 fn print(report: &Report, json: bool) {
-    match json {
-        false => print!("{report}"),
-        true => println!(
-            "{}",
-            serde_json::to_string_pretty(report).unwrap_or_else(|e| format!("{{\"error\": \"{e}\"}}"))
-        ),
+    match (json, serde_json::to_string_pretty(report)) {
+        (true, Ok(text)) => println!("{text}"),
+        (true, Err(error)) => eprintln!("the report cannot be written as JSON: {error}"),
+        (false, _) => print!("{report}"),
     }
+}
+
+/// Checks an engine before an event.
+///
+/// # Errors
+/// When it cannot be started or what was typed makes no sense.
+pub fn check(args: &CheckArgs) -> Result<Exit, Failure> {
+    let report = crate::check::check(args).map_err(|error| match error {
+        CheckError::Start { .. } | CheckError::Runtime(_) => Failure::Other(error.to_string()),
+        _ => Failure::Usage(error.to_string()),
+    })?;
+    match args.json {
+        false => print!("{report}"),
+        true => println!("{}", pretty(&report)?),
+    }
+    Ok(if report.passed() { Exit::Done } else { Exit::Faults })
+}
+
+/// Writes games as records.
+///
+/// # Errors
+/// When the games or the place for them are not there.
+pub fn export(args: &ExportArgs) -> Result<Exit, Failure> {
+    let report = records::export(args)?;
+    for (game, reason) in &report.left_out {
+        eprintln!("game {} left out: {reason}", game.0);
+    }
+    eprintln!("{} games written", report.games);
+    Ok(Exit::Done)
+}
+
+/// Reads records into a database, and compares them with the referee.
+///
+/// # Errors
+/// When the database cannot be written.
+pub fn import(args: &ImportArgs) -> Result<Exit, Failure> {
+    let report = records::import(args)?;
+    print!("{report}");
+    Ok(match report.exit_code() {
+        0 => Exit::Done,
+        20 => Exit::Faults,
+        _ => Exit::Failed,
+    })
+}
+
+fn pretty(value: &impl Serialize) -> Result<String, Failure> {
+    serde_json::to_string_pretty(value).map_err(|e| Failure::Other(e.to_string()))
 }

@@ -1,6 +1,7 @@
 //! Renmei: tournament and match-server infrastructure for computer shogi.
 
 pub mod bus;
+pub mod check;
 pub mod cli;
 pub mod commands;
 pub mod config;

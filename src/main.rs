@@ -13,7 +13,9 @@ fn main() -> ExitCode {
         Command::Report(args) => commands::report(&args),
         Command::Sprt(args) => commands::sprt(&args),
         Command::Completions { shell } => commands::completions(shell),
-        Command::Check(_) | Command::Export(_) | Command::Import(_) => todo!(),
+        Command::Check(args) => commands::check(&args),
+        Command::Export(args) => commands::export(&args),
+        Command::Import(args) => commands::import(&args),
     };
     match done {
         Ok(exit) => exit.into(),

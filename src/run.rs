@@ -304,7 +304,7 @@ impl Dispatcher<'_> {
         let table = Table { setup, pairing, draws, replays_draws: draws < self.plan.replay_draws.times };
         self.running.insert(game, pairing);
         self.workers[desk].free -= 1;
-        if self.workers[desk].worker.play(table).is_err() {
+        if !self.workers[desk].worker.play(table) {
             let outcome = Err("its worker is gone".to_owned());
             self.bus.note(Note::Free(Freed { worker: desk, game, pairing, pairing_replays: draws, outcome }));
         }

@@ -1,6 +1,6 @@
 //! A player: an actor behind two mailboxes. No trait, no shared state; dropping the mailbox ends the actor.
 
-mod process;
+pub(crate) mod process;
 mod session;
 mod trace;
 pub mod usi;

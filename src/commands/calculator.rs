@@ -44,7 +44,7 @@ pub fn sprt(args: &SprtArgs) -> Result<Exit, Failure> {
     let answer = Answer { numbers: Numbers::from(&counts), standing, elo0, elo1, alpha, beta, estimate };
     match args.json {
         true => {
-            println!("{}", serde_json::to_string_pretty(&answer).map_err(|e| Failure::Other(e.to_string()))?)
+            println!("{}", super::pretty(&answer)?)
         }
         false => print(&answer),
     }

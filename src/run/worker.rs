@@ -72,12 +72,10 @@ impl Worker {
         Ok(Self { jobs, thread })
     }
 
-    /// Gives it a game to play.
-    ///
-    /// # Errors
-    /// The table back, when the worker is gone.
-    pub fn play(&self, table: Table) -> Result<(), Table> {
-        self.jobs.send(table).map_err(|refused| refused.0)
+    /// Gives it a game to play; false when the worker is gone.
+    #[must_use]
+    pub fn play(&self, table: Table) -> bool {
+        self.jobs.send(table).is_ok()
     }
 
     /// Lets it finish its games, ends its engines and waits for all of it.

@@ -125,6 +125,12 @@ impl Process {
         }
     }
 
+    /// The process group it leads.
+    #[must_use]
+    pub(crate) fn group(&self) -> i32 {
+        self.group.as_raw()
+    }
+
     /// Sends a signal to the whole group; a group that is gone is no fault.
     pub fn signal(&self, signal: Signal) {
         let _gone = killpg(self.group, signal);

@@ -45,7 +45,6 @@ pub struct UsiPlayer {
 }
 
 /// Opens a seat for a USI engine; the future is its actor and ends after the seat is dropped and the process is gone.
-#[must_use]
 pub fn open(player: UsiPlayer) -> (Seat, impl Future<Output = ()>) {
     let (seat, end) = pair();
     (seat, Actor::new(player, end).run())
@@ -342,14 +341,15 @@ impl Actor {
 }
 
 /// Resolves when the engine reads again; never for an engine without an input.
-async fn writable(stdin: Option<&tokio::net::unix::pipe::Sender>) {
+pub(crate) async fn writable(stdin: Option<&tokio::net::unix::pipe::Sender>) {
     match stdin {
         Some(stdin) => drop(stdin.writable().await),
         None => std::future::pending().await,
     }
 }
 
-async fn keep_stderr(mut stderr: impl AsyncRead + Unpin, trace: Trace) {
+/// Keeps the last lines of an engine's stderr until it closes it.
+pub(crate) async fn keep_stderr(mut stderr: impl AsyncRead + Unpin, trace: Trace) {
     let mut lines = Lines::default();
     while let Ok(bytes @ 1..) = stderr.read(&mut lines.chunk).await {
         lines.feed(bytes, |line| trace.stderr(line));
@@ -361,8 +361,9 @@ async fn keep_stderr(mut stderr: impl AsyncRead + Unpin, trace: Trace) {
 }
 
 /// Cuts what is read into lines: bytes behind the last newline are carried over, lines are capped.
-struct Lines {
-    chunk: Box<[u8]>,
+pub(crate) struct Lines {
+    /// Where the next read goes.
+    pub(crate) chunk: Box<[u8]>,
     carry: Vec<u8>,
     /// Bytes read since the last pause.
     unpaused: usize,
@@ -375,7 +376,8 @@ impl Default for Lines {
 }
 
 impl Lines {
-    fn feed(&mut self, bytes: usize, mut line: impl FnMut(&[u8])) {
+    /// Hands out the lines that the `bytes` just read complete.
+    pub(crate) fn feed(&mut self, bytes: usize, mut line: impl FnMut(&[u8])) {
         self.unpaused = if bytes == self.chunk.len() { self.unpaused + bytes } else { 0 };
         let mut rest = &self.chunk[..bytes];
         while let Some(end) = memchr::memchr(b'\n', rest) {

@@ -1,0 +1,207 @@
+//! The engine's table for a configuration file, with the keys it needs and why.
+
+use super::{
+    clocks::{JITTER, reserve},
+    exam::{Facts, text},
+};
+use crate::plan::{EnginePlan, GoForms, SeatLimits};
+use notation::usi::OptionKind;
+use std::{fmt::Write as _, time::Duration};
+
+/// An `[[engines]]` table with which this engine plays without losing games to what was found.
+#[must_use]
+pub fn toml(plan: &EnginePlan, facts: &Facts) -> String {
+    let mut text = "[[engines]]\n".to_owned();
+    let mut key = |key: &str, value: String, why: &str| {
+        let why = if why.is_empty() { String::new() } else { format!("  # {why}") };
+        let _in_memory = writeln!(text, "{key} = {value}{why}");
+    };
+    key("name", quoted(facts.name.as_deref().unwrap_or(&plan.name)), "");
+    key("command", quoted(&plan.command.display().to_string()), "");
+    if !plan.args.is_empty() {
+        key("args", list(plan.args.iter().map(String::as_str)), "");
+    }
+    if !plan.options.is_empty() {
+        let pairs = plan
+            .options
+            .iter()
+            .map(|(name, value)| format!("{} = {}", quoted(name), value_of(facts, name, value)));
+        key("options", format!("{{ {} }}", pairs.collect::<Vec<_>>().join(", ")), "");
+    }
+    timing(facts, &mut key);
+    if let Some(limits) = limits(facts) {
+        key("limits", limits, "what it was seen to need, and as much again");
+    }
+    if facts.grows {
+        key("restart", quoted("every-game"), "it did not get well from game to game in one process");
+    }
+    if cores(facts) > 1 {
+        key("cores", cores(facts).to_string(), "what it keeps busy while it thinks");
+    }
+    if facts.overrun > Duration::ZERO && facts.overrun <= JITTER {
+        let _in_memory = writeln!(
+            text,
+            "# Give `[time]` a margin of 50ms: it overran by {}.",
+            super::exam::text(facts.overrun)
+        );
+    }
+    if facts.ponders {
+        text += "# ponder = true  # it can\n";
+    }
+    text
+}
+
+fn timing(facts: &Facts, key: &mut impl FnMut(&str, String, &str)) {
+    if let Some(forms) = forms(facts.go) {
+        key("go", forms, "the other forms of `go` it does not take");
+    }
+    if !facts.go.zero_time {
+        key("zero_time", "false".to_owned(), "`btime 0 wtime 0` is not for it");
+    }
+    if facts.overrun <= JITTER {
+        if facts.misreads_clock {
+            key("time", quoted("byoyomi 1s"), "no main time: it seems to read its opponent's clock");
+        }
+        return;
+    }
+    let reserve = reserve(facts.overrun);
+    let why = format!("it overran by up to {}", text(facts.overrun));
+    key("reserve", milliseconds(reserve), &why);
+    let least_why = match facts.misreads_clock {
+        true => "or more, without main time: it seems to read its opponent's clock",
+        false => "or any clock with at least so much for a move",
+    };
+    // With less than twice the reserve it would be told next to nothing.
+    let least = (reserve * 2).as_millis().div_ceil(500) * 500;
+    key("time", quoted(&format!("byoyomi {}", millis_text(least))), least_why);
+}
+
+/// The `go` key; none when the engine takes every form.
+fn forms(go: GoForms) -> Option<String> {
+    let forms =
+        [("increment", go.increment), ("movetime", go.movetime), ("nodes", go.nodes), ("depth", go.depth)];
+    let taken: Vec<_> = forms.iter().filter(|(_, taken)| *taken).map(|(name, _)| *name).collect();
+    match taken.len() {
+        4 => None,
+        0 => Some(quoted("byoyomi-only")),
+        _ => Some(list(taken.into_iter())),
+    }
+}
+
+/// Limits that the defaults would not do for, with as much again to spare.
+fn limits(facts: &Facts) -> Option<String> {
+    let default = SeatLimits::default();
+    let wanted = [
+        ("ready", facts.ready, default.ready),
+        ("new_game", facts.reload, default.new_game),
+        ("stop", facts.stop, default.stop),
+    ];
+    let needed = wanted.iter().filter(|(_, seen, default)| *seen * 2 > *default);
+    let keys: Vec<_> = needed.map(|(name, seen, _)| format!("{name} = {}", seconds(*seen * 2))).collect();
+    (!keys.is_empty()).then(|| format!("{{ {} }}", keys.join(", ")))
+}
+
+fn cores(facts: &Facts) -> u32 {
+    if facts.cores > 1.3 { facts.cores.ceil() as u32 } else { 1 }
+}
+
+/// Numbers and flags stand bare where the engine declares them so.
+fn value_of(facts: &Facts, name: &str, value: &str) -> String {
+    let kind = facts.options.iter().find(|option| option.name == name).map(|option| &option.kind);
+    match kind {
+        Some(OptionKind::Spin { .. } | OptionKind::Check { .. }) => value.to_owned(),
+        _ => quoted(value),
+    }
+}
+
+fn milliseconds(time: Duration) -> String {
+    quoted(&millis_text(time.as_millis()))
+}
+
+fn millis_text(ms: u128) -> String {
+    if ms.is_multiple_of(1000) { format!("{}s", ms / 1000) } else { format!("{ms}ms") }
+}
+
+fn seconds(time: Duration) -> String {
+    quoted(&format!("{}s", time.as_millis().div_ceil(1000)))
+}
+
+fn list<'a>(words: impl Iterator<Item = &'a str>) -> String {
+    format!("[{}]", words.map(quoted).collect::<Vec<_>>().join(", "))
+}
+
+/// A TOML basic string (toml.io/en/v1.0.0#string): quotes, backslashes and control characters are escaped.
+fn quoted(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => quoted.extend(['\\', c]),
+            c if c.is_control() => quoted += &format!("\\u{:04X}", u32::from(c)),
+            c => quoted.push(c),
+        }
+    }
+    quoted + "\""
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::check::settings::Settings;
+    use clap::Parser as _;
+
+    fn plan(arguments: &[&str]) -> EnginePlan {
+        let line = ["renmei", "check"].iter().chain(arguments);
+        let crate::cli::Command::Check(args) = crate::cli::Cli::parse_from(line).command else {
+            panic!("`check` is `check`");
+        };
+        Settings::of(&args).unwrap().plan
+    }
+
+    #[test]
+    fn an_engine_without_quirks_needs_nothing_but_its_command() {
+        let facts = Facts { name: Some("A \"fine\" engine".to_owned()), ..Facts::default() };
+        assert_eq!(
+            toml(&plan(&["./a"]), &facts),
+            "[[engines]]\nname = \"A \\\"fine\\\" engine\"\ncommand = \"./a\"\n"
+        );
+    }
+
+    #[test]
+    fn every_quirk_has_its_key() {
+        let none = GoForms { increment: false, movetime: false, nodes: false, depth: false, zero_time: true };
+        let facts = Facts {
+            name: Some("gps".to_owned()),
+            go: none,
+            overrun: Duration::from_millis(930),
+            ready: Duration::from_secs(90),
+            cores: 1.9,
+            grows: true,
+            ..Facts::default()
+        };
+        let lines = toml(&plan(&["--option", "Style=calm", "./gps", "--num-cpus", "2"]), &facts);
+        let starts: Vec<_> = lines.lines().map(|line| line.split("  #").next().unwrap()).collect();
+        assert_eq!(
+            starts,
+            [
+                "[[engines]]",
+                "name = \"gps\"",
+                "command = \"./gps\"",
+                "args = [\"--num-cpus\", \"2\"]",
+                "options = { \"Style\" = \"calm\" }",
+                "go = \"byoyomi-only\"",
+                "reserve = \"1250ms\"",
+                "time = \"byoyomi 2500ms\"",
+                "limits = { ready = \"180s\" }",
+                "restart = \"every-game\"",
+                "cores = 2",
+            ]
+        );
+    }
+
+    #[test]
+    fn some_forms_are_listed_by_name() {
+        let go = GoForms { nodes: false, depth: false, ..GoForms::default() };
+        assert_eq!(forms(go), Some("[\"increment\", \"movetime\"]".to_owned()));
+        assert_eq!(forms(GoForms::default()), None);
+    }
+}

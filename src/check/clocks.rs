@@ -1,0 +1,261 @@
+//! Does it keep its time, and with how much to spare?
+
+use super::{
+    exam::{Answer, Exam, Failure, text},
+    moves::byoyomi,
+    positions::{self, Spot},
+    procfs,
+    report::{Row, Verdict},
+};
+use std::time::Duration;
+
+/// Positions in which there is something to think about; the file says where they come from.
+const MIDDLE_GAMES: &str = include_str!("../../kifu/middlegames.sfen");
+/// Byoyomi in milliseconds, and how many moves are timed with it.
+const BYOYOMI: [(u64, usize); 4] = [(100, 6), (200, 5), (500, 4), (1000, 3)];
+/// An overrun up to this is what a busy machine does to anybody.
+pub const JITTER: Duration = Duration::from_millis(20);
+
+/// Middle games, one after the other and again from the first.
+pub struct MiddleGames {
+    spots: Vec<Spot>,
+    next: usize,
+}
+
+impl MiddleGames {
+    /// From the first on.
+    ///
+    /// # Errors
+    /// Never, as long as the file is in order.
+    pub fn new() -> Result<Self, String> {
+        let spots =
+            positions::read(MIDDLE_GAMES).map_err(|(line, reason)| format!("line {line}: {reason}"))?;
+        Ok(Self { spots, next: 0 })
+    }
+
+    /// The one that comes next.
+    fn peek(&self) -> Option<&Spot> {
+        self.spots.get(self.next % self.spots.len().max(1))
+    }
+
+    /// The next one.
+    pub fn next(&mut self) -> Option<Spot> {
+        let spot = self.peek().cloned();
+        self.next += 1;
+        spot
+    }
+
+    async fn ask(&mut self, exam: &mut Exam, go: &str, limit: Duration) -> Result<Answer, Failure> {
+        let none = || Failure { what: "no position to ask about".to_owned(), lines: vec![] };
+        let spot = self.next().ok_or_else(none)?;
+        let answer = exam.ask_again(&spot.line, go, limit).await?;
+        exam.infos.judge(&spot, &answer.infos);
+        Ok(answer)
+    }
+}
+
+/// Times byoyomi of 100 ms to 1 s, then other clocks.
+pub async fn all(exam: &mut Exam) {
+    let Ok(mut games) = MiddleGames::new() else { return };
+    for (ms, moves) in BYOYOMI {
+        let limit = Duration::from_millis(ms);
+        let go = byoyomi(exam, ms);
+        let before = exam.engine().await.map(|talk| procfs::cpu(talk.group())).unwrap_or_default();
+        let took = match timed(exam, &mut games, &go, limit, moves).await {
+            Ok(took) => took,
+            Err(failure) => {
+                exam.add(failure.row(Verdict::Fault, &format!("byoyomi {ms} ms")));
+                continue;
+            }
+        };
+        if ms == 1000 {
+            let used = exam.engine().await.map(|talk| procfs::cpu(talk.group())).unwrap_or_default();
+            let wall: Duration = took.iter().sum();
+            exam.facts.cores = used.saturating_sub(before).as_secs_f64() / wall.as_secs_f64().max(0.001);
+        }
+        note(exam, &format!("byoyomi {ms} ms"), limit, &took);
+    }
+    main_times(exam, &mut games).await;
+    load(exam);
+}
+
+async fn timed(
+    exam: &mut Exam,
+    games: &mut MiddleGames,
+    go: &str,
+    limit: Duration,
+    moves: usize,
+) -> Result<Vec<Duration>, Failure> {
+    let mut took = Vec::new();
+    for _ in 0..moves {
+        took.push(games.ask(exam, go, limit).await?.took);
+    }
+    Ok(took)
+}
+
+fn note(exam: &mut Exam, check: &str, limit: Duration, took: &[Duration]) {
+    let longest = took.iter().copied().max().unwrap_or_default();
+    let overrun = longest.saturating_sub(limit);
+    exam.facts.overrun = exam.facts.overrun.max(overrun);
+    exam.add(kept(check, limit, took));
+}
+
+/// The verdict on moves that had `limit` each.
+#[must_use]
+pub fn kept(check: &str, limit: Duration, took: &[Duration]) -> Row {
+    let longest = took.iter().copied().max().unwrap_or_default();
+    let shortest = took.iter().copied().min().unwrap_or_default();
+    let seen = match took {
+        [one] => format!("1 move in {}", text(*one)),
+        _ => format!("{} moves in {} to {}", took.len(), shortest.as_millis(), text(longest)),
+    };
+    let overrun = longest.saturating_sub(limit);
+    if overrun.is_zero() {
+        let spare = text(limit - longest);
+        return Row::new(Verdict::Pass, check, format!("{seen}: {spare} to spare"));
+    }
+    let row = Row::new(Verdict::Warn, check, format!("{seen}: up to {} late", text(overrun)));
+    match overrun <= JITTER {
+        true => row.advising("a `margin` of 50 ms forgives it"),
+        false => row.advising(format!(
+            "`reserve = \"{}ms\"`, and more time than that for a move, or its flag falls",
+            reserve(overrun).as_millis()
+        )),
+    }
+}
+
+/// What to keep back for an engine that overran so long: a quarter more and 50 ms, rounded up to 50 ms.
+#[must_use]
+pub fn reserve(overrun: Duration) -> Duration {
+    let wanted = overrun.as_millis() as u64 * 5 / 4 + 50;
+    Duration::from_millis(wanted.div_ceil(50) * 50)
+}
+
+/// Clocks with main time, each with what a move may take by it.
+async fn main_times(exam: &mut Exam, games: &mut MiddleGames) {
+    let plain = [("main time, byoyomi", "go btime 1500 wtime 1500 byoyomi 200", 1700)];
+    let increment = [("main time, increment", "go btime 500 wtime 500 binc 200 winc 200", 700)];
+    let fixed = [("movetime", "go movetime 300", 300)];
+    let go = exam.facts.go;
+    let chosen = plain
+        .iter()
+        .chain(increment.iter().filter(|_| go.increment))
+        .chain(fixed.iter().filter(|_| go.movetime));
+    for &(check, go, limit) in chosen {
+        one(exam, games, check, go, limit).await;
+    }
+    own_clock(exam, games).await;
+}
+
+/// The side to move is short of time, its opponent is not: which clock does it read?
+async fn own_clock(exam: &mut Exam, games: &mut MiddleGames) {
+    let usual = exam.facts.overrun;
+    let limit = Duration::from_millis(400);
+    let mut took = Vec::new();
+    for _ in 0..4 {
+        let black = games.peek().is_none_or(|spot| spot.position.turn() == rsshogi::types::Color::BLACK);
+        let go = match black {
+            true => "go btime 300 wtime 60000 byoyomi 100",
+            false => "go btime 60000 wtime 300 byoyomi 100",
+        };
+        match games.ask(exam, go, limit).await {
+            Err(failure) => return exam.add(failure.row(Verdict::Fault, OWN_CLOCK)),
+            Ok(answer) if unusually_late(answer.took, limit, usual) => {
+                exam.facts.misreads_clock = true;
+                let side = if black { "Black" } else { "White" };
+                let seen = format!("{side} took {} of the {} it had", text(answer.took), text(limit));
+                let row = Row::new(Verdict::Warn, OWN_CLOCK, seen).showing(vec![format!("> {go}")]);
+                let advice =
+                    "it seems to read its opponent's clock: give it byoyomi alone, nodes or a fixed time";
+                return exam.add(row.advising(advice));
+            }
+            Ok(answer) => took.push(answer.took),
+        }
+    }
+    note(exam, OWN_CLOCK, limit, &took);
+}
+
+/// The name of that check.
+const OWN_CLOCK: &str = "its own clock";
+
+async fn one(exam: &mut Exam, games: &mut MiddleGames, check: &str, go: &str, limit: u64) {
+    let limit = Duration::from_millis(limit);
+    let usual = exam.facts.overrun;
+    match games.ask(exam, go, limit).await {
+        Err(failure) => exam.add(failure.row(Verdict::Fault, check)),
+        Ok(answer) if unusually_late(answer.took, limit, usual) => {
+            let seen = format!("`{go}`: 1 move in {}, of {} it has", text(answer.took), text(limit));
+            let lines = exam.last_lines();
+            exam.add(
+                Row::new(Verdict::Fault, check, seen)
+                    .showing(lines)
+                    .advising("it does not keep to this clock at all; give it byoyomi alone"),
+            );
+        }
+        Ok(answer) => note(exam, check, limit, &[answer.took]),
+    }
+}
+
+/// Later than its usual overrun explains, so that no reserve would help.
+fn unusually_late(took: Duration, limit: Duration, usual: Duration) -> bool {
+    took > limit + usual * 2 + Duration::from_millis(500)
+}
+
+fn load(exam: &mut Exam) {
+    let cores = exam.facts.cores;
+    let seen = format!("{cores:.1} cores while it thinks");
+    let row = match cores > 1.3 {
+        true => Row::new(Verdict::Note, "load", seen)
+            .advising("`cores` says so to the event, which then shares the machine fairly"),
+        false => Row::new(Verdict::Pass, "load", seen),
+    };
+    exam.add(row);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: fn(u64) -> Duration = Duration::from_millis;
+
+    #[test]
+    fn time_kept_is_told_with_what_was_to_spare() {
+        let row = kept("byoyomi", MS(100), &[MS(60), MS(85)]);
+        assert_eq!(
+            (row.verdict, row.seen.as_str()),
+            (Verdict::Pass, "2 moves in 60 to 85 ms: 15 ms to spare")
+        );
+    }
+
+    #[test]
+    fn an_overrun_is_a_warning_with_the_reserve_that_cures_it() {
+        let row = kept("byoyomi", MS(1000), &[MS(900), MS(1930)]);
+        assert_eq!(row.verdict, Verdict::Warn);
+        assert!(row.seen.ends_with("up to 930 ms late"), "{row:?}");
+        assert!(row.advice.unwrap().contains("reserve = \"1250ms\""));
+        let row = kept("byoyomi", MS(100), &[MS(110)]);
+        assert!(row.advice.unwrap().contains("margin"));
+    }
+
+    #[test]
+    fn a_reserve_is_never_below_the_overrun() {
+        for ms in [1, 49, 50, 51, 870, 12_345] {
+            assert!(reserve(MS(ms)) > MS(ms) && reserve(MS(ms)) <= MS(ms * 2 + 100));
+        }
+    }
+
+    #[test]
+    fn the_middle_games_are_positions_of_both_sides_without_a_quick_end() {
+        let games = MiddleGames::new().unwrap();
+        let turns = |color| games.spots.iter().filter(|spot| spot.position.turn() == color).count();
+        assert!(turns(rsshogi::types::Color::BLACK) >= 3 && turns(rsshogi::types::Color::WHITE) >= 3);
+        assert!(games.spots.iter().all(|spot| spot.kind() == positions::Kind::Ordinary));
+    }
+
+    #[test]
+    fn only_what_no_reserve_explains_is_unusually_late() {
+        assert!(!unusually_late(MS(880), MS(400), MS(0)));
+        assert!(unusually_late(MS(1000), MS(400), MS(0)));
+        assert!(!unusually_late(MS(1000), MS(400), MS(300)), "it always is");
+    }
+}

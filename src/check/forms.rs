@@ -1,0 +1,103 @@
+//! Which forms of `go` the engine takes. One that it does not take may end it: it is started anew.
+
+use super::{
+    exam::{Exam, text},
+    positions::{Judged, Spot},
+    report::{Row, Verdict},
+};
+use crate::{cli::GoForm, plan::GoForms};
+use std::time::Duration;
+
+/// A form with an example that takes a moment.
+const FORMS: [(GoForm, &str, u64); 4] = [
+    (GoForm::Nodes, "go nodes 1000", 2000),
+    (GoForm::Depth, "go depth 3", 2000),
+    (GoForm::Movetime, "go movetime 200", 200),
+    (GoForm::Increment, "go btime 1000 wtime 1000 binc 200 winc 200", 1200),
+];
+
+/// Byoyomi first, which every engine must take; whether it can be asked more.
+pub async fn byoyomi(exam: &mut Exam) -> bool {
+    let forms = [(true, "go btime 0 wtime 0 byoyomi 500"), (false, "go byoyomi 500")];
+    for (zero_time, go) in forms {
+        exam.facts.go.zero_time = zero_time;
+        match taken(exam, go, 500).await {
+            Err(row) if zero_time => {
+                exam.add(
+                    Row { verdict: Verdict::Warn, ..row }
+                        .advising("`zero_time = false`, if the next line passes"),
+                );
+            }
+            Err(row) => {
+                exam.add(
+                    Row { verdict: Verdict::Fault, ..row }.advising("without byoyomi it can play no game"),
+                );
+            }
+            Ok(row) => {
+                exam.add(row);
+                return true;
+            }
+        }
+    }
+    false
+}
+
+/// Nodes, depth, fixed time, increment.
+pub async fn others(exam: &mut Exam) {
+    for (form, go, limit) in FORMS {
+        if exam.settings.skip.contains(&form) {
+            set(&mut exam.facts.go, form, false);
+            continue;
+        }
+        let row = match taken(exam, go, limit).await {
+            Ok(row) => row,
+            Err(row) => {
+                set(&mut exam.facts.go, form, false);
+                Row { verdict: Verdict::Warn, ..row }.advising(around(form))
+            }
+        };
+        exam.add(row);
+    }
+}
+
+/// Tries one form from the even position.
+async fn taken(exam: &mut Exam, go: &str, limit: u64) -> Result<Row, Row> {
+    let check = match go.split_ascii_whitespace().nth(1) {
+        Some("btime") if go.contains("binc") => "go binc/winc",
+        Some("btime" | "byoyomi") | None => "go byoyomi",
+        Some(word) => &go[..3 + word.len()],
+    };
+    let answer = exam.ask("startpos", go, Duration::from_millis(limit)).await;
+    let answer = answer.map_err(|failure| failure.row(Verdict::Warn, check))?;
+    let judged = Spot::read("startpos").map(|spot| spot.judge(&answer.mv));
+    match judged {
+        Ok(Judged::Legal(_)) => {
+            Ok(Row::new(Verdict::Pass, check, format!("`{go}` answered after {}", text(answer.took))))
+        }
+        _ => {
+            let seen = format!("`{go}` answered by `bestmove {}`", answer.mv);
+            Err(Row::new(Verdict::Warn, check, seen).showing(exam.last_lines()))
+        }
+    }
+}
+
+fn set(forms: &mut GoForms, form: GoForm, taken: bool) {
+    match form {
+        GoForm::Nodes => forms.nodes = taken,
+        GoForm::Depth => forms.depth = taken,
+        GoForm::Movetime => forms.movetime = taken,
+        GoForm::Increment => forms.increment = taken,
+        GoForm::Ponder => {}
+    }
+}
+
+/// How to play all the same.
+fn around(form: GoForm) -> &'static str {
+    match form {
+        GoForm::Nodes => "leave `nodes` out of `go`; it cannot play by nodes",
+        GoForm::Depth => "leave `depth` out of `go`; it cannot play by depth",
+        GoForm::Movetime => "leave `movetime` out of `go`: fixed time is then told as byoyomi",
+        GoForm::Increment => "leave `increment` out of `go`: it is then told as time left",
+        GoForm::Ponder => "leave `ponder` out",
+    }
+}

@@ -1,0 +1,187 @@
+//! `usi` to `readyok`: names, options, time and memory.
+
+use super::{
+    exam::{Exam, text},
+    procfs,
+    report::{Row, Verdict},
+};
+use notation::usi::{EngineLine, OptionDecl, OptionKind, nearest};
+use std::{collections::BTreeSet, time::Duration};
+
+/// From here on a start-up is slow enough to be told.
+const SLOW: Duration = Duration::from_secs(10);
+/// Options that managers set without asking (USI); engines that do not declare them ignore them.
+const IMPLIED: [&str; 2] = ["USI_Hash", "USI_Ponder"];
+
+/// Greets the engine; whether it can be asked more.
+pub async fn greet(exam: &mut Exam) -> bool {
+    let mut broken = Vec::new();
+    let mut facts = std::mem::take(&mut exam.facts);
+    let heard = exam.usi(|line| match line {
+        EngineLine::IdName(name) => facts.name = Some(name.clone()),
+        EngineLine::IdAuthor(author) => facts.author = Some(author.clone()),
+        EngineLine::Option(option) => facts.options.push(option.clone()),
+        EngineLine::Unknown(line) if line.starts_with("option") => broken.push(line.clone()),
+        _ => {}
+    });
+    let heard = heard.await;
+    exam.facts = facts;
+    let took = match heard {
+        Ok(took) => took,
+        Err(failure) => {
+            let advice =
+                "a USI engine answers `usi` with `id` lines and `usiok`; is this one, started rightly?";
+            exam.add(failure.row(Verdict::Fault, "usi").advising(advice));
+            return false;
+        }
+    };
+    let row = named(exam.facts.name.as_deref(), exam.facts.author.as_deref(), took);
+    exam.add(row);
+    for row in options(&exam.facts.options, &broken, &exam.settings.plan.options) {
+        exam.add(row);
+    }
+    become_ready(exam).await
+}
+
+async fn become_ready(exam: &mut Exam) -> bool {
+    exam.set_options();
+    let limit = exam.settings.plan.limits.ready;
+    let took = match exam.ready(limit).await {
+        Ok(took) => took,
+        Err(failure) => {
+            exam.add(failure.row(Verdict::Fault, "isready").advising("raise `--ready`, then `limits.ready`"));
+            return false;
+        }
+    };
+    exam.facts.ready = took;
+    let memory = exam.engine().await.map_or(0, |talk| procfs::memory(talk.group()));
+    let seen = format!("`readyok` after {}, {} in memory", text(took), mebibytes(memory));
+    let verdict = if took > SLOW { Verdict::Warn } else { Verdict::Pass };
+    exam.add(Row::new(verdict, "isready", seen));
+    true
+}
+
+fn named(name: Option<&str>, author: Option<&str>, took: Duration) -> Row {
+    let seen = format!("`usiok` after {}", text(took));
+    match (name, author) {
+        (Some(name), Some(author)) => Row::new(Verdict::Pass, "usi", format!("{seen}: {name}, by {author}")),
+        (Some(name), None) => Row::new(Verdict::Warn, "usi", format!("{seen}: {name}; no `id author`")),
+        _ => Row::new(Verdict::Warn, "usi", format!("{seen}, but no `id name`")).advising(
+            "print `id name NAME` before `usiok`; an event calls the engine by its `name` key meanwhile",
+        ),
+    }
+}
+
+/// What is to be said of the options declared and of those wanted.
+#[must_use]
+pub fn options(declared: &[OptionDecl], broken: &[String], wanted: &[(String, String)]) -> Vec<Row> {
+    let mut rows = Vec::new();
+    if !broken.is_empty() {
+        let seen = format!("{} option lines cannot be read", broken.len());
+        let advice = "`option name NAME type check|spin|combo|button|string|filename default ...`";
+        rows.push(Row::new(Verdict::Warn, "options", seen).showing(received(broken)).advising(advice));
+    }
+    let mut names = BTreeSet::new();
+    let twice: Vec<_> = declared.iter().filter(|o| !names.insert(&o.name)).map(|o| o.name.as_str()).collect();
+    if !twice.is_empty() {
+        let seen = format!("declared more than once: {}", twice.join(", "));
+        rows.push(Row::new(Verdict::Warn, "options", seen));
+    }
+    let outside: Vec<String> = declared.iter().filter_map(default_fault).collect();
+    if !outside.is_empty() {
+        let seen = format!("{} default values break their own declaration", outside.len());
+        rows.push(Row::new(Verdict::Warn, "options", seen).showing(outside));
+    }
+    if rows.is_empty() {
+        let seen = format!("{} declared, defaults in range", declared.len());
+        rows.push(Row::new(Verdict::Pass, "options", seen));
+    }
+    rows.extend(wanted.iter().map(|(name, value)| wanted_option(declared, name, value)));
+    rows
+}
+
+fn received(lines: &[String]) -> Vec<String> {
+    lines.iter().take(5).map(|line| super::exam::cut(&format!("< {line}"))).collect()
+}
+
+/// Why the default of an option is not one of its values.
+fn default_fault(option: &OptionDecl) -> Option<String> {
+    let default = match &option.kind {
+        OptionKind::Spin { default, .. } => default.to_string(),
+        OptionKind::Combo { default, .. } => default.clone(),
+        _ => return None,
+    };
+    option.check(&default).err().map(|fault| format!("< {option}   ({fault})"))
+}
+
+fn wanted_option(declared: &[OptionDecl], name: &str, value: &str) -> Row {
+    let check = format!("option {name}");
+    match declared.iter().find(|option| option.name == name) {
+        Some(option) => match option.check(value) {
+            Ok(()) => Row::new(Verdict::Pass, check, format!("`{value}` is in its range")),
+            Err(fault) => Row::new(Verdict::Fault, check, fault.to_string()),
+        },
+        None if IMPLIED.contains(&name) => {
+            Row::new(Verdict::Warn, check, "not declared; managers send it all the same")
+        }
+        None => {
+            let near = nearest(name, declared.iter().map(|option| option.name.as_str()));
+            let meant = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+            Row::new(Verdict::Fault, check, format!("the engine does not offer it{meant}"))
+        }
+    }
+}
+
+/// Memory for people.
+#[must_use]
+pub fn mebibytes(bytes: u64) -> String {
+    format!("{:.0} MiB", bytes as f64 / f64::from(1 << 20))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn declared(lines: &[&str]) -> Vec<OptionDecl> {
+        let parsed = lines.iter().map(|line| match EngineLine::parse(line.as_bytes()) {
+            EngineLine::Option(option) => option,
+            other => panic!("{other:?}"),
+        });
+        parsed.collect()
+    }
+
+    #[test]
+    fn defaults_outside_their_range_and_double_names_are_told() {
+        let options = options(
+            &declared(&[
+                "option name Hash type spin default 0 min 1 max 9",
+                "option name Style type combo default wild var calm",
+                "option name Hash type spin default 2 min 1 max 9",
+            ]),
+            &["option name X type what".to_owned()],
+            &[],
+        );
+        let seen: Vec<_> = options.iter().map(|row| (row.verdict, row.seen.as_str())).collect();
+        assert_eq!(
+            seen,
+            [
+                (Verdict::Warn, "1 option lines cannot be read"),
+                (Verdict::Warn, "declared more than once: Hash"),
+                (Verdict::Warn, "2 default values break their own declaration"),
+            ]
+        );
+    }
+
+    #[test]
+    fn an_option_asked_for_must_be_offered_and_in_range() {
+        let declared = declared(&["option name Skill Level type spin default 20 min -20 max 20"]);
+        let verdict = |name: &str, value: &str| wanted_option(&declared, name, value);
+        assert_eq!(verdict("Skill Level", "5").verdict, Verdict::Pass);
+        assert_eq!(verdict("Skill Level", "50").verdict, Verdict::Fault);
+        assert_eq!(
+            verdict("Skil Level", "5").seen,
+            "the engine does not offer it; did you mean `Skill Level`?"
+        );
+        assert_eq!(verdict("USI_Ponder", "true").verdict, Verdict::Warn);
+    }
+}

@@ -1,0 +1,218 @@
+//! Between games and at the end: rest, reload, noise, end of input, `quit`.
+
+use super::{
+    exam::{Answer, Exam, Failure, text},
+    handshake::mebibytes,
+    moves::byoyomi,
+    procfs,
+    report::{Row, Verdict},
+    talk::Talk,
+};
+use std::time::Duration;
+
+/// Games begun one after the other.
+const RELOADS: usize = 5;
+/// How long an engine may take to end.
+const END: Duration = Duration::from_secs(2);
+/// Growth over the reloads that is more than a cache warming up.
+const GROWTH: u64 = 16 << 20;
+
+/// Nothing is asked of it: is it silent, and does it leave the cores to its opponent?
+pub async fn rest(exam: &mut Exam) {
+    let Ok(talk) = exam.engine().await else { return };
+    talk.listen(Duration::from_millis(50)).await;
+    let load = talk.load(Duration::from_millis(400)).await;
+    let unasked = exam.unasked();
+    if !unasked.is_empty() {
+        let lines = unasked.iter().take(5).map(|line| format!("< {line}")).collect();
+        let seen = format!("{} answers that nobody had asked for", unasked.len());
+        exam.add(
+            Row::new(Verdict::Fault, "at rest", seen)
+                .showing(lines)
+                .advising("an answer out of turn loses the game; no configuration helps"),
+        );
+    }
+    let seen = format!("{:.0} % of a core while nothing is asked of it", load * 100.0);
+    exam.add(match load > 0.3 {
+        true => Row::new(Verdict::Warn, "at rest", seen)
+            .advising("it thinks, or waits busily, in its opponent's time: count that core in `cores`"),
+        false => Row::new(Verdict::Pass, "at rest", seen),
+    });
+}
+
+/// Lines it cannot know are to be passed over.
+pub async fn unknown_lines(exam: &mut Exam) {
+    let cases = [
+        ("unknown command", "renmei-check 1 2 3", Verdict::Warn),
+        ("unknown option", "setoption name RenmeiCheck value 1", Verdict::Warn),
+        ("lines ending in CR LF", "\r", Verdict::Note),
+    ];
+    for (check, line, bad) in cases {
+        let limit = exam.facts.ready.max(exam.facts.reload) * 2 + Duration::from_secs(2);
+        let Ok(talk) = exam.engine().await else { return };
+        let asked = match line {
+            "\r" => talk.send(&["isready\r"]),
+            line => talk.send(&[line, "isready"]),
+        };
+        let heard = talk.wait(asked + limit, |line| *line == notation::usi::EngineLine::ReadyOk).await;
+        let row = match heard {
+            Ok(_) => Row::new(Verdict::Pass, check, "passed over; `readyok` came"),
+            Err(silence) => exam.failed("readyok", limit, silence).await.row(bad, check),
+        };
+        let row = if line == "\r" && row.verdict == Verdict::Pass {
+            Row { seen: "understood".to_owned(), ..row }
+        } else {
+            row
+        };
+        exam.add(row);
+    }
+}
+
+/// `gameover`, `isready` and `usinewgame`, as between games: time, memory, and the same answer again.
+pub async fn reload(exam: &mut Exam) {
+    match reloads(exam).await {
+        Ok((memory, answers)) => {
+            exam.add(Row::new(
+                Verdict::Pass,
+                "between games",
+                format!("{RELOADS} games begun, the slowest `readyok` after {}", text(exam.facts.reload)),
+            ));
+            let row = growth(&memory);
+            exam.facts.grows = row.verdict == Verdict::Warn;
+            exam.add(row);
+            if let Some(row) = sameness(&answers) {
+                exam.add(row);
+            }
+        }
+        Err(failure) => {
+            let row = failure.row(Verdict::Fault, "between games");
+            exam.facts.grows = true;
+            exam.add(row.advising("`restart = \"every-game\"` gives it a new process for every game"));
+        }
+    }
+}
+
+async fn reloads(exam: &mut Exam) -> Result<(Vec<u64>, Vec<String>), Failure> {
+    let (mut memory, mut answers) = (Vec::new(), Vec::new());
+    for game in 0..RELOADS {
+        let ending = ["gameover win", "gameover lose", "gameover draw"][game % 3];
+        exam.engine().await?.send(&[ending]);
+        let took = exam.ready(exam.settings.plan.limits.new_game).await?;
+        exam.facts.reload = exam.facts.reload.max(took);
+        let Answer { mv, .. } = match exam.facts.go.nodes {
+            true => exam.ask("startpos", "go nodes 2000", Duration::from_secs(2)).await?,
+            false => exam.ask("startpos", &byoyomi(exam, 100), Duration::from_millis(100)).await?,
+        };
+        answers.push(mv);
+        let group = exam.engine().await?.group();
+        memory.push(procfs::memory(group));
+    }
+    Ok((memory, answers))
+}
+
+/// Memory after each of several games.
+#[must_use]
+pub fn growth(memory: &[u64]) -> Row {
+    let [_, second, .., last] = memory else { return Row::new(Verdict::Note, "memory", "not measured") };
+    let grown = last.saturating_sub(*second);
+    let seen = format!("{} after {} games", mebibytes(*last), memory.len());
+    match grown > GROWTH.max(second / 10) {
+        true => Row::new(Verdict::Warn, "memory", format!("{seen}, {} more than after 2", mebibytes(grown)))
+            .advising("`restart = \"every-game\"`, if that goes on"),
+        false => Row::new(Verdict::Pass, "memory", seen),
+    }
+}
+
+/// Whether every game began alike.
+fn sameness(answers: &[String]) -> Option<Row> {
+    let first = answers.first()?;
+    let alike = answers.iter().all(|answer| answer == first);
+    let seen = match alike {
+        true => format!("`{first}` in all {} games: openings are what makes its games differ", answers.len()),
+        false => format!("first moves differ from game to game: {}", answers.join(" ")),
+    };
+    Some(Row::new(Verdict::Note, "same again", seen))
+}
+
+/// What else it printed, in every process.
+pub async fn noise(exam: &mut Exam) {
+    let Ok(talk) = exam.engine().await else { return };
+    let mut noise = std::mem::take(&mut talk.noise);
+    let stderr = talk.trace.stderr_report();
+    noise.append(&mut exam.noise);
+    if !noise.is_empty() {
+        let seen = format!("{} different lines outside the protocol on stdout", noise.len());
+        let lines = noise.iter().take(4).map(|line| super::exam::cut(&format!("< {line}"))).collect();
+        exam.add(Row::new(Verdict::Note, "other output", seen).showing(lines));
+    }
+    let stderr: Vec<_> = stderr.lines().map(|line| super::exam::cut(line.trim_start())).collect();
+    if !stderr.is_empty() {
+        let lines = stderr[stderr.len().saturating_sub(4)..].to_vec();
+        exam.add(Row::new(Verdict::Note, "stderr", "it writes there; the last lines are").showing(lines));
+    }
+}
+
+/// `quit`, and in another process the end of input: does it end, and all that it started?
+pub async fn end(exam: &mut Exam) {
+    for check in ["quit", "end of input"] {
+        if let Err(failure) = exam.engine().await {
+            exam.add(failure.row(Verdict::Fault, check));
+            return;
+        }
+        let Some(mut talk) = exam.take_engine() else { return };
+        match check {
+            "quit" => drop(talk.send(&["quit"])),
+            _ => talk.close_input(),
+        }
+        let row = ended(check, &mut talk).await;
+        exam.add(row);
+        talk.kill().await;
+    }
+}
+
+async fn ended(check: &str, talk: &mut Talk) -> Row {
+    let group = talk.group();
+    let Some(took) = talk.ends_within(END).await else {
+        let advice = match check {
+            "quit" => "it is killed then; raise `limits.quit` if it needs longer to save what it learnt",
+            _ => "it is killed then; started by hand it stays behind when its manager dies",
+        };
+        return Row::new(Verdict::Warn, check, format!("runs on after {}", text(END))).advising(advice);
+    };
+    let how = talk.ending().await;
+    let left = procfs::members(group);
+    if !left.is_empty() {
+        let names: Vec<_> = left.iter().map(|member| format!("{} ({})", member.name, member.pid)).collect();
+        let seen = format!("{how}, but left behind: {}", names.join(", "));
+        return Row::new(Verdict::Warn, check, seen)
+            .advising("they are killed with it; let it end them itself");
+    }
+    let clean = how == "it exited with code 0";
+    let verdict = if clean { Verdict::Pass } else { Verdict::Warn };
+    Row::new(verdict, check, format!("{how} after {}; no process left", text(took)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_that_grows_with_every_game_is_told_and_a_warm_cache_is_not() {
+        let mib = |n: u64| n << 20;
+        let row = growth(&[mib(20), mib(60), mib(100), mib(140), mib(180)]);
+        assert_eq!(
+            (row.verdict, row.seen.as_str()),
+            (Verdict::Warn, "180 MiB after 5 games, 120 MiB more than after 2")
+        );
+        assert_eq!(growth(&[mib(20), mib(60), mib(60), mib(61), mib(62)]).verdict, Verdict::Pass);
+        assert_eq!(growth(&[mib(20)]).verdict, Verdict::Note);
+    }
+
+    #[test]
+    fn games_that_begin_alike_are_noted() {
+        let moves = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>();
+        assert!(sameness(&moves(&["7g7f", "7g7f"])).unwrap().seen.starts_with("`7g7f` in all 2 games"));
+        assert!(sameness(&moves(&["7g7f", "2g2f"])).unwrap().seen.contains("differ"));
+        assert_eq!(sameness(&[]), None);
+    }
+}

@@ -1,0 +1,311 @@
+//! Moves in many positions: legal ones, mates, declarations, long games.
+
+use super::{
+    exam::{Answer, Exam, Failure, cut},
+    positions::{Judged, Kind, Spot},
+    report::{Row, Verdict},
+};
+use std::time::{Duration, Instant};
+
+/// How long all positions together may take; then the rest is left out.
+const ALL: Duration = Duration::from_secs(15);
+/// How many answers that lose are shown.
+const SHOWN: usize = 3;
+/// Questions asked one right after the other.
+const RAPID: usize = 100;
+/// After so many failures the rest is not asked.
+const FAILURES: usize = 3;
+
+/// What came of the positions.
+#[derive(Clone, Debug, Default)]
+struct Tally {
+    asked: usize,
+    legal: usize,
+    resigned: usize,
+    lost: usize,
+    failed: usize,
+    lines: Vec<String>,
+    ended: Ended,
+    mates: [usize; 2],
+    declared: [usize; 2],
+}
+
+/// Positions without a legal move.
+#[derive(Clone, Debug, Default)]
+struct Ended {
+    asked: usize,
+    resigned: usize,
+    lines: Vec<String>,
+}
+
+/// Asks for a move in every position.
+pub async fn positions(exam: &mut Exam) {
+    let mut spots = exam.settings.spots.clone();
+    let total = spots.len();
+    // What is special comes first, in case the time does not suffice for all.
+    spots.sort_by_key(|spot| spot.kind() == Kind::Ordinary && spot.position.checkers().is_empty());
+    let (go, limit) = quick_go(exam);
+    let until = Instant::now() + ALL;
+    let mut tally = Tally::default();
+    for spot in &spots {
+        if Instant::now() > until || tally.failed >= FAILURES {
+            break;
+        }
+        let answer = exam.ask_again(&spot.line, &go, limit).await;
+        if let Ok(answer) = &answer {
+            exam.infos.judge(spot, &answer.infos);
+        }
+        tally.count(spot, answer);
+    }
+    for row in tally.rows(total) {
+        exam.add(row);
+    }
+}
+
+/// A short question: nodes if the engine takes them, else a short byoyomi.
+fn quick_go(exam: &Exam) -> (String, Duration) {
+    if exam.facts.go.nodes {
+        return ("go nodes 500".to_owned(), Duration::from_secs(2));
+    }
+    (byoyomi(exam, 50), Duration::from_millis(50))
+}
+
+/// A byoyomi in the form the engine takes.
+#[must_use]
+pub fn byoyomi(exam: &Exam, ms: u64) -> String {
+    match exam.facts.go.zero_time {
+        true => format!("go btime 0 wtime 0 byoyomi {ms}"),
+        false => format!("go byoyomi {ms}"),
+    }
+}
+
+impl Tally {
+    fn count(&mut self, spot: &Spot, answer: Result<Answer, Failure>) {
+        let kind = spot.kind();
+        if matches!(kind, Kind::Mated | Kind::Stalemated) {
+            return self.ended.count(spot, answer);
+        }
+        self.asked += 1;
+        self.mates[1] += usize::from(kind == Kind::MateInOne);
+        self.declared[1] += usize::from(kind == Kind::Declarable);
+        let answer = match answer {
+            Ok(answer) => answer,
+            Err(failure) => {
+                self.failed += 1;
+                self.show(spot, &failure.what);
+                return;
+            }
+        };
+        match spot.judge(&answer.mv) {
+            Judged::Legal(_) => {
+                self.legal += 1;
+                let mates = kind == Kind::MateInOne
+                    && spot.after(&answer.mv).is_ok_and(|after| after.position.is_mated());
+                self.mates[0] += usize::from(mates);
+            }
+            Judged::Resigned => self.resigned += 1,
+            Judged::Declared => self.declared[0] += 1,
+            Judged::Lost(why) => {
+                self.lost += 1;
+                self.show(spot, &format!("bestmove {}   ({why})", answer.mv));
+            }
+        }
+    }
+
+    fn show(&mut self, spot: &Spot, what: &str) {
+        if self.lines.len() < 2 * SHOWN {
+            self.lines.push(cut(&format!("> position {}", spot.line)));
+            self.lines.push(format!("< {what}"));
+        }
+    }
+
+    fn rows(self, total: usize) -> Vec<Row> {
+        let mut rows = vec![self.legal_row(total)];
+        if self.resigned > 0 {
+            let seen = format!("resigns in {} positions with legal moves", self.resigned);
+            rows.push(Row::new(Verdict::Note, "resigning", seen));
+        }
+        if self.mates[1] > 0 {
+            let seen = format!("found in {} of {} positions", self.mates[0], self.mates[1]);
+            rows.push(Row::new(Verdict::Note, "mate in one", seen));
+        }
+        if self.declared[1] > 0 {
+            let seen =
+                format!("declares in {} of {} positions where it may", self.declared[0], self.declared[1]);
+            rows.push(Row::new(Verdict::Note, "entering king", seen));
+        }
+        if self.ended.asked > 0 {
+            rows.push(self.ended.row());
+        }
+        rows
+    }
+
+    fn legal_row(&self, total: usize) -> Row {
+        let answered = self.asked - self.failed;
+        if self.lost + self.failed > 0 {
+            let seen =
+                format!("{} of {answered} answers lose, {} times no answer at all", self.lost, self.failed);
+            return Row::new(Verdict::Fault, "legal moves", seen)
+                .showing(self.lines.clone())
+                .advising("each of these loses a game; no configuration helps");
+        }
+        let asked = self.asked + self.ended.asked;
+        let of_all = if asked < total { format!(" ({} positions in all)", total) } else { String::new() };
+        Row::new(Verdict::Pass, "legal moves", format!("none of {answered} answers breaks a rule{of_all}"))
+    }
+}
+
+impl Ended {
+    fn count(&mut self, spot: &Spot, answer: Result<Answer, Failure>) {
+        self.asked += 1;
+        let what = match answer {
+            Ok(answer) if answer.mv == "resign" => {
+                self.resigned += 1;
+                return;
+            }
+            Ok(answer) => format!("bestmove {}", answer.mv),
+            Err(failure) => failure.what,
+        };
+        if self.lines.len() < 2 * SHOWN {
+            self.lines.push(cut(&format!("> position {}", spot.line)));
+            self.lines.push(format!("< {what}"));
+        }
+    }
+
+    fn row(&self) -> Row {
+        let seen = format!("resigns in {} of {} positions without a legal move", self.resigned, self.asked);
+        match self.resigned == self.asked {
+            true => Row::new(Verdict::Pass, "mated", seen),
+            false => Row::new(Verdict::Warn, "mated", seen)
+                .showing(self.lines.clone())
+                .advising("keep `rules.mate_ends_game = true`, which ends the game before it is asked; a server may not be so kind"),
+        }
+    }
+}
+
+/// Games whose `position` line is long, or on the brink of sennichite, or beyond it.
+pub async fn long_games(exam: &mut Exam) {
+    let shuffle = ["5i5h", "5a5b", "5h5i", "5b5a"];
+    let shuffled = |plies| line(&shuffle, &[], plies);
+    let cases = [
+        ("one ply before sennichite", shuffled(11)),
+        ("after sennichite", shuffled(12)),
+        ("a game of 250 plies", line(&BLACK_ROOK, &WHITE_ROOK, 250)),
+        ("a game of 1,000 plies", shuffled(1000)),
+    ];
+    let go = byoyomi(exam, 100);
+    let mut answered = Vec::new();
+    for (name, line) in cases {
+        match answered_well(exam, &line, &go).await {
+            Ok(()) => answered.push(name),
+            Err(row) => exam.add(Row { check: format!("long games: {name}"), ..row }),
+        }
+    }
+    if !answered.is_empty() {
+        exam.add(Row::new(Verdict::Pass, "long games", format!("legal answers: {}", answered.join(", "))));
+    }
+}
+
+/// Question after question without a moment in between, as against an opponent that answers at once.
+pub async fn rapid(exam: &mut Exam) {
+    let (go, limit) = quick_go(exam);
+    let since = Instant::now();
+    let mut asked = 0;
+    while asked < RAPID && since.elapsed() < Duration::from_secs(3) {
+        if let Err(failure) = exam.ask("startpos", &go, limit).await {
+            let what = format!("question {}: {}", asked + 1, failure.what);
+            let row = Row::new(Verdict::Warn, "rapid questions", what).showing(failure.lines);
+            exam.add(row.advising(
+                "it misses a `go` that follows its `bestmove` at once; opponents that think are no danger",
+            ));
+            return;
+        }
+        asked += 1;
+    }
+    exam.add(Row::new(
+        Verdict::Pass,
+        "rapid questions",
+        format!("{asked} answered, one right after the other"),
+    ));
+}
+
+/// Answers that did not come at first.
+pub fn lapses(exam: &mut Exam) {
+    let Some(first) = exam.lapses.first().cloned() else { return };
+    let seen = format!("{} times no answer, but one when asked again: {}", exam.lapses.len(), first.what);
+    let row = Row::new(Verdict::Warn, "lapses", seen).showing(first.lines);
+    exam.add(row.advising("each of these loses a game; it is started anew for the next one"));
+}
+
+/// The black rook goes round in seven moves, the white one in six: no position comes four times within 252 plies.
+const BLACK_ROOK: [&str; 7] = ["2h1h", "1h3h", "3h4h", "4h5h", "5h6h", "6h7h", "7h2h"];
+const WHITE_ROOK: [&str; 6] = ["8b9b", "9b7b", "7b6b", "6b5b", "5b4b", "4b8b"];
+
+/// Black and White each go round their moves; without moves of White's both share one round.
+fn line(black: &[&str], white: &[&str], plies: usize) -> String {
+    let mv = |ply: usize| match (white, ply % 2) {
+        ([], _) => black[ply % black.len()],
+        (_, 0) => black[ply / 2 % black.len()],
+        _ => white[ply / 2 % white.len()],
+    };
+    format!("startpos moves {}", (0..plies).map(mv).collect::<Vec<_>>().join(" "))
+}
+
+async fn answered_well(exam: &mut Exam, line: &str, go: &str) -> Result<(), Row> {
+    let fault = |what: String| Row::new(Verdict::Fault, "", what);
+    let spot = Spot::read(line).map_err(fault)?;
+    let answer = exam.ask_again(line, go, Duration::from_millis(100)).await;
+    match spot.judge(&answer.map_err(|failure| failure.row(Verdict::Fault, ""))?.mv) {
+        Judged::Lost(why) => Err(fault(why).showing(exam.last_lines())),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answered(line: &str, mv: &str) -> Tally {
+        let mut tally = Tally::default();
+        let answer = Answer { mv: mv.to_owned(), took: Duration::ZERO, infos: vec![] };
+        tally.count(&Spot::read(line).unwrap(), Ok(answer));
+        tally
+    }
+
+    #[test]
+    fn an_illegal_answer_is_a_fault_shown_with_its_position() {
+        let row = answered("startpos", "2h2c").legal_row(1);
+        assert_eq!(row.verdict, Verdict::Fault);
+        assert_eq!(row.lines[0], "> position startpos");
+        assert!(row.lines[1].contains("illegal-move:unreachable"), "{row:?}");
+    }
+
+    #[test]
+    fn resigning_with_moves_left_is_noted_and_loses_nothing_here() {
+        let tally = answered("startpos", "resign");
+        assert_eq!(tally.legal_row(1).verdict, Verdict::Pass);
+        assert_eq!((tally.resigned, tally.lost), (1, 0));
+    }
+
+    #[test]
+    fn a_mated_side_should_resign() {
+        let mated = "4k4/4G4/4P4/9/9/9/9/9/4K4 w - 1";
+        assert_eq!(answered(mated, "resign").ended.row().verdict, Verdict::Pass);
+        assert_eq!(answered(mated, "(none)").ended.row().verdict, Verdict::Warn);
+    }
+
+    #[test]
+    fn long_lines_are_legal_and_free_of_sennichite_where_they_should_be() {
+        use referee::history::History;
+        let spot = Spot::read("startpos").unwrap();
+        let mut history = History::new(&spot.position, true);
+        let rooks = line(&BLACK_ROOK, &WHITE_ROOK, 250);
+        let moves = rooks.split_once("moves ").unwrap().1;
+        let mut at = spot;
+        for mv in moves.split(' ') {
+            at = at.after(mv).unwrap();
+            assert_eq!(history.push(&at.position), None);
+        }
+        assert!(Spot::read(&line(&["5i5h", "5a5b", "5h5i", "5b5a"], &[], 1000)).is_ok());
+    }
+}

@@ -1,0 +1,186 @@
+//! What was found: a table of verdicts for people, the same as JSON for scripts.
+
+use serde::Serialize;
+use std::fmt;
+
+/// How a check came out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// As it should be.
+    Pass,
+    /// Neither good nor bad; good to know.
+    Note,
+    /// It needs configuration, or costs something, but loses no game then.
+    Warn,
+    /// It would lose games or hold up an event.
+    Fault,
+}
+
+/// One check.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Row {
+    /// How it came out.
+    pub verdict: Verdict,
+    /// What was checked.
+    pub check: String,
+    /// The figure or the fact seen.
+    pub seen: String,
+    /// What to do about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub advice: Option<String>,
+    /// The lines that show it: `>` sent, `<` received, `!` stderr.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub lines: Vec<String>,
+}
+
+/// Everything that was found about an engine.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// The command that was checked.
+    pub command: String,
+    /// `id name`.
+    pub name: Option<String>,
+    /// `id author`.
+    pub author: Option<String>,
+    /// How long the checks took, in seconds.
+    pub seconds: f64,
+    /// No row is a fault.
+    pub passed: bool,
+    /// The checks, in the order they were made.
+    pub rows: Vec<Row>,
+    /// A table for a configuration file, with the keys this engine needs.
+    pub toml: String,
+}
+
+impl Row {
+    /// A row without advice and lines.
+    #[must_use]
+    pub fn new(verdict: Verdict, check: impl Into<String>, seen: impl Into<String>) -> Self {
+        Self { verdict, check: check.into(), seen: seen.into(), advice: None, lines: Vec::new() }
+    }
+
+    /// With what to do about it.
+    #[must_use]
+    pub fn advising(mut self, advice: impl Into<String>) -> Self {
+        self.advice = Some(advice.into());
+        self
+    }
+
+    /// With the lines that show it.
+    #[must_use]
+    pub fn showing(mut self, lines: Vec<String>) -> Self {
+        self.lines = lines;
+        self
+    }
+}
+
+impl Report {
+    /// Whether no fault was found.
+    #[must_use]
+    pub fn passed(&self) -> bool {
+        self.passed
+    }
+
+    /// How many rows have a verdict.
+    #[must_use]
+    pub fn count(&self, verdict: Verdict) -> usize {
+        self.rows.iter().filter(|row| row.verdict == verdict).count()
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Pass => "pass",
+            Self::Note => "note",
+            Self::Warn => "warn",
+            Self::Fault => "FAULT",
+        })
+    }
+}
+
+/// One line, as it is also printed while the checks run.
+impl fmt::Display for Row {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:<5}  {:<24}  {}", self.verdict, self.check, self.seen)
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = self.name.as_deref().unwrap_or("an engine without a name");
+        writeln!(f, "{name}: `{}`\n", self.command)?;
+        for row in &self.rows {
+            writeln!(f, "{row}")?;
+            for line in &row.lines {
+                writeln!(f, "{:9}| {line}", "")?;
+            }
+            if let Some(advice) = &row.advice {
+                writeln!(f, "{:7}-> {advice}", "")?;
+            }
+        }
+        let [pass, note, warn, fault] =
+            [Verdict::Pass, Verdict::Note, Verdict::Warn, Verdict::Fault].map(|verdict| self.count(verdict));
+        writeln!(
+            f,
+            "\n{pass} passed, {note} notes, {warn} warnings, {fault} faults in {:.0} s",
+            self.seconds
+        )?;
+        if self.toml.is_empty() {
+            return Ok(());
+        }
+        writeln!(f, "\nFor the configuration of an event:\n\n{}", self.toml.trim_end())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report() -> Report {
+        Report {
+            command: "./engine".to_owned(),
+            name: Some("Engine 1".to_owned()),
+            author: None,
+            seconds: 12.4,
+            passed: false,
+            rows: vec![
+                Row::new(Verdict::Pass, "usi", "`usiok` after 3 ms"),
+                Row::new(Verdict::Fault, "stop", "no answer within 1 s")
+                    .showing(vec!["> stop".to_owned()])
+                    .advising("raise `limits.stop`"),
+            ],
+            toml: "[[engines]]\n".to_owned(),
+        }
+    }
+
+    #[test]
+    fn the_table_shows_each_verdict_with_its_lines_and_what_to_do() {
+        assert_eq!(
+            report().to_string(),
+            "\
+Engine 1: `./engine`
+
+pass   usi                       `usiok` after 3 ms
+FAULT  stop                      no answer within 1 s
+         | > stop
+       -> raise `limits.stop`
+
+1 passed, 0 notes, 0 warnings, 1 faults in 12 s
+
+For the configuration of an event:
+
+[[engines]]
+"
+        );
+    }
+
+    #[test]
+    fn scripts_read_the_same_as_json() {
+        let json = serde_json::to_value(report()).unwrap();
+        assert_eq!(json["passed"], false);
+        assert_eq!(json["rows"][1]["verdict"], "fault");
+        assert_eq!(json["rows"][0].get("advice"), None);
+    }
+}

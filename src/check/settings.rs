@@ -1,0 +1,116 @@
+//! What is to be checked: from arguments to a plan.
+
+use super::{
+    CheckError,
+    positions::{self, Spot},
+};
+use crate::{
+    cli::{CheckArgs, GoForm},
+    plan::{EnginePlan, GoForms, Restart, SeatLimits},
+};
+use referee::clock::TimeControl;
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+/// The engine and what to ask it.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// How it is started, and how long it may take.
+    pub plan: EnginePlan,
+    /// Positions to ask for moves in.
+    pub spots: Vec<Spot>,
+    /// Forms of `go` that are not tried.
+    pub skip: Vec<GoForm>,
+}
+
+impl Settings {
+    /// Reads the arguments and the files they name.
+    ///
+    /// # Errors
+    /// What is wrong with them.
+    pub fn of(args: &CheckArgs) -> Result<Self, CheckError> {
+        let ready = duration(&args.ready).ok_or_else(|| CheckError::Duration(args.ready.clone()))?;
+        let plan = EnginePlan {
+            name: args.command.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
+            command: program(&args.command),
+            args: args.args.clone(),
+            directory: None,
+            environment: Vec::new(),
+            options: args.option.iter().map(|text| option(text)).collect::<Result<_, _>>()?,
+            option_sources: Vec::new(),
+            time: TimeControl { byoyomi: Duration::from_secs(1), ..TimeControl::default() },
+            reserve: Duration::ZERO,
+            go: GoForms::default(),
+            ponder: false,
+            limits: SeatLimits { ready, ..SeatLimits::default() },
+            restart: Restart::OnFault,
+            cores: 1.0,
+            gpu: 0.0,
+            optional: false,
+        };
+        Ok(Self { plan, spots: spots(args.positions.as_deref())?, skip: args.skip.clone() })
+    }
+}
+
+fn spots(file: Option<&Path>) -> Result<Vec<Spot>, CheckError> {
+    let name = file.unwrap_or(Path::new("kifu/check.sfen")).to_path_buf();
+    let text = match file {
+        None => positions::CARRIED.to_owned(),
+        Some(file) => {
+            std::fs::read_to_string(file).map_err(|source| CheckError::File { path: name.clone(), source })?
+        }
+    };
+    positions::read(&text).map_err(|(line, reason)| CheckError::Position { path: name, line, reason })
+}
+
+fn option(text: &str) -> Result<(String, String), CheckError> {
+    let (name, value) = text.split_once('=').ok_or_else(|| CheckError::Option(text.to_owned()))?;
+    Ok((name.trim().to_owned(), value.trim().to_owned()))
+}
+
+/// The program as it can be started: a bare name that the path does not have may be in `/usr/games`, where Debian
+/// installs engines.
+fn program(command: &Path) -> PathBuf {
+    let is_bare = command.components().count() == 1;
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let on_path = std::env::split_paths(&path).any(|directory| directory.join(command).is_file());
+    let game = Path::new("/usr/games").join(command);
+    if is_bare && !on_path && game.is_file() { game } else { command.to_path_buf() }
+}
+
+/// `500ms`, `120s`, `2m`.
+fn duration(text: &str) -> Option<Duration> {
+    let digits = text.find(|c: char| !c.is_ascii_digit())?;
+    let (number, unit) = text.split_at(digits);
+    let scale = match unit.trim() {
+        "ms" => 1,
+        "s" => 1000,
+        "m" | "min" => 60_000,
+        _ => return None,
+    };
+    number.parse::<u64>().ok()?.checked_mul(scale).map(Duration::from_millis)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_read_as_people_write_them() {
+        assert_eq!(duration("120s"), Some(Duration::from_secs(120)));
+        assert_eq!(duration("500ms"), Some(Duration::from_millis(500)));
+        assert_eq!(duration("2m"), Some(Duration::from_secs(120)));
+        for text in ["", "s", "12", "12h", "99999999999999999999s"] {
+            assert_eq!(duration(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn an_option_may_have_blanks_and_equal_signs() {
+        assert_eq!(option("Skill Level=5").unwrap(), ("Skill Level".to_owned(), "5".to_owned()));
+        assert_eq!(option("Args=a=b").unwrap().1, "a=b");
+        assert_eq!(option("Hash").unwrap_err().to_string(), "`--option Hash` is not NAME=VALUE");
+    }
+}
