@@ -461,3 +461,7 @@ fn clock_words(to: &mut Vec<u8>, budget: &Budget, engine: &EnginePlan, color: Co
     }
     write!(to, " byoyomi {}", told(byoyomi))
 }
+
+#[cfg(test)]
+#[path = "session_tests.rs"]
+mod tests;

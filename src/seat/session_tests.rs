@@ -1,0 +1,260 @@
+//! The conversation, line by line.
+
+use super::*;
+use crate::plan::{GoForms, Restart, SeatLimits};
+use referee::clock::TimeControl;
+use referee::{DrawBy, WinBy};
+
+fn ms(n: u64) -> Duration {
+    Duration::from_millis(n)
+}
+
+fn engine() -> EnginePlan {
+    EnginePlan {
+        name: "it".to_owned(),
+        command: "it".into(),
+        args: vec![],
+        directory: None,
+        environment: vec![],
+        options: vec![("Threads".to_owned(), "1".to_owned()), ("Clear Hash".to_owned(), String::new())],
+        option_sources: vec![],
+        time: TimeControl::default(),
+        reserve: Duration::ZERO,
+        go: GoForms::default(),
+        ponder: false,
+        limits: SeatLimits::default(),
+        restart: Restart::OnFault,
+        cores: 1.0,
+        gpu: 0.0,
+        optional: false,
+    }
+}
+
+/// An engine's end of the conversation, with a clock of its own.
+struct Talk {
+    session: Session,
+    now: Instant,
+    effects: Effects,
+}
+
+impl Talk {
+    fn with(engine: EnginePlan) -> Self {
+        let session = Session::new(Arc::new(engine));
+        let mut talk = Self { session, now: Instant::now(), effects: Effects::default() };
+        talk.session.begin(talk.now, &mut talk.effects);
+        talk
+    }
+
+    /// Up to the start of game 1 as black.
+    fn seated(engine: EnginePlan) -> Self {
+        let mut talk = Self::with(engine);
+        talk.say("usiok");
+        talk.order(Order::NewGame { game: GameId(1), color: Color::Black });
+        talk.say("readyok");
+        talk.written();
+        talk.effects.replies.clear();
+        talk
+    }
+
+    fn say(&mut self, line: &str) {
+        self.session.line(line.as_bytes(), self.now, &mut self.effects);
+    }
+
+    fn order(&mut self, order: Order) {
+        self.session.order(order, self.now, &mut self.effects);
+    }
+
+    fn go(&mut self, position: &str) {
+        let budget = Budget { byoyomi: [ms(1000); 2], ..Budget::default() };
+        self.order(Order::Go { position: position.to_owned(), last: None, budget });
+    }
+
+    /// What has been written since the last look, and the stamp of the write.
+    fn written(&mut self) -> String {
+        self.session.written(self.now);
+        String::from_utf8(std::mem::take(&mut self.effects.write)).unwrap()
+    }
+
+    fn wait(&mut self, time: u64) {
+        self.now += ms(time);
+    }
+
+    fn answers(&mut self) -> Vec<Answer> {
+        let replies = std::mem::take(&mut self.effects.replies);
+        replies
+            .into_iter()
+            .filter_map(|(_, reply)| match reply {
+                Reply::Answer(answer) => Some(answer),
+                _ => None,
+            })
+            .collect()
+    }
+}
+
+#[test]
+fn options_are_set_once_and_isready_comes_before_every_game() {
+    let mut talk = Talk::with(engine());
+    assert_eq!(talk.written(), "usi\n");
+    talk.say("option name Threads type spin default 1 min 1 max 8");
+    talk.say("usiok");
+    assert_eq!(talk.written(), "setoption name Threads value 1\nsetoption name Clear Hash\n");
+    for game in [1, 2] {
+        talk.order(Order::NewGame { game: GameId(game), color: Color::White });
+        assert_eq!(talk.written(), "isready\n");
+        talk.say("readyok");
+        assert_eq!(talk.written(), "usinewgame\n");
+        assert_eq!(talk.effects.replies.pop(), Some((GameId(game), Reply::Ready)));
+        talk.order(Order::Over(Outcome::loss(Color::White, WinBy::Time)));
+        assert_eq!(talk.written(), "gameover lose\n");
+    }
+    assert_eq!(talk.session.handshake().options.len(), 1);
+}
+
+#[test]
+fn time_runs_from_the_write_to_the_read() {
+    let mut talk = Talk::seated(engine());
+    talk.go("startpos");
+    talk.wait(3);
+    assert_eq!(talk.written(), "position startpos\ngo btime 0 wtime 0 byoyomi 1000\n");
+    talk.wait(40);
+    talk.say("info depth 3 multipv 2 score cp -5 pv 2g2f");
+    talk.say("info depth 3 multipv 1 score cp 31 nodes 99 pv 7g7f 3c3d");
+    talk.say("info string thinking");
+    talk.say("bestmove 7g7f ponder 3c3d");
+    let answer = talk.answers().pop().unwrap();
+    assert_eq!(answer.elapsed, ms(40));
+    assert_eq!((answer.said, answer.ponders), (Said::Move(Move::from_usi("7g7f").unwrap()), false));
+    let thought = answer.thought.unwrap();
+    assert_eq!((thought.score, thought.nodes), (Some(Score::Cp(31)), Some(99)));
+    assert_eq!(thought.pv.as_deref(), Some("7g7f 3c3d"));
+}
+
+#[test]
+fn the_word_of_one_move_is_not_taken_for_the_next() {
+    let mut talk = Talk::seated(engine());
+    talk.go("startpos");
+    talk.say("info depth 1 score cp 1 pv 7g7f");
+    talk.say("bestmove 7g7f");
+    talk.go("startpos moves 7g7f 3c3d");
+    talk.say("bestmove 2g2f");
+    let answers = talk.answers();
+    assert!(answers[0].thought.is_some() && answers[1].thought.is_none());
+}
+
+fn ponderer() -> Talk {
+    let mut talk = Talk::seated(EnginePlan { ponder: true, ..engine() });
+    talk.go("startpos");
+    talk.written();
+    talk.say("bestmove 7g7f ponder 3c3d");
+    assert!(talk.answers()[0].ponders);
+    talk.order(Order::Ponder(Budget { byoyomi: [ms(1000); 2], ..Budget::default() }));
+    assert_eq!(talk.written(), "position startpos moves 7g7f 3c3d\ngo ponder btime 0 wtime 0 byoyomi 1000\n");
+    talk
+}
+
+#[test]
+fn a_hit_is_told_and_charged_from_there() {
+    let mut talk = ponderer();
+    talk.wait(5000);
+    talk.go("startpos moves 7g7f 3c3d");
+    assert_eq!(talk.written(), "ponderhit\n");
+    talk.wait(7);
+    talk.say("bestmove 2g2f");
+    assert_eq!(talk.answers()[0].elapsed, ms(7));
+}
+
+#[test]
+fn a_miss_stops_throws_one_bestmove_away_and_charges_the_stopping() {
+    let mut talk = ponderer();
+    talk.go("startpos moves 7g7f 8c8d");
+    assert_eq!(talk.written(), "stop\n");
+    talk.wait(20);
+    talk.say("bestmove 8h2b+");
+    assert_eq!(talk.answers(), []);
+    assert_eq!(talk.written(), "position startpos moves 7g7f 8c8d\ngo btime 0 wtime 0 byoyomi 1000\n");
+    talk.wait(5);
+    talk.say("bestmove 2g2f");
+    assert_eq!(talk.answers()[0].elapsed, ms(25));
+}
+
+#[test]
+fn a_bestmove_before_ponderhit_is_kept_for_a_hit_and_forgotten_on_a_miss() {
+    let mut talk = ponderer();
+    talk.say("bestmove 2g2f");
+    talk.go("startpos moves 7g7f 3c3d");
+    assert_eq!(talk.written(), "");
+    assert_eq!(talk.answers()[0].said, Said::Move(Move::from_usi("2g2f").unwrap()));
+
+    let mut talk = ponderer();
+    talk.say("bestmove 2g2f");
+    talk.go("startpos moves 7g7f 8c8d");
+    assert_eq!(talk.answers(), []);
+    assert_eq!(talk.written(), "position startpos moves 7g7f 8c8d\ngo btime 0 wtime 0 byoyomi 1000\n");
+}
+
+#[test]
+fn a_stale_bestmove_after_the_end_is_not_heard_in_the_next_game() {
+    let mut talk = Talk::seated(engine());
+    talk.go("startpos");
+    talk.order(Order::Over(Outcome::Draw { by: DrawBy::MaxMoves }));
+    talk.written();
+    talk.order(Order::NewGame { game: GameId(2), color: Color::White });
+    assert_eq!(talk.written(), "", "it still owes an answer");
+    talk.say("bestmove 7g7f");
+    assert_eq!(talk.written(), "gameover draw\nisready\n");
+    assert_eq!(talk.answers(), []);
+    assert!(talk.session.deadline().is_some());
+}
+
+#[test]
+fn an_unasked_bestmove_is_the_referees_business() {
+    let mut talk = Talk::seated(engine());
+    talk.say("bestmove 7g7f");
+    assert_eq!(talk.answers().len(), 1);
+}
+
+#[test]
+fn what_is_no_move_is_passed_on_as_it_was() {
+    for (line, said) in [
+        ("bestmove resign", Said::Resign),
+        ("bestmove win", Said::Win),
+        ("bestmove hello", Said::Unreadable("bestmove hello".to_owned())),
+        ("bestmove", Said::Unreadable("bestmove".to_owned())),
+        ("bestmove none", Said::Unreadable("bestmove none".to_owned())),
+    ] {
+        assert_eq!(read_bestmove(line.as_bytes()).0, said, "{line}");
+    }
+}
+
+fn go(engine: &EnginePlan, budget: Budget) -> String {
+    let mut line = vec![];
+    go_line(&mut line, &budget, engine, Color::Black, false);
+    String::from_utf8(line).unwrap()
+}
+
+#[test]
+fn go_is_spelled_as_the_engine_understands_it() {
+    let byoyomi =
+        Budget { left: [ms(60_000), ms(50_000)], byoyomi: [ms(3000), ms(9000)], ..Budget::default() };
+    let fischer = Budget { left: [ms(60_000), ms(50_000)], increment: [ms(1000); 2], ..Budget::default() };
+    let plain =
+        EnginePlan { go: GoForms { increment: false, movetime: false, ..GoForms::default() }, ..engine() };
+    assert_eq!(go(&engine(), byoyomi), "go btime 60000 wtime 50000 byoyomi 3000\n");
+    assert_eq!(go(&engine(), fischer), "go btime 60000 wtime 50000 binc 1000 winc 1000\n");
+    assert_eq!(go(&plain, fischer), "go btime 61000 wtime 51000 byoyomi 0\n");
+    let both = Budget { byoyomi: [ms(3000); 2], ..fischer };
+    assert_eq!(go(&engine(), both), "go btime 60000 wtime 50000 byoyomi 4000\n");
+    let fixed = Budget { fixed: Some(ms(500)), ..Budget::default() };
+    assert_eq!(go(&engine(), fixed), "go movetime 500\n");
+    assert_eq!(go(&plain, fixed), "go btime 0 wtime 0 byoyomi 500\n");
+    assert_eq!(go(&engine(), Budget { nodes: Some(9), ..fischer }), "go nodes 9\n");
+    let shy = EnginePlan { go: GoForms { zero_time: false, ..GoForms::default() }, ..engine() };
+    assert_eq!(go(&shy, Budget { byoyomi: [ms(3000); 2], ..Budget::default() }), "go byoyomi 3000\n");
+}
+
+#[test]
+fn an_engine_that_overshoots_is_told_less_than_it_has() {
+    let slow = EnginePlan { reserve: ms(1000), ..engine() };
+    let budget = Budget { left: [ms(500), ms(9000)], byoyomi: [ms(3000); 2], ..Budget::default() };
+    assert_eq!(go(&slow, budget), "go btime 0 wtime 8000 byoyomi 2000\n");
+}
