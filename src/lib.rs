@@ -8,6 +8,7 @@ pub mod config;
 pub mod openings;
 pub mod plan;
 pub mod play;
+pub mod pulse;
 pub mod records;
 pub mod report;
 pub mod run;

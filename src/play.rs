@@ -2,6 +2,7 @@
 
 use crate::{
     bus::Bus,
+    pulse::Pulse,
     seat::{Seat, usi::Alarm},
 };
 use referee::{
@@ -30,6 +31,17 @@ pub struct Table {
     pub replays_draws: bool,
 }
 
+/// What a game is played amid.
+#[derive(Clone, Copy, Debug)]
+pub struct Surroundings<'a> {
+    /// Where everything that happens goes.
+    pub bus: &'a Bus,
+    /// How late this thread is itself.
+    pub pulse: &'a Pulse,
+    /// Adjourns the game.
+    pub stop: &'a CancellationToken,
+}
+
 /// Plays a game to its end; everything that happens goes onto the bus.
 ///
 /// # Errors
@@ -37,17 +49,25 @@ pub struct Table {
 pub async fn play(
     table: Table,
     seats: &mut [Seat; 2],
-    bus: &Bus,
-    stop: &CancellationToken,
+    hall: Surroundings<'_>,
 ) -> Result<Outcome, SetupError> {
     let id = table.setup.game;
     let (mut game, calls) = Game::start(table.setup.clone())?;
-    let mut room = Room { id, table, seats, bus, alarm: Alarm::new(), outcome: None };
+    let Surroundings { bus, pulse, stop } = hall;
+    let turn = Instant::now();
+    let mut room =
+        Room { id, table, seats, bus, pulse, turn, alarm: Alarm::new(), rung: false, outcome: None };
     room.deliver(calls, &game).await;
     while !game.is_over() {
         let input = tokio::select! { biased; // a reply already in the mailbox beats the alarm
-            (color, reply) = next_reply(room.seats, id) => Input::Reply(color, reply),
-            () = room.alarm.rings() => Input::FlagFell,
+            (color, reply) = next_reply(room.seats, id) => Input::Reply(color, room.fair(reply, &game)),
+            () = room.alarm.rings() => match room.grace() {
+                None => Input::FlagFell,
+                Some(later) => {
+                    room.alarm.set(Some(later));
+                    continue;
+                }
+            },
             () = stop.cancelled() => Input::Stop,
         };
         let outputs = game.handle(input);
@@ -77,7 +97,12 @@ struct Room<'a> {
     table: Table,
     seats: &'a mut [Seat; 2],
     bus: &'a Bus,
+    pulse: &'a Pulse,
+    /// When the turn began.
+    turn: Instant,
     alarm: Alarm,
+    /// The alarm of this turn has rung before.
+    rung: bool,
     outcome: Option<Outcome>,
 }
 
@@ -95,9 +120,35 @@ impl Room<'_> {
 
     async fn tell(&mut self, color: Color, order: Order, game: &Game) {
         if matches!(order, Order::Go { .. }) {
-            self.alarm.set(game.allowance().map(|allowance| Instant::now() + allowance + ALARM_GRACE));
+            self.turn = Instant::now();
+            self.rung = false;
+            self.alarm.set(game.allowance().map(|allowance| self.turn + allowance + ALARM_GRACE));
         }
         let _gone = self.seats[color.index()].orders.send(order).await; // a dead seat says so itself
+    }
+
+    /// An answer that would lose on time is not charged for what this program was late by itself.
+    fn fair(&self, mut reply: Reply, game: &Game) -> Reply {
+        if let (Reply::Answer(answer), Some(allowance)) = (&mut reply, game.allowance())
+            && answer.elapsed >= allowance
+        {
+            let late = self.pulse.late_since(self.turn);
+            if !late.is_zero() {
+                let text =
+                    format!("game {}: this machine was {} ms late itself", self.id.0, late.as_millis());
+                self.bus.happened(Event::Fault { player: None, text });
+                answer.elapsed = answer.elapsed.saturating_sub(late);
+            }
+        }
+        reply
+    }
+
+    /// When the alarm is to ring again, if this program was so late itself that it may not have read yet what came in
+    /// time; once a turn.
+    fn grace(&mut self) -> Option<Instant> {
+        let late = self.pulse.late_since(self.turn);
+        let again = late > ALARM_GRACE && !std::mem::replace(&mut self.rung, true);
+        again.then(|| Instant::now() + late)
     }
 
     fn started(&self) -> GameStarted {

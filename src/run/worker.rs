@@ -3,7 +3,8 @@
 use crate::{
     bus::{Bus, Freed, Note},
     plan::EnginePlan,
-    play::{Table, play},
+    play::{Surroundings, Table, play},
+    pulse::Pulse,
     seat::{
         Seat,
         usi::{self, UsiPlayer},
@@ -98,11 +99,14 @@ fn take_place(place: &Place) {
 async fn work(place: Place, hall: Hall, mut jobs: mpsc::UnboundedReceiver<Table>) {
     let bench = Arc::new(Bench::new(place, hall));
     let games = TaskTracker::new();
+    let beating = bench.clone();
+    let pulse = tokio::spawn(async move { beating.pulse.beat().await });
     while let Some(table) = jobs.recv().await {
         games.spawn(host(table, bench.clone()));
     }
     games.close();
     games.wait().await;
+    pulse.abort();
     bench.clear();
     bench.actors.close();
     bench.actors.wait().await;
@@ -114,7 +118,8 @@ async fn host(table: Table, bench: Arc<Bench>) {
     let players = [pairing.black, pairing.white];
     let mut seats = players.map(|player| bench.seat(player));
     let hall = &bench.hall;
-    let outcome = play(table, &mut seats, &hall.bus, &hall.adjourn).await.map_err(|error| error.to_string());
+    let surroundings = Surroundings { bus: &hall.bus, pulse: &bench.pulse, stop: &hall.adjourn };
+    let outcome = play(table, &mut seats, surroundings).await.map_err(|error| error.to_string());
     for (player, seat) in players.into_iter().zip(seats) {
         bench.put_back(player, seat);
     }
@@ -126,13 +131,14 @@ struct Bench {
     place: Place,
     hall: Hall,
     actors: TaskTracker,
+    pulse: Pulse,
     /// The longest waiting first.
     idle: Mutex<Vec<(PlayerId, Seat)>>,
 }
 
 impl Bench {
     fn new(place: Place, hall: Hall) -> Self {
-        Self { place, hall, actors: TaskTracker::new(), idle: Mutex::default() }
+        Self { place, hall, actors: TaskTracker::new(), pulse: Pulse::default(), idle: Mutex::default() }
     }
 
     fn seat(&self, player: PlayerId) -> Seat {
