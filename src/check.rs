@@ -95,7 +95,7 @@ pub async fn examine(settings: Settings, progress: fn(&Row)) -> Result<Report, C
             stopping::stop(&mut exam).await;
             stopping::ponder(&mut exam).await;
             info::multipv(&mut exam).await;
-            moves::lapses(&mut exam);
+            moves::missed(&mut exam);
             let infos = exam.infos.row();
             exam.add(infos);
             life::reload(&mut exam).await;

@@ -46,8 +46,7 @@ impl MiddleGames {
     }
 
     async fn ask(&mut self, exam: &mut Exam, go: &str, limit: Duration) -> Result<Answer, Failure> {
-        let none = || Failure { what: "no position to ask about".to_owned(), lines: vec![] };
-        let spot = self.next().ok_or_else(none)?;
+        let spot = self.next().ok_or_else(|| Failure::not_running("no position to ask about"))?;
         let answer = exam.ask_again(&spot.line, go, limit).await?;
         exam.infos.judge(&spot, &answer.infos);
         Ok(answer)
@@ -95,9 +94,14 @@ async fn timed(
 
 fn note(exam: &mut Exam, check: &str, limit: Duration, took: &[Duration]) {
     let longest = took.iter().copied().max().unwrap_or_default();
-    let overrun = longest.saturating_sub(limit);
+    let overrun = overrun(longest, limit);
     exam.facts.overrun = exam.facts.overrun.max(overrun);
     exam.add(kept(check, limit, took));
+}
+
+/// How late, in whole milliseconds, as clocks count.
+fn overrun(took: Duration, limit: Duration) -> Duration {
+    Duration::from_millis(took.saturating_sub(limit).as_millis() as u64)
 }
 
 /// The verdict on moves that had `limit` each.
@@ -109,9 +113,9 @@ pub fn kept(check: &str, limit: Duration, took: &[Duration]) -> Row {
         [one] => format!("1 move in {}", text(*one)),
         _ => format!("{} moves in {} to {}", took.len(), shortest.as_millis(), text(longest)),
     };
-    let overrun = longest.saturating_sub(limit);
+    let overrun = overrun(longest, limit);
     if overrun.is_zero() {
-        let spare = text(limit - longest);
+        let spare = text(limit.saturating_sub(longest));
         return Row::new(Verdict::Pass, check, format!("{seen}: {spare} to spare"));
     }
     let row = Row::new(Verdict::Warn, check, format!("{seen}: up to {} late", text(overrun)));
@@ -235,6 +239,8 @@ mod tests {
         assert!(row.advice.unwrap().contains("reserve = \"1250ms\""));
         let row = kept("byoyomi", MS(100), &[MS(110)]);
         assert!(row.advice.unwrap().contains("margin"));
+        let row = kept("byoyomi", MS(100), &[MS(100) + Duration::from_micros(900)]);
+        assert_eq!(row.verdict, Verdict::Pass, "clocks count whole milliseconds");
     }
 
     #[test]

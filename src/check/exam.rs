@@ -87,11 +87,19 @@ pub struct Answer {
 pub struct Failure {
     /// What happened.
     pub what: String,
+    /// Its process is gone, by its own doing.
+    pub ended: bool,
     /// The lines that show it.
     pub lines: Vec<String>,
 }
 
 impl Failure {
+    /// There is no process to talk to.
+    #[must_use]
+    pub fn not_running(why: impl Into<String>) -> Self {
+        Self { what: why.into(), ended: true, lines: Vec::new() }
+    }
+
     /// The failure as a row.
     #[must_use]
     pub fn row(self, verdict: Verdict, check: &str) -> Row {
@@ -130,12 +138,12 @@ impl Exam {
         if self.talk.is_none() {
             self.restart().await?;
         }
-        self.talk.as_mut().ok_or_else(|| Failure { what: "it is not running".to_owned(), lines: vec![] })
+        self.talk.as_mut().ok_or_else(|| Failure::not_running("it is not running"))
     }
 
     async fn restart(&mut self) -> Result<(), Failure> {
         let started = Talk::start(&self.settings.plan);
-        self.talk = Some(started.map_err(|error| Failure { what: error.to_string(), lines: vec![] })?);
+        self.talk = Some(started.map_err(|error| Failure::not_running(error.to_string()))?);
         let limits = self.settings.plan.limits;
         self.usi(|_| {}).await?;
         self.set_options();
@@ -232,26 +240,27 @@ impl Exam {
     /// What to say of an engine that did not answer. It is ended, unless it answers `stop`.
     pub async fn failed(&mut self, wanted: &str, limit: Duration, silence: Silence) -> Failure {
         let Some(mut talk) = self.talk.take() else {
-            return Failure { what: "it is not running".to_owned(), lines: vec![] };
+            return Failure::not_running("it is not running");
         };
         let mut what = match silence {
             Silence::Ended => talk.ending().await,
             Silence::Late => format!("no `{wanted}` within {}", text(limit)),
         };
         let lines = shown(&talk.trace.report());
+        let ended = silence == Silence::Ended;
         let stops = silence == Silence::Late && wanted == "bestmove";
         if stops {
             let since = talk.send(&["stop"]);
             if talk.wait(since + Duration::from_secs(2), is_best_move).await.is_ok() {
                 self.talk = Some(talk);
                 what += "; it answered `stop`";
-                return Failure { what, lines };
+                return Failure { what, ended, lines };
             }
             what += ", nor after `stop`";
         }
         self.noise.append(&mut talk.noise);
         talk.kill().await;
-        Failure { what, lines }
+        Failure { what, ended, lines }
     }
 
     /// The running engine, taken out: it is not used again.
@@ -273,7 +282,7 @@ impl Exam {
     }
 
     fn engine_running(&mut self) -> Result<&mut Talk, Failure> {
-        self.talk.as_mut().ok_or_else(|| Failure { what: "it is not running".to_owned(), lines: vec![] })
+        self.talk.as_mut().ok_or_else(|| Failure::not_running("it is not running"))
     }
 
     /// Everything that was found.

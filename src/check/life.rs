@@ -23,14 +23,8 @@ pub async fn rest(exam: &mut Exam) {
     talk.listen(Duration::from_millis(50)).await;
     let load = talk.load(Duration::from_millis(400)).await;
     let unasked = exam.unasked();
-    if !unasked.is_empty() {
-        let lines = unasked.iter().take(5).map(|line| format!("< {line}")).collect();
-        let seen = format!("{} answers that nobody had asked for", unasked.len());
-        exam.add(
-            Row::new(Verdict::Fault, "at rest", seen)
-                .showing(lines)
-                .advising("an answer out of turn loses the game; no configuration helps"),
-        );
+    if let Some(row) = out_of_turn(&unasked) {
+        exam.add(row);
     }
     let seen = format!("{:.0} % of a core while nothing is asked of it", load * 100.0);
     exam.add(match load > 0.3 {
@@ -38,6 +32,21 @@ pub async fn rest(exam: &mut Exam) {
             .advising("it thinks, or waits busily, in its opponent's time: count that core in `cores`"),
         false => Row::new(Verdict::Pass, "at rest", seen),
     });
+}
+
+/// Answers that nobody had asked for: a move out of turn loses, anything else is passed over.
+fn out_of_turn(unasked: &[String]) -> Option<Row> {
+    let (moves, others): (Vec<_>, Vec<_>) = unasked.iter().partition(|line| line.starts_with("bestmove"));
+    let (verdict, lines, advice) = match (moves.is_empty(), others.is_empty()) {
+        (false, _) => (Verdict::Fault, moves, "a move out of turn loses the game; no configuration helps"),
+        (true, false) => {
+            (Verdict::Warn, others, "each question has one answer; a manager might take this for the next")
+        }
+        (true, true) => return None,
+    };
+    let seen = format!("{} answers that nobody had asked for", lines.len());
+    let lines = lines.iter().take(5).map(|line| format!("< {line}")).collect();
+    Some(Row::new(verdict, "unasked answers", seen).showing(lines).advising(advice))
 }
 
 /// Lines it cannot know are to be passed over.
@@ -113,10 +122,14 @@ async fn reloads(exam: &mut Exam) -> Result<(Vec<u64>, Vec<String>), Failure> {
 /// Memory after each of several games.
 #[must_use]
 pub fn growth(memory: &[u64]) -> Row {
-    let [_, second, .., last] = memory else { return Row::new(Verdict::Note, "memory", "not measured") };
+    let [_, second, .., before, last] = memory else {
+        return Row::new(Verdict::Note, "memory", "not measured");
+    };
     let grown = last.saturating_sub(*second);
     let seen = format!("{} after {} games", mebibytes(*last), memory.len());
-    match grown > GROWTH.max(second / 10) {
+    // A cache that fills up grows less and less.
+    let still_growing = last.saturating_sub(*before) > grown / 8;
+    match grown > GROWTH && still_growing {
         true => Row::new(Verdict::Warn, "memory", format!("{seen}, {} more than after 2", mebibytes(grown)))
             .advising("`restart = \"every-game\"`, if that goes on"),
         false => Row::new(Verdict::Pass, "memory", seen),
@@ -205,7 +218,19 @@ mod tests {
             (Verdict::Warn, "180 MiB after 5 games, 120 MiB more than after 2")
         );
         assert_eq!(growth(&[mib(20), mib(60), mib(60), mib(61), mib(62)]).verdict, Verdict::Pass);
+        assert_eq!(growth(&[mib(20), mib(900), mib(920), mib(940), mib(960)]).verdict, Verdict::Warn);
         assert_eq!(growth(&[mib(20)]).verdict, Verdict::Note);
+    }
+
+    #[test]
+    fn a_move_nobody_asked_for_is_a_fault_and_a_stray_word_a_warning() {
+        let verdict = |lines: &[&str]| {
+            let lines: Vec<_> = lines.iter().map(|&line| line.to_owned()).collect();
+            out_of_turn(&lines).map(|row| row.verdict)
+        };
+        assert_eq!(verdict(&[]), None);
+        assert_eq!(verdict(&["readyok"]), Some(Verdict::Warn));
+        assert_eq!(verdict(&["readyok", "bestmove 7g7f"]), Some(Verdict::Fault));
     }
 
     #[test]

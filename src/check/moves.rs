@@ -230,11 +230,20 @@ pub async fn rapid(exam: &mut Exam) {
 }
 
 /// Answers that did not come at first.
-pub fn lapses(exam: &mut Exam) {
-    let Some(first) = exam.lapses.first().cloned() else { return };
-    let seen = format!("{} times no answer, but one when asked again: {}", exam.lapses.len(), first.what);
-    let row = Row::new(Verdict::Warn, "lapses", seen).showing(first.lines);
-    exam.add(row.advising("each of these loses a game; it is started anew for the next one"));
+pub fn missed(exam: &mut Exam) {
+    let row = lapses(&exam.lapses);
+    if let Some(row) = row {
+        exam.add(row);
+    }
+}
+
+/// One silence may be the machine's fault; a process that ends is not, nor is silence again and again.
+fn lapses(lapses: &[Failure]) -> Option<Row> {
+    let shown = lapses.iter().find(|lapse| lapse.ended).or(lapses.first())?;
+    let verdict = if shown.ended || lapses.len() > FAILURES { Verdict::Fault } else { Verdict::Warn };
+    let seen = format!("{} times no answer, but one when asked again: {}", lapses.len(), shown.what);
+    let row = Row::new(verdict, "lapses", seen).showing(shown.lines.clone());
+    Some(row.advising("each of these loses a game; the engine is started anew for the next one"))
 }
 
 /// The black rook goes round in seven moves, the white one in six: no position comes four times within 252 plies.
@@ -278,6 +287,16 @@ mod tests {
         assert_eq!(row.verdict, Verdict::Fault);
         assert_eq!(row.lines[0], "> position startpos");
         assert!(row.lines[1].contains("illegal-move:unreachable"), "{row:?}");
+    }
+
+    #[test]
+    fn a_process_that_ends_now_and_then_is_a_fault_and_a_single_silence_a_warning() {
+        let lapse = |ended| Failure { what: "silent".to_owned(), ended, lines: vec![] };
+        let verdict = |all: &[Failure]| lapses(all).map(|row| row.verdict);
+        assert_eq!(verdict(&[]), None);
+        assert_eq!(verdict(&[lapse(false)]), Some(Verdict::Warn));
+        assert_eq!(verdict(&[lapse(false), lapse(true)]), Some(Verdict::Fault));
+        assert_eq!(verdict(&[lapse(false), lapse(false), lapse(false), lapse(false)]), Some(Verdict::Fault));
     }
 
     #[test]

@@ -11,8 +11,8 @@ use std::collections::{BTreeMap, HashSet};
 const STALEMATE: &str = "8k/6G2/8G/9/9/9/9/9/4K4 w 2R2B2G4S4N4L18P 1";
 /// Black may declare: king on 5b, ten pieces in the camp, 28 points.
 const DECLARABLE: &str = "1+R+R1G1GG1/4K1SSS/PPPPP4/9/9/9/9/4k4/9 b 2BGS2N3P 1";
-/// The same ten points short.
-const SHORT_OF_POINTS: &str = "1+R+R1G1GG1/4K1SSS/PPPPP4/9/9/9/9/4k4/9 b GS2N3P 1";
+/// All pieces there, and 26 points: one short for White, two for Black.
+const SHORT_OF_POINTS: &str = "1+R+R1G1GG1/4K1SSS/PPPPP4/9/9/9/9/4k4/9 b GS2NP2b2n4l12p 1";
 
 fn spot(sfen: &str) -> Spot {
     Spot::read(sfen).unwrap()

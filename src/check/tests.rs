@@ -54,3 +54,115 @@ async fn middle_game(exam: &mut Exam, moves: &str, plies: usize) -> String {
     }
     at.position.to_sfen(None)
 }
+
+/// The arguments of a puppet in this mode; `None`, and a word about it, where it has not been built.
+fn puppet(mode: &str) -> Option<Settings> {
+    let tests = std::env::current_exe().unwrap();
+    let program = tests.parent().unwrap().parent().unwrap().join("renmei-puppet");
+    if !program.is_file() {
+        eprintln!("skipped: {} has not been built", program.display());
+        return None;
+    }
+    let mut settings = settings(&["--ready", "300ms", program.to_str().unwrap(), "--mode", mode]);
+    settings.plan.limits.start = Duration::from_millis(300);
+    Some(settings)
+}
+
+/// A verdict with its check, for comparison.
+fn verdict(report: &Report, check: &str) -> Option<Verdict> {
+    report.rows.iter().find(|row| row.check == check).map(|row| row.verdict)
+}
+
+/// The shorter half of a check.
+async fn greeted_and_asked(settings: Settings) -> Report {
+    let mut exam = begin(settings, |_| {}).unwrap();
+    if handshake::greet(&mut exam).await {
+        forms::others(&mut exam).await;
+        moves::positions(&mut exam).await;
+        life::rest(&mut exam).await;
+    }
+    exam.report()
+}
+
+#[tokio::test]
+async fn an_honest_engine_passes_from_its_handshake_to_its_end() {
+    let Some(settings) = puppet("honest") else { return };
+    let report = examine(settings, |_| {}).await.unwrap();
+    assert!(report.passed(), "{report}");
+    for check in ["usi", "options", "legal moves", "mated", "long games", "byoyomi 1000 ms", "quit"] {
+        assert_eq!(verdict(&report, check), Some(Verdict::Pass), "{check}: {report}");
+    }
+    assert!(report.toml.starts_with("[[engines]]\nname = \"Renmei puppet"), "{}", report.toml);
+}
+
+#[tokio::test]
+async fn illegal_moves_are_faults_shown_with_their_names() {
+    for mode in ["nifu", "uchifuzume", "incheck", "deadpiece", "unreachable"] {
+        let Some(settings) = puppet(mode) else { return };
+        let report = greeted_and_asked(settings).await;
+        assert_eq!(verdict(&report, "legal moves"), Some(Verdict::Fault), "{mode}: {report}");
+        assert!(!report.passed());
+    }
+}
+
+#[tokio::test]
+async fn an_engine_that_is_never_ready_is_a_fault_and_the_check_ends() {
+    for (mode, check) in [("nousi", "usi"), ("noready", "isready"), ("crashready", "isready")] {
+        let Some(settings) = puppet(mode) else { return };
+        let report = greeted_and_asked(settings).await;
+        assert_eq!(verdict(&report, check), Some(Verdict::Fault), "{mode}: {report}");
+    }
+}
+
+#[tokio::test]
+async fn an_engine_that_dies_on_a_form_of_go_is_told_how_to_be_configured() {
+    let Some(settings) = puppet("crash") else { return };
+    let mut exam = begin(settings, |_| {}).unwrap();
+    assert!(handshake::greet(&mut exam).await);
+    forms::others(&mut exam).await;
+    let report = exam.report();
+    let row = report.rows.iter().find(|row| row.check == "go nodes").unwrap();
+    assert_eq!(row.verdict, Verdict::Warn);
+    assert!(row.seen.contains("SIGABRT") && row.lines.contains(&"> go nodes 1000".to_owned()), "{report}");
+    assert!(report.toml.contains("go = \"byoyomi-only\""), "{}", report.toml);
+}
+
+#[tokio::test]
+async fn a_second_answer_to_one_question_is_a_fault() {
+    let Some(settings) = puppet("doublemove") else { return };
+    let report = greeted_and_asked(settings).await;
+    assert_eq!(verdict(&report, "unasked answers"), Some(Verdict::Fault), "{report}");
+}
+
+#[tokio::test]
+async fn what_an_engine_leaves_behind_is_named_and_ended() {
+    let Some(mut settings) = puppet("grandchild") else { return };
+    settings.plan.args.extend(["--delay".to_owned(), "60000".to_owned()]);
+    let mut exam = begin(settings, |_| {}).unwrap();
+    assert!(handshake::greet(&mut exam).await);
+    life::end(&mut exam).await;
+    let report = exam.report();
+    let row = report.rows.iter().find(|row| row.check == "quit").unwrap();
+    assert_eq!(row.verdict, Verdict::Warn, "{report}");
+    assert!(row.seen.contains("left behind: renmei-puppet"), "{report}");
+}
+
+#[tokio::test]
+async fn a_program_that_cannot_be_started_is_an_error_and_no_report() {
+    let error = examine(settings(&["/nonexistent/engine"]), |_| {}).await.unwrap_err();
+    assert!(error.to_string().starts_with("`/nonexistent/engine` could not be started: "), "{error}");
+}
+
+#[tokio::test]
+async fn fairy_stockfish_knows_the_protocol_and_the_rules() {
+    if !std::path::Path::new("/usr/games/fairy-stockfish").exists() {
+        eprintln!("skipped: fairy-stockfish is not installed");
+        return;
+    }
+    let report = greeted_and_asked(settings(&["--option", "Skill Level=5", "fairy-stockfish"])).await;
+    assert!(report.passed(), "{report}");
+    for check in ["usi", "options", "option Skill Level", "go nodes", "legal moves", "mated"] {
+        assert_eq!(verdict(&report, check), Some(Verdict::Pass), "{check}: {report}");
+    }
+    assert!(report.toml.contains("options = { \"Skill Level\" = 5 }"), "{}", report.toml);
+}
