@@ -208,11 +208,20 @@ pub struct GoForms {
     pub depth: bool,
     /// `btime 0 wtime 0` may be sent with a byoyomi; else `byoyomi` stands alone when no main time is left.
     pub zero_time: bool,
+    /// Its own time is told as both players', for engines that take one for the other.
+    pub own_time_only: bool,
 }
 
 impl Default for GoForms {
     fn default() -> Self {
-        Self { increment: true, movetime: true, nodes: true, depth: true, zero_time: true }
+        Self {
+            increment: true,
+            movetime: true,
+            nodes: true,
+            depth: true,
+            zero_time: true,
+            own_time_only: false,
+        }
     }
 }
 

@@ -58,19 +58,16 @@ fn timing(facts: &Facts, key: &mut impl FnMut(&str, String, &str)) {
     if !facts.go.zero_time {
         key("zero_time", "false".to_owned(), "`btime 0 wtime 0` is not for it");
     }
+    if facts.misreads_clock {
+        key("own_time_only", "true".to_owned(), "it seems to read its opponent's clock");
+    }
     if facts.overrun <= JITTER {
-        if facts.misreads_clock {
-            key("time", quoted("byoyomi 1s"), "no main time: it seems to read its opponent's clock");
-        }
         return;
     }
     let reserve = reserve(facts.overrun);
     let why = format!("it overran by up to {}", text(facts.overrun));
     key("reserve", milliseconds(reserve), &why);
-    let least_why = match facts.misreads_clock {
-        true => "or more, without main time: it seems to read its opponent's clock",
-        false => "or any clock with at least so much for a move",
-    };
+    let least_why = "or any clock with at least so much for a move";
     // With less than twice the reserve it would be told next to nothing.
     let least = (reserve * 2).as_millis().div_ceil(500) * 500;
     key("time", quoted(&format!("byoyomi {}", millis_text(least))), least_why);
@@ -168,7 +165,8 @@ mod tests {
 
     #[test]
     fn every_quirk_has_its_key() {
-        let none = GoForms { increment: false, movetime: false, nodes: false, depth: false, zero_time: true };
+        let none =
+            GoForms { increment: false, movetime: false, nodes: false, depth: false, ..GoForms::default() };
         let facts = Facts {
             name: Some("gps".to_owned()),
             go: none,

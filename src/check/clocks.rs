@@ -169,8 +169,7 @@ async fn own_clock(exam: &mut Exam, games: &mut MiddleGames) {
                 let side = if black { "Black" } else { "White" };
                 let seen = format!("{side} took {} of the {} it had", text(answer.took), text(limit));
                 let row = Row::new(Verdict::Warn, OWN_CLOCK, seen).showing(vec![format!("> {go}")]);
-                let advice =
-                    "it seems to read its opponent's clock: give it byoyomi alone, nodes or a fixed time";
+                let advice = "it seems to read its opponent's clock: `own_time_only = true` shows it its own on both sides";
                 return exam.add(row.advising(advice));
             }
             Ok(answer) => took.push(answer.took),

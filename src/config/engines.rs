@@ -217,10 +217,11 @@ const GO_FORMS: [&str; 4] = ["increment", "movetime", "nodes", "depth"];
 
 fn go(table: &Table<'_>) -> GoForms {
     let zero_time = table.flag("zero_time", true);
-    let all = GoForms { zero_time, ..GoForms::default() };
+    let own_time_only = table.flag("own_time_only", false);
+    let all = GoForms { zero_time, own_time_only, ..GoForms::default() };
     let of = |words: &[&str]| {
         let [increment, movetime, nodes, depth] = GO_FORMS.map(|form| words.contains(&form));
-        GoForms { increment, movetime, nodes, depth, zero_time }
+        GoForms { increment, movetime, nodes, depth, zero_time, own_time_only }
     };
     let Some(item) = table.item("go") else { return all };
     if let DeValue::Array(_) = item.value {

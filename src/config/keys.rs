@@ -393,6 +393,12 @@ pub const ENGINE: Section = Section {
             "the forms of `go` it understands beside the clock with byoyomi: `\"increment\"` (else the increment is told as time left), `\"movetime\"` (else it is told as byoyomi), `\"nodes\"`, `\"depth\"`",
         ),
         key("zero_time", Flag, Is("true"), "`btime 0 wtime 0` may be sent with a byoyomi"),
+        key(
+            "own_time_only",
+            Flag,
+            Is("false"),
+            "its own time is told as both players', for engines that take one for the other (fairy-stockfish 11.1)",
+        ),
         key("ponder", Flag, Is("false"), "let it think on the opponent's time"),
         key("limits", Other("table"), Says("all its defaults"), "how long it may take outside its own turns"),
         key(

@@ -178,6 +178,7 @@ command = "bin/beta"
 time = "nodes 1000"
 go = ["nodes"]
 zero_time = false
+own_time_only = true
 limits = { quit = 0 }
 environment = { HOME = "/tmp" }
 "#;
@@ -211,8 +212,14 @@ fn a_full_configuration_says_what_it_says() {
         ..TimeControl::default()
     };
     assert_eq!(b.time, nodes_only, "the clock is its own, the counting is the file's");
-    let only_nodes =
-        GoForms { increment: false, movetime: false, nodes: true, depth: false, zero_time: false };
+    let only_nodes = GoForms {
+        increment: false,
+        movetime: false,
+        nodes: true,
+        depth: false,
+        zero_time: false,
+        own_time_only: true,
+    };
     assert_eq!(b.go, only_nodes);
 }
 

@@ -442,7 +442,7 @@ fn clock_words(to: &mut Vec<u8>, budget: &Budget, engine: &EnginePlan, color: Co
     let told = |time: Duration| time.saturating_sub(engine.reserve).as_millis();
     let own = color.index();
     let (byoyomi, increment) = (budget.byoyomi[own], budget.increment[own]);
-    let mut left = budget.left;
+    let mut left = if engine.go.own_time_only { [budget.left[own]; 2] } else { budget.left };
     if !increment.is_zero() && byoyomi.is_zero() && engine.go.increment {
         write!(to, " btime {} wtime {}", told(left[0]), told(left[1]))?;
         return write!(

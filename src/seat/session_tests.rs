@@ -248,6 +248,8 @@ fn go_is_spelled_as_the_engine_understands_it() {
     assert_eq!(go(&engine(), fixed), "go movetime 500\n");
     assert_eq!(go(&plain, fixed), "go btime 0 wtime 0 byoyomi 500\n");
     assert_eq!(go(&engine(), Budget { nodes: Some(9), ..fischer }), "go nodes 9\n");
+    let muddled = EnginePlan { go: GoForms { own_time_only: true, ..GoForms::default() }, ..engine() };
+    assert_eq!(go(&muddled, fischer), "go btime 60000 wtime 60000 binc 1000 winc 1000\n");
     let shy = EnginePlan { go: GoForms { zero_time: false, ..GoForms::default() }, ..engine() };
     assert_eq!(go(&shy, Budget { byoyomi: [ms(3000); 2], ..Budget::default() }), "go byoyomi 3000\n");
 }
