@@ -19,8 +19,9 @@
 //! | `server` | interrupted | |
 //! | `stopped`, `not-started`, `harness` | interrupted | always |
 //!
-//! The words are `renmei: black wins by disconnection` and are understood on the way back. A record without an ending,
-//! or with one that is none of these, comes in as `server`: it is kept, but does not count.
+//! The words are `renmei: black wins by disconnection` and are understood on the way back. A record that
+//! just stops ended as the rules have it if they do (mate, repetition); else, and with an ending that is none of these,
+//! it comes in as `server`: it is kept, but does not count.
 //!
 //! # What is kept
 //!

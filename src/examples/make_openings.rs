@@ -1,13 +1,14 @@
-//! Makes `kifu/openings.sfen`: lines of early moves that a USI engine holds for level.
+//! Makes `kifu/openings.sfen`: lines of early moves after which the game is as open as at its start.
 //!
 //! `cargo run --example make_openings -- [--lines N] [--seed N] [--engine PROGRAM] > kifu/openings.sfen`
 //!
 //! A line is walked move by move. The first two are drawn from those that people play. At each ply after them the
 //! engine searches a few thousand nodes with `MultiPV`, and one of the moves within some centipawns of the best is
 //! drawn: generously at first, so that lines part early, and while the mover is better, so that lines come level;
-//! strictly else. The position a line ends in is searched more deeply and kept if neither side is better there, the
-//! side to move is not in check and no line before led to it. All is drawn by the seed; with one thread and a cleared
-//! hash the same engine gives the same lines again.
+//! strictly else. The position a line ends in is searched more deeply and kept if the engine judges it about as it
+//! judges the start (engines give the side to move a bonus and black its first move), the side to move is not in check
+//! and no line before led to it. All is drawn by the seed; with one thread and a cleared hash the same engine gives
+//! the same lines again.
 
 use anyhow::{Context, Result, bail};
 use notation::usi::{Bound, Info, ScoreValue};
@@ -32,7 +33,7 @@ const FIRST: [[&str; 7]; 2] = [
 const FREE: usize = 8;
 /// How far behind the best a drawn move may be, in centipawns, when it is drawn generously and strictly.
 const BEHIND: [i32; 2] = [120, 30];
-/// How far from level a line may be, in centipawns: while it is walked, and where it ends.
+/// How far from the start's a line's evaluation may be, in centipawns: while it is walked, and where it ends.
 const LEVEL: [i32; 2] = [400, 100];
 /// Nodes searched at each ply, and in the last position.
 const NODES: [u32; 2] = [3_000, 50_000];
@@ -46,9 +47,12 @@ fn main() -> Result<()> {
     let lines: usize = option("--lines", "500").parse().context("--lines needs a number")?;
     let mut dice = Dice(option("--seed", "1").parse().context("--seed needs a number")?);
     let mut engine = Engine::start(&option("--engine", "fairy-stockfish"))?;
+    engine.new_game()?;
+    let even =
+        engine.search(&[], NODES[1])?.first().map(|(score, _)| *score).context("no score at the start")?;
     let (mut seen, mut made) = (HashSet::new(), 0);
     while made < lines {
-        if let Some((line, goal)) = walk(&mut engine, &mut dice)?
+        if let Some((line, goal)) = walk(&mut engine, &mut dice, even)?
             && seen.insert(goal)
         {
             println!("startpos moves {line}");
@@ -58,8 +62,8 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// A line and the position it leads to; `None` when it is not level.
-fn walk(engine: &mut Engine, dice: &mut Dice) -> Result<Option<(String, String)>> {
+/// A line and the position it leads to; `None` when it is not level: `even` is black's evaluation of the start.
+fn walk(engine: &mut Engine, dice: &mut Dice, even: i32) -> Result<Option<(String, String)>> {
     rsshogi::board::init();
     let mut position = hirate_position();
     position.init_stack();
@@ -73,9 +77,12 @@ fn walk(engine: &mut Engine, dice: &mut Dice) -> Result<Option<(String, String)>
     engine.new_game()?;
     while (line.len() as u64) < plies {
         let known = engine.search(&line, NODES[0])?;
-        let best = known.iter().map(|(score, _)| *score).max();
-        let Some(best) = best.filter(|best| best.abs() <= LEVEL[0]) else { return Ok(None) };
-        let generously = line.len() < FREE || best > LEVEL[1];
+        let Some(best) = known.iter().map(|(score, _)| *score).max() else { return Ok(None) };
+        let better = best - by_mover(even, line.len());
+        if better.abs() > LEVEL[0] {
+            return Ok(None);
+        }
+        let generously = line.len() < FREE || better > LEVEL[1];
         let behind = BEHIND[usize::from(!generously)];
         let good: Vec<_> = known.into_iter().filter(|(score, _)| best - score <= behind).collect();
         let (_, usi) = &good[usize::try_from(dice.below(good.len() as u64))?];
@@ -84,8 +91,14 @@ fn walk(engine: &mut Engine, dice: &mut Dice) -> Result<Option<(String, String)>
     }
     engine.new_game()?;
     let score = engine.search(&line, NODES[1])?.first().map(|(score, _)| *score);
-    let level = score.is_some_and(|score| score.abs() <= LEVEL[1]) && position.checkers().is_empty();
+    let near = |score: i32| (score - by_mover(even, line.len())).abs() <= LEVEL[1];
+    let level = score.is_some_and(near) && position.checkers().is_empty();
     Ok(level.then(|| (line.join(" "), position.to_sfen(Some(-1)))))
+}
+
+/// Black's evaluation as that of the side to move.
+fn by_mover(black: i32, plies: usize) -> i32 {
+    if plies.is_multiple_of(2) { black } else { -black }
 }
 
 fn play(position: &mut Position, usi: &str) -> Result<()> {

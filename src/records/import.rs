@@ -253,7 +253,9 @@ fn events(record: &GameRecord, game: GameId, pairing: Pairing, evidence: String)
         events.push(Stamped { at, event: Event::Moved(moved) });
     }
     let at = record.ended.as_deref().and_then(date::parse).map_or(at, |ended| ended.max(at));
-    let outcome = ending::outcome(record);
+    let stopped = record.ending.is_none();
+    let outcome =
+        stopped.then(|| verify::ruling(record)).flatten().unwrap_or_else(|| ending::outcome(record));
     let plies = plies(record);
     let ended = GameEnded { game, pairing, outcome, plies, evidence, replayed: false };
     events.push(Stamped { at, event: Event::GameEnded(ended) });

@@ -57,6 +57,22 @@ pub(super) fn findings(file: &Path, number: usize, record: &GameRecord, limit: O
     found.into_iter().map(finding).collect()
 }
 
+/// How a game ended whose record just stops, if the rules end it there: by mate or by repetition.
+pub(super) fn ruling(record: &GameRecord) -> Option<Outcome> {
+    let game = Replayed::of(record)?;
+    match game.repetition {
+        Some((ply, kind)) if ply == record.plies.len() => Some(repetition(kind)),
+        _ => game.last.is_mated().then(|| Outcome::loss(game.to_move, WinBy::Mate)),
+    }
+}
+
+fn repetition(kind: Repetition) -> Outcome {
+    match kind {
+        Repetition::Sennichite => Outcome::Draw { by: DrawBy::Sennichite },
+        Repetition::PerpetualCheck(side) => Outcome::loss(side, WinBy::PerpetualCheck),
+    }
+}
+
 /// A record, played through.
 struct Replayed {
     last: Position,
@@ -86,20 +102,18 @@ impl Replayed {
 
     fn repeated(&self, record: &GameRecord) -> Option<(usize, String)> {
         let plies = record.plies.len();
-        let (ply, ruling) = match self.repetition {
-            Some((ply, Repetition::Sennichite)) => (ply, Outcome::Draw { by: DrawBy::Sennichite }),
-            Some((ply, Repetition::PerpetualCheck(side))) => {
-                (ply, Outcome::loss(side, WinBy::PerpetualCheck))
-            }
-            None => return self.not_repeated().map(|text| (plies, text)),
+        let Some((ply, kind)) = self.repetition else {
+            return self.not_repeated().map(|text| (plies, text));
         };
+        let ruling = repetition(kind);
         if ply < plies {
             return Some((ply, format!("{ruling} was not noticed; {} more moves follow", plies - ply)));
         }
+        record.ending.as_ref()?;
         // CSA's word for a loss by perpetual check is that for any foul.
         let foul = matches!(self.outcome, Outcome::Win { by: WinBy::IllegalMove(_), .. });
         let agrees = self.outcome == ruling || foul && self.outcome.winner() == ruling.winner();
-        (!agrees).then(|| (ply, format!("{ruling}; the record says: {}", self.said(record))))
+        (!agrees).then(|| (ply, format!("{ruling}; the record says: {}", self.outcome)))
     }
 
     fn not_repeated(&self) -> Option<String> {
@@ -109,10 +123,6 @@ impl Replayed {
             _ => return None,
         };
         Some(format!("called {called}, but no position occurred four times"))
-    }
-
-    fn said(&self, record: &GameRecord) -> String {
-        record.ending.as_ref().map_or("nothing of an end".to_owned(), |_| self.outcome.to_string())
     }
 
     /// What is wrong with an ending, repetition and move limit aside.
@@ -128,8 +138,14 @@ impl Replayed {
             {
                 Some(format!("called a foul of {}, but its last move is legal", !side))
             }
-            outcome if mated && outcome.winner() != Some(!side) && !is_limit(outcome) => {
-                Some(format!("{side} is mated; the record says: {}", self.said(record)))
+            // A record that just stops says nothing that could be wrong.
+            outcome
+                if mated
+                    && record.ending.is_some()
+                    && outcome.winner() != Some(!side)
+                    && !is_limit(outcome) =>
+            {
+                Some(format!("{side} is mated; the record says: {}", self.outcome))
             }
             _ => None,
         }
