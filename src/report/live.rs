@@ -66,7 +66,7 @@ impl Announcer {
             Event::Bye { round, player, .. } => {
                 Some(format!("round {round}: {} has a bye", self.head.player(*player)))
             }
-            Event::Fault { text, .. } => Some(format!("fault: {}", printable(text.as_bytes()))),
+            Event::Fault { text, .. } => Some(format!("fault:{}", indented(text))),
             Event::Verdict { verdict, llr, pairs } => {
                 Some(format!("verdict after {pairs} pairs: {verdict} (LLR {llr:.2})"))
             }
@@ -91,13 +91,15 @@ impl Announcer {
             end.plies
         );
         if is_dispute(end.outcome) {
-            for evidence in end.evidence.lines().take(40) {
-                line.push_str("\n      ");
-                line.push_str(&printable(evidence.as_bytes()));
-            }
+            line.push_str(&indented(&end.evidence));
         }
         line
     }
+}
+
+/// Lines of evidence under the line they belong to.
+fn indented(text: &str) -> String {
+    text.lines().take(50).map(|line| format!("\n      {}", printable(line.as_bytes()))).collect()
 }
 
 /// Endings that somebody will ask about.

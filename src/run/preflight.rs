@@ -49,8 +49,12 @@ async fn meet_all(plan: &Plan) -> Vec<Result<Handshake, String>> {
         .engines
         .iter()
         .map(|engine| {
-            let player =
-                UsiPlayer { engine: Arc::new(engine.clone()), cores: vec![], startups: startups.clone() };
+            let player = UsiPlayer {
+                engine: Arc::new(engine.clone()),
+                cores: vec![],
+                startups: startups.clone(),
+                faults: None,
+            };
             tokio::spawn(handshake(player))
         })
         .collect();

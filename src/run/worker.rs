@@ -152,7 +152,8 @@ impl Bench {
     fn open(&self, player: PlayerId) -> Seat {
         let engine = self.hall.engines[player.index()].clone();
         let (cores, startups) = (self.place.cores.clone(), self.hall.startups.clone());
-        let (seat, actor) = usi::open(UsiPlayer { engine, cores, startups });
+        let faults = Some((self.hall.bus.clone(), player));
+        let (seat, actor) = usi::open(UsiPlayer { engine, cores, startups, faults });
         self.actors.spawn(actor);
         seat
     }

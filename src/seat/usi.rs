@@ -9,8 +9,14 @@ use super::{
     process::{self, Process},
     session::{Effects, Session},
 };
-use crate::plan::{EnginePlan, Restart};
-use referee::game::{Order, Reply};
+use crate::{
+    bus::Bus,
+    plan::{EnginePlan, Restart},
+};
+use referee::{
+    event::{Event, PlayerId},
+    game::{Order, Reply},
+};
 use std::{
     io,
     sync::Arc,
@@ -42,6 +48,8 @@ pub struct UsiPlayer {
     pub cores: Vec<usize>,
     /// How many engines may be starting at once.
     pub startups: Arc<Semaphore>,
+    /// Where faults between games are told, and as whose.
+    pub faults: Option<(Arc<Bus>, PlayerId)>,
 }
 
 /// Opens a seat for a USI engine; the future is its actor and ends after the seat is dropped and the process is gone.
@@ -278,9 +286,24 @@ impl Actor {
         }
         self.barred |= self.player.engine.restart == Restart::Never;
         if self.session.deserves_new_process() && !self.barred {
+            self.tell_fault(&text);
             self.start().await;
         } else if let Some(game) = self.session.abandon() {
             let _game_over = self.end.outbox.send((game, Reply::Gone(text))).await;
+        } else {
+            self.tell_fault(&text);
+        }
+    }
+
+    /// No game suffers from it, but its author should know.
+    fn tell_fault(&self, text: &str) {
+        if let Some((bus, player)) = &self.player.faults {
+            let text = format!(
+                "engine `{}` between games: {text}\n{}",
+                self.player.engine.name,
+                self.end.trace.report()
+            );
+            bus.happened(Event::Fault { player: Some(*player), text });
         }
     }
 
