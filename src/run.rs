@@ -83,12 +83,7 @@ pub fn run(
     let test = plan.sprt.map(|sprt| sprt.test()).transpose()?;
     let mut store = Store::open(&plan.database)?;
     let (event, next_game, resumed) = open_event(&mut store, plan)?;
-    let mut standings = Standings::new(&plan.stages, plan.engines.len());
-    let mut closed = false;
-    store.replay(event, Moves::Without, &mut |stamped| {
-        closed |= stamped.event == Event::Closed;
-        standings.fold(&stamped.event);
-    })?;
+    let (standings, closed) = played_before(&store, event, plan)?;
     if closed {
         return Ok(Finished { standings, interrupted: false, store, event });
     }
@@ -117,17 +112,18 @@ pub fn run(
     };
     dispatcher.happened(opened(plan, resumed));
     let played = dispatcher.play();
-    let interrupted = dispatcher.wish != Wish::Play && !dispatcher.is_done();
-    if played.is_ok() && !interrupted {
-        dispatcher.happened(Event::Closed);
-    }
-    let flushed = dispatcher.flush();
-    let Dispatcher { workers, writer, standings, .. } = dispatcher;
-    workers.into_iter().for_each(|desk| desk.worker.finish());
-    let finished = writer.finish();
-    played?;
-    flushed?;
-    Ok(Finished { standings, interrupted, store: finished?, event })
+    dispatcher.close(played, event)
+}
+
+/// The standings of earlier runs, and whether the event is over.
+fn played_before(store: &Store, event: EventId, plan: &Plan) -> Result<(Standings, bool), StoreError> {
+    let mut standings = Standings::new(&plan.stages, plan.engines.len());
+    let mut closed = false;
+    store.replay(event, Moves::Without, &mut |stamped| {
+        closed |= stamped.event == Event::Closed;
+        standings.fold(&stamped.event);
+    })?;
+    Ok((standings, closed))
 }
 
 /// What the people want.
@@ -178,6 +174,20 @@ impl Dispatcher<'_> {
             self.fill();
         }
         Ok(())
+    }
+
+    /// Ends every engine, and the store's thread after the last event; only then are faults passed on.
+    fn close(mut self, played: Result<(), RunError>, event: EventId) -> Result<Finished, RunError> {
+        let interrupted = self.wish != Wish::Play && !self.is_done();
+        if played.is_ok() && !interrupted {
+            self.happened(Event::Closed);
+        }
+        let flushed = self.flush();
+        self.workers.into_iter().for_each(|desk| desk.worker.finish());
+        let finished = self.writer.finish();
+        played?;
+        flushed?;
+        Ok(Finished { standings: self.standings, interrupted, store: finished?, event })
     }
 
     fn handle(&mut self, note: Note) -> Result<(), RunError> {

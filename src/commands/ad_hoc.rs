@@ -91,49 +91,44 @@ fn sprt(args: &MatchArgs) -> Result<Table, String> {
 /// The words of one `--engine`, in the configuration's keys.
 fn engine(at: usize, words: &[String]) -> Result<Table, String> {
     let mut engine = Table::new();
-    let mut options = Table::new();
-    let mut environment = Table::new();
     for word in words {
         let (key, value) = key_value(word)?;
-        let text = || Value::from(value);
-        let (key, value) = match key {
-            "cmd" => ("command", text()),
-            "dir" => ("directory", text()),
-            "name" | "directory" | "command" | "reserve" | "restart" | "time" => (key, text()),
-            "nodes" | "depth" => ("time", format!("{key} {value}").into()),
-            "args" => (key, Value::Array(value.split_whitespace().map(Value::from).collect())),
-            "go" if value.contains("only") => (key, text()),
-            "go" => (key, Value::Array(value.split(',').map(Value::from).collect())),
-            _ => match (key.strip_prefix("option."), key.strip_prefix("env.")) {
-                (Some(option), _) => {
-                    options.insert(option.to_owned(), text());
-                    continue;
-                }
-                (_, Some(variable)) => {
-                    environment.insert(variable.to_owned(), text());
-                    continue;
-                }
-                _ => (key, plain(value)),
-            },
+        let entry = |table: &str, key: &str| (table.to_owned(), key.to_owned(), Value::from(value));
+        let (table, key, value) = match (key.strip_prefix("option."), key.strip_prefix("env.")) {
+            (Some(option), _) => entry("options", option),
+            (_, Some(variable)) => entry("environment", variable),
+            _ => {
+                let (key, value) = engine_key(key, value);
+                engine.insert(key.to_owned(), value);
+                continue;
+            }
         };
-        engine.insert(key.to_owned(), value);
-    }
-    let command = engine
-        .get("command")
-        .and_then(Value::as_str)
-        .ok_or_else(|| format!("--engine {}: there is no cmd=PROGRAM; got `{}`", at + 1, words.join(" ")))?;
-    if !engine.contains_key("name") {
-        let program =
-            Path::new(command).file_name().map_or_else(|| "engine".into(), |name| name.to_string_lossy());
-        let name = format!("{program}-{}", at + 1);
-        engine.insert("name".to_owned(), name.into());
-    }
-    for (key, table) in [("options", options), ("environment", environment)] {
-        if !table.is_empty() {
-            engine.insert(key.to_owned(), table.into());
+        let inner = engine.entry(table).or_insert_with(|| Table::new().into());
+        if let Some(inner) = inner.as_table_mut() {
+            inner.insert(key, value);
         }
     }
+    let command = engine.get("command").and_then(Value::as_str);
+    let none = || format!("--engine {}: there is no cmd=PROGRAM; got `{}`", at + 1, words.join(" "));
+    let program = Path::new(command.ok_or_else(none)?).file_name().unwrap_or_default().to_string_lossy();
+    let name = format!("{program}-{}", at + 1);
+    engine.entry("name").or_insert_with(|| name.into());
     Ok(engine)
+}
+
+/// A word in the configuration's spelling: its key, and its value of the type that key has.
+fn engine_key<'a>(key: &'a str, value: &str) -> (&'a str, Value) {
+    let list = |words: Vec<&str>| Value::Array(words.into_iter().map(Value::from).collect());
+    match key {
+        "cmd" => ("command", value.into()),
+        "dir" => ("directory", value.into()),
+        "name" | "directory" | "command" | "reserve" | "restart" | "time" => (key, value.into()),
+        "nodes" | "depth" => ("time", format!("{key} {value}").into()),
+        "args" => (key, list(value.split_whitespace().collect())),
+        "go" if ["byoyomi-only", "all"].contains(&value) => (key, value.into()),
+        "go" => (key, list(value.split(',').collect())),
+        _ => (key, plain(value)),
+    }
 }
 
 fn key_value(word: &str) -> Result<(&str, &str), String> {
