@@ -119,8 +119,8 @@ mod tests {
         let aborted = AbortBy::ALL.iter().map(|&by| Outcome::Aborted { by });
         for of in wins.chain(draws).chain(aborted) {
             for plies in [0, 1] {
-                let mut record = GameRecord::default();
-                record.plies = vec![Ply::from(Move::from_usi("7g7f").unwrap()); plies];
+                let plies = vec![Ply::from(Move::from_usi("7g7f").unwrap()); plies];
+                let mut record = GameRecord { plies, ..GameRecord::default() };
                 end(&mut record, of);
                 assert_eq!(outcome(&record), of);
                 assert_eq!(record.winner().map(Color::from), of.winner(), "{of}");
