@@ -215,6 +215,14 @@ mod tests {
     }
 
     #[test]
+    fn the_openings_of_the_repository_are_600_different_lines_of_8_to_24_plies() {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("kifu/openings.sfen");
+        let lines = load(&plan(&[&file])).unwrap();
+        assert_eq!(lines.len(), 600);
+        assert!(lines.iter().all(|line| (8..=24).contains(&line.moves.len())));
+    }
+
+    #[test]
     fn the_opening_sets_of_the_wild_are_read_without_a_fault() {
         let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data/openings");
         if !dir.exists() {
