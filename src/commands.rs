@@ -190,7 +190,10 @@ pub fn export(args: &ExportArgs) -> Result<Exit, Failure> {
 /// When the database cannot be written.
 pub fn import(args: &ImportArgs) -> Result<Exit, Failure> {
     let report = records::import(args)?;
-    print!("{report}");
+    match args.json {
+        false => print!("{report}"),
+        true => println!("{}", pretty(&report)?),
+    }
     Ok(match report.exit_code() {
         0 => Exit::Done,
         20 => Exit::Faults,
