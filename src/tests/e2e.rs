@@ -5,5 +5,6 @@ mod support;
 
 mod commands;
 mod faults;
+mod formats;
 mod ponder;
 mod resume;

@@ -1,0 +1,120 @@
+//! Formats and policies, played for real.
+
+use crate::support::{Desk, program};
+use serde_json::Value;
+
+/// A configuration of `players` random movers.
+fn config(desk: &Desk, event: &str, players: usize, engine: &str) -> String {
+    let mut text = format!(
+        "{event}\n[time]\nbyoyomi = '10s'\n[rules]\nmax_moves = 80\n[defaults]\ncommand = '{}'\n{engine}\n",
+        program("renmei-random").display()
+    );
+    for n in 0..players {
+        let style = if n % 2 == 0 { "greedy" } else { "uniform" };
+        text += &format!("[[engines]]\nname = 'p{n}'\noptions = {{ Seed = {n}, Style = '{style}' }}\n");
+    }
+    desk.write("event.toml", &text).display().to_string()
+}
+
+fn run(desk: &Desk, file: &str) -> Value {
+    let db = desk.db().display().to_string();
+    let output = desk.renmei(&["run", file, "--db", &db, "--json", "--oversubscribe", "--concurrency", "3"]);
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{told}");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[test]
+fn a_swiss_of_five_gives_every_round_a_bye_and_nobody_two() {
+    let desk = Desk::new();
+    let file = config(&desk, "[event]\nname = 'swiss'\nformat = 'swiss'\nrounds = 4\ngames = 1", 5, "");
+    let report = run(&desk, &file);
+    assert_eq!(report["games"], 8);
+    let byes = desk.query("SELECT round, player FROM byes ORDER BY round");
+    let mut players: Vec<_> = byes.iter().map(|bye| &bye[1]).collect();
+    players.sort();
+    players.dedup();
+    assert_eq!((byes.len(), players.len()), (4, 4));
+    let rematches = desk.query(
+        "SELECT count(*) FROM (SELECT min(black, white), max(black, white) FROM games GROUP BY 1, 2 HAVING count(*) > 1)",
+    );
+    assert_eq!(rematches[0][0], "0");
+    let table = report["stages"][0]["table"].as_array().unwrap();
+    assert!(table.iter().all(|row| row["buchholz"].is_number() && row["sonneborn_berger"].is_number()));
+}
+
+#[test]
+fn a_swiss_and_a_final_have_one_winner() {
+    let desk = Desk::new();
+    let event = "[event]\nname = 'cup'\n[[stage]]\nformat = 'swiss'\nrounds = 3\ngames = 1\n\
+                 [[stage]]\nformat = 'knock-out'\nentrants = 4\ngames = 2\ntie = 'more-games'\nextra_pairs = 1";
+    let file = config(&desk, event, 6, "");
+    let report = run(&desk, &file);
+    let cup = report["stages"][1]["table"].as_array().unwrap();
+    let rounds: Vec<_> = cup.iter().map(|row| row["round"].as_u64().unwrap()).collect();
+    assert_eq!(rounds, [3, 2, 1, 1]);
+    assert_eq!(report["standings"][0]["name"], cup[0]["name"], "the cup's winner leads the report");
+}
+
+#[test]
+fn drawn_games_are_replayed_with_colours_swapped_where_the_event_says_so() {
+    let desk = Desk::new();
+    let event = "[event]\nname = 'replay'\ngames = 2\nreplay_draws = 'swap'\nreplay_limit = 1";
+    let file = config(&desk, event, 2, "");
+    let text = std::fs::read_to_string(&file).unwrap().replace("max_moves = 80", "max_moves = 6");
+    std::fs::write(&file, text).unwrap();
+    let report = run(&desk, &file);
+    assert_eq!(report["games"], 2);
+    assert_eq!(report["uncounted"]["max-moves"], 2);
+    let replays = desk.query("SELECT index_, attempt, black, state FROM games ORDER BY index_, attempt");
+    for pair in replays.chunks(2) {
+        assert_eq!((&*pair[0][3], &*pair[1][3]), ("replayed", "counted"));
+        assert_ne!(pair[0][2], pair[1][2], "{replays:?}");
+    }
+}
+
+#[test]
+fn a_fresh_process_for_every_game_plays_every_game() {
+    let desk = Desk::new();
+    let file = config(&desk, "[event]\nname = 'fresh'\ngames = 6", 2, "restart = 'every-game'");
+    let report = run(&desk, &file);
+    assert_eq!(report["games"], 6);
+    assert!(report["endings"].get("disconnection").is_none(), "{report}");
+}
+
+#[test]
+fn an_engine_that_is_not_started_again_loses_what_is_left() {
+    let desk = Desk::new();
+    let text = format!(
+        "[event]\nname = 'never'\ngames = 4\nconcurrency = 1\n[time]\nbyoyomi = '5s'\n\
+         [[engines]]\nname = 'frail'\ncommand = '{}'\nargs = ['--mode', 'crash', '--ply', '3']\nrestart = 'never'\n\
+         [[engines]]\nname = 'good'\ncommand = '{}'\n",
+        program("renmei-puppet").display(),
+        program("renmei-random").display()
+    );
+    let file = desk.write("event.toml", &text).display().to_string();
+    let report = run(&desk, &file);
+    assert_eq!(report["endings"]["disconnection"], 4, "{report}");
+    let evidence = desk.query("SELECT evidence FROM games ORDER BY number DESC LIMIT 1");
+    assert!(evidence[0][0].contains("not started again"), "{evidence:?}");
+}
+
+#[test]
+fn scores_end_games_where_the_event_asks_for_it() {
+    let desk = Desk::new();
+    let event = "[event]\nname = 'adjudged'\ngames = 4\n[adjudication]\nresign = { score = 300, moves = 2 }";
+    let file = config(&desk, event, 2, "");
+    let report = run(&desk, &file);
+    assert!(report["endings"]["adjudication"].as_u64().unwrap_or(0) >= 1, "{report}");
+}
+
+#[test]
+fn a_handicap_game_begins_with_white() {
+    let desk = Desk::new();
+    desk.write("handicap.sfen", "sfen lnsgkgsnl/1r7/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1\n");
+    let event = "[event]\nname = 'odds'\ngames = 2\n[openings]\nfile = 'handicap.sfen'";
+    let file = config(&desk, event, 2, "");
+    run(&desk, &file);
+    let first = desk.query("SELECT DISTINCT color FROM move_list WHERE ply = 1");
+    assert_eq!(first, [["white"]]);
+}
