@@ -115,15 +115,34 @@ async fn work(place: Place, hall: Hall, mut jobs: mpsc::UnboundedReceiver<Table>
 /// Seats both players, plays, and puts them back.
 async fn host(table: Table, bench: Arc<Bench>) {
     let (game, pairing, pairing_replays) = (table.setup.game, table.pairing, table.draws);
+    let outcome = Err("its task ended without a word".to_owned());
+    let worker = bench.place.number;
+    let mut place =
+        Held { bus: &bench.hall.bus, freed: Some(Freed { worker, game, pairing, pairing_replays, outcome }) };
     let players = [pairing.black, pairing.white];
     let mut seats = players.map(|player| bench.seat(player));
-    let hall = &bench.hall;
-    let surroundings = Surroundings { bus: &hall.bus, pulse: &bench.pulse, stop: &hall.adjourn };
+    let surroundings = Surroundings { bus: &bench.hall.bus, pulse: &bench.pulse, stop: &bench.hall.adjourn };
     let outcome = play(table, &mut seats, surroundings).await.map_err(|error| error.to_string());
     for (player, seat) in players.into_iter().zip(seats) {
         bench.put_back(player, seat);
     }
-    hall.bus.note(Note::Free(Freed { worker: bench.place.number, game, pairing, pairing_replays, outcome }));
+    if let Some(freed) = &mut place.freed {
+        freed.outcome = outcome;
+    }
+}
+
+/// A place that is told free when this is dropped, whatever happened: the dispatcher waits for it.
+struct Held<'a> {
+    bus: &'a Bus,
+    freed: Option<Freed>,
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        if let Some(freed) = self.freed.take() {
+            self.bus.note(Note::Free(freed));
+        }
+    }
 }
 
 /// The engines of a worker that wait for a game.
