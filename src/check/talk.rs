@@ -5,8 +5,9 @@ use crate::{
     plan::EnginePlan,
     seat::{
         Trace,
+        lines::Lines,
         process::{self, Process},
-        usi::{Lines, keep_stderr, writable},
+        usi::{keep_stderr, writable},
     },
 };
 use notation::usi::EngineLine;

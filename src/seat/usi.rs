@@ -5,7 +5,9 @@
 
 pub use super::session::Handshake;
 use super::{
-    ActorEnd, Seat, Trace, pair,
+    ActorEnd, Seat, Trace,
+    lines::Lines,
+    pair,
     process::{self, Process},
     session::{Effects, Session},
 };
@@ -28,16 +30,12 @@ use tokio::{
     time::{Sleep, sleep, sleep_until},
 };
 
-/// Longest line kept; the rest of a longer one is dropped.
-const LINE_CAP: usize = 64 * 1024;
 /// Bytes that may wait for an engine that does not read.
 const WRITE_CAP: usize = 1024 * 1024;
 /// How long the exit status of an engine that closed its output is waited for.
 const STATUS_PATIENCE: Duration = Duration::from_millis(200);
 /// How long an engine that owes an answer may take for each step of its end.
 const UNSETTLED_PATIENCE: Duration = Duration::from_millis(300);
-/// After so many bytes without pause an engine's output is read more slowly, so that a flood costs the others nothing.
-const FLOOD: usize = 256 * 1024;
 
 /// What an engine needs to be seated.
 #[derive(Clone, Debug)]
@@ -191,10 +189,7 @@ impl Actor {
         match read {
             Ok(bytes) if bytes > 0 => {
                 self.take(bytes, now);
-                if self.lines.unpaused > FLOOD {
-                    self.lines.unpaused = 0;
-                    sleep(Duration::from_millis(1)).await;
-                }
+                self.lines.pause().await;
             }
             _ => self.effects.fault = Some(self.ending().await),
         }
@@ -246,30 +241,42 @@ impl Actor {
     }
 
     fn write(&mut self) {
-        let bytes = std::mem::take(&mut self.effects.write);
-        for line in bytes.split(|&b| b == b'\n').filter(|line| !line.is_empty()) {
-            self.end.trace.sent(line);
+        let mut bytes = std::mem::take(&mut self.effects.write);
+        let mut from = 0;
+        for end in memchr::memchr_iter(b'\n', &bytes) {
+            self.end.trace.sent(&bytes[from..end]);
+            from = end + 1;
         }
-        self.pending.extend_from_slice(&bytes);
-        self.effects.write = bytes;
-        self.effects.write.clear();
-        self.flush();
+        let written = if self.pending.is_empty() { self.try_write(&bytes) } else { 0 };
         self.session.written(Instant::now());
-    }
-
-    fn flush(&mut self) {
-        let Some(stdin) = self.process.as_ref().and_then(|process| process.stdin.as_ref()) else { return };
-        while !self.pending.is_empty() {
-            match stdin.try_write(&self.pending) {
-                Ok(written) => drop(self.pending.drain(..written)),
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
-                // A broken pipe says itself, in its own words, when its output ends.
-                Err(_) => self.pending.clear(),
-            }
-        }
+        self.pending.extend_from_slice(&bytes[written..]);
         if self.pending.len() > WRITE_CAP {
             self.effects.fault = Some("it does not read its input".to_owned());
         }
+        bytes.clear();
+        self.effects.write = bytes;
+    }
+
+    fn flush(&mut self) {
+        let written = self.try_write(&self.pending);
+        self.pending.drain(..written);
+    }
+
+    /// Writes what the pipe takes now; how much that was.
+    fn try_write(&self, bytes: &[u8]) -> usize {
+        let Some(stdin) = self.process.as_ref().and_then(|process| process.stdin.as_ref()) else {
+            return bytes.len();
+        };
+        let mut written = 0;
+        while written < bytes.len() {
+            match stdin.try_write(&bytes[written..]) {
+                Ok(more) => written += more,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                // A broken pipe says itself, in its own words, when its output ends.
+                Err(_) => return bytes.len(),
+            }
+        }
+        written
     }
 
     /// The engine cannot go on. If it had played before and the game has not begun, a new process gets the chance.
@@ -376,56 +383,8 @@ pub(crate) async fn keep_stderr(mut stderr: impl AsyncRead + Unpin, trace: Trace
     let mut lines = Lines::default();
     while let Ok(bytes @ 1..) = stderr.read(&mut lines.chunk).await {
         lines.feed(bytes, |line| trace.stderr(line));
-        if lines.unpaused > FLOOD {
-            lines.unpaused = 0;
-            sleep(Duration::from_millis(1)).await;
-        }
+        lines.pause().await;
     }
-}
-
-/// Cuts what is read into lines: bytes behind the last newline are carried over, lines are capped.
-pub(crate) struct Lines {
-    /// Where the next read goes.
-    pub(crate) chunk: Box<[u8]>,
-    carry: Vec<u8>,
-    /// Bytes read since the last pause.
-    unpaused: usize,
-}
-
-impl Default for Lines {
-    fn default() -> Self {
-        Self { chunk: vec![0; 8 * 1024].into_boxed_slice(), carry: Vec::new(), unpaused: 0 }
-    }
-}
-
-impl Lines {
-    /// Hands out the lines that the `bytes` just read complete.
-    pub(crate) fn feed(&mut self, bytes: usize, mut line: impl FnMut(&[u8])) {
-        self.unpaused = if bytes == self.chunk.len() { self.unpaused + bytes } else { 0 };
-        let mut rest = &self.chunk[..bytes];
-        while let Some(end) = memchr::memchr(b'\n', rest) {
-            let (head, tail) = (&rest[..end], &rest[end + 1..]);
-            match self.carry.is_empty() {
-                true => line(trimmed(head)),
-                false => {
-                    keep(&mut self.carry, head);
-                    line(trimmed(&self.carry));
-                    self.carry.clear();
-                }
-            }
-            rest = tail;
-        }
-        keep(&mut self.carry, rest);
-    }
-}
-
-fn keep(carry: &mut Vec<u8>, bytes: &[u8]) {
-    let room = LINE_CAP.saturating_sub(carry.len());
-    carry.extend_from_slice(&bytes[..bytes.len().min(room)]);
-}
-
-fn trimmed(line: &[u8]) -> &[u8] {
-    line.trim_ascii()
 }
 
 /// A timer that is moved often and rings seldom: it is only armed anew when it would ring too late.
@@ -467,34 +426,5 @@ impl Alarm {
 impl Default for Alarm {
     fn default() -> Self {
         Self::new()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn fed(chunks: &[&[u8]]) -> Vec<Vec<u8>> {
-        let mut lines = Lines::default();
-        let mut seen = vec![];
-        for chunk in chunks {
-            for part in chunk.chunks(lines.chunk.len()) {
-                lines.chunk[..part.len()].copy_from_slice(part);
-                lines.feed(part.len(), |line| seen.push(line.to_vec()));
-            }
-        }
-        seen
-    }
-
-    #[test]
-    fn bytes_behind_a_newline_belong_to_the_next_line() {
-        let lines = fed(&[b"bestmove 7g7f\nin", b"fo depth 1\r\n", b"\n", b"bestmove 3"]);
-        assert_eq!(lines, [b"bestmove 7g7f".to_vec(), b"info depth 1".to_vec(), vec![]]);
-    }
-
-    #[test]
-    fn a_line_without_end_is_cut_at_its_cap() {
-        let endless = vec![b'x'; 3 * LINE_CAP];
-        assert_eq!(fed(&[&endless, b"\nok\n"]), [vec![b'x'; LINE_CAP], b"ok".to_vec()]);
     }
 }
