@@ -31,6 +31,8 @@ pub struct Handshake {
 pub struct Effects {
     /// Bytes to write, whole lines.
     pub write: Vec<u8>,
+    /// They are not urgent: what follows within a moment may go with them.
+    pub lazy: bool,
     /// Replies for the game.
     pub replies: Vec<(GameId, Reply)>,
     /// What is wrong with the engine: it cannot go on.
@@ -202,6 +204,7 @@ impl Session {
         let limits = &self.engine.limits;
         self.state = State::Readying;
         self.deadline = Some(now + if self.first_ready { limits.ready } else { limits.new_game });
+        effects.lazy = false;
         effects.write.extend_from_slice(b"isready\n");
     }
 
@@ -242,6 +245,7 @@ impl Session {
             return;
         };
         effects.write.extend_from_slice(b"usinewgame\n");
+        effects.lazy = true;
         self.state = State::Waiting;
         effects.replies.push((seated.game, Reply::Ready));
     }
@@ -327,6 +331,7 @@ impl Session {
         }
         self.state = State::Idle;
         self.deadline = None;
+        effects.lazy = true;
         if self.engine.restart == crate::plan::Restart::EveryGame {
             effects.retire = true;
         } else if self.seated.is_some() {

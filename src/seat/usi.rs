@@ -30,6 +30,8 @@ use tokio::{
     time::{Sleep, sleep, sleep_until},
 };
 
+/// How long `usinewgame` and `gameover` may wait for the next line, to be written together with it.
+const LINGER: Duration = Duration::from_millis(1);
 /// Bytes that may wait for an engine that does not read.
 const WRITE_CAP: usize = 1024 * 1024;
 /// How long the exit status of an engine that closed its output is waited for.
@@ -77,6 +79,7 @@ struct Actor {
     lines: Lines,
     effects: Effects,
     pending: Vec<u8>,
+    lingering: bool,
     deadline: Alarm,
     permit: Option<OwnedSemaphorePermit>,
     /// Faults in a row at the start of the process, for the back-off.
@@ -102,6 +105,7 @@ impl Actor {
             lines: Lines::default(),
             effects: Effects::default(),
             pending: Vec::new(),
+            lingering: false,
             deadline: Alarm::new(),
             permit: None,
             failed_starts: 0,
@@ -134,7 +138,8 @@ impl Actor {
         tokio::select! { biased;
             read = stdout.read(&mut self.lines.chunk) => Heard::Read(read),
             order = self.end.inbox.recv() => Heard::Order(order),
-            () = writable(stdin.as_ref()), if unwritten => Heard::Writable,
+            () = writable(stdin.as_ref()), if unwritten && !self.lingering => Heard::Writable,
+            () = sleep(LINGER), if self.lingering => Heard::Writable,
             () = self.deadline.rings() => Heard::Deadline,
             () = exit.happened() => Heard::Exited,
         }
@@ -247,9 +252,17 @@ impl Actor {
             self.end.trace.sent(&bytes[from..end]);
             from = end + 1;
         }
-        let written = if self.pending.is_empty() { self.try_write(&bytes) } else { 0 };
+        self.lingering = std::mem::take(&mut self.effects.lazy);
+        if self.lingering || !self.pending.is_empty() {
+            self.pending.extend_from_slice(&bytes);
+        } else {
+            let written = self.try_write(&bytes);
+            self.pending.extend_from_slice(&bytes[written..]);
+        }
+        if !self.lingering && !self.pending.is_empty() {
+            self.flush();
+        }
         self.session.written(Instant::now());
-        self.pending.extend_from_slice(&bytes[written..]);
         if self.pending.len() > WRITE_CAP {
             self.effects.fault = Some("it does not read its input".to_owned());
         }
@@ -258,6 +271,7 @@ impl Actor {
     }
 
     fn flush(&mut self) {
+        self.lingering = false;
         let written = self.try_write(&self.pending);
         self.pending.drain(..written);
     }
@@ -336,6 +350,7 @@ impl Actor {
             limits.quit = limits.quit.min(UNSETTLED_PATIENCE);
             limits.terminate = limits.terminate.min(UNSETTLED_PATIENCE);
         }
+        self.flush();
         if let Some(process) = self.process.take() {
             if let Some(stdin) = &process.stdin {
                 self.end.trace.sent(b"quit");
