@@ -1,8 +1,15 @@
 //! What is on the screen: pure functions of the state and of where the reader is, into a buffer.
 
-pub mod event;
-
+mod board;
+mod clock;
+mod event;
+mod game;
+mod games;
+mod graph;
+mod lists;
+pub mod openings;
 mod paint;
+mod tables;
 
 use crate::{
     input::Screen,
@@ -13,16 +20,6 @@ use crate::{
 };
 use paint::Paint;
 use ratatui::{buffer::Buffer, layout::Rect};
-
-pub mod openings {
-    //! Score by opening.
-    use crate::state::State;
-    /// Rows.
-    #[must_use]
-    pub fn rows(_state: &State) -> Vec<u64> {
-        vec![]
-    }
-}
 
 /// The smallest window that is drawn into.
 const SMALLEST: (u16, u16) = (40, 10);
@@ -37,9 +34,19 @@ pub fn draw(state: &State, ui: &Ui, area: Rect, buf: &mut Buffer) {
     let body = Rect { y: area.y + 1, height: area.height - 2, ..area };
     title(state, ui, Rect { height: 1, ..area }, &mut paint);
     match ui.screen {
-        _ => event::draw(state, ui, body, &mut paint),
+        Screen::Event => event::draw(state, ui, body, &mut paint),
+        Screen::Games => games::draw(state, ui, body, &mut paint),
+        Screen::Game => game::draw(state, ui, body, &mut paint),
+        Screen::Played => lists::played(state, ui, body, &mut paint),
+        Screen::Table => tables::cross(state, ui, body, &mut paint),
+        Screen::Engines => tables::engines(state, ui, body, &mut paint),
+        Screen::Openings => openings::draw(state, ui, body, &mut paint),
+        Screen::Log => lists::log(state, ui, body, &mut paint),
     }
     footer(ui, Rect { y: area.y + area.height - 1, height: 1, ..area }, &mut paint);
+    if ui.help {
+        lists::help(body, &mut paint);
+    }
 }
 
 /// The event at the left; at the right what a host asks first.
@@ -98,4 +105,14 @@ fn footer(ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
 fn time_of_day(at: i64) -> String {
     let seconds = at.div_euclid(1000).rem_euclid(86_400);
     format!("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
+}
+
+/// What an outcome is to one side.
+fn result_of(outcome: referee::Outcome, color: referee::Color) -> &'static str {
+    match outcome.winner() {
+        Some(winner) if winner == color => "won",
+        Some(_) => "lost",
+        None if outcome.counts() => "drawn",
+        None => "-",
+    }
 }

@@ -1,6 +1,6 @@
 //! One game: its moves as they came, and its board at any of them.
 
-use crate::{board::Board, text::clean};
+use crate::board::Board;
 use referee::{
     Color, Outcome,
     clock::TimeControl,
@@ -13,8 +13,6 @@ use referee::{
 pub struct Ply {
     /// The move in USI.
     pub usi: String,
-    /// The move as Japanese records write it.
-    pub words: String,
     /// Who made it.
     pub color: Color,
     /// Time charged, in ms; `None` for moves of the opening.
@@ -84,9 +82,8 @@ impl Game {
 
     fn put(&mut self, usi: &str, charged: Option<u64>, left: u64, thought: Option<Box<Thought>>) {
         let color = self.board.turn;
-        let words = self.board.spell(usi).unwrap_or_else(|| clean(usi));
         if self.board.apply(usi).is_some() {
-            self.plies.push(Ply { usi: usi.to_owned(), words, color, charged, left, thought });
+            self.plies.push(Ply { usi: usi.to_owned(), color, charged, left, thought });
         }
     }
 
@@ -98,6 +95,18 @@ impl Game {
         self.put(&moved.mv.to_usi(), Some(millis(moved.charged)), millis(moved.left), moved.thought.clone());
         self.turn_began = at;
         true
+    }
+
+    /// The moves as Japanese records write them.
+    #[must_use]
+    pub fn words(&self) -> Vec<String> {
+        let mut board = self.first.clone();
+        let spell = |ply: &Ply| {
+            let words = board.spell(&ply.usi).unwrap_or_default();
+            let _spelled = board.apply(&ply.usi);
+            words
+        };
+        self.plies.iter().map(spell).collect()
     }
 
     /// Black and white.

@@ -126,12 +126,8 @@ fn compact(state: &State, game: &Game, width: usize) -> String {
     let last = game.plies.last();
     let score = last.and_then(|ply| ply.thought.as_ref()?.score).map(score_words).unwrap_or_default();
     let names = width.saturating_sub(42).clamp(12, 44) / 2;
-    let clock = |color| match game.clock(color, end, state.now) {
-        Some(clock) if clock.main > 0 || clock.byoyomi == 0 => text::clock(clock.main),
-        Some(clock) => text::clock(clock.byoyomi),
-        None => "-".to_owned(),
-    };
-    let [black_clock, white_clock] = referee::Color::BOTH.map(clock);
+    let [black_clock, white_clock] =
+        referee::Color::BOTH.map(|color| super::clock::short(game, color, end, state.now));
     format!(
         " #{:<5}{} {:>5} ▲△ {:<5} {} {:>3} {} {:>8}",
         game.id.0,

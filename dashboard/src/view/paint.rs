@@ -48,6 +48,11 @@ impl<'a> Paint<'a> {
         self.line(area, row, &text::left(words, usize::from(area.width)), role);
     }
 
+    /// Empties an area.
+    pub fn clear(&mut self, area: Rect) {
+        ratatui::widgets::Clear.render(area.intersection(self.buf.area), self.buf);
+    }
+
     /// A frame with a title; the area inside.
     pub fn frame(&mut self, area: Rect, title: &str) -> Rect {
         let block = Block::bordered()
@@ -55,7 +60,7 @@ impl<'a> Paint<'a> {
             .border_style(self.ui.style(Role::Quiet))
             .title(ratatui::text::Span::styled(format!(" {title} "), self.ui.style(Role::Strong)));
         let inner = block.inner(area);
-        block.render(area, self.buf);
+        block.render(area.intersection(self.buf.area), self.buf);
         inner
     }
 }
