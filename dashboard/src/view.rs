@@ -88,13 +88,15 @@ fn footer(ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
         paint.text(area.x, area.y, area.width, &format!(" {notice}"), Role::Strong);
         return;
     }
+    let roomy = area.width >= 104;
     let mut x = area.x + 1;
     for (at, screen) in Screen::ALL.into_iter().enumerate() {
         let role = if screen == ui.screen { Role::Chosen } else { Role::Quiet };
-        let label = format!(" {} {} ", at + 1, screen.name());
+        let gap = if roomy { " " } else { "" };
+        let label = format!("{gap}{} {} ", at + 1, screen.name());
         x += paint.text(x, area.y, (area.x + area.width).saturating_sub(x), &label, role);
     }
-    let keys = "? help  q quit ";
+    let keys = if roomy { "? help  q quit " } else { "? help" };
     let at = (area.x + area.width).saturating_sub(keys.len() as u16);
     if at > x {
         paint.text(at, area.y, keys.len() as u16, keys, Role::Quiet);

@@ -23,7 +23,7 @@ pub fn draw(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
     let needed = state.figures.lines.len() as u16 + 5;
     let (left, right) = match wide {
         true => {
-            let left = Rect { width: below.width / 2 + 6, ..below };
+            let left = Rect { width: (below.width / 2 + 2).min(104), ..below };
             (left, Rect { x: left.right(), width: below.width - left.width, ..below })
         }
         false => {
@@ -43,17 +43,17 @@ pub fn draw(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
 
 fn standings(state: &State, area: Rect, paint: &mut Paint<'_>) {
     let inner = paint.frame(area, "Standings");
-    let wide = inner.width >= 76;
-    let name = usize::from(inner.width).saturating_sub(if wide { 60 } else { 46 }).clamp(6, 30);
+    let (los, wins) = (inner.width >= 60, inner.width >= 76);
+    let taken = 46 + if los { 6 } else { 0 } + if wins { 12 } else { 0 };
+    let name = usize::from(inner.width).saturating_sub(taken).clamp(6, 30);
     let mut heading = format!("  # {} games    +    −    =  score     Elo    ±", text::left("engine", name));
-    if wide {
-        heading += "   LOS  wins ▲/△";
-    }
+    heading += if los { "   LOS" } else { "" };
+    heading += if wins { " wins ▲/△" } else { "" };
     paint.line(inner, 0, &heading, Role::Quiet);
     let room = inner.height.saturating_sub(2);
     for (at, line) in state.figures.lines.iter().enumerate().take(usize::from(room)) {
         let role = if line.faults > 0 { Role::Fault } else { Role::Plain };
-        let words = standing(state, at, line, name, wide);
+        let words = standing(state, at, line, name, (los, wins));
         paint.line(inner, 1 + at as u16, &words, Role::Plain);
         if line.faults > 0 {
             let end = text::columns(&words) as u16 + 1;
@@ -64,7 +64,7 @@ fn standings(state: &State, area: Rect, paint: &mut Paint<'_>) {
     paint.line(inner, inner.height.saturating_sub(1), &summary(&state.figures), Role::Quiet);
 }
 
-fn standing(state: &State, at: usize, line: &Line, name: usize, wide: bool) -> String {
+fn standing(state: &State, at: usize, line: &Line, name: usize, more: (bool, bool)) -> String {
     let mut words = format!(
         " {:>2} {} {:>5} {:>4} {:>4} {:>4} {:>6} {:>7} {:>4}",
         at + 1,
@@ -77,8 +77,11 @@ fn standing(state: &State, at: usize, line: &Line, name: usize, wide: bool) -> S
         elo(line.elo),
         line.elo.error().map_or_else(|| "-".to_owned(), |error| format!("{error:.0}")),
     );
-    if wide {
-        words += &format!(" {:>5}  {:>4}/{:<4}", percent(line.los, 0), line.wins[0], line.wins[1]);
+    if more.0 {
+        words += &format!(" {:>5}", percent(line.los, 0));
+    }
+    if more.1 {
+        words += &format!(" {:>4}/{:<4}", line.wins[0], line.wins[1]);
     }
     words
 }
@@ -106,7 +109,12 @@ fn summary(figures: &Figures) -> String {
 fn running(state: &State, ui: &Ui, games: &[&Game], area: Rect, paint: &mut Paint<'_>) {
     let inner = paint.frame(area, "Running games");
     if games.is_empty() {
-        let why = if state.closed { "the event is over" } else { "none" };
+        let begun = state.played.len() > state.before;
+        let why = match (state.closed, begun) {
+            (true, _) => "the event is over",
+            (false, true) => "none",
+            (false, false) => "the engines are starting",
+        };
         paint.line(inner, 0, &format!("  {why}"), Role::Quiet);
     }
     let room = usize::from(inner.height).max(1);
@@ -125,11 +133,11 @@ fn compact(state: &State, game: &Game, width: usize) -> String {
     let end = game.plies.len();
     let last = game.plies.last();
     let score = last.and_then(|ply| ply.thought.as_ref()?.score).map(score_words).unwrap_or_default();
-    let names = width.saturating_sub(42).clamp(12, 44) / 2;
+    let names = width.saturating_sub(39).clamp(12, 44) / 2;
     let [black_clock, white_clock] =
         referee::Color::BOTH.map(|color| super::clock::short(game, color, end, state.now));
     format!(
-        " #{:<5}{} {:>5} ▲△ {:<5} {} {:>3} {} {:>8}",
+        " #{:<4}{} {:>5} ▲△ {:<5} {} {:>3} {} {:>6}",
         game.id.0,
         text::right(black, names),
         black_clock,

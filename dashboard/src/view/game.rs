@@ -30,8 +30,8 @@ pub fn draw(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
     let shown = Shown { state, ui, game, ply, board: game.board_at(ply) };
     let large = area.width >= 110 && area.height >= 34;
     let (columns, rows) = if large { board::LARGE } else { board::SMALL };
-    let list = if area.width >= 110 { 42 } else { 26 };
-    let upper_height = (rows + 5).max(area.height * 6 / 10).min(area.height);
+    let list = if area.width >= 110 { 36 } else { 24 };
+    let upper_height = (rows + 7).max(area.height * 6 / 10).min(area.height);
     let left = Rect { width: columns + 4, height: upper_height, ..area };
     let right = Rect { x: area.right() - list, width: list, ..area };
     let lower = Rect { y: left.bottom(), height: area.height - upper_height, ..area };
@@ -93,7 +93,7 @@ fn engine(shown: &Shown<'_>, color: Color, area: Rect, paint: &mut Paint<'_>) {
     let Some(at) = at else { return };
     let made = &game.plies[at];
     let words = game.words();
-    let time = made.charged.map_or_else(|| "opening".to_owned(), |ms| format!("{} used", text::clock(ms)));
+    let time = made.charged.map_or_else(|| "opening".to_owned(), |ms| text::clock(ms));
     paint.line(inner, 0, &format!(" {} {}  {time}", at + 1, words[at]), Role::Plain);
     let Some(thought) = &made.thought else {
         paint.line(inner, 1, " it said nothing", Role::Quiet);
@@ -171,8 +171,8 @@ fn move_line(game: &Game, at: usize, words: &str, ui: &Ui, width: u16) -> String
     let words = if ui.ascii { &ply.usi } else { words };
     let time = ply.charged.map_or_else(|| "-".to_owned(), text::clock);
     let score = ply.thought.as_ref().and_then(|thought| thought.score).map(score_words).unwrap_or_default();
-    let name = usize::from(width).saturating_sub(5 + if width > 30 { 18 } else { 7 });
+    let name = usize::from(width).saturating_sub(5 + if width > 30 { 16 } else { 7 });
     let score = if width > 30 { score } else { String::new() };
     let line = format!("{at:>4} {} {time:>6}", text::left(words, name));
-    if width > 30 { format!("{line} {:>10}", score) } else { line }
+    if width > 30 { format!("{line} {score:>8}") } else { line }
 }
