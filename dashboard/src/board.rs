@@ -159,7 +159,9 @@ pub const RANKS: [char; 9] = ['一', '二', '三', '四', '五', '六', '七', '
 impl Square {
     fn from_usi(text: &[u8]) -> Option<Self> {
         match *text {
-            [file @ b'1'..=b'9', rank @ b'a'..=b'i'] => Some(Self { file: file - b'0', rank: rank - b'a' + 1 }),
+            [file @ b'1'..=b'9', rank @ b'a'..=b'i'] => {
+                Some(Self { file: file - b'0', rank: rank - b'a' + 1 })
+            }
             _ => None,
         }
     }

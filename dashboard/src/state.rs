@@ -107,7 +107,10 @@ impl State {
     /// Nothing has happened.
     #[must_use]
     pub fn new(mut head: Head) -> Self {
-        head.players.iter_mut().chain([&mut head.name, &mut head.format]).for_each(|text| *text = clean(text));
+        head.players
+            .iter_mut()
+            .chain([&mut head.name, &mut head.format])
+            .for_each(|text| *text = clean(text));
         Self {
             standings: Standings::new(&head.stages, head.players.len()),
             usage: vec![Usage::default(); head.players.len()],
@@ -170,7 +173,11 @@ impl State {
                 self.say(stamped.at, true, text);
             }
             Event::Verdict { verdict, llr, pairs } => {
-                self.say(stamped.at, false, &format!("verdict after {pairs} pairs: {verdict} (LLR {llr:.2})"));
+                self.say(
+                    stamped.at,
+                    false,
+                    &format!("verdict after {pairs} pairs: {verdict} (LLR {llr:.2})"),
+                );
             }
             Event::Closed => {
                 self.closed = true;
@@ -194,14 +201,16 @@ impl State {
         let (plies, replayed) = (end.plies, end.replayed);
         self.played.push(Played { game, pairing, outcome, plies, replayed, ended: at });
         // A board whose moves were not told is no board: the archive has it.
-        self.boards.retain(|id, board| *id != game || usize::try_from(plies).is_ok_and(|n| n == board.plies.len()));
+        self.boards
+            .retain(|id, board| *id != game || usize::try_from(plies).is_ok_and(|n| n == board.plies.len()));
         if let Some(board) = self.boards.get_mut(&game) {
             board.end = Some(End { outcome, at, evidence: clean_lines(&end.evidence) });
         }
         let fault = is_fault(outcome);
         self.faults += u64::from(fault);
         let (black, white) = (self.player(pairing.black), self.player(pairing.white));
-        let mut text = format!("#{} {black} - {white}: {outcome} after {plies} plies", game.0);
+        let (result, cause) = (result(outcome), outcome.cause());
+        let mut text = format!("#{} {black} - {white}  {result}  {cause}, {plies} plies", game.0);
         if fault {
             end.evidence.lines().take(40).for_each(|line| text.extend(["\n", line]));
         }
@@ -282,6 +291,17 @@ const RECENT: usize = 400;
 
 fn clean_lines(text: &str) -> String {
     text.lines().map(clean).collect::<Vec<_>>().join("\n")
+}
+
+/// A result as tables write it.
+#[must_use]
+pub fn result(outcome: Outcome) -> &'static str {
+    match outcome.winner() {
+        Some(referee::Color::Black) => "1-0",
+        Some(referee::Color::White) => "0-1",
+        None if outcome.counts() => "1/2",
+        None => "---",
+    }
 }
 
 /// Endings that are not shogi.

@@ -268,7 +268,9 @@ impl Player<'_> {
         match self.ui.act(action, &self.state) {
             None => {}
             Some(Wish::Quit) => return Ok(true),
-            Some(Wish::Interrupt) if self.ui.watching || self.shared.lingers.load(Relaxed) => return Ok(true),
+            Some(Wish::Interrupt) if self.ui.watching || self.shared.lingers.load(Relaxed) => {
+                return Ok(true);
+            }
             Some(Wish::Interrupt) => low_level::raise(SIGINT)?,
             Some(Wish::Suspend) => self.suspend()?,
             Some(Wish::Redraw) => self.terminal.clear()?,

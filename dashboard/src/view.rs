@@ -11,13 +11,7 @@ pub mod openings;
 mod paint;
 mod tables;
 
-use crate::{
-    input::Screen,
-    state::State,
-    text,
-    theme::Role,
-    ui::Ui,
-};
+use crate::{input::Screen, state::State, text, theme::Role, ui::Ui};
 use paint::Paint;
 use ratatui::{buffer::Buffer, layout::Rect};
 
@@ -81,7 +75,13 @@ fn title(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
 fn footer(ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
     if ui.writing || !ui.filter.is_empty() {
         let cursor = if ui.writing { "▏  Enter keeps, Esc drops" } else { "   Esc drops the filter" };
-        paint.text(area.x, area.y, area.width, &format!(" / {}{cursor}", text::clean(&ui.filter)), Role::Strong);
+        paint.text(
+            area.x,
+            area.y,
+            area.width,
+            &format!(" / {}{cursor}", text::clean(&ui.filter)),
+            Role::Strong,
+        );
         return;
     }
     if let Some(notice) = &ui.notice {
@@ -118,3 +118,6 @@ fn result_of(outcome: referee::Outcome, color: referee::Color) -> &'static str {
         None => "-",
     }
 }
+
+#[cfg(test)]
+mod tests;

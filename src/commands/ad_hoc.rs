@@ -1,6 +1,9 @@
 //! `renmei match`: what was typed becomes a configuration, which is then checked and played like any other.
 
-use super::{Exit, Failure, play::{OpenScreen, play}};
+use super::{
+    Exit, Failure,
+    play::{OpenScreen, play},
+};
 use crate::{
     cli::MatchArgs,
     config::{self, Environment},

@@ -179,7 +179,11 @@ pub fn score_words(score: Score) -> String {
     match score {
         Score::Cp(cp) => format!("{cp:+}"),
         Score::Mate(plies) if plies.unsigned_abs() == i32::MAX.unsigned_abs() => {
-            if plies > 0 { "mate".to_owned() } else { "mated".to_owned() }
+            if plies > 0 {
+                "mate".to_owned()
+            } else {
+                "mated".to_owned()
+            }
         }
         Score::Mate(plies) if plies > 0 => format!("mate {plies}"),
         Score::Mate(plies) => format!("mated {}", plies.unsigned_abs()),

@@ -21,7 +21,7 @@ pub fn draw(board: &Board, ui: &Ui, area: Rect, large: bool, paint: &mut Paint<'
     let edge = u16::from(large);
     for column in 0..9_u16 {
         let file = if ui.flipped { column + 1 } else { 9 - column };
-        let x = area.x + wide * column + edge + 1;
+        let x = area.x + wide * column + 2 * edge + 1;
         paint.text(x, area.y, 2, &file.to_string(), Role::Quiet);
     }
     for row in 0..9_u16 {
@@ -51,7 +51,7 @@ fn rule(area: Rect, row: u16, paint: &mut Paint<'_>) {
         9 => ("└", "┴", "┘"),
         _ => ("├", "┼", "┤"),
     };
-    let line = format!("{first}{}{last}", vec!["────"; 9].join(cross));
+    let line = format!("{first}{}{last}", ["────"; 9].join(cross));
     paint.text(area.x, area.y + 1 + 2 * row, 46, &line, Role::Quiet);
 }
 

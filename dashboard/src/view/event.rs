@@ -27,7 +27,8 @@ pub fn draw(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
             (left, Rect { x: left.right(), width: below.width - left.width, ..below })
         }
         false => {
-            let height = needed.min(below.height.saturating_sub(below.height.min(4 + games.len().min(4) as u16)));
+            let height =
+                needed.min(below.height.saturating_sub(below.height.min(4 + games.len().min(4) as u16)));
             let left = Rect { height, ..below };
             (left, Rect { y: left.bottom(), height: below.height - height, ..below })
         }
@@ -52,13 +53,15 @@ fn standings(state: &State, area: Rect, paint: &mut Paint<'_>) {
     paint.line(inner, 0, &heading, Role::Quiet);
     let room = inner.height.saturating_sub(2);
     for (at, line) in state.figures.lines.iter().enumerate().take(usize::from(room)) {
-        let role = if line.faults > 0 { Role::Fault } else { Role::Plain };
-        let words = standing(state, at, line, name, (los, wins));
-        paint.line(inner, 1 + at as u16, &words, Role::Plain);
+        let row = standing(state, at, line, name, (los, wins));
+        let y = 1 + at as u16;
+        paint.line(inner, y, &row, Role::Plain);
         if line.faults > 0 {
-            let end = text::columns(&words) as u16 + 1;
+            let words = text::cut(state.player(line.player), name);
+            paint.text(inner.x + 4, inner.y + y, name as u16, &words, Role::Fault);
+            let end = text::columns(&row) as u16 + 1;
             let told = format!("{} lost by fault", line.faults);
-            paint.text(inner.x + end, inner.y + 1 + at as u16, inner.width.saturating_sub(end), &told, role);
+            paint.text(inner.x + end, inner.y + y, inner.width.saturating_sub(end), &told, Role::Fault);
         }
     }
     paint.line(inner, inner.height.saturating_sub(1), &summary(&state.figures), Role::Quiet);
@@ -103,7 +106,11 @@ fn summary(figures: &Figures) -> String {
         Some((elo, Some(error))) => format!(" ({elo:+.0} ± {error:.0} Elo)"),
         _ => String::new(),
     };
-    format!("  first move {}{advantage} · draws {}", percent(figures.black_score, 1), percent(figures.draws, 1))
+    format!(
+        "  first move {}{advantage} · draws {}",
+        percent(figures.black_score, 1),
+        percent(figures.draws, 1)
+    )
 }
 
 fn running(state: &State, ui: &Ui, games: &[&Game], area: Rect, paint: &mut Paint<'_>) {

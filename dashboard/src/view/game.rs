@@ -30,13 +30,14 @@ pub fn draw(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
     let shown = Shown { state, ui, game, ply, board: game.board_at(ply) };
     let large = area.width >= 110 && area.height >= 34;
     let (columns, rows) = if large { board::LARGE } else { board::SMALL };
-    let list = if area.width >= 110 { 36 } else { 24 };
+    let list = if area.width >= 110 { 36 } else { 27 }.min(area.width / 3 + 1);
     let upper_height = (rows + 7).max(area.height * 6 / 10).min(area.height);
-    let left = Rect { width: columns + 4, height: upper_height, ..area };
+    let left = Rect { width: (columns + 4).min(area.width - list), height: upper_height, ..area };
     let right = Rect { x: area.right() - list, width: list, ..area };
     let lower = Rect { y: left.bottom(), height: area.height - upper_height, ..area };
     let lower = Rect { width: area.width - list, ..lower };
-    let middle = Rect { x: left.right(), width: right.x - left.right(), height: upper_height, ..area };
+    let middle =
+        Rect { x: left.right(), width: right.x.saturating_sub(left.right()), height: upper_height, ..area };
     the_board(&shown, left, large, paint);
     engines(&shown, middle, paint);
     moves(&shown, right, paint);
@@ -61,7 +62,8 @@ fn the_board(shown: &Shown<'_>, area: Rect, large: bool, paint: &mut Paint<'_>) 
         let (time, role) = clock::words(game, color, *ply, state.now);
         let width = inner.width.saturating_sub(text::columns(&time) as u16 + 1);
         let to_move = board.turn == color && game.end.is_none();
-        paint.text(inner.x, inner.y + row, width.saturating_sub(1), &words, if to_move { Role::Mover } else { Role::Plain });
+        let own = if to_move { Role::Mover } else { Role::Plain };
+        paint.text(inner.x, inner.y + row, width.saturating_sub(1), &words, own);
         paint.text(inner.x + width, inner.y + row, inner.width - width, &time, role);
     };
     let rows = if large { board::LARGE.1 } else { board::SMALL.1 };
@@ -81,7 +83,8 @@ fn the_board(shown: &Shown<'_>, area: Rect, large: bool, paint: &mut Paint<'_>) 
 /// What both engines say: white above, black below.
 fn engines(shown: &Shown<'_>, area: Rect, paint: &mut Paint<'_>) {
     let half = area.height / 2;
-    let (above, below) = if shown.ui.flipped { (Color::Black, Color::White) } else { (Color::White, Color::Black) };
+    let (above, below) =
+        if shown.ui.flipped { (Color::Black, Color::White) } else { (Color::White, Color::Black) };
     engine(shown, above, Rect { height: half, ..area }, paint);
     engine(shown, below, Rect { y: area.y + half, height: area.height - half, ..area }, paint);
 }
@@ -93,7 +96,7 @@ fn engine(shown: &Shown<'_>, color: Color, area: Rect, paint: &mut Paint<'_>) {
     let Some(at) = at else { return };
     let made = &game.plies[at];
     let words = game.words();
-    let time = made.charged.map_or_else(|| "opening".to_owned(), |ms| text::clock(ms));
+    let time = made.charged.map_or_else(|| "opening".to_owned(), text::clock);
     paint.line(inner, 0, &format!(" {} {}  {time}", at + 1, words[at]), Role::Plain);
     let Some(thought) = &made.thought else {
         paint.line(inner, 1, " it said nothing", Role::Quiet);

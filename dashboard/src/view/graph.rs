@@ -8,7 +8,9 @@ use referee::Color;
 /// Draws it.
 pub fn draw(game: &Game, shown: usize, area: Rect, paint: &mut Paint<'_>) {
     let label = 7;
-    let Some(width) = area.width.checked_sub(label).filter(|&width| width > 0 && area.height > 1) else { return };
+    let Some(width) = area.width.checked_sub(label).filter(|&width| width > 0 && area.height > 1) else {
+        return;
+    };
     let plot = Rect { x: area.x + label, width, ..area };
     let plies = game.plies.len().max(1);
     let zero = share_row(0.5, plot.height);

@@ -3,13 +3,12 @@
 use super::{paint::Paint, time_of_day};
 use crate::{
     input::KEYS,
-    state::{Played, State, is_fault},
+    state::{Played, State, is_fault, result},
     text,
     theme::Role,
     ui::Ui,
 };
 use ratatui::layout::Rect;
-use referee::Color;
 
 /// Every game that is over, newest first.
 pub fn played(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
@@ -36,12 +35,7 @@ pub fn played(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
 
 fn played_line(state: &State, game: &Played, names: usize) -> String {
     let [black, white] = [game.pairing.black, game.pairing.white].map(|player| state.player(player));
-    let result = match game.outcome.winner() {
-        Some(Color::Black) => "1-0",
-        Some(Color::White) => "0-1",
-        None if game.outcome.counts() => "1/2",
-        None => "---",
-    };
+    let result = result(game.outcome);
     let again = if game.replayed { ", played again" } else { "" };
     format!(
         " {:>5}  {} {}   {result} {:>5}  {}{again}  {}",
@@ -82,12 +76,8 @@ pub fn log(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
 pub fn help(area: Rect, paint: &mut Paint<'_>) {
     let height = (KEYS.len() as u16 + 3).min(area.height);
     let width = 82.min(area.width);
-    let at = Rect {
-        x: area.x + (area.width - width) / 2,
-        y: area.y + (area.height - height) / 2,
-        width,
-        height,
-    };
+    let at =
+        Rect { x: area.x + (area.width - width) / 2, y: area.y + (area.height - height) / 2, width, height };
     paint.clear(at);
     let inner = paint.frame(at, "Keys · any key closes this");
     for (row, (keys, meaning)) in KEYS.iter().enumerate() {

@@ -49,5 +49,9 @@ fn line(opening: u64, wdl: Wdl, width: u16) -> String {
     let bar = "█".repeat(filled) + &"░".repeat(room - filled);
     let (wins, losses, draws) = (wdl.wins, wdl.losses, wdl.draws);
     let score = format!("{:.1}%", 100.0 * score);
-    format!("{:>9} {games:>6} {wins:>4} {losses:>4} {draws:>4} {}  {bar}", opening + 1, text::right(&score, 7))
+    format!(
+        "{:>9} {games:>6} {wins:>4} {losses:>4} {draws:>4} {}  {bar}",
+        opening + 1,
+        text::right(&score, 7)
+    )
 }

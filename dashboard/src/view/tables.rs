@@ -19,10 +19,12 @@ pub fn cross(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
     let rows = usize::from(inner.height).saturating_sub(1);
     let chosen = ui.chosen.min(order.len().saturating_sub(1));
     let (left, top) = (chosen.saturating_sub(columns.max(1) - 1), chosen.saturating_sub(rows.max(1) - 1));
-    let heading: String = (left..order.len()).take(columns).map(|at| text::right(&(at + 1).to_string(), CELL)).collect();
+    let heading: String =
+        (left..order.len()).take(columns).map(|at| text::right(&(at + 1).to_string(), CELL)).collect();
     paint.line(inner, 0, &format!("{}{heading}", " ".repeat(name + 5)), Role::Quiet);
     for (row, at) in (top..order.len()).take(rows).enumerate() {
-        let cells: String = order.iter().skip(left).take(columns).map(|other| cell(state, order[at], *other)).collect();
+        let cells: String =
+            order.iter().skip(left).take(columns).map(|other| cell(state, order[at], *other)).collect();
         let words = format!(" {:>2} {} {cells}", at + 1, text::left(state.player(order[at]), name));
         let role = if at == chosen { Role::Chosen } else { Role::Plain };
         paint.row(inner, 1 + row as u16, &words, role);
@@ -54,7 +56,8 @@ pub fn engines(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
     let chosen = ui.chosen.min(state.usage.len().saturating_sub(1));
     for (row, usage) in state.usage.iter().enumerate().take(usize::from(inner.height).saturating_sub(2)) {
         let player = PlayerId(row as u16);
-        let faults = state.figures.lines.iter().find(|line| line.player == player).map_or(0, |line| line.faults);
+        let faults =
+            state.figures.lines.iter().find(|line| line.player == player).map_or(0, |line| line.faults);
         let words = engine(state.player(player), usage, faults, name);
         let role = if row == chosen { Role::Chosen } else { Role::Plain };
         paint.row(inner, 1 + row as u16, &words, role);
