@@ -34,8 +34,11 @@ pub struct Screen {
     /// Where lines for people go: nowhere while the screens are up.
     pub people: Box<dyn Write + Send>,
     /// Lets somebody who looks at the end of the event look on.
-    pub linger: Box<dyn FnOnce()>,
+    pub linger: Linger,
 }
+
+/// Returns when nobody looks any more; dropping it gives the terminal back at once.
+pub type Linger = Box<dyn FnOnce()>;
 
 /// Plays a plan to its end and reports.
 ///
@@ -79,7 +82,7 @@ fn follow(
     openings: Openings,
     args: &PlayingArgs,
     open_screen: OpenScreen,
-) -> Result<(Finished, Option<Box<dyn FnOnce()>>), Failure> {
+) -> Result<(Finished, Option<Linger>), Failure> {
     let wanted = !(args.no_dashboard || args.json || args.quiet);
     let screen = if wanted { open_screen(plan)? } else { None };
     let (people, mut feed, linger) = match screen {

@@ -7,3 +7,4 @@ mod commands;
 mod faults;
 mod ponder;
 mod resume;
+mod screen;
