@@ -3,10 +3,12 @@
 mod figures;
 mod game;
 mod usage;
+mod walk;
 
 pub use figures::{Figures, Gauge, Line};
 pub use game::{Clock, End, Game, Ply, score_words};
 pub use usage::Usage;
+pub use walk::Walk;
 
 use crate::text::clean;
 use referee::{
@@ -91,6 +93,8 @@ pub struct State {
     pub faults: u64,
     /// Ratings and the test's state, computed now and then.
     pub figures: Figures,
+    /// The way the sequential test has gone.
+    pub walk: Walk,
     /// What the engines did with their time, by [`PlayerId`].
     pub usage: Vec<Usage>,
     /// When this run of the event began, in ms since 1970 UTC.
@@ -115,6 +119,7 @@ impl State {
             standings: Standings::new(&head.stages, head.players.len()),
             usage: vec![Usage::default(); head.players.len()],
             head,
+            walk: Walk::default(),
             boards: BTreeMap::new(),
             played: vec![],
             log: VecDeque::new(),
@@ -149,6 +154,9 @@ impl State {
         if !matches!(stamped.event, Event::Moved(_)) {
             self.standings.fold(&stamped.event);
             self.figures.stale = true;
+            if let Some(test) = &self.head.test {
+                self.standings.due().iter().for_each(|counts| self.walk.step(test, counts));
+            }
         }
         self.now = self.now.max(stamped.at);
         match &stamped.event {

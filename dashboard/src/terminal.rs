@@ -275,6 +275,7 @@ impl Player<'_> {
             Some(Wish::Suspend) => self.suspend()?,
             Some(Wish::Redraw) => self.terminal.clear()?,
         }
+        self.fetch();
         Ok(false)
     }
 

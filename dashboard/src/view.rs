@@ -9,6 +9,7 @@ mod graph;
 mod lists;
 pub mod openings;
 mod paint;
+mod sprt;
 mod tables;
 
 use crate::{input::Screen, state::State, text, theme::Role, ui::Ui};

@@ -32,15 +32,30 @@ struct Shown {
 }
 
 impl Shown {
+    /// Plays so many games of two random movers.
     fn start(desk: &Desk, games: &str, more: &[&str]) -> Self {
+        let random = format!("cmd={}", program("renmei-random").display());
+        let db = desk.db().display().to_string();
+        let mut args = vec!["match", "--db", &db, "--games", games, "--oversubscribe", "--time", "10s"];
+        args.extend([
+            "--engine",
+            &random,
+            "name=uniform",
+            "--engine",
+            &random,
+            "name=other",
+            "option.Seed=9",
+        ]);
+        args.extend(more);
+        Self::run(desk, &args)
+    }
+
+    fn run(desk: &Desk, args: &[&str]) -> Self {
         let size = Winsize { ws_row: 40, ws_col: 120, ws_xpixel: 0, ws_ypixel: 0 };
         let OpenptyResult { master, slave } = openpty(&size, None).unwrap();
         let end = || slave.try_clone().unwrap();
-        let random = format!("cmd={}", program("renmei-random").display());
         let mut command = Command::new(env!("CARGO_BIN_EXE_renmei"));
-        command.current_dir(desk.dir.path()).env("TERM", "xterm").args(["match", "--db"]).arg(desk.db());
-        command.args(["--engine", &random, "name=uniform", "--engine", &random, "name=other", "option.Seed=9"]);
-        command.args(["--games", games, "--oversubscribe", "--time", "10s"]).args(more);
+        command.current_dir(desk.dir.path()).env("TERM", "xterm").args(args);
         let child = command.stdin(end()).stdout(end()).stderr(end()).spawn().unwrap();
         let keys = File::from(master.try_clone().unwrap());
         let (told, bytes) = mpsc::channel();
@@ -133,4 +148,19 @@ fn without_the_dashboard_a_terminal_gets_plain_lines() {
     assert_eq!(shown.child.wait().unwrap().code(), Some(0));
     shown.until("black scores");
     assert!(shown.seen.contains("2/2  ") && !shown.seen.contains('\u{1b}'), "{}", shown.seen);
+}
+
+#[test]
+fn an_event_that_is_over_is_watched_and_its_games_are_stepped_through() {
+    let desk = Desk::new();
+    assert_eq!(Shown::start(&desk, "2", &["--max-moves", "30"]).ends(), Some(0));
+    let mut shown = Shown::run(&desk, &["watch", &desk.db().display().to_string()]);
+    shown.until("the event is over");
+    shown.press("4\r");
+    shown.until("Evaluation");
+    // Only what changed is drawn, unless everything is asked for.
+    shown.press("g\u{c}");
+    shown.until("follows");
+    shown.press("q");
+    assert_eq!(shown.ends(), Some(0));
 }

@@ -1,8 +1,8 @@
 //! The event at one glance: who leads and by how much, is anything wrong, what is being played, when it will be over.
 
-use super::paint::Paint;
+use super::{paint::Paint, sprt};
 use crate::{
-    state::{Figures, Game, Gauge, Line, State, score_words},
+    state::{Figures, Game, Line, State, score_words},
     text,
     theme::Role,
     ui::Ui,
@@ -14,8 +14,8 @@ use referee::rating::Estimate;
 pub fn draw(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
     let mut below = area;
     if let Some(gauge) = &state.figures.gauge {
-        let strip = Rect { height: 4.min(below.height), ..below };
-        test(state, gauge, strip, paint);
+        let strip = Rect { height: sprt::rows(area.height).min(below.height), ..below };
+        sprt::draw(state, gauge, strip, paint);
         below = Rect { y: below.y + strip.height, height: below.height - strip.height, ..below };
     }
     let wide = area.width >= 120;
@@ -164,27 +164,4 @@ fn latest(state: &State, area: Rect, paint: &mut Paint<'_>) {
         let role = if line.fault { Role::Fault } else { Role::Plain };
         paint.line(inner, row as u16, &format!("  {} {first}", super::time_of_day(line.at)), role);
     }
-}
-
-fn test(state: &State, gauge: &Gauge, area: Rect, paint: &mut Paint<'_>) {
-    let inner = paint.frame(area, &format!("SPRT {}", state.head.test_words));
-    let span = gauge.upper - gauge.lower;
-    let share = ((gauge.llr - gauge.lower) / span).clamp(0.0, 1.0);
-    let columns = usize::from(inner.width).saturating_sub(24).max(3);
-    let at = ((columns - 1) as f64 * share).round() as usize;
-    let bar: String = (0..columns).map(|column| if column == at { '●' } else { '─' }).collect();
-    paint.line(inner, 0, &format!(" H0 {:>6.2} ├{bar}┤ {:<+6.2} H1", gauge.lower, gauge.upper), Role::Plain);
-    let role = match &gauge.verdict {
-        Some(_) => Role::Strong,
-        None if gauge.llr > 0.0 => Role::Good,
-        None => Role::Plain,
-    };
-    let towards = match &gauge.verdict {
-        Some(verdict) => format!("{verdict} accepted"),
-        None if gauge.llr >= 0.0 => format!("{:.0}% to H1", 100.0 * gauge.llr / gauge.upper),
-        None => format!("{:.0}% to H0", 100.0 * gauge.llr / gauge.lower),
-    };
-    let counts = gauge.pentanomial.map(|n| n.to_string()).join(" ");
-    let words = format!(" LLR {:.2} ({towards}) · {} pairs · {counts}", gauge.llr, gauge.pairs);
-    paint.line(inner, 1, &words, role);
 }
