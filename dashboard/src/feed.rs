@@ -28,8 +28,11 @@ pub fn pair() -> (Feed, Inbox) {
 }
 
 impl Feed {
-    /// Leaves events for the next frame. Never blocks for longer than it takes to move them.
+    /// Leaves events for the next frame, while anybody looks. Never blocks for longer than it takes to move them.
     pub fn tell(&self, batch: Vec<Stamped>) {
+        if self.is_deserted() {
+            return;
+        }
         self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner).extend(batch);
     }
 
@@ -89,5 +92,7 @@ mod tests {
         assert!(!feed.is_deserted());
         drop(inbox);
         assert!(feed.is_deserted());
+        feed.tell(vec![Stamped { at: 0, event: Event::Closed }]);
+        assert!(feed.0.waiting.lock().unwrap().is_empty(), "nothing piles up");
     }
 }

@@ -13,7 +13,11 @@ use crate::{
 use ratatui::{
     Terminal,
     backend::CrosstermBackend,
-    crossterm::event::{self, Event as Terminal_},
+    crossterm::{
+        event::{self, Event as Told},
+        execute,
+        terminal::{Clear, ClearType},
+    },
 };
 use referee::event::{GameId, Stamped};
 use signal_hook::{
@@ -138,7 +142,7 @@ impl Write for Curtain {
 
 fn show(setting: Setting, inbox: &Inbox, shared: &Shared) -> io::Result<()> {
     let mut state = State::new(setting.head);
-    setting.before.iter().for_each(|stamped| state.fold(stamped));
+    setting.before.into_iter().for_each(|stamped| state.fold(&stamped));
     while inbox.waiting() == 0 {
         if inbox.is_over() || shared.leave.load(Relaxed) {
             return Ok(());
@@ -259,9 +263,12 @@ impl Player<'_> {
     }
 
     /// Whether the reader leaves.
-    fn terminal_event(&mut self, event: &Terminal_) -> io::Result<bool> {
+    fn terminal_event(&mut self, event: &Told) -> io::Result<bool> {
         self.dirty = true;
-        let Terminal_::Key(key) = event else { return Ok(false) };
+        if let Told::Resize(..) = event {
+            self.anew()?;
+        }
+        let Told::Key(key) = event else { return Ok(false) };
         self.shared.touched.store(true, Relaxed);
         self.ui.notice = None;
         let Some(action) = input::action(*key, self.ui.writing) else { return Ok(false) };
@@ -273,7 +280,7 @@ impl Player<'_> {
             }
             Some(Wish::Interrupt) => low_level::raise(SIGINT)?,
             Some(Wish::Suspend) => self.suspend()?,
-            Some(Wish::Redraw) => self.terminal.clear()?,
+            Some(Wish::Redraw) => self.anew()?,
         }
         self.fetch();
         Ok(false)
@@ -284,7 +291,14 @@ impl Player<'_> {
         low_level::emulate_default_handler(SIGTSTP)?;
         self.signals.suspend.store(false, Relaxed);
         self.stage.enter_again()?;
-        self.terminal.clear()
+        self.anew()
+    }
+
+    /// Forgets what is on the terminal. The library would first ask the terminal for its cursor, and wait for it.
+    fn anew(&mut self) -> io::Result<()> {
+        execute!(io::stdout(), Clear(ClearType::All))?;
+        self.terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
+        Ok(())
     }
 }
 
