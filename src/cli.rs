@@ -53,6 +53,8 @@ pub enum Command {
     Check(CheckArgs),
     /// Print standings, Elo and endings of an event in a database.
     Report(ReportArgs),
+    /// Show an event of a database that runs elsewhere or is over.
+    Watch(WatchArgs),
     /// Write games of a database as records.
     Export(ExportArgs),
     /// Read records into a database.
@@ -100,6 +102,9 @@ pub struct PlayingArgs {
     /// Print no line per game.
     #[arg(long, short)]
     pub quiet: bool,
+    /// Print a line per game on a terminal too, instead of showing the dashboard.
+    #[arg(long)]
+    pub no_dashboard: bool,
 }
 
 /// `renmei match`.
@@ -215,6 +220,16 @@ pub struct ReportArgs {
     /// Print JSON.
     #[arg(long)]
     pub json: bool,
+}
+
+/// `renmei watch`.
+#[derive(Debug, Args)]
+pub struct WatchArgs {
+    /// The database.
+    pub db: PathBuf,
+    /// The event, by name; by default the last one.
+    #[arg(long, value_name = "NAME")]
+    pub event: Option<String>,
 }
 
 /// A record format.

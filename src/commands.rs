@@ -6,7 +6,7 @@ mod play;
 
 pub use ad_hoc::ad_hoc;
 pub use calculator::sprt;
-pub use play::run;
+pub use play::{OpenScreen, Screen, run};
 
 use crate::{
     check::CheckError,

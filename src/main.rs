@@ -1,5 +1,7 @@
 //! The program: what was typed becomes one command, and the command an exit code.
 
+mod screen;
+
 use renmei::{
     cli::{self, Command},
     commands::{self, Exit},
@@ -8,9 +10,10 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let done = match cli::parse().command {
-        Command::Run(args) => commands::run(&args),
-        Command::Match(args) => commands::ad_hoc(&args),
+        Command::Run(args) => commands::run(&args, screen::open),
+        Command::Match(args) => commands::ad_hoc(&args, screen::open),
         Command::Report(args) => commands::report(&args),
+        Command::Watch(args) => screen::watch(&args),
         Command::Sprt(args) => commands::sprt(&args),
         Command::Completions { shell } => commands::completions(shell),
         Command::Check(args) => commands::check(&args),

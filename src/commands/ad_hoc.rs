@@ -1,6 +1,9 @@
 //! `renmei match`: what was typed becomes a configuration, which is then checked and played like any other.
 
-use super::{Exit, Failure, play::play};
+use super::{
+    Exit, Failure,
+    play::{OpenScreen, play},
+};
 use crate::{
     cli::MatchArgs,
     config::{self, Environment},
@@ -12,12 +15,12 @@ use toml::{Table, Value};
 ///
 /// # Errors
 /// When what was typed is wrong or the engines cannot play.
-pub fn ad_hoc(args: &MatchArgs) -> Result<Exit, Failure> {
+pub fn ad_hoc(args: &MatchArgs, open_screen: OpenScreen) -> Result<Exit, Failure> {
     let config = configuration(args).map_err(Failure::Usage)?;
     let text = toml::to_string(&config).map_err(|e| Failure::Usage(e.to_string()))?;
     let environment = Environment::here(Path::new(".")).map_err(|e| Failure::Other(e.to_string()))?;
     let plan = config::parse(&text, None, &environment).map_err(Failure::Config)?;
-    play(plan, &args.playing)
+    play(plan, &args.playing, open_screen)
 }
 
 fn configuration(args: &MatchArgs) -> Result<Table, String> {

@@ -6,10 +6,10 @@ use crate::{
     config, openings,
     plan::Plan,
     report::{Announcer, Head, Report, verdict},
-    run::{self, RunError, preflight},
+    run::{self, Finished, RunError, preflight},
     store::Store,
 };
-use referee::{schedule::Schedule, sprt::Verdict};
+use referee::{event::Stamped, opening::Openings, schedule::Schedule, sprt::Verdict};
 use std::{
     fs::OpenOptions,
     io::{self, Write},
@@ -19,16 +19,32 @@ use std::{
 ///
 /// # Errors
 /// When the configuration is wrong or the event cannot be played.
-pub fn run(args: &RunArgs) -> Result<Exit, Failure> {
+pub fn run(args: &RunArgs, open_screen: OpenScreen) -> Result<Exit, Failure> {
     let plan = config::load(&args.file).map_err(Failure::Config)?;
-    play(plan, &args.playing)
+    play(plan, &args.playing, open_screen)
 }
+
+/// Opens the screens for an event that is about to be played or gone on with; `None`: there is no terminal for them.
+pub type OpenScreen = fn(&Plan) -> Result<Option<Screen>, Failure>;
+
+/// Screens that follow an event. Dropping them gives the terminal back.
+pub struct Screen {
+    /// Takes what was committed; never makes the store wait.
+    pub feed: Box<dyn FnMut(Vec<Stamped>) + Send>,
+    /// Where lines for people go: nowhere while the screens are up.
+    pub people: Box<dyn Write + Send>,
+    /// Lets somebody who looks at the end of the event look on.
+    pub linger: Linger,
+}
+
+/// Returns when nobody looks any more; dropping it gives the terminal back at once.
+pub type Linger = Box<dyn FnOnce()>;
 
 /// Plays a plan to its end and reports.
 ///
 /// # Errors
 /// When it cannot be played.
-pub fn play(mut plan: Plan, args: &PlayingArgs) -> Result<Exit, Failure> {
+pub fn play(mut plan: Plan, args: &PlayingArgs, open_screen: OpenScreen) -> Result<Exit, Failure> {
     overrule(&mut plan, args);
     let lines = match &plan.openings {
         Some(openings) => openings::load(openings).map_err(|faults| Failure::Usage(faults.to_string()))?,
@@ -42,8 +58,10 @@ pub fn play(mut plan: Plan, args: &PlayingArgs) -> Result<Exit, Failure> {
         return Err(RunError::Engines(faults).into());
     }
     let openings = run::in_order(lines, &plan);
-    let mut announcer = announcer(&plan, args)?;
-    let finished = run::run(&plan, openings, move |batch| announcer.tell(&batch))?;
+    let (finished, linger) = follow(&plan, openings, args, open_screen)?;
+    if let Some(linger) = linger.filter(|_| !finished.interrupted) {
+        linger();
+    }
     let mut report = Report::new(&Head::of(&plan), &finished.standings, !finished.interrupted);
     report.skipped = plan.skipped.iter().map(|skipped| skipped.name.clone()).collect();
     if !args.json {
@@ -58,6 +76,29 @@ pub fn play(mut plan: Plan, args: &PlayingArgs) -> Result<Exit, Failure> {
     })
 }
 
+/// Plays, and tells everybody who should hear of it.
+fn follow(
+    plan: &Plan,
+    openings: Openings,
+    args: &PlayingArgs,
+    open_screen: OpenScreen,
+) -> Result<(Finished, Option<Linger>), Failure> {
+    let wanted = !(args.no_dashboard || args.json || args.quiet);
+    let screen = if wanted { open_screen(plan)? } else { None };
+    let (people, mut feed, linger) = match screen {
+        Some(Screen { feed, people, linger }) => (Some(people), Some(feed), Some(linger)),
+        None => (None, None, None),
+    };
+    let mut announcer = announcer(plan, args, people)?;
+    let finished = run::run(plan, openings, move |batch| {
+        announcer.tell(&batch);
+        if let Some(feed) = &mut feed {
+            feed(batch);
+        }
+    })?;
+    Ok((finished, linger))
+}
+
 fn overrule(plan: &mut Plan, args: &PlayingArgs) {
     if let Some(db) = &args.db {
         plan.database.clone_from(db);
@@ -69,13 +110,18 @@ fn overrule(plan: &mut Plan, args: &PlayingArgs) {
     plan.affinity |= args.affinity;
 }
 
-fn announcer(plan: &Plan, args: &PlayingArgs) -> Result<Announcer, Failure> {
+fn announcer(
+    plan: &Plan,
+    args: &PlayingArgs,
+    curtain: Option<Box<dyn Write + Send>>,
+) -> Result<Announcer, Failure> {
     let schedule = Schedule::new(&plan.stages, plan.engines.len(), plan.seed, plan.replay_draws, true);
     let mut announcer = Announcer::new(Head::of(plan), schedule.total(), played_before(plan));
     if !args.quiet {
-        let people: Box<dyn Write + Send> =
-            if args.json { Box::new(io::stderr()) } else { Box::new(io::stdout()) };
-        announcer = announcer.people(people);
+        let plain = || -> Box<dyn Write + Send> {
+            if args.json { Box::new(io::stderr()) } else { Box::new(io::stdout()) }
+        };
+        announcer = announcer.people(curtain.unwrap_or_else(plain));
     }
     if let Some(path) = &args.events {
         let file = OpenOptions::new().create(true).append(true).open(path);

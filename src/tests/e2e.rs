@@ -8,3 +8,4 @@ mod faults;
 mod formats;
 mod ponder;
 mod resume;
+mod screen;

@@ -1,0 +1,230 @@
+//! Keys become actions; what an action does is the business of [`crate::ui`].
+
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+
+/// A screen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Screen {
+    /// Standings, test, progress, what runs.
+    #[default]
+    Event,
+    /// Boards of the running games.
+    Games,
+    /// One game.
+    Game,
+    /// Every game that is over.
+    Played,
+    /// Who scored how much against whom.
+    Table,
+    /// What engines do with their time.
+    Engines,
+    /// Score by opening.
+    Openings,
+    /// What happened.
+    Log,
+}
+
+impl Screen {
+    /// All of them, in the order of their keys.
+    pub const ALL: [Self; 8] = [
+        Self::Event,
+        Self::Games,
+        Self::Game,
+        Self::Played,
+        Self::Table,
+        Self::Engines,
+        Self::Openings,
+        Self::Log,
+    ];
+
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Event => "event",
+            Self::Games => "boards",
+            Self::Game => "game",
+            Self::Played => "played",
+            Self::Table => "table",
+            Self::Engines => "engines",
+            Self::Openings => "openings",
+            Self::Log => "log",
+        }
+    }
+}
+
+/// What a reader wants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Another screen.
+    Show(Screen),
+    /// The next screen, or the one before.
+    Turn(isize),
+    /// Rows up (negative) or down.
+    Vertical(isize),
+    /// Columns, or plies, back (negative) or on.
+    Sideways(isize),
+    /// A page up (negative) or down.
+    Page(isize),
+    /// To the start.
+    First,
+    /// To the end, and follow it.
+    Last,
+    /// The game after the one shown, or before it.
+    Neighbour(isize),
+    /// Open what is chosen.
+    Open,
+    /// Back to where one came from.
+    Back,
+    /// The list of keys.
+    Help,
+    /// Write a filter.
+    Filter,
+    /// A letter of the filter.
+    Letter(char),
+    /// Take its last letter back.
+    Erase,
+    /// Hold the screen still, or let it go on.
+    Pause,
+    /// Kanji or letters.
+    Pieces,
+    /// White at the bottom, or black.
+    Flip,
+    /// Leave the screens; the event goes on.
+    Quit,
+    /// Stop the event, as Ctrl-C does everywhere.
+    Interrupt,
+    /// Give the terminal back for a while.
+    Suspend,
+    /// Draw everything anew.
+    Redraw,
+}
+
+/// What a key means; `writing`: a filter is being written.
+#[must_use]
+pub fn action(key: KeyEvent, writing: bool) -> Option<Action> {
+    if key.kind == KeyEventKind::Release {
+        return None;
+    }
+    if key.modifiers.contains(KeyModifiers::CONTROL) {
+        return control(key.code);
+    }
+    match (key.code, writing) {
+        (KeyCode::Char(letter), true) => Some(Action::Letter(letter)),
+        (KeyCode::Backspace, true) => Some(Action::Erase),
+        (KeyCode::Char(letter), false) => letter_key(letter),
+        (code, _) => named_key(code),
+    }
+}
+
+fn control(code: KeyCode) -> Option<Action> {
+    match code {
+        KeyCode::Char('c') => Some(Action::Interrupt),
+        KeyCode::Char('z') => Some(Action::Suspend),
+        KeyCode::Char('l') => Some(Action::Redraw),
+        KeyCode::Char('d' | 'f') => Some(Action::Page(1)),
+        KeyCode::Char('u' | 'b') => Some(Action::Page(-1)),
+        _ => None,
+    }
+}
+
+fn letter_key(letter: char) -> Option<Action> {
+    Some(match letter {
+        'h' => Action::Sideways(-1),
+        'j' => Action::Vertical(1),
+        'k' => Action::Vertical(-1),
+        'l' => Action::Sideways(1),
+        'g' => Action::First,
+        'G' => Action::Last,
+        'n' => Action::Neighbour(1),
+        'N' => Action::Neighbour(-1),
+        'a' => Action::Pieces,
+        'f' => Action::Flip,
+        'p' | ' ' => Action::Pause,
+        '/' => Action::Filter,
+        '?' => Action::Help,
+        'q' => Action::Quit,
+        '1'..='8' => Action::Show(Screen::ALL[usize::from(letter as u8 - b'1')]),
+        'o' => Action::Show(Screen::Openings),
+        'e' => Action::Show(Screen::Engines),
+        't' => Action::Show(Screen::Table),
+        'L' => Action::Show(Screen::Log),
+        _ => return None,
+    })
+}
+
+fn named_key(code: KeyCode) -> Option<Action> {
+    Some(match code {
+        KeyCode::Up => Action::Vertical(-1),
+        KeyCode::Down => Action::Vertical(1),
+        KeyCode::Left => Action::Sideways(-1),
+        KeyCode::Right => Action::Sideways(1),
+        KeyCode::PageUp => Action::Page(-1),
+        KeyCode::PageDown => Action::Page(1),
+        KeyCode::Home => Action::First,
+        KeyCode::End => Action::Last,
+        KeyCode::Tab => Action::Turn(1),
+        KeyCode::BackTab => Action::Turn(-1),
+        KeyCode::Enter => Action::Open,
+        KeyCode::Esc | KeyCode::Backspace => Action::Back,
+        KeyCode::F(1) => Action::Help,
+        _ => return None,
+    })
+}
+
+/// Every key with what it does, as the help shows it.
+pub const KEYS: &[(&str, &str)] = &[
+    ("1 - 8", "event, boards, game, played, table, engines, openings, log"),
+    ("t e o L", "table, engines, openings, log"),
+    ("Tab  Shift-Tab", "next screen, screen before"),
+    ("↑ ↓  k j", "choose a row or a board; in a game: ten plies"),
+    ("← →  h l", "choose a board; in a game: one ply back or on"),
+    ("PgUp PgDn  ^U ^D", "a page"),
+    ("Home  g", "first row; in a game: its start"),
+    ("End  G", "last row; in a game: its end, and follow it"),
+    ("Enter", "open the chosen game"),
+    ("Esc  Backspace", "back"),
+    ("n N", "next game, game before"),
+    ("/", "filter by player or ending; Enter keeps it, Esc drops it"),
+    ("p  Space", "hold the screen still, or go on"),
+    ("a", "kanji pieces, or letters"),
+    ("f", "turn the board round"),
+    ("^L", "draw everything anew"),
+    ("^Z", "give the terminal back for a while"),
+    ("q", "leave the screens; games go on, and lines tell of them"),
+    ("^C", "stop: finish the running games; again: adjourn them"),
+    ("?  F1", "this list"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn press(code: KeyCode, writing: bool) -> Option<Action> {
+        action(KeyEvent::new(code, KeyModifiers::NONE), writing)
+    }
+
+    #[test]
+    fn vim_and_arrow_keys_mean_the_same() {
+        let same = [('h', KeyCode::Left), ('j', KeyCode::Down), ('k', KeyCode::Up), ('l', KeyCode::Right)];
+        for (letter, arrow) in same {
+            assert_eq!(press(KeyCode::Char(letter), false), press(arrow, false));
+            assert!(press(arrow, false).is_some());
+        }
+    }
+
+    #[test]
+    fn letters_go_into_the_filter_while_it_is_written_but_ctrl_c_still_stops() {
+        assert_eq!(press(KeyCode::Char('q'), true), Some(Action::Letter('q')));
+        let ctrl_c = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
+        assert_eq!(action(ctrl_c, true), Some(Action::Interrupt));
+    }
+
+    #[test]
+    fn every_digit_in_the_help_opens_a_screen() {
+        for (at, screen) in Screen::ALL.into_iter().enumerate() {
+            let digit = char::from(b'1' + at as u8);
+            assert_eq!(press(KeyCode::Char(digit), false), Some(Action::Show(screen)));
+        }
+    }
+}

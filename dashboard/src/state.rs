@@ -1,0 +1,326 @@
+//! What the screens show: a fold of the event's stream, on top of the referee's standings.
+
+mod figures;
+mod game;
+mod usage;
+mod walk;
+
+pub use figures::{Figures, Gauge, Line};
+pub use game::{Clock, End, Game, Ply, score_words};
+pub use usage::Usage;
+pub use walk::Walk;
+
+use crate::text::clean;
+use referee::{
+    AbortBy, Outcome,
+    clock::TimeControl,
+    event::{Event, GameEnded, GameId, PlayerId, Stamped},
+    schedule::{Pairing, Stage},
+    sprt::Sprt,
+    standings::Standings,
+};
+use std::collections::{BTreeMap, VecDeque};
+
+/// What has to be known of an event beside its stream.
+#[derive(Clone, Debug, Default)]
+pub struct Head {
+    /// Its name.
+    pub name: String,
+    /// Its format in words.
+    pub format: String,
+    /// Its stages.
+    pub stages: Vec<Stage>,
+    /// The players' names, by [`PlayerId`].
+    pub players: Vec<String>,
+    /// The players' clocks, by [`PlayerId`]; absent where they are not known.
+    pub times: Vec<TimeControl>,
+    /// Its sequential test.
+    pub test: Option<Sprt>,
+    /// The test in words.
+    pub test_words: String,
+    /// Games of the whole event, where that is known.
+    pub total: Option<u64>,
+}
+
+/// A game that is over, in few bytes: an event may have a hundred thousand.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Played {
+    /// Which.
+    pub game: GameId,
+    /// Its place in the schedule.
+    pub pairing: Pairing,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Plies on the board.
+    pub plies: u32,
+    /// Whether it was drawn and played again.
+    pub replayed: bool,
+    /// When it ended, in ms since 1970 UTC.
+    pub ended: i64,
+}
+
+/// A line of the log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogLine {
+    /// When, in ms since 1970 UTC.
+    pub at: i64,
+    /// Whether it is a fault.
+    pub fault: bool,
+    /// What, printable, perhaps in several lines.
+    pub text: String,
+}
+
+/// Lines of the log that are kept.
+const LOG: usize = 2000;
+
+/// Boards of games that are over, kept to look back at without asking the archive.
+const BOARDS: usize = 64;
+
+/// Everything the screens show.
+#[derive(Clone, Debug)]
+pub struct State {
+    /// The event.
+    pub head: Head,
+    /// Who stands where.
+    pub standings: Standings,
+    /// Boards: of every running game, and of some that are over.
+    pub boards: BTreeMap<GameId, Game>,
+    /// Every game that is over, in the order of their ends.
+    pub played: Vec<Played>,
+    /// What happened, newest last.
+    pub log: VecDeque<LogLine>,
+    /// Faults of engines and of the event: losses that are not shogi, and everything a host should know.
+    pub faults: u64,
+    /// Ratings and the test's state, computed now and then.
+    pub figures: Figures,
+    /// The way the sequential test has gone.
+    pub walk: Walk,
+    /// What the engines did with their time, by [`PlayerId`].
+    pub usage: Vec<Usage>,
+    /// When this run of the event began, in ms since 1970 UTC.
+    pub opened: Option<i64>,
+    /// Games that were over when it began.
+    pub before: usize,
+    /// Whether the event is over.
+    pub closed: bool,
+    /// The present, in ms since 1970 UTC.
+    pub now: i64,
+}
+
+impl State {
+    /// Nothing has happened.
+    #[must_use]
+    pub fn new(mut head: Head) -> Self {
+        head.players
+            .iter_mut()
+            .chain([&mut head.name, &mut head.format])
+            .for_each(|text| *text = clean(text));
+        Self {
+            standings: Standings::new(&head.stages, head.players.len()),
+            usage: vec![Usage::default(); head.players.len()],
+            head,
+            walk: Walk::default(),
+            boards: BTreeMap::new(),
+            played: vec![],
+            log: VecDeque::new(),
+            faults: 0,
+            figures: Figures::default(),
+            opened: None,
+            before: 0,
+            closed: false,
+            now: 0,
+        }
+    }
+
+    /// A player's name, printable.
+    #[must_use]
+    pub fn player(&self, player: PlayerId) -> &str {
+        self.head.players.get(player.index()).map_or("?", String::as_str)
+    }
+
+    /// The clock a player has; untimed where that is not known.
+    #[must_use]
+    pub fn time(&self, player: PlayerId) -> TimeControl {
+        self.head.times.get(player.index()).copied().unwrap_or_default()
+    }
+
+    /// The running games, in the order of their starts.
+    pub fn running(&self) -> impl Iterator<Item = &Game> {
+        self.boards.values().filter(|game| game.end.is_none())
+    }
+
+    /// Takes in what happened.
+    pub fn fold(&mut self, stamped: &Stamped) {
+        if !matches!(stamped.event, Event::Moved(_)) {
+            self.standings.fold(&stamped.event);
+            self.figures.stale = true;
+            if let Some(test) = &self.head.test {
+                self.standings.due().iter().for_each(|counts| self.walk.step(test, counts));
+            }
+        }
+        self.now = self.now.max(stamped.at);
+        match &stamped.event {
+            Event::Opened(opened) => {
+                self.boards.retain(|_, game| game.end.is_some());
+                (self.opened, self.before) = (Some(stamped.at), self.played.len());
+                self.closed = false;
+                let how = if opened.resumed { "goes on" } else { "begins" };
+                self.say(stamped.at, false, &format!("{} {how}: {}", opened.name, opened.format));
+            }
+            Event::GameStarted(started) => {
+                let times = [started.pairing.black, started.pairing.white].map(|player| self.time(player));
+                let _before = self.boards.insert(started.game, Game::new(started, times, stamped.at));
+            }
+            Event::Moved(moved) => self.moved(moved, stamped.at),
+            Event::GameEnded(end) => self.ended(end, stamped.at),
+            Event::Bye { round, player, .. } => {
+                self.say(stamped.at, false, &format!("round {round}: {} has a bye", self.player(*player)));
+            }
+            Event::Fault { text, .. } => {
+                self.faults += 1;
+                self.say(stamped.at, true, text);
+            }
+            Event::Verdict { verdict, llr, pairs } => {
+                self.say(
+                    stamped.at,
+                    false,
+                    &format!("verdict after {pairs} pairs: {verdict} (LLR {llr:.2})"),
+                );
+            }
+            Event::Closed => {
+                self.closed = true;
+                self.say(stamped.at, false, "the event is over");
+            }
+        }
+    }
+
+    fn moved(&mut self, moved: &referee::event::Moved, at: i64) {
+        let Some(game) = self.boards.get_mut(&moved.game) else { return };
+        let player = game.players()[moved.color.index()];
+        if game.moved(moved, at)
+            && let Some(usage) = self.usage.get_mut(player.index())
+        {
+            usage.add(moved);
+        }
+    }
+
+    fn ended(&mut self, end: &GameEnded, at: i64) {
+        let (game, pairing, outcome) = (end.game, end.pairing, end.outcome);
+        let (plies, replayed) = (end.plies, end.replayed);
+        self.played.push(Played { game, pairing, outcome, plies, replayed, ended: at });
+        // A board whose moves were not told is no board: the archive has it.
+        self.boards
+            .retain(|id, board| *id != game || usize::try_from(plies).is_ok_and(|n| n == board.plies.len()));
+        if let Some(board) = self.boards.get_mut(&game) {
+            board.end = Some(End { outcome, at, evidence: clean_lines(&end.evidence) });
+        }
+        let fault = is_fault(outcome);
+        self.faults += u64::from(fault);
+        let (black, white) = (self.player(pairing.black), self.player(pairing.white));
+        let (result, cause) = (result(outcome), outcome.cause());
+        let mut text = format!("#{} {black} - {white}  {result}  {cause}, {plies} plies", game.0);
+        if fault {
+            end.evidence.lines().take(40).for_each(|line| text.extend(["\n", line]));
+        }
+        self.say(at, fault, &text);
+        self.forget();
+    }
+
+    /// Keeps the boards of the games that ended last.
+    fn forget(&mut self) {
+        let over = |game: &Game| game.end.as_ref().map(|end| end.at);
+        while self.boards.values().filter(|game| game.end.is_some()).count() > BOARDS {
+            let oldest = self.boards.iter().filter_map(|(id, game)| Some((over(game)?, *id))).min();
+            if let Some((_, id)) = oldest {
+                self.boards.remove(&id);
+            }
+        }
+    }
+
+    /// Writes a line into the log.
+    pub fn say(&mut self, at: i64, fault: bool, text: &str) {
+        self.log.push_back(LogLine { at, fault, text: clean_lines(text) });
+        if self.log.len() > LOG {
+            self.log.pop_front();
+        }
+    }
+
+    /// Takes in a game from the archive: its events, without its effect on anything but its board.
+    pub fn recall(&mut self, events: &[Stamped]) {
+        let Some(Stamped { at, event: Event::GameStarted(started) }) = events.first() else { return };
+        let times = [started.pairing.black, started.pairing.white].map(|player| self.time(player));
+        let mut game = Game::new(started, times, *at);
+        for stamped in events {
+            match &stamped.event {
+                Event::Moved(moved) => _ = game.moved(moved, stamped.at),
+                Event::GameEnded(end) => {
+                    let evidence = clean_lines(&end.evidence);
+                    game.end = Some(End { outcome: end.outcome, at: stamped.at, evidence });
+                }
+                _ => {}
+            }
+        }
+        self.boards.insert(started.game, game);
+    }
+
+    /// The present is now; ratings are computed again if anything changed and a second has passed.
+    pub fn tick(&mut self, now: i64) {
+        self.now = now;
+        if self.figures.is_due(now) {
+            self.figures = Figures::of(&self.head, &self.standings, now);
+        }
+    }
+
+    /// Games that count.
+    #[must_use]
+    pub fn counted(&self) -> u64 {
+        self.standings.total().players.iter().map(|record| record.games().games()).sum::<u64>() / 2
+    }
+
+    /// Milliseconds until the event is over, by the pace of the last games of this run; `None` before there is one.
+    #[must_use]
+    pub fn to_go(&self) -> Option<u64> {
+        let left = self.head.total?.checked_sub(self.counted())?;
+        let run = &self.played[self.before.min(self.played.len())..];
+        let recent = &run[run.len().saturating_sub(RECENT)..];
+        let since = match run.len() > recent.len() {
+            true => run[run.len() - recent.len() - 1].ended,
+            false => self.opened?,
+        };
+        let counts = |played: &&Played| played.outcome.counts() && !played.replayed;
+        let games = recent.iter().filter(counts).count();
+        let took = u64::try_from(recent.last()?.ended.max(self.now) - since).ok()?;
+        (games > 0).then(|| (u128::from(took) * u128::from(left) / games as u128) as u64)
+    }
+}
+
+/// Games whose pace tells when the event will be over.
+const RECENT: usize = 400;
+
+fn clean_lines(text: &str) -> String {
+    text.lines().map(clean).collect::<Vec<_>>().join("\n")
+}
+
+/// A result as tables write it.
+#[must_use]
+pub fn result(outcome: Outcome) -> &'static str {
+    match outcome.winner() {
+        Some(referee::Color::Black) => "1-0",
+        Some(referee::Color::White) => "0-1",
+        None if outcome.counts() => "1/2",
+        None => "---",
+    }
+}
+
+/// Endings that are not shogi.
+#[must_use]
+pub fn is_fault(outcome: Outcome) -> bool {
+    use referee::WinBy::{Default, Disconnection, IllegalDeclaration, IllegalMove, Time};
+    match outcome {
+        Outcome::Win { by, .. } => {
+            matches!(by, Time | Disconnection | Default | IllegalDeclaration | IllegalMove(_))
+        }
+        Outcome::Draw { .. } => false,
+        Outcome::Aborted { by } => by != AbortBy::Stopped,
+    }
+}

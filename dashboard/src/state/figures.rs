@@ -1,0 +1,161 @@
+//! Ratings and the sequential test's state: computed from the standings, at most once a second.
+
+use super::Head;
+use referee::{
+    event::PlayerId,
+    rating::{CrossTable, Estimate, Pentanomial, Ratings, Results, fit},
+    schedule::Format,
+    standings::{Standings, Wdl},
+};
+
+/// What takes too long to compute for every frame.
+#[derive(Clone, Debug, Default)]
+pub struct Figures {
+    /// The standings, best first.
+    pub lines: Vec<Line>,
+    /// The sequential test.
+    pub gauge: Option<Gauge>,
+    /// The advantage of the first move in Elo, and half its 95 % interval.
+    pub first_move: Option<(f64, Option<f64>)>,
+    /// Black's score, 0 to 1.
+    pub black_score: Option<f64>,
+    /// The share of draws, 0 to 1.
+    pub draws: Option<f64>,
+    /// Whether something has happened since.
+    pub stale: bool,
+    computed: Option<i64>,
+}
+
+/// A line of the standings.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Line {
+    /// Who.
+    pub player: PlayerId,
+    /// The results.
+    pub games: Wdl,
+    /// Wins as black and as white.
+    pub wins: [u64; 2],
+    /// Elo relative to the mean of the field.
+    pub elo: Estimate,
+    /// The likelihood that it is stronger than the next in the table.
+    pub los: Option<f64>,
+    /// Losses that are not shogi.
+    pub faults: u64,
+}
+
+impl Line {
+    /// The score, 0 to 1.
+    #[must_use]
+    pub fn score(&self) -> Option<f64> {
+        score(self.games)
+    }
+}
+
+/// A sequential test between its bounds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Gauge {
+    /// The log-likelihood ratio.
+    pub llr: f64,
+    /// H0 is accepted here.
+    pub lower: f64,
+    /// H1 is accepted here.
+    pub upper: f64,
+    /// Whole pairs it is computed on.
+    pub pairs: u64,
+    /// The pairs by their score.
+    pub pentanomial: [u64; 5],
+    /// The verdict, once there is one.
+    pub verdict: Option<String>,
+}
+
+/// Milliseconds between two computations.
+const PAUSE: i64 = 1000;
+
+impl Figures {
+    /// Whether they should be computed again.
+    #[must_use]
+    pub fn is_due(&self, now: i64) -> bool {
+        self.stale && self.computed.is_none_or(|computed| now - computed >= PAUSE || now < computed)
+    }
+
+    /// Computes them.
+    #[must_use]
+    pub fn of(head: &Head, standings: &Standings, now: i64) -> Self {
+        let ratings = fit(&cross_table(standings));
+        let black = standings.total().met.values().fold(Wdl::default(), |sum, &met| sum + met);
+        Self {
+            lines: lines(head, standings, &ratings),
+            gauge: gauge(head, standings),
+            first_move: ratings.black_advantage.value().map(|elo| (elo, ratings.black_advantage.error())),
+            black_score: score(black),
+            draws: (black.games() > 0).then(|| black.draws as f64 / black.games() as f64),
+            stale: false,
+            computed: Some(now),
+        }
+    }
+}
+
+fn cross_table(standings: &Standings) -> CrossTable {
+    let mut table = CrossTable::new(standings.players());
+    for (&(black, white), met) in &standings.total().met {
+        let results =
+            Results { black_wins: met.wins as f64, draws: met.draws as f64, white_wins: met.losses as f64 };
+        // Pairings of the standings are between two players of the event; nothing is refused.
+        let _accepted = table.add(black.index(), white.index(), results);
+    }
+    table
+}
+
+fn lines(head: &Head, standings: &Standings, ratings: &Ratings) -> Vec<Line> {
+    let order = order(head, standings, ratings);
+    let line = |(at, &player): (usize, &PlayerId)| {
+        let record = &standings.total().players[player.index()];
+        let faults = record.lost_by.iter().filter(|(cause, _)| is_fault(cause)).map(|(_, n)| n).sum();
+        Line {
+            player,
+            games: record.games(),
+            wins: [record.black.wins, record.white.wins],
+            elo: ratings.players[player.index()].elo,
+            los: order.get(at + 1).and_then(|next| ratings.los(player.index(), next.index())),
+            faults,
+        }
+    };
+    order.iter().enumerate().map(line).collect()
+}
+
+/// By Elo; but where a stage's own ranking is the result of the event (Swiss, knock-out), by that.
+fn order(head: &Head, standings: &Standings, ratings: &Ratings) -> Vec<PlayerId> {
+    let mut order: Vec<PlayerId> = (0..standings.players()).map(|n| PlayerId(n as u16)).collect();
+    let elo = |player: &PlayerId| ratings.players[player.index()].elo.value().unwrap_or(f64::NEG_INFINITY);
+    order.sort_by(|a, b| elo(b).total_cmp(&elo(a)));
+    for (at, stage) in head.stages.iter().enumerate() {
+        let ranked = matches!(stage.format, Format::Swiss { .. } | Format::Knockout { .. });
+        if ranked && standings.stage(at).is_some_and(|tally| !tally.met.is_empty()) {
+            let ranking: Vec<_> = standings.ranking(at).into_iter().map(|row| row.player).collect();
+            order.sort_by_key(|player| ranking.iter().position(|p| p == player).unwrap_or(usize::MAX));
+        }
+    }
+    order
+}
+
+fn is_fault(cause: &str) -> bool {
+    ["time", "disconnection", "default", "illegal-declaration"].contains(&cause)
+        || cause.starts_with("illegal-move")
+}
+
+fn score(games: Wdl) -> Option<f64> {
+    (games.games() > 0).then(|| games.half_points() as f64 / 2.0 / games.games() as f64)
+}
+
+fn gauge(head: &Head, standings: &Standings) -> Option<Gauge> {
+    let (test, counts) = (head.test?, standings.sequence()?.in_order);
+    let (lower, upper) = test.bounds();
+    Some(Gauge {
+        llr: test.llr(&Pentanomial(counts.pentanomial).into()).ok()?,
+        lower,
+        upper,
+        pairs: counts.pairs,
+        pentanomial: counts.pentanomial,
+        verdict: standings.verdict().map(|stop| stop.verdict.clone()),
+    })
+}

@@ -1,0 +1,191 @@
+//! One game: its moves as they came, and its board at any of them.
+
+use crate::board::Board;
+use referee::{
+    Color, Outcome,
+    clock::TimeControl,
+    event::{GameId, GameStarted, Moved, PlayerId, Score, Thought},
+    schedule::Pairing,
+};
+
+/// A move on the board.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ply {
+    /// The move in USI.
+    pub usi: String,
+    /// Who made it.
+    pub color: Color,
+    /// Time charged, in ms; `None` for moves of the opening.
+    pub charged: Option<u64>,
+    /// Main time left to the mover, in ms.
+    pub left: u64,
+    /// What the mover's engine said.
+    pub thought: Option<Box<Thought>>,
+}
+
+impl Ply {
+    /// The score in centipawns from black's side.
+    #[must_use]
+    pub fn black_score(&self) -> Option<i32> {
+        let score = self.thought.as_ref()?.score?.centipawns();
+        Some(if self.color == Color::Black { score } else { -score })
+    }
+}
+
+/// How a game ended.
+#[derive(Clone, Debug, PartialEq)]
+pub struct End {
+    /// The result.
+    pub outcome: Outcome,
+    /// When, in ms since 1970 UTC.
+    pub at: i64,
+    /// What a dispute would need, printable.
+    pub evidence: String,
+}
+
+/// A game with its moves.
+#[derive(Clone, Debug)]
+pub struct Game {
+    /// Which.
+    pub id: GameId,
+    /// Its place in the schedule.
+    pub pairing: Pairing,
+    /// When it began, in ms since 1970 UTC.
+    pub started: i64,
+    /// The moves, those of the opening first.
+    pub plies: Vec<Ply>,
+    /// How it ended; `None` while it runs.
+    pub end: Option<End>,
+    /// The board now.
+    pub board: Board,
+    first: Board,
+    times: [TimeControl; 2],
+    turn_began: i64,
+}
+
+impl Game {
+    /// A game that has just begun.
+    #[must_use]
+    pub fn new(started: &GameStarted, times: [TimeControl; 2], at: i64) -> Self {
+        let even = || Board::from_sfen(referee::opening::EVEN);
+        let first = Board::from_sfen(&started.start).or_else(even).unwrap_or_else(Board::empty);
+        let (id, pairing) = (started.game, started.pairing);
+        let board = first.clone();
+        let mut game =
+            Self { id, pairing, started: at, plies: vec![], end: None, board, first, times, turn_began: at };
+        for usi in started.opening.split_whitespace() {
+            let left = millis(times[game.board.turn.index()].main);
+            game.put(usi, None, left, None);
+        }
+        game
+    }
+
+    fn put(&mut self, usi: &str, charged: Option<u64>, left: u64, thought: Option<Box<Thought>>) {
+        let color = self.board.turn;
+        if self.board.apply(usi).is_some() {
+            self.plies.push(Ply { usi: usi.to_owned(), color, charged, left, thought });
+        }
+    }
+
+    /// A move was made; whether it was a new one.
+    pub fn moved(&mut self, moved: &Moved, at: i64) -> bool {
+        if usize::try_from(moved.ply).is_ok_and(|ply| ply != self.plies.len() + 1) {
+            return false;
+        }
+        self.put(&moved.mv.to_usi(), Some(millis(moved.charged)), millis(moved.left), moved.thought.clone());
+        self.turn_began = at;
+        true
+    }
+
+    /// The moves as Japanese records write them.
+    #[must_use]
+    pub fn words(&self) -> Vec<String> {
+        let mut board = self.first.clone();
+        let spell = |ply: &Ply| {
+            let words = board.spell(&ply.usi).unwrap_or_default();
+            let _spelled = board.apply(&ply.usi);
+            words
+        };
+        self.plies.iter().map(spell).collect()
+    }
+
+    /// Black and white.
+    #[must_use]
+    pub fn players(&self) -> [PlayerId; 2] {
+        [self.pairing.black, self.pairing.white]
+    }
+
+    /// The board after so many plies.
+    #[must_use]
+    pub fn board_at(&self, ply: usize) -> Board {
+        if ply >= self.plies.len() {
+            return self.board.clone();
+        }
+        let mut board = self.first.clone();
+        self.plies[..ply].iter().for_each(|ply| _ = board.apply(&ply.usi));
+        board
+    }
+
+    /// The last ply up to `ply` that a side made with a thought.
+    #[must_use]
+    pub fn last_of(&self, color: Color, ply: usize) -> Option<&Ply> {
+        self.plies[..ply.min(self.plies.len())].iter().rev().find(|ply| ply.color == color)
+    }
+
+    /// Main time and byoyomi left to a side after `ply` plies, in ms; the clock of the side to move runs while the
+    /// game does and the last ply is shown. `None` for an untimed side.
+    #[must_use]
+    pub fn clock(&self, color: Color, ply: usize, now: i64) -> Option<Clock> {
+        let time = &self.times[color.index()];
+        if !time.is_timed() {
+            return None;
+        }
+        let main = self.last_of(color, ply).map_or_else(|| millis(time.main), |ply| ply.left);
+        let running = self.end.is_none() && ply >= self.plies.len() && self.board.turn == color;
+        let spent = if running { u64::try_from(now - self.turn_began).unwrap_or(0) } else { 0 };
+        let spent = spent.saturating_sub(millis(time.delay));
+        let main = main + millis(time.increment);
+        let extra = millis(time.fixed.unwrap_or(time.byoyomi));
+        let over = spent.saturating_sub(main);
+        Some(Clock { main: main.saturating_sub(spent), byoyomi: extra.saturating_sub(over), running })
+    }
+
+    /// Time a side has used up to `ply`, in ms.
+    #[must_use]
+    pub fn used(&self, color: Color, ply: usize) -> u64 {
+        let plies = &self.plies[..ply.min(self.plies.len())];
+        plies.iter().filter(|ply| ply.color == color).filter_map(|ply| ply.charged).sum()
+    }
+}
+
+/// A clock as it is shown, in ms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Clock {
+    /// Main time left, the increment of this move included.
+    pub main: u64,
+    /// Byoyomi (or the fixed time) left.
+    pub byoyomi: u64,
+    /// Whether it runs.
+    pub running: bool,
+}
+
+fn millis(time: std::time::Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// A score as engines print it: `+123`, `mate 5`, `mated 4`.
+#[must_use]
+pub fn score_words(score: Score) -> String {
+    match score {
+        Score::Cp(cp) => format!("{cp:+}"),
+        Score::Mate(plies) if plies.unsigned_abs() == i32::MAX.unsigned_abs() => {
+            if plies > 0 {
+                "mate".to_owned()
+            } else {
+                "mated".to_owned()
+            }
+        }
+        Score::Mate(plies) if plies > 0 => format!("mate {plies}"),
+        Score::Mate(plies) => format!("mated {}", plies.unsigned_abs()),
+    }
+}

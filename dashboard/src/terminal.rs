@@ -1,0 +1,309 @@
+//! The terminal's own thread: keys in, frames out, at most ten a second, and a clean terminal afterwards.
+
+mod stage;
+
+use crate::{
+    feed::Inbox,
+    input,
+    state::{Head, State},
+    theme::Palette,
+    ui::{Ui, Wish},
+    view,
+};
+use ratatui::{
+    Terminal,
+    backend::CrosstermBackend,
+    crossterm::{
+        event::{self, Event as Told},
+        execute,
+        terminal::{Clear, ClearType},
+    },
+};
+use referee::event::{GameId, Stamped};
+use signal_hook::{
+    consts::{SIGHUP, SIGINT, SIGTERM, SIGTSTP},
+    flag, low_level,
+};
+use stage::Stage;
+use std::{
+    io::{self, Stdout, Write},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
+    thread::{self, JoinHandle},
+    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
+};
+
+/// From one frame to the next, at least.
+const FRAME: Duration = Duration::from_millis(100);
+
+/// How often running clocks are drawn when nothing else happens.
+const TICK: Duration = Duration::from_millis(500);
+
+/// Finds the events of a game that is over; empty where there are none.
+pub type Archive = Box<dyn FnMut(GameId) -> Vec<Stamped> + Send>;
+
+/// What a screen has to be given.
+pub struct Setting {
+    /// The event.
+    pub head: Head,
+    /// What happened before, in order.
+    pub before: Vec<Stamped>,
+    /// Games that are over.
+    pub archive: Archive,
+    /// Whether somebody else plays the event.
+    pub watching: bool,
+}
+
+/// A screen on the terminal. Dropping it gives the terminal back.
+#[derive(Debug)]
+pub struct Screen {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    /// The owner wants the terminal back.
+    leave: AtomicBool,
+    /// The owner waits for the reader: Ctrl-C has nothing left to stop.
+    lingers: AtomicBool,
+    /// A key was pressed.
+    touched: AtomicBool,
+    /// The screens are gone, for whatever reason.
+    gone: AtomicBool,
+}
+
+impl Screen {
+    /// Starts the thread; the terminal is taken when the first event comes.
+    ///
+    /// # Errors
+    /// When there is no thread to be had.
+    pub fn open(setting: Setting, inbox: Inbox) -> io::Result<Self> {
+        let shared = Arc::new(Shared::default());
+        let theirs = shared.clone();
+        let show = move || {
+            let shown = show(setting, &inbox, &theirs);
+            theirs.gone.store(true, Relaxed);
+            if let Err(error) = shown {
+                eprintln!("the terminal cannot be used: {error}");
+            }
+        };
+        let thread = Some(thread::Builder::new().name("screen".to_owned()).spawn(show)?);
+        Ok(Self { shared, thread })
+    }
+
+    /// Somewhere to write lines to: swallowed while the screens are up, and on stdout from then on.
+    #[must_use]
+    pub fn curtain(&self) -> Curtain {
+        Curtain(self.shared.clone())
+    }
+
+    /// Waits until the reader leaves; does not wait for a reader who has never pressed a key.
+    pub fn linger(mut self) {
+        self.shared.lingers.store(true, Relaxed);
+        if self.shared.touched.load(Relaxed) {
+            self.join();
+        }
+    }
+
+    fn join(&mut self) {
+        if let Some(thread) = self.thread.take() {
+            // Its panic has been told by the hook already.
+            let _told = thread.join();
+        }
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        self.shared.leave.store(true, Relaxed);
+        self.join();
+    }
+}
+
+/// See [`Screen::curtain`].
+#[derive(Debug)]
+pub struct Curtain(Arc<Shared>);
+
+impl Write for Curtain {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self.0.gone.load(Relaxed) {
+            true => io::stdout().write(bytes),
+            false => Ok(bytes.len()),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        io::stdout().flush()
+    }
+}
+
+fn show(setting: Setting, inbox: &Inbox, shared: &Shared) -> io::Result<()> {
+    let mut state = State::new(setting.head);
+    setting.before.into_iter().for_each(|stamped| state.fold(&stamped));
+    while inbox.waiting() == 0 {
+        if inbox.is_over() || shared.leave.load(Relaxed) {
+            return Ok(());
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+    let var = |name| std::env::var(name).ok();
+    let palette = Palette::of(var("NO_COLOR").as_deref(), var("COLORTERM").as_deref());
+    let ui = Ui { palette, watching: setting.watching, ..Ui::default() };
+    let signals = Signals::listen()?;
+    let stage = Stage::enter()?;
+    let terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
+    let archive = setting.archive;
+    Player { state, ui, archive, inbox, shared, signals, stage, terminal, dirty: true, drawn: None }.play()
+}
+
+/// Signals that the screen has to know of.
+struct Signals {
+    stop: Arc<AtomicBool>,
+    suspend: Arc<AtomicBool>,
+}
+
+impl Signals {
+    fn listen() -> io::Result<Self> {
+        let (stop, suspend) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+        for signal in [SIGINT, SIGTERM, SIGHUP] {
+            flag::register(signal, stop.clone())?;
+        }
+        // While the screens are up, the terminal has to be given back first; afterwards the signal does what it does.
+        flag::register_conditional_default(SIGTSTP, stage::down())?;
+        flag::register(SIGTSTP, suspend.clone())?;
+        Ok(Self { stop, suspend })
+    }
+}
+
+struct Player<'a> {
+    state: State,
+    ui: Ui,
+    archive: Archive,
+    inbox: &'a Inbox,
+    shared: &'a Shared,
+    signals: Signals,
+    stage: Stage,
+    terminal: Terminal<CrosstermBackend<Stdout>>,
+    dirty: bool,
+    drawn: Option<Instant>,
+}
+
+impl Player<'_> {
+    fn play(mut self) -> io::Result<()> {
+        while !self.is_over() {
+            self.hear()?;
+            self.draw_if_needed()?;
+            let rest = self.drawn.map_or(FRAME, |drawn| FRAME.saturating_sub(drawn.elapsed()));
+            let rest = if rest.is_zero() { FRAME } else { rest };
+            let until = Instant::now() + rest;
+            while event::poll(until.saturating_duration_since(Instant::now()))? {
+                if self.terminal_event(&event::read()?)? {
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether there is nobody left to show anything to.
+    fn is_over(&self) -> bool {
+        let alone = self.ui.watching || self.shared.lingers.load(Relaxed);
+        self.shared.leave.load(Relaxed) || self.stage.is_lost() || (alone && self.signals.stop.load(Relaxed))
+    }
+
+    fn hear(&mut self) -> io::Result<()> {
+        if self.signals.suspend.swap(false, Relaxed) {
+            self.suspend()?;
+        }
+        for line in self.stage.stderr_lines() {
+            self.state.say(now(), false, &line);
+            self.ui.notice = Some(crate::text::clean(&line));
+            self.dirty = true;
+        }
+        if self.ui.paused {
+            self.ui.waiting = self.inbox.waiting();
+            self.dirty = true;
+            return Ok(());
+        }
+        let news = self.inbox.take();
+        self.dirty |= !news.is_empty();
+        news.iter().for_each(|stamped| self.state.fold(stamped));
+        Ok(())
+    }
+
+    fn draw_if_needed(&mut self) -> io::Result<()> {
+        let since = self.drawn.map(|drawn| drawn.elapsed());
+        let ticked = since.is_none_or(|since| since >= TICK);
+        if since.is_some_and(|since| since < FRAME) || !(self.dirty || ticked) {
+            return Ok(());
+        }
+        if !self.ui.paused {
+            self.state.tick(now());
+        }
+        self.fetch();
+        let (state, ui) = (&self.state, &self.ui);
+        self.terminal.draw(|frame| view::draw(state, ui, frame.area(), frame.buffer_mut()))?;
+        (self.dirty, self.drawn) = (false, Some(Instant::now()));
+        Ok(())
+    }
+
+    /// Gets the game that is to be shown, if only the archive has it.
+    fn fetch(&mut self) {
+        if let Some(game) = self.ui.game.filter(|game| !self.state.boards.contains_key(game)) {
+            let events = (self.archive)(game);
+            self.state.recall(&events);
+            if !self.state.boards.contains_key(&game) {
+                self.ui.notice = Some(format!("game {} is not in the database", game.0));
+                self.ui.game = None;
+            }
+        }
+    }
+
+    /// Whether the reader leaves.
+    fn terminal_event(&mut self, event: &Told) -> io::Result<bool> {
+        self.dirty = true;
+        if let Told::Resize(..) = event {
+            self.anew()?;
+        }
+        let Told::Key(key) = event else { return Ok(false) };
+        self.shared.touched.store(true, Relaxed);
+        self.ui.notice = None;
+        let Some(action) = input::action(*key, self.ui.writing) else { return Ok(false) };
+        match self.ui.act(action, &self.state) {
+            None => {}
+            Some(Wish::Quit) => return Ok(true),
+            Some(Wish::Interrupt) if self.ui.watching || self.shared.lingers.load(Relaxed) => {
+                return Ok(true);
+            }
+            Some(Wish::Interrupt) => low_level::raise(SIGINT)?,
+            Some(Wish::Suspend) => self.suspend()?,
+            Some(Wish::Redraw) => self.anew()?,
+        }
+        self.fetch();
+        Ok(false)
+    }
+
+    fn suspend(&mut self) -> io::Result<()> {
+        self.stage.leave();
+        low_level::emulate_default_handler(SIGTSTP)?;
+        self.signals.suspend.store(false, Relaxed);
+        self.stage.enter_again()?;
+        self.anew()
+    }
+
+    /// Forgets what is on the terminal. The library would first ask the terminal for its cursor, and wait for it.
+    fn anew(&mut self) -> io::Result<()> {
+        execute!(io::stdout(), Clear(ClearType::All))?;
+        self.terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
+        Ok(())
+    }
+}
+
+/// Milliseconds since 1970 UTC.
+fn now() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,126 @@
+//! Text for terminals: made harmless, measured in columns, cut and padded.
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// Text of engines, players and files with everything escaped that a terminal would obey.
+#[must_use]
+pub fn clean(text: &str) -> String {
+    let mut cleaned = String::with_capacity(text.len());
+    for c in text.chars() {
+        // Format characters (bidirectional overrides, joiners) move what stands beside them.
+        match c.is_control() || c.width() == Some(0) {
+            true => cleaned.extend(c.escape_unicode()),
+            false => cleaned.push(c),
+        }
+    }
+    cleaned
+}
+
+/// Columns that text takes; kanji take two.
+#[must_use]
+pub fn columns(text: &str) -> usize {
+    text.width()
+}
+
+/// Text cut to at most `width` columns, with an ellipsis where something is missing.
+#[must_use]
+pub fn cut(text: &str, width: usize) -> String {
+    if columns(text) <= width {
+        return text.to_owned();
+    }
+    let (mut kept, mut used) = (String::new(), 0);
+    for c in text.chars() {
+        used += c.width().unwrap_or(0);
+        if used + 1 > width {
+            break;
+        }
+        kept.push(c);
+    }
+    if width > 0 {
+        kept.push('…');
+    }
+    kept
+}
+
+/// Text in exactly `width` columns, at the left.
+#[must_use]
+pub fn left(text: &str, width: usize) -> String {
+    let text = cut(text, width);
+    let gap = width.saturating_sub(columns(&text));
+    text + &" ".repeat(gap)
+}
+
+/// Text in exactly `width` columns, at the right.
+#[must_use]
+pub fn right(text: &str, width: usize) -> String {
+    let text = cut(text, width);
+    " ".repeat(width.saturating_sub(columns(&text))) + &text
+}
+
+/// Milliseconds as a clock shows them: tenths below ten seconds, then `m:ss`, then `h:mm:ss`.
+#[must_use]
+pub fn clock(ms: u64) -> String {
+    let (hours, minutes, seconds) = (ms / 3_600_000, ms / 60_000 % 60, ms / 1000 % 60);
+    match ms {
+        0..10_000 => format!("{seconds}.{}", ms / 100 % 10),
+        10_000..3_600_000 => format!("{minutes}:{seconds:02}"),
+        _ => format!("{hours}:{minutes:02}:{seconds:02}"),
+    }
+}
+
+/// A duration in ms as people tell it: `42 s`, `7 min`, `3 h 05`, `4 d 02 h`.
+#[must_use]
+pub fn lasting(ms: u64) -> String {
+    let (minutes, hours) = (ms / 60_000, ms / 3_600_000);
+    match ms {
+        0..120_000 => format!("{} s", ms / 1000),
+        120_000..7_200_000 => format!("{minutes} min"),
+        7_200_000..172_800_000 => format!("{hours} h {:02}", minutes % 60),
+        _ => format!("{} d {:02} h", hours / 24, hours % 24),
+    }
+}
+
+/// A large count in four or five columns: `999`, `12.3k`, `4.5M`.
+#[must_use]
+pub fn short(count: u64) -> String {
+    let scaled = |unit: f64, name: &str| {
+        let value = count as f64 / unit;
+        if value < 99.95 { format!("{value:.1}{name}") } else { format!("{value:.0}{name}") }
+    };
+    match count {
+        0..10_000 => count.to_string(),
+        10_000..1_000_000 => scaled(1e3, "k"),
+        1_000_000..1_000_000_000 => scaled(1e6, "M"),
+        _ => scaled(1e9, "G"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_that_a_terminal_obeys_is_left() {
+        assert_eq!(clean("\u{1b}[2Jname\u{9b}\u{202e}\r"), "\\u{1b}[2Jname\\u{9b}\\u{202e}\\u{d}");
+        assert_eq!(clean("先手 ok"), "先手 ok");
+    }
+
+    #[test]
+    fn kanji_are_cut_and_padded_by_their_columns() {
+        assert_eq!(cut("先手番の将棋", 7), "先手番…");
+        assert_eq!(cut("先手番の将棋", 6), "先手…");
+        assert_eq!(left("先手", 6), "先手  ");
+        assert_eq!(right("先手", 5), " 先手");
+        assert_eq!(cut("name", 0), "");
+    }
+
+    #[test]
+    fn times_and_counts_are_short() {
+        assert_eq!(
+            [0, 9_990, 10_000, 61_000, 3_661_000].map(clock),
+            ["0.0", "9.9", "0:10", "1:01", "1:01:01"]
+        );
+        assert_eq!([5_000, 600_000, 11_100_000].map(lasting), ["5 s", "10 min", "3 h 05"]);
+        assert_eq!([950, 12_345, 4_500_000, 123_456_789].map(short), ["950", "12.3k", "4.5M", "123M"]);
+    }
+}

@@ -1,0 +1,124 @@
+//! What is on the screen: pure functions of the state and of where the reader is, into a buffer.
+
+mod board;
+mod clock;
+mod event;
+mod game;
+mod games;
+mod graph;
+mod lists;
+pub mod openings;
+mod paint;
+mod sprt;
+mod tables;
+
+use crate::{input::Screen, state::State, text, theme::Role, ui::Ui};
+use paint::Paint;
+use ratatui::{buffer::Buffer, layout::Rect};
+
+/// The smallest window that is drawn into.
+const SMALLEST: (u16, u16) = (40, 10);
+
+/// Draws everything.
+pub fn draw(state: &State, ui: &Ui, area: Rect, buf: &mut Buffer) {
+    let mut paint = Paint::new(buf, ui);
+    if area.width < SMALLEST.0 || area.height < SMALLEST.1 {
+        paint.text(area.x, area.y, area.width, "the window is too small", Role::Plain);
+        return;
+    }
+    let body = Rect { y: area.y + 1, height: area.height - 2, ..area };
+    title(state, ui, Rect { height: 1, ..area }, &mut paint);
+    match ui.screen {
+        Screen::Event => event::draw(state, ui, body, &mut paint),
+        Screen::Games => games::draw(state, ui, body, &mut paint),
+        Screen::Game => game::draw(state, ui, body, &mut paint),
+        Screen::Played => lists::played(state, ui, body, &mut paint),
+        Screen::Table => tables::cross(state, ui, body, &mut paint),
+        Screen::Engines => tables::engines(state, ui, body, &mut paint),
+        Screen::Openings => openings::draw(state, ui, body, &mut paint),
+        Screen::Log => lists::log(state, ui, body, &mut paint),
+    }
+    footer(ui, Rect { y: area.y + area.height - 1, height: 1, ..area }, &mut paint);
+    if ui.help {
+        lists::help(body, &mut paint);
+    }
+}
+
+/// The event at the left; at the right what a host asks first.
+fn title(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
+    let running = state.running().count();
+    let total = state.head.total.map(|total| format!("/{total}")).unwrap_or_default();
+    let mut facts = format!("{}{total} games", state.counted());
+    if state.closed {
+        facts += " · over";
+    } else if running > 0 {
+        facts += &format!(" · {running} running");
+    }
+    if let Some(left) = state.to_go().filter(|_| !state.closed) {
+        facts += &format!(" · ends in about {}", text::lasting(left));
+    }
+    let (faults, role) = match state.faults {
+        0 => (" · no faults ".to_owned(), Role::Plain),
+        1 => (" · 1 fault ".to_owned(), Role::Fault),
+        n => (format!(" · {n} faults "), Role::Fault),
+    };
+    let held = if ui.paused { format!("HELD, {} events wait · ", ui.waiting) } else { String::new() };
+    let facts = held + &facts;
+    let wide = text::columns(&facts) as u16 + text::columns(&faults) as u16;
+    let at = area.x + area.width.saturating_sub(wide);
+    let name = format!(" {} · {}", state.head.name, state.head.format);
+    paint.text(area.x, area.y, area.width.saturating_sub(wide + 2), &name, Role::Strong);
+    paint.text(at, area.y, area.width.min(wide), &facts, Role::Plain);
+    let fault_at = at + text::columns(&facts) as u16;
+    paint.text(fault_at, area.y, (area.x + area.width).saturating_sub(fault_at), &faults, role);
+}
+
+fn footer(ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
+    if ui.writing || !ui.filter.is_empty() {
+        let cursor = if ui.writing { "▏  Enter keeps, Esc drops" } else { "   Esc drops the filter" };
+        paint.text(
+            area.x,
+            area.y,
+            area.width,
+            &format!(" / {}{cursor}", text::clean(&ui.filter)),
+            Role::Strong,
+        );
+        return;
+    }
+    if let Some(notice) = &ui.notice {
+        paint.text(area.x, area.y, area.width, &format!(" {notice}"), Role::Strong);
+        return;
+    }
+    let roomy = area.width >= 104;
+    let mut x = area.x + 1;
+    for (at, screen) in Screen::ALL.into_iter().enumerate() {
+        let role = if screen == ui.screen { Role::Chosen } else { Role::Quiet };
+        let gap = if roomy { " " } else { "" };
+        let label = format!("{gap}{} {} ", at + 1, screen.name());
+        x += paint.text(x, area.y, (area.x + area.width).saturating_sub(x), &label, role);
+    }
+    let keys = if roomy { "? help  q quit " } else { "? help" };
+    let at = (area.x + area.width).saturating_sub(keys.len() as u16);
+    if at > x {
+        paint.text(at, area.y, keys.len() as u16, keys, Role::Quiet);
+    }
+}
+
+/// The time of day in UTC of a moment in ms since 1970: `21:40:05`.
+fn time_of_day(at: i64) -> String {
+    let seconds = at.div_euclid(1000).rem_euclid(86_400);
+    format!("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
+}
+
+/// What an outcome is to one side.
+fn result_of(outcome: referee::Outcome, color: referee::Color) -> &'static str {
+    match outcome.winner() {
+        Some(winner) if winner == color => "won",
+        Some(_) => "lost",
+        None if outcome.counts() => "drawn",
+        None => "-",
+    }
+}
+
+#[cfg(test)]
+mod tests;

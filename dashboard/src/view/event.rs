@@ -1,0 +1,167 @@
+//! The event at one glance: who leads and by how much, is anything wrong, what is being played, when it will be over.
+
+use super::{paint::Paint, sprt};
+use crate::{
+    state::{Figures, Game, Line, State, score_words},
+    text,
+    theme::Role,
+    ui::Ui,
+};
+use ratatui::layout::Rect;
+use referee::rating::Estimate;
+
+/// Draws it.
+pub fn draw(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
+    let mut below = area;
+    if let Some(gauge) = &state.figures.gauge {
+        let strip = Rect { height: sprt::rows(area.height).min(below.height), ..below };
+        sprt::draw(state, gauge, strip, paint);
+        below = Rect { y: below.y + strip.height, height: below.height - strip.height, ..below };
+    }
+    let wide = area.width >= 120;
+    let games = ui.games(state);
+    let needed = state.figures.lines.len() as u16 + 5;
+    let (left, right) = match wide {
+        true => {
+            let left = Rect { width: (below.width / 2 + 2).min(104), ..below };
+            (left, Rect { x: left.right(), width: below.width - left.width, ..below })
+        }
+        false => {
+            let height =
+                needed.min(below.height.saturating_sub(below.height.min(4 + games.len().min(4) as u16)));
+            let left = Rect { height, ..below };
+            (left, Rect { y: left.bottom(), height: below.height - height, ..below })
+        }
+    };
+    let upper = Rect { height: left.height.min(needed.max(8)), ..left };
+    standings(state, upper, paint);
+    if left.height > upper.height + 2 {
+        let rest = Rect { y: upper.bottom(), height: left.height - upper.height, ..left };
+        latest(state, rest, paint);
+    }
+    running(state, ui, &games, right, paint);
+}
+
+fn standings(state: &State, area: Rect, paint: &mut Paint<'_>) {
+    let inner = paint.frame(area, "Standings");
+    let (los, wins) = (inner.width >= 60, inner.width >= 76);
+    let taken = 46 + if los { 6 } else { 0 } + if wins { 12 } else { 0 };
+    let name = usize::from(inner.width).saturating_sub(taken).clamp(6, 30);
+    let mut heading = format!("  # {} games    +    −    =  score     Elo    ±", text::left("engine", name));
+    heading += if los { "   LOS" } else { "" };
+    heading += if wins { " wins ▲/△" } else { "" };
+    paint.line(inner, 0, &heading, Role::Quiet);
+    let room = inner.height.saturating_sub(2);
+    for (at, line) in state.figures.lines.iter().enumerate().take(usize::from(room)) {
+        let row = standing(state, at, line, name, (los, wins));
+        let y = 1 + at as u16;
+        paint.line(inner, y, &row, Role::Plain);
+        if line.faults > 0 {
+            let words = text::cut(state.player(line.player), name);
+            paint.text(inner.x + 4, inner.y + y, name as u16, &words, Role::Fault);
+            let end = text::columns(&row) as u16 + 1;
+            let told = format!("{} lost by fault", line.faults);
+            paint.text(inner.x + end, inner.y + y, inner.width.saturating_sub(end), &told, Role::Fault);
+        }
+    }
+    paint.line(inner, inner.height.saturating_sub(1), &summary(&state.figures), Role::Quiet);
+}
+
+fn standing(state: &State, at: usize, line: &Line, name: usize, more: (bool, bool)) -> String {
+    let mut words = format!(
+        " {:>2} {} {:>5} {:>4} {:>4} {:>4} {:>6} {:>7} {:>4}",
+        at + 1,
+        text::left(state.player(line.player), name),
+        line.games.games(),
+        line.games.wins,
+        line.games.losses,
+        line.games.draws,
+        percent(line.score(), 1),
+        elo(line.elo),
+        line.elo.error().map_or_else(|| "-".to_owned(), |error| format!("{error:.0}")),
+    );
+    if more.0 {
+        words += &format!(" {:>5}", percent(line.los, 0));
+    }
+    if more.1 {
+        words += &format!(" {:>4}/{:<4}", line.wins[0], line.wins[1]);
+    }
+    words
+}
+
+fn elo(elo: Estimate) -> String {
+    match elo {
+        Estimate::Measured { .. } => elo.value().map_or_else(String::new, |elo| format!("{elo:+.0}")),
+        Estimate::Unknown => "-".to_owned(),
+        _ => elo.value().map_or_else(|| "-".to_owned(), |elo| format!("~{elo:+.0}")),
+    }
+}
+
+fn percent(share: Option<f64>, digits: usize) -> String {
+    share.map_or_else(|| "-".to_owned(), |share| format!("{:.digits$}%", 100.0 * share))
+}
+
+fn summary(figures: &Figures) -> String {
+    let advantage = match figures.first_move {
+        Some((elo, Some(error))) => format!(" ({elo:+.0} ± {error:.0} Elo)"),
+        _ => String::new(),
+    };
+    format!(
+        "  first move {}{advantage} · draws {}",
+        percent(figures.black_score, 1),
+        percent(figures.draws, 1)
+    )
+}
+
+fn running(state: &State, ui: &Ui, games: &[&Game], area: Rect, paint: &mut Paint<'_>) {
+    let inner = paint.frame(area, "Running games");
+    if games.is_empty() {
+        let begun = state.played.len() > state.before;
+        let why = match (state.closed, begun) {
+            (true, _) => "the event is over",
+            (false, true) => "none",
+            (false, false) => "the engines are starting",
+        };
+        paint.line(inner, 0, &format!("  {why}"), Role::Quiet);
+    }
+    let room = usize::from(inner.height).max(1);
+    let chosen = ui.chosen.min(games.len().saturating_sub(1));
+    let first = chosen.saturating_sub(room - 1);
+    for (row, game) in games.iter().enumerate().skip(first).take(room) {
+        let role = if row == chosen { Role::Chosen } else { Role::Plain };
+        let words = compact(state, game, usize::from(inner.width));
+        paint.row(inner, (row - first) as u16, &words, role);
+    }
+}
+
+/// A game in one line.
+fn compact(state: &State, game: &Game, width: usize) -> String {
+    let [black, white] = game.players().map(|player| state.player(player));
+    let end = game.plies.len();
+    let last = game.plies.last();
+    let score = last.and_then(|ply| ply.thought.as_ref()?.score).map(score_words).unwrap_or_default();
+    let names = width.saturating_sub(39).clamp(12, 44) / 2;
+    let [black_clock, white_clock] =
+        referee::Color::BOTH.map(|color| super::clock::short(game, color, end, state.now));
+    format!(
+        " #{:<4}{} {:>5} ▲△ {:<5} {} {:>3} {} {:>6}",
+        game.id.0,
+        text::right(black, names),
+        black_clock,
+        white_clock,
+        text::left(white, names),
+        end,
+        text::left(last.map_or("", |ply| ply.usi.as_str()), 5),
+        score,
+    )
+}
+
+/// What happened last, newest first.
+fn latest(state: &State, area: Rect, paint: &mut Paint<'_>) {
+    let inner = paint.frame(area, "Latest");
+    for (row, line) in state.log.iter().rev().enumerate().take(usize::from(inner.height)) {
+        let first = line.text.lines().next().unwrap_or_default();
+        let role = if line.fault { Role::Fault } else { Role::Plain };
+        paint.line(inner, row as u16, &format!("  {} {first}", super::time_of_day(line.at)), role);
+    }
+}

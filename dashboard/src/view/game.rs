@@ -1,0 +1,181 @@
+//! One game: the board, both engines, the evaluations and the moves, at any ply.
+
+use super::{board, clock, graph, paint::Paint};
+use crate::{
+    board::Board,
+    state::{Game, State, score_words},
+    text,
+    theme::Role,
+    ui::Ui,
+};
+use ratatui::layout::Rect;
+use referee::Color;
+
+/// What is shown of which game.
+struct Shown<'a> {
+    state: &'a State,
+    ui: &'a Ui,
+    game: &'a Game,
+    ply: usize,
+    board: Board,
+}
+
+/// Draws it.
+pub fn draw(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
+    let Some(game) = ui.game.and_then(|game| state.boards.get(&game)) else {
+        paint.line(area, 1, "  no game yet; Enter on a game opens it", Role::Quiet);
+        return;
+    };
+    let ply = ui.ply.unwrap_or(game.plies.len()).min(game.plies.len());
+    let shown = Shown { state, ui, game, ply, board: game.board_at(ply) };
+    let large = area.width >= 110 && area.height >= 34;
+    let (columns, rows) = if large { board::LARGE } else { board::SMALL };
+    let list = if area.width >= 110 { 36 } else { 27 }.min(area.width / 3 + 1);
+    let upper_height = (rows + 7).max(area.height * 6 / 10).min(area.height);
+    let left = Rect { width: (columns + 4).min(area.width - list), height: upper_height, ..area };
+    let right = Rect { x: area.right() - list, width: list, ..area };
+    let lower = Rect { y: left.bottom(), height: area.height - upper_height, ..area };
+    let lower = Rect { width: area.width - list, ..lower };
+    let middle =
+        Rect { x: left.right(), width: right.x.saturating_sub(left.right()), height: upper_height, ..area };
+    the_board(&shown, left, large, paint);
+    engines(&shown, middle, paint);
+    moves(&shown, right, paint);
+    if lower.height >= 4 {
+        let inner = paint.frame(lower, "Evaluation · black above");
+        graph::draw(game, ply, inner, paint);
+    }
+}
+
+fn the_board(shown: &Shown<'_>, area: Rect, large: bool, paint: &mut Paint<'_>) {
+    let Shown { state, ui, game, ply, board } = shown;
+    let title = match (&game.end, ui.ply) {
+        (_, Some(ply)) => format!("#{} · ply {ply} of {}", game.id.0, game.plies.len()),
+        (Some(_), None) => format!("#{} · over · {} plies", game.id.0, game.plies.len()),
+        (None, None) => format!("#{} · live · ply {}", game.id.0, game.plies.len()),
+    };
+    let inner = paint.frame(area, &title);
+    let (above, below) = if ui.flipped { (Color::Black, Color::White) } else { (Color::White, Color::Black) };
+    let name = |color: Color, paint: &mut Paint<'_>, row| {
+        let mark = if color == Color::Black { "▲" } else { "△" };
+        let words = format!(" {mark} {}", state.player(game.players()[color.index()]));
+        let (time, role) = clock::words(game, color, *ply, state.now);
+        let width = inner.width.saturating_sub(text::columns(&time) as u16 + 1);
+        let to_move = board.turn == color && game.end.is_none();
+        let own = if to_move { Role::Mover } else { Role::Plain };
+        paint.text(inner.x, inner.y + row, width.saturating_sub(1), &words, own);
+        paint.text(inner.x + width, inner.y + row, inner.width - width, &time, role);
+    };
+    let rows = if large { board::LARGE.1 } else { board::SMALL.1 };
+    name(above, paint, 0);
+    paint.line(inner, 1, &format!("   {}", board::hand(board, above, ui)), Role::Plain);
+    let at = Rect { x: inner.x + 1, y: inner.y + 2, ..inner };
+    board::draw(board, ui, at, large, paint);
+    paint.line(inner, rows + 2, &format!("   {}", board::hand(board, below, ui)), Role::Plain);
+    if inner.height > rows + 3 {
+        name(below, paint, rows + 3);
+    }
+    if let Some(end) = game.end.as_ref().filter(|_| ui.ply.is_none()) {
+        paint.line(inner, rows + 4, &format!(" {}", end.outcome), Role::Strong);
+    }
+}
+
+/// What both engines say: white above, black below.
+fn engines(shown: &Shown<'_>, area: Rect, paint: &mut Paint<'_>) {
+    let half = area.height / 2;
+    let (above, below) =
+        if shown.ui.flipped { (Color::Black, Color::White) } else { (Color::White, Color::Black) };
+    engine(shown, above, Rect { height: half, ..area }, paint);
+    engine(shown, below, Rect { y: area.y + half, height: area.height - half, ..area }, paint);
+}
+
+fn engine(shown: &Shown<'_>, color: Color, area: Rect, paint: &mut Paint<'_>) {
+    let Shown { state, game, ply, .. } = shown;
+    let inner = paint.frame(area, state.player(game.players()[color.index()]));
+    let at = game.plies[..*ply].iter().rposition(|ply| ply.color == color);
+    let Some(at) = at else { return };
+    let made = &game.plies[at];
+    let words = game.words();
+    let time = made.charged.map_or_else(|| "opening".to_owned(), text::clock);
+    paint.line(inner, 0, &format!(" {} {}  {time}", at + 1, words[at]), Role::Plain);
+    let Some(thought) = &made.thought else {
+        paint.line(inner, 1, " it said nothing", Role::Quiet);
+        return;
+    };
+    let mut facts = vec![];
+    facts.extend(thought.score.map(|score| format!("score {}", score_words(score))));
+    facts.extend(thought.depth.map(|depth| match thought.seldepth {
+        Some(seldepth) => format!("depth {depth}/{seldepth}"),
+        None => format!("depth {depth}"),
+    }));
+    facts.extend(thought.nodes.map(|nodes| format!("{} nodes", text::short(nodes))));
+    facts.extend(thought.nps.map(|nps| format!("{}/s", text::short(nps))));
+    let mut row = 1;
+    for line in wrapped(&facts, "  ", usize::from(inner.width).saturating_sub(2)) {
+        paint.line(inner, row, &format!(" {line}"), Role::Plain);
+        row += 1;
+    }
+    let variation = variation(game, at, thought.pv.as_deref().unwrap_or_default(), shown.ui);
+    for line in wrapped(&variation, " ", usize::from(inner.width).saturating_sub(2)) {
+        paint.line(inner, row, &format!(" {line}"), Role::Quiet);
+        row += 1;
+    }
+}
+
+/// The principal variation of the ply `at`, spelled move by move as far as its moves are moves.
+fn variation(game: &Game, at: usize, pv: &str, ui: &Ui) -> Vec<String> {
+    let mut board = game.board_at(at);
+    let mut words = vec![];
+    for usi in pv.split_whitespace() {
+        let Some(spelled) = board.spell(usi) else {
+            words.push(text::clean(usi));
+            break;
+        };
+        words.push(if ui.ascii { usi.to_owned() } else { spelled });
+        if board.apply(usi).is_none() {
+            break;
+        }
+    }
+    words
+}
+
+/// Words in lines of at most `width` columns.
+fn wrapped(words: &[String], between: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = vec![];
+    for word in words {
+        match lines.last_mut() {
+            Some(line) if text::columns(line) + between.len() + text::columns(word) <= width => {
+                line.extend([between, word]);
+            }
+            _ => lines.push(word.clone()),
+        }
+    }
+    lines
+}
+
+fn moves(shown: &Shown<'_>, area: Rect, paint: &mut Paint<'_>) {
+    let Shown { ui, game, ply, .. } = shown;
+    let follows = if ui.ply.is_none() { "Moves · following" } else { "Moves · G follows" };
+    let inner = paint.frame(area, follows);
+    let room = usize::from(inner.height).max(1);
+    let first = ply.saturating_sub(room / 2).min((game.plies.len() + 1).saturating_sub(room)).max(1);
+    let words = game.words();
+    for (row, at) in (first..=game.plies.len()).take(room).enumerate() {
+        let role = if at == *ply { Role::Chosen } else { Role::Plain };
+        paint.row(inner, row as u16, &move_line(game, at, &words[at - 1], ui, inner.width), role);
+    }
+    if game.plies.is_empty() {
+        paint.line(inner, 0, "  no move yet", Role::Quiet);
+    }
+}
+
+fn move_line(game: &Game, at: usize, words: &str, ui: &Ui, width: u16) -> String {
+    let ply = &game.plies[at - 1];
+    let words = if ui.ascii { &ply.usi } else { words };
+    let time = ply.charged.map_or_else(|| "-".to_owned(), text::clock);
+    let score = ply.thought.as_ref().and_then(|thought| thought.score).map(score_words).unwrap_or_default();
+    let name = usize::from(width).saturating_sub(5 + if width > 30 { 16 } else { 7 });
+    let score = if width > 30 { score } else { String::new() };
+    let line = format!("{at:>4} {} {time:>6}", text::left(words, name));
+    if width > 30 { format!("{line} {score:>8}") } else { line }
+}

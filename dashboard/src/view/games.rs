@@ -1,0 +1,87 @@
+//! As many boards as the window holds: running games first, then those that have just ended.
+
+use super::{board, clock, paint::Paint};
+use crate::{
+    state::{Game, State, score_words},
+    text,
+    theme::Role,
+    ui::Ui,
+};
+use ratatui::layout::Rect;
+use referee::Color;
+
+/// Columns and rows a game takes.
+const TILE: (u16, u16) = (38, 16);
+
+/// Draws them.
+pub fn draw(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
+    let games = ui.games(state);
+    if games.is_empty() {
+        let why = if ui.filter.is_empty() { "no game is running" } else { "no game passes the filter" };
+        paint.line(area, 1, &format!("  {why}"), Role::Quiet);
+        return;
+    }
+    let across = (area.width / TILE.0).max(1);
+    let down = (area.height / TILE.1).max(1);
+    let page = usize::from(across * down);
+    let chosen = ui.chosen.min(games.len() - 1);
+    let first = chosen / page * page;
+    let (width, height) = (area.width / across, area.height / down);
+    for (place, game) in games[first..].iter().enumerate().take(page) {
+        let (column, row) = (place as u16 % across, place as u16 / across);
+        let tile = Rect { x: area.x + column * width, y: area.y + row * height, width, height };
+        draw_tile(state, ui, game, first + place == chosen, tile, paint);
+    }
+}
+
+fn draw_tile(state: &State, ui: &Ui, game: &Game, chosen: bool, area: Rect, paint: &mut Paint<'_>) {
+    let mark = if chosen { "▶ " } else { "" };
+    let count = format!("{mark}#{} · ply {}", game.id.0, game.plies.len());
+    let inner = paint.frame(area, &count);
+    let (above, below) = if ui.flipped { (Color::Black, Color::White) } else { (Color::White, Color::Black) };
+    player(state, game, above, inner, 0, paint);
+    let on_hand = |color| format!(" {}", board::hand(&game.board, color, ui));
+    paint.line(inner, 1, &on_hand(above), Role::Plain);
+    let at = Rect { x: inner.x + inner.width.saturating_sub(board::SMALL.0) / 2, y: inner.y + 2, ..inner };
+    board::draw(&game.board, ui, at, false, paint);
+    paint.line(inner, 12, &on_hand(below), Role::Plain);
+    player(state, game, below, inner, 13, paint);
+    if inner.height > 14 {
+        last_line(game, inner, paint);
+    }
+}
+
+/// Name, clock, and what the side's engine thinks.
+fn player(state: &State, game: &Game, color: Color, area: Rect, row: u16, paint: &mut Paint<'_>) {
+    let ply = game.plies.len();
+    let to_move = game.end.is_none() && game.board.turn == color;
+    let (words, role) = match &game.end {
+        None => (clock::short(game, color, ply, state.now), clock::words(game, color, ply, state.now).1),
+        Some(end) => (super::result_of(end.outcome, color).to_owned(), Role::Strong),
+    };
+    let thought = game.last_of(color, ply).and_then(|ply| ply.thought.as_ref());
+    let score = thought.and_then(|thought| thought.score).map(score_words).unwrap_or_default();
+    let mark = if color == Color::Black { "▲" } else { "△" };
+    let name = format!("{mark} {}", state.player(game.players()[color.index()]));
+    let width = usize::from(area.width).saturating_sub(16);
+    let style = if to_move { Role::Mover } else { Role::Plain };
+    paint.line(area, row, &text::left(&name, width), style);
+    let x = area.x + width as u16;
+    if row < area.height {
+        paint.text(x, area.y + row, 8, &text::right(&score, 8), Role::Plain);
+        paint.text(x + 8, area.y + row, 8, &text::right(&words, 8), role);
+    }
+}
+
+fn last_line(game: &Game, area: Rect, paint: &mut Paint<'_>) {
+    let words = match (&game.end, game.plies.last()) {
+        (Some(end), _) => format!(" {}", end.outcome),
+        (None, Some(ply)) => {
+            let depth = ply.thought.as_ref().and_then(|thought| thought.depth);
+            let depth = depth.map(|depth| format!(" · depth {depth}")).unwrap_or_default();
+            format!(" last {}{depth}", game.words().last().map_or("", String::as_str))
+        }
+        (None, None) => String::new(),
+    };
+    paint.line(area, 14, &words, Role::Quiet);
+}

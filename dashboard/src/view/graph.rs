@@ -1,0 +1,52 @@
+//! The evaluations of a whole game, from black's side, ply by ply, with a mark at the ply that is shown.
+
+use super::paint::Paint;
+use crate::{state::Game, theme::Role};
+use ratatui::layout::Rect;
+use referee::Color;
+
+/// Draws it.
+pub fn draw(game: &Game, shown: usize, area: Rect, paint: &mut Paint<'_>) {
+    let label = 7;
+    let Some(width) = area.width.checked_sub(label).filter(|&width| width > 0 && area.height > 1) else {
+        return;
+    };
+    let plot = Rect { x: area.x + label, width, ..area };
+    let plies = game.plies.len().max(1);
+    let zero = share_row(0.5, plot.height);
+    for (row, name) in [(0, "+2000"), (zero, "0"), (plot.height - 1, "-2000")] {
+        paint.text(area.x, area.y + row, label - 1, &format!("{name:>6}"), Role::Quiet);
+    }
+    let line = "┈".repeat(usize::from(width));
+    paint.text(plot.x, plot.y + zero, width, &line, Role::Quiet);
+    let mark = column(shown.saturating_sub(1), plies, width);
+    for row in 0..plot.height {
+        paint.text(plot.x + mark, plot.y + row, 1, "│", Role::Quiet);
+    }
+    for (at, ply) in game.plies.iter().enumerate() {
+        let Some(score) = ply.black_score() else { continue };
+        let x = plot.x + column(at, plies, width);
+        let y = plot.y + share_row(share(score), plot.height);
+        let (dot, role) = match ply.color {
+            Color::Black => ("●", Role::Plain),
+            Color::White => ("○", Role::Mover),
+        };
+        paint.text(x, y, 1, dot, role);
+    }
+}
+
+/// Where a score stands between all lost and all won: steep where games are decided, flat where they are.
+fn share(centipawns: i32) -> f64 {
+    f64::from(centipawns.clamp(-2000, 2000)) / 4000.0 + 0.5
+}
+
+fn share_row(share: f64, height: u16) -> u16 {
+    ((1.0 - share) * f64::from(height - 1)).round() as u16
+}
+
+/// The column of a ply, from 0: one to a column while there is room.
+fn column(ply: usize, plies: usize, width: u16) -> u16 {
+    let width = usize::from(width);
+    let at = if plies <= width { ply } else { ply * (width - 1) / (plies - 1) };
+    at.min(width - 1) as u16
+}

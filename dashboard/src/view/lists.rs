@@ -1,0 +1,87 @@
+//! The plainer screens: games that are over, the log, the list of keys.
+
+use super::{paint::Paint, time_of_day};
+use crate::{
+    input::KEYS,
+    state::{Played, State, is_fault, result},
+    text,
+    theme::Role,
+    ui::Ui,
+};
+use ratatui::layout::Rect;
+
+/// Every game that is over, newest first.
+pub fn played(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
+    let inner = paint.frame(area, "Played · Enter opens a game, / filters");
+    let names = usize::from(inner.width).saturating_sub(52).clamp(8, 60) / 2;
+    let (black, white) = (text::left("black", names), text::left("white", names));
+    paint.line(inner, 0, &format!("  game  {black} {white} result plies  ending"), Role::Quiet);
+    let rows: Vec<&Played> = ui.played(state).collect();
+    let room = usize::from(inner.height).saturating_sub(1).max(1);
+    let chosen = ui.chosen.min(rows.len().saturating_sub(1));
+    let first = chosen.saturating_sub(room - 1);
+    for (row, game) in rows.iter().enumerate().skip(first).take(room) {
+        let role = match row == chosen {
+            true => Role::Chosen,
+            false if is_fault(game.outcome) => Role::Fault,
+            false => Role::Plain,
+        };
+        paint.row(inner, 1 + (row - first) as u16, &played_line(state, game, names), role);
+    }
+    if rows.is_empty() {
+        paint.line(inner, 1, "  none yet", Role::Quiet);
+    }
+}
+
+fn played_line(state: &State, game: &Played, names: usize) -> String {
+    let [black, white] = [game.pairing.black, game.pairing.white].map(|player| state.player(player));
+    let result = result(game.outcome);
+    let again = if game.replayed { ", played again" } else { "" };
+    format!(
+        " {:>5}  {} {}   {result} {:>5}  {}{again}  {}",
+        game.game.0,
+        text::left(black, names),
+        text::left(white, names),
+        game.plies,
+        text::left(game.outcome.cause(), 20),
+        time_of_day(game.ended),
+    )
+}
+
+/// What happened; faults with all that is known of them.
+pub fn log(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
+    let inner = paint.frame(area, "Log · faults in full, times in UTC");
+    let rows: Vec<_> = state.log.iter().filter(|line| ui.matches(&line.text)).collect();
+    let room = usize::from(inner.height);
+    let last = ui.chosen.min(rows.len().saturating_sub(1));
+    // Filled from the bottom up, so that what happened last is always whole.
+    let mut shown: Vec<(String, Role)> = vec![];
+    for line in rows.iter().take(last + 1).rev() {
+        let role = if line.fault { Role::Fault } else { Role::Plain };
+        let mut parts = line.text.lines();
+        let first = format!(" {}  {}", time_of_day(line.at), parts.next().unwrap_or_default());
+        let rest: Vec<String> = parts.map(|part| format!("             {part}")).collect();
+        shown.extend(rest.into_iter().rev().map(|part| (part, Role::Quiet)));
+        shown.push((first, role));
+        if shown.len() >= room {
+            break;
+        }
+    }
+    for (row, (words, role)) in shown.iter().take(room).rev().enumerate() {
+        paint.line(inner, row as u16, words, *role);
+    }
+}
+
+/// The list of keys, over whatever is on the screen.
+pub fn help(area: Rect, paint: &mut Paint<'_>) {
+    let height = (KEYS.len() as u16 + 3).min(area.height);
+    let width = 82.min(area.width);
+    let at =
+        Rect { x: area.x + (area.width - width) / 2, y: area.y + (area.height - height) / 2, width, height };
+    paint.clear(at);
+    let inner = paint.frame(at, "Keys · any key closes this");
+    for (row, (keys, meaning)) in KEYS.iter().enumerate() {
+        let words = format!(" {} {meaning}", text::left(keys, 17));
+        paint.line(inner, row as u16, &words, Role::Plain);
+    }
+}

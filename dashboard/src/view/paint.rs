@@ -1,0 +1,66 @@
+//! The brush: text into cells, never outside them.
+
+use crate::{text, theme::Role, ui::Ui};
+use ratatui::{
+    buffer::Buffer,
+    layout::Rect,
+    style::Style,
+    widgets::{Block, BorderType, Widget},
+};
+
+/// A buffer with the reader's colours.
+pub struct Paint<'a> {
+    buf: &'a mut Buffer,
+    ui: &'a Ui,
+}
+
+impl<'a> Paint<'a> {
+    /// On this buffer, with these colours.
+    pub fn new(buf: &'a mut Buffer, ui: &'a Ui) -> Self {
+        Self { buf, ui }
+    }
+
+    /// Writes text into at most `width` columns, cut where it does not fit; how many columns it took.
+    pub fn text(&mut self, x: u16, y: u16, width: u16, words: &str, role: Role) -> u16 {
+        self.styled(x, y, width, words, self.ui.style(role))
+    }
+
+    /// The same in any style.
+    pub fn styled(&mut self, x: u16, y: u16, width: u16, words: &str, style: Style) -> u16 {
+        let area = self.buf.area;
+        if y < area.y || y >= area.bottom() || x >= area.right() {
+            return 0;
+        }
+        let words = text::cut(words, usize::from(width.min(area.right() - x)));
+        let (end, _) = self.buf.set_stringn(x, y, &words, usize::from(width), style);
+        end - x
+    }
+
+    /// A line of an area, by its number; nothing below its end.
+    pub fn line(&mut self, area: Rect, row: u16, words: &str, role: Role) {
+        if row < area.height {
+            self.text(area.x, area.y + row, area.width, words, role);
+        }
+    }
+
+    /// A row over the whole width of an area, its blanks styled too.
+    pub fn row(&mut self, area: Rect, row: u16, words: &str, role: Role) {
+        self.line(area, row, &text::left(words, usize::from(area.width)), role);
+    }
+
+    /// Empties an area.
+    pub fn clear(&mut self, area: Rect) {
+        ratatui::widgets::Clear.render(area.intersection(self.buf.area), self.buf);
+    }
+
+    /// A frame with a title; the area inside.
+    pub fn frame(&mut self, area: Rect, title: &str) -> Rect {
+        let block = Block::bordered()
+            .border_type(BorderType::Plain)
+            .border_style(self.ui.style(Role::Quiet))
+            .title(ratatui::text::Span::styled(format!(" {title} "), self.ui.style(Role::Strong)));
+        let inner = block.inner(area);
+        block.render(area.intersection(self.buf.area), self.buf);
+        inner
+    }
+}

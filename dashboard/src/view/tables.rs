@@ -1,0 +1,84 @@
+//! Tables: who scored how much against whom, and what engines do with their time.
+
+use super::paint::Paint;
+use crate::{
+    state::{State, Usage},
+    text,
+    theme::Role,
+    ui::Ui,
+};
+use ratatui::layout::Rect;
+use referee::event::PlayerId;
+
+/// The cross table: points of the row's player against the column's, of so many games.
+pub fn cross(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
+    let inner = paint.frame(area, "Cross table · points/games against");
+    let order: Vec<PlayerId> = state.figures.lines.iter().map(|line| line.player).collect();
+    let name = usize::from(inner.width / 4).clamp(8, 24);
+    let columns = (usize::from(inner.width).saturating_sub(name + 6)) / CELL;
+    let rows = usize::from(inner.height).saturating_sub(1);
+    let chosen = ui.chosen.min(order.len().saturating_sub(1));
+    let (left, top) = (chosen.saturating_sub(columns.max(1) - 1), chosen.saturating_sub(rows.max(1) - 1));
+    let heading: String =
+        (left..order.len()).take(columns).map(|at| text::right(&(at + 1).to_string(), CELL)).collect();
+    paint.line(inner, 0, &format!("{}{heading}", " ".repeat(name + 5)), Role::Quiet);
+    for (row, at) in (top..order.len()).take(rows).enumerate() {
+        let cells: String =
+            order.iter().skip(left).take(columns).map(|other| cell(state, order[at], *other)).collect();
+        let words = format!(" {:>2} {} {cells}", at + 1, text::left(state.player(order[at]), name));
+        let role = if at == chosen { Role::Chosen } else { Role::Plain };
+        paint.row(inner, 1 + row as u16, &words, role);
+    }
+}
+
+/// Columns of a cell.
+const CELL: usize = 11;
+
+fn cell(state: &State, player: PlayerId, other: PlayerId) -> String {
+    let met = state.standings.total().between(player, other);
+    let words = match (player == other, met.games()) {
+        (true, _) => "■".to_owned(),
+        (_, 0) => "·".to_owned(),
+        (_, games) => format!("{:.1}/{games}", met.half_points() as f64 / 2.0),
+    };
+    text::right(&words, CELL)
+}
+
+/// What the engines do with their time.
+pub fn engines(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
+    let inner = paint.frame(area, "Engines · of the moves seen since this screen was opened");
+    let name = usize::from(inner.width).saturating_sub(62).clamp(8, 30);
+    let heading = format!(
+        " {}  moves   mean  longest  depth   nodes/s  late p50   p99  faults",
+        text::left("engine", name)
+    );
+    paint.line(inner, 0, &heading, Role::Quiet);
+    let chosen = ui.chosen.min(state.usage.len().saturating_sub(1));
+    for (row, usage) in state.usage.iter().enumerate().take(usize::from(inner.height).saturating_sub(2)) {
+        let player = PlayerId(row as u16);
+        let faults =
+            state.figures.lines.iter().find(|line| line.player == player).map_or(0, |line| line.faults);
+        let words = engine(state.player(player), usage, faults, name);
+        let role = if row == chosen { Role::Chosen } else { Role::Plain };
+        paint.row(inner, 1 + row as u16, &words, role);
+    }
+    let note = " late: ms measured beyond the time the engine told, to a factor of two";
+    paint.line(inner, inner.height.saturating_sub(1), note, Role::Quiet);
+}
+
+fn engine(player: &str, usage: &Usage, faults: u64, name: usize) -> String {
+    let or_dash = |value: Option<String>| value.unwrap_or_else(|| "-".to_owned());
+    let late = |share| or_dash(usage.latency(share).map(|ms| format!("{ms:.1}")));
+    format!(
+        " {} {:>6} {:>6} {:>8} {:>6} {:>9} {:>9} {:>5} {:>7}",
+        text::left(player, name),
+        text::short(usage.moves),
+        or_dash(usage.mean().map(text::clock)),
+        if usage.moves > 0 { text::clock(usage.longest) } else { "-".to_owned() },
+        or_dash(usage.mean_depth().map(|depth| format!("{depth:.1}"))),
+        or_dash(usage.nps().map(text::short)),
+        late(0.5),
+        late(0.99),
+        faults,
+    )
+}

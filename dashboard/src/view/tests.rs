@@ -1,0 +1,291 @@
+use crate::{
+    input::{Action, Screen},
+    state::{Head, State},
+    theme::{Palette, Role},
+    ui::Ui,
+    view,
+};
+use ratatui::{buffer::Buffer, layout::Rect};
+use referee::{
+    Color, Outcome, WinBy,
+    clock::TimeControl,
+    event::{Event, GameEnded, GameId, GameStarted, Moved, Opened, PlayerId, Score, Stamped, Thought},
+    opening::EVEN,
+    schedule::{Format, Pairing, Stage},
+    sprt::{Model, Sprt},
+};
+use std::time::Duration;
+
+const BEGIN: i64 = 1_790_000_000_000;
+
+const LINE: &str = "7g7f 3c3d 8h2b+ 3a2b B*5e 2b3c 5e3c+ 2a3c S*4b";
+
+fn head() -> Head {
+    let time = TimeControl {
+        main: Duration::from_secs(60),
+        byoyomi: Duration::from_secs(10),
+        ..TimeControl::default()
+    };
+    Head {
+        name: "Friday\u{1b}[2J".to_owned(),
+        format: "round robin, 4 games a pair".to_owned(),
+        stages: vec![Stage { format: Format::RoundRobin { cycles: 1 }, games: 4, entrants: None }],
+        players: ["gpsusi", "将棋エンジン", "evil\u{1b}]0;x\u{7}"].map(str::to_owned).to_vec(),
+        times: vec![time; 3],
+        total: Some(12),
+        ..Head::default()
+    }
+}
+
+fn pairing(index: u64) -> Pairing {
+    let (black, white) = [(0, 1), (1, 0), (0, 2), (2, 1)][index as usize % 4];
+    let (black, white) = (PlayerId(black), PlayerId(white));
+    Pairing { stage: 0, index, attempt: 0, round: 1, pair: index / 2, opening: index / 2, black, white }
+}
+
+/// The events of a game: its start and `plies` moves, one a second; two of them are its opening.
+fn game(number: u64, plies: usize) -> Vec<Stamped> {
+    let (game, begin) = (GameId(number), BEGIN + 20_000 * number as i64);
+    let opening = "7g7f 3c3d".to_owned();
+    let started = GameStarted { game, pairing: pairing(number - 1), start: EVEN.to_owned(), opening };
+    let mut events = vec![Stamped { at: begin, event: Event::GameStarted(started) }];
+    for (at, usi) in LINE.split(' ').enumerate().take(plies).skip(2) {
+        let color = Color::BOTH[at % 2];
+        let sign = if color == Color::Black { 1 } else { -1 };
+        let thought = Thought {
+            depth: Some(12),
+            seldepth: Some(20),
+            score: Some(Score::Cp(sign * 90 * at as i32)),
+            nodes: Some(1_234_567),
+            nps: Some(890_000),
+            time: Some(990),
+            pv: Some(format!("{usi} resign\u{1b}[31m")),
+        };
+        let time = Duration::from_millis(1000);
+        events.push(Stamped {
+            at: begin + 1000 * at as i64,
+            event: Event::Moved(Moved {
+                game,
+                ply: at as u32 + 1,
+                color,
+                mv: rsshogi_move(usi),
+                charged: time,
+                elapsed: time,
+                left: Duration::from_secs(59 - at as u64),
+                thought: Some(Box::new(thought)),
+            }),
+        });
+    }
+    events
+}
+
+fn rsshogi_move(usi: &str) -> rsshogi::types::Move {
+    rsshogi::types::Move::from_usi(usi).unwrap()
+}
+
+fn ended(number: u64, outcome: Outcome, evidence: &str) -> Stamped {
+    let end = GameEnded {
+        game: GameId(number),
+        pairing: pairing(number - 1),
+        outcome,
+        plies: 9,
+        evidence: evidence.to_owned(),
+        replayed: false,
+    };
+    Stamped { at: BEGIN + 20_000 * number as i64 + 12_000, event: Event::GameEnded(end) }
+}
+
+/// Four games are over, one by a flag that fell; two are running.
+fn league(head: Head) -> State {
+    let mut state = State::new(head);
+    let opened = Opened {
+        name: "Friday".to_owned(),
+        players: vec![],
+        format: "round robin".to_owned(),
+        resumed: false,
+    };
+    let mut events = vec![Stamped { at: BEGIN, event: Event::Opened(opened) }];
+    let mate = |winner| Outcome::Win { winner, by: WinBy::Mate };
+    let ends = [
+        (mate(Color::Black), ""),
+        (mate(Color::White), ""),
+        (Outcome::Win { winner: Color::Black, by: WinBy::Time }, "> go btime 0\u{1b}[2J\n! thinking"),
+        (Outcome::Draw { by: referee::DrawBy::Sennichite }, ""),
+    ];
+    for (number, (outcome, evidence)) in (1..).zip(ends) {
+        events.extend(game(number, 9));
+        events.push(ended(number, outcome, evidence));
+    }
+    events.extend(game(5, 9));
+    events.extend(game(6, 6));
+    events.iter().for_each(|stamped| state.fold(stamped));
+    state.tick(BEGIN + 20_000 * 6 + 9_500);
+    state
+}
+
+fn picture(state: &State, ui: &Ui, width: u16, height: u16) -> Buffer {
+    let area = Rect { x: 0, y: 0, width, height };
+    let mut buf = Buffer::empty(area);
+    view::draw(state, ui, area, &mut buf);
+    buf
+}
+
+/// The text of a picture, as a terminal shows it.
+fn text(buf: &Buffer) -> String {
+    let area = buf.area;
+    let mut text = String::new();
+    for y in 0..area.height {
+        let (mut line, mut x) = (String::new(), 0);
+        while x < area.width {
+            let symbol = buf[(x, y)].symbol();
+            line.push_str(symbol);
+            x += crate::text::columns(symbol).max(1) as u16;
+        }
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (200, 60)];
+
+fn check(name: &str, state: &State, ui: &Ui) {
+    for (width, height) in SIZES {
+        let text = text(&picture(state, ui, width, height));
+        assert!(!text.contains(|c: char| c.is_control() && c != '\n'), "{text}");
+        insta::assert_snapshot!(format!("{name}_{width}x{height}"), text);
+    }
+}
+
+fn on(screen: Screen) -> Ui {
+    Ui { screen, ..Ui::default() }
+}
+
+#[test]
+fn the_event_is_told_at_one_glance() {
+    check("event", &league(head()), &on(Screen::Event));
+}
+
+#[test]
+fn a_sequential_test_stands_between_its_bounds() {
+    let test = Sprt::new(Model::Normalized, 0.0, 50.0, 0.05, 0.05).unwrap();
+    let stages = vec![Stage { format: Format::Sprt { max_games: 100 }, games: 2, entrants: None }];
+    let test_words = "gpsusi vs 将棋エンジン · normalized [0, 50]".to_owned();
+    let state = league(Head { test: Some(test), stages, test_words, total: Some(100), ..head() });
+    check("sprt", &state, &on(Screen::Event));
+}
+
+#[test]
+fn boards_fill_the_window() {
+    check("boards", &league(head()), &on(Screen::Games));
+}
+
+#[test]
+fn a_running_game_is_followed() {
+    check("game", &league(head()), &Ui { game: Some(GameId(5)), ..on(Screen::Game) });
+}
+
+#[test]
+fn a_game_is_looked_back_at_in_letters_and_from_the_other_side() {
+    let ui = Ui { game: Some(GameId(3)), ply: Some(5), ascii: true, flipped: true, ..on(Screen::Game) };
+    check("game_back", &league(head()), &ui);
+}
+
+#[test]
+fn games_that_are_over_are_listed() {
+    check("played", &league(head()), &on(Screen::Played));
+}
+
+#[test]
+fn the_cross_table_tells_who_met_whom() {
+    check("table", &league(head()), &on(Screen::Table));
+}
+
+#[test]
+fn the_engines_are_told_by_their_use_of_time() {
+    check("engines", &league(head()), &on(Screen::Engines));
+}
+
+#[test]
+fn the_most_uneven_opening_stands_first() {
+    check("openings", &league(head()), &on(Screen::Openings));
+}
+
+#[test]
+fn the_log_has_faults_in_full() {
+    check("log", &league(head()), &Ui { chosen: usize::MAX, ..on(Screen::Log) });
+}
+
+#[test]
+fn help_lists_every_key_at_every_size() {
+    let (state, ui) = (league(head()), Ui { help: true, ..Ui::default() });
+    check("help", &state, &ui);
+    let smallest = text(&picture(&state, &ui, 80, 24));
+    for (keys, _) in crate::input::KEYS {
+        assert!(smallest.contains(keys), "{keys} is not in\n{smallest}");
+    }
+}
+
+#[test]
+fn without_colours_nothing_is_coloured_and_a_fault_still_stands_out() {
+    let state = league(head());
+    let buf = picture(&state, &Ui { palette: Palette::Mono, ..Ui::default() }, 120, 40);
+    let plain = |color| color == ratatui::style::Color::Reset;
+    assert!(buf.content.iter().all(|cell| plain(cell.fg) && plain(cell.bg)));
+    let fault = Palette::Mono.style(Role::Fault).add_modifier;
+    assert!(buf.content.iter().any(|cell| cell.modifier == fault));
+}
+
+#[test]
+fn every_window_down_to_nothing_is_drawn_without_harm() {
+    let state = league(head());
+    for screen in Screen::ALL {
+        for (width, height) in (0..90).step_by(7).flat_map(|w| (0..30).step_by(3).map(move |h| (w, h))) {
+            let ui = Ui { game: Some(GameId(5)), help: width % 2 == 0, ..on(screen) };
+            let _drawn = picture(&state, &ui, width, height);
+        }
+    }
+}
+
+#[test]
+fn a_reader_steps_back_and_is_not_dragged_along_until_the_end_is_reached_again() {
+    let mut state = league(head());
+    let mut ui = on(Screen::Event);
+    ui.act(Action::Vertical(1), &state);
+    ui.act(Action::Open, &state);
+    assert_eq!((ui.screen, ui.game, ui.ply), (Screen::Game, Some(GameId(6)), None));
+    ui.act(Action::Sideways(-1), &state);
+    assert_eq!(ui.ply, Some(5));
+    game(6, 9).iter().skip(5).for_each(|stamped| state.fold(stamped));
+    assert!(text(&picture(&state, &ui, 120, 40)).contains("ply 5 of 9"));
+    ui.act(Action::Last, &state);
+    assert!(text(&picture(&state, &ui, 120, 40)).contains("live · ply 9"));
+    ui.act(Action::Back, &state);
+    assert_eq!(ui.screen, Screen::Event);
+}
+
+#[test]
+fn a_filter_leaves_the_games_it_names() {
+    let state = league(head());
+    let mut ui = on(Screen::Played);
+    for letter in "/evil time".chars() {
+        let action = if letter == '/' { Action::Filter } else { Action::Letter(letter) };
+        ui.act(action, &state);
+    }
+    assert_eq!(ui.played(&state).map(|played| played.game).collect::<Vec<_>>(), [GameId(3)]);
+    ui.act(Action::Back, &state);
+    assert_eq!(ui.played(&state).count(), 4);
+}
+
+#[test]
+fn a_game_whose_moves_were_not_told_is_fetched_from_the_archive_and_is_the_same() {
+    let mut state = State::new(head());
+    state.fold(&game(1, 2)[0]);
+    state.fold(&ended(1, Outcome::Win { winner: Color::Black, by: WinBy::Mate }, ""));
+    assert!(state.boards.is_empty(), "a board without its moves is not kept");
+    let mut events = game(1, 9);
+    events.push(ended(1, Outcome::Win { winner: Color::Black, by: WinBy::Mate }, ""));
+    state.recall(&events);
+    assert_eq!(state.boards[&GameId(1)].plies.len(), 9);
+    assert_eq!(state.counted(), 1, "the archive does not count games again");
+}

@@ -1,0 +1,145 @@
+//! The dashboard on this program's events: fed by the store's thread while they are played here, and by looking into
+//! the database while they are played elsewhere.
+
+mod watch;
+
+pub use watch::watch;
+
+use dashboard::{Head, Setting};
+use referee::{
+    clock::TimeControl,
+    event::{Event, GameEnded, GameId, GameStarted, Stamped},
+    schedule::{Format, ReplayDraws, Schedule, Stage},
+};
+use renmei::{
+    commands::{Failure, Screen},
+    plan::{self, Plan, SprtModel, SprtPlan},
+    store::{EventId, EventSummary, FullGame, Moves, Store, StoreError},
+};
+use serde::Deserialize;
+use std::{
+    io::{self, IsTerminal},
+    path::{Path, PathBuf},
+};
+
+/// The screens for an event that is about to be played, where there is a terminal that can show them.
+pub fn open(plan: &Plan) -> Result<Option<Screen>, Failure> {
+    if !has_terminal() {
+        return Ok(None);
+    }
+    let json = serde_json::to_string(plan).map_err(|e| Failure::Other(format!("the plan as JSON: {e}")))?;
+    let (before, event) = before(&plan.database, &plan.name)?;
+    let archive = archive(plan.database.clone(), plan.name.clone(), event);
+    let setting = Setting { head: head(&plan.name, &json)?, before, archive, watching: false };
+    let (feed, inbox) = dashboard::feed::pair();
+    let screen = dashboard::Screen::open(setting, inbox).map_err(no_thread)?;
+    let people = Box::new(screen.curtain());
+    let linger = Box::new(move || screen.linger());
+    Ok(Some(Screen { feed: Box::new(move |batch| feed.tell(batch)), people, linger }))
+}
+
+fn has_terminal() -> bool {
+    let dumb = std::env::var("TERM").is_ok_and(|term| term == "dumb");
+    io::stdout().is_terminal() && io::stdin().is_terminal() && !dumb
+}
+
+fn no_thread(error: io::Error) -> Failure {
+    Failure::Other(format!("a thread for the screen: {error}"))
+}
+
+/// What happened in the event so far; nothing when there is no such database or event yet.
+fn before(database: &Path, name: &str) -> Result<(Vec<Stamped>, Option<EventId>), StoreError> {
+    let mut events = vec![];
+    let Ok(store) = Store::read(database) else { return Ok((events, None)) };
+    let found = store.events()?.into_iter().find(|event| event.name == name).map(|event| event.id);
+    if let Some(event) = found {
+        store.replay(event, Moves::Without, &mut |stamped| events.push(stamped.clone()))?;
+    }
+    Ok((events, found))
+}
+
+/// Games by their number, out of the database.
+fn archive(database: PathBuf, name: String, mut event: Option<EventId>) -> dashboard::terminal::Archive {
+    let mut store = None;
+    Box::new(move |game: GameId| {
+        if store.is_none() {
+            store = Store::read(&database).ok();
+        }
+        let Some(store) = &store else { return vec![] };
+        if event.is_none() {
+            let events = store.events().unwrap_or_default();
+            event = events.into_iter().find(|event| event.name == name).map(|event| event.id);
+        }
+        let found = event.and_then(|event| store.game(event, game).ok().flatten());
+        found.map(events_of).unwrap_or_default()
+    })
+}
+
+/// A stored game as the events it was made of.
+fn events_of(game: FullGame) -> Vec<Stamped> {
+    let FullGame { row, moves } = game;
+    let (game, pairing, plies) = (row.game, row.pairing, row.plies.unwrap_or(0));
+    let start = row.start.unwrap_or_else(|| referee::opening::EVEN.to_owned());
+    let opening = row.opening.unwrap_or_default();
+    let started = Event::GameStarted(GameStarted { game, pairing, start, opening });
+    let mut events = vec![Stamped { at: row.started_at.or(row.ended_at).unwrap_or(0), event: started }];
+    events.extend(moves.into_iter().map(|(at, moved)| Stamped { at, event: Event::Moved(moved) }));
+    if let (Some(outcome), Some(at)) = (row.outcome, row.ended_at) {
+        let (evidence, replayed) = (row.evidence, row.replayed);
+        let ended = GameEnded { game, pairing, outcome, plies, evidence, replayed };
+        events.push(Stamped { at, event: Event::GameEnded(ended) });
+    }
+    events
+}
+
+/// The parts of a stored plan that the screens need.
+#[derive(Deserialize)]
+struct Stored {
+    stages: Vec<Stage>,
+    sprt: Option<SprtPlan>,
+    engines: Vec<StoredEngine>,
+}
+
+#[derive(Deserialize)]
+struct StoredEngine {
+    name: String,
+    time: Option<TimeControl>,
+}
+
+fn head(name: &str, plan: &str) -> Result<Head, Failure> {
+    let unreadable = |e| Failure::Other(format!("the stored plan of `{name}` cannot be read: {e}"));
+    let stored: Stored = serde_json::from_str(plan).map_err(unreadable)?;
+    let players: Vec<String> = stored.engines.iter().map(|engine| engine.name.clone()).collect();
+    Ok(Head {
+        name: name.to_owned(),
+        format: plan::format_words(&stored.stages),
+        times: stored.engines.iter().map(|engine| engine.time.unwrap_or_default()).collect(),
+        test: stored.sprt.and_then(|sprt| sprt.test().ok()),
+        test_words: stored.sprt.map(|sprt| test_words(sprt, &players)).unwrap_or_default(),
+        total: total(&stored.stages, players.len()),
+        stages: stored.stages,
+        players,
+    })
+}
+
+fn head_of(event: &EventSummary) -> Result<Head, Failure> {
+    head(&event.name, &event.plan)
+}
+
+/// Games of the whole event; for a sequential test, at most.
+fn total(stages: &[Stage], players: usize) -> Option<u64> {
+    match stages {
+        [Stage { format: Format::Sprt { max_games }, .. }] => Some(*max_games),
+        _ => Schedule::new(stages, players, 0, ReplayDraws::default(), true).total(),
+    }
+}
+
+fn test_words(sprt: SprtPlan, players: &[String]) -> String {
+    let model = match sprt.model {
+        SprtModel::Normalized => "normalized",
+        SprtModel::Logistic => "logistic",
+    };
+    let names = players.iter().take(2).cloned().collect::<Vec<_>>().join(" vs ");
+    let SprtPlan { elo0, elo1, alpha, beta, .. } = sprt;
+    format!("{names} · {model} [{elo0}, {elo1}] · α {alpha} β {beta}")
+}

@@ -1,0 +1,113 @@
+//! `renmei watch`: an event that another process plays, or that is over, by looking into its database now and then.
+
+use super::{archive, has_terminal, head_of, no_thread};
+use dashboard::{Feed, Setting};
+use referee::event::{Event, GameId, Moved, Stamped};
+use renmei::{
+    cli::WatchArgs,
+    commands::{Exit, Failure, find_event},
+    store::{EventId, Moves, Store, StoreError},
+};
+use std::{
+    collections::BTreeMap,
+    thread,
+    time::{Duration, Instant},
+};
+
+/// From one look to the next, at least.
+const PAUSE: Duration = Duration::from_millis(400);
+
+/// Shows an event of a database.
+pub fn watch(args: &WatchArgs) -> Result<Exit, Failure> {
+    if !has_terminal() {
+        return Err(Failure::Usage("`watch` needs a terminal; `renmei report` prints".to_owned()));
+    }
+    let store = Store::read(&args.db)?;
+    let events = store.events()?;
+    let event = find_event(&events, args.event.as_deref())?;
+    let archive = archive(args.db.clone(), event.name.clone(), Some(event.id));
+    let setting = Setting { head: head_of(event)?, before: vec![], archive, watching: true };
+    let (feed, inbox) = dashboard::feed::pair();
+    let screen = dashboard::Screen::open(setting, inbox).map_err(no_thread)?;
+    Watcher { store, event: event.id, seen: 0, version: None, running: BTreeMap::new() }.look(&feed)?;
+    drop(screen);
+    Ok(Exit::Done)
+}
+
+struct Watcher {
+    store: Store,
+    event: EventId,
+    /// Events of the log that were told.
+    seen: usize,
+    /// The database when it was last looked into: SQLite counts the changes of others.
+    version: Option<i64>,
+    /// Games without an end, and the last ply of each that was told.
+    running: BTreeMap<GameId, u32>,
+}
+
+impl Watcher {
+    /// Looks until nobody looks at the screen any more.
+    fn look(mut self, feed: &Feed) -> Result<(), StoreError> {
+        while !feed.is_deserted() {
+            let begun = Instant::now();
+            let version: Option<i64> =
+                self.store.connection().query_row("PRAGMA data_version", [], |row| row.get(0)).ok();
+            if self.version.is_none() || version != self.version {
+                self.version = version;
+                feed.tell(self.news()?);
+            }
+            // A large event takes long to read: then it is read less often.
+            let pause = PAUSE.max(4 * begun.elapsed());
+            let until = Instant::now() + pause;
+            while !feed.is_deserted() && Instant::now() < until {
+                thread::sleep(Duration::from_millis(50));
+            }
+        }
+        Ok(())
+    }
+
+    /// What happened since the last look.
+    fn news(&mut self) -> Result<Vec<Stamped>, StoreError> {
+        let (mut log, mut at) = (vec![], 0);
+        self.store.replay(self.event, Moves::Without, &mut |stamped| {
+            if at >= self.seen {
+                log.push(stamped.clone());
+            }
+            at += 1;
+        })?;
+        let first_look = self.seen == 0;
+        self.seen = at;
+        let mut news = Vec::with_capacity(log.len());
+        for stamped in log {
+            match &stamped.event {
+                Event::GameStarted(started) => _ = self.running.insert(started.game, 0),
+                Event::GameEnded(end) => {
+                    let told = self.running.remove(&end.game);
+                    // At the first look, games that are over are left to the archive.
+                    if let Some(told) = told.filter(|_| !first_look) {
+                        self.moves(end.game, told, &mut news)?;
+                    }
+                }
+                _ => {}
+            }
+            news.push(stamped);
+        }
+        for (game, told) in self.running.clone() {
+            let last = self.moves(game, told, &mut news)?;
+            self.running.insert(game, last);
+        }
+        Ok(news)
+    }
+
+    /// The moves of a game after the ply `told`; the last ply.
+    fn moves(&self, game: GameId, told: u32, news: &mut Vec<Stamped>) -> Result<u32, StoreError> {
+        let found = self.store.game(self.event, game)?;
+        let moves = found.map(|game| game.moves).unwrap_or_default();
+        let new = |(_, moved): &(i64, Moved)| moved.ply > told;
+        let last = moves.last().map_or(told, |(_, moved)| moved.ply);
+        news.extend(
+            moves.into_iter().filter(new).map(|(at, moved)| Stamped { at, event: Event::Moved(moved) }),
+        );
+        Ok(last)
+    }
+}
