@@ -3,10 +3,12 @@
 mod ad_hoc;
 mod calculator;
 mod play;
+mod serve;
 
 pub use ad_hoc::ad_hoc;
 pub use calculator::sprt;
 pub use play::run;
+pub use serve::serve;
 
 use crate::{
     cli::{Cli, ReportArgs},

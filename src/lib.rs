@@ -4,6 +4,7 @@ pub mod bus;
 pub mod cli;
 pub mod commands;
 pub mod config;
+pub mod league;
 pub mod openings;
 pub mod plan;
 pub mod play;

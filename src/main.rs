@@ -10,6 +10,7 @@ fn main() -> ExitCode {
     let done = match cli::parse().command {
         Command::Run(args) => commands::run(&args),
         Command::Match(args) => commands::ad_hoc(&args),
+        Command::Serve(args) => commands::serve(&args),
         Command::Report(args) => commands::report(&args),
         Command::Sprt(args) => commands::sprt(&args),
         Command::Completions { shell } => commands::completions(shell),
