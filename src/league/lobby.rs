@@ -442,7 +442,8 @@ impl Lobby {
             names,
             your_turn: None,
             rematch_on_draw: Some(false),
-            to_move: Color::Black,
+            // The text means the side to move before the moves listed, shogi-server the one after them.
+            to_move: if shogi_server && opening.len() % 2 == 1 { Color::White } else { Color::Black },
             max_moves: Some(self.config.max_moves),
             times: Times::in_seconds(&[*time; 2]),
             start,

@@ -7,7 +7,7 @@ use notation::csa::{
     summary::{Standing, Summary, Times},
     wire::{Ending, ServerLine},
 };
-use referee::{Color, Outcome, clock::TimeControl};
+use referee::{Color, Outcome, WinBy, clock::TimeControl};
 use rsshogi::{
     board::{Position, position_from_sfen},
     types::Move32,
@@ -102,8 +102,10 @@ impl Spectacle {
 
     fn ended(&self) -> Option<Vec<Shown>> {
         let (true, Some(outcome)) = (self.told, self.outcome) else { return None };
+        let declared = matches!(outcome, Outcome::Win { by: WinBy::IllegalDeclaration, .. });
         let word = match ending(outcome, Color::Black).0 {
             Ending::Resign => "%TORYO".to_owned(),
+            _ if declared && self.compat == Compat::ShogiServer => "%KACHI".to_owned(),
             Ending::Jishogi => "%KACHI".to_owned(),
             ending => ServerLine::Ending(ending).to_string(),
         };
@@ -142,9 +144,9 @@ impl Spectacle {
         if let Times::Same(block) = &mut summary.times {
             block.standing = Some(Standing { remaining: left, last_move, current_turn });
         }
-        if self.compat == Compat::Protocol {
-            summary.to_move = position.turn().into();
-        }
+        // shogi-server tells spectators `+` whoever is to move.
+        let turn = Color::from(position.turn());
+        summary.to_move = if self.compat == Compat::Protocol { turn } else { Color::Black };
         summary.moves.clear();
         summary.start = position.to_sfen(Some(1));
         summary

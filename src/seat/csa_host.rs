@@ -258,7 +258,13 @@ impl CsaHost {
                 self.resigned = true;
                 self.special("%TORYO", timed, out);
             }
-            Word::Declare => self.special("%KACHI", Some(charged.as_secs()), out),
+            Word::Declare => {
+                self.special("%KACHI", Some(charged.as_secs()), out);
+                if self.place.compat == Compat::ShogiServer {
+                    // Its spectators hear a declaration as if it were a move, and again at the end.
+                    self.heard.push(("%KACHI".to_owned(), charged.as_secs()));
+                }
+            }
             Word::Reject => {
                 let by = self.place.summary.names[color.index()].clone();
                 self.rejected(by, out);
