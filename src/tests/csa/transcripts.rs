@@ -43,12 +43,13 @@ const NOT_REPLAYED: [(&str, &str); 11] = [
 ];
 
 /// Sections that are not replayed, and why.
-const LEFT_OUT: [(&str, &str, &str); 2] = [
+const LEFT_OUT: [(&str, &str, &str); 3] = [
     (
         "13_",
         "(b)",
         "who drops the line loses at once here, not when the opponent has moved; tested by itself",
     ),
+    ("24_", "sennichite", "shogi-server shows spectators the board before the last move of a repetition"),
     ("24_", "time up", "#TIME_UP is told at the instant here; tested by itself"),
 ];
 
