@@ -2,6 +2,19 @@
 //!
 //! Everything that waits lives on one thread: a task for each connection, a task for each game. The lobby is plain
 //! state behind a lock that is never held across a wait; the store has its own thread behind the bus.
+//!
+//! # Where it departs from shogi-server, whatever `compat` says
+//!
+//! * `#TIME_UP` is told at the instant, not when the mover speaks or a minute is over.
+//! * Who drops the line loses at once, also while the opponent is to move.
+//! * Both players are let go at the end of a CSA-mode game; a refused login is closed at once and stalls nobody.
+//! * `%%FORK` takes the number of moves it is given.
+//! * Spectators see the board after the move that completes a repetition.
+//! * Stop-watch games (`-060`) are refused with a word; floodgate's names wait for a schedule that is not there yet.
+//!
+//! `compat = "protocol"` besides: `%TORYO` and `%KACHI` are told once and with their time, a buoy's moves took no
+//! time, `To_Move` is the side to move before the moves listed, and the start position counts for sennichite. An
+//! illegal move is not sent on, against the text, as no client can play it: it is kept as evidence.
 
 mod calendar;
 mod commands;
@@ -19,7 +32,10 @@ use crate::{
 use config::{Limits, ServeConfig};
 use connection::{Hall, attend};
 use lobby::{Lobby, Match};
-use referee::event::{GameId, Stamped};
+use referee::{
+    event::{GameId, Stamped},
+    schedule::{Format, Stage},
+};
 use roster::Roster;
 use std::{
     collections::HashMap,
@@ -67,7 +83,7 @@ impl League {
     /// When the database cannot be written, or another process has the event.
     pub fn open(config: ServeConfig, shutdown: &Shutdown) -> Result<Self, StoreError> {
         let path = config.database.clone();
-        let plan = serde_json::to_string(&config).unwrap_or_else(|_| "{}".to_owned());
+        let plan = plan(&config).to_string();
         let mut store = Store::open(&path)?;
         let head = EventHead { name: &config.name, kind: "serve", plan: &plan, fingerprint: "{}" };
         let opened = store.open_event(&head)?;
@@ -114,6 +130,12 @@ impl League {
         self.bus.note(bus::Note::Stop { adjourn: false });
         self.keeper.join().unwrap_or(Ok(()))
     }
+}
+
+/// The plan as reports read it: one stage in which anybody meets anybody. Its players come and go.
+fn plan(config: &ServeConfig) -> serde_json::Value {
+    let stage = Stage { format: Format::RoundRobin { cycles: 1 }, games: 1, entrants: None };
+    serde_json::json!({ "name": config.name, "stages": [stage], "sprt": null, "engines": [], "serve": config })
 }
 
 /// Plays one game and takes it off the list.

@@ -6,7 +6,10 @@ use crate::{
     league::{League, Shutdown, config::ServeConfig},
 };
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use std::{io, thread};
+use std::{
+    io::{self, Write},
+    thread,
+};
 use tokio::net::TcpListener;
 
 /// Serves a league until a signal: the first lets the running games end, the second breaks them off.
@@ -30,13 +33,18 @@ pub fn serve(args: &ServeArgs) -> Result<Exit, Failure> {
         for address in &config.listen {
             let bound = TcpListener::bind(address).await;
             let listener = bound.map_err(|e| Failure::Other(format!("cannot listen on {address}: {e}")))?;
-            eprintln!("listening on {}", listener.local_addr().map_err(other)?);
+            tell(&format!("listening on {}", listener.local_addr().map_err(other)?));
             listeners.push(listener);
         }
         let league = League::open(config, &shutdown)?;
         league.serve(listeners, shutdown).await?;
         Ok(Exit::Done)
     })
+}
+
+/// Whoever read our stderr may be gone; the league is not.
+fn tell(line: &str) {
+    let _nobody_reads = writeln!(io::stderr(), "{line}");
 }
 
 fn listen_to_signals(shutdown: Shutdown) -> io::Result<()> {
@@ -46,8 +54,8 @@ fn listen_to_signals(shutdown: Shutdown) -> io::Result<()> {
             if shutdown.finish.is_cancelled() {
                 shutdown.adjourn.cancel();
             } else {
-                eprintln!("no new games; those that run are finished, once more breaks them off");
                 shutdown.finish.cancel();
+                tell("no new games; those that run are finished, once more breaks them off");
             }
         }
     })?;

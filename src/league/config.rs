@@ -80,7 +80,7 @@ impl Default for Limits {
             login_seconds: 60,
             line_bytes: 8192,
             lines_per_second: 50,
-            unread_bytes: 256 * 1024,
+            unread_bytes: 512 * 1024,
             buoys: 1000,
         }
     }

@@ -376,3 +376,7 @@ fn reason(by: WinBy) -> Ending {
         WinBy::PerpetualCheck => Ending::OuteSennichite,
     }
 }
+
+#[cfg(test)]
+#[path = "csa_host_tests.rs"]
+mod tests;

@@ -4,6 +4,8 @@
 
 #[path = "csa/client.rs"]
 mod client;
+#[path = "csa/survival.rs"]
+mod survival;
 #[path = "csa/transcripts.rs"]
 mod transcripts;
 
