@@ -49,6 +49,8 @@ pub enum Command {
     Run(RunArgs),
     /// Play engines against each other without a configuration file.
     Match(MatchArgs),
+    /// Host a league over the network, by the CSA server protocol.
+    Serve(ServeArgs),
     /// Tell what would go wrong with an engine in an event.
     Check(CheckArgs),
     /// Print standings, Elo and endings of an event in a database.
@@ -173,6 +175,19 @@ pub enum GoForm {
     Increment,
     /// `go ponder`.
     Ponder,
+}
+
+/// `renmei serve`.
+#[derive(Debug, Args)]
+pub struct ServeArgs {
+    /// The configuration file of the league.
+    pub file: PathBuf,
+    /// Where connections are accepted; overrides the configuration.
+    #[arg(long, value_name = "ADDR")]
+    pub listen: Vec<std::net::SocketAddr>,
+    /// The database; overrides the configuration.
+    #[arg(long, value_name = "FILE")]
+    pub db: Option<PathBuf>,
 }
 
 /// `renmei check`.

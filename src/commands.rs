@@ -3,17 +3,19 @@
 mod ad_hoc;
 mod calculator;
 mod play;
+mod serve;
 
 pub use ad_hoc::ad_hoc;
 pub use calculator::sprt;
 pub use play::{OpenScreen, Screen, run};
+pub use serve::serve;
 
 use crate::{
     check::CheckError,
     cli::{CheckArgs, Cli, ExportArgs, ImportArgs, ReportArgs},
     config::Faults,
     records::{self, RecordsError},
-    report::{Head, Report},
+    report::{Head, Named, Report},
     run::RunError,
     store::{EventSummary, Moves, Store, StoreError},
 };
@@ -111,7 +113,9 @@ pub fn report(args: &ReportArgs) -> Result<Exit, Failure> {
     }
     let event = find_event(&events, args.event.as_deref())?;
     let unreadable = |e| Failure::Other(format!("the stored plan of `{}` cannot be read: {e}", event.name));
-    let head = Head::from_json(&event.plan).map_err(unreadable)?;
+    let mut head = Head::from_json(&event.plan).map_err(unreadable)?;
+    // The players of a league are not known to its plan.
+    head.engines = event.players.iter().map(|name| Named { name: name.clone() }).collect();
     let mut standings = Standings::new(&head.stages, event.players.len());
     store.replay(event.id, Moves::Without, &mut |stamped| standings.fold(&stamped.event))?;
     print(&Report::new(&head, &standings, event.closed), args.json);

@@ -5,6 +5,7 @@ pub mod check;
 pub mod cli;
 pub mod commands;
 pub mod config;
+pub mod league;
 pub mod openings;
 pub mod plan;
 pub mod play;

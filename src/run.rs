@@ -309,6 +309,7 @@ impl Dispatcher<'_> {
             times: engines.map(|engine| engine.time),
             start: opening.start.clone(),
             opening: opening.moves.clone(),
+            hears: [false; 2],
         };
         let draws = self.standings.replays(&pairing);
         let table = Table { setup, pairing, draws, replays_draws: draws < self.plan.replay_draws.times };

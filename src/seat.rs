@@ -1,5 +1,6 @@
 //! A player: an actor behind two mailboxes. No trait, no shared state; dropping the mailbox ends the actor.
 
+pub mod csa_host;
 pub(crate) mod lines;
 pub(crate) mod process;
 mod session;

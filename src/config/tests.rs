@@ -323,7 +323,9 @@ fn preset(name: &str, programs: &[&str]) -> Plan {
 fn every_preset_is_a_plan_where_all_engines_are_installed() {
     let presets = fs::read_dir(repository().join("configs")).unwrap();
     let presets = presets.map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    let presets: Vec<_> = presets.filter(|name| name.ends_with(".toml")).collect();
+    // A league's file is no plan; `league::config` reads it in a test of its own.
+    let plans = presets.filter(|name| name.ends_with(".toml") && name != "serve.toml");
+    let presets: Vec<_> = plans.collect();
     assert!(presets.len() >= 5);
     for name in presets {
         let plan = preset(&name, &["renmei-random", "fairy-stockfish", "gpsusi"]);

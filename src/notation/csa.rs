@@ -1,6 +1,12 @@
-//! CSA spelling of moves and boards, as the server protocol and CSA files share it.
+//! CSA spelling of moves and boards, as the server protocol and CSA files share it, and the lines of the protocol.
 //!
 //! Reference: the CSA standard record format, <http://www2.computer-shogi.org/protocol/record_v22.html>.
+
+pub mod game_name;
+pub mod summary;
+pub mod wire;
+#[cfg(test)]
+mod wire_lines;
 
 use rsshogi::board::{BoardArray, Position, PositionState};
 use rsshogi::types::{Color, File, Hand, HandPiece, Move, Piece, PieceType, Rank, Square};

@@ -17,11 +17,15 @@
 //! In short: the stamp of the reply decides first, then legality, then repetition, then the move limit, then mate,
 //! then the scores.
 
+mod talk;
+
+pub use talk::{Answer, Heard, Order, Reply, Said, Word};
+
 use crate::{
     AbortBy, Color, DrawBy, Foul, Outcome, WinBy,
     adjudicate::{Adjudication, Adjudicator, Verdict},
     clock::{Budget, Clock, TimeControl},
-    event::{Event, GameId, Moved, Thought},
+    event::{Event, GameId, Moved},
     history::{History, Repetition},
     legality::foul,
     rules::{AtLimit, Declaration, Rules},
@@ -47,68 +51,8 @@ pub struct Setup {
     pub start: String,
     /// Moves already on the board when the players begin.
     pub opening: Vec<Move>,
-}
-
-/// What a seat says.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Reply {
-    /// It is ready for the game.
-    Ready,
-    /// Its answer to [`Order::Go`].
-    Answer(Answer),
-    /// It is gone: its process or connection ended, or it never became ready. The text says how.
-    Gone(String),
-}
-
-/// An answer, with the time it took.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Answer {
-    /// What was said.
-    pub said: Said,
-    /// From the moment the seat was asked to the read that completed the line.
-    pub elapsed: Duration,
-    /// It wants to think on, expecting a reply: send [`Order::Ponder`] if the game goes on.
-    pub ponders: bool,
-    /// Its account of the move.
-    pub thought: Option<Box<Thought>>,
-}
-
-/// What was said.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Said {
-    /// A move, legal or not.
-    Move(Move),
-    /// Resignation.
-    Resign,
-    /// Declaration of a win.
-    Win,
-    /// Something that is no move; the text as it was.
-    Unreadable(String),
-}
-
-/// What a seat is told.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Order {
-    /// Get ready for a game with these colours.
-    NewGame {
-        /// Which; every reply is marked with it, so that no word of one game is heard in the next.
-        game: GameId,
-        /// The side the seat plays.
-        color: Color,
-    },
-    /// Your turn.
-    Go {
-        /// The game so far as the argument of USI's `position`.
-        position: String,
-        /// The last move on the board, if there is one.
-        last: Option<Move>,
-        /// The clocks.
-        budget: Budget,
-    },
-    /// Think on, as you wished, with these clocks.
-    Ponder(Budget),
-    /// The game is over.
-    Over(Outcome),
+    /// The sides, black first, that are told all that is said with the time charged for it ([`Order::Heard`]).
+    pub hears: [bool; 2],
 }
 
 /// What happens to a game.
@@ -165,6 +109,7 @@ pub struct Game {
     line: String,
     last: Option<Move>,
     phase: Phase,
+    hears: [bool; 2],
 }
 
 impl Game {
@@ -187,6 +132,7 @@ impl Game {
             line: position_argument(&setup.start, &position),
             position,
             last: None,
+            hears: setup.hears,
             phase: Phase::Preparing { ready: [false; 2] },
         };
         for (i, &mv) in setup.opening.iter().enumerate() {
@@ -245,7 +191,11 @@ impl Game {
             (_, Input::Stop) => self.end(Outcome::Aborted { by: AbortBy::Stopped }, String::new()),
             (_, Input::Reply(color, Reply::Gone(how))) => self.lose(color, WinBy::Disconnection, how),
             (Phase::Preparing { ready }, Input::Reply(color, Reply::Ready)) => self.ready(ready, color),
-            (Phase::Preparing { .. }, _) | (Phase::Running, Input::Reply(_, Reply::Ready)) => vec![],
+            (Phase::Preparing { .. }, Input::Reply(color, Reply::Rejected { expired })) => {
+                self.rejected(color, expired)
+            }
+            (Phase::Preparing { .. }, _)
+            | (Phase::Running, Input::Reply(_, Reply::Ready | Reply::Rejected { .. })) => vec![],
             (Phase::Running, Input::FlagFell) => self.flag_fell(),
             (Phase::Running, Input::Reply(color, Reply::Answer(answer))) => self.judge(color, answer),
         }
@@ -259,11 +209,29 @@ impl Game {
         }
         self.phase = Phase::Running;
         let mut outputs = vec![Output::Started];
+        self.tell_all(self.turn(), Word::Start, Duration::ZERO, &mut outputs);
         match self.is_mated_by_rule() {
             true => outputs.extend(self.lose(self.turn(), WinBy::Mate, String::new())),
             false => outputs.push(self.go()),
         }
         outputs
+    }
+
+    /// The game is not played; nobody has lost anything.
+    fn rejected(&mut self, color: Color, expired: bool) -> Vec<Output> {
+        let (word, why) =
+            if expired { (Word::Expire, "did not agree in time") } else { (Word::Reject, "rejected it") };
+        let mut outputs = vec![];
+        self.tell_all(color, word, Duration::ZERO, &mut outputs);
+        outputs.extend(self.end(Outcome::Aborted { by: AbortBy::NotStarted }, format!("{color} {why}")));
+        outputs
+    }
+
+    /// Tells the sides that hear everything.
+    fn tell_all(&self, color: Color, word: Word, charged: Duration, outputs: &mut Vec<Output>) {
+        let heard = Heard { color, word, charged };
+        let hears = Color::BOTH.into_iter().filter(|side| self.hears[side.index()]);
+        outputs.extend(hears.map(|side| Output::Tell(side, Order::Heard(heard))));
     }
 
     fn flag_fell(&mut self) -> Vec<Output> {
@@ -282,15 +250,24 @@ impl Game {
             let reason = late_text(&answer, allowance);
             return self.lose(color, WinBy::Time, reason);
         };
-        match answer.said {
-            Said::Resign => self.lose(color, WinBy::Resignation, String::new()),
-            Said::Win => self.declare(color),
+        let mut said = vec![];
+        let ruling = match answer.said {
+            Said::Resign => {
+                self.tell_all(color, Word::Resign, charged.0, &mut said);
+                self.lose(color, WinBy::Resignation, String::new())
+            }
+            Said::Win => {
+                self.tell_all(color, Word::Declare, charged.0, &mut said);
+                self.declare(color)
+            }
             Said::Unreadable(text) => self.lose(color, WinBy::IllegalMove(Foul::Unreadable), text),
             Said::Move(mv) => match foul(&self.position, mv) {
                 Some(foul) => self.lose(color, WinBy::IllegalMove(foul), mv.to_usi()),
                 None => self.play(color, mv, charged.0, answer),
             },
-        }
+        };
+        said.extend(ruling);
+        said
     }
 
     /// A declaration is judged by the rule in force; under the 24-point rule 24 to 30 points are a draw.
@@ -312,6 +289,7 @@ impl Game {
     }
 
     fn play(&mut self, color: Color, mv: Move, charged: Duration, answer: Answer) -> Vec<Output> {
+        let piece = self.position.moved_piece_after_move(mv);
         let repetition = self.apply(mv);
         let score = answer.thought.as_ref().and_then(|thought| thought.score);
         let moved = Moved {
@@ -326,6 +304,7 @@ impl Game {
         };
         let mut outputs = Vec::with_capacity(4);
         outputs.push(Output::Happened(Event::Moved(moved)));
+        self.tell_all(color, Word::Move(Move32::from_move_with_piece(mv, piece)), charged, &mut outputs);
         let adjudicated = self.adjudicator.moved(color, self.plies(), score);
         match self.ruling(color, repetition).or(adjudicated.map(adjudication)) {
             Some(outcome) => outputs.extend(self.end(outcome, String::new())),

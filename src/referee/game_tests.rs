@@ -1,7 +1,10 @@
 //! The referee's table, line by line.
 
 use super::*;
-use crate::{clock::Accounting, event::Score};
+use crate::{
+    clock::Accounting,
+    event::{Score, Thought},
+};
 
 const EVEN: &str = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1";
 /// Black mates with G*5b.
@@ -20,6 +23,7 @@ fn setup(start: &str) -> Setup {
         times: [time; 2],
         start: start.to_owned(),
         opening: vec![],
+        hears: [false; 2],
     }
 }
 
@@ -254,4 +258,58 @@ fn whole_seconds_rule_the_game_where_the_event_says_so() {
     assert_eq!(game.outcome(), None);
     said(&mut game, Said::Move(Move::from_usi("3c3d").unwrap()), 2000);
     assert_eq!(game.outcome(), win(Color::Black, WinBy::Time));
+}
+
+/// What `side` is told, in short.
+fn told(outputs: &[Output], side: Color) -> Vec<&'static str> {
+    let short = |output: &Output| match output {
+        Output::Tell(to, Order::Heard(heard)) if *to == side => Some(match heard.word {
+            Word::Start => "start",
+            Word::Move(_) => "move",
+            Word::Resign => "resign",
+            Word::Declare => "declare",
+            Word::Reject => "reject",
+            Word::Expire => "expire",
+        }),
+        Output::Tell(to, Order::Go { .. }) if *to == side => Some("go"),
+        Output::Tell(to, Order::Over(_)) if *to == side => Some("over"),
+        _ => None,
+    };
+    outputs.iter().filter_map(short).collect()
+}
+
+#[test]
+fn a_side_that_hears_everything_is_told_each_word_before_what_it_means() {
+    let (mut game, _) = Game::start(Setup { hears: [true, false], ..setup(EVEN) }).unwrap();
+    game.handle(Input::Reply(Color::Black, Reply::Ready));
+    let started = game.handle(Input::Reply(Color::White, Reply::Ready));
+    assert_eq!(told(&started, Color::Black), ["start", "go"]);
+    let moved = said(&mut game, Said::Move(Move::from_usi("7g7f").unwrap()), 1500);
+    assert_eq!((told(&moved, Color::Black), told(&moved, Color::White)), (vec!["move"], vec!["go"]));
+    let csa = moved.iter().find_map(|output| match output {
+        Output::Tell(_, Order::Heard(Heard { word: Word::Move(mv), .. })) => mv.to_csa(),
+        _ => None,
+    });
+    assert_eq!(csa.as_deref(), Some("+7776FU"));
+    let resigned = said(&mut game, Said::Resign, 1);
+    assert_eq!(
+        (told(&resigned, Color::Black), told(&resigned, Color::White)),
+        (vec!["resign", "over"], vec!["over"])
+    );
+}
+
+#[test]
+fn a_game_that_is_rejected_does_not_count() {
+    let (mut game, _) = Game::start(Setup { hears: [true; 2], ..setup(EVEN) }).unwrap();
+    game.handle(Input::Reply(Color::Black, Reply::Ready));
+    let outputs = game.handle(Input::Reply(Color::White, Reply::Rejected { expired: false }));
+    assert_eq!(told(&outputs, Color::Black), ["reject", "over"]);
+    assert_eq!(game.outcome(), Some(Outcome::Aborted { by: AbortBy::NotStarted }));
+}
+
+#[test]
+fn a_rejection_in_a_running_game_means_nothing() {
+    let mut game = begin(setup(EVEN));
+    assert!(game.handle(Input::Reply(Color::White, Reply::Rejected { expired: false })).is_empty());
+    assert!(!game.is_over());
 }

@@ -173,6 +173,7 @@ impl Session {
             }
             Order::Go { position, budget, .. } => self.go(Turn { position, budget }, now, effects),
             Order::Ponder(budget) => self.ponder(budget, effects),
+            Order::Heard(_) => {}
             Order::Over(outcome) => self.over(outcome, now, effects),
         }
     }

@@ -20,6 +20,7 @@ fn game(sfen: &str) -> Game {
         times: [TimeControl { patience: Duration::from_secs(1), ..TimeControl::default() }; 2],
         start: sfen.to_owned(),
         opening: vec![],
+        hears: [false; 2],
     };
     let (mut game, _) = Game::start(setup).expect("the position is a position");
     for color in Color::BOTH {

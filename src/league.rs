@@ -1,0 +1,270 @@
+//! A league: players log in over the network by the CSA server protocol, meet, and are refereed here.
+//!
+//! Everything that waits lives on one thread: a task for each connection, a task for each game. The lobby is plain
+//! state behind a lock that is never held across a wait; the store has its own thread behind the bus.
+//!
+//! # Where it departs from shogi-server, whatever `compat` says
+//!
+//! * `#TIME_UP` is told at the instant, not when the mover speaks or a minute is over.
+//! * Who drops the line loses at once, also while the opponent is to move.
+//! * Both players are let go at the end of a CSA-mode game; a refused login is closed at once and stalls nobody.
+//! * `%%FORK` takes the number of moves it is given.
+//! * Spectators see the board after the move that completes a repetition.
+//! * Stop-watch games (`-060`) are refused with a word; floodgate's names wait for a schedule that is not there yet.
+//!
+//! `compat = "protocol"` besides: `%TORYO` and `%KACHI` are told once and with their time, a buoy's moves took no
+//! time, `To_Move` is the side to move before the moves listed, and the start position counts for sennichite. An
+//! illegal move is not sent on, against the text, as no client can play it: it is kept as evidence.
+
+mod calendar;
+mod commands;
+pub mod config;
+mod connection;
+mod lobby;
+mod roster;
+mod spectators;
+
+use crate::{
+    bus::{self, Bus},
+    play::{Surroundings, play},
+    pulse::Pulse,
+    store::{EventHead, Store, StoreError},
+};
+use config::{Limits, ServeConfig};
+use connection::{Hall, attend};
+use lobby::{Lobby, Match};
+use referee::{
+    event::{GameId, Stamped},
+    schedule::{Format, Stage},
+};
+use roster::Roster;
+use std::{
+    collections::HashMap,
+    io,
+    net::IpAddr,
+    path::Path,
+    sync::{Arc, Mutex, PoisonError},
+    thread::{self, JoinHandle},
+    time::Duration,
+};
+use tokio::{
+    net::{TcpListener, TcpStream},
+    sync::mpsc,
+};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+/// How long connections may take to be closed at the end.
+const FAREWELL: Duration = Duration::from_secs(3);
+/// How long nobody is accepted after the system refused to.
+const REFUSED: Duration = Duration::from_millis(50);
+
+/// How a league is ended.
+#[derive(Clone, Debug, Default)]
+pub struct Shutdown {
+    /// No new games; those that run are finished.
+    pub finish: CancellationToken,
+    /// The running games are broken off.
+    pub adjourn: CancellationToken,
+}
+
+/// A league with its event open.
+#[derive(Debug)]
+pub struct League {
+    config: Arc<ServeConfig>,
+    bus: Arc<Bus>,
+    roster: Arc<Roster>,
+    next_game: GameId,
+    keeper: JoinHandle<Result<(), StoreError>>,
+}
+
+impl League {
+    /// Opens the event in the database, or takes it up again. `shutdown` is called when the database fails.
+    ///
+    /// # Errors
+    /// When the database cannot be written, or another process has the event.
+    pub fn open(config: ServeConfig, shutdown: &Shutdown) -> Result<Self, StoreError> {
+        let path = config.database.clone();
+        let plan = plan(&config).to_string();
+        let mut store = Store::open(&path)?;
+        let head = EventHead { name: &config.name, kind: "serve", plan: &plan, fingerprint: "{}" };
+        let opened = store.open_event(&head)?;
+        let known = store.events()?.into_iter().find(|event| event.id == opened.event);
+        let players = known.map(|event| event.players).unwrap_or_default();
+        let (bus, roster) = (Arc::new(Bus::default()), Arc::new(Roster::new(players.clone())));
+        bus.happened(roster::opened(&config.name, players, opened.resumed));
+        let writer = store.into_writer(opened.event, drop)?;
+        let keeper = keep(&path, config.name.clone(), bus.clone(), roster.clone(), writer, shutdown.clone())?;
+        Ok(Self { config: Arc::new(config), bus, roster, next_game: opened.next_game, keeper })
+    }
+
+    /// Serves until it is told to end and the last game is over.
+    ///
+    /// # Errors
+    /// When the database has failed.
+    pub async fn serve(self, listeners: Vec<TcpListener>, shutdown: Shutdown) -> Result<(), StoreError> {
+        let (matches, mut arranged) = mpsc::unbounded_channel();
+        let lobby = Lobby::new(self.config.clone(), self.roster.clone(), self.next_game, matches);
+        let hall = Hall { lobby: Arc::new(Mutex::new(lobby)), limits: self.config.limits };
+        let (connections, games) = (TaskTracker::new(), TaskTracker::new());
+        let pulse = Arc::new(Pulse::default());
+        let beating = pulse.clone();
+        let beat = tokio::spawn(async move { beating.beat().await });
+        let amid =
+            Amid { hall: hall.clone(), bus: self.bus.clone(), pulse, adjourn: shutdown.adjourn.clone() };
+        let counts = Arc::new(Counts::default());
+        for listener in listeners {
+            let accepting = accept(listener, hall.clone(), counts.clone(), connections.clone());
+            let finish = shutdown.finish.clone();
+            connections.spawn(async move { finish.run_until_cancelled_owned(accepting).await });
+        }
+        loop {
+            tokio::select! { biased;
+                () = shutdown.finish.cancelled() => break,
+                Some(arranged) = arranged.recv() => {
+                    games.spawn(host(arranged, amid.clone()));
+                }
+            }
+        }
+        hall.lobby().close();
+        while let Ok(arranged) = arranged.try_recv() {
+            games.spawn(host(arranged, amid.clone()));
+        }
+        games.close();
+        games.wait().await;
+        beat.abort();
+        connections.close();
+        let _strangers_stay_behind = tokio::time::timeout(FAREWELL, connections.wait()).await;
+        self.bus.note(bus::Note::Stop { adjourn: false });
+        self.keeper.join().unwrap_or(Ok(()))
+    }
+}
+
+/// The plan as reports read it: one stage in which anybody meets anybody. Its players come and go.
+fn plan(config: &ServeConfig) -> serde_json::Value {
+    let stage = Stage { format: Format::RoundRobin { cycles: 1 }, games: 1, entrants: None };
+    serde_json::json!({ "name": config.name, "stages": [stage], "sprt": null, "engines": [], "serve": config })
+}
+
+/// What every game of the league is played amid.
+#[derive(Clone)]
+struct Amid {
+    hall: Hall,
+    bus: Arc<Bus>,
+    pulse: Arc<Pulse>,
+    adjourn: CancellationToken,
+}
+
+/// Plays one game and takes it off the list.
+async fn host(arranged: Match, amid: Amid) {
+    let Match { table, mut seats } = arranged;
+    let game = table.setup.game;
+    let surroundings = Surroundings { bus: &amid.bus, pulse: &amid.pulse, stop: &amid.adjourn };
+    let outcome = play(table, &mut seats, surroundings).await;
+    amid.hall.lobby().over(game, outcome.ok());
+}
+
+/// Lets connections in, within the limits.
+async fn accept(listener: TcpListener, hall: Hall, counts: Arc<Counts>, connections: TaskTracker) {
+    loop {
+        let Ok((socket, peer)) = listener.accept().await else {
+            tokio::time::sleep(REFUSED).await;
+            continue;
+        };
+        let Some(counted) = Counts::enter(&counts, peer.ip(), &hall.limits) else { continue };
+        if prepare(&socket).is_ok() {
+            let hall = hall.clone();
+            connections.spawn(async move {
+                let _counted = counted;
+                attend(socket, hall).await;
+            });
+        }
+    }
+}
+
+/// Moves are small and wait for nothing; a dead peer is found out.
+fn prepare(socket: &TcpStream) -> io::Result<()> {
+    socket.set_nodelay(true)?;
+    let keepalive = socket2::TcpKeepalive::new()
+        .with_time(Duration::from_secs(60))
+        .with_interval(Duration::from_secs(10))
+        .with_retries(6);
+    socket2::SockRef::from(socket).set_tcp_keepalive(&keepalive)
+}
+
+/// Connections by address.
+#[derive(Debug, Default)]
+struct Counts(Mutex<HashMap<IpAddr, usize>>);
+
+/// One connection in the count, until it is dropped.
+struct Counted {
+    counts: Arc<Counts>,
+    address: IpAddr,
+}
+
+impl Counts {
+    fn enter(counts: &Arc<Self>, address: IpAddr, limits: &Limits) -> Option<Counted> {
+        let mut known = counts.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let total: usize = known.values().sum();
+        let here = known.entry(address).or_default();
+        if total >= limits.connections || *here >= limits.connections_per_address {
+            return None;
+        }
+        *here += 1;
+        Some(Counted { counts: counts.clone(), address })
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        let mut known = self.counts.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(here) = known.get_mut(&self.address) {
+            *here -= 1;
+            if *here == 0 {
+                known.remove(&self.address);
+            }
+        }
+    }
+}
+
+/// The thread that brings everything from the bus to the store.
+fn keep(
+    path: &Path,
+    name: String,
+    bus: Arc<Bus>,
+    roster: Arc<Roster>,
+    writer: crate::store::Writer,
+    shutdown: Shutdown,
+) -> Result<JoinHandle<Result<(), StoreError>>, StoreError> {
+    let work = move || {
+        let kept = pump(&name, &bus, &roster, &writer).and_then(|()| writer.finish().map(drop));
+        if kept.is_err() {
+            shutdown.finish.cancel();
+            shutdown.adjourn.cancel();
+        }
+        kept
+    };
+    let thread = thread::Builder::new().name("events".to_owned()).spawn(work);
+    thread.map_err(|source| StoreError::Thread { path: path.to_owned(), source: Arc::new(source) })
+}
+
+fn pump(name: &str, bus: &Bus, roster: &Roster, writer: &crate::store::Writer) -> Result<(), StoreError> {
+    let mut notes = Vec::new();
+    loop {
+        bus.drain(&mut notes);
+        let mut batch: Vec<Stamped> = vec![];
+        // Players come before the first game they are in; they are entered before that game begins.
+        batch.extend(roster.news(name).map(|event| Stamped { at: bus::now(), event }));
+        let mut over = false;
+        for note in notes.drain(..) {
+            match note {
+                bus::Note::Event(stamped) => batch.push(stamped),
+                bus::Note::Stop { .. } => over = true,
+                bus::Note::Free(_) => {}
+            }
+        }
+        writer.write(batch)?;
+        if over {
+            return Ok(());
+        }
+    }
+}

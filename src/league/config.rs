@@ -1,0 +1,210 @@
+//! `[serve]` of a configuration file: what is played, where, and how much strangers may ask for.
+
+use crate::seat::csa_host::Compat;
+use referee::rules::{Declaration, Rules};
+use serde::{Deserialize, Serialize};
+use std::{
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+/// A league's configuration, checked.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ServeConfig {
+    /// The event's name: in the database, and the first part of every game's id.
+    pub name: String,
+    /// Where connections are accepted.
+    pub listen: Vec<SocketAddr>,
+    /// The database, relative to the configuration file.
+    pub database: PathBuf,
+    /// Whose habits are followed where the protocol's text and shogi-server disagree.
+    pub compat: Compat,
+    /// The move limit in plies; 0: none.
+    pub max_moves: u32,
+    /// Least time charged for a move, in seconds.
+    pub least_time: u32,
+    /// The declaration rule.
+    pub declaration: Declaration,
+    /// Whether the start position counts for sennichite; by default as `compat` has it.
+    pub count_start_position: Option<bool>,
+    /// What strangers may ask for.
+    pub limits: Limits,
+}
+
+/// What strangers may ask for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Limits {
+    /// Connections at once.
+    pub connections: usize,
+    /// Connections at once from one address.
+    pub connections_per_address: usize,
+    /// Lines that are no login before a connection is closed.
+    pub login_attempts: u32,
+    /// Seconds a connection may take to log in.
+    pub login_seconds: u64,
+    /// Bytes of a line that are read; the rest of a longer one is dropped.
+    pub line_bytes: usize,
+    /// Lines a second that are heard, moves in turn aside; more wait.
+    pub lines_per_second: u32,
+    /// Bytes that may wait for a client that does not read.
+    pub unread_bytes: usize,
+    /// Buoys that may be set at once.
+    pub buoys: usize,
+}
+
+impl Default for ServeConfig {
+    fn default() -> Self {
+        Self {
+            name: "league".to_owned(),
+            listen: vec![SocketAddr::from(([127, 0, 0, 1], 4081))],
+            database: PathBuf::from("league.db"),
+            compat: Compat::Protocol,
+            max_moves: 256,
+            least_time: 0,
+            declaration: Declaration::Csa27,
+            count_start_position: None,
+            limits: Limits::default(),
+        }
+    }
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            connections: 4096,
+            connections_per_address: 256,
+            login_attempts: 5,
+            login_seconds: 60,
+            line_bytes: 8192,
+            lines_per_second: 50,
+            unread_bytes: 512 * 1024,
+            buoys: 1000,
+        }
+    }
+}
+
+/// Why a league's configuration cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeConfigError {
+    /// The file.
+    #[error("{0}: {1}")]
+    File(PathBuf, std::io::Error),
+    /// It is no TOML, or says what is not known; with line and column.
+    #[error("{0}: {1}")]
+    Toml(PathBuf, Box<toml::de::Error>),
+    /// A value that cannot be.
+    #[error("{file}: `{key}` {why}")]
+    Value {
+        /// The file.
+        file: PathBuf,
+        /// The key.
+        key: &'static str,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    serve: ServeConfig,
+}
+
+impl ServeConfig {
+    /// Reads a configuration file.
+    ///
+    /// # Errors
+    /// When it cannot be read, or says what cannot be; the key is named.
+    pub fn load(path: &Path) -> Result<Self, ServeConfigError> {
+        let text = std::fs::read_to_string(path).map_err(|e| ServeConfigError::File(path.to_owned(), e))?;
+        let mut config = Self::read(&text, path)?;
+        if let Some(directory) = path.parent() {
+            config.database = directory.join(&config.database);
+        }
+        Ok(config)
+    }
+
+    fn read(text: &str, path: &Path) -> Result<Self, ServeConfigError> {
+        let file: File =
+            toml::from_str(text).map_err(|e| ServeConfigError::Toml(path.to_owned(), Box::new(e)))?;
+        match file.serve.fault() {
+            Some((key, why)) => Err(ServeConfigError::Value { file: path.to_owned(), key, why }),
+            None => Ok(file.serve),
+        }
+    }
+
+    fn fault(&self) -> Option<(&'static str, &'static str)> {
+        let named = |b: u8| b.is_ascii_alphanumeric() || b"_-.".contains(&b);
+        let limits = &self.limits;
+        let zero =
+            limits.connections == 0 || limits.connections_per_address == 0 || limits.lines_per_second == 0;
+        if self.name.is_empty() || self.name.len() > 32 || !self.name.bytes().all(named) {
+            Some(("serve.name", "must be 1 to 32 letters, digits, `_`, `-` or `.`: it is a part of game ids"))
+        } else if self.listen.is_empty() {
+            Some(("serve.listen", "names no address"))
+        } else if !(128..=1024 * 1024).contains(&limits.line_bytes) {
+            Some(("serve.limits.line_bytes", "must be 128 to 1048576"))
+        } else if limits.unread_bytes < 16 * 1024 {
+            Some(("serve.limits.unread_bytes", "must be at least 16384: a game summary has to fit"))
+        } else if zero {
+            Some(("serve.limits", "must let somebody in: a limit is 0"))
+        } else {
+            None
+        }
+    }
+
+    /// The rules of every game.
+    #[must_use]
+    pub fn rules(&self) -> Rules {
+        Rules {
+            max_moves: Some(self.max_moves).filter(|max| *max > 0),
+            declaration: self.declaration,
+            handicap_credit: false,
+            count_start_position: self.count_start_position.unwrap_or(self.compat == Compat::Protocol),
+            mate_ends_game: false,
+            ..Rules::default()
+        }
+    }
+
+    /// Least time charged for a move.
+    #[must_use]
+    pub fn least(&self) -> Duration {
+        Duration::from_secs(u64::from(self.least_time))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<ServeConfig, String> {
+        ServeConfig::read(text, Path::new("serve.toml")).map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn the_open_default_is_what_the_preset_says() {
+        let preset = read(include_str!("../../configs/serve.toml")).unwrap();
+        assert_eq!(preset, ServeConfig::default());
+    }
+
+    #[test]
+    fn a_wrong_value_is_named_with_its_key() {
+        let wrong = |text: &str| read(text).unwrap_err();
+        assert!(wrong("[serve]\nname = \"a/b\"").starts_with("serve.toml: `serve.name` must be"));
+        assert!(wrong("[serve]\nlisten = []").contains("`serve.listen` names no address"));
+        assert!(wrong("[serve]\nport = 1").contains("unknown field `port`"));
+        assert!(wrong("[serve]\ncompat = \"x\"").contains("shogi-server"));
+        assert!(wrong("[serve.limits]\nline_bytes = 3").contains("`serve.limits.line_bytes`"));
+    }
+
+    #[test]
+    fn shogi_servers_habit_leaves_the_start_position_out_unless_told() {
+        let counts = |text| read(text).unwrap().rules().count_start_position;
+        assert!(counts("[serve]"));
+        assert!(!counts("[serve]\ncompat = \"shogi-server\""));
+        assert!(counts("[serve]\ncompat = \"shogi-server\"\ncount_start_position = true"));
+    }
+}

@@ -1,0 +1,480 @@
+//! The players who are here, who waits for what, and which games run. Nothing here waits or owns a socket: lines for a
+//! player go into the mailbox of its connection, games to be played go out through a channel.
+
+use super::{
+    config::ServeConfig,
+    roster::Roster,
+    spectators::{Shown, Spectacle},
+};
+use crate::{
+    bus,
+    play::Table,
+    seat::{
+        Seat,
+        csa_host::{self, CsaHost, Place},
+    },
+};
+use notation::csa::{
+    game_name::{Entry, GameName, Wish, player_id},
+    summary::{Summary, Times, sign},
+    wire::is_player_name,
+};
+use referee::{
+    Color, Outcome, adjudicate::Adjudication, clock::TimeControl, event::GameId, game::Setup, opening::EVEN,
+    schedule::Pairing,
+};
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+    time::Duration,
+};
+use tokio::sync::mpsc;
+
+/// How long a game without clocks may stand still.
+const UNTIMED: Duration = Duration::from_secs(24 * 3600);
+
+/// A login; never given twice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Key(pub u64);
+
+/// For a connection, from others.
+#[derive(Debug)]
+pub enum Note {
+    /// Lines to send.
+    Lines(String),
+    /// A game to be played.
+    Game(Box<Offer>),
+    /// The same player has logged in again: leave.
+    Replaced,
+    /// The league closes.
+    Closing,
+}
+
+/// A seat in a game.
+#[derive(Debug)]
+pub struct Offer {
+    /// The conversation.
+    pub host: CsaHost,
+    /// Which game.
+    pub game: GameId,
+    /// Whether this connection tells the spectators what it hears.
+    pub tells: bool,
+}
+
+/// A game whose players are to be called.
+#[derive(Debug)]
+pub struct Match {
+    /// The game.
+    pub table: Table,
+    /// Its players.
+    pub seats: [Seat; 2],
+}
+
+/// What a player is doing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// Nothing.
+    Connected,
+    /// Waiting for an opponent.
+    GameWaiting(GameName, Wish),
+    /// In a game, which has come so far.
+    InGame(GameName, Color, Stage),
+}
+
+/// How far a player's game has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// The summary was sent.
+    AgreeWaiting,
+    /// The opponent has not agreed yet.
+    StartWaiting,
+    /// The clocks run.
+    Game,
+}
+
+impl Status {
+    /// The word for it.
+    #[must_use]
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Connected => "connected",
+            Self::GameWaiting(..) => "game_waiting",
+            Self::InGame(.., Stage::AgreeWaiting) => "agree_waiting",
+            Self::InGame(.., Stage::StartWaiting) => "start_waiting",
+            Self::InGame(.., Stage::Game) => "game",
+        }
+    }
+}
+
+/// A player who is here.
+#[derive(Debug)]
+pub struct Player {
+    /// The name.
+    pub name: String,
+    /// The name with its trip.
+    pub id: String,
+    password: String,
+    /// Whether it speaks the extended mode.
+    pub extended: bool,
+    /// What it is doing.
+    pub status: Status,
+    mailbox: mpsc::Sender<Note>,
+}
+
+/// Moves that games of a name start from.
+#[derive(Clone, Debug)]
+pub struct Buoy {
+    pub(super) moves: Vec<String>,
+    pub(super) owner: String,
+    pub(super) left: i64,
+}
+
+/// The players and games of a league.
+#[derive(Debug)]
+pub struct Lobby {
+    pub(super) config: Arc<ServeConfig>,
+    pub(super) players: BTreeMap<Key, Player>,
+    names: HashMap<String, Key>,
+    pub(super) games: BTreeMap<GameId, Spectacle>,
+    pub(super) buoys: HashMap<String, Buoy>,
+    roster: Arc<Roster>,
+    matches: mpsc::UnboundedSender<Match>,
+    next_key: u64,
+    next_game: GameId,
+    /// Stamps given out this second, so that no two games have one id.
+    stamps: HashMap<String, i64>,
+    closing: bool,
+}
+
+/// A login that was refused: what is said, and whether the connection may try again.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// The lines.
+    pub lines: String,
+    /// Whether it may try again.
+    pub again: bool,
+}
+
+impl Lobby {
+    /// An empty lobby; games go out through `matches`, numbered from `next_game`.
+    #[must_use]
+    pub fn new(
+        config: Arc<ServeConfig>,
+        roster: Arc<Roster>,
+        next_game: GameId,
+        matches: mpsc::UnboundedSender<Match>,
+    ) -> Self {
+        Self {
+            config,
+            players: BTreeMap::new(),
+            names: HashMap::new(),
+            games: BTreeMap::new(),
+            buoys: HashMap::new(),
+            roster,
+            matches,
+            next_key: 0,
+            next_game,
+            stamps: HashMap::new(),
+            closing: false,
+        }
+    }
+
+    /// Lets a player in; in CSA mode it waits for its game at once. Whoever is here under that name already leaves if
+    /// the password is the same and no game is on.
+    ///
+    /// # Errors
+    /// What is answered instead.
+    pub fn login(
+        &mut self,
+        name: &str,
+        password: &str,
+        extended: bool,
+        mailbox: mpsc::Sender<Note>,
+    ) -> Result<Key, Refusal> {
+        let refusal = |more: &str, again| Refusal { lines: format!("LOGIN:incorrect\n{more}"), again };
+        if !is_player_name(name) || password.len() > 256 {
+            return Err(refusal("", true));
+        }
+        if let Some(other) = self.names.get(name).and_then(|key| self.players.get(key)) {
+            if other.password != password || matches!(other.status, Status::InGame(..)) {
+                let why = format!("username {name} is already connected\n");
+                return Err(refusal(if extended { &why } else { "" }, false));
+            }
+            let _leaving_already = other.mailbox.try_send(Note::Replaced);
+            let key = self.names[name];
+            self.leave(key);
+        }
+        let entry = Entry::read(password);
+        let trip = if extended { Some(password) } else { entry.trip.as_deref() };
+        let key = Key(self.next_key);
+        self.next_key += 1;
+        let ok = if extended { "##[LOGIN] +OK x1\n" } else { "" };
+        let _empty_mailbox = mailbox.try_send(Note::Lines(format!("LOGIN:{name} OK\n{ok}")));
+        self.players.insert(
+            key,
+            Player {
+                name: name.to_owned(),
+                id: player_id(name, trip),
+                password: password.to_owned(),
+                extended,
+                status: Status::Connected,
+                mailbox,
+            },
+        );
+        self.names.insert(name.to_owned(), key);
+        if !extended {
+            self.seek(key, entry.game, entry.wish, false);
+        }
+        Ok(key)
+    }
+
+    /// A player has left.
+    pub fn leave(&mut self, key: Key) {
+        if let Some(player) = self.players.remove(&key)
+            && self.names.get(&player.name) == Some(&key)
+        {
+            self.names.remove(&player.name);
+        }
+        self.games
+            .values_mut()
+            .for_each(|game| [false, true].into_iter().for_each(|only| game.unwatch(key, only)));
+    }
+
+    /// Sends lines to a player.
+    pub(super) fn say(&self, key: Key, lines: String) {
+        if let Some(player) = self.players.get(&key) {
+            // Who does not read its mailbox is behind on its socket, and is closed there.
+            let _behind = player.mailbox.try_send(Note::Lines(lines));
+        }
+    }
+
+    pub(super) fn error(&self, key: Key, text: &str) {
+        self.say(key, format!("##[ERROR] {text}\n"));
+    }
+
+    /// Tells how far the player's game has come.
+    pub fn reached(&mut self, key: Key, stage: Stage) {
+        if let Some(Player { status: Status::InGame(_, _, known), .. }) = self.players.get_mut(&key) {
+            *known = stage;
+        }
+    }
+
+    /// The player's game is over.
+    pub fn free(&mut self, key: Key) {
+        if let Some(player) = self.players.get_mut(&key) {
+            player.status = Status::Connected;
+        }
+    }
+
+    /// A move was heard in a game.
+    pub fn moved(&mut self, game: GameId, mv: String, seconds: u64) {
+        let shown = self.games.get_mut(&game).map(|view| view.moved(mv, seconds));
+        self.show(shown.unwrap_or_default());
+    }
+
+    /// Every move of a game was told.
+    pub fn told(&mut self, game: GameId) {
+        let end = self.games.get_mut(&game).and_then(Spectacle::told);
+        self.end(game, end);
+    }
+
+    /// A game is over; `None`: it could not be set up.
+    pub fn over(&mut self, game: GameId, outcome: Option<Outcome>) {
+        match outcome {
+            Some(outcome) => {
+                let end = self.games.get_mut(&game).and_then(|view| view.over(outcome));
+                self.end(game, end);
+            }
+            None => drop(self.games.remove(&game)),
+        }
+    }
+
+    fn end(&mut self, game: GameId, end: Option<Vec<Shown>>) {
+        if let Some(shown) = end {
+            self.games.remove(&game);
+            self.show(shown);
+        }
+    }
+
+    fn show(&self, shown: Vec<Shown>) {
+        shown.into_iter().for_each(|(key, lines)| self.say(key, lines));
+    }
+
+    /// No new games; who is in none is sent away.
+    pub fn close(&mut self) {
+        self.closing = true;
+        for player in self.players.values() {
+            let _leaving_already = player.mailbox.try_send(Note::Closing);
+        }
+    }
+
+    /// Waits for an opponent, or meets one who waits. Why not is told to the player.
+    pub(super) fn seek(&mut self, key: Key, game: GameName, wish: Wish, challenge: bool) {
+        if let Err(why) = self.admissible(&game, wish) {
+            return self.error(key, &why);
+        }
+        let rival = self.players.iter().find_map(|(other, player)| match &player.status {
+            Status::GameWaiting(name, theirs) if *name == game && *other != key && theirs.fits(wish) => {
+                Some((*other, *theirs))
+            }
+            _ => None,
+        });
+        match rival.filter(|_| !game.is_floodgate()) {
+            Some((rival, theirs)) => self.arrange(game, (rival, theirs), (key, wish)),
+            None if challenge => self.error(key, &format!("can't find rival for {game}")),
+            None => {
+                if let Some(player) = self.players.get_mut(&key) {
+                    player.status = Status::GameWaiting(game, wish);
+                }
+            }
+        }
+    }
+
+    fn admissible(&self, game: &GameName, wish: Wish) -> Result<(), String> {
+        if self.closing {
+            Err("As the service is going to shutdown shortly, starting new games is not allowed now."
+                .to_owned())
+        } else if game.is_stop_watch() {
+            Err(format!("stop-watch clocks are not kept here: {game}"))
+        } else if game.is_buoy() && !self.buoys.contains_key(game.as_str()) {
+            Err(format!("buoy game not found: {game}"))
+        } else if game.is_floodgate() && wish != Wish::Either {
+            Err(format!("You are not allowed to specify TEBAN {wish} for the game {game}"))
+        } else if game.handicap().is_some() && wish == Wish::Either {
+            Err("Random turn preference is not allowed for handicapped games".to_owned())
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Two players meet. The one who waited has its colour; where neither asks for one, chance has it.
+    fn arrange(&mut self, name: GameName, waiting: (Key, Wish), coming: (Key, Wish)) {
+        let color = waiting.1.color().or(coming.1.color().map(|color| !color));
+        let waits_black = color.map_or_else(rand::random, |color| color == Color::Black);
+        let [black, white] = if waits_black { [waiting.0, coming.0] } else { [coming.0, waiting.0] };
+        let opening = self.take_buoy(&name);
+        let patience = if name.time().is_timed() { Duration::ZERO } else { UNTIMED };
+        let time = TimeControl { patience, least: self.config.least(), ..name.time() };
+        let start = name.handicap().unwrap_or_else(|| EVEN.to_owned());
+        let summary = self.summary(&name, [black, white], start, &opening, &time);
+        let game = self.next_game;
+        self.next_game = GameId(game.0 + 1);
+        let setup = self.setup(game, &summary, time);
+        let ids = [black, white]
+            .map(|key| self.players.get(&key).map_or_else(String::new, |player| player.id.clone()));
+        let table = Table { pairing: self.pairing(game, &ids), setup, draws: 0, replays_draws: false };
+        let view = Spectacle::new(summary.clone(), ids, time, self.config.compat, bus::now());
+        self.games.insert(game, view);
+        let seats = [(black, Color::Black), (white, Color::White)].map(|(key, color)| {
+            let opening = table.setup.opening.clone();
+            let place = Place { game, color, summary: summary.clone(), opening, compat: self.config.compat };
+            let (seat, host) = csa_host::seat(place);
+            if let Some(player) = self.players.get_mut(&key) {
+                player.status = Status::InGame(name.clone(), color, Stage::AgreeWaiting);
+                let offer = Offer { host, game, tells: color == Color::Black };
+                // A full mailbox drops the offer, and with it the seat: the game is lost by it.
+                let _behind = player.mailbox.try_send(Note::Game(Box::new(offer)));
+            }
+            seat
+        });
+        let _closing = self.matches.send(Match { table, seats });
+    }
+
+    /// The moves of the buoy of that name; it is used up by one.
+    fn take_buoy(&mut self, name: &GameName) -> Vec<String> {
+        let Some(buoy) = self.buoys.get_mut(name.as_str()) else { return vec![] };
+        buoy.left -= 1;
+        let moves = buoy.moves.clone();
+        if buoy.left <= 0 {
+            self.buoys.remove(name.as_str());
+        }
+        moves
+    }
+
+    fn setup(&self, game: GameId, summary: &Summary, time: TimeControl) -> Setup {
+        let mut position = rsshogi::board::position_from_sfen(&summary.start).unwrap_or_default();
+        position.init_stack();
+        let spelled = summary.moves.iter().filter_map(|(mv, _)| {
+            let read = notation::csa::move_from_csa(&position, mv);
+            super::spectators::apply(&mut position, mv);
+            read
+        });
+        let opening = spelled.collect();
+        Setup {
+            game,
+            rules: self.config.rules(),
+            adjudication: Adjudication::default(),
+            times: [time; 2],
+            start: summary.start.clone(),
+            opening,
+            hears: [true; 2],
+        }
+    }
+
+    fn pairing(&self, game: GameId, ids: &[String; 2]) -> Pairing {
+        let [black, white] = [0, 1].map(|side| self.roster.player(&ids[side]));
+        let index = game.0.saturating_sub(1);
+        Pairing { stage: 0, index, attempt: 0, round: 1, pair: index, opening: 0, black, white }
+    }
+
+    fn summary(
+        &mut self,
+        name: &GameName,
+        keys: [Key; 2],
+        start: String,
+        opening: &[String],
+        time: &TimeControl,
+    ) -> Summary {
+        let names =
+            keys.map(|key| self.players.get(&key).map_or_else(String::new, |player| player.name.clone()));
+        let base = format!("{}+{name}+{}+{}", self.config.name, names[0], names[1]);
+        let game_id = format!("{base}+{}", self.stamp(&base));
+        let shogi_server = self.config.compat == csa_host::Compat::ShogiServer;
+        // shogi-server says that each of these moves took a second, and takes none of it off the clocks.
+        let charged = Some(u64::from(shogi_server));
+        Summary {
+            version: "1.2".to_owned(),
+            mode: Some("Server".to_owned()),
+            format: "Shogi 1.0".to_owned(),
+            declaration: (self.config.declaration == referee::rules::Declaration::Csa27)
+                .then(|| "Jishogi 1.1".to_owned()),
+            game_id: Some(game_id),
+            names,
+            your_turn: None,
+            rematch_on_draw: Some(false),
+            // The text means the side to move before the moves listed, shogi-server the one after them.
+            to_move: if shogi_server && opening.len() % 2 == 1 { Color::White } else { Color::Black },
+            max_moves: Some(self.config.max_moves),
+            times: Times::in_seconds(&[*time; 2]),
+            start,
+            moves: opening.iter().map(|mv| (mv.clone(), charged)).collect(),
+            others: vec![],
+        }
+    }
+
+    /// A date for a game's id; the same game in the same second gets the next one.
+    fn stamp(&mut self, base: &str) -> String {
+        let now = bus::now() / 1000;
+        self.stamps.retain(|_, given| *given >= now);
+        let given = self.stamps.get(base).map_or(now, |given| given + 1);
+        self.stamps.insert(base.to_owned(), given);
+        super::calendar::digits(given * 1000)
+    }
+
+    /// The game with that id.
+    pub(super) fn game(&mut self, id: &str) -> Option<&mut Spectacle> {
+        self.games.values_mut().find(|view| view.id() == id)
+    }
+
+    /// A line of `%%WHO`.
+    pub(super) fn who(player: &Player) -> String {
+        let Player { id, extended, status, .. } = player;
+        let mode = if *extended { "x1" } else { "CSA" };
+        let game = match status {
+            Status::Connected => String::new(),
+            Status::GameWaiting(game, wish) => format!(" {game} {wish}"),
+            Status::InGame(game, color, _) => format!(" {game} {}", sign(*color)),
+        };
+        format!("##[WHO] {id} {mode} {}{game}\n", status.word())
+    }
+}

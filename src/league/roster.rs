@@ -1,0 +1,63 @@
+//! Everybody who has ever played in the event, in the order of their first games.
+
+use referee::event::{Event, Opened, PlayerId};
+use std::{
+    collections::HashMap,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+/// The players of the event; it only grows.
+#[derive(Debug, Default)]
+pub struct Roster(Mutex<Known>);
+
+#[derive(Debug, Default)]
+struct Known {
+    numbers: HashMap<String, PlayerId>,
+    names: Vec<String>,
+    /// How many of them the store knows.
+    stored: usize,
+}
+
+impl Roster {
+    /// Those who have played before.
+    #[must_use]
+    pub fn new(names: Vec<String>) -> Self {
+        let number = |i: usize| PlayerId(u16::try_from(i).unwrap_or(u16::MAX));
+        let numbers = names.iter().enumerate().map(|(i, name)| (name.clone(), number(i))).collect();
+        Self(Mutex::new(Known { numbers, stored: names.len(), names }))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Known> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The number of a player; a new one is entered. All beyond the 65,535th share a number.
+    pub fn player(&self, id: &str) -> PlayerId {
+        let mut known = self.lock();
+        if let Some(number) = known.numbers.get(id) {
+            return *number;
+        }
+        let number = PlayerId(u16::try_from(known.names.len()).unwrap_or(u16::MAX));
+        if number.index() < usize::from(u16::MAX) {
+            known.names.push(id.to_owned());
+            known.numbers.insert(id.to_owned(), number);
+        }
+        number
+    }
+
+    /// The head of the event with everybody in it, if somebody is in it whom the store does not know.
+    pub fn news(&self, name: &str) -> Option<Event> {
+        let mut known = self.lock();
+        if known.stored == known.names.len() {
+            return None;
+        }
+        known.stored = known.names.len();
+        Some(opened(name, known.names.clone(), true))
+    }
+}
+
+/// The head of an event.
+#[must_use]
+pub fn opened(name: &str, players: Vec<String>, resumed: bool) -> Event {
+    Event::Opened(Opened { name: name.to_owned(), players, format: "free pairing".to_owned(), resumed })
+}

@@ -1,0 +1,266 @@
+//! Names of games that carry their time and start position, and the passwords that carry names of games, as
+//! shogi-server and floodgate have them.
+
+use referee::{
+    Color,
+    clock::{Accounting, TimeControl},
+};
+use std::{fmt, str::FromStr, time::Duration};
+
+/// The colour a player asks for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Wish {
+    /// `+`.
+    Black,
+    /// `-`.
+    White,
+    /// `*`: any.
+    #[default]
+    Either,
+}
+
+impl Wish {
+    /// Reads `+`, `-` or `*`.
+    #[must_use]
+    pub fn read(text: &str) -> Option<Self> {
+        match text {
+            "+" => Some(Self::Black),
+            "-" => Some(Self::White),
+            "*" => Some(Self::Either),
+            _ => None,
+        }
+    }
+
+    /// The colour, where one is asked for.
+    #[must_use]
+    pub fn color(self) -> Option<Color> {
+        match self {
+            Self::Black => Some(Color::Black),
+            Self::White => Some(Color::White),
+            Self::Either => None,
+        }
+    }
+
+    /// Whether two players with these wishes can meet.
+    #[must_use]
+    pub fn fits(self, other: Self) -> bool {
+        self == Self::Either || self != other
+    }
+}
+
+/// A name such as `test-600-10`: what it is called, main time and byoyomi in seconds; `-10F` is a Fischer increment.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct GameName {
+    text: String,
+    seconds: [u32; 3],
+    stop_watch: bool,
+}
+
+/// Why a name names no game.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BadGameName {
+    /// It lacks its times.
+    #[error("game name should consist of three parts like game-1500-60.")]
+    Parts,
+    /// It holds what no name may hold, or too much of it.
+    #[error("invalid identifiers are found or too many characters are used.")]
+    Characters,
+}
+
+/// Where a handicap game starts: the pieces are taken from *black's* camp and black moves first, as shogi-server has
+/// it (elsewhere white gives the odds).
+const HANDICAPS: [(&str, &str); 9] = [
+    ("hclance_", "1B5R1/1NSGKGSNL"),
+    ("hcbishop_", "7R1/LNSGKGSNL"),
+    ("hcrook_", "1B7/LNSGKGSNL"),
+    ("hcrooklance_", "1B7/1NSGKGSNL"),
+    ("hc2p_", "9/LNSGKGSNL"),
+    ("hc4p_", "9/1NSGKGSN1"),
+    ("hc6p_", "9/2SGKGS2"),
+    ("hc8p_", "9/3GKG3"),
+    ("hc10p_", "9/4K4"),
+];
+
+/// Longest name of a game, in characters.
+const NAME_MAX: usize = 64;
+
+impl GameName {
+    /// The name.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// The time of both players, counted in whole seconds as CSA servers do. A stop-watch game is not expressed.
+    #[must_use]
+    pub fn time(&self) -> TimeControl {
+        let [main, byoyomi, increment] = self.seconds.map(|s| Duration::from_secs(u64::from(s)));
+        TimeControl { main, byoyomi, increment, accounting: Accounting::Seconds, ..TimeControl::default() }
+    }
+
+    /// Whether the second number begins with a zero: time is counted in multiples of the byoyomi.
+    #[must_use]
+    pub fn is_stop_watch(&self) -> bool {
+        self.stop_watch
+    }
+
+    /// Whether its games are paired by a scheduler, not by who comes first.
+    #[must_use]
+    pub fn is_floodgate(&self) -> bool {
+        self.text.starts_with("floodgate-")
+    }
+
+    /// Whether its games start after moves that somebody has set.
+    #[must_use]
+    pub fn is_buoy(&self) -> bool {
+        self.text.starts_with("buoy_")
+    }
+
+    /// The start position as SFEN, where the name asks for a handicap.
+    #[must_use]
+    pub fn handicap(&self) -> Option<String> {
+        let (_, camp) = HANDICAPS.iter().find(|(prefix, _)| self.text.starts_with(prefix))?;
+        Some(format!("lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/{camp} b - 1"))
+    }
+}
+
+impl FromStr for GameName {
+    type Err = BadGameName;
+
+    fn from_str(text: &str) -> Result<Self, BadGameName> {
+        let allowed = |b: u8| b.is_ascii_alphanumeric() || b"_-@.".contains(&b);
+        let mut parts = text.rsplitn(3, '-');
+        let (Some(last), Some(main), Some(name)) = (parts.next(), parts.next(), parts.next()) else {
+            return Err(BadGameName::Parts);
+        };
+        let (last, fischer) = last.strip_suffix('F').map_or((last, false), |last| (last, true));
+        let (main, extra) = seconds(main).zip(seconds(last)).ok_or(BadGameName::Parts)?;
+        if name.is_empty() || name.starts_with('.') || text.len() > NAME_MAX || !text.bytes().all(allowed) {
+            return Err(BadGameName::Characters);
+        }
+        let stop_watch = !fischer && last.len() > 1 && last.starts_with('0');
+        let seconds = if fischer { [main, 0, extra] } else { [main, extra, 0] };
+        Ok(Self { text: text.to_owned(), seconds, stop_watch })
+    }
+}
+
+/// At most 999999 seconds, eleven days.
+fn seconds(digits: &str) -> Option<u32> {
+    let plain = (1..=6).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_digit());
+    plain.then(|| digits.parse().ok()).flatten()
+}
+
+impl fmt::Display for GameName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+/// What the password of a CSA-mode login says: `game`, `game,trip`, `game-B,trip`, or a trip alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// The game asked for; by default `default-1500-0`.
+    pub game: GameName,
+    /// The colour asked for.
+    pub wish: Wish,
+    /// What makes the player known again; without one it is not rated.
+    pub trip: Option<String>,
+}
+
+impl Entry {
+    /// Reads a password.
+    #[must_use]
+    pub fn read(password: &str) -> Self {
+        let (name, trip) =
+            password.split_once(',').map_or((password, None), |(name, trip)| (name, Some(trip)));
+        match game_and_wish(name) {
+            Some((game, wish)) => {
+                Self { game, wish, trip: trip.filter(|trip| !trip.is_empty()).map(str::to_owned) }
+            }
+            None => {
+                let game =
+                    GameName { text: "default-1500-0".to_owned(), seconds: [1500, 0, 0], stop_watch: false };
+                Self { game, wish: Wish::Either, trip: Some(password.to_owned()) }
+            }
+        }
+    }
+}
+
+fn game_and_wish(text: &str) -> Option<(GameName, Wish)> {
+    let suffixes = [("-B", Wish::Black), ("-b", Wish::Black), ("-W", Wish::White), ("-w", Wish::White)];
+    let (name, wish) = suffixes
+        .iter()
+        .find_map(|(suffix, wish)| text.strip_suffix(suffix).map(|name| (name, *wish)))
+        .unwrap_or((text, Wish::Either));
+    name.parse().ok().map(|game| (game, wish))
+}
+
+/// How a player is known to others: the name, and with a trip `+` and the MD5 of the trip in hex. (Unsalted and shown
+/// to everyone, as floodgate has it: it proves that two logins were the same person's, no more.)
+#[must_use]
+pub fn player_id(name: &str, trip: Option<&str>) -> String {
+    use md5::{Digest, Md5};
+    use std::fmt::Write;
+    let mut id = name.to_owned();
+    if let Some(trip) = trip {
+        id.push('+');
+        for byte in Md5::digest(trip.as_bytes()) {
+            let _infallible = write!(id, "{byte:02x}");
+        }
+    }
+    id
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name(text: &str) -> GameName {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn a_name_carries_main_time_byoyomi_and_increment() {
+        let secs = Duration::from_secs;
+        let time = name("test-600-10").time();
+        assert_eq!((time.main, time.byoyomi, time.increment), (secs(600), secs(10), secs(0)));
+        let time = name("floodgate-300-10F").time();
+        assert_eq!((time.main, time.byoyomi, time.increment), (secs(300), secs(0), secs(10)));
+        assert!(name("floodgate-300-10F").is_floodgate() && !name("test-600-10").is_floodgate());
+        assert!(name("sw-6-02").is_stop_watch() && !name("sw-6-0").is_stop_watch());
+        assert!(name("a-b-c-6-0").handicap().is_none());
+    }
+
+    #[test]
+    fn names_without_times_or_with_strange_characters_are_told_apart() {
+        for bad in
+            ["badname", "", "-", "a-b", "x-600", "x-600-10G", "x--10", "x-600-", "x-1234567-0", "x-+6-0"]
+        {
+            assert_eq!(bad.parse::<GameName>(), Err(BadGameName::Parts), "{bad}");
+        }
+        let long = format!("{}-600-10", "x".repeat(80));
+        for bad in ["a/b-600-10", "-600-10", "あ-600-10", "../x-600-10", &long] {
+            assert_eq!(bad.parse::<GameName>(), Err(BadGameName::Characters), "{bad}");
+        }
+    }
+
+    #[test]
+    fn passwords_name_the_game_the_colour_and_the_trip() {
+        let read = |password| {
+            let entry = Entry::read(password);
+            (entry.game.to_string(), entry.wish, entry.trip)
+        };
+        let trip = |trip: &str| Some(trip.to_owned());
+        assert_eq!(read("test-900-0,tripA"), ("test-900-0".to_owned(), Wish::Either, trip("tripA")));
+        assert_eq!(read("test-900-0"), ("test-900-0".to_owned(), Wish::Either, None));
+        assert_eq!(read("t-300-10F-b,x,y"), ("t-300-10F".to_owned(), Wish::Black, trip("x,y")));
+        assert_eq!(read("t-300-10-W"), ("t-300-10".to_owned(), Wish::White, None));
+        assert_eq!(read("pass1"), ("default-1500-0".to_owned(), Wish::Either, trip("pass1")));
+    }
+
+    #[test]
+    fn a_trip_is_shown_as_its_md5() {
+        assert_eq!(player_id("alice", Some("trip1")), "alice+97d76f4c5a8fcd7d265271e5b9f6dab6");
+        assert_eq!(player_id("alice", None), "alice");
+    }
+}

@@ -1,0 +1,229 @@
+//! `Game_Summary`: all there is to know about a game before it begins, or goes on.
+
+mod read;
+
+use super::position_lines;
+use referee::{Color, clock::TimeControl};
+use rsshogi::board::Position;
+use std::fmt;
+
+/// A game as the server announces it. Written in the order shogi-server writes it in; read in any.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Summary {
+    /// `Protocol_Version`.
+    pub version: String,
+    /// `Protocol_Mode`; `Server` where it is not said.
+    pub mode: Option<String>,
+    /// `Format`.
+    pub format: String,
+    /// `Declaration`: the rule announced for declarations.
+    pub declaration: Option<String>,
+    /// `Game_ID`.
+    pub game_id: Option<String>,
+    /// The players, black first.
+    pub names: [String; 2],
+    /// The side of the one who reads it; nobody's for a spectator.
+    pub your_turn: Option<Color>,
+    /// `Rematch_On_Draw`.
+    pub rematch_on_draw: Option<bool>,
+    /// `To_Move`: the side to move before the moves listed. (shogi-server tells spectators `+` always.)
+    pub to_move: Color,
+    /// `Max_Moves`; 0 is no limit.
+    pub max_moves: Option<u32>,
+    /// The clocks.
+    pub times: Times,
+    /// The position block as SFEN, with the side to move that it ends with.
+    pub start: String,
+    /// Moves played already, with the time they took in time units.
+    pub moves: Vec<(String, Option<u64>)>,
+    /// Lines that are not known here, such as extensions of other servers.
+    pub others: Vec<String>,
+}
+
+/// The time blocks.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Times {
+    /// None: no limit.
+    #[default]
+    Unlimited,
+    /// One for both sides, `BEGIN Time`.
+    Same(TimeBlock),
+    /// One for each, `BEGIN Time+` and `BEGIN Time-`.
+    Each(Box<[TimeBlock; 2]>),
+}
+
+/// A time block; every count is in time units.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TimeBlock {
+    /// `Time_Unit`.
+    pub unit: Option<TimeUnit>,
+    /// `Total_Time`: main time.
+    pub total: Option<u64>,
+    /// `Byoyomi`.
+    pub byoyomi: Option<u64>,
+    /// `Increment`: Fischer.
+    pub increment: Option<u64>,
+    /// `Delay`.
+    pub delay: Option<u64>,
+    /// `Least_Time_Per_Move`.
+    pub least: Option<u64>,
+    /// `Time_Roundup`.
+    pub roundup: Option<bool>,
+    /// What spectators are shown besides.
+    pub standing: Option<Standing>,
+}
+
+/// The game as a spectator finds it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Standing {
+    /// Main time left, black first.
+    pub remaining: [u64; 2],
+    /// `+7776FU,T12`; empty before the first.
+    pub last_move: String,
+    /// Plies played.
+    pub current_turn: u32,
+}
+
+/// What times are counted in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TimeUnit {
+    /// How many of them.
+    pub count: u32,
+    /// Of what.
+    pub of: Span,
+}
+
+/// A span of time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Span {
+    /// Milliseconds.
+    Msec,
+    /// Seconds.
+    Sec,
+    /// Minutes.
+    Min,
+}
+
+/// Why a summary cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SummaryError {
+    /// A line that must be there is not.
+    #[error("game summary without `{0}`")]
+    Missing(&'static str),
+    /// A line says what it cannot say.
+    #[error("line of the game summary that cannot be read: `{0}`")]
+    Line(String),
+    /// The position block.
+    #[error("position of the game summary: {0}")]
+    Position(&'static str),
+}
+
+impl TimeBlock {
+    /// A control in whole seconds; fractions are dropped.
+    #[must_use]
+    pub fn in_seconds(time: &TimeControl) -> Self {
+        Self {
+            unit: Some(TimeUnit { count: 1, of: Span::Sec }),
+            total: Some(time.main.as_secs()),
+            byoyomi: Some(time.byoyomi.as_secs()),
+            increment: Some(time.increment.as_secs()),
+            delay: Some(time.delay.as_secs()).filter(|delay| *delay > 0),
+            least: Some(time.least.as_secs()),
+            ..Self::default()
+        }
+    }
+}
+
+impl Times {
+    /// One block where both sides have the same time, else one each.
+    #[must_use]
+    pub fn in_seconds(times: &[TimeControl; 2]) -> Self {
+        match times[0] == times[1] {
+            true => Self::Same(TimeBlock::in_seconds(&times[0])),
+            false => Self::Each(Box::new([0, 1].map(|side| TimeBlock::in_seconds(&times[side])))),
+        }
+    }
+}
+
+impl fmt::Display for TimeUnit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let span = match self.of {
+            Span::Msec => "msec",
+            Span::Sec => "sec",
+            Span::Min => "min",
+        };
+        write!(f, "{}{span}", self.count)
+    }
+}
+
+/// The whole block with a line end behind every line.
+impl fmt::Display for Summary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "BEGIN Game_Summary")?;
+        writeln!(f, "Protocol_Version:{}", self.version)?;
+        line(f, "Protocol_Mode", self.mode.as_ref())?;
+        writeln!(f, "Format:{}", self.format)?;
+        line(f, "Declaration", self.declaration.as_ref())?;
+        line(f, "Game_ID", self.game_id.as_ref())?;
+        writeln!(f, "Name+:{}\nName-:{}", self.names[0], self.names[1])?;
+        line(f, "Your_Turn", self.your_turn.map(sign).as_ref())?;
+        line(f, "Rematch_On_Draw", self.rematch_on_draw.map(yes).as_ref())?;
+        writeln!(f, "To_Move:{}", sign(self.to_move))?;
+        line(f, "Max_Moves", self.max_moves.as_ref())?;
+        self.others.iter().try_for_each(|other| writeln!(f, "{other}"))?;
+        match &self.times {
+            Times::Unlimited => {}
+            Times::Same(block) => block.write(f, "Time")?,
+            Times::Each(blocks) => {
+                blocks[0].write(f, "Time+")?;
+                blocks[1].write(f, "Time-")?;
+            }
+        }
+        writeln!(f, "BEGIN Position")?;
+        let position = Position::from_sfen(&self.start).map_err(|_| fmt::Error)?;
+        f.write_str(&position_lines(&position))?;
+        for (mv, time) in &self.moves {
+            match time {
+                Some(time) => writeln!(f, "{mv},T{time}")?,
+                None => writeln!(f, "{mv}")?,
+            }
+        }
+        writeln!(f, "END Position\nEND Game_Summary")
+    }
+}
+
+impl TimeBlock {
+    fn write(&self, f: &mut fmt::Formatter<'_>, name: &str) -> fmt::Result {
+        writeln!(f, "BEGIN {name}")?;
+        line(f, "Time_Unit", self.unit.as_ref())?;
+        line(f, "Total_Time", self.total.as_ref())?;
+        line(f, "Byoyomi", self.byoyomi.as_ref())?;
+        line(f, "Increment", self.increment.as_ref())?;
+        line(f, "Delay", self.delay.as_ref())?;
+        line(f, "Least_Time_Per_Move", self.least.as_ref())?;
+        line(f, "Time_Roundup", self.roundup.map(yes).as_ref())?;
+        if let Some(Standing { remaining, last_move, current_turn }) = &self.standing {
+            writeln!(f, "Remaining_Time+:{}\nRemaining_Time-:{}", remaining[0], remaining[1])?;
+            writeln!(f, "Last_Move:{last_move}\nCurrent_Turn:{current_turn}")?;
+        }
+        writeln!(f, "END {name}")
+    }
+}
+
+fn line(f: &mut fmt::Formatter<'_>, key: &str, value: Option<&impl fmt::Display>) -> fmt::Result {
+    value.map_or(Ok(()), |value| writeln!(f, "{key}:{value}"))
+}
+
+/// `+` or `-`.
+#[must_use]
+pub fn sign(color: Color) -> char {
+    if color == Color::Black { '+' } else { '-' }
+}
+
+fn yes(is: bool) -> &'static str {
+    if is { "YES" } else { "NO" }
+}
+
+#[cfg(test)]
+#[path = "summary_tests.rs"]
+mod tests;

@@ -1,0 +1,172 @@
+//! The commands of the extended mode, `%%...`.
+
+use crate::csa::game_name::Wish;
+use std::fmt;
+
+/// A command of the extended mode.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Command {
+    /// `%%HELP`.
+    Help,
+    /// `%%VERSION`.
+    Version,
+    /// `%%WHO`: the players.
+    Who,
+    /// `%%LIST`: the running games.
+    List,
+    /// `%%RATING`: the rated players, best first.
+    Rating,
+    /// `%%SHOW id`: a game as it stands.
+    Show(String),
+    /// `%%MONITORON id`, `%%MONITOROFF id`, and the same with MONITOR2.
+    Monitor {
+        /// The game.
+        game: String,
+        /// Moves alone (MONITOR2) instead of a summary after each.
+        moves_only: bool,
+        /// Begin or end it.
+        on: bool,
+    },
+    /// `%%GAME name +`: wait for an opponent; without a name: wait no longer. `%%CHALLENGE` does not wait.
+    Seek {
+        /// Only an opponent who waits already will do.
+        challenge: bool,
+        /// The game; `None` takes the wish back.
+        game: Option<String>,
+        /// The colour; a command without it is an error that is told.
+        wish: Option<Wish>,
+    },
+    /// `%%CHAT text`.
+    Chat(String),
+    /// `%%SETBUOY name moves [count]`: games of that name start after these moves.
+    SetBuoy {
+        /// `buoy_x-600-10`.
+        game: String,
+        /// The moves, glued together.
+        moves: String,
+        /// For so many games.
+        count: Option<i64>,
+    },
+    /// `%%DELETEBUOY name`.
+    DeleteBuoy(String),
+    /// `%%GETBUOYCOUNT name`.
+    GetBuoyCount(String),
+    /// `%%FORK id [name [moves]]`: a buoy from a running game.
+    Fork {
+        /// The game it starts from.
+        game: String,
+        /// The buoy's name.
+        buoy: Option<String>,
+        /// After this many plies.
+        plies: Option<i64>,
+    },
+    /// `%%%...`: other programs' private words, to be passed over in silence.
+    Private(String),
+}
+
+pub(super) fn read(line: &str) -> Option<Command> {
+    let said = line.strip_prefix("%%")?;
+    if said.starts_with('%') {
+        return Some(Command::Private(line.to_owned()));
+    }
+    let (word, rest) = said.split_once(' ').map_or((said, None), |(word, rest)| (word, Some(rest)));
+    let name = || rest.filter(|rest| !rest.is_empty() && !rest.contains(' ')).map(str::to_owned);
+    let alone = |command: Command| rest.is_none().then_some(command);
+    let watch = |moves_only, on| name().map(|game| Command::Monitor { game, moves_only, on });
+    match word {
+        "HELP" => alone(Command::Help),
+        "VERSION" => alone(Command::Version),
+        "WHO" => alone(Command::Who),
+        "LIST" => alone(Command::List),
+        "RATING" => alone(Command::Rating),
+        "SHOW" => name().map(Command::Show),
+        "MONITORON" => watch(false, true),
+        "MONITOROFF" => watch(false, false),
+        "MONITOR2ON" => watch(true, true),
+        "MONITOR2OFF" => watch(true, false),
+        "GAME" => seek(false, rest),
+        "CHALLENGE" => seek(true, rest),
+        "CHAT" => rest.map(|text| Command::Chat(text.to_owned())),
+        "SETBUOY" => set_buoy(rest?),
+        "DELETEBUOY" => name().map(Command::DeleteBuoy),
+        "GETBUOYCOUNT" => name().map(Command::GetBuoyCount),
+        "FORK" => fork(rest?),
+        _ => None,
+    }
+}
+
+fn seek(challenge: bool, rest: Option<&str>) -> Option<Command> {
+    let Some(rest) = rest else { return Some(Command::Seek { challenge, game: None, wish: None }) };
+    let (game, wish) = match rest.split_once(' ') {
+        Some((game, wish)) => (game, Some(Wish::read(wish)?)),
+        None => (rest, None),
+    };
+    (!game.is_empty()).then(|| Command::Seek { challenge, game: Some(game.to_owned()), wish })
+}
+
+fn set_buoy(rest: &str) -> Option<Command> {
+    let words: Vec<&str> = rest.split(' ').collect();
+    let (game, moves, count) = match words[..] {
+        [game, moves] => (game, moves, None),
+        [game, moves, count] => (game, moves, Some(number(count)?)),
+        _ => return None,
+    };
+    let said = !game.is_empty() && !moves.is_empty();
+    said.then(|| Command::SetBuoy { game: game.to_owned(), moves: moves.to_owned(), count })
+}
+
+fn fork(rest: &str) -> Option<Command> {
+    let words: Vec<&str> = rest.split(' ').collect();
+    let (game, buoy, plies) = match words[..] {
+        [game] => (game, None, None),
+        [game, buoy] => (game, Some(buoy), None),
+        [game, buoy, plies] => (game, Some(buoy), Some(number(plies)?)),
+        _ => return None,
+    };
+    let said = !game.is_empty() && buoy != Some("");
+    said.then(|| Command::Fork { game: game.to_owned(), buoy: buoy.map(str::to_owned), plies })
+}
+
+/// A number that is written back as it was read.
+fn number(word: &str) -> Option<i64> {
+    word.parse().ok().filter(|count: &i64| count.to_string() == word)
+}
+
+impl fmt::Display for Command {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Help => f.write_str("%%HELP"),
+            Self::Version => f.write_str("%%VERSION"),
+            Self::Who => f.write_str("%%WHO"),
+            Self::List => f.write_str("%%LIST"),
+            Self::Rating => f.write_str("%%RATING"),
+            Self::Show(game) => write!(f, "%%SHOW {game}"),
+            Self::Monitor { game, moves_only, on } => {
+                let (which, on) = (if *moves_only { "2" } else { "" }, if *on { "ON" } else { "OFF" });
+                write!(f, "%%MONITOR{which}{on} {game}")
+            }
+            Self::Seek { challenge, game, wish } => {
+                f.write_str(if *challenge { "%%CHALLENGE" } else { "%%GAME" })?;
+                more(f, game.as_ref())?;
+                more(f, wish.as_ref())
+            }
+            Self::Chat(text) => write!(f, "%%CHAT {text}"),
+            Self::SetBuoy { game, moves, count } => {
+                write!(f, "%%SETBUOY {game} {moves}")?;
+                more(f, count.as_ref())
+            }
+            Self::DeleteBuoy(game) => write!(f, "%%DELETEBUOY {game}"),
+            Self::GetBuoyCount(game) => write!(f, "%%GETBUOYCOUNT {game}"),
+            Self::Fork { game, buoy, plies } => {
+                write!(f, "%%FORK {game}")?;
+                more(f, buoy.as_ref())?;
+                more(f, plies.as_ref())
+            }
+            Self::Private(line) => f.write_str(line),
+        }
+    }
+}
+
+fn more(f: &mut fmt::Formatter<'_>, word: Option<&impl fmt::Display>) -> fmt::Result {
+    word.map_or(Ok(()), |word| write!(f, " {word}"))
+}

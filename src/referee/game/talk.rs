@@ -1,0 +1,106 @@
+//! What a game and its seats say to each other.
+
+use crate::{
+    Color, Outcome,
+    clock::Budget,
+    event::{GameId, Thought},
+};
+use rsshogi::types::{Move, Move32};
+use std::time::Duration;
+
+/// What a seat says.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Reply {
+    /// It is ready for the game.
+    Ready,
+    /// It does not want the game; heard only before the game begins.
+    Rejected {
+        /// It said nothing for too long.
+        expired: bool,
+    },
+    /// Its answer to [`Order::Go`].
+    Answer(Answer),
+    /// It is gone: its process or connection ended, or it never became ready. The text says how.
+    Gone(String),
+}
+
+/// An answer, with the time it took.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer {
+    /// What was said.
+    pub said: Said,
+    /// From the moment the seat was asked to the read that completed the line.
+    pub elapsed: Duration,
+    /// It wants to think on, expecting a reply: send [`Order::Ponder`] if the game goes on.
+    pub ponders: bool,
+    /// Its account of the move.
+    pub thought: Option<Box<Thought>>,
+}
+
+/// What was said.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Said {
+    /// A move, legal or not.
+    Move(Move),
+    /// Resignation.
+    Resign,
+    /// Declaration of a win.
+    Win,
+    /// Something that is no move; the text as it was.
+    Unreadable(String),
+}
+
+/// What a seat is told.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Order {
+    /// Get ready for a game with these colours.
+    NewGame {
+        /// Which; every reply is marked with it, so that no word of one game is heard in the next.
+        game: GameId,
+        /// The side the seat plays.
+        color: Color,
+    },
+    /// Your turn.
+    Go {
+        /// The game so far as the argument of USI's `position`.
+        position: String,
+        /// The last move on the board, if there is one.
+        last: Option<Move>,
+        /// The clocks.
+        budget: Budget,
+    },
+    /// Think on, as you wished, with these clocks.
+    Ponder(Budget),
+    /// Somebody, perhaps you, said this; only for sides that hear everything ([`super::Setup::hears`]).
+    Heard(Heard),
+    /// The game is over.
+    Over(Outcome),
+}
+
+/// What was said in a game, as a player in a network has to hear it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Heard {
+    /// Who said it; at the start, the side to move.
+    pub color: Color,
+    /// What.
+    pub word: Word,
+    /// The time charged for it.
+    pub charged: Duration,
+}
+
+/// What can be heard in a game.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Word {
+    /// Both are ready and the first clock runs.
+    Start,
+    /// A legal move, with the piece that stands after it.
+    Move(Move32),
+    /// Resignation.
+    Resign,
+    /// A declaration, whatever it is worth.
+    Declare,
+    /// The game is not wanted.
+    Reject,
+    /// Not ready in time.
+    Expire,
+}

@@ -1,0 +1,382 @@
+//! A player who is somewhere in the network, in one game that is refereed here: a conversation without a socket.
+//!
+//! Lines come in with the instant they were read at, orders come in from the game; bytes to send go out into a
+//! buffer. Whoever owns the socket carries them (`league`).
+
+use super::{ActorEnd, Seat, pair};
+use notation::csa::{
+    move_from_csa,
+    summary::Summary,
+    wire::{Ending, GameResult, Played, ServerLine},
+};
+use referee::{
+    AbortBy, Color, DrawBy, Outcome, WinBy,
+    event::GameId,
+    game::{Answer, Heard, Order, Reply, Said, Word},
+};
+use rsshogi::{
+    board::{Position, position_from_sfen},
+    types::{Move, Move32},
+};
+use serde::{Deserialize, Serialize};
+use std::{
+    collections::VecDeque,
+    fmt,
+    io::Write,
+    time::{Duration, Instant},
+};
+
+/// How long both players have to agree.
+pub const AGREEMENT: Duration = Duration::from_secs(120);
+/// Lines kept that were said while the opponent was to move.
+const EARLY: usize = 4;
+
+/// Whose habits are followed where the protocol's text and the server of floodgate disagree.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Compat {
+    /// The text: `%TORYO,T4`, `%KACHI,T8` once.
+    #[default]
+    Protocol,
+    /// shogi-server: `%TORYO`, `%KACHI` said twice, the start position no part of a repetition.
+    ShogiServer,
+}
+
+/// What a player is seated with.
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// The game.
+    pub game: GameId,
+    /// The side.
+    pub color: Color,
+    /// The game as it is announced.
+    pub summary: Summary,
+    /// Moves on the board already.
+    pub opening: Vec<Move>,
+    /// Whose habits are followed.
+    pub compat: Compat,
+}
+
+/// A player in a game.
+pub struct CsaHost {
+    end: ActorEnd,
+    place: Place,
+    phase: Phase,
+    position: Position,
+    /// Since when the player is to move.
+    asked: Option<Instant>,
+    agree_by: Option<Instant>,
+    early: VecDeque<(Played, Instant)>,
+    /// The line last taken as a move of this player: said again, it is not heard again.
+    last_own: String,
+    resigned: bool,
+    left: bool,
+    /// What was said since it was last asked for, for spectators.
+    heard: Vec<(String, u64)>,
+}
+
+/// How far a game has come, as the player sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// The summary was sent, and nothing said to it yet.
+    Offered,
+    /// Agreed; the opponent has not yet.
+    Agreed,
+    /// The clocks run.
+    Playing,
+    /// The end was told.
+    Over,
+}
+
+/// Seats a player: the game's end of the seat, and the conversation.
+#[must_use]
+pub fn seat(place: Place) -> (Seat, CsaHost) {
+    let (seat, end) = pair();
+    rsshogi::board::init();
+    let mut position = position_from_sfen(&place.summary.start).unwrap_or_default();
+    position.init_stack();
+    let mut host = CsaHost {
+        end,
+        phase: Phase::Offered,
+        position,
+        asked: None,
+        agree_by: None,
+        early: VecDeque::new(),
+        last_own: String::new(),
+        resigned: false,
+        left: false,
+        heard: vec![],
+        place,
+    };
+    for mv in host.place.opening.clone() {
+        let piece = host.position.moved_piece_after_move(mv);
+        host.apply(Move32::from_move_with_piece(mv, piece));
+    }
+    (seat, host)
+}
+
+impl CsaHost {
+    /// The next order of the game; `None` when the game is gone.
+    pub async fn order(&mut self) -> Option<Order> {
+        self.end.inbox.recv().await
+    }
+
+    /// How far the game has come.
+    #[must_use]
+    pub fn phase(&self) -> Phase {
+        self.phase
+    }
+
+    /// The side played.
+    #[must_use]
+    pub fn color(&self) -> Color {
+        self.place.color
+    }
+
+    /// When [`CsaHost::expire`] is due.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Instant> {
+        self.agree_by.filter(|_| self.phase == Phase::Offered)
+    }
+
+    /// A line was read, for the record of a dispute.
+    pub fn received(&self, line: &[u8]) {
+        self.end.trace.received(line);
+    }
+
+    /// Moves and special words heard since this was last asked, with the seconds charged.
+    pub fn take_heard(&mut self) -> std::vec::Drain<'_, (String, u64)> {
+        self.heard.drain(..)
+    }
+
+    /// The player agrees; whether that was a thing to say now.
+    pub fn agree(&mut self) -> bool {
+        let now = self.phase == Phase::Offered;
+        if now {
+            self.phase = Phase::Agreed;
+            self.reply(Reply::Ready);
+        }
+        now
+    }
+
+    /// The player does not want the game; whether that was a thing to say now.
+    pub fn reject(&mut self) -> bool {
+        let now = matches!(self.phase, Phase::Offered | Phase::Agreed);
+        if now {
+            self.reply(Reply::Rejected { expired: false });
+        }
+        now
+    }
+
+    /// The player said nothing to the offer for [`AGREEMENT`].
+    pub fn expire(&mut self) {
+        self.agree_by = None;
+        self.reply(Reply::Rejected { expired: true });
+    }
+
+    /// The player has left; before the start that is a rejection, later it loses.
+    pub fn leave(&mut self, how: &str) {
+        if !std::mem::replace(&mut self.left, true) {
+            // The game may have begun without this side having heard of it yet: it takes the word that fits.
+            self.reject();
+            self.reply(Reply::Gone(how.to_owned()));
+        }
+    }
+
+    /// A move or a special word, read at that instant. Out of turn it waits for the turn (so shogi-server has it); a
+    /// line that repeats the last move is not heard. Whether it was taken as an answer.
+    pub fn played(&mut self, played: Played, at: Instant) -> bool {
+        if self.asked.is_none() {
+            if played.text != self.last_own && self.early.len() < EARLY {
+                self.early.push_back((played, at));
+            }
+            return false;
+        }
+        self.answer(played, at);
+        true
+    }
+
+    fn answer(&mut self, played: Played, at: Instant) {
+        let Some(asked) = self.asked.take() else { return };
+        let thought = played.thought(self.place.color == Color::Black).map(Box::new);
+        let said = match played.text.as_str() {
+            "%TORYO" => Said::Resign,
+            "%KACHI" => Said::Win,
+            text => match move_from_csa(&self.position, text) {
+                Some(mv) => Said::Move(mv),
+                None => Said::Unreadable(played.to_string()),
+            },
+        };
+        self.last_own = played.text;
+        let elapsed = at.saturating_duration_since(asked);
+        self.reply(Reply::Answer(Answer { said, elapsed, ponders: false, thought }));
+    }
+
+    /// A game hears at most one answer a turn, so that its mailbox has room; a game that is over hears nothing.
+    fn reply(&mut self, reply: Reply) {
+        let _game_over = self.end.outbox.try_send((self.place.game, reply));
+    }
+
+    /// Carries out an order of the game; what is to be sent goes into `out`.
+    pub fn obey(&mut self, order: Order, now: Instant, out: &mut Vec<u8>) {
+        let begun = out.len();
+        match order {
+            Order::NewGame { .. } => self.offer(now, out),
+            Order::Heard(heard) => self.hear(heard, out),
+            Order::Go { .. } => self.go(now),
+            Order::Ponder(_) => {}
+            Order::Over(outcome) => self.over(outcome, out),
+        }
+        for line in out[begun..].split(|b| *b == b'\n').filter(|line| !line.is_empty()) {
+            self.end.trace.sent(line);
+        }
+    }
+
+    fn offer(&mut self, now: Instant, out: &mut Vec<u8>) {
+        self.agree_by = Some(now + AGREEMENT);
+        self.place.summary.your_turn = Some(self.place.color);
+        let _infallible = write!(out, "{}", self.place.summary);
+    }
+
+    fn go(&mut self, now: Instant) {
+        self.asked = Some(now);
+        if let Some((played, at)) = self.early.pop_front() {
+            self.answer(played, at);
+        }
+    }
+
+    fn hear(&mut self, Heard { color, word, charged }: Heard, out: &mut Vec<u8>) {
+        let id = || self.place.summary.game_id.clone().unwrap_or_default();
+        let timed = (self.place.compat == Compat::Protocol).then_some(charged.as_secs());
+        match word {
+            Word::Start => {
+                self.phase = Phase::Playing;
+                say(out, &ServerLine::Start(id()));
+            }
+            Word::Move(mv) => self.moved(color, mv, charged, out),
+            Word::Resign => {
+                self.resigned = true;
+                self.special("%TORYO", timed, out);
+            }
+            Word::Declare => {
+                self.special("%KACHI", Some(charged.as_secs()), out);
+                if self.place.compat == Compat::ShogiServer {
+                    // Its spectators hear a declaration as if it were a move, and again at the end.
+                    self.heard.push(("%KACHI".to_owned(), charged.as_secs()));
+                }
+            }
+            Word::Reject => {
+                let by = self.place.summary.names[color.index()].clone();
+                self.rejected(by, out);
+            }
+            Word::Expire => self.rejected("the Server (timed out)".to_owned(), out),
+        }
+    }
+
+    fn moved(&mut self, color: Color, mv: Move32, charged: Duration, out: &mut Vec<u8>) {
+        let text = mv.to_csa().unwrap_or_default();
+        let _infallible = writeln!(out, "{text},T{}", charged.as_secs());
+        if color == self.place.color {
+            self.last_own.clone_from(&text);
+        }
+        self.apply(mv);
+        self.heard.push((text, charged.as_secs()));
+    }
+
+    fn apply(&mut self, mv: Move32) {
+        // The referee has ruled on it; only a start that cannot be read would make it fail.
+        let _legal = self.position.try_apply_move32(mv);
+    }
+
+    fn special(&mut self, word: &str, time: Option<u64>, out: &mut Vec<u8>) {
+        say(out, &ServerLine::Played { text: word.to_owned(), time });
+    }
+
+    fn rejected(&mut self, by: String, out: &mut Vec<u8>) {
+        let game = self.place.summary.game_id.clone().unwrap_or_default();
+        self.phase = Phase::Over;
+        say(out, &ServerLine::Rejected { game, by });
+    }
+
+    fn over(&mut self, outcome: Outcome, out: &mut Vec<u8>) {
+        if self.phase == Phase::Over {
+            return;
+        }
+        if self.phase != Phase::Playing {
+            return self.rejected("the Server".to_owned(), out);
+        }
+        self.phase = Phase::Over;
+        let (ending, result) = ending(outcome, self.place.color);
+        if ending == Ending::Resign && !self.resigned {
+            self.special("%TORYO", None, out);
+        }
+        if declared(outcome) && self.place.compat == Compat::ShogiServer {
+            self.special("%KACHI", None, out);
+        }
+        say(out, &ServerLine::Ending(ending));
+        if let Some(result) = result {
+            say(out, &ServerLine::Result(result));
+        }
+    }
+}
+
+impl fmt::Debug for CsaHost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CsaHost")
+            .field("place", &self.place)
+            .field("phase", &self.phase)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Whoever is put away without a word has left.
+impl Drop for CsaHost {
+    fn drop(&mut self) {
+        if self.phase != Phase::Over {
+            self.leave("the connection ended");
+        }
+    }
+}
+
+fn say(out: &mut Vec<u8>, line: &ServerLine) {
+    let _infallible = writeln!(out, "{line}");
+}
+
+fn declared(outcome: Outcome) -> bool {
+    matches!(outcome, Outcome::Win { by: WinBy::Declaration | WinBy::IllegalDeclaration, .. })
+}
+
+/// The two last lines of a game as `side` is told them.
+#[must_use]
+pub fn ending(outcome: Outcome, side: Color) -> (Ending, Option<GameResult>) {
+    match outcome {
+        Outcome::Win { winner, by } => {
+            let result = if winner == side { GameResult::Win } else { GameResult::Lose };
+            (reason(by), Some(result))
+        }
+        Outcome::Draw { by: DrawBy::Sennichite } => (Ending::Sennichite, Some(GameResult::Draw)),
+        Outcome::Draw { by: DrawBy::MaxMoves } => (Ending::MaxMoves, Some(GameResult::Censored)),
+        Outcome::Draw { by: DrawBy::Impasse } => (Ending::Jishogi, Some(GameResult::Draw)),
+        Outcome::Draw { by: DrawBy::Adjudication }
+        | Outcome::Aborted {
+            by: AbortBy::Stopped | AbortBy::NotStarted | AbortBy::Harness | AbortBy::Server,
+        } => (Ending::Chudan, None),
+    }
+}
+
+/// The protocol has no word for a player who has left: the opponent hears a resignation, as on floodgate.
+fn reason(by: WinBy) -> Ending {
+    match by {
+        WinBy::Mate | WinBy::Resignation | WinBy::Disconnection | WinBy::Adjudication | WinBy::Default => {
+            Ending::Resign
+        }
+        WinBy::Time => Ending::TimeUp,
+        WinBy::IllegalMove(_) | WinBy::IllegalDeclaration => Ending::IllegalMove,
+        WinBy::Declaration => Ending::Jishogi,
+        WinBy::PerpetualCheck => Ending::OuteSennichite,
+    }
+}
+
+#[cfg(test)]
+#[path = "csa_host_tests.rs"]
+mod tests;

@@ -1,0 +1,174 @@
+//! The league over real sockets, in this process: the transcripts recorded from floodgate's server, and oracles of our
+//! own for what they do not hold.
+#![allow(clippy::unwrap_used, missing_docs)]
+
+#[path = "csa/client.rs"]
+mod client;
+#[path = "csa/survival.rs"]
+mod survival;
+#[path = "csa/transcripts.rs"]
+mod transcripts;
+
+use client::{Client, Host};
+use renmei::league::config::ServeConfig;
+
+fn game(host: &Host, name: &str) -> (Client, Client) {
+    let mut black = host.connect();
+    black.say(&format!("LOGIN sente {name}-B,t"));
+    black.hears(&["LOGIN:sente OK"]);
+    let mut white = host.connect();
+    white.say(&format!("LOGIN gote {name}-W,t"));
+    white.hears(&["LOGIN:gote OK"]);
+    for player in [&mut black, &mut white] {
+        player.until("END Game_Summary");
+        player.say("AGREE");
+    }
+    for player in [&mut black, &mut white] {
+        assert!(player.line().unwrap().starts_with("START:league+"));
+    }
+    (black, white)
+}
+
+#[test]
+fn a_resignation_is_told_with_its_time_and_both_are_let_go() {
+    let mut host = Host::start(ServeConfig::default());
+    let (mut black, mut white) = game(&host, "t-600-10");
+    black.say("+7776FU,'* 35 -8384FU");
+    black.hears(&["+7776FU,T0"]);
+    white.hears(&["+7776FU,T0"]);
+    white.say("%TORYO");
+    black.hears(&["%TORYO,T0", "#RESIGN", "#WIN"]);
+    white.hears(&["%TORYO,T0", "#RESIGN", "#LOSE"]);
+    assert_eq!((black.line(), white.line()), (None, None), "CSA mode ends with the game");
+    let stored = host.end();
+    let game = stored.query_row(
+        "SELECT black, white, result, cause, plies FROM game_list",
+        [],
+        |row| -> rusqlite::Result<(String, String, String, String, u32)> { row.try_into() },
+    );
+    let (black, white, result, cause, plies) = game.unwrap();
+    assert!(black.starts_with("sente+") && white.starts_with("gote+"), "{black} {white}");
+    assert_eq!((result.as_str(), cause.as_str(), plies), ("black", "resignation", 1));
+    let score: i32 = stored.query_row("SELECT score_cp FROM moves", [], |row| row.get(0)).unwrap();
+    assert_eq!(score, 35);
+}
+
+#[test]
+fn a_flag_falls_by_itself_though_nobody_says_a_word() {
+    let host = Host::start(ServeConfig::default());
+    let (mut black, mut white) = game(&host, "t-1-0");
+    black.hears(&["#TIME_UP", "#LOSE"]);
+    white.hears(&["#TIME_UP", "#WIN"]);
+}
+
+#[test]
+fn a_declaration_is_told_once_and_loses_without_the_right_to_it() {
+    let host = Host::start(ServeConfig::default());
+    let (mut black, mut white) = game(&host, "t-600-10");
+    black.say("%KACHI");
+    black.hears(&["%KACHI,T0", "#ILLEGAL_MOVE", "#LOSE"]);
+    white.hears(&["%KACHI,T0", "#ILLEGAL_MOVE", "#WIN"]);
+}
+
+#[test]
+fn who_drops_the_line_loses_at_once_whoever_is_to_move() {
+    let host = Host::start(ServeConfig::default());
+    let (mut black, white) = game(&host, "t-600-10");
+    drop(white);
+    black.hears(&["%TORYO", "#RESIGN", "#WIN"]);
+}
+
+#[test]
+fn the_start_position_is_the_first_of_four() {
+    let host = Host::start(ServeConfig::default());
+    let (mut black, mut white) = game(&host, "t-600-10");
+    for _ in 0..3 {
+        for (mover, mv) in [(0, "+5958OU"), (1, "-5152OU"), (0, "+5859OU"), (1, "-5251OU")] {
+            [&mut black, &mut white][mover].say(mv);
+            let told = format!("{mv},T0");
+            black.hears(&[&told]);
+            white.hears(&[&told]);
+        }
+    }
+    black.hears(&["#SENNICHITE", "#DRAW"]);
+    white.hears(&["#SENNICHITE", "#DRAW"]);
+}
+
+#[test]
+fn both_sides_may_have_gone_before_the_game_began_and_nobody_has_lost() {
+    let mut host = Host::start(ServeConfig::default());
+    let mut black = host.connect();
+    black.say("LOGIN sente t-600-10-B,t");
+    black.hears(&["LOGIN:sente OK"]);
+    let mut white = host.connect();
+    white.say("LOGIN gote t-600-10-W,t");
+    black.until("END Game_Summary");
+    drop(white);
+    assert!(black.line().unwrap().ends_with(" by gote"));
+    assert_eq!(black.line(), None);
+    let ended: String = host.end().query_row("SELECT result FROM games", [], |row| row.get(0)).unwrap();
+    assert_eq!(ended, "aborted");
+}
+
+#[test]
+fn lines_of_strangers_never_disturb_a_game() {
+    let host = Host::start(ServeConfig::default());
+    let (mut black, mut white) = game(&host, "t-600-10");
+    for hostile in hostile() {
+        let mut stranger = host.connect();
+        stranger.bytes(&hostile);
+        stranger.say("LOGIN sente t-600-10,x");
+        stranger.drain();
+    }
+    black.say("+7776FU");
+    white.hears(&["+7776FU,T0"]);
+}
+
+#[test]
+fn a_player_may_say_anything_and_only_its_own_game_is_hurt() {
+    let mut config = ServeConfig::default();
+    config.limits.lines_per_second = 100_000;
+    let host = Host::start(config);
+    let (mut black, mut white) = game(&host, "t-600-10");
+    for (i, hostile) in hostile().into_iter().enumerate() {
+        let mut player = host.connect();
+        player.say(&format!("LOGIN p{i} trip x1"));
+        player.hears(&[&format!("LOGIN:p{i} OK"), "##[LOGIN] +OK x1"]);
+        player.bytes(&hostile);
+        player.say("%%VERSION");
+        player.drain();
+    }
+    black.say("+7776FU");
+    white.hears(&["+7776FU,T0"]);
+}
+
+/// Lines made to hurt, a few thousand of them.
+fn hostile() -> Vec<Vec<u8>> {
+    let mut blocks = vec![vec![b'x'; 1 << 20], vec![0; 5000], vec![b'\n'; 5000], vec![0xff; 100]];
+    let words: [&[u8]; 12] = [
+        b"LOGIN",
+        b"%%GAME",
+        b"%%FORK",
+        b"%%SETBUOY",
+        b"+7776FU",
+        b"%",
+        b"\xff\xfe",
+        b" ",
+        b",T",
+        b"-600-10",
+        b"\x1b[2J",
+        b"AGREE",
+    ];
+    let mut seed = 1_u64;
+    for _ in 0..4 {
+        let mut block = vec![];
+        for _ in 0..2000 {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            block.extend_from_slice(words[(seed >> 33) as usize % words.len()]);
+            block.push(b" \n,+"[(seed >> 40) as usize % 4]);
+        }
+        block.push(b'\n');
+        blocks.push(block);
+    }
+    blocks
+}

@@ -1,0 +1,117 @@
+//! A league in a thread, and clients that say what they are told to.
+
+use renmei::league::{League, Shutdown, config::ServeConfig};
+use std::{
+    io::{BufRead, BufReader, Read, Write},
+    net::{SocketAddr, TcpStream},
+    thread::JoinHandle,
+    time::Duration,
+};
+use tempfile::TempDir;
+
+/// Longer than anything here may take on a slow machine.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A running league.
+pub struct Host {
+    address: SocketAddr,
+    shutdown: Shutdown,
+    thread: Option<JoinHandle<()>>,
+    dir: TempDir,
+}
+
+impl Host {
+    pub fn start(mut config: ServeConfig) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        config.database = dir.path().join("league.db");
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        listener.set_nonblocking(true).unwrap();
+        let shutdown = Shutdown::default();
+        let thread = std::thread::spawn({
+            let shutdown = shutdown.clone();
+            move || {
+                let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+                runtime.block_on(async {
+                    let listener = tokio::net::TcpListener::from_std(listener).unwrap();
+                    let league = League::open(config, &shutdown).unwrap();
+                    league.serve(vec![listener], shutdown).await.unwrap();
+                });
+            }
+        });
+        Self { address, shutdown, thread: Some(thread), dir }
+    }
+
+    pub fn connect(&self) -> Client {
+        let stream = TcpStream::connect(self.address).unwrap();
+        stream.set_nodelay(true).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        Client { reader: BufReader::new(stream.try_clone().unwrap()), stream }
+    }
+
+    /// Ends the league and opens its database.
+    pub fn end(&mut self) -> rusqlite::Connection {
+        self.stop();
+        rusqlite::Connection::open(self.dir.path().join("league.db")).unwrap()
+    }
+
+    fn stop(&mut self) {
+        self.shutdown.finish.cancel();
+        self.shutdown.adjourn.cancel();
+        if let Some(thread) = self.thread.take() {
+            let ended = thread.join();
+            assert!(ended.is_ok() || std::thread::panicking());
+        }
+    }
+}
+
+impl Drop for Host {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+/// A connection to a league.
+pub struct Client {
+    reader: BufReader<TcpStream>,
+    stream: TcpStream,
+}
+
+impl Client {
+    pub fn say(&mut self, line: &str) {
+        self.bytes(format!("{line}\n").as_bytes());
+    }
+
+    /// The league may close the connection while they are sent.
+    pub fn bytes(&mut self, bytes: &[u8]) {
+        let _closed = self.stream.write_all(bytes);
+    }
+
+    /// The next line; `None` at the end of the connection.
+    pub fn line(&mut self) -> Option<String> {
+        let mut line = vec![];
+        match self.reader.read_until(b'\n', &mut line) {
+            Ok(0) => None,
+            Ok(_) => Some(String::from_utf8_lossy(&line).trim_end_matches('\n').to_owned()),
+            Err(error) if error.kind() == std::io::ErrorKind::ConnectionReset => None,
+            Err(error) => panic!("nothing was said for {PATIENCE:?}: {error}"),
+        }
+    }
+
+    pub fn hears(&mut self, lines: &[&str]) {
+        for line in lines {
+            assert_eq!(self.line().as_deref(), Some(*line));
+        }
+    }
+
+    pub fn until(&mut self, last: &str) {
+        while self.line().expect("the connection stays") != last {}
+    }
+
+    /// Reads what comes until the league closes, or until a moment of silence.
+    pub fn drain(&mut self) {
+        self.stream.set_read_timeout(Some(Duration::from_millis(50))).unwrap();
+        let mut all = vec![];
+        let _silent = self.reader.read_to_end(&mut all);
+    }
+}
