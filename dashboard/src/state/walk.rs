@@ -2,7 +2,7 @@
 
 use referee::{rating::Pentanomial, sprt::Sprt, standings::TestCounts};
 
-/// Points of the way; there are never more than twice [`POINTS`], whatever the length of the event.
+/// Points of the way; there are never more than 512, whatever the length of the event.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Walk {
     /// Pairs, and the log-likelihood ratio after them.

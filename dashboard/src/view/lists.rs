@@ -13,7 +13,7 @@ use ratatui::layout::Rect;
 /// Every game that is over, newest first.
 pub fn played(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
     let inner = paint.frame(area, "Played · Enter opens a game, / filters");
-    let names = usize::from(inner.width).saturating_sub(52).clamp(8, 60) / 2;
+    let names = usize::from(inner.width).saturating_sub(56).clamp(8, 60) / 2;
     let (black, white) = (text::left("black", names), text::left("white", names));
     paint.line(inner, 0, &format!("  game  {black} {white} result plies  ending"), Role::Quiet);
     let rows: Vec<&Played> = ui.played(state).collect();

@@ -47,7 +47,7 @@ fn cell(state: &State, player: PlayerId, other: PlayerId) -> String {
 /// What the engines do with their time.
 pub fn engines(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
     let inner = paint.frame(area, "Engines · of the moves seen since this screen was opened");
-    let name = usize::from(inner.width).saturating_sub(62).clamp(8, 30);
+    let name = usize::from(inner.width).saturating_sub(66).clamp(8, 30);
     let heading = format!(
         " {}  moves   mean  longest  depth   nodes/s  late p50   p99  faults",
         text::left("engine", name)
