@@ -75,7 +75,7 @@ pub fn check(args: &CheckArgs) -> Result<Report, CheckError> {
     let settings = Settings::of(args)?;
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(CheckError::Runtime)?;
-    runtime.block_on(examine(settings, |row| eprintln!("{row}")))
+    runtime.block_on(examine(settings, |row| tell!("{row}")))
 }
 
 /// Puts an engine through everything, telling `progress` each row as it comes.

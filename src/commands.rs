@@ -147,15 +147,15 @@ fn list(events: &[EventSummary]) {
     for event in events {
         let state = if event.closed { "complete" } else { "not complete" };
         let name = crate::seat::printable(event.name.as_bytes());
-        println!("{name}  {} games, {} players, {}, {state}", event.counted, event.players.len(), event.kind);
+        say!("{name}  {} games, {} players, {}, {state}", event.counted, event.players.len(), event.kind);
     }
 }
 
 fn print(report: &Report, json: bool) {
     match (json, serde_json::to_string_pretty(report)) {
-        (true, Ok(text)) => println!("{text}"),
-        (true, Err(error)) => eprintln!("the report cannot be written as JSON: {error}"),
-        (false, _) => print!("{report}"),
+        (true, Ok(text)) => say!("{text}"),
+        (true, Err(error)) => tell!("the report cannot be written as JSON: {error}"),
+        (false, _) => put!("{report}"),
     }
 }
 
@@ -169,8 +169,8 @@ pub fn check(args: &CheckArgs) -> Result<Exit, Failure> {
         _ => Failure::Usage(error.to_string()),
     })?;
     match args.json {
-        false => print!("{report}"),
-        true => println!("{}", pretty(&report)?),
+        false => put!("{report}"),
+        true => say!("{}", pretty(&report)?),
     }
     Ok(if report.passed() { Exit::Done } else { Exit::Faults })
 }
@@ -182,9 +182,9 @@ pub fn check(args: &CheckArgs) -> Result<Exit, Failure> {
 pub fn export(args: &ExportArgs) -> Result<Exit, Failure> {
     let report = records::export(args)?;
     for (game, reason) in &report.left_out {
-        eprintln!("game {} left out: {reason}", game.0);
+        tell!("game {} left out: {reason}", game.0);
     }
-    eprintln!("{} games written", report.games);
+    tell!("{} games written", report.games);
     Ok(Exit::Done)
 }
 
@@ -195,8 +195,8 @@ pub fn export(args: &ExportArgs) -> Result<Exit, Failure> {
 pub fn import(args: &ImportArgs) -> Result<Exit, Failure> {
     let report = records::import(args)?;
     match args.json {
-        false => print!("{report}"),
-        true => println!("{}", pretty(&report)?),
+        false => put!("{report}"),
+        true => say!("{}", pretty(&report)?),
     }
     Ok(match report.exit_code() {
         0 => Exit::Done,

@@ -1,5 +1,8 @@
 //! Renmei: tournament and match-server infrastructure for computer shogi.
 
+#[macro_use]
+mod say;
+
 pub mod bus;
 pub mod check;
 pub mod cli;

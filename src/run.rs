@@ -254,7 +254,7 @@ impl Dispatcher<'_> {
             self.adjourn.cancel();
         } else {
             self.wish = Wish::Finish;
-            eprintln!("finishing {} running games; once more adjourns them", self.running.len());
+            tell!("finishing {} running games; once more adjourns them", self.running.len());
         }
     }
 

@@ -51,7 +51,7 @@ pub fn play(mut plan: Plan, args: &PlayingArgs, open_screen: OpenScreen) -> Resu
         None => vec![],
     };
     for skipped in &plan.skipped {
-        eprintln!("skipping `{}`: {}", skipped.name, skipped.reason);
+        tell!("skipping `{}`: {}", skipped.name, skipped.reason);
     }
     let faults = preflight::faults(&plan).map_err(|e| Failure::Other(e.to_string()))?;
     if !faults.is_empty() {
@@ -65,7 +65,7 @@ pub fn play(mut plan: Plan, args: &PlayingArgs, open_screen: OpenScreen) -> Resu
     let mut report = Report::new(&Head::of(&plan), &finished.standings, !finished.interrupted);
     report.skipped = plan.skipped.iter().map(|skipped| skipped.name.clone()).collect();
     if !args.json {
-        println!();
+        say!("");
     }
     super::print(&report, args.json);
     Ok(match verdict(&report) {

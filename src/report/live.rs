@@ -45,7 +45,7 @@ impl Announcer {
     pub fn tell(&mut self, batch: &[Stamped]) {
         let told = self.programs.as_mut().map(|to| lines(to, batch));
         if let Some(Err(error)) = told {
-            eprintln!("events are no longer written: {error}");
+            tell!("events are no longer written: {error}");
             self.programs = None;
         }
         for stamped in batch {
