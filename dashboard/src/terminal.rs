@@ -10,6 +10,7 @@ use crate::{
     ui::{Ui, Wish},
     view,
 };
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use ratatui::{
     Terminal,
     backend::CrosstermBackend,
@@ -27,6 +28,7 @@ use signal_hook::{
 use stage::Stage;
 use std::{
     io::{self, Stdout, Write},
+    os::fd::AsFd,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering::Relaxed},
@@ -191,6 +193,16 @@ struct Player<'a> {
     drawn: Option<Instant>,
 }
 
+/// Waits until something was typed, the window changed or the time is up; whether the terminal is gone (its window was
+/// closed). Asked for a terminal that is gone, crossterm would read its end for ever.
+fn hangs_up(patience: Duration) -> bool {
+    let stdout = io::stdout();
+    let mut screen = [PollFd::new(stdout.as_fd(), PollFlags::POLLIN)];
+    let lost = PollFlags::POLLHUP | PollFlags::POLLERR | PollFlags::POLLNVAL;
+    let patience = PollTimeout::try_from(patience).unwrap_or(PollTimeout::ZERO);
+    poll(&mut screen, patience).is_ok() && screen[0].revents().is_some_and(|events| events.intersects(lost))
+}
+
 impl Player<'_> {
     fn play(mut self) -> io::Result<()> {
         while !self.is_over() {
@@ -199,7 +211,10 @@ impl Player<'_> {
             let rest = self.drawn.map_or(FRAME, |drawn| FRAME.saturating_sub(drawn.elapsed()));
             let rest = if rest.is_zero() { FRAME } else { rest };
             let until = Instant::now() + rest;
-            while event::poll(until.saturating_duration_since(Instant::now()))? {
+            if hangs_up(until.saturating_duration_since(Instant::now())) {
+                return Ok(());
+            }
+            while event::poll(Duration::ZERO)? {
                 if self.terminal_event(&event::read()?)? {
                     return Ok(());
                 }
