@@ -1,4 +1,16 @@
-fn main() {
-    let t = tch::Tensor::from_slice(&[1f32, 2.0]);
-    println!("{:?} {}", t.sum(tch::Kind::Float), tch::Cuda::is_available());
+//! `renmei-deep`: trains networks, measures them, and says what they think of a position.
+
+mod command;
+
+use clap::Parser;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    match command::Arguments::parse().run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(fault) => {
+            eprintln!("renmei-deep: {fault:#}");
+            ExitCode::FAILURE
+        }
+    }
 }

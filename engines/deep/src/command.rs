@@ -1,0 +1,228 @@
+//! The command line.
+
+use anyhow::{Context, Result};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use renmei_deep::{
+    bench,
+    evaluator::{DeviceChoice, Evaluator, TorchEvaluator, TorchOptions},
+    network::Description,
+    train::{self, Loss, Session, Source, TrainOptions},
+};
+use rsshogi::{board::MoveList, movegen::generate_legal_all};
+use std::{path::PathBuf, time::Duration};
+use usi_shell::Game;
+
+/// A shogi engine with a neural network on libtorch.
+#[derive(Debug, Parser)]
+#[command(version)]
+pub struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Train a network from games, or go on with a training that was stopped.
+    Train(Train),
+    /// Measure how many positions a second a network answers.
+    Bench(Bench),
+    /// Say what a network thinks of a position: each legal move's probability, and the chance to win.
+    Ask(Ask),
+}
+
+#[derive(Debug, Args)]
+struct Train {
+    /// Files of games: .db and .sqlite (stores of renmei), .tsv, .psv, .hcpe.
+    #[arg(required = true)]
+    sources: Vec<Source>,
+    /// The description of the network to build.
+    #[arg(long)]
+    network: PathBuf,
+    /// Directory of the network, its checkpoint, report and plot.
+    #[arg(long)]
+    out: PathBuf,
+    /// Positions in a step.
+    #[arg(long, default_value_t = 256)]
+    batch: usize,
+    /// Steps to take in all.
+    #[arg(long, default_value_t = 10_000)]
+    steps: usize,
+    /// The highest learning rate.
+    #[arg(long, default_value_t = 0.002)]
+    rate: f64,
+    /// Steps until the rate is reached.
+    #[arg(long, default_value_t = 300)]
+    warm_up: usize,
+    /// Weight decay.
+    #[arg(long, default_value_t = 0.01)]
+    decay: f64,
+    /// Parts of the game's result in the value to learn, 0 to 1; the rest is sigmoid(score / 600).
+    #[arg(long, default_value_t = 0.5)]
+    blend: f32,
+    /// Which moves the played one is to be likelier than.
+    #[arg(long, value_enum, default_value = "legal")]
+    loss: LossChoice,
+    /// Percent of the games that are held out.
+    #[arg(long, default_value_t = 5)]
+    held_out: u64,
+    /// Seed of the first weights and of the order.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// auto, cpu, cuda or cuda:N.
+    #[arg(long, default_value = "auto")]
+    device: DeviceChoice,
+    /// Steps between examinations on held-out games, and checkpoints.
+    #[arg(long, default_value_t = 1000)]
+    every: usize,
+    /// The most held-out positions of an examination; the last has up to ten times as many.
+    #[arg(long, default_value_t = 4000)]
+    exam: usize,
+    /// Threads of the processor; 0 leaves that to libtorch.
+    #[arg(long, default_value_t = 0)]
+    threads: i32,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum LossChoice {
+    /// The legal ones.
+    Legal,
+    /// All that have a label.
+    All,
+}
+
+#[derive(Debug, Args)]
+struct Device {
+    /// The description of the network.
+    network: PathBuf,
+    /// auto, cpu, cuda or cuda:N.
+    #[arg(long, default_value = "auto")]
+    device: DeviceChoice,
+    /// Compute in 32-bit numbers on a GPU too.
+    #[arg(long)]
+    full: bool,
+    /// Threads of the processor; 0 leaves that to libtorch.
+    #[arg(long, default_value_t = 0)]
+    threads: usize,
+}
+
+#[derive(Debug, Args)]
+struct Bench {
+    #[command(flatten)]
+    device: Device,
+    /// Batch sizes.
+    #[arg(long, value_delimiter = ',', default_value = "1,8,32,64,128")]
+    batches: Vec<usize>,
+    /// Seconds for each measurement.
+    #[arg(long, default_value_t = 2.0)]
+    seconds: f64,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Args)]
+struct Ask {
+    #[command(flatten)]
+    device: Device,
+    /// The position as USI has it: `startpos`, `sfen ...`, `startpos moves 7g7f`.
+    #[arg(default_value = "startpos", num_args = 1.., trailing_var_arg = true)]
+    position: Vec<String>,
+}
+
+impl Arguments {
+    /// Does what was asked.
+    pub fn run(self) -> Result<()> {
+        match self.command {
+            Command::Train(train) => train.run(),
+            Command::Bench(bench) => bench.run(),
+            Command::Ask(ask) => ask.run(),
+        }
+    }
+}
+
+impl Train {
+    fn run(self) -> Result<()> {
+        let corpus = train::load(&self.sources)?;
+        eprintln!(
+            "{} games, {} positions, {} games broken",
+            corpus.games,
+            corpus.samples.len(),
+            corpus.broken
+        );
+        let report = Session::begin(self.options()?, corpus)?.run()?;
+        println!("{}", report.last_exam());
+        Ok(())
+    }
+
+    fn options(self) -> Result<TrainOptions> {
+        let mut network = Description::read(&self.network)?;
+        network.weights = format!("{}.safetensors", network.name).into();
+        Ok(TrainOptions {
+            network,
+            sources: self.sources,
+            out: self.out,
+            batch: self.batch.max(1),
+            steps: self.steps,
+            rate: self.rate,
+            warm_up: self.warm_up.max(1),
+            decay: self.decay,
+            blend: self.blend.clamp(0.0, 1.0),
+            loss: match self.loss {
+                LossChoice::Legal => Loss::Legal,
+                LossChoice::All => Loss::All,
+            },
+            held_out: self.held_out.min(100),
+            seed: self.seed,
+            device: self.device,
+            every: self.every.max(1),
+            exam: self.exam.max(1),
+            threads: self.threads,
+        })
+    }
+}
+
+impl Device {
+    fn options(&self) -> TorchOptions {
+        TorchOptions {
+            device: self.device,
+            half: !self.full,
+            threads: self.threads,
+            ..TorchOptions::default()
+        }
+    }
+}
+
+impl Bench {
+    fn run(self) -> Result<()> {
+        let time = Duration::try_from_secs_f64(self.seconds).context("--seconds")?;
+        let batches: Vec<usize> = self.batches.iter().map(|&batch| batch.max(1)).collect();
+        let measured = bench::measure(&self.device.network, &self.device.options(), &batches, time)?;
+        if self.json {
+            println!("{}", serde_json::to_string_pretty(&measured)?);
+            return Ok(());
+        }
+        println!("{} on {}, {} threads", measured.network, measured.evaluator, measured.threads);
+        println!("{:>6} {:>14} {:>14}", "batch", "forward/s", "evaluate/s");
+        for row in &measured.batches {
+            println!("{:>6} {:>14.0} {:>14.0}", row.batch, row.forward_per_s, row.evaluate_per_s);
+        }
+        Ok(())
+    }
+}
+
+impl Ask {
+    fn run(self) -> Result<()> {
+        let game = Game::parse(&format!("position {}", self.position.join(" ")))?;
+        let evaluator = TorchEvaluator::open(&self.device.network, &self.device.options())?;
+        let mut legal = MoveList::new();
+        generate_legal_all(game.position(), &mut legal);
+        let question = evaluator.encoding().question(game.position(), legal.as_slice(), 0);
+        let answers = evaluator.evaluate(&[question])?;
+        let answer = answers.first().context("no answer")?;
+        let mut moves: Vec<_> = legal.iter().zip(&answer.priors).collect();
+        moves.sort_by(|one, other| other.1.total_cmp(one.1));
+        println!("value {:.4}", answer.value);
+        moves.iter().for_each(|(mv, prior)| println!("{:<5} {prior:.5}", mv.to_usi()));
+        Ok(())
+    }
+}
