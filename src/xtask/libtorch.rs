@@ -27,7 +27,7 @@ with open(os.path.join(target, "torch", "build-version"), "w") as version:
 /// Makes sure of a libtorch to build against; says in one sentence why there is none. With a user's own nothing is
 /// fetched.
 pub fn fetch_missing() -> bool {
-    if has_own() || place().join("torch/build-version").is_file() {
+    if is_there() {
         return true;
     }
     eprintln!("fetching libtorch (540 MB) into {}", place().display());
@@ -40,6 +40,11 @@ pub fn fetch_missing() -> bool {
         );
     }
     fetched
+}
+
+/// Whether there is a libtorch to build against, without fetching one.
+pub fn is_there() -> bool {
+    has_own() || place().join("torch/build-version").is_file()
 }
 
 /// Whether the user says that there is a libtorch already. Cargo's configuration names the place of ours.

@@ -95,7 +95,8 @@ pub(super) struct Labelled {
 
 impl Labelled {
     pub(super) fn new(path: &nn::Path, from: i64, ways: i64) -> Result<Self, TchError> {
-        let spread = Init::Randn { mean: 0.0, stdev: (1.0 / from as f64).sqrt() };
+        // Small, so that all moves are about as likely at first.
+        let spread = Init::Randn { mean: 0.0, stdev: 0.1 * (1.0 / from as f64).sqrt() };
         let weight = path.f_var("weight", &[ways, from, 1, 1], spread)?;
         Ok(Self { weight, bias: path.f_zeros("bias", &[ways * 81])? })
     }
