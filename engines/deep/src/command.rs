@@ -5,6 +5,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use renmei_deep::{
     bench,
     evaluator::{DeviceChoice, Evaluator, TorchEvaluator, TorchOptions},
+    label::{self, EngineOptions, LabelOptions},
     network::Description,
     train::{self, Loss, Session, Source, TrainOptions},
 };
@@ -24,6 +25,8 @@ pub struct Arguments {
 enum Command {
     /// Train a network from games, or go on with a training that was stopped.
     Train(Train),
+    /// Ask an engine for the move and the score of stored positions, or go on with it.
+    Label(Label),
     /// Measure how many positions a second a network answers.
     Bench(Bench),
     /// Say what a network thinks of a position: each legal move's probability, and the chance to win.
@@ -91,6 +94,39 @@ enum LossChoice {
 }
 
 #[derive(Debug, Args)]
+struct Label {
+    /// Files of games: .db and .sqlite (stores of renmei), .tsv, .psv, .hcpe.
+    #[arg(required = true)]
+    sources: Vec<Source>,
+    /// The engine's command line.
+    #[arg(long)]
+    engine: String,
+    /// An option of the engine, NAME=VALUE.
+    #[arg(long = "option", value_parser = option)]
+    options: Vec<(String, String)>,
+    /// What it is told for each position, without `go`.
+    #[arg(long, default_value = "nodes 20000")]
+    go: String,
+    /// Seconds that it may take for a position.
+    #[arg(long, default_value_t = 60)]
+    patience: u64,
+    /// Copies of the engine.
+    #[arg(long, default_value_t = 1)]
+    jobs: usize,
+    /// The file of labels, itself a source for `train`.
+    #[arg(long)]
+    out: PathBuf,
+    /// The most positions that the file is to have.
+    #[arg(long)]
+    most: Option<usize>,
+}
+
+fn option(text: &str) -> Result<(String, String)> {
+    let (name, value) = text.split_once('=').with_context(|| format!("`{text}` is not NAME=VALUE"))?;
+    Ok((name.to_owned(), value.to_owned()))
+}
+
+#[derive(Debug, Args)]
 struct Device {
     /// The description of the network.
     network: PathBuf,
@@ -134,6 +170,7 @@ impl Arguments {
     pub fn run(self) -> Result<()> {
         match self.command {
             Command::Train(train) => train.run(),
+            Command::Label(label) => label.run(),
             Command::Bench(bench) => bench.run(),
             Command::Ask(ask) => ask.run(),
         }
@@ -178,6 +215,23 @@ impl Train {
             exam: self.exam.max(1),
             threads: self.threads,
         })
+    }
+}
+
+impl Label {
+    fn run(self) -> Result<()> {
+        let mut words = self.engine.split_ascii_whitespace().map(str::to_owned);
+        let engine = EngineOptions {
+            program: words.next().context("--engine names no program")?.into(),
+            arguments: words.collect(),
+            options: self.options,
+            go: self.go,
+            patience: Duration::from_secs(self.patience),
+        };
+        let options = LabelOptions { engine, jobs: self.jobs, out: self.out, most: self.most };
+        let done = label::label(train::load(&self.sources)?, &options)?;
+        println!("{} positions labelled, {} were before", done.now, done.before);
+        Ok(())
     }
 }
 

@@ -14,7 +14,8 @@ use std::{
 /// A file of games or positions; its kind is known by its ending.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// `.db`, `.sqlite`: a store of `renmei`, all games that count.
+    /// `.db`, `.sqlite`: a store of `renmei`, all games that count, or what an engine said of positions
+    /// ([`label`](crate::label)).
     Store(PathBuf),
     /// `.tsv`: a game a line: plies of its random opening, how it ended, moves, scores.
     List(PathBuf),

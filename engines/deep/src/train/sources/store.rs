@@ -1,7 +1,8 @@
-//! Games of Renmei's store.
+//! Games of Renmei's store, and files of labels.
 
 use super::super::samples::{Corpus, MATE, Told};
 use super::SourceError;
+use crate::label;
 use rsshogi::types::Color;
 use rusqlite::{Connection, OpenFlags, Row};
 use std::path::Path;
@@ -13,6 +14,9 @@ const MOVES: &str = "SELECT move, score_cp, mate FROM moves WHERE game = ? ORDER
 pub(super) fn read(path: &Path, corpus: &mut Corpus) -> Result<(), SourceError> {
     let mut read = || {
         let conn = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+        if conn.table_exists(None, label::TABLE)? {
+            return label::read(&conn, corpus);
+        }
         let (mut games, mut moves) = (conn.prepare(GAMES)?, conn.prepare(MOVES)?);
         let mut rows = games.query([])?;
         while let Some(row) = rows.next()? {
