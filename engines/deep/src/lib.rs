@@ -2,7 +2,7 @@
 //!
 //! Read in this order: [`planes`] and [`labels`] say what a network sees and how it names moves, [`network`] what it
 //! is made of, [`evaluator`] how a search asks it; [`train`] makes one from games, [`label`] asks a stronger engine
-//! about positions first, and [`bench`] measures.
+//! about positions first, and [`mod@bench`] measures.
 
 pub mod bench;
 pub mod evaluator;

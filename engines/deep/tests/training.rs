@@ -1,4 +1,5 @@
 //! From games to a network that plays: the whole way, small.
+#![allow(clippy::unwrap_used)] // tests, helpers included
 
 use renmei_deep::{
     evaluator::{DeviceChoice, Evaluator, TorchEvaluator, TorchOptions},
