@@ -248,7 +248,8 @@ impl Device {
 
 impl Bench {
     fn run(self) -> Result<()> {
-        let time = Duration::try_from_secs_f64(self.seconds).context("--seconds")?;
+        let time = Duration::try_from_secs_f64(self.seconds)
+            .context("--seconds is to be a number of seconds, 0 or more")?;
         let batches: Vec<usize> = self.batches.iter().map(|&batch| batch.max(1)).collect();
         let measured = bench::measure(&self.device.network, &self.device.options(), &batches, time)?;
         if self.json {

@@ -9,7 +9,7 @@ fn main() -> ExitCode {
     match command::Arguments::parse().run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(fault) => {
-            eprintln!("renmei-deep: {fault:#}");
+            eprintln!("renmei-deep: {fault}");
             ExitCode::FAILURE
         }
     }

@@ -148,10 +148,13 @@ impl Ours {
     }
 
     fn forward(&self, planes: &Tensor, train: bool) -> Result<Outputs, TchError> {
-        let mut planes = self.stem.forward(planes, train)?.f_relu_()?;
+        let packed = self.stem.is_packed();
+        let planes = if packed { planes.f_to_mkldnn(None)? } else { planes.shallow_clone() };
+        let mut planes = self.stem.forward(&planes, train)?.f_relu_()?;
         for block in &self.blocks {
             planes = self.through(block, planes, train)?;
         }
+        let planes = if packed { planes.f_to_dense(None, false)? } else { planes };
         Ok(Outputs {
             policy: self.policy.as_ref().map(|head| head.forward(&planes)).transpose()?,
             value: self.value.as_ref().map(|head| head.forward(&planes, train)).transpose()?,
@@ -171,9 +174,14 @@ impl Ours {
     }
 
     fn fused(&self, kind: Kind) -> Result<Self, TchError> {
-        let block = |block: &Vec<Convolution>| block.iter().map(|layer| layer.fused(kind)).collect();
+        // Between the convolutions of the body, planes stay as the kernels have them.
+        let fused = |layer: &Convolution| {
+            let layer = layer.fused(kind)?;
+            if layer.can_be_packed() { layer.packed() } else { Ok(layer) }
+        };
+        let block = |block: &Vec<Convolution>| block.iter().map(fused).collect();
         Ok(Self {
-            stem: self.stem.fused(kind)?,
+            stem: fused(&self.stem)?,
             blocks: self.blocks.iter().map(block).collect::<Result<_, _>>()?,
             residual: self.residual,
             policy: self.policy.as_ref().map(|head| head.fused(kind)),

@@ -2,7 +2,7 @@
 //! numbers.
 
 use tch::{
-    Kind, TchError, Tensor,
+    Device, Kind, TchError, Tensor,
     nn::{self, Init},
 };
 
@@ -56,11 +56,36 @@ impl Convolution {
             After::Bias(bias) => (self.weight.shallow_clone(), bias.shallow_clone()),
             After::Norm { scale, shift, mean, variance } => {
                 let factor = scale.f_div(&variance.f_add_scalar(EPSILON)?.f_sqrt()?)?;
-                let weight = self.weight.f_mul(&factor.f_view([-1, 1, 1, 1])?)?;
-                (weight, shift.f_sub(&mean.f_mul(&factor)?)?)
+                let weight = self.weight.f_mul(&factor.f_view([-1, 1, 1, 1])?)?.f_to_kind(kind)?;
+                (weight, shift.f_sub(&mean.f_mul(&factor)?)?.f_to_kind(kind)?)
             }
         };
-        Ok(Self { weight: weight.to_kind(kind), after: After::Bias(bias.to_kind(kind)) })
+        Ok(Self { weight, after: After::Bias(bias) })
+    }
+
+    /// A fused layer whose weights lie as the processor's own kernels want them; its planes have to as well.
+    pub(super) fn packed(self) -> Result<Self, TchError> {
+        if self.weight.is_mkldnn() {
+            return Ok(self);
+        }
+        let padding = self.weight.size()[2] / 2;
+        let weight = self.weight.f_to_mkldnn(None)?.f_mkldnn_reorder_conv2d_weight(
+            [padding, padding],
+            [1, 1],
+            [1, 1],
+            1,
+            None::<&[i64]>,
+        )?;
+        Ok(Self { weight, after: self.after })
+    }
+
+    pub(super) fn is_packed(&self) -> bool {
+        self.weight.is_mkldnn()
+    }
+
+    /// Whether the processor has kernels of its own for these weights.
+    pub(super) fn can_be_packed(&self) -> bool {
+        self.weight.device() == Device::Cpu && self.weight.kind() == Kind::Float && tch::utils::has_mkldnn()
     }
 }
 
