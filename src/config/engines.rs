@@ -43,7 +43,7 @@ impl Engines {
         let mut engines = Self::default();
         for item in &items {
             let table = item.table(&ENGINE).map(|table| table.over(&defaults));
-            let entry = table.map(|table| engine(&table, root, engines.name(&table)));
+            let entry = table.map(|table| engine(&table, time(&table, root), engines.name(&table)));
             engines.take(entry.unwrap_or(Entry::Faulty));
         }
         engines.check_number(root);
@@ -91,7 +91,21 @@ impl Engines {
     }
 }
 
-fn engine(table: &Table<'_>, root: &Table<'_>, name: Option<String>) -> Entry {
+/// The one engine of a file whose clock another says; `None` after a fault.
+pub fn lone(table: &Table<'_>) -> Option<EnginePlan> {
+    if table.has("time") {
+        table.fault("time", "the server says how much time there is");
+    }
+    if table.flag("optional", false) {
+        table.fault("optional", "without this engine there is nothing to play with");
+    }
+    match engine(table, TimeControl::default(), name(table)) {
+        Entry::Present(engine) => Some(*engine),
+        Entry::Skipped(_) | Entry::Faulty => None,
+    }
+}
+
+fn engine(table: &Table<'_>, time: TimeControl, name: Option<String>) -> Entry {
     let (options, option_sources) = options(table);
     let program = program(table);
     let optional = table.flag("optional", false);
@@ -107,7 +121,7 @@ fn engine(table: &Table<'_>, root: &Table<'_>, name: Option<String>) -> Entry {
         cores: cores(table, &options),
         options,
         option_sources,
-        time: time(table, root),
+        time,
         reserve: table.duration("reserve").unwrap_or_default(),
         go: go(table),
         ponder: table.flag("ponder", false),

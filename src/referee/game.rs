@@ -191,7 +191,8 @@ impl Game {
     /// server's clock rules.
     #[must_use]
     pub fn allowance(&self) -> Option<Duration> {
-        (self.phase == Phase::Running && self.away.is_none()).then(|| self.clocks[self.turn().index()].allowance())
+        (self.phase == Phase::Running && self.away.is_none())
+            .then(|| self.clocks[self.turn().index()].allowance())
     }
 
     /// Decides what an input means. After the end nothing means anything.

@@ -150,7 +150,11 @@ impl Game {
             Said::Win => {
                 let judged = self.position.evaluate_declaration();
                 (!judged.can_declare).then(|| {
-                    format!("`win`: {}: {}", WinBy::IllegalDeclaration.name(), declaration_text(&judged.detail))
+                    format!(
+                        "`win`: {}: {}",
+                        WinBy::IllegalDeclaration.name(),
+                        declaration_text(&judged.detail)
+                    )
                 })
             }
             Said::Resign => None,

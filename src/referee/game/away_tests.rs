@@ -102,7 +102,11 @@ fn a_game_that_goes_on_has_the_time_that_is_left() {
     let (_, started) = begun(EVEN, Away { left, ..terms() });
     let budget = asked(&started);
     assert_eq!(budget.left, left);
-    assert_eq!(budget.increment[0], secs(10) - Duration::from_millis(250), "the lag is taken from what is there");
+    assert_eq!(
+        budget.increment[0],
+        secs(10) - Duration::from_millis(250),
+        "the lag is taken from what is there"
+    );
 }
 
 #[test]

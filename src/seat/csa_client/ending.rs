@@ -21,15 +21,7 @@ const KEPT: usize = 8;
 impl Words {
     /// Nothing was heard yet; `us` is our side.
     pub fn new(us: Color) -> Self {
-        Self {
-            us,
-            heard: vec![],
-            resigned: false,
-            declared: false,
-            foul: None,
-            reason: None,
-            result: None,
-        }
+        Self { us, heard: vec![], resigned: false, declared: false, foul: None, reason: None, result: None }
     }
 
     /// `%TORYO`, `%KACHI` and the like.
