@@ -379,7 +379,7 @@ async fn carry(link: &mut Link, client: &mut CsaClient) -> Result<(), LinkError>
         alarm.set(client.deadline());
         let mut failed = None;
         tokio::select! { biased;
-            heard = link.line(), if dead.is_none() => match heard {
+            heard = link.line(), if dead.is_none() && !client.is_ruled() => match heard {
                 Ok((line, at)) => client.line(&line, at),
                 Err(error) => failed = Some(error),
             },

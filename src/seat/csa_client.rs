@@ -152,6 +152,12 @@ impl CsaClient {
         self.done
     }
 
+    /// Whether the server has ruled: what it says next is about another game.
+    #[must_use]
+    pub fn is_ruled(&self) -> bool {
+        self.phase == Phase::Over
+    }
+
     /// What was learned of the way to the server.
     #[must_use]
     pub fn margin(&self) -> &Margin {
