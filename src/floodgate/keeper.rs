@@ -57,8 +57,12 @@ pub struct Teller {
 }
 
 impl Teller {
-    /// The line about an event, if it is worth one.
+    /// The line about an event, if it is worth one. What strangers have said in it is made safe for a terminal.
     pub fn line(&mut self, stamped: &Stamped) -> Option<String> {
+        self.words(stamped).map(|line| crate::seat::printable(line.as_bytes()))
+    }
+
+    fn words(&mut self, stamped: &Stamped) -> Option<String> {
         match &stamped.event {
             Event::Opened(opened) => {
                 self.players.clone_from(&opened.players);
@@ -85,8 +89,7 @@ impl Teller {
         format!("game {}: {} - {}", game.0, self.name(black), self.name(white))
     }
 
-    fn name(&self, player: PlayerId) -> String {
-        let name = self.players.get(player.index()).map_or("?", String::as_str);
-        crate::seat::printable(name.as_bytes())
+    fn name(&self, player: PlayerId) -> &str {
+        self.players.get(player.index()).map_or("?", String::as_str)
     }
 }

@@ -19,8 +19,8 @@ use tokio::{
 
 /// How long a server may leave unread what is sent to it.
 const UNREAD: Duration = Duration::from_secs(20);
-/// Lines that may wait unread here; a server that says more at once is slowed down.
-const BACKLOG: usize = 4096;
+/// How long what is sent may stay unacknowledged by the other machine.
+const UNACKNOWLEDGED: Duration = Duration::from_secs(90);
 
 /// Why there is no line to the server any more.
 #[derive(Debug, thiserror::Error)]
@@ -49,6 +49,7 @@ pub enum LinkError {
 pub struct Link {
     stream: TcpStream,
     lines: Lines,
+    /// Lines of the last read that nobody has asked for: nothing is read before they are taken.
     queue: VecDeque<(Vec<u8>, Instant)>,
     keep_alive: Duration,
     /// When something was last heard, and when last said.
@@ -142,8 +143,7 @@ impl Link {
         let Self { lines, queue, answers, unanswered, .. } = self;
         lines.feed(bytes, |line| match line {
             [] => *answers |= *unanswered > 0,
-            line if queue.len() < BACKLOG => queue.push_back((line.to_vec(), now)),
-            _ => {}
+            line => queue.push_back((line.to_vec(), now)),
         });
         self.unanswered = 0;
         Ok(())
@@ -165,5 +165,7 @@ fn prepare(stream: &TcpStream, keep_alive: Duration) -> io::Result<()> {
         .with_time(keep_alive.max(Duration::from_secs(1)))
         .with_interval(Duration::from_secs(10))
         .with_retries(6);
-    socket2::SockRef::from(stream).set_tcp_keepalive(&probes)
+    let socket = socket2::SockRef::from(stream);
+    socket.set_tcp_user_timeout(Some(UNACKNOWLEDGED))?;
+    socket.set_tcp_keepalive(&probes)
 }

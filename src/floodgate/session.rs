@@ -172,7 +172,10 @@ impl Session {
             };
             let outcome = self.game(&mut link, summary?).await?;
             match outcome {
-                Outcome::Aborted { by: AbortBy::NotStarted } => continue, // perhaps another game is offered here
+                Outcome::Aborted { by: AbortBy::NotStarted } => {
+                    self.warm().await?; // perhaps it was the engine's fault
+                    continue;
+                }
                 Outcome::Aborted { by: AbortBy::Stopped } => return Ok(()),
                 Outcome::Aborted { .. } => return Err(Trouble::Unruled),
                 _ => {}

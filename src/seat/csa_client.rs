@@ -201,7 +201,10 @@ impl CsaClient {
         }
         match read {
             ServerLine::Start(_) => self.begin(at),
-            ServerLine::Rejected { by, .. } => self.rule(Ruling::Rejected(format!("rejected by {by}"))),
+            ServerLine::Rejected { by, .. } => {
+                let by = super::printable(by.as_bytes());
+                self.rule(Ruling::Rejected(format!("rejected by {by}")));
+            }
             ServerLine::Played { text, time } => {
                 let word = text.split(',').next().unwrap_or_default();
                 self.played(word, time, raw, at);

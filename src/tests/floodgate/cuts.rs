@@ -2,8 +2,11 @@
 
 use super::server::{Peer, Playing, SUMMARY, Server, endings, faults};
 
+/// A name, and how a line gets there.
+type Stage = (&'static str, fn(&Server) -> Peer);
+
 /// Where the line is cut.
-const STAGES: [(&str, fn(&Server) -> Peer); 11] = [
+const STAGES: [Stage; 11] = [
     ("before the login", Server::accept),
     ("after the login was read", |server| {
         let mut peer = server.accept();

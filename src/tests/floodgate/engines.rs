@@ -93,10 +93,10 @@ fn a_move_of_the_server_that_no_referee_lets_stand_ends_the_game_with_its_line()
     let mut peer = server.begin();
     peer.hears("+7776FU");
     peer.say("+7776FU,T0\n-3335FU,T7\n##[x]\n-8384FU,T1");
-    peer.is_left();
+    peer.sees_us_leave();
     let peer = server.login();
     let db = playing.leave();
-    peer.is_left();
+    peer.sees_us_leave();
     assert_eq!(endings(&db), ["aborted server 1"]);
     assert!(faults(&db).contains("`-3335FU,T7`"), "{}", faults(&db));
     let evidence = rows(&db, "SELECT evidence FROM games").concat();
@@ -129,4 +129,20 @@ fn a_win_is_declared_as_soon_as_the_rule_allows_it_if_that_is_wanted() {
     peer.hears("%KACHI");
     peer.say("%KACHI,T0\n%KACHI\n#JISHOGI\n#WIN");
     assert_eq!(endings(&playing.done()), ["black declaration 0"]);
+}
+
+#[test]
+fn an_engine_that_hangs_loses_one_game_on_time_and_plays_the_next_afresh() {
+    let server = Server::new();
+    let engine = super::server::puppet("Mode = \"hang\", Game = 2") + "\nlimits = { stop = \"50ms\" }";
+    let text = super::server::config_text(server.port(), "games = 2", &engine);
+    let mut playing = Playing::start(tempfile::tempdir().unwrap(), &text);
+    let mut peer = server.begin();
+    peer.say("#TIME_UP\n#LOSE");
+    let mut peer = server.begin();
+    assert!(peer.line().unwrap().starts_with('+'));
+    peer.say("#TIME_UP\n#LOSE");
+    let db = playing.done();
+    assert_eq!(endings(&db), ["white time 0", "white time 0"]);
+    assert!(faults(&db).contains("no `bestmove` after `stop`"), "{}", faults(&db));
 }

@@ -64,6 +64,6 @@ fn in_the_lobby_the_first_signal_leaves_at_once() {
     let (dir, child) = renmei(&server);
     let peer = server.login();
     signal(&child, Signal::SIGINT);
-    peer.is_left();
+    peer.sees_us_leave();
     assert_eq!(left(&dir, child).0, [""; 0]);
 }

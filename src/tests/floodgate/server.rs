@@ -127,7 +127,7 @@ impl Peer {
     }
 
     /// The client has closed its end.
-    pub fn is_left(mut self) {
+    pub fn sees_us_leave(mut self) {
         assert_eq!(self.line(), None);
     }
 

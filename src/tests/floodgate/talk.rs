@@ -35,7 +35,7 @@ fn a_summary_that_makes_no_sense_is_rejected_with_a_fault() {
     let mut peer = server.login();
     peer.say(&SUMMARY.replace("+\nEND Position", "+\n+5958FU,T1\nEND Position"));
     peer.hears("REJECT s+t-600-10+me+them+1");
-    peer.is_left();
+    peer.sees_us_leave();
     let peer = server.login();
     assert!(faults(&playing.leave()).contains("`+5958FU`, is illegal"));
     drop(peer);

@@ -165,15 +165,10 @@ impl Replay {
                 let said = self.input(Input::Stop);
                 self.check(line, said.map(|said| said.split(' ').next().unwrap().to_owned()));
             }
-            // A move that is said twice is heard once.
             ('>', line)
                 if line.starts_with(['+', '-']) || line.starts_with('%') && !line.starts_with("%%") =>
             {
-                if self.table.is_some() && self.last != line {
-                    line.clone_into(&mut self.last);
-                    self.to_say.push_back(line.to_owned());
-                    self.answer();
-                }
+                self.say(line);
             }
             ('*', "[connected]") => {
                 self.gone();
@@ -181,6 +176,15 @@ impl Replay {
             }
             ('*', note) if note.contains("clos") => self.gone(),
             _ => {}
+        }
+    }
+
+    /// A move that is said twice is heard once.
+    fn say(&mut self, line: &str) {
+        if self.table.is_some() && self.last != line {
+            line.clone_into(&mut self.last);
+            self.to_say.push_back(line.to_owned());
+            self.answer();
         }
     }
 
@@ -275,10 +279,16 @@ impl Replay {
     fn end(&mut self) {
         let Some(table) = self.table.take() else { return };
         self.compared += table.kept.len();
-        let times = |lines: &[String]| -> Vec<String> {
-            lines.iter().map(|line| line.split(",T").nth(1).unwrap().to_owned()).collect()
-        };
-        if times(&table.told) != times(&table.kept) {
+        // A move is known by where it goes to: `+7776FU,T12` is `7g7f,T12`.
+        let told = table.told.iter().map(|line| {
+            let rank = char::from(line.as_bytes()[4] - b'1' + b'a');
+            (format!("{}{rank}", &line[3..4]), line.split(",T").nth(1).unwrap().to_owned())
+        });
+        let kept = table
+            .kept
+            .iter()
+            .map(|line| (line[2..4].to_owned(), line.split(",T").nth(1).unwrap().to_owned()));
+        if !told.eq(kept) {
             self.problems.push(format!("told {:?} but kept {:?}", table.told, table.kept));
         }
     }
