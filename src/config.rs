@@ -83,5 +83,6 @@ fn plan(root: &Table<'_>) -> Plan {
     let rules = games::rules(root);
     let adjudication = games::adjudication(root);
     let openings = games::openings(root, &rules);
+    root.has("serve"); // read by the league: `renmei serve`
     event::plan(root, engines, rules, adjudication, openings)
 }

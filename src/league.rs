@@ -20,6 +20,8 @@ mod calendar;
 mod commands;
 pub mod config;
 mod connection;
+mod entrants;
+pub mod event;
 mod lobby;
 mod roster;
 mod spectators;

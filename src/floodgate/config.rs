@@ -237,7 +237,7 @@ fn client(root: &Table<'_>, file: Option<&Path>) -> ClientConfig {
         patience: span("patience", 30_000),
         backoff: span("backoff", 10_000),
         backoff_most: span("backoff_most", 900_000),
-        engine: lone(&engine).unwrap_or_else(nobody),
+        engine: lone(&engine).unwrap_or_default(),
         ratings: root.item("ratings").map(|item| ratings(&item)).unwrap_or_default(),
     };
     table.refuse_unknown();
@@ -266,28 +266,6 @@ fn ratings(item: &Item<'_>) -> BTreeMap<String, f64> {
         }
     }
     ratings
-}
-
-/// Stands in for an engine with a fault.
-fn nobody() -> EnginePlan {
-    EnginePlan {
-        name: String::new(),
-        command: PathBuf::new(),
-        args: vec![],
-        directory: None,
-        environment: vec![],
-        options: vec![],
-        option_sources: vec![],
-        time: referee::clock::TimeControl::default(),
-        reserve: Duration::ZERO,
-        go: crate::plan::GoForms::default(),
-        ponder: false,
-        limits: crate::plan::SeatLimits::default(),
-        restart: crate::plan::Restart::OnFault,
-        cores: 1.0,
-        gpu: 0.0,
-        optional: false,
-    }
 }
 
 fn login(table: &Table<'_>) -> Login {

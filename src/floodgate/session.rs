@@ -336,6 +336,7 @@ impl Session {
             start: announced.start.clone(),
             opening: announced.opening.clone(),
             hears: [false; 2],
+            may_reject: true,
         };
         Table { setup, pairing, draws: 0, replays_draws: false }
     }

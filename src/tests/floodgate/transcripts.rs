@@ -239,6 +239,7 @@ impl Replay {
             start: announced.start,
             opening: announced.opening,
             hears: [false; 2],
+            may_reject: true,
         };
         let (server, left) = (!announced.color, announced.left);
         let away = Away { server, left, lag: Duration::ZERO, declares: false, restarts: 0 };
