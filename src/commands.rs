@@ -1,10 +1,12 @@
 //! The commands: each takes what was typed, does it, and says how to exit.
 
+mod account;
 mod ad_hoc;
 mod calculator;
 mod play;
 mod serve;
 
+pub use account::account;
 pub use ad_hoc::ad_hoc;
 pub use calculator::sprt;
 pub use play::{OpenScreen, Screen, run};

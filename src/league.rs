@@ -16,11 +16,13 @@
 //! time, `To_Move` is the side to move before the moves listed, and the start position counts for sennichite. An
 //! illegal move is not sent on, against the text, as no client can play it: it is kept as evidence.
 
-mod calendar;
+pub(crate) mod calendar;
 mod commands;
 pub mod config;
 mod connection;
+mod door;
 mod lobby;
+pub mod password;
 mod roster;
 mod spectators;
 
@@ -32,6 +34,7 @@ use crate::{
 };
 use config::{Limits, ServeConfig};
 use connection::{Hall, attend};
+use door::Door;
 use lobby::{Lobby, Match};
 use referee::{
     event::{GameId, Stamped},
@@ -73,6 +76,7 @@ pub struct League {
     config: Arc<ServeConfig>,
     bus: Arc<Bus>,
     roster: Arc<Roster>,
+    door: Door,
     next_game: GameId,
     keeper: JoinHandle<Result<(), StoreError>>,
 }
@@ -90,11 +94,12 @@ impl League {
         let opened = store.open_event(&head)?;
         let known = store.events()?.into_iter().find(|event| event.id == opened.event);
         let players = known.map(|event| event.players).unwrap_or_default();
+        let door = Door::new(&config)?;
         let (bus, roster) = (Arc::new(Bus::default()), Arc::new(Roster::new(players.clone())));
         bus.happened(roster::opened(&config.name, players, opened.resumed));
         let writer = store.into_writer(opened.event, drop)?;
         let keeper = keep(&path, config.name.clone(), bus.clone(), roster.clone(), writer, shutdown.clone())?;
-        Ok(Self { config: Arc::new(config), bus, roster, next_game: opened.next_game, keeper })
+        Ok(Self { config: Arc::new(config), bus, roster, door, next_game: opened.next_game, keeper })
     }
 
     /// Serves until it is told to end and the last game is over.
@@ -104,7 +109,7 @@ impl League {
     pub async fn serve(self, listeners: Vec<TcpListener>, shutdown: Shutdown) -> Result<(), StoreError> {
         let (matches, mut arranged) = mpsc::unbounded_channel();
         let lobby = Lobby::new(self.config.clone(), self.roster.clone(), self.next_game, matches);
-        let hall = Hall { lobby: Arc::new(Mutex::new(lobby)), limits: self.config.limits };
+        let hall = Hall { lobby: Arc::new(Mutex::new(lobby)), limits: self.config.limits, door: self.door };
         let (connections, games) = (TaskTracker::new(), TaskTracker::new());
         let pulse = Arc::new(Pulse::default());
         let beating = pulse.clone();

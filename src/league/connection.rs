@@ -2,7 +2,8 @@
 
 use super::{
     config::Limits,
-    lobby::{Key, Lobby, Note, Offer, Stage},
+    door::{Door, Verdict, Visitor},
+    lobby::{Key, Lobby, Note, Offer, Refusal, Stage},
 };
 use crate::seat::{
     csa_host::{CsaHost, Phase},
@@ -30,6 +31,7 @@ const MAILBOX: usize = 64;
 const CHUNK: usize = 2048;
 /// How long the last lines may take to be read.
 const FAREWELL: Duration = Duration::from_secs(2);
+const INCORRECT: &str = "LOGIN:incorrect\n";
 const TYPE: &str = "type 'LOGIN name password' or 'LOGIN name password x1'\n";
 
 /// What every connection knows.
@@ -39,6 +41,8 @@ pub struct Hall {
     pub lobby: Arc<Mutex<Lobby>>,
     /// What strangers may ask for.
     pub limits: Limits,
+    /// Who may come in.
+    pub door: Door,
 }
 
 impl Hall {
@@ -64,6 +68,7 @@ pub async fn attend(socket: TcpStream, hall: Hall) {
             Heard::Read(..) => connection.broken = true,
             Heard::Writable => {}
             Heard::Rings => connection.rings(),
+            Heard::Verdict(admitted) => connection.admitted(admitted),
         }
     }
 }
@@ -74,6 +79,7 @@ enum Heard {
     Read(io::Result<usize>, Instant),
     Writable,
     Rings,
+    Verdict(bool),
 }
 
 struct Player {
@@ -90,6 +96,9 @@ struct Connection {
     /// The beginning of a line whose end is not here yet.
     carry: Vec<u8>,
     pending: Vec<u8>,
+    /// Who waits at the door, and what it said since.
+    knocked: Option<(Visitor, Verdict)>,
+    unheard: Vec<u8>,
     player: Option<Player>,
     seat: Option<Offer>,
     attempts: u32,
@@ -115,6 +124,8 @@ impl Connection {
             chunk: vec![0; CHUNK],
             carry: Vec::new(),
             pending: Vec::new(),
+            knocked: None,
+            unheard: Vec::new(),
             player: None,
             seat: None,
             attempts: 0,
@@ -131,11 +142,12 @@ impl Connection {
     /// Orders and notes come first: a client that floods is the only one to wait for what it says.
     async fn hear(&mut self) -> Heard {
         self.alarm.set(self.deadline());
-        let listens = self.closing.is_none() && self.paused.is_none();
+        let listens = self.closing.is_none() && self.paused.is_none() && self.knocked.is_none();
         let unwritten = !self.pending.is_empty();
         tokio::select! { biased;
             order = next_order(&mut self.seat) => Heard::Order(order),
             note = next_note(&mut self.player) => Heard::Note(note),
+            admitted = verdict(&mut self.knocked) => Heard::Verdict(admitted),
             read = self.read.read(&mut self.chunk), if listens => Heard::Read(read, Instant::now()),
             _ = self.write.writable(), if unwritten => Heard::Writable,
             () = self.alarm.rings() => Heard::Rings,
@@ -187,8 +199,12 @@ impl Connection {
 
     fn take(&mut self, bytes: usize, at: Instant) {
         let chunk = mem::take(&mut self.chunk);
-        let mut rest = &chunk[..bytes];
-        while let (None, Some(end)) = (self.closing, memchr::memchr(b'\n', rest)) {
+        self.cut(&chunk[..bytes], at);
+        self.chunk = chunk;
+    }
+
+    fn cut(&mut self, mut rest: &[u8], at: Instant) {
+        while let (None, None, Some(end)) = (self.closing, &self.knocked, memchr::memchr(b'\n', rest)) {
             if self.carry.is_empty() {
                 self.line(&rest[..end], at);
             } else {
@@ -200,8 +216,10 @@ impl Connection {
             }
             rest = &rest[end + 1..];
         }
-        self.keep(rest);
-        self.chunk = chunk;
+        match self.knocked {
+            Some(_) => self.unheard = rest.to_vec(),
+            None => self.keep(rest),
+        }
     }
 
     fn keep(&mut self, bytes: &[u8]) {
@@ -240,27 +258,40 @@ impl Connection {
 
     fn stranger(&mut self, line: ClientLine, text: &str) {
         let ClientLine::Login { name, password, extended } = line else {
-            self.attempts += 1;
-            self.send("LOGIN:incorrect\n");
-            if text.split_whitespace().count() >= 4 {
-                self.send(TYPE);
-            }
-            if self.attempts >= self.hall.limits.login_attempts {
-                self.close();
-            }
-            return;
+            let hint = if text.split_whitespace().count() >= 4 { TYPE } else { "" };
+            return self.refuse(&Refusal { lines: format!("{INCORRECT}{hint}"), again: true });
         };
+        let visitor = Visitor { name, password, extended, vouched: false };
+        match self.hall.door.knock(&visitor) {
+            None => self.login(&visitor),
+            Some(verdict) => self.knocked = Some((visitor, verdict)),
+        }
+    }
+
+    fn admitted(&mut self, admitted: bool) {
+        let Some((visitor, _)) = self.knocked.take() else { return };
+        match admitted {
+            true => self.login(&Visitor { vouched: true, ..visitor }),
+            false => self.refuse(&Refusal { lines: INCORRECT.to_owned(), again: true }),
+        }
+        let said = mem::take(&mut self.unheard);
+        self.cut(&said, Instant::now());
+    }
+
+    fn login(&mut self, visitor: &Visitor) {
         let (sender, mailbox) = mpsc::channel(MAILBOX);
-        let login = self.hall.lobby().login(&name, &password, extended, sender);
+        let login = self.hall.lobby().login(visitor, sender);
         match login {
-            Ok(key) => self.player = Some(Player { key, extended, mailbox }),
-            Err(refusal) => {
-                self.attempts += 1;
-                self.send(&refusal.lines);
-                if !refusal.again || self.attempts >= self.hall.limits.login_attempts {
-                    self.close();
-                }
-            }
+            Ok(key) => self.player = Some(Player { key, extended: visitor.extended, mailbox }),
+            Err(refusal) => self.refuse(&refusal),
+        }
+    }
+
+    fn refuse(&mut self, refusal: &Refusal) {
+        self.attempts += 1;
+        self.send(&refusal.lines);
+        if !refusal.again || self.attempts >= self.hall.limits.login_attempts {
+            self.close();
         }
     }
 
@@ -394,6 +425,13 @@ impl Drop for Connection {
 async fn next_order(seat: &mut Option<Offer>) -> Option<Order> {
     match seat {
         Some(Offer { host, .. }) => CsaHost::order(host).await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn verdict(knocked: &mut Option<(Visitor, Verdict)>) -> bool {
+    match knocked {
+        Some((_, verdict)) => verdict.await,
         None => std::future::pending().await,
     }
 }

@@ -3,6 +3,7 @@
 
 use super::{
     config::ServeConfig,
+    door::Visitor,
     roster::Roster,
     spectators::{Shown, Spectacle},
 };
@@ -184,19 +185,15 @@ impl Lobby {
     ///
     /// # Errors
     /// What is answered instead.
-    pub fn login(
-        &mut self,
-        name: &str,
-        password: &str,
-        extended: bool,
-        mailbox: mpsc::Sender<Note>,
-    ) -> Result<Key, Refusal> {
+    pub fn login(&mut self, visitor: &Visitor, mailbox: mpsc::Sender<Note>) -> Result<Key, Refusal> {
+        let Visitor { name, password, extended, vouched } = visitor;
+        let extended = *extended;
         let refusal = |more: &str, again| Refusal { lines: format!("LOGIN:incorrect\n{more}"), again };
         if !is_player_name(name) || password.len() > 256 {
             return Err(refusal("", true));
         }
         if let Some(other) = self.names.get(name).and_then(|key| self.players.get(key)) {
-            if other.password != password || matches!(other.status, Status::InGame(..)) {
+            if other.password != *password || matches!(other.status, Status::InGame(..)) {
                 let why = format!("username {name} is already connected\n");
                 return Err(refusal(if extended { &why } else { "" }, false));
             }
@@ -205,7 +202,8 @@ impl Lobby {
             self.leave(key);
         }
         let entry = Entry::read(password);
-        let trip = if extended { Some(password) } else { entry.trip.as_deref() };
+        // A password that the host keeps is not shown to everybody as a trip is.
+        let trip = visitor.secret().filter(|_| !vouched);
         let key = Key(self.next_key);
         self.next_key += 1;
         let ok = if extended { "##[LOGIN] +OK x1\n" } else { "" };
@@ -213,15 +211,15 @@ impl Lobby {
         self.players.insert(
             key,
             Player {
-                name: name.to_owned(),
-                id: player_id(name, trip),
-                password: password.to_owned(),
+                name: name.clone(),
+                id: player_id(name, trip.as_deref()),
+                password: password.clone(),
                 extended,
                 status: Status::Connected,
                 mailbox,
             },
         );
-        self.names.insert(name.to_owned(), key);
+        self.names.insert(name.clone(), key);
         if !extended {
             self.seek(key, entry.game, entry.wish, false);
         }

@@ -2,6 +2,8 @@
 //! own for what they do not hold.
 #![allow(clippy::unwrap_used, missing_docs)]
 
+#[path = "csa/accounts.rs"]
+mod accounts;
 #[path = "csa/client.rs"]
 mod client;
 #[path = "csa/survival.rs"]

@@ -4,6 +4,7 @@ use renmei::league::{League, Shutdown, config::ServeConfig};
 use std::{
     io::{BufRead, BufReader, Read, Write},
     net::{SocketAddr, TcpStream},
+    path::Path,
     thread::JoinHandle,
     time::Duration,
 };
@@ -21,9 +22,15 @@ pub struct Host {
 }
 
 impl Host {
-    pub fn start(mut config: ServeConfig) -> Self {
+    pub fn start(config: ServeConfig) -> Self {
+        Self::prepared(config, |_| ())
+    }
+
+    /// A league whose database was prepared before.
+    pub fn prepared(mut config: ServeConfig, prepare: impl FnOnce(&Path)) -> Self {
         let dir = tempfile::tempdir().unwrap();
         config.database = dir.path().join("league.db");
+        prepare(&config.database);
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         listener.set_nonblocking(true).unwrap();
