@@ -10,6 +10,9 @@ use std::{
     time::Duration,
 };
 
+/// Seconds a game is held for who lost its line.
+const GRACE: u64 = 60;
+
 /// A league's configuration, checked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -35,6 +38,9 @@ pub struct ServeConfig {
     /// With `login = "invitation"`: names, each followed by `:` and the hash of the trip it has to show, if any.
     #[serde(skip_serializing)]
     pub invited: Vec<String>,
+    /// Seconds that a running game is held for a player whose line dropped; by default 60, and 0, which loses at once,
+    /// where `compat` is shogi-server's.
+    pub grace: Option<u64>,
     /// What strangers may ask for.
     pub limits: Limits,
 }
@@ -87,6 +93,7 @@ impl Default for ServeConfig {
             count_start_position: None,
             login: Login::Open,
             invited: vec![],
+            grace: None,
             limits: Limits::default(),
         }
     }
@@ -197,6 +204,13 @@ impl ServeConfig {
             mate_ends_game: false,
             ..Rules::default()
         }
+    }
+
+    /// How long a running game is held for a player whose line dropped.
+    #[must_use]
+    pub fn grace(&self) -> Duration {
+        let habit = if self.compat == Compat::Protocol { GRACE } else { 0 };
+        Duration::from_secs(self.grace.unwrap_or(habit))
     }
 
     /// The names invited, with the hashes of their trips.

@@ -3,7 +3,7 @@
 //! Lines come in with the instant they were read at, orders come in from the game; bytes to send go out into a
 //! buffer. Whoever owns the socket carries them (`league`).
 
-use super::{ActorEnd, Seat, pair};
+use super::{ActorEnd, Seat, pair, printable};
 use notation::csa::{
     move_from_csa,
     summary::Summary,
@@ -198,13 +198,17 @@ impl CsaHost {
 
     fn answer(&mut self, played: Played, at: Instant) {
         let Some(asked) = self.asked.take() else { return };
-        let thought = played.thought(self.place.color == Color::Black).map(Box::new);
+        let mut thought = played.thought(self.place.color == Color::Black).map(Box::new);
+        if let Some(pv) = thought.as_mut().and_then(|thought| thought.pv.as_mut()) {
+            // It will be read by people, in terminals and files.
+            *pv = printable(pv.as_bytes());
+        }
         let said = match played.text.as_str() {
             "%TORYO" => Said::Resign,
             "%KACHI" => Said::Win,
             text => match move_from_csa(&self.position, text) {
                 Some(mv) => Said::Move(mv),
-                None => Said::Unreadable(played.to_string()),
+                None => Said::Unreadable(printable(played.to_string().as_bytes())),
             },
         };
         self.last_own = played.text;
