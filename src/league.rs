@@ -6,7 +6,8 @@
 //! # Where it departs from shogi-server, whatever `compat` says
 //!
 //! * `#TIME_UP` is told at the instant, not when the mover speaks or a minute is over.
-//! * Who drops the line loses at once, also while the opponent is to move.
+//! * Who drops the line loses, also while the opponent is to move: at once, or after the `grace` time, in which the
+//!   same player may log in again and go on.
 //! * Both players are let go at the end of a CSA-mode game; a refused login is closed at once and stalls nobody.
 //! * `%%FORK` takes the number of moves it is given.
 //! * Spectators see the board after the move that completes a repetition.
@@ -21,10 +22,12 @@ mod commands;
 pub mod config;
 mod connection;
 mod door;
+mod grace;
 mod lobby;
 pub mod password;
 mod roster;
 mod spectators;
+mod waits;
 
 use crate::{
     bus::{self, Bus},
@@ -109,7 +112,12 @@ impl League {
     pub async fn serve(self, listeners: Vec<TcpListener>, shutdown: Shutdown) -> Result<(), StoreError> {
         let (matches, mut arranged) = mpsc::unbounded_channel();
         let lobby = Lobby::new(self.config.clone(), self.roster.clone(), self.next_game, matches);
-        let hall = Hall { lobby: Arc::new(Mutex::new(lobby)), limits: self.config.limits, door: self.door };
+        let hall = Hall {
+            lobby: Arc::new(Mutex::new(lobby)),
+            limits: self.config.limits,
+            grace: self.config.grace(),
+            door: self.door,
+        };
         let (connections, games) = (TaskTracker::new(), TaskTracker::new());
         let pulse = Arc::new(Pulse::default());
         let beating = pulse.clone();

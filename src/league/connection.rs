@@ -3,12 +3,10 @@
 use super::{
     config::Limits,
     door::{Door, Verdict, Visitor},
-    lobby::{Key, Lobby, Note, Offer, Refusal, Stage},
+    lobby::{Entered, Key, Lobby, Note, Offer, Refusal, Stage},
+    waits::{handed_over, next_note, next_order, next_read, verdict, writable},
 };
-use crate::seat::{
-    csa_host::{CsaHost, Phase},
-    usi::Alarm,
-};
+use crate::seat::{csa_host::Phase, usi::Alarm};
 use notation::csa::wire::{ClientLine, Played};
 use referee::game::Order;
 use std::{
@@ -17,12 +15,11 @@ use std::{
     time::{Duration, Instant},
 };
 use tokio::{
-    io::AsyncReadExt,
     net::{
         TcpStream,
         tcp::{OwnedReadHalf, OwnedWriteHalf},
     },
-    sync::mpsc,
+    sync::{mpsc, oneshot},
 };
 
 /// Notes that may wait for a connection.
@@ -41,6 +38,8 @@ pub struct Hall {
     pub lobby: Arc<Mutex<Lobby>>,
     /// What strangers may ask for.
     pub limits: Limits,
+    /// How long a game is held for a player whose line dropped.
+    pub grace: Duration,
     /// Who may come in.
     pub door: Door,
 }
@@ -54,10 +53,10 @@ impl Hall {
 
 /// Serves a connection to its end.
 pub async fn attend(socket: TcpStream, hall: Hall) {
-    let (read, write) = socket.into_split();
-    let mut connection = Connection::new(read, write, hall);
+    let mut connection = Connection::new(socket.into_split(), hall);
     loop {
         connection.flush();
+        connection.hold();
         if connection.is_done() {
             return;
         }
@@ -69,6 +68,7 @@ pub async fn attend(socket: TcpStream, hall: Hall) {
             Heard::Writable => {}
             Heard::Rings => connection.rings(),
             Heard::Verdict(admitted) => connection.admitted(admitted),
+            Heard::Seat(seat) => connection.sit_down(seat),
         }
     }
 }
@@ -80,18 +80,23 @@ enum Heard {
     Writable,
     Rings,
     Verdict(bool),
+    Seat(Option<Offer>),
 }
 
-struct Player {
+pub(super) struct Player {
     key: Key,
     extended: bool,
-    mailbox: mpsc::Receiver<Note>,
+    pub(super) mailbox: mpsc::Receiver<Note>,
+    /// Whether it can be told from others when it comes back.
+    secret: bool,
 }
 
 struct Connection {
     hall: Hall,
-    read: OwnedReadHalf,
-    write: OwnedWriteHalf,
+    /// None: it dropped, and the game is held.
+    socket: Option<(OwnedReadHalf, OwnedWriteHalf)>,
+    /// Until when the game is held.
+    held: Option<Instant>,
     chunk: Vec<u8>,
     /// The beginning of a line whose end is not here yet.
     carry: Vec<u8>,
@@ -100,6 +105,8 @@ struct Connection {
     knocked: Option<(Visitor, Verdict)>,
     unheard: Vec<u8>,
     player: Option<Player>,
+    /// The seat in a game that goes on, as soon as the player's former connection gives it up.
+    awaits: Option<oneshot::Receiver<Offer>>,
     seat: Option<Offer>,
     attempts: u32,
     opened: Instant,
@@ -115,18 +122,19 @@ struct Connection {
 }
 
 impl Connection {
-    fn new(read: OwnedReadHalf, write: OwnedWriteHalf, hall: Hall) -> Self {
+    fn new(socket: (OwnedReadHalf, OwnedWriteHalf), hall: Hall) -> Self {
         let now = Instant::now();
         Self {
             hall,
-            read,
-            write,
+            socket: Some(socket),
+            held: None,
             chunk: vec![0; CHUNK],
             carry: Vec::new(),
             pending: Vec::new(),
             knocked: None,
             unheard: Vec::new(),
             player: None,
+            awaits: None,
             seat: None,
             attempts: 0,
             opened: now,
@@ -144,12 +152,14 @@ impl Connection {
         self.alarm.set(self.deadline());
         let listens = self.closing.is_none() && self.paused.is_none() && self.knocked.is_none();
         let unwritten = !self.pending.is_empty();
+        let (read, write) = self.socket.as_mut().map(|(read, write)| (read, &*write)).unzip();
         tokio::select! { biased;
             order = next_order(&mut self.seat) => Heard::Order(order),
             note = next_note(&mut self.player) => Heard::Note(note),
             admitted = verdict(&mut self.knocked) => Heard::Verdict(admitted),
-            read = self.read.read(&mut self.chunk), if listens => Heard::Read(read, Instant::now()),
-            _ = self.write.writable(), if unwritten => Heard::Writable,
+            seat = handed_over(&mut self.awaits) => Heard::Seat(seat),
+            read = next_read(read, &mut self.chunk), if listens => Heard::Read(read, Instant::now()),
+            () = writable(write), if unwritten => Heard::Writable,
             () = self.alarm.rings() => Heard::Rings,
         }
     }
@@ -158,7 +168,7 @@ impl Connection {
         let login = || self.opened + Duration::from_secs(self.hall.limits.login_seconds);
         let agreement = self.seat.as_ref().and_then(|seat| seat.host.deadline());
         let login = self.player.is_none().then(login);
-        [self.closing, self.paused, login, agreement].into_iter().flatten().min()
+        [self.closing, self.paused, self.held, login, agreement].into_iter().flatten().min()
     }
 
     fn rings(&mut self) {
@@ -170,6 +180,12 @@ impl Connection {
         }
         if due(self.closing) {
             self.broken = true;
+        }
+        if due(self.held) {
+            self.held = None;
+            self.seat
+                .iter_mut()
+                .for_each(|seat| seat.host.leave("the connection ended, and nobody came back"));
         }
         if self.player.is_none() && now >= self.opened + Duration::from_secs(self.hall.limits.login_seconds) {
             self.broken = true;
@@ -185,10 +201,34 @@ impl Connection {
         self.broken || (self.closing.is_some() && self.pending.is_empty())
     }
 
+    /// A line that drops takes the game with it only where the player could not come back for it.
+    fn hold(&mut self) {
+        let under_way = self.seat.as_ref().is_some_and(|seat| seat.host.is_under_way());
+        let known = self.player.as_ref().is_some_and(|player| player.secret);
+        if self.broken && under_way && known && self.closing.is_none() && !self.hall.grace.is_zero() {
+            (self.broken, self.socket, self.paused) = (false, None, None);
+            self.held = Some(Instant::now() + self.hall.grace);
+        }
+    }
+
+    fn sit_down(&mut self, seat: Option<Offer>) {
+        self.awaits = None;
+        match (seat, &self.player) {
+            (Some(mut seat), _) => {
+                seat.host.come_back(Instant::now(), &mut self.pending);
+                self.seat = Some(seat);
+            }
+            // The game had ended in the meantime.
+            (None, Some(player)) if player.extended => self.hall.lobby().free(player.key),
+            (None, _) => self.close(),
+        }
+    }
+
     /// Writes what can be written now; the rest waits, to a limit.
     fn flush(&mut self) {
+        let Some((_, write)) = &self.socket else { return self.pending.clear() };
         while !self.pending.is_empty() && !self.broken {
-            match self.write.try_write(&self.pending) {
+            match write.try_write(&self.pending) {
                 Ok(written) => drop(self.pending.drain(..written)),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
                 Err(_) => self.broken = true,
@@ -282,7 +322,11 @@ impl Connection {
         let (sender, mailbox) = mpsc::channel(MAILBOX);
         let login = self.hall.lobby().login(visitor, sender);
         match login {
-            Ok(key) => self.player = Some(Player { key, extended: visitor.extended, mailbox }),
+            Ok(Entered { key, seat }) => {
+                let (extended, secret) = (visitor.extended, visitor.secret().is_some());
+                self.player = Some(Player { key, extended, mailbox, secret });
+                self.awaits = seat;
+            }
             Err(refusal) => self.refuse(&refusal),
         }
     }
@@ -323,6 +367,9 @@ impl Connection {
     }
 
     fn agree(&mut self, key: Key) {
+        if self.seat.as_mut().is_some_and(|seat| seat.host.go_on(&mut self.pending)) {
+            return;
+        }
         let agreed = self.seat.as_mut().is_some_and(|seat| seat.host.agree());
         let mut lobby = self.hall.lobby();
         match agreed {
@@ -376,7 +423,9 @@ impl Connection {
     fn game_over(&mut self) {
         self.stand_up();
         match &self.player {
-            Some(player) if player.extended && !self.leaving => self.hall.lobby().free(player.key),
+            Some(player) if player.extended && !self.leaving && self.socket.is_some() => {
+                self.hall.lobby().free(player.key)
+            }
             _ => self.close(),
         }
     }
@@ -393,9 +442,18 @@ impl Connection {
         match note {
             Some(Note::Lines(lines)) => self.send(&lines),
             Some(Note::Game(offer)) => self.seat = Some(*offer),
+            Some(Note::HandOver(to)) => self.hand_over(to),
             Some(Note::Closing) if self.seat.is_some() => self.leaving = true,
             Some(Note::Closing | Note::Replaced) | None => self.close(),
         }
+    }
+
+    fn hand_over(&mut self, to: oneshot::Sender<Offer>) {
+        if let Some(seat) = self.seat.take() {
+            // A new connection that is gone by now loses the game with its seat.
+            let _gone = to.send(seat);
+        }
+        self.close();
     }
 
     fn send(&mut self, lines: &str) {
@@ -419,26 +477,5 @@ impl Connection {
 impl Drop for Connection {
     fn drop(&mut self) {
         self.leave();
-    }
-}
-
-async fn next_order(seat: &mut Option<Offer>) -> Option<Order> {
-    match seat {
-        Some(Offer { host, .. }) => CsaHost::order(host).await,
-        None => std::future::pending().await,
-    }
-}
-
-async fn verdict(knocked: &mut Option<(Visitor, Verdict)>) -> bool {
-    match knocked {
-        Some((_, verdict)) => verdict.await,
-        None => std::future::pending().await,
-    }
-}
-
-async fn next_note(player: &mut Option<Player>) -> Option<Note> {
-    match player {
-        Some(player) => player.mailbox.recv().await,
-        None => std::future::pending().await,
     }
 }

@@ -10,6 +10,8 @@ mod client;
 mod cuts;
 #[path = "csa/duel.rs"]
 mod duel;
+#[path = "csa/grace.rs"]
+mod grace;
 #[path = "csa/hostile.rs"]
 mod hostile;
 #[path = "csa/survival.rs"]
@@ -79,8 +81,8 @@ fn a_declaration_is_told_once_and_loses_without_the_right_to_it() {
 }
 
 #[test]
-fn who_drops_the_line_loses_at_once_whoever_is_to_move() {
-    let host = Host::start(ServeConfig::default());
+fn without_grace_who_drops_the_line_loses_at_once_whoever_is_to_move() {
+    let host = Host::start(ServeConfig { grace: Some(0), ..ServeConfig::default() });
     let (mut black, white) = game(&host, "t-600-10");
     drop(white);
     black.hears(&["%TORYO", "#RESIGN", "#WIN"]);
