@@ -22,6 +22,8 @@ mod commands;
 pub mod config;
 mod connection;
 mod door;
+mod entrants;
+pub mod event;
 mod grace;
 mod lobby;
 pub mod password;
@@ -97,7 +99,7 @@ impl League {
         let opened = store.open_event(&head)?;
         let known = store.events()?.into_iter().find(|event| event.id == opened.event);
         let players = known.map(|event| event.players).unwrap_or_default();
-        let door = Door::new(&config)?;
+        let door = Door::new(&config, &path)?;
         let (bus, roster) = (Arc::new(Bus::default()), Arc::new(Roster::new(players.clone())));
         bus.happened(roster::opened(&config.name, players, opened.resumed));
         let writer = store.into_writer(opened.event, drop)?;
@@ -112,12 +114,7 @@ impl League {
     pub async fn serve(self, listeners: Vec<TcpListener>, shutdown: Shutdown) -> Result<(), StoreError> {
         let (matches, mut arranged) = mpsc::unbounded_channel();
         let lobby = Lobby::new(self.config.clone(), self.roster.clone(), self.next_game, matches);
-        let hall = Hall {
-            lobby: Arc::new(Mutex::new(lobby)),
-            limits: self.config.limits,
-            grace: self.config.grace(),
-            door: self.door,
-        };
+        let hall = Hall::new(&self.config, lobby, self.door);
         let (connections, games) = (TaskTracker::new(), TaskTracker::new());
         let pulse = Arc::new(Pulse::default());
         let beating = pulse.clone();

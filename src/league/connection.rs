@@ -1,9 +1,10 @@
 //! One accepted connection: the task that owns its socket, from the first byte to the last.
 
 use super::{
-    config::Limits,
+    config::{Limits, ServeConfig},
     door::{Door, Verdict, Visitor},
-    lobby::{Entered, Key, Lobby, Note, Offer, Refusal, Stage},
+    grace::Entered,
+    lobby::{Key, Lobby, Note, Offer, Refusal, Stage},
     waits::{handed_over, next_note, next_order, next_read, verdict, writable},
 };
 use crate::seat::{csa_host::Phase, usi::Alarm};
@@ -45,6 +46,13 @@ pub struct Hall {
 }
 
 impl Hall {
+    /// A lobby behind a door, as the configuration has it.
+    #[must_use]
+    pub fn new(config: &ServeConfig, lobby: Lobby, door: Door) -> Self {
+        let (limits, grace) = (config.limits, config.grace());
+        Self { lobby: Arc::new(Mutex::new(lobby)), limits, grace, door }
+    }
+
     /// The lobby; nobody holds it for long.
     pub fn lobby(&self) -> MutexGuard<'_, Lobby> {
         self.lobby.lock().unwrap_or_else(PoisonError::into_inner)

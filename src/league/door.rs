@@ -8,7 +8,7 @@ use super::{
 };
 use crate::store::{Store, StoreError};
 use notation::csa::game_name::Entry;
-use std::{collections::HashMap, pin::Pin, sync::Arc, thread};
+use std::{collections::HashMap, path::Path, pin::Pin, sync::Arc, thread};
 use tokio::sync::{mpsc, oneshot};
 
 /// Somebody who wants to come in.
@@ -47,14 +47,17 @@ struct Knock {
 }
 
 impl Door {
-    /// A door as the configuration has it; with accounts or invitations, a thread keeps it.
+    /// A door as the configuration has it, with the accounts of the database; with accounts or invitations, a thread keeps it.
     ///
     /// # Errors
     /// When the accounts cannot be read, or the system has no thread.
-    pub fn new(config: &ServeConfig) -> Result<Self, StoreError> {
+    pub fn new(config: &ServeConfig, database: &Path) -> Result<Self, StoreError> {
         let list = match config.login {
             Login::Open => return Ok(Self(None)),
-            Login::Accounts => List::Accounts(Box::new(Store::read(&config.database)?)),
+            Login::Accounts => {
+                drop(Store::open(database)?); // a new one has no accounts, but a place for them
+                List::Accounts(Box::new(Store::read(database)?))
+            }
             Login::Invitation => List::Invited(config.invitations().collect()),
         };
         let (knocks, mut inbox) = mpsc::channel::<Knock>(1);
@@ -69,7 +72,7 @@ impl Door {
             }
         };
         let thread = thread::Builder::new().name("door".to_owned()).spawn(work);
-        let failed = |source| StoreError::Thread { path: config.database.clone(), source: Arc::new(source) };
+        let failed = |source| StoreError::Thread { path: database.to_owned(), source: Arc::new(source) };
         thread.map(|_| Self(Some(knocks))).map_err(failed)
     }
 

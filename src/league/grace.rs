@@ -7,9 +7,18 @@
 
 use super::{
     door::Visitor,
-    lobby::{Entered, Key, Lobby, Note, Player, Stage, Status},
+    lobby::{Key, Lobby, Note, Offer, Player, Stage, Status},
 };
 use tokio::sync::{mpsc, oneshot};
+
+/// A login that was accepted.
+#[derive(Debug)]
+pub struct Entered {
+    /// The login.
+    pub key: Key,
+    /// The player's seat in a game that goes on, once its former connection has given it up.
+    pub seat: Option<oneshot::Receiver<Offer>>,
+}
 
 impl Lobby {
     /// Enters a player with its id and password.

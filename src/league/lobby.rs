@@ -4,6 +4,8 @@
 use super::{
     config::ServeConfig,
     door::Visitor,
+    entrants::Event,
+    grace::Entered,
     roster::Roster,
     spectators::{Shown, Spectacle},
 };
@@ -149,15 +151,8 @@ pub struct Lobby {
     /// Stamps given out this second, so that no two games have one id.
     stamps: HashMap<String, i64>,
     closing: bool,
-}
-
-/// A login that was accepted.
-#[derive(Debug)]
-pub struct Entered {
-    /// The login.
-    pub key: Key,
-    /// The player's seat in a game that goes on, once its former connection has given it up.
-    pub seat: Option<oneshot::Receiver<Offer>>,
+    /// The event that pairs the players; `None`: whoever asks for the same game meets.
+    pub(super) event: Option<Event>,
 }
 
 /// A login that was refused: what is said, and whether the connection may try again.
@@ -190,6 +185,7 @@ impl Lobby {
             next_game,
             stamps: HashMap::new(),
             closing: false,
+            event: None,
         }
     }
 
@@ -217,6 +213,9 @@ impl Lobby {
             let key = self.names[name];
             self.leave(key);
         }
+        if let Some(Err(why)) = self.event.as_mut().map(|event| event.admit(name, password, extended)) {
+            return Err(refusal(&if extended { format!("{why}\n") } else { String::new() }, false));
+        }
         let entry = Entry::read(password);
         let secret = visitor.secret();
         // A password that the host keeps is not shown to everybody as a trip is.
@@ -224,7 +223,9 @@ impl Lobby {
         let key = self.welcome(visitor, &mailbox);
         let id = player_id(name, trip);
         self.enter(key, visitor, [id, password.clone()], secret, Status::Connected, mailbox);
-        if !extended {
+        if self.event.is_some() {
+            self.await_round(key);
+        } else if !extended {
             self.seek(key, entry.game, entry.wish, false);
         }
         Ok(Entered { key, seat: None })
@@ -266,6 +267,7 @@ impl Lobby {
         if let Some(player) = self.players.get_mut(&key) {
             player.status = Status::Connected;
         }
+        self.await_round(key);
     }
 
     /// A move was heard in a game.
@@ -312,6 +314,9 @@ impl Lobby {
 
     /// Waits for an opponent, or meets one who waits. Why not is told to the player.
     pub(super) fn seek(&mut self, key: Key, game: GameName, wish: Wish, challenge: bool) {
+        if self.event.is_some() {
+            return self.await_round(key);
+        }
         if let Err(why) = self.admissible(&game, wish) {
             return self.error(key, &why);
         }
@@ -358,7 +363,9 @@ impl Lobby {
         let patience = if name.time().is_timed() { Duration::ZERO } else { UNTIMED };
         let time = TimeControl { patience, least: self.config.least(), ..name.time() };
         let start = name.handicap().unwrap_or_else(|| EVEN.to_owned());
-        let summary = self.summary(&name, [black, white], start, &opening, &time);
+        let names = [black, white]
+            .map(|key| self.players.get(&key).map_or_else(String::new, |player| player.name.clone()));
+        let summary = self.summary(&name, names, start, &opening, &[time; 2]);
         let game = self.next_game;
         self.next_game = GameId(game.0 + 1);
         let setup = self.setup(game, &summary, time);
@@ -370,16 +377,21 @@ impl Lobby {
         let seats = [(black, Color::Black), (white, Color::White)].map(|(key, color)| {
             let opening = table.setup.opening.clone();
             let place = Place { game, color, summary: summary.clone(), opening, compat: self.config.compat };
-            let (seat, host) = csa_host::seat(place);
-            if let Some(player) = self.players.get_mut(&key) {
-                player.status = Status::InGame(name.clone(), color, Stage::AgreeWaiting);
-                let offer = Offer { host, game, tells: color == Color::Black };
-                // A full mailbox drops the offer, and with it the seat: the game is lost by it.
-                let _behind = player.mailbox.try_send(Note::Game(Box::new(offer)));
-            }
-            seat
+            self.offer(key, name.clone(), place, color == Color::Black)
         });
         let _closing = self.matches.send(Match { table, seats });
+    }
+
+    /// Seats a player and offers it the game.
+    pub(super) fn offer(&mut self, key: Key, name: GameName, place: Place, tells: bool) -> Seat {
+        let (game, color) = (place.game, place.color);
+        let (seat, host) = csa_host::seat(place);
+        if let Some(player) = self.players.get_mut(&key) {
+            player.status = Status::InGame(name, color, Stage::AgreeWaiting);
+            // A full mailbox drops the offer, and with it the seat: the game is lost by it.
+            let _behind = player.mailbox.try_send(Note::Game(Box::new(Offer { host, game, tells })));
+        }
+        seat
     }
 
     /// The moves of the buoy of that name; it is used up by one.
@@ -410,6 +422,7 @@ impl Lobby {
             start: summary.start.clone(),
             opening,
             hears: [true; 2],
+            may_reject: true,
         }
     }
 
@@ -419,16 +432,14 @@ impl Lobby {
         Pairing { stage: 0, index, attempt: 0, round: 1, pair: index, opening: 0, black, white }
     }
 
-    fn summary(
+    pub(super) fn summary(
         &mut self,
         name: &GameName,
-        keys: [Key; 2],
+        names: [String; 2],
         start: String,
         opening: &[String],
-        time: &TimeControl,
+        times: &[TimeControl; 2],
     ) -> Summary {
-        let names =
-            keys.map(|key| self.players.get(&key).map_or_else(String::new, |player| player.name.clone()));
         let base = format!("{}+{name}+{}+{}", self.config.name, names[0], names[1]);
         let game_id = format!("{base}+{}", self.stamp(&base));
         let shogi_server = self.config.compat == csa_host::Compat::ShogiServer;
@@ -447,7 +458,7 @@ impl Lobby {
             // The text means the side to move before the moves listed, shogi-server the one after them.
             to_move: if shogi_server && opening.len() % 2 == 1 { Color::White } else { Color::Black },
             max_moves: Some(self.config.max_moves),
-            times: Times::in_seconds(&[*time; 2]),
+            times: Times::in_seconds(times),
             start,
             moves: opening.iter().map(|mv| (mv.clone(), charged)).collect(),
             others: vec![],
