@@ -29,6 +29,8 @@ pub struct ServeConfig {
     pub declaration: Declaration,
     /// Whether the start position counts for sennichite; by default as `compat` has it.
     pub count_start_position: Option<bool>,
+    /// How long both players of a game have to agree to it, in seconds.
+    pub agreement: u64,
     /// What strangers may ask for.
     pub limits: Limits,
 }
@@ -66,6 +68,7 @@ impl Default for ServeConfig {
             least_time: 0,
             declaration: Declaration::Csa27,
             count_start_position: None,
+            agreement: 120,
             limits: Limits::default(),
         }
     }
@@ -147,6 +150,8 @@ impl ServeConfig {
             Some(("serve.listen", "names no address"))
         } else if !(128..=1024 * 1024).contains(&limits.line_bytes) {
             Some(("serve.limits.line_bytes", "must be 128 to 1048576"))
+        } else if !(1..=86_400).contains(&self.agreement) {
+            Some(("serve.agreement", "must be 1 to 86400 seconds"))
         } else if limits.unread_bytes < 16 * 1024 {
             Some(("serve.limits.unread_bytes", "must be at least 16384: a game summary has to fit"))
         } else if zero {

@@ -367,7 +367,8 @@ impl Lobby {
         self.games.insert(game, view);
         let seats = [(black, Color::Black), (white, Color::White)].map(|(key, color)| {
             let opening = table.setup.opening.clone();
-            let place = Place { game, color, summary: summary.clone(), opening, compat: self.config.compat };
+            let (compat, agreement) = (self.config.compat, Duration::from_secs(self.config.agreement));
+            let place = Place { game, color, summary: summary.clone(), opening, compat, agreement };
             let (seat, host) = csa_host::seat(place);
             if let Some(player) = self.players.get_mut(&key) {
                 player.status = Status::InGame(name.clone(), color, Stage::AgreeWaiting);

@@ -26,8 +26,6 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long both players have to agree.
-pub const AGREEMENT: Duration = Duration::from_secs(120);
 /// Lines kept that were said while the opponent was to move.
 const EARLY: usize = 4;
 
@@ -55,6 +53,8 @@ pub struct Place {
     pub opening: Vec<Move>,
     /// Whose habits are followed.
     pub compat: Compat,
+    /// How long the player has to agree.
+    pub agreement: Duration,
 }
 
 /// A player in a game.
@@ -168,7 +168,7 @@ impl CsaHost {
         now
     }
 
-    /// The player said nothing to the offer for [`AGREEMENT`].
+    /// The player said nothing to the offer for [`Place::agreement`].
     pub fn expire(&mut self) {
         self.agree_by = None;
         self.reply(Reply::Rejected { expired: true });
@@ -233,7 +233,7 @@ impl CsaHost {
     }
 
     fn offer(&mut self, now: Instant, out: &mut Vec<u8>) {
-        self.agree_by = Some(now + AGREEMENT);
+        self.agree_by = Some(now + self.place.agreement);
         self.place.summary.your_turn = Some(self.place.color);
         let _infallible = write!(out, "{}", self.place.summary);
     }

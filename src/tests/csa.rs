@@ -4,6 +4,8 @@
 
 #[path = "csa/client.rs"]
 mod client;
+#[path = "csa/script.rs"]
+mod script;
 #[path = "csa/survival.rs"]
 mod survival;
 #[path = "csa/transcripts.rs"]
