@@ -1,5 +1,6 @@
 //! `[serve]` of a configuration file: what is played, where, and how much strangers may ask for.
 
+use super::clocks::{Counted, PlayerTime};
 use crate::seat::csa_host::Compat;
 use referee::rules::{Declaration, Rules};
 use serde::{Deserialize, Serialize};
@@ -31,6 +32,10 @@ pub struct ServeConfig {
     pub count_start_position: Option<bool>,
     /// How long both players of a game have to agree to it, in seconds.
     pub agreement: u64,
+    /// What time is counted in.
+    pub time_unit: Counted,
+    /// Players with a time of their own.
+    pub time: Vec<PlayerTime>,
     /// What strangers may ask for.
     pub limits: Limits,
 }
@@ -69,6 +74,8 @@ impl Default for ServeConfig {
             declaration: Declaration::Csa27,
             count_start_position: None,
             agreement: 120,
+            time_unit: Counted::Sec,
+            time: vec![],
             limits: Limits::default(),
         }
     }
@@ -152,6 +159,8 @@ impl ServeConfig {
             Some(("serve.limits.line_bytes", "must be 128 to 1048576"))
         } else if !(1..=86_400).contains(&self.agreement) {
             Some(("serve.agreement", "must be 1 to 86400 seconds"))
+        } else if !self.time.iter().all(PlayerTime::is_timed) {
+            Some(("serve.time", "gives a player no time at all"))
         } else if limits.unread_bytes < 16 * 1024 {
             Some(("serve.limits.unread_bytes", "must be at least 16384: a game summary has to fit"))
         } else if zero {

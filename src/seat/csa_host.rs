@@ -6,7 +6,7 @@
 use super::{ActorEnd, Seat, pair};
 use notation::csa::{
     move_from_csa,
-    summary::Summary,
+    summary::{Summary, TimeUnit},
     wire::{Ending, GameResult, Played, ServerLine},
 };
 use referee::{
@@ -55,6 +55,8 @@ pub struct Place {
     pub compat: Compat,
     /// How long the player has to agree.
     pub agreement: Duration,
+    /// What the times charged are told in.
+    pub unit: TimeUnit,
 }
 
 /// A player in a game.
@@ -71,7 +73,7 @@ pub struct CsaHost {
     last_own: String,
     resigned: bool,
     left: bool,
-    /// What was said since it was last asked for, for spectators.
+    /// What was said since it was last asked for, for spectators, with the time units charged.
     heard: Vec<(String, u64)>,
 }
 
@@ -144,7 +146,7 @@ impl CsaHost {
         self.end.trace.received(line);
     }
 
-    /// Moves and special words heard since this was last asked, with the seconds charged.
+    /// Moves and special words heard since this was last asked, with the time units charged.
     pub fn take_heard(&mut self) -> std::vec::Drain<'_, (String, u64)> {
         self.heard.drain(..)
     }
@@ -247,7 +249,8 @@ impl CsaHost {
 
     fn hear(&mut self, Heard { color, word, charged }: Heard, out: &mut Vec<u8>) {
         let id = || self.place.summary.game_id.clone().unwrap_or_default();
-        let timed = (self.place.compat == Compat::Protocol).then_some(charged.as_secs());
+        let charged = self.place.unit.count(charged);
+        let timed = (self.place.compat == Compat::Protocol).then_some(charged);
         match word {
             Word::Start => {
                 self.phase = Phase::Playing;
@@ -259,10 +262,10 @@ impl CsaHost {
                 self.special("%TORYO", timed, out);
             }
             Word::Declare => {
-                self.special("%KACHI", Some(charged.as_secs()), out);
+                self.special("%KACHI", Some(charged), out);
                 if self.place.compat == Compat::ShogiServer {
                     // Its spectators hear a declaration as if it were a move, and again at the end.
-                    self.heard.push(("%KACHI".to_owned(), charged.as_secs()));
+                    self.heard.push(("%KACHI".to_owned(), charged));
                 }
             }
             Word::Reject => {
@@ -273,14 +276,14 @@ impl CsaHost {
         }
     }
 
-    fn moved(&mut self, color: Color, mv: Move32, charged: Duration, out: &mut Vec<u8>) {
+    fn moved(&mut self, color: Color, mv: Move32, charged: u64, out: &mut Vec<u8>) {
         let text = mv.to_csa().unwrap_or_default();
-        let _infallible = writeln!(out, "{text},T{}", charged.as_secs());
+        let _infallible = writeln!(out, "{text},T{charged}");
         if color == self.place.color {
             self.last_own.clone_from(&text);
         }
         self.apply(mv);
-        self.heard.push((text, charged.as_secs()));
+        self.heard.push((text, charged));
     }
 
     fn apply(&mut self, mv: Move32) {

@@ -29,6 +29,7 @@ fn white() -> (Seat, CsaHost) {
         opening: vec![],
         compat: Compat::Protocol,
         agreement: Duration::from_secs(120),
+        unit: TimeUnit::SECOND,
     };
     seat(place)
 }

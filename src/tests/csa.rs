@@ -4,6 +4,8 @@
 
 #[path = "csa/client.rs"]
 mod client;
+#[path = "csa/clocks.rs"]
+mod clocks;
 #[path = "csa/script.rs"]
 mod script;
 #[path = "csa/survival.rs"]

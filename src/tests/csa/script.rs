@@ -8,8 +8,8 @@ pub enum Step {
     Heard(String),
     ClientCloses,
     ServerCloses,
-    /// A heading.
-    Section,
+    /// From here on it is another server.
+    Server,
 }
 
 /// A line of a transcript.
@@ -121,7 +121,6 @@ fn read_line(line: &str) -> Option<Line> {
     let (at, rest) = line.trim_start().split_once(' ')?;
     let (who, rest) = rest.trim_start().split_once(' ')?;
     let (direction, said) = rest.trim_start().split_at_checked(1)?;
-    let section = said.starts_with(" === ") && who == "-";
     let said = said.strip_prefix(' ').unwrap_or(said);
     let plain = if matches!(said, "(LF only)" | "(CRLF only)") { "" } else { said };
     let step = match (direction, said) {
@@ -130,7 +129,7 @@ fn read_line(line: &str) -> Option<Line> {
         (_, "[connected]") => Step::Connected,
         (_, "[client closes the socket]") => Step::ClientCloses,
         (_, "[server closed the connection]") => Step::ServerCloses,
-        _ if section => Step::Section,
+        (_, "least-time-per-move 1") => Step::Server,
         _ => return None,
     };
     Some(Line { at: at.parse().ok()?, who: who.to_owned(), step })

@@ -16,10 +16,7 @@ use std::{
 };
 
 /// Transcripts that are not replayed here, and why.
-const NOT_REPLAYED: [(&str, &str); 2] = [
-    ("20f_stopwatch", "stop-watch clocks are not kept yet"),
-    ("23_floodgate", "floodgate's timed rounds are not there yet"),
-];
+const NOT_REPLAYED: [(&str, &str); 1] = [("23_floodgate", "floodgate's timed rounds are not there yet")];
 
 #[test]
 fn recorded_client_lines_bring_the_recorded_server_lines() {
@@ -71,6 +68,7 @@ fn config(script: &[Line]) -> ServeConfig {
     let mut config = ServeConfig { compat: Compat::ShogiServer, ..ServeConfig::default() };
     config.name = id.split('+').next().unwrap().to_owned();
     config.max_moves = value("Max_Moves:").map_or(256, |max| max.parse().unwrap());
+    config.least_time = value("Least_Time_Per_Move:").map_or(0, |least| least.parse().unwrap());
     config.agreement = 1;
     config.limits.lines_per_second = 100_000;
     config
@@ -96,7 +94,7 @@ struct Stage {
 }
 
 fn replay(name: &str, script: &[Line]) -> Result<usize, String> {
-    let host = Host::start(config(script));
+    let mut host = Host::start(config(script));
     let mut stage = Stage::new(name);
     let (mut at, mut before) = (0, 0.0);
     while at < script.len() {
@@ -121,7 +119,7 @@ fn replay(name: &str, script: &[Line]) -> Result<usize, String> {
             }
             Step::Heard(line) => stage.hear(who, line).map_err(fail)?,
             Step::ClientCloses => drop(stage.clients.remove(who)),
-            Step::Section => {}
+            Step::Server => host = Host::start(config(&script[at..])),
             Step::ServerCloses => stage.closed(who).map_err(fail)?,
         }
         before = *seconds;
