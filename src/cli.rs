@@ -180,14 +180,14 @@ pub enum GoForm {
 /// `renmei serve`.
 #[derive(Debug, Args)]
 pub struct ServeArgs {
-    /// The configuration file of the league.
+    /// The configuration file of the league, or of an event whose players log in.
     pub file: PathBuf,
     /// Where connections are accepted; overrides the configuration.
     #[arg(long, value_name = "ADDR")]
     pub listen: Vec<std::net::SocketAddr>,
-    /// The database; overrides the configuration.
-    #[arg(long, value_name = "FILE")]
-    pub db: Option<PathBuf>,
+    /// How an event is played.
+    #[command(flatten)]
+    pub playing: PlayingArgs,
 }
 
 /// `renmei check`.

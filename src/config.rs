@@ -68,6 +68,7 @@ fn plan<'a>(context: &'a Context<'a>, document: &'a DeTable<'a>) -> Plan {
     let adjudication = games::adjudication(&root);
     let openings = games::openings(&root, &rules);
     let plan = event::plan(&root, engines, rules, adjudication, openings);
+    root.has("serve"); // read by the league: `renmei serve`
     root.refuse_unknown();
     plan
 }

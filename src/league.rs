@@ -22,6 +22,8 @@ pub mod clocks;
 mod commands;
 pub mod config;
 mod connection;
+mod entrants;
+pub mod event;
 mod lobby;
 mod roster;
 mod spectators;

@@ -12,7 +12,7 @@ fn main() -> ExitCode {
     let done = match cli::parse().command {
         Command::Run(args) => commands::run(&args, screen::open),
         Command::Match(args) => commands::ad_hoc(&args, screen::open),
-        Command::Serve(args) => commands::serve(&args),
+        Command::Serve(args) => commands::serve(&args, screen::open),
         Command::Report(args) => commands::report(&args),
         Command::Watch(args) => screen::watch(&args),
         Command::Sprt(args) => commands::sprt(&args),

@@ -1,13 +1,16 @@
 //! Two players meet: the game's name, colours, clocks and start become a table, two seats and a view for spectators.
 
 use super::{
-    lobby::{Key, Lobby, Match, Offer, Stage, Status},
+    lobby::{Key, Lobby, Match, Note, Offer, Stage, Status},
     spectators::{Spectacle, apply},
 };
 use crate::{
     bus,
     play::Table,
-    seat::csa_host::{self, Place},
+    seat::{
+        Seat,
+        csa_host::{self, Place},
+    },
 };
 use notation::csa::{
     game_name::{GameName, Wish},
@@ -18,7 +21,7 @@ use referee::{
     Color, adjudicate::Adjudication, clock::TimeControl, event::GameId, game::Setup, opening::EVEN,
     rules::Declaration, schedule::Pairing,
 };
-use rsshogi::board::position_from_sfen;
+use rsshogi::{board::position_from_sfen, types::Move};
 use std::time::Duration;
 
 impl Lobby {
@@ -40,7 +43,8 @@ impl Lobby {
             })
         });
         let times = [0, 1].map(|side| self.config.clock(name, &names[side], &ids[side]));
-        let summary = self.summary(name, names, &opening, &times);
+        let start = name.handicap().unwrap_or_else(|| EVEN.to_owned());
+        let summary = self.summary(name, names, start, &opening, &times);
         let game = self.next_game;
         self.next_game = GameId(game.0 + 1);
         let setup = self.setup(game, &summary, times);
@@ -49,25 +53,31 @@ impl Lobby {
             Spectacle::new(summary.clone(), ids, times, self.config.unit(), self.config.compat, bus::now());
         self.games.insert(game, view);
         let seats = [(players[0], Color::Black), (players[1], Color::White)].map(|(key, color)| {
-            let place = self.place(game, color, &summary, &table.setup);
-            let (seat, host) = csa_host::seat(place);
-            if let Some(player) = self.players.get_mut(&key) {
-                player.status = Status::InGame(name.clone(), color, Stage::AgreeWaiting);
-                let offer = Offer { host, game, tells: color == Color::Black };
-                // A full mailbox drops the offer, and with it the seat: the game is lost by it.
-                let _behind = player.mailbox.try_send(super::lobby::Note::Game(Box::new(offer)));
-            }
-            seat
+            let place = self.place(game, color, summary.clone(), table.setup.opening.clone());
+            self.offer(key, name.clone(), place, color == Color::Black)
         });
         let _closing = self.matches.send(Match { table, seats });
     }
 
-    fn place(&self, game: GameId, color: Color, summary: &Summary, setup: &Setup) -> Place {
+    /// Seats a player and offers it the game.
+    pub(super) fn offer(&mut self, key: Key, name: GameName, place: Place, tells: bool) -> Seat {
+        let (game, color) = (place.game, place.color);
+        let (seat, host) = csa_host::seat(place);
+        if let Some(player) = self.players.get_mut(&key) {
+            player.status = Status::InGame(name, color, Stage::AgreeWaiting);
+            // A full mailbox drops the offer, and with it the seat: the game is lost by it.
+            let _behind = player.mailbox.try_send(Note::Game(Box::new(Offer { host, game, tells })));
+        }
+        seat
+    }
+
+    /// A place at a table of this league.
+    pub(super) fn place(&self, game: GameId, color: Color, summary: Summary, opening: Vec<Move>) -> Place {
         Place {
             game,
             color,
-            summary: summary.clone(),
-            opening: setup.opening.clone(),
+            summary,
+            opening,
             compat: self.config.compat,
             agreement: Duration::from_secs(self.config.agreement),
             unit: self.config.unit(),
@@ -102,6 +112,7 @@ impl Lobby {
             start: summary.start.clone(),
             opening,
             hears: [true; 2],
+            may_reject: true,
         }
     }
 
@@ -111,10 +122,11 @@ impl Lobby {
         Pairing { stage: 0, index, attempt: 0, round, pair: index, opening: 0, black, white }
     }
 
-    fn summary(
+    pub(super) fn summary(
         &mut self,
         name: &GameName,
         names: [String; 2],
+        start: String,
         opening: &[String],
         times: &[TimeControl; 2],
     ) -> Summary {
@@ -136,7 +148,7 @@ impl Lobby {
             to_move: if shogi_server && opening.len() % 2 == 1 { Color::White } else { Color::Black },
             max_moves: Some(self.config.max_moves),
             times: self.config.announced(times),
-            start: name.handicap().unwrap_or_else(|| EVEN.to_owned()),
+            start,
             moves: opening.iter().map(|mv| (mv.clone(), charged)).collect(),
             others: vec![],
         }

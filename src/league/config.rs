@@ -1,7 +1,7 @@
 //! `[serve]` of a configuration file: what is played, where, and how much strangers may ask for.
 
 use super::clocks::{Counted, PlayerTime};
-use crate::seat::csa_host::Compat;
+use crate::{run::guests::Missing, seat::csa_host::Compat};
 use referee::rules::{Declaration, Rules};
 use serde::{Deserialize, Serialize};
 use std::{
@@ -36,6 +36,10 @@ pub struct ServeConfig {
     pub time_unit: Counted,
     /// Players with a time of their own.
     pub time: Vec<PlayerTime>,
+    /// In an event, how many seconds a game waits for a player who is not here.
+    pub wait: u64,
+    /// In an event, what becomes of it then.
+    pub missing: Missing,
     /// What strangers may ask for.
     pub limits: Limits,
 }
@@ -76,6 +80,8 @@ impl Default for ServeConfig {
             agreement: 120,
             time_unit: Counted::Sec,
             time: vec![],
+            wait: 120,
+            missing: Missing::Forfeit,
             limits: Limits::default(),
         }
     }
@@ -123,6 +129,24 @@ struct File {
     serve: ServeConfig,
 }
 
+/// The part of an event's file that is about the network.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Part {
+    serve: ServeConfig,
+}
+
+/// What an event says elsewhere.
+const OF_THE_EVENT: [(&str, &str); 7] = [
+    ("serve.name", "belongs into `[event]` where there is an event"),
+    ("serve.database", "belongs into `[event]` where there is an event"),
+    ("serve.max_moves", "belongs into `[rules]` where there is an event"),
+    ("serve.declaration", "belongs into `[rules]` where there is an event"),
+    ("serve.count_start_position", "belongs into `[rules]` where there is an event"),
+    ("serve.time", "belongs into the player's own `time` where there is an event"),
+    ("serve.least_time", "belongs into `[time]`, as `least`, where there is an event"),
+];
+
 impl ServeConfig {
     /// Reads a configuration file.
     ///
@@ -137,12 +161,43 @@ impl ServeConfig {
         Ok(config)
     }
 
+    /// The network side of an event: what `[serve]` says in a file that has an event, too.
+    ///
+    /// # Errors
+    /// When it cannot be read, or says what the event has to say.
+    pub fn of_event(path: &Path) -> Result<Self, ServeConfigError> {
+        let text = std::fs::read_to_string(path).map_err(|e| ServeConfigError::File(path.to_owned(), e))?;
+        let toml = |e| ServeConfigError::Toml(path.to_owned(), Box::new(e));
+        let table: toml::Table = text.parse().map_err(toml)?;
+        let serve = table.get("serve").and_then(toml::Value::as_table);
+        let elsewhere = OF_THE_EVENT
+            .iter()
+            .find(|(key, _)| serve.is_some_and(|serve| serve.contains_key(key.trim_start_matches("serve."))));
+        if let Some(&(key, why)) = elsewhere {
+            return Err(ServeConfigError::Value { file: path.to_owned(), key, why });
+        }
+        let part: Part = toml::from_str(&text).map_err(toml)?;
+        part.serve.checked(path)
+    }
+
+    /// Whether a file is that of an event, not of a league of free pairing.
+    #[must_use]
+    pub fn is_event(path: &Path) -> bool {
+        let text = std::fs::read_to_string(path).unwrap_or_default();
+        text.parse::<toml::Table>()
+            .is_ok_and(|table| table.contains_key("engines") || table.contains_key("event"))
+    }
+
     fn read(text: &str, path: &Path) -> Result<Self, ServeConfigError> {
         let file: File =
             toml::from_str(text).map_err(|e| ServeConfigError::Toml(path.to_owned(), Box::new(e)))?;
-        match file.serve.fault() {
+        file.serve.checked(path)
+    }
+
+    fn checked(self, path: &Path) -> Result<Self, ServeConfigError> {
+        match self.fault() {
             Some((key, why)) => Err(ServeConfigError::Value { file: path.to_owned(), key, why }),
-            None => Ok(file.serve),
+            None => Ok(self),
         }
     }
 
@@ -220,5 +275,20 @@ mod tests {
         assert!(counts("[serve]"));
         assert!(!counts("[serve]\ncompat = \"shogi-server\""));
         assert!(counts("[serve]\ncompat = \"shogi-server\"\ncount_start_position = true"));
+    }
+
+    #[test]
+    fn what_an_event_says_itself_its_network_side_cannot_say_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let of = |text: &str| {
+            let path = dir.path().join("x.toml");
+            std::fs::write(&path, text).unwrap();
+            ServeConfig::of_event(&path)
+                .map_err(|e| e.to_string().replace(&path.display().to_string(), "x.toml"))
+        };
+        assert_eq!(of("[event]\nname = \"cup\"\n").unwrap(), ServeConfig::default());
+        assert_eq!(of("[serve]\nwait = 5\nmissing = \"skip\"\n").unwrap().missing, Missing::Skip);
+        let twice = of("[serve]\nmax_moves = 9\n").unwrap_err();
+        assert_eq!(twice, "x.toml: `serve.max_moves` belongs into `[rules]` where there is an event");
     }
 }

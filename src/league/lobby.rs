@@ -3,6 +3,7 @@
 
 use super::{
     config::ServeConfig,
+    entrants::Event,
     roster::Roster,
     spectators::{Shown, Spectacle},
 };
@@ -123,7 +124,7 @@ pub struct Buoy {
 pub struct Lobby {
     pub(super) config: Arc<ServeConfig>,
     pub(super) players: BTreeMap<Key, Player>,
-    names: HashMap<String, Key>,
+    pub(super) names: HashMap<String, Key>,
     pub(super) games: BTreeMap<GameId, Spectacle>,
     pub(super) buoys: HashMap<String, Buoy>,
     pub(super) roster: Arc<Roster>,
@@ -133,6 +134,8 @@ pub struct Lobby {
     /// Stamps given out this second, so that no two games have one id.
     pub(super) stamps: HashMap<String, i64>,
     pub(super) closing: bool,
+    /// The event that pairs the players; `None`: whoever asks for the same game meets.
+    pub(super) event: Option<Event>,
 }
 
 /// A login that was refused: what is said, and whether the connection may try again.
@@ -165,6 +168,7 @@ impl Lobby {
             next_game,
             stamps: HashMap::new(),
             closing: false,
+            event: None,
         }
     }
 
@@ -193,6 +197,9 @@ impl Lobby {
             let key = self.names[name];
             self.leave(key);
         }
+        if let Some(Err(why)) = self.event.as_mut().map(|event| event.admit(name, password, extended)) {
+            return Err(refusal(&if extended { format!("{why}\n") } else { String::new() }, false));
+        }
         let entry = Entry::read(password);
         let trip = if extended { Some(password) } else { entry.trip.as_deref() };
         let key = Key(self.next_key);
@@ -211,7 +218,9 @@ impl Lobby {
             },
         );
         self.names.insert(name.to_owned(), key);
-        if !extended {
+        if self.event.is_some() {
+            self.await_round(key);
+        } else if !extended {
             self.seek(key, entry.game, entry.wish, false);
         }
         Ok(key)
@@ -253,6 +262,7 @@ impl Lobby {
         if let Some(player) = self.players.get_mut(&key) {
             player.status = Status::Connected;
         }
+        self.await_round(key);
     }
 
     /// A move was heard in a game.
@@ -299,6 +309,9 @@ impl Lobby {
 
     /// Waits for an opponent, or meets one who waits. Why not is told to the player.
     pub(super) fn seek(&mut self, key: Key, game: GameName, wish: Wish, challenge: bool) {
+        if self.event.is_some() {
+            return self.await_round(key);
+        }
         if let Err(why) = self.admissible(&game, wish) {
             return self.error(key, &why);
         }

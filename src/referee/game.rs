@@ -53,6 +53,8 @@ pub struct Setup {
     pub opening: Vec<Move>,
     /// The sides, black first, that are told all that is said with the time charged for it ([`Order::Heard`]).
     pub hears: [bool; 2],
+    /// Whether a side may turn the game down; else it loses by default.
+    pub may_reject: bool,
 }
 
 /// What happens to a game.
@@ -110,6 +112,7 @@ pub struct Game {
     last: Option<Move>,
     phase: Phase,
     hears: [bool; 2],
+    may_reject: bool,
 }
 
 impl Game {
@@ -133,6 +136,7 @@ impl Game {
             position,
             last: None,
             hears: setup.hears,
+            may_reject: setup.may_reject,
             phase: Phase::Preparing { ready: [false; 2] },
         };
         for (i, &mv) in setup.opening.iter().enumerate() {
@@ -217,13 +221,17 @@ impl Game {
         outputs
     }
 
-    /// The game is not played; nobody has lost anything.
+    /// The game is not played; where that is nobody's right, it is lost.
     fn rejected(&mut self, color: Color, expired: bool) -> Vec<Output> {
         let (word, why) =
             if expired { (Word::Expire, "did not agree in time") } else { (Word::Reject, "rejected it") };
         let mut outputs = vec![];
         self.tell_all(color, word, Duration::ZERO, &mut outputs);
-        outputs.extend(self.end(Outcome::Aborted { by: AbortBy::NotStarted }, format!("{color} {why}")));
+        let outcome = match self.may_reject {
+            true => Outcome::Aborted { by: AbortBy::NotStarted },
+            false => Outcome::loss(color, WinBy::Default),
+        };
+        outputs.extend(self.end(outcome, format!("{color} {why}")));
         outputs
     }
 

@@ -146,6 +146,7 @@ fn a_game_plays_through_two_seats_without_a_socket() {
         start: EVEN.to_owned(),
         opening: vec![],
         hears: [true; 2],
+        may_reject: true,
     };
     let (mut game, orders) = referee::game::Game::start(setup).unwrap();
     let (mut seat, mut host) = white();
