@@ -226,7 +226,7 @@ impl CsaHost {
             Order::NewGame { .. } => self.offer(now, out),
             Order::Heard(heard) => self.hear(heard, out),
             Order::Go { .. } => self.go(now),
-            Order::Ponder(_) => {}
+            Order::Ponder(_) | Order::Submit(_) => {}
             Order::Over(outcome) => self.over(outcome, out),
         }
         for line in out[begun..].split(|b| *b == b'\n').filter(|line| !line.is_empty()) {
