@@ -6,6 +6,8 @@
 mod accounts;
 #[path = "csa/client.rs"]
 mod client;
+#[path = "csa/clocks.rs"]
+mod clocks;
 #[path = "csa/cuts.rs"]
 mod cuts;
 #[path = "csa/duel.rs"]
@@ -14,6 +16,8 @@ mod duel;
 mod grace;
 #[path = "csa/hostile.rs"]
 mod hostile;
+#[path = "csa/script.rs"]
+mod script;
 #[path = "csa/survival.rs"]
 mod survival;
 #[path = "csa/transcripts.rs"]
