@@ -6,25 +6,33 @@
 //! # Where it departs from shogi-server, whatever `compat` says
 //!
 //! * `#TIME_UP` is told at the instant, not when the mover speaks or a minute is over.
-//! * Who drops the line loses at once, also while the opponent is to move.
+//! * Who drops the line loses, also while the opponent is to move: at once, or after the `grace` time, in which the
+//!   same player may log in again and go on.
 //! * Both players are let go at the end of a CSA-mode game; a refused login is closed at once and stalls nobody.
 //! * `%%FORK` takes the number of moves it is given.
 //! * Spectators see the board after the move that completes a repetition.
-//! * Stop-watch games (`-060`) are refused with a word; floodgate's names wait for a schedule that is not there yet.
+//! * A stop-watch game (`-060`) without a main time is refused with a word.
 //!
 //! `compat = "protocol"` besides: `%TORYO` and `%KACHI` are told once and with their time, a buoy's moves took no
-//! time, `To_Move` is the side to move before the moves listed, and the start position counts for sennichite. An
-//! illegal move is not sent on, against the text, as no client can play it: it is kept as evidence.
+//! time, a stop-watch's byoyomi is not told, `To_Move` is the side to move before the moves listed, and the start
+//! position counts for sennichite. An illegal move is not sent on, against the text, as no client can play it: it is
+//! kept as evidence.
 
-mod calendar;
+mod arrange;
+pub(crate) mod calendar;
+pub mod clocks;
 mod commands;
 pub mod config;
 mod connection;
+mod door;
 mod entrants;
 pub mod event;
+mod grace;
 mod lobby;
+pub mod password;
 mod roster;
 mod spectators;
+mod waits;
 
 use crate::{
     bus::{self, Bus},
@@ -34,6 +42,7 @@ use crate::{
 };
 use config::{Limits, ServeConfig};
 use connection::{Hall, attend};
+use door::Door;
 use lobby::{Lobby, Match};
 use referee::{
     event::{GameId, Stamped},
@@ -75,6 +84,7 @@ pub struct League {
     config: Arc<ServeConfig>,
     bus: Arc<Bus>,
     roster: Arc<Roster>,
+    door: Door,
     next_game: GameId,
     keeper: JoinHandle<Result<(), StoreError>>,
 }
@@ -92,11 +102,12 @@ impl League {
         let opened = store.open_event(&head)?;
         let known = store.events()?.into_iter().find(|event| event.id == opened.event);
         let players = known.map(|event| event.players).unwrap_or_default();
+        let door = Door::new(&config, &path)?;
         let (bus, roster) = (Arc::new(Bus::default()), Arc::new(Roster::new(players.clone())));
         bus.happened(roster::opened(&config.name, players, opened.resumed));
         let writer = store.into_writer(opened.event, drop)?;
         let keeper = keep(&path, config.name.clone(), bus.clone(), roster.clone(), writer, shutdown.clone())?;
-        Ok(Self { config: Arc::new(config), bus, roster, next_game: opened.next_game, keeper })
+        Ok(Self { config: Arc::new(config), bus, roster, door, next_game: opened.next_game, keeper })
     }
 
     /// Serves until it is told to end and the last game is over.
@@ -106,7 +117,7 @@ impl League {
     pub async fn serve(self, listeners: Vec<TcpListener>, shutdown: Shutdown) -> Result<(), StoreError> {
         let (matches, mut arranged) = mpsc::unbounded_channel();
         let lobby = Lobby::new(self.config.clone(), self.roster.clone(), self.next_game, matches);
-        let hall = Hall { lobby: Arc::new(Mutex::new(lobby)), limits: self.config.limits };
+        let hall = Hall::new(&self.config, lobby, self.door);
         let (connections, games) = (TaskTracker::new(), TaskTracker::new());
         let pulse = Arc::new(Pulse::default());
         let beating = pulse.clone();

@@ -1,5 +1,6 @@
 #![doc = include_str!("store/SCHEMA.md")]
 
+mod accounts;
 mod database;
 mod error;
 mod insert;
@@ -11,6 +12,7 @@ mod row;
 mod tests;
 mod writer;
 
+pub use accounts::Account;
 pub use error::StoreError;
 pub use read::{EventSummary, FullGame, GameFilter, GameRow, GameState};
 pub use replay::Moves;
