@@ -3,12 +3,14 @@
 mod account;
 mod ad_hoc;
 mod calculator;
+mod log;
 mod play;
 mod serve;
 
 pub use account::account;
 pub use ad_hoc::ad_hoc;
 pub use calculator::sprt;
+pub use log::log;
 pub use play::{OpenScreen, Screen, run};
 pub use serve::serve;
 

@@ -182,7 +182,7 @@ impl Lobby {
         summary.declaration = declares.then(|| "Jishogi 1.1".to_owned());
         let view =
             Spectacle::new(summary.clone(), self.ids(&names), times[0], self.config.compat, bus::now());
-        self.games.insert(game, view);
+        self.list(game, view);
         self.event.as_mut()?.boards.insert(game, board);
         Some(summary)
     }

@@ -5,6 +5,7 @@ use super::{
     config::ServeConfig,
     door::Visitor,
     entrants::Event,
+    filing::Filer,
     grace::Entered,
     roster::Roster,
     spectators::{Shown, Spectacle},
@@ -16,6 +17,7 @@ use crate::{
         Seat,
         csa_host::{self, CsaHost, Place},
     },
+    store::{Aside, Asides},
 };
 use notation::csa::{
     game_name::{Entry, GameName, Wish, player_id},
@@ -50,7 +52,7 @@ pub enum Note {
     /// The same player has logged in again: leave.
     Replaced,
     /// The same player has logged in again, and goes on with its game there: hand it over and leave.
-    HandOver(oneshot::Sender<Offer>),
+    HandOver(oneshot::Sender<Box<Offer>>),
     /// The league closes.
     Closing,
 }
@@ -151,6 +153,9 @@ pub struct Lobby {
     /// Stamps given out this second, so that no two games have one id.
     stamps: HashMap<String, i64>,
     closing: bool,
+    /// What is kept beside the events.
+    pub(super) asides: Asides,
+    pub(super) filer: Filer,
     /// The event that pairs the players; `None`: whoever asks for the same game meets.
     pub(super) event: Option<Event>,
 }
@@ -185,6 +190,8 @@ impl Lobby {
             next_game,
             stamps: HashMap::new(),
             closing: false,
+            asides: Asides::default(),
+            filer: Filer::default(),
             event: None,
         }
     }
@@ -373,7 +380,7 @@ impl Lobby {
             .map(|key| self.players.get(&key).map_or_else(String::new, |player| player.id.clone()));
         let table = Table { pairing: self.pairing(game, &ids), setup, draws: 0, replays_draws: false };
         let view = Spectacle::new(summary.clone(), ids, time, self.config.compat, bus::now());
-        self.games.insert(game, view);
+        self.list(game, view);
         let seats = [(black, Color::Black), (white, Color::White)].map(|(key, color)| {
             let opening = table.setup.opening.clone();
             let place = Place { game, color, summary: summary.clone(), opening, compat: self.config.compat };
@@ -382,27 +389,24 @@ impl Lobby {
         let _closing = self.matches.send(Match { table, seats });
     }
 
+    /// Puts a game on the list.
+    pub(super) fn list(&mut self, game: GameId, view: Spectacle) {
+        self.asides.push(Aside::Named(game, view.id().to_owned()));
+        self.filer.arranged(game, &view);
+        self.games.insert(game, view);
+    }
+
     /// Seats a player and offers it the game.
     pub(super) fn offer(&mut self, key: Key, name: GameName, place: Place, tells: bool) -> Seat {
         let (game, color) = (place.game, place.color);
-        let (seat, host) = csa_host::seat(place);
+        let (seat, mut host) = csa_host::seat(place);
         if let Some(player) = self.players.get_mut(&key) {
             player.status = Status::InGame(name, color, Stage::AgreeWaiting);
             // A full mailbox drops the offer, and with it the seat: the game is lost by it.
+            host.keep(self.asides.clone());
             let _behind = player.mailbox.try_send(Note::Game(Box::new(Offer { host, game, tells })));
         }
         seat
-    }
-
-    /// The moves of the buoy of that name; it is used up by one.
-    fn take_buoy(&mut self, name: &GameName) -> Vec<String> {
-        let Some(buoy) = self.buoys.get_mut(name.as_str()) else { return vec![] };
-        buoy.left -= 1;
-        let moves = buoy.moves.clone();
-        if buoy.left <= 0 {
-            self.buoys.remove(name.as_str());
-        }
-        moves
     }
 
     fn setup(&self, game: GameId, summary: &Summary, time: TimeControl) -> Setup {

@@ -14,6 +14,8 @@ mod duel;
 mod grace;
 #[path = "csa/hostile.rs"]
 mod hostile;
+#[path = "csa/kept.rs"]
+mod kept;
 #[path = "csa/survival.rs"]
 mod survival;
 #[path = "csa/transcripts.rs"]

@@ -62,6 +62,11 @@ impl Host {
         rusqlite::Connection::open(self.dir.path().join("league.db")).unwrap()
     }
 
+    /// Where the league keeps its database.
+    pub fn dir(&self) -> &Path {
+        self.dir.path()
+    }
+
     fn stop(&mut self) {
         self.shutdown.finish.cancel();
         self.shutdown.adjourn.cancel();
