@@ -51,6 +51,8 @@ pub enum Command {
     Match(MatchArgs),
     /// Host a league over the network, by the CSA server protocol.
     Serve(ServeArgs),
+    /// Play with an engine on floodgate, or on any other CSA server.
+    Floodgate(FloodgateArgs),
     /// Tell what would go wrong with an engine in an event.
     Check(CheckArgs),
     /// Print standings, Elo and endings of an event in a database.
@@ -192,6 +194,22 @@ pub struct ServeArgs {
     /// How an event is played.
     #[command(flatten)]
     pub playing: PlayingArgs,
+}
+
+/// `renmei floodgate`.
+#[derive(Debug, Args)]
+pub struct FloodgateArgs {
+    /// The configuration file: the server, the login, the engine.
+    pub file: PathBuf,
+    /// The database; overrides the configuration.
+    #[arg(long, value_name = "FILE")]
+    pub db: Option<PathBuf>,
+    /// Games to play; overrides the configuration.
+    #[arg(long, value_name = "N")]
+    pub games: Option<u64>,
+    /// Print the final standings as JSON on stdout; everything else goes to stderr.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `renmei account`.

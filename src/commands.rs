@@ -3,6 +3,7 @@
 mod account;
 mod ad_hoc;
 mod calculator;
+mod floodgate;
 mod log;
 mod play;
 mod serve;
@@ -10,6 +11,7 @@ mod serve;
 pub use account::account;
 pub use ad_hoc::ad_hoc;
 pub use calculator::sprt;
+pub use floodgate::floodgate;
 pub use log::log;
 pub use play::{OpenScreen, Screen, run};
 pub use serve::serve;
@@ -123,6 +125,9 @@ pub fn report(args: &ReportArgs) -> Result<Exit, Failure> {
     let mut standings = Standings::new(&head.stages, event.players.len());
     store.replay(event.id, Moves::Without, &mut |stamped| standings.fold(&stamped.event))?;
     print(&Report::new(&head, &standings, event.closed), args.json);
+    if let Some(measured) = crate::floodgate::ratings::measured(event, &standings).filter(|_| !args.json) {
+        say!("\n{measured}");
+    }
     Ok(Exit::Done)
 }
 

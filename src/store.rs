@@ -134,6 +134,15 @@ impl Store {
         })
     }
 
+    /// Replaces the plan of an event, for reports: what is known of its players may have changed.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn replan(&self, event: EventId, plan: &str) -> Result<(), StoreError> {
+        let sql = "UPDATE events SET plan = ?2 WHERE id = ?1";
+        self.database.write(|conn| conn.execute(sql, (event.0, plan)).map(drop))
+    }
+
     /// Gives the store to the one thread that writes; `committed` gets every event back once it is on the disk.
     ///
     /// # Errors

@@ -156,6 +156,16 @@ impl Clock {
         Ok(Charged(counted))
     }
 
+    /// What another's clock has charged: it has ruled already, nothing is late. Without a word from it the time is
+    /// counted here.
+    pub fn settle(&mut self, charged: Option<Duration>, elapsed: Duration) -> Charged {
+        let charged = charged.unwrap_or_else(|| self.control.counted(elapsed));
+        if self.control.fixed.is_none() && self.control.is_timed() {
+            self.left = (self.left + self.control.increment).saturating_sub(charged);
+        }
+        Charged(charged)
+    }
+
     /// Byoyomi is consumed only after the main time, hence the comparison with everything there is for this move.
     fn is_late(&self, elapsed: Duration) -> bool {
         let judged = self.control.counted(elapsed.saturating_sub(self.control.margin));
@@ -179,6 +189,18 @@ impl Budget {
             nodes: own.nodes,
             depth: own.depth,
         }
+    }
+
+    /// Less of everything that `color` may use up in its turn: of the main time, and of the byoyomi behind it or of
+    /// the increment, as far as the main time is too short.
+    #[must_use]
+    pub fn without(mut self, time: Duration, color: Color) -> Self {
+        let own = color.index();
+        let rest = time.saturating_sub(self.left[own]);
+        self.left[own] = self.left[own].saturating_sub(time);
+        self.byoyomi[own] = self.byoyomi[own].saturating_sub(rest);
+        self.increment[own] = self.increment[own].saturating_sub(rest);
+        self
     }
 }
 

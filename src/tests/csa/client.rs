@@ -49,8 +49,12 @@ impl Host {
         Self { address, shutdown, thread: Some(thread), dir }
     }
 
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
     pub fn connect(&self) -> Client {
-        let stream = TcpStream::connect(self.address).unwrap();
+        let stream = TcpStream::connect(self.address()).unwrap();
         stream.set_nodelay(true).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         Client { reader: BufReader::new(stream.try_clone().unwrap()), stream }

@@ -58,9 +58,7 @@ fn a_record_of_every_game_is_written_as_floodgate_writes_it() {
     assert!(id.starts_with("league+t-600-10+sente+gote+20"), "{id}");
     let text = fs::read_to_string(file).unwrap();
     let rating = "'rating:sente+e358efa489f58062f10dd7316b65649e:gote+e358efa489f58062f10dd7316b65649e\n";
-    let told = concat!(
-        "+7776FU\nT0\n'** 35 -3334FU +2726FU\n-3334FU\nT0\n'** 100000\n%TORYO\n'P1-KY-KE-GI-KI-OU-KI-GI-KE-KY\n"
-    );
+    let told = "+7776FU\nT0\n'** 35 -3334FU +2726FU\n-3334FU\nT0\n'** 100000\n%TORYO\n'P1-KY-KE-GI-KI-OU-KI-GI-KE-KY\n";
     assert!(text.starts_with("V2\nN+sente\nN-gote\n'Max_Moves:256\n"), "{text}");
     assert!(text.contains(&format!("$EVENT:{id}\n")) && text.contains(told), "{text}");
     assert!(
