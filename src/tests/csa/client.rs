@@ -11,7 +11,7 @@ use std::{
 use tempfile::TempDir;
 
 /// Longer than anything here may take on a slow machine.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A running league.
 pub struct Host {
