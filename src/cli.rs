@@ -65,6 +65,8 @@ pub enum Command {
     Import(ImportArgs),
     /// Say who may log in to a league that has accounts or invitations.
     Account(AccountArgs),
+    /// Print what was said over the network in a game, line by line.
+    Log(LogArgs),
     /// Compute an SPRT, Elo and their bounds from counts.
     Sprt(SprtArgs),
     /// Print a completion script for a shell.
@@ -256,6 +258,26 @@ pub enum AccountCommand {
         /// The player's name.
         name: String,
     },
+}
+
+/// `renmei log`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Each line: the time in UTC, whose line, `<` from the player or `>` to it, and what was said; whatever a terminal would
+not print as it is, is escaped.
+
+Examples:
+  renmei log 7 --db league.db
+  renmei log league+t-600-10+gps+fairy+20261121120000")]
+pub struct LogArgs {
+    /// The game: its number, or its Game_ID.
+    pub game: String,
+    /// The database.
+    #[arg(long, value_name = "FILE", default_value = "league.db")]
+    pub db: PathBuf,
+    /// The event, by name; by default the last one.
+    #[arg(long, value_name = "NAME")]
+    pub event: Option<String>,
 }
 
 /// `renmei check`.

@@ -4,6 +4,7 @@ mod account;
 mod ad_hoc;
 mod calculator;
 mod floodgate;
+mod log;
 mod play;
 mod serve;
 
@@ -11,6 +12,7 @@ pub use account::account;
 pub use ad_hoc::ad_hoc;
 pub use calculator::sprt;
 pub use floodgate::floodgate;
+pub use log::log;
 pub use play::{OpenScreen, Screen, run};
 pub use serve::serve;
 

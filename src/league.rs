@@ -27,6 +27,7 @@ mod connection;
 mod door;
 mod entrants;
 pub mod event;
+mod filing;
 mod grace;
 mod lobby;
 pub mod password;
@@ -38,11 +39,12 @@ use crate::{
     bus::{self, Bus},
     play::{Surroundings, play},
     pulse::Pulse,
-    store::{EventHead, Store, StoreError},
+    store::{Asides, EventHead, Store, StoreError, StoredBuoy, Writer},
 };
 use config::{Limits, ServeConfig};
 use connection::{Hall, attend};
 use door::Door;
+use filing::Filer;
 use lobby::{Lobby, Match};
 use referee::{
     event::{GameId, Stamped},
@@ -85,6 +87,10 @@ pub struct League {
     bus: Arc<Bus>,
     roster: Arc<Roster>,
     door: Door,
+    buoys: Vec<StoredBuoy>,
+    asides: Asides,
+    filer: Filer,
+    filing: Option<JoinHandle<()>>,
     next_game: GameId,
     keeper: JoinHandle<Result<(), StoreError>>,
 }
@@ -105,9 +111,19 @@ impl League {
         let door = Door::new(&config, &path)?;
         let (bus, roster) = (Arc::new(Bus::default()), Arc::new(Roster::new(players.clone())));
         bus.happened(roster::opened(&config.name, players, opened.resumed));
-        let writer = store.into_writer(opened.event, drop)?;
-        let keeper = keep(&path, config.name.clone(), bus.clone(), roster.clone(), writer, shutdown.clone())?;
-        Ok(Self { config: Arc::new(config), bus, roster, door, next_game: opened.next_game, keeper })
+        let buoys = store.buoys(opened.event)?;
+        let thread = |source| StoreError::Thread { path: path.clone(), source: Arc::new(source) };
+        let open = |records| Filer::open(records, path.clone(), config.name.clone());
+        let filing = config.records.clone().map(open).transpose().map_err(thread)?;
+        let (filer, filing) = filing.map_or_else(Default::default, |(filer, thread)| (filer, Some(thread)));
+        let told = filer.clone();
+        let writer = store.into_writer(opened.event, move |batch| told.committed(&batch))?;
+        let (name, asides) = (config.name.clone(), Asides::default());
+        let keeper =
+            Keeper { name, bus: bus.clone(), roster: roster.clone(), asides: asides.clone(), writer };
+        let keeper = keep(&path, keeper, shutdown.clone())?;
+        let (config, next_game) = (Arc::new(config), opened.next_game);
+        Ok(Self { config, bus, roster, door, buoys, asides, filer, filing, next_game, keeper })
     }
 
     /// Serves until it is told to end and the last game is over.
@@ -116,7 +132,9 @@ impl League {
     /// When the database has failed.
     pub async fn serve(self, listeners: Vec<TcpListener>, shutdown: Shutdown) -> Result<(), StoreError> {
         let (matches, mut arranged) = mpsc::unbounded_channel();
-        let lobby = Lobby::new(self.config.clone(), self.roster.clone(), self.next_game, matches);
+        let mut lobby = Lobby::new(self.config.clone(), self.roster.clone(), self.next_game, matches);
+        (lobby.asides, lobby.filer) = (self.asides, self.filer.clone());
+        lobby.know(self.buoys);
         let hall = Hall::new(&self.config, lobby, self.door);
         let (connections, games) = (TaskTracker::new(), TaskTracker::new());
         let pulse = Arc::new(Pulse::default());
@@ -148,7 +166,10 @@ impl League {
         connections.close();
         let _strangers_stay_behind = tokio::time::timeout(FAREWELL, connections.wait()).await;
         self.bus.note(bus::Note::Stop { adjourn: false });
-        self.keeper.join().unwrap_or(Ok(()))
+        let kept = self.keeper.join().unwrap_or(Ok(()));
+        self.filer.close();
+        self.filing.map(JoinHandle::join);
+        kept
     }
 }
 
@@ -239,17 +260,23 @@ impl Drop for Counted {
     }
 }
 
-/// The thread that brings everything from the bus to the store.
-fn keep(
-    path: &Path,
+/// What goes from the bus to the store.
+struct Keeper {
     name: String,
     bus: Arc<Bus>,
     roster: Arc<Roster>,
-    writer: crate::store::Writer,
+    asides: Asides,
+    writer: Writer,
+}
+
+/// The thread that brings everything from the bus to the store.
+fn keep(
+    path: &Path,
+    keeper: Keeper,
     shutdown: Shutdown,
 ) -> Result<JoinHandle<Result<(), StoreError>>, StoreError> {
     let work = move || {
-        let kept = pump(&name, &bus, &roster, &writer).and_then(|()| writer.finish().map(drop));
+        let kept = keeper.pump().and_then(|()| keeper.writer.finish().map(drop));
         if kept.is_err() {
             shutdown.finish.cancel();
             shutdown.adjourn.cancel();
@@ -260,24 +287,27 @@ fn keep(
     thread.map_err(|source| StoreError::Thread { path: path.to_owned(), source: Arc::new(source) })
 }
 
-fn pump(name: &str, bus: &Bus, roster: &Roster, writer: &crate::store::Writer) -> Result<(), StoreError> {
-    let mut notes = Vec::new();
-    loop {
-        bus.drain(&mut notes);
-        let mut batch: Vec<Stamped> = vec![];
-        // Players come before the first game they are in; they are entered before that game begins.
-        batch.extend(roster.news(name).map(|event| Stamped { at: bus::now(), event }));
-        let mut over = false;
-        for note in notes.drain(..) {
-            match note {
-                bus::Note::Event(stamped) => batch.push(stamped),
-                bus::Note::Stop { .. } => over = true,
-                bus::Note::Free(_) => {}
+impl Keeper {
+    fn pump(&self) -> Result<(), StoreError> {
+        let mut notes = Vec::new();
+        loop {
+            self.bus.drain(&mut notes);
+            let mut batch: Vec<Stamped> = vec![];
+            // Players come before the first game they are in; they are entered before that game begins.
+            batch.extend(self.roster.news(&self.name).map(|event| Stamped { at: bus::now(), event }));
+            let mut over = false;
+            for note in notes.drain(..) {
+                match note {
+                    bus::Note::Event(stamped) => batch.push(stamped),
+                    bus::Note::Stop { .. } => over = true,
+                    bus::Note::Free(_) => {}
+                }
             }
-        }
-        writer.write(batch)?;
-        if over {
-            return Ok(());
+            self.writer.write(batch)?;
+            self.writer.keep(self.asides.take())?;
+            if over {
+                return Ok(());
+            }
         }
     }
 }

@@ -17,6 +17,7 @@ fn main() -> ExitCode {
         Command::Report(args) => commands::report(&args),
         Command::Watch(args) => screen::watch(&args),
         Command::Account(args) => commands::account(&args),
+        Command::Log(args) => commands::log(&args),
         Command::Sprt(args) => commands::sprt(&args),
         Command::Completions { shell } => commands::completions(shell),
         Command::Check(args) => commands::check(&args),

@@ -5,6 +5,7 @@ mod database;
 mod error;
 mod insert;
 mod lock;
+mod network;
 mod read;
 mod replay;
 mod row;
@@ -14,6 +15,7 @@ mod writer;
 
 pub use accounts::Account;
 pub use error::StoreError;
+pub use network::{Aside, Asides, StoredBuoy, Tape, TapeLine, TapePiece, Way};
 pub use read::{EventSummary, FullGame, GameFilter, GameRow, GameState};
 pub use replay::Moves;
 pub use writer::Writer;

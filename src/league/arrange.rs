@@ -11,6 +11,7 @@ use crate::{
         Seat,
         csa_host::{self, Place},
     },
+    store::Aside,
 };
 use notation::csa::{
     game_name::{GameName, Wish},
@@ -51,7 +52,7 @@ impl Lobby {
         let table = Table { pairing: self.pairing(game, &ids, round), setup, draws: 0, replays_draws: false };
         let view =
             Spectacle::new(summary.clone(), ids, times, self.config.unit(), self.config.compat, bus::now());
-        self.games.insert(game, view);
+        self.list(game, view);
         let seats = [(players[0], Color::Black), (players[1], Color::White)].map(|(key, color)| {
             let place = self.place(game, color, summary.clone(), table.setup.opening.clone());
             self.offer(key, name.clone(), place, color == Color::Black)
@@ -59,12 +60,20 @@ impl Lobby {
         let _closing = self.matches.send(Match { table, seats });
     }
 
+    /// Puts a game on the list.
+    pub(super) fn list(&mut self, game: GameId, view: Spectacle) {
+        self.asides.push(Aside::Named(game, view.id().to_owned()));
+        self.filer.arranged(game, &view);
+        self.games.insert(game, view);
+    }
+
     /// Seats a player and offers it the game.
     pub(super) fn offer(&mut self, key: Key, name: GameName, place: Place, tells: bool) -> Seat {
         let (game, color) = (place.game, place.color);
-        let (seat, host) = csa_host::seat(place);
+        let (seat, mut host) = csa_host::seat(place);
         if let Some(player) = self.players.get_mut(&key) {
             player.status = Status::InGame(name, color, Stage::AgreeWaiting);
+            host.keep(self.asides.clone());
             // A full mailbox drops the offer, and with it the seat: the game is lost by it.
             let _behind = player.mailbox.try_send(Note::Game(Box::new(Offer { host, game, tells })));
         }
@@ -82,17 +91,6 @@ impl Lobby {
             agreement: Duration::from_secs(self.config.agreement),
             unit: self.config.unit(),
         }
-    }
-
-    /// The moves of the buoy of that name; it is used up by one.
-    fn take_buoy(&mut self, name: &GameName) -> Vec<String> {
-        let Some(buoy) = self.buoys.get_mut(name.as_str()) else { return vec![] };
-        buoy.left -= 1;
-        let moves = buoy.moves.clone();
-        if buoy.left <= 0 {
-            self.buoys.remove(name.as_str());
-        }
-        moves
     }
 
     fn setup(&self, game: GameId, summary: &Summary, times: [TimeControl; 2]) -> Setup {

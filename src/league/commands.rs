@@ -4,7 +4,10 @@ use super::{
     lobby::{Buoy, Key, Lobby, Status},
     spectators::apply,
 };
-use crate::seat::printable;
+use crate::{
+    seat::printable,
+    store::{Aside, StoredBuoy},
+};
 use notation::csa::{
     game_name::{BadGameName, GameName, Wish},
     wire::Command,
@@ -125,8 +128,36 @@ impl Lobby {
             return self.error(key, &format!("wrong moves: {}", printable(moves.as_bytes())));
         };
         let owner = self.players.get(&key).map_or_else(String::new, |player| player.id.clone());
-        self.buoys.insert(game, Buoy { moves: read, owner, left: count });
+        self.buoys.insert(game.clone(), Buoy { moves: read, owner, left: count });
+        self.keep_buoy(&game);
         self.say(key, "##[SETBUOY] +OK\n".to_owned());
+    }
+
+    /// The moves of the buoy of that name; it is used up by one.
+    pub(super) fn take_buoy(&mut self, name: &GameName) -> Vec<String> {
+        let Some(buoy) = self.buoys.get_mut(name.as_str()) else { return vec![] };
+        buoy.left -= 1;
+        let moves = buoy.moves.clone();
+        if buoy.left <= 0 {
+            self.buoys.remove(name.as_str());
+        }
+        self.keep_buoy(name.as_str());
+        moves
+    }
+
+    /// Takes up the buoys that were there before.
+    pub fn know(&mut self, stored: Vec<StoredBuoy>) {
+        let buoy = |StoredBuoy { name, moves, owner, left }| (name, Buoy { moves, owner, left });
+        self.buoys.extend(stored.into_iter().map(buoy));
+    }
+
+    /// What has become of the buoy of that name outlives the program.
+    fn keep_buoy(&self, name: &str) {
+        let stored = self.buoys.get(name).map(|Buoy { moves, owner, left }| {
+            let (moves, owner) = (moves.clone(), owner.clone());
+            Aside::Buoy(StoredBuoy { name: name.to_owned(), moves, owner, left: *left })
+        });
+        self.asides.push(stored.unwrap_or_else(|| Aside::NoBuoy(name.to_owned())));
     }
 
     fn delete_buoy(&mut self, key: Key, game: &str) {
@@ -139,6 +170,7 @@ impl Lobby {
             ),
             _ => {
                 self.buoys.remove(game);
+                self.keep_buoy(game);
                 self.say(key, "##[DELETEBUOY] +OK\n".to_owned());
             }
         }

@@ -39,6 +39,8 @@ pub struct ServeConfig {
     /// With `login = "invitation"`: names, each followed by `:` and the hash of the trip it has to show, if any.
     #[serde(skip_serializing)]
     pub invited: Vec<String>,
+    /// Where a record of every game is written, `YYYY/MM/DD/<Game_ID>.csa`, relative to the configuration file.
+    pub records: Option<PathBuf>,
     /// Seconds that a running game is held for a player whose line dropped; by default 60, and 0, which loses at once,
     /// where `compat` is shogi-server's.
     pub grace: Option<u64>,
@@ -104,6 +106,7 @@ impl Default for ServeConfig {
             count_start_position: None,
             login: Login::Open,
             invited: vec![],
+            records: None,
             grace: None,
             agreement: 120,
             time_unit: Counted::Sec,
@@ -222,7 +225,10 @@ impl ServeConfig {
         file.serve.checked(path)
     }
 
-    fn checked(self, path: &Path) -> Result<Self, ServeConfigError> {
+    fn checked(mut self, path: &Path) -> Result<Self, ServeConfigError> {
+        if let (Some(records), Some(directory)) = (&mut self.records, path.parent()) {
+            *records = directory.join(&records);
+        }
         match self.fault() {
             Some((key, why)) => Err(ServeConfigError::Value { file: path.to_owned(), key, why }),
             None => Ok(self),

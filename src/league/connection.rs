@@ -88,7 +88,7 @@ enum Heard {
     Writable,
     Rings,
     Verdict(bool),
-    Seat(Option<Offer>),
+    Seat(Option<Box<Offer>>),
 }
 
 pub(super) struct Player {
@@ -114,7 +114,7 @@ struct Connection {
     unheard: Vec<u8>,
     player: Option<Player>,
     /// The seat in a game that goes on, as soon as the player's former connection gives it up.
-    awaits: Option<oneshot::Receiver<Offer>>,
+    awaits: Option<oneshot::Receiver<Box<Offer>>>,
     seat: Option<Offer>,
     attempts: u32,
     opened: Instant,
@@ -219,12 +219,12 @@ impl Connection {
         }
     }
 
-    fn sit_down(&mut self, seat: Option<Offer>) {
+    fn sit_down(&mut self, seat: Option<Box<Offer>>) {
         self.awaits = None;
         match (seat, &self.player) {
             (Some(mut seat), _) => {
                 seat.host.come_back(Instant::now(), &mut self.pending);
-                self.seat = Some(seat);
+                self.seat = Some(*seat);
             }
             // The game had ended in the meantime.
             (None, Some(player)) if player.extended => self.hall.lobby().free(player.key),
@@ -277,8 +277,8 @@ impl Connection {
 
     fn line(&mut self, bytes: &[u8], at: Instant) {
         let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
-        if let Some(seat) = &self.seat {
-            seat.host.received(bytes);
+        if let Some(seat) = &mut self.seat {
+            seat.host.received(bytes, at);
         }
         let text = String::from_utf8_lossy(bytes);
         let Ok(line) = text.parse::<ClientLine>();
@@ -375,7 +375,7 @@ impl Connection {
     }
 
     fn agree(&mut self, key: Key) {
-        if self.seat.as_mut().is_some_and(|seat| seat.host.go_on(&mut self.pending)) {
+        if self.seat.as_mut().is_some_and(|seat| seat.host.go_on(Instant::now(), &mut self.pending)) {
             return;
         }
         let agreed = self.seat.as_mut().is_some_and(|seat| seat.host.agree());
@@ -456,10 +456,10 @@ impl Connection {
         }
     }
 
-    fn hand_over(&mut self, to: oneshot::Sender<Offer>) {
+    fn hand_over(&mut self, to: oneshot::Sender<Box<Offer>>) {
         if let Some(seat) = self.seat.take() {
             // A new connection that is gone by now loses the game with its seat.
-            let _gone = to.send(seat);
+            let _gone = to.send(Box::new(seat));
         }
         self.close();
     }

@@ -122,7 +122,7 @@ const DECOY: &str =
 /// Linux knows a niceness for each thread; elsewhere the program has but one, and it stays as it is.
 fn yield_to_games() {
     #[cfg(target_os = "linux")]
-    let _refused = rustix::process::setpriority_process(None, 10);
+    let _refused = rustix::process::setpriority_process(None, 5);
 }
 
 #[cfg(test)]

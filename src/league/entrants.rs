@@ -178,7 +178,7 @@ impl Lobby {
         summary.declaration = declares.then(|| "Jishogi 1.1".to_owned());
         let (ids, unit, compat) = (self.ids(&names), self.config.unit(), self.config.compat);
         let view = Spectacle::new(summary.clone(), ids, times, unit, compat, bus::now());
-        self.games.insert(game, view);
+        self.list(game, view);
         self.event.as_mut()?.boards.insert(game, board);
         Some(summary)
     }

@@ -3,7 +3,7 @@
 
 use super::{
     Counts, FAREWELL, accept, config::ServeConfig, connection::Hall, door::Door, entrants::Event,
-    lobby::Lobby,
+    filing::Filer, lobby::Lobby,
 };
 use crate::{
     plan::Plan,
@@ -26,7 +26,8 @@ pub struct Doors {
     hall: Hall,
     hosting: Hosting,
     leave: CancellationToken,
-    thread: Option<JoinHandle<()>>,
+    threads: [Option<JoinHandle<()>>; 2],
+    filer: Filer,
 }
 
 impl Doors {
@@ -37,16 +38,21 @@ impl Doors {
     pub fn open(config: ServeConfig, plan: &Plan, listeners: Vec<TcpListener>) -> io::Result<Self> {
         let (wait, missing) = (Duration::from_secs(config.wait), config.missing);
         let door = Door::new(&config, &plan.database).map_err(io::Error::other)?;
+        let open = |records| Filer::open(records, plan.database.clone(), plan.name.clone());
+        let filing = config.records.clone().map(open).transpose()?;
         let config = Arc::new(config);
         let hall = Hall::new(&config, Lobby::of_event(config.clone(), Event::of(plan)), door);
-        let hosting = Hosting { guests: Arc::new(Network(hall.clone())), wait, missing };
+        let asides = hall.lobby().asides.clone();
+        let (filer, filing) = filing.map_or_else(Default::default, |(filer, thread)| (filer, Some(thread)));
+        hall.lobby().filer = filer.clone();
+        let hosting = Hosting { guests: Arc::new(Network(hall.clone())), wait, missing, asides };
         let leave = CancellationToken::new();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let (inside, over) = (hall.clone(), leave.clone());
         let thread = thread::Builder::new().name("network".to_owned()).spawn(move || {
             runtime.block_on(receive(listeners, inside, over));
         })?;
-        Ok(Self { hall, hosting, leave, thread: Some(thread) })
+        Ok(Self { hall, hosting, leave, threads: [Some(thread), filing], filer })
     }
 
     /// Where the dispatcher finds its guests.
@@ -57,8 +63,9 @@ impl Doors {
 
     /// Shows spectators what was committed.
     pub fn show(&self) -> impl FnMut(&[Stamped]) + Send + use<> {
-        let hall = self.hall.clone();
+        let (hall, filer) = (self.hall.clone(), self.filer.clone());
         move |batch| {
+            filer.committed(batch);
             let mut lobby = hall.lobby();
             batch.iter().for_each(|stamped| lobby.happened(stamped));
         }
@@ -68,7 +75,8 @@ impl Doors {
 impl Drop for Doors {
     fn drop(&mut self) {
         self.leave.cancel();
-        if let Some(thread) = self.thread.take() {
+        self.filer.close();
+        for thread in self.threads.iter_mut().filter_map(Option::take) {
             let _panicked_already_told = thread.join();
         }
     }

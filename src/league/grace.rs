@@ -17,7 +17,7 @@ pub struct Entered {
     /// The login.
     pub key: Key,
     /// The player's seat in a game that goes on, once its former connection has given it up.
-    pub seat: Option<oneshot::Receiver<Offer>>,
+    pub seat: Option<oneshot::Receiver<Box<Offer>>>,
 }
 
 impl Lobby {

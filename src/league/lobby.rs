@@ -5,6 +5,7 @@ use super::{
     config::ServeConfig,
     door::Visitor,
     entrants::Event,
+    filing::Filer,
     grace::Entered,
     roster::Roster,
     spectators::{Shown, Spectacle},
@@ -12,6 +13,7 @@ use super::{
 use crate::{
     play::Table,
     seat::{Seat, csa_host::CsaHost},
+    store::Asides,
 };
 use notation::csa::{
     game_name::{Entry, GameName, Wish, player_id},
@@ -39,7 +41,7 @@ pub enum Note {
     /// The same player has logged in again: leave.
     Replaced,
     /// The same player has logged in again, and goes on with its game there: hand it over and leave.
-    HandOver(oneshot::Sender<Offer>),
+    HandOver(oneshot::Sender<Box<Offer>>),
     /// The league closes.
     Closing,
 }
@@ -140,6 +142,9 @@ pub struct Lobby {
     /// Stamps given out this second, so that no two games have one id.
     pub(super) stamps: HashMap<String, i64>,
     pub(super) closing: bool,
+    /// What is kept beside the events.
+    pub(super) asides: Asides,
+    pub(super) filer: Filer,
     /// The event that pairs the players; `None`: whoever asks for the same game meets.
     pub(super) event: Option<Event>,
 }
@@ -174,6 +179,8 @@ impl Lobby {
             next_game,
             stamps: HashMap::new(),
             closing: false,
+            asides: Asides::default(),
+            filer: Filer::default(),
             event: None,
         }
     }

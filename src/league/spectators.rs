@@ -162,8 +162,21 @@ impl Spectacle {
         summary
     }
 
+    /// The players with their trips, black first.
+    #[must_use]
+    pub fn ids(&self) -> &[String; 2] {
+        &self.ids
+    }
+
+    /// When it was arranged, in ms since 1970.
+    #[must_use]
+    pub fn at(&self) -> i64 {
+        self.at
+    }
+
     /// The record so far, as shogi-server writes it.
-    fn record(&self) -> String {
+    #[must_use]
+    pub fn record(&self) -> String {
         let Summary { names, max_moves, .. } = &self.summary;
         let mut text = format!(
             "V2\nN+{}\nN-{}\n'Max_Moves:{}\n'Least_Time_Per_Move:{}\n{}$EVENT:{}\n$START_TIME:{}\n",

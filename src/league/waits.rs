@@ -21,7 +21,7 @@ pub(super) async fn next_order(seat: &mut Option<Offer>) -> Option<Order> {
     }
 }
 
-pub(super) async fn handed_over(awaits: &mut Option<oneshot::Receiver<Offer>>) -> Option<Offer> {
+pub(super) async fn handed_over(awaits: &mut Option<oneshot::Receiver<Box<Offer>>>) -> Option<Box<Offer>> {
     match awaits {
         Some(seat) => seat.await.ok(),
         None => std::future::pending().await,

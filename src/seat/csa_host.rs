@@ -4,6 +4,7 @@
 //! buffer. Whoever owns the socket carries them (`league`).
 
 use super::{ActorEnd, Seat, pair, printable};
+use crate::store::{Asides, Tape, Way};
 use notation::csa::{
     move_from_csa,
     summary::{Summary, TimeUnit},
@@ -75,6 +76,8 @@ pub struct CsaHost {
     left: bool,
     /// What was said since it was last asked for, for spectators, with the time units charged.
     heard: Vec<(String, u64)>,
+    /// What is said, word for word, if it is kept.
+    tape: Option<Tape>,
     /// What a player who comes back is told once it agrees to go on.
     unsaid: Vec<u8>,
 }
@@ -112,6 +115,7 @@ pub fn seat(place: Place) -> (Seat, CsaHost) {
         resigned: false,
         left: false,
         heard: vec![],
+        tape: None,
         unsaid: vec![],
         place,
     };
@@ -152,9 +156,15 @@ impl CsaHost {
         matches!(self.phase, Phase::Playing | Phase::Returning) && !self.left
     }
 
+    /// Keeps every line of the game from now on.
+    pub fn keep(&mut self, asides: Asides) {
+        self.tape = Some(Tape::new(self.place.game, self.place.color, asides));
+    }
+
     /// A line was read, for the record of a dispute.
-    pub fn received(&self, line: &[u8]) {
+    pub fn received(&mut self, line: &[u8], at: Instant) {
         self.end.trace.received(line);
+        self.tape.iter_mut().for_each(|tape| tape.line(at, Way::Received, line));
     }
 
     /// Moves and special words heard since this was last asked, with the time units charged.
@@ -251,7 +261,7 @@ impl CsaHost {
         if returning && self.phase == Phase::Over {
             self.catch_up(out);
         }
-        self.sent(&out[begun..]);
+        self.sent(&out[begun..], now);
     }
 
     fn carry_out(&mut self, order: Order, now: Instant, out: &mut Vec<u8>) {
@@ -264,9 +274,13 @@ impl CsaHost {
         }
     }
 
-    fn sent(&self, lines: &[u8]) {
+    fn sent(&mut self, lines: &[u8], at: Instant) {
         for line in lines.split(|b| *b == b'\n').filter(|line| !line.is_empty()) {
             self.end.trace.sent(line);
+            self.tape.iter_mut().for_each(|tape| tape.line(at, Way::Sent, line));
+        }
+        if self.phase == Phase::Over {
+            self.tape = None;
         }
     }
 
@@ -279,17 +293,17 @@ impl CsaHost {
             self.place.summary.to_move = Color::from(self.position.turn());
         }
         self.offer(now, out);
-        self.sent(&out[begun..]);
+        self.sent(&out[begun..], now);
     }
 
     /// The player agrees to go on; whether that was a thing to say now.
-    pub fn go_on(&mut self, out: &mut Vec<u8>) -> bool {
+    pub fn go_on(&mut self, at: Instant, out: &mut Vec<u8>) -> bool {
         let now = self.phase == Phase::Returning;
         if now {
             self.phase = Phase::Playing;
             let begun = out.len();
             self.catch_up(out);
-            self.sent(&out[begun..]);
+            self.sent(&out[begun..], at);
         }
         now
     }

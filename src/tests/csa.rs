@@ -16,6 +16,8 @@ mod duel;
 mod grace;
 #[path = "csa/hostile.rs"]
 mod hostile;
+#[path = "csa/kept.rs"]
+mod kept;
 #[path = "csa/script.rs"]
 mod script;
 #[path = "csa/survival.rs"]

@@ -11,7 +11,7 @@ use std::{
 use tempfile::TempDir;
 
 /// Longer than anything here may take on a slow machine.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A running league.
 pub struct Host {
@@ -64,6 +64,11 @@ impl Host {
     pub fn end(&mut self) -> rusqlite::Connection {
         self.stop();
         rusqlite::Connection::open(self.dir.path().join("league.db")).unwrap()
+    }
+
+    /// Where the league keeps its database.
+    pub fn dir(&self) -> &Path {
+        self.dir.path()
     }
 
     fn stop(&mut self) {

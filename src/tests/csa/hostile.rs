@@ -265,19 +265,19 @@ fn connections_beyond_the_limit_of_an_address_are_not_let_in() {
 fn a_flood_of_logins_lets_nobody_in_and_costs_a_game_nothing() {
     let mut host = with_accounts(config(), &["sente", "gote", "late"]);
     let duel = Duel::begin(&host, ["word", "word"]);
-    let mut guessers: Vec<_> = (0..100).map(|_| host.connect()).collect();
+    let mut guessers: Vec<_> = (0..30).map(|_| host.connect()).collect();
     for (n, guesser) in guessers.iter_mut().enumerate() {
         let name = ["late", "sente", "nobody"][n % 3];
         guesser.say(&format!("LOGIN {name} t-600-10,guess{n}\nLOGIN {name} guess{n} x1"));
     }
     let mut late = host.connect();
     late.say("LOGIN late word x1");
-    drop(guessers.split_off(40)); // who leaves is not waited for
+    drop(guessers.split_off(10)); // who leaves is not waited for
     for guesser in &mut guessers {
         guesser.hears(&["LOGIN:incorrect"]);
     }
     late.hears(&["LOGIN:late OK"]);
-    let plies = duel.end("100 guesses at once");
+    let plies = duel.end("60 guesses at once");
     assert_eq!(first_game(&mut host), resigned_after(plies));
 }
 
