@@ -32,6 +32,8 @@ pub struct ServeConfig {
     pub count_start_position: Option<bool>,
     /// How long both players of a game have to agree to it, in seconds.
     pub agreement: u64,
+    /// Whether those who watch the moves of a game (`%%MONITOR2`) see what players say of them.
+    pub comments: bool,
     /// What time is counted in.
     pub time_unit: Counted,
     /// Players with a time of their own.
@@ -78,6 +80,7 @@ impl Default for ServeConfig {
             declaration: Declaration::Csa27,
             count_start_position: None,
             agreement: 120,
+            comments: false,
             time_unit: Counted::Sec,
             time: vec![],
             wait: 120,

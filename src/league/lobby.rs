@@ -265,6 +265,13 @@ impl Lobby {
         self.await_round(key);
     }
 
+    /// A player says what it thinks of a move that it wants to make.
+    pub fn commented(&mut self, game: GameId, mv: &str, comment: &str) {
+        if let Some(view) = self.games.get_mut(&game).filter(|_| self.config.comments) {
+            view.commented(mv, comment);
+        }
+    }
+
     /// A move was heard in a game.
     pub fn moved(&mut self, game: GameId, mv: String, seconds: u64) {
         let shown = self.games.get_mut(&game).map(|view| view.moved(mv, seconds));

@@ -6,6 +6,8 @@
 mod client;
 #[path = "csa/clocks.rs"]
 mod clocks;
+#[path = "csa/comments.rs"]
+mod comments;
 #[path = "csa/script.rs"]
 mod script;
 #[path = "csa/survival.rs"]
