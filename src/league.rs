@@ -10,6 +10,8 @@
 //! * Both players are let go at the end of a CSA-mode game; a refused login is closed at once and stalls nobody.
 //! * `%%FORK` takes the number of moves it is given.
 //! * Spectators see the board after the move that completes a repetition.
+//! * Rounds by the clock are paired by an optimal matching, players without a trip among them; byes and colours are
+//!   shared out. shogi-server tries some hundred ways, gives byes by chance, and does not call who shows no trip.
 //! * A stop-watch game (`-060`) without a main time is refused with a word.
 //!
 //! `compat = "protocol"` besides: `%TORYO` and `%KACHI` are told once and with their time, a buoy's moves took no
@@ -24,18 +26,22 @@ pub mod config;
 mod connection;
 mod entrants;
 pub mod event;
+mod ledger;
 mod lobby;
+pub mod ratings;
 mod roster;
+pub mod rounds;
 mod spectators;
 
 use crate::{
     bus::{self, Bus},
     play::{Surroundings, play},
     pulse::Pulse,
-    store::{EventHead, Store, StoreError},
+    store::{EventHead, EventId, Moves, Store, StoreError},
 };
 use config::{Limits, ServeConfig};
 use connection::{Hall, attend};
+use ledger::Ledger;
 use lobby::{Lobby, Match};
 use referee::{
     event::{GameId, Stamped},
@@ -78,7 +84,9 @@ pub struct League {
     bus: Arc<Bus>,
     roster: Arc<Roster>,
     next_game: GameId,
+    ledger: Ledger,
     keeper: JoinHandle<Result<(), StoreError>>,
+    rater: JoinHandle<()>,
 }
 
 impl League {
@@ -96,9 +104,19 @@ impl League {
         let players = known.map(|event| event.players).unwrap_or_default();
         let (bus, roster) = (Arc::new(Bus::default()), Arc::new(Roster::new(players.clone())));
         bus.happened(roster::opened(&config.name, players, opened.resumed));
+        let ledger = Ledger::default();
+        store.replay(opened.event, Moves::Without, &mut |stamped| ledger.fold(stamped))?;
         let writer = store.into_writer(opened.event, drop)?;
-        let keeper = keep(&path, config.name.clone(), bus.clone(), roster.clone(), writer, shutdown.clone())?;
-        Ok(Self { config: Arc::new(config), bus, roster, next_game: opened.next_game, keeper })
+        let pump = Pump {
+            name: config.name.clone(),
+            bus: bus.clone(),
+            roster: roster.clone(),
+            ledger: ledger.clone(),
+        };
+        let keeper = keep(&path, pump, writer, shutdown.clone())?;
+        let config = Arc::new(config);
+        let rater = rate(&path, opened.event, config.clone(), ledger.clone(), roster.clone())?;
+        Ok(Self { config, bus, roster, next_game: opened.next_game, ledger, keeper, rater })
     }
 
     /// Serves until it is told to end and the last game is over.
@@ -107,7 +125,8 @@ impl League {
     /// When the database has failed.
     pub async fn serve(self, listeners: Vec<TcpListener>, shutdown: Shutdown) -> Result<(), StoreError> {
         let (matches, mut arranged) = mpsc::unbounded_channel();
-        let lobby = Lobby::new(self.config.clone(), self.roster.clone(), self.next_game, matches);
+        let mut lobby = Lobby::new(self.config.clone(), self.roster.clone(), self.next_game, matches);
+        lobby.ledger = self.ledger.clone();
         let hall = Hall { lobby: Arc::new(Mutex::new(lobby)), limits: self.config.limits };
         let (connections, games) = (TaskTracker::new(), TaskTracker::new());
         let pulse = Arc::new(Pulse::default());
@@ -120,6 +139,10 @@ impl League {
             let accepting = accept(listener, hall.clone(), counts.clone(), connections.clone());
             let finish = shutdown.finish.clone();
             connections.spawn(async move { finish.run_until_cancelled_owned(accepting).await });
+        }
+        for schedule in &self.config.rounds {
+            let keeping = rounds::keep(schedule.clone(), hall.clone(), self.bus.clone());
+            connections.spawn(shutdown.finish.clone().run_until_cancelled_owned(keeping));
         }
         loop {
             tokio::select! { biased;
@@ -139,7 +162,10 @@ impl League {
         connections.close();
         let _strangers_stay_behind = tokio::time::timeout(FAREWELL, connections.wait()).await;
         self.bus.note(bus::Note::Stop { adjourn: false });
-        self.keeper.join().unwrap_or(Ok(()))
+        let kept = self.keeper.join().unwrap_or(Ok(()));
+        self.ledger.close();
+        let _panicked_already_told = self.rater.join();
+        kept
     }
 }
 
@@ -230,45 +256,74 @@ impl Drop for Counted {
     }
 }
 
-/// The thread that brings everything from the bus to the store.
-fn keep(
-    path: &Path,
+/// What the thread that keeps events works with.
+struct Pump {
     name: String,
     bus: Arc<Bus>,
     roster: Arc<Roster>,
+    ledger: Ledger,
+}
+
+/// The thread that brings everything from the bus to the store.
+fn keep(
+    path: &Path,
+    pump: Pump,
     writer: crate::store::Writer,
     shutdown: Shutdown,
 ) -> Result<JoinHandle<Result<(), StoreError>>, StoreError> {
     let work = move || {
-        let kept = pump(&name, &bus, &roster, &writer).and_then(|()| writer.finish().map(drop));
+        let kept = pump.run(&writer).and_then(|()| writer.finish().map(drop));
         if kept.is_err() {
             shutdown.finish.cancel();
             shutdown.adjourn.cancel();
         }
         kept
     };
-    let thread = thread::Builder::new().name("events".to_owned()).spawn(work);
+    spawn("events", path, work)
+}
+
+/// The thread that rates.
+fn rate(
+    path: &Path,
+    event: EventId,
+    config: Arc<ServeConfig>,
+    ledger: Ledger,
+    roster: Arc<Roster>,
+) -> Result<JoinHandle<()>, StoreError> {
+    let file = path.to_owned();
+    spawn("ratings", path, move || ratings::keep(&config.rating, &ledger, &roster, &file, event))
+}
+
+fn spawn<T: Send + 'static>(
+    name: &str,
+    path: &Path,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<JoinHandle<T>, StoreError> {
+    let thread = thread::Builder::new().name(name.to_owned()).spawn(work);
     thread.map_err(|source| StoreError::Thread { path: path.to_owned(), source: Arc::new(source) })
 }
 
-fn pump(name: &str, bus: &Bus, roster: &Roster, writer: &crate::store::Writer) -> Result<(), StoreError> {
-    let mut notes = Vec::new();
-    loop {
-        bus.drain(&mut notes);
-        let mut batch: Vec<Stamped> = vec![];
-        // Players come before the first game they are in; they are entered before that game begins.
-        batch.extend(roster.news(name).map(|event| Stamped { at: bus::now(), event }));
-        let mut over = false;
-        for note in notes.drain(..) {
-            match note {
-                bus::Note::Event(stamped) => batch.push(stamped),
-                bus::Note::Stop { .. } => over = true,
-                bus::Note::Free(_) => {}
+impl Pump {
+    fn run(&self, writer: &crate::store::Writer) -> Result<(), StoreError> {
+        let mut notes = Vec::new();
+        loop {
+            self.bus.drain(&mut notes);
+            let mut batch: Vec<Stamped> = vec![];
+            // Players come before the first game they are in; they are entered before that game begins.
+            batch.extend(self.roster.news(&self.name).map(|event| Stamped { at: bus::now(), event }));
+            let mut over = false;
+            for note in notes.drain(..) {
+                match note {
+                    bus::Note::Event(stamped) => batch.push(stamped),
+                    bus::Note::Stop { .. } => over = true,
+                    bus::Note::Free(_) => {}
+                }
             }
-        }
-        writer.write(batch)?;
-        if over {
-            return Ok(());
+            batch.iter().for_each(|stamped| self.ledger.fold(stamped));
+            writer.write(batch)?;
+            if over {
+                return Ok(());
+            }
         }
     }
 }

@@ -4,6 +4,7 @@ mod database;
 mod error;
 mod insert;
 mod lock;
+mod ratings;
 mod read;
 mod replay;
 mod row;
@@ -12,6 +13,7 @@ mod tests;
 mod writer;
 
 pub use error::StoreError;
+pub use ratings::RatingRow;
 pub use read::{EventSummary, FullGame, GameFilter, GameRow, GameState};
 pub use replay::Moves;
 pub use writer::Writer;

@@ -4,6 +4,7 @@
 use super::{
     config::ServeConfig,
     entrants::Event,
+    ledger::Ledger,
     roster::Roster,
     spectators::{Shown, Spectacle},
 };
@@ -136,6 +137,8 @@ pub struct Lobby {
     pub(super) closing: bool,
     /// The event that pairs the players; `None`: whoever asks for the same game meets.
     pub(super) event: Option<Event>,
+    /// What is remembered of the players.
+    pub(super) ledger: Ledger,
 }
 
 /// A login that was refused: what is said, and whether the connection may try again.
@@ -169,6 +172,7 @@ impl Lobby {
             stamps: HashMap::new(),
             closing: false,
             event: None,
+            ledger: Ledger::default(),
         }
     }
 

@@ -8,6 +8,8 @@ mod client;
 mod clocks;
 #[path = "csa/comments.rs"]
 mod comments;
+#[path = "csa/rounds.rs"]
+mod rounds;
 #[path = "csa/script.rs"]
 mod script;
 #[path = "csa/survival.rs"]
