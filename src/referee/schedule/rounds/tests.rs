@@ -103,7 +103,9 @@ fn over_many_rounds_byes_colours_and_opponents_are_shared_out() {
     assert!(five.iter().all(|seeker| seeker.byes == 10), "{five:?}");
 }
 
+/// The time is printed for people; nothing is judged by it.
 #[test]
+#[allow(clippy::disallowed_types)]
 fn two_hundred_players_are_paired_in_a_moment() {
     let ratings: Vec<f64> = (0..200).map(|n| f64::from(draw(7, n, 0) % 200_000) / 100.0).collect();
     let begun = std::time::Instant::now();
