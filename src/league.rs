@@ -11,6 +11,8 @@
 //! * Both players are let go at the end of a CSA-mode game; a refused login is closed at once and stalls nobody.
 //! * `%%FORK` takes the number of moves it is given.
 //! * Spectators see the board after the move that completes a repetition.
+//! * Rounds by the clock are paired by an optimal matching, players without a trip among them; byes and colours are
+//!   shared out. shogi-server tries some hundred ways, gives byes by chance, and does not call who shows no trip.
 //! * A stop-watch game (`-060`) without a main time is refused with a word.
 //!
 //! `compat = "protocol"` besides: `%TORYO` and `%KACHI` are told once and with their time, a buoy's moves took no
@@ -29,9 +31,12 @@ mod entrants;
 pub mod event;
 mod filing;
 mod grace;
+mod ledger;
 mod lobby;
 pub mod password;
+pub mod ratings;
 mod roster;
+pub mod rounds;
 mod spectators;
 mod waits;
 
@@ -39,12 +44,13 @@ use crate::{
     bus::{self, Bus},
     play::{Surroundings, play},
     pulse::Pulse,
-    store::{Asides, EventHead, Store, StoreError, StoredBuoy, Writer},
+    store::{Asides, EventHead, EventId, Moves, Store, StoreError, StoredBuoy, Writer},
 };
 use config::{Limits, ServeConfig};
 use connection::{Hall, attend};
 use door::Door;
 use filing::Filer;
+use ledger::Ledger;
 use lobby::{Lobby, Match};
 use referee::{
     event::{GameId, Stamped},
@@ -92,7 +98,9 @@ pub struct League {
     filer: Filer,
     filing: Option<JoinHandle<()>>,
     next_game: GameId,
+    ledger: Ledger,
     keeper: JoinHandle<Result<(), StoreError>>,
+    rater: JoinHandle<()>,
 }
 
 impl League {
@@ -111,6 +119,8 @@ impl League {
         let door = Door::new(&config, &path)?;
         let (bus, roster) = (Arc::new(Bus::default()), Arc::new(Roster::new(players.clone())));
         bus.happened(roster::opened(&config.name, players, opened.resumed));
+        let ledger = Ledger::default();
+        store.replay(opened.event, Moves::Without, &mut |stamped| ledger.fold(stamped))?;
         let buoys = store.buoys(opened.event)?;
         let thread = |source| StoreError::Thread { path: path.clone(), source: Arc::new(source) };
         let open = |records| Filer::open(records, path.clone(), config.name.clone());
@@ -119,11 +129,18 @@ impl League {
         let told = filer.clone();
         let writer = store.into_writer(opened.event, move |batch| told.committed(&batch))?;
         let (name, asides) = (config.name.clone(), Asides::default());
-        let keeper =
-            Keeper { name, bus: bus.clone(), roster: roster.clone(), asides: asides.clone(), writer };
+        let keeper = Keeper {
+            name,
+            bus: bus.clone(),
+            roster: roster.clone(),
+            ledger: ledger.clone(),
+            asides: asides.clone(),
+            writer,
+        };
         let keeper = keep(&path, keeper, shutdown.clone())?;
         let (config, next_game) = (Arc::new(config), opened.next_game);
-        Ok(Self { config, bus, roster, door, buoys, asides, filer, filing, next_game, keeper })
+        let rater = rate(&path, opened.event, config.clone(), ledger.clone(), roster.clone())?;
+        Ok(Self { config, bus, roster, door, buoys, asides, filer, filing, next_game, ledger, keeper, rater })
     }
 
     /// Serves until it is told to end and the last game is over.
@@ -134,6 +151,7 @@ impl League {
         let (matches, mut arranged) = mpsc::unbounded_channel();
         let mut lobby = Lobby::new(self.config.clone(), self.roster.clone(), self.next_game, matches);
         (lobby.asides, lobby.filer) = (self.asides, self.filer.clone());
+        lobby.ledger = self.ledger.clone();
         lobby.know(self.buoys);
         let hall = Hall::new(&self.config, lobby, self.door);
         let (connections, games) = (TaskTracker::new(), TaskTracker::new());
@@ -147,6 +165,10 @@ impl League {
             let accepting = accept(listener, hall.clone(), counts.clone(), connections.clone());
             let finish = shutdown.finish.clone();
             connections.spawn(async move { finish.run_until_cancelled_owned(accepting).await });
+        }
+        for schedule in &self.config.rounds {
+            let keeping = rounds::keep(schedule.clone(), hall.clone(), self.bus.clone());
+            connections.spawn(shutdown.finish.clone().run_until_cancelled_owned(keeping));
         }
         loop {
             tokio::select! { biased;
@@ -169,6 +191,8 @@ impl League {
         let kept = self.keeper.join().unwrap_or(Ok(()));
         self.filer.close();
         self.filing.map(JoinHandle::join);
+        self.ledger.close();
+        let _panicked_already_told = self.rater.join();
         kept
     }
 }
@@ -265,6 +289,7 @@ struct Keeper {
     name: String,
     bus: Arc<Bus>,
     roster: Arc<Roster>,
+    ledger: Ledger,
     asides: Asides,
     writer: Writer,
 }
@@ -283,7 +308,27 @@ fn keep(
         }
         kept
     };
-    let thread = thread::Builder::new().name("events".to_owned()).spawn(work);
+    spawn("events", path, work)
+}
+
+/// The thread that rates.
+fn rate(
+    path: &Path,
+    event: EventId,
+    config: Arc<ServeConfig>,
+    ledger: Ledger,
+    roster: Arc<Roster>,
+) -> Result<JoinHandle<()>, StoreError> {
+    let file = path.to_owned();
+    spawn("ratings", path, move || ratings::keep(&config.rating, &ledger, &roster, &file, event))
+}
+
+fn spawn<T: Send + 'static>(
+    name: &str,
+    path: &Path,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<JoinHandle<T>, StoreError> {
+    let thread = thread::Builder::new().name(name.to_owned()).spawn(work);
     thread.map_err(|source| StoreError::Thread { path: path.to_owned(), source: Arc::new(source) })
 }
 
@@ -303,6 +348,7 @@ impl Keeper {
                     bus::Note::Free(_) => {}
                 }
             }
+            batch.iter().for_each(|stamped| self.ledger.fold(stamped));
             self.writer.write(batch)?;
             self.writer.keep(self.asides.take())?;
             if over {

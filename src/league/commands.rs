@@ -1,6 +1,8 @@
 //! The extended mode's commands.
 
 use super::{
+    calendar,
+    ledger::Rate,
     lobby::{Buoy, Key, Lobby, Status},
     spectators::apply,
 };
@@ -12,9 +14,12 @@ use notation::csa::{
     game_name::{BadGameName, GameName, Wish},
     wire::Command,
 };
+use referee::event::PlayerId;
 
 const HELP: &str =
     "##[HELP] available commands \"%%WHO\", \"%%CHAT str\", \"%%GAME game_name +\", \"%%GAME game_name -\"\n";
+/// Characters of a trip that `%%RATING` shows.
+const TRIP: usize = 9;
 /// Plies a buoy may have.
 const BUOY_PLIES: usize = 512;
 
@@ -36,7 +41,7 @@ impl Lobby {
                     self.games.values().map(|game| format!("##[LIST] {}\n", game.id())).collect();
                 self.say(key, lines + "##[LIST] +OK\n");
             }
-            Command::Rating => self.say(key, "##[RATING] +OK\n".to_owned()),
+            Command::Rating => self.say(key, self.rating()),
             Command::Show(game) => {
                 let shown = self.game(&game).map(|view| view.show("##[SHOW]"));
                 self.say(key, shown.unwrap_or_else(|| "##[SHOW] +OK\n".to_owned()));
@@ -68,6 +73,20 @@ impl Lobby {
             let status = player.status.word();
             self.error(key, &format!("you are in {status} status. {word} is valid in {valid} status"));
         }
+    }
+
+    /// The rated players, best first, each with the day of its last rated game.
+    fn rating(&self) -> String {
+        let (names, pages) = (self.roster.names(), self.ledger.read());
+        let mut rates: Vec<_> = pages.rates.iter().collect();
+        rates.sort_by(|a, b| b.1.rate.total_cmp(&a.1.rate).then(a.0.cmp(b.0)));
+        let line = |(player, rate): &(&PlayerId, &Rate)| {
+            let id = names.get(player.index()).map_or("", String::as_str);
+            let shown = id.find('+').map_or(id, |plus| id.get(..plus + 1 + TRIP).unwrap_or(id));
+            let day = calendar::spelled(rate.at)[..10].replace('/', "-");
+            format!("##[RATING] {shown} \t {:4} @{day}\n", rate.rate.round() as i64)
+        };
+        rates.iter().map(line).collect::<String>() + "##[RATING] +OK\n"
     }
 
     fn monitor(&mut self, key: Key, game: &str, moves_only: bool, on: bool) {

@@ -1,6 +1,10 @@
 //! `[serve]` of a configuration file: what is played, where, and how much strangers may ask for.
 
-use super::clocks::{Counted, PlayerTime};
+use super::{
+    clocks::{Counted, PlayerTime},
+    ratings::RatingConfig,
+    rounds::RoundsConfig,
+};
 use crate::{run::guests::Missing, seat::csa_host::Compat};
 use notation::csa::wire::is_player_name;
 use referee::rules::{Declaration, Rules};
@@ -46,6 +50,8 @@ pub struct ServeConfig {
     pub grace: Option<u64>,
     /// How long both players of a game have to agree to it, in seconds.
     pub agreement: u64,
+    /// Whether those who watch the moves of a game (`%%MONITOR2`) see what players say of them.
+    pub comments: bool,
     /// What time is counted in.
     pub time_unit: Counted,
     /// Players with a time of their own.
@@ -54,6 +60,10 @@ pub struct ServeConfig {
     pub wait: u64,
     /// In an event, what becomes of it then.
     pub missing: Missing,
+    /// When games whose names begin with `floodgate-` are paired.
+    pub rounds: Vec<RoundsConfig>,
+    /// How players are rated.
+    pub rating: RatingConfig,
     /// What strangers may ask for.
     pub limits: Limits,
 }
@@ -109,10 +119,13 @@ impl Default for ServeConfig {
             records: None,
             grace: None,
             agreement: 120,
+            comments: false,
             time_unit: Counted::Sec,
             time: vec![],
             wait: 120,
             missing: Missing::Forfeit,
+            rounds: vec![],
+            rating: RatingConfig::default(),
             limits: Limits::default(),
         }
     }
@@ -168,12 +181,13 @@ struct Part {
 }
 
 /// What an event says elsewhere.
-const OF_THE_EVENT: [(&str, &str); 7] = [
+const OF_THE_EVENT: [(&str, &str); 8] = [
     ("serve.name", "belongs into `[event]` where there is an event"),
     ("serve.database", "belongs into `[event]` where there is an event"),
     ("serve.max_moves", "belongs into `[rules]` where there is an event"),
     ("serve.declaration", "belongs into `[rules]` where there is an event"),
     ("serve.count_start_position", "belongs into `[rules]` where there is an event"),
+    ("serve.rounds", "has no place where there is an event: it pairs its games itself"),
     ("serve.time", "belongs into the player's own `time` where there is an event"),
     ("serve.least_time", "belongs into `[time]`, as `least`, where there is an event"),
 ];
@@ -259,6 +273,10 @@ impl ServeConfig {
             Some(("serve.agreement", "must be 1 to 86400 seconds"))
         } else if !self.time.iter().all(PlayerTime::is_timed) {
             Some(("serve.time", "gives a player no time at all"))
+        } else if let Some(why) = self.rounds.iter().find_map(RoundsConfig::fault) {
+            Some(("serve.rounds", why))
+        } else if !self.rating.is_usable() {
+            Some(("serve.rating", "holds a number that no rating can rest on"))
         } else if limits.unread_bytes < 16 * 1024 {
             Some(("serve.limits.unread_bytes", "must be at least 16384: a game summary has to fit"))
         } else if zero {

@@ -366,7 +366,12 @@ impl Connection {
 
     fn played(&mut self, key: Key, word: &str, played: Played, at: Instant) -> bool {
         match &mut self.seat {
-            Some(seat) if seat.host.phase() == Phase::Playing => seat.host.played(played, at),
+            Some(seat) if seat.host.phase() == Phase::Playing => {
+                if let Some(comment) = played.rest.as_deref().filter(|rest| rest.starts_with("'*")) {
+                    self.hall.lobby().commented(seat.game, &played.text, comment);
+                }
+                seat.host.played(played, at)
+            }
             _ => {
                 self.hall.lobby().untimely(key, word, "game");
                 false

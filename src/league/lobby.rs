@@ -7,6 +7,7 @@ use super::{
     entrants::Event,
     filing::Filer,
     grace::Entered,
+    ledger::Ledger,
     roster::Roster,
     spectators::{Shown, Spectacle},
 };
@@ -147,6 +148,8 @@ pub struct Lobby {
     pub(super) filer: Filer,
     /// The event that pairs the players; `None`: whoever asks for the same game meets.
     pub(super) event: Option<Event>,
+    /// What is remembered of the players.
+    pub(super) ledger: Ledger,
 }
 
 /// A login that was refused: what is said, and whether the connection may try again.
@@ -182,6 +185,7 @@ impl Lobby {
             asides: Asides::default(),
             filer: Filer::default(),
             event: None,
+            ledger: Ledger::default(),
         }
     }
 
@@ -264,6 +268,13 @@ impl Lobby {
             player.status = Status::Connected;
         }
         self.await_round(key);
+    }
+
+    /// A player says what it thinks of a move that it wants to make.
+    pub fn commented(&mut self, game: GameId, mv: &str, comment: &str) {
+        if let Some(view) = self.games.get_mut(&game).filter(|_| self.config.comments) {
+            view.commented(mv, comment);
+        }
     }
 
     /// A move was heard in a game.

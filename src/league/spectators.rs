@@ -1,7 +1,10 @@
 //! A running game as it is shown: `%%SHOW`, `%%MONITOR`, `%%MONITOR2`.
 
 use super::{calendar, lobby::Key};
-use crate::seat::csa_host::{Compat, ending};
+use crate::seat::{
+    csa_host::{Compat, ending},
+    printable,
+};
 use notation::csa::{
     move_from_csa, position_lines,
     summary::{Span, Standing, Summary, TimeUnit},
@@ -12,6 +15,9 @@ use rsshogi::{
     board::{Position, position_from_sfen},
     types::Move32,
 };
+
+/// Characters of a comment that watchers are shown.
+const COMMENT: usize = 1000;
 
 /// A running game.
 #[derive(Debug)]
@@ -26,6 +32,8 @@ pub struct Spectacle {
     at: i64,
     /// Moves made, with the time units charged.
     moves: Vec<(String, u64)>,
+    /// What was said of a move that was not made yet.
+    comment: Option<(String, String)>,
     /// Who watches, and whether moves alone.
     watchers: Vec<(Key, bool)>,
     /// Everything was heard from the one who tells it.
@@ -48,7 +56,19 @@ impl Spectacle {
         at: i64,
     ) -> Self {
         let (moves, watchers) = (vec![], vec![]);
-        Self { summary, ids, times, unit, compat, at, moves, watchers, told: false, outcome: None }
+        Self {
+            summary,
+            ids,
+            times,
+            unit,
+            compat,
+            at,
+            moves,
+            comment: None,
+            watchers,
+            told: false,
+            outcome: None,
+        }
     }
 
     /// The game's id.
@@ -81,8 +101,17 @@ impl Spectacle {
         self.watchers.retain(|known| *known != (watcher, moves_only));
     }
 
+    /// Something was said of a move before it was made; watchers of moves are shown it with the move.
+    pub fn commented(&mut self, mv: &str, comment: &str) {
+        let shown = printable(comment.as_bytes());
+        self.comment = Some((mv.to_owned(), shown.chars().take(COMMENT).collect()));
+    }
+
     /// A move was made.
     pub fn moved(&mut self, mv: String, charged: u64) -> Vec<Shown> {
+        let comment = self.comment.take().filter(|(of, _)| *of == mv);
+        // As records have it, with a second asterisk.
+        let comment = comment.map(|(_, text)| format!("{} '*{}\n", self.prefix(true), &text[1..]));
         self.moves.push((mv, charged));
         if self.watchers.is_empty() {
             return vec![];
@@ -90,7 +119,7 @@ impl Spectacle {
         let (mv, charged) = &self.moves[self.moves.len() - 1];
         let took = self.in_record(*charged);
         let prefix = self.prefix(true);
-        let alone = format!("{prefix} {mv}\n{prefix} {took}\n{prefix} +OK\n");
+        let alone = format!("{prefix} {mv}\n{prefix} {took}\n{}{prefix} +OK\n", comment.unwrap_or_default());
         let whole =
             self.watchers.iter().any(|(_, moves_only)| !moves_only).then(|| self.show(&self.prefix(false)));
         let lines = |moves_only| if moves_only { alone.clone() } else { whole.clone().unwrap_or_default() };

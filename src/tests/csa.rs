@@ -8,6 +8,8 @@ mod accounts;
 mod client;
 #[path = "csa/clocks.rs"]
 mod clocks;
+#[path = "csa/comments.rs"]
+mod comments;
 #[path = "csa/cuts.rs"]
 mod cuts;
 #[path = "csa/duel.rs"]
@@ -18,6 +20,8 @@ mod grace;
 mod hostile;
 #[path = "csa/kept.rs"]
 mod kept;
+#[path = "csa/rounds.rs"]
+mod rounds;
 #[path = "csa/script.rs"]
 mod script;
 #[path = "csa/survival.rs"]

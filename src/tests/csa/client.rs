@@ -128,6 +128,14 @@ impl Client {
         }
     }
 
+    /// Whether anything is said before the time is over.
+    pub fn hears_within(&mut self, time: Duration) -> bool {
+        self.stream.set_read_timeout(Some(time)).unwrap();
+        let heard = self.reader.fill_buf().is_ok();
+        self.stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        heard
+    }
+
     pub fn hears(&mut self, lines: &[&str]) {
         for line in lines {
             assert_eq!(self.line().as_deref(), Some(*line));
