@@ -11,13 +11,16 @@
 //! * Both players are let go at the end of a CSA-mode game; a refused login is closed at once and stalls nobody.
 //! * `%%FORK` takes the number of moves it is given.
 //! * Spectators see the board after the move that completes a repetition.
-//! * Stop-watch games (`-060`) are refused with a word; floodgate's names wait for a schedule that is not there yet.
+//! * A stop-watch game (`-060`) without a main time is refused with a word.
 //!
 //! `compat = "protocol"` besides: `%TORYO` and `%KACHI` are told once and with their time, a buoy's moves took no
-//! time, `To_Move` is the side to move before the moves listed, and the start position counts for sennichite. An
-//! illegal move is not sent on, against the text, as no client can play it: it is kept as evidence.
+//! time, a stop-watch's byoyomi is not told, `To_Move` is the side to move before the moves listed, and the start
+//! position counts for sennichite. An illegal move is not sent on, against the text, as no client can play it: it is
+//! kept as evidence.
 
+mod arrange;
 pub(crate) mod calendar;
+pub mod clocks;
 mod commands;
 pub mod config;
 mod connection;

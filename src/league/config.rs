@@ -1,5 +1,6 @@
 //! `[serve]` of a configuration file: what is played, where, and how much strangers may ask for.
 
+use super::clocks::{Counted, PlayerTime};
 use crate::{run::guests::Missing, seat::csa_host::Compat};
 use notation::csa::wire::is_player_name;
 use referee::rules::{Declaration, Rules};
@@ -43,6 +44,12 @@ pub struct ServeConfig {
     /// Seconds that a running game is held for a player whose line dropped; by default 60, and 0, which loses at once,
     /// where `compat` is shogi-server's.
     pub grace: Option<u64>,
+    /// How long both players of a game have to agree to it, in seconds.
+    pub agreement: u64,
+    /// What time is counted in.
+    pub time_unit: Counted,
+    /// Players with a time of their own.
+    pub time: Vec<PlayerTime>,
     /// In an event, how many seconds a game waits for a player who is not here.
     pub wait: u64,
     /// In an event, what becomes of it then.
@@ -101,6 +108,9 @@ impl Default for ServeConfig {
             invited: vec![],
             records: None,
             grace: None,
+            agreement: 120,
+            time_unit: Counted::Sec,
+            time: vec![],
             wait: 120,
             missing: Missing::Forfeit,
             limits: Limits::default(),
@@ -158,12 +168,13 @@ struct Part {
 }
 
 /// What an event says elsewhere.
-const OF_THE_EVENT: [(&str, &str); 6] = [
+const OF_THE_EVENT: [(&str, &str); 7] = [
     ("serve.name", "belongs into `[event]` where there is an event"),
     ("serve.database", "belongs into `[event]` where there is an event"),
     ("serve.max_moves", "belongs into `[rules]` where there is an event"),
     ("serve.declaration", "belongs into `[rules]` where there is an event"),
     ("serve.count_start_position", "belongs into `[rules]` where there is an event"),
+    ("serve.time", "belongs into the player's own `time` where there is an event"),
     ("serve.least_time", "belongs into `[time]`, as `least`, where there is an event"),
 ];
 
@@ -244,6 +255,10 @@ impl ServeConfig {
             ))
         } else if self.invited.is_empty() && self.login == Login::Invitation {
             Some(("serve.invited", "invites nobody"))
+        } else if !(1..=86_400).contains(&self.agreement) {
+            Some(("serve.agreement", "must be 1 to 86400 seconds"))
+        } else if !self.time.iter().all(PlayerTime::is_timed) {
+            Some(("serve.time", "gives a player no time at all"))
         } else if limits.unread_bytes < 16 * 1024 {
             Some(("serve.limits.unread_bytes", "must be at least 16384: a game summary has to fit"))
         } else if zero {

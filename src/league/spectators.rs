@@ -4,7 +4,7 @@ use super::{calendar, lobby::Key};
 use crate::seat::csa_host::{Compat, ending};
 use notation::csa::{
     move_from_csa, position_lines,
-    summary::{Standing, Summary, Times},
+    summary::{Span, Standing, Summary, TimeUnit},
     wire::{Ending, ServerLine},
 };
 use referee::{Color, Outcome, WinBy, clock::TimeControl};
@@ -19,11 +19,12 @@ pub struct Spectacle {
     summary: Summary,
     /// The players with their trips, black first.
     ids: [String; 2],
-    time: TimeControl,
+    times: [TimeControl; 2],
+    unit: TimeUnit,
     compat: Compat,
     /// When it was arranged, in ms since 1970.
     at: i64,
-    /// Moves made, with the seconds charged.
+    /// Moves made, with the time units charged.
     moves: Vec<(String, u64)>,
     /// Who watches, and whether moves alone.
     watchers: Vec<(Key, bool)>,
@@ -38,9 +39,16 @@ pub type Shown = (Key, String);
 impl Spectacle {
     /// A game that was arranged at `at`, in ms since 1970.
     #[must_use]
-    pub fn new(summary: Summary, ids: [String; 2], time: TimeControl, compat: Compat, at: i64) -> Self {
+    pub fn new(
+        summary: Summary,
+        ids: [String; 2],
+        times: [TimeControl; 2],
+        unit: TimeUnit,
+        compat: Compat,
+        at: i64,
+    ) -> Self {
         let (moves, watchers) = (vec![], vec![]);
-        Self { summary, ids, time, compat, at, moves, watchers, told: false, outcome: None }
+        Self { summary, ids, times, unit, compat, at, moves, watchers, told: false, outcome: None }
     }
 
     /// The game's id.
@@ -74,14 +82,15 @@ impl Spectacle {
     }
 
     /// A move was made.
-    pub fn moved(&mut self, mv: String, seconds: u64) -> Vec<Shown> {
-        self.moves.push((mv, seconds));
+    pub fn moved(&mut self, mv: String, charged: u64) -> Vec<Shown> {
+        self.moves.push((mv, charged));
         if self.watchers.is_empty() {
             return vec![];
         }
-        let (mv, seconds) = &self.moves[self.moves.len() - 1];
+        let (mv, charged) = &self.moves[self.moves.len() - 1];
+        let took = self.in_record(*charged);
         let prefix = self.prefix(true);
-        let alone = format!("{prefix} {mv}\n{prefix} T{seconds}\n{prefix} +OK\n");
+        let alone = format!("{prefix} {mv}\n{prefix} {took}\n{prefix} +OK\n");
         let whole =
             self.watchers.iter().any(|(_, moves_only)| !moves_only).then(|| self.show(&self.prefix(false)));
         let lines = |moves_only| if moves_only { alone.clone() } else { whole.clone().unwrap_or_default() };
@@ -128,12 +137,13 @@ impl Spectacle {
     fn now(&self) -> Summary {
         let mut position = self.start();
         position.init_stack();
-        let mut left = [self.time.main.as_secs(); 2];
+        let mut left = self.times.map(|time| self.unit.count(time.main));
         let before = self.summary.moves.iter().map(|(mv, _)| (mv, None));
-        for (mv, seconds) in before.chain(self.moves.iter().map(|(mv, seconds)| (mv, Some(*seconds)))) {
+        for (mv, charged) in before.chain(self.moves.iter().map(|(mv, charged)| (mv, Some(*charged)))) {
             let side = Color::from(position.turn()).index();
-            if let Some(seconds) = seconds {
-                left[side] = (left[side] + self.time.increment.as_secs()).saturating_sub(seconds);
+            if let Some(charged) = charged {
+                let increment = self.unit.count(self.times[side].increment);
+                left[side] = (left[side] + increment).saturating_sub(charged);
             }
             apply(&mut position, mv);
         }
@@ -141,7 +151,7 @@ impl Spectacle {
         let mut summary = self.summary.clone();
         let plies = summary.moves.len() + self.moves.len();
         let current_turn = u32::try_from(plies).unwrap_or(u32::MAX);
-        if let Times::Same(block) = &mut summary.times {
+        if let Some(block) = summary.times.blocks_mut().last_mut() {
             block.standing = Some(Standing { remaining: left, last_move, current_turn });
         }
         // shogi-server tells spectators `+` whoever is to move.
@@ -173,8 +183,8 @@ impl Spectacle {
             names[0],
             names[1],
             max_moves.unwrap_or(0),
-            self.time.least.as_secs(),
-            Some(self.time.increment.as_secs())
+            self.times[0].least.as_secs(),
+            Some(self.times[0].increment.as_secs())
                 .filter(|seconds| *seconds > 0)
                 .map_or_else(String::new, |seconds| format!("'Increment:{seconds}\n")),
             self.id(),
@@ -187,9 +197,17 @@ impl Spectacle {
         }
         let before = self.summary.moves.iter().map(|(mv, time)| (mv, time.unwrap_or(0)));
         for (mv, time) in before.chain(self.moves.iter().map(|(mv, time)| (mv, *time))) {
-            text.push_str(&format!("{mv}\nT{time}\n"));
+            text.push_str(&format!("{mv}\n{}\n", self.in_record(time)));
         }
         text
+    }
+
+    /// A time charged as a record tells it: in seconds.
+    fn in_record(&self, charged: u64) -> String {
+        match self.unit.of {
+            Span::Msec => format!("T{}.{:03}", charged / 1000, charged % 1000),
+            Span::Sec | Span::Min => format!("T{charged}"),
+        }
     }
 
     /// The moves from the start of the game, those set before it included, glued together.

@@ -7,7 +7,7 @@ use super::{ActorEnd, Seat, pair, printable};
 use crate::store::{Asides, Tape, Way};
 use notation::csa::{
     move_from_csa,
-    summary::Summary,
+    summary::{Summary, TimeUnit},
     wire::{Ending, GameResult, Played, ServerLine},
 };
 use referee::{
@@ -27,8 +27,6 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long both players have to agree.
-pub const AGREEMENT: Duration = Duration::from_secs(120);
 /// Lines kept that were said while the opponent was to move.
 const EARLY: usize = 4;
 
@@ -56,6 +54,10 @@ pub struct Place {
     pub opening: Vec<Move>,
     /// Whose habits are followed.
     pub compat: Compat,
+    /// How long the player has to agree.
+    pub agreement: Duration,
+    /// What the times charged are told in.
+    pub unit: TimeUnit,
 }
 
 /// A player in a game.
@@ -72,7 +74,7 @@ pub struct CsaHost {
     last_own: String,
     resigned: bool,
     left: bool,
-    /// What was said since it was last asked for, for spectators.
+    /// What was said since it was last asked for, for spectators, with the time units charged.
     heard: Vec<(String, u64)>,
     /// What is said, word for word, if it is kept.
     tape: Option<Tape>,
@@ -165,7 +167,7 @@ impl CsaHost {
         self.tape.iter_mut().for_each(|tape| tape.line(at, Way::Received, line));
     }
 
-    /// Moves and special words heard since this was last asked, with the seconds charged.
+    /// Moves and special words heard since this was last asked, with the time units charged.
     pub fn take_heard(&mut self) -> std::vec::Drain<'_, (String, u64)> {
         self.heard.drain(..)
     }
@@ -193,7 +195,7 @@ impl CsaHost {
         now
     }
 
-    /// The player said nothing to the offer for [`AGREEMENT`].
+    /// The player said nothing to the offer for [`Place::agreement`].
     pub fn expire(&mut self) {
         self.agree_by = None;
         match self.phase {
@@ -312,7 +314,7 @@ impl CsaHost {
     }
 
     fn offer(&mut self, now: Instant, out: &mut Vec<u8>) {
-        self.agree_by = Some(now + AGREEMENT);
+        self.agree_by = Some(now + self.place.agreement);
         self.place.summary.your_turn = Some(self.place.color);
         let _infallible = write!(out, "{}", self.place.summary);
     }
@@ -326,7 +328,8 @@ impl CsaHost {
 
     fn hear(&mut self, Heard { color, word, charged }: Heard, out: &mut Vec<u8>) {
         let id = || self.place.summary.game_id.clone().unwrap_or_default();
-        let timed = (self.place.compat == Compat::Protocol).then_some(charged.as_secs());
+        let charged = self.place.unit.count(charged);
+        let timed = (self.place.compat == Compat::Protocol).then_some(charged);
         match word {
             Word::Start => {
                 self.phase = Phase::Playing;
@@ -338,10 +341,10 @@ impl CsaHost {
                 self.special("%TORYO", timed, out);
             }
             Word::Declare => {
-                self.special("%KACHI", Some(charged.as_secs()), out);
+                self.special("%KACHI", Some(charged), out);
                 if self.place.compat == Compat::ShogiServer {
                     // Its spectators hear a declaration as if it were a move, and again at the end.
-                    self.heard.push(("%KACHI".to_owned(), charged.as_secs()));
+                    self.heard.push(("%KACHI".to_owned(), charged));
                 }
             }
             Word::Reject => {
@@ -352,15 +355,15 @@ impl CsaHost {
         }
     }
 
-    fn moved(&mut self, color: Color, mv: Move32, charged: Duration, out: &mut Vec<u8>) {
+    fn moved(&mut self, color: Color, mv: Move32, charged: u64, out: &mut Vec<u8>) {
         let text = mv.to_csa().unwrap_or_default();
-        let _infallible = writeln!(out, "{text},T{}", charged.as_secs());
+        let _infallible = writeln!(out, "{text},T{charged}");
         if color == self.place.color {
             self.last_own.clone_from(&text);
         }
         self.apply(mv);
-        self.place.summary.moves.push((text.clone(), Some(charged.as_secs())));
-        self.heard.push((text, charged.as_secs()));
+        self.place.summary.moves.push((text.clone(), Some(charged)));
+        self.heard.push((text, charged));
     }
 
     fn apply(&mut self, mv: Move32) {

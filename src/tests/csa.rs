@@ -6,6 +6,8 @@
 mod accounts;
 #[path = "csa/client.rs"]
 mod client;
+#[path = "csa/clocks.rs"]
+mod clocks;
 #[path = "csa/cuts.rs"]
 mod cuts;
 #[path = "csa/duel.rs"]
@@ -16,6 +18,8 @@ mod grace;
 mod hostile;
 #[path = "csa/kept.rs"]
 mod kept;
+#[path = "csa/script.rs"]
+mod script;
 #[path = "csa/survival.rs"]
 mod survival;
 #[path = "csa/transcripts.rs"]
