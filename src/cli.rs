@@ -63,6 +63,8 @@ pub enum Command {
     Export(ExportArgs),
     /// Read records into a database.
     Import(ImportArgs),
+    /// Say who may log in to a league that has accounts or invitations.
+    Account(AccountArgs),
     /// Compute an SPRT, Elo and their bounds from counts.
     Sprt(SprtArgs),
     /// Print a completion script for a shell.
@@ -206,6 +208,54 @@ pub struct FloodgateArgs {
     /// Print the final standings as JSON on stdout; everything else goes to stderr.
     #[arg(long)]
     pub json: bool,
+}
+
+/// `renmei account`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A password is asked for at the terminal, or read from the first line of stdin; it is never an argument.
+In CSA mode it is what follows the game's name: LOGIN name game-600-10,password
+
+Examples:
+  renmei account add gps --db league.db
+  echo $PASSWORD | renmei account add gps --db league.db
+  renmei account invite gps      # a line for `[serve] invited`")]
+pub struct AccountArgs {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: AccountCommand,
+}
+
+/// What to do about accounts.
+#[derive(Debug, Subcommand)]
+pub enum AccountCommand {
+    /// Make an account, or give it another password.
+    Add {
+        /// The player's name: 1 to 32 letters, digits, `_`, `-`, `@` or `.`.
+        name: String,
+        /// The database.
+        #[arg(long, value_name = "FILE", default_value = "league.db")]
+        db: PathBuf,
+    },
+    /// List the accounts.
+    List {
+        /// The database.
+        #[arg(long, value_name = "FILE", default_value = "league.db")]
+        db: PathBuf,
+    },
+    /// End an account; a game that it plays goes on.
+    Remove {
+        /// The player's name.
+        name: String,
+        /// The database.
+        #[arg(long, value_name = "FILE", default_value = "league.db")]
+        db: PathBuf,
+    },
+    /// Print the line that invites a player with a trip, for `[serve] invited`.
+    Invite {
+        /// The player's name.
+        name: String,
+    },
 }
 
 /// `renmei check`.

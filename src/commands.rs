@@ -1,11 +1,13 @@
 //! The commands: each takes what was typed, does it, and says how to exit.
 
+mod account;
 mod ad_hoc;
 mod calculator;
 mod floodgate;
 mod play;
 mod serve;
 
+pub use account::account;
 pub use ad_hoc::ad_hoc;
 pub use calculator::sprt;
 pub use floodgate::floodgate;

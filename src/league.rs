@@ -6,7 +6,8 @@
 //! # Where it departs from shogi-server, whatever `compat` says
 //!
 //! * `#TIME_UP` is told at the instant, not when the mover speaks or a minute is over.
-//! * Who drops the line loses at once, also while the opponent is to move.
+//! * Who drops the line loses, also while the opponent is to move: at once, or after the `grace` time, in which the
+//!   same player may log in again and go on.
 //! * Both players are let go at the end of a CSA-mode game; a refused login is closed at once and stalls nobody.
 //! * `%%FORK` takes the number of moves it is given.
 //! * Spectators see the board after the move that completes a repetition.
@@ -15,23 +16,28 @@
 //! * A stop-watch game (`-060`) without a main time is refused with a word.
 //!
 //! `compat = "protocol"` besides: `%TORYO` and `%KACHI` are told once and with their time, a buoy's moves took no
-//! time, a stop-watch's byoyomi is not told, `To_Move` is the side to move before the moves listed, and the start position counts for sennichite. An
-//! illegal move is not sent on, against the text, as no client can play it: it is kept as evidence.
+//! time, a stop-watch's byoyomi is not told, `To_Move` is the side to move before the moves listed, and the start
+//! position counts for sennichite. An illegal move is not sent on, against the text, as no client can play it: it is
+//! kept as evidence.
 
 mod arrange;
-mod calendar;
+pub(crate) mod calendar;
 pub mod clocks;
 mod commands;
 pub mod config;
 mod connection;
+mod door;
 mod entrants;
 pub mod event;
+mod grace;
 mod ledger;
 mod lobby;
+pub mod password;
 pub mod ratings;
 mod roster;
 pub mod rounds;
 mod spectators;
+mod waits;
 
 use crate::{
     bus::{self, Bus},
@@ -41,6 +47,7 @@ use crate::{
 };
 use config::{Limits, ServeConfig};
 use connection::{Hall, attend};
+use door::Door;
 use ledger::Ledger;
 use lobby::{Lobby, Match};
 use referee::{
@@ -83,6 +90,7 @@ pub struct League {
     config: Arc<ServeConfig>,
     bus: Arc<Bus>,
     roster: Arc<Roster>,
+    door: Door,
     next_game: GameId,
     ledger: Ledger,
     keeper: JoinHandle<Result<(), StoreError>>,
@@ -102,6 +110,7 @@ impl League {
         let opened = store.open_event(&head)?;
         let known = store.events()?.into_iter().find(|event| event.id == opened.event);
         let players = known.map(|event| event.players).unwrap_or_default();
+        let door = Door::new(&config, &path)?;
         let (bus, roster) = (Arc::new(Bus::default()), Arc::new(Roster::new(players.clone())));
         bus.happened(roster::opened(&config.name, players, opened.resumed));
         let ledger = Ledger::default();
@@ -116,7 +125,7 @@ impl League {
         let keeper = keep(&path, pump, writer, shutdown.clone())?;
         let config = Arc::new(config);
         let rater = rate(&path, opened.event, config.clone(), ledger.clone(), roster.clone())?;
-        Ok(Self { config, bus, roster, next_game: opened.next_game, ledger, keeper, rater })
+        Ok(Self { config, bus, roster, door, next_game: opened.next_game, ledger, keeper, rater })
     }
 
     /// Serves until it is told to end and the last game is over.
@@ -127,7 +136,7 @@ impl League {
         let (matches, mut arranged) = mpsc::unbounded_channel();
         let mut lobby = Lobby::new(self.config.clone(), self.roster.clone(), self.next_game, matches);
         lobby.ledger = self.ledger.clone();
-        let hall = Hall { lobby: Arc::new(Mutex::new(lobby)), limits: self.config.limits };
+        let hall = Hall::new(&self.config, lobby, self.door);
         let (connections, games) = (TaskTracker::new(), TaskTracker::new());
         let pulse = Arc::new(Pulse::default());
         let beating = pulse.clone();
@@ -291,7 +300,7 @@ fn rate(
     roster: Arc<Roster>,
 ) -> Result<JoinHandle<()>, StoreError> {
     let file = path.to_owned();
-    spawn("ratings", path, move || ratings::keep(&config.rating, &ledger, &roster, &file, event))
+    spawn("ratings", path, move || ratings::keep(&config, &ledger, &roster, &file, event))
 }
 
 fn spawn<T: Send + 'static>(

@@ -16,6 +16,7 @@ fn main() -> ExitCode {
         Command::Floodgate(args) => commands::floodgate(&args),
         Command::Report(args) => commands::report(&args),
         Command::Watch(args) => screen::watch(&args),
+        Command::Account(args) => commands::account(&args),
         Command::Sprt(args) => commands::sprt(&args),
         Command::Completions { shell } => commands::completions(shell),
         Command::Check(args) => commands::check(&args),

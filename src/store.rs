@@ -1,5 +1,6 @@
 #![doc = include_str!("store/SCHEMA.md")]
 
+mod accounts;
 mod database;
 mod error;
 mod insert;
@@ -12,6 +13,7 @@ mod row;
 mod tests;
 mod writer;
 
+pub use accounts::Account;
 pub use error::StoreError;
 pub use ratings::RatingRow;
 pub use read::{EventSummary, FullGame, GameFilter, GameRow, GameState};

@@ -60,10 +60,16 @@ fn an_engine_has_no_clock_of_its_own_here() {
 }
 
 #[test]
-fn the_preset_is_for_the_public_server() {
-    let text = include_str!("../../configs/floodgate.toml");
-    let environment = Environment { base: "/base".into(), search: vec!["/usr/games".into()], cores: 2 };
-    let faults = ClientConfig::parse(text, None, &environment);
-    let said = faults.err().map(|faults| faults.to_string()).unwrap_or_default();
-    assert!(said.is_empty() || said.starts_with("engine.command: "), "an engine may be missing: {said}");
+fn the_presets_lack_at_most_an_engine() {
+    let presets = [
+        include_str!("../../configs/floodgate.toml"),
+        include_str!("../../configs/kawa.toml"),
+        include_str!("../../configs/mori.toml"),
+    ];
+    for text in presets {
+        let environment = Environment { base: "/base".into(), search: vec!["/usr/games".into()], cores: 2 };
+        let said = ClientConfig::parse(text, None, &environment).err().map(|faults| faults.to_string());
+        let said = said.unwrap_or_default();
+        assert!(said.is_empty() || said.starts_with("engine.command: "), "an engine may be missing: {said}");
+    }
 }

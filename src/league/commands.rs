@@ -108,7 +108,9 @@ impl Lobby {
         };
         match (game.parse::<GameName>(), wish) {
             (Err(bad), _) => self.bad_name(key, game, bad),
-            (Ok(_), None) => self.error(key, &format!("A turn identifier is required: {said}")),
+            (Ok(_), None) => {
+                self.error(key, &format!("A turn identifier is required: {}", printable(said.as_bytes())))
+            }
             (Ok(name), Some(wish)) => self.seek(key, name, wish, challenge),
         }
     }

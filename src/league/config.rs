@@ -6,6 +6,7 @@ use super::{
     rounds::RoundsConfig,
 };
 use crate::{run::guests::Missing, seat::csa_host::Compat};
+use notation::csa::wire::is_player_name;
 use referee::rules::{Declaration, Rules};
 use serde::{Deserialize, Serialize};
 use std::{
@@ -13,6 +14,9 @@ use std::{
     path::{Path, PathBuf},
     time::Duration,
 };
+
+/// Seconds a game is held for who lost its line.
+const GRACE: u64 = 60;
 
 /// A league's configuration, checked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -34,6 +38,14 @@ pub struct ServeConfig {
     pub declaration: Declaration,
     /// Whether the start position counts for sennichite; by default as `compat` has it.
     pub count_start_position: Option<bool>,
+    /// Who may log in.
+    pub login: Login,
+    /// With `login = "invitation"`: names, each followed by `:` and the hash of the trip it has to show, if any.
+    #[serde(skip_serializing)]
+    pub invited: Vec<String>,
+    /// Seconds that a running game is held for a player whose line dropped; by default 60, and 0, which loses at once,
+    /// where `compat` is shogi-server's.
+    pub grace: Option<u64>,
     /// How long both players of a game have to agree to it, in seconds.
     pub agreement: u64,
     /// Whether those who watch the moves of a game (`%%MONITOR2`) see what players say of them.
@@ -52,6 +64,19 @@ pub struct ServeConfig {
     pub rating: RatingConfig,
     /// What strangers may ask for.
     pub limits: Limits,
+}
+
+/// Who may log in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Login {
+    /// Anybody, under any name; a trip makes a player known again.
+    #[default]
+    Open,
+    /// Who has an account in the database.
+    Accounts,
+    /// Who is invited in the configuration file.
+    Invitation,
 }
 
 /// What strangers may ask for.
@@ -87,6 +112,9 @@ impl Default for ServeConfig {
             least_time: 0,
             declaration: Declaration::Csa27,
             count_start_position: None,
+            login: Login::Open,
+            invited: vec![],
+            grace: None,
             agreement: 120,
             comments: false,
             time_unit: Counted::Sec,
@@ -226,6 +254,15 @@ impl ServeConfig {
             Some(("serve.listen", "names no address"))
         } else if !(128..=1024 * 1024).contains(&limits.line_bytes) {
             Some(("serve.limits.line_bytes", "must be 128 to 1048576"))
+        } else if !self.invitations().all(|(name, hash)| {
+            is_player_name(&name) && hash.is_none_or(|hash| super::password::is_hash(&hash))
+        }) {
+            Some((
+                "serve.invited",
+                "must hold names, or lines as `renmei account invite NAME` prints them: name, `:`, hash",
+            ))
+        } else if self.invited.is_empty() && self.login == Login::Invitation {
+            Some(("serve.invited", "invites nobody"))
         } else if !(1..=86_400).contains(&self.agreement) {
             Some(("serve.agreement", "must be 1 to 86400 seconds"))
         } else if !self.time.iter().all(PlayerTime::is_timed) {
@@ -256,6 +293,21 @@ impl ServeConfig {
         }
     }
 
+    /// How long a running game is held for a player whose line dropped.
+    #[must_use]
+    pub fn grace(&self) -> Duration {
+        let habit = if self.compat == Compat::Protocol { GRACE } else { 0 };
+        Duration::from_secs(self.grace.unwrap_or(habit))
+    }
+
+    /// The names invited, with the hashes of their trips.
+    pub fn invitations(&self) -> impl Iterator<Item = (String, Option<String>)> {
+        self.invited.iter().map(|line| match line.split_once(':') {
+            Some((name, hash)) => (name.to_owned(), Some(hash.to_owned())),
+            None => (line.clone(), None),
+        })
+    }
+
     /// Least time charged for a move.
     #[must_use]
     pub fn least(&self) -> Duration {
@@ -284,6 +336,10 @@ mod tests {
         assert!(wrong("[serve]\nlisten = []").contains("`serve.listen` names no address"));
         assert!(wrong("[serve]\nport = 1").contains("unknown field `port`"));
         assert!(wrong("[serve]\ncompat = \"x\"").contains("shogi-server"));
+        let invitation = |who| wrong(&format!("[serve]\nlogin = \"invitation\"\ninvited = [{who}]"));
+        assert!(invitation("").contains("`serve.invited` invites nobody"));
+        assert!(invitation("\"a b\"").contains("`serve.invited` must hold names"));
+        assert!(invitation("\"a:trip\"").contains("`serve.invited` must hold names"));
         assert!(wrong("[serve.limits]\nline_bytes = 3").contains("`serve.limits.line_bytes`"));
     }
 

@@ -1,7 +1,7 @@
 //! The lobby of an event: its entrants wait for the games that the event pairs, everybody else looks on.
 
 use super::{
-    config::ServeConfig,
+    config::{Login, ServeConfig},
     lobby::{Key, Lobby, Status},
     roster::Roster,
     spectators::{Spectacle, apply},
@@ -183,9 +183,10 @@ impl Lobby {
         Some(summary)
     }
 
-    /// The players with the trips they have shown.
+    /// The players with the trips they have shown; a password that the host keeps is shown to nobody.
     fn ids(&self, names: &[String; 2]) -> [String; 2] {
-        let trips = self.event.as_ref().map(|event| &event.trips);
+        let trips =
+            self.event.as_ref().filter(|_| self.config.login == Login::Open).map(|event| &event.trips);
         let id = |name: &String| player_id(name, trips.and_then(|trips| trips.get(name)).map(String::as_str));
         [id(&names[0]), id(&names[1])]
     }

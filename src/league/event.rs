@@ -1,7 +1,10 @@
 //! An event whose players log in: every format of `renmei run`, with engines that are started here and programs of the
 //! network in one field. The dispatcher pairs them and the workers play; here is who lets the guests in and seats them.
 
-use super::{Counts, FAREWELL, accept, config::ServeConfig, connection::Hall, entrants::Event, lobby::Lobby};
+use super::{
+    Counts, FAREWELL, accept, config::ServeConfig, connection::Hall, door::Door, entrants::Event,
+    lobby::Lobby,
+};
 use crate::{
     plan::Plan,
     play::Table,
@@ -12,7 +15,7 @@ use referee::event::{PlayerId, Stamped};
 use std::{
     io,
     net::TcpListener,
-    sync::{Arc, Mutex},
+    sync::Arc,
     thread::{self, JoinHandle},
     time::Duration,
 };
@@ -33,9 +36,9 @@ impl Doors {
     /// When the system has no thread or event queue for it.
     pub fn open(config: ServeConfig, plan: &Plan, listeners: Vec<TcpListener>) -> io::Result<Self> {
         let (wait, missing) = (Duration::from_secs(config.wait), config.missing);
-        let limits = config.limits;
-        let lobby = Lobby::of_event(Arc::new(config), Event::of(plan));
-        let hall = Hall { lobby: Arc::new(Mutex::new(lobby)), limits };
+        let door = Door::new(&config, &plan.database).map_err(io::Error::other)?;
+        let config = Arc::new(config);
+        let hall = Hall::new(&config, Lobby::of_event(config.clone(), Event::of(plan)), door);
         let hosting = Hosting { guests: Arc::new(Network(hall.clone())), wait, missing };
         let leave = CancellationToken::new();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;

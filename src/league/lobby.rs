@@ -3,7 +3,9 @@
 
 use super::{
     config::ServeConfig,
+    door::Visitor,
     entrants::Event,
+    grace::Entered,
     ledger::Ledger,
     roster::Roster,
     spectators::{Shown, Spectacle},
@@ -22,7 +24,7 @@ use std::{
     collections::{BTreeMap, HashMap},
     sync::Arc,
 };
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 
 /// A login; never given twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -37,6 +39,8 @@ pub enum Note {
     Game(Box<Offer>),
     /// The same player has logged in again: leave.
     Replaced,
+    /// The same player has logged in again, and goes on with its game there: hand it over and leave.
+    HandOver(oneshot::Sender<Offer>),
     /// The league closes.
     Closing,
 }
@@ -104,7 +108,9 @@ pub struct Player {
     pub name: String,
     /// The name with its trip.
     pub id: String,
-    password: String,
+    pub(super) password: String,
+    /// What nobody else knows, if anything.
+    pub(super) secret: Option<String>,
     /// Whether it speaks the extended mode.
     pub extended: bool,
     /// What it is doing.
@@ -130,7 +136,7 @@ pub struct Lobby {
     pub(super) buoys: HashMap<String, Buoy>,
     pub(super) roster: Arc<Roster>,
     pub(super) matches: mpsc::UnboundedSender<Match>,
-    next_key: u64,
+    pub(super) next_key: u64,
     pub(super) next_game: GameId,
     /// Stamps given out this second, so that no two games have one id.
     pub(super) stamps: HashMap<String, i64>,
@@ -181,19 +187,18 @@ impl Lobby {
     ///
     /// # Errors
     /// What is answered instead.
-    pub fn login(
-        &mut self,
-        name: &str,
-        password: &str,
-        extended: bool,
-        mailbox: mpsc::Sender<Note>,
-    ) -> Result<Key, Refusal> {
+    pub fn login(&mut self, visitor: &Visitor, mailbox: mpsc::Sender<Note>) -> Result<Entered, Refusal> {
+        let Visitor { name, password, extended, vouched } = visitor;
+        let extended = *extended;
         let refusal = |more: &str, again| Refusal { lines: format!("LOGIN:incorrect\n{more}"), again };
         if !is_player_name(name) || password.len() > 256 {
             return Err(refusal("", true));
         }
+        if let Some(held) = self.held_for(visitor) {
+            return Ok(self.come_back(visitor, held, mailbox));
+        }
         if let Some(other) = self.names.get(name).and_then(|key| self.players.get(key)) {
-            if other.password != password || matches!(other.status, Status::InGame(..)) {
+            if other.password != *password || matches!(other.status, Status::InGame(..)) {
                 let why = format!("username {name} is already connected\n");
                 return Err(refusal(if extended { &why } else { "" }, false));
             }
@@ -205,29 +210,18 @@ impl Lobby {
             return Err(refusal(&if extended { format!("{why}\n") } else { String::new() }, false));
         }
         let entry = Entry::read(password);
-        let trip = if extended { Some(password) } else { entry.trip.as_deref() };
-        let key = Key(self.next_key);
-        self.next_key += 1;
-        let ok = if extended { "##[LOGIN] +OK x1\n" } else { "" };
-        let _empty_mailbox = mailbox.try_send(Note::Lines(format!("LOGIN:{name} OK\n{ok}")));
-        self.players.insert(
-            key,
-            Player {
-                name: name.to_owned(),
-                id: player_id(name, trip),
-                password: password.to_owned(),
-                extended,
-                status: Status::Connected,
-                mailbox,
-            },
-        );
-        self.names.insert(name.to_owned(), key);
+        let secret = visitor.secret();
+        // A password that the host keeps is not shown to everybody as a trip is.
+        let trip = secret.as_deref().filter(|_| !vouched);
+        let key = self.welcome(visitor, &mailbox);
+        let id = player_id(name, trip);
+        self.enter(key, visitor, [id, password.clone()], secret, Status::Connected, mailbox);
         if self.event.is_some() {
             self.await_round(key);
         } else if !extended {
             self.seek(key, entry.game, entry.wish, false);
         }
-        Ok(key)
+        Ok(Entered { key, seat: None })
     }
 
     /// A player has left.

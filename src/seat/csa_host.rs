@@ -3,7 +3,7 @@
 //! Lines come in with the instant they were read at, orders come in from the game; bytes to send go out into a
 //! buffer. Whoever owns the socket carries them (`league`).
 
-use super::{ActorEnd, Seat, pair};
+use super::{ActorEnd, Seat, pair, printable};
 use notation::csa::{
     move_from_csa,
     summary::{Summary, TimeUnit},
@@ -75,6 +75,8 @@ pub struct CsaHost {
     left: bool,
     /// What was said since it was last asked for, for spectators, with the time units charged.
     heard: Vec<(String, u64)>,
+    /// What a player who comes back is told once it agrees to go on.
+    unsaid: Vec<u8>,
 }
 
 /// How far a game has come, as the player sees it.
@@ -86,6 +88,8 @@ pub enum Phase {
     Agreed,
     /// The clocks run.
     Playing,
+    /// Its line had dropped; the summary was sent again, with the moves so far, and nothing said to it yet.
+    Returning,
     /// The end was told.
     Over,
 }
@@ -108,6 +112,7 @@ pub fn seat(place: Place) -> (Seat, CsaHost) {
         resigned: false,
         left: false,
         heard: vec![],
+        unsaid: vec![],
         place,
     };
     for mv in host.place.opening.clone() {
@@ -138,7 +143,13 @@ impl CsaHost {
     /// When [`CsaHost::expire`] is due.
     #[must_use]
     pub fn deadline(&self) -> Option<Instant> {
-        self.agree_by.filter(|_| self.phase == Phase::Offered)
+        self.agree_by.filter(|_| matches!(self.phase, Phase::Offered | Phase::Returning))
+    }
+
+    /// Whether the clocks run and the player has not given up its seat: a game that may be held for it.
+    #[must_use]
+    pub fn is_under_way(&self) -> bool {
+        matches!(self.phase, Phase::Playing | Phase::Returning) && !self.left
     }
 
     /// A line was read, for the record of a dispute.
@@ -163,6 +174,10 @@ impl CsaHost {
 
     /// The player does not want the game; whether that was a thing to say now.
     pub fn reject(&mut self) -> bool {
+        if self.phase == Phase::Returning {
+            self.leave("rejected its game when it came back");
+            return true;
+        }
         let now = matches!(self.phase, Phase::Offered | Phase::Agreed);
         if now {
             self.reply(Reply::Rejected { expired: false });
@@ -173,7 +188,10 @@ impl CsaHost {
     /// The player said nothing to the offer for [`Place::agreement`].
     pub fn expire(&mut self) {
         self.agree_by = None;
-        self.reply(Reply::Rejected { expired: true });
+        match self.phase {
+            Phase::Returning => self.leave("came back and did not agree to go on"),
+            _ => self.reply(Reply::Rejected { expired: true }),
+        }
     }
 
     /// The player has left; before the start that is a rejection, later it loses.
@@ -200,13 +218,17 @@ impl CsaHost {
 
     fn answer(&mut self, played: Played, at: Instant) {
         let Some(asked) = self.asked.take() else { return };
-        let thought = played.thought(self.place.color == Color::Black).map(Box::new);
+        let mut thought = played.thought(self.place.color == Color::Black).map(Box::new);
+        if let Some(pv) = thought.as_mut().and_then(|thought| thought.pv.as_mut()) {
+            // It will be read by people, in terminals and files.
+            *pv = printable(pv.as_bytes());
+        }
         let said = match played.text.as_str() {
             "%TORYO" => Said::Resign,
             "%KACHI" => Said::Win,
             text => match move_from_csa(&self.position, text) {
                 Some(mv) => Said::Move(mv),
-                None => Said::Unreadable(played.to_string()),
+                None => Said::Unreadable(printable(played.to_string().as_bytes())),
             },
         };
         self.last_own = played.text;
@@ -222,6 +244,17 @@ impl CsaHost {
     /// Carries out an order of the game; what is to be sent goes into `out`.
     pub fn obey(&mut self, order: Order, now: Instant, out: &mut Vec<u8>) {
         let begun = out.len();
+        let returning = self.phase == Phase::Returning;
+        let mut unsaid = std::mem::take(&mut self.unsaid);
+        self.carry_out(order, now, if returning { &mut unsaid } else { out });
+        self.unsaid = unsaid;
+        if returning && self.phase == Phase::Over {
+            self.catch_up(out);
+        }
+        self.sent(&out[begun..]);
+    }
+
+    fn carry_out(&mut self, order: Order, now: Instant, out: &mut Vec<u8>) {
         match order {
             Order::NewGame { .. } => self.offer(now, out),
             Order::Heard(heard) => self.hear(heard, out),
@@ -229,9 +262,41 @@ impl CsaHost {
             Order::Ponder(_) | Order::Submit(_) => {}
             Order::Over(outcome) => self.over(outcome, out),
         }
-        for line in out[begun..].split(|b| *b == b'\n').filter(|line| !line.is_empty()) {
+    }
+
+    fn sent(&self, lines: &[u8]) {
+        for line in lines.split(|b| *b == b'\n').filter(|line| !line.is_empty()) {
             self.end.trace.sent(line);
         }
+    }
+
+    /// The player is back on another line: the game is offered as it stands. Its clocks have not stopped.
+    pub fn come_back(&mut self, now: Instant, out: &mut Vec<u8>) {
+        let begun = out.len();
+        self.phase = Phase::Returning;
+        self.unsaid.clear();
+        if self.place.compat == Compat::ShogiServer {
+            self.place.summary.to_move = Color::from(self.position.turn());
+        }
+        self.offer(now, out);
+        self.sent(&out[begun..]);
+    }
+
+    /// The player agrees to go on; whether that was a thing to say now.
+    pub fn go_on(&mut self, out: &mut Vec<u8>) -> bool {
+        let now = self.phase == Phase::Returning;
+        if now {
+            self.phase = Phase::Playing;
+            let begun = out.len();
+            self.catch_up(out);
+            self.sent(&out[begun..]);
+        }
+        now
+    }
+
+    fn catch_up(&mut self, out: &mut Vec<u8>) {
+        say(out, &ServerLine::Start(self.place.summary.game_id.clone().unwrap_or_default()));
+        out.append(&mut self.unsaid);
     }
 
     fn offer(&mut self, now: Instant, out: &mut Vec<u8>) {
@@ -283,6 +348,7 @@ impl CsaHost {
             self.last_own.clone_from(&text);
         }
         self.apply(mv);
+        self.place.summary.moves.push((text.clone(), Some(charged)));
         self.heard.push((text, charged));
     }
 
@@ -305,7 +371,7 @@ impl CsaHost {
         if self.phase == Phase::Over {
             return;
         }
-        if self.phase != Phase::Playing {
+        if !matches!(self.phase, Phase::Playing | Phase::Returning) {
             return self.rejected("the Server".to_owned(), out);
         }
         self.phase = Phase::Over;

@@ -8,6 +8,7 @@ mod database;
 mod engines;
 mod floor;
 mod latency;
+mod league;
 mod manager;
 mod measure;
 mod quickstart;
@@ -30,6 +31,7 @@ cargo xtask COMMAND
                                            {concurrency} are replaced
   bench latency     128 games at once of engines that take 10 ms: how late the manager is
         [--games N] [--concurrency N]      (1280, 128)
+  league            a league over the network on this machine: configs/league.toml, with two programs that log in
   soak              kill the manager again and again during an event, and count what it kept
         [--games N] [--kills N] [--seed N] (400, 50, 1)
 ";
@@ -49,6 +51,7 @@ fn run(words: &[&str]) -> Result<ExitCode> {
         ["test", flags @ ..] => checks::run(&Flags::read(flags, &["--fast"], &[])?),
         ["bench", "arena", flags @ ..] => arena::run(&Flags::read(flags, &[], &arena::FLAGS)?),
         ["bench", "latency", flags @ ..] => latency::run(&Flags::read(flags, &[], &latency::FLAGS)?),
+        ["league"] => league::run(),
         ["soak", flags @ ..] => soak::run(&Flags::read(flags, &[], &soak::FLAGS)?),
         // Not in the usage: the benchmarks start it, to measure it as they measure the manager.
         ["floor", flags @ ..] => floor::run(&Flags::read(flags, &[], &floor::FLAGS)?),

@@ -4,6 +4,7 @@ use renmei::league::{League, Shutdown, config::ServeConfig};
 use std::{
     io::{BufRead, BufReader, Read, Write},
     net::{SocketAddr, TcpStream},
+    path::Path,
     thread::JoinHandle,
     time::Duration,
 };
@@ -21,9 +22,15 @@ pub struct Host {
 }
 
 impl Host {
-    pub fn start(mut config: ServeConfig) -> Self {
+    pub fn start(config: ServeConfig) -> Self {
+        Self::prepared(config, |_| ())
+    }
+
+    /// A league whose database was prepared before.
+    pub fn prepared(mut config: ServeConfig, prepare: impl FnOnce(&Path)) -> Self {
         let dir = tempfile::tempdir().unwrap();
         config.database = dir.path().join("league.db");
+        prepare(&config.database);
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         listener.set_nonblocking(true).unwrap();
@@ -82,6 +89,20 @@ pub struct Client {
 }
 
 impl Client {
+    /// Logs in in CSA mode; the password names the game, the colour and the trip.
+    pub fn login(mut self, name: &str, password: &str) -> Self {
+        self.say(&format!("LOGIN {name} {password}"));
+        self.hears(&[&format!("LOGIN:{name} OK")]);
+        self
+    }
+
+    /// Logs in in the extended mode.
+    pub fn login_x1(mut self, name: &str, password: &str) -> Self {
+        self.say(&format!("LOGIN {name} {password} x1"));
+        self.hears(&[&format!("LOGIN:{name} OK"), "##[LOGIN] +OK x1"]);
+        self
+    }
+
     pub fn say(&mut self, line: &str) {
         self.bytes(format!("{line}\n").as_bytes());
     }
@@ -120,10 +141,30 @@ impl Client {
         while self.line().expect("the connection stays") != last {}
     }
 
-    /// Reads what comes until the league closes, or until a moment of silence.
-    pub fn drain(&mut self) {
+    /// What comes until the league closes, or until a moment of silence.
+    pub fn drain(&mut self) -> Vec<u8> {
         self.stream.set_read_timeout(Some(Duration::from_millis(50))).unwrap();
         let mut all = vec![];
         let _silent = self.reader.read_to_end(&mut all);
+        self.stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        all
+    }
+
+    /// Whether the league closes the connection; what comes before is passed over.
+    pub fn is_let_go(&mut self) -> bool {
+        !matches!(self.reader.read_to_end(&mut vec![]), Err(error) if error.kind() != std::io::ErrorKind::ConnectionReset)
+    }
+
+    /// Says nothing more; what the league still has to say.
+    pub fn hang_up(mut self) -> Vec<u8> {
+        let _closed_already = self.stream.shutdown(std::net::Shutdown::Write);
+        let mut all = vec![];
+        let _reset = self.reader.read_to_end(&mut all);
+        all
+    }
+
+    /// The line is cut: the other end is told by a reset, nothing more is written.
+    pub fn cut(self) {
+        socket2::SockRef::from(&self.stream).set_linger(Some(Duration::ZERO)).unwrap();
     }
 }

@@ -156,7 +156,8 @@ fn ratings_are_told_and_stored_as_games_end_and_strangers_without_a_trip_have_no
         let losing = if loser == 0 { &mut black } else { &mut white };
         losing.say("%TORYO");
         losing.until("#LOSE");
-        assert_eq!((black.drain(), white.drain()), ((), ()));
+        black.drain();
+        white.drain();
     }
     let mut watcher = host.connect();
     watcher.say("LOGIN watcher x x1");
