@@ -1,6 +1,7 @@
 //! Live ratings: a thread of its own estimates them when games have ended, no game waits for it.
 
 use super::{
+    config::{Login, ServeConfig},
     ledger::{Ledger, Played, Rate},
     roster::Roster,
 };
@@ -80,14 +81,16 @@ impl RatingConfig {
     }
 }
 
-/// Whether games of that player are rated: it has shown a trip, and has not asked to be left out (`name@NORATE`).
+/// Whether games of that player are rated: the host knows everybody who is let in, or it has shown a trip; and it has
+/// not asked to be left out (`name@NORATE`).
 #[must_use]
-pub fn is_rated(id: &str) -> bool {
-    id.split_once('+').is_some_and(|(name, trip)| !trip.is_empty() && !name.contains("@NORATE"))
+pub fn is_rated(id: &str, login: Login) -> bool {
+    let (name, trip) = id.split_once('+').unwrap_or((id, ""));
+    (login != Login::Open || !trip.is_empty()) && !name.contains("@NORATE")
 }
 
 /// Rates the players whenever games have ended, until the league is over; the database has the same ratings.
-pub fn keep(config: &RatingConfig, ledger: &Ledger, roster: &Arc<Roster>, path: &Path, event: EventId) {
+pub fn keep(config: &ServeConfig, ledger: &Ledger, roster: &Arc<Roster>, path: &Path, event: EventId) {
     let Ok(store) = Store::open(path) else { return };
     let mut rated = 0;
     loop {
@@ -117,12 +120,13 @@ fn row(player: PlayerId, rate: &Rate) -> RatingRow {
 /// The ratings of all players who have some, `now` in ms since 1970.
 #[must_use]
 pub fn estimate(
-    config: &RatingConfig,
+    serve: &ServeConfig,
     games: &[Played],
     names: &[String],
     now: i64,
 ) -> HashMap<PlayerId, Rate> {
-    let rated = |player: PlayerId| names.get(player.index()).is_some_and(|id| is_rated(id));
+    let config = &serve.rating;
+    let rated = |player: PlayerId| names.get(player.index()).is_some_and(|id| is_rated(id, serve.login));
     let games: Vec<&Played> =
         games.iter().filter(|game| !game.abandoned && game.players.into_iter().all(rated)).collect();
     let elo = match config.method {
