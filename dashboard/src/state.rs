@@ -2,13 +2,9 @@
 
 mod figures;
 mod game;
-mod usage;
-mod walk;
 
 pub use figures::{Figures, Gauge, Line};
 pub use game::{Clock, End, Game, Ply, score_words};
-pub use usage::Usage;
-pub use walk::Walk;
 
 use crate::text::clean;
 use referee::{
@@ -16,8 +12,9 @@ use referee::{
     clock::TimeControl,
     event::{Event, GameEnded, GameId, PlayerId, Stamped},
     schedule::{Pairing, Stage},
-    sprt::Sprt,
+    sprt::{Sprt, Walk},
     standings::Standings,
+    usage::Usage,
 };
 use std::collections::{BTreeMap, VecDeque};
 
@@ -315,11 +312,8 @@ pub fn result(outcome: Outcome) -> &'static str {
 /// Endings that are not shogi.
 #[must_use]
 pub fn is_fault(outcome: Outcome) -> bool {
-    use referee::WinBy::{Default, Disconnection, IllegalDeclaration, IllegalMove, Time};
     match outcome {
-        Outcome::Win { by, .. } => {
-            matches!(by, Time | Disconnection | Default | IllegalDeclaration | IllegalMove(_))
-        }
+        Outcome::Win { by, .. } => by.is_fault(),
         Outcome::Draw { .. } => false,
         Outcome::Aborted { by } => by != AbortBy::Stopped,
     }

@@ -5,6 +5,7 @@
 
 mod connect;
 mod counts;
+mod course;
 mod estimate;
 mod field;
 mod likelihood;
@@ -13,6 +14,7 @@ mod pair;
 mod table;
 
 pub use counts::{Counts, Pentanomial, Trinomial};
+pub use course::{Course, Milestone};
 pub use estimate::Estimate;
 pub use field::{PlayerRating, Ratings, fit, fit_bradley_terry};
 pub use pair::Numbers;

@@ -1,14 +1,9 @@
 //! Tables: who scored how much against whom, and what engines do with their time.
 
 use super::paint::Paint;
-use crate::{
-    state::{State, Usage},
-    text,
-    theme::Role,
-    ui::Ui,
-};
+use crate::{state::State, text, theme::Role, ui::Ui};
 use ratatui::layout::Rect;
-use referee::event::PlayerId;
+use referee::{event::PlayerId, usage::Usage};
 
 /// The cross table: points of the row's player against the column's, of so many games.
 pub fn cross(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
