@@ -7,12 +7,16 @@
 //! interval; `elo_kind` says how far to trust the value (`measured`, `tentative`: the games do not bound it and a weak
 //! prior does, `unknown`).
 
+mod dossier;
+pub mod html;
 mod live;
+pub mod plot;
 mod text;
 
+pub use dossier::{Dossier, DossierError, head};
 pub use live::Announcer;
 
-use crate::plan::{Plan, SprtPlan};
+use crate::plan::{Plan, SprtModel, SprtPlan};
 use referee::{
     event::PlayerId,
     rating::{Estimate, Numbers, Pentanomial, Ratings, Trinomial, fit},
@@ -428,6 +432,15 @@ fn test_report(plan: SprtPlan, standings: &Standings) -> Option<TestReport> {
 fn estimate(test: &Sprt, counts: &referee::rating::Counts) -> Option<StopEstimate> {
     let stopped = test.estimate(counts).ok().flatten()?;
     Some(StopEstimate { elo: stopped.elo, low: stopped.low, high: stopped.high, los: stopped.los })
+}
+
+/// The scale of a test in a word.
+#[must_use]
+pub fn model_word(model: SprtModel) -> &'static str {
+    match model {
+        SprtModel::Normalized => "normalized",
+        SprtModel::Logistic => "logistic",
+    }
 }
 
 /// Whether a verdict was reached, for exit codes.

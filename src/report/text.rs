@@ -77,7 +77,7 @@ fn first_move(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
 }
 
 impl StageTable {
-    fn has_tie_breaks(&self) -> bool {
+    pub(super) fn has_tie_breaks(&self) -> bool {
         self.table.iter().any(|line| line.row.buchholz.is_some() || line.row.round.is_some())
     }
 }
