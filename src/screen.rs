@@ -5,15 +5,18 @@ mod watch;
 
 pub use watch::watch;
 
-use dashboard::{Head, Setting};
+use dashboard::{Head, Setting, input::Form};
 use referee::{
     clock::TimeControl,
     event::{Event, GameEnded, GameId, GameStarted, Stamped},
     schedule::{Format, ReplayDraws, Schedule, Stage},
 };
 use renmei::{
+    cli::{ExportArgs, RecordFormat},
     commands::{Failure, Screen},
-    plan::{self, Plan, SprtModel, SprtPlan},
+    plan::{self, Plan, SprtPlan},
+    records,
+    report::model_word,
     store::{EventId, EventSummary, FullGame, Moves, Store, StoreError},
 };
 use serde::Deserialize;
@@ -30,7 +33,8 @@ pub fn open(plan: &Plan) -> Result<Option<Screen>, Failure> {
     let json = serde_json::to_string(plan).map_err(|e| Failure::Other(format!("the plan as JSON: {e}")))?;
     let (before, event) = before(&plan.database, &plan.name)?;
     let archive = archive(plan.database.clone(), plan.name.clone(), event);
-    let setting = Setting { head: head(&plan.name, &json)?, before, archive, watching: false };
+    let save = save(plan.database.clone(), plan.name.clone());
+    let setting = Setting { head: head(&plan.name, &json)?, before, archive, save, watching: false };
     let (feed, inbox) = dashboard::feed::pair();
     let screen = dashboard::Screen::open(setting, inbox).map_err(no_thread)?;
     let people = Box::new(screen.curtain());
@@ -72,6 +76,24 @@ fn archive(database: PathBuf, name: String, mut event: Option<EventId>) -> dashb
         }
         let found = event.and_then(|event| store.game(event, game).ok().flatten());
         found.map(events_of).unwrap_or_default()
+    })
+}
+
+/// Writes games into the working directory.
+fn save(db: PathBuf, event: String) -> dashboard::terminal::Save {
+    Box::new(move |game, form| {
+        let (format, extension) = match form {
+            Form::Csa => (RecordFormat::Csa, "csa"),
+            Form::Kif => (RecordFormat::Kifu, "kifu"),
+        };
+        let output = PathBuf::from(format!("game-{}.{extension}", game.0));
+        let (db, event, game) = (db.clone(), Some(event.clone()), vec![game.0.to_string()]);
+        let args = ExportArgs { db, event, game, all: false, format, output };
+        let written = records::export(&args).map_err(|e| e.to_string())?;
+        match written.games {
+            0 => Err("the database does not have it yet".to_owned()),
+            _ => Ok(args.output.display().to_string()),
+        }
     })
 }
 
@@ -135,10 +157,7 @@ fn total(stages: &[Stage], players: usize) -> Option<u64> {
 }
 
 fn test_words(sprt: SprtPlan, players: &[String]) -> String {
-    let model = match sprt.model {
-        SprtModel::Normalized => "normalized",
-        SprtModel::Logistic => "logistic",
-    };
+    let model = model_word(sprt.model);
     let names = players.iter().take(2).cloned().collect::<Vec<_>>().join(" vs ");
     let SprtPlan { elo0, elo1, alpha, beta, .. } = sprt;
     format!("{names} · {model} [{elo0}, {elo1}] · α {alpha} β {beta}")

@@ -256,8 +256,8 @@ fn clamped(score: Score) -> Score {
 fn time_code(ms: u64) -> u32 {
     let code = match ms {
         0..2_000 => ms,
-        ..22_000 => 2_000 + (ms - 2_000) / 10,
-        ..222_000 => 4_000 + (ms - 22_000) / 100,
+        2_000..22_000 => 2_000 + (ms - 2_000) / 10,
+        22_000..222_000 => 4_000 + (ms - 22_000) / 100,
         _ => 6_000 + (ms - 222_000) / 1_000,
     };
     u32::try_from(code).unwrap_or(u32::MAX).min(BASE * BASE - 1)

@@ -151,7 +151,7 @@ fn usage_line(place: usize, name: &str, usage: &Usage) -> Markup {
 fn lasting(ms: u64) -> String {
     match ms {
         0..1_000 => format!("{ms} ms"),
-        ..100_000 => format!("{:.1} s", ms as f64 / 1000.0),
+        1_000..100_000 => format!("{:.1} s", ms as f64 / 1000.0),
         _ => format!("{}:{:02}", ms / 60_000, ms / 1000 % 60),
     }
 }
