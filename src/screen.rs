@@ -21,6 +21,7 @@ use renmei::{
 };
 use serde::Deserialize;
 use std::{
+    collections::{BTreeMap, HashSet},
     io::{self, IsTerminal},
     path::{Path, PathBuf},
 };
@@ -53,13 +54,44 @@ fn no_thread(error: io::Error) -> Failure {
 
 /// What happened in the event so far; nothing when there is no such database or event yet.
 fn before(database: &Path, name: &str) -> Result<(Vec<Stamped>, Option<EventId>), StoreError> {
-    let mut events = vec![];
-    let Ok(store) = Store::read(database) else { return Ok((events, None)) };
+    let Ok(store) = Store::read(database) else { return Ok((vec![], None)) };
     let found = store.events()?.into_iter().find(|event| event.name == name).map(|event| event.id);
+    let mut past = Past::default();
     if let Some(event) = found {
-        store.replay(event, Moves::Without, &mut |stamped| events.push(stamped.clone()))?;
+        store.replay(event, Moves::Without, &mut |stamped| past.take(stamped))?;
     }
-    Ok((events, found))
+    Ok((past.events(), found))
+}
+
+/// The past in few bytes: of the starts of games that are over, only the first of each opening is kept. A screen needs
+/// no more of them, and an event may have a hundred thousand.
+#[derive(Default)]
+struct Past {
+    kept: Vec<Stamped>,
+    begun: BTreeMap<GameId, Stamped>,
+    openings: HashSet<u64>,
+}
+
+impl Past {
+    fn take(&mut self, stamped: &Stamped) {
+        match &stamped.event {
+            Event::GameStarted(started) => {
+                self.begun.insert(started.game, stamped.clone());
+                return;
+            }
+            Event::GameEnded(end) => {
+                let start = self.begun.remove(&end.game);
+                self.kept.extend(start.filter(|_| self.openings.insert(end.pairing.opening)));
+            }
+            _ => {}
+        }
+        self.kept.push(stamped.clone());
+    }
+
+    fn events(mut self) -> Vec<Stamped> {
+        self.kept.extend(self.begun.into_values());
+        self.kept
+    }
 }
 
 /// Games by their number, out of the database.
