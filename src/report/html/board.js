@@ -142,7 +142,7 @@ function drawHand(parent, board, color, options) {
   const y = above ? 24 : ORIGIN.y + 9 * SQUARE.height + 38;
   const held = [...SHOWN].filter((kind) => board.hands[color][kind] > 0);
   held.forEach((kind, at) => {
-    const x = above ? 20 + 52 * at : BOARD.width - 34 - 52 * (held.length - 1 - at);
+    const x = above ? 20 + 52 * at : BOARD.width - 44 - 52 * (held.length - 1 - at);
     drawPiece(parent, { kind, turned: false, color }, x, y, options);
     const count = board.hands[color][kind];
     if (count > 1) draw("text", { class: "count", x: x + 24, y: y + 6 }, parent, count);
