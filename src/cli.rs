@@ -55,7 +55,7 @@ pub enum Command {
     Floodgate(FloodgateArgs),
     /// Tell what would go wrong with an engine in an event.
     Check(CheckArgs),
-    /// Print standings, Elo and endings of an event in a database.
+    /// Tell an event of a database: standings, Elo and endings as text, a page for the web, or a picture.
     Report(ReportArgs),
     /// Show an event of a database that runs elsewhere or is over.
     Watch(WatchArgs),
@@ -313,6 +313,12 @@ pub struct CheckArgs {
 
 /// `renmei report`.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  renmei report league.db
+  renmei report league.db --html league.html
+  renmei report league.db --plot elo.svg
+  renmei report league.db --plot game.png --of eval:12")]
 pub struct ReportArgs {
     /// The database.
     pub db: PathBuf,
@@ -325,6 +331,49 @@ pub struct ReportArgs {
     /// Print JSON.
     #[arg(long)]
     pub json: bool,
+    /// Write a page with everything, every game on a board; it needs nothing else to be published.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "list"])]
+    pub html: Option<PathBuf>,
+    /// Draw a picture: FILE.svg or FILE.png.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "list"])]
+    pub plot: Option<PathBuf>,
+    /// What the picture shows: elo, ratings (over the games), sprt, endings, time (by ply), or eval:N for game N.
+    #[arg(long, value_name = "WHAT", default_value = "elo", requires = "plot")]
+    pub of: Picture,
+}
+
+/// What a picture shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Picture {
+    /// Every player's Elo with its interval.
+    Elo,
+    /// The ratings over the games.
+    Ratings,
+    /// A sequential test's way between its bounds.
+    Sprt,
+    /// Games by ending.
+    Endings,
+    /// The mean time of a move by ply.
+    Time,
+    /// The evaluations of a game, by its number.
+    Eval(u64),
+}
+
+impl std::str::FromStr for Picture {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let game = |number: &str| number.parse().map(Self::Eval).ok();
+        match text {
+            "elo" => Some(Self::Elo),
+            "ratings" => Some(Self::Ratings),
+            "sprt" => Some(Self::Sprt),
+            "endings" => Some(Self::Endings),
+            "time" => Some(Self::Time),
+            _ => text.strip_prefix("eval:").and_then(game),
+        }
+        .ok_or_else(|| "it is none of elo, ratings, sprt, endings, time, eval:N".to_owned())
+    }
 }
 
 /// `renmei watch`.

@@ -30,7 +30,7 @@
 //! time and score are taken for an opening if later moves have a time. PSV and hcpe hold only moves with a score, of
 //! games with a result: what no engine judged teaches nothing.
 
-mod date;
+pub(crate) mod date;
 mod ending;
 mod export;
 mod files;

@@ -2,7 +2,7 @@
 
 use super::{Exit, Failure};
 use crate::{
-    cli::{FloodgateArgs, ReportArgs},
+    cli::{FloodgateArgs, Picture, ReportArgs},
     floodgate::{Client, KIND, config::ClientConfig},
     league::Shutdown,
     store::Store,
@@ -29,6 +29,9 @@ pub fn floodgate(args: &FloodgateArgs) -> Result<Exit, Failure> {
         event: Some(config.name.clone()),
         list: false,
         json: args.json,
+        html: None,
+        plot: None,
+        of: Picture::Elo,
     };
     let other = |e: io::Error| Failure::Other(e.to_string());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(other)?;

@@ -6,6 +6,7 @@
 mod aged;
 mod connect;
 mod counts;
+mod course;
 mod estimate;
 mod field;
 mod likelihood;
@@ -15,6 +16,7 @@ mod table;
 
 pub use aged::{Aged, Decay, fit_aged};
 pub use counts::{Counts, Pentanomial, Trinomial};
+pub use course::{Course, Milestone};
 pub use estimate::Estimate;
 pub use field::{PlayerRating, Ratings, fit, fit_bradley_terry};
 pub use pair::Numbers;

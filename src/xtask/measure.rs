@@ -89,9 +89,16 @@ fn own_time(stat: &str) -> Option<Duration> {
     Some(TICK * ticks)
 }
 
-fn kib(status: &str, key: &str) -> Option<u64> {
+/// A value of /proc/PID/status, in KiB.
+pub fn kib(status: &str, key: &str) -> Option<u64> {
     let value = status.lines().find_map(|line| line.strip_prefix(key))?;
     value.split_whitespace().next()?.parse().ok()
+}
+
+/// The value in the middle; of an even number of them, the upper one.
+pub fn median(values: &mut [f64]) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
 /// The value that so many of a hundred do not exceed (nearest rank); `sorted` in rising order.
