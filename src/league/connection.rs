@@ -88,7 +88,7 @@ enum Heard {
     Writable,
     Rings,
     Verdict(bool),
-    Seat(Option<Offer>),
+    Seat(Option<Box<Offer>>),
 }
 
 pub(super) struct Player {
@@ -165,7 +165,7 @@ impl Connection {
             order = next_order(&mut self.seat) => Heard::Order(order),
             note = next_note(&mut self.player) => Heard::Note(note),
             admitted = verdict(&mut self.knocked) => Heard::Verdict(admitted),
-            seat = handed_over(&mut self.awaits) => Heard::Seat(seat),
+            seat = handed_over(&mut self.awaits) => Heard::Seat(seat.map(Box::new)),
             read = next_read(read, &mut self.chunk), if listens => Heard::Read(read, Instant::now()),
             () = writable(write), if unwritten => Heard::Writable,
             () = self.alarm.rings() => Heard::Rings,
@@ -219,12 +219,12 @@ impl Connection {
         }
     }
 
-    fn sit_down(&mut self, seat: Option<Offer>) {
+    fn sit_down(&mut self, seat: Option<Box<Offer>>) {
         self.awaits = None;
         match (seat, &self.player) {
             (Some(mut seat), _) => {
                 seat.host.come_back(Instant::now(), &mut self.pending);
-                self.seat = Some(seat);
+                self.seat = Some(*seat);
             }
             // The game had ended in the meantime.
             (None, Some(player)) if player.extended => self.hall.lobby().free(player.key),
