@@ -12,16 +12,17 @@ use renmei::{league::config::ServeConfig, seat::csa_host::Compat};
 use std::{
     collections::{HashMap, VecDeque},
     path::{Path, PathBuf},
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    thread::JoinHandle,
+    sync::atomic::{AtomicBool, Ordering},
     time::{Duration, Instant},
 };
 
 /// In it chance has a hand: it is replayed in `rounds`.
 const BY_LOT: &str = "23_";
+
+/// Where time passes, a machine that was later than this has shown nothing: it tries again.
+const LATE: Duration = Duration::from_millis(100);
+const ATTEMPTS: usize = 5;
+const BEAT: Duration = Duration::from_millis(10);
 
 #[test]
 fn recorded_client_lines_bring_the_recorded_server_lines() {
@@ -54,52 +55,38 @@ fn attempt(path: &PathBuf) -> Option<String> {
         return None;
     }
     let script = read(&name, &std::fs::read_to_string(path).unwrap());
-    for attempt in 1.. {
-        let heartbeat = Heartbeat::start();
-        let replayed = replay(&name, &script);
-        let late = heartbeat.latest();
+    for _ in 0..ATTEMPTS {
+        let (replayed, late) = watched(|| replay(&name, &script));
         match replayed {
             Ok(lines) => eprintln!("{name}: {lines} lines as recorded"),
-            // A wait of a third of a second more than was meant is another game than the one recorded.
-            Err(_) if pace(&name).is_some() && late > LATE && attempt < ATTEMPTS => continue,
-            Err(difference) => return Some(format!("{name}: {difference} (this machine was {late:?} late)")),
-        }
-        break;
-    }
-    None
-}
-
-/// Where time passes, a replay during which this machine stood still for longer proves nothing.
-const LATE: Duration = Duration::from_millis(300);
-const ATTEMPTS: u32 = 5;
-
-/// A thread that only looks how late it is itself.
-struct Heartbeat {
-    over: Arc<AtomicBool>,
-    thread: JoinHandle<Duration>,
-}
-
-impl Heartbeat {
-    fn start() -> Self {
-        const BEAT: Duration = Duration::from_millis(20);
-        let over = Arc::new(AtomicBool::new(false));
-        let told = over.clone();
-        let thread = std::thread::spawn(move || {
-            let mut latest = Duration::ZERO;
-            while !told.load(Ordering::Relaxed) {
-                let before = Instant::now();
-                std::thread::sleep(BEAT);
-                latest = latest.max(before.elapsed().saturating_sub(BEAT));
+            Err(difference) if late > LATE && pace(&name).is_some() => {
+                eprintln!("{name}: again, as this machine was {late:?} late: {difference}");
+                continue;
             }
-            latest
-        });
-        Self { over, thread }
+            Err(difference) => return Some(format!("{name}: {difference}")),
+        }
+        return None;
     }
+    Some(format!("{name}: this machine is too late for it every time"))
+}
 
-    fn latest(self) -> Duration {
-        self.over.store(true, Ordering::Relaxed);
-        self.thread.join().unwrap()
-    }
+/// Does it, and tells how late this machine was meanwhile.
+fn watched<T>(work: impl FnOnce() -> T) -> (T, Duration) {
+    let over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let watch = scope.spawn(|| {
+            let mut late = Duration::ZERO;
+            while !over.load(Ordering::Relaxed) {
+                let begun = Instant::now();
+                std::thread::sleep(BEAT);
+                late = late.max(begun.elapsed().saturating_sub(BEAT));
+            }
+            late
+        });
+        let done = work();
+        over.store(true, Ordering::Relaxed);
+        (done, watch.join().expect("it only sleeps"))
+    })
 }
 
 /// The league the transcript was recorded on, as far as its lines tell.
