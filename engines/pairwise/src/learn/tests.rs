@@ -114,7 +114,7 @@ fn slopes_are_those_of_the_values() {
     let at =
         |at: usize| Knowledge { weights: &tables[at], parameters: [&before, &after][at], sharing: &sharing };
     let mut gradient = Gradient::new();
-    let mut expected = |gradient: &mut Gradient| {
+    let expected = |gradient: &mut Gradient| {
         let mut slopes = vec![0.0; sharing.parameters()];
         gradient.drain_into(&sharing, &mut slopes);
         slopes.iter().zip(&step.values).map(|(slope, step)| slope * step).sum::<f32>()
