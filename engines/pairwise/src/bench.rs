@@ -6,11 +6,12 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use rsshogi::board::{Move32List, Position};
 use rsshogi::movegen::generate_legal_all_move32;
+use rsshogi::types::Move32;
 use rustix::time::{ClockId, clock_gettime};
 use serde::Serialize;
 use usi_shell::{Game, PositionError};
 
-use crate::evaluation::{Weights, WeightsError};
+use crate::evaluation::{Accumulator, Weights, WeightsError};
 use crate::search::{Searcher, Task};
 
 /// Middle games of fairy-stockfish against itself.
@@ -151,17 +152,48 @@ fn cpu_time() -> Duration {
     Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or(0))
 }
 
+/// A move of a position, and what it leads to.
+struct Case {
+    before: Position,
+    sums: Accumulator,
+    mv: Move32,
+    after: Position,
+}
+
 /// Evaluations per second after each legal move of the positions: brought up to date, and from nothing.
 fn evaluations(weights: &Weights, games: &[Game]) -> (u64, u64) {
-    let incremental = timed(games, |position, mut visit| {
-        let sums = weights.accumulate(position);
-        for_each_move(position, |before, mv, after| {
-            let _ = before;
-            visit(weights.value(&weights.advance(&sums, before, mv), after));
-        });
+    let cases: Vec<Case> = games.iter().flat_map(|game| cases(weights, game.position())).collect();
+    let incremental = timed(&cases, |case| {
+        weights.value(&weights.advance(&case.sums, &case.before, case.mv), &case.after)
     });
-    let scratch = timed(games, |position, mut visit| {
-        for_each_move(position, |_, _, after| visit(weights.value(&weights.accumulate(after), after)));
-    });
+    let scratch = timed(&cases, |case| weights.value(&weights.accumulate(&case.after), &case.after));
     (incremental, scratch)
+}
+
+fn cases(weights: &Weights, before: &Position) -> Vec<Case> {
+    let mut moves = Move32List::new();
+    generate_legal_all_move32(before, &mut moves);
+    let sums = weights.accumulate(before);
+    let case = |&mv: &Move32| {
+        let mut after = before.clone_compact();
+        after.try_apply_move32(mv).ok()?;
+        Some(Case { before: before.clone_compact(), sums, mv, after })
+    };
+    moves.iter().filter_map(case).collect()
+}
+
+/// How often per second of the processor `f` can be done.
+fn timed(cases: &[Case], f: impl Fn(&Case) -> i32) -> u64 {
+    let begun = cpu_time();
+    let mut count = 0;
+    loop {
+        for case in cases {
+            black_box(f(case));
+        }
+        count += cases.len() as u64;
+        let time = cpu_time().saturating_sub(begun);
+        if time >= Duration::from_millis(300) {
+            return per_second(count, time);
+        }
+    }
 }
