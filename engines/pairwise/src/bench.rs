@@ -20,7 +20,7 @@ const POSITIONS: &str = include_str!("../../../kifu/middlegames.sfen");
 /// What to measure.
 #[derive(Args, Clone, Debug)]
 pub struct BenchArguments {
-    /// Positions to search in each of the ten middle games
+    /// Positions to search in each of the eight middle games
     #[arg(long, default_value_t = 300_000)]
     nodes: u64,
     /// Size of the transposition table in MiB

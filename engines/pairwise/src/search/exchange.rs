@@ -138,6 +138,6 @@ mod tests {
     #[test]
     fn promotion_counts() {
         assert_eq!(value("k8/9/9/4P4/9/9/9/9/8K b - 1", "5d5c+"), 380);
-        assert_eq!(value("4k4/3g5/9/4P4/9/9/9/9/8K b - 1", "5d5c"), 0);
+        assert_eq!(value("4k4/3g5/9/4P4/9/9/9/9/8K b - 1", "5d5c"), -200);
     }
 }

@@ -383,7 +383,7 @@ mod tests {
             let moves = all(&position, wanted, none, [none; 3]);
             moves.iter().map(Move32::to_string).collect::<Vec<_>>()
         };
-        assert_eq!(texts(Wanted::Captures), ["5i5d", "8c8b+"]);
+        assert_eq!(texts(Wanted::Captures), ["8c8b+", "5i5d"]);
         assert!(texts(Wanted::CapturesAndChecks).contains(&"G*5b".to_owned()));
     }
 }
