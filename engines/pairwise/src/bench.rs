@@ -1,6 +1,7 @@
 //! `renmei-pairwise bench`: how fast the engine searches and evaluates, on positions that stay the same.
 
 use std::hint::black_box;
+use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
 use clap::Args;
@@ -17,7 +18,7 @@ use crate::search::{Searcher, Task};
 /// Middle games of fairy-stockfish against itself.
 const POSITIONS: &str = include_str!("../../../kifu/middlegames.sfen");
 
-/// What to measure.
+/// Measure how fast the engine searches and evaluates
 #[derive(Args, Clone, Debug)]
 pub struct BenchArguments {
     /// Positions to search in each of the eight middle games
@@ -69,6 +70,9 @@ pub enum BenchError {
     /// No weights.
     #[error(transparent)]
     Weights(#[from] WeightsError),
+    /// Nobody reads the result.
+    #[error("result: {0}")]
+    Output(#[from] io::Error),
     /// The positions cannot be read.
     #[error(transparent)]
     Position(#[from] PositionError),
@@ -119,27 +123,22 @@ pub fn measure(arguments: &BenchArguments) -> Result<Measured, BenchError> {
 /// Measures and prints.
 ///
 /// # Errors
-/// When there are no weights.
-pub fn run(arguments: &BenchArguments) -> Result<String, BenchError> {
+/// When there are no weights, or nobody reads.
+pub fn run(arguments: &BenchArguments, out: &mut impl Write) -> Result<(), BenchError> {
     let measured = measure(arguments)?;
     if arguments.json {
-        return Ok(serde_json::to_string(&measured).unwrap_or_default());
+        serde_json::to_writer(&mut *out, &measured).map_err(io::Error::from)?;
+        writeln!(out)?;
+        return Ok(());
     }
-    Ok(format!(
-        "searched     {:>12} positions, depths {} in all, {} thread(s)\n\
-         speed        {:>12} positions per second of a processor ({} per second of the day)\n\
-         evaluations  {:>12} per second from the position before\n\
-         \x20            {:>12} per second from nothing\n\
-         ratio        {:>12.1}",
-        measured.nodes,
-        measured.depths,
-        measured.threads,
-        measured.nodes_per_s,
-        measured.nodes_per_wall_s,
-        measured.incremental_per_s,
-        measured.scratch_per_s,
-        measured.incremental_over_scratch,
-    ))
+    let Measured { nodes, depths, threads, nodes_per_s, nodes_per_wall_s, .. } = measured;
+    writeln!(out, "searched     {nodes:>12} positions, depths {depths} in all, threads {threads}")?;
+    writeln!(out, "speed        {nodes_per_s:>12} positions per second of a processor")?;
+    writeln!(out, "             {nodes_per_wall_s:>12} positions per second on the wall")?;
+    writeln!(out, "evaluations  {:>12} per second, each from the one before", measured.incremental_per_s)?;
+    writeln!(out, "             {:>12} per second, each from nothing", measured.scratch_per_s)?;
+    writeln!(out, "ratio        {:>12.1}", measured.incremental_over_scratch)?;
+    Ok(())
 }
 
 fn per_second(count: u64, time: Duration) -> u64 {

@@ -1,4 +1,6 @@
-//! Opening books in YaneuraOu's format: reading one while playing.
+//! Opening books in YaneuraOu's format: asking one while playing, and making one from games.
+
+mod make;
 
 use std::path::{Path, PathBuf};
 
@@ -9,6 +11,8 @@ use rsshogi::book::{
 };
 use rsshogi::types::Move;
 use usi_shell::SplitMix64;
+
+pub use make::{BookArguments, MakeError, run};
 
 /// A book on disk.
 pub struct Book {

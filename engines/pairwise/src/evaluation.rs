@@ -101,7 +101,8 @@ impl Weights {
 
     /// The weights that are part of the program.
     pub fn embedded() -> Self {
-        Self::material()
+        let sharing = Sharing::new();
+        embedded_parameters(&sharing).expand(&sharing)
     }
 
     /// What the option `EvalFile` names: nothing or `default` the embedded weights, `material` only the
@@ -264,7 +265,8 @@ impl Weights {
             .sum()
     }
 
-    fn pair_sum(&self, index: u16, pieces: &[u16]) -> i32 {
+    /// The sum of `index`'s relations with `pieces`, in units.
+    pub(crate) fn pair_sum(&self, index: u16, pieces: &[u16]) -> i32 {
         let row = self.pair_row(index);
         pieces.iter().map(|&other| i32::from(row[usize::from(other)])).sum()
     }
@@ -274,9 +276,24 @@ impl Weights {
         pieces.iter().map(|&index| i32::from(table[usize::from(index)])).sum()
     }
 
+    /// By black's and white's king, in units.
+    pub(crate) fn kings_table(&self) -> &[i32] {
+        &self.kings
+    }
+
+    /// By square and index, for the king of a colour, in units.
+    pub(crate) fn king_table(&self, color: usize) -> &[i16] {
+        &self.king[color]
+    }
+
     fn board_single(&self, piece: Piece, square: Square) -> i32 {
         self.board[piece.to_index() * KING_SQUARES + square.to_index()]
     }
+}
+
+/// The parameters that are part of the program.
+pub(crate) fn embedded_parameters(sharing: &Sharing) -> Parameters {
+    Parameters::material(sharing)
 }
 
 /// Reads the parameters of a weights file.

@@ -1,11 +1,12 @@
 //! `renmei-pairwise`: without a command a USI engine; the commands prepare what it plays with.
 
-use std::error::Error;
-use std::process::ExitCode;
+use std::{error::Error, io, process::ExitCode};
 
 use clap::{Parser, Subcommand};
 use pairwise::bench::{self, BenchArguments};
+use pairwise::book::{self, BookArguments};
 use pairwise::engine::Pairwise;
+use pairwise::learn::{self, LearnArguments};
 
 /// A USI shogi engine. Without a command it speaks USI on stdin and stdout.
 #[derive(Parser)]
@@ -19,27 +20,23 @@ struct Arguments {
 enum Command {
     /// Speak USI on stdin and stdout
     Usi,
-    /// Measure how fast the engine searches and evaluates
+    Learn(LearnArguments),
+    Book(BookArguments),
     Bench(BenchArguments),
 }
 
 fn main() -> ExitCode {
+    let mut out = io::stdout();
     match Arguments::parse().command {
         None | Some(Command::Usi) => usi_shell::run(Pairwise::default()),
-        Some(Command::Bench(arguments)) => told(bench::run(&arguments)),
+        Some(Command::Learn(arguments)) => told(learn::run(&arguments, &mut out)),
+        Some(Command::Book(arguments)) => told(book::run(&arguments, &mut out)),
+        Some(Command::Bench(arguments)) => told(bench::run(&arguments, &mut out)),
     }
 }
 
-/// Prints what a command has to say, or why it failed.
-fn told<E: Error>(result: Result<String, E>) -> ExitCode {
-    match result {
-        Ok(text) => {
-            println!("{text}");
-            ExitCode::SUCCESS
-        }
-        Err(fault) => {
-            eprintln!("{fault}");
-            ExitCode::FAILURE
-        }
-    }
+fn told(result: Result<(), impl Error>) -> ExitCode {
+    let Err(error) = result else { return ExitCode::SUCCESS };
+    eprintln!("renmei-pairwise: {error}");
+    ExitCode::FAILURE
 }
