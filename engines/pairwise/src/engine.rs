@@ -164,16 +164,16 @@ fn think(
     out: &Output,
 ) -> Outcome {
     let mut plan = Plan::default();
-    let mut told = None;
+    let mut told = 0;
     let outcome = searcher.think(weights, game, task, |progress| {
         report(progress, task, search, out);
-        told = progress.found.best.first().and_then(|best| best.line.first().copied());
+        told = progress.nodes;
         plan.note(&progress.found);
         let spending = search.clock.spending();
         !spending.is_some_and(|spending| plan.is_enough(&spending, progress.choices))
     });
-    // A better move may have been found in the middle of a depth.
-    if let Some(best) = outcome.moves.first().filter(|best| best.line.first().copied() != told) {
+    // What came of a depth that was cut short: perhaps a better move.
+    if let Some(best) = outcome.moves.first().filter(|best| outcome.nodes > told && best.is_searched()) {
         out.info(&info(best, outcome.depth, outcome.nodes, search));
     }
     outcome

@@ -32,6 +32,12 @@ impl RootMove {
         Self { mv: Move32::from_raw(u32::from(mv.raw())), value, line, effort: 0, fresh: true }
     }
 
+    /// Whether `value` means anything.
+    #[must_use]
+    pub fn is_searched(&self) -> bool {
+        self.value != -INFINITE
+    }
+
     /// What to sort by: moves that were found to be the best for a while at this depth, by value. The
     /// others stay in their order: their values are from depths at which they looked better.
     fn place(&self) -> i32 {
