@@ -14,7 +14,7 @@ mod positions;
 mod report;
 mod search;
 mod settings;
-mod source;
+pub mod source;
 mod store;
 #[cfg(test)]
 mod tests;
