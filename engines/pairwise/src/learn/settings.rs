@@ -58,7 +58,7 @@ pub struct Settings {
     #[arg(long, value_enum, default_value_t = Method::Bonanza)]
     pub method: Method,
     /// What it costs that another move looks better
-    #[arg(long, value_enum, default_value_t = Loss::Softmax)]
+    #[arg(long, value_enum, default_value_t = Loss::Sigmoid)]
     pub loss: Loss,
     /// Passes: searches of all positions, each followed by updates
     #[arg(long, default_value_t = 2)]
@@ -82,7 +82,7 @@ pub struct Settings {
     #[arg(long, default_value_t = 30.0)]
     pub damping: f32,
     /// Centipawns of difference that the sigmoid takes from 1/2 to 73 %
-    #[arg(long, default_value_t = 80.0, value_name = "CENTIPAWNS")]
+    #[arg(long, default_value_t = 60.0, value_name = "CENTIPAWNS")]
     pub temperature: f32,
     /// Moves that are further than this from the teacher's teach nothing
     #[arg(long, default_value_t = 400, value_name = "CENTIPAWNS")]

@@ -151,8 +151,8 @@ fn a_search_finds_the_mate_and_sees_the_recapture() {
     };
     let mate = "4k4/9/4P4/9/9/9/9/9/4K4 b G 1";
     assert_eq!(value(mate, "G*5b"), MATE);
-    // The pawn is covered: a rook for a pawn is a bad bargain, and taking with the silver is not.
-    let covered = "4k4/9/4p4/3p5/4S4/9/9/3R5/4K4 b - 1";
+    // The pawn is covered by a gold: taking with the silver wins it, with the rook loses the rook.
+    let covered = "4k4/9/3g5/3p5/4S4/9/9/3R5/4K4 b - 1";
     assert!(value(covered, "5e6d") > value(covered, "6h6d"));
 }
 
