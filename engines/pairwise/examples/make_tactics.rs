@@ -4,7 +4,7 @@
 //!
 //! GAMES are databases of Renmei, record files, or directories of them. A mate is proven by trying every
 //! check and every answer; all its first moves are listed. A won piece is a capture that searches of 5,000
-//! and of 200,000 positions prefer to every other move by four pawns or more, while the position was even
+//! and of 60,000 positions prefer to every other move by four pawns or more, while the position was even
 //! enough for it to matter. No two positions come from the same game.
 
 use std::path::Path;
@@ -43,8 +43,9 @@ fn look_through(record: &Record, found: &mut [Vec<String>; 4]) {
     let mut kinds: Vec<usize> = (0..KINDS.len()).filter(|&kind| found[kind].len() < WANTED).collect();
     kinds.sort_by_key(|&kind| found[kind].len());
     for kind in kinds {
-        let candidates = candidates(record, kind).into_iter();
-        let position = candidates.rev().find_map(|position| Some((solve(&position, kind)?, position)));
+        let position = candidates(record, kind)
+            .into_iter()
+            .find_map(|position| Some((solve(&position, kind)?, position)));
         if let Some((moves, position)) = position {
             let moves: Vec<String> = moves.iter().map(Move32::to_string).collect();
             found[kind].push(format!("{}\t{}\t{}", position.to_sfen(None), KINDS[kind], moves.join(" ")));
@@ -53,12 +54,15 @@ fn look_through(record: &Record, found: &mut [Vec<String>; 4]) {
     }
 }
 
-/// Mates are looked for near the end of a game, captures in the middle, not in every position.
+/// Mates are looked for where the winner is to move near the end of a game, captures in the middle.
 fn candidates(record: &Record, kind: usize) -> Vec<Position> {
     let mut all = positions(record);
     match kind {
-        3 => all.into_iter().skip(20).step_by(5).take(15).collect(),
-        _ => all.split_off(all.len().saturating_sub(8)),
+        3 => all.into_iter().skip(20).step_by(5).take(12).collect(),
+        _ => {
+            all.truncate(all.len().saturating_sub(2 * kind));
+            all.into_iter().rev().step_by(2).take(3).collect()
+        }
     }
 }
 
@@ -85,7 +89,7 @@ fn solve(position: &Position, kind: usize) -> Option<Vec<Move32>> {
 /// The first moves of all mates in `plies`, if there is none in fewer.
 fn mates(position: &Position, plies: u32) -> Option<Vec<Move32>> {
     // A short search sees nearly all of them; without it, looking where there is none takes too long.
-    let outcome = search(position, 50_000, 1)?;
+    let outcome = search(position, 20_000, 1)?;
     let mates = outcome.moves.first().is_some_and(|best| to_score(best.value) == Score::Mate(plies as i32));
     if !mates {
         return None;
@@ -139,7 +143,7 @@ fn search(position: &Position, nodes: u64, lines: usize) -> Option<Outcome> {
 /// The capture that is clearly best, both at a glance and when looked at closely.
 fn capture(position: &Position) -> Option<Vec<Move32>> {
     clearly_best(position, 5_000)?;
-    let mv = clearly_best(position, 200_000)?;
+    let mv = clearly_best(position, 60_000)?;
     position.is_capture_move32(mv).then(|| vec![mv])
 }
 

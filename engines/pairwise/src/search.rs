@@ -23,8 +23,8 @@ use usi_shell::{Clock, Game};
 
 use crate::evaluation::Weights;
 use history::History;
-pub use root::{Found, RootMove};
 use root::Deepening;
+pub use root::{Found, RootMove};
 use table::Table;
 pub use value::{MAX_PLY, is_decided, is_loss, to_score};
 pub use worker::Terms;
