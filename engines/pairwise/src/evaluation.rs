@@ -35,6 +35,9 @@ pub use piece::{hand_value, piece_value};
 /// Units of a weight in a centipawn.
 pub const SCALE: i32 = 32;
 
+/// What the engine knows unless it is told otherwise; `weights/README.md` says where it comes from.
+const EMBEDDED: &[u8] = include_bytes!("../weights/default.kpw");
+
 /// Pieces but kings in a full set are 38; two more make whole vectors.
 const PIECES: usize = 40;
 
@@ -293,7 +296,7 @@ impl Weights {
 
 /// The parameters that are part of the program.
 pub(crate) fn embedded_parameters(sharing: &Sharing) -> Parameters {
-    Parameters::material(sharing)
+    file::read(EMBEDDED, sharing).expect("a test reads the embedded weights")
 }
 
 /// Reads the parameters of a weights file.

@@ -1,9 +1,9 @@
 //! `renmei-pairwise learn`: an evaluation out of games, by the Bonanza method.
 //!
-//! [`source`] reads games, [`positions`] takes from them what teaches, [`search`] follows each move to its
-//! quiet end, [`lesson`] keeps those ends, [`loss`] says what it costs that another move looks better,
-//! [`gradient`] which weights that was due to, [`optimizer`] changes them; [`trainer`] is all of it in turn.
-//! [`checkpoint`] lets an interrupted run go on, [`report`] tells what came of it.
+//! `source` reads games, `positions` takes from them what teaches, `search` follows each move to its
+//! quiet end, `lesson` keeps those ends, `loss` says what it costs that another move looks better,
+//! `gradient` which weights that was due to, `optimizer` changes them; `trainer` is all of it in turn.
+//! `checkpoint` lets an interrupted run go on, `report` tells what came of it.
 
 mod checkpoint;
 mod gradient;

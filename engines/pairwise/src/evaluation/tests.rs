@@ -176,6 +176,15 @@ fn what_is_no_evaluation_is_refused_by_name() {
 }
 
 #[test]
+fn the_program_brings_learned_weights() {
+    let weights = Weights::embedded();
+    assert!(weights != Weights::material());
+    // Whoever is two rooks up is ahead, whatever else was learned.
+    let position = Position::from_sfen(STARTS[1]).unwrap();
+    assert!(weights.value(&weights.accumulate(&position), &position) < -500);
+}
+
+#[test]
 fn the_option_tells_material_from_a_file_of_that_name() {
     assert!(Weights::choose("material").unwrap() == Weights::material());
     assert!(Weights::choose("").unwrap() == Weights::choose("default").unwrap());

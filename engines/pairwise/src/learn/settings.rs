@@ -58,37 +58,37 @@ pub struct Settings {
     #[arg(long, value_enum, default_value_t = Method::Bonanza)]
     pub method: Method,
     /// What it costs that another move looks better
-    #[arg(long, value_enum, default_value_t = Loss::Sigmoid)]
+    #[arg(long, value_enum, default_value_t = Loss::Softmax)]
     pub loss: Loss,
     /// Passes: searches of all positions, each followed by updates
-    #[arg(long, default_value_t = 6)]
+    #[arg(long, default_value_t = 2)]
     pub passes: usize,
     /// Times that what a search found is learned from before the next
-    #[arg(long, default_value_t = 8)]
+    #[arg(long, default_value_t = 4)]
     pub updates: usize,
     /// Plies of search before quiescence, 1 or 2
     #[arg(long, default_value_t = 1, value_name = "PLIES", value_parser = clap::value_parser!(u8).range(1..=2))]
     pub depth: u8,
     /// Positions that are searched at a time; their lines are kept in memory
-    #[arg(long, default_value_t = 100_000, value_name = "POSITIONS")]
+    #[arg(long, default_value_t = 60_000, value_name = "POSITIONS")]
     pub chunk: usize,
     /// Positions for one step
     #[arg(long, default_value_t = 1000, value_name = "POSITIONS")]
     pub batch: usize,
     /// First step of a weight, in centipawns
-    #[arg(long, default_value_t = 4.0, value_name = "CENTIPAWNS")]
+    #[arg(long, default_value_t = 8.0, value_name = "CENTIPAWNS")]
     pub rate: f32,
     /// How much a weight must have been asked for before it takes whole steps
-    #[arg(long, default_value_t = 2.0)]
+    #[arg(long, default_value_t = 30.0)]
     pub damping: f32,
     /// Centipawns of difference that the sigmoid takes from 1/2 to 73 %
-    #[arg(long, default_value_t = 60.0, value_name = "CENTIPAWNS")]
+    #[arg(long, default_value_t = 80.0, value_name = "CENTIPAWNS")]
     pub temperature: f32,
     /// Moves that are further than this from the teacher's teach nothing
     #[arg(long, default_value_t = 400, value_name = "CENTIPAWNS")]
     pub window: i32,
     /// Part of a weight that each step takes away
-    #[arg(long, default_value_t = 1e-4)]
+    #[arg(long, default_value_t = 2e-4)]
     pub l2: f32,
     /// Centipawns that each step takes away, down to zero
     #[arg(long, default_value_t = 0.0, value_name = "CENTIPAWNS")]
