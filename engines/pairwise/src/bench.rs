@@ -90,12 +90,7 @@ pub fn measure(arguments: &BenchArguments) -> Result<Measured, BenchError> {
         .map(Game::from_sfen)
         .collect::<Result<_, _>>()?;
     let mut searcher = Searcher::new(arguments.hash);
-    let task = Task {
-        nodes: Some(arguments.nodes),
-        lines: 1,
-        threads: arguments.threads,
-        ..Task::default()
-    };
+    let task = Task { nodes: Some(arguments.nodes), lines: 1, threads: arguments.threads, ..Task::default() };
     let (mut nodes, mut depths) = (0, 0);
     let (cpu, wall) = (cpu_time(), Instant::now());
     for game in &games {
@@ -162,9 +157,8 @@ struct Case {
 /// Evaluations per second after each legal move of the positions: brought up to date, and from nothing.
 fn evaluations(weights: &Weights, games: &[Game]) -> (u64, u64) {
     let cases: Vec<Case> = games.iter().flat_map(|game| cases(weights, game.position())).collect();
-    let incremental = timed(&cases, |case| {
-        weights.value(&weights.advance(&case.sums, &case.before, case.mv), &case.after)
-    });
+    let incremental =
+        timed(&cases, |case| weights.value(&weights.advance(&case.sums, &case.before, case.mv), &case.after));
     let scratch = timed(&cases, |case| weights.value(&weights.accumulate(&case.after), &case.after));
     (incremental, scratch)
 }

@@ -115,7 +115,11 @@ fn pick(
         }
     };
     let reply = Some(chosen.ponder()).filter(|mv| mv.is_normal());
-    Some(BookMove { mv: chosen.mv(), reply: reply.filter(|&mv| follows(position, chosen.mv(), mv)), choices: moves.len() })
+    Some(BookMove {
+        mv: chosen.mv(),
+        reply: reply.filter(|&mv| follows(position, chosen.mv(), mv)),
+        choices: moves.len(),
+    })
 }
 
 fn follows(position: &Position, mv: Move, reply: Move) -> bool {
@@ -156,7 +160,8 @@ mod tests {
     #[test]
     fn weighted_choice_follows_the_counts() {
         let (_file, book) = book("2g2f none 0 0 1\n7g7f none 0 0 3");
-        let often = (0..1000).filter(|&seed| choose(&book, Choice::Weighted, seed).unwrap() == "7g7f").count();
+        let often =
+            (0..1000).filter(|&seed| choose(&book, Choice::Weighted, seed).unwrap() == "7g7f").count();
         assert!((680..820).contains(&often), "{often}");
     }
 

@@ -117,7 +117,7 @@ impl Engine for Pairwise {
         if let Some(win) = declare(&position) {
             return win;
         }
-        if let Some(best) = self.from_book(game, search, out) {
+        if let Some(best) = self.ask_book(game, search, out) {
             return best;
         }
         let Some(loaded) = &self.weights else { return BestMove::Resign };
@@ -214,7 +214,7 @@ fn answer(outcome: &Outcome, options: &Options) -> BestMove {
 }
 
 impl Pairwise {
-    fn from_book(&mut self, game: &Game, search: &Search, out: &Output) -> Option<BestMove> {
+    fn ask_book(&mut self, game: &Game, search: &Search, out: &Output) -> Option<BestMove> {
         let (options, limits) = (&*search.options, &search.limits);
         let asked = !limits.infinite && u64::from(game.ply()) <= options.spin("BookMoves").unsigned_abs();
         let book = self.book.as_ref().filter(|_| asked)?;

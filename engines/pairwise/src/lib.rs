@@ -2,7 +2,7 @@
 //!
 //! Read [`evaluation`] first: what a position is worth, and how that is kept up to date from move to move.
 //! Then [`search`], [`time`] and [`engine`], which is what USI sees. [`learn`] is where the knowledge comes
-//! from, [`book`] makes and asks opening books, [`bench`] measures.
+//! from, [`book`] makes and asks opening books, [`mod@bench`] measures.
 
 pub mod bench;
 pub mod book;

@@ -1,7 +1,7 @@
 //! The search: which move is best, and how deep that was looked into.
 //!
 //! Read [`Searcher::think`] first: threads that deepen side by side and share what they find out in the
-//! [`table`]. Then `root` (one thread's deepening), `tree` (what happens below the root), `quiescence`
+//! `table`. Then `root` (one thread's deepening), `tree` (what happens below the root), `quiescence`
 //! (and at its leaves), `order` and `history` (which moves come first), `path` (repetition).
 
 mod exchange;
@@ -23,8 +23,8 @@ use usi_shell::{Clock, Game};
 
 use crate::evaluation::Weights;
 use history::History;
-pub use root::{Found, RootMove};
 use root::Deepening;
+pub use root::{Found, RootMove};
 use table::Table;
 pub use value::{MAX_PLY, is_decided, is_loss, to_score};
 pub use worker::Terms;

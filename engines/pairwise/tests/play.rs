@@ -67,9 +67,12 @@ fn every_game_against_a_random_mover_is_won_by_mate() {
     for seed in 0..6 {
         let mut rng = SplitMix64::new(seed);
         let side = if seed % 2 == 0 { Color::BLACK } else { Color::WHITE };
-        let end = play(|game| {
-            if game.position().turn() == side { player.choose(game) } else { random(game, &mut rng) }
-        });
+        let end =
+            play(
+                |game| {
+                    if game.position().turn() == side { player.choose(game) } else { random(game, &mut rng) }
+                },
+            );
         assert_eq!(end, End::Mated(side.flip()), "seed {seed}");
     }
 }

@@ -19,7 +19,8 @@ fn solves(sfen: &str, kind: &str, moves: &str, nodes: u64) -> bool {
     let best = &outcome.moves[0];
     let right = moves.split(' ').any(|mv| mv == best.line[0].to_string());
     // A longer mate than the shortest is a mate.
-    right && (kind == "capture" || best.value > 0) || kind != "capture" && is_decided(best.value) && best.value > 0
+    right && (kind == "capture" || best.value > 0)
+        || kind != "capture" && is_decided(best.value) && best.value > 0
 }
 
 #[test]
@@ -33,9 +34,12 @@ fn mates_and_won_pieces_are_found_within_a_budget() {
                 (fields.next()? == kind).then_some((sfen, fields.next()?))
             })
             .collect();
-        assert!(set.len() >= 10, "{} of {kind}", set.len());
-        let missed: Vec<&str> =
-            set.iter().filter(|(sfen, moves)| !solves(sfen, kind, moves, nodes)).map(|(sfen, _)| *sfen).collect();
+        assert!(set.len() >= 8, "{} of {kind}", set.len());
+        let missed: Vec<&str> = set
+            .iter()
+            .filter(|(sfen, moves)| !solves(sfen, kind, moves, nodes))
+            .map(|(sfen, _)| *sfen)
+            .collect();
         assert!(missed.len() <= may_miss, "{kind}: {missed:#?}");
     }
 }

@@ -52,7 +52,9 @@ fn the_handshake_shows_who_it_is_and_what_can_be_set() {
     talk.send("usi");
     let lines = talk.until("usiok");
     assert!(lines[0].starts_with("id name Renmei pairwise "));
-    for option in ["USI_Hash type spin default 64", "Threads type spin default 1", "MultiPV type spin default 1"] {
+    for option in
+        ["USI_Hash type spin default 64", "Threads type spin default 1", "MultiPV type spin default 1"]
+    {
         assert!(lines.iter().any(|line| line.starts_with(&format!("option name {option}"))), "{option}");
     }
 }

@@ -117,7 +117,8 @@ fn add(lines: &mut Lines, game: &Game, arguments: &BookArguments) -> bool {
         }
         let tally = lines.entry(key).or_default().entry(mv.raw()).or_default();
         tally.note(game.result, mover);
-        if let Some(&(reply, _)) = game.moves.get(ply + 1).filter(|(reply, _)| position.is_legal_move(*reply)) {
+        if let Some(&(reply, _)) = game.moves.get(ply + 1).filter(|(reply, _)| position.is_legal_move(*reply))
+        {
             *tally.replies.entry(reply.raw()).or_default() += 1;
         }
         any = true;
@@ -127,9 +128,7 @@ fn add(lines: &mut Lines, game: &Game, arguments: &BookArguments) -> bool {
 
 /// A player's own choices do not include the opening that was given to it.
 fn is_wanted(game: &Game, ply: usize, mover: Color, player: Option<&str>) -> bool {
-    player.is_none_or(|player| {
-        ply >= game.opening && game.names[mover.to_index()].as_deref() == Some(player)
-    })
+    player.is_none_or(|player| ply >= game.opening && game.names[mover.to_index()].as_deref() == Some(player))
 }
 
 impl Tally {

@@ -88,7 +88,8 @@ impl History {
     #[must_use]
     pub fn quiet(&self, mv: Move32, side: Color, before: &Before) -> i32 {
         let to = PieceTo::of(mv);
-        let continued: i32 = before.iter().map(|&earlier| self.continuation.get(continuation(earlier, to))).sum();
+        let continued: i32 =
+            before.iter().map(|&earlier| self.continuation.get(continuation(earlier, to))).sum();
         self.from_to.get(from_to(mv, side)) + continued
     }
 

@@ -2,7 +2,8 @@
 
 use rsshogi::board::{Bitboard, Position};
 use rsshogi::movegen::{
-    CapturePlusPro, Evasions, Move32Sink, MoveGenType, QuietChecks, QuietsProMinus, generate_moves_move32_into,
+    CapturePlusPro, Evasions, Move32Sink, MoveGenType, QuietChecks, QuietsProMinus,
+    generate_moves_move32_into,
 };
 use rsshogi::types::{Color, Move, Move32, PieceType};
 
@@ -175,7 +176,9 @@ impl Picker {
                 Stage::Quiets => self.next_best(position, arena, Self::begin_bad_captures),
                 Stage::BadCaptures => self.next_bad_capture(arena),
                 Stage::GenerateEvasions => self.generate_evasions(position, history, arena),
-                Stage::Evasions | Stage::Checks => self.next_best(position, arena, |picker| picker.stage = Stage::End),
+                Stage::Evasions | Stage::Checks => {
+                    self.next_best(position, arena, |picker| picker.stage = Stage::End)
+                }
                 Stage::End => return None,
             };
             if found.is_some() {
@@ -190,7 +193,12 @@ impl Picker {
         self.known()
     }
 
-    fn generate_captures(&mut self, position: &Position, history: &History, arena: &mut Arena) -> Option<Move32> {
+    fn generate_captures(
+        &mut self,
+        position: &Position,
+        history: &History,
+        arena: &mut Arena,
+    ) -> Option<Move32> {
         generate::<CapturePlusPro>(position, arena);
         for scored in &mut arena[self.start..] {
             scored.score = capture_score(position, scored.mv, history);
@@ -253,7 +261,12 @@ impl Picker {
         None
     }
 
-    fn generate_evasions(&mut self, position: &Position, history: &History, arena: &mut Arena) -> Option<Move32> {
+    fn generate_evasions(
+        &mut self,
+        position: &Position,
+        history: &History,
+        arena: &mut Arena,
+    ) -> Option<Move32> {
         generate::<Evasions>(position, arena);
         let side = position.turn();
         for scored in &mut arena[self.start..] {

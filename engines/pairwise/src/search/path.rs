@@ -85,7 +85,8 @@ impl Path {
         if self.crowd[key as usize % CROWD] < 2 {
             return None;
         }
-        let before = (self.floor..last).rev().skip(1).step_by(2).find(|&index| self.seen[index].key == key)?;
+        let before =
+            (self.floor..last).rev().skip(1).step_by(2).find(|&index| self.seen[index].key == key)?;
         let only_checks = |from: usize| (from..=last).step_by(2).all(|index| self.seen[index].check);
         Some(match (only_checks(before + 2), only_checks(before + 1)) {
             (true, false) => Repetition::Win,

@@ -197,7 +197,8 @@ impl<'w, 'a> Deepening<'w, 'a> {
         let mut open = first;
         let mut value = alpha;
         if !first {
-            let reduction = if quiet && depth >= 2 { reduction::at_root(self.depth, index as i32) } else { 0 };
+            let reduction =
+                if quiet && depth >= 2 { reduction::at_root(self.depth, index as i32) } else { 0 };
             value = -self.worker.search(-alpha - 1, -alpha, depth - reduction, 1, true);
             if value > alpha && reduction > 0 {
                 value = -self.worker.search(-alpha - 1, -alpha, depth, 1, false);

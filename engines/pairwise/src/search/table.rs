@@ -125,7 +125,7 @@ impl Table {
     /// Its size in MiB.
     #[must_use]
     pub fn megabytes(&self) -> usize {
-        self.clusters.len() * size_of::<Cluster>() >> 20
+        (self.clusters.len() * size_of::<Cluster>()) >> 20
     }
 
     /// Forgets everything.
@@ -218,14 +218,7 @@ mod tests {
     use super::*;
 
     fn known(depth: i32, value: i32) -> Known {
-        Known {
-            mv: "7g7f".parse().unwrap(),
-            value,
-            evaluation: -3,
-            depth,
-            bound: Bound::Lower,
-            pv: true,
-        }
+        Known { mv: "7g7f".parse().unwrap(), value, evaluation: -3, depth, bound: Bound::Lower, pv: true }
     }
 
     #[test]

@@ -168,14 +168,19 @@ impl Worker<'_> {
             }
         }
         let margin = 150 * (node.depth - i32::from(node.improving));
-        if node.depth <= 8 && node.guess - margin >= node.beta && !is_decided(node.guess) && !is_loss(node.beta) {
+        if node.depth <= 8
+            && node.guess - margin >= node.beta
+            && !is_decided(node.guess)
+            && !is_loss(node.beta)
+        {
             return Some(node.guess);
         }
         self.prune_by_null_move(node).or_else(|| self.prune_by_capture(node))
     }
 
     fn prune_by_null_move(&mut self, node: &Node) -> Option<i32> {
-        let promising = node.guess >= node.beta && self.frame(node.ply).evaluation + 30 * node.depth >= node.beta + 150;
+        let promising =
+            node.guess >= node.beta && self.frame(node.ply).evaluation + 30 * node.depth >= node.beta + 150;
         if node.depth < 3 || !promising || self.after_null(node.ply) || is_decided(node.beta) {
             return None;
         }
@@ -193,7 +198,9 @@ impl Worker<'_> {
     /// Cuts where a good capture, searched less deep, is far above the window ("ProbCut": M. Buro 1995).
     fn prune_by_capture(&mut self, node: &Node) -> Option<i32> {
         let goal = node.beta + 300;
-        let doubtful = node.known.is_some_and(|known| known.depth >= node.depth - 3 && from_table(known.value, node.ply) < goal);
+        let doubtful = node
+            .known
+            .is_some_and(|known| known.depth >= node.depth - 3 && from_table(known.value, node.ply) < goal);
         if node.depth < 5 || is_decided(node.beta) || doubtful {
             return None;
         }
@@ -312,7 +319,11 @@ impl Worker<'_> {
         let mut value = alpha;
         let mut open = node.pv && node.count == 1;
         if !open {
-            let reduced = if node.depth >= 3 && node.count > 1 { (depth - reduction).clamp(1, depth.max(1)) } else { depth };
+            let reduced = if node.depth >= 3 && node.count > 1 {
+                (depth - reduction).clamp(1, depth.max(1))
+            } else {
+                depth
+            };
             value = -self.search(-alpha - 1, -alpha, reduced, ply, true);
             if value > alpha && reduced < depth {
                 value = -self.search(-alpha - 1, -alpha, depth, ply, !node.cut);

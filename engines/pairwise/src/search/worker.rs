@@ -47,7 +47,13 @@ const POLL: u64 = 512;
 impl<'a> Shared<'a> {
     /// A search that ends by `clock`, after `nodes` positions, or by itself.
     #[must_use]
-    pub fn new(weights: &'a Weights, table: &'a Table, terms: Terms, clock: Option<Clock>, nodes: Option<u64>) -> Self {
+    pub fn new(
+        weights: &'a Weights,
+        table: &'a Table,
+        terms: Terms,
+        clock: Option<Clock>,
+        nodes: Option<u64>,
+    ) -> Self {
         Self {
             weights,
             table,
