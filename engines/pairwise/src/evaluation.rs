@@ -311,7 +311,7 @@ pub(crate) fn load_parameters(path: &Path, sharing: &Sharing) -> Result<Paramete
 }
 
 impl Accumulator {
-    /// The list of pieces as indices; places without a piece are the last index.
+    /// The list of pieces as indices; places without a piece are 0.
     pub fn pieces(&self) -> &[u16; PIECES] {
         &self.pieces
     }
