@@ -165,7 +165,7 @@ impl Connection {
             order = next_order(&mut self.seat) => Heard::Order(order),
             note = next_note(&mut self.player) => Heard::Note(note),
             admitted = verdict(&mut self.knocked) => Heard::Verdict(admitted),
-            seat = handed_over(&mut self.awaits) => Heard::Seat(seat.map(Box::new)),
+            seat = handed_over(&mut self.awaits) => Heard::Seat(seat),
             read = next_read(read, &mut self.chunk), if listens => Heard::Read(read, Instant::now()),
             () = writable(write), if unwritten => Heard::Writable,
             () = self.alarm.rings() => Heard::Rings,
