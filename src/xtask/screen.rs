@@ -5,7 +5,7 @@ use crate::{
     cores,
     database::Database,
     manager::{Load, Mode},
-    measure::{kib, measured, median},
+    measure::{kib, measured, median, own_time},
     table::table,
     terminal::Terminal,
     workspace::{self, Scratch},
@@ -118,14 +118,16 @@ fn watch(games: u32, scratch: &Scratch) -> Result<String> {
         std::thread::sleep(Duration::from_millis(2));
     }
     let first = begun.elapsed();
+    let stat = fs::read_to_string(format!("/proc/{}/stat", child.id()))?;
+    let cpu = own_time(&stat).context("no times in /proc")?.as_secs_f64();
     std::thread::sleep(Duration::from_secs(3));
     let status = fs::read_to_string(format!("/proc/{}/status", child.id()))?;
     let peak = kib(&status, "VmHWM:").context("no memory in /proc")?;
     terminal.press("q")?;
     child.wait()?;
     let megabytes = peak as f64 * 1024.0 / 1e6;
+    let first = first.as_secs_f64();
     Ok(format!(
-        "watch, {games} games: first screen after {:.2} s, at most {megabytes:.0} MB",
-        first.as_secs_f64()
+        "watch, {games} games: first screen after {first:.2} s ({cpu:.2} s of processor time), at most {megabytes:.0} MB"
     ))
 }
