@@ -51,6 +51,8 @@ pub enum Command {
     Match(MatchArgs),
     /// Host a league over the network, by the CSA server protocol.
     Serve(ServeArgs),
+    /// Play with an engine on floodgate, or on any other CSA server.
+    Floodgate(FloodgateArgs),
     /// Tell what would go wrong with an engine in an event.
     Check(CheckArgs),
     /// Tell an event of a database: standings, Elo and endings as text, a page for the web, or a picture.
@@ -61,6 +63,10 @@ pub enum Command {
     Export(ExportArgs),
     /// Read records into a database.
     Import(ImportArgs),
+    /// Say who may log in to a league that has accounts or invitations.
+    Account(AccountArgs),
+    /// Print what was said over the network in a game, line by line.
+    Log(LogArgs),
     /// Compute an SPRT, Elo and their bounds from counts.
     Sprt(SprtArgs),
     /// Print a completion script for a shell.
@@ -180,14 +186,98 @@ pub enum GoForm {
 /// `renmei serve`.
 #[derive(Debug, Args)]
 pub struct ServeArgs {
-    /// The configuration file of the league.
+    /// The configuration file of the league, or of an event whose players log in.
     pub file: PathBuf,
     /// Where connections are accepted; overrides the configuration.
     #[arg(long, value_name = "ADDR")]
     pub listen: Vec<std::net::SocketAddr>,
+    /// How an event is played.
+    #[command(flatten)]
+    pub playing: PlayingArgs,
+}
+
+/// `renmei floodgate`.
+#[derive(Debug, Args)]
+pub struct FloodgateArgs {
+    /// The configuration file: the server, the login, the engine.
+    pub file: PathBuf,
     /// The database; overrides the configuration.
     #[arg(long, value_name = "FILE")]
     pub db: Option<PathBuf>,
+    /// Games to play; overrides the configuration.
+    #[arg(long, value_name = "N")]
+    pub games: Option<u64>,
+    /// Print the final standings as JSON on stdout; everything else goes to stderr.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `renmei account`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A password is asked for at the terminal, or read from the first line of stdin; it is never an argument.
+In CSA mode it is what follows the game's name: LOGIN name game-600-10,password
+
+Examples:
+  renmei account add gps --db league.db
+  echo $PASSWORD | renmei account add gps --db league.db
+  renmei account invite gps      # a line for `[serve] invited`")]
+pub struct AccountArgs {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: AccountCommand,
+}
+
+/// What to do about accounts.
+#[derive(Debug, Subcommand)]
+pub enum AccountCommand {
+    /// Make an account, or give it another password.
+    Add {
+        /// The player's name: 1 to 32 letters, digits, `_`, `-`, `@` or `.`.
+        name: String,
+        /// The database.
+        #[arg(long, value_name = "FILE", default_value = "league.db")]
+        db: PathBuf,
+    },
+    /// List the accounts.
+    List {
+        /// The database.
+        #[arg(long, value_name = "FILE", default_value = "league.db")]
+        db: PathBuf,
+    },
+    /// End an account; a game that it plays goes on.
+    Remove {
+        /// The player's name.
+        name: String,
+        /// The database.
+        #[arg(long, value_name = "FILE", default_value = "league.db")]
+        db: PathBuf,
+    },
+    /// Print the line that invites a player with a trip, for `[serve] invited`.
+    Invite {
+        /// The player's name.
+        name: String,
+    },
+}
+
+/// `renmei log`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Each line: the time in UTC, whose line, `<` from the player or `>` to it, and what was said; whatever a terminal would
+not print as it is, is escaped.
+
+Examples:
+  renmei log 7 --db league.db
+  renmei log league+t-600-10+gps+fairy+20261121120000")]
+pub struct LogArgs {
+    /// The game: its number, or its Game_ID.
+    pub game: String,
+    /// The database.
+    #[arg(long, value_name = "FILE", default_value = "league.db")]
+    pub db: PathBuf,
+    /// The event, by name; by default the last one.
+    #[arg(long, value_name = "NAME")]
+    pub event: Option<String>,
 }
 
 /// `renmei check`.

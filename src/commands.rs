@@ -1,13 +1,19 @@
 //! The commands: each takes what was typed, does it, and says how to exit.
 
+mod account;
 mod ad_hoc;
 mod calculator;
+mod floodgate;
+mod log;
 mod play;
 mod report;
 mod serve;
 
+pub use account::account;
 pub use ad_hoc::ad_hoc;
 pub use calculator::sprt;
+pub use floodgate::floodgate;
+pub use log::log;
 pub use play::{OpenScreen, Screen, run};
 pub use report::report;
 pub use serve::serve;

@@ -12,9 +12,12 @@ fn main() -> ExitCode {
     let done = match cli::parse().command {
         Command::Run(args) => commands::run(&args, screen::open),
         Command::Match(args) => commands::ad_hoc(&args, screen::open),
-        Command::Serve(args) => commands::serve(&args),
+        Command::Serve(args) => commands::serve(&args, screen::open),
+        Command::Floodgate(args) => commands::floodgate(&args),
         Command::Report(args) => commands::report(&args),
         Command::Watch(args) => screen::watch(&args),
+        Command::Account(args) => commands::account(&args),
+        Command::Log(args) => commands::log(&args),
         Command::Sprt(args) => commands::sprt(&args),
         Command::Completions { shell } => commands::completions(shell),
         Command::Check(args) => commands::check(&args),

@@ -156,11 +156,13 @@ pub enum OpeningOrder {
     Random,
 }
 
-/// One engine.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// One player: an engine that is started here, or a program in the network.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct EnginePlan {
     /// Its name in the event; unique.
     pub name: String,
+    /// It is a program somewhere in the network that logs in under its name; nothing is started for it.
+    pub remote: bool,
     /// The program, already found on the path or relative to the configuration file.
     pub command: PathBuf,
     /// Its arguments.

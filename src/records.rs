@@ -40,6 +40,7 @@ mod import;
 mod tests;
 mod verify;
 
+pub(crate) use export::event;
 pub use export::{ExportReport, export};
 pub use files::FileFault;
 pub use import::{ImportReport, import};

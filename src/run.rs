@@ -4,6 +4,8 @@
 //! asks the schedule for more. Results are announced by the store's thread, after they are on the disk. Nothing
 //! downstream calls back.
 
+pub mod guests;
+mod held;
 pub mod preflight;
 pub mod worker;
 
@@ -14,6 +16,8 @@ use crate::{
     play::Table,
     store::{EventHead, EventId, Moves, Store, StoreError, Writer},
 };
+use guests::{Guests, Hosting};
+use held::Absences;
 use referee::{
     Outcome,
     event::{Event, GameId, Opened, Stamped},
@@ -28,6 +32,12 @@ use std::{collections::HashMap, io, sync::Arc, thread};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use worker::{Hall, Place, Worker};
+
+/// How often a game between players of the network may be turned down; whoever does it once more loses it.
+const REJECTIONS: u32 = 2;
+
+/// How long players of the network may take to hear of the end of their last game, so that it can be kept.
+const SETTLED: std::time::Duration = std::time::Duration::from_secs(1);
 
 /// Why an event cannot be played, or played on.
 #[derive(Debug, thiserror::Error)]
@@ -71,13 +81,14 @@ pub struct Finished {
 }
 
 /// Plays an event, or goes on with it. `committed` is called on the store's thread with everything that happens, once
-/// it is on the disk.
+/// it is on the disk. Players of the network come from `hosting`.
 ///
 /// # Errors
 /// See [`RunError`]; whatever was committed stays.
 pub fn run(
     plan: &Plan,
     openings: Openings,
+    hosting: Option<Hosting>,
     committed: impl FnMut(Vec<Stamped>) + Send + 'static,
 ) -> Result<Finished, RunError> {
     let test = plan.sprt.map(|sprt| sprt.test()).transpose()?;
@@ -90,7 +101,8 @@ pub fn run(
     let bus = Arc::new(Bus::default());
     listen_to_signals(&bus).map_err(|e| RunError::Io("signals".to_owned(), e))?;
     let adjourn = CancellationToken::new();
-    let workers = start_workers(plan, &bus, &adjourn)?;
+    let guests = hosting.as_ref().map(|hosting| hosting.guests.clone());
+    let workers = start_workers(plan, &bus, guests, &adjourn)?;
     let paired = plan.openings.as_ref().is_none_or(|openings| openings.pairs);
     let schedule = Schedule::new(&plan.stages, plan.engines.len(), plan.seed, plan.replay_draws, paired);
     let writer = store.into_writer(event, committed)?;
@@ -105,7 +117,9 @@ pub fn run(
         writer,
         test,
         running: HashMap::new(),
-        held: None,
+        hosting,
+        held: vec![],
+        absences: Absences::default(),
         next_game,
         wish: Wish::Play,
         batch: vec![],
@@ -154,8 +168,11 @@ struct Dispatcher<'a> {
     writer: Writer,
     test: Option<Sprt>,
     running: HashMap<GameId, Pairing>,
-    /// A game that waits for a GPU.
-    held: Option<Pairing>,
+    /// Where players of the network come from.
+    hosting: Option<Hosting>,
+    /// Games that wait for a GPU or a player.
+    held: Vec<Pairing>,
+    absences: Absences,
     next_game: GameId,
     wish: Wish,
     batch: Vec<Stamped>,
@@ -165,12 +182,13 @@ impl Dispatcher<'_> {
     fn play(&mut self) -> Result<(), RunError> {
         let mut notes = Vec::new();
         self.fill();
-        while !self.running.is_empty() {
+        while !self.running.is_empty() || (self.wish == Wish::Play && !self.held.is_empty()) {
             self.flush()?;
             self.bus.drain(&mut notes);
             for note in notes.drain(..) {
                 self.handle(note)?;
             }
+            self.rule_absences();
             self.fill();
         }
         Ok(())
@@ -184,6 +202,12 @@ impl Dispatcher<'_> {
         }
         let flushed = self.flush();
         self.workers.into_iter().for_each(|desk| desk.worker.finish());
+        let flushed = flushed.and_then(|()| {
+            self.hosting.map_or(Ok(()), |hosting| {
+                hosting.asides.settle(SETTLED);
+                self.writer.keep(hosting.asides.take())
+            })
+        });
         let finished = self.writer.finish();
         played?;
         flushed?;
@@ -227,6 +251,9 @@ impl Dispatcher<'_> {
     }
 
     fn flush(&mut self) -> Result<(), StoreError> {
+        if let Some(hosting) = &self.hosting {
+            self.writer.keep(hosting.asides.take())?;
+        }
         match self.batch.is_empty() {
             true => Ok(()),
             false => self.writer.write(self.batch.drain(..)),
@@ -269,22 +296,15 @@ impl Dispatcher<'_> {
             if self.workers[desk].free == 0 {
                 return;
             }
-            match self.held.take().map_or_else(|| self.schedule.next(&self.standings), Next::Game) {
-                Next::Game(pairing) if self.lacks_gpu(&pairing) => {
-                    self.held = Some(pairing);
-                    return;
-                }
-                Next::Game(pairing) => self.seat(desk, pairing),
-                Next::Bye { stage, round, player, half_points } => {
-                    self.happened(Event::Bye { stage, round, player, half_points });
-                }
-                Next::Wait | Next::Done => return,
+            match self.next_game() {
+                Some(pairing) => self.seat(desk, pairing),
+                None => return,
             }
         }
     }
 
     fn is_done(&mut self) -> bool {
-        self.running.is_empty() && self.held.is_none() && self.schedule.next(&self.standings) == Next::Done
+        self.running.is_empty() && self.held.is_empty() && self.schedule.next(&self.standings) == Next::Done
     }
 
     fn lacks_gpu(&self, pairing: &Pairing) -> bool {
@@ -297,9 +317,15 @@ impl Dispatcher<'_> {
         needed > 0.0 && used > 0.0 && used + needed > self.plan.gpus
     }
 
-    fn seat(&mut self, desk: usize, pairing: Pairing) {
+    /// The number of a new game.
+    fn number(&mut self) -> GameId {
         let game = self.next_game;
         self.next_game = GameId(game.0 + 1);
+        game
+    }
+
+    fn seat(&mut self, desk: usize, pairing: Pairing) {
+        let game = self.number();
         let engines = [pairing.black, pairing.white].map(|player| &self.plan.engines[player.index()]);
         let opening = self.openings.pick(pairing.opening);
         let setup = Setup {
@@ -309,7 +335,8 @@ impl Dispatcher<'_> {
             times: engines.map(|engine| engine.time),
             start: opening.start.clone(),
             opening: opening.moves.clone(),
-            hears: [false; 2],
+            hears: engines.map(|engine| engine.remote),
+            may_reject: pairing.attempt < REJECTIONS,
         };
         let draws = self.standings.replays(&pairing);
         let table = Table { setup, pairing, draws, replays_draws: draws < self.plan.replay_draws.times };
@@ -357,10 +384,16 @@ fn verdict(test: &Sprt, counts: &TestCounts) -> Option<Event> {
     Some(Event::Verdict { verdict: verdict.to_owned(), llr, pairs: counts.pairs })
 }
 
-fn start_workers(plan: &Plan, bus: &Arc<Bus>, adjourn: &CancellationToken) -> Result<Vec<Desk>, RunError> {
+fn start_workers(
+    plan: &Plan,
+    bus: &Arc<Bus>,
+    guests: Option<Arc<dyn Guests>>,
+    adjourn: &CancellationToken,
+) -> Result<Vec<Desk>, RunError> {
     let hall = Hall {
         bus: bus.clone(),
         engines: plan.engines.iter().cloned().map(Arc::new).collect(),
+        guests,
         startups: Arc::new(Semaphore::new(plan.startups.max(1))),
         adjourn: adjourn.clone(),
     };

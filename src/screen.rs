@@ -177,7 +177,14 @@ fn head(name: &str, plan: &str) -> Result<Head, Failure> {
 }
 
 fn head_of(event: &EventSummary) -> Result<Head, Failure> {
-    head(&event.name, &event.plan)
+    let mut head = head(&event.name, &event.plan)?;
+    // Of a free league, or of games on a server, no plan knows the players.
+    if head.players.is_empty() {
+        head.players.clone_from(&event.players);
+        head.times = vec![TimeControl::default(); head.players.len()];
+        head.total = None;
+    }
+    Ok(head)
 }
 
 /// Games of the whole event; for a sequential test, at most.

@@ -34,6 +34,7 @@ impl Settings {
         let ready = duration(&args.ready).ok_or_else(|| CheckError::Duration(args.ready.clone()))?;
         let plan = EnginePlan {
             name: args.command.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
+            remote: false,
             command: program(&args.command),
             args: args.args.clone(),
             directory: None,

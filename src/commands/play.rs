@@ -6,7 +6,7 @@ use crate::{
     config, openings,
     plan::Plan,
     report::{Announcer, Head, Report, verdict},
-    run::{self, Finished, RunError, preflight},
+    run::{self, Finished, RunError, guests::Hosting, preflight},
     store::Store,
 };
 use referee::{event::Stamped, opening::Openings, schedule::Schedule, sprt::Verdict};
@@ -44,7 +44,30 @@ pub type Linger = Box<dyn FnOnce()>;
 ///
 /// # Errors
 /// When it cannot be played.
-pub fn play(mut plan: Plan, args: &PlayingArgs, open_screen: OpenScreen) -> Result<Exit, Failure> {
+pub fn play(plan: Plan, args: &PlayingArgs, open_screen: OpenScreen) -> Result<Exit, Failure> {
+    if let Some(engine) = plan.engines.iter().find(|engine| engine.remote) {
+        let name = &engine.name;
+        return Err(Failure::Usage(format!(
+            "`{name}` logs in over the network: play this event with `renmei serve`"
+        )));
+    }
+    host(plan, args, open_screen, |_| Ok(None))
+}
+
+/// What lets players of the network in to an event.
+pub type Doors = (Hosting, Box<dyn FnMut(&[Stamped]) + Send>);
+
+/// Plays a plan whose players may come over the network, to its end, and reports; `open_doors` is called when
+/// everything else is ready.
+///
+/// # Errors
+/// When it cannot be played.
+pub fn host(
+    mut plan: Plan,
+    args: &PlayingArgs,
+    open_screen: OpenScreen,
+    open_doors: impl FnOnce(&Plan) -> Result<Option<Doors>, Failure>,
+) -> Result<Exit, Failure> {
     overrule(&mut plan, args);
     let lines = match &plan.openings {
         Some(openings) => openings::load(openings).map_err(|faults| Failure::Usage(faults.to_string()))?,
@@ -58,7 +81,8 @@ pub fn play(mut plan: Plan, args: &PlayingArgs, open_screen: OpenScreen) -> Resu
         return Err(RunError::Engines(faults).into());
     }
     let openings = run::in_order(lines, &plan);
-    let (finished, linger) = follow(&plan, openings, args, open_screen)?;
+    let doors = open_doors(&plan)?;
+    let (finished, linger) = follow(&plan, openings, doors, args, open_screen)?;
     if let Some(linger) = linger.filter(|_| !finished.interrupted) {
         linger();
     }
@@ -80,6 +104,7 @@ pub fn play(mut plan: Plan, args: &PlayingArgs, open_screen: OpenScreen) -> Resu
 fn follow(
     plan: &Plan,
     openings: Openings,
+    doors: Option<Doors>,
     args: &PlayingArgs,
     open_screen: OpenScreen,
 ) -> Result<(Finished, Option<Linger>), Failure> {
@@ -90,7 +115,11 @@ fn follow(
         None => (None, None, None),
     };
     let mut announcer = announcer(plan, args, people)?;
-    let finished = run::run(plan, openings, move |batch| {
+    let (hosting, mut tell_guests) = doors.unzip();
+    let finished = run::run(plan, openings, hosting, move |batch| {
+        if let Some(tell_guests) = &mut tell_guests {
+            tell_guests(&batch);
+        }
         announcer.tell(&batch);
         if let Some(feed) = &mut feed {
             feed(batch);

@@ -45,6 +45,10 @@ pub fn report(args: &ReportArgs) -> Result<Exit, Failure> {
         let mut standings = Standings::new(&head.stages, event.players.len());
         store.replay(event.id, Moves::Without, &mut |stamped| standings.fold(&stamped.event))?;
         super::print(&Report::new(&head, &standings, event.closed), args.json);
+        if let Some(measured) = crate::floodgate::ratings::measured(event, &standings).filter(|_| !args.json)
+        {
+            say!("\n{measured}");
+        }
     }
     Ok(Exit::Done)
 }

@@ -1,10 +1,12 @@
 //! `renmei serve`: a league on this machine.
 
-use super::{Exit, Failure};
+use super::{Exit, Failure, OpenScreen, play::host};
 use crate::{
     cli::ServeArgs,
-    league::{League, Shutdown, config::ServeConfig},
+    config,
+    league::{League, Shutdown, config::ServeConfig, event::Doors},
 };
+use referee::event::Stamped;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::{
     io::{self, Write},
@@ -16,12 +18,15 @@ use tokio::net::TcpListener;
 ///
 /// # Errors
 /// When the configuration is wrong, an address cannot be had, or the database fails.
-pub fn serve(args: &ServeArgs) -> Result<Exit, Failure> {
+pub fn serve(args: &ServeArgs, open_screen: OpenScreen) -> Result<Exit, Failure> {
+    if ServeConfig::is_event(&args.file) {
+        return event(args, open_screen);
+    }
     let mut config = ServeConfig::load(&args.file).map_err(|e| Failure::Usage(e.to_string()))?;
     if !args.listen.is_empty() {
         config.listen.clone_from(&args.listen);
     }
-    if let Some(db) = &args.db {
+    if let Some(db) = &args.playing.db {
         config.database.clone_from(db);
     }
     let other = |e: io::Error| Failure::Other(e.to_string());
@@ -39,6 +44,34 @@ pub fn serve(args: &ServeArgs) -> Result<Exit, Failure> {
         let league = League::open(config, &shutdown)?;
         league.serve(listeners, shutdown).await?;
         Ok(Exit::Done)
+    })
+}
+
+/// Plays an event whose players log in.
+fn event(args: &ServeArgs, open_screen: OpenScreen) -> Result<Exit, Failure> {
+    let plan = config::load(&args.file).map_err(Failure::Config)?;
+    let mut serve = ServeConfig::of_event(&args.file).map_err(|e| Failure::Usage(e.to_string()))?;
+    if !args.listen.is_empty() {
+        serve.listen.clone_from(&args.listen);
+    }
+    host(plan, &args.playing, open_screen, |plan| {
+        let mut listeners = vec![];
+        for address in &serve.listen {
+            let bound = std::net::TcpListener::bind(address).and_then(|listener| {
+                listener.set_nonblocking(true)?;
+                tell(&format!("listening on {}", listener.local_addr()?));
+                Ok(listener)
+            });
+            listeners.push(bound.map_err(|e| Failure::Other(format!("cannot listen on {address}: {e}")))?);
+        }
+        let doors = Doors::open(serve, plan, listeners).map_err(|e| Failure::Other(e.to_string()))?;
+        let (hosting, mut show) = (doors.hosting(), doors.show());
+        let tell_guests = move |batch: &[Stamped]| {
+            // The doors close when the store's thread has told the last of the event.
+            let _open = &doors;
+            show(batch);
+        };
+        Ok(Some((hosting, Box::new(tell_guests) as _)))
     })
 }
 

@@ -7,7 +7,8 @@ use super::{
     time_text::{EXAMPLES, text},
 };
 use crate::plan::{EnginePlan, GoForms, SeatLimits, Skipped};
-use referee::clock::TimeControl;
+use notation::csa::wire::is_player_name;
+use referee::clock::{Accounting, TimeControl};
 use std::path::PathBuf;
 use toml::de::DeValue;
 
@@ -43,10 +44,11 @@ impl Engines {
         let mut engines = Self::default();
         for item in &items {
             let table = item.table(&ENGINE).map(|table| table.over(&defaults));
-            let entry = table.map(|table| engine(&table, root, engines.name(&table)));
+            let entry = table.map(|table| engine(&table, time(&table, root), engines.name(&table)));
             engines.take(entry.unwrap_or(Entry::Faulty));
         }
         engines.check_number(root);
+        engines.count_as_the_network_does();
         engines
     }
 
@@ -77,6 +79,13 @@ impl Engines {
         root.fault("engines", format!("an event needs at least two engines{skipped}"));
     }
 
+    /// Where one player hears of time in whole seconds, everybody's is counted so.
+    fn count_as_the_network_does(&mut self) {
+        if self.present.iter().any(|engine| engine.remote) {
+            self.present.iter_mut().for_each(|engine| engine.time.accounting = Accounting::Seconds);
+        }
+    }
+
     /// How many of the first `n` of the file take part.
     pub fn present_among(&self, n: usize) -> usize {
         self.listed.iter().take(n).filter(|present| **present).count()
@@ -91,12 +100,32 @@ impl Engines {
     }
 }
 
-fn engine(table: &Table<'_>, root: &Table<'_>, name: Option<String>) -> Entry {
+/// The one engine of a file whose clock another says; `None` after a fault.
+pub fn lone(table: &Table<'_>) -> Option<EnginePlan> {
+    if table.has("time") {
+        table.fault("time", "the server says how much time there is");
+    }
+    for key in ["optional", "remote"] {
+        if table.flag(key, false) {
+            table.fault(key, "without an engine here there is nothing to play with");
+        }
+    }
+    match engine(table, TimeControl::default(), name(table)) {
+        Entry::Present(engine) => Some(*engine),
+        Entry::Skipped(_) | Entry::Faulty => None,
+    }
+}
+
+fn engine(table: &Table<'_>, time: TimeControl, name: Option<String>) -> Entry {
+    if table.flag("remote", false) {
+        return remote(table, time, name);
+    }
     let (options, option_sources) = options(table);
     let program = program(table);
     let optional = table.flag("optional", false);
     let engine = EnginePlan {
         name: name.clone().unwrap_or_default(),
+        remote: false,
         command: program.clone().and_then(Result::ok).unwrap_or_default(),
         args: args(table),
         directory: directory(table),
@@ -107,7 +136,7 @@ fn engine(table: &Table<'_>, root: &Table<'_>, name: Option<String>) -> Entry {
         cores: cores(table, &options),
         options,
         option_sources,
-        time: time(table, root),
+        time,
         reserve: table.duration("reserve").unwrap_or_default(),
         go: go(table),
         ponder: table.flag("ponder", false),
@@ -128,6 +157,29 @@ fn engine(table: &Table<'_>, root: &Table<'_>, name: Option<String>) -> Entry {
         }
         _ => Entry::Faulty,
     }
+}
+
+/// A player in the network: of all the keys it has a name and a clock.
+fn remote(table: &Table<'_>, time: TimeControl, name: Option<String>) -> Entry {
+    for key in ENGINE.all().filter(|key| !["name", "remote", "time"].contains(&key.name)) {
+        if table.has_itself(key.name) {
+            table.fault(key.name, "says nothing of a player that is `remote`: it is started elsewhere");
+        }
+    }
+    if time.nodes.is_some() || time.depth.is_some() || !time.is_timed() {
+        table.fault("time", "a `remote` player has a clock: main time, byoyomi or increment");
+    }
+    match &name {
+        None => table.fault("name", "is missing; a `remote` player logs in under it"),
+        Some(name) if !is_player_name(name) => {
+            table.fault("name", "is no login name: up to 32 letters, digits and `_-.@`");
+        }
+        Some(_) => {}
+    }
+    table.refuse_unknown();
+    let cores = 0.0;
+    let plan = name.map(|name| EnginePlan { name, remote: true, time, cores, ..EnginePlan::default() });
+    plan.map_or(Entry::Faulty, |plan| Entry::Present(Box::new(plan)))
 }
 
 /// Its own name, or that of its program.

@@ -55,6 +55,9 @@ fn engine(engine: &EnginePlan) -> Value {
     let pairs = |pairs: &[(String, String)]| {
         Value::Object(pairs.iter().cloned().map(|(k, v)| (k, v.into())).collect())
     };
+    if engine.remote {
+        return json!({ "remote": true, "time": time(&engine.time) });
+    }
     json!({
         "command": engine.command,
         "args": engine.args,

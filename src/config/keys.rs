@@ -79,7 +79,8 @@ impl Section {
 use Fallback::{Is, Needed, Says};
 use Kind::{Duration, Flag, Integer, IntegerOr, Number, Other, Path, Text, Words};
 
-const fn key(name: &'static str, kind: Kind, default: Fallback, meaning: &'static str) -> Key {
+/// A key with all it has.
+pub const fn key(name: &'static str, kind: Kind, default: Fallback, meaning: &'static str) -> Key {
     Key { name, kind, default, meaning }
 }
 
@@ -106,6 +107,12 @@ pub const ROOT: Section = Section {
         key("sprt", Other("table"), Says("needed by format `sprt`"), "the hypotheses of a sequential test"),
         key("defaults", Other("table"), Says("none"), "what holds for every engine that says nothing else"),
         key("engines", Other("tables"), Needed, "the players, at least two; their order is the seeding"),
+        key(
+            "serve",
+            Other("table"),
+            Says("nobody logs in"),
+            "where players log in over the network, see `renmei serve`",
+        ),
     ]],
 };
 
@@ -227,7 +234,7 @@ pub const TIME_TABLE: Section = Section {
             "accounting",
             Words(&["ms", "seconds"]),
             Is("\"ms\""),
-            "count milliseconds, or whole seconds as CSA servers do: fractions are dropped, using exactly what is left loses",
+            "count milliseconds, or whole seconds as CSA servers do: fractions are dropped, using exactly what is left loses; where a player is `remote`, always whole seconds",
         ),
         key("least", ZERO, Is("\"0\""), "least time charged for a move"),
         key(
@@ -374,6 +381,12 @@ pub const ENGINE: Section = Section {
             Text,
             Needed,
             "the program: with a `/` a path, else a name that is searched on `PATH`, in `/usr/games` and beside `renmei`",
+        ),
+        key(
+            "remote",
+            Flag,
+            Is("false"),
+            "it is a program in the network that logs in under this name (`renmei serve`): of the other keys it has only `time`",
         ),
         key("args", Other("texts"), Is("[]"), "its arguments"),
         key("directory", Path, Says("that of `renmei`"), "the directory it runs in"),

@@ -119,6 +119,11 @@ impl<'a> Table<'a> {
         self.layers.iter().filter_map(value).collect()
     }
 
+    /// Whether the table itself gives a key, whatever those below it say.
+    pub fn has_itself(&self, name: &str) -> bool {
+        self.has(name) && self.layers.first().is_some_and(|(_, table)| table.contains_key(name))
+    }
+
     /// Whether a key is given.
     pub fn has(&self, name: &str) -> bool {
         self.item(name).is_some()

@@ -24,6 +24,7 @@ fn setup(start: &str) -> Setup {
         start: start.to_owned(),
         opening: vec![],
         hears: [false; 2],
+        may_reject: true,
     }
 }
 

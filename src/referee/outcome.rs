@@ -20,7 +20,7 @@ pub enum Outcome {
         /// Why.
         by: DrawBy,
     },
-    /// The game does not count and is played again when the event goes on.
+    /// The game does not count; unless it is left out ([`AbortBy::Missing`]), it is played again when the event goes on.
     Aborted {
         /// Why.
         by: AbortBy,
@@ -120,6 +120,8 @@ pub enum AbortBy {
     Harness,
     /// The server on the far side ended the game without a result.
     Server,
+    /// Nobody appeared, or one did not and the event does not punish that: the game is left out for good.
+    Missing,
 }
 
 impl Outcome {
@@ -153,6 +155,12 @@ impl Outcome {
     #[must_use]
     pub fn half_points(self, color: Color) -> Option<u8> {
         self.black_half_points().map(|black| if color == Color::Black { black } else { 2 - black })
+    }
+
+    /// Whether the game is over for good though it does not count: its place in the schedule is done with.
+    #[must_use]
+    pub fn is_left_out(self) -> bool {
+        matches!(self, Self::Aborted { by: AbortBy::Missing })
     }
 
     /// Whether the game counts.
@@ -239,6 +247,7 @@ words!(AbortBy {
     Self::NotStarted => "not-started",
     Self::Harness => "harness",
     Self::Server => "server",
+    Self::Missing => "missing",
 });
 
 impl fmt::Display for Outcome {

@@ -3,6 +3,7 @@
 //! Ratings are on the usual logistic scale of 400 / ln 10 Elo per unit of log odds. Nothing here returns NaN; what
 //! the games cannot bound is said by [`Estimate`] instead of being printed as a large number.
 
+mod aged;
 mod connect;
 mod counts;
 mod course;
@@ -13,6 +14,7 @@ mod newton;
 mod pair;
 mod table;
 
+pub use aged::{Aged, Decay, fit_aged};
 pub use counts::{Counts, Pentanomial, Trinomial};
 pub use course::{Course, Milestone};
 pub use estimate::Estimate;

@@ -7,7 +7,7 @@
 //!
 //! A game counts once, by its place in the schedule (stage and index): a second ending of the same place is ignored.
 //! Games that were aborted, and draws that are played again, are counted among the endings of both players
-//! ([`Record::uncounted`]) and nowhere else. Events that name a player or a stage that does not exist are ignored.
+//! ([`Record::uncounted`]) and nowhere else; a game that is left out for good besides takes its place in the schedule. Events that name a player or a stage that does not exist are ignored.
 
 mod progress;
 mod ranges;
@@ -224,7 +224,10 @@ impl Standings {
             return;
         }
         if end.replayed || !end.outcome.counts() {
-            progress.reopen(pairing, end.replayed);
+            match end.outcome.is_left_out() {
+                true => progress.leave_out(pairing),
+                false => progress.reopen(pairing, end.replayed),
+            }
             tally.add_uncounted(pairing, end.outcome);
             self.total.add_uncounted(pairing, end.outcome);
             return;

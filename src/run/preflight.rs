@@ -27,7 +27,7 @@ pub fn faults(plan: &Plan) -> io::Result<Vec<String>> {
     let met = runtime.block_on(meet_all(plan));
     let mut faults = Vec::new();
     let mut threads = Vec::new();
-    for (engine, met) in plan.engines.iter().zip(met) {
+    for (engine, met) in started_here(plan).zip(met) {
         match met {
             Ok(shown) => {
                 faults.extend(option_faults(engine, &shown));
@@ -45,9 +45,7 @@ pub fn faults(plan: &Plan) -> io::Result<Vec<String>> {
 
 async fn meet_all(plan: &Plan) -> Vec<Result<Handshake, String>> {
     let startups = Arc::new(Semaphore::new(plan.startups.max(1)));
-    let tasks: Vec<_> = plan
-        .engines
-        .iter()
+    let tasks: Vec<_> = started_here(plan)
         .map(|engine| {
             let player = UsiPlayer {
                 engine: Arc::new(engine.clone()),
@@ -63,6 +61,10 @@ async fn meet_all(plan: &Plan) -> Vec<Result<Handshake, String>> {
         met.push(task.await.unwrap_or_else(|panicked| Err(panicked.to_string())));
     }
     met
+}
+
+fn started_here(plan: &Plan) -> impl Iterator<Item = &EnginePlan> {
+    plan.engines.iter().filter(|engine| !engine.remote)
 }
 
 fn option_faults(engine: &EnginePlan, shown: &Handshake) -> Vec<String> {

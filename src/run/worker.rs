@@ -1,5 +1,6 @@
 //! A worker: one thread on which games live wholly, with their seats, alarms and processes.
 
+use super::guests::Guests;
 use crate::{
     bus::{Bus, Freed, Note},
     plan::EnginePlan,
@@ -14,7 +15,7 @@ use nix::{
     sched::{CpuSet, sched_setaffinity},
     unistd::Pid,
 };
-use referee::event::PlayerId;
+use referee::{AbortBy, Outcome, event::PlayerId};
 use std::{
     io,
     sync::{Arc, Mutex, PoisonError},
@@ -27,12 +28,14 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 const IDLE_ENGINES: usize = 8;
 
 /// What all workers share.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Hall {
     /// Where everything that happens goes.
     pub bus: Arc<Bus>,
     /// The engines, by [`PlayerId`].
     pub engines: Arc<[Arc<EnginePlan>]>,
+    /// Where the players of the network come from.
+    pub guests: Option<Arc<dyn Guests>>,
     /// How many engines may be starting at once.
     pub startups: Arc<Semaphore>,
     /// Adjourns the running games.
@@ -119,11 +122,16 @@ async fn host(table: Table, bench: Arc<Bench>) {
     let worker = bench.place.number;
     let mut place =
         Held { bus: &bench.hall.bus, freed: Some(Freed { worker, game, pairing, pairing_replays, outcome }) };
-    let players = [pairing.black, pairing.white];
-    let mut seats = players.map(|player| bench.seat(player));
+    let Some(mut seats) = bench.seats(&table) else {
+        // Somebody has left since the game was given out: it comes again.
+        if let Some(freed) = &mut place.freed {
+            freed.outcome = Ok(Outcome::Aborted { by: AbortBy::NotStarted });
+        }
+        return;
+    };
     let surroundings = Surroundings { bus: &bench.hall.bus, pulse: &bench.pulse, stop: &bench.hall.adjourn };
     let outcome = play(table, &mut seats, surroundings).await.map_err(|error| error.to_string());
-    for (player, seat) in players.into_iter().zip(seats) {
+    for (player, seat) in [pairing.black, pairing.white].into_iter().zip(seats) {
         bench.put_back(player, seat);
     }
     if let Some(freed) = &mut place.freed {
@@ -160,6 +168,21 @@ impl Bench {
         Self { place, hall, actors: TaskTracker::new(), pulse: Pulse::default(), idle: Mutex::default() }
     }
 
+    /// Both players; `None` when one of the network is not there.
+    fn seats(&self, table: &Table) -> Option<[Seat; 2]> {
+        let guests = match &self.hall.guests {
+            Some(guests) => guests.seat(table)?,
+            None => [None, None],
+        };
+        let [black, white] = guests;
+        let pairing = &table.pairing;
+        let seat = |player: PlayerId, guest: Option<Seat>| match self.hall.engines[player.index()].remote {
+            true => guest,
+            false => Some(self.seat(player)),
+        };
+        Some([seat(pairing.black, black)?, seat(pairing.white, white)?])
+    }
+
     fn seat(&self, player: PlayerId) -> Seat {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         match idle.iter().rposition(|(who, _)| *who == player) {
@@ -177,7 +200,11 @@ impl Bench {
         seat
     }
 
+    /// Engines stay for the next game; who came over the network is let go.
     fn put_back(&self, player: PlayerId, seat: Seat) {
+        if self.hall.engines[player.index()].remote {
+            return;
+        }
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         idle.push((player, seat));
         let most = IDLE_ENGINES.max(2 * self.place.slots);

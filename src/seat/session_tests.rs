@@ -12,6 +12,7 @@ fn ms(n: u64) -> Duration {
 fn engine() -> EnginePlan {
     EnginePlan {
         name: "it".to_owned(),
+        remote: false,
         command: "it".into(),
         args: vec![],
         directory: None,

@@ -8,6 +8,7 @@ mod database;
 mod engines;
 mod floor;
 mod latency;
+mod league;
 mod manager;
 mod measure;
 mod quickstart;
@@ -35,6 +36,7 @@ cargo xtask COMMAND
   bench dashboard   plies per second with the dashboard and without; the first screen of a long event
         [--king-games N] [--rook-games N]  games a run (10000, 500)
         [--runs N] [--watch-games N]       (5, 100000)
+  league            a league over the network on this machine: configs/league.toml, with two programs that log in
   soak              kill the manager again and again during an event, and count what it kept
         [--games N] [--kills N] [--seed N] (400, 50, 1)
 ";
@@ -55,6 +57,7 @@ fn run(words: &[&str]) -> Result<ExitCode> {
         ["bench", "arena", flags @ ..] => arena::run(&Flags::read(flags, &[], &arena::FLAGS)?),
         ["bench", "latency", flags @ ..] => latency::run(&Flags::read(flags, &[], &latency::FLAGS)?),
         ["bench", "dashboard", flags @ ..] => screen::run(&Flags::read(flags, &[], &screen::FLAGS)?),
+        ["league"] => league::run(),
         ["soak", flags @ ..] => soak::run(&Flags::read(flags, &[], &soak::FLAGS)?),
         // Not in the usage: the benchmarks start it, to measure it as they measure the manager.
         ["floor", flags @ ..] => floor::run(&Flags::read(flags, &[], &floor::FLAGS)?),

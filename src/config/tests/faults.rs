@@ -143,7 +143,7 @@ fn each_contradiction_of_an_event_is_told() {
     event = 3
         event: expected a table, found the number 3
     colour = 3
-        colour: unknown key `colour`; known are event, stage, time, rules, adjudication, openings, sprt, defaults and engines
+        colour: unknown key `colour`; known are event, stage, time, rules, adjudication, openings, sprt, defaults, engines and serve
     "#);
 }
 
@@ -386,4 +386,27 @@ fn each_contradiction_of_an_engine_is_told() {
 fn an_event_with_one_engine_left_names_those_that_are_not_there() {
     let text = "time = \"1m\"\n[[engines]]\ncommand = \"alpha\"\n[[engines]]\ncommand = \"delta\"\noptional = true\n";
     insta::assert_snapshot!(here().faults(text), @"x.toml:2:1: engines: an event needs at least two engines; delta is left out: there is no program `delta` on the path, in /usr/games or beside renmei");
+}
+
+#[test]
+fn a_player_of_the_network_has_a_login_name_and_a_clock_and_nothing_else() {
+    let text = r#"
+[serve]
+wait = 10
+[time]
+nodes = 5
+[[engines]]
+command = "alpha"
+[[engines]]
+name = "far away"
+remote = true
+command = "beta"
+options = { Threads = 2 }
+"#;
+    insta::assert_snapshot!(here().faults(text), @r#"
+    x.toml:8:1: engines[1].time: a `remote` player has a clock: main time, byoyomi or increment
+    x.toml:9:8: engines[1].name: is no login name: up to 32 letters, digits and `_-.@`
+    x.toml:11:11: engines[1].command: says nothing of a player that is `remote`: it is started elsewhere
+    x.toml:12:11: engines[1].options: says nothing of a player that is `remote`: it is started elsewhere
+    "#);
 }

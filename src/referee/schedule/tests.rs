@@ -418,6 +418,27 @@ fn an_aborted_game_comes_again_with_the_same_colours_before_later_ones() {
 }
 
 #[test]
+fn a_game_that_is_left_out_is_done_with_whatever_the_format() {
+    for (format, games) in [
+        (Format::RoundRobin { cycles: 1 }, 12),
+        (Format::Swiss { rounds: 3 }, 12),
+        (Format::Knockout { tie: Tie::MoreGames { extra: 2 } }, 18),
+    ] {
+        let mut host = Host::new(&[stage(format, 2)], 4, 1);
+        while let Next::Game(game) = host.next() {
+            host.end(game, Outcome::Aborted { by: AbortBy::Missing });
+        }
+        assert_eq!((host.next(), host.started.len()), (Next::Done, games), "{format:?}");
+        assert!(host.started.iter().all(|game| game.attempt == 0));
+        let table = host.standings.ranking(0);
+        assert!(table.iter().all(|row| row.half_points == 0), "{format:?}: nobody scores");
+        assert_eq!(table[0].player, PlayerId(0), "{format:?}: what is level goes by the seeds");
+        host.resume();
+        assert_eq!(host.next(), Next::Done, "{format:?}: resumed");
+    }
+}
+
+#[test]
 fn a_million_games_are_handed_out_and_counted_without_being_stored() {
     let stages = [stage(Format::RoundRobin { cycles: 1112 }, 20)];
     let mut standings = Standings::new(&stages, 10);

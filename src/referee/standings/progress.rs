@@ -15,11 +15,13 @@ pub(crate) struct Encounter {
     pub half_points: [u64; 2],
     /// Games as black.
     pub blacks: [u64; 2],
+    /// Games that were left out: nobody has scored in them.
+    pub left_out: u64,
 }
 
 impl Encounter {
     pub fn games(&self) -> u64 {
-        self.blacks[0] + self.blacks[1]
+        self.blacks[0] + self.blacks[1] + self.left_out
     }
 }
 
@@ -76,6 +78,15 @@ impl Progress {
         }
     }
 
+    /// A game is left out for good.
+    pub fn leave_out(&mut self, pairing: &Pairing) {
+        self.finished.insert(pairing.index);
+        self.open.remove(&pairing.index);
+        if self.keeps_encounters {
+            self.encounter(pairing).left_out += 1;
+        }
+    }
+
     /// A game counts: gives the half points of the lower id in both games of its pair when that is complete.
     pub fn finish(&mut self, pairing: &Pairing, outcome: Outcome) -> Option<[u8; 2]> {
         let black = outcome.black_half_points()?;
@@ -106,13 +117,19 @@ impl Progress {
         }
     }
 
-    fn meet(&mut self, pairing: &Pairing, black_half_points: u8) {
+    fn encounter(&mut self, pairing: &Pairing) -> &mut Encounter {
         let (black, white) = (pairing.black, pairing.white);
-        let encounter = self.encounters.entry(pairing.index / self.stride).or_insert_with(|| Encounter {
+        self.encounters.entry(pairing.index / self.stride).or_insert_with(|| Encounter {
             players: [black.min(white), black.max(white)],
             half_points: [0; 2],
             blacks: [0; 2],
-        });
+            left_out: 0,
+        })
+    }
+
+    fn meet(&mut self, pairing: &Pairing, black_half_points: u8) {
+        let black = pairing.black;
+        let encounter = self.encounter(pairing);
         let at = usize::from(encounter.players[0] != black);
         encounter.blacks[at] += 1;
         encounter.half_points[at] += u64::from(black_half_points);

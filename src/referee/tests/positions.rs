@@ -21,6 +21,7 @@ fn game(sfen: &str) -> Game {
         start: sfen.to_owned(),
         opening: vec![],
         hears: [false; 2],
+        may_reject: true,
     };
     let (mut game, _) = Game::start(setup).expect("the position is a position");
     for color in Color::BOTH {

@@ -1,0 +1,264 @@
+//! Events with engines that are started here and programs that log in: the real binary, real sockets.
+
+#![allow(clippy::unwrap_used)]
+
+#[allow(dead_code)]
+mod support;
+
+use notation::csa::{move_from_csa, move_to_csa};
+use rsshogi::{
+    board::{MoveList, Position, hirate_position},
+    movegen::generate_legal_all,
+    types::Move32,
+};
+use std::{
+    io::{BufRead, BufReader, Write},
+    net::TcpStream,
+    process::{Child, Command, Stdio},
+    thread::{self, JoinHandle},
+    time::{Duration, Instant},
+};
+use support::{Desk, program};
+
+/// An event on the desk's database, and where it listens.
+struct Hosted {
+    child: Child,
+    address: String,
+}
+
+impl Hosted {
+    fn start(desk: &Desk, text: &str) -> Self {
+        let file = desk.write("event.toml", text);
+        let mut child = Command::new(env!("CARGO_BIN_EXE_renmei"))
+            .args(["serve", file.to_str().unwrap(), "--listen", "127.0.0.1:0", "--oversubscribe"])
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut said = BufReader::new(child.stderr.take().unwrap());
+        let mut line = String::new();
+        while !line.starts_with("listening on ") {
+            line.clear();
+            assert!(said.read_line(&mut line).unwrap() > 0, "the event does not listen");
+        }
+        // What it says later is not lost in a closed pipe.
+        thread::spawn(move || std::io::copy(&mut said, &mut std::io::sink()));
+        let address = line.trim().trim_start_matches("listening on ").to_owned();
+        Self { child, address }
+    }
+
+    fn connect(&self) -> Guest {
+        let stream = TcpStream::connect(&self.address).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        Guest { reader: BufReader::new(stream.try_clone().unwrap()), stream }
+    }
+
+    /// Plays as `name` in every game it is called to, in another thread; gives the results it was told.
+    fn player(&self, name: &'static str, style: Style) -> JoinHandle<Vec<String>> {
+        let mut guest = self.connect();
+        guest.say(&format!("LOGIN {name} secret x1"));
+        thread::spawn(move || guest.play_all(style))
+    }
+
+    fn ends(&mut self) {
+        let patience = Instant::now() + Duration::from_secs(60);
+        while self.child.try_wait().unwrap().is_none() {
+            assert!(Instant::now() < patience, "the event does not end");
+            thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+impl Drop for Hosted {
+    fn drop(&mut self) {
+        let _over_already = self.child.kill();
+        let _over = self.child.wait();
+    }
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Style {
+    /// Plays the first legal move there is.
+    Plays,
+    /// Resigns on its first turn.
+    Resigns,
+    /// Turns every game down.
+    Rejects,
+}
+
+struct Guest {
+    reader: BufReader<TcpStream>,
+    stream: TcpStream,
+}
+
+impl Guest {
+    fn say(&mut self, line: &str) {
+        let _closed = writeln!(self.stream, "{line}");
+    }
+
+    fn line(&mut self) -> Option<String> {
+        let mut line = String::new();
+        let read = self.reader.read_line(&mut line).unwrap_or(0);
+        (read > 0).then(|| line.trim_end().to_owned())
+    }
+
+    fn play_all(&mut self, style: Style) -> Vec<String> {
+        let (mut own, mut board, mut results) = ('+', hirate_position(), vec![]);
+        while let Some(line) = self.line() {
+            match line.as_str() {
+                _ if line.starts_with("Your_Turn:") => own = line.chars().last().unwrap(),
+                "BEGIN Position" => board = hirate_position(),
+                "END Game_Summary" if style == Style::Rejects => self.say("REJECT"),
+                "END Game_Summary" => self.say("AGREE"),
+                "#WIN" | "#LOSE" | "#DRAW" | "#CENSORED" => results.push(line),
+                _ if line.starts_with("START:") => self.turn(own, &board, style),
+                _ if line.starts_with(['+', '-']) && line.len() >= 7 => {
+                    let mv = move_from_csa(&board, &line[..7]).unwrap();
+                    let piece = board.moved_piece_after_move(mv);
+                    board.try_apply_move32(Move32::from_move_with_piece(mv, piece)).unwrap();
+                    // Moves of an opening have a time only where they took some.
+                    if line.contains(",T") {
+                        self.turn(own, &board, style);
+                    }
+                }
+                _ => {}
+            }
+        }
+        results
+    }
+
+    fn turn(&mut self, own: char, board: &Position, style: Style) {
+        let to_move = if board.turn() == rsshogi::types::Color::BLACK { '+' } else { '-' };
+        if own != to_move {
+            return;
+        }
+        let mut moves = MoveList::new();
+        generate_legal_all(board, &mut moves);
+        match (style, moves.iter().next()) {
+            (Style::Plays, Some(mv)) => self.say(&move_to_csa(board, *mv).unwrap()),
+            _ => self.say("%TORYO"),
+        }
+    }
+}
+
+fn event(format: &str, wait: u64, missing: &str) -> String {
+    let random = program("renmei-random");
+    format!(
+        r#"
+[event]
+name = "cup"
+{format}
+
+[serve]
+wait = {wait}
+missing = "{missing}"
+
+[rules]
+max_moves = 40
+
+[time]
+main = "60s"
+byoyomi = "10s"
+
+[[engines]]
+name = "house engine"
+command = "{}"
+time.nodes = 1
+
+[[engines]]
+name = "kawa"
+remote = true
+
+[[engines]]
+name = "mori"
+remote = true
+"#,
+        random.display()
+    )
+}
+
+#[test]
+fn engines_of_the_house_and_programs_of_the_network_play_one_event() {
+    let desk = Desk::new();
+    let mut hosted = Hosted::start(&desk, &event("format = \"round-robin\"\ngames = 2", 30, "forfeit"));
+    let kawa = hosted.player("kawa", Style::Plays);
+    let mori = hosted.player("mori", Style::Resigns);
+    hosted.ends();
+    let (kawa, mori) = (kawa.join().unwrap(), mori.join().unwrap());
+    assert_eq!(kawa.len(), 4);
+    assert_eq!(mori, ["#LOSE"; 4]);
+    assert!(kawa.iter().filter(|result| *result == "#WIN").count() >= 2, "both games against mori: {kawa:?}");
+    let counted = "SELECT count(*), count(DISTINCT black || white) FROM game_list WHERE state = 'counted'";
+    assert_eq!(desk.query(counted), [["6", "6"]]);
+    let resigned =
+        desk.query("SELECT black, white, result_in_words FROM game_list WHERE cause = 'resignation'");
+    assert_eq!(resigned.len(), 4, "{resigned:?}");
+    assert!(
+        resigned.iter().all(|game| game[..2].contains(&"mori".to_owned()) && !game[2].starts_with("mori"))
+    );
+}
+
+#[test]
+fn who_does_not_appear_loses_by_default_and_the_event_goes_on() {
+    let desk = Desk::new();
+    let mut hosted = Hosted::start(&desk, &event("format = \"swiss\"\nrounds = 2", 1, "forfeit"));
+    let mori = hosted.player("mori", Style::Resigns);
+    hosted.ends();
+    mori.join().unwrap();
+    let missed = desk.query("SELECT result_in_words, evidence FROM game_list WHERE cause = 'default'");
+    assert!(!missed.is_empty());
+    assert!(
+        missed
+            .iter()
+            .all(|game| !game[0].starts_with("kawa") && game[1].contains("kawa did not log in within 1 s"))
+    );
+}
+
+#[test]
+fn a_game_that_is_skipped_scores_for_nobody() {
+    let desk = Desk::new();
+    let mut hosted = Hosted::start(&desk, &event("format = \"round-robin\"\ngames = 2", 1, "skip"));
+    hosted.ends();
+    let games = desk.query("SELECT DISTINCT state, cause FROM game_list");
+    assert_eq!(games, [["aborted", "missing"]]);
+    let score = desk.query("SELECT count(*) FROM game_list WHERE cause = 'missing'");
+    assert_eq!(score, [["6"]], "each game is left out once");
+}
+
+#[test]
+fn who_turns_a_game_down_again_and_again_loses_it() {
+    let desk = Desk::new();
+    let mut hosted = Hosted::start(&desk, &event("format = \"round-robin\"\ngames = 2", 30, "forfeit"));
+    let kawa = hosted.player("kawa", Style::Rejects);
+    let mori = hosted.player("mori", Style::Resigns);
+    hosted.ends();
+    kawa.join().unwrap();
+    mori.join().unwrap();
+    let won = desk
+        .query("SELECT count(*) FROM game_list WHERE cause = 'default' AND result_in_words NOT LIKE 'kawa%'");
+    assert_eq!(won, [["4"]]);
+    assert_eq!(desk.query("SELECT count(*) FROM game_list WHERE cause = 'not-started'"), [["8"]]);
+}
+
+#[test]
+fn an_entrant_is_known_by_its_trip_and_strangers_only_look_on() {
+    let desk = Desk::new();
+    let hosted = Hosted::start(&desk, &event("format = \"round-robin\"\ngames = 2", 30, "forfeit"));
+    let hears = |login: &str| {
+        let mut guest = hosted.connect();
+        guest.say(login);
+        let first = guest.line();
+        (guest, first)
+    };
+    let (_kawa, first) = hears("LOGIN kawa cup-60-10,mine");
+    assert_eq!(first.as_deref(), Some("LOGIN:kawa OK"));
+    assert_eq!(hears("LOGIN kawa cup-60-10,theirs").1.as_deref(), Some("LOGIN:incorrect"));
+    assert_eq!(hears("LOGIN stranger cup-60-10,x").1.as_deref(), Some("LOGIN:incorrect"));
+    let (mut spectator, first) = hears("LOGIN stranger x x1");
+    assert_eq!(first.as_deref(), Some("LOGIN:stranger OK"));
+    spectator.say("%%WHO");
+    let seen: Vec<String> = std::iter::from_fn(|| spectator.line()).take(4).collect();
+    assert!(seen[1].starts_with("##[WHO] kawa+") && seen[1].contains(" cup-60-10 "), "{seen:?}");
+    assert_eq!(seen[2], "##[WHO] stranger+9dd4e461268c8034f5c8564e155c67a6 x1 connected");
+}
