@@ -5,7 +5,7 @@ use crate::{
     cores,
     database::Database,
     manager::{Load, Mode},
-    measure::{kib, measured, median},
+    measure::{kib, measured, median, own_time},
     table::table,
     terminal::Terminal,
     workspace::{self, Scratch},
@@ -43,7 +43,11 @@ pub fn run(flags: &Flags) -> Result<ExitCode> {
     println!(
         "instant engines, {CONCURRENCY} games at once, on a terminal of 160x50; off and on take turns\n"
     );
-    print!("{}", table(&["", "plies/s off", "on", "median of on/off", "lowest - highest"], &rows));
+    let heads = ["", "plies/s off", "on", "median of on/off", "lowest - highest", "own us/ply off", "on"];
+    print!("{}", table(&heads, &rows));
+    println!(
+        "\nown: processor time of the manager and its screens, engines excluded; a busy machine does not change it much"
+    );
     if watched > 0 {
         println!("\n{}", watch(watched, &scratch)?);
     }
@@ -53,10 +57,13 @@ pub fn run(flags: &Flags) -> Result<ExitCode> {
 fn compare(load: &Load, runs: usize, scratch: &Scratch) -> Result<Vec<String>> {
     let title = format!("{} x {}", load.mode.name(), load.games);
     let (mut off, mut on, mut ratios) = (vec![], vec![], vec![]);
+    let mut own = [vec![], vec![]];
     for run in 0..runs {
         eprintln!("{title}, {} of {runs}", run + 1);
-        let without = rate(load, true, &scratch.file(&format!("off-{}-{run}.db", load.mode.name())))?;
-        let with = rate(load, false, &scratch.file(&format!("on-{}-{run}.db", load.mode.name())))?;
+        let (without, cpu) = rate(load, true, &scratch.file(&format!("off-{}-{run}.db", load.mode.name())))?;
+        own[0].push(cpu);
+        let (with, cpu) = rate(load, false, &scratch.file(&format!("on-{}-{run}.db", load.mode.name())))?;
+        own[1].push(cpu);
         ratios.push(with / without);
         off.push(without);
         on.push(with);
@@ -69,11 +76,13 @@ fn compare(load: &Load, runs: usize, scratch: &Scratch) -> Result<Vec<String>> {
         format!("{:.0}", median(&mut on)),
         format!("{:.3}", median(&mut ratios)),
         format!("{low:.3} - {high:.3}"),
+        format!("{:.1}", median(&mut own[0])),
+        format!("{:.1}", median(&mut own[1])),
     ])
 }
 
-/// Plies per second of one run.
-fn rate(load: &Load, quiet: bool, db: &Path) -> Result<f64> {
+/// Plies per second of one run, and the manager's own microseconds per ply.
+fn rate(load: &Load, quiet: bool, db: &Path) -> Result<(f64, f64)> {
     let mut command = match quiet {
         true => load.manager(db, "byoyomi 10s", "0ms"),
         false => load.shown(db, "byoyomi 10s", "0ms"),
@@ -86,7 +95,8 @@ fn rate(load: &Load, quiet: bool, db: &Path) -> Result<f64> {
     let games = Database::open(db)?.finished()?;
     ensure!(games == i64::from(load.games), "{games} of {} games were played", load.games);
     fs::remove_file(db)?;
-    Ok(f64::from(load.plies()) / usage.wall.as_secs_f64())
+    let plies = f64::from(load.plies());
+    Ok((plies / usage.wall.as_secs_f64(), 1e6 * usage.cpu.as_secs_f64() / plies))
 }
 
 /// Opens a long event as a reader does.
@@ -108,14 +118,16 @@ fn watch(games: u32, scratch: &Scratch) -> Result<String> {
         std::thread::sleep(Duration::from_millis(2));
     }
     let first = begun.elapsed();
+    let stat = fs::read_to_string(format!("/proc/{}/stat", child.id()))?;
+    let cpu = own_time(&stat).context("no times in /proc")?.as_secs_f64();
     std::thread::sleep(Duration::from_secs(3));
     let status = fs::read_to_string(format!("/proc/{}/status", child.id()))?;
     let peak = kib(&status, "VmHWM:").context("no memory in /proc")?;
     terminal.press("q")?;
     child.wait()?;
     let megabytes = peak as f64 * 1024.0 / 1e6;
+    let first = first.as_secs_f64();
     Ok(format!(
-        "watch, {games} games: first screen after {:.2} s, at most {megabytes:.0} MB",
-        first.as_secs_f64()
+        "watch, {games} games: first screen after {first:.2} s ({cpu:.2} s of processor time), at most {megabytes:.0} MB"
     ))
 }
