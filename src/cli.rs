@@ -51,9 +51,11 @@ pub enum Command {
     Match(MatchArgs),
     /// Host a league over the network, by the CSA server protocol.
     Serve(ServeArgs),
+    /// Play with an engine on floodgate, or on any other CSA server.
+    Floodgate(FloodgateArgs),
     /// Tell what would go wrong with an engine in an event.
     Check(CheckArgs),
-    /// Print standings, Elo and endings of an event in a database.
+    /// Tell an event of a database: standings, Elo and endings as text, a page for the web, or a picture.
     Report(ReportArgs),
     /// Show an event of a database that runs elsewhere or is over.
     Watch(WatchArgs),
@@ -61,6 +63,10 @@ pub enum Command {
     Export(ExportArgs),
     /// Read records into a database.
     Import(ImportArgs),
+    /// Say who may log in to a league that has accounts or invitations.
+    Account(AccountArgs),
+    /// Print what was said over the network in a game, line by line.
+    Log(LogArgs),
     /// Compute an SPRT, Elo and their bounds from counts.
     Sprt(SprtArgs),
     /// Print a completion script for a shell.
@@ -190,6 +196,90 @@ pub struct ServeArgs {
     pub playing: PlayingArgs,
 }
 
+/// `renmei floodgate`.
+#[derive(Debug, Args)]
+pub struct FloodgateArgs {
+    /// The configuration file: the server, the login, the engine.
+    pub file: PathBuf,
+    /// The database; overrides the configuration.
+    #[arg(long, value_name = "FILE")]
+    pub db: Option<PathBuf>,
+    /// Games to play; overrides the configuration.
+    #[arg(long, value_name = "N")]
+    pub games: Option<u64>,
+    /// Print the final standings as JSON on stdout; everything else goes to stderr.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `renmei account`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A password is asked for at the terminal, or read from the first line of stdin; it is never an argument.
+In CSA mode it is what follows the game's name: LOGIN name game-600-10,password
+
+Examples:
+  renmei account add gps --db league.db
+  echo $PASSWORD | renmei account add gps --db league.db
+  renmei account invite gps      # a line for `[serve] invited`")]
+pub struct AccountArgs {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: AccountCommand,
+}
+
+/// What to do about accounts.
+#[derive(Debug, Subcommand)]
+pub enum AccountCommand {
+    /// Make an account, or give it another password.
+    Add {
+        /// The player's name: 1 to 32 letters, digits, `_`, `-`, `@` or `.`.
+        name: String,
+        /// The database.
+        #[arg(long, value_name = "FILE", default_value = "league.db")]
+        db: PathBuf,
+    },
+    /// List the accounts.
+    List {
+        /// The database.
+        #[arg(long, value_name = "FILE", default_value = "league.db")]
+        db: PathBuf,
+    },
+    /// End an account; a game that it plays goes on.
+    Remove {
+        /// The player's name.
+        name: String,
+        /// The database.
+        #[arg(long, value_name = "FILE", default_value = "league.db")]
+        db: PathBuf,
+    },
+    /// Print the line that invites a player with a trip, for `[serve] invited`.
+    Invite {
+        /// The player's name.
+        name: String,
+    },
+}
+
+/// `renmei log`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Each line: the time in UTC, whose line, `<` from the player or `>` to it, and what was said; whatever a terminal would
+not print as it is, is escaped.
+
+Examples:
+  renmei log 7 --db league.db
+  renmei log league+t-600-10+gps+fairy+20261121120000")]
+pub struct LogArgs {
+    /// The game: its number, or its Game_ID.
+    pub game: String,
+    /// The database.
+    #[arg(long, value_name = "FILE", default_value = "league.db")]
+    pub db: PathBuf,
+    /// The event, by name; by default the last one.
+    #[arg(long, value_name = "NAME")]
+    pub event: Option<String>,
+}
+
 /// `renmei check`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -223,6 +313,12 @@ pub struct CheckArgs {
 
 /// `renmei report`.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  renmei report league.db
+  renmei report league.db --html league.html
+  renmei report league.db --plot elo.svg
+  renmei report league.db --plot game.png --of eval:12")]
 pub struct ReportArgs {
     /// The database.
     pub db: PathBuf,
@@ -235,6 +331,49 @@ pub struct ReportArgs {
     /// Print JSON.
     #[arg(long)]
     pub json: bool,
+    /// Write a page with everything, every game on a board; it needs nothing else to be published.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "list"])]
+    pub html: Option<PathBuf>,
+    /// Draw a picture: FILE.svg or FILE.png.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "list"])]
+    pub plot: Option<PathBuf>,
+    /// What the picture shows: elo, ratings (over the games), sprt, endings, time (by ply), or eval:N for game N.
+    #[arg(long, value_name = "WHAT", default_value = "elo", requires = "plot")]
+    pub of: Picture,
+}
+
+/// What a picture shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Picture {
+    /// Every player's Elo with its interval.
+    Elo,
+    /// The ratings over the games.
+    Ratings,
+    /// A sequential test's way between its bounds.
+    Sprt,
+    /// Games by ending.
+    Endings,
+    /// The mean time of a move by ply.
+    Time,
+    /// The evaluations of a game, by its number.
+    Eval(u64),
+}
+
+impl std::str::FromStr for Picture {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let game = |number: &str| number.parse().map(Self::Eval).ok();
+        match text {
+            "elo" => Some(Self::Elo),
+            "ratings" => Some(Self::Ratings),
+            "sprt" => Some(Self::Sprt),
+            "endings" => Some(Self::Endings),
+            "time" => Some(Self::Time),
+            _ => text.strip_prefix("eval:").and_then(game),
+        }
+        .ok_or_else(|| "it is none of elo, ratings, sprt, endings, time, eval:N".to_owned())
+    }
 }
 
 /// `renmei watch`.

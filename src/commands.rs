@@ -1,26 +1,33 @@
 //! The commands: each takes what was typed, does it, and says how to exit.
 
+mod account;
 mod ad_hoc;
 mod calculator;
+mod floodgate;
+mod log;
 mod play;
+mod report;
 mod serve;
 
+pub use account::account;
 pub use ad_hoc::ad_hoc;
 pub use calculator::sprt;
+pub use floodgate::floodgate;
+pub use log::log;
 pub use play::{OpenScreen, Screen, run};
+pub use report::report;
 pub use serve::serve;
 
 use crate::{
     check::CheckError,
-    cli::{CheckArgs, Cli, ExportArgs, ImportArgs, ReportArgs},
+    cli::{CheckArgs, Cli, ExportArgs, ImportArgs},
     config::Faults,
     records::{self, RecordsError},
-    report::{Head, Named, Report},
+    report::Report,
     run::RunError,
-    store::{EventSummary, Moves, Store, StoreError},
+    store::{EventSummary, StoreError},
 };
 use clap::CommandFactory;
-use referee::standings::Standings;
 use serde::Serialize;
 use std::{io, process::ExitCode};
 
@@ -100,28 +107,6 @@ pub fn completions(shell: clap_complete::Shell) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// Reports an event of a database.
-///
-/// # Errors
-/// When the database or the event is not there.
-pub fn report(args: &ReportArgs) -> Result<Exit, Failure> {
-    let store = Store::read(&args.db)?;
-    let events = store.events()?;
-    if args.list {
-        list(&events);
-        return Ok(Exit::Done);
-    }
-    let event = find_event(&events, args.event.as_deref())?;
-    let unreadable = |e| Failure::Other(format!("the stored plan of `{}` cannot be read: {e}", event.name));
-    let mut head = Head::from_json(&event.plan).map_err(unreadable)?;
-    // The players of a league are not known to its plan.
-    head.engines = event.players.iter().map(|name| Named { name: name.clone() }).collect();
-    let mut standings = Standings::new(&head.stages, event.players.len());
-    store.replay(event.id, Moves::Without, &mut |stamped| standings.fold(&stamped.event))?;
-    print(&Report::new(&head, &standings, event.closed), args.json);
-    Ok(Exit::Done)
-}
-
 /// The event of that name; without one, the last.
 ///
 /// # Errors
@@ -141,14 +126,6 @@ pub fn find_event<'a>(events: &'a [EventSummary], name: Option<&str>) -> Result<
         }
         None => Failure::Usage("this database has no event yet".to_owned()),
     })
-}
-
-fn list(events: &[EventSummary]) {
-    for event in events {
-        let state = if event.closed { "complete" } else { "not complete" };
-        let name = crate::seat::printable(event.name.as_bytes());
-        say!("{name}  {} games, {} players, {}, {state}", event.counted, event.players.len(), event.kind);
-    }
 }
 
 fn print(report: &Report, json: bool) {

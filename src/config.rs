@@ -4,14 +4,14 @@
 //! `reference` prints it. The readers of the tables (`event`, `engines`, `games`, `time`) note every
 //! fault and go on with a stand-in, so that one look at the answer mends the whole file.
 
-mod engines;
+pub(crate) mod engines;
 mod environment;
 mod event;
 mod fault;
 mod fingerprint;
 mod games;
-mod keys;
-mod reader;
+pub(crate) mod keys;
+pub(crate) mod reader;
 mod reference;
 #[cfg(test)]
 mod tests;
@@ -25,6 +25,7 @@ pub use reference::reference;
 pub use time::contradictions;
 
 use crate::plan::Plan;
+use keys::Section;
 use reader::{Context, Table};
 use std::{cell::RefCell, fs, path::Path};
 use toml::de::DeTable;
@@ -46,6 +47,20 @@ pub fn load(path: &Path) -> Result<Plan, Faults> {
 /// # Errors
 /// Everything that is wrong with it.
 pub fn parse(text: &str, file: Option<&Path>, environment: &Environment) -> Result<Plan, Faults> {
+    read(text, file, environment, &keys::ROOT, plan)
+}
+
+/// Reads a document whose top level has the keys of `section`; what is wrong with it is noted in its tables.
+///
+/// # Errors
+/// Everything that is wrong with it.
+pub(crate) fn read<T>(
+    text: &str,
+    file: Option<&Path>,
+    environment: &Environment,
+    section: &'static Section,
+    meaning: impl FnOnce(&Table<'_>) -> T,
+) -> Result<T, Faults> {
     let context = Context { file, text, environment, faults: RefCell::default() };
     let (document, errors) = DeTable::parse_recoverable(text);
     for error in &errors {
@@ -57,18 +72,17 @@ pub fn parse(text: &str, file: Option<&Path>, environment: &Environment) -> Resu
     if let Some(faults) = Faults::found(context.faults.take()) {
         return Err(faults);
     }
-    let plan = plan(&context, document.get_ref());
-    Faults::found(context.faults.take()).map_or(Ok(plan), Err)
+    let root = Table::root(&context, section, document.get_ref());
+    let meant = meaning(&root);
+    root.refuse_unknown();
+    Faults::found(context.faults.take()).map_or(Ok(meant), Err)
 }
 
-fn plan<'a>(context: &'a Context<'a>, document: &'a DeTable<'a>) -> Plan {
-    let root = Table::root(context, &keys::ROOT, document);
-    let engines = engines::Engines::read(&root);
-    let rules = games::rules(&root);
-    let adjudication = games::adjudication(&root);
-    let openings = games::openings(&root, &rules);
-    let plan = event::plan(&root, engines, rules, adjudication, openings);
+fn plan(root: &Table<'_>) -> Plan {
+    let engines = engines::Engines::read(root);
+    let rules = games::rules(root);
+    let adjudication = games::adjudication(root);
+    let openings = games::openings(root, &rules);
     root.has("serve"); // read by the league: `renmei serve`
-    root.refuse_unknown();
-    plan
+    event::plan(root, engines, rules, adjudication, openings)
 }

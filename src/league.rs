@@ -6,34 +6,51 @@
 //! # Where it departs from shogi-server, whatever `compat` says
 //!
 //! * `#TIME_UP` is told at the instant, not when the mover speaks or a minute is over.
-//! * Who drops the line loses at once, also while the opponent is to move.
+//! * Who drops the line loses, also while the opponent is to move: at once, or after the `grace` time, in which the
+//!   same player may log in again and go on.
 //! * Both players are let go at the end of a CSA-mode game; a refused login is closed at once and stalls nobody.
 //! * `%%FORK` takes the number of moves it is given.
 //! * Spectators see the board after the move that completes a repetition.
-//! * Stop-watch games (`-060`) are refused with a word; floodgate's names wait for a schedule that is not there yet.
+//! * Rounds by the clock are paired by an optimal matching, players without a trip among them; byes and colours are
+//!   shared out. shogi-server tries some hundred ways, gives byes by chance, and does not call who shows no trip.
+//! * A stop-watch game (`-060`) without a main time is refused with a word.
 //!
 //! `compat = "protocol"` besides: `%TORYO` and `%KACHI` are told once and with their time, a buoy's moves took no
-//! time, `To_Move` is the side to move before the moves listed, and the start position counts for sennichite. An
-//! illegal move is not sent on, against the text, as no client can play it: it is kept as evidence.
+//! time, a stop-watch's byoyomi is not told, `To_Move` is the side to move before the moves listed, and the start
+//! position counts for sennichite. An illegal move is not sent on, against the text, as no client can play it: it is
+//! kept as evidence.
 
-mod calendar;
+mod arrange;
+pub(crate) mod calendar;
+pub mod clocks;
 mod commands;
 pub mod config;
 mod connection;
+mod door;
 mod entrants;
 pub mod event;
+mod filing;
+mod grace;
+mod ledger;
 mod lobby;
+pub mod password;
+pub mod ratings;
 mod roster;
+pub mod rounds;
 mod spectators;
+mod waits;
 
 use crate::{
     bus::{self, Bus},
     play::{Surroundings, play},
     pulse::Pulse,
-    store::{EventHead, Store, StoreError},
+    store::{Asides, EventHead, EventId, Moves, Store, StoreError, StoredBuoy, Writer},
 };
 use config::{Limits, ServeConfig};
 use connection::{Hall, attend};
+use door::Door;
+use filing::Filer;
+use ledger::Ledger;
 use lobby::{Lobby, Match};
 use referee::{
     event::{GameId, Stamped},
@@ -75,8 +92,15 @@ pub struct League {
     config: Arc<ServeConfig>,
     bus: Arc<Bus>,
     roster: Arc<Roster>,
+    door: Door,
+    buoys: Vec<StoredBuoy>,
+    asides: Asides,
+    filer: Filer,
+    filing: Option<JoinHandle<()>>,
     next_game: GameId,
+    ledger: Ledger,
     keeper: JoinHandle<Result<(), StoreError>>,
+    rater: JoinHandle<()>,
 }
 
 impl League {
@@ -92,11 +116,31 @@ impl League {
         let opened = store.open_event(&head)?;
         let known = store.events()?.into_iter().find(|event| event.id == opened.event);
         let players = known.map(|event| event.players).unwrap_or_default();
+        let door = Door::new(&config, &path)?;
         let (bus, roster) = (Arc::new(Bus::default()), Arc::new(Roster::new(players.clone())));
         bus.happened(roster::opened(&config.name, players, opened.resumed));
-        let writer = store.into_writer(opened.event, drop)?;
-        let keeper = keep(&path, config.name.clone(), bus.clone(), roster.clone(), writer, shutdown.clone())?;
-        Ok(Self { config: Arc::new(config), bus, roster, next_game: opened.next_game, keeper })
+        let ledger = Ledger::default();
+        store.replay(opened.event, Moves::Without, &mut |stamped| ledger.fold(stamped))?;
+        let buoys = store.buoys(opened.event)?;
+        let thread = |source| StoreError::Thread { path: path.clone(), source: Arc::new(source) };
+        let open = |records| Filer::open(records, path.clone(), config.name.clone());
+        let filing = config.records.clone().map(open).transpose().map_err(thread)?;
+        let (filer, filing) = filing.map_or_else(Default::default, |(filer, thread)| (filer, Some(thread)));
+        let told = filer.clone();
+        let writer = store.into_writer(opened.event, move |batch| told.committed(&batch))?;
+        let (name, asides) = (config.name.clone(), Asides::default());
+        let keeper = Keeper {
+            name,
+            bus: bus.clone(),
+            roster: roster.clone(),
+            ledger: ledger.clone(),
+            asides: asides.clone(),
+            writer,
+        };
+        let keeper = keep(&path, keeper, shutdown.clone())?;
+        let (config, next_game) = (Arc::new(config), opened.next_game);
+        let rater = rate(&path, opened.event, config.clone(), ledger.clone(), roster.clone())?;
+        Ok(Self { config, bus, roster, door, buoys, asides, filer, filing, next_game, ledger, keeper, rater })
     }
 
     /// Serves until it is told to end and the last game is over.
@@ -105,8 +149,11 @@ impl League {
     /// When the database has failed.
     pub async fn serve(self, listeners: Vec<TcpListener>, shutdown: Shutdown) -> Result<(), StoreError> {
         let (matches, mut arranged) = mpsc::unbounded_channel();
-        let lobby = Lobby::new(self.config.clone(), self.roster.clone(), self.next_game, matches);
-        let hall = Hall { lobby: Arc::new(Mutex::new(lobby)), limits: self.config.limits };
+        let mut lobby = Lobby::new(self.config.clone(), self.roster.clone(), self.next_game, matches);
+        (lobby.asides, lobby.filer) = (self.asides, self.filer.clone());
+        lobby.ledger = self.ledger.clone();
+        lobby.know(self.buoys);
+        let hall = Hall::new(&self.config, lobby, self.door);
         let (connections, games) = (TaskTracker::new(), TaskTracker::new());
         let pulse = Arc::new(Pulse::default());
         let beating = pulse.clone();
@@ -118,6 +165,10 @@ impl League {
             let accepting = accept(listener, hall.clone(), counts.clone(), connections.clone());
             let finish = shutdown.finish.clone();
             connections.spawn(async move { finish.run_until_cancelled_owned(accepting).await });
+        }
+        for schedule in &self.config.rounds {
+            let keeping = rounds::keep(schedule.clone(), hall.clone(), self.bus.clone());
+            connections.spawn(shutdown.finish.clone().run_until_cancelled_owned(keeping));
         }
         loop {
             tokio::select! { biased;
@@ -137,7 +188,12 @@ impl League {
         connections.close();
         let _strangers_stay_behind = tokio::time::timeout(FAREWELL, connections.wait()).await;
         self.bus.note(bus::Note::Stop { adjourn: false });
-        self.keeper.join().unwrap_or(Ok(()))
+        let kept = self.keeper.join().unwrap_or(Ok(()));
+        self.filer.close();
+        self.filing.map(JoinHandle::join);
+        self.ledger.close();
+        let _panicked_already_told = self.rater.join();
+        kept
     }
 }
 
@@ -228,45 +284,76 @@ impl Drop for Counted {
     }
 }
 
-/// The thread that brings everything from the bus to the store.
-fn keep(
-    path: &Path,
+/// What goes from the bus to the store.
+struct Keeper {
     name: String,
     bus: Arc<Bus>,
     roster: Arc<Roster>,
-    writer: crate::store::Writer,
+    ledger: Ledger,
+    asides: Asides,
+    writer: Writer,
+}
+
+/// The thread that brings everything from the bus to the store.
+fn keep(
+    path: &Path,
+    keeper: Keeper,
     shutdown: Shutdown,
 ) -> Result<JoinHandle<Result<(), StoreError>>, StoreError> {
     let work = move || {
-        let kept = pump(&name, &bus, &roster, &writer).and_then(|()| writer.finish().map(drop));
+        let kept = keeper.pump().and_then(|()| keeper.writer.finish().map(drop));
         if kept.is_err() {
             shutdown.finish.cancel();
             shutdown.adjourn.cancel();
         }
         kept
     };
-    let thread = thread::Builder::new().name("events".to_owned()).spawn(work);
+    spawn("events", path, work)
+}
+
+/// The thread that rates.
+fn rate(
+    path: &Path,
+    event: EventId,
+    config: Arc<ServeConfig>,
+    ledger: Ledger,
+    roster: Arc<Roster>,
+) -> Result<JoinHandle<()>, StoreError> {
+    let file = path.to_owned();
+    spawn("ratings", path, move || ratings::keep(&config, &ledger, &roster, &file, event))
+}
+
+fn spawn<T: Send + 'static>(
+    name: &str,
+    path: &Path,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<JoinHandle<T>, StoreError> {
+    let thread = thread::Builder::new().name(name.to_owned()).spawn(work);
     thread.map_err(|source| StoreError::Thread { path: path.to_owned(), source: Arc::new(source) })
 }
 
-fn pump(name: &str, bus: &Bus, roster: &Roster, writer: &crate::store::Writer) -> Result<(), StoreError> {
-    let mut notes = Vec::new();
-    loop {
-        bus.drain(&mut notes);
-        let mut batch: Vec<Stamped> = vec![];
-        // Players come before the first game they are in; they are entered before that game begins.
-        batch.extend(roster.news(name).map(|event| Stamped { at: bus::now(), event }));
-        let mut over = false;
-        for note in notes.drain(..) {
-            match note {
-                bus::Note::Event(stamped) => batch.push(stamped),
-                bus::Note::Stop { .. } => over = true,
-                bus::Note::Free(_) => {}
+impl Keeper {
+    fn pump(&self) -> Result<(), StoreError> {
+        let mut notes = Vec::new();
+        loop {
+            self.bus.drain(&mut notes);
+            let mut batch: Vec<Stamped> = vec![];
+            // Players come before the first game they are in; they are entered before that game begins.
+            batch.extend(self.roster.news(&self.name).map(|event| Stamped { at: bus::now(), event }));
+            let mut over = false;
+            for note in notes.drain(..) {
+                match note {
+                    bus::Note::Event(stamped) => batch.push(stamped),
+                    bus::Note::Stop { .. } => over = true,
+                    bus::Note::Free(_) => {}
+                }
             }
-        }
-        writer.write(batch)?;
-        if over {
-            return Ok(());
+            batch.iter().for_each(|stamped| self.ledger.fold(stamped));
+            self.writer.write(batch)?;
+            self.writer.keep(self.asides.take())?;
+            if over {
+                return Ok(());
+            }
         }
     }
 }

@@ -8,6 +8,7 @@ pub mod check;
 pub mod cli;
 pub mod commands;
 pub mod config;
+pub mod floodgate;
 pub mod league;
 pub mod openings;
 pub mod plan;

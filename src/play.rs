@@ -6,9 +6,9 @@ use crate::{
     seat::{Seat, usi::Alarm},
 };
 use referee::{
-    Color, Outcome, WinBy,
+    AbortBy, Color, Outcome, WinBy,
     event::{Event, GameEnded, GameId, GameStarted},
-    game::{Game, Input, Order, Output, Reply, Setup, SetupError},
+    game::{Authority, Game, Input, Order, Output, Reply, Setup, SetupError},
     schedule::Pairing,
 };
 use std::time::{Duration, Instant};
@@ -17,6 +17,8 @@ use tokio_util::sync::CancellationToken;
 /// The alarm rings this much after the last moment a reply could be in time. The stamp of a reply decides, never the
 /// alarm; it only ends the turn of an engine that says nothing at all.
 const ALARM_GRACE: Duration = Duration::from_millis(100);
+/// How long a server may take to rule on a game that somebody here wants to leave.
+const FAREWELL: Duration = Duration::from_secs(5);
 
 /// A game about to be played.
 #[derive(Clone, Debug)]
@@ -51,12 +53,26 @@ pub async fn play(
     seats: &mut [Seat; 2],
     hall: Surroundings<'_>,
 ) -> Result<Outcome, SetupError> {
+    play_under(Authority::Here, table, seats, hall).await
+}
+
+/// Plays a game under an authority to its end; everything that happens goes onto the bus.
+///
+/// # Errors
+/// When the game cannot be set up; then nothing was played.
+pub async fn play_under(
+    authority: Authority,
+    table: Table,
+    seats: &mut [Seat; 2],
+    hall: Surroundings<'_>,
+) -> Result<Outcome, SetupError> {
     let id = table.setup.game;
-    let (mut game, calls) = Game::start(table.setup.clone())?;
+    let (mut game, calls) = Game::start_under(table.setup.clone(), authority)?;
     let Surroundings { bus, pulse, stop } = hall;
     let turn = Instant::now();
-    let mut room =
-        Room { id, table, seats, bus, pulse, turn, alarm: Alarm::new(), rung: false, outcome: None };
+    let alarm = Alarm::new();
+    let (rung, leaving, outcome) = (false, false, None);
+    let mut room = Room { id, table, seats, bus, pulse, turn, alarm, rung, leaving, outcome };
     room.deliver(calls, &game).await;
     while !game.is_over() {
         let input = tokio::select! { biased; // a reply already in the mailbox beats the alarm
@@ -68,7 +84,11 @@ pub async fn play(
                     continue;
                 }
             },
-            () = stop.cancelled() => Input::Stop,
+            () = stop.cancelled(), if !room.leaving => {
+                room.leaving = true;
+                room.alarm.set(Some(Instant::now() + FAREWELL));
+                Input::Stop
+            }
         };
         let outputs = game.handle(input);
         room.deliver(outputs, &game).await;
@@ -103,6 +123,8 @@ struct Room<'a> {
     alarm: Alarm,
     /// The alarm of this turn has rung before.
     rung: bool,
+    /// The game was told to stop, and waits for the word of a server.
+    leaving: bool,
     outcome: Option<Outcome>,
 }
 
@@ -111,8 +133,16 @@ impl Room<'_> {
         for output in outputs {
             match output {
                 Output::Tell(color, order) => self.tell(color, order, game).await,
-                Output::Started => self.bus.happened(Event::GameStarted(self.started())),
-                Output::Happened(event) => self.bus.happened(event),
+                Output::AskAgain(color, order) => self.ask_again(color, order).await,
+                Output::Fault(color, text) => self.fault(color, &text),
+                Output::Started => {
+                    self.turn = Instant::now();
+                    self.bus.happened(Event::GameStarted(self.started()));
+                }
+                Output::Happened(event) => {
+                    self.turn = Instant::now();
+                    self.bus.happened(event);
+                }
                 Output::Ended(outcome, reason) => self.ended(outcome, &reason, game.plies()),
             }
         }
@@ -125,6 +155,23 @@ impl Room<'_> {
             self.alarm.set(game.allowance().map(|allowance| self.turn + allowance + ALARM_GRACE));
         }
         let _gone = self.seats[color.index()].orders.send(order).await; // a dead seat says so itself
+    }
+
+    /// The turn has begun before: what has passed of it is not told as time.
+    async fn ask_again(&mut self, color: Color, mut order: Order) {
+        if let Order::Go { budget, .. } = &mut order {
+            *budget = budget.without(self.turn.elapsed(), color);
+        }
+        let _gone = self.seats[color.index()].orders.send(order).await;
+    }
+
+    /// No game ends by it, but its author should know.
+    fn fault(&self, color: Color, text: &str) {
+        let Pairing { black, white, .. } = self.table.pairing;
+        let player = Some([black, white][color.index()]);
+        let trace = self.seats[color.index()].trace.report();
+        let text = format!("game {}: {color}: {text}\n{trace}", self.id.0);
+        self.bus.happened(Event::Fault { player, text });
     }
 
     /// An answer that would lose on time is not charged for what this program was late by itself.
@@ -183,6 +230,10 @@ impl Room<'_> {
             Outcome::Win { winner, by } if disputed(by) => {
                 let loser = !winner;
                 format!("{loser}: {reason}\n{}", self.seats[loser.index()].trace.report())
+            }
+            Outcome::Aborted { by: AbortBy::Server } => {
+                let [black, white] = [0, 1].map(|side| self.seats[side].trace.report());
+                format!("{reason}\nblack:\n{black}white:\n{white}")
             }
             _ => reason.to_owned(),
         }

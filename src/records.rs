@@ -30,7 +30,7 @@
 //! time and score are taken for an opening if later moves have a time. PSV and hcpe hold only moves with a score, of
 //! games with a result: what no engine judged teaches nothing.
 
-mod date;
+pub(crate) mod date;
 mod ending;
 mod export;
 mod files;
@@ -40,6 +40,7 @@ mod import;
 mod tests;
 mod verify;
 
+pub(crate) use export::event;
 pub use export::{ExportReport, export};
 pub use files::FileFault;
 pub use import::{ImportReport, import};

@@ -7,16 +7,20 @@
 //! interval; `elo_kind` says how far to trust the value (`measured`, `tentative`: the games do not bound it and a weak
 //! prior does, `unknown`).
 
+mod dossier;
+pub mod html;
 mod live;
+pub mod plot;
 mod text;
 
+pub use dossier::{Dossier, DossierError, head};
 pub use live::Announcer;
 
-use crate::plan::{Plan, SprtPlan};
+use crate::plan::{Plan, SprtModel, SprtPlan};
 use referee::{
     event::PlayerId,
-    rating::{CrossTable, Estimate, Numbers, Pentanomial, Ratings, Results, Trinomial, fit},
-    schedule::{Format, Stage},
+    rating::{Estimate, Numbers, Pentanomial, Ratings, Trinomial, fit},
+    schedule::Stage,
     sprt::{Sprt, Verdict},
     standings::{Causes, Row, Standings, TestCounts, Wdl},
 };
@@ -138,6 +142,8 @@ pub struct Standing {
     pub lost_by: Causes,
     /// Games drawn, by cause.
     pub drawn_by: Causes,
+    /// Games lost by what is not shogi: time, a dead process, an illegal move.
+    pub faults: u64,
     /// Rounds without an opponent.
     pub byes: u32,
 }
@@ -261,7 +267,7 @@ impl Report {
     /// The report of what was played so far.
     #[must_use]
     pub fn new(head: &Head, standings: &Standings, complete: bool) -> Self {
-        let ratings = fit(&cross_table(standings));
+        let ratings = fit(&standings.cross_table());
         Self {
             event: head.name.clone(),
             format: head.format.clone(),
@@ -279,36 +285,8 @@ impl Report {
     }
 }
 
-fn cross_table(standings: &Standings) -> CrossTable {
-    let mut table = CrossTable::new(standings.players());
-    for (&(black, white), met) in &standings.total().met {
-        let results =
-            Results { black_wins: met.wins as f64, draws: met.draws as f64, white_wins: met.losses as f64 };
-        // Pairings of the standings are between two players of the event; nothing is refused.
-        let _accepted = table.add(black.index(), white.index(), results);
-    }
-    table
-}
-
-/// By Elo; but where a stage's own ranking is the result of the event (Swiss, knock-out), by that.
-fn order(head: &Head, standings: &Standings, ratings: &Ratings) -> Vec<PlayerId> {
-    let mut order: Vec<PlayerId> = (0..standings.players()).map(|n| PlayerId(n as u16)).collect();
-    let elo = |player: &PlayerId| ratings.players[player.index()].elo.value().unwrap_or(f64::NEG_INFINITY);
-    order.sort_by(|a, b| elo(b).total_cmp(&elo(a)));
-    for (at, stage) in head.stages.iter().enumerate() {
-        if matches!(stage.format, Format::Swiss { .. } | Format::Knockout { .. }) {
-            let played = standings.stage(at).is_some_and(|tally| !tally.met.is_empty());
-            let ranking: Vec<_> = standings.ranking(at).into_iter().map(|row| row.player).collect();
-            if played {
-                order.sort_by_key(|player| ranking.iter().position(|p| p == player).unwrap_or(usize::MAX));
-            }
-        }
-    }
-    order
-}
-
 fn standing_lines(head: &Head, standings: &Standings, ratings: &Ratings) -> Vec<Standing> {
-    let order = order(head, standings, ratings);
+    let order = standings.order(ratings);
     let line = |(at, player): (usize, &PlayerId)| {
         let record = &standings.total().players[player.index()];
         let games = record.games();
@@ -330,6 +308,7 @@ fn standing_lines(head: &Head, standings: &Standings, ratings: &Ratings) -> Vec<
             won_by: record.won_by.clone(),
             lost_by: record.lost_by.clone(),
             drawn_by: record.drawn_by.clone(),
+            faults: record.faults(),
             byes: record.byes,
         }
     };
@@ -453,6 +432,15 @@ fn test_report(plan: SprtPlan, standings: &Standings) -> Option<TestReport> {
 fn estimate(test: &Sprt, counts: &referee::rating::Counts) -> Option<StopEstimate> {
     let stopped = test.estimate(counts).ok().flatten()?;
     Some(StopEstimate { elo: stopped.elo, low: stopped.low, high: stopped.high, los: stopped.los })
+}
+
+/// The scale of a test in a word.
+#[must_use]
+pub fn model_word(model: SprtModel) -> &'static str {
+    match model {
+        SprtModel::Normalized => "normalized",
+        SprtModel::Logistic => "logistic",
+    }
 }
 
 /// Whether a verdict was reached, for exit codes.

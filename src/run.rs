@@ -36,6 +36,9 @@ use worker::{Hall, Place, Worker};
 /// How often a game between players of the network may be turned down; whoever does it once more loses it.
 const REJECTIONS: u32 = 2;
 
+/// How long players of the network may take to hear of the end of their last game, so that it can be kept.
+const SETTLED: std::time::Duration = std::time::Duration::from_secs(1);
+
 /// Why an event cannot be played, or played on.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
@@ -199,6 +202,12 @@ impl Dispatcher<'_> {
         }
         let flushed = self.flush();
         self.workers.into_iter().for_each(|desk| desk.worker.finish());
+        let flushed = flushed.and_then(|()| {
+            self.hosting.map_or(Ok(()), |hosting| {
+                hosting.asides.settle(SETTLED);
+                self.writer.keep(hosting.asides.take())
+            })
+        });
         let finished = self.writer.finish();
         played?;
         flushed?;
@@ -242,6 +251,9 @@ impl Dispatcher<'_> {
     }
 
     fn flush(&mut self) -> Result<(), StoreError> {
+        if let Some(hosting) = &self.hosting {
+            self.writer.keep(hosting.asides.take())?;
+        }
         match self.batch.is_empty() {
             true => Ok(()),
             false => self.writer.write(self.batch.drain(..)),

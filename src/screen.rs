@@ -5,19 +5,23 @@ mod watch;
 
 pub use watch::watch;
 
-use dashboard::{Head, Setting};
+use dashboard::{Head, Setting, input::Form};
 use referee::{
     clock::TimeControl,
     event::{Event, GameEnded, GameId, GameStarted, Stamped},
     schedule::{Format, ReplayDraws, Schedule, Stage},
 };
 use renmei::{
+    cli::{ExportArgs, RecordFormat},
     commands::{Failure, Screen},
-    plan::{self, Plan, SprtModel, SprtPlan},
+    plan::{self, Plan, SprtPlan},
+    records,
+    report::model_word,
     store::{EventId, EventSummary, FullGame, Moves, Store, StoreError},
 };
 use serde::Deserialize;
 use std::{
+    collections::{BTreeMap, HashSet},
     io::{self, IsTerminal},
     path::{Path, PathBuf},
 };
@@ -30,7 +34,8 @@ pub fn open(plan: &Plan) -> Result<Option<Screen>, Failure> {
     let json = serde_json::to_string(plan).map_err(|e| Failure::Other(format!("the plan as JSON: {e}")))?;
     let (before, event) = before(&plan.database, &plan.name)?;
     let archive = archive(plan.database.clone(), plan.name.clone(), event);
-    let setting = Setting { head: head(&plan.name, &json)?, before, archive, watching: false };
+    let save = save(plan.database.clone(), plan.name.clone());
+    let setting = Setting { head: head(&plan.name, &json)?, before, archive, save, watching: false };
     let (feed, inbox) = dashboard::feed::pair();
     let screen = dashboard::Screen::open(setting, inbox).map_err(no_thread)?;
     let people = Box::new(screen.curtain());
@@ -49,13 +54,44 @@ fn no_thread(error: io::Error) -> Failure {
 
 /// What happened in the event so far; nothing when there is no such database or event yet.
 fn before(database: &Path, name: &str) -> Result<(Vec<Stamped>, Option<EventId>), StoreError> {
-    let mut events = vec![];
-    let Ok(store) = Store::read(database) else { return Ok((events, None)) };
+    let Ok(store) = Store::read(database) else { return Ok((vec![], None)) };
     let found = store.events()?.into_iter().find(|event| event.name == name).map(|event| event.id);
+    let mut past = Past::default();
     if let Some(event) = found {
-        store.replay(event, Moves::Without, &mut |stamped| events.push(stamped.clone()))?;
+        store.replay(event, Moves::Without, &mut |stamped| past.take(stamped))?;
     }
-    Ok((events, found))
+    Ok((past.events(), found))
+}
+
+/// The past in few bytes: of the starts of games that are over, only the first of each opening is kept. A screen needs
+/// no more of them, and an event may have a hundred thousand.
+#[derive(Default)]
+struct Past {
+    kept: Vec<Stamped>,
+    begun: BTreeMap<GameId, Stamped>,
+    openings: HashSet<u64>,
+}
+
+impl Past {
+    fn take(&mut self, stamped: &Stamped) {
+        match &stamped.event {
+            Event::GameStarted(started) => {
+                self.begun.insert(started.game, stamped.clone());
+                return;
+            }
+            Event::GameEnded(end) => {
+                let start = self.begun.remove(&end.game);
+                self.kept.extend(start.filter(|_| self.openings.insert(end.pairing.opening)));
+            }
+            _ => {}
+        }
+        self.kept.push(stamped.clone());
+    }
+
+    fn events(mut self) -> Vec<Stamped> {
+        self.kept.extend(self.begun.into_values());
+        self.kept
+    }
 }
 
 /// Games by their number, out of the database.
@@ -72,6 +108,24 @@ fn archive(database: PathBuf, name: String, mut event: Option<EventId>) -> dashb
         }
         let found = event.and_then(|event| store.game(event, game).ok().flatten());
         found.map(events_of).unwrap_or_default()
+    })
+}
+
+/// Writes games into the working directory.
+fn save(db: PathBuf, event: String) -> dashboard::terminal::Save {
+    Box::new(move |game, form| {
+        let (format, extension) = match form {
+            Form::Csa => (RecordFormat::Csa, "csa"),
+            Form::Kif => (RecordFormat::Kifu, "kifu"),
+        };
+        let output = PathBuf::from(format!("game-{}.{extension}", game.0));
+        let (db, event, game) = (db.clone(), Some(event.clone()), vec![game.0.to_string()]);
+        let args = ExportArgs { db, event, game, all: false, format, output };
+        let written = records::export(&args).map_err(|e| e.to_string())?;
+        match written.games {
+            0 => Err("the database does not have it yet".to_owned()),
+            _ => Ok(args.output.display().to_string()),
+        }
     })
 }
 
@@ -123,7 +177,14 @@ fn head(name: &str, plan: &str) -> Result<Head, Failure> {
 }
 
 fn head_of(event: &EventSummary) -> Result<Head, Failure> {
-    head(&event.name, &event.plan)
+    let mut head = head(&event.name, &event.plan)?;
+    // Of a free league, or of games on a server, no plan knows the players.
+    if head.players.is_empty() {
+        head.players.clone_from(&event.players);
+        head.times = vec![TimeControl::default(); head.players.len()];
+        head.total = None;
+    }
+    Ok(head)
 }
 
 /// Games of the whole event; for a sequential test, at most.
@@ -135,10 +196,7 @@ fn total(stages: &[Stage], players: usize) -> Option<u64> {
 }
 
 fn test_words(sprt: SprtPlan, players: &[String]) -> String {
-    let model = match sprt.model {
-        SprtModel::Normalized => "normalized",
-        SprtModel::Logistic => "logistic",
-    };
+    let model = model_word(sprt.model);
     let names = players.iter().take(2).cloned().collect::<Vec<_>>().join(" vs ");
     let SprtPlan { elo0, elo1, alpha, beta, .. } = sprt;
     format!("{names} · {model} [{elo0}, {elo1}] · α {alpha} β {beta}")

@@ -1,7 +1,9 @@
 //! A player: an actor behind two mailboxes. No trait, no shared state; dropping the mailbox ends the actor.
 
+pub mod csa_client;
 pub mod csa_host;
 pub(crate) mod lines;
+pub mod margin;
 pub(crate) mod process;
 mod session;
 mod trace;

@@ -1,9 +1,12 @@
 #![doc = include_str!("store/SCHEMA.md")]
 
+mod accounts;
 mod database;
 mod error;
 mod insert;
 mod lock;
+mod network;
+mod ratings;
 mod read;
 mod replay;
 mod row;
@@ -11,7 +14,10 @@ mod row;
 mod tests;
 mod writer;
 
+pub use accounts::Account;
 pub use error::StoreError;
+pub use network::{Aside, Asides, StoredBuoy, Tape, TapeLine, TapePiece, Way};
+pub use ratings::RatingRow;
 pub use read::{EventSummary, FullGame, GameFilter, GameRow, GameState};
 pub use replay::Moves;
 pub use writer::Writer;
@@ -128,6 +134,15 @@ impl Store {
             let next_game = GameId(next.unsigned_abs());
             Ok(OpenedEvent { event, resumed, next_game, fingerprint, adjourned: adjourn(conn, event)? })
         })
+    }
+
+    /// Replaces the plan of an event, for reports: what is known of its players may have changed.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn replan(&self, event: EventId, plan: &str) -> Result<(), StoreError> {
+        let sql = "UPDATE events SET plan = ?2 WHERE id = ?1";
+        self.database.write(|conn| conn.execute(sql, (event.0, plan)).map(drop))
     }
 
     /// Gives the store to the one thread that writes; `committed` gets every event back once it is on the disk.

@@ -16,6 +16,8 @@ pub enum Screen {
     Played,
     /// Who scored how much against whom.
     Table,
+    /// Ratings over the games.
+    Ratings,
     /// What engines do with their time.
     Engines,
     /// Score by opening.
@@ -26,12 +28,13 @@ pub enum Screen {
 
 impl Screen {
     /// All of them, in the order of their keys.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Event,
         Self::Games,
         Self::Game,
         Self::Played,
         Self::Table,
+        Self::Ratings,
         Self::Engines,
         Self::Openings,
         Self::Log,
@@ -46,6 +49,7 @@ impl Screen {
             Self::Game => "game",
             Self::Played => "played",
             Self::Table => "table",
+            Self::Ratings => "elo",
             Self::Engines => "engines",
             Self::Openings => "openings",
             Self::Log => "log",
@@ -84,6 +88,12 @@ pub enum Action {
     Letter(char),
     /// Take its last letter back.
     Erase,
+    /// Lists in another order.
+    Sort,
+    /// Into the line the engine had in mind, or back out of it.
+    Variation(isize),
+    /// Write the game shown to a file.
+    Save(Form),
     /// Hold the screen still, or let it go on.
     Pause,
     /// Kanji or letters.
@@ -98,6 +108,15 @@ pub enum Action {
     Suspend,
     /// Draw everything anew.
     Redraw,
+}
+
+/// A record format that a game is saved in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// CSA.
+    Csa,
+    /// KIF in UTF-8.
+    Kif,
 }
 
 /// What a key means; `writing`: a filter is being written.
@@ -144,10 +163,16 @@ fn letter_key(letter: char) -> Option<Action> {
         '/' => Action::Filter,
         '?' => Action::Help,
         'q' => Action::Quit,
-        '1'..='8' => Action::Show(Screen::ALL[usize::from(letter as u8 - b'1')]),
+        's' => Action::Sort,
+        'v' => Action::Variation(1),
+        'V' => Action::Variation(-1),
+        'w' => Action::Save(Form::Csa),
+        'W' => Action::Save(Form::Kif),
+        '1'..='9' => Action::Show(Screen::ALL[usize::from(letter as u8 - b'1')]),
         'o' => Action::Show(Screen::Openings),
         'e' => Action::Show(Screen::Engines),
         't' => Action::Show(Screen::Table),
+        'r' => Action::Show(Screen::Ratings),
         'L' => Action::Show(Screen::Log),
         _ => return None,
     })
@@ -174,23 +199,23 @@ fn named_key(code: KeyCode) -> Option<Action> {
 
 /// Every key with what it does, as the help shows it.
 pub const KEYS: &[(&str, &str)] = &[
-    ("1 - 8", "event, boards, game, played, table, engines, openings, log"),
-    ("t e o L", "table, engines, openings, log"),
+    ("1 - 9", "the screens, by the numbers of the last line"),
+    ("t r e o L", "table, elo (ratings over the games), engines, openings, log"),
     ("Tab  Shift-Tab", "next screen, screen before"),
     ("↑ ↓  k j", "choose a row or a board; in a game: ten plies"),
     ("← →  h l", "choose a board; in a game: one ply back or on"),
     ("PgUp PgDn  ^U ^D", "a page"),
-    ("Home  g", "first row; in a game: its start"),
-    ("End  G", "last row; in a game: its end, and follow it"),
+    ("Home End  g G", "first or last row; in a game: its start; its end, followed"),
     ("Enter", "open the chosen game"),
     ("Esc  Backspace", "back"),
     ("n N", "next game, game before"),
     ("/", "filter by player or ending; Enter keeps it, Esc drops it"),
+    ("s", "boards and played: by player, result, length, time left"),
+    ("v V", "in a game: into the line the engine had in mind, and back"),
+    ("w W", "in a game: write it to a file, as CSA or as KIF"),
     ("p  Space", "hold the screen still, or go on"),
-    ("a", "kanji pieces, or letters"),
-    ("f", "turn the board round"),
-    ("^L", "draw everything anew"),
-    ("^Z", "give the terminal back for a while"),
+    ("a f", "kanji pieces, or letters; turn the board round"),
+    ("^L ^Z", "draw everything anew; give the terminal back for a while"),
     ("q", "leave the screens; games go on, and lines tell of them"),
     ("^C", "stop: finish the running games; again: adjourn them"),
     ("?  F1", "this list"),

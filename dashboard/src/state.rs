@@ -2,22 +2,20 @@
 
 mod figures;
 mod game;
-mod usage;
-mod walk;
 
 pub use figures::{Figures, Gauge, Line};
 pub use game::{Clock, End, Game, Ply, score_words};
-pub use usage::Usage;
-pub use walk::Walk;
 
-use crate::text::clean;
+use crate::{board::Board, text::clean};
 use referee::{
     AbortBy, Outcome,
     clock::TimeControl,
     event::{Event, GameEnded, GameId, PlayerId, Stamped},
+    rating::Course,
     schedule::{Pairing, Stage},
-    sprt::Sprt,
+    sprt::{Sprt, Walk},
     standings::Standings,
+    usage::Usage,
 };
 use std::collections::{BTreeMap, VecDeque};
 
@@ -95,6 +93,12 @@ pub struct State {
     pub figures: Figures,
     /// The way the sequential test has gone.
     pub walk: Walk,
+    /// How the ratings moved.
+    pub course: Course,
+    /// Games of `played` that are in it.
+    rated: usize,
+    /// The moves of the openings, by number; of the first few thousand.
+    pub openings: BTreeMap<u64, String>,
     /// What the engines did with their time, by [`PlayerId`].
     pub usage: Vec<Usage>,
     /// When this run of the event began, in ms since 1970 UTC.
@@ -115,11 +119,15 @@ impl State {
             .iter_mut()
             .chain([&mut head.name, &mut head.format])
             .for_each(|text| *text = clean(text));
+        let course = Course::new(head.players.len());
         Self {
             standings: Standings::new(&head.stages, head.players.len()),
             usage: vec![Usage::default(); head.players.len()],
             head,
             walk: Walk::default(),
+            course,
+            rated: 0,
+            openings: BTreeMap::new(),
             boards: BTreeMap::new(),
             played: vec![],
             log: VecDeque::new(),
@@ -168,6 +176,10 @@ impl State {
                 self.say(stamped.at, false, &format!("{} {how}: {}", opened.name, opened.format));
             }
             Event::GameStarted(started) => {
+                if self.openings.len() < OPENINGS && !started.opening.is_empty() {
+                    let opening = self.openings.entry(started.pairing.opening);
+                    opening.or_insert_with(|| opening_words(started));
+                }
                 let times = [started.pairing.black, started.pairing.white].map(|player| self.time(player));
                 let _before = self.boards.insert(started.game, Game::new(started, times, stamped.at));
             }
@@ -268,7 +280,20 @@ impl State {
         self.now = now;
         if self.figures.is_due(now) {
             self.figures = Figures::of(&self.head, &self.standings, now);
+            self.rate();
         }
+    }
+
+    /// Takes the games that ended since into the course of the ratings.
+    fn rate(&mut self) {
+        let counts = |played: &&Played| played.outcome.counts() && !played.replayed;
+        let new: Vec<_> = self.played[self.rated..]
+            .iter()
+            .filter(counts)
+            .map(|played| (played.pairing.black, played.pairing.white, played.outcome))
+            .collect();
+        self.course.extend(new.into_iter());
+        self.rated = self.played.len();
     }
 
     /// Games that count.
@@ -294,6 +319,26 @@ impl State {
     }
 }
 
+/// Openings whose moves are kept.
+const OPENINGS: usize = 8192;
+
+/// The first moves of an opening as Japanese records write them.
+fn opening_words(started: &referee::event::GameStarted) -> String {
+    let Some(mut board) = Board::from_sfen(&started.start) else { return String::new() };
+    let mut words = String::new();
+    for usi in started.opening.split_whitespace().take(SPELLED) {
+        let Some(spelled) = board.spell(usi) else { break };
+        words += spelled.split('(').next().unwrap_or_default();
+        if board.apply(usi).is_none() {
+            break;
+        }
+    }
+    words
+}
+
+/// Moves of an opening that are told.
+const SPELLED: usize = 8;
+
 /// Games whose pace tells when the event will be over.
 const RECENT: usize = 400;
 
@@ -315,11 +360,8 @@ pub fn result(outcome: Outcome) -> &'static str {
 /// Endings that are not shogi.
 #[must_use]
 pub fn is_fault(outcome: Outcome) -> bool {
-    use referee::WinBy::{Default, Disconnection, IllegalDeclaration, IllegalMove, Time};
     match outcome {
-        Outcome::Win { by, .. } => {
-            matches!(by, Time | Disconnection | Default | IllegalDeclaration | IllegalMove(_))
-        }
+        Outcome::Win { by, .. } => by.is_fault(),
         Outcome::Draw { .. } => false,
         Outcome::Aborted { by } => by != AbortBy::Stopped,
     }

@@ -4,7 +4,7 @@ mod stage;
 
 use crate::{
     feed::Inbox,
-    input,
+    input::{self, Form},
     state::{Head, State},
     theme::Palette,
     ui::{Ui, Wish},
@@ -46,6 +46,9 @@ const TICK: Duration = Duration::from_millis(500);
 /// Finds the events of a game that is over; empty where there are none.
 pub type Archive = Box<dyn FnMut(GameId) -> Vec<Stamped> + Send>;
 
+/// Writes a game to a file, and says which one, or why not.
+pub type Save = Box<dyn FnMut(GameId, Form) -> Result<String, String> + Send>;
+
 /// What a screen has to be given.
 pub struct Setting {
     /// The event.
@@ -54,6 +57,8 @@ pub struct Setting {
     pub before: Vec<Stamped>,
     /// Games that are over.
     pub archive: Archive,
+    /// Where games are saved.
+    pub save: Save,
     /// Whether somebody else plays the event.
     pub watching: bool,
 }
@@ -157,8 +162,9 @@ fn show(setting: Setting, inbox: &Inbox, shared: &Shared) -> io::Result<()> {
     let signals = Signals::listen()?;
     let stage = Stage::enter()?;
     let terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
-    let archive = setting.archive;
-    Player { state, ui, archive, inbox, shared, signals, stage, terminal, dirty: true, drawn: None }.play()
+    let (archive, save) = (setting.archive, setting.save);
+    Player { state, ui, archive, save, inbox, shared, signals, stage, terminal, dirty: true, drawn: None }
+        .play()
 }
 
 /// Signals that the screen has to know of.
@@ -184,6 +190,7 @@ struct Player<'a> {
     state: State,
     ui: Ui,
     archive: Archive,
+    save: Save,
     inbox: &'a Inbox,
     shared: &'a Shared,
     signals: Signals,
@@ -296,6 +303,13 @@ impl Player<'_> {
             Some(Wish::Interrupt) => low_level::raise(SIGINT)?,
             Some(Wish::Suspend) => self.suspend()?,
             Some(Wish::Redraw) => self.anew()?,
+            Some(Wish::Save(game, form)) => {
+                let told = match (self.save)(game, form) {
+                    Ok(path) => format!("game {} is in {path}", game.0),
+                    Err(reason) => format!("game {} was not written: {reason}", game.0),
+                };
+                self.ui.notice = Some(crate::text::clean(&told));
+            }
         }
         self.fetch();
         Ok(false)

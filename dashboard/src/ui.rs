@@ -1,7 +1,7 @@
 //! Where the reader is: the screen, what is chosen, the ply that is shown. Actions change this and nothing else.
 
 use crate::{
-    input::{Action, Screen},
+    input::{Action, Form, Screen},
     state::{Game, Played, State},
     theme::{Palette, Role},
 };
@@ -37,10 +37,51 @@ pub struct Ui {
     pub game: Option<GameId>,
     /// The ply that is shown; `None` follows the game.
     pub ply: Option<usize>,
+    /// Moves into the line that the engine of the ply shown had in mind; none: the game itself is shown.
+    pub ahead: usize,
+    /// The order of games.
+    pub order: Order,
     /// Whether the event is played by somebody else: it is only watched.
     pub watching: bool,
     /// Something the reader should know, until the next key.
     pub notice: Option<String>,
+}
+
+/// The order that games are listed in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Order {
+    /// As they began, or by what ended last.
+    #[default]
+    Time,
+    /// By the names of the players.
+    Player,
+    /// Won by black, by white, drawn, not counted.
+    Result,
+    /// The longest first.
+    Length,
+    /// The least time left first; of games that are over, the latest.
+    Left,
+}
+
+impl Order {
+    const ALL: [Self; 5] = [Self::Time, Self::Player, Self::Result, Self::Length, Self::Left];
+
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Time => "time",
+            Self::Player => "player",
+            Self::Result => "result",
+            Self::Length => "length",
+            Self::Left => "time left",
+        }
+    }
+
+    fn next(self) -> Self {
+        let at = Self::ALL.iter().position(|&order| order == self).unwrap_or(0);
+        Self::ALL[(at + 1) % Self::ALL.len()]
+    }
 }
 
 /// What an action asks of the terminal.
@@ -54,6 +95,8 @@ pub enum Wish {
     Suspend,
     /// Draw everything anew.
     Redraw,
+    /// Write a game to a file.
+    Save(GameId, Form),
 }
 
 impl Ui {
@@ -69,7 +112,19 @@ impl Ui {
             self.help = false;
             return None;
         }
+        // A line is left by every key that does not step through it.
+        if !matches!(
+            action,
+            Action::Variation(_) | Action::Pieces | Action::Flip | Action::Help | Action::Pause
+        ) {
+            self.ahead = 0;
+        }
         match action {
+            Action::Save(form) => {
+                return self.game.filter(|_| self.screen == Screen::Game).map(|game| Wish::Save(game, form));
+            }
+            Action::Sort => self.order = self.order.next(),
+            Action::Variation(by) => self.look_ahead(by, state),
             Action::Quit => return Some(Wish::Quit),
             Action::Interrupt => return Some(Wish::Interrupt),
             Action::Suspend => return Some(Wish::Suspend),
@@ -129,7 +184,7 @@ impl Ui {
     fn open(&mut self, state: &State) {
         let game = match self.screen {
             Screen::Event | Screen::Games => self.games(state).get(self.chosen).map(|game| game.id),
-            Screen::Played => self.played(state).nth(self.chosen).map(|played| played.game),
+            Screen::Played => self.played(state).get(self.chosen).map(|played| played.game),
             _ => None,
         };
         if game.is_some() {
@@ -152,9 +207,9 @@ impl Ui {
     fn rows(&self, state: &State) -> usize {
         match self.screen {
             Screen::Event | Screen::Games => self.games(state).len(),
-            Screen::Played => self.played(state).count(),
+            Screen::Played => self.played(state).len(),
             Screen::Log => state.log.len(),
-            Screen::Table | Screen::Engines => state.head.players.len(),
+            Screen::Table | Screen::Ratings | Screen::Engines => state.head.players.len(),
             Screen::Openings => crate::view::openings::rows(state).len(),
             Screen::Game => 0,
         }
@@ -177,6 +232,14 @@ impl Ui {
         self.ply = self.ply.filter(|&ply| ply < end);
     }
 
+    fn look_ahead(&mut self, by: isize, state: &State) {
+        let game = self.game.filter(|_| self.screen == Screen::Game);
+        let Some(game) = game.and_then(|game| state.boards.get(&game)) else { return };
+        let shown = self.ply.unwrap_or(game.plies.len()).min(game.plies.len());
+        let moves = shown.checked_sub(1).map_or(0, |at| game.variation(at).len());
+        self.ahead = moved(self.ahead.min(moves), by, moves + 1, false);
+    }
+
     fn neighbour(&mut self, by: isize, state: &State) {
         let mut games: Vec<GameId> = state.played.iter().map(|played| played.game).collect();
         games.extend(state.running().map(|game| game.id));
@@ -195,16 +258,30 @@ impl Ui {
             over.sort_by_key(|game| std::cmp::Reverse(game.end.as_ref().map(|end| end.at)));
             games.extend(over);
         }
+        match self.order {
+            Order::Time => {}
+            Order::Player => games.sort_by_key(|game| game.players().map(|player| state.player(player))),
+            Order::Result => games.sort_by_key(|game| rank(game.end.as_ref().map(|end| end.outcome))),
+            Order::Length => games.sort_by_key(|game| std::cmp::Reverse(game.plies.len())),
+            Order::Left => games.sort_by_key(|game| game.least_left(state.now)),
+        }
         games.retain(|game| self.passes(state, game.players(), game.end.as_ref().map(|end| end.outcome)));
         games
     }
 
-    /// The games that are over and pass the filter, newest first.
-    pub fn played<'a>(&'a self, state: &'a State) -> impl Iterator<Item = &'a Played> {
-        state.played.iter().rev().filter(|played| {
-            let players = [played.pairing.black, played.pairing.white];
-            self.passes(state, players, Some(played.outcome))
-        })
+    /// The games that are over and pass the filter, newest first unless another order is asked for.
+    #[must_use]
+    pub fn played<'a>(&self, state: &'a State) -> Vec<&'a Played> {
+        let players = |played: &Played| [played.pairing.black, played.pairing.white];
+        let passes = |played: &&Played| self.passes(state, players(played), Some(played.outcome));
+        let mut games: Vec<&Played> = state.played.iter().rev().filter(passes).collect();
+        match self.order {
+            Order::Time | Order::Left => {}
+            Order::Player => games.sort_by_key(|played| players(played).map(|player| state.player(player))),
+            Order::Result => games.sort_by_key(|played| rank(Some(played.outcome))),
+            Order::Length => games.sort_by_key(|played| std::cmp::Reverse(played.plies)),
+        }
+        games
     }
 
     /// Every word of the filter is in the name of a player or in the words of the ending.
@@ -228,6 +305,16 @@ impl Ui {
     pub fn matches(&self, text: &str) -> bool {
         let text = text.to_lowercase();
         self.filter.to_lowercase().split_whitespace().all(|word| text.contains(word))
+    }
+}
+
+/// The order of results: running, won by black, by white, drawn, not counted.
+fn rank(outcome: Option<referee::Outcome>) -> u8 {
+    match outcome {
+        None => 0,
+        Some(outcome) => {
+            outcome.black_half_points().map_or(4, |half_points| [2, 3, 1][usize::from(half_points.min(2))])
+        }
     }
 }
 

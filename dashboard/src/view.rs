@@ -9,6 +9,7 @@ mod graph;
 mod lists;
 pub mod openings;
 mod paint;
+mod ratings;
 mod sprt;
 mod tables;
 
@@ -34,6 +35,7 @@ pub fn draw(state: &State, ui: &Ui, area: Rect, buf: &mut Buffer) {
         Screen::Game => game::draw(state, ui, body, &mut paint),
         Screen::Played => lists::played(state, ui, body, &mut paint),
         Screen::Table => tables::cross(state, ui, body, &mut paint),
+        Screen::Ratings => ratings::draw(state, ui, body, &mut paint),
         Screen::Engines => tables::engines(state, ui, body, &mut paint),
         Screen::Openings => openings::draw(state, ui, body, &mut paint),
         Screen::Log => lists::log(state, ui, body, &mut paint),
@@ -90,7 +92,7 @@ fn footer(ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
         return;
     }
     let roomy = area.width >= 104;
-    let mut x = area.x + 1;
+    let mut x = area.x + u16::from(roomy);
     for (at, screen) in Screen::ALL.into_iter().enumerate() {
         let role = if screen == ui.screen { Role::Chosen } else { Role::Quiet };
         let gap = if roomy { " " } else { "" };
@@ -99,7 +101,7 @@ fn footer(ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
     }
     let keys = if roomy { "? help  q quit " } else { "? help" };
     let at = (area.x + area.width).saturating_sub(keys.len() as u16);
-    if at > x {
+    if at >= x {
         paint.text(at, area.y, keys.len() as u16, keys, Role::Quiet);
     }
 }

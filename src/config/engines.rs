@@ -44,7 +44,7 @@ impl Engines {
         let mut engines = Self::default();
         for item in &items {
             let table = item.table(&ENGINE).map(|table| table.over(&defaults));
-            let entry = table.map(|table| engine(&table, root, engines.name(&table)));
+            let entry = table.map(|table| engine(&table, time(&table, root), engines.name(&table)));
             engines.take(entry.unwrap_or(Entry::Faulty));
         }
         engines.check_number(root);
@@ -100,9 +100,25 @@ impl Engines {
     }
 }
 
-fn engine(table: &Table<'_>, root: &Table<'_>, name: Option<String>) -> Entry {
+/// The one engine of a file whose clock another says; `None` after a fault.
+pub fn lone(table: &Table<'_>) -> Option<EnginePlan> {
+    if table.has("time") {
+        table.fault("time", "the server says how much time there is");
+    }
+    for key in ["optional", "remote"] {
+        if table.flag(key, false) {
+            table.fault(key, "without an engine here there is nothing to play with");
+        }
+    }
+    match engine(table, TimeControl::default(), name(table)) {
+        Entry::Present(engine) => Some(*engine),
+        Entry::Skipped(_) | Entry::Faulty => None,
+    }
+}
+
+fn engine(table: &Table<'_>, time: TimeControl, name: Option<String>) -> Entry {
     if table.flag("remote", false) {
-        return remote(table, root, name);
+        return remote(table, time, name);
     }
     let (options, option_sources) = options(table);
     let program = program(table);
@@ -120,7 +136,7 @@ fn engine(table: &Table<'_>, root: &Table<'_>, name: Option<String>) -> Entry {
         cores: cores(table, &options),
         options,
         option_sources,
-        time: time(table, root),
+        time,
         reserve: table.duration("reserve").unwrap_or_default(),
         go: go(table),
         ponder: table.flag("ponder", false),
@@ -144,13 +160,12 @@ fn engine(table: &Table<'_>, root: &Table<'_>, name: Option<String>) -> Entry {
 }
 
 /// A player in the network: of all the keys it has a name and a clock.
-fn remote(table: &Table<'_>, root: &Table<'_>, name: Option<String>) -> Entry {
+fn remote(table: &Table<'_>, time: TimeControl, name: Option<String>) -> Entry {
     for key in ENGINE.all().filter(|key| !["name", "remote", "time"].contains(&key.name)) {
         if table.has_itself(key.name) {
             table.fault(key.name, "says nothing of a player that is `remote`: it is started elsewhere");
         }
     }
-    let time = time(table, root);
     if time.nodes.is_some() || time.depth.is_some() || !time.is_timed() {
         table.fault("time", "a `remote` player has a clock: main time, byoyomi or increment");
     }

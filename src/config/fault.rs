@@ -48,7 +48,7 @@ impl Faults {
     }
 
     /// The one fault of a whole file.
-    pub(super) fn of_file(file: &Path, message: String) -> Self {
+    pub(crate) fn of_file(file: &Path, message: String) -> Self {
         Self(vec![Fault { file: Some(file.to_path_buf()), place: None, key: String::new(), message }])
     }
 

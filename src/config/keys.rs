@@ -79,7 +79,8 @@ impl Section {
 use Fallback::{Is, Needed, Says};
 use Kind::{Duration, Flag, Integer, IntegerOr, Number, Other, Path, Text, Words};
 
-const fn key(name: &'static str, kind: Kind, default: Fallback, meaning: &'static str) -> Key {
+/// A key with all it has.
+pub const fn key(name: &'static str, kind: Kind, default: Fallback, meaning: &'static str) -> Key {
     Key { name, kind, default, meaning }
 }
 

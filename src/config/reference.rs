@@ -8,7 +8,9 @@ use super::{
 /// The reference of every key, as Markdown: a headline and a table for each table of the file.
 #[must_use]
 pub fn reference() -> String {
-    REFERENCE.iter().map(|section| printed(section)).collect::<Vec<_>>().join("\n")
+    let client = [&crate::floodgate::config::ROOT, &crate::floodgate::config::FLOODGATE];
+    let sections = REFERENCE.iter().chain(&client);
+    sections.map(|section| printed(section)).collect::<Vec<_>>().join("\n")
 }
 
 fn printed(section: &Section) -> String {

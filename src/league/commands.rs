@@ -1,17 +1,25 @@
 //! The extended mode's commands.
 
 use super::{
+    calendar,
+    ledger::Rate,
     lobby::{Buoy, Key, Lobby, Status},
     spectators::apply,
 };
-use crate::seat::printable;
+use crate::{
+    seat::printable,
+    store::{Aside, StoredBuoy},
+};
 use notation::csa::{
     game_name::{BadGameName, GameName, Wish},
     wire::Command,
 };
+use referee::event::PlayerId;
 
 const HELP: &str =
     "##[HELP] available commands \"%%WHO\", \"%%CHAT str\", \"%%GAME game_name +\", \"%%GAME game_name -\"\n";
+/// Characters of a trip that `%%RATING` shows.
+const TRIP: usize = 9;
 /// Plies a buoy may have.
 const BUOY_PLIES: usize = 512;
 
@@ -33,7 +41,7 @@ impl Lobby {
                     self.games.values().map(|game| format!("##[LIST] {}\n", game.id())).collect();
                 self.say(key, lines + "##[LIST] +OK\n");
             }
-            Command::Rating => self.say(key, "##[RATING] +OK\n".to_owned()),
+            Command::Rating => self.say(key, self.rating()),
             Command::Show(game) => {
                 let shown = self.game(&game).map(|view| view.show("##[SHOW]"));
                 self.say(key, shown.unwrap_or_else(|| "##[SHOW] +OK\n".to_owned()));
@@ -67,6 +75,20 @@ impl Lobby {
         }
     }
 
+    /// The rated players, best first, each with the day of its last rated game.
+    fn rating(&self) -> String {
+        let (names, pages) = (self.roster.names(), self.ledger.read());
+        let mut rates: Vec<_> = pages.rates.iter().collect();
+        rates.sort_by(|a, b| b.1.rate.total_cmp(&a.1.rate).then(a.0.cmp(b.0)));
+        let line = |(player, rate): &(&PlayerId, &Rate)| {
+            let id = names.get(player.index()).map_or("", String::as_str);
+            let shown = id.find('+').map_or(id, |plus| id.get(..plus + 1 + TRIP).unwrap_or(id));
+            let day = calendar::spelled(rate.at)[..10].replace('/', "-");
+            format!("##[RATING] {shown} \t {:4} @{day}\n", rate.rate.round() as i64)
+        };
+        rates.iter().map(line).collect::<String>() + "##[RATING] +OK\n"
+    }
+
     fn monitor(&mut self, key: Key, game: &str, moves_only: bool, on: bool) {
         let Some(view) = self.game(game) else { return };
         if on {
@@ -89,7 +111,9 @@ impl Lobby {
         };
         match (game.parse::<GameName>(), wish) {
             (Err(bad), _) => self.bad_name(key, game, bad),
-            (Ok(_), None) => self.error(key, &format!("A turn identifier is required: {said}")),
+            (Ok(_), None) => {
+                self.error(key, &format!("A turn identifier is required: {}", printable(said.as_bytes())))
+            }
             (Ok(name), Some(wish)) => self.seek(key, name, wish, challenge),
         }
     }
@@ -123,8 +147,36 @@ impl Lobby {
             return self.error(key, &format!("wrong moves: {}", printable(moves.as_bytes())));
         };
         let owner = self.players.get(&key).map_or_else(String::new, |player| player.id.clone());
-        self.buoys.insert(game, Buoy { moves: read, owner, left: count });
+        self.buoys.insert(game.clone(), Buoy { moves: read, owner, left: count });
+        self.keep_buoy(&game);
         self.say(key, "##[SETBUOY] +OK\n".to_owned());
+    }
+
+    /// The moves of the buoy of that name; it is used up by one.
+    pub(super) fn take_buoy(&mut self, name: &GameName) -> Vec<String> {
+        let Some(buoy) = self.buoys.get_mut(name.as_str()) else { return vec![] };
+        buoy.left -= 1;
+        let moves = buoy.moves.clone();
+        if buoy.left <= 0 {
+            self.buoys.remove(name.as_str());
+        }
+        self.keep_buoy(name.as_str());
+        moves
+    }
+
+    /// Takes up the buoys that were there before.
+    pub fn know(&mut self, stored: Vec<StoredBuoy>) {
+        let buoy = |StoredBuoy { name, moves, owner, left }| (name, Buoy { moves, owner, left });
+        self.buoys.extend(stored.into_iter().map(buoy));
+    }
+
+    /// What has become of the buoy of that name outlives the program.
+    fn keep_buoy(&self, name: &str) {
+        let stored = self.buoys.get(name).map(|Buoy { moves, owner, left }| {
+            let (moves, owner) = (moves.clone(), owner.clone());
+            Aside::Buoy(StoredBuoy { name: name.to_owned(), moves, owner, left: *left })
+        });
+        self.asides.push(stored.unwrap_or_else(|| Aside::NoBuoy(name.to_owned())));
     }
 
     fn delete_buoy(&mut self, key: Key, game: &str) {
@@ -137,6 +189,7 @@ impl Lobby {
             ),
             _ => {
                 self.buoys.remove(game);
+                self.keep_buoy(game);
                 self.say(key, "##[DELETEBUOY] +OK\n".to_owned());
             }
         }

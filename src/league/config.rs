@@ -1,6 +1,12 @@
 //! `[serve]` of a configuration file: what is played, where, and how much strangers may ask for.
 
+use super::{
+    clocks::{Counted, PlayerTime},
+    ratings::RatingConfig,
+    rounds::RoundsConfig,
+};
 use crate::{run::guests::Missing, seat::csa_host::Compat};
+use notation::csa::wire::is_player_name;
 use referee::rules::{Declaration, Rules};
 use serde::{Deserialize, Serialize};
 use std::{
@@ -8,6 +14,9 @@ use std::{
     path::{Path, PathBuf},
     time::Duration,
 };
+
+/// Seconds a game is held for who lost its line.
+const GRACE: u64 = 60;
 
 /// A league's configuration, checked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -29,12 +38,47 @@ pub struct ServeConfig {
     pub declaration: Declaration,
     /// Whether the start position counts for sennichite; by default as `compat` has it.
     pub count_start_position: Option<bool>,
+    /// Who may log in.
+    pub login: Login,
+    /// With `login = "invitation"`: names, each followed by `:` and the hash of the trip it has to show, if any.
+    #[serde(skip_serializing)]
+    pub invited: Vec<String>,
+    /// Where a record of every game is written, `YYYY/MM/DD/<Game_ID>.csa`, relative to the configuration file.
+    pub records: Option<PathBuf>,
+    /// Seconds that a running game is held for a player whose line dropped; by default 60, and 0, which loses at once,
+    /// where `compat` is shogi-server's.
+    pub grace: Option<u64>,
+    /// How long both players of a game have to agree to it, in seconds.
+    pub agreement: u64,
+    /// Whether those who watch the moves of a game (`%%MONITOR2`) see what players say of them.
+    pub comments: bool,
+    /// What time is counted in.
+    pub time_unit: Counted,
+    /// Players with a time of their own.
+    pub time: Vec<PlayerTime>,
     /// In an event, how many seconds a game waits for a player who is not here.
     pub wait: u64,
     /// In an event, what becomes of it then.
     pub missing: Missing,
+    /// When games whose names begin with `floodgate-` are paired.
+    pub rounds: Vec<RoundsConfig>,
+    /// How players are rated.
+    pub rating: RatingConfig,
     /// What strangers may ask for.
     pub limits: Limits,
+}
+
+/// Who may log in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Login {
+    /// Anybody, under any name; a trip makes a player known again.
+    #[default]
+    Open,
+    /// Who has an account in the database.
+    Accounts,
+    /// Who is invited in the configuration file.
+    Invitation,
 }
 
 /// What strangers may ask for.
@@ -70,8 +114,18 @@ impl Default for ServeConfig {
             least_time: 0,
             declaration: Declaration::Csa27,
             count_start_position: None,
+            login: Login::Open,
+            invited: vec![],
+            records: None,
+            grace: None,
+            agreement: 120,
+            comments: false,
+            time_unit: Counted::Sec,
+            time: vec![],
             wait: 120,
             missing: Missing::Forfeit,
+            rounds: vec![],
+            rating: RatingConfig::default(),
             limits: Limits::default(),
         }
     }
@@ -127,12 +181,14 @@ struct Part {
 }
 
 /// What an event says elsewhere.
-const OF_THE_EVENT: [(&str, &str); 6] = [
+const OF_THE_EVENT: [(&str, &str); 8] = [
     ("serve.name", "belongs into `[event]` where there is an event"),
     ("serve.database", "belongs into `[event]` where there is an event"),
     ("serve.max_moves", "belongs into `[rules]` where there is an event"),
     ("serve.declaration", "belongs into `[rules]` where there is an event"),
     ("serve.count_start_position", "belongs into `[rules]` where there is an event"),
+    ("serve.rounds", "has no place where there is an event: it pairs its games itself"),
+    ("serve.time", "belongs into the player's own `time` where there is an event"),
     ("serve.least_time", "belongs into `[time]`, as `least`, where there is an event"),
 ];
 
@@ -183,7 +239,10 @@ impl ServeConfig {
         file.serve.checked(path)
     }
 
-    fn checked(self, path: &Path) -> Result<Self, ServeConfigError> {
+    fn checked(mut self, path: &Path) -> Result<Self, ServeConfigError> {
+        if let (Some(records), Some(directory)) = (&mut self.records, path.parent()) {
+            *records = directory.join(&records);
+        }
         match self.fault() {
             Some((key, why)) => Err(ServeConfigError::Value { file: path.to_owned(), key, why }),
             None => Ok(self),
@@ -201,6 +260,23 @@ impl ServeConfig {
             Some(("serve.listen", "names no address"))
         } else if !(128..=1024 * 1024).contains(&limits.line_bytes) {
             Some(("serve.limits.line_bytes", "must be 128 to 1048576"))
+        } else if !self.invitations().all(|(name, hash)| {
+            is_player_name(&name) && hash.is_none_or(|hash| super::password::is_hash(&hash))
+        }) {
+            Some((
+                "serve.invited",
+                "must hold names, or lines as `renmei account invite NAME` prints them: name, `:`, hash",
+            ))
+        } else if self.invited.is_empty() && self.login == Login::Invitation {
+            Some(("serve.invited", "invites nobody"))
+        } else if !(1..=86_400).contains(&self.agreement) {
+            Some(("serve.agreement", "must be 1 to 86400 seconds"))
+        } else if !self.time.iter().all(PlayerTime::is_timed) {
+            Some(("serve.time", "gives a player no time at all"))
+        } else if let Some(why) = self.rounds.iter().find_map(RoundsConfig::fault) {
+            Some(("serve.rounds", why))
+        } else if !self.rating.is_usable() {
+            Some(("serve.rating", "holds a number that no rating can rest on"))
         } else if limits.unread_bytes < 16 * 1024 {
             Some(("serve.limits.unread_bytes", "must be at least 16384: a game summary has to fit"))
         } else if zero {
@@ -221,6 +297,21 @@ impl ServeConfig {
             mate_ends_game: false,
             ..Rules::default()
         }
+    }
+
+    /// How long a running game is held for a player whose line dropped.
+    #[must_use]
+    pub fn grace(&self) -> Duration {
+        let habit = if self.compat == Compat::Protocol { GRACE } else { 0 };
+        Duration::from_secs(self.grace.unwrap_or(habit))
+    }
+
+    /// The names invited, with the hashes of their trips.
+    pub fn invitations(&self) -> impl Iterator<Item = (String, Option<String>)> {
+        self.invited.iter().map(|line| match line.split_once(':') {
+            Some((name, hash)) => (name.to_owned(), Some(hash.to_owned())),
+            None => (line.clone(), None),
+        })
     }
 
     /// Least time charged for a move.
@@ -251,6 +342,10 @@ mod tests {
         assert!(wrong("[serve]\nlisten = []").contains("`serve.listen` names no address"));
         assert!(wrong("[serve]\nport = 1").contains("unknown field `port`"));
         assert!(wrong("[serve]\ncompat = \"x\"").contains("shogi-server"));
+        let invitation = |who| wrong(&format!("[serve]\nlogin = \"invitation\"\ninvited = [{who}]"));
+        assert!(invitation("").contains("`serve.invited` invites nobody"));
+        assert!(invitation("\"a b\"").contains("`serve.invited` must hold names"));
+        assert!(invitation("\"a:trip\"").contains("`serve.invited` must hold names"));
         assert!(wrong("[serve.limits]\nline_bytes = 3").contains("`serve.limits.line_bytes`"));
     }
 

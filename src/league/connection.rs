@@ -1,13 +1,13 @@
 //! One accepted connection: the task that owns its socket, from the first byte to the last.
 
 use super::{
-    config::Limits,
-    lobby::{Key, Lobby, Note, Offer, Stage},
+    config::{Limits, ServeConfig},
+    door::{Door, Verdict, Visitor},
+    grace::Entered,
+    lobby::{Key, Lobby, Note, Offer, Refusal, Stage},
+    waits::{handed_over, next_note, next_order, next_read, verdict, writable},
 };
-use crate::seat::{
-    csa_host::{CsaHost, Phase},
-    usi::Alarm,
-};
+use crate::seat::{csa_host::Phase, usi::Alarm};
 use notation::csa::wire::{ClientLine, Played};
 use referee::game::Order;
 use std::{
@@ -16,12 +16,11 @@ use std::{
     time::{Duration, Instant},
 };
 use tokio::{
-    io::AsyncReadExt,
     net::{
         TcpStream,
         tcp::{OwnedReadHalf, OwnedWriteHalf},
     },
-    sync::mpsc,
+    sync::{mpsc, oneshot},
 };
 
 /// Notes that may wait for a connection.
@@ -30,6 +29,7 @@ const MAILBOX: usize = 64;
 const CHUNK: usize = 2048;
 /// How long the last lines may take to be read.
 const FAREWELL: Duration = Duration::from_secs(2);
+const INCORRECT: &str = "LOGIN:incorrect\n";
 const TYPE: &str = "type 'LOGIN name password' or 'LOGIN name password x1'\n";
 
 /// What every connection knows.
@@ -39,9 +39,20 @@ pub struct Hall {
     pub lobby: Arc<Mutex<Lobby>>,
     /// What strangers may ask for.
     pub limits: Limits,
+    /// How long a game is held for a player whose line dropped.
+    pub grace: Duration,
+    /// Who may come in.
+    pub door: Door,
 }
 
 impl Hall {
+    /// A lobby behind a door, as the configuration has it.
+    #[must_use]
+    pub fn new(config: &ServeConfig, lobby: Lobby, door: Door) -> Self {
+        let (limits, grace) = (config.limits, config.grace());
+        Self { lobby: Arc::new(Mutex::new(lobby)), limits, grace, door }
+    }
+
     /// The lobby; nobody holds it for long.
     pub fn lobby(&self) -> MutexGuard<'_, Lobby> {
         self.lobby.lock().unwrap_or_else(PoisonError::into_inner)
@@ -50,10 +61,10 @@ impl Hall {
 
 /// Serves a connection to its end.
 pub async fn attend(socket: TcpStream, hall: Hall) {
-    let (read, write) = socket.into_split();
-    let mut connection = Connection::new(read, write, hall);
+    let mut connection = Connection::new(socket.into_split(), hall);
     loop {
         connection.flush();
+        connection.hold();
         if connection.is_done() {
             return;
         }
@@ -64,6 +75,8 @@ pub async fn attend(socket: TcpStream, hall: Hall) {
             Heard::Read(..) => connection.broken = true,
             Heard::Writable => {}
             Heard::Rings => connection.rings(),
+            Heard::Verdict(admitted) => connection.admitted(admitted),
+            Heard::Seat(seat) => connection.sit_down(seat),
         }
     }
 }
@@ -74,23 +87,34 @@ enum Heard {
     Read(io::Result<usize>, Instant),
     Writable,
     Rings,
+    Verdict(bool),
+    Seat(Option<Box<Offer>>),
 }
 
-struct Player {
+pub(super) struct Player {
     key: Key,
     extended: bool,
-    mailbox: mpsc::Receiver<Note>,
+    pub(super) mailbox: mpsc::Receiver<Note>,
+    /// Whether it can be told from others when it comes back.
+    secret: bool,
 }
 
 struct Connection {
     hall: Hall,
-    read: OwnedReadHalf,
-    write: OwnedWriteHalf,
+    /// None: it dropped, and the game is held.
+    socket: Option<(OwnedReadHalf, OwnedWriteHalf)>,
+    /// Until when the game is held.
+    held: Option<Instant>,
     chunk: Vec<u8>,
     /// The beginning of a line whose end is not here yet.
     carry: Vec<u8>,
     pending: Vec<u8>,
+    /// Who waits at the door, and what it said since.
+    knocked: Option<(Visitor, Verdict)>,
+    unheard: Vec<u8>,
     player: Option<Player>,
+    /// The seat in a game that goes on, as soon as the player's former connection gives it up.
+    awaits: Option<oneshot::Receiver<Box<Offer>>>,
     seat: Option<Offer>,
     attempts: u32,
     opened: Instant,
@@ -106,16 +130,19 @@ struct Connection {
 }
 
 impl Connection {
-    fn new(read: OwnedReadHalf, write: OwnedWriteHalf, hall: Hall) -> Self {
+    fn new(socket: (OwnedReadHalf, OwnedWriteHalf), hall: Hall) -> Self {
         let now = Instant::now();
         Self {
             hall,
-            read,
-            write,
+            socket: Some(socket),
+            held: None,
             chunk: vec![0; CHUNK],
             carry: Vec::new(),
             pending: Vec::new(),
+            knocked: None,
+            unheard: Vec::new(),
             player: None,
+            awaits: None,
             seat: None,
             attempts: 0,
             opened: now,
@@ -131,13 +158,16 @@ impl Connection {
     /// Orders and notes come first: a client that floods is the only one to wait for what it says.
     async fn hear(&mut self) -> Heard {
         self.alarm.set(self.deadline());
-        let listens = self.closing.is_none() && self.paused.is_none();
+        let listens = self.closing.is_none() && self.paused.is_none() && self.knocked.is_none();
         let unwritten = !self.pending.is_empty();
+        let (read, write) = self.socket.as_mut().map(|(read, write)| (read, &*write)).unzip();
         tokio::select! { biased;
             order = next_order(&mut self.seat) => Heard::Order(order),
             note = next_note(&mut self.player) => Heard::Note(note),
-            read = self.read.read(&mut self.chunk), if listens => Heard::Read(read, Instant::now()),
-            _ = self.write.writable(), if unwritten => Heard::Writable,
+            admitted = verdict(&mut self.knocked) => Heard::Verdict(admitted),
+            seat = handed_over(&mut self.awaits) => Heard::Seat(seat),
+            read = next_read(read, &mut self.chunk), if listens => Heard::Read(read, Instant::now()),
+            () = writable(write), if unwritten => Heard::Writable,
             () = self.alarm.rings() => Heard::Rings,
         }
     }
@@ -146,7 +176,7 @@ impl Connection {
         let login = || self.opened + Duration::from_secs(self.hall.limits.login_seconds);
         let agreement = self.seat.as_ref().and_then(|seat| seat.host.deadline());
         let login = self.player.is_none().then(login);
-        [self.closing, self.paused, login, agreement].into_iter().flatten().min()
+        [self.closing, self.paused, self.held, login, agreement].into_iter().flatten().min()
     }
 
     fn rings(&mut self) {
@@ -158,6 +188,12 @@ impl Connection {
         }
         if due(self.closing) {
             self.broken = true;
+        }
+        if due(self.held) {
+            self.held = None;
+            self.seat
+                .iter_mut()
+                .for_each(|seat| seat.host.leave("the connection ended, and nobody came back"));
         }
         if self.player.is_none() && now >= self.opened + Duration::from_secs(self.hall.limits.login_seconds) {
             self.broken = true;
@@ -173,10 +209,34 @@ impl Connection {
         self.broken || (self.closing.is_some() && self.pending.is_empty())
     }
 
+    /// A line that drops takes the game with it only where the player could not come back for it.
+    fn hold(&mut self) {
+        let under_way = self.seat.as_ref().is_some_and(|seat| seat.host.is_under_way());
+        let known = self.player.as_ref().is_some_and(|player| player.secret);
+        if self.broken && under_way && known && self.closing.is_none() && !self.hall.grace.is_zero() {
+            (self.broken, self.socket, self.paused) = (false, None, None);
+            self.held = Some(Instant::now() + self.hall.grace);
+        }
+    }
+
+    fn sit_down(&mut self, seat: Option<Box<Offer>>) {
+        self.awaits = None;
+        match (seat, &self.player) {
+            (Some(mut seat), _) => {
+                seat.host.come_back(Instant::now(), &mut self.pending);
+                self.seat = Some(*seat);
+            }
+            // The game had ended in the meantime.
+            (None, Some(player)) if player.extended => self.hall.lobby().free(player.key),
+            (None, _) => self.close(),
+        }
+    }
+
     /// Writes what can be written now; the rest waits, to a limit.
     fn flush(&mut self) {
+        let Some((_, write)) = &self.socket else { return self.pending.clear() };
         while !self.pending.is_empty() && !self.broken {
-            match self.write.try_write(&self.pending) {
+            match write.try_write(&self.pending) {
                 Ok(written) => drop(self.pending.drain(..written)),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
                 Err(_) => self.broken = true,
@@ -187,8 +247,12 @@ impl Connection {
 
     fn take(&mut self, bytes: usize, at: Instant) {
         let chunk = mem::take(&mut self.chunk);
-        let mut rest = &chunk[..bytes];
-        while let (None, Some(end)) = (self.closing, memchr::memchr(b'\n', rest)) {
+        self.cut(&chunk[..bytes], at);
+        self.chunk = chunk;
+    }
+
+    fn cut(&mut self, mut rest: &[u8], at: Instant) {
+        while let (None, None, Some(end)) = (self.closing, &self.knocked, memchr::memchr(b'\n', rest)) {
             if self.carry.is_empty() {
                 self.line(&rest[..end], at);
             } else {
@@ -200,8 +264,10 @@ impl Connection {
             }
             rest = &rest[end + 1..];
         }
-        self.keep(rest);
-        self.chunk = chunk;
+        match self.knocked {
+            Some(_) => self.unheard = rest.to_vec(),
+            None => self.keep(rest),
+        }
     }
 
     fn keep(&mut self, bytes: &[u8]) {
@@ -211,8 +277,8 @@ impl Connection {
 
     fn line(&mut self, bytes: &[u8], at: Instant) {
         let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
-        if let Some(seat) = &self.seat {
-            seat.host.received(bytes);
+        if let Some(seat) = &mut self.seat {
+            seat.host.received(bytes, at);
         }
         let text = String::from_utf8_lossy(bytes);
         let Ok(line) = text.parse::<ClientLine>();
@@ -240,27 +306,44 @@ impl Connection {
 
     fn stranger(&mut self, line: ClientLine, text: &str) {
         let ClientLine::Login { name, password, extended } = line else {
-            self.attempts += 1;
-            self.send("LOGIN:incorrect\n");
-            if text.split_whitespace().count() >= 4 {
-                self.send(TYPE);
-            }
-            if self.attempts >= self.hall.limits.login_attempts {
-                self.close();
-            }
-            return;
+            let hint = if text.split_whitespace().count() >= 4 { TYPE } else { "" };
+            return self.refuse(&Refusal { lines: format!("{INCORRECT}{hint}"), again: true });
         };
+        let visitor = Visitor { name, password, extended, vouched: false };
+        match self.hall.door.knock(&visitor) {
+            None => self.login(&visitor),
+            Some(verdict) => self.knocked = Some((visitor, verdict)),
+        }
+    }
+
+    fn admitted(&mut self, admitted: bool) {
+        let Some((visitor, _)) = self.knocked.take() else { return };
+        match admitted {
+            true => self.login(&Visitor { vouched: true, ..visitor }),
+            false => self.refuse(&Refusal { lines: INCORRECT.to_owned(), again: true }),
+        }
+        let said = mem::take(&mut self.unheard);
+        self.cut(&said, Instant::now());
+    }
+
+    fn login(&mut self, visitor: &Visitor) {
         let (sender, mailbox) = mpsc::channel(MAILBOX);
-        let login = self.hall.lobby().login(&name, &password, extended, sender);
+        let login = self.hall.lobby().login(visitor, sender);
         match login {
-            Ok(key) => self.player = Some(Player { key, extended, mailbox }),
-            Err(refusal) => {
-                self.attempts += 1;
-                self.send(&refusal.lines);
-                if !refusal.again || self.attempts >= self.hall.limits.login_attempts {
-                    self.close();
-                }
+            Ok(Entered { key, seat }) => {
+                let (extended, secret) = (visitor.extended, visitor.secret().is_some());
+                self.player = Some(Player { key, extended, mailbox, secret });
+                self.awaits = seat;
             }
+            Err(refusal) => self.refuse(&refusal),
+        }
+    }
+
+    fn refuse(&mut self, refusal: &Refusal) {
+        self.attempts += 1;
+        self.send(&refusal.lines);
+        if !refusal.again || self.attempts >= self.hall.limits.login_attempts {
+            self.close();
         }
     }
 
@@ -283,7 +366,12 @@ impl Connection {
 
     fn played(&mut self, key: Key, word: &str, played: Played, at: Instant) -> bool {
         match &mut self.seat {
-            Some(seat) if seat.host.phase() == Phase::Playing => seat.host.played(played, at),
+            Some(seat) if seat.host.phase() == Phase::Playing => {
+                if let Some(comment) = played.rest.as_deref().filter(|rest| rest.starts_with("'*")) {
+                    self.hall.lobby().commented(seat.game, &played.text, comment);
+                }
+                seat.host.played(played, at)
+            }
             _ => {
                 self.hall.lobby().untimely(key, word, "game");
                 false
@@ -292,6 +380,9 @@ impl Connection {
     }
 
     fn agree(&mut self, key: Key) {
+        if self.seat.as_mut().is_some_and(|seat| seat.host.go_on(Instant::now(), &mut self.pending)) {
+            return;
+        }
         let agreed = self.seat.as_mut().is_some_and(|seat| seat.host.agree());
         let mut lobby = self.hall.lobby();
         match agreed {
@@ -345,7 +436,9 @@ impl Connection {
     fn game_over(&mut self) {
         self.stand_up();
         match &self.player {
-            Some(player) if player.extended && !self.leaving => self.hall.lobby().free(player.key),
+            Some(player) if player.extended && !self.leaving && self.socket.is_some() => {
+                self.hall.lobby().free(player.key)
+            }
             _ => self.close(),
         }
     }
@@ -362,9 +455,18 @@ impl Connection {
         match note {
             Some(Note::Lines(lines)) => self.send(&lines),
             Some(Note::Game(offer)) => self.seat = Some(*offer),
+            Some(Note::HandOver(to)) => self.hand_over(to),
             Some(Note::Closing) if self.seat.is_some() => self.leaving = true,
             Some(Note::Closing | Note::Replaced) | None => self.close(),
         }
+    }
+
+    fn hand_over(&mut self, to: oneshot::Sender<Box<Offer>>) {
+        if let Some(seat) = self.seat.take() {
+            // A new connection that is gone by now loses the game with its seat.
+            let _gone = to.send(Box::new(seat));
+        }
+        self.close();
     }
 
     fn send(&mut self, lines: &str) {
@@ -388,19 +490,5 @@ impl Connection {
 impl Drop for Connection {
     fn drop(&mut self) {
         self.leave();
-    }
-}
-
-async fn next_order(seat: &mut Option<Offer>) -> Option<Order> {
-    match seat {
-        Some(Offer { host, .. }) => CsaHost::order(host).await,
-        None => std::future::pending().await,
-    }
-}
-
-async fn next_note(player: &mut Option<Player>) -> Option<Note> {
-    match player {
-        Some(player) => player.mailbox.recv().await,
-        None => std::future::pending().await,
     }
 }

@@ -1,7 +1,7 @@
 //! The lobby of an event: its entrants wait for the games that the event pairs, everybody else looks on.
 
 use super::{
-    config::ServeConfig,
+    config::{Login, ServeConfig},
     lobby::{Key, Lobby, Status},
     roster::Roster,
     spectators::{Spectacle, apply},
@@ -10,10 +10,7 @@ use crate::{
     bus,
     plan::Plan,
     play::Table,
-    seat::{
-        Seat,
-        csa_host::{Compat, Place},
-    },
+    seat::{Seat, csa_host::Compat},
 };
 use notation::csa::{
     game_name::{Entry, GameName, Wish, player_id},
@@ -157,8 +154,7 @@ impl Lobby {
         let mut seat = |color: Color| {
             let key = keys[color.index()]?;
             let name = self.event.as_ref()?.game_name(players[color.index()])?;
-            let (opening, summary) = (setup.opening.clone(), summary.clone());
-            let place = Place { game: setup.game, color, summary, opening, compat: self.config.compat };
+            let place = self.place(setup.game, color, summary.clone(), setup.opening.clone());
             Some(self.offer(key, name, place, false))
         };
         Some([seat(Color::Black), seat(Color::White)])
@@ -180,16 +176,17 @@ impl Lobby {
         };
         summary.max_moves = Some(max_moves.unwrap_or(0));
         summary.declaration = declares.then(|| "Jishogi 1.1".to_owned());
-        let view =
-            Spectacle::new(summary.clone(), self.ids(&names), times[0], self.config.compat, bus::now());
-        self.games.insert(game, view);
+        let (ids, unit, compat) = (self.ids(&names), self.config.unit(), self.config.compat);
+        let view = Spectacle::new(summary.clone(), ids, times, unit, compat, bus::now());
+        self.list(game, view);
         self.event.as_mut()?.boards.insert(game, board);
         Some(summary)
     }
 
-    /// The players with the trips they have shown.
+    /// The players with the trips they have shown; a password that the host keeps is shown to nobody.
     fn ids(&self, names: &[String; 2]) -> [String; 2] {
-        let trips = self.event.as_ref().map(|event| &event.trips);
+        let trips =
+            self.event.as_ref().filter(|_| self.config.login == Login::Open).map(|event| &event.trips);
         let id = |name: &String| player_id(name, trips.and_then(|trips| trips.get(name)).map(String::as_str));
         [id(&names[0]), id(&names[1])]
     }
@@ -206,7 +203,8 @@ impl Lobby {
                 let board = self.event.as_mut().and_then(|event| event.boards.get_mut(game));
                 let Some(board) = board else { return };
                 if let Some(text) = move_to_csa(board, *mv).filter(|text| apply(board, text)) {
-                    self.moved(*game, text, charged.as_secs());
+                    let charged = self.config.unit().count(*charged);
+                    self.moved(*game, text, charged);
                 }
             }
             Happened::GameEnded(end) => {

@@ -1,7 +1,10 @@
 //! An event whose players log in: every format of `renmei run`, with engines that are started here and programs of the
 //! network in one field. The dispatcher pairs them and the workers play; here is who lets the guests in and seats them.
 
-use super::{Counts, FAREWELL, accept, config::ServeConfig, connection::Hall, entrants::Event, lobby::Lobby};
+use super::{
+    Counts, FAREWELL, accept, config::ServeConfig, connection::Hall, door::Door, entrants::Event,
+    filing::Filer, lobby::Lobby,
+};
 use crate::{
     plan::Plan,
     play::Table,
@@ -12,7 +15,7 @@ use referee::event::{PlayerId, Stamped};
 use std::{
     io,
     net::TcpListener,
-    sync::{Arc, Mutex},
+    sync::Arc,
     thread::{self, JoinHandle},
     time::Duration,
 };
@@ -23,7 +26,8 @@ pub struct Doors {
     hall: Hall,
     hosting: Hosting,
     leave: CancellationToken,
-    thread: Option<JoinHandle<()>>,
+    threads: [Option<JoinHandle<()>>; 2],
+    filer: Filer,
 }
 
 impl Doors {
@@ -33,17 +37,22 @@ impl Doors {
     /// When the system has no thread or event queue for it.
     pub fn open(config: ServeConfig, plan: &Plan, listeners: Vec<TcpListener>) -> io::Result<Self> {
         let (wait, missing) = (Duration::from_secs(config.wait), config.missing);
-        let limits = config.limits;
-        let lobby = Lobby::of_event(Arc::new(config), Event::of(plan));
-        let hall = Hall { lobby: Arc::new(Mutex::new(lobby)), limits };
-        let hosting = Hosting { guests: Arc::new(Network(hall.clone())), wait, missing };
+        let door = Door::new(&config, &plan.database).map_err(io::Error::other)?;
+        let open = |records| Filer::open(records, plan.database.clone(), plan.name.clone());
+        let filing = config.records.clone().map(open).transpose()?;
+        let config = Arc::new(config);
+        let hall = Hall::new(&config, Lobby::of_event(config.clone(), Event::of(plan)), door);
+        let asides = hall.lobby().asides.clone();
+        let (filer, filing) = filing.map_or_else(Default::default, |(filer, thread)| (filer, Some(thread)));
+        hall.lobby().filer = filer.clone();
+        let hosting = Hosting { guests: Arc::new(Network(hall.clone())), wait, missing, asides };
         let leave = CancellationToken::new();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let (inside, over) = (hall.clone(), leave.clone());
         let thread = thread::Builder::new().name("network".to_owned()).spawn(move || {
             runtime.block_on(receive(listeners, inside, over));
         })?;
-        Ok(Self { hall, hosting, leave, thread: Some(thread) })
+        Ok(Self { hall, hosting, leave, threads: [Some(thread), filing], filer })
     }
 
     /// Where the dispatcher finds its guests.
@@ -54,8 +63,9 @@ impl Doors {
 
     /// Shows spectators what was committed.
     pub fn show(&self) -> impl FnMut(&[Stamped]) + Send + use<> {
-        let hall = self.hall.clone();
+        let (hall, filer) = (self.hall.clone(), self.filer.clone());
         move |batch| {
+            filer.committed(batch);
             let mut lobby = hall.lobby();
             batch.iter().for_each(|stamped| lobby.happened(stamped));
         }
@@ -65,7 +75,8 @@ impl Doors {
 impl Drop for Doors {
     fn drop(&mut self) {
         self.leave.cancel();
-        if let Some(thread) = self.thread.take() {
+        self.filer.close();
+        for thread in self.threads.iter_mut().filter_map(Option::take) {
             let _panicked_already_told = thread.join();
         }
     }

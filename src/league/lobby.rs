@@ -3,36 +3,30 @@
 
 use super::{
     config::ServeConfig,
+    door::Visitor,
     entrants::Event,
+    filing::Filer,
+    grace::Entered,
+    ledger::Ledger,
     roster::Roster,
     spectators::{Shown, Spectacle},
 };
 use crate::{
-    bus,
     play::Table,
-    seat::{
-        Seat,
-        csa_host::{self, CsaHost, Place},
-    },
+    seat::{Seat, csa_host::CsaHost},
+    store::Asides,
 };
 use notation::csa::{
     game_name::{Entry, GameName, Wish, player_id},
-    summary::{Summary, Times, sign},
+    summary::sign,
     wire::is_player_name,
 };
-use referee::{
-    Color, Outcome, adjudicate::Adjudication, clock::TimeControl, event::GameId, game::Setup, opening::EVEN,
-    schedule::Pairing,
-};
+use referee::{Color, Outcome, event::GameId};
 use std::{
     collections::{BTreeMap, HashMap},
     sync::Arc,
-    time::Duration,
 };
-use tokio::sync::mpsc;
-
-/// How long a game without clocks may stand still.
-const UNTIMED: Duration = Duration::from_secs(24 * 3600);
+use tokio::sync::{mpsc, oneshot};
 
 /// A login; never given twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -47,6 +41,8 @@ pub enum Note {
     Game(Box<Offer>),
     /// The same player has logged in again: leave.
     Replaced,
+    /// The same player has logged in again, and goes on with its game there: hand it over and leave.
+    HandOver(oneshot::Sender<Box<Offer>>),
     /// The league closes.
     Closing,
 }
@@ -114,12 +110,14 @@ pub struct Player {
     pub name: String,
     /// The name with its trip.
     pub id: String,
-    password: String,
+    pub(super) password: String,
+    /// What nobody else knows, if anything.
+    pub(super) secret: Option<String>,
     /// Whether it speaks the extended mode.
     pub extended: bool,
     /// What it is doing.
     pub status: Status,
-    mailbox: mpsc::Sender<Note>,
+    pub(super) mailbox: mpsc::Sender<Note>,
 }
 
 /// Moves that games of a name start from.
@@ -138,15 +136,20 @@ pub struct Lobby {
     pub(super) names: HashMap<String, Key>,
     pub(super) games: BTreeMap<GameId, Spectacle>,
     pub(super) buoys: HashMap<String, Buoy>,
-    roster: Arc<Roster>,
-    matches: mpsc::UnboundedSender<Match>,
-    next_key: u64,
-    next_game: GameId,
+    pub(super) roster: Arc<Roster>,
+    pub(super) matches: mpsc::UnboundedSender<Match>,
+    pub(super) next_key: u64,
+    pub(super) next_game: GameId,
     /// Stamps given out this second, so that no two games have one id.
-    stamps: HashMap<String, i64>,
-    closing: bool,
+    pub(super) stamps: HashMap<String, i64>,
+    pub(super) closing: bool,
+    /// What is kept beside the events.
+    pub(super) asides: Asides,
+    pub(super) filer: Filer,
     /// The event that pairs the players; `None`: whoever asks for the same game meets.
     pub(super) event: Option<Event>,
+    /// What is remembered of the players.
+    pub(super) ledger: Ledger,
 }
 
 /// A login that was refused: what is said, and whether the connection may try again.
@@ -179,7 +182,10 @@ impl Lobby {
             next_game,
             stamps: HashMap::new(),
             closing: false,
+            asides: Asides::default(),
+            filer: Filer::default(),
             event: None,
+            ledger: Ledger::default(),
         }
     }
 
@@ -188,19 +194,18 @@ impl Lobby {
     ///
     /// # Errors
     /// What is answered instead.
-    pub fn login(
-        &mut self,
-        name: &str,
-        password: &str,
-        extended: bool,
-        mailbox: mpsc::Sender<Note>,
-    ) -> Result<Key, Refusal> {
+    pub fn login(&mut self, visitor: &Visitor, mailbox: mpsc::Sender<Note>) -> Result<Entered, Refusal> {
+        let Visitor { name, password, extended, vouched } = visitor;
+        let extended = *extended;
         let refusal = |more: &str, again| Refusal { lines: format!("LOGIN:incorrect\n{more}"), again };
         if !is_player_name(name) || password.len() > 256 {
             return Err(refusal("", true));
         }
+        if let Some(held) = self.held_for(visitor) {
+            return Ok(self.come_back(visitor, held, mailbox));
+        }
         if let Some(other) = self.names.get(name).and_then(|key| self.players.get(key)) {
-            if other.password != password || matches!(other.status, Status::InGame(..)) {
+            if other.password != *password || matches!(other.status, Status::InGame(..)) {
                 let why = format!("username {name} is already connected\n");
                 return Err(refusal(if extended { &why } else { "" }, false));
             }
@@ -212,29 +217,18 @@ impl Lobby {
             return Err(refusal(&if extended { format!("{why}\n") } else { String::new() }, false));
         }
         let entry = Entry::read(password);
-        let trip = if extended { Some(password) } else { entry.trip.as_deref() };
-        let key = Key(self.next_key);
-        self.next_key += 1;
-        let ok = if extended { "##[LOGIN] +OK x1\n" } else { "" };
-        let _empty_mailbox = mailbox.try_send(Note::Lines(format!("LOGIN:{name} OK\n{ok}")));
-        self.players.insert(
-            key,
-            Player {
-                name: name.to_owned(),
-                id: player_id(name, trip),
-                password: password.to_owned(),
-                extended,
-                status: Status::Connected,
-                mailbox,
-            },
-        );
-        self.names.insert(name.to_owned(), key);
+        let secret = visitor.secret();
+        // A password that the host keeps is not shown to everybody as a trip is.
+        let trip = secret.as_deref().filter(|_| !vouched);
+        let key = self.welcome(visitor, &mailbox);
+        let id = player_id(name, trip);
+        self.enter(key, visitor, [id, password.clone()], secret, Status::Connected, mailbox);
         if self.event.is_some() {
             self.await_round(key);
         } else if !extended {
             self.seek(key, entry.game, entry.wish, false);
         }
-        Ok(key)
+        Ok(Entered { key, seat: None })
     }
 
     /// A player has left.
@@ -274,6 +268,13 @@ impl Lobby {
             player.status = Status::Connected;
         }
         self.await_round(key);
+    }
+
+    /// A player says what it thinks of a move that it wants to make.
+    pub fn commented(&mut self, game: GameId, mv: &str, comment: &str) {
+        if let Some(view) = self.games.get_mut(&game).filter(|_| self.config.comments) {
+            view.commented(mv, comment);
+        }
     }
 
     /// A move was heard in a game.
@@ -347,8 +348,8 @@ impl Lobby {
         if self.closing {
             Err("As the service is going to shutdown shortly, starting new games is not allowed now."
                 .to_owned())
-        } else if game.is_stop_watch() {
-            Err(format!("stop-watch clocks are not kept here: {game}"))
+        } else if game.is_stop_watch() && game.time().main.is_zero() {
+            Err(format!("a stop-watch needs a main time: {game}"))
         } else if game.is_buoy() && !self.buoys.contains_key(game.as_str()) {
             Err(format!("buoy game not found: {game}"))
         } else if game.is_floodgate() && wish != Wish::Either {
@@ -358,126 +359,6 @@ impl Lobby {
         } else {
             Ok(())
         }
-    }
-
-    /// Two players meet. The one who waited has its colour; where neither asks for one, chance has it.
-    fn arrange(&mut self, name: GameName, waiting: (Key, Wish), coming: (Key, Wish)) {
-        let color = waiting.1.color().or(coming.1.color().map(|color| !color));
-        let waits_black = color.map_or_else(rand::random, |color| color == Color::Black);
-        let [black, white] = if waits_black { [waiting.0, coming.0] } else { [coming.0, waiting.0] };
-        let opening = self.take_buoy(&name);
-        let patience = if name.time().is_timed() { Duration::ZERO } else { UNTIMED };
-        let time = TimeControl { patience, least: self.config.least(), ..name.time() };
-        let start = name.handicap().unwrap_or_else(|| EVEN.to_owned());
-        let names = [black, white]
-            .map(|key| self.players.get(&key).map_or_else(String::new, |player| player.name.clone()));
-        let summary = self.summary(&name, names, start, &opening, &[time; 2]);
-        let game = self.next_game;
-        self.next_game = GameId(game.0 + 1);
-        let setup = self.setup(game, &summary, time);
-        let ids = [black, white]
-            .map(|key| self.players.get(&key).map_or_else(String::new, |player| player.id.clone()));
-        let table = Table { pairing: self.pairing(game, &ids), setup, draws: 0, replays_draws: false };
-        let view = Spectacle::new(summary.clone(), ids, time, self.config.compat, bus::now());
-        self.games.insert(game, view);
-        let seats = [(black, Color::Black), (white, Color::White)].map(|(key, color)| {
-            let opening = table.setup.opening.clone();
-            let place = Place { game, color, summary: summary.clone(), opening, compat: self.config.compat };
-            self.offer(key, name.clone(), place, color == Color::Black)
-        });
-        let _closing = self.matches.send(Match { table, seats });
-    }
-
-    /// Seats a player and offers it the game.
-    pub(super) fn offer(&mut self, key: Key, name: GameName, place: Place, tells: bool) -> Seat {
-        let (game, color) = (place.game, place.color);
-        let (seat, host) = csa_host::seat(place);
-        if let Some(player) = self.players.get_mut(&key) {
-            player.status = Status::InGame(name, color, Stage::AgreeWaiting);
-            // A full mailbox drops the offer, and with it the seat: the game is lost by it.
-            let _behind = player.mailbox.try_send(Note::Game(Box::new(Offer { host, game, tells })));
-        }
-        seat
-    }
-
-    /// The moves of the buoy of that name; it is used up by one.
-    fn take_buoy(&mut self, name: &GameName) -> Vec<String> {
-        let Some(buoy) = self.buoys.get_mut(name.as_str()) else { return vec![] };
-        buoy.left -= 1;
-        let moves = buoy.moves.clone();
-        if buoy.left <= 0 {
-            self.buoys.remove(name.as_str());
-        }
-        moves
-    }
-
-    fn setup(&self, game: GameId, summary: &Summary, time: TimeControl) -> Setup {
-        let mut position = rsshogi::board::position_from_sfen(&summary.start).unwrap_or_default();
-        position.init_stack();
-        let spelled = summary.moves.iter().filter_map(|(mv, _)| {
-            let read = notation::csa::move_from_csa(&position, mv);
-            super::spectators::apply(&mut position, mv);
-            read
-        });
-        let opening = spelled.collect();
-        Setup {
-            game,
-            rules: self.config.rules(),
-            adjudication: Adjudication::default(),
-            times: [time; 2],
-            start: summary.start.clone(),
-            opening,
-            hears: [true; 2],
-            may_reject: true,
-        }
-    }
-
-    fn pairing(&self, game: GameId, ids: &[String; 2]) -> Pairing {
-        let [black, white] = [0, 1].map(|side| self.roster.player(&ids[side]));
-        let index = game.0.saturating_sub(1);
-        Pairing { stage: 0, index, attempt: 0, round: 1, pair: index, opening: 0, black, white }
-    }
-
-    pub(super) fn summary(
-        &mut self,
-        name: &GameName,
-        names: [String; 2],
-        start: String,
-        opening: &[String],
-        times: &[TimeControl; 2],
-    ) -> Summary {
-        let base = format!("{}+{name}+{}+{}", self.config.name, names[0], names[1]);
-        let game_id = format!("{base}+{}", self.stamp(&base));
-        let shogi_server = self.config.compat == csa_host::Compat::ShogiServer;
-        // shogi-server says that each of these moves took a second, and takes none of it off the clocks.
-        let charged = Some(u64::from(shogi_server));
-        Summary {
-            version: "1.2".to_owned(),
-            mode: Some("Server".to_owned()),
-            format: "Shogi 1.0".to_owned(),
-            declaration: (self.config.declaration == referee::rules::Declaration::Csa27)
-                .then(|| "Jishogi 1.1".to_owned()),
-            game_id: Some(game_id),
-            names,
-            your_turn: None,
-            rematch_on_draw: Some(false),
-            // The text means the side to move before the moves listed, shogi-server the one after them.
-            to_move: if shogi_server && opening.len() % 2 == 1 { Color::White } else { Color::Black },
-            max_moves: Some(self.config.max_moves),
-            times: Times::in_seconds(times),
-            start,
-            moves: opening.iter().map(|mv| (mv.clone(), charged)).collect(),
-            others: vec![],
-        }
-    }
-
-    /// A date for a game's id; the same game in the same second gets the next one.
-    fn stamp(&mut self, base: &str) -> String {
-        let now = bus::now() / 1000;
-        self.stamps.retain(|_, given| *given >= now);
-        let given = self.stamps.get(base).map_or(now, |given| given + 1);
-        self.stamps.insert(base.to_owned(), given);
-        super::calendar::digits(given * 1000)
     }
 
     /// The game with that id.

@@ -45,6 +45,11 @@ impl Roster {
         number
     }
 
+    /// Everybody, by number.
+    pub fn names(&self) -> Vec<String> {
+        self.lock().names.clone()
+    }
+
     /// The head of the event with everybody in it, if somebody is in it whom the store does not know.
     pub fn news(&self, name: &str) -> Option<Event> {
         let mut known = self.lock();

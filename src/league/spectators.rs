@@ -1,10 +1,13 @@
 //! A running game as it is shown: `%%SHOW`, `%%MONITOR`, `%%MONITOR2`.
 
 use super::{calendar, lobby::Key};
-use crate::seat::csa_host::{Compat, ending};
+use crate::seat::{
+    csa_host::{Compat, ending},
+    printable,
+};
 use notation::csa::{
     move_from_csa, position_lines,
-    summary::{Standing, Summary, Times},
+    summary::{Span, Standing, Summary, TimeUnit},
     wire::{Ending, ServerLine},
 };
 use referee::{Color, Outcome, WinBy, clock::TimeControl};
@@ -13,18 +16,24 @@ use rsshogi::{
     types::Move32,
 };
 
+/// Characters of a comment that watchers are shown.
+const COMMENT: usize = 1000;
+
 /// A running game.
 #[derive(Debug)]
 pub struct Spectacle {
     summary: Summary,
     /// The players with their trips, black first.
     ids: [String; 2],
-    time: TimeControl,
+    times: [TimeControl; 2],
+    unit: TimeUnit,
     compat: Compat,
     /// When it was arranged, in ms since 1970.
     at: i64,
-    /// Moves made, with the seconds charged.
+    /// Moves made, with the time units charged.
     moves: Vec<(String, u64)>,
+    /// What was said of a move that was not made yet.
+    comment: Option<(String, String)>,
     /// Who watches, and whether moves alone.
     watchers: Vec<(Key, bool)>,
     /// Everything was heard from the one who tells it.
@@ -38,9 +47,28 @@ pub type Shown = (Key, String);
 impl Spectacle {
     /// A game that was arranged at `at`, in ms since 1970.
     #[must_use]
-    pub fn new(summary: Summary, ids: [String; 2], time: TimeControl, compat: Compat, at: i64) -> Self {
+    pub fn new(
+        summary: Summary,
+        ids: [String; 2],
+        times: [TimeControl; 2],
+        unit: TimeUnit,
+        compat: Compat,
+        at: i64,
+    ) -> Self {
         let (moves, watchers) = (vec![], vec![]);
-        Self { summary, ids, time, compat, at, moves, watchers, told: false, outcome: None }
+        Self {
+            summary,
+            ids,
+            times,
+            unit,
+            compat,
+            at,
+            moves,
+            comment: None,
+            watchers,
+            told: false,
+            outcome: None,
+        }
     }
 
     /// The game's id.
@@ -73,15 +101,25 @@ impl Spectacle {
         self.watchers.retain(|known| *known != (watcher, moves_only));
     }
 
+    /// Something was said of a move before it was made; watchers of moves are shown it with the move.
+    pub fn commented(&mut self, mv: &str, comment: &str) {
+        let shown = printable(comment.as_bytes());
+        self.comment = Some((mv.to_owned(), shown.chars().take(COMMENT).collect()));
+    }
+
     /// A move was made.
-    pub fn moved(&mut self, mv: String, seconds: u64) -> Vec<Shown> {
-        self.moves.push((mv, seconds));
+    pub fn moved(&mut self, mv: String, charged: u64) -> Vec<Shown> {
+        let comment = self.comment.take().filter(|(of, _)| *of == mv);
+        // As records have it, with a second asterisk.
+        let comment = comment.map(|(_, text)| format!("{} '*{}\n", self.prefix(true), &text[1..]));
+        self.moves.push((mv, charged));
         if self.watchers.is_empty() {
             return vec![];
         }
-        let (mv, seconds) = &self.moves[self.moves.len() - 1];
+        let (mv, charged) = &self.moves[self.moves.len() - 1];
+        let took = self.in_record(*charged);
         let prefix = self.prefix(true);
-        let alone = format!("{prefix} {mv}\n{prefix} T{seconds}\n{prefix} +OK\n");
+        let alone = format!("{prefix} {mv}\n{prefix} {took}\n{}{prefix} +OK\n", comment.unwrap_or_default());
         let whole =
             self.watchers.iter().any(|(_, moves_only)| !moves_only).then(|| self.show(&self.prefix(false)));
         let lines = |moves_only| if moves_only { alone.clone() } else { whole.clone().unwrap_or_default() };
@@ -128,12 +166,13 @@ impl Spectacle {
     fn now(&self) -> Summary {
         let mut position = self.start();
         position.init_stack();
-        let mut left = [self.time.main.as_secs(); 2];
+        let mut left = self.times.map(|time| self.unit.count(time.main));
         let before = self.summary.moves.iter().map(|(mv, _)| (mv, None));
-        for (mv, seconds) in before.chain(self.moves.iter().map(|(mv, seconds)| (mv, Some(*seconds)))) {
+        for (mv, charged) in before.chain(self.moves.iter().map(|(mv, charged)| (mv, Some(*charged)))) {
             let side = Color::from(position.turn()).index();
-            if let Some(seconds) = seconds {
-                left[side] = (left[side] + self.time.increment.as_secs()).saturating_sub(seconds);
+            if let Some(charged) = charged {
+                let increment = self.unit.count(self.times[side].increment);
+                left[side] = (left[side] + increment).saturating_sub(charged);
             }
             apply(&mut position, mv);
         }
@@ -141,7 +180,7 @@ impl Spectacle {
         let mut summary = self.summary.clone();
         let plies = summary.moves.len() + self.moves.len();
         let current_turn = u32::try_from(plies).unwrap_or(u32::MAX);
-        if let Times::Same(block) = &mut summary.times {
+        if let Some(block) = summary.times.blocks_mut().last_mut() {
             block.standing = Some(Standing { remaining: left, last_move, current_turn });
         }
         // shogi-server tells spectators `+` whoever is to move.
@@ -152,16 +191,29 @@ impl Spectacle {
         summary
     }
 
+    /// The players with their trips, black first.
+    #[must_use]
+    pub fn ids(&self) -> &[String; 2] {
+        &self.ids
+    }
+
+    /// When it was arranged, in ms since 1970.
+    #[must_use]
+    pub fn at(&self) -> i64 {
+        self.at
+    }
+
     /// The record so far, as shogi-server writes it.
-    fn record(&self) -> String {
+    #[must_use]
+    pub fn record(&self) -> String {
         let Summary { names, max_moves, .. } = &self.summary;
         let mut text = format!(
             "V2\nN+{}\nN-{}\n'Max_Moves:{}\n'Least_Time_Per_Move:{}\n{}$EVENT:{}\n$START_TIME:{}\n",
             names[0],
             names[1],
             max_moves.unwrap_or(0),
-            self.time.least.as_secs(),
-            Some(self.time.increment.as_secs())
+            self.times[0].least.as_secs(),
+            Some(self.times[0].increment.as_secs())
                 .filter(|seconds| *seconds > 0)
                 .map_or_else(String::new, |seconds| format!("'Increment:{seconds}\n")),
             self.id(),
@@ -174,9 +226,17 @@ impl Spectacle {
         }
         let before = self.summary.moves.iter().map(|(mv, time)| (mv, time.unwrap_or(0)));
         for (mv, time) in before.chain(self.moves.iter().map(|(mv, time)| (mv, *time))) {
-            text.push_str(&format!("{mv}\nT{time}\n"));
+            text.push_str(&format!("{mv}\n{}\n", self.in_record(time)));
         }
         text
+    }
+
+    /// A time charged as a record tells it: in seconds.
+    fn in_record(&self, charged: u64) -> String {
+        match self.unit.of {
+            Span::Msec => format!("T{}.{:03}", charged / 1000, charged % 1000),
+            Span::Sec | Span::Min => format!("T{charged}"),
+        }
     }
 
     /// The moves from the start of the game, those set before it included, glued together.

@@ -3,7 +3,7 @@
 const DAY: i64 = 86_400_000;
 
 /// Milliseconds since 1970-01-01 as a date; the milliseconds are dropped.
-pub(super) fn text(at: i64) -> String {
+pub(crate) fn text(at: i64) -> String {
     let (year, month, day) = civil(at.div_euclid(DAY));
     let seconds = at.rem_euclid(DAY) / 1000;
     let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);

@@ -31,7 +31,7 @@ pub struct ExportReport {
 pub fn export(args: &ExportArgs) -> Result<ExportReport, RecordsError> {
     rsshogi::board::init();
     let store = Store::read(&args.db)?;
-    let event = event(&store, args)?;
+    let event = event(&store, args.event.as_deref(), &args.db)?;
     let games = selected(&store, &event, args)?;
     let target = Target::of(&args.output);
     let (format, extension, joint) = spelled(args.format);
@@ -61,16 +61,17 @@ pub fn export(args: &ExportArgs) -> Result<ExportReport, RecordsError> {
     Ok(report)
 }
 
-fn event(store: &Store, args: &ExportArgs) -> Result<EventSummary, RecordsError> {
+/// The event of that name, by default the last one.
+pub(crate) fn event(store: &Store, name: Option<&str>, db: &Path) -> Result<EventSummary, RecordsError> {
     let mut events = store.events()?;
-    let Some(name) = &args.event else {
-        return events.pop().ok_or_else(|| RecordsError::NoEvent(args.db.clone()));
+    let Some(name) = name else {
+        return events.pop().ok_or_else(|| RecordsError::NoEvent(db.to_owned()));
     };
     let known = events.iter().map(|event| format!("`{}`", event.name)).collect::<Vec<_>>().join(", ");
-    let found = events.into_iter().find(|event| event.name == *name);
+    let found = events.into_iter().find(|event| event.name == name);
     found.ok_or_else(|| RecordsError::UnknownEvent {
-        name: name.clone(),
-        db: args.db.clone(),
+        name: name.to_owned(),
+        db: db.to_owned(),
         known: if known.is_empty() { "none".to_owned() } else { known },
     })
 }

@@ -17,6 +17,10 @@ pub enum Accounting {
     /// In whole seconds, fractions dropped, as CSA servers count (CSA server protocol 1.2.1); using *exactly* what
     /// is left loses.
     Seconds,
+    /// As with a stop-watch: a move takes whole multiples of the byoyomi (whole seconds where there is none), what is
+    /// beyond them is free. The main time is all there is, and using exactly what is left of it loses. So
+    /// shogi-server counts where a game's name ends in `-060`; the least time is counted before the multiples are.
+    StopWatch,
 }
 
 /// The time one player has for a game. All durations zero and no limit: untimed.
@@ -89,15 +93,24 @@ impl TimeControl {
     /// The time as it is charged for a reply that took `elapsed`.
     fn counted(&self, elapsed: Duration) -> Duration {
         let net = elapsed.saturating_sub(self.delay);
-        let counted = match self.accounting {
-            Accounting::Milliseconds => {
-                Duration::from_millis(u64::try_from(net.as_millis()).unwrap_or(u64::MAX))
-            }
-            // CSA servers count whole units: rounding once, here, keeps our clock equal to theirs.
-            Accounting::Seconds => Duration::from_secs(net.as_secs()),
-        };
-        counted.max(self.least)
+        // CSA servers count whole units: rounding once, here, keeps our clock equal to theirs.
+        match self.accounting {
+            Accounting::Milliseconds => whole(net, Duration::from_millis(1)).max(self.least),
+            Accounting::Seconds => whole(net, Duration::from_secs(1)).max(self.least),
+            Accounting::StopWatch => whole(net.max(self.least), self.press()),
+        }
     }
+
+    /// What a stop-watch counts in.
+    fn press(&self) -> Duration {
+        if self.byoyomi.is_zero() { Duration::from_secs(1) } else { self.byoyomi }
+    }
+}
+
+/// As many whole units as fit into `time`.
+fn whole(time: Duration, unit: Duration) -> Duration {
+    let rest = time.as_nanos().checked_rem(unit.as_nanos()).unwrap_or(0);
+    time.saturating_sub(Duration::from_nanos(u64::try_from(rest).unwrap_or(u64::MAX)))
 }
 
 impl Clock {
@@ -129,6 +142,11 @@ impl Clock {
     fn ceiling(&self) -> Duration {
         match self.control.fixed {
             Some(fixed) => fixed,
+            // A move is counted in whole presses: the last one begun may still be used up to its end.
+            None if self.control.accounting == Accounting::StopWatch => {
+                let begun = whole(self.left, self.control.press());
+                if begun == self.left { begun } else { begun + self.control.press() }
+            }
             None if self.control.is_timed() => self.left + self.control.byoyomi + self.control.increment,
             None => self.control.patience,
         }
@@ -156,11 +174,23 @@ impl Clock {
         Ok(Charged(counted))
     }
 
+    /// What another's clock has charged: it has ruled already, nothing is late. Without a word from it the time is
+    /// counted here.
+    pub fn settle(&mut self, charged: Option<Duration>, elapsed: Duration) -> Charged {
+        let charged = charged.unwrap_or_else(|| self.control.counted(elapsed));
+        if self.control.fixed.is_none() && self.control.is_timed() {
+            self.left = (self.left + self.control.increment).saturating_sub(charged);
+        }
+        Charged(charged)
+    }
+
     /// Byoyomi is consumed only after the main time, hence the comparison with everything there is for this move.
     fn is_late(&self, elapsed: Duration) -> bool {
         let judged = self.control.counted(elapsed.saturating_sub(self.control.margin));
         match self.control.accounting {
-            Accounting::Seconds if self.control.is_timed() => judged >= self.ceiling(),
+            Accounting::Seconds | Accounting::StopWatch if self.control.is_timed() => {
+                judged >= self.ceiling()
+            }
             _ => elapsed > self.allowance(),
         }
     }
@@ -171,14 +201,31 @@ impl Budget {
     #[must_use]
     pub fn new(clocks: &[Clock; 2], color: Color) -> Self {
         let own = clocks[color.index()].control;
+        // A stop-watch's byoyomi is what it counts in: it adds nothing to the main time.
+        let byoyomi = |control: &TimeControl| match control.accounting {
+            Accounting::StopWatch => Duration::ZERO,
+            Accounting::Milliseconds | Accounting::Seconds => control.byoyomi,
+        };
         Self {
             left: [clocks[0].left, clocks[1].left],
-            byoyomi: [clocks[0].control.byoyomi, clocks[1].control.byoyomi],
+            byoyomi: [byoyomi(&clocks[0].control), byoyomi(&clocks[1].control)],
             increment: [clocks[0].control.increment, clocks[1].control.increment],
             fixed: own.fixed,
             nodes: own.nodes,
             depth: own.depth,
         }
+    }
+
+    /// Less of everything that `color` may use up in its turn: of the main time, and of the byoyomi behind it or of
+    /// the increment, as far as the main time is too short.
+    #[must_use]
+    pub fn without(mut self, time: Duration, color: Color) -> Self {
+        let own = color.index();
+        let rest = time.saturating_sub(self.left[own]);
+        self.left[own] = self.left[own].saturating_sub(time);
+        self.byoyomi[own] = self.byoyomi[own].saturating_sub(rest);
+        self.increment[own] = self.increment[own].saturating_sub(rest);
+        self
     }
 }
 
@@ -243,6 +290,43 @@ mod tests {
         assert_eq!(fischer.left(), ms(1000));
         assert_eq!(fischer.charge(ms(4100)), Err(FlagFell));
         assert_eq!(fischer.charge(ms(3900)), Ok(Charged(ms(3000))));
+    }
+
+    /// The first five were recorded on the server that runs floodgate, with six seconds and presses of two.
+    #[test]
+    fn a_stop_watch_counts_whole_presses_and_its_main_time_is_all_there_is() {
+        let control = TimeControl { accounting: Accounting::StopWatch, ..csa(6, 2, 0).control };
+        let mut clocks = [Clock::new(control); 2];
+        for (ply, (took, charged)) in
+            [(40, 0), (1900, 0), (3900, 2000), (2100, 2000), (3000, 2000)].into_iter().enumerate()
+        {
+            assert_eq!(clocks[ply % 2].charge(ms(took)), Ok(Charged(ms(charged))), "ply {ply}");
+        }
+        assert_eq!((clocks[0].left(), clocks[0].allowance()), (ms(2000), ms(2000)));
+        assert_eq!(clocks[0].charge(ms(2000)), Err(FlagFell), "using exactly what is left loses");
+        assert_eq!(clocks[0].charge(ms(1999)), Ok(Charged(ms(0))));
+        assert_eq!(Budget::new(&clocks, Color::Black).byoyomi, [ms(0), ms(0)]);
+    }
+
+    #[test]
+    fn a_press_that_was_begun_may_be_used_to_its_end() {
+        let control = TimeControl { accounting: Accounting::StopWatch, ..csa(5, 2, 0).control };
+        let mut clock = Clock::new(control);
+        assert_eq!(clock.allowance(), ms(6000));
+        assert_eq!(clock.charge(ms(6000)), Err(FlagFell));
+        assert_eq!(clock.charge(ms(5999)), Ok(Charged(ms(4000))));
+        assert_eq!((clock.left(), clock.allowance()), (ms(1000), ms(2000)));
+        assert_eq!(clock.charge(ms(2000)), Err(FlagFell));
+    }
+
+    #[test]
+    fn a_stop_watch_without_a_press_counts_seconds() {
+        let control =
+            TimeControl { accounting: Accounting::StopWatch, least: ms(1000), ..csa(5, 0, 0).control };
+        let mut clock = Clock::new(control);
+        assert_eq!(clock.charge(ms(3)), Ok(Charged(ms(1000))));
+        assert_eq!(clock.charge(ms(4000)), Err(FlagFell));
+        assert_eq!(clock.charge(ms(3999)), Ok(Charged(ms(3000))));
     }
 
     #[test]

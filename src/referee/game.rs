@@ -17,9 +17,11 @@
 //! In short: the stamp of the reply decides first, then legality, then repetition, then the move limit, then mate,
 //! then the scores.
 
+mod away;
 mod talk;
 
-pub use talk::{Answer, Heard, Order, Reply, Said, Word};
+pub use away::{Authority, Away};
+pub use talk::{Answer, Heard, Order, Reply, RuledMove, Ruling, Said, Word};
 
 use crate::{
     AbortBy, Color, DrawBy, Foul, Outcome, WinBy,
@@ -73,6 +75,10 @@ pub enum Input {
 pub enum Output {
     /// Tell a seat.
     Tell(Color, Order),
+    /// Ask a seat that began anew in the middle of its turn: what has passed of the turn is gone from its time.
+    AskAgain(Color, Order),
+    /// A seat has a fault that does not end the game; the text says which.
+    Fault(Color, String),
     /// Both players are ready: the game begins.
     Started,
     /// Something to be recorded.
@@ -113,6 +119,8 @@ pub struct Game {
     phase: Phase,
     hears: [bool; 2],
     may_reject: bool,
+    /// What there is besides when a server rules.
+    away: Option<away::Abroad>,
 }
 
 impl Game {
@@ -138,6 +146,7 @@ impl Game {
             hears: setup.hears,
             may_reject: setup.may_reject,
             phase: Phase::Preparing { ready: [false; 2] },
+            away: None,
         };
         for (i, &mv) in setup.opening.iter().enumerate() {
             if let Some(foul) = foul(&game.position, mv) {
@@ -182,14 +191,19 @@ impl Game {
         &self.position
     }
 
-    /// How long after the start of the turn a reply can still be in time; `None` while no clock runs.
+    /// How long after the start of the turn a reply can still be in time; `None` while no clock runs, and where a
+    /// server's clock rules.
     #[must_use]
     pub fn allowance(&self) -> Option<Duration> {
-        (self.phase == Phase::Running).then(|| self.clocks[self.turn().index()].allowance())
+        (self.phase == Phase::Running && self.away.is_none())
+            .then(|| self.clocks[self.turn().index()].allowance())
     }
 
     /// Decides what an input means. After the end nothing means anything.
     pub fn handle(&mut self, input: Input) -> Vec<Output> {
+        if self.away.is_some() {
+            return self.handle_away(input);
+        }
         match (self.phase, input) {
             (Phase::Over(_), _) => vec![],
             (_, Input::Stop) => self.end(Outcome::Aborted { by: AbortBy::Stopped }, String::new()),
@@ -199,7 +213,9 @@ impl Game {
                 self.rejected(color, expired)
             }
             (Phase::Preparing { .. }, _)
-            | (Phase::Running, Input::Reply(_, Reply::Ready | Reply::Rejected { .. })) => vec![],
+            | (Phase::Running, Input::Reply(_, Reply::Ready | Reply::Rejected { .. } | Reply::Ruled(_))) => {
+                vec![]
+            }
             (Phase::Running, Input::FlagFell) => self.flag_fell(),
             (Phase::Running, Input::Reply(color, Reply::Answer(answer))) => self.judge(color, answer),
         }

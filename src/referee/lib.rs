@@ -17,6 +17,7 @@ pub mod rules;
 pub mod schedule;
 pub mod sprt;
 pub mod standings;
+pub mod usage;
 
 pub use color::Color;
 pub use outcome::{AbortBy, DrawBy, Foul, Outcome, WinBy};

@@ -53,6 +53,15 @@ pub enum WinBy {
     Default,
 }
 
+impl WinBy {
+    /// Whether it was lost by something that is not shogi: time, a dead process, an illegal move.
+    #[must_use]
+    pub fn is_fault(self) -> bool {
+        use WinBy::{Default, Disconnection, IllegalDeclaration, IllegalMove, Time};
+        matches!(self, Time | Disconnection | Default | IllegalDeclaration | IllegalMove(_))
+    }
+}
+
 /// What was illegal about a move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

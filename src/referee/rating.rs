@@ -3,8 +3,10 @@
 //! Ratings are on the usual logistic scale of 400 / ln 10 Elo per unit of log odds. Nothing here returns NaN; what
 //! the games cannot bound is said by [`Estimate`] instead of being printed as a large number.
 
+mod aged;
 mod connect;
 mod counts;
+mod course;
 mod estimate;
 mod field;
 mod likelihood;
@@ -12,7 +14,9 @@ mod newton;
 mod pair;
 mod table;
 
+pub use aged::{Aged, Decay, fit_aged};
 pub use counts::{Counts, Pentanomial, Trinomial};
+pub use course::{Course, Milestone};
 pub use estimate::Estimate;
 pub use field::{PlayerRating, Ratings, fit, fit_bradley_terry};
 pub use pair::Numbers;

@@ -23,6 +23,7 @@ pub mod gauntlet;
 pub mod knockout;
 mod matching;
 pub mod round_robin;
+pub mod rounds;
 pub mod sprt;
 pub mod swiss;
 

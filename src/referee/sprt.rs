@@ -5,8 +5,10 @@
 
 mod likelihood;
 mod stopped;
+mod walk;
 
 pub use stopped::StoppedEstimate;
+pub use walk::Walk;
 
 use crate::rating::{Counts, NELO_PER_SD, Sample, score_of_elo};
 use serde::{Deserialize, Serialize};

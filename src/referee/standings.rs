@@ -23,7 +23,8 @@ pub use tally::{Causes, Pentanomial, Record, Tally, Wdl};
 
 use crate::{
     event::{Event, GameEnded, GameId, PlayerId},
-    schedule::{Pairing, Stage},
+    rating::{CrossTable, Ratings, Results},
+    schedule::{Format, Pairing, Stage},
 };
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -159,6 +160,42 @@ impl Standings {
             return Vec::new();
         };
         ranking::ranking(here, &self.entrants(stage), tally, progress)
+    }
+
+    /// Every result that counts, as ratings are computed from.
+    #[must_use]
+    pub fn cross_table(&self) -> CrossTable {
+        let mut table = CrossTable::new(self.players());
+        for (&(black, white), met) in &self.total.met {
+            let results = Results {
+                black_wins: met.wins as f64,
+                draws: met.draws as f64,
+                white_wins: met.losses as f64,
+            };
+            // Both are players of the event, and not the same one; nothing is refused.
+            let _accepted = table.add(black.index(), white.index(), results);
+        }
+        table
+    }
+
+    /// The players of the whole event, best first: by Elo; but where a stage's own ranking is the result of the event
+    /// (Swiss, knock-out), by that.
+    #[must_use]
+    pub fn order(&self, ratings: &Ratings) -> Vec<PlayerId> {
+        let mut order: Vec<PlayerId> = (0..self.players()).map(|n| PlayerId(n as u16)).collect();
+        let elo = |player: &PlayerId| {
+            let rating = ratings.players.get(player.index());
+            rating.and_then(|rating| rating.elo.value()).unwrap_or(f64::NEG_INFINITY)
+        };
+        order.sort_by(|a, b| elo(b).total_cmp(&elo(a)));
+        for (at, stage) in self.stages.iter().enumerate() {
+            let ranked = matches!(stage.format, Format::Swiss { .. } | Format::Knockout { .. });
+            if ranked && !self.tallies[at].met.is_empty() {
+                let ranking: Vec<_> = self.ranking(at).into_iter().map(|row| row.player).collect();
+                order.sort_by_key(|player| ranking.iter().position(|p| p == player).unwrap_or(usize::MAX));
+            }
+        }
+        order
     }
 
     /// How often the game at this place of the schedule was drawn without counting.

@@ -33,7 +33,6 @@ fn standings(f: &mut fmt::Formatter<'_>, lines: &[Standing]) -> fmt::Result {
     let width = name_width(lines.iter().map(|line| line.name.as_str()));
     writeln!(f, " #  {:width$}  games  wins  loss  draw   score     Elo    +-    LOS  faults", "engine")?;
     for line in lines {
-        let faults: u64 = line.lost_by.iter().filter(|(cause, _)| is_fault(cause)).map(|(_, n)| n).sum();
         writeln!(
             f,
             "{:>2}  {}  {:>5} {:>5} {:>5} {:>5}  {:>6}  {:>6} {:>5}  {:>5}  {:>6}",
@@ -47,19 +46,13 @@ fn standings(f: &mut fmt::Formatter<'_>, lines: &[Standing]) -> fmt::Result {
             elo(line.elo, line.elo_kind),
             line.elo_error.map_or_else(|| "-".to_owned(), |error| format!("{error:.0}")),
             percent(line.los, 0),
-            if faults == 0 { "-".to_owned() } else { faults.to_string() },
+            if line.faults == 0 { "-".to_owned() } else { line.faults.to_string() },
         )?;
     }
     if lines.iter().any(|line| line.elo_kind == "tentative") {
         writeln!(f, "    ~ the games alone do not bound this Elo: everything won or lost, or too few met")?;
     }
     Ok(())
-}
-
-/// Losses that are not shogi.
-fn is_fault(cause: &str) -> bool {
-    ["time", "disconnection", "default", "illegal-declaration"].contains(&cause)
-        || cause.starts_with("illegal-move")
 }
 
 fn first_move(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
@@ -84,7 +77,7 @@ fn first_move(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
 }
 
 impl StageTable {
-    fn has_tie_breaks(&self) -> bool {
+    pub(super) fn has_tie_breaks(&self) -> bool {
         self.table.iter().any(|line| line.row.buchholz.is_some() || line.row.round.is_some())
     }
 }

@@ -1,6 +1,6 @@
 //! Players of an event who are somewhere in the network: whoever hosts them tells who is here and seats them.
 
-use crate::{play::Table, seat::Seat};
+use crate::{play::Table, seat::Seat, store::Asides};
 use referee::event::PlayerId;
 use serde::{Deserialize, Serialize};
 use std::{fmt, sync::Arc, time::Duration};
@@ -23,6 +23,8 @@ pub struct Hosting {
     pub wait: Duration,
     /// What becomes of it then.
     pub missing: Missing,
+    /// What is kept of the games beside their events.
+    pub asides: Asides,
 }
 
 /// What becomes of a game when one player did not appear. When neither did, it is left out in any case.

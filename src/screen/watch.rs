@@ -1,6 +1,6 @@
 //! `renmei watch`: an event that another process plays, or that is over, by looking into its database now and then.
 
-use super::{archive, has_terminal, head_of, no_thread};
+use super::{Past, archive, has_terminal, head_of, no_thread, save};
 use dashboard::{Feed, Setting};
 use referee::event::{Event, GameId, Moved, Stamped};
 use renmei::{
@@ -26,7 +26,8 @@ pub fn watch(args: &WatchArgs) -> Result<Exit, Failure> {
     let events = store.events()?;
     let event = find_event(&events, args.event.as_deref())?;
     let archive = archive(args.db.clone(), event.name.clone(), Some(event.id));
-    let setting = Setting { head: head_of(event)?, before: vec![], archive, watching: true };
+    let save = save(args.db.clone(), event.name.clone());
+    let setting = Setting { head: head_of(event)?, before: vec![], archive, save, watching: true };
     let (feed, inbox) = dashboard::feed::pair();
     let screen = dashboard::Screen::open(setting, inbox).map_err(no_thread)?;
     Watcher { store, event: event.id, seen: 0, version: None, running: BTreeMap::new() }.look(&feed)?;
@@ -68,14 +69,17 @@ impl Watcher {
 
     /// What happened since the last look.
     fn news(&mut self) -> Result<Vec<Stamped>, StoreError> {
-        let (mut log, mut at) = (vec![], 0);
+        let (mut log, mut past, mut at) = (vec![], Past::default(), 0);
+        let first_look = self.seen == 0;
         self.store.replay(self.event, Moves::Without, &mut |stamped| {
-            if at >= self.seen {
-                log.push(stamped.clone());
+            match at >= self.seen {
+                true if first_look => past.take(stamped),
+                true => log.push(stamped.clone()),
+                false => {}
             }
             at += 1;
         })?;
-        let first_look = self.seen == 0;
+        log.extend(past.events());
         self.seen = at;
         let mut news = Vec::with_capacity(log.len());
         for stamped in log {

@@ -3,10 +3,11 @@
 //! Lines come in with the instant they were read at, orders come in from the game; bytes to send go out into a
 //! buffer. Whoever owns the socket carries them (`league`).
 
-use super::{ActorEnd, Seat, pair};
+use super::{ActorEnd, Seat, pair, printable};
+use crate::store::{Asides, Tape, Way};
 use notation::csa::{
     move_from_csa,
-    summary::Summary,
+    summary::{Summary, TimeUnit},
     wire::{Ending, GameResult, Played, ServerLine},
 };
 use referee::{
@@ -26,8 +27,6 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long both players have to agree.
-pub const AGREEMENT: Duration = Duration::from_secs(120);
 /// Lines kept that were said while the opponent was to move.
 const EARLY: usize = 4;
 
@@ -55,6 +54,10 @@ pub struct Place {
     pub opening: Vec<Move>,
     /// Whose habits are followed.
     pub compat: Compat,
+    /// How long the player has to agree.
+    pub agreement: Duration,
+    /// What the times charged are told in.
+    pub unit: TimeUnit,
 }
 
 /// A player in a game.
@@ -71,8 +74,12 @@ pub struct CsaHost {
     last_own: String,
     resigned: bool,
     left: bool,
-    /// What was said since it was last asked for, for spectators.
+    /// What was said since it was last asked for, for spectators, with the time units charged.
     heard: Vec<(String, u64)>,
+    /// What is said, word for word, if it is kept.
+    tape: Option<Tape>,
+    /// What a player who comes back is told once it agrees to go on.
+    unsaid: Vec<u8>,
 }
 
 /// How far a game has come, as the player sees it.
@@ -84,6 +91,8 @@ pub enum Phase {
     Agreed,
     /// The clocks run.
     Playing,
+    /// Its line had dropped; the summary was sent again, with the moves so far, and nothing said to it yet.
+    Returning,
     /// The end was told.
     Over,
 }
@@ -106,6 +115,8 @@ pub fn seat(place: Place) -> (Seat, CsaHost) {
         resigned: false,
         left: false,
         heard: vec![],
+        tape: None,
+        unsaid: vec![],
         place,
     };
     for mv in host.place.opening.clone() {
@@ -136,15 +147,27 @@ impl CsaHost {
     /// When [`CsaHost::expire`] is due.
     #[must_use]
     pub fn deadline(&self) -> Option<Instant> {
-        self.agree_by.filter(|_| self.phase == Phase::Offered)
+        self.agree_by.filter(|_| matches!(self.phase, Phase::Offered | Phase::Returning))
+    }
+
+    /// Whether the clocks run and the player has not given up its seat: a game that may be held for it.
+    #[must_use]
+    pub fn is_under_way(&self) -> bool {
+        matches!(self.phase, Phase::Playing | Phase::Returning) && !self.left
+    }
+
+    /// Keeps every line of the game from now on.
+    pub fn keep(&mut self, asides: Asides) {
+        self.tape = Some(Tape::new(self.place.game, self.place.color, asides));
     }
 
     /// A line was read, for the record of a dispute.
-    pub fn received(&self, line: &[u8]) {
+    pub fn received(&mut self, line: &[u8], at: Instant) {
         self.end.trace.received(line);
+        self.tape.iter_mut().for_each(|tape| tape.line(at, Way::Received, line));
     }
 
-    /// Moves and special words heard since this was last asked, with the seconds charged.
+    /// Moves and special words heard since this was last asked, with the time units charged.
     pub fn take_heard(&mut self) -> std::vec::Drain<'_, (String, u64)> {
         self.heard.drain(..)
     }
@@ -161,6 +184,10 @@ impl CsaHost {
 
     /// The player does not want the game; whether that was a thing to say now.
     pub fn reject(&mut self) -> bool {
+        if self.phase == Phase::Returning {
+            self.leave("rejected its game when it came back");
+            return true;
+        }
         let now = matches!(self.phase, Phase::Offered | Phase::Agreed);
         if now {
             self.reply(Reply::Rejected { expired: false });
@@ -168,10 +195,13 @@ impl CsaHost {
         now
     }
 
-    /// The player said nothing to the offer for [`AGREEMENT`].
+    /// The player said nothing to the offer for [`Place::agreement`].
     pub fn expire(&mut self) {
         self.agree_by = None;
-        self.reply(Reply::Rejected { expired: true });
+        match self.phase {
+            Phase::Returning => self.leave("came back and did not agree to go on"),
+            _ => self.reply(Reply::Rejected { expired: true }),
+        }
     }
 
     /// The player has left; before the start that is a rejection, later it loses.
@@ -198,13 +228,17 @@ impl CsaHost {
 
     fn answer(&mut self, played: Played, at: Instant) {
         let Some(asked) = self.asked.take() else { return };
-        let thought = played.thought(self.place.color == Color::Black).map(Box::new);
+        let mut thought = played.thought(self.place.color == Color::Black).map(Box::new);
+        if let Some(pv) = thought.as_mut().and_then(|thought| thought.pv.as_mut()) {
+            // It will be read by people, in terminals and files.
+            *pv = printable(pv.as_bytes());
+        }
         let said = match played.text.as_str() {
             "%TORYO" => Said::Resign,
             "%KACHI" => Said::Win,
             text => match move_from_csa(&self.position, text) {
                 Some(mv) => Said::Move(mv),
-                None => Said::Unreadable(played.to_string()),
+                None => Said::Unreadable(printable(played.to_string().as_bytes())),
             },
         };
         self.last_own = played.text;
@@ -220,20 +254,67 @@ impl CsaHost {
     /// Carries out an order of the game; what is to be sent goes into `out`.
     pub fn obey(&mut self, order: Order, now: Instant, out: &mut Vec<u8>) {
         let begun = out.len();
+        let returning = self.phase == Phase::Returning;
+        let mut unsaid = std::mem::take(&mut self.unsaid);
+        self.carry_out(order, now, if returning { &mut unsaid } else { out });
+        self.unsaid = unsaid;
+        if returning && self.phase == Phase::Over {
+            self.catch_up(out);
+        }
+        self.sent(&out[begun..], now);
+    }
+
+    fn carry_out(&mut self, order: Order, now: Instant, out: &mut Vec<u8>) {
         match order {
             Order::NewGame { .. } => self.offer(now, out),
             Order::Heard(heard) => self.hear(heard, out),
             Order::Go { .. } => self.go(now),
-            Order::Ponder(_) => {}
+            Order::Ponder(_) | Order::Submit(_) => {}
             Order::Over(outcome) => self.over(outcome, out),
-        }
-        for line in out[begun..].split(|b| *b == b'\n').filter(|line| !line.is_empty()) {
-            self.end.trace.sent(line);
         }
     }
 
+    fn sent(&mut self, lines: &[u8], at: Instant) {
+        for line in lines.split(|b| *b == b'\n').filter(|line| !line.is_empty()) {
+            self.end.trace.sent(line);
+            self.tape.iter_mut().for_each(|tape| tape.line(at, Way::Sent, line));
+        }
+        if self.phase == Phase::Over {
+            self.tape = None;
+        }
+    }
+
+    /// The player is back on another line: the game is offered as it stands. Its clocks have not stopped.
+    pub fn come_back(&mut self, now: Instant, out: &mut Vec<u8>) {
+        let begun = out.len();
+        self.phase = Phase::Returning;
+        self.unsaid.clear();
+        if self.place.compat == Compat::ShogiServer {
+            self.place.summary.to_move = Color::from(self.position.turn());
+        }
+        self.offer(now, out);
+        self.sent(&out[begun..], now);
+    }
+
+    /// The player agrees to go on; whether that was a thing to say now.
+    pub fn go_on(&mut self, at: Instant, out: &mut Vec<u8>) -> bool {
+        let now = self.phase == Phase::Returning;
+        if now {
+            self.phase = Phase::Playing;
+            let begun = out.len();
+            self.catch_up(out);
+            self.sent(&out[begun..], at);
+        }
+        now
+    }
+
+    fn catch_up(&mut self, out: &mut Vec<u8>) {
+        say(out, &ServerLine::Start(self.place.summary.game_id.clone().unwrap_or_default()));
+        out.append(&mut self.unsaid);
+    }
+
     fn offer(&mut self, now: Instant, out: &mut Vec<u8>) {
-        self.agree_by = Some(now + AGREEMENT);
+        self.agree_by = Some(now + self.place.agreement);
         self.place.summary.your_turn = Some(self.place.color);
         let _infallible = write!(out, "{}", self.place.summary);
     }
@@ -247,7 +328,8 @@ impl CsaHost {
 
     fn hear(&mut self, Heard { color, word, charged }: Heard, out: &mut Vec<u8>) {
         let id = || self.place.summary.game_id.clone().unwrap_or_default();
-        let timed = (self.place.compat == Compat::Protocol).then_some(charged.as_secs());
+        let charged = self.place.unit.count(charged);
+        let timed = (self.place.compat == Compat::Protocol).then_some(charged);
         match word {
             Word::Start => {
                 self.phase = Phase::Playing;
@@ -259,10 +341,10 @@ impl CsaHost {
                 self.special("%TORYO", timed, out);
             }
             Word::Declare => {
-                self.special("%KACHI", Some(charged.as_secs()), out);
+                self.special("%KACHI", Some(charged), out);
                 if self.place.compat == Compat::ShogiServer {
                     // Its spectators hear a declaration as if it were a move, and again at the end.
-                    self.heard.push(("%KACHI".to_owned(), charged.as_secs()));
+                    self.heard.push(("%KACHI".to_owned(), charged));
                 }
             }
             Word::Reject => {
@@ -273,14 +355,15 @@ impl CsaHost {
         }
     }
 
-    fn moved(&mut self, color: Color, mv: Move32, charged: Duration, out: &mut Vec<u8>) {
+    fn moved(&mut self, color: Color, mv: Move32, charged: u64, out: &mut Vec<u8>) {
         let text = mv.to_csa().unwrap_or_default();
-        let _infallible = writeln!(out, "{text},T{}", charged.as_secs());
+        let _infallible = writeln!(out, "{text},T{charged}");
         if color == self.place.color {
             self.last_own.clone_from(&text);
         }
         self.apply(mv);
-        self.heard.push((text, charged.as_secs()));
+        self.place.summary.moves.push((text.clone(), Some(charged)));
+        self.heard.push((text, charged));
     }
 
     fn apply(&mut self, mv: Move32) {
@@ -302,7 +385,7 @@ impl CsaHost {
         if self.phase == Phase::Over {
             return;
         }
-        if self.phase != Phase::Playing {
+        if !matches!(self.phase, Phase::Playing | Phase::Returning) {
             return self.rejected("the Server".to_owned(), out);
         }
         self.phase = Phase::Over;

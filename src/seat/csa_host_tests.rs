@@ -28,6 +28,8 @@ fn white() -> (Seat, CsaHost) {
         summary: summary(),
         opening: vec![],
         compat: Compat::Protocol,
+        agreement: Duration::from_secs(120),
+        unit: TimeUnit::SECOND,
     };
     seat(place)
 }
@@ -67,7 +69,7 @@ fn an_offer_that_nobody_answers_expires_after_two_minutes() {
     let told = obeyed(&mut host, Order::NewGame { game: GameId(1), color: Color::White });
     assert!(told.starts_with("BEGIN Game_Summary\n") && told.contains("Your_Turn:-\n"));
     let left = host.deadline().unwrap().saturating_duration_since(Instant::now());
-    assert!(left > Duration::from_secs(100) && left <= AGREEMENT);
+    assert!(left > Duration::from_secs(100) && left <= Duration::from_secs(120));
     host.expire();
     assert_eq!(replies(&mut seat), [Reply::Rejected { expired: true }]);
     assert_eq!(host.deadline(), None);

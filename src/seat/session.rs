@@ -173,7 +173,7 @@ impl Session {
             }
             Order::Go { position, budget, .. } => self.go(Turn { position, budget }, now, effects),
             Order::Ponder(budget) => self.ponder(budget, effects),
-            Order::Heard(_) => {}
+            Order::Heard(_) | Order::Submit(_) => {}
             Order::Over(outcome) => self.over(outcome, now, effects),
         }
     }

@@ -9,7 +9,11 @@ use std::{
 };
 
 /// Every schema there ever was, in order; only ever added to.
-const MIGRATIONS: &[M<'static>] = &[M::up(include_str!("migrations/001_events.sql"))];
+const MIGRATIONS: &[M<'static>] = &[
+    M::up(include_str!("migrations/001_events.sql")),
+    M::up(include_str!("migrations/002_network.sql")),
+    M::up(include_str!("migrations/003_ratings.sql")),
+];
 /// The letters RNME, as the first migration writes them.
 const APPLICATION_ID: i64 = 0x524E_4D45;
 /// How long one connection waits for another that writes.

@@ -4,7 +4,7 @@
 //! lone game end is committed at once; while ends come thick and fast, their commits are [`LINGER`] apart, so that a
 //! ply's share of them stays small; moves that nothing urgent follows wait for [`PATIENCE`].
 
-use super::{EventId, Store, StoreError, insert::Rows};
+use super::{Aside, EventId, Store, StoreError, insert::Rows};
 use referee::event::{Event, Stamped};
 use std::{
     mem,
@@ -62,6 +62,14 @@ impl Writer {
         self.inbox.put(events)
     }
 
+    /// Hands over what is no event, to be written with the next events, or a moment later.
+    ///
+    /// # Errors
+    /// [`StoreError::Stopped`] once the disk has failed.
+    pub fn keep(&self, asides: Vec<Aside>) -> Result<(), StoreError> {
+        if asides.is_empty() { Ok(()) } else { self.inbox.put_asides(asides) }
+    }
+
     /// Commits what waits, ends the thread and gives the store back.
     ///
     /// # Errors
@@ -113,9 +121,12 @@ fn pump(
     let database = store.database();
     let mut rows = database.check(|conn| Rows::new(conn, event)).map_err(|error| (0, error))?;
     let mut last_commit = None;
-    while let Some(batch) = inbox.take(last_commit) {
+    while let Some((batch, asides)) = inbox.take(last_commit) {
         database
-            .write(|_| batch.iter().try_for_each(|event| rows.store(event)))
+            .write(|conn| {
+                batch.iter().try_for_each(|event| rows.store(event))?;
+                asides.iter().try_for_each(|aside| aside.store(conn, event))
+            })
             .map_err(|error| (batch.len(), error))?;
         last_commit = Some(Instant::now());
         committed(batch);
@@ -140,6 +151,7 @@ struct Inbox {
 #[derive(Debug, Default)]
 struct Waiting {
     events: Vec<Stamped>,
+    asides: Vec<Aside>,
     urgent: bool,
     closed: bool,
     failed: Option<Arc<StoreError>>,
@@ -186,9 +198,20 @@ impl Inbox {
         Ok(())
     }
 
+    fn put_asides(&self, asides: Vec<Aside>) -> Result<(), StoreError> {
+        let mut waiting = self.lock();
+        if let Some(source) = &waiting.failed {
+            return Err(waiting.stopped(source));
+        }
+        waiting.asides.extend(asides);
+        self.work.notify_one();
+        Ok(())
+    }
+
     /// Everything that waits, when it is time to write it; `None` after the last.
-    fn take(&self, last_commit: Option<Instant>) -> Option<Vec<Stamped>> {
-        let nothing = |waiting: &mut Waiting| waiting.events.is_empty() && !waiting.closed;
+    fn take(&self, last_commit: Option<Instant>) -> Option<(Vec<Stamped>, Vec<Aside>)> {
+        let nothing =
+            |waiting: &mut Waiting| waiting.events.is_empty() && waiting.asides.is_empty() && !waiting.closed;
         let waiting = self.work.wait_while(self.lock(), nothing);
         let mut waiting = waiting.unwrap_or_else(PoisonError::into_inner);
         let patient = Instant::now() + PATIENCE;
@@ -202,8 +225,8 @@ impl Inbox {
         }
         waiting.urgent = false;
         self.room.notify_all();
-        let events = mem::take(&mut waiting.events);
-        if events.is_empty() { None } else { Some(events) }
+        let (events, asides) = (mem::take(&mut waiting.events), mem::take(&mut waiting.asides));
+        if events.is_empty() && asides.is_empty() { None } else { Some((events, asides)) }
     }
 
     fn close(&self) {

@@ -2,8 +2,28 @@
 //! own for what they do not hold.
 #![allow(clippy::unwrap_used, missing_docs)]
 
+#[path = "csa/accounts.rs"]
+mod accounts;
 #[path = "csa/client.rs"]
 mod client;
+#[path = "csa/clocks.rs"]
+mod clocks;
+#[path = "csa/comments.rs"]
+mod comments;
+#[path = "csa/cuts.rs"]
+mod cuts;
+#[path = "csa/duel.rs"]
+mod duel;
+#[path = "csa/grace.rs"]
+mod grace;
+#[path = "csa/hostile.rs"]
+mod hostile;
+#[path = "csa/kept.rs"]
+mod kept;
+#[path = "csa/rounds.rs"]
+mod rounds;
+#[path = "csa/script.rs"]
+mod script;
 #[path = "csa/survival.rs"]
 mod survival;
 #[path = "csa/transcripts.rs"]
@@ -71,8 +91,8 @@ fn a_declaration_is_told_once_and_loses_without_the_right_to_it() {
 }
 
 #[test]
-fn who_drops_the_line_loses_at_once_whoever_is_to_move() {
-    let host = Host::start(ServeConfig::default());
+fn without_grace_who_drops_the_line_loses_at_once_whoever_is_to_move() {
+    let host = Host::start(ServeConfig { grace: Some(0), ..ServeConfig::default() });
     let (mut black, white) = game(&host, "t-600-10");
     drop(white);
     black.hears(&["%TORYO", "#RESIGN", "#WIN"]);
@@ -108,67 +128,4 @@ fn both_sides_may_have_gone_before_the_game_began_and_nobody_has_lost() {
     assert_eq!(black.line(), None);
     let ended: String = host.end().query_row("SELECT result FROM games", [], |row| row.get(0)).unwrap();
     assert_eq!(ended, "aborted");
-}
-
-#[test]
-fn lines_of_strangers_never_disturb_a_game() {
-    let host = Host::start(ServeConfig::default());
-    let (mut black, mut white) = game(&host, "t-600-10");
-    for hostile in hostile() {
-        let mut stranger = host.connect();
-        stranger.bytes(&hostile);
-        stranger.say("LOGIN sente t-600-10,x");
-        stranger.drain();
-    }
-    black.say("+7776FU");
-    white.hears(&["+7776FU,T0"]);
-}
-
-#[test]
-fn a_player_may_say_anything_and_only_its_own_game_is_hurt() {
-    let mut config = ServeConfig::default();
-    config.limits.lines_per_second = 100_000;
-    let host = Host::start(config);
-    let (mut black, mut white) = game(&host, "t-600-10");
-    for (i, hostile) in hostile().into_iter().enumerate() {
-        let mut player = host.connect();
-        player.say(&format!("LOGIN p{i} trip x1"));
-        player.hears(&[&format!("LOGIN:p{i} OK"), "##[LOGIN] +OK x1"]);
-        player.bytes(&hostile);
-        player.say("%%VERSION");
-        player.drain();
-    }
-    black.say("+7776FU");
-    white.hears(&["+7776FU,T0"]);
-}
-
-/// Lines made to hurt, a few thousand of them.
-fn hostile() -> Vec<Vec<u8>> {
-    let mut blocks = vec![vec![b'x'; 1 << 20], vec![0; 5000], vec![b'\n'; 5000], vec![0xff; 100]];
-    let words: [&[u8]; 12] = [
-        b"LOGIN",
-        b"%%GAME",
-        b"%%FORK",
-        b"%%SETBUOY",
-        b"+7776FU",
-        b"%",
-        b"\xff\xfe",
-        b" ",
-        b",T",
-        b"-600-10",
-        b"\x1b[2J",
-        b"AGREE",
-    ];
-    let mut seed = 1_u64;
-    for _ in 0..4 {
-        let mut block = vec![];
-        for _ in 0..2000 {
-            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            block.extend_from_slice(words[(seed >> 33) as usize % words.len()]);
-            block.push(b" \n,+"[(seed >> 40) as usize % 4]);
-        }
-        block.push(b'\n');
-        blocks.push(block);
-    }
-    blocks
 }

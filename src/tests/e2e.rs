@@ -7,5 +7,6 @@ mod commands;
 mod faults;
 mod formats;
 mod ponder;
+mod report;
 mod resume;
 mod screen;

@@ -122,6 +122,7 @@ fn the_quickstart_shows_a_league_with_error_bars() {
     let Some(_) = engines() else { return };
     let desk = Desk::new();
     program("renmei-random");
+    program("renmei-pairwise");
     let db = desk.db().display().to_string();
     let output = desk.renmei(&["run", &config("quickstart.toml"), "--db", &db, "--json", "--quiet"]);
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();

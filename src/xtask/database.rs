@@ -10,7 +10,43 @@ pub struct Database(Connection);
 /// Wins, losses and draws.
 pub type Counts = (i64, i64, i64);
 
+/// A game as one side has written it down.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Account {
+    players: [String; 2],
+    result: String,
+    /// Moves in USI with the milliseconds charged.
+    moves: String,
+}
+
+impl Account {
+    /// How many moves were written down.
+    pub fn plies(&self) -> usize {
+        self.moves.split_whitespace().count()
+    }
+}
+
 impl Database {
+    /// The games of a player that count, in the order they were played in.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn accounts(&self, player: &str) -> Result<Vec<Account>> {
+        let mut query = self.0.prepare(
+            "SELECT black, white, result,
+                    (SELECT group_concat(move || ':' || charged_ms, ' ' ORDER BY ply)
+                     FROM moves m WHERE m.game = g.game)
+             FROM game_list g WHERE state = 'counted' AND ?1 IN (black, white) ORDER BY number",
+        )?;
+        let row = |row: &rusqlite::Row<'_>| {
+            let moves: Option<String> = row.get(3)?;
+            let (players, moves) = ([row.get(0)?, row.get(1)?], moves.unwrap_or_default());
+            Ok(Account { players, result: row.get(2)?, moves })
+        };
+        let rows = query.query_map([player], row)?.collect::<Result<_, _>>()?;
+        Ok(rows)
+    }
+
     /// Opens it.
     ///
     /// # Errors

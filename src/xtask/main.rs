@@ -8,12 +8,15 @@ mod database;
 mod engines;
 mod floor;
 mod latency;
+mod league;
 mod libtorch;
 mod manager;
 mod measure;
 mod quickstart;
+mod screen;
 mod soak;
 mod table;
+mod terminal;
 mod workspace;
 
 use anyhow::{Result, bail};
@@ -31,6 +34,10 @@ cargo xtask COMMAND
                                            {concurrency} are replaced
   bench latency     128 games at once of engines that take 10 ms: how late the manager is
         [--games N] [--concurrency N]      (1280, 128)
+  bench dashboard   plies per second with the dashboard and without; the first screen of a long event
+        [--king-games N] [--rook-games N]  games a run (10000, 500)
+        [--runs N] [--watch-games N]       (5, 100000)
+  league            a league over the network on this machine: configs/league.toml, with two programs that log in
   libtorch          fetch what renmei-deep is built against, unless LIBTORCH or LIBTORCH_USE_PYTORCH is set
   soak              kill the manager again and again during an event, and count what it kept
         [--games N] [--kills N] [--seed N] (400, 50, 1)
@@ -51,6 +58,8 @@ fn run(words: &[&str]) -> Result<ExitCode> {
         ["test", flags @ ..] => checks::run(&Flags::read(flags, &["--fast"], &[])?),
         ["bench", "arena", flags @ ..] => arena::run(&Flags::read(flags, &[], &arena::FLAGS)?),
         ["bench", "latency", flags @ ..] => latency::run(&Flags::read(flags, &[], &latency::FLAGS)?),
+        ["bench", "dashboard", flags @ ..] => screen::run(&Flags::read(flags, &[], &screen::FLAGS)?),
+        ["league"] => league::run(),
         ["libtorch"] => Ok(ExitCode::from(u8::from(!libtorch::fetch_missing()))),
         ["soak", flags @ ..] => soak::run(&Flags::read(flags, &[], &soak::FLAGS)?),
         // Not in the usage: the benchmarks start it, to measure it as they measure the manager.

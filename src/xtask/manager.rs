@@ -56,6 +56,13 @@ impl Load {
 
     /// `renmei match` with a database.
     pub fn manager(&self, db: &Path, time: &str, margin: &str) -> Command {
+        let mut command = self.shown(db, time, margin);
+        command.arg("--quiet");
+        command
+    }
+
+    /// The same with the dashboard, where there is a terminal.
+    pub fn shown(&self, db: &Path, time: &str, margin: &str) -> Command {
         let mut command = Command::new(workspace::release("renmei"));
         command.arg("match");
         for name in ["a", "b"] {
@@ -64,7 +71,7 @@ impl Load {
             command.arg(format!("option.SleepUs={}", self.sleep_us));
         }
         command.args(["--games", &self.games.to_string(), "--concurrency", &self.concurrency.to_string()]);
-        command.args(["--time", time, "--margin", margin, "--oversubscribe", "--quiet", "--db"]).arg(db);
+        command.args(["--time", time, "--margin", margin, "--oversubscribe", "--db"]).arg(db);
         command
     }
 

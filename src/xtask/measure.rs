@@ -82,16 +82,23 @@ fn is_running(child: &Child) -> Result<bool> {
 
 /// User and system time (fields 14 and 15) of a line of /proc/PID/stat. The second field, the name, may contain
 /// anything, brackets and spaces included.
-fn own_time(stat: &str) -> Option<Duration> {
+pub fn own_time(stat: &str) -> Option<Duration> {
     let (_, fields) = stat.rsplit_once(')')?;
     let mut times = fields.split_whitespace().skip(11);
     let ticks = times.next()?.parse::<u32>().ok()? + times.next()?.parse::<u32>().ok()?;
     Some(TICK * ticks)
 }
 
-fn kib(status: &str, key: &str) -> Option<u64> {
+/// A value of /proc/PID/status, in KiB.
+pub fn kib(status: &str, key: &str) -> Option<u64> {
     let value = status.lines().find_map(|line| line.strip_prefix(key))?;
     value.split_whitespace().next()?.parse().ok()
+}
+
+/// The value in the middle; of an even number of them, the upper one.
+pub fn median(values: &mut [f64]) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
 /// The value that so many of a hundred do not exceed (nearest rank); `sorted` in rising order.

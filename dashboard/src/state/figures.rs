@@ -3,8 +3,7 @@
 use super::Head;
 use referee::{
     event::PlayerId,
-    rating::{CrossTable, Estimate, Pentanomial, Ratings, Results, fit},
-    schedule::Format,
+    rating::{Estimate, Pentanomial, Ratings, fit},
     standings::{Standings, Wdl},
 };
 
@@ -81,10 +80,10 @@ impl Figures {
     /// Computes them.
     #[must_use]
     pub fn of(head: &Head, standings: &Standings, now: i64) -> Self {
-        let ratings = fit(&cross_table(standings));
+        let ratings = fit(&standings.cross_table());
         let black = standings.total().met.values().fold(Wdl::default(), |sum, &met| sum + met);
         Self {
-            lines: lines(head, standings, &ratings),
+            lines: lines(standings, &ratings),
             gauge: gauge(head, standings),
             first_move: ratings.black_advantage.value().map(|elo| (elo, ratings.black_advantage.error())),
             black_score: score(black),
@@ -95,52 +94,20 @@ impl Figures {
     }
 }
 
-fn cross_table(standings: &Standings) -> CrossTable {
-    let mut table = CrossTable::new(standings.players());
-    for (&(black, white), met) in &standings.total().met {
-        let results =
-            Results { black_wins: met.wins as f64, draws: met.draws as f64, white_wins: met.losses as f64 };
-        // Pairings of the standings are between two players of the event; nothing is refused.
-        let _accepted = table.add(black.index(), white.index(), results);
-    }
-    table
-}
-
-fn lines(head: &Head, standings: &Standings, ratings: &Ratings) -> Vec<Line> {
-    let order = order(head, standings, ratings);
+fn lines(standings: &Standings, ratings: &Ratings) -> Vec<Line> {
+    let order = standings.order(ratings);
     let line = |(at, &player): (usize, &PlayerId)| {
         let record = &standings.total().players[player.index()];
-        let faults = record.lost_by.iter().filter(|(cause, _)| is_fault(cause)).map(|(_, n)| n).sum();
         Line {
             player,
             games: record.games(),
             wins: [record.black.wins, record.white.wins],
             elo: ratings.players[player.index()].elo,
             los: order.get(at + 1).and_then(|next| ratings.los(player.index(), next.index())),
-            faults,
+            faults: record.faults(),
         }
     };
     order.iter().enumerate().map(line).collect()
-}
-
-/// By Elo; but where a stage's own ranking is the result of the event (Swiss, knock-out), by that.
-fn order(head: &Head, standings: &Standings, ratings: &Ratings) -> Vec<PlayerId> {
-    let mut order: Vec<PlayerId> = (0..standings.players()).map(|n| PlayerId(n as u16)).collect();
-    let elo = |player: &PlayerId| ratings.players[player.index()].elo.value().unwrap_or(f64::NEG_INFINITY);
-    order.sort_by(|a, b| elo(b).total_cmp(&elo(a)));
-    for (at, stage) in head.stages.iter().enumerate() {
-        let ranked = matches!(stage.format, Format::Swiss { .. } | Format::Knockout { .. });
-        if ranked && standings.stage(at).is_some_and(|tally| !tally.met.is_empty()) {
-            let ranking: Vec<_> = standings.ranking(at).into_iter().map(|row| row.player).collect();
-            order.sort_by_key(|player| ranking.iter().position(|p| p == player).unwrap_or(usize::MAX));
-        }
-    }
-    order
-}
-
-fn is_fault(cause: &str) -> bool {
-    ["time", "disconnection", "default", "illegal-declaration"].contains(&cause)
-        || cause.starts_with("illegal-move")
 }
 
 fn score(games: Wdl) -> Option<f64> {

@@ -150,6 +150,30 @@ impl Game {
         Some(Clock { main: main.saturating_sub(spent), byoyomi: extra.saturating_sub(over), running })
     }
 
+    /// The moves that the engine of a ply (from 0) had in mind, its own move first, in USI, as far as they are moves.
+    #[must_use]
+    pub fn variation(&self, at: usize) -> Vec<&str> {
+        let thought = self.plies.get(at).and_then(|ply| ply.thought.as_ref());
+        let Some(pv) = thought.and_then(|thought| thought.pv.as_deref()) else { return vec![] };
+        let mut board = self.board_at(at);
+        pv.split_whitespace().take_while(|usi| board.apply(usi).is_some()).collect()
+    }
+
+    /// The time of the side that has less of it left, in ms; untimed games have the most.
+    #[must_use]
+    pub fn least_left(&self, now: i64) -> u64 {
+        let left = |color| self.clock(color, self.plies.len(), now).map(|clock| clock.main + clock.byoyomi);
+        Color::BOTH.into_iter().filter_map(left).min().unwrap_or(u64::MAX)
+    }
+
+    /// Black's expected score, 0 to 1, by what the engine that moved last said of its position.
+    #[must_use]
+    pub fn expected(&self) -> Option<f64> {
+        let score = self.plies.iter().rev().find_map(Ply::black_score)?;
+        // 600 centipawns are one unit of log odds, as shogi programs have it since Ponanza.
+        Some(1.0 / (1.0 + (-f64::from(score) / 600.0).exp()))
+    }
+
     /// Time a side has used up to `ply`, in ms.
     #[must_use]
     pub fn used(&self, color: Color, ply: usize) -> u64 {

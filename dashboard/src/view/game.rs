@@ -27,7 +27,7 @@ pub fn draw(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
         return;
     };
     let ply = ui.ply.unwrap_or(game.plies.len()).min(game.plies.len());
-    let shown = Shown { state, ui, game, ply, board: game.board_at(ply) };
+    let shown = Shown { state, ui, game, ply, board: shown_board(game, ply, ui.ahead) };
     let large = area.width >= 110 && area.height >= 34;
     let (columns, rows) = if large { board::LARGE } else { board::SMALL };
     let list = if area.width >= 110 { 36 } else { 27 }.min(area.width / 3 + 1);
@@ -47,9 +47,18 @@ pub fn draw(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
     }
 }
 
+/// The board after so many plies, or so many moves into the line that the engine of the last of them had in mind.
+fn shown_board(game: &Game, ply: usize, ahead: usize) -> Board {
+    let Some(at) = ply.checked_sub(1).filter(|_| ahead > 0) else { return game.board_at(ply) };
+    let mut board = game.board_at(at);
+    game.variation(at).iter().take(ahead).for_each(|usi| _ = board.apply(usi));
+    board
+}
+
 fn the_board(shown: &Shown<'_>, area: Rect, large: bool, paint: &mut Paint<'_>) {
     let Shown { state, ui, game, ply, board } = shown;
     let title = match (&game.end, ui.ply) {
+        _ if ui.ahead > 0 => format!("#{} · ply {ply} as it was meant, move {}", game.id.0, ui.ahead),
         (_, Some(ply)) => format!("#{} · ply {ply} of {}", game.id.0, game.plies.len()),
         (Some(_), None) => format!("#{} · over · {} plies", game.id.0, game.plies.len()),
         (None, None) => format!("#{} · live · ply {}", game.id.0, game.plies.len()),
@@ -115,7 +124,11 @@ fn engine(shown: &Shown<'_>, color: Color, area: Rect, paint: &mut Paint<'_>) {
         paint.line(inner, row, &format!(" {line}"), Role::Plain);
         row += 1;
     }
-    let variation = variation(game, at, thought.pv.as_deref().unwrap_or_default(), shown.ui);
+    let mut variation = variation(game, at, thought.pv.as_deref().unwrap_or_default(), shown.ui);
+    let steps = shown.ui.ahead;
+    if at + 1 == *ply && (1..=variation.len()).contains(&steps) {
+        variation[steps - 1].insert(0, '▸');
+    }
     for line in wrapped(&variation, " ", usize::from(inner.width).saturating_sub(2)) {
         paint.line(inner, row, &format!(" {line}"), Role::Quiet);
         row += 1;

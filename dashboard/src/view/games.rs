@@ -44,10 +44,30 @@ fn draw_tile(state: &State, ui: &Ui, game: &Game, chosen: bool, area: Rect, pain
     paint.line(inner, 1, &on_hand(above), Role::Plain);
     let at = Rect { x: inner.x + inner.width.saturating_sub(board::SMALL.0) / 2, y: inner.y + 2, ..inner };
     board::draw(&game.board, ui, at, false, paint);
+    if let Some(black) = game.expected() {
+        let share = if ui.flipped { 1.0 - black } else { black };
+        score_bar(
+            share,
+            Rect { x: inner.right().saturating_sub(2), y: at.y + 1, width: 1, height: 9 },
+            paint,
+        );
+    }
     paint.line(inner, 12, &on_hand(below), Role::Plain);
     player(state, game, below, inner, 13, paint);
     if inner.height > 14 {
         last_line(game, inner, paint);
+    }
+}
+
+/// The expected score of the side below, as a column that is filled from below.
+fn score_bar(share: f64, area: Rect, paint: &mut Paint<'_>) {
+    const EIGHTHS: [&str; 9] = [" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"];
+    let filled = (share * f64::from(area.height) * 8.0).round() as usize;
+    for row in 0..area.height {
+        let below = 8 * usize::from(area.height - 1 - row);
+        let part = filled.saturating_sub(below).min(8);
+        let (words, role) = if part == 0 { ("┊", Role::Quiet) } else { (EIGHTHS[part], Role::Plain) };
+        paint.text(area.x, area.y + row, 1, words, role);
     }
 }
 

@@ -12,11 +12,12 @@ use ratatui::layout::Rect;
 
 /// Every game that is over, newest first.
 pub fn played(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
-    let inner = paint.frame(area, "Played · Enter opens a game, / filters");
+    let title = format!("Played · by {} · Enter opens a game, / filters, s sorts", ui.order.name());
+    let inner = paint.frame(area, &title);
     let names = usize::from(inner.width).saturating_sub(56).clamp(8, 60) / 2;
     let (black, white) = (text::left("black", names), text::left("white", names));
     paint.line(inner, 0, &format!("  game  {black} {white} result plies  ending"), Role::Quiet);
-    let rows: Vec<&Played> = ui.played(state).collect();
+    let rows: Vec<&Played> = ui.played(state);
     let room = usize::from(inner.height).saturating_sub(1).max(1);
     let chosen = ui.chosen.min(rows.len().saturating_sub(1));
     let first = chosen.saturating_sub(room - 1);

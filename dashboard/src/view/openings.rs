@@ -34,23 +34,24 @@ pub fn draw(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
     let first = chosen.saturating_sub(room - 1);
     for (row, (opening, wdl)) in rows.iter().enumerate().skip(first).take(room) {
         let role = if row == chosen { Role::Chosen } else { Role::Plain };
-        paint.row(inner, 1 + (row - first) as u16, &line(*opening, *wdl, inner.width), role);
+        let moves = state.openings.get(opening).map_or("", String::as_str);
+        paint.row(inner, 1 + (row - first) as u16, &line(*opening, *wdl, moves, inner.width), role);
     }
     if rows.is_empty() {
         paint.line(inner, 1, "  no game has ended yet", Role::Quiet);
     }
 }
 
-fn line(opening: u64, wdl: Wdl, width: u16) -> String {
+fn line(opening: u64, wdl: Wdl, moves: &str, width: u16) -> String {
     let games = wdl.games();
     let score = wdl.half_points() as f64 / 2.0 / games.max(1) as f64;
-    let room = usize::from(width).saturating_sub(46).min(50);
+    let room = (usize::from(width).saturating_sub(46) / 3).min(30);
     let filled = (score * room as f64).round() as usize;
     let bar = "█".repeat(filled) + &"░".repeat(room - filled);
     let (wins, losses, draws) = (wdl.wins, wdl.losses, wdl.draws);
     let score = format!("{:.1}%", 100.0 * score);
     format!(
-        "{:>9} {games:>6} {wins:>4} {losses:>4} {draws:>4} {}  {bar}",
+        "{:>9} {games:>6} {wins:>4} {losses:>4} {draws:>4} {}  {bar}  {moves}",
         opening + 1,
         text::right(&score, 7)
     )

@@ -1,14 +1,9 @@
 //! Tables: who scored how much against whom, and what engines do with their time.
 
 use super::paint::Paint;
-use crate::{
-    state::{State, Usage},
-    text,
-    theme::Role,
-    ui::Ui,
-};
+use crate::{state::State, text, theme::Role, ui::Ui};
 use ratatui::layout::Rect;
-use referee::event::PlayerId;
+use referee::{event::PlayerId, usage::Usage};
 
 /// The cross table: points of the row's player against the column's, of so many games.
 pub fn cross(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
@@ -47,10 +42,12 @@ fn cell(state: &State, player: PlayerId, other: PlayerId) -> String {
 /// What the engines do with their time.
 pub fn engines(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
     let inner = paint.frame(area, "Engines · of the moves seen since this screen was opened");
-    let name = usize::from(inner.width).saturating_sub(66).clamp(8, 30);
+    let wide = inner.width >= 90;
+    let name = usize::from(inner.width).saturating_sub(if wide { 74 } else { 66 }).clamp(8, 30);
     let heading = format!(
-        " {}  moves   mean  longest  depth   nodes/s  late p50   p99  faults",
-        text::left("engine", name)
+        " {}  moves   mean  longest  depth   nodes/s  late p50   p99  faults{}",
+        text::left("engine", name),
+        if wide { "  ended" } else { "" }
     );
     paint.line(inner, 0, &heading, Role::Quiet);
     let chosen = ui.chosen.min(state.usage.len().saturating_sub(1));
@@ -58,11 +55,15 @@ pub fn engines(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
         let player = PlayerId(row as u16);
         let faults =
             state.figures.lines.iter().find(|line| line.player == player).map_or(0, |line| line.faults);
-        let words = engine(state.player(player), usage, faults, name);
+        let ended = state.standings.total().players.get(row).map_or(0, |record| record.lost("disconnection"));
+        let mut words = engine(state.player(player), usage, faults, name);
+        if wide {
+            words += &format!(" {ended:>6}");
+        }
         let role = if row == chosen { Role::Chosen } else { Role::Plain };
         paint.row(inner, 1 + row as u16, &words, role);
     }
-    let note = " late: ms measured beyond the time the engine told, to a factor of two";
+    let note = " late: ms beyond the engine's own time, to a factor of two; ended: in a game";
     paint.line(inner, inner.height.saturating_sub(1), note, Role::Quiet);
 }
 

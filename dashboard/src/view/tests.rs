@@ -1,8 +1,8 @@
 use crate::{
-    input::{Action, Screen},
+    input::{Action, Form, Screen},
     state::{Head, State},
     theme::{Palette, Role},
-    ui::Ui,
+    ui::{Ui, Wish},
     view,
 };
 use ratatui::{buffer::Buffer, layout::Rect};
@@ -202,6 +202,41 @@ fn the_cross_table_tells_who_met_whom() {
 }
 
 #[test]
+fn ratings_are_drawn_over_the_games() {
+    check("elo", &league(head()), &on(Screen::Ratings));
+}
+
+#[test]
+fn a_reader_steps_into_what_the_engine_had_in_mind_and_out_again() {
+    let mut state = league(head());
+    let mut events = game(5, 9);
+    if let Event::Moved(moved) = &mut events[2].event {
+        moved.thought.as_mut().unwrap().pv = Some("3a2b 2h2f B*5e junk".to_owned());
+    }
+    state.recall(&events);
+    let mut ui = Ui { game: Some(GameId(5)), ply: Some(4), ..on(Screen::Game) };
+    let white_drops_a_bishop = |ui: &Ui| text(&picture(&state, ui, 120, 40)).contains("v角");
+    assert!(!white_drops_a_bishop(&ui));
+    for _ in 0..9 {
+        ui.act(Action::Variation(1), &state);
+    }
+    assert_eq!(ui.ahead, 3, "the line ends where it is no line any more");
+    assert!(text(&picture(&state, &ui, 120, 40)).contains("as it was meant, move 3"));
+    assert!(white_drops_a_bishop(&ui));
+    ui.act(Action::Sideways(1), &state);
+    assert_eq!((ui.ahead, ui.ply), (0, Some(5)));
+}
+
+#[test]
+fn only_a_game_that_is_shown_is_saved() {
+    let state = league(head());
+    let mut ui = Ui { game: Some(GameId(3)), ..on(Screen::Event) };
+    assert_eq!(ui.act(Action::Save(Form::Csa), &state), None);
+    ui.screen = Screen::Game;
+    assert_eq!(ui.act(Action::Save(Form::Kif), &state), Some(Wish::Save(GameId(3), Form::Kif)));
+}
+
+#[test]
 fn the_engines_are_told_by_their_use_of_time() {
     check("engines", &league(head()), &on(Screen::Engines));
 }
@@ -272,9 +307,13 @@ fn a_filter_leaves_the_games_it_names() {
         let action = if letter == '/' { Action::Filter } else { Action::Letter(letter) };
         ui.act(action, &state);
     }
-    assert_eq!(ui.played(&state).map(|played| played.game).collect::<Vec<_>>(), [GameId(3)]);
+    let numbers = |ui: &Ui| ui.played(&state).iter().map(|played| played.game.0).collect::<Vec<_>>();
+    assert_eq!(numbers(&ui), [3]);
     ui.act(Action::Back, &state);
-    assert_eq!(ui.played(&state).count(), 4);
+    assert_eq!(numbers(&ui), [4, 3, 2, 1]);
+    ui.act(Action::Sort, &state);
+    ui.act(Action::Sort, &state);
+    assert_eq!(numbers(&ui), [3, 1, 2, 4], "won by black, by white, drawn");
 }
 
 #[test]

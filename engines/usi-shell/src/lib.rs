@@ -62,7 +62,7 @@ pub mod shell;
 
 pub use engine::{BestMove, Checkmate, Engine, GameResult, NotReady, Search};
 pub use game::{Game, PositionError};
-pub use limits::{Clock, Limits, MateLimit};
+pub use limits::{Budget, Clock, Limits, MateLimit, Spending};
 pub use options::{OptionKind, OptionSpec, Options};
 pub use output::{Info, Output, Score};
 pub use rng::SplitMix64;

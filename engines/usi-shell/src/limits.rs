@@ -136,6 +136,15 @@ pub struct Budget {
     pub hard: Duration,
 }
 
+/// A budget and what is spent of it, pondering not counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Spending {
+    /// Time since the budget began to run.
+    pub spent: Duration,
+    /// The budget.
+    pub budget: Budget,
+}
+
 /// The running time of one search; clones share it, so every thread of an engine can hold one.
 #[derive(Clone, Debug)]
 pub struct Clock {
@@ -147,6 +156,8 @@ pub struct Clock {
 /// Microseconds after `begun`; `NEVER` while there is no such deadline.
 #[derive(Debug)]
 struct Deadlines {
+    /// When the budget began to run.
+    from: AtomicU64,
     soft: AtomicU64,
     hard: AtomicU64,
 }
@@ -156,7 +167,8 @@ const NEVER: u64 = u64::MAX;
 impl Clock {
     /// Starts a clock that began at `begun`. Without a budget only [`stop`](Self::stop) ends it.
     pub fn start(begun: Instant, budget: Option<Budget>) -> Self {
-        let deadlines = Deadlines { soft: AtomicU64::new(NEVER), hard: AtomicU64::new(NEVER) };
+        let never = || AtomicU64::new(NEVER);
+        let deadlines = Deadlines { from: never(), soft: never(), hard: never() };
         let clock = Self { begun, stop: Arc::default(), deadlines: Arc::new(deadlines) };
         clock.allow(begun, budget);
         clock
@@ -166,6 +178,7 @@ impl Clock {
     pub fn allow(&self, from: Instant, budget: Option<Budget>) {
         let gone = from.saturating_duration_since(self.begun);
         let at = |time: Duration| u64::try_from((gone + time).as_micros()).unwrap_or(NEVER);
+        self.deadlines.from.store(at(Duration::ZERO), Ordering::Relaxed);
         self.deadlines.soft.store(budget.map_or(NEVER, |budget| at(budget.soft)), Ordering::Relaxed);
         self.deadlines.hard.store(budget.map_or(NEVER, |budget| at(budget.hard)), Ordering::Relaxed);
     }
@@ -173,6 +186,17 @@ impl Clock {
     /// Whether the engine must answer now: it was told to, or its time is used up.
     pub fn is_stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed) || self.is_past(&self.deadlines.hard)
+    }
+
+    /// The budget with the part of it that is spent, for an engine that plans on its own; `None` where
+    /// time does not end the search.
+    pub fn spending(&self) -> Option<Spending> {
+        let load = |micros: &AtomicU64| micros.load(Ordering::Relaxed);
+        let from = load(&self.deadlines.from);
+        let after = |micros: u64| Duration::from_micros(micros.saturating_sub(from));
+        let (soft, hard) = (load(&self.deadlines.soft), load(&self.deadlines.hard));
+        let spent = self.elapsed().saturating_sub(Duration::from_micros(from));
+        (soft != NEVER).then(|| Spending { spent, budget: Budget { soft: after(soft), hard: after(hard) } })
     }
 
     /// Whether it is too late to begin something long, such as another depth.
@@ -282,5 +306,17 @@ mod tests {
         assert!(!clock.is_winding_up());
         clock.allow(begun, Some(Budget { soft: ms(1), hard: ms(1) }));
         assert!(clock.is_stopped());
+    }
+
+    #[test]
+    fn what_was_pondered_is_not_spent() {
+        let begun = Instant::now() - ms(3_600_000);
+        let clock = Clock::start(begun, None);
+        assert_eq!(clock.spending(), None);
+        let budget = Budget { soft: ms(7), hard: ms(9) };
+        clock.allow(begun + ms(3_600_000), Some(budget));
+        let spending = clock.spending().unwrap();
+        assert_eq!(spending.budget, budget);
+        assert!(spending.spent < ms(3_600_000));
     }
 }

@@ -91,11 +91,13 @@ impl GameName {
         &self.text
     }
 
-    /// The time of both players, counted in whole seconds as CSA servers do. A stop-watch game is not expressed.
+    /// The time of both players, counted as CSA servers do: in whole seconds or, where the name asks for it, as with
+    /// a stop-watch.
     #[must_use]
     pub fn time(&self) -> TimeControl {
         let [main, byoyomi, increment] = self.seconds.map(|s| Duration::from_secs(u64::from(s)));
-        TimeControl { main, byoyomi, increment, accounting: Accounting::Seconds, ..TimeControl::default() }
+        let accounting = if self.stop_watch { Accounting::StopWatch } else { Accounting::Seconds };
+        TimeControl { main, byoyomi, increment, accounting, ..TimeControl::default() }
     }
 
     /// Whether the second number begins with a zero: time is counted in multiples of the byoyomi.

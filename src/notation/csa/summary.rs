@@ -5,7 +5,7 @@ mod read;
 use super::position_lines;
 use referee::{Color, clock::TimeControl};
 use rsshogi::board::Position;
-use std::fmt;
+use std::{fmt, time::Duration};
 
 /// A game as the server announces it. Written in the order shogi-server writes it in; read in any.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -118,17 +118,36 @@ pub enum SummaryError {
     Position(&'static str),
 }
 
-impl TimeBlock {
-    /// A control in whole seconds; fractions are dropped.
+impl TimeUnit {
+    /// A second.
+    pub const SECOND: Self = Self { count: 1, of: Span::Sec };
+    /// A millisecond.
+    pub const MILLISECOND: Self = Self { count: 1, of: Span::Msec };
+
+    /// How many whole units a time is.
     #[must_use]
-    pub fn in_seconds(time: &TimeControl) -> Self {
+    pub fn count(self, time: Duration) -> u64 {
+        let millis = match self.of {
+            Span::Msec => 1,
+            Span::Sec => 1000,
+            Span::Min => 60_000,
+        };
+        let units = time.as_millis() / (u128::from(self.count.max(1)) * millis);
+        u64::try_from(units).unwrap_or(u64::MAX)
+    }
+}
+
+impl TimeBlock {
+    /// A control in whole units; what is beyond them is dropped.
+    #[must_use]
+    pub fn counted(time: &TimeControl, unit: TimeUnit) -> Self {
         Self {
-            unit: Some(TimeUnit { count: 1, of: Span::Sec }),
-            total: Some(time.main.as_secs()),
-            byoyomi: Some(time.byoyomi.as_secs()),
-            increment: Some(time.increment.as_secs()),
-            delay: Some(time.delay.as_secs()).filter(|delay| *delay > 0),
-            least: Some(time.least.as_secs()),
+            unit: Some(unit),
+            total: Some(unit.count(time.main)),
+            byoyomi: Some(unit.count(time.byoyomi)),
+            increment: Some(unit.count(time.increment)),
+            delay: Some(unit.count(time.delay)).filter(|delay| *delay > 0),
+            least: Some(unit.count(time.least)),
             ..Self::default()
         }
     }
@@ -137,10 +156,19 @@ impl TimeBlock {
 impl Times {
     /// One block where both sides have the same time, else one each.
     #[must_use]
-    pub fn in_seconds(times: &[TimeControl; 2]) -> Self {
+    pub fn counted(times: &[TimeControl; 2], unit: TimeUnit) -> Self {
         match times[0] == times[1] {
-            true => Self::Same(TimeBlock::in_seconds(&times[0])),
-            false => Self::Each(Box::new([0, 1].map(|side| TimeBlock::in_seconds(&times[side])))),
+            true => Self::Same(TimeBlock::counted(&times[0], unit)),
+            false => Self::Each(Box::new([0, 1].map(|side| TimeBlock::counted(&times[side], unit)))),
+        }
+    }
+
+    /// Its blocks.
+    pub fn blocks_mut(&mut self) -> &mut [TimeBlock] {
+        match self {
+            Self::Unlimited => &mut [],
+            Self::Same(block) => std::slice::from_mut(block),
+            Self::Each(blocks) => &mut blocks[..],
         }
     }
 }

@@ -20,8 +20,44 @@ pub enum Reply {
     },
     /// Its answer to [`Order::Go`].
     Answer(Answer),
+    /// What the server says that rules this game; heard only from its seat, and only under
+    /// [`super::Authority::Server`].
+    Ruled(Ruling),
     /// It is gone: its process or connection ended, or it never became ready. The text says how.
     Gone(String),
+}
+
+/// What a server says that rules.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Ruling {
+    /// A move stands, whoever made it.
+    Moved(RuledMove),
+    /// The game is not played; the text says by whose wish.
+    Rejected(String),
+    /// The game is over.
+    Ended {
+        /// How, as far as the server's words tell.
+        outcome: Outcome,
+        /// The words.
+        words: String,
+    },
+}
+
+/// A move as the server tells it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RuledMove {
+    /// Who made it.
+    pub color: Color,
+    /// The move, or what could not be read as one.
+    pub said: Said,
+    /// The line as it came.
+    pub raw: String,
+    /// The time charged; `None` where the server does not say it.
+    pub charged: Option<Duration>,
+    /// The time measured here.
+    pub elapsed: Duration,
+    /// What is to be kept back from the next turn's time for the way to the server.
+    pub lag: Duration,
 }
 
 /// An answer, with the time it took.
@@ -73,6 +109,8 @@ pub enum Order {
     Ponder(Budget),
     /// Somebody, perhaps you, said this; only for sides that hear everything ([`super::Setup::hears`]).
     Heard(Heard),
+    /// Say this to the server that rules; only for its seat.
+    Submit(Answer),
     /// The game is over.
     Over(Outcome),
 }

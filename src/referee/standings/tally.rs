@@ -1,4 +1,4 @@
-use crate::{Color, Outcome, event::PlayerId, schedule::Pairing};
+use crate::{Color, Outcome, WinBy, event::PlayerId, schedule::Pairing};
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 
@@ -87,6 +87,12 @@ impl Record {
     #[must_use]
     pub fn half_points(&self) -> u64 {
         self.games().half_points() + self.bye_half_points
+    }
+
+    /// Games lost by what is not shogi: time, a dead process, an illegal move.
+    #[must_use]
+    pub fn faults(&self) -> u64 {
+        WinBy::ALL.iter().filter(|by| by.is_fault()).map(|by| self.lost(by.name())).sum()
     }
 
     /// Games lost by `cause`.

@@ -40,10 +40,26 @@ fn another_programs_database_is_refused() {
 fn a_newer_programs_database_is_refused() {
     let (_directory, path) = place();
     let store = Store::open(&path).unwrap();
+    let known: i64 =
+        store.connection().query_row("SELECT * FROM pragma_user_version", [], |row| row.get(0)).unwrap();
     store.connection().pragma_update(None, "user_version", 99).unwrap();
     drop(store);
-    let refusal = refusal(&path);
-    assert!(refusal.ends_with("has schema 99, made by a newer renmei; this one knows up to 1"), "{refusal}");
+    let (refusal, told) =
+        (refusal(&path), format!("has schema 99, made by a newer renmei; this one knows up to {known}"));
+    assert!(refusal.ends_with(&told), "{refusal}");
+}
+
+#[test]
+fn a_database_of_the_first_schema_keeps_its_events_and_learns_what_came_since() {
+    let (_directory, path) = place();
+    let first = rusqlite::Connection::open(&path).unwrap();
+    first.execute_batch(include_str!("../migrations/001_events.sql")).unwrap();
+    first.pragma_update(None, "user_version", 1).unwrap();
+    first.execute("INSERT INTO events VALUES (1, 'old', 'run', 0, '{}', '{}')", []).unwrap();
+    drop(first);
+    let store = Store::read(&path).unwrap();
+    assert_eq!(store.events().unwrap()[0].name, "old");
+    assert_eq!(store.accounts().unwrap(), []);
 }
 
 #[test]

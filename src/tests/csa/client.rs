@@ -4,13 +4,14 @@ use renmei::league::{League, Shutdown, config::ServeConfig};
 use std::{
     io::{BufRead, BufReader, Read, Write},
     net::{SocketAddr, TcpStream},
+    path::Path,
     thread::JoinHandle,
     time::Duration,
 };
 use tempfile::TempDir;
 
 /// Longer than anything here may take on a slow machine.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A running league.
 pub struct Host {
@@ -21,9 +22,15 @@ pub struct Host {
 }
 
 impl Host {
-    pub fn start(mut config: ServeConfig) -> Self {
+    pub fn start(config: ServeConfig) -> Self {
+        Self::prepared(config, |_| ())
+    }
+
+    /// A league whose database was prepared before.
+    pub fn prepared(mut config: ServeConfig, prepare: impl FnOnce(&Path)) -> Self {
         let dir = tempfile::tempdir().unwrap();
         config.database = dir.path().join("league.db");
+        prepare(&config.database);
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         listener.set_nonblocking(true).unwrap();
@@ -42,8 +49,12 @@ impl Host {
         Self { address, shutdown, thread: Some(thread), dir }
     }
 
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
     pub fn connect(&self) -> Client {
-        let stream = TcpStream::connect(self.address).unwrap();
+        let stream = TcpStream::connect(self.address()).unwrap();
         stream.set_nodelay(true).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         Client { reader: BufReader::new(stream.try_clone().unwrap()), stream }
@@ -53,6 +64,11 @@ impl Host {
     pub fn end(&mut self) -> rusqlite::Connection {
         self.stop();
         rusqlite::Connection::open(self.dir.path().join("league.db")).unwrap()
+    }
+
+    /// Where the league keeps its database.
+    pub fn dir(&self) -> &Path {
+        self.dir.path()
     }
 
     fn stop(&mut self) {
@@ -78,6 +94,20 @@ pub struct Client {
 }
 
 impl Client {
+    /// Logs in in CSA mode; the password names the game, the colour and the trip.
+    pub fn login(mut self, name: &str, password: &str) -> Self {
+        self.say(&format!("LOGIN {name} {password}"));
+        self.hears(&[&format!("LOGIN:{name} OK")]);
+        self
+    }
+
+    /// Logs in in the extended mode.
+    pub fn login_x1(mut self, name: &str, password: &str) -> Self {
+        self.say(&format!("LOGIN {name} {password} x1"));
+        self.hears(&[&format!("LOGIN:{name} OK"), "##[LOGIN] +OK x1"]);
+        self
+    }
+
     pub fn say(&mut self, line: &str) {
         self.bytes(format!("{line}\n").as_bytes());
     }
@@ -98,6 +128,14 @@ impl Client {
         }
     }
 
+    /// Whether anything is said before the time is over.
+    pub fn hears_within(&mut self, time: Duration) -> bool {
+        self.stream.set_read_timeout(Some(time)).unwrap();
+        let heard = self.reader.fill_buf().is_ok();
+        self.stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        heard
+    }
+
     pub fn hears(&mut self, lines: &[&str]) {
         for line in lines {
             assert_eq!(self.line().as_deref(), Some(*line));
@@ -108,10 +146,30 @@ impl Client {
         while self.line().expect("the connection stays") != last {}
     }
 
-    /// Reads what comes until the league closes, or until a moment of silence.
-    pub fn drain(&mut self) {
+    /// What comes until the league closes, or until a moment of silence.
+    pub fn drain(&mut self) -> Vec<u8> {
         self.stream.set_read_timeout(Some(Duration::from_millis(50))).unwrap();
         let mut all = vec![];
         let _silent = self.reader.read_to_end(&mut all);
+        self.stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        all
+    }
+
+    /// Whether the league closes the connection; what comes before is passed over.
+    pub fn is_let_go(&mut self) -> bool {
+        !matches!(self.reader.read_to_end(&mut vec![]), Err(error) if error.kind() != std::io::ErrorKind::ConnectionReset)
+    }
+
+    /// Says nothing more; what the league still has to say.
+    pub fn hang_up(mut self) -> Vec<u8> {
+        let _closed_already = self.stream.shutdown(std::net::Shutdown::Write);
+        let mut all = vec![];
+        let _reset = self.reader.read_to_end(&mut all);
+        all
+    }
+
+    /// The line is cut: the other end is told by a reset, nothing more is written.
+    pub fn cut(self) {
+        socket2::SockRef::from(&self.stream).set_linger(Some(Duration::ZERO)).unwrap();
     }
 }

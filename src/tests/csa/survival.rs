@@ -35,8 +35,11 @@ fn begin(address: &str) -> Vec<BufReader<TcpStream>> {
         until(player, "END Game_Summary");
         player.get_mut().write_all(b"AGREE\n").unwrap();
     }
+    for player in &mut players {
+        until(player, "START:");
+    }
     players[0].get_mut().write_all(b"+7776FU\n").unwrap();
-    until(&mut players[1], "+7776FU,T0");
+    until(&mut players[1], "+7776FU,T");
     players
 }
 

@@ -1,8 +1,14 @@
-//! What an engine does with its time.
+//! What an engine does with its time: a fold of its moves.
 
-use referee::event::Moved;
+use crate::event::Moved;
 
-/// Counts of the moves seen while this screen is open; memory is flat.
+/// Plies that [`Usage::phases`] counts together.
+pub const PHASE: u32 = 10;
+
+/// Phases that are told apart; what comes later counts with the last.
+const PHASES: usize = 40;
+
+/// Counts of moves; memory is flat.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
     /// Moves made.
@@ -15,6 +21,8 @@ pub struct Usage {
     pub depth: (u64, u64),
     /// Nodes told, in all, and the ms told with them.
     pub nodes: (u64, u64),
+    /// Time charged, in ms, and moves made, by phase of the game: [`PHASE`] plies each.
+    pub phases: Vec<(u64, u64)>,
     latency: Latency,
 }
 
@@ -29,6 +37,7 @@ impl Usage {
         self.moves += 1;
         self.charged = self.charged.saturating_add(ms(moved.charged));
         self.longest = self.longest.max(ms(moved.charged));
+        self.phase(moved.ply, ms(moved.charged));
         let Some(thought) = &moved.thought else { return };
         if let Some(depth) = thought.depth {
             self.depth = (self.depth.0 + u64::from(depth), self.depth.1 + 1);
@@ -40,6 +49,15 @@ impl Usage {
             let late = moved.elapsed.as_secs_f64() * 1000.0 - time as f64;
             self.latency.add(late.max(0.0));
         }
+    }
+
+    fn phase(&mut self, ply: u32, charged: u64) {
+        let phase = usize::try_from(ply.saturating_sub(1) / PHASE).unwrap_or(PHASES).min(PHASES - 1);
+        if phase >= self.phases.len() {
+            self.phases.resize(phase + 1, (0, 0));
+        }
+        let (time, moves) = self.phases[phase];
+        self.phases[phase] = (time.saturating_add(charged), moves + 1);
     }
 
     /// The mean time of a move, in ms.
@@ -82,5 +100,29 @@ impl Latency {
             total > 0 && seen as f64 >= share * total as f64
         });
         found.map(|bucket| 2f64.powi(i32::try_from(bucket).unwrap_or(0)) / 8.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Color, event::GameId};
+    use rsshogi::types::Move;
+    use std::time::Duration;
+
+    #[test]
+    fn time_is_told_by_the_phase_of_the_game() {
+        let mut usage = Usage::default();
+        for (ply, ms) in [(1, 100), (10, 300), (11, 50), (100_000, 7)] {
+            let time = Duration::from_millis(ms);
+            let mv = Move::from_usi("7g7f").unwrap();
+            let (color, left) = (Color::Black, Duration::ZERO);
+            let moved =
+                Moved { game: GameId(1), ply, color, mv, charged: time, elapsed: time, left, thought: None };
+            usage.add(&moved);
+        }
+        assert_eq!(usage.phases[..2], [(400, 2), (50, 1)]);
+        assert_eq!((usage.phases.len(), usage.phases.last()), (PHASES, Some(&(7, 1))));
+        assert_eq!((usage.mean(), usage.longest), (Some(114), 300));
     }
 }

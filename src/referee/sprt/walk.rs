@@ -1,6 +1,7 @@
 //! The way a sequential test has gone: its log-likelihood ratio over the pairs.
 
-use referee::{rating::Pentanomial, sprt::Sprt, standings::TestCounts};
+use super::Sprt;
+use crate::{rating::Pentanomial, standings::TestCounts};
 
 /// Points of the way; there are never more than 512, whatever the length of the event.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -30,7 +31,7 @@ impl Walk {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use referee::sprt::Model;
+    use crate::sprt::Model;
 
     #[test]
     fn a_long_way_keeps_its_shape_and_no_more_points() {

@@ -1,0 +1,120 @@
+//! Ratings over the games: a line for each player, drawn in the sign of its place.
+
+use super::paint::Paint;
+use crate::{state::State, text, theme::Role, ui::Ui};
+use ratatui::layout::Rect;
+use referee::rating::Estimate;
+
+/// The signs of the places; players beyond them share the last.
+const SIGNS: &[u8] = b"123456789abcdefghijklmnopqrstuvwxyz*";
+
+/// Columns of the names.
+const NAMES: u16 = 32;
+
+/// Columns of the numbers beside the lines.
+const LABEL: u16 = 7;
+
+/// Draws them.
+pub fn draw(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
+    let inner = paint.frame(area, "Ratings · Elo over the games, relative to the mean of the field");
+    let milestones = state.course.milestones();
+    if milestones.is_empty() {
+        paint.line(inner, 1, "  no game has ended yet", Role::Quiet);
+        return;
+    }
+    let names = Rect { x: inner.right().saturating_sub(NAMES), width: NAMES.min(inner.width), ..inner };
+    let chosen = ui.chosen.min(state.figures.lines.len().saturating_sub(1));
+    legend(state, chosen, names, paint);
+    let width = inner.width.saturating_sub(NAMES + LABEL + 1);
+    if width < 8 || inner.height < 5 {
+        return;
+    }
+    let plot = Rect { x: inner.x + LABEL, width, height: inner.height - 2, ..inner };
+    let frame = Frame::around(state, plot);
+    frame.scale(state, paint);
+    // The chosen line is drawn last, above the others.
+    let places = (0..state.figures.lines.len()).rev().filter(|&place| place != chosen).chain([chosen]);
+    for place in places {
+        let role = if place == chosen { Role::Strong } else { Role::Plain };
+        frame.line(state, place, role, paint);
+    }
+}
+
+fn sign(place: usize) -> char {
+    char::from(SIGNS[place.min(SIGNS.len() - 1)])
+}
+
+fn legend(state: &State, chosen: usize, area: Rect, paint: &mut Paint<'_>) {
+    let room = usize::from(area.height).max(1);
+    let first = chosen.saturating_sub(room - 1);
+    for (place, line) in state.figures.lines.iter().enumerate().skip(first).take(room) {
+        let value = |elo: Option<f64>| elo.map_or_else(|| "-".to_owned(), |elo| format!("{elo:+.0}"));
+        let error = line.elo.error().map_or_else(String::new, |error| format!("±{error:.0}"));
+        let words = format!(
+            " {} {} {:>5} {error:<5}",
+            sign(place),
+            text::left(state.player(line.player), usize::from(NAMES) - 17),
+            value(line.elo.value())
+        );
+        let role = if place == chosen { Role::Chosen } else { Role::Plain };
+        paint.row(area, (place - first) as u16, &words, role);
+    }
+}
+
+/// Where the lines are drawn, and the values at its edges.
+struct Frame {
+    area: Rect,
+    low: f64,
+    high: f64,
+}
+
+impl Frame {
+    /// Room for every value since a quarter of the games was played: the first games move ratings far.
+    fn around(state: &State, area: Rect) -> Self {
+        let milestones = state.course.milestones();
+        let late = milestones.iter().skip(milestones.len() / 4).flat_map(|milestone| &milestone.elo);
+        let values = late.filter_map(Estimate::value);
+        let (low, high) =
+            values.fold((-10.0_f64, 10.0_f64), |(low, high), elo| (low.min(elo), high.max(elo)));
+        Self { area, low, high }
+    }
+
+    fn row(&self, elo: f64) -> u16 {
+        let share = ((self.high - elo) / (self.high - self.low)).clamp(0.0, 1.0);
+        (share * f64::from(self.area.height - 1)).round() as u16
+    }
+
+    fn scale(&self, state: &State, paint: &mut Paint<'_>) {
+        let Rect { x, y, width, height } = self.area;
+        for elo in [self.high, 0.0, self.low] {
+            let row = y + self.row(elo);
+            let rounded = format!("{elo:+.0}").replace("+0", "0").replace("-0", "0");
+            let name = if elo == 0.0 { "0".to_owned() } else { rounded };
+            paint.text(x - LABEL, row, LABEL - 1, &text::right(&name, usize::from(LABEL) - 1), Role::Quiet);
+            paint.text(x, row, width, &"┈".repeat(usize::from(width)), Role::Quiet);
+        }
+        let games = state.course.milestones().last().map_or(0, |last| last.games);
+        let words = text::right(&format!("{games} games"), usize::from(width));
+        paint.text(x, y + height, width, &words, Role::Quiet);
+        paint.text(x, y + height, 1, "0", Role::Quiet);
+    }
+
+    fn line(&self, state: &State, place: usize, role: Role, paint: &mut Paint<'_>) {
+        let milestones = state.course.milestones();
+        let player = state.figures.lines[place].player;
+        let columns = usize::from(self.area.width);
+        let games = milestones.last().map_or(1, |last| last.games).max(1) as f64;
+        let mut at = 0;
+        for column in 0..columns {
+            let here = games * (column + 1) as f64 / columns as f64;
+            while at + 1 < milestones.len() && milestones[at + 1].games as f64 <= here {
+                at += 1;
+            }
+            let elo = milestones[at].elo.get(player.index()).and_then(Estimate::value);
+            if let Some(elo) = elo.filter(|_| milestones[at].games as f64 <= here) {
+                let (x, y) = (self.area.x + column as u16, self.area.y + self.row(elo));
+                paint.text(x, y, 1, &sign(place).to_string(), role);
+            }
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! `renmei-pairwise bench`: how fast the engine searches and evaluates, on positions that stay the same.
+
+use std::hint::black_box;
+use std::io::{self, Write};
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use rsshogi::board::{Move32List, Position};
+use rsshogi::movegen::generate_legal_all_move32;
+use rsshogi::types::Move32;
+use rustix::time::{ClockId, clock_gettime};
+use serde::Serialize;
+use usi_shell::{Game, PositionError};
+
+use crate::evaluation::{Accumulator, Weights, WeightsError};
+use crate::search::{Searcher, Task};
+
+/// Middle games of fairy-stockfish against itself.
+const POSITIONS: &str = include_str!("../../../kifu/middlegames.sfen");
+
+/// Measure how fast the engine searches and evaluates
+#[derive(Args, Clone, Debug)]
+pub struct BenchArguments {
+    /// Positions to search in each of the eight middle games
+    #[arg(long, default_value_t = 300_000)]
+    nodes: u64,
+    /// Size of the transposition table in MiB
+    #[arg(long, default_value_t = 64)]
+    hash: usize,
+    /// Weights file, or `default`, or `material`
+    #[arg(long, default_value = "default")]
+    eval: String,
+    /// Threads that search
+    #[arg(long, default_value_t = 1)]
+    threads: usize,
+    /// Print one line of JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// What was measured.
+#[derive(Clone, Debug, Serialize)]
+pub struct Measured {
+    /// Positions searched.
+    pub nodes: u64,
+    /// Seconds of the processor that they took, all threads together.
+    pub cpu_s: f64,
+    /// Seconds that they took.
+    pub wall_s: f64,
+    /// Positions per second of one processor. This is the engine's own speed: a machine that does other
+    /// things as well does not change it much.
+    pub nodes_per_s: u64,
+    /// Positions per second as it was.
+    pub nodes_per_wall_s: u64,
+    /// Evaluations per second where each is brought up to date from the one before.
+    pub incremental_per_s: u64,
+    /// Evaluations per second where each begins with nothing.
+    pub scratch_per_s: u64,
+    /// The ratio of the two.
+    pub incremental_over_scratch: f64,
+    /// The sum of the depths reached.
+    pub depths: u32,
+    /// The threads that searched.
+    pub threads: usize,
+}
+
+/// Why nothing could be measured.
+#[derive(Debug, thiserror::Error)]
+pub enum BenchError {
+    /// No weights.
+    #[error(transparent)]
+    Weights(#[from] WeightsError),
+    /// Nobody reads the result.
+    #[error("result: {0}")]
+    Output(#[from] io::Error),
+    /// The positions cannot be read.
+    #[error(transparent)]
+    Position(#[from] PositionError),
+}
+
+/// Measures.
+///
+/// # Errors
+/// When there are no weights.
+pub fn measure(arguments: &BenchArguments) -> Result<Measured, BenchError> {
+    let weights = Weights::choose(&arguments.eval)?;
+    let games: Vec<Game> = POSITIONS
+        .lines()
+        .filter(|line| !line.starts_with('#') && !line.trim().is_empty())
+        .map(Game::from_sfen)
+        .collect::<Result<_, _>>()?;
+    let mut searcher = Searcher::new(arguments.hash);
+    let task = Task { nodes: Some(arguments.nodes), lines: 1, threads: arguments.threads, ..Task::default() };
+    let (mut nodes, mut depths) = (0, 0);
+    let (cpu, wall) = (cpu_time(), Instant::now());
+    for game in &games {
+        searcher.clear();
+        let outcome = searcher.think(&weights, game, &task, |_| true);
+        nodes += outcome.nodes;
+        depths += outcome.depth;
+    }
+    let (cpu, wall) = (cpu_time().saturating_sub(cpu), wall.elapsed());
+    let (incremental, scratch) = evaluations(&weights, &games);
+    Ok(Measured {
+        nodes,
+        cpu_s: cpu.as_secs_f64(),
+        wall_s: wall.as_secs_f64(),
+        nodes_per_s: per_second(nodes, cpu),
+        nodes_per_wall_s: per_second(nodes, wall),
+        incremental_per_s: incremental,
+        scratch_per_s: scratch,
+        incremental_over_scratch: incremental as f64 / scratch.max(1) as f64,
+        depths,
+        threads: arguments.threads,
+    })
+}
+
+/// Measures and prints.
+///
+/// # Errors
+/// When there are no weights, or nobody reads.
+pub fn run(arguments: &BenchArguments, out: &mut impl Write) -> Result<(), BenchError> {
+    let measured = measure(arguments)?;
+    if arguments.json {
+        serde_json::to_writer(&mut *out, &measured).map_err(io::Error::from)?;
+        writeln!(out)?;
+        return Ok(());
+    }
+    let Measured { nodes, depths, threads, nodes_per_s, nodes_per_wall_s, .. } = measured;
+    writeln!(out, "searched     {nodes:>12} positions, depths {depths} in all, threads {threads}")?;
+    writeln!(out, "speed        {nodes_per_s:>12} positions per second of a processor")?;
+    writeln!(out, "             {nodes_per_wall_s:>12} positions per second on the wall")?;
+    writeln!(out, "evaluations  {:>12} per second, each from the one before", measured.incremental_per_s)?;
+    writeln!(out, "             {:>12} per second, each from nothing", measured.scratch_per_s)?;
+    writeln!(out, "ratio        {:>12.1}", measured.incremental_over_scratch)?;
+    Ok(())
+}
+
+fn per_second(count: u64, time: Duration) -> u64 {
+    (count as f64 / time.as_secs_f64().max(1e-9)) as u64
+}
+
+/// Processor time of this process, all threads together.
+fn cpu_time() -> Duration {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or(0))
+}
+
+/// A move of a position, and what it leads to.
+struct Case {
+    before: Position,
+    sums: Accumulator,
+    mv: Move32,
+    after: Position,
+}
+
+/// Evaluations per second after each legal move of the positions: brought up to date, and from nothing.
+fn evaluations(weights: &Weights, games: &[Game]) -> (u64, u64) {
+    let cases: Vec<Case> = games.iter().flat_map(|game| cases(weights, game.position())).collect();
+    let incremental =
+        timed(&cases, |case| weights.value(&weights.advance(&case.sums, &case.before, case.mv), &case.after));
+    let scratch = timed(&cases, |case| weights.value(&weights.accumulate(&case.after), &case.after));
+    (incremental, scratch)
+}
+
+fn cases(weights: &Weights, before: &Position) -> Vec<Case> {
+    let mut moves = Move32List::new();
+    generate_legal_all_move32(before, &mut moves);
+    let sums = weights.accumulate(before);
+    let case = |&mv: &Move32| {
+        let mut after = before.clone_compact();
+        after.try_apply_move32(mv).ok()?;
+        Some(Case { before: before.clone_compact(), sums, mv, after })
+    };
+    moves.iter().filter_map(case).collect()
+}
+
+/// How often per second of the processor `f` can be done.
+fn timed(cases: &[Case], f: impl Fn(&Case) -> i32) -> u64 {
+    let begun = cpu_time();
+    let mut count = 0;
+    loop {
+        for case in cases {
+            black_box(f(case));
+        }
+        count += cases.len() as u64;
+        let time = cpu_time().saturating_sub(begun);
+        if time >= Duration::from_millis(300) {
+            return per_second(count, time);
+        }
+    }
+}

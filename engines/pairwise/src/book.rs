@@ -1,0 +1,191 @@
+//! Opening books in YaneuraOu's format: asking one while playing, and making one from games.
+
+mod make;
+
+use std::path::{Path, PathBuf};
+
+use rsshogi::board::Position;
+use rsshogi::book::{
+    BookError, YaneuraOuAccessMode, YaneuraOuBook, YaneuraOuBookDiagnostics, YaneuraOuBookEntry,
+    YaneuraOuBookMove, YaneuraOuBookOpenOptions,
+};
+use rsshogi::types::Move;
+use usi_shell::SplitMix64;
+
+pub use make::{BookArguments, MakeError, run};
+
+/// A book on disk.
+pub struct Book {
+    book: YaneuraOuBook,
+    path: PathBuf,
+    /// A book that is not sorted is searched from its beginning.
+    sorted: bool,
+}
+
+/// How to choose among the moves of a position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Choice {
+    /// The one played most often; of several, the one that stands first.
+    Best,
+    /// Any of them, as often as it was played.
+    Weighted,
+}
+
+/// A move from the book.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BookMove {
+    /// The move, which is legal.
+    pub mv: Move,
+    /// The reply that the book expects.
+    pub reply: Option<Move>,
+    /// How many moves there were to choose from.
+    pub choices: usize,
+}
+
+/// Why there is no book.
+#[derive(Debug, thiserror::Error)]
+#[error("opening book `{}`: {source}", path.display())]
+pub struct BookFault {
+    path: PathBuf,
+    source: BookError,
+}
+
+impl Book {
+    /// Opens the book at `path`.
+    ///
+    /// # Errors
+    /// When it cannot be read or is none.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, BookFault> {
+        let path = path.as_ref().to_owned();
+        let mode = YaneuraOuAccessMode::ValidateFullBeforeLookup;
+        match YaneuraOuBook::open_with_options(&path, YaneuraOuBookOpenOptions::with_access_mode(mode)) {
+            Ok(book) => {
+                let sorted = matches!(book.diagnostics(), YaneuraOuBookDiagnostics::Sorted { .. });
+                Ok(Self { book, path, sorted })
+            }
+            Err(source) => Err(BookFault { path, source }),
+        }
+    }
+
+    /// A move for `position`, or nothing if the book does not know it.
+    ///
+    /// # Errors
+    /// When the book cannot be read any more.
+    pub fn choose(
+        &self,
+        position: &Position,
+        choice: Choice,
+        rng: &mut SplitMix64,
+    ) -> Result<Option<BookMove>, BookFault> {
+        let entry = self.entry(position).map_err(|source| BookFault { path: self.path.clone(), source })?;
+        Ok(entry.and_then(|entry| pick(&entry, position, choice, rng)))
+    }
+
+    fn entry(&self, position: &Position) -> Result<Option<YaneuraOuBookEntry>, BookError> {
+        if self.sorted {
+            self.book.lookup_position(position)
+        } else {
+            self.book.lookup_sfen_by_scan(&position.to_sfen(Some(1)))
+        }
+    }
+}
+
+fn pick(
+    entry: &YaneuraOuBookEntry,
+    position: &Position,
+    choice: Choice,
+    rng: &mut SplitMix64,
+) -> Option<BookMove> {
+    // A book comes from outside: what it says may not be legal here.
+    let moves: Vec<&YaneuraOuBookMove> =
+        entry.moves().iter().filter(|book_move| position.is_legal_move(book_move.mv())).collect();
+    let weight = |book_move: &YaneuraOuBookMove| book_move.count().unwrap_or(1).max(1);
+    let chosen = match choice {
+        // The first of the largest: `max_by_key` would take the last.
+        Choice::Best => moves.iter().rev().max_by_key(|book_move| weight(book_move))?,
+        Choice::Weighted => {
+            let all = moves.iter().map(|book_move| weight(book_move)).fold(0, u64::saturating_add);
+            let mut left = rng.next_u64().checked_rem(all)?;
+            moves.iter().find(|book_move| {
+                let here = weight(book_move);
+                let found = left < here;
+                left = left.saturating_sub(here);
+                found
+            })?
+        }
+    };
+    let reply = Some(chosen.ponder()).filter(|mv| mv.is_normal());
+    Some(BookMove {
+        mv: chosen.mv(),
+        reply: reply.filter(|&mv| follows(position, chosen.mv(), mv)),
+        choices: moves.len(),
+    })
+}
+
+fn follows(position: &Position, mv: Move, reply: Move) -> bool {
+    let mut next = position.clone();
+    next.try_apply_move32(position.move32_from_move(mv)).is_ok() && next.is_legal_move(reply)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use rsshogi::board::hirate_position;
+
+    use super::*;
+
+    const START: &str = "sfen lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1";
+
+    fn book(lines: &str) -> (tempfile::NamedTempFile, Book) {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        writeln!(file, "#YANEURAOU-DB2016 1.00\n{START}\n{lines}").unwrap();
+        let book = Book::open(file.path()).unwrap();
+        (file, book)
+    }
+
+    fn choose(book: &Book, choice: Choice, seed: u64) -> Option<String> {
+        let found = book.choose(&hirate_position(), choice, &mut SplitMix64::new(seed)).unwrap()?;
+        Some(found.mv.to_string())
+    }
+
+    #[test]
+    fn the_best_move_is_the_one_played_most_often() {
+        let (_file, book) = book("2g2f 8c8d 0 0 3\n7g7f 3c3d 0 0 9\n1g1f none 0 0 9");
+        assert_eq!(choose(&book, Choice::Best, 1).as_deref(), Some("7g7f"));
+        let found = book.choose(&hirate_position(), Choice::Best, &mut SplitMix64::new(1)).unwrap().unwrap();
+        assert_eq!((found.reply.unwrap().to_string().as_str(), found.choices), ("3c3d", 3));
+    }
+
+    #[test]
+    fn weighted_choice_follows_the_counts() {
+        let (_file, book) = book("2g2f none 0 0 1\n7g7f none 0 0 3");
+        let often =
+            (0..1000).filter(|&seed| choose(&book, Choice::Weighted, seed).unwrap() == "7g7f").count();
+        assert!((680..820).contains(&often), "{often}");
+    }
+
+    #[test]
+    fn what_is_not_legal_is_not_played() {
+        let (_file, book) = book("7g7e none 0 0 3\n2g2f 2g2e 0 0 1");
+        let found = book.choose(&hirate_position(), Choice::Best, &mut SplitMix64::new(1)).unwrap().unwrap();
+        assert_eq!((found.mv.to_string().as_str(), found.reply), ("2g2f", None));
+        let (_file, book) = self::book("7g7e none 0 0 3");
+        assert_eq!(choose(&book, Choice::Weighted, 1), None);
+    }
+
+    #[test]
+    fn an_unknown_position_is_not_in_the_book() {
+        let (_file, book) = book("7g7f none 0 0 3");
+        let mut position = hirate_position();
+        let mv = position.move32_from_usi("7g7f").unwrap();
+        position.try_apply_move32(mv).unwrap();
+        assert_eq!(book.choose(&position, Choice::Best, &mut SplitMix64::new(1)).unwrap(), None);
+    }
+
+    #[test]
+    fn a_missing_book_is_named() {
+        let fault = Book::open("/nowhere/book.db").err().unwrap().to_string();
+        assert!(fault.starts_with("opening book `/nowhere/book.db`: "), "{fault}");
+    }
+}

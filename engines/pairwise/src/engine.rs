@@ -1,0 +1,239 @@
+//! The engine as USI sees it.
+//!
+//! | option | meaning |
+//! |---|---|
+//! | `USI_Hash` | size of the transposition table in MiB |
+//! | `USI_Ponder` | whether a reply to ponder on is named with each move |
+//! | `Threads` | how many threads search |
+//! | `MultiPV` | how many lines are reported |
+//! | `EvalFile` | `default` for the weights in the program, `material` for the value of pieces only, else a file |
+//! | `BookFile` | an opening book in YaneuraOu's format; empty for none |
+//! | `BookMoves` | the book is asked up to this ply |
+//! | `BookChoice` | `best`: the move most often played; `weighted`: any of its moves, as often as it was played |
+//! | `BookSeed` | first value of the number sequence for `weighted` |
+//! | `DepthLimit`, `NodesLimit` | never search more than so many plies or positions; 0 for no limit |
+//! | `DrawValue` | what a draw is worth to this engine, in centipawns |
+//! | `MaxMovesToDraw` | a game of so many plies is drawn; 0 for no such rule |
+//! | `ResignValue` | resign when this many centipawns behind; 99999 for never before mate |
+//! | `EnteringKingRule` | when a win may be declared |
+//! | `NetworkDelay` | ms of each move that are lost between engine and clock |
+
+use rsshogi::board::Position;
+use rsshogi::types::{EnteringKingRule, Move, Move32};
+use usi_shell::{BestMove, Engine, Game, Info, NotReady, OptionSpec, Options, Output, Search, SplitMix64};
+
+use crate::book::{Book, Choice};
+use crate::evaluation::Weights;
+use crate::search::{Outcome, Progress, RootMove, Searcher, Task, Terms, to_score};
+use crate::time::Plan;
+
+/// Nobody is ever that far behind without being mated.
+const NEVER_RESIGN: i64 = 99_999;
+
+/// The engine.
+pub struct Pairwise {
+    searcher: Searcher,
+    weights: Option<Loaded>,
+    book: Option<Book>,
+    rng: SplitMix64,
+}
+
+/// Weights and the value of `EvalFile` that they came from.
+struct Loaded {
+    name: String,
+    weights: Weights,
+}
+
+impl Default for Pairwise {
+    fn default() -> Self {
+        Self { searcher: Searcher::new(1), weights: None, book: None, rng: SplitMix64::new(1) }
+    }
+}
+
+fn number(options: &Options, name: &str) -> usize {
+    usize::try_from(options.spin(name)).unwrap_or(0)
+}
+
+/// The value of an option that means "no limit" with 0.
+fn limit(options: &Options, name: &str) -> Option<u64> {
+    Some(options.spin(name).unsigned_abs()).filter(|&value| value > 0)
+}
+
+impl Engine for Pairwise {
+    fn name(&self) -> String {
+        concat!("Renmei pairwise ", env!("CARGO_PKG_VERSION")).to_owned()
+    }
+
+    fn author(&self) -> String {
+        "the Renmei authors".to_owned()
+    }
+
+    fn options(&self) -> Vec<OptionSpec> {
+        vec![
+            OptionSpec::spin("USI_Hash", 64, 1..=65_536),
+            OptionSpec::check("USI_Ponder", true),
+            OptionSpec::spin("Threads", 1, 1..=256),
+            OptionSpec::spin("MultiPV", 1, 1..=600),
+            OptionSpec::filename("EvalFile", "default"),
+            OptionSpec::filename("BookFile", ""),
+            OptionSpec::spin("BookMoves", 40, 0..=1000),
+            OptionSpec::combo("BookChoice", "weighted", &["best", "weighted"]),
+            OptionSpec::spin("BookSeed", 1, 0..=i64::MAX),
+            OptionSpec::spin("DepthLimit", 0, 0..=126),
+            OptionSpec::spin("NodesLimit", 0, 0..=i64::MAX),
+            OptionSpec::spin("DrawValue", 0, -10_000..=10_000),
+            OptionSpec::spin("MaxMovesToDraw", 0, 0..=100_000),
+            OptionSpec::spin("ResignValue", NEVER_RESIGN, 1..=NEVER_RESIGN),
+            OptionSpec::entering_king_rule(),
+        ]
+    }
+
+    // Only this restarts the sequence: if `new_game` did, every game of a match would begin alike.
+    fn set_option(&mut self, name: &str, options: &Options) {
+        if name == "BookSeed" {
+            self.rng = SplitMix64::new(options.spin("BookSeed").unsigned_abs());
+        }
+    }
+
+    fn ready(&mut self, options: &Options, _out: &Output) -> Result<(), NotReady> {
+        self.searcher.resize(number(options, "USI_Hash"));
+        let name = options.text("EvalFile");
+        if self.weights.as_ref().is_none_or(|loaded| loaded.name != name) {
+            self.weights = Some(Loaded { name: name.to_owned(), weights: Weights::choose(name)? });
+        }
+        let path = options.text("BookFile");
+        self.book = if path.is_empty() { None } else { Some(Book::open(path)?) };
+        Ok(())
+    }
+
+    fn new_game(&mut self) {
+        self.searcher.clear();
+    }
+
+    fn think(&mut self, game: &Game, search: &Search, out: &Output) -> BestMove {
+        let options = &*search.options;
+        let mut position = game.position().clone();
+        position.set_entering_king_rule(options.entering_king_rule());
+        if let Some(win) = declare(&position) {
+            return win;
+        }
+        if let Some(best) = self.ask_book(game, search, out) {
+            return best;
+        }
+        let Some(loaded) = &self.weights else { return BestMove::Resign };
+        let task = task(search, options.entering_king_rule());
+        let outcome = think(&mut self.searcher, &loaded.weights, game, &task, search, out);
+        answer(&outcome, options)
+    }
+}
+
+/// The declaration, if the rule in force allows one: `bestmove win`, or under the try rule the move of the
+/// king onto its goal.
+fn declare(position: &Position) -> Option<BestMove> {
+    match position.declaration_win_move() {
+        Move32::MOVE_WIN => Some(BestMove::Win),
+        mv if mv.is_normal() => Some(BestMove::play(mv)),
+        _ => None,
+    }
+}
+
+fn task(search: &Search, declaration: EnteringKingRule) -> Task {
+    let (options, limits) = (&*search.options, &search.limits);
+    let smaller = |a: Option<u64>, b: Option<u64>| a.into_iter().chain(b).min();
+    let depth = smaller(limits.depth.map(u64::from), limit(options, "DepthLimit"));
+    Task {
+        clock: Some(search.clock.clone()),
+        depth: depth.map(|depth| u32::try_from(depth).unwrap_or(u32::MAX)),
+        nodes: smaller(limits.nodes, limit(options, "NodesLimit")),
+        lines: number(options, "MultiPV"),
+        threads: number(options, "Threads"),
+        terms: Terms {
+            draw_value: options.spin("DrawValue") as i32,
+            max_moves: number(options, "MaxMovesToDraw") as u32,
+            declaration,
+        },
+    }
+}
+
+fn think(
+    searcher: &mut Searcher,
+    weights: &Weights,
+    game: &Game,
+    task: &Task,
+    search: &Search,
+    out: &Output,
+) -> Outcome {
+    let mut plan = Plan::default();
+    let mut told = 0;
+    let outcome = searcher.think(weights, game, task, |progress| {
+        report(progress, task, search, out);
+        told = progress.nodes;
+        plan.note(&progress.found);
+        let spending = search.clock.spending();
+        !spending.is_some_and(|spending| plan.is_enough(&spending, progress.choices))
+    });
+    // What came of a depth that was cut short: perhaps a better move.
+    if let Some(best) = outcome.moves.first().filter(|best| outcome.nodes > told && best.is_searched()) {
+        out.info(&info(best, outcome.depth, outcome.nodes, search));
+    }
+    outcome
+}
+
+fn report(progress: &Progress, task: &Task, search: &Search, out: &Output) {
+    for (index, best) in progress.found.best.iter().enumerate() {
+        out.info(&Info {
+            seldepth: Some(progress.found.deepest),
+            multipv: (task.lines > 1).then_some(index as u32 + 1),
+            hashfull: Some(progress.fullness),
+            ..info(best, progress.found.depth, progress.nodes, search)
+        });
+    }
+}
+
+fn info(best: &RootMove, depth: u32, nodes: u64, search: &Search) -> Info {
+    Info {
+        depth: Some(depth),
+        score: Some(to_score(best.value)),
+        nodes: Some(nodes),
+        time: Some(search.clock.elapsed()),
+        pv: best.line.clone(),
+        ..Info::default()
+    }
+}
+
+fn answer(outcome: &Outcome, options: &Options) -> BestMove {
+    let best = outcome.moves.first();
+    let behind = i64::from(best.map_or(0, |best| -best.value));
+    let resigns = options.spin("ResignValue") < NEVER_RESIGN && behind >= options.spin("ResignValue");
+    match best.and_then(|best| best.line.first()) {
+        Some(&mv) if !resigns => {
+            BestMove::Play { mv, ponder: outcome.reply.filter(|_| options.check("USI_Ponder")) }
+        }
+        _ => BestMove::Resign,
+    }
+}
+
+impl Pairwise {
+    fn ask_book(&mut self, game: &Game, search: &Search, out: &Output) -> Option<BestMove> {
+        let (options, limits) = (&*search.options, &search.limits);
+        let asked = !limits.infinite && u64::from(game.ply()) <= options.spin("BookMoves").unsigned_abs();
+        let book = self.book.as_ref().filter(|_| asked)?;
+        let choice = if options.text("BookChoice") == "best" { Choice::Best } else { Choice::Weighted };
+        let found = match book.choose(game.position(), choice, &mut self.rng) {
+            Ok(found) => found?,
+            Err(fault) => {
+                out.say(fault);
+                return None;
+            }
+        };
+        out.say(format_args!("book: {} of {}", found.mv, found.choices));
+        out.info(&Info {
+            depth: Some(0),
+            time: Some(search.clock.elapsed()),
+            pv: std::iter::once(found.mv).chain(found.reply).collect::<Vec<Move>>(),
+            ..Info::default()
+        });
+        let ponder = found.reply.filter(|_| options.check("USI_Ponder"));
+        Some(BestMove::Play { mv: found.mv, ponder })
+    }
+}

@@ -1,0 +1,230 @@
+//! `renmei-pairwise learn`: an evaluation out of games, by the Bonanza method.
+//!
+//! `source` reads games, `positions` takes from them what teaches, `search` follows each move to its
+//! quiet end, `lesson` keeps those ends, `loss` says what it costs that another move looks better,
+//! `gradient` which weights that was due to, `optimizer` changes them; `trainer` is all of it in turn.
+//! `checkpoint` lets an interrupted run go on, `report` tells what came of it.
+
+mod checkpoint;
+mod gradient;
+mod lesson;
+mod loss;
+mod optimizer;
+mod positions;
+mod report;
+mod search;
+mod settings;
+pub mod source;
+mod store;
+#[cfg(test)]
+mod tests;
+mod trainer;
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::{fs, thread};
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::evaluation::parameters::Parameters;
+use crate::evaluation::sharing::Sharing;
+use crate::evaluation::{self, WeightsError, file};
+
+use checkpoint::{CheckpointError, Progress};
+use positions::{Samples, Selection};
+use report::{Report, Stage};
+use trainer::{PassReport, Trainer};
+
+pub use settings::{LearnArguments, Loss, Method, Settings};
+pub use source::SourceError;
+
+/// Why nothing was learned.
+#[derive(Debug, thiserror::Error)]
+pub enum LearnError {
+    /// A source.
+    #[error(transparent)]
+    Source(#[from] SourceError),
+    /// The weights to begin with.
+    #[error(transparent)]
+    Weights(#[from] WeightsError),
+    /// The state to go on from.
+    #[error(transparent)]
+    Checkpoint(#[from] CheckpointError),
+    /// A name that no player has.
+    #[error("nobody in these games is called `{name}`; there are {known}")]
+    UnknownPlayer {
+        /// The name asked for.
+        name: String,
+        /// The names there are.
+        known: String,
+    },
+    /// Games, but no position to learn from.
+    #[error("{games} games were read, and none of their positions is left to learn from")]
+    NothingToLearn {
+        /// How many games there were.
+        games: usize,
+    },
+    /// A file that cannot be written.
+    #[error("`{}`: {source}", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// The system's account.
+        source: io::Error,
+    },
+    /// The picture.
+    #[error("the picture of agreement: {0}")]
+    Plot(String),
+}
+
+/// Learns as `arguments` say, telling on `out`; progress goes to stderr.
+///
+/// # Errors
+/// A source, a checkpoint or weights that cannot be read, nothing to learn from, a file that cannot be
+/// written.
+pub fn run(arguments: &LearnArguments, out: &mut impl Write) -> Result<(), LearnError> {
+    let told = |source| LearnError::Write { path: "standard output".into(), source };
+    let samples = collect(arguments)?;
+    writeln!(out, "{}\n\n{}", Report::positions(&samples), report::HEAD).map_err(told)?;
+    let (mut trainer, mut progress) = begin(arguments, &samples)?;
+    for stage in &progress.stages {
+        writeln!(out, "{}", report::row(stage)).map_err(told)?;
+    }
+    while progress.stages.len() <= arguments.settings.passes {
+        let done = (!progress.stages.is_empty()).then(|| pass(&mut trainer, &samples, &progress));
+        let stage = measure(&trainer, &samples, arguments, progress.stages.len(), done);
+        writeln!(out, "{}", report::row(&stage)).map_err(told)?;
+        progress.stages.push(stage);
+        let numbers = [&trainer.parameters.values[..], &trainer.optimizer.squares];
+        checkpoint::save(&checkpoint_path(arguments), &progress, numbers)?;
+    }
+    let report = finish(arguments, &trainer, &samples, &progress)?;
+    let tail = report.split_once("\n\nagreement").map_or("", |(_, tail)| tail);
+    writeln!(out, "\nagreement{tail}").map_err(told)
+}
+
+fn collect(arguments: &LearnArguments) -> Result<Samples, LearnError> {
+    let mut games = Vec::new();
+    for source in &arguments.sources {
+        games.extend(source::games(source)?);
+    }
+    let known = positions::names(&games);
+    if let Some(name) = arguments.player.as_deref().filter(|name| !known.contains(name)) {
+        let known = if known.is_empty() { "no names".to_owned() } else { Vec::from_iter(known).join(", ") };
+        return Err(LearnError::UnknownPlayer { name: name.to_owned(), known });
+    }
+    let samples = positions::select(
+        &games,
+        &Selection {
+            player: arguments.player.clone(),
+            min_plies: arguments.min_plies,
+            max_score: arguments.max_score,
+            held_out: arguments.held_out,
+        },
+    );
+    if samples.training.is_empty() {
+        return Err(LearnError::NothingToLearn { games: games.len() });
+    }
+    Ok(samples)
+}
+
+fn begin(arguments: &LearnArguments, samples: &Samples) -> Result<(Trainer, Progress), LearnError> {
+    let sharing = Sharing::new();
+    let threads = arguments.threads.or_else(|| thread::available_parallelism().ok().map(Into::into));
+    let settings = arguments.settings.clone();
+    let start = match &arguments.start[..] {
+        "material" => Parameters::material(&sharing),
+        "" | "default" => evaluation::embedded_parameters(&sharing),
+        path => evaluation::load_parameters(Path::new(path), &sharing)?,
+    };
+    let fresh =
+        Progress { settings: settings.clone(), positions: samples.training.len(), stages: Vec::new() };
+    let mut trainer = Trainer::new(sharing, start, settings, threads.unwrap_or(1));
+    if !arguments.resume {
+        return Ok((trainer, fresh));
+    }
+    let path = checkpoint_path(arguments);
+    let (progress, [parameters, squares]) = checkpoint::load(&path, trainer.sharing.parameters())?;
+    let comparable = Progress { stages: Vec::new(), ..progress.clone() };
+    // More passes of the same kind are welcome; anything else would be neither the old run nor the new.
+    if (Progress {
+        settings: Settings { passes: fresh.settings.passes, ..comparable.settings.clone() },
+        ..comparable
+    }) != fresh
+    {
+        let reason = "it belongs to other settings or other games".to_owned();
+        return Err(CheckpointError::Unusable { path, reason }.into());
+    }
+    trainer.restore(parameters, squares);
+    Ok((trainer, progress))
+}
+
+fn pass(trainer: &mut Trainer, samples: &Samples, progress: &Progress) -> PassReport {
+    let bar = ProgressBar::new(samples.training.len() as u64);
+    if let Ok(style) = ProgressStyle::with_template("{msg} [{bar:40}] {pos}/{len} positions, {eta} left") {
+        bar.set_style(style.progress_chars("=> "));
+    }
+    bar.set_message(format!("pass {}", progress.stages.len()));
+    let report = trainer.pass(&samples.training, &bar);
+    bar.finish_and_clear();
+    report
+}
+
+fn measure(
+    trainer: &Trainer,
+    samples: &Samples,
+    arguments: &LearnArguments,
+    pass: usize,
+    done: Option<PassReport>,
+) -> Stage {
+    let passes = arguments.settings.updates as f64;
+    Stage {
+        pass,
+        training: trainer.agreement(&samples.training, arguments.measure),
+        held_out: trainer.agreement(&samples.held_out, arguments.measure),
+        loss: done.map(|done| done.loss),
+        searched_per_s: done.map(|done| done.positions as f64 / done.search_s),
+        learned_per_s: done.map(|done| passes * done.lessons as f64 / done.update_s),
+    }
+}
+
+/// Writes weights and report; the report as text.
+fn finish(
+    arguments: &LearnArguments,
+    trainer: &Trainer,
+    samples: &Samples,
+    progress: &Progress,
+) -> Result<String, LearnError> {
+    let output = &arguments.output;
+    let mut bytes = Vec::new();
+    let written = |path: &Path, result: io::Result<()>| {
+        result.map_err(|source| LearnError::Write { path: path.to_owned(), source })
+    };
+    written(output, file::write(&trainer.parameters, &mut bytes))?;
+    written(output, fs::write(output, &bytes))?;
+    let report = Report {
+        samples,
+        settings: &arguments.settings,
+        stages: &progress.stages,
+        parameters: &trainer.parameters,
+        sharing: &trainer.sharing,
+        bytes: bytes.len() as u64,
+    };
+    let folder =
+        arguments.report.clone().unwrap_or_else(|| output.parent().unwrap_or(Path::new("")).to_owned());
+    if folder != Path::new("") {
+        written(&folder, fs::create_dir_all(&folder))?;
+    }
+    let text = report.text();
+    let (txt, json) = (folder.join("report.txt"), folder.join("report.json"));
+    written(&txt, fs::write(&txt, &text))?;
+    written(&json, fs::write(&json, format!("{:#}\n", report.json())))?;
+    report.plot(&folder.join("agreement.svg")).map_err(LearnError::Plot)?;
+    Ok(text)
+}
+
+fn checkpoint_path(arguments: &LearnArguments) -> PathBuf {
+    let mut name = arguments.output.clone().into_os_string();
+    name.push(".checkpoint");
+    name.into()
+}

@@ -1,0 +1,88 @@
+//! The state between two passes, so that an interrupted run goes on as if nothing had happened.
+//!
+//! A line that names the format, a line of JSON (what was done so far), then the parameters and the
+//! optimiser's sums as 32-bit floats, little end first.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use serde::{Deserialize, Serialize};
+
+use super::report::Stage;
+use super::settings::Settings;
+
+const FORMAT: &str = "renmei-pairwise training 1";
+
+/// What was done so far.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Progress {
+    /// How.
+    pub settings: Settings,
+    /// Positions to learn from: with others it would be another run.
+    pub positions: usize,
+    /// Agreement before and after each pass.
+    pub stages: Vec<Stage>,
+}
+
+/// Why there is nothing to go on from.
+#[derive(Debug, thiserror::Error)]
+pub enum CheckpointError {
+    /// It cannot be read or written.
+    #[error("checkpoint `{}`: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// The system's account.
+        source: io::Error,
+    },
+    /// It is none, or none of this version.
+    #[error("checkpoint `{}` cannot be used: {reason}", path.display())]
+    Unusable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+}
+
+/// Writes a checkpoint; a crash leaves the one before.
+///
+/// # Errors
+/// When the file cannot be written.
+pub fn save(path: &Path, progress: &Progress, numbers: [&[f32]; 2]) -> Result<(), CheckpointError> {
+    let io = |source| CheckpointError::Io { path: path.to_owned(), source };
+    let mut bytes = format!("{FORMAT}\n").into_bytes();
+    serde_json::to_writer(&mut bytes, progress).map_err(|fault| io(fault.into()))?;
+    bytes.push(b'\n');
+    bytes.extend(numbers.into_iter().flatten().flat_map(|number| number.to_le_bytes()));
+    let fresh = path.with_extension("new");
+    let mut file = fs::File::create(&fresh).map_err(io)?;
+    file.write_all(&bytes).and_then(|()| file.sync_all()).map_err(io)?;
+    fs::rename(&fresh, path).map_err(io)
+}
+
+/// Reads a checkpoint of `count` parameters: what was done, the parameters, the sums.
+///
+/// # Errors
+/// When the file is missing or no such checkpoint.
+pub fn load(path: &Path, count: usize) -> Result<(Progress, [Vec<f32>; 2]), CheckpointError> {
+    let bytes = fs::read(path).map_err(|source| CheckpointError::Io { path: path.to_owned(), source })?;
+    parse(&bytes, count).map_err(|reason| CheckpointError::Unusable { path: path.to_owned(), reason })
+}
+
+fn parse(bytes: &[u8], count: usize) -> Result<(Progress, [Vec<f32>; 2]), String> {
+    let mut lines = bytes.splitn(3, |&byte| byte == b'\n');
+    let (format, told, numbers) = (lines.next(), lines.next(), lines.next());
+    if format != Some(FORMAT.as_bytes()) {
+        return Err("it is not of this program or of another version".to_owned());
+    }
+    let progress = serde_json::from_slice(told.unwrap_or_default()).map_err(|fault| fault.to_string())?;
+    let (numbers, rest) = numbers.unwrap_or_default().as_chunks::<4>();
+    if numbers.len() != 2 * count || !rest.is_empty() {
+        return Err(format!("it holds {} numbers instead of {}", numbers.len(), 2 * count));
+    }
+    let (parameters, squares) = numbers.split_at(count);
+    let floats = |bytes: &[[u8; 4]]| bytes.iter().map(|&four| f32::from_le_bytes(four)).collect();
+    Ok((progress, [floats(parameters), floats(squares)]))
+}

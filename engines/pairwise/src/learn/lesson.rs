@@ -1,0 +1,220 @@
+//! What one position teaches, kept so small that many fit in memory: the ends of the expected lines of its
+//! moves, each as what has changed since the position itself.
+
+use rsshogi::board::{Legal, LegalAll, Move32List, Position};
+use rsshogi::movegen::generate_moves_move32;
+use rsshogi::types::{Color, HandPiece, Move32, PieceType};
+
+use crate::evaluation::parameters::{in_hand, on_board};
+use crate::evaluation::sharing::MATERIAL;
+use crate::evaluation::{Accumulator, Weights};
+
+use super::positions::Sample;
+use super::search::{MATE, MATE_BOUND, Searcher};
+
+/// A position without its history: what the evaluation sees.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scene {
+    /// Indices of all pieces but kings.
+    pub pieces: [u16; 40],
+    /// Rows of black's and white's king.
+    pub kings: [u8; 2],
+    /// Black's pieces of each material parameter less white's.
+    pub material: [i8; MATERIAL],
+}
+
+impl Scene {
+    /// What the evaluation sees of `position`.
+    pub fn new(position: &Position, sums: &Accumulator) -> Self {
+        let mut material = [0; MATERIAL];
+        for color in [Color::BLACK, Color::WHITE] {
+            let sign = if color == Color::BLACK { 1 } else { -1 };
+            for kind in PieceType::iter().filter(|&kind| kind.raw() > 0 && kind != PieceType::KING) {
+                material[on_board(kind)] += sign * position.pieces_for(kind, color).count() as i8;
+            }
+            for kind in HandPiece::iter() {
+                material[in_hand(kind.to_piece_type())] += sign * position.hand(color).count(kind) as i8;
+            }
+        }
+        let kings =
+            [Color::BLACK, Color::WHITE].map(|color| position.king_square(color).to_index().min(81) as u8);
+        Self { pieces: *sums.pieces(), kings, material }
+    }
+}
+
+/// The end of a line: where its changes stop in the lesson's lists (they begin where the one before stops).
+#[derive(Clone, Copy, Debug)]
+struct Leaf {
+    kings: [u8; 2],
+    changes: u32,
+    material: u32,
+}
+
+/// The teacher's move and the others that come near it.
+#[derive(Clone, Debug)]
+pub struct Choice {
+    /// The position.
+    pub root: Scene,
+    /// Whose move it is: 1 for black, -1 for white.
+    pub sign: f32,
+    leaves: Vec<Leaf>,
+    changes: Vec<(u8, u16)>,
+    material: Vec<(u8, i8)>,
+}
+
+/// One line's end, seen from the root.
+#[derive(Clone, Copy, Debug)]
+pub struct LeafView<'a> {
+    /// Rows of black's and white's king.
+    pub kings: [u8; 2],
+    /// Places in the list of pieces that hold another index now.
+    pub changes: &'a [(u8, u16)],
+    /// Material parameters that count differently.
+    pub material: &'a [(u8, i8)],
+}
+
+impl Choice {
+    fn new(root: Scene, turn: Color) -> Self {
+        let sign = if turn == Color::BLACK { 1.0 } else { -1.0 };
+        Self { root, sign, leaves: Vec::new(), changes: Vec::new(), material: Vec::new() }
+    }
+
+    fn push(&mut self, leaf: &Scene) {
+        for (slot, (&before, &after)) in self.root.pieces.iter().zip(&leaf.pieces).enumerate() {
+            if before != after {
+                self.changes.push((slot as u8, after));
+            }
+        }
+        for (at, (&before, &after)) in self.root.material.iter().zip(&leaf.material).enumerate() {
+            if before != after {
+                self.material.push((at as u8, after - before));
+            }
+        }
+        let (changes, material) = (self.changes.len() as u32, self.material.len() as u32);
+        self.leaves.push(Leaf { kings: leaf.kings, changes, material });
+    }
+
+    /// The ends of all lines; the teacher's is the first.
+    pub fn leaves(&self) -> impl Iterator<Item = LeafView<'_>> {
+        let starts = self.leaves.iter().map(|leaf| (leaf.changes as usize, leaf.material as usize));
+        std::iter::once((0, 0)).chain(starts).zip(&self.leaves).map(|((changes, material), leaf)| LeafView {
+            kings: leaf.kings,
+            changes: &self.changes[changes..leaf.changes as usize],
+            material: &self.material[material..leaf.material as usize],
+        })
+    }
+
+    /// How many lines there are.
+    pub fn len(&self) -> usize {
+        self.leaves.len()
+    }
+}
+
+/// A quiet position and what it is worth to the side to move.
+#[derive(Clone, Debug)]
+pub struct Score {
+    /// The end of the quiescence search.
+    pub leaf: Scene,
+    /// Whose view it is: 1 for black, -1 for white.
+    pub sign: f32,
+    /// The expected result that is to be met, from 0 to 1.
+    pub target: f32,
+}
+
+/// How positions are looked at.
+#[derive(Clone, Copy, Debug)]
+pub struct Lens {
+    /// Plies before quiescence, 1 or 2.
+    pub depth: usize,
+    /// How far a move may be from the teacher's to teach something, in centipawns.
+    pub window: i32,
+}
+
+/// What came of a search of every move.
+#[derive(Clone, Debug)]
+pub struct Comparison {
+    /// The lesson, if there is one.
+    pub choice: Option<Choice>,
+    /// The chance that the teacher's move is the one to be played: 1, or shared among equal ones, or 0.
+    pub agreement: f32,
+}
+
+/// Searches every legal move of a sample. `None` where there is no choice.
+pub fn compare(weights: &Weights, sample: &Sample, lens: Lens, keep: bool) -> Option<Comparison> {
+    let mut position = Position::from_sfen(&sample.sfen).ok()?;
+    let teacher = position.move32_from_move(sample.mv);
+    let moves = candidates(&position, teacher)?;
+    let sums = weights.accumulate(&position);
+    let mut searcher = Searcher::new(weights);
+    let aim = searcher.value_of(&mut position, &sums, teacher, (-MATE, MATE), lens.depth);
+    let keep = keep && aim.abs() < MATE_BOUND;
+    let mut choice = Choice::new(Scene::new(&position, &sums), position.turn());
+    if keep {
+        choice.push(&end(weights, &mut position, &sums, teacher, searcher.line()));
+    }
+    let window = if keep { lens.window } else { 1 };
+    let (alpha, beta) = (aim - window, aim + window);
+    let (mut better, mut equal) = (false, 1);
+    for &mv in moves.as_slice().iter().filter(|&&mv| mv != teacher) {
+        let value = searcher.value_of(&mut position, &sums, mv, (alpha, beta), lens.depth);
+        better |= value > aim;
+        equal += usize::from(value == aim);
+        if keep && alpha < value && value < beta {
+            choice.push(&end(weights, &mut position, &sums, mv, searcher.line()));
+        } else if better && !keep {
+            break;
+        }
+    }
+    let agreement = if better { 0.0 } else { 1.0 / equal as f32 };
+    Some(Comparison { choice: (keep && choice.len() > 1).then_some(choice), agreement })
+}
+
+/// The moves to choose from; those that seldom make sense (no promotion where nothing speaks against it)
+/// only where the teacher plays one.
+fn candidates(position: &Position, teacher: Move32) -> Option<Move32List> {
+    let mut moves = Move32List::new();
+    generate_moves_move32::<Legal>(position, &mut moves);
+    if !moves.as_slice().contains(&teacher) {
+        generate_moves_move32::<LegalAll>(position, &mut moves);
+    }
+    (moves.len() > 1 && moves.as_slice().contains(&teacher)).then_some(moves)
+}
+
+/// The position at the end of a line.
+fn end(
+    weights: &Weights,
+    position: &mut Position,
+    sums: &Accumulator,
+    first: Move32,
+    rest: &[Move32],
+) -> Scene {
+    let mut sums = *sums;
+    let line = || std::iter::once(first).chain(rest.iter().copied());
+    for mv in line() {
+        sums = weights.advance(&sums, position, mv);
+        position.apply_move32(mv);
+    }
+    let scene = Scene::new(position, &sums);
+    let moves: Vec<Move32> = line().collect();
+    for &mv in moves.iter().rev() {
+        let undone = position.undo_move32(mv);
+        debug_assert!(undone.is_ok());
+    }
+    scene
+}
+
+/// The quiet end of a sample's position, for a method that learns from scores. `None` where it is mate.
+pub fn settle(weights: &Weights, sample: &Sample, target: f32) -> Option<Score> {
+    let mut position = Position::from_sfen(&sample.sfen).ok()?;
+    let sums = weights.accumulate(&position);
+    let mut searcher = Searcher::new(weights);
+    if searcher.quiet_value(&mut position, &sums).abs() >= MATE_BOUND {
+        return None;
+    }
+    let sign = if position.turn() == Color::BLACK { 1.0 } else { -1.0 };
+    let leaf = match searcher.line() {
+        [] => Scene::new(&position, &sums),
+        [first, rest @ ..] => end(weights, &mut position, &sums, *first, rest),
+    };
+    Some(Score { leaf, sign, target })
+}

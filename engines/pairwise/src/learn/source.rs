@@ -1,0 +1,181 @@
+//! Games to learn from, wherever they are: databases of Renmei, record files, lists of scored lines.
+
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use notation::record::{self, Format, GameRecord};
+use rsshogi::board::STARTPOS_SFEN;
+use rsshogi::types::{Color, Move};
+
+use super::store;
+
+/// Scores beyond are mates, in centipawns.
+pub const MATE_SCORE: i32 = 20_000;
+
+/// A game as the trainer sees it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Game {
+    /// The start as SFEN.
+    pub start: String,
+    /// Moves that nobody chose: a given opening.
+    pub opening: usize,
+    /// All moves, each with what its mover thought of it (centipawns from the mover's view).
+    pub moves: Vec<(Move, Option<i32>)>,
+    /// Black's and white's name.
+    pub names: [Option<String>; 2],
+    /// Who won, if anybody; not known for a game that just stops.
+    pub result: Option<GameResult>,
+    /// Positions of a training file rather than a game: no move of it is the last one.
+    pub loose: bool,
+}
+
+/// How a game ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GameResult {
+    /// One side won.
+    Won(Color),
+    /// Neither did.
+    Drawn,
+}
+
+/// Why a source cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum SourceError {
+    /// The file or directory itself.
+    #[error("`{}`: {source}", path.display())]
+    Io {
+        /// The path.
+        path: PathBuf,
+        /// The system's account.
+        source: io::Error,
+    },
+    /// A record that is none, with the line at fault.
+    #[error("`{}`: {reason}", path.display())]
+    Record {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A database that is none of Renmei's.
+    #[error("database `{}`: {source}", path.display())]
+    Store {
+        /// The file.
+        path: PathBuf,
+        /// The database's account.
+        source: rusqlite::Error,
+    },
+    /// A directory without a record.
+    #[error("`{}` holds no game record", .0.display())]
+    Empty(PathBuf),
+}
+
+/// All games of a database, a record file, a list of lines, or of all record files below a directory.
+///
+/// # Errors
+/// The first file that cannot be read, by name.
+pub fn games(path: &Path) -> Result<Vec<Game>, SourceError> {
+    if !path.is_dir() {
+        return file(path);
+    }
+    let mut files = Vec::new();
+    collect(path, &mut files)?;
+    if files.is_empty() {
+        return Err(SourceError::Empty(path.to_owned()));
+    }
+    let mut all = Vec::new();
+    for path in files {
+        all.extend(file(&path)?);
+    }
+    Ok(all)
+}
+
+fn collect(directory: &Path, files: &mut Vec<PathBuf>) -> Result<(), SourceError> {
+    let io = |source| SourceError::Io { path: directory.to_owned(), source };
+    let mut entries: Vec<PathBuf> = Vec::new();
+    for entry in fs::read_dir(directory).map_err(io)? {
+        entries.push(entry.map_err(io)?.path());
+    }
+    // The order of a directory is the file system's; that of games decides ties.
+    entries.sort();
+    for path in entries {
+        if path.is_dir() {
+            collect(&path, files)?;
+        } else if format_of(&path).is_some() {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
+fn format_of(path: &Path) -> Option<Format> {
+    Format::from_extension(path.extension()?.to_str()?)
+}
+
+fn file(path: &Path) -> Result<Vec<Game>, SourceError> {
+    let bytes = fs::read(path).map_err(|source| SourceError::Io { path: path.to_owned(), source })?;
+    if bytes.starts_with(b"SQLite format 3\0") {
+        let store = |source| SourceError::Store { path: path.to_owned(), source };
+        return store::games(path).map_err(store);
+    }
+    let refused = |reason| SourceError::Record { path: path.to_owned(), reason };
+    if bytes.starts_with(SCORED.as_bytes()) {
+        return scored_lines(&String::from_utf8_lossy(&bytes)).map_err(refused);
+    }
+    let hint = format_of(path);
+    let records = record::read(&bytes, hint).map_err(|fault| refused(fault.to_string()))?;
+    let loose = matches!(hint, Some(Format::Psv | Format::Hcpe));
+    Ok(records.into_iter().map(|record| Game { loose, ..Game::from(record) }).collect())
+}
+
+impl From<GameRecord> for Game {
+    fn from(record: GameRecord) -> Self {
+        let drawn = record.ending.as_ref().is_some_and(record::Ending::is_draw);
+        let result = record.winner().map(GameResult::Won).or(drawn.then_some(GameResult::Drawn));
+        let white_first = record.start.split_whitespace().nth(1) == Some("w");
+        let by_mover = |(ply, score): (usize, Option<i32>)| {
+            score.map(|score| if ply.is_multiple_of(2) == white_first { -score } else { score })
+        };
+        let scores = record.plies.iter().map(|ply| ply.score).enumerate().map(by_mover);
+        let moves = record.plies.iter().map(|ply| ply.mv).zip(scores).collect();
+        Self {
+            start: record.start,
+            opening: 0,
+            moves,
+            names: [record.black, record.white],
+            result,
+            loose: false,
+        }
+    }
+}
+
+/// The first line of a list of scored lines.
+const SCORED: &str = "opening_plies\tending\tmoves\tscores";
+
+/// One game a line: how many plies were given, how it ended, the moves, and a score for each or `-`.
+fn scored_lines(text: &str) -> Result<Vec<Game>, String> {
+    let lines = text.lines().enumerate().skip(1).filter(|(_, line)| !line.is_empty());
+    lines.map(|(at, line)| scored_line(line).map_err(|reason| format!("line {}: {reason}", at + 1))).collect()
+}
+
+fn scored_line(line: &str) -> Result<Game, String> {
+    let fields: Vec<&str> = line.split('\t').collect();
+    let [opening, ending, moves, scores] = fields[..] else {
+        return Err(format!("{} fields instead of 4", fields.len()));
+    };
+    let opening = opening.parse().map_err(|_| format!("`{opening}` is no number of plies"))?;
+    let scores = scores.split(' ').map(|score| match score {
+        "-" => Ok(None),
+        score => score.parse().map(Some).map_err(|_| format!("`{score}` is no score")),
+    });
+    let moves = moves.split(' ').map(|mv| Move::from_usi(mv).ok_or_else(|| format!("`{mv}` is no move")));
+    let moves = moves.zip(scores).map(|(mv, score)| Ok((mv?, score?))).collect::<Result<Vec<_>, String>>()?;
+    let to_move = if moves.len().is_multiple_of(2) { Color::BLACK } else { Color::WHITE };
+    let result = match ending {
+        "resign" | "mate" => Some(GameResult::Won(to_move.flip())),
+        "win" | "declaration" => Some(GameResult::Won(to_move)),
+        "sennichite" | "max_moves" => Some(GameResult::Drawn),
+        _ => None,
+    };
+    Ok(Game { start: STARTPOS_SFEN.to_owned(), opening, moves, result, ..Game::default() })
+}

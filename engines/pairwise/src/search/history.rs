@@ -1,0 +1,157 @@
+//! What earlier cutoffs tell about moves: the order in which they are worth trying.
+
+use rsshogi::types::{Color, Move, Move32, PieceType, Square};
+
+/// A piece and the square it came to, as an index; the piece is as after the move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PieceTo(usize);
+
+impl PieceTo {
+    /// Where there is no move.
+    pub const NONE: Self = Self(0);
+    const COUNT: usize = 32 * Square::COUNT;
+
+    /// That of `mv`.
+    #[must_use]
+    pub fn of(mv: Move32) -> Self {
+        Self(mv.piece_after_move().to_index() * Square::COUNT + mv.to_index())
+    }
+}
+
+/// No score goes beyond this.
+pub const LIMIT: i32 = 8192;
+
+/// One table of scores. A new one counts for more the further it is from what is there.
+struct Scores(Vec<i16>);
+
+impl Scores {
+    fn new(size: usize) -> Self {
+        Self(vec![0; size])
+    }
+
+    fn get(&self, index: usize) -> i32 {
+        i32::from(self.0[index])
+    }
+
+    fn add(&mut self, index: usize, bonus: i32) {
+        let old = i32::from(self.0[index]);
+        self.0[index] = (old + bonus - old * bonus.abs() / LIMIT) as i16;
+    }
+}
+
+/// The scores of moves, learned while searching.
+pub struct History {
+    from_to: Scores,
+    captures: Scores,
+    /// By an earlier move and the move that follows it.
+    continuation: Scores,
+    /// The last move that refuted each move.
+    refutations: Vec<Move>,
+}
+
+impl Default for History {
+    fn default() -> Self {
+        Self {
+            from_to: Scores::new(2 * Move32::FROM_TO_TABLE_SIZE),
+            captures: Scores::new(PieceTo::COUNT * PieceType::COUNT),
+            continuation: Scores::new(PieceTo::COUNT * PieceTo::COUNT),
+            refutations: vec![Move::MOVE_NONE; PieceTo::COUNT],
+        }
+    }
+}
+
+/// The moves that led to a position: one, two and four plies ago.
+pub type Before = [PieceTo; 3];
+
+fn from_to(mv: Move32, side: Color) -> usize {
+    side.to_index() * Move32::FROM_TO_TABLE_SIZE + mv.from_to_index().unwrap_or_default()
+}
+
+fn capture(mv: Move32, taken: PieceType) -> usize {
+    PieceTo::of(mv).0 * PieceType::COUNT + taken.to_index()
+}
+
+const fn continuation(before: PieceTo, mv: PieceTo) -> usize {
+    before.0 * PieceTo::COUNT + mv.0
+}
+
+impl History {
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        for scores in [&mut self.from_to, &mut self.captures, &mut self.continuation] {
+            scores.0.fill(0);
+        }
+        self.refutations.fill(Move::MOVE_NONE);
+    }
+
+    /// How promising a quiet move is.
+    #[must_use]
+    pub fn quiet(&self, mv: Move32, side: Color, before: &Before) -> i32 {
+        let to = PieceTo::of(mv);
+        let continued: i32 =
+            before.iter().map(|&earlier| self.continuation.get(continuation(earlier, to))).sum();
+        self.from_to.get(from_to(mv, side)) + continued
+    }
+
+    /// How promising a capture is.
+    #[must_use]
+    pub fn capture(&self, mv: Move32, taken: PieceType) -> i32 {
+        self.captures.get(capture(mv, taken))
+    }
+
+    /// The move that last refuted the move before.
+    #[must_use]
+    pub fn refutation(&self, before: PieceTo) -> Move {
+        self.refutations[before.0]
+    }
+
+    /// Notes that a quiet move was good (`bonus` > 0) or bad.
+    pub fn note_quiet(&mut self, mv: Move32, side: Color, before: &Before, bonus: i32) {
+        self.from_to.add(from_to(mv, side), bonus);
+        self.note_continuation(mv, before, bonus);
+    }
+
+    /// Notes how good a quiet move was behind the moves before it.
+    pub fn note_continuation(&mut self, mv: Move32, before: &Before, bonus: i32) {
+        let to = PieceTo::of(mv);
+        for &earlier in before.iter().filter(|&&earlier| earlier != PieceTo::NONE) {
+            self.continuation.add(continuation(earlier, to), bonus);
+        }
+    }
+
+    /// Notes that a capture was good (`bonus` > 0) or bad.
+    pub fn note_capture(&mut self, mv: Move32, taken: PieceType, bonus: i32) {
+        self.captures.add(capture(mv, taken), bonus);
+    }
+
+    /// Notes which move refuted the move before.
+    pub fn note_refutation(&mut self, before: PieceTo, mv: Move32) {
+        self.refutations[before.0] = mv.to_move();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rsshogi::board::hirate_position;
+
+    use super::*;
+
+    #[test]
+    fn praise_raises_a_move_blame_lowers_it_and_neither_passes_the_limit() {
+        let mut history = History::default();
+        let position = hirate_position();
+        let good = position.move32_from_usi("7g7f").unwrap();
+        let bad = position.move32_from_usi("1g1f").unwrap();
+        let before = [PieceTo::of(bad), PieceTo::NONE, PieceTo::NONE];
+        for _ in 0..1000 {
+            history.note_quiet(good, Color::BLACK, &before, 1500);
+            history.note_quiet(bad, Color::BLACK, &before, -1500);
+        }
+        let score = |mv| history.quiet(mv, Color::BLACK, &before);
+        assert!(score(good) > LIMIT && score(good) <= 2 * LIMIT, "{}", score(good));
+        assert!(score(bad) < -LIMIT && score(bad) >= -2 * LIMIT);
+        assert_eq!(history.quiet(good, Color::WHITE, &[PieceTo::NONE; 3]), 0);
+        history.clear();
+        assert_eq!(history.quiet(good, Color::BLACK, &before), 0);
+    }
+}

@@ -1,0 +1,269 @@
+//! The transposition table: what is known of positions, shared by all threads without a lock.
+//!
+//! An entry is two words, and the first is the key combined with the second (R. M. Hyatt and T. Mann, "A
+//! lock-less transposition table implementation", 2002): a pair that two threads wrote at once does not
+//! fit together and is taken for another position.
+
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+
+use rsshogi::types::Move;
+
+/// What a stored value says about the true one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bound {
+    /// It is not greater.
+    Upper,
+    /// It is not smaller.
+    Lower,
+    /// It is equal.
+    Exact,
+}
+
+impl Bound {
+    const fn to_bits(self) -> u64 {
+        match self {
+            Self::Upper => 1,
+            Self::Lower => 2,
+            Self::Exact => 3,
+        }
+    }
+
+    const fn from_bits(bits: u64) -> Option<Self> {
+        match bits & 3 {
+            1 => Some(Self::Upper),
+            2 => Some(Self::Lower),
+            3 => Some(Self::Exact),
+            _ => None,
+        }
+    }
+
+    /// Whether a value with this bound proves that the true value is at least `beta`.
+    #[must_use]
+    pub const fn fails_high(self) -> bool {
+        !matches!(self, Self::Upper)
+    }
+
+    /// Whether a value with this bound proves that the true value is at most `alpha`.
+    #[must_use]
+    pub const fn fails_low(self) -> bool {
+        !matches!(self, Self::Lower)
+    }
+}
+
+/// What the table knows of a position. Values count mates from the position itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Known {
+    /// The best move found, or [`Move::MOVE_NONE`].
+    pub mv: Move,
+    /// The value found.
+    pub value: i32,
+    /// The evaluation of the position itself, or [`NO_EVALUATION`].
+    pub evaluation: i32,
+    /// How deep the value was searched, in plies; at most 127.
+    pub depth: i32,
+    /// What the value says.
+    pub bound: Bound,
+    /// Whether the position was on a principal variation.
+    pub pv: bool,
+}
+
+/// Stands for the evaluation of a position that was not evaluated.
+pub const NO_EVALUATION: i32 = 32_002;
+
+const GENERATIONS: u64 = 32;
+const DEPTH_OFFSET: i32 = 128;
+
+impl Known {
+    fn pack(&self, generation: u64) -> u64 {
+        let half = |value: i32| u64::from((value as i16).cast_unsigned());
+        u64::from(self.mv.raw())
+            | half(self.value) << 16
+            | half(self.evaluation) << 32
+            | ((self.depth + DEPTH_OFFSET) as u64 & 0xff) << 48
+            | (self.bound.to_bits() | u64::from(self.pv) << 2 | generation << 3) << 56
+    }
+
+    fn unpack(data: u64) -> Option<Self> {
+        let half = |shift: u32| i32::from((data >> shift) as u16 as i16);
+        Some(Self {
+            mv: Move::from_raw(data as u16),
+            value: half(16),
+            evaluation: half(32),
+            depth: ((data >> 48) & 0xff) as i32 - DEPTH_OFFSET,
+            bound: Bound::from_bits(data >> 56)?,
+            pv: data >> 58 & 1 == 1,
+        })
+    }
+}
+
+#[derive(Default)]
+struct Slot {
+    check: AtomicU64,
+    data: AtomicU64,
+}
+
+/// One cache line.
+#[derive(Default)]
+#[repr(align(64))]
+struct Cluster([Slot; 4]);
+
+/// The table.
+pub struct Table {
+    clusters: Vec<Cluster>,
+    generation: AtomicU8,
+}
+
+impl Table {
+    /// An empty table of about `megabytes` MiB, at least one.
+    #[must_use]
+    pub fn new(megabytes: usize) -> Self {
+        let count = megabytes.max(1) * (1 << 20) / size_of::<Cluster>();
+        let clusters = std::iter::repeat_with(Cluster::default).take(count).collect();
+        Self { clusters, generation: AtomicU8::new(0) }
+    }
+
+    /// Its size in MiB.
+    #[must_use]
+    pub fn megabytes(&self) -> usize {
+        (self.clusters.len() * size_of::<Cluster>()) >> 20
+    }
+
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        self.clusters.iter_mut().for_each(|cluster| *cluster = Cluster::default());
+        *self.generation.get_mut() = 0;
+    }
+
+    /// Begins a new search, after which entries of earlier ones are the first to be replaced.
+    pub fn age(&self) {
+        self.generation.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn generation(&self) -> u64 {
+        u64::from(self.generation.load(Ordering::Relaxed)) % GENERATIONS
+    }
+
+    fn cluster(&self, key: u64) -> &Cluster {
+        // The high bits choose, evenly for every size.
+        let index = (u128::from(key) * self.clusters.len() as u128) >> 64;
+        &self.clusters[index as usize]
+    }
+
+    /// What is known of the position with `key`.
+    #[must_use]
+    pub fn probe(&self, key: u64) -> Option<Known> {
+        self.cluster(key).0.iter().find_map(|slot| {
+            let data = slot.data.load(Ordering::Relaxed);
+            (slot.check.load(Ordering::Relaxed) ^ data == key).then(|| Known::unpack(data)).flatten()
+        })
+    }
+
+    /// Stores `known` for the position with `key`, unless it says less than what is there.
+    pub fn store(&self, key: u64, mut known: Known) {
+        let generation = self.generation();
+        let slots = &self.cluster(key).0;
+        let mut worst = &slots[0];
+        let mut lowest = i64::MAX;
+        for slot in slots {
+            let data = slot.data.load(Ordering::Relaxed);
+            if slot.check.load(Ordering::Relaxed) ^ data == key {
+                match Known::unpack(data) {
+                    Some(old) if keeps(&old, data >> 59, &known, generation) => return,
+                    Some(old) if known.mv == Move::MOVE_NONE => known.mv = old.mv,
+                    _ => {}
+                }
+                worst = slot;
+                break;
+            }
+            let worth = worth(data, generation);
+            if worth < lowest {
+                (worst, lowest) = (slot, worth);
+            }
+        }
+        let data = known.pack(generation);
+        worst.data.store(data, Ordering::Relaxed);
+        worst.check.store(key ^ data, Ordering::Relaxed);
+    }
+
+    /// How full the table is with entries of this search, in permille.
+    #[must_use]
+    pub fn fullness(&self) -> u32 {
+        let generation = self.generation();
+        let sample = &self.clusters[..self.clusters.len().min(250)];
+        let recent = |slot: &&Slot| {
+            let data = slot.data.load(Ordering::Relaxed);
+            data != 0 && data >> 59 == generation
+        };
+        let used = sample.iter().flat_map(|cluster| &cluster.0).filter(recent).count();
+        (used * 1000 / (sample.len() * 4)) as u32
+    }
+}
+
+/// Whether an old entry of the same position is worth more than the new one.
+fn keeps(old: &Known, born: u64, new: &Known, generation: u64) -> bool {
+    new.bound != Bound::Exact && born == generation && new.depth + 4 < old.depth
+}
+
+/// Depth, less two plies for each search that has begun since; an empty slot is worth least.
+fn worth(data: u64, generation: u64) -> i64 {
+    if data == 0 {
+        return i64::MIN;
+    }
+    let age = (GENERATIONS + generation - (data >> 59)) % GENERATIONS;
+    (data >> 48 & 0xff) as i64 - 2 * age as i64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn known(depth: i32, value: i32) -> Known {
+        Known { mv: "7g7f".parse().unwrap(), value, evaluation: -3, depth, bound: Bound::Lower, pv: true }
+    }
+
+    #[test]
+    fn what_is_stored_is_found_again_to_the_last_bit() {
+        let table = Table::new(1);
+        for (key, value) in [(1, -31_999), (u64::MAX, 31_999), (0x1234_5678_9abc_def0, 0)] {
+            table.store(key, known(-2, value));
+            assert_eq!(table.probe(key), Some(known(-2, value)));
+        }
+        assert_eq!(table.probe(7), None);
+    }
+
+    #[test]
+    fn a_shallow_value_does_not_push_out_a_deep_one_of_the_same_search() {
+        let table = Table::new(1);
+        table.store(9, known(12, 1));
+        table.store(9, known(3, 2));
+        assert_eq!(table.probe(9).map(|known| known.value), Some(1));
+        table.age();
+        table.store(9, known(3, 2));
+        assert_eq!(table.probe(9).map(|known| known.value), Some(2));
+    }
+
+    #[test]
+    fn a_store_without_a_move_keeps_the_move() {
+        let table = Table::new(1);
+        table.store(9, known(3, 1));
+        table.store(9, Known { mv: Move::MOVE_NONE, ..known(5, 2) });
+        assert_eq!(table.probe(9).map(|known| (known.value, known.mv.to_string())), Some((2, "7g7f".into())));
+    }
+
+    #[test]
+    fn of_a_full_cluster_the_shallowest_goes() {
+        let table = Table::new(1);
+        (1..=5).for_each(|key| table.store(key, known(10 - key as i32, 0)));
+        let left: Vec<u64> = (1..=5).filter(|&key| table.probe(key).is_some()).collect();
+        assert_eq!(left, [1, 2, 3, 5]);
+    }
+
+    #[test]
+    fn a_cleared_table_knows_nothing() {
+        let mut table = Table::new(1);
+        table.store(1, known(1, 1));
+        assert_eq!(table.fullness(), 1);
+        table.clear();
+        assert_eq!((table.probe(1), table.fullness(), table.megabytes()), (None, 0, 1));
+    }
+}

@@ -1,0 +1,319 @@
+//! What one thread of a search has of its own, and what all of them share.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use rsshogi::board::Position;
+use rsshogi::types::{Color, EnteringKingRule, Move, Move32};
+use usi_shell::{Clock, Game};
+
+use super::history::{Before, History, PieceTo};
+use super::order::Arena;
+use super::path::{Path, Repetition};
+use super::root::RootMove;
+use super::table::{NO_EVALUATION, Table};
+use super::value::{EVALUATION_LIMIT, MAX_PLY, rule_win_in};
+use crate::evaluation::{Accumulator, Weights};
+
+/// What all threads of a search share.
+pub struct Shared<'a> {
+    /// The knowledge.
+    pub weights: &'a Weights,
+    /// What is known of positions.
+    pub table: &'a Table,
+    /// What the search may take for granted.
+    pub terms: Terms,
+    clock: Option<Clock>,
+    stop: AtomicBool,
+    /// Positions that may still be visited; kept only if their number is limited.
+    left: Option<AtomicU64>,
+    /// Positions visited, as far as told by the threads.
+    visited: AtomicU64,
+}
+
+/// What the search may take for granted.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Terms {
+    /// The value of a draw for the side that is to move at the root, in centipawns.
+    pub draw_value: i32,
+    /// A game of this many plies is drawn; 0 for no such limit.
+    pub max_moves: u32,
+    /// When a win may be declared.
+    pub declaration: EnteringKingRule,
+}
+
+/// How many positions a thread visits before it looks at the clock.
+const POLL: u64 = 512;
+
+impl<'a> Shared<'a> {
+    /// A search that ends by `clock`, after `nodes` positions, or by itself.
+    #[must_use]
+    pub fn new(
+        weights: &'a Weights,
+        table: &'a Table,
+        terms: Terms,
+        clock: Option<Clock>,
+        nodes: Option<u64>,
+    ) -> Self {
+        Self {
+            weights,
+            table,
+            terms,
+            clock,
+            stop: AtomicBool::new(false),
+            left: nodes.map(AtomicU64::new),
+            visited: AtomicU64::new(0),
+        }
+    }
+
+    /// Ends the search on all threads.
+    pub fn stop(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+
+    fn is_over(&self) -> bool {
+        self.stop.load(Ordering::Relaxed) || self.clock.as_ref().is_some_and(Clock::is_stopped)
+    }
+
+    /// Hands out the right to visit up to [`POLL`] positions.
+    fn grant(&self) -> u64 {
+        let Some(left) = &self.left else { return POLL };
+        let take = |left: u64| Some(left - left.min(POLL));
+        left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).map_or(0, |left| left.min(POLL))
+    }
+}
+
+/// What belongs to one ply of the line being searched.
+#[derive(Clone, Copy)]
+pub(super) struct Frame {
+    /// The move made here.
+    pub mv: Move32,
+    /// Quiet moves that were good here, in other lines.
+    pub killers: [Move; 2],
+    /// The evaluation of the position, or [`NO_EVALUATION`] in check.
+    pub evaluation: i32,
+    /// A move that is not to be tried here.
+    pub excluded: Move,
+}
+
+impl Frame {
+    const EMPTY: Self = Self {
+        mv: Move32::MOVE_NONE,
+        killers: [Move::MOVE_NONE; 2],
+        evaluation: NO_EVALUATION,
+        excluded: Move::MOVE_NONE,
+    };
+}
+
+/// Frames before the root's, so that looking back needs no test.
+const LEAD: usize = 4;
+
+/// One thread of a search.
+pub struct Worker<'a> {
+    pub(super) shared: &'a Shared<'a>,
+    pub(super) history: &'a mut History,
+    pub(super) position: Position,
+    pub(super) arena: Arena,
+    /// The principal variation from each ply on.
+    pub(super) lines: Vec<Vec<Move>>,
+    pub(super) deepest: usize,
+    pub(super) root_depth: i32,
+    path: Path,
+    sums: Vec<Accumulator>,
+    frames: Vec<Frame>,
+    root_side: Color,
+    granted: u64,
+    nodes: u64,
+    stopped: bool,
+}
+
+impl<'a> Worker<'a> {
+    /// A thread that searches the position of `game`.
+    #[must_use]
+    pub fn new(shared: &'a Shared<'a>, history: &'a mut History, game: &Game) -> Self {
+        let mut position = game.start().clone();
+        let mut path = Path::new(&position);
+        for &mv in game.moves() {
+            // A game's moves were legal when they were read.
+            if position.try_apply_move32(mv).is_ok() {
+                path.push(&position);
+            }
+        }
+        position.set_entering_king_rule(shared.terms.declaration);
+        let sums = vec![shared.weights.accumulate(&position); MAX_PLY + 2];
+        Self {
+            shared,
+            history,
+            arena: Arena::with_capacity(4096),
+            lines: vec![Vec::new(); MAX_PLY + 2],
+            deepest: 0,
+            root_depth: 0,
+            path,
+            sums,
+            frames: vec![Frame::EMPTY; MAX_PLY + LEAD + 3],
+            root_side: position.turn(),
+            position,
+            granted: 0,
+            nodes: 0,
+            stopped: false,
+        }
+    }
+
+    /// What is known of positions.
+    #[must_use]
+    pub fn table(&self) -> &'a Table {
+        self.shared.table
+    }
+
+    /// The reply expected to `best`, from its line or from the table.
+    #[must_use]
+    pub fn expected_reply(&mut self, best: &RootMove) -> Option<Move> {
+        if let Some(&reply) = best.line.get(1) {
+            return Some(reply);
+        }
+        let mv = self.position.move32_from_move(*best.line.first()?);
+        self.position.try_apply_move32(mv).ok()?;
+        let known = self.shared.table.probe(self.key());
+        let reply = known.map(|known| known.mv).filter(|&mv| self.position.is_legal_move(mv));
+        self.take_back(mv);
+        reply
+    }
+
+    fn take_back(&mut self, mv: Move32) {
+        // A move that was made can be taken back; there is nothing to do about it if not.
+        let undone = self.position.undo_move32(mv);
+        debug_assert!(undone.is_ok());
+    }
+
+    /// Positions visited by this thread.
+    #[must_use]
+    pub fn nodes(&self) -> u64 {
+        self.nodes
+    }
+
+    /// Positions visited by all threads; the others may be ahead by what they were granted.
+    #[must_use]
+    pub fn nodes_of_all(&self) -> u64 {
+        self.shared.visited.load(Ordering::Relaxed) - self.granted
+    }
+
+    /// Whether the search is over; values that come up now mean nothing.
+    #[must_use]
+    pub fn is_stopped(&self) -> bool {
+        self.stopped
+    }
+
+    pub(super) fn frame(&mut self, ply: usize) -> &mut Frame {
+        &mut self.frames[ply + LEAD]
+    }
+
+    /// The evaluation `back` plies before `ply`, if there was one.
+    pub(super) fn evaluation_before(&self, ply: usize, back: usize) -> Option<i32> {
+        let evaluation = self.frames[ply + LEAD - back].evaluation;
+        (evaluation != NO_EVALUATION).then_some(evaluation)
+    }
+
+    /// The moves that led to `ply`.
+    pub(super) fn before(&self, ply: usize) -> Before {
+        [1, 2, 4].map(|back| PieceTo::of(self.frames[ply + LEAD - back].mv))
+    }
+
+    /// Whether the last move was a null move.
+    pub(super) fn after_null(&self, ply: usize) -> bool {
+        self.frames[ply + LEAD - 1].mv == Move32::MOVE_NONE
+    }
+
+    /// Counts a position that is about to be visited; false if it may not be.
+    pub(super) fn visit(&mut self) -> bool {
+        if self.stopped {
+            return false;
+        }
+        if self.granted == 0 {
+            self.granted = if self.shared.is_over() { 0 } else { self.shared.grant() };
+            if self.granted == 0 {
+                self.stopped = true;
+                return false;
+            }
+            self.shared.visited.fetch_add(self.granted, Ordering::Relaxed);
+        }
+        self.granted -= 1;
+        self.nodes += 1;
+        true
+    }
+
+    pub(super) fn make(&mut self, mv: Move32, ply: usize) {
+        let gives_check = self.position.gives_check_move32(mv);
+        self.sums[ply + 1] = self.shared.weights.advance(&self.sums[ply], &self.position, mv);
+        self.frame(ply).mv = mv;
+        self.position.apply_move32_with_gives_check(mv, gives_check);
+        self.path.push(&self.position);
+    }
+
+    pub(super) fn unmake(&mut self, mv: Move32) {
+        self.path.pop();
+        self.take_back(mv);
+    }
+
+    /// Passes, searches with `f`, and takes the pass back.
+    pub(super) fn with_null_move(&mut self, ply: usize, f: impl FnOnce(&mut Self) -> i32) -> Option<i32> {
+        self.position.apply_null_move().ok()?;
+        self.sums[ply + 1] = self.sums[ply];
+        self.frame(ply).mv = Move32::MOVE_NONE;
+        let floor = self.path.push_null(&self.position);
+        let value = f(self);
+        self.path.pop_null(floor);
+        self.position.undo_null_move().ok()?;
+        Some(value)
+    }
+
+    pub(super) fn evaluate(&self, ply: usize) -> i32 {
+        let value = self.shared.weights.value(&self.sums[ply], &self.position);
+        value.clamp(-EVALUATION_LIMIT, EVALUATION_LIMIT)
+    }
+
+    pub(super) fn key(&self) -> u64 {
+        self.position.key().low_u64()
+    }
+
+    fn draw(&self) -> i32 {
+        let value = self.shared.terms.draw_value;
+        if self.position.turn() == self.root_side { value } else { -value }
+    }
+
+    /// The value of a position that the rules decide: it came back, the game is long enough, or the mover
+    /// declares.
+    pub(super) fn ruled(&self, ply: usize) -> Option<i32> {
+        if let Some(repetition) = self.path.repetition() {
+            return Some(match repetition {
+                Repetition::Draw => self.draw(),
+                Repetition::Win => rule_win_in(ply),
+                Repetition::Loss => -rule_win_in(ply),
+            });
+        }
+        let max_moves = self.shared.terms.max_moves;
+        if max_moves > 0 && u32::from(self.position.game_ply()) > max_moves && !self.position.is_in_check() {
+            return Some(self.draw());
+        }
+        self.may_declare().then(|| rule_win_in(ply))
+    }
+
+    /// Whether the mover may declare a win, or reach the goal of its king under the try rule.
+    fn may_declare(&self) -> bool {
+        // Neither is possible from outside the last ranks, where kings nearly always are.
+        let side = self.position.turn();
+        let king = self.position.king_square(side);
+        if king.is_none() {
+            return false;
+        }
+        let advanced = if side == Color::BLACK { king.rank().raw() } else { 8 - king.rank().raw() };
+        advanced <= 2 && self.position.declaration_win_move() != Move32::MOVE_NONE
+    }
+
+    /// Makes `mv` followed by the line of the next ply the line of `ply`.
+    pub(super) fn extend_line(&mut self, ply: usize, mv: Move32) {
+        let (here, below) = self.lines.split_at_mut(ply + 1);
+        let line = &mut here[ply];
+        line.clear();
+        line.push(mv.to_move());
+        line.extend_from_slice(&below[0]);
+    }
+}

@@ -1,0 +1,120 @@
+//! What the page of a large league costs: `cargo bench --bench report [DIRECTORY]` writes ten thousand games into a
+//! database in DIRECTORY (the system's temporary one by default), makes the page beside it, and leaves both when a
+//! directory was given.
+
+use referee::{
+    Color, Outcome, WinBy,
+    event::{Event, GameEnded, GameId, GameStarted, Moved, Opened, PlayerId, Score, Stamped, Thought},
+    opening::EVEN,
+    schedule::Pairing,
+};
+use renmei::{
+    report::{Dossier, html},
+    store::{EventHead, Moves, Store},
+};
+use rsshogi::types::Move;
+use std::{
+    path::{Path, PathBuf},
+    time::{Duration, Instant},
+};
+
+type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
+
+/// Played games, one a line; those that are long enough are played again and again.
+const LINES: &str = include_str!("../../kifu/samples/quickstart.usi");
+const SHORTEST: usize = 90;
+const PLAYERS: u64 = 10;
+const PLAN: &str = r#"{"name":"bench","sprt":null,"engines":[],
+    "stages":[{"format":{"format":"round-robin","cycles":200},"games":2,"entrants":null}]}"#;
+
+fn main() -> Result<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    // `cargo test --all-targets` runs benches too, without this word: then a hundredth shows that it works.
+    let games = if arguments.iter().any(|arg| arg == "--bench") { 10_000 } else { 100 };
+    let given: Option<PathBuf> = arguments.into_iter().find(|arg| !arg.starts_with('-')).map(Into::into);
+    let scratch = tempfile::tempdir()?;
+    let directory = given.as_deref().unwrap_or(scratch.path());
+    let path = directory.join("report.db");
+    let plies = write(&path, games)?;
+    let begun = Instant::now();
+    let store = Store::read(&path)?;
+    let event = store.events()?.remove(0);
+    let dossier = Dossier::read(&store, &event, Moves::With)?;
+    let read = begun.elapsed();
+    let page = html::page(&dossier)?;
+    std::fs::write(directory.join("report.html"), &page)?;
+    let (all, megabytes) = (begun.elapsed(), page.len() as f64 / 1e6);
+    println!(
+        "{games} games, {plies} plies: page of {megabytes:.1} MB in {all:.2?}, {read:.2?} of it reading"
+    );
+    Ok(())
+}
+
+/// Writes the games; how many plies they have.
+fn write(path: &Path, games: u64) -> Result<u64> {
+    let mut store = Store::open(path)?;
+    let head = EventHead { name: "bench", kind: "run", plan: PLAN, fingerprint: "{}" };
+    let event = store.open_event(&head)?.event;
+    let writer = store.into_writer(event, drop)?;
+    let lines: Vec<Vec<Move>> = LINES.lines().map(line).filter(|line| line.len() >= SHORTEST).collect();
+    let players = (0..PLAYERS).map(|player| format!("engine {player}")).collect();
+    let opened = Opened { name: "bench".to_owned(), players, format: String::new(), resumed: false };
+    writer.write([Stamped { at: 0, event: Event::Opened(opened) }])?;
+    let mut plies = 0;
+    for game in 1..=games {
+        let line = &lines[game as usize % lines.len()];
+        plies += line.len() as u64;
+        let at = 1_790_000_000_000 + 60_000 * game as i64;
+        writer
+            .write(events(game, line).into_iter().map(|event| Stamped { at, event }).collect::<Vec<_>>())?;
+    }
+    writer.finish()?;
+    Ok(plies)
+}
+
+fn line(text: &str) -> Vec<Move> {
+    text.split_whitespace().filter_map(Move::from_usi).collect()
+}
+
+fn events(number: u64, line: &[Move]) -> Vec<Event> {
+    let game = GameId(number);
+    let (black, white) = (number % PLAYERS, (number + 1 + number / PLAYERS % (PLAYERS - 1)) % PLAYERS);
+    let [black, white] = [black, white].map(|player| PlayerId(player as u16));
+    let (index, pair) = (number - 1, (number - 1) / 2);
+    let pairing = Pairing { stage: 0, index, attempt: 0, round: 1, pair, opening: pair, black, white };
+    let start = GameStarted { game, pairing, start: EVEN.to_owned(), opening: String::new() };
+    let mut events = vec![Event::GameStarted(start)];
+    events.extend((1..).zip(line).map(|(ply, mv)| moved(game, ply, *mv)));
+    // The player listed first wins a little more often.
+    let strong = if black < white { Color::Black } else { Color::White };
+    let winner = if number.is_multiple_of(5) { !strong } else { strong };
+    let outcome = Outcome::Win { winner, by: WinBy::Resignation };
+    let (plies, evidence) = (line.len() as u32, String::new());
+    events.push(Event::GameEnded(GameEnded { game, pairing, outcome, plies, evidence, replayed: false }));
+    events
+}
+
+fn moved(game: GameId, ply: u32, mv: Move) -> Event {
+    let sign = if ply % 2 == 1 { 1 } else { -1 };
+    let score = sign * (25 * ply as i32 - 600 + (ply as i32 * 7919) % 200);
+    let thought = Thought {
+        depth: Some(12 + ply % 9),
+        score: Some(Score::Cp(score)),
+        nodes: Some(1_234_567),
+        nps: Some(987_654),
+        time: Some(990),
+        pv: Some("7g7f 3c3d 2g2f 8c8d 2f2e 8d8e 6i7h 4a3b".to_owned()),
+        ..Thought::default()
+    };
+    let time = Duration::from_millis(u64::from(400 + ply * 7919 % 1200));
+    Event::Moved(Moved {
+        game,
+        ply,
+        color: if ply % 2 == 1 { Color::Black } else { Color::White },
+        mv,
+        charged: time,
+        elapsed: time,
+        left: Duration::from_secs(60),
+        thought: Some(Box::new(thought)),
+    })
+}

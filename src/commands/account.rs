@@ -1,0 +1,88 @@
+//! `renmei account`: who may log in to a league.
+
+use super::{Exit, Failure};
+use crate::{
+    cli::{AccountArgs, AccountCommand},
+    league::{calendar, password},
+    store::Store,
+};
+use nix::sys::termios::{LocalFlags, SetArg, Termios, tcgetattr, tcsetattr};
+use notation::csa::wire::{NAME_MAX, is_player_name};
+use std::io::{self, BufRead, IsTerminal};
+
+/// Makes, lists and ends accounts.
+///
+/// # Errors
+/// When the name or the password cannot be one, or the database cannot be used.
+pub fn account(args: &AccountArgs) -> Result<Exit, Failure> {
+    match &args.command {
+        AccountCommand::Add { name, db } => {
+            let hash = asked(name)?;
+            let new = Store::open(db)?.set_account(name, &hash)?;
+            let done = if new { "has an account now" } else { "has another password now" };
+            say!("{name} {done}");
+        }
+        AccountCommand::List { db } => {
+            for account in Store::read(db)?.accounts()? {
+                say!("{:NAME_MAX$}  since {}", account.name, calendar::spelled(account.created_at));
+            }
+        }
+        AccountCommand::Remove { name, db } => {
+            if !Store::open(db)?.remove_account(name)? {
+                return Err(Failure::Other(format!("there is no account `{}`", name.escape_debug())));
+            }
+            say!("{name} has no account any more");
+        }
+        AccountCommand::Invite { name } => say!("\"{name}:{}\"", asked(name)?),
+    }
+    Ok(Exit::Done)
+}
+
+/// The hash of the password that is typed for a name.
+fn asked(name: &str) -> Result<String, Failure> {
+    if !is_player_name(name) {
+        let why = format!("a name has 1 to {NAME_MAX} letters, digits, `_`, `-`, `@` or `.`");
+        return Err(Failure::Usage(format!("`{}`: {why}", name.escape_debug())));
+    }
+    let other = |e: io::Error| Failure::Other(format!("no password can be read: {e}"));
+    let typed =
+        if io::stdin().is_terminal() { typed().map_err(other)? } else { Some(line().map_err(other)?) };
+    let typed = typed.ok_or_else(|| Failure::Usage("the two passwords differ".to_owned()))?;
+    password::hash(&typed).map_err(|e| Failure::Usage(e.to_string()))
+}
+
+/// A password typed twice without being shown; `None` if the two differ.
+fn typed() -> io::Result<Option<String>> {
+    let _hidden = Hidden::new()?;
+    let ask = |text: &str| {
+        tell!("{text}");
+        line()
+    };
+    let (once, again) = (ask("password (it is not shown):")?, ask("once more:")?);
+    Ok((once == again).then_some(once))
+}
+
+fn line() -> io::Result<String> {
+    let mut line = String::new();
+    io::stdin().lock().read_line(&mut line)?;
+    Ok(line.trim_end_matches(['\r', '\n']).to_owned())
+}
+
+/// A terminal that does not show what is typed, until this is dropped.
+struct Hidden(Termios);
+
+impl Hidden {
+    fn new() -> io::Result<Self> {
+        let before = tcgetattr(io::stdin())?;
+        let mut silent = before.clone();
+        silent.local_flags.remove(LocalFlags::ECHO);
+        tcsetattr(io::stdin(), SetArg::TCSAFLUSH, &silent)?;
+        Ok(Self(before))
+    }
+}
+
+impl Drop for Hidden {
+    fn drop(&mut self) {
+        let _terminal_gone = tcsetattr(io::stdin(), SetArg::TCSAFLUSH, &self.0);
+    }
+}

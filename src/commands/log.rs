@@ -1,0 +1,37 @@
+//! `renmei log`: what was said over the network in a game.
+
+use super::{Exit, Failure};
+use crate::{
+    cli::LogArgs,
+    league::calendar,
+    records,
+    seat::printable,
+    store::{Store, TapeLine, Way},
+};
+use referee::event::GameId;
+
+/// Prints every line of a game, safe for a terminal.
+///
+/// # Errors
+/// When the event or the game is not in the database.
+pub fn log(args: &LogArgs) -> Result<Exit, Failure> {
+    let store = Store::read(&args.db)?;
+    let event = records::event(&store, args.event.as_deref(), &args.db)?.id;
+    let number = args.game.parse().ok().map(GameId);
+    let lines = match number.map_or_else(|| store.game_named(event, &args.game), |number| Ok(Some(number)))? {
+        Some(game) => store.said(event, game)?,
+        None => vec![],
+    };
+    if lines.is_empty() {
+        let game = printable(args.game.as_bytes());
+        return Err(Failure::Other(format!("nothing is kept of what was said in a game `{game}`")));
+    }
+    lines.iter().for_each(|line| say!("{}", text(line)));
+    Ok(Exit::Done)
+}
+
+fn text(line: &TapeLine) -> String {
+    let (time, micros) = (calendar::spelled(line.at / 1000), line.at % 1_000_000);
+    let way = if line.way == Way::Received { '<' } else { '>' };
+    format!("{time}.{micros:06} {} {way} {}", line.color, printable(&line.bytes))
+}

@@ -1,0 +1,113 @@
+//! `renmei report`: an event as text, as JSON, as a page, or as a picture.
+
+use super::{Exit, Failure, find_event};
+use crate::{
+    cli::{Picture, ReportArgs},
+    floodgate::ratings,
+    report::{
+        Dossier, DossierError, Report, head,
+        html::page,
+        plot::{self, Plot, Size},
+    },
+    store::{EventSummary, Moves, Store},
+};
+use referee::{event::GameId, standings::Standings};
+use std::{fs, path::Path};
+
+impl From<DossierError> for Failure {
+    fn from(error: DossierError) -> Self {
+        match error {
+            DossierError::Store(error) => Self::Store(error),
+            DossierError::Plan { .. } => Self::Other(error.to_string()),
+        }
+    }
+}
+
+/// Reports an event of a database.
+///
+/// # Errors
+/// When the database, the event or what is to be drawn is not there, or a file cannot be written.
+pub fn report(args: &ReportArgs) -> Result<Exit, Failure> {
+    let store = Store::read(&args.db)?;
+    let events = store.events()?;
+    if args.list {
+        list(&events);
+        return Ok(Exit::Done);
+    }
+    let event = find_event(&events, args.event.as_deref())?;
+    if let Some(path) = &args.html {
+        write_page(&store, event, path)?;
+    }
+    if let Some(path) = &args.plot {
+        write_plot(&store, event, args.of, path)?;
+    }
+    if args.html.is_none() && args.plot.is_none() {
+        let head = head(event)?;
+        let mut standings = Standings::new(&head.stages, event.players.len());
+        store.replay(event.id, Moves::Without, &mut |stamped| standings.fold(&stamped.event))?;
+        super::print(&Report::new(&head, &standings, event.closed), args.json);
+        if let Some(measured) = ratings::measured(event, &standings).filter(|_| !args.json) {
+            say!("\n{measured}");
+        }
+    }
+    Ok(Exit::Done)
+}
+
+fn list(events: &[EventSummary]) {
+    for event in events {
+        let state = if event.closed { "complete" } else { "not complete" };
+        let name = crate::seat::printable(event.name.as_bytes());
+        say!("{name}  {} games, {} players, {}, {state}", event.counted, event.players.len(), event.kind);
+    }
+}
+
+fn write_page(store: &Store, event: &EventSummary, path: &Path) -> Result<(), Failure> {
+    let dossier = Dossier::read(store, event, Moves::With)?;
+    let page = page(&dossier).map_err(|e| Failure::Other(format!("the page's data: {e}")))?;
+    write(path, page.as_bytes())?;
+    tell!("{}: {} games, {:.1} MB", path.display(), dossier.games.games(), page.len() as f64 / 1e6);
+    Ok(())
+}
+
+fn write_plot(store: &Store, event: &EventSummary, of: Picture, path: &Path) -> Result<(), Failure> {
+    let png = match path.extension().and_then(|extension| extension.to_str()) {
+        Some("svg") => false,
+        Some("png") => true,
+        _ => {
+            let path = path.display();
+            return Err(Failure::Usage(format!("--plot {path}: pictures are written as .svg or .png")));
+        }
+    };
+    let plot = draw(store, event, of)?;
+    match png {
+        false => write(path, plot.standalone().as_bytes()),
+        true => write(path, &plot.png().map_err(|e| Failure::Other(e.to_string()))?),
+    }
+}
+
+fn draw(store: &Store, event: &EventSummary, of: Picture) -> Result<Plot, Failure> {
+    let moves = if of == Picture::Time { Moves::With } else { Moves::Without };
+    let dossier = || Dossier::read(store, event, moves);
+    Ok(match of {
+        Picture::Elo => plot::elo(&dossier()?.report, Size::Wide),
+        Picture::Ratings => plot::ratings(&dossier()?, Size::Wide),
+        Picture::Endings => plot::endings(&dossier()?.report, Size::Wide),
+        Picture::Time => plot::time(&dossier()?, Size::Wide),
+        Picture::Sprt => {
+            let Dossier { report, walk, .. } = dossier()?;
+            let test = report.sprt.as_ref();
+            let test =
+                test.ok_or_else(|| Failure::Usage(format!("`{}` has no sequential test", event.name)))?;
+            plot::sprt(&report, test, &walk, Size::Wide)
+        }
+        Picture::Eval(game) => {
+            let found = store.game(event.id, GameId(game))?;
+            let missing = || Failure::Usage(format!("`{}` has no game {game}", event.name));
+            plot::evaluation(&found.ok_or_else(missing)?, Size::Wide)
+        }
+    })
+}
+
+fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    fs::write(path, bytes).map_err(|e| Failure::Other(format!("{}: {e}", path.display())))
+}

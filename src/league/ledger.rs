@@ -1,0 +1,143 @@
+//! What a league remembers of its players for ratings and rounds: a fold of its events, live or replayed.
+
+use referee::{
+    Color, Outcome, WinBy,
+    event::{Event, GameEnded, GameStarted, PlayerId, Stamped},
+    schedule::rounds::Seeker,
+};
+use std::{
+    collections::HashMap,
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+};
+
+/// Plies below which a game that somebody left is no measure of strength (`mk_rate` has it so).
+const ABANDONED: u32 = 30;
+
+/// A rating as players are told it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rate {
+    /// Elo.
+    pub rate: f64,
+    /// Half the 95 % interval, where the method tells it.
+    pub error: Option<f64>,
+    /// Games it rests on.
+    pub games: u64,
+    /// When the last of them ended, in ms since 1970.
+    pub at: i64,
+}
+
+/// A game that may be rated.
+#[derive(Clone, Copy, Debug)]
+pub struct Played {
+    /// When it ended, in ms since 1970.
+    pub at: i64,
+    /// The players, black first.
+    pub players: [PlayerId; 2],
+    /// Twice black's points.
+    pub half_points: u8,
+    /// Somebody left it near its beginning.
+    pub abandoned: bool,
+}
+
+/// Shared between the thread that keeps events, the one that rates, and the lobby.
+#[derive(Clone, Debug, Default)]
+pub struct Ledger(Arc<(Mutex<Pages>, Condvar)>);
+
+/// What is in it.
+#[derive(Debug, Default)]
+pub struct Pages {
+    seekers: HashMap<PlayerId, Seeker>,
+    /// All games that count, in the order of their ends.
+    pub games: Vec<Played>,
+    /// The last ratings.
+    pub rates: HashMap<PlayerId, Rate>,
+    /// The last round.
+    pub round: u32,
+    /// The league is over: nothing more will be rated.
+    pub over: bool,
+}
+
+impl Ledger {
+    /// What is in it; nobody holds it for long.
+    pub fn read(&self) -> MutexGuard<'_, Pages> {
+        self.0.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes in what happened.
+    pub fn fold(&self, stamped: &Stamped) {
+        if matches!(stamped.event, Event::GameStarted(_) | Event::GameEnded(_) | Event::Bye { .. }) {
+            self.read().fold(stamped);
+            self.0.1.notify_all();
+        }
+    }
+
+    /// Nothing more will happen.
+    pub fn close(&self) {
+        self.read().over = true;
+        self.0.1.notify_all();
+    }
+
+    /// Waits until there are more games than `rated`, or the league is over; the games, and whether it is.
+    pub fn more_than(&self, rated: usize) -> (Vec<Played>, bool) {
+        let nothing = |pages: &mut Pages| pages.games.len() <= rated && !pages.over;
+        let pages = self.0.1.wait_while(self.read(), nothing).unwrap_or_else(PoisonError::into_inner);
+        (pages.games.clone(), pages.over)
+    }
+
+    /// Waits for `pause`, or until the league is over.
+    pub fn rest(&self, pause: std::time::Duration) {
+        let waited = self.0.1.wait_timeout_while(self.read(), pause, |pages| !pages.over);
+        drop(waited.unwrap_or_else(PoisonError::into_inner));
+    }
+}
+
+impl Pages {
+    fn fold(&mut self, stamped: &Stamped) {
+        match &stamped.event {
+            Event::GameStarted(GameStarted { pairing, .. }) => {
+                self.round = self.round.max(pairing.round);
+                self.met(pairing.black, pairing.white, Color::Black);
+                self.met(pairing.white, pairing.black, Color::White);
+            }
+            Event::GameEnded(end) => self.ended(stamped.at, end),
+            Event::Bye { round, player, .. } => {
+                self.round = self.round.max(*round);
+                let seeker = self.seekers.entry(*player).or_default();
+                seeker.byes += 1;
+                seeker.bye_last = true;
+            }
+            _ => {}
+        }
+    }
+
+    fn met(&mut self, player: PlayerId, opponent: PlayerId, color: Color) {
+        let seeker = self.seekers.entry(player).or_default();
+        let color = if color == Color::Black { 1 } else { -1 };
+        let again = if seeker.streak.0 == color { seeker.streak.1 + 1 } else { 1 };
+        seeker.streak = (color, again);
+        seeker.balance += color;
+        seeker.last_opponent = Some(opponent.index());
+        seeker.bye_last = false;
+    }
+
+    fn ended(&mut self, at: i64, end: &GameEnded) {
+        let Some(half_points) = end.outcome.black_half_points().filter(|_| end.outcome.counts()) else {
+            return;
+        };
+        let players = [end.pairing.black, end.pairing.white];
+        for (player, earned) in players.into_iter().zip([half_points, 2 - half_points]) {
+            self.seekers.entry(player).or_default().half_points += u32::from(earned);
+        }
+        let left = matches!(end.outcome, Outcome::Win { by: WinBy::Disconnection, .. });
+        let abandoned = left && end.plies <= ABANDONED;
+        self.games.push(Played { at, players, half_points, abandoned });
+    }
+
+    /// A player as a round sees it; `unrated` is taken for a rating it has not.
+    #[must_use]
+    pub fn seeker(&self, player: PlayerId, unrated: f64) -> Seeker {
+        let rating = self.rates.get(&player).map_or(unrated, |rate| rate.rate);
+        let number = player.index();
+        Seeker { rating, number, ..self.seekers.get(&player).cloned().unwrap_or_default() }
+    }
+}

@@ -1,0 +1,70 @@
+//! Passwords: what is kept of one, and whether one fits. Slow on purpose: 19 MiB and two passes of argon2id each.
+
+use argon2::{
+    Argon2,
+    password_hash::{PasswordHasher, PasswordVerifier, phc::PasswordHash},
+};
+
+/// Longest password, in bytes: it stands in a line of the protocol.
+pub const LONGEST: usize = 128;
+
+/// Why something cannot be a password.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BadPassword {
+    /// Nobody could type it into the protocol.
+    #[error(
+        "a password has 1 to {LONGEST} characters, without blanks, as it stands in a line of the protocol"
+    )]
+    Form,
+    /// The system gives no random bytes.
+    #[error("the password cannot be hashed: the system has no random bytes")]
+    Salt,
+}
+
+/// The hash of a password with a salt of its own, as a PHC string.
+///
+/// # Errors
+/// When nobody could log in with it.
+pub fn hash(password: &str) -> Result<String, BadPassword> {
+    let speakable = |b: u8| b.is_ascii_graphic();
+    if password.is_empty() || password.len() > LONGEST || !password.bytes().all(speakable) {
+        return Err(BadPassword::Form);
+    }
+    let hash = Argon2::default().hash_password(password.as_bytes());
+    hash.map(|hash| hash.to_string()).map_err(|_| BadPassword::Salt)
+}
+
+/// Whether it is the password of which `hash` was made.
+#[must_use]
+pub fn fits(password: &str, hash: &str) -> bool {
+    let known = PasswordHash::new(hash);
+    known.is_ok_and(|known| Argon2::default().verify_password(password.as_bytes(), &known).is_ok())
+}
+
+/// Whether it is a hash that [`fits`] can read.
+#[must_use]
+pub fn is_hash(text: &str) -> bool {
+    PasswordHash::new(text)
+        .is_ok_and(|known| known.hash.is_some() && known.algorithm.as_str().starts_with("argon2"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_password_fits_its_own_hash_alone() {
+        let [one, two] = [hash("secret,1").unwrap(), hash("secret,1").unwrap()];
+        assert_ne!(one, two, "each has its own salt");
+        assert!(is_hash(&one) && !is_hash("secret,1") && !is_hash(""));
+        assert!(fits("secret,1", &one) && fits("secret,1", &two));
+        assert!(!fits("secret,2", &one) && !fits("", &one) && !fits("secret,1", "nonsense"));
+    }
+
+    #[test]
+    fn what_no_line_of_the_protocol_can_carry_is_no_password() {
+        for bad in ["", "two words", "tab\t", "角", &"x".repeat(LONGEST + 1)] {
+            assert_eq!(hash(bad), Err(BadPassword::Form), "{bad:?}");
+        }
+    }
+}

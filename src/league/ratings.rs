@@ -1,0 +1,200 @@
+//! Live ratings: a thread of its own estimates them when games have ended, no game waits for it.
+
+use super::{
+    config::{Login, ServeConfig},
+    ledger::{Ledger, Played, Rate},
+    roster::Roster,
+};
+use crate::{
+    bus,
+    store::{EventId, RatingRow, Store},
+};
+use referee::{
+    event::PlayerId,
+    rating::{Aged, CrossTable, Decay, Results, fit, fit_aged},
+};
+use serde::{Deserialize, Serialize};
+use std::{
+    collections::HashMap,
+    path::Path,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+/// From one estimate to the next, at least.
+const PAUSE: Duration = Duration::from_millis(500);
+/// Of its time the thread rests this many times as long as it works.
+const SHARE: u32 = 20;
+const DAY_MS: f64 = 86_400_000.0;
+
+/// How players are rated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Method {
+    /// Maximum likelihood over all games, with an advantage of black and draws as draws, as reports have it.
+    #[default]
+    MaximumLikelihood,
+    /// As floodgate: games lose weight with age, draws are half a win, and 15 games are needed.
+    Floodgate,
+}
+
+/// `[serve.rating]`: how players are rated.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct RatingConfig {
+    /// The method.
+    pub method: Method,
+    /// The mean of those who are rated.
+    pub mean: f64,
+    /// Instead of the mean: a player, by its name or its name with its trip, whose rating is `mean`.
+    pub fixed: Option<String>,
+    /// With `floodgate`: days in which a game loses half of its weight.
+    pub half_life_days: f64,
+    /// With `floodgate`: days in which it loses none yet.
+    pub fresh_days: f64,
+    /// With `floodgate`: games that a player needs.
+    pub least_games: f64,
+}
+
+impl Default for RatingConfig {
+    fn default() -> Self {
+        let decay = Decay::default();
+        Self {
+            method: Method::MaximumLikelihood,
+            mean: 1000.0,
+            fixed: None,
+            half_life_days: decay.half_life,
+            fresh_days: decay.fresh,
+            least_games: decay.least,
+        }
+    }
+}
+
+impl RatingConfig {
+    /// Whether its numbers can be worked with.
+    #[must_use]
+    pub fn is_usable(&self) -> bool {
+        self.mean.is_finite()
+            && self.half_life_days > 0.0
+            && self.fresh_days >= 0.0
+            && self.least_games >= 1.0
+    }
+}
+
+/// Whether games of that player are rated: the host knows everybody who is let in, or it has shown a trip; and it has
+/// not asked to be left out (`name@NORATE`).
+#[must_use]
+pub fn is_rated(id: &str, login: Login) -> bool {
+    let (name, trip) = id.split_once('+').unwrap_or((id, ""));
+    (login != Login::Open || !trip.is_empty()) && !name.contains("@NORATE")
+}
+
+/// Rates the players whenever games have ended, until the league is over; the database has the same ratings.
+pub fn keep(config: &ServeConfig, ledger: &Ledger, roster: &Arc<Roster>, path: &Path, event: EventId) {
+    let Ok(store) = Store::open(path) else { return };
+    let mut rated = 0;
+    loop {
+        let (games, over) = ledger.more_than(rated);
+        if games.len() > rated {
+            let begun = Instant::now();
+            rated = games.len();
+            let names = roster.names();
+            let rates = estimate(config, &games, &names, bus::now());
+            let rows: Vec<RatingRow> = rates.iter().map(|(&player, rate)| row(player, rate)).collect();
+            ledger.read().rates = rates;
+            // The next estimate writes them all again; a disk that has failed ends the league elsewhere.
+            let _later = store.set_ratings(event, &rows);
+            ledger.rest(PAUSE.max(begun.elapsed() * SHARE));
+        }
+        if over {
+            return;
+        }
+    }
+}
+
+fn row(player: PlayerId, rate: &Rate) -> RatingRow {
+    let Rate { rate, error, games, at } = *rate;
+    RatingRow { player, rate, error, games, at }
+}
+
+/// The ratings of all players who have some, `now` in ms since 1970.
+#[must_use]
+pub fn estimate(
+    serve: &ServeConfig,
+    games: &[Played],
+    names: &[String],
+    now: i64,
+) -> HashMap<PlayerId, Rate> {
+    let config = &serve.rating;
+    let rated = |player: PlayerId| names.get(player.index()).is_some_and(|id| is_rated(id, serve.login));
+    let games: Vec<&Played> =
+        games.iter().filter(|game| !game.abandoned && game.players.into_iter().all(rated)).collect();
+    let elo = match config.method {
+        Method::MaximumLikelihood => by_likelihood(&games, names.len()),
+        Method::Floodgate => by_age(config, &games, names.len(), now),
+    };
+    let fixed = config.fixed.as_ref().and_then(|fixed| {
+        let is = |id: &String| id == fixed || id.split('+').next() == Some(fixed);
+        elo[names.iter().position(is)?].map(|(elo, _)| elo)
+    });
+    let shift = config.mean - fixed.unwrap_or(0.0);
+    let mut counted = vec![(0, 0); names.len()];
+    for game in games {
+        for player in game.players {
+            let (count, last): &mut (u64, i64) = &mut counted[player.index()];
+            (*count, *last) = (*count + 1, game.at.max(*last));
+        }
+    }
+    let mut rates = HashMap::new();
+    for (index, elo) in elo.into_iter().enumerate() {
+        let Some((elo, error)) = elo else { continue };
+        let player = PlayerId(u16::try_from(index).unwrap_or(u16::MAX));
+        let (count, at) = counted[index];
+        rates.insert(player, Rate { rate: elo + shift, error, games: count, at });
+    }
+    rates
+}
+
+type Elo = Vec<Option<(f64, Option<f64>)>>;
+
+fn by_likelihood(games: &[&Played], players: usize) -> Elo {
+    // Who is not rated stays out of the table: the mean is that of the others.
+    let mut members: Vec<usize> = games.iter().flat_map(|game| game.players).map(PlayerId::index).collect();
+    members.sort_unstable();
+    members.dedup();
+    let mut table = CrossTable::new(members.len());
+    for game in games {
+        let place = |player: PlayerId| members.binary_search(&player.index()).unwrap_or(usize::MAX);
+        let results = match game.half_points {
+            2 => Results { black_wins: 1.0, ..Results::default() },
+            1 => Results { draws: 1.0, ..Results::default() },
+            _ => Results { white_wins: 1.0, ..Results::default() },
+        };
+        // Only a player against itself is refused, and that is no game.
+        let _no_game = table.add(place(game.players[0]), place(game.players[1]), results);
+    }
+    let mut elo = vec![None; players];
+    for (rating, member) in fit(&table).players.iter().zip(members) {
+        elo[member] = rating.elo.value().map(|value| (value, rating.elo.error()));
+    }
+    elo
+}
+
+fn by_age(config: &RatingConfig, games: &[&Played], players: usize, now: i64) -> Elo {
+    let aged: Vec<Aged> = games
+        .iter()
+        .map(|game| Aged {
+            black: game.players[0].index(),
+            white: game.players[1].index(),
+            half_points: game.half_points,
+            days: (now - game.at) as f64 / DAY_MS,
+        })
+        .collect();
+    let decay = Decay {
+        half_life: config.half_life_days,
+        fresh: config.fresh_days,
+        least: config.least_games,
+        ..Decay::default()
+    };
+    fit_aged(players, &aged, &decay).into_iter().map(|elo| elo.map(|elo| (elo, None))).collect()
+}

@@ -1,0 +1,162 @@
+//! Ratings from games that count less with age, as floodgate's are.
+
+use super::{CrossTable, Results, fit_bradley_terry};
+
+/// A game that is over.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Aged {
+    /// The number of black.
+    pub black: usize,
+    /// The number of white.
+    pub white: usize,
+    /// Twice what black scored: 2, 1 or 0.
+    pub half_points: u8,
+    /// Its age in days.
+    pub days: f64,
+}
+
+/// How games lose weight. The default is that of shogi-server's `mk_rate`, which rates floodgate.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Decay {
+    /// Days in which a game loses half of its weight.
+    pub half_life: f64,
+    /// Days in which it loses nothing yet.
+    pub fresh: f64,
+    /// Days after which it counts no more.
+    pub ignore: f64,
+    /// The weight of games that a player needs, with something won and something lost among them. Games with players
+    /// who lack that do not count for the others either.
+    pub least: f64,
+}
+
+impl Default for Decay {
+    fn default() -> Self {
+        Self { half_life: 60.0, fresh: 7.0, ignore: 730.0, least: 15.0 }
+    }
+}
+
+impl Decay {
+    /// The weight of a game of that age.
+    #[must_use]
+    pub fn weight(&self, days: f64) -> f64 {
+        match days > self.ignore {
+            true => 0.0,
+            // mk_rate says 0.693 for ln 2.
+            false => (-0.693 * (days - self.fresh).max(0.0) / self.half_life).exp(),
+        }
+    }
+}
+
+/// Elo by player (by the model of Bradley and Terry, draws as half a win), relative to the mean of those who have
+/// enough games; none for the others.
+#[must_use]
+pub fn fit_aged(players: usize, games: &[Aged], decay: &Decay) -> Vec<Option<f64>> {
+    let mut rated = vec![true; players];
+    loop {
+        let (won, lost) = weights(players, games, decay, &rated);
+        let enough = |p: usize| won[p] > 0.0 && lost[p] > 0.0 && won[p] + lost[p] >= decay.least;
+        let still: Vec<bool> = (0..players).map(|p| rated[p] && enough(p)).collect();
+        if still == rated {
+            break;
+        }
+        rated = still;
+    }
+    let mut places = vec![None; players];
+    let members = (0..players).filter(|&p| rated[p]);
+    let count = members.enumerate().map(|(place, p)| places[p] = Some(place)).count();
+    let mut table = CrossTable::new(count);
+    for game in games {
+        let place = |p: usize| places.get(p).copied().flatten();
+        if let (Some(black), Some(white)) = (place(game.black), place(game.white)) {
+            // Only a player against itself is refused, and that is no game.
+            let _no_game = table.add(black, white, results(game, decay));
+        }
+    }
+    let fitted = fit_bradley_terry(&table);
+    places.into_iter().map(|place| fitted.players.get(place?)?.elo.value()).collect()
+}
+
+fn results(game: &Aged, decay: &Decay) -> Results {
+    let weight = decay.weight(game.days);
+    match game.half_points {
+        2 => Results { black_wins: weight, ..Results::default() },
+        1 => Results { draws: weight, ..Results::default() },
+        _ => Results { white_wins: weight, ..Results::default() },
+    }
+}
+
+/// What each player won and lost against players who are rated.
+fn weights(players: usize, games: &[Aged], decay: &Decay, rated: &[bool]) -> (Vec<f64>, Vec<f64>) {
+    let (mut won, mut lost) = (vec![0.0; players], vec![0.0; players]);
+    let is_rated = |p: usize| rated.get(p).copied().unwrap_or(false);
+    for game in games.iter().filter(|game| is_rated(game.black) && is_rated(game.white)) {
+        let weight = decay.weight(game.days);
+        let black = weight * f64::from(game.half_points.min(2)) / 2.0;
+        won[game.black] += black;
+        lost[game.black] += weight - black;
+        won[game.white] += weight - black;
+        lost[game.white] += black;
+    }
+    (won, lost)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    fn games(of: (usize, usize), won: usize, lost: usize, days: f64) -> Vec<Aged> {
+        let game = |half_points| Aged { black: of.0, white: of.1, half_points, days };
+        (0..won).map(|_| game(2)).chain((0..lost).map(|_| game(0))).collect()
+    }
+
+    #[test]
+    fn a_game_weighs_half_after_a_half_life_and_nothing_when_it_is_too_old() {
+        let decay = Decay::default();
+        assert_eq!(decay.weight(7.0), 1.0);
+        assert!((decay.weight(67.0) - 0.5).abs() < 1e-3);
+        assert_eq!(decay.weight(731.0), 0.0);
+    }
+
+    #[test]
+    fn who_has_too_few_games_or_only_wins_is_not_rated_nor_its_victims_by_it() {
+        let mut all = games((0, 1), 10, 10, 0.0);
+        all.extend(games((2, 0), 20, 0, 0.0));
+        all.extend(games((3, 1), 3, 3, 0.0));
+        let rated = fit_aged(4, &all, &Decay::default());
+        assert_eq!(rated[2..], [None, None]);
+        assert!(rated[0].unwrap().abs() < 1e-6 && rated[1].unwrap().abs() < 1e-6, "{rated:?}");
+        let old = fit_aged(2, &games((0, 1), 10, 10, 100.0), &Decay::default());
+        assert_eq!(old, [None, None], "old games do not suffice");
+    }
+
+    #[test]
+    fn results_of_a_hundred_days_are_rated_as_by_an_independent_fit() {
+        let path =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/rating_oracle/results.txt");
+        let Ok(text) = std::fs::read_to_string(&path) else {
+            eprintln!("skipped: {} is absent", path.display());
+            return;
+        };
+        let game = |line: &str| {
+            let fields: Vec<&str> = line.split('\t').collect();
+            let number = |id: &str| "ABCDE".find(&id[1..2]).unwrap();
+            let half_points = ["lose", "draw", "win"].iter().position(|r| *r == fields[2]).unwrap() as u8;
+            let (black, white) = (number(fields[3]), number(fields[4]));
+            Aged { black, white, half_points, days: age(fields[0]) }
+        };
+        let games: Vec<Aged> = text.lines().map(game).collect();
+        let rates = fit_aged(5, &games, &Decay::default());
+        for (rate, known) in rates.iter().zip([1247.96, 1103.67, 1032.94, 817.93, 797.50]) {
+            assert!((rate.unwrap() + 1000.0 - known).abs() < 0.5, "{rates:?}");
+        }
+    }
+
+    /// Days from `2026/07/03 03:49:27` to the beginning of 2026-11-02.
+    fn age(stamp: &str) -> f64 {
+        let n: Vec<f64> = stamp.split(['/', ' ', ':']).map(|part| part.parse().unwrap()).collect();
+        let before = [0.0, 31.0, 59.0, 90.0, 120.0, 151.0, 181.0, 212.0, 243.0, 273.0, 304.0, 334.0];
+        let day = |month: f64, day: f64| before[month as usize - 1] + day;
+        day(11.0, 2.0) - day(n[1], n[2]) - (n[3] * 3600.0 + n[4] * 60.0 + n[5]) / 86400.0
+    }
+}

@@ -1,0 +1,127 @@
+//! How ratings moved: the field rated anew after every so many games.
+
+use super::{CrossTable, Estimate, Results, fit};
+use crate::{Outcome, event::PlayerId};
+
+/// Milestones of an event: between 64 and 128 of them once there are that many games, whatever its length.
+///
+/// What is told in one go costs a hundred fits at most, so that a long event is cheap to open; after that there is one
+/// fit for every [`Course::stride`] games.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Course {
+    stride: u64,
+    games: u64,
+    table: CrossTable,
+    milestones: Vec<Milestone>,
+}
+
+/// The ratings after some games.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Milestone {
+    /// Games that count, all players together.
+    pub games: u64,
+    /// Elo by player, relative to the mean of the field.
+    pub elo: Vec<Estimate>,
+}
+
+const MOST: u64 = 128;
+
+impl Course {
+    /// Nothing has been played.
+    #[must_use]
+    pub fn new(players: usize) -> Self {
+        Self { stride: 1, games: 0, table: CrossTable::new(players), milestones: vec![] }
+    }
+
+    /// The ratings after every [`Course::stride`] games, the earliest first.
+    #[must_use]
+    pub fn milestones(&self) -> &[Milestone] {
+        &self.milestones
+    }
+
+    /// Games from one milestone to the next.
+    #[must_use]
+    pub fn stride(&self) -> u64 {
+        self.stride
+    }
+
+    /// Takes in games that count, as black, white and outcome, in the order of their ends.
+    pub fn extend(&mut self, games: impl ExactSizeIterator<Item = (PlayerId, PlayerId, Outcome)>) {
+        self.widen(self.games + games.len() as u64);
+        for (black, white, outcome) in games {
+            let Some(half_points) = outcome.black_half_points() else { continue };
+            let [black_wins, draws, white_wins] = [2, 1, 0].map(|n| f64::from(u8::from(n == half_points)));
+            let results = Results { black_wins, draws, white_wins };
+            if self.table.add(black.index(), white.index(), results).is_err() {
+                continue;
+            }
+            self.games += 1;
+            if self.games.is_multiple_of(self.stride) {
+                self.milestones.push(self.now());
+            }
+        }
+    }
+
+    /// The ratings now, whether or not a milestone is due.
+    #[must_use]
+    pub fn now(&self) -> Milestone {
+        let elo = fit(&self.table).players.into_iter().map(|player| player.elo).collect();
+        Milestone { games: self.games, elo }
+    }
+
+    fn widen(&mut self, games: u64) {
+        while games / self.stride >= MOST {
+            self.stride *= 2;
+        }
+        self.milestones.retain(|milestone| milestone.games.is_multiple_of(self.stride));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Color, WinBy};
+
+    /// Two players of whom the first wins two games in three.
+    fn games(count: usize) -> impl ExactSizeIterator<Item = (PlayerId, PlayerId, Outcome)> {
+        (0..count).map(|game| {
+            let winner = if game % 3 == 0 { Color::White } else { Color::Black };
+            (PlayerId(0), PlayerId(1), Outcome::Win { winner, by: WinBy::Mate })
+        })
+    }
+
+    #[test]
+    fn a_course_told_in_one_go_is_the_one_that_was_told_game_by_game() {
+        let (mut whole, mut bits) = (Course::new(2), Course::new(2));
+        whole.extend(games(1000));
+        for game in games(1000) {
+            bits.extend(std::iter::once(game));
+        }
+        assert_eq!(whole, bits);
+        assert_eq!((whole.stride(), whole.milestones().len()), (8, 125));
+    }
+
+    #[test]
+    fn a_milestone_holds_the_ratings_of_its_games() {
+        let mut course = Course::new(2);
+        course.extend(games(200));
+        let milestone = &course.milestones()[40];
+        assert_eq!(milestone.games, 82);
+        let mut table = CrossTable::new(2);
+        let lost = games(82).filter(|game| game.2.winner() == Some(Color::White)).count() as f64;
+        let results = Results { black_wins: 82.0 - lost, draws: 0.0, white_wins: lost };
+        table.add(0, 1, results).unwrap();
+        let rated = fit(&table).players[0].elo.value().unwrap();
+        assert!((milestone.elo[0].value().unwrap() - rated).abs() < 1e-9);
+    }
+
+    #[test]
+    fn games_of_nobody_and_games_that_do_not_count_move_nothing() {
+        let mut course = Course::new(2);
+        let aborted = Outcome::Aborted { by: crate::AbortBy::Stopped };
+        let won = Outcome::loss(Color::White, WinBy::Mate);
+        course.extend([(PlayerId(0), PlayerId(1), aborted), (PlayerId(0), PlayerId(7), won)].into_iter());
+        assert!(course.milestones().is_empty());
+        assert_eq!(course.now().games, 0);
+    }
+}

@@ -1,0 +1,139 @@
+//! Rounds of a league that plays by the clock: whoever waits when a round begins is paired in it.
+//!
+//! "Why was I paired so?" Of all ways to pair those who wait, the one is chosen that is best by this list, where a later
+//! line only decides between ways that all lines before leave level:
+//!
+//! 1. nobody has a bye who had one in the round it was in last;
+//! 2. the bye goes to who had the fewest;
+//! 3. nobody meets the opponent of its last game again;
+//! 4. nobody meets another person (`..._human`), as people come to meet programs;
+//! 5. the method's own line: the least sum of rating differences ([`Method::LeastDifference`]), the least sum of squares
+//!    of differences in points ([`Method::Swiss`]), or nothing ([`Method::Random`]);
+//! 6. colours are balanced: the least sum of squares of games as black less games as white after the round, and of
+//!    colours three times in a row;
+//! 7. the lot, from the seed.
+//!
+//! Least sums are found by an optimal matching, not by trying some: no other way costs less, however many wait. Within a
+//! pair, the colours are those that cost least by line 6; where that is level, the lot decides.
+
+use super::matching::{Cost, least_cost};
+use serde::{Deserialize, Serialize};
+
+/// Whom a round brings together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Method {
+    /// Players of near rating.
+    #[default]
+    LeastDifference,
+    /// Players of near points.
+    Swiss,
+    /// Anybody.
+    Random,
+}
+
+/// Somebody who waits for a round.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Seeker {
+    /// Its rating, or what is taken for it.
+    pub rating: f64,
+    /// Twice its points so far.
+    pub half_points: u32,
+    /// Games as black less games as white.
+    pub balance: i32,
+    /// The last colour (1 black, -1 white, 0 none) and how often in a row.
+    pub streak: (i32, u32),
+    /// Rounds without an opponent.
+    pub byes: u32,
+    /// Whether the last round it was in was one of them.
+    pub bye_last: bool,
+    /// Whoever it met last, by any number that is the same for one player.
+    pub last_opponent: Option<usize>,
+    /// Its own number of that kind.
+    pub number: usize,
+    /// A person.
+    pub human: bool,
+}
+
+/// A round: indices into the list of those who waited.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Paired {
+    /// Black and white.
+    pub tables: Vec<(usize, usize)>,
+    /// Who has no opponent.
+    pub bye: Option<usize>,
+}
+
+/// Pairs those who wait; at most one of them has no opponent.
+#[must_use]
+pub fn pair(seekers: &[Seeker], method: Method, seed: u64) -> Paired {
+    let field = Field { seekers, method, seed, fewest: seekers.iter().map(|s| s.byes).min().unwrap_or(0) };
+    let mate = least_cost(seekers.len().next_multiple_of(2), |a, b| field.cost(a, b));
+    let mut paired = Paired::default();
+    for (one, &other) in mate.iter().enumerate().take(seekers.len()) {
+        if other == seekers.len() {
+            paired.bye = Some(one);
+        } else if one < other {
+            paired.tables.push(field.colors(one, other));
+        }
+    }
+    paired
+}
+
+struct Field<'a> {
+    seekers: &'a [Seeker],
+    method: Method,
+    seed: u64,
+    fewest: u32,
+}
+
+impl Field<'_> {
+    /// What it costs to pair two; the place after the last is the bye.
+    fn cost(&self, one: usize, other: usize) -> Cost {
+        let a = &self.seekers[one];
+        let lot = i64::from(draw(self.seed, one, other) >> 12);
+        let Some(b) = self.seekers.get(other) else {
+            return Cost([i64::from(a.bye_last), i64::from(a.byes - self.fewest), 0, 0, 0, 0, lot]);
+        };
+        let rematch = a.last_opponent == Some(b.number) || b.last_opponent == Some(a.number);
+        let humans = a.human && b.human;
+        let colors = self.color_cost(one, other).min(self.color_cost(other, one));
+        Cost([0, 0, rematch.into(), humans.into(), self.difference(a, b), colors, lot])
+    }
+
+    fn difference(&self, a: &Seeker, b: &Seeker) -> i64 {
+        match self.method {
+            // To a hundredth of an Elo: costs are whole numbers.
+            Method::LeastDifference => ((a.rating - b.rating).abs() * 100.0).round() as i64,
+            Method::Swiss => i64::from(a.half_points.abs_diff(b.half_points)).pow(2),
+            Method::Random => 0,
+        }
+    }
+
+    fn color_cost(&self, black: usize, white: usize) -> i64 {
+        let cost = |seeker: &Seeker, color: i32| {
+            let (last, streak) = seeker.streak;
+            let third = i64::from(last == color && streak >= 2);
+            i64::from(seeker.balance + color).pow(2) + 4 * third
+        };
+        cost(&self.seekers[black], 1) + cost(&self.seekers[white], -1)
+    }
+
+    fn colors(&self, one: usize, other: usize) -> (usize, usize) {
+        let (straight, turned) = (self.color_cost(one, other), self.color_cost(other, one));
+        let lot = draw(self.seed, other, one).is_multiple_of(2);
+        if straight < turned || (straight == turned && lot) { (one, other) } else { (other, one) }
+    }
+}
+
+/// A number that the seed and two others give (the finaliser of SplitMix64 by G. Steele, D. Lea and C. Flood, 2014).
+fn draw(seed: u64, one: usize, other: usize) -> u32 {
+    let place = (one as u64) << 32 | other as u64;
+    let mut bits = seed ^ place.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    ((bits ^ (bits >> 31)) >> 32) as u32
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,236 @@
+//! An event as one page that needs nothing else: no network, no server. Everything that strangers wrote (names, mostly)
+//! goes through the template, which escapes it; the page's own script is the only one its policy lets run.
+
+pub mod pack;
+mod tables;
+
+use super::{Dossier, plot};
+use crate::records::date;
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+use plot::{Plot, Size, plain};
+use sha2::{Digest, Sha256};
+
+const STYLE: &str = include_str!("html/page.css");
+const SCRIPT: &str = concat!(include_str!("html/board.js"), include_str!("html/page.js"));
+
+/// The page.
+///
+/// # Errors
+/// Never: its data can always be written.
+pub fn page(dossier: &Dossier) -> serde_json::Result<String> {
+    let style = format!("{}{STYLE}", plot::rules());
+    let mut places = vec![0; dossier.players.len()];
+    dossier.order.iter().enumerate().for_each(|(place, player)| places[player.index()] = place);
+    let data = dossier.games.json(&dossier.players, places)?;
+    let title = plain(&dossier.report.event);
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content=(policy(&style));
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { (title) }
+                style { (PreEscaped(&style)) }
+            }
+            body {
+                (heading(dossier))
+                main { (sections(dossier)) }
+                footer { "Made by Renmei. Elo is relative to the mean of the field; ± is half the 95 % interval." }
+                (viewer())
+                script type="application/json" id="data" { (PreEscaped(data)) }
+                script { (PreEscaped(SCRIPT)) }
+            }
+        }
+    };
+    Ok(page.into_string())
+}
+
+/// What the page may do: run its own script and nothing else, load nothing, send nothing.
+fn policy(style: &str) -> String {
+    let [style, script] = [style, SCRIPT].map(|text| STANDARD.encode(Sha256::digest(text.as_bytes())));
+    format!(
+        "default-src 'none'; style-src 'sha256-{style}'; script-src 'sha256-{script}'; img-src data:; \
+         base-uri 'none'; form-action 'none'"
+    )
+}
+
+fn heading(dossier: &Dossier) -> Markup {
+    let report = &dossier.report;
+    let mut facts = vec![format!("{} games", thousands(report.games))];
+    facts.extend((dossier.running > 0).then(|| format!("{} running", dossier.running)));
+    facts.push(if report.complete { "complete" } else { "not complete" }.to_owned());
+    facts.extend(dossier.span.map(|(first, last)| span(first, last)));
+    html! {
+        header {
+            h1 { (plain(&report.event)) }
+            p { (plain(&report.format)) }
+            p.facts { (facts.join(" · ")) }
+        }
+    }
+}
+
+/// Thousands apart: 12 345.
+fn thousands(n: u64) -> String {
+    let digits = n.to_string();
+    let groups: Vec<&str> =
+        digits.as_bytes().rchunks(3).rev().map(|group| str::from_utf8(group).unwrap_or("")).collect();
+    groups.join("\u{202f}")
+}
+
+/// From when to when; the day once where it is the same.
+fn span(first: i64, last: i64) -> String {
+    let [first, last] = [first, last].map(date::text);
+    let (day, from) = first.split_once(' ').unwrap_or((&first, ""));
+    match last.split_once(' ') {
+        Some((same, to)) if same == day => format!("{day}, {from} – {to} UTC"),
+        _ => format!("{first} – {last} UTC"),
+    }
+}
+
+/// A part of the page.
+struct Section {
+    id: &'static str,
+    title: &'static str,
+    content: Markup,
+}
+
+fn sections(dossier: &Dossier) -> Markup {
+    let report = &dossier.report;
+    let played = report.games > 0;
+    let mut sections = vec![];
+    let mut add = |id, title, wanted: bool, content: &dyn Fn() -> Markup| {
+        if wanted {
+            sections.push(Section { id, title, content: content() });
+        }
+    };
+    add("standings", "Standings", true, &|| tables::standings(dossier));
+    add("test", "Sequential test", report.sprt.is_some(), &|| test(dossier));
+    add("elo", "Elo", played, &|| both(|size| plot::elo(report, size)));
+    add("ratings", "Ratings over the games", report.games > 1, &|| both(|size| plot::ratings(dossier, size)));
+    add("cross", "Cross table", report.pairs.len() > 1, &|| tables::cross(dossier));
+    let ranked = report.stages.iter().any(|stage| stage.has_tie_breaks());
+    add("stages", "Stages", ranked, &|| tables::stages(report));
+    add("endings", "Endings", played, &|| endings(dossier));
+    let timed = dossier.usage.iter().any(|usage| usage.charged > 0);
+    add("time", "Time", timed, &|| time(dossier));
+    add("games", "Games", dossier.games.games() > 0, &games);
+    html! {
+        nav { @for section in &sections { a href=(format!("#{}", section.id)) { (section.title) } } }
+        @for Section { id, title, content } in &sections {
+            section id=(id) { h2 { (title) } (content) }
+        }
+    }
+}
+
+/// A picture for wide windows and for narrow ones; the style shows one of them.
+fn both(draw: impl Fn(Size) -> Plot) -> Markup {
+    html! { figure { (draw(Size::Wide).inline()) (draw(Size::Narrow).inline()) } }
+}
+
+fn test(dossier: &Dossier) -> Markup {
+    let Some(test) = &dossier.report.sprt else { return html! {} };
+    let plan = test.plan;
+    let names: Vec<String> = dossier.players.iter().take(2).map(|name| plain(name)).collect();
+    let verdict = match test.verdict.as_deref() {
+        Some("H1") => ("good", format!("H1 accepted: {} is stronger by {} Elo", names[0], plan.elo1)),
+        Some(_) => ("bad", format!("H0 accepted: {} is not stronger by {} Elo", names[0], plan.elo1)),
+        None => ("ink", "no verdict yet".to_owned()),
+    };
+    let [ll, ld, even, wd, ww] = test.in_order.pentanomial;
+    html! {
+        p.verdict.(verdict.0) { (verdict.1) }
+        p {
+            (names.join(" vs ")) " · " (crate::report::model_word(plan.model)) " [" (plan.elo0) ", " (plan.elo1) "] · α "
+            (plan.alpha) " β " (plan.beta) " · LLR " (format!("{:.2}", test.llr)) " · "
+            (test.in_order.pairs) " pairs: " (format!("{ll} {ld} {even} {wd} {ww}"))
+        }
+        @if let Some(estimate) = &test.estimate {
+            p { (format!("Elo, corrected for the stop: {:+.1} [{:+.1}, {:+.1}]", estimate.elo, estimate.low, estimate.high)) }
+        }
+        (both(|size| plot::sprt(&dossier.report, test, &dossier.walk, size)))
+    }
+}
+
+fn endings(dossier: &Dossier) -> Markup {
+    let report = &dossier.report;
+    let black = report.first_move.black;
+    let games = black.games().max(1) as f64;
+    let share = |n: u64| format!("{:.1} %", 100.0 * n as f64 / games);
+    let advantage = match (report.first_move.elo, report.first_move.elo_error) {
+        (Some(elo), Some(error)) => format!("; moving first is worth {elo:+.0} ± {error:.0} Elo"),
+        _ => String::new(),
+    };
+    html! {
+        p { "Black (☗) won " (share(black.wins)) ", white (☖) " (share(black.losses)) ", " (share(black.draws)) " were drawn" (advantage) "." }
+        (both(|size| plot::endings(report, size)))
+    }
+}
+
+fn time(dossier: &Dossier) -> Markup {
+    html! {
+        (tables::usage(dossier))
+        h3 { "Seconds a move, by ply" }
+        (both(|size| plot::time(dossier, size)))
+    }
+}
+
+/// What the script fills.
+fn games() -> Markup {
+    html! {
+        form.filter {
+            input id="filter" type="search" placeholder="player, ending, number" aria-label="Filter the games" autocomplete="off";
+            select id="sort" aria-label="Sort the games" {
+                option value="new" { "newest first" }
+                option value="old" { "oldest first" }
+                option value="long" { "longest first" }
+                option value="short" { "shortest first" }
+            }
+            output id="count" {}
+        }
+        noscript { p { "The games are shown by this page's script." } }
+        ul id="list" {}
+        button id="more" type="button" hidden { "more" }
+    }
+}
+
+/// The board that games are replayed on.
+fn viewer() -> Markup {
+    let button = |id: &str, words: &str, told: &str| html! { button type="button" id=(id) aria-label=(told) title=(told) { (words) } };
+    html! {
+        dialog id="viewer" aria-label="Game" {
+            div.bar {
+                (button("previous", "‹", "game before (p)"))
+                h2 id="title" {}
+                (button("next", "›", "next game (n)"))
+                (button("close", "×", "close (Esc)"))
+            }
+            div.table {
+                div.side {
+                    p.player id="above" {}
+                    div id="board" tabindex="0" role="img" aria-label="Board" {}
+                    p.player id="below" {}
+                    div.keys {
+                        (button("first", "|◀", "start (Home)"))
+                        (button("back", "◀", "a ply back (←)"))
+                        (button("play", "play", "play (space)"))
+                        (button("on", "▶", "a ply on (→)"))
+                        (button("last", "▶|", "end (End)"))
+                        (button("flip", "⇅", "turn the board (f)"))
+                        (button("pieces", "A", "letters or kanji (a)"))
+                    }
+                }
+                div.side {
+                    p id="result" {}
+                    div id="graph" {}
+                    ol id="moves" {}
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,197 @@
+"use strict";
+// Games as pack.rs writes them, and a board to look at. Legality is no business of this page: the referee has judged
+// every move.
+
+const data = JSON.parse(document.getElementById("data").textContent);
+const value = new Map([...data.letters].map((letter, at) => [letter, at]));
+const [NUMBER, BLACK, WHITE, RESULT, CAUSE, START, OPENING, AT, MOVES, SCORES, TIMES, DEPTHS] = Array(12).keys();
+const HELD = "PLNSBRG";
+const SHOWN = "RBGSNLP";
+const KANJI = { P: "歩", L: "香", N: "桂", S: "銀", B: "角", R: "飛", G: "金", K: "王" };
+const TURNED = { P: "と", L: "杏", N: "圭", S: "全", B: "馬", R: "龍" };
+
+const two = (text, at) => value.get(text[2 * at]) * 88 + value.get(text[2 * at + 1]);
+
+function unpackMoves(text) {
+  const moves = [];
+  for (let at = 0; at < text.length; at += 2) {
+    const move = { from: value.get(text[at]), to: value.get(text[at + 1]), promotes: text[at + 2] === "+" };
+    if (move.promotes) at += 1;
+    moves.push(move);
+  }
+  return moves;
+}
+
+// Centipawns from black's side, or {mate, sign}; null where the engine said nothing.
+function unpackScore(code) {
+  if (code === 88 * 88 - 1) return null;
+  const signed = code - 3871, size = Math.abs(signed), sign = Math.sign(signed);
+  if (size <= 3000) return { cp: signed };
+  if (size <= 3700) return { cp: sign * (3000 + 100 * (size - 3000)) };
+  return { cp: sign * 100000, mate: size - 3701 };
+}
+
+function unpackTime(code) {
+  if (code < 2000) return code;
+  if (code < 4000) return 2000 + 10 * (code - 2000);
+  return code < 6000 ? 22000 + 100 * (code - 4000) : 222000 + 1000 * (code - 6000);
+}
+
+function readBoard(sfen) {
+  const [placed, turn, hands] = sfen.split(" ");
+  const board = { squares: Array(81).fill(null), hands: [{}, {}], turn: turn === "w" ? 1 : 0, from: null, to: null };
+  placed.split("/").forEach((row, rank) => {
+    let file = 8, turned = false;
+    for (const letter of row) {
+      if (letter === "+") turned = true;
+      else if (letter >= "1" && letter <= "9") file -= Number(letter);
+      else {
+        const kind = letter.toUpperCase();
+        board.squares[9 * file + rank] = { kind, turned, color: kind === letter ? 0 : 1 };
+        file -= 1;
+        turned = false;
+      }
+    }
+  });
+  for (const [, count, letter] of (hands ?? "-").matchAll(/(\d*)([A-Za-z])/g)) {
+    const kind = letter.toUpperCase();
+    board.hands[kind === letter ? 0 : 1][kind] = Number(count || 1);
+  }
+  return board;
+}
+
+// The board after a move.
+function moved(before, move) {
+  const board = { ...before, squares: [...before.squares], hands: before.hands.map((hand) => ({ ...hand })) };
+  const hand = board.hands[board.turn];
+  if (move.from > 80) {
+    const kind = HELD[move.from - 81];
+    hand[kind] = (hand[kind] ?? 1) - 1;
+    board.squares[move.to] = { kind, turned: false, color: board.turn };
+  } else {
+    const piece = board.squares[move.from], taken = board.squares[move.to];
+    if (taken) hand[taken.kind] = (hand[taken.kind] ?? 0) + 1;
+    board.squares[move.from] = null;
+    board.squares[move.to] = piece && { ...piece, turned: piece.turned || move.promotes };
+  }
+  return { ...board, turn: 1 - board.turn, from: move.from > 80 ? null : move.from, to: move.to };
+}
+
+const fileOf = (square) => Math.floor(square / 9) + 1;
+const rankOf = (square) => (square % 9) + 1;
+
+// A move as Japanese records write it, or in letters.
+function spelled(board, move, letters) {
+  const drop = move.from > 80;
+  const piece = drop ? { kind: HELD[move.from - 81], turned: false } : board.squares[move.from];
+  if (!piece) return "?";
+  if (letters) {
+    const from = drop ? "*" : `${fileOf(move.from)}${"abcdefghi"[move.from % 9]}-`;
+    return `${piece.turned ? "+" : ""}${piece.kind} ${from}${fileOf(move.to)}${"abcdefghi"[move.to % 9]}${move.promotes ? "+" : ""}`;
+  }
+  const place = board.to === move.to ? "同　" : "１２３４５６７８９"[fileOf(move.to) - 1] + "一二三四五六七八九"[rankOf(move.to) - 1];
+  const name = piece.turned ? TURNED[piece.kind] : piece.kind === "K" ? "玉" : KANJI[piece.kind];
+  const origin = drop ? "打" : `(${fileOf(move.from)}${rankOf(move.from)})`;
+  return `${"☗☖"[board.turn]}${place}${name}${move.promotes ? "成" : ""}${origin}`;
+}
+
+// A game with the board after each of its plies.
+function unpack(game) {
+  const boards = [readBoard(data.starts[game[START]])];
+  const plies = unpackMoves(game[MOVES]).map((move, at) => {
+    const before = boards[at], own = at - game[OPENING];
+    boards.push(moved(before, move));
+    const ply = { move, before, color: before.turn, score: null, time: null, depth: null };
+    if (own >= 0) {
+      if (game[SCORES]) ply.score = unpackScore(two(game[SCORES], own));
+      if (game[TIMES]) ply.time = unpackTime(two(game[TIMES], own));
+      if (game[DEPTHS]) ply.depth = value.get(game[DEPTHS][own]);
+      if (ply.depth === 87) ply.depth = null;
+    }
+    return ply;
+  });
+  return { game, boards, plies };
+}
+
+const SVG = "http://www.w3.org/2000/svg";
+
+function draw(name, attributes, parent, words) {
+  const element = document.createElementNS(SVG, name);
+  for (const [key, told] of Object.entries(attributes)) element.setAttribute(key, told);
+  if (words !== undefined) element.textContent = words;
+  parent?.append(element);
+  return element;
+}
+
+const SQUARE = { width: 40, height: 44 };
+const ORIGIN = { x: 8, y: 60 };
+const BOARD = { width: 384, height: 60 + 9 * 44 + 62 };
+
+function drawPiece(parent, piece, x, y, options) {
+  const upside = (piece.color === 1) !== options.flipped;
+  const group = draw("g", { transform: `translate(${x} ${y})${upside ? " rotate(180)" : ""}` }, parent);
+  draw("path", { class: "piece", d: "M0-19 12-14 16 18H-16L-12-14Z" }, group);
+  const kanji = piece.kind === "K" && piece.color === 0 ? "玉" : piece.turned ? TURNED[piece.kind] : KANJI[piece.kind];
+  const words = options.letters ? (piece.turned ? "+" : "") + piece.kind : kanji;
+  const size = options.letters ? 18 : 23;
+  draw("text", { y: 0.36 * size + 2, "font-size": size, class: piece.turned ? "red" : "" }, group, words);
+}
+
+function drawHand(parent, board, color, options) {
+  const above = (color === 1) !== options.flipped;
+  const y = above ? 24 : ORIGIN.y + 9 * SQUARE.height + 38;
+  const held = [...SHOWN].filter((kind) => board.hands[color][kind] > 0);
+  held.forEach((kind, at) => {
+    const x = above ? 20 + 52 * at : BOARD.width - 44 - 52 * (held.length - 1 - at);
+    drawPiece(parent, { kind, turned: false, color }, x, y, options);
+    const count = board.hands[color][kind];
+    if (count > 1) draw("text", { class: "count", x: x + 24, y: y + 6 }, parent, count);
+  });
+}
+
+function drawBoard(board, options) {
+  const svg = draw("svg", { viewBox: `0 0 ${BOARD.width} ${BOARD.height}` });
+  const { width, height } = SQUARE, { x: left, y: top } = ORIGIN;
+  const at = (square) => {
+    const file = Math.floor(square / 9), rank = square % 9;
+    return options.flipped ? [left + file * width, top + (8 - rank) * height] : [left + (8 - file) * width, top + rank * height];
+  };
+  draw("rect", { class: "wood", x: left - 4, y: top - 4, width: 9 * width + 8, height: 9 * height + 8, rx: 3 }, svg);
+  for (const [square, name] of [[board.from, "from"], [board.to, "last"]]) {
+    if (square !== null) draw("rect", { class: name, x: at(square)[0], y: at(square)[1], width, height }, svg);
+  }
+  for (let line = 0; line <= 9; line++) {
+    draw("line", { class: "line", x1: left + line * width, x2: left + line * width, y1: top, y2: top + 9 * height }, svg);
+    draw("line", { class: "line", y1: top + line * height, y2: top + line * height, x1: left, x2: left + 9 * width }, svg);
+  }
+  for (const [file, rank] of [[3, 3], [6, 3], [3, 6], [6, 6]]) {
+    draw("circle", { class: "star", cx: left + file * width, cy: top + rank * height, r: 2.4 }, svg);
+  }
+  for (let line = 0; line < 9; line++) {
+    const name = options.flipped ? line : 8 - line;
+    draw("text", { class: "edge", x: left + (line + 0.5) * width, y: top - 7 }, svg, name + 1);
+    const rank = options.flipped ? 8 - line : line;
+    const words = options.letters ? "abcdefghi"[rank] : "一二三四五六七八九"[rank];
+    draw("text", { class: "edge", x: left + 9 * width + 9, y: top + (line + 0.5) * height + 3 }, svg, words);
+  }
+  board.squares.forEach((piece, square) => {
+    if (piece) drawPiece(svg, piece, at(square)[0] + width / 2, at(square)[1] + height / 2, options);
+  });
+  drawHand(svg, board, 0, options);
+  drawHand(svg, board, 1, options);
+  return svg;
+}
+
+// A score as a side's reader writes it: from black's side, with its sign.
+function scoreWords(score) {
+  if (!score) return "";
+  const sign = score.cp > 0 ? "+" : score.cp < 0 ? "−" : "";
+  if (score.mate === undefined) return sign + Math.abs(score.cp);
+  return `${sign}mate ${score.mate > 169 ? "" : score.mate}`.trim();
+}
+
+function timeWords(ms) {
+  if (ms === null) return "";
+  if (ms < 100000) return (ms / 1000).toFixed(ms < 1000 ? 2 : 1);
+  return `${Math.floor(ms / 60000)}:${String(Math.floor(ms / 1000) % 60).padStart(2, "0")}`;
+}

@@ -1,0 +1,322 @@
+//! Games in few bytes, for a page that holds ten thousand of them.
+//!
+//! Every value is written in the 88 printable ASCII characters that neither HTML nor JSON has a use for, `+` excepted.
+//! `page.js` reads them back; what is written is
+//! - a move: the square it comes from (or the piece that is dropped), the square it goes to, and `+` for a promotion;
+//! - an evaluation from black's side: two characters, centipawns up to 3000, coarser beyond, mates at both ends;
+//! - a time: two characters, ms up to 2 s, then 10 ms, 100 ms and seconds;
+//! - a depth: one character.
+//!
+//! The opening's moves have neither of the last three. What no move of a game has is left out of that game.
+
+use referee::{
+    Color,
+    event::{Event, GameEnded, GameId, GameStarted, Moved, PlayerId, Score, Stamped},
+};
+use rsshogi::types::Move;
+use serde::Serialize;
+use std::collections::HashMap;
+
+/// The letters of the code, in the order of their values.
+const LETTERS: [u8; 88] = letters();
+const BASE: u32 = 88;
+
+const fn letters() -> [u8; 88] {
+    let (mut letters, mut at, mut c) = ([0; 88], 0, b'!');
+    while c <= b'~' {
+        if !matches!(c, b'"' | b'&' | b'+' | b'<' | b'>' | b'\\') {
+            letters[at] = c;
+            at += 1;
+        }
+        c += 1;
+    }
+    letters
+}
+
+/// The letters as text, for the page.
+#[must_use]
+pub fn alphabet() -> String {
+    LETTERS.iter().map(|&c| char::from(c)).collect()
+}
+
+/// Games as they are written, and as they are kept.
+#[derive(Debug, Default)]
+pub struct Packer {
+    drafts: HashMap<GameId, Draft>,
+    starts: Vec<String>,
+    causes: Vec<&'static str>,
+    games: Vec<Packed>,
+}
+
+/// A game that is read.
+#[derive(Debug)]
+struct Draft {
+    players: [PlayerId; 2],
+    start: usize,
+    opening: usize,
+    at: i64,
+    moves: String,
+    scores: Column,
+    times: Column,
+    depths: Column,
+}
+
+/// A value for every move of the engines; empty where there is none at all.
+#[derive(Debug, Default)]
+struct Column {
+    text: String,
+    told: bool,
+}
+
+impl Column {
+    fn packed(self) -> String {
+        if self.told { self.text } else { String::new() }
+    }
+}
+
+/// A game: number, black, white, result (1: black won, 2: white won, 0: drawn, -1: it does not count), cause, start
+/// position, plies of the opening, start in seconds since 1970, then moves, evaluations, times and depths.
+#[derive(Debug, Serialize)]
+struct Packed(u64, u16, u16, i8, usize, usize, usize, i64, String, String, String, String);
+
+/// Everything the page's script reads.
+#[derive(Serialize)]
+struct Data<'a> {
+    letters: String,
+    players: Vec<String>,
+    places: Vec<usize>,
+    starts: &'a [String],
+    causes: &'a [&'static str],
+    games: &'a [Packed],
+}
+
+impl Packer {
+    /// Takes in what happened; a game is packed when it ends.
+    pub fn take(&mut self, stamped: &Stamped) {
+        match &stamped.event {
+            Event::GameStarted(started) => self.start(started, stamped.at),
+            Event::Moved(moved) => {
+                if let Some(draft) = self.drafts.get_mut(&moved.game) {
+                    draft.add(moved);
+                }
+            }
+            Event::GameEnded(end) => self.end(end),
+            _ => {}
+        }
+    }
+
+    /// Black and white of a game that is being read.
+    #[must_use]
+    pub fn players(&self, game: GameId) -> Option<[PlayerId; 2]> {
+        self.drafts.get(&game).map(|draft| draft.players)
+    }
+
+    /// Games packed.
+    #[must_use]
+    pub fn games(&self) -> usize {
+        self.games.len()
+    }
+
+    /// The games as JSON that can stand inside an element of a page. The names are given by player, and the places of
+    /// the players from 0.
+    ///
+    /// # Errors
+    /// Never: nothing here cannot be written as JSON.
+    pub fn json(&self, names: &[String], places: Vec<usize>) -> serde_json::Result<String> {
+        let data = Data {
+            letters: alphabet(),
+            players: names.iter().map(|name| crate::report::plot::plain(name)).collect(),
+            places,
+            starts: &self.starts,
+            causes: &self.causes,
+            games: &self.games,
+        };
+        // In JSON `<` can only stand in a string; written so, no name ends the element it stands in.
+        Ok(serde_json::to_string(&data)?.replace('<', "\\u003c"))
+    }
+
+    fn start(&mut self, started: &GameStarted, at: i64) {
+        let mut draft = Draft {
+            players: [started.pairing.black, started.pairing.white],
+            start: place(&mut self.starts, started.start.clone()),
+            opening: 0,
+            at,
+            moves: String::new(),
+            scores: Column::default(),
+            times: Column::default(),
+            depths: Column::default(),
+        };
+        for mv in started.opening.split_whitespace().map_while(Move::from_usi) {
+            draft.opening += 1;
+            push_move(&mut draft.moves, mv);
+        }
+        self.drafts.insert(started.game, draft);
+    }
+
+    fn end(&mut self, end: &GameEnded) {
+        let Some(draft) = self.drafts.remove(&end.game) else { return };
+        let result = match end.outcome.black_half_points().filter(|_| !end.replayed) {
+            None => -1,
+            Some(2) => 1,
+            Some(0) => 2,
+            Some(_) => 0,
+        };
+        let cause = place(&mut self.causes, end.outcome.cause());
+        let [black, white] = draft.players.map(|player| player.0);
+        let Draft { start, opening, at, moves, scores, times, depths, .. } = draft;
+        let [scores, times, depths] = [scores, times, depths].map(Column::packed);
+        let seconds = at.div_euclid(1000);
+        self.games.push(Packed(
+            end.game.0, black, white, result, cause, start, opening, seconds, moves, scores, times, depths,
+        ));
+    }
+}
+
+/// The place of a value in a list of different ones.
+fn place<T: PartialEq>(list: &mut Vec<T>, value: T) -> usize {
+    list.iter().position(|known| *known == value).unwrap_or_else(|| {
+        list.push(value);
+        list.len() - 1
+    })
+}
+
+impl Draft {
+    fn add(&mut self, moved: &Moved) {
+        push_move(&mut self.moves, moved.mv);
+        let thought = moved.thought.as_deref();
+        let score = thought.and_then(|thought| thought.score).map(|score| score_code(score, moved.color));
+        push_two(&mut self.scores.text, score.unwrap_or(NO_SCORE));
+        self.scores.told |= score.is_some();
+        let ms = u64::try_from(moved.charged.as_millis()).unwrap_or(u64::MAX);
+        push_two(&mut self.times.text, time_code(ms));
+        self.times.told |= ms > 0;
+        let depth = thought.and_then(|thought| thought.depth);
+        push(&mut self.depths.text, depth.map_or(NO_DEPTH, |depth| depth.min(NO_DEPTH - 1)));
+        self.depths.told |= depth.is_some();
+    }
+}
+
+fn push(text: &mut String, value: u32) {
+    let at = usize::try_from(value.min(BASE - 1)).unwrap_or(0);
+    text.push(char::from(LETTERS[at]));
+}
+
+fn push_two(text: &mut String, value: u32) {
+    push(text, value / BASE);
+    push(text, value % BASE);
+}
+
+/// Squares are counted down the files: 0 is 1a, 8 is 1i, 80 is 9i; the pieces in hand come after them, pawn, lance,
+/// knight, silver, bishop, rook, gold.
+fn push_move(text: &mut String, mv: Move) {
+    let from = match mv.dropped_piece() {
+        Some(piece) => 80 + piece.to_index(),
+        None => mv.from_sq().to_index(),
+    };
+    for place in [from, mv.to_sq().to_index()] {
+        push(text, u32::try_from(place).unwrap_or(0));
+    }
+    if mv.is_promotion() {
+        text.push('+');
+    }
+}
+
+const EXACT: i32 = 3000;
+const COARSE: i32 = EXACT + 700;
+const FARTHEST: i32 = COARSE + 171;
+const NO_SCORE: u32 = BASE * BASE - 1;
+const NO_DEPTH: u32 = BASE - 1;
+
+/// An evaluation from black's side: centipawns as they are up to 3000, in hundreds up to 73,000; then a mate in 0 to
+/// 169 plies, and one of unknown length.
+fn score_code(score: Score, color: Color) -> u32 {
+    let value = match clamped(score) {
+        Score::Cp(cp) if cp.abs() <= EXACT => cp,
+        Score::Cp(cp) => cp.signum() * (EXACT + (cp.abs() - EXACT) / 100).min(COARSE),
+        Score::Mate(plies) => {
+            let plies_left =
+                i32::try_from(plies.unsigned_abs()).unwrap_or(i32::MAX).min(FARTHEST - COARSE - 1);
+            let distance = COARSE + 1 + plies_left;
+            if plies > 0 { distance } else { -distance }
+        }
+    };
+    let black = if color == Color::Black { value } else { -value };
+    u32::try_from(black + FARTHEST).unwrap_or(NO_SCORE)
+}
+
+/// No engine means more than a thousand pawns.
+fn clamped(score: Score) -> Score {
+    match score {
+        Score::Cp(cp) => Score::Cp(cp.clamp(-99_999, 99_999)),
+        mate @ Score::Mate(_) => mate,
+    }
+}
+
+/// Milliseconds up to 2 s, tens up to 22 s, hundreds up to 222 s, then seconds up to half an hour.
+fn time_code(ms: u64) -> u32 {
+    let code = match ms {
+        0..2_000 => ms,
+        2_000..22_000 => 2_000 + (ms - 2_000) / 10,
+        22_000..222_000 => 4_000 + (ms - 22_000) / 100,
+        _ => 6_000 + (ms - 222_000) / 1_000,
+    };
+    u32::try_from(code).unwrap_or(u32::MAX).min(BASE * BASE - 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_letter_means_anything_to_html_or_json() {
+        let letters = alphabet();
+        assert_eq!((letters.len(), LETTERS[87]), (88, b'~'));
+        assert!(!letters.contains(['"', '&', '+', '<', '>', '\\']));
+    }
+
+    #[test]
+    fn every_move_there_is_is_told_from_every_other() {
+        let mut seen = std::collections::HashSet::new();
+        let squares: Vec<String> =
+            ('1'..='9').flat_map(|file| ('a'..='i').map(move |rank| format!("{file}{rank}"))).collect();
+        let pieces = "PLNSBRG".chars().map(|piece| format!("{piece}*"));
+        let origins: Vec<String> = squares.iter().cloned().chain(pieces).collect();
+        for (from, to) in origins.iter().flat_map(|from| squares.iter().map(move |to| (from, to))) {
+            for suffix in if from.ends_with('*') { &[""][..] } else { &["", "+"] } {
+                let Some(mv) = Move::from_usi(&format!("{from}{to}{suffix}")) else { continue };
+                let mut text = String::new();
+                push_move(&mut text, mv);
+                assert!(seen.insert(text), "{from}{to}{suffix}");
+            }
+        }
+        assert!(seen.len() > 2 * 80 * 81);
+    }
+
+    #[test]
+    fn evaluations_keep_their_order_and_their_side() {
+        let code = |score| score_code(score, Color::Black);
+        let rising = [
+            Score::Mate(-i32::MAX + 1),
+            Score::Mate(-3),
+            Score::Cp(i32::MIN),
+            Score::Cp(-3100),
+            Score::Cp(-3000),
+            Score::Cp(0),
+            Score::Cp(1),
+            Score::Cp(99_999),
+        ];
+        let codes = rising.map(code);
+        assert_eq!(codes[0], 0);
+        assert!(codes[1..].is_sorted_by(|a, b| a < b), "{codes:?}");
+        assert_eq!(code(Score::Mate(i32::MAX)), NO_SCORE - 1);
+        assert_eq!(score_code(Score::Cp(-120), Color::White), code(Score::Cp(120)));
+        assert_eq!(score_code(Score::Mate(3), Color::White), code(Score::Mate(-3)));
+    }
+
+    #[test]
+    fn times_never_grow_when_they_are_written() {
+        assert_eq!([0, 1_999, 2_000, 22_000, 222_000].map(time_code), [0, 1_999, 2_000, 4_000, 6_000]);
+        assert_eq!(time_code(u64::MAX), BASE * BASE - 1);
+        assert!((0..400_000).map(time_code).is_sorted());
+    }
+}

@@ -1,0 +1,120 @@
+use super::*;
+use crate::{
+    report::Dossier,
+    store::{EventHead, EventSummary, Moves, Store},
+};
+use referee::{
+    Color, Outcome, WinBy,
+    event::{Event, GameEnded, GameId, GameStarted, Moved, Opened, PlayerId, Score, Stamped, Thought},
+    opening::EVEN,
+    schedule::Pairing,
+};
+use rsshogi::types::Move;
+use std::time::Duration;
+
+const HOSTILE: &str = "</script><img src=x onerror=alert(1)>";
+
+/// A stored event of one game: two plies of opening, three of the engines.
+fn event(directory: &std::path::Path) -> (Store, EventSummary) {
+    let mut store = Store::open(directory.join("event.db")).unwrap();
+    let plan = r#"{"name":"e","stages":[{"format":{"format":"round-robin","cycles":1},"games":2,"entrants":null}],"sprt":null,"engines":[]}"#;
+    let head = EventHead { name: HOSTILE, kind: "run", plan, fingerprint: "{}" };
+    let id = store.open_event(&head).unwrap().event;
+    let writer = store.into_writer(id, drop).unwrap();
+    for (at, event) in (1_790_000_000_000..).step_by(1000).zip(events()) {
+        writer.write([Stamped { at, event }]).unwrap();
+    }
+    let store = writer.finish().unwrap();
+    let summary = store.events().unwrap().remove(0);
+    (store, summary)
+}
+
+fn events() -> Vec<Event> {
+    let (game, black, white) = (GameId(1), PlayerId(0), PlayerId(1));
+    let pairing = Pairing { stage: 0, index: 0, attempt: 0, round: 1, pair: 0, opening: 0, black, white };
+    let players = vec![HOSTILE.to_owned(), "\u{202e}other".to_owned()];
+    let opened = Opened { name: HOSTILE.to_owned(), players, format: String::new(), resumed: false };
+    let (start, opening) = (EVEN.to_owned(), "7g7f 3c3d".to_owned());
+    let mut events =
+        vec![Event::Opened(opened), Event::GameStarted(GameStarted { game, pairing, start, opening })];
+    for (ply, usi) in (3..).zip(["8h2b+", "3a2b", "B*5e"]) {
+        let time = Duration::from_millis(1500);
+        let thought = Thought { score: Some(Score::Cp(120)), depth: Some(9), ..Thought::default() };
+        events.push(Event::Moved(Moved {
+            game,
+            ply,
+            color: if ply % 2 == 1 { Color::Black } else { Color::White },
+            mv: Move::from_usi(usi).unwrap(),
+            charged: time,
+            elapsed: time,
+            left: time,
+            thought: Some(Box::new(thought)),
+        }));
+    }
+    let outcome = Outcome::Win { winner: Color::Black, by: WinBy::Resignation };
+    let ended = GameEnded { game, pairing, outcome, plies: 5, evidence: HOSTILE.to_owned(), replayed: false };
+    events.extend([Event::GameEnded(ended), Event::Closed]);
+    events
+}
+
+fn page_of_one_game() -> (Dossier, String) {
+    let directory = tempfile::tempdir().unwrap();
+    let (store, event) = event(directory.path());
+    let dossier = Dossier::read(&store, &event, Moves::With).unwrap();
+    let page = page(&dossier).unwrap();
+    (dossier, page)
+}
+
+#[test]
+fn names_are_text_wherever_they_stand() {
+    let (_, page) = page_of_one_game();
+    assert!(!page.contains("<img") && !page.contains('\u{202e}'), "{page}");
+    assert_eq!(page.matches("</script>").count(), 2, "those of the data and of the script");
+    assert!(page.contains("&lt;/script&gt;&lt;img src=x onerror=alert(1)&gt;"));
+}
+
+#[test]
+fn the_page_needs_nothing_from_elsewhere_and_runs_only_its_own_script() {
+    let (_, page) = page_of_one_game();
+    // What names the elements of pictures is no address.
+    let page = page.replace("http://www.w3.org/2000/svg", "");
+    for address in ["http:", "https:", "//cdn", "@import", "url(", "<link", " src="] {
+        let elsewhere = page.replace(HOSTILE_ADDRESS, "");
+        assert!(!elsewhere.contains(address), "{address}");
+    }
+    assert!(page.contains("default-src 'none'") && !page.contains("unsafe-inline"));
+    assert!(!page.contains(" style=\"") && !page.contains(" onclick"));
+}
+
+/// What the hostile name has of an address, however its brackets are escaped.
+const HOSTILE_ADDRESS: &str = "img src=x onerror";
+
+#[test]
+fn a_game_is_packed_with_its_opening_its_result_and_what_the_engines_said() {
+    let (dossier, page) = page_of_one_game();
+    let json = page.split_once("id=\"data\">").unwrap().1.split_once("</script>").unwrap().0;
+    let data: serde_json::Value = serde_json::from_str(json).unwrap();
+    let game = &data["games"][0];
+    assert_eq!(data["players"][0], HOSTILE);
+    assert_eq!((&game[0], &game[3], &game[6]), (&1.into(), &1.into(), &2.into()), "number, result, opening");
+    assert_eq!(game[7], 1_790_000_001);
+    let lengths: Vec<usize> = (8..12).map(|column| game[column].as_str().unwrap().len()).collect();
+    assert_eq!(
+        lengths,
+        [11, 6, 6, 3],
+        "five moves with one promotion; two, two and one letters for three plies"
+    );
+    assert_eq!(dossier.usage[0].moves, 2);
+    assert_eq!(dossier.games.games(), 1);
+}
+
+#[test]
+fn numbers_and_times_are_spelled_for_people() {
+    assert_eq!(
+        [0, 999, 1000, 1_234_567].map(thousands),
+        ["0", "999", "1\u{202f}000", "1\u{202f}234\u{202f}567"]
+    );
+    let day = 86_400_000;
+    assert_eq!(span(0, 1000), "1970/01/01, 00:00:00 – 00:00:01 UTC");
+    assert!(span(0, day).contains("1970/01/02"));
+}

@@ -1,0 +1,142 @@
+//! Pictures of an event in SVG: the same functions draw them for the page, for a file, and for a PNG.
+
+mod axis;
+mod bars;
+mod curves;
+mod eval;
+mod paint;
+mod png;
+mod style;
+
+pub use bars::{elo, endings};
+pub use curves::{ratings, sprt, time};
+pub use eval::evaluation;
+pub use png::PngError;
+pub use style::{SERIES, rules};
+
+use maud::{Markup, html};
+use std::fmt::Write as _;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// How wide a picture is drawn: text keeps its size, so that it is read on a phone as well.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Size {
+    /// For 600 pixels and more.
+    Wide,
+    /// For less.
+    Narrow,
+}
+
+impl Size {
+    /// Units across; one is a pixel where there is room.
+    #[must_use]
+    pub fn width(self) -> f64 {
+        match self {
+            Self::Wide => 760.0,
+            Self::Narrow => 344.0,
+        }
+    }
+
+    fn class(self) -> &'static str {
+        match self {
+            Self::Wide => "plot wide",
+            Self::Narrow => "plot narrow",
+        }
+    }
+}
+
+/// A picture.
+#[derive(Clone, Debug)]
+pub struct Plot {
+    size: Size,
+    height: f64,
+    label: String,
+    body: Markup,
+}
+
+impl Plot {
+    fn new(size: Size, height: f64, label: impl Into<String>, body: Markup) -> Self {
+        Self { size, height, label: plain(&label.into()), body }
+    }
+
+    /// As a part of a page that has [`rules`] among its styles.
+    #[must_use]
+    pub fn inline(&self) -> Markup {
+        let view = format!("0 0 {} {}", self.size.width(), number(self.height));
+        html! {
+            svg class=(self.size.class()) viewBox=(view) role="img" aria-label=(self.label) { (self.body) }
+        }
+    }
+
+    /// As a file of its own.
+    #[must_use]
+    pub fn standalone(&self) -> String {
+        self.document(&rules())
+    }
+
+    /// As PNG, two pixels to a unit.
+    ///
+    /// # Errors
+    /// [`PngError`], which would be an error of this program.
+    pub fn png(&self) -> Result<Vec<u8>, PngError> {
+        png::render(&self.document(&style::light()))
+    }
+
+    fn document(&self, style: &str) -> String {
+        let (margin, title) = (16.0, 40.0);
+        let (width, height) = (self.size.width() + 2.0 * margin, self.height + title + margin);
+        let view = format!("0 0 {} {}", number(width), number(height));
+        let document = html! {
+            svg xmlns="http://www.w3.org/2000/svg" class="plot" width=(number(width)) height=(number(height))
+                viewBox=(view) {
+                style { (maud::PreEscaped(style)) }
+                rect class="paper" width=(number(width)) height=(number(height)) {}
+                text class="title" x=(margin) y="26" { (self.label) }
+                g transform=(format!("translate({margin} {title})")) { (self.body) }
+            }
+        };
+        document.into_string()
+    }
+}
+
+/// Text of strangers for a page or a picture: without what is invisible, or turns the text beside it round, or is not
+/// allowed in XML. What `<` and `&` mean is the template's business.
+#[must_use]
+pub fn plain(text: &str) -> String {
+    let shown =
+        |c: char| match c.is_control() || (c.width() == Some(0) && !('\u{300}'..'\u{370}').contains(&c)) {
+            true => '\u{fffd}',
+            false => c,
+        };
+    text.chars().map(shown).collect()
+}
+
+/// A name in at most so many columns.
+fn short(name: &str, columns: usize) -> String {
+    let name = plain(name);
+    if name.width() <= columns {
+        return name;
+    }
+    let (mut kept, mut used) = (String::new(), 1);
+    for c in name.chars() {
+        used += c.width().unwrap_or(0);
+        if used > columns {
+            break;
+        }
+        kept.push(c);
+    }
+    kept + "…"
+}
+
+/// A coordinate in as few digits as a picture needs.
+fn number(value: f64) -> String {
+    let mut text = String::new();
+    let _never_fails = write!(text, "{value:.1}");
+    match text.strip_suffix(".0") {
+        Some(whole) => whole.to_owned(),
+        None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,57 @@
+//! From values to places, and the numbers that stand beside them.
+
+/// Values from one end of an axis to the other, and where they are drawn.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Axis {
+    from: f64,
+    to: f64,
+    start: f64,
+    end: f64,
+}
+
+impl Axis {
+    /// Of values `from..to`, drawn from `start` to `end`; an axis of no length is given some.
+    pub fn new(from: f64, to: f64, start: f64, end: f64) -> Self {
+        let to = if to > from { to } else { from + 1.0 };
+        Self { from, to, start, end }
+    }
+
+    /// Where a value is drawn.
+    pub fn at(&self, value: f64) -> f64 {
+        self.start + (value - self.from) / (self.to - self.from) * (self.end - self.start)
+    }
+
+    /// The first and the last place.
+    pub fn ends(&self) -> (f64, f64) {
+        (self.start, self.end)
+    }
+
+    /// Round values along the axis, about `count` of them.
+    pub fn ticks(&self, count: usize) -> Vec<f64> {
+        let step = step((self.to - self.from) / count.max(1) as f64);
+        let first = (self.from / step).ceil() as i64;
+        let last = (self.to / step).floor() as i64;
+        (first..=last).map(|n| n as f64 * step).collect()
+    }
+}
+
+/// The next of 1, 2, 5, 10, 20 ... times a power of ten.
+fn step(rough: f64) -> f64 {
+    let power = 10f64.powf(rough.log10().floor());
+    let times = [1.0, 2.0, 5.0, 10.0].into_iter().find(|times| times * power >= rough * 0.999);
+    times.unwrap_or(10.0) * power
+}
+
+/// A value as an axis names it.
+pub fn label(value: f64) -> String {
+    match value.abs() {
+        big if big >= 10_000.0 => format!("{}k", value / 1000.0),
+        whole if whole.fract() == 0.0 => format!("{value:.0}"),
+        _ => format!("{value:.2}").trim_end_matches('0').to_owned(),
+    }
+}
+
+/// A value with its sign, zero without.
+pub fn signed(value: f64) -> String {
+    if value > 0.0 { format!("+{}", label(value)) } else { label(value).replace('-', "−") }
+}

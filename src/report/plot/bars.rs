@@ -1,0 +1,110 @@
+//! A row for each player or ending.
+
+use super::{
+    Plot, Size,
+    axis::{Axis, signed},
+    number, paint, short,
+};
+use crate::report::{Report, Standing};
+use maud::{Markup, html};
+use unicode_width::UnicodeWidthStr;
+
+const ROW: f64 = 28.0;
+
+/// The Elo of every player with its 95 % interval.
+#[must_use]
+pub fn elo(report: &Report, size: Size) -> Plot {
+    let rated: Vec<(usize, &Standing)> =
+        report.standings.iter().enumerate().filter(|(_, line)| line.elo.is_some()).collect();
+    let (low, high) = elo_range(&rated);
+    let names = name_column(rated.iter().map(|(_, line)| line.name.as_str()), size);
+    let values = if size == Size::Wide { 96.0 } else { 84.0 };
+    let height = ROW * rated.len() as f64;
+    let x = Axis::new(low, high, names.width, size.width() - values);
+    let y = Axis::new(0.0, 1.0, height, 0.0);
+    let ticks = if size == Size::Wide { 7 } else { 3 };
+    let body = html! {
+        @for value in x.ticks(ticks) {
+            (paint::line((x.at(value), 0.0), (x.at(value), height), if value == 0.0 { "zero" } else { "grid" }))
+            (paint::text(x.at(value), height + 18.0, "quiet mid", &signed(value)))
+        }
+        @for (row, (place, line)) in rated.iter().enumerate() {
+            (elo_row(line, *place, row, &x, &names, size))
+        }
+        (paint::text(y.ends().0.min(0.0) + size.width(), height + 18.0, "quiet end", "Elo"))
+    };
+    Plot::new(size, height + 26.0, format!("{} · Elo with 95 % intervals", report.event), body)
+}
+
+/// The interval that all values and most of the errors lie in: one player who won everything has no bounds, and must
+/// not squeeze the others together.
+fn elo_range(rated: &[(usize, &Standing)]) -> (f64, f64) {
+    let values = || rated.iter().filter_map(|(_, line)| line.elo);
+    let (least, most) = values().fold((0.0_f64, 0.0_f64), |(low, high), elo| (low.min(elo), high.max(elo)));
+    let room = (most - least).max(40.0);
+    let ends = rated.iter().filter_map(|(_, line)| {
+        let error = line.elo_error?.min(0.6 * room);
+        Some((line.elo? - error, line.elo? + error))
+    });
+    let (low, high) = ends.fold((least, most), |(low, high), (a, b)| (low.min(a), high.max(b)));
+    let margin = 0.04 * (high - low).max(1.0);
+    (low - margin, high + margin)
+}
+
+fn elo_row(line: &Standing, place: usize, row: usize, x: &Axis, names: &Names, size: Size) -> Markup {
+    let y = ROW * (row as f64 + 0.5);
+    let elo = line.elo.unwrap_or(0.0);
+    let loose = line.elo_kind != "measured";
+    let (left, right) = x.ends();
+    let ends = line.elo_error.map(|error| (x.at(elo - error).max(left), x.at(elo + error).min(right)));
+    let error = line.elo_error.map(|error| format!(" ±{error:.0}")).unwrap_or_default();
+    html! {
+        (paint::text(0.0, y + 4.0, "", &short(&line.name, names.columns)))
+        g class=(paint::series(place)) {
+            @if let Some((low, high)) = ends {
+                (paint::line((low, y), (high, y), if loose { "whisker loose" } else { "whisker" }))
+            }
+            (paint::dot(x.at(elo), y, loose))
+        }
+        (paint::text(size.width(), y + 4.0, "end", &format!("{}{error}", signed(elo.round()))))
+    }
+}
+
+/// Games by how they ended; what does not count comes last.
+#[must_use]
+pub fn endings(report: &Report, size: Size) -> Plot {
+    let mut rows: Vec<(String, u64, &str)> =
+        report.endings.iter().map(|(cause, games)| ((*cause).to_owned(), *games, "s0")).collect();
+    rows.sort_by_key(|(_, games, _)| std::cmp::Reverse(*games));
+    rows.extend(
+        report.uncounted.iter().map(|(cause, games)| (format!("{cause} (not counted)"), *games, "rest")),
+    );
+    let names = name_column(rows.iter().map(|(cause, ..)| cause.as_str()), size);
+    let most = rows.iter().map(|(_, games, _)| *games).max().unwrap_or(1);
+    let x = Axis::new(0.0, most as f64, names.width, size.width() - 64.0);
+    let body = html! {
+        @for (row, (cause, games, class)) in rows.iter().enumerate() {
+            @let y = ROW * (row as f64 + 0.5);
+            @let end = x.at(*games as f64);
+            (paint::text(0.0, y + 4.0, "", &short(cause, names.columns)))
+            g class=(class) {
+                rect class="dot" x=(number(names.width)) y=(number(y - 8.0))
+                    width=(number((end - names.width).max(1.0))) height="16" rx="2" {}
+            }
+            (paint::text(end + 8.0, y + 4.0, "", &games.to_string()))
+        }
+    };
+    Plot::new(size, ROW * rows.len() as f64, format!("{} · games by ending", report.event), body)
+}
+
+/// The column that names stand in.
+struct Names {
+    width: f64,
+    columns: usize,
+}
+
+fn name_column<'a>(names: impl Iterator<Item = &'a str>, size: Size) -> Names {
+    let most = if size == Size::Wide { 30 } else { 14 };
+    let columns = names.map(|name| super::plain(name).width()).max().unwrap_or(0).clamp(4, most);
+    Names { width: 7.4 * columns as f64 + 12.0, columns }
+}

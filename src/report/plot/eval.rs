@@ -1,0 +1,49 @@
+//! The evaluations of one game, from black's side.
+
+use super::{Plot, Size, axis::Axis, paint};
+use crate::store::FullGame;
+use maud::html;
+use referee::{Color, event::Moved};
+
+const HEIGHT: f64 = 260.0;
+
+/// Both engines' evaluations over the plies of a game. The scale is that of expected score, so that the graph is steep
+/// where games are decided and flat where they are.
+#[must_use]
+pub fn evaluation(game: &FullGame, size: Size) -> Plot {
+    let last = game.moves.last().map_or(1, |(_, moved)| moved.ply);
+    let x = Axis::new(1.0, f64::from(last.max(2)), 56.0, size.width() - 12.0);
+    let y = Axis::new(0.0, 1.0, HEIGHT - 40.0, 8.0);
+    let points = |color: Color| -> Vec<(f64, f64)> {
+        let own = game.moves.iter().map(|(_, moved)| moved).filter(|moved| moved.color == color);
+        own.filter_map(|moved| Some((x.at(f64::from(moved.ply)), y.at(share(black_score(moved)?))))).collect()
+    };
+    let (left, right) = x.ends();
+    let body = html! {
+        @for cp in [-2000, -1000, -300, 0, 300, 1000, 2000] {
+            @let at = y.at(share(cp));
+            (paint::line((left, at), (right, at), if cp == 0 { "zero" } else { "grid" }))
+            (paint::text(left - 8.0, at + 4.0, "quiet end", &super::axis::signed(f64::from(cp))))
+        }
+        (paint::scale_x(&x, &y, if size == Size::Wide { 8 } else { 4 }, "ply"))
+        g class="ink" { (paint::curve(&points(Color::Black), "curve")) }
+        g class="s1" { (paint::curve(&points(Color::White), "curve")) }
+        g class="ink" { (paint::text(left + 8.0, 22.0, "named", &format!("☗ {}", super::short(&game.row.black, 24)))) }
+        g class="s1" {
+            (paint::text(left + 8.0, HEIGHT - 48.0, "named", &format!("☖ {}", super::short(&game.row.white, 24))))
+        }
+    };
+    let label = format!("Game {} · {} – {}", game.row.game.0, game.row.black, game.row.white);
+    Plot::new(size, HEIGHT, label, body)
+}
+
+fn black_score(moved: &Moved) -> Option<i32> {
+    let score = moved.thought.as_ref()?.score?.centipawns();
+    Some(if moved.color == Color::Black { score } else { -score })
+}
+
+/// The score a side with this advantage is expected to make: 600 centipawns are one unit of log odds, as shogi
+/// programs have it since Ponanza.
+pub fn share(centipawns: i32) -> f64 {
+    1.0 / (1.0 + (-f64::from(centipawns) / 600.0).exp())
+}

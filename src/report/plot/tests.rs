@@ -1,0 +1,76 @@
+use super::*;
+use crate::report::{Head, Named, Report};
+use referee::{
+    Color, Outcome, WinBy,
+    event::{Event, GameEnded, GameId, PlayerId},
+    schedule::{Format, Pairing, Stage},
+    standings::Standings,
+};
+
+const HOSTILE: &str = "<script>alert('x')</script>&\u{202e}\u{7}\"";
+
+/// Two players; the first won both games.
+fn report() -> Report {
+    let stages = vec![Stage { format: Format::RoundRobin { cycles: 1 }, games: 2, entrants: None }];
+    let mut standings = Standings::new(&stages, 2);
+    for index in 0..2_u64 {
+        let (black, white) = if index == 0 { (0, 1) } else { (1, 0) };
+        let pairing = Pairing {
+            stage: 0,
+            index,
+            attempt: 0,
+            round: 1,
+            pair: 0,
+            opening: 0,
+            black: PlayerId(black),
+            white: PlayerId(white),
+        };
+        let winner = if index == 0 { Color::Black } else { Color::White };
+        let outcome = Outcome::Win { winner, by: WinBy::Mate };
+        let (game, evidence) = (GameId(index + 1), String::new());
+        let ended = GameEnded { game, pairing, outcome, plies: 9, evidence, replayed: false };
+        standings.fold(&Event::GameEnded(ended));
+    }
+    let engines = [HOSTILE, "other"].map(|name| Named { name: name.to_owned() }).to_vec();
+    let head = Head { name: HOSTILE.to_owned(), stages, sprt: None, engines, format: String::new() };
+    Report::new(&head, &standings, true)
+}
+
+#[test]
+fn a_picture_is_a_document_that_a_strict_reader_takes_and_hostile_names_are_only_text() {
+    for size in [Size::Wide, Size::Narrow] {
+        for plot in [elo(&report(), size), endings(&report(), size)] {
+            let svg = plot.standalone();
+            let tree = resvg::usvg::roxmltree::Document::parse(&svg).unwrap();
+            assert!(tree.descendants().all(|node| !node.has_tag_name("script")), "{svg}");
+            assert!(!svg.contains(['\u{7}', '\u{202e}']), "{svg}");
+        }
+    }
+    assert!(elo(&report(), Size::Wide).standalone().contains("&lt;script&gt;"));
+}
+
+#[test]
+fn a_picture_as_png_has_two_pixels_to_a_unit_and_shows_something() {
+    let png = elo(&report(), Size::Wide).png().unwrap();
+    let pixels = resvg::tiny_skia::Pixmap::decode_png(&png).unwrap();
+    assert_eq!(pixels.width(), 2 * (760 + 32));
+    let paper = pixels.pixels()[0];
+    assert!(pixels.pixels().iter().filter(|&&pixel| pixel != paper).count() > 500);
+}
+
+#[test]
+fn names_are_cut_by_columns_and_lose_what_cannot_be_seen() {
+    assert_eq!(short("将棋エンジン", 7), "将棋エ…");
+    assert_eq!(short("abc", 3), "abc");
+    assert_eq!(plain("a\u{200b}\u{1b}[2Jb"), "a\u{fffd}\u{fffd}[2Jb");
+    assert_eq!(plain("e\u{301}"), "e\u{301}", "accents stay");
+}
+
+#[test]
+fn ticks_are_round_and_no_more_than_asked_for() {
+    let axis = axis::Axis::new(-1437.0, 1360.0, 0.0, 100.0);
+    assert_eq!(axis.ticks(6), [-1000.0, -500.0, 0.0, 500.0, 1000.0]);
+    assert_eq!(axis::Axis::new(0.0, 0.34, 0.0, 1.0).ticks(5).len(), 4);
+    assert!(axis::Axis::new(5.0, 5.0, 0.0, 1.0).at(5.0).is_finite());
+    assert_eq!([0.0, 12_000.0, 0.25, -3.0].map(axis::signed), ["0", "+12k", "+0.25", "−3"]);
+}

@@ -1,0 +1,397 @@
+//! The seat of a server that rules: our side's opponent is somewhere behind it. A conversation without a socket, as
+//! [`super::csa_host`] is: lines come in with the instant they were read at, orders come in from the game, bytes to
+//! send go out into a buffer. Whoever owns the socket carries them (`floodgate`).
+//!
+//! Floodgate's server and others differ in how they end a game; every way is understood: `%TORYO` with and without a
+//! time, `%KACHI` once or twice, an illegal move told or not told before `#ILLEGAL_MOVE`, a result without a reason.
+//! A reason alone ends nothing but for `#CHUDAN`. Blank lines and `##` lines may stand anywhere.
+
+mod comment;
+mod ending;
+
+use super::{ActorEnd, Seat, margin::Margin, margin::Sample, pair};
+use ending::Words;
+use notation::csa::{move_from_csa, move_to_csa, wire::Ending, wire::ServerLine};
+use referee::{
+    Color, Foul,
+    event::GameId,
+    game::{Answer, Order, Reply, RuledMove, Ruling, Said},
+    legality::foul,
+};
+use rsshogi::{
+    board::{Position, position_from_sfen},
+    types::{Move, Move32},
+};
+use std::{
+    collections::VecDeque,
+    fmt,
+    io::Write,
+    time::{Duration, Instant},
+};
+
+/// How long a server may take to say that a move it told was illegal.
+const AFTERTHOUGHT: Duration = Duration::from_secs(3);
+/// How long after our agreement a game may neither begin nor be rejected (shogi-server rejects within three minutes).
+const AGREEMENT: Duration = Duration::from_secs(300);
+
+/// What the seat has to know of a game.
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// The game.
+    pub game: GameId,
+    /// Its name on the server.
+    pub game_id: Option<String>,
+    /// Our side.
+    pub color: Color,
+    /// The start position as SFEN.
+    pub start: String,
+    /// Moves on the board already.
+    pub opening: Vec<Move>,
+    /// How the server counts time.
+    pub count: Count,
+    /// Our engine's evaluation goes out with its moves.
+    pub comments: bool,
+}
+
+/// How a server counts time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Count {
+    /// What a `T1` is.
+    pub unit: Duration,
+    /// Least charge of a move.
+    pub least: Duration,
+    /// Begun units are charged whole.
+    pub roundup: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// The summary was read.
+    Offered,
+    /// We have agreed.
+    Agreed,
+    /// The clocks run.
+    Playing,
+    /// The server has ruled, or the line is dead.
+    Over,
+}
+
+/// A move that is not legal here: perhaps the server says so itself in its next line.
+struct Held {
+    ruled: RuledMove,
+    foul: Foul,
+    until: Instant,
+}
+
+/// The conversation.
+pub struct CsaClient {
+    end: ActorEnd,
+    place: Place,
+    phase: Phase,
+    /// The game at this end is over.
+    done: bool,
+    position: Position,
+    margin: Margin,
+    /// When the turn began, as it was read here.
+    turn: Instant,
+    agreed: Option<Instant>,
+    /// When our move went out, until its echo.
+    submitted: Option<Instant>,
+    /// The last move told, to know it if it is told twice.
+    last: String,
+    held: Option<Held>,
+    words: Words,
+    replies: VecDeque<Reply>,
+}
+
+/// Seats a server: the game's end of the seat, and the conversation.
+#[must_use]
+pub fn seat(place: Place, margin: Margin, now: Instant) -> (Seat, CsaClient) {
+    let (seat, end) = pair();
+    rsshogi::board::init();
+    let mut position = position_from_sfen(&place.start).unwrap_or_default();
+    position.init_stack();
+    let words = Words::new(place.color);
+    let mut client = CsaClient {
+        end,
+        phase: Phase::Offered,
+        done: false,
+        position,
+        margin,
+        turn: now,
+        agreed: None,
+        submitted: None,
+        last: String::new(),
+        held: None,
+        words,
+        replies: VecDeque::new(),
+        place,
+    };
+    for mv in client.place.opening.clone() {
+        client.apply(mv);
+    }
+    (seat, client)
+}
+
+impl CsaClient {
+    /// The next order of the game; `None` when the game is gone.
+    pub async fn order(&mut self) -> Option<Order> {
+        self.end.inbox.recv().await
+    }
+
+    /// Hands the game what it is to hear.
+    pub async fn deliver(&mut self) {
+        while let Some(reply) = self.replies.pop_front() {
+            let _game_over = self.end.outbox.send((self.place.game, reply)).await;
+        }
+    }
+
+    /// Whether nothing more is to be said or heard: the game has told its end.
+    #[must_use]
+    pub fn is_done(&self) -> bool {
+        self.done
+    }
+
+    /// Whether the server has ruled: what it says next is about another game.
+    #[must_use]
+    pub fn is_ruled(&self) -> bool {
+        self.phase == Phase::Over
+    }
+
+    /// What was learned of the way to the server.
+    #[must_use]
+    pub fn margin(&self) -> &Margin {
+        &self.margin
+    }
+
+    /// When [`CsaClient::expire`] is due.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Instant> {
+        match (&self.held, self.phase) {
+            (Some(held), _) => Some(held.until),
+            (None, Phase::Agreed) => self.agreed.map(|at| at + AGREEMENT),
+            _ => None,
+        }
+    }
+
+    /// The server has not said in time what was to be expected of it.
+    pub fn expire(&mut self) {
+        match self.held.take() {
+            Some(held) => self.tell(held.ruled),
+            None => self.gone("it said neither START nor REJECT".to_owned()),
+        }
+    }
+
+    /// The line to the server is dead.
+    pub fn gone(&mut self, how: String) {
+        if self.phase != Phase::Over {
+            self.phase = Phase::Over;
+            self.replies.push_back(Reply::Gone(how));
+        }
+    }
+
+    /// A line of the server, read at that instant.
+    pub fn line(&mut self, line: &[u8], at: Instant) {
+        self.end.trace.received(line);
+        let text = String::from_utf8_lossy(line);
+        let raw = super::printable(line);
+        let read: ServerLine = text.parse().unwrap_or_else(|never| match never {});
+        if self.phase == Phase::Over || matches!(read, ServerLine::Blank | ServerLine::Notice(_)) {
+            return;
+        }
+        match read {
+            ServerLine::Start(_) => self.begin(at),
+            ServerLine::Rejected { by, .. } => {
+                let by = super::printable(by.as_bytes());
+                self.rule(Ruling::Rejected(format!("rejected by {by}")));
+            }
+            ServerLine::Played { text, time } => {
+                let word = text.split(',').next().unwrap_or_default();
+                self.played(word, time, raw, at);
+            }
+            ServerLine::Ending(reason) => {
+                self.words.reason(reason, raw);
+                match (reason, self.held.take()) {
+                    (Ending::IllegalMove, Some(held)) => self.words.foul(held.foul),
+                    (_, Some(held)) => self.tell(held.ruled),
+                    (_, None) => {}
+                }
+                if reason == Ending::Chudan {
+                    self.ended();
+                }
+            }
+            ServerLine::Result(result) => {
+                self.words.result(result, raw);
+                self.release();
+                self.ended();
+            }
+            // Comments and other fields behind the time are not known to all.
+            ServerLine::Text(text) if text.starts_with(['+', '-', '%']) => {
+                let mut fields = text.split(',');
+                let word = fields.next().unwrap_or_default().to_owned();
+                let time = fields.find_map(|field| field.strip_prefix('T')?.parse().ok());
+                self.played(&word, time, raw, at);
+            }
+            _ => {}
+        }
+    }
+
+    fn begin(&mut self, at: Instant) {
+        if self.phase == Phase::Agreed {
+            self.phase = Phase::Playing;
+            self.turn = at;
+            self.replies.push_back(Reply::Ready);
+        }
+    }
+
+    /// A move or a special word, with the time charged in units.
+    fn played(&mut self, word: &str, time: Option<u64>, raw: String, at: Instant) {
+        if self.phase != Phase::Playing || word.len() < 2 || word == self.last {
+            return;
+        }
+        self.release();
+        if word.starts_with('%') {
+            return self.words.special(word, raw);
+        }
+        let charged =
+            time.map(|units| self.place.count.unit.saturating_mul(u32::try_from(units).unwrap_or(u32::MAX)));
+        let color = if word.starts_with('+') { Color::Black } else { Color::White };
+        let turn = Color::from(self.position.turn());
+        let elapsed = self.measure(color, charged, at);
+        let mv = move_from_csa(&self.position, word);
+        let said = mv.map_or_else(|| Said::Unreadable(word.to_owned()), Said::Move);
+        let foul = match mv {
+            _ if color != turn => Some(Foul::OutOfTurn),
+            Some(mv) => foul(&self.position, mv),
+            None => Some(Foul::Unreadable),
+        };
+        word.clone_into(&mut self.last);
+        let ruled = RuledMove { color, said, raw, charged, elapsed, lag: self.margin.now() };
+        match (foul, mv) {
+            (None, Some(mv)) => {
+                self.turn = at;
+                self.apply(mv);
+                self.tell(ruled);
+            }
+            (foul, _) => {
+                let foul = foul.unwrap_or(Foul::Unreadable);
+                self.held = Some(Held { ruled, foul, until: at + AFTERTHOUGHT });
+            }
+        }
+    }
+
+    /// What the move took as seen from here; of ours, the way to the server is learned.
+    fn measure(&mut self, color: Color, charged: Option<Duration>, at: Instant) -> Duration {
+        let sent = self.submitted.take_if(|_| color == self.place.color);
+        let Some(sent) = sent else { return at.saturating_duration_since(self.turn) };
+        let own = sent.saturating_duration_since(self.turn);
+        let charged = self.place.count.measured(charged.unwrap_or_default());
+        self.margin.observe(Sample { own, echo: at.saturating_duration_since(sent), charged });
+        own
+    }
+
+    fn apply(&mut self, mv: Move) {
+        let piece = self.position.moved_piece_after_move(mv);
+        // The referee has ruled on it; only a start that cannot be read would make it fail.
+        let _legal = self.position.try_apply_move32(Move32::from_move_with_piece(mv, piece));
+    }
+
+    /// What was held back is told as it was: the server has gone on without a word about it.
+    fn release(&mut self) {
+        if let Some(held) = self.held.take() {
+            self.tell(held.ruled);
+        }
+    }
+
+    fn tell(&mut self, ruled: RuledMove) {
+        self.replies.push_back(Reply::Ruled(Ruling::Moved(ruled)));
+    }
+
+    fn ended(&mut self) {
+        let (outcome, words) = self.words.outcome();
+        self.rule(Ruling::Ended { outcome, words });
+    }
+
+    fn rule(&mut self, ruling: Ruling) {
+        self.phase = Phase::Over;
+        self.replies.push_back(Reply::Ruled(ruling));
+    }
+
+    /// Carries out an order of the game; what is to be sent goes into `out`.
+    pub fn obey(&mut self, order: Order, now: Instant, out: &mut Vec<u8>) {
+        let begun = out.len();
+        match order {
+            Order::NewGame { .. } if self.phase == Phase::Offered => {
+                self.phase = Phase::Agreed;
+                self.agreed = Some(now);
+                self.say_with_id("AGREE", out);
+            }
+            Order::Submit(answer) if self.phase == Phase::Playing => self.submit(&answer, now, out),
+            Order::Over(_) => {
+                if matches!(self.phase, Phase::Offered | Phase::Agreed) {
+                    self.say_with_id("REJECT", out);
+                }
+                self.phase = Phase::Over;
+                self.done = true;
+            }
+            _ => {}
+        }
+        for line in out[begun..].split(|b| *b == b'\n').filter(|line| !line.is_empty()) {
+            self.end.trace.sent(line);
+        }
+    }
+
+    fn say_with_id(&self, word: &str, out: &mut Vec<u8>) {
+        let _infallible = match &self.place.game_id {
+            Some(id) => writeln!(out, "{word} {id}"),
+            None => writeln!(out, "{word}"),
+        };
+    }
+
+    /// What leaves out of turn would wait at the server for the turn: who resigns then logs out, which is ruled at
+    /// once (shogi-server; the protocol's text does not say).
+    fn submit(&mut self, answer: &Answer, now: Instant, out: &mut Vec<u8>) {
+        let ours = Color::from(self.position.turn()) == self.place.color && self.submitted.is_none();
+        let line = match &answer.said {
+            Said::Resign if !ours => "LOGOUT".to_owned(),
+            Said::Resign => "%TORYO".to_owned(),
+            Said::Win => "%KACHI".to_owned(),
+            Said::Move(mv) => self.spell(*mv, answer),
+            Said::Unreadable(_) => return, // no game submits it
+        };
+        self.submitted = Some(now);
+        let _infallible = writeln!(out, "{line}");
+    }
+
+    fn spell(&self, mv: Move, answer: &Answer) -> String {
+        let mut line = move_to_csa(&self.position, mv).unwrap_or_default();
+        let thought = answer.thought.as_deref().filter(|_| self.place.comments);
+        let comment = thought.and_then(|thought| comment::text(&self.position, mv, thought));
+        if let Some(comment) = comment {
+            line.push(',');
+            line.push_str(&comment);
+        }
+        line
+    }
+}
+
+impl Count {
+    /// What the server is sure to have measured when it charged so much.
+    fn measured(&self, charged: Duration) -> Duration {
+        let added = if self.roundup { self.unit } else { Duration::ZERO };
+        if charged <= self.least { Duration::ZERO } else { charged.saturating_sub(added) }
+    }
+}
+
+impl fmt::Debug for CsaClient {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CsaClient")
+            .field("place", &self.place)
+            .field("phase", &self.phase)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+#[path = "csa_client_tests.rs"]
+mod tests;

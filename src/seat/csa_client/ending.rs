@@ -1,0 +1,95 @@
+//! What a server's last words mean.
+
+use notation::csa::wire::{Ending, GameResult};
+use referee::{AbortBy, Color, DrawBy, Foul, Outcome, WinBy};
+
+/// The words that may belong to the end of a game, as they are heard.
+#[derive(Debug)]
+pub struct Words {
+    us: Color,
+    heard: Vec<String>,
+    resigned: bool,
+    declared: bool,
+    foul: Option<Foul>,
+    reason: Option<Ending>,
+    result: Option<GameResult>,
+}
+
+/// Special words kept as evidence; no server says more of them.
+const KEPT: usize = 8;
+
+impl Words {
+    /// Nothing was heard yet; `us` is our side.
+    pub fn new(us: Color) -> Self {
+        Self { us, heard: vec![], resigned: false, declared: false, foul: None, reason: None, result: None }
+    }
+
+    /// `%TORYO`, `%KACHI` and the like.
+    pub fn special(&mut self, word: &str, raw: String) {
+        self.resigned |= word == "%TORYO";
+        self.declared |= word == "%KACHI";
+        self.keep(raw);
+    }
+
+    /// A reason.
+    pub fn reason(&mut self, reason: Ending, raw: String) {
+        self.reason = Some(reason);
+        self.keep(raw);
+    }
+
+    /// A result.
+    pub fn result(&mut self, result: GameResult, raw: String) {
+        self.result = Some(result);
+        self.keep(raw);
+    }
+
+    /// What was wrong with the move that the server calls illegal.
+    pub fn foul(&mut self, foul: Foul) {
+        self.foul = Some(foul);
+    }
+
+    fn keep(&mut self, raw: String) {
+        if self.heard.len() < KEPT {
+            self.heard.push(raw);
+        }
+    }
+
+    /// How the game ended, and the words it was told in.
+    pub fn outcome(&self) -> (Outcome, String) {
+        let outcome = match self.result {
+            Some(GameResult::Win) => Outcome::Win { winner: self.us, by: self.won_by() },
+            Some(GameResult::Lose) => Outcome::Win { winner: !self.us, by: self.won_by() },
+            Some(GameResult::Draw) => Outcome::Draw { by: self.drawn_by() },
+            Some(GameResult::Censored) => Outcome::Draw { by: DrawBy::MaxMoves },
+            None => Outcome::Aborted { by: AbortBy::Server },
+        };
+        (outcome, self.heard.join(" "))
+    }
+
+    /// A reason that fits no winner is the server's own business; its words are kept.
+    fn won_by(&self) -> WinBy {
+        match self.reason {
+            Some(Ending::Resign) => WinBy::Resignation,
+            Some(Ending::TimeUp) => WinBy::Time,
+            Some(Ending::IllegalMove) if self.declared => WinBy::IllegalDeclaration,
+            // Floodgate's server does not tell the move that was illegal.
+            Some(Ending::IllegalMove) => WinBy::IllegalMove(self.foul.unwrap_or(Foul::Unreadable)),
+            Some(Ending::Jishogi) => WinBy::Declaration,
+            Some(Ending::OuteSennichite) => WinBy::PerpetualCheck,
+            None if self.resigned => WinBy::Resignation,
+            None if self.declared => WinBy::Declaration,
+            Some(Ending::IllegalAction | Ending::Sennichite | Ending::MaxMoves | Ending::Chudan) | None => {
+                WinBy::Adjudication
+            }
+        }
+    }
+
+    fn drawn_by(&self) -> DrawBy {
+        match self.reason {
+            Some(Ending::Sennichite) => DrawBy::Sennichite,
+            Some(Ending::Jishogi) => DrawBy::Impasse,
+            Some(Ending::MaxMoves) => DrawBy::MaxMoves,
+            _ => DrawBy::Adjudication,
+        }
+    }
+}

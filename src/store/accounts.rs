@@ -1,0 +1,61 @@
+//! Who may log in to a league that has accounts. What is stored of a password is for its checker alone to read.
+
+use super::{Store, StoreError, now};
+use rusqlite::OptionalExtension;
+
+/// A player who may log in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Account {
+    /// The name.
+    pub name: String,
+    /// When it was made, in ms since 1970-01-01 UTC.
+    pub created_at: i64,
+}
+
+impl Store {
+    /// Makes an account, or gives the one of that name another password; whether it is new.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn set_account(&self, name: &str, hash: &str) -> Result<bool, StoreError> {
+        self.database.write(|conn| {
+            let known = "SELECT EXISTS (SELECT 1 FROM accounts WHERE name = ?)";
+            let known: bool = conn.query_row(known, [name], |row| row.get(0))?;
+            let sql = "INSERT INTO accounts VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET hash = excluded.hash";
+            conn.execute(sql, (name, hash, now()))?;
+            Ok(!known)
+        })
+    }
+
+    /// Ends an account; whether there was one.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn remove_account(&self, name: &str) -> Result<bool, StoreError> {
+        self.database.write(|conn| Ok(conn.execute("DELETE FROM accounts WHERE name = ?", [name])? > 0))
+    }
+
+    /// Every account, by name.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn accounts(&self) -> Result<Vec<Account>, StoreError> {
+        self.database.check(|conn| {
+            let mut accounts = conn.prepare("SELECT name, created_at FROM accounts ORDER BY name")?;
+            let account =
+                |row: &rusqlite::Row<'_>| Ok(Account { name: row.get(0)?, created_at: row.get(1)? });
+            accounts.query_map([], account)?.collect()
+        })
+    }
+
+    /// The hash of an account's password.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn account_hash(&self, name: &str) -> Result<Option<String>, StoreError> {
+        self.database.check(|conn| {
+            let mut hash = conn.prepare_cached("SELECT hash FROM accounts WHERE name = ?")?;
+            hash.query_row([name], |row| row.get(0)).optional()
+        })
+    }
+}

@@ -1,0 +1,44 @@
+//! Ratings of a league.
+
+use super::{EventId, Store, StoreError, row::int};
+use referee::event::PlayerId;
+use rusqlite::params;
+
+/// A player's rating, as it was last estimated.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RatingRow {
+    /// Who.
+    pub player: PlayerId,
+    /// The rating in Elo.
+    pub rate: f64,
+    /// Half its 95 % interval, where the method tells it.
+    pub error: Option<f64>,
+    /// Games it is estimated from.
+    pub games: u64,
+    /// When the last of them ended, in ms since 1970-01-01 UTC.
+    pub at: i64,
+}
+
+impl Store {
+    /// Replaces the ratings of an event.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn set_ratings(&self, event: EventId, rows: &[RatingRow]) -> Result<(), StoreError> {
+        self.database().write(|conn| {
+            conn.execute("DELETE FROM ratings WHERE event = ?", [event.0])?;
+            let mut insert = conn.prepare_cached("INSERT INTO ratings VALUES (?, ?, ?, ?, ?, ?)")?;
+            for row in rows {
+                insert.execute(params![
+                    event.0,
+                    row.player.0,
+                    row.rate,
+                    row.error,
+                    int(row.games),
+                    row.at
+                ])?;
+            }
+            Ok(())
+        })
+    }
+}

@@ -1,0 +1,122 @@
+//! Who may log in, and as whom.
+
+use super::client::{Client, Host};
+use renmei::{
+    league::{
+        config::{Login, ServeConfig},
+        password,
+    },
+    store::Store,
+};
+use std::{
+    io::Write,
+    process::{Command, Output, Stdio},
+};
+
+fn with_accounts(names: &[(&str, &str)]) -> Host {
+    let config = ServeConfig { login: Login::Accounts, ..ServeConfig::default() };
+    Host::prepared(config, |path| {
+        let store = Store::open(path).unwrap();
+        for (name, word) in names {
+            store.set_account(name, &password::hash(word).unwrap()).unwrap();
+        }
+    })
+}
+
+fn says(host: &Host, line: &str) -> Client {
+    let mut client = host.connect();
+    client.say(line);
+    client
+}
+
+#[test]
+fn with_accounts_what_follows_the_games_name_is_the_password() {
+    let host = with_accounts(&[("sente", "geheim,1"), ("gote", "riddle")]);
+    let mut black = says(&host, "LOGIN sente t-600-10-B,geheim,1");
+    black.hears(&["LOGIN:sente OK"]);
+    let mut white = says(&host, "LOGIN gote riddle x1");
+    white.hears(&["LOGIN:gote OK", "##[LOGIN] +OK x1"]);
+    white.say("%%WHO");
+    white.hears(&["##[WHO] sente CSA game_waiting t-600-10 +", "##[WHO] gote x1 connected", "##[WHO] +OK"]);
+    white.say("%%GAME t-600-10 -");
+    black.until("END Game_Summary");
+}
+
+#[test]
+fn nobody_comes_in_without_the_password_and_nothing_tells_which_names_are_known() {
+    let host = with_accounts(&[("sente", "geheim")]);
+    for wrong in
+        ["sente t-600-10,wrong", "sente t-600-10", "sente geheim2 x1", "nobody t-600-10,geheim", "sente x x1"]
+    {
+        let mut stranger = says(&host, &format!("LOGIN {wrong}"));
+        stranger.hears(&["LOGIN:incorrect"]);
+        stranger.say("LOGIN sente t-600-10,geheim");
+        stranger.hears(&["LOGIN:sente OK"]);
+    }
+    let mut guesser = host.connect();
+    for guess in 0..5 {
+        guesser.say(&format!("LOGIN sente t-600-10,{guess}"));
+        guesser.hears(&["LOGIN:incorrect"]);
+    }
+    assert_eq!(guesser.line(), None, "five guesses and out");
+}
+
+#[test]
+fn lines_said_before_the_password_was_checked_are_heard_after_it() {
+    let host = with_accounts(&[("a", "p")]);
+    let mut player = host.connect();
+    player.bytes(b"LOGIN a p x1\n%%GETBUOYCOUNT x\n%%VERS");
+    player.say("ION");
+    player.hears(&["LOGIN:a OK", "##[LOGIN] +OK x1", "##[GETBUOYCOUNT] -1", "##[GETBUOYCOUNT] +OK"]);
+    assert!(player.line().unwrap().starts_with("##[VERSION] Renmei"));
+}
+
+#[test]
+fn only_who_is_invited_comes_in_and_with_the_trip_if_one_is_asked() {
+    let trip = password::hash("trip").unwrap();
+    let invited = vec!["free".to_owned(), format!("bound:{trip}")];
+    let host = Host::start(ServeConfig { login: Login::Invitation, invited, ..ServeConfig::default() });
+    says(&host, "LOGIN free t-600-10").hears(&["LOGIN:free OK"]);
+    says(&host, "LOGIN bound t-600-10,trip").hears(&["LOGIN:bound OK"]);
+    says(&host, "LOGIN bound t-600-10,trap").hears(&["LOGIN:incorrect"]);
+    says(&host, "LOGIN other t-600-10,trip").hears(&["LOGIN:incorrect"]);
+}
+
+fn account(args: &[&str], typed: &str) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_renmei"))
+        .arg("account")
+        .args(args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let _refused_unread = child.stdin.take().unwrap().write_all(typed.as_bytes());
+    child.wait_with_output().unwrap()
+}
+
+#[test]
+fn accounts_are_made_listed_and_ended_from_the_command_line() {
+    let dir = tempfile::tempdir().unwrap();
+    let db = dir.path().join("league.db");
+    let db = db.to_str().unwrap();
+    let text = |output: Output| String::from_utf8(output.stdout).unwrap();
+    assert_eq!(text(account(&["add", "gps", "--db", db], "word\n")), "gps has an account now\n");
+    assert_eq!(text(account(&["add", "gps", "--db", db], "other\n")), "gps has another password now\n");
+    let store = Store::read(db).unwrap();
+    let hash = store.account_hash("gps").unwrap().unwrap();
+    assert!(password::fits("other", &hash) && !password::fits("word", &hash));
+    assert!(text(account(&["list", "--db", db], "")).starts_with("gps  "));
+    for (wrong, typed) in
+        [("../gps", "word\n"), ("\u{1b}[2J", "word\n"), ("gps", "\n"), ("gps", "two words\n")]
+    {
+        let refused = account(&["add", wrong, "--db", db], typed);
+        assert_eq!(refused.status.code(), Some(2), "{wrong:?} {typed:?}");
+        assert!(!refused.stderr.contains(&0x1b));
+    }
+    assert_eq!(text(account(&["remove", "gps", "--db", db], "")), "gps has no account any more\n");
+    assert_eq!(account(&["remove", "gps", "--db", db], "").status.code(), Some(1));
+    let line = text(account(&["invite", "gps"], "trip\n"));
+    let hash = line.trim().trim_matches('"').strip_prefix("gps:").unwrap();
+    assert!(password::fits("trip", hash));
+}

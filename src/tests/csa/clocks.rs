@@ -1,0 +1,46 @@
+//! Clocks that are not floodgate's, over the wire.
+
+use super::{client::Host, game};
+use renmei::league::{
+    clocks::{Counted, PlayerTime},
+    config::ServeConfig,
+};
+
+#[test]
+fn a_player_with_less_time_is_told_so_and_its_flag_falls_first() {
+    let own = PlayerTime { player: "gote".to_owned(), total: 1, byoyomi: 0, increment: 0 };
+    let host = Host::start(ServeConfig { time: vec![own], ..ServeConfig::default() });
+    let (mut black, mut white) = game(&host, "t-600-10");
+    let mut watcher = host.connect();
+    watcher.say("LOGIN watcher x x1");
+    watcher.say("%%LIST");
+    watcher.hears(&["LOGIN:watcher OK", "##[LOGIN] +OK x1"]);
+    let listed = watcher.line().unwrap();
+    watcher.say(&format!("%%SHOW {}", listed.strip_prefix("##[LIST] ").unwrap()));
+    watcher.until("##[SHOW] BEGIN Time+");
+    watcher.hears(&["##[SHOW] Time_Unit:1sec", "##[SHOW] Total_Time:600"]);
+    watcher.until("##[SHOW] BEGIN Time-");
+    watcher.hears(&["##[SHOW] Time_Unit:1sec", "##[SHOW] Total_Time:1"]);
+    watcher.until("##[SHOW] Remaining_Time+:600");
+    watcher.hears(&["##[SHOW] Remaining_Time-:1"]);
+    black.say("+7776FU");
+    black.hears(&["+7776FU,T0", "#TIME_UP", "#WIN"]);
+    white.hears(&["+7776FU,T0", "#TIME_UP", "#LOSE"]);
+}
+
+#[test]
+fn a_league_that_counts_milliseconds_says_so_and_charges_them() {
+    let mut host = Host::start(ServeConfig { time_unit: Counted::Msec, ..ServeConfig::default() });
+    let (mut black, mut white) = game(&host, "t-600-10");
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    black.say("+7776FU");
+    let told = white.line().unwrap();
+    assert_eq!(black.line().as_ref(), Some(&told));
+    let charged: i64 = told.strip_prefix("+7776FU,T").unwrap().parse().unwrap();
+    white.say("%TORYO");
+    white.until("#LOSE");
+    let query = "SELECT charged_ms, left_ms FROM moves";
+    let stored: (i64, i64) = host.end().query_row(query, [], |row| row.try_into()).unwrap();
+    assert_eq!(stored, (charged, 600_000 - charged));
+    assert!(charged >= 20, "{charged}");
+}

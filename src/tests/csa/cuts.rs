@@ -1,0 +1,150 @@
+//! A line that is cut by a reset at every stage of the protocol, without a grace time: what the other player hears, what
+//! the database says, and that the league goes on.
+
+use super::client::{Client, Host};
+use renmei::league::config::ServeConfig;
+
+fn host() -> Host {
+    Host::start(ServeConfig { grace: Some(0), ..ServeConfig::default() })
+}
+
+fn enter(host: &Host) -> [Client; 2] {
+    let black = host.connect().login("sente", "t-600-10-B,t");
+    [black, host.connect().login("gote", "t-600-10-W,t")]
+}
+
+fn agree(players: &mut [Client]) {
+    for player in players {
+        player.until("END Game_Summary");
+        player.say("AGREE");
+    }
+}
+
+fn started(host: &Host) -> [Client; 2] {
+    let mut players = enter(host);
+    agree(&mut players);
+    for player in &mut players {
+        assert!(player.line().unwrap().starts_with("START:"));
+    }
+    players
+}
+
+/// The league plays on: a whole game; then its database has these endings before that one.
+fn goes_on(mut host: Host, endings: &[(&str, &str)]) {
+    let [mut black, mut white] = started(&host);
+    black.say("%TORYO");
+    black.until("#LOSE");
+    white.until("#WIN");
+    let database = host.end();
+    let mut rows = database.prepare("SELECT result, cause FROM games ORDER BY number").unwrap();
+    let found: Vec<(String, String)> =
+        rows.query_map([], |row| row.try_into()).unwrap().map(Result::unwrap).collect();
+    let mut told: Vec<_> =
+        endings.iter().map(|(result, cause)| ((*result).to_owned(), (*cause).to_owned())).collect();
+    told.push(("white".to_owned(), "resignation".to_owned()));
+    assert_eq!(found, told);
+}
+
+#[test]
+fn cut_before_the_login_and_in_the_middle_of_it() {
+    let host = host();
+    host.connect().cut();
+    let mut half = host.connect();
+    half.bytes(b"LOGIN sente t-600-");
+    half.cut();
+    goes_on(host, &[]);
+}
+
+#[test]
+fn cut_while_waiting_for_an_opponent() {
+    let host = host();
+    host.connect().login("ghost", "t-600-10-B,t").cut();
+    let mut white = host.connect().login("gote", "t-600-10-W,t");
+    white.say("\n");
+    white.hears(&[""]);
+    assert!(white.drain().len() <= 1, "nobody is there to be met");
+    white.cut();
+    goes_on(host, &[]);
+}
+
+#[test]
+fn cut_after_the_summary() {
+    let host = host();
+    let [mut black, mut white] = enter(&host);
+    black.until("END Game_Summary");
+    black.cut();
+    white.until("END Game_Summary");
+    assert!(white.line().unwrap().ends_with(" by sente"));
+    goes_on(host, &[("aborted", "not-started")]);
+}
+
+#[test]
+fn cut_after_ones_own_agreement_and_after_the_opponents() {
+    for who in [0, 1] {
+        let host = host();
+        let mut players = enter(&host);
+        players[0].until("END Game_Summary");
+        players[1].until("END Game_Summary");
+        players[0].say("AGREE");
+        let [black, white] = players;
+        let (cut, mut stays) = if who == 0 { (black, white) } else { (white, black) };
+        cut.cut();
+        assert!(stays.line().unwrap().ends_with(["sente", "gote"][who]));
+        goes_on(host, &[("aborted", "not-started")]);
+    }
+}
+
+#[test]
+fn cut_as_soon_as_both_have_agreed() {
+    for who in [0, 1] {
+        let host = host();
+        let mut players = enter(&host);
+        agree(&mut players);
+        let [black, white] = players;
+        let (cut, mut stays) = if who == 0 { (black, white) } else { (white, black) };
+        assert!(stays.line().unwrap().starts_with("START:"));
+        cut.cut();
+        stays.hears(&["%TORYO", "#RESIGN", "#WIN"]);
+        goes_on(host, &[([("white"), ("black")][who], "disconnection")]);
+    }
+}
+
+#[test]
+fn cut_in_ones_own_turn_and_in_the_opponents() {
+    for who in [0, 1] {
+        let host = host();
+        let mut players = started(&host);
+        players[0].say("+7776FU");
+        players[0].hears(&["+7776FU,T0"]);
+        players[1].hears(&["+7776FU,T0"]);
+        let [black, white] = players;
+        let (cut, mut stays) = if who == 0 { (black, white) } else { (white, black) };
+        cut.cut();
+        stays.hears(&["%TORYO", "#RESIGN", "#WIN"]);
+        assert_eq!(stays.line(), None);
+        goes_on(host, &[(["white", "black"][who], "disconnection")]);
+    }
+}
+
+#[test]
+fn cut_with_a_move_under_way_the_move_stands_if_it_came() {
+    let host = host();
+    let [mut black, mut white] = started(&host);
+    black.say("+7776FU");
+    white.hears(&["+7776FU,T0"]);
+    black.cut();
+    white.hears(&["%TORYO", "#RESIGN", "#WIN"]);
+    goes_on(host, &[("white", "disconnection")]);
+}
+
+#[test]
+fn cut_after_the_end() {
+    let host = host();
+    let [mut black, mut white] = started(&host);
+    black.say("%TORYO");
+    black.until("#LOSE");
+    black.cut();
+    white.hears(&["%TORYO,T0", "#RESIGN", "#WIN"]);
+    white.cut();
+    goes_on(host, &[("white", "resignation")]);
+}

@@ -1,0 +1,181 @@
+//! A running game is held for a player whose line drops, and offered again when it comes back.
+
+use super::client::{Client, Host};
+use renmei::{league::config::ServeConfig, seat::csa_host::Compat};
+
+fn host(grace: u64) -> Host {
+    Host::start(ServeConfig { grace: Some(grace), ..ServeConfig::default() })
+}
+
+/// A game in which black has opened, `sente` in CSA mode and `gote` in the extended mode; with its id.
+fn game(host: &Host, name: &str) -> (Client, Client, String) {
+    let mut white = host.connect().login_x1("gote", "riddle");
+    white.say(&format!("%%GAME {name} -"));
+    let mut black = host.connect().login("sente", &format!("{name}-B,trip"));
+    let mut id = String::new();
+    for player in [&mut black, &mut white] {
+        player.until("END Game_Summary");
+        player.say("AGREE");
+    }
+    for player in [&mut black, &mut white] {
+        id = player.line().unwrap().strip_prefix("START:").unwrap().to_owned();
+    }
+    black.say("+7776FU");
+    for player in [&mut black, &mut white] {
+        player.hears(&["+7776FU,T0"]);
+    }
+    (black, white, id)
+}
+
+/// What stands in the next summary between its position and its end.
+fn moves_listed(player: &mut Client, color: char) -> Vec<String> {
+    player.until(&format!("Your_Turn:{color}"));
+    player.until("To_Move:+");
+    player.until("+");
+    let mut moves = vec![];
+    loop {
+        match player.line().unwrap() {
+            end if end == "END Position" => break,
+            mv => moves.push(mv),
+        }
+    }
+    player.hears(&["END Game_Summary"]);
+    moves
+}
+
+fn back(host: &Host) -> Client {
+    host.connect().login("sente", "any-1-1,trip")
+}
+
+#[test]
+fn a_dropped_player_comes_back_in_the_opponents_turn_and_the_game_goes_on() {
+    let mut host = host(60);
+    let (black, mut white, id) = game(&host, "t-600-10");
+    black.cut();
+    let mut black = back(&host);
+    assert_eq!(moves_listed(&mut black, '+'), ["+7776FU,T0"]);
+    white.say("-3334FU");
+    white.hears(&["-3334FU,T0"]);
+    black.say("AGREE");
+    black.hears(&[&format!("START:{id}"), "-3334FU,T0"]);
+    black.say("+2726FU");
+    white.hears(&["+2726FU,T0"]);
+    black.hears(&["+2726FU,T0"]);
+    white.say("%TORYO");
+    black.hears(&["%TORYO,T0", "#RESIGN", "#WIN"]);
+    assert_eq!(black.line(), None);
+    let sql = "SELECT black, plies, cause, (SELECT count(*) FROM games) FROM game_list";
+    let stored: (String, u32, String, u32) = host.end().query_row(sql, [], |row| row.try_into()).unwrap();
+    assert!(stored.0.starts_with("sente+"));
+    assert_eq!((stored.1, stored.2.as_str(), stored.3), (3, "resignation", 1));
+}
+
+#[test]
+fn a_dropped_player_comes_back_in_its_own_turn_as_often_as_need_be() {
+    let host = host(60);
+    let (mut black, white, id) = game(&host, "t-600-10");
+    white.cut();
+    for _ in 0..2 {
+        let mut white = host.connect().login_x1("gote", "riddle");
+        assert_eq!(moves_listed(&mut white, '-'), ["+7776FU,T0"]);
+        white.cut();
+    }
+    let mut white = host.connect().login_x1("gote", "riddle");
+    moves_listed(&mut white, '-');
+    white.say("-3334FU");
+    assert!(
+        white.line().unwrap().starts_with("##[ERROR] you are in game status"),
+        "first it agrees to go on"
+    );
+    white.say("AGREE");
+    white.hears(&[&format!("START:{id}")]);
+    white.say("-3334FU");
+    assert!(black.line().unwrap().starts_with("-3334FU,T"));
+    assert!(white.line().unwrap().starts_with("-3334FU,T"));
+    black.say("%TORYO");
+    white.until("#WIN");
+    white.say("%%WHO");
+    white.until("##[WHO] gote+0c5d88f7783c9dbf219ba881c5bf0055 x1 connected");
+}
+
+#[test]
+fn a_new_line_takes_the_game_over_from_one_that_seems_to_be_there() {
+    let host = host(60);
+    let (mut old, mut white, id) = game(&host, "t-600-10");
+    let mut black = back(&host);
+    assert!(old.is_let_go());
+    moves_listed(&mut black, '+');
+    black.say("AGREE");
+    black.hears(&[&format!("START:{id}")]);
+    white.say("%TORYO");
+    black.hears(&["%TORYO,T0", "#RESIGN", "#WIN"]);
+}
+
+#[test]
+fn nobody_else_can_come_for_a_game_that_is_held() {
+    let host = host(60);
+    let (black, mut white, _) = game(&host, "t-600-10");
+    black.cut();
+    for thief in ["sente t-600-10-B,trap", "sente t-600-10", "sente trap x1", "sente t-600-10-B,trip,"] {
+        let mut stranger = host.connect();
+        stranger.say(&format!("LOGIN {thief}"));
+        stranger.hears(&["LOGIN:incorrect"]);
+        assert!(stranger.is_let_go());
+    }
+    white.say("%TORYO");
+    white.hears(&["%TORYO,T0", "#RESIGN", "#LOSE"]);
+}
+
+#[test]
+fn who_does_not_come_back_in_time_loses() {
+    let mut host = host(1);
+    let (black, mut white, _) = game(&host, "t-600-10");
+    black.cut();
+    white.hears(&["%TORYO", "#RESIGN", "#WIN"]);
+    host.connect().login("sente", "t-600-10,trip");
+    let evidence: String = host.end().query_row("SELECT evidence FROM games", [], |row| row.get(0)).unwrap();
+    assert!(evidence.contains("nobody came back"), "{evidence}");
+}
+
+#[test]
+fn the_clock_of_a_dropped_player_runs_on() {
+    let host = host(60);
+    let (mut black, white, _) = game(&host, "t-1-0");
+    white.cut();
+    black.hears(&["#TIME_UP", "#WIN"]);
+}
+
+#[test]
+fn a_logout_a_missing_trip_and_shogi_servers_habit_lose_at_once() {
+    let host = host(60);
+    let (mut black, mut white, _) = game(&host, "t-600-10");
+    black.say("LOGOUT");
+    white.hears(&["%TORYO", "#RESIGN", "#WIN"]);
+    let mut black = host.connect().login("nobody", "u-600-10-B");
+    white.say("%%GAME u-600-10 -");
+    for player in [&mut black, &mut white] {
+        player.until("END Game_Summary");
+        player.say("AGREE");
+    }
+    for player in [&mut black, &mut white] {
+        assert!(player.line().unwrap().starts_with("START:"));
+    }
+    black.cut();
+    white.hears(&["%TORYO", "#RESIGN", "#WIN"]);
+    let host = Host::start(ServeConfig { compat: Compat::ShogiServer, ..ServeConfig::default() });
+    let (black, mut white, _) = game(&host, "t-600-10");
+    black.cut();
+    white.hears(&["%TORYO", "#RESIGN", "#WIN"]);
+}
+
+#[test]
+fn a_player_that_comes_back_and_rejects_the_game_has_lost_it() {
+    let host = host(60);
+    let (black, mut white, id) = game(&host, "t-600-10");
+    black.cut();
+    let mut black = back(&host);
+    black.until("END Game_Summary");
+    black.say("REJECT");
+    white.hears(&["%TORYO", "#RESIGN", "#WIN"]);
+    black.hears(&[&format!("START:{id}"), "%TORYO", "#RESIGN", "#LOSE"]);
+}

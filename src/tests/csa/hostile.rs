@@ -1,0 +1,380 @@
+//! Strangers who want to hurt the league, or one of its players, while others play on it.
+
+use super::{
+    client::{Client, Host},
+    duel::{Duel, Seeded},
+};
+use renmei::{
+    league::{
+        config::{Login, ServeConfig},
+        password,
+    },
+    store::Store,
+};
+
+/// Lines that the fuzzer sends from each of the three places.
+const LINES: [usize; 3] = [3400, 3300, 3300];
+/// Lines of one connection.
+const BLOCK: usize = 66;
+
+fn config() -> ServeConfig {
+    let mut config = ServeConfig { max_moves: 0, grace: Some(0), ..ServeConfig::default() };
+    config.limits.lines_per_second = 100_000;
+    config.limits.login_attempts = 1000;
+    config.limits.connections_per_address = 2000;
+    config
+}
+
+/// A league with accounts; everybody's password is `word`.
+fn with_accounts(config: ServeConfig, names: &[&str]) -> Host {
+    Host::prepared(ServeConfig { login: Login::Accounts, ..config }, |path| {
+        let (store, hash) = (Store::open(path).unwrap(), password::hash("word").unwrap());
+        names.iter().for_each(|name| assert!(store.set_account(name, &hash).unwrap()));
+    })
+}
+
+/// What the database says of the game numbered 1.
+fn first_game(host: &mut Host) -> (u32, u32, String) {
+    let sql =
+        "SELECT plies, (SELECT count(*) FROM moves WHERE game = g.id), cause FROM games g WHERE number = 1";
+    host.end().query_row(sql, [], |row| row.try_into()).unwrap()
+}
+
+fn resigned_after(plies: u32) -> (u32, u32, String) {
+    (plies, plies, "resignation".to_owned())
+}
+
+#[test]
+fn ten_thousand_hostile_lines_cost_a_game_nothing_and_let_nobody_in() {
+    let mut host = with_accounts(config(), &["sente", "gote", "inside", "left", "right"]);
+    let duel = Duel::begin(&host, ["word", "word"]);
+    let mut fuzzer = Fuzzer(Seeded(20_261_121));
+    let answers = before_login(&host, &mut fuzzer);
+    assert!(!contains(&answers, b" OK\n"), "somebody came in");
+    after_login(&host, &mut fuzzer);
+    in_games(&host, &mut fuzzer);
+    let plies = duel.end("10,000 hostile lines");
+    assert_eq!(first_game(&mut host), resigned_after(plies));
+}
+
+fn before_login(host: &Host, fuzzer: &mut Fuzzer) -> Vec<u8> {
+    let mut answers = vec![];
+    for _ in 0..LINES[0].div_ceil(BLOCK) {
+        let mut stranger = host.connect();
+        stranger.bytes(&fuzzer.block());
+        answers.extend(stranger.hang_up());
+    }
+    answers
+}
+
+fn after_login(host: &Host, fuzzer: &mut Fuzzer) {
+    for _ in 0..LINES[1].div_ceil(BLOCK) {
+        let mut player = host.connect().login_x1("inside", "word");
+        player.bytes(&fuzzer.block());
+        player.bytes(b"\n%%GAME\n%%VERSION\nLOGOUT\n");
+        assert!(player.is_let_go());
+    }
+}
+
+/// Two players in a game of their own; the first lines are none that could end it.
+fn in_games(host: &Host, fuzzer: &mut Fuzzer) {
+    for _ in 0..LINES[2].div_ceil(BLOCK) {
+        let mut players = [("left", "+"), ("right", "-")].map(|(name, color)| {
+            let mut player = host.connect().login_x1(name, "word");
+            player.say(&format!("%%GAME fuzz-600-0 {color}"));
+            player
+        });
+        for player in &mut players {
+            player.until("END Game_Summary");
+            player.say("AGREE");
+        }
+        for player in &mut players {
+            while !player.line().unwrap().starts_with("START:") {}
+        }
+        let [left, right] = &mut players;
+        for _ in 0..BLOCK / 2 {
+            left.bytes(&fuzzer.line(|line| !line.starts_with(b"LOGOUT") && !b"+-%".contains(&line[0])));
+            right.bytes(&fuzzer.line(|_| true));
+        }
+        left.say("\nLOGOUT");
+        assert!(left.is_let_go());
+        right.say("\nLOGOUT");
+        assert!(right.is_let_go());
+    }
+}
+
+#[test]
+fn a_third_client_can_watch_a_game_and_do_nothing_to_it() {
+    let mut host = Host::start(ServeConfig { grace: Some(0), ..ServeConfig::default() });
+    let mut black = host.connect().login("sente", "t-600-10-B,t");
+    let mut third = host.connect().login_x1("third", "secret");
+    let mut waiting = host.connect().login("fourth", "other-600-10,t");
+    let mut white = host.connect().login("gote", "t-600-10-W,t");
+    let id = loop {
+        if let Some(id) = black.line().unwrap().strip_prefix("Game_ID:") {
+            break id.to_owned();
+        }
+    };
+    let meddle = |third: &mut Client, waiting: &mut Client| {
+        for line in [
+            "AGREE",
+            &format!("AGREE {id}"),
+            &format!("REJECT {id}"),
+            "+7776FU",
+            "-3334FU",
+            "%TORYO",
+            "%KACHI",
+            "%CHUDAN",
+        ] {
+            third.say(line);
+            assert!(third.line().unwrap().starts_with("##[ERROR] you are in connected status."), "{line}");
+            waiting.say(line);
+            assert!(
+                waiting.line().unwrap().starts_with("##[ERROR] you are in game_waiting status."),
+                "{line}"
+            );
+        }
+    };
+    meddle(&mut third, &mut waiting);
+    for player in [&mut black, &mut white] {
+        player.say("AGREE");
+    }
+    for player in [&mut black, &mut white] {
+        player.until(&format!("START:{id}"));
+    }
+    meddle(&mut third, &mut waiting);
+    for name in ["sente x", "sente t-600-10-B,other", "sente t-600-10-B"] {
+        let mut double = host.connect();
+        double.say(&format!("LOGIN {name}"));
+        double.hears(&["LOGIN:incorrect"]);
+        assert!(double.is_let_go());
+    }
+    third.say(&format!("%%MONITOR2ON {id}"));
+    third.until(&format!("##[MONITOR2][{id}] +OK"));
+    white.say("-3334FU"); // out of turn: it waits for the turn
+    black.say("+7776FU");
+    black.hears(&["+7776FU,T0", "-3334FU,T0"]);
+    white.hears(&["+7776FU,T0", "-3334FU,T0"]);
+    third.until(&format!("##[MONITOR2][{id}] -3334FU"));
+    black.say("%TORYO");
+    white.hears(&["%TORYO,T0", "#RESIGN", "#WIN"]);
+    assert_eq!(first_game(&mut host), resigned_after(2));
+}
+
+#[test]
+fn no_name_or_comment_reaches_a_terminal_a_record_or_the_database_as_it_was_sent() {
+    let mut host = Host::start(ServeConfig { grace: Some(0), ..ServeConfig::default() });
+    let long = "x".repeat(33);
+    for name in ["../../etc/passwd", "a/b", "\u{1b}[2J", "a\0b", "角", ".hidden", "a\u{202e}b", &long] {
+        let mut stranger = host.connect();
+        stranger.say(&format!("LOGIN {name} t-600-10,t"));
+        stranger.hears(&["LOGIN:incorrect"]);
+    }
+    let mut watcher = host.connect().login_x1("watcher", "x");
+    let mut black = host.connect().login("sente", "t-600-10-B,t");
+    let mut white = host.connect().login("gote", "t-600-10-W,t");
+    for player in [&mut black, &mut white] {
+        player.until("END Game_Summary");
+        player.say("AGREE");
+    }
+    for player in [&mut black, &mut white] {
+        assert!(player.line().unwrap().starts_with("START:"));
+    }
+    black.bytes(b"+7776FU,'* 30 -3334FU \x1b[2J\x07\xff ../../x\n");
+    black.hears(&["+7776FU,T0"]);
+    white.hears(&["+7776FU,T0"]);
+    for line in [
+        "%%CHAT \u{1b}]0;owned\u{7}",
+        "%%SETBUOY ../x\u{1b}[1m-1-1 +7776FU",
+        "%%GAME \u{1b}[2J +",
+        "\u{1b}c",
+        "%%MONITORON ../\u{1b}c",
+    ] {
+        watcher.say(line);
+    }
+    let heard = watcher.drain();
+    assert!(
+        heard.starts_with(b"##[CHAT][watcher] ") && heard.iter().all(|b| matches!(b, b'\n' | 0x20..0x7f))
+    );
+    white.bytes(b"-33\x1b[31m\xfe,'* 1\n");
+    black.hears(&["#ILLEGAL_MOVE", "#WIN"]);
+    let database = host.end();
+    let texts: (String, String) = database
+        .query_row("SELECT pv, evidence FROM moves JOIN games ON games.id = game", [], |row| row.try_into())
+        .unwrap();
+    for text in [texts.0, texts.1] {
+        assert!(text.contains("\\u{1b}[") && text.chars().all(|c| c == '\n' || !c.is_control()), "{text:?}");
+    }
+}
+
+#[test]
+fn slow_senders_are_let_go_and_hold_up_nobody() {
+    let mut limited = config();
+    limited.limits.login_seconds = 2;
+    let mut host = Host::start(limited);
+    let duel = Duel::begin(&host, ["t", "t"]);
+    let mut slow: Vec<_> = (0..50).map(|_| host.connect()).collect();
+    for byte in b"LOGIN slow t-600-10,xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx" {
+        slow.iter_mut().for_each(|client| client.bytes(&[*byte]));
+        std::thread::sleep(std::time::Duration::from_millis(30));
+    }
+    assert!(slow.iter_mut().all(Client::is_let_go));
+    let plies = duel.end("50 slow senders");
+    assert_eq!(first_game(&mut host), resigned_after(plies));
+}
+
+#[test]
+fn five_hundred_connections_that_say_nothing_hold_up_nobody_and_are_let_go() {
+    let mut limited = config();
+    limited.limits.login_seconds = 3;
+    let mut host = Host::start(limited);
+    let duel = Duel::begin(&host, ["t", "t"]);
+    let mut silent: Vec<_> = (0..250).map(|_| host.connect()).collect();
+    for n in 0..250 {
+        let mut vanished = host.connect();
+        vanished.bytes(b"LOGIN van");
+        if n % 2 == 0 {
+            vanished.cut()
+        }
+    }
+    let mut visitor = host.connect().login_x1("visitor", "v");
+    visitor.say("%%LIST");
+    assert!(visitor.line().unwrap().starts_with("##[LIST] league+duel-600-10+sente+gote+"));
+    assert!(silent.iter_mut().all(Client::is_let_go));
+    let plies = duel.end("500 half-open connections");
+    assert_eq!(first_game(&mut host), resigned_after(plies));
+}
+
+#[test]
+fn connections_beyond_the_limit_of_an_address_are_not_let_in() {
+    let mut limited = config();
+    limited.limits.connections_per_address = 3;
+    let host = Host::start(limited);
+    let mut inside: Vec<_> = (0..3).map(|n| host.connect().login_x1(&format!("p{n}"), "x")).collect();
+    assert!(host.connect().is_let_go());
+    inside.pop().unwrap().say("LOGOUT");
+    let came_in = (0..500).any(|_| {
+        let mut next = host.connect();
+        next.say("LOGIN next x x1");
+        next.line().is_some()
+    });
+    assert!(came_in, "a place that was left can be taken");
+}
+
+#[test]
+fn a_flood_of_logins_lets_nobody_in_and_costs_a_game_nothing() {
+    let mut host = with_accounts(config(), &["sente", "gote", "late"]);
+    let duel = Duel::begin(&host, ["word", "word"]);
+    let mut guessers: Vec<_> = (0..30).map(|_| host.connect()).collect();
+    for (n, guesser) in guessers.iter_mut().enumerate() {
+        let name = ["late", "sente", "nobody"][n % 3];
+        guesser.say(&format!("LOGIN {name} t-600-10,guess{n}\nLOGIN {name} guess{n} x1"));
+    }
+    let mut late = host.connect();
+    late.say("LOGIN late word x1");
+    drop(guessers.split_off(10)); // who leaves is not waited for
+    for guesser in &mut guessers {
+        guesser.hears(&["LOGIN:incorrect"]);
+    }
+    late.hears(&["LOGIN:late OK"]);
+    let plies = duel.end("60 guesses at once");
+    assert_eq!(first_game(&mut host), resigned_after(plies));
+}
+
+fn contains(bytes: &[u8], part: &[u8]) -> bool {
+    memchr::memmem::find(bytes, part).is_some()
+}
+
+/// Makes lines that a league should not have to read.
+struct Fuzzer(Seeded);
+
+impl Fuzzer {
+    /// Lines for one connection in one piece; the last may have no end.
+    fn block(&mut self) -> Vec<u8> {
+        let lines: Vec<u8> = (0..BLOCK).flat_map(|_| self.line(|_| true)).collect();
+        let cut = self.0.below(4);
+        lines[..lines.len() - cut.min(1)].to_vec()
+    }
+
+    /// A line with its end that is as asked for.
+    fn line(&mut self, is_asked: impl Fn(&[u8]) -> bool) -> Vec<u8> {
+        loop {
+            let mut line = self.body();
+            line.push(b'\n');
+            if is_asked(&line) {
+                return line;
+            }
+        }
+    }
+
+    fn body(&mut self) -> Vec<u8> {
+        match self.0.below(16) {
+            0 => (0..self.0.below(300)).map(|_| self.byte()).filter(|b| *b != b'\n').collect(),
+            1 => vec![0; self.0.below(64)],
+            2 => [b"\xff\xfe\xf0\x28".as_slice(), self.sample()].concat(),
+            3 if self.0.below(8) == 0 => vec![b'+'; 100_000],
+            3 => [self.sample(), b"\r"].concat(),
+            4 => [b"\x1b[2J\x1b]0;x\x07".as_slice(), self.sample()].concat(),
+            5 => [self.sample(), &b" x".repeat(self.0.below(200))].concat(),
+            6 => [self.sample(), self.sample()].concat(),
+            _ => self.mutant(),
+        }
+    }
+
+    /// A line of the protocol with a few bytes changed, lost or put in.
+    fn mutant(&mut self) -> Vec<u8> {
+        let mut line = self.sample().to_vec();
+        for _ in 0..self.0.below(4) {
+            let at = self.0.below(line.len() + 1);
+            match self.0.below(3) {
+                0 => line.insert(at, self.byte()),
+                1 if at < line.len() => drop(line.remove(at)),
+                _ if at < line.len() => line[at] = self.byte(),
+                _ => line.truncate(at / 2),
+            }
+        }
+        line.retain(|b| *b != b'\n');
+        line
+    }
+
+    fn byte(&mut self) -> u8 {
+        let any = u8::try_from(self.0.below(256)).unwrap();
+        if self.0.below(2) == 0 { any } else { b" ,+-%'T0123456789FU\t\r"[usize::from(any) % 21] }
+    }
+
+    fn sample(&mut self) -> &'static [u8] {
+        const SAMPLES: [&[u8]; 30] = [
+            b"LOGIN sente t-600-10,word2",
+            b"LOGOUT",
+            b"AGREE",
+            b"AGREE league+t-600-10+sente+gote+20261121000000",
+            b"REJECT",
+            b"+7776FU",
+            b"-3334FU,'* 30 +2726FU",
+            b"+0055FU,T99999999999999999999",
+            b"%TORYO",
+            b"%KACHI",
+            b"%CHUDAN",
+            b"%%WHO",
+            b"%%LIST",
+            b"%%SHOW league+duel-600-10+sente+gote+20261121000000",
+            b"%%MONITORON x",
+            b"%%MONITOR2ON x",
+            b"%%MONITOROFF x",
+            b"%%GAME t-600-10 +",
+            b"%%GAME floodgate-300-10F *",
+            b"%%GAME x-99999999999999999999-0 *",
+            b"%%CHALLENGE t-600-10 -",
+            b"CHALLENGE",
+            b"%%RATING",
+            b"%%CHAT hello",
+            b"%%SETBUOY buoy_x-600-10 +7776FU-3334FU 9223372036854775807",
+            b"%%DELETEBUOY buoy_x-600-10",
+            b"%%GETBUOYCOUNT buoy_x-600-10",
+            b"%%FORK league+duel-600-10+sente+gote+20261121000000 buoy_y-1-1 -9223372036854775808",
+            b"%%VERSION",
+            b"%%%x",
+        ];
+        SAMPLES[self.0.below(SAMPLES.len())]
+    }
+}

@@ -1,0 +1,137 @@
+//! What is kept of a game beside its moves: the record as floodgate writes it, every line that was said, the buoys.
+
+use super::client::{Client, Host};
+use notation::record::{self, GameRecord};
+use renmei::league::config::ServeConfig;
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+fn game(host: &Host) -> [Client; 2] {
+    let black = host.connect().login("sente", "t-600-10-B,t");
+    let white = host.connect().login("gote", "t-600-10-W,t");
+    let mut players = [black, white];
+    for player in &mut players {
+        player.until("END Game_Summary");
+        player.say("AGREE");
+    }
+    for player in &mut players {
+        assert!(player.line().unwrap().starts_with("START:"));
+    }
+    players
+}
+
+/// Every file under a directory.
+fn files(directory: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
+    entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
+}
+
+#[test]
+fn a_record_of_every_game_is_written_as_floodgate_writes_it() {
+    let records = tempfile::tempdir().unwrap();
+    let config = ServeConfig { records: Some(records.path().to_owned()), ..ServeConfig::default() };
+    let mut host = Host::start(config);
+    let [mut black, mut white] = game(&host);
+    black.say("+7776FU,'* 35 -3334FU +2726FU");
+    white.until("+7776FU,T0");
+    white.say("-3334FU,'* 100000");
+    black.until("-3334FU,T0");
+    black.say("%TORYO");
+    white.until("#WIN");
+    black.until("#LOSE");
+    let mut rejected = host.connect().login("sente", "t-600-10-B,t");
+    let mut other = host.connect().login("gote", "t-600-10-W,t");
+    rejected.until("END Game_Summary");
+    rejected.say("REJECT");
+    other.until("END Game_Summary");
+    assert!(other.is_let_go());
+    host.end();
+    let files = files(records.path());
+    let [file] = &files[..] else { panic!("one game began: {files:?}") };
+    let path = file.strip_prefix(records.path()).unwrap().to_str().unwrap();
+    let parts: Vec<&str> = path.split('/').collect();
+    assert_eq!(parts.iter().map(|part| part.len()).collect::<Vec<_>>()[..3], [4, 2, 2]);
+    let id = parts[3].strip_suffix(".csa").unwrap();
+    assert!(id.starts_with("league+t-600-10+sente+gote+20"), "{id}");
+    let text = fs::read_to_string(file).unwrap();
+    let rating = "'rating:sente+e358efa489f58062f10dd7316b65649e:gote+e358efa489f58062f10dd7316b65649e\n";
+    let told = "+7776FU\nT0\n'** 35 -3334FU +2726FU\n-3334FU\nT0\n'** 100000\n%TORYO\n'P1-KY-KE-GI-KI-OU-KI-GI-KE-KY\n";
+    assert!(text.starts_with("V2\nN+sente\nN-gote\n'Max_Moves:256\n"), "{text}");
+    assert!(text.contains(&format!("$EVENT:{id}\n")) && text.contains(told), "{text}");
+    assert!(
+        text.contains(rating) && text.contains("\n'summary:toryo:sente lose:gote win\n'$END_TIME:20"),
+        "{text}"
+    );
+    let read: Vec<GameRecord> = record::read(text.as_bytes(), None).unwrap();
+    assert_eq!((read.len(), read[0].plies.len()), (1, 2));
+}
+
+#[test]
+fn every_line_of_a_game_is_kept_as_it_was_and_shown_safely() {
+    let mut host = Host::start(ServeConfig::default());
+    let [mut black, mut white] = game(&host);
+    black.bytes(b"\x1b[2J \xff\n");
+    assert!(black.line().unwrap().starts_with("##[ERROR]"));
+    black.say("+7776FU");
+    white.until("+7776FU,T0");
+    white.bytes(b"-3334\xe8\x1b[31m\n");
+    black.until("#WIN");
+    white.until("#LOSE");
+    let kept = host.end();
+    let id: String = kept.query_row("SELECT name FROM game_names", [], |row| row.get(0)).unwrap();
+    let db = host.dir().join("league.db");
+    let log = |game: &str| {
+        let output =
+            Command::new(env!("CARGO_BIN_EXE_renmei")).args(["log", game, "--db"]).arg(&db).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stdout).unwrap())
+    };
+    let (code, text) = log(&id);
+    assert_eq!(code, Some(0));
+    assert_eq!(text, log("1").1, "a game has a number and a name");
+    assert!(text.chars().all(|c| c == '\n' || !c.is_control()));
+    let lines: Vec<&str> =
+        text.lines().map(|line| line.split_once("Z ").map_or(&line[27..], |it| it.1)).collect();
+    let shown = |part: &str| lines.iter().filter(|line| line.contains(part)).count();
+    assert_eq!(shown("< AGREE"), 2);
+    assert_eq!(shown(&format!("> START:{id}")), 2);
+    assert_eq!((shown("black < +7776FU"), shown("> +7776FU,T0")), (1, 2));
+    assert_eq!(shown("black < \\u{1b}[2J \\xff"), 1);
+    assert_eq!(shown("white < -3334\\xe8\\u{1b}[31m"), 1);
+    assert_eq!((shown("> #ILLEGAL_MOVE"), shown("black > #WIN"), shown("white > #LOSE")), (2, 1, 1));
+    assert_eq!(log("99").0, Some(1));
+    assert_eq!(log("no such game").0, Some(1));
+}
+
+#[test]
+fn buoys_outlive_the_league_until_they_are_used_up() {
+    let first = tempfile::tempdir().unwrap();
+    let config = ServeConfig::default();
+    let mut host = Host::start(config.clone());
+    let mut owner = host.connect().login_x1("owner", "x");
+    owner.say("%%SETBUOY buoy_a-600-10 +7776FU-3334FU 2\n%%SETBUOY buoy_b-600-10 +2726FU\n%%DELETEBUOY buoy_b-600-10");
+    owner.hears(&["##[SETBUOY] +OK", "##[SETBUOY] +OK", "##[DELETEBUOY] +OK"]);
+    host.end();
+    let kept = first.path().join("league.db");
+    fs::copy(host.dir().join("league.db"), &kept).unwrap();
+    let mut host = Host::prepared(config, |path| assert!(fs::copy(&kept, path).unwrap() > 0));
+    let mut players = [("a", "B"), ("b", "W")]
+        .map(|(name, color)| host.connect().login(name, &format!("buoy_a-600-10-{color},t")));
+    for player in &mut players {
+        player.until("BEGIN Position");
+        player.until("+7776FU,T0");
+        player.hears(&["-3334FU,T0", "END Position"]);
+    }
+    let mut asker = host.connect().login_x1("asker", "x");
+    asker.say("%%GETBUOYCOUNT buoy_a-600-10\n%%GETBUOYCOUNT buoy_b-600-10");
+    asker.hears(&[
+        "##[GETBUOYCOUNT] 1",
+        "##[GETBUOYCOUNT] +OK",
+        "##[GETBUOYCOUNT] -1",
+        "##[GETBUOYCOUNT] +OK",
+    ]);
+    let left: i64 = host.end().query_row("SELECT left_ FROM buoys", [], |row| row.get(0)).unwrap();
+    assert_eq!(left, 1);
+}

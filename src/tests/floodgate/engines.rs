@@ -1,0 +1,148 @@
+//! What an engine does to a game on a server.
+
+use super::server::{Playing, SUMMARY, Server, endings, faults, rows};
+
+#[test]
+fn a_game_is_played_with_pondering_and_the_servers_clock() {
+    let server = Server::new();
+    let dir = tempfile::tempdir().unwrap();
+    let engine =
+        super::server::scripted_engine(dir.path(), "0 7g7f ponder 3c3d\n2 2g2f ponder 8c8d\n4 2f2e\n");
+    let engine = format!("command = {:?}\nponder = true", engine.display().to_string());
+    let text = super::server::config_text(
+        server.port(),
+        "games = 1\ncomments = \"yes\"\nmargin_most = \"200ms\"",
+        &engine,
+    );
+    let mut playing = Playing::start(dir, &text);
+    let mut peer = server.login();
+    let fischer = SUMMARY.replace("Total_Time:600\nByoyomi:10", "Total_Time:300\nIncrement:10");
+    peer.offer(&fischer);
+    peer.hears("+7776FU,'* 30");
+    peer.say("+7776FU,T0\n-3334FU,T20");
+    peer.hears("+2726FU,'* 30");
+    peer.say("+2726FU,T0\n-4132KI,T1");
+    peer.hears("+2625FU,'* 30");
+    peer.say("+2625FU,T0\n%TORYO\n#RESIGN\n#WIN");
+    let db = playing.done();
+    assert_eq!(endings(&db), ["black resignation 5"]);
+    let told = std::fs::read_to_string(playing.path("heard")).unwrap();
+    let go: Vec<&str> = told.lines().filter(|line| line.starts_with("go") || *line == "ponderhit").collect();
+    assert_eq!(
+        go,
+        [
+            "go btime 299800 wtime 300000 binc 10000 winc 10000",
+            "go ponder btime 309800 wtime 300000 binc 10000 winc 10000",
+            "ponderhit",
+            "go ponder btime 319800 wtime 290000 binc 10000 winc 10000",
+            "go btime 319800 wtime 299000 binc 10000 winc 10000",
+        ]
+    );
+    assert!(told.contains("gameover win"));
+    let moves = rows(&db, "SELECT move || ' ' || charged_ms || ' ' || left_ms FROM moves ORDER BY ply");
+    assert_eq!(moves[..2], ["7g7f 0 310000", "3c3d 20000 290000"]);
+    let scores = rows(&db, "SELECT cast(count(score_cp) AS text) FROM moves");
+    assert_eq!(scores, ["3"], "ours have a score");
+}
+
+#[test]
+fn an_engine_that_crashes_in_its_turn_is_started_again_and_goes_on() {
+    let server = Server::new();
+    // Game 1 of its first process is the check that it is ready.
+    let mut playing = Playing::puppet(server.port(), "games = 1", "Mode = \"crash\", Game = 2");
+    let mut peer = server.begin();
+    let mv = peer.line().unwrap();
+    assert!(mv.starts_with('+'), "{mv}");
+    peer.say(&format!("{mv},T3\n%TORYO\n#RESIGN\n#WIN"));
+    let db = playing.done();
+    assert_eq!(endings(&db), ["black resignation 1"]);
+    assert!(faults(&db).contains("SIGABRT"), "{}", faults(&db));
+}
+
+#[test]
+fn an_engine_that_keeps_crashing_is_given_up_and_the_game_resigned() {
+    let server = Server::new();
+    let mut playing = Playing::puppet(server.port(), "games = 1\nrestarts = 2", "Mode = \"crash\"");
+    let mut peer = server.begin();
+    peer.hears("%TORYO");
+    peer.say("%TORYO\n#RESIGN\n#LOSE");
+    let db = playing.done();
+    assert_eq!(endings(&db), ["white resignation 0"]);
+    assert_eq!(faults(&db).matches("SIGABRT").count(), 3);
+}
+
+#[test]
+fn an_illegal_move_never_leaves_the_house() {
+    for mode in ["unreachable", "garbage", "win"] {
+        let server = Server::new();
+        let mut playing = Playing::puppet(server.port(), "games = 1", &format!("Mode = {mode:?}"));
+        let mut peer = server.begin();
+        peer.hears("%TORYO");
+        peer.say("%TORYO,T1\n#RESIGN\n#LOSE");
+        let db = playing.done();
+        assert_eq!(endings(&db), ["white resignation 0"]);
+        let faults = faults(&db);
+        assert!(faults.contains("resigned instead") && faults.contains("< bestmove"), "{mode}: {faults}");
+    }
+}
+
+#[test]
+fn a_move_of_the_server_that_no_referee_lets_stand_ends_the_game_with_its_line() {
+    let server = Server::new();
+    let mut playing = Playing::scripted(server.port(), "", "0 7g7f\n2 2g2f\n");
+    let mut peer = server.begin();
+    peer.hears("+7776FU");
+    peer.say("+7776FU,T0\n-3335FU,T7\n##[x]\n-8384FU,T1");
+    peer.sees_us_leave();
+    let peer = server.login();
+    let db = playing.leave();
+    peer.sees_us_leave();
+    assert_eq!(endings(&db), ["aborted server 1"]);
+    assert!(faults(&db).contains("`-3335FU,T7`"), "{}", faults(&db));
+    let evidence = rows(&db, "SELECT evidence FROM games").concat();
+    assert!(evidence.contains("< -3335FU,T7") && evidence.contains("> +7776FU"), "{evidence}");
+}
+
+#[test]
+fn an_engine_that_cannot_start_keeps_us_from_logging_in() {
+    let server = Server::new();
+    let mut playing = Playing::puppet(server.port(), "", "Mode = \"crashready\"");
+    while playing.said.lock().unwrap().iter().filter(|line| line.contains("not ready")).count() < 3 {
+        std::thread::yield_now();
+    }
+    let db = playing.leave();
+    assert_eq!(endings(&db), [""; 0]);
+    assert!(faults(&db).contains("the engine is not ready"));
+}
+
+#[test]
+fn a_win_is_declared_as_soon_as_the_rule_allows_it_if_that_is_wanted() {
+    let entered = SUMMARY.replace(
+        "PI\n",
+        "P1+HI+KA+KI+GI+KE+KY *  *  * \nP2+FU+FU+FU+FU+OU *  *  *  * \nP3+HI * +KA *  *  *  *  *  * \n\
+         P4 *  *  *  *  *  *  *  *  * \nP9 *  *  *  * -OU *  *  *  * \nP+00KI00GI00KE00KY\n",
+    );
+    let server = Server::new();
+    let mut playing = Playing::scripted(server.port(), "games = 1\ndeclare = \"at-once\"", "");
+    let mut peer = server.login();
+    peer.offer(&entered);
+    peer.hears("%KACHI");
+    peer.say("%KACHI,T0\n%KACHI\n#JISHOGI\n#WIN");
+    assert_eq!(endings(&playing.done()), ["black declaration 0"]);
+}
+
+#[test]
+fn an_engine_that_hangs_loses_on_time_and_is_ready_for_the_next_game_in_a_new_process() {
+    let server = Server::new();
+    let engine = super::server::puppet("Mode = \"hang\", Game = 2") + "\nlimits = { stop = \"50ms\" }";
+    let text = super::server::config_text(server.port(), "games = 2", &engine);
+    let mut playing = Playing::start(tempfile::tempdir().unwrap(), &text);
+    let mut peer = server.begin();
+    peer.say("#TIME_UP\n#LOSE");
+    // In each process game 1 is the check that it is ready.
+    let mut peer = server.begin();
+    peer.say("#TIME_UP\n#LOSE");
+    let db = playing.done();
+    assert_eq!(endings(&db), ["white time 0", "white time 0"]);
+    assert!(faults(&db).contains("no `bestmove` after `stop`"), "{}", faults(&db));
+}

@@ -1,0 +1,95 @@
+//! Lobbies: games that are called off, games that go on, the extended mode.
+
+use super::server::{Playing, SUMMARY, Server, endings, faults, rows};
+use std::process::Command;
+
+#[test]
+fn a_rejected_game_is_followed_by_the_next_on_the_same_line() {
+    let server = Server::new();
+    let mut playing = Playing::scripted(server.port(), "games = 1", "0 7g7f\n");
+    let mut peer = server.login();
+    for _ in 0..2 {
+        peer.say(SUMMARY);
+        peer.hears("AGREE s+t-600-10+me+them+1");
+        peer.say("REJECT:s+t-600-10+me+them+1 by them");
+    }
+    let (head, rest) = SUMMARY.split_at(SUMMARY.find("Name+").unwrap());
+    peer.say(&format!("{head}\n##[CHAT][x] in the midst\n\n{rest}"));
+    peer.hears("AGREE s+t-600-10+me+them+1");
+    peer.say("START:s+t-600-10+me+them+1");
+    peer.echo("+7776FU");
+    peer.say("#CHUDAN");
+    let mut peer = server.begin();
+    peer.echo("+7776FU");
+    peer.say("#SENNICHITE\n#DRAW");
+    let db = playing.done();
+    let ended = ["aborted not-started 0", "aborted not-started 0", "aborted server 1", "draw sennichite 1"];
+    assert_eq!(endings(&db), ended);
+    assert!(rows(&db, "SELECT evidence FROM games")[0].contains("rejected by them"));
+}
+
+#[test]
+fn a_summary_that_makes_no_sense_is_rejected_with_a_fault() {
+    let server = Server::new();
+    let mut playing = Playing::scripted(server.port(), "", "");
+    let mut peer = server.login();
+    peer.say(&SUMMARY.replace("+\nEND Position", "+\n+5958FU,T1\nEND Position"));
+    peer.hears("REJECT s+t-600-10+me+them+1");
+    peer.sees_us_leave();
+    let peer = server.login();
+    assert!(faults(&playing.leave()).contains("`+5958FU`, is illegal"));
+    drop(peer);
+}
+
+#[test]
+fn a_game_that_goes_on_has_its_moves_and_what_is_left_of_its_time() {
+    let server = Server::new();
+    let mut playing = Playing::scripted(server.port(), "games = 1", "2 2g2f\n");
+    let mut peer = server.login();
+    peer.offer(&SUMMARY.replace("+\nEND Position", "+\n+7776FU,T100\n-3334FU,T50\nEND Position"));
+    peer.echo("+2726FU");
+    peer.say("%TORYO\n#RESIGN\n#WIN");
+    let db = playing.done();
+    assert_eq!(rows(&db, "SELECT opening_moves FROM games"), ["7g7f 3c3d"]);
+    let told = std::fs::read_to_string(playing.path("heard")).unwrap();
+    assert!(
+        told.contains("position startpos moves 7g7f 3c3d\ngo btime 499800 wtime 550000 byoyomi 10000"),
+        "{told}"
+    );
+}
+
+#[test]
+fn in_the_extended_mode_a_login_is_for_many_games_and_ratings_are_heard() {
+    let server = Server::new();
+    let x1 = "games = 2\nmode = \"x1\"\npassword = \"secret\"\ngame = \"t-600-10\"\ncolor = \"black\"";
+    let mut playing = Playing::scripted(server.port(), x1, "0 7g7f\n");
+    let mut peer = server.accept();
+    peer.hears("LOGIN me secret x1");
+    peer.say("LOGIN:me OK\n##[LOGIN] +OK x1");
+    peer.hears("%%VERSION");
+    peer.hears("%%RATING");
+    peer.hears("%%GAME t-600-10 +");
+    peer.say("##[VERSION] Shogi Server revision 20201206\n##[VERSION] +OK");
+    peer.say("##[RATING] them+97d76f4c5 \t 2500 @2026-11-21\n##[RATING] +OK");
+    for (again, result) in [(false, "#WIN"), (true, "#LOSE")] {
+        if again {
+            peer.hears("%%GAME t-600-10 +");
+        }
+        peer.offer(SUMMARY);
+        peer.hears("+7776FU,'* 30");
+        peer.say(&format!("+7776FU,T0\n%TORYO\n#RESIGN\n{result}"));
+    }
+    let db = playing.done();
+    assert_eq!(endings(&db).len(), 2);
+    let report = |args: &[&str]| {
+        let output =
+            Command::new(env!("CARGO_BIN_EXE_renmei")).args(args).arg(playing.path("cup.db")).output();
+        let output = output.unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let printed = report(&["report"]);
+    assert!(printed.contains("me on the scale of its rated opponents: 2500 +-"), "{printed}");
+    assert!(report(&["export"]).contains("N-them"));
+    assert!(!rows(&db, "SELECT plan FROM events").concat().contains("secret"), "no secret is stored");
+}

@@ -1,0 +1,400 @@
+//! Everything that was recorded from floodgate's server, from the side of each player: the server's lines in, and
+//! what we answer and keep. The player's recorded moves are our engine's, said when our game asks for them.
+//!
+//! Compared are: each line we send with the recorded one (up to the comment), save that an illegal move is resigned
+//! instead; every move with the time charged for it; and the ending.
+
+use super::server::config_text;
+use notation::csa::{move_from_csa, summary::Summary};
+use referee::{
+    Color,
+    adjudicate::Adjudication,
+    event::{Event, GameId},
+    game::{Answer, Authority, Away, Game, Input, Order, Output, Reply, Said, Setup},
+};
+use renmei::{
+    config::Environment,
+    floodgate::{announced::Announced, config::ClientConfig},
+    seat::{
+        Seat,
+        csa_client::{self, CsaClient, Place},
+        margin::Margin,
+    },
+};
+use std::{
+    collections::{BTreeMap, VecDeque},
+    path::Path,
+    time::{Duration, Instant},
+};
+
+/// The endings that the players of each transcript have to see, in order: who won, and how. (In 13 the players' own
+/// lines break, in 12 and 18 one of them rejects; in 21 two connections bear one letter, so that the first game has no
+/// end.)
+const ENDINGS: &[(&str, &str, &str)] = &[
+    ("01", "A B", "white wins by resignation"),
+    ("02", "A B", "white wins by resignation"),
+    ("03", "A B", "white wins by illegal-move:unreadable"),
+    (
+        "04",
+        "A B",
+        "11 times white wins by illegal-move:unreadable, black wins by illegal-move:unreadable, 3 times white wins by illegal-move:unreadable, white wins by illegal-declaration, white wins by resignation, white wins by illegal-move:unreadable",
+    ),
+    ("05", "A B", "black wins by illegal-move:unreadable"),
+    ("06", "A B", "draw by sennichite"),
+    ("07", "A B", "white wins by perpetual-check"),
+    ("08", "A B", "black wins by perpetual-check"),
+    ("09", "A B", "draw by sennichite"),
+    ("10", "A B", "draw by max-moves"),
+    ("11", "A B", "white wins by declaration, black wins by resignation"),
+    ("12", "A", "not counted: not-started, white wins by resignation, not counted: not-started"),
+    ("12", "B", "not counted: stopped, white wins by resignation, not counted: stopped"),
+    (
+        "13",
+        "A",
+        "not counted: server, black wins by resignation, not counted: not-started, black wins by resignation",
+    ),
+    ("13", "B", "white wins by resignation, 2 times not counted: server, black wins by resignation"),
+    ("14", "A B", "black wins by resignation"),
+    ("16", "A B", "black wins by resignation"),
+    ("17", "A", "white wins by resignation, not counted: stopped"),
+    ("17", "B", "white wins by resignation, not counted: not-started"),
+    ("18", "A", "9 times not counted: stopped"),
+    ("18", "B", "9 times not counted: not-started"),
+    ("19", "A B", "white wins by resignation"),
+    ("20a", "A B", "white wins by time"),
+    ("20b", "A B", "black wins by time"),
+    ("20c", "A B", "black wins by time, white wins by time"),
+    ("20d", "A B", "white wins by time"),
+    ("20e", "A B", "white wins by time"),
+    ("20f", "A B", "2 times black wins by resignation"),
+    ("20g", "A B", "not counted: not-started"),
+    ("21", "A B", "not counted: server, black wins by resignation"),
+    ("22", "A B", "black wins by resignation"),
+    ("23", "eng1 eng2 eng4", "2 times white wins by resignation"),
+    ("23", "eng3 joe_human", "3 times white wins by resignation"),
+    (
+        "24",
+        "A B",
+        "black wins by illegal-move:unreadable, white wins by time, white wins by illegal-declaration, draw by sennichite",
+    ),
+];
+
+/// A line of one player's connection.
+#[derive(Clone, Debug)]
+struct Step {
+    at: f64,
+    mark: char,
+    text: String,
+}
+
+fn steps(text: &str) -> BTreeMap<String, Vec<Step>> {
+    let mut players: BTreeMap<String, Vec<Step>> = BTreeMap::new();
+    for line in text.lines().filter(|line| !line.starts_with('#')) {
+        let Some((at, rest)) = line.trim_start().split_once(' ') else { continue };
+        let Some((who, rest)) = rest.trim_start().split_once(' ') else { continue };
+        let Some((mark, said)) = rest.trim_start().split_at_checked(1) else { continue };
+        let Ok(at) = at.parse() else { continue };
+        let said = said.strip_prefix(' ').unwrap_or(said);
+        let said = if matches!(said, "(LF only)" | "(CRLF only)") { "" } else { said };
+        let text = said.strip_suffix("\\r\\n").unwrap_or(said).to_owned();
+        players.entry(who.to_owned()).or_default().push(Step {
+            at,
+            mark: mark.chars().next().unwrap(),
+            text,
+        });
+    }
+    players
+}
+
+/// One connection, replayed.
+struct Replay {
+    config: ClientConfig,
+    begun: Instant,
+    now: Instant,
+    summary: Option<String>,
+    table: Option<Table>,
+    /// Moves and special words of the player that our game has not asked for.
+    to_say: VecDeque<String>,
+    last: String,
+    endings: Vec<String>,
+    problems: Vec<String>,
+    compared: usize,
+}
+
+struct Table {
+    game: Game,
+    client: CsaClient,
+    seat: Seat,
+    ours: Color,
+    asked: Option<Instant>,
+    /// The moves as the server told them.
+    told: Vec<String>,
+    /// And as our game has them.
+    kept: Vec<String>,
+}
+
+impl Replay {
+    fn new() -> Self {
+        let text = config_text(1, "", "command = \"sh\"");
+        let config = ClientConfig::parse(&text, None, &Environment::here(Path::new("/")).unwrap()).unwrap();
+        let now = Instant::now();
+        Self {
+            config,
+            begun: now,
+            now,
+            summary: None,
+            table: None,
+            to_say: VecDeque::new(),
+            last: String::new(),
+            endings: vec![],
+            problems: vec![],
+            compared: 0,
+        }
+    }
+
+    fn step(&mut self, step: &Step) {
+        self.now = self.begun + Duration::from_secs_f64(step.at);
+        match (step.mark, step.text.as_str()) {
+            ('<', line) => self.heard(line),
+            ('>', "LOGOUT") if self.table.is_some() => {
+                let asked = self.table.as_ref().is_some_and(|table| table.asked.is_some());
+                let said = self.input(Input::Stop);
+                self.check(if asked { "%TORYO" } else { "LOGOUT" }, said);
+            }
+            ('>', line) if line.starts_with("REJECT") && self.table.is_some() => {
+                let said = self.input(Input::Stop);
+                self.check(line, said.map(|said| said.split(' ').next().unwrap().to_owned()));
+            }
+            ('>', line)
+                if line.starts_with(['+', '-']) || line.starts_with('%') && !line.starts_with("%%") =>
+            {
+                self.say(line);
+            }
+            ('*', "[connected]") => {
+                self.gone();
+                self.to_say.clear();
+            }
+            ('*', note) if note.contains("clos") => self.gone(),
+            _ => {}
+        }
+    }
+
+    /// A move that is said twice is heard once.
+    fn say(&mut self, line: &str) {
+        if self.table.is_some() && self.last != line {
+            line.clone_into(&mut self.last);
+            self.to_say.push_back(line.to_owned());
+            self.answer();
+        }
+    }
+
+    fn gone(&mut self) {
+        if let Some(table) = &mut self.table {
+            table.client.gone("closed".to_owned());
+            self.settle();
+        }
+    }
+
+    fn heard(&mut self, line: &str) {
+        if let Some(table) = &mut self.table {
+            if line.starts_with(['+', '-']) && line.contains(",T") {
+                table.told.push(line.to_owned());
+            }
+            table.client.line(line.trim().as_bytes(), self.now);
+            self.settle();
+            return;
+        }
+        match (line, &mut self.summary) {
+            ("BEGIN Game_Summary", _) => self.summary = Some(String::new()),
+            (_, None) => return,
+            _ => {}
+        }
+        let text = self.summary.get_or_insert_default();
+        text.push_str(line);
+        text.push('\n');
+        if line == "END Game_Summary" {
+            let summary: Summary = self.summary.take().unwrap().parse().unwrap();
+            self.begin(&summary);
+        }
+    }
+
+    fn begin(&mut self, summary: &Summary) {
+        let announced = Announced::read(summary, "", &self.config).unwrap();
+        let place = Place {
+            game: GameId(1),
+            game_id: announced.id.clone(),
+            color: announced.color,
+            start: announced.start.clone(),
+            opening: announced.opening.clone(),
+            count: announced.count,
+            comments: false,
+        };
+        let margin = Margin::new(Duration::ZERO, Duration::from_secs(1));
+        let (seat, client) = csa_client::seat(place, margin, self.now);
+        let setup = Setup {
+            game: GameId(1),
+            rules: announced.rules,
+            adjudication: Adjudication::default(),
+            times: announced.times,
+            start: announced.start,
+            opening: announced.opening,
+            hears: [false; 2],
+            may_reject: true,
+        };
+        let (server, left) = (!announced.color, announced.left);
+        let away = Away { server, left, lag: Duration::ZERO, declares: false, restarts: 0 };
+        let (game, _) = Game::start_under(setup, Authority::Server(away)).unwrap();
+        let (ours, told, kept) = (announced.color, vec![], vec![]);
+        self.table = Some(Table { game, client, seat, ours, asked: None, told, kept });
+        self.to_say.clear();
+        self.last.clear();
+        let agreed = self.input(Input::Reply(ours, Reply::Ready));
+        self.check("AGREE", agreed.map(|line| line.split(' ').next().unwrap().to_owned()));
+    }
+
+    /// What our game says to the server when it hears this.
+    fn input(&mut self, input: Input) -> Option<String> {
+        let Some(table) = &mut self.table else { return None };
+        let mut out = vec![];
+        for output in table.game.handle(input) {
+            match output {
+                Output::Tell(color, order @ Order::Go { .. }) if color == table.ours => {
+                    table.asked = matches!(order, Order::Go { .. }).then_some(self.now);
+                }
+                Output::Tell(color, order) if color != table.ours => {
+                    table.client.obey(order, self.now, &mut out);
+                }
+                Output::Happened(Event::Moved(moved)) => {
+                    table.kept.push(format!("{},T{}", moved.mv.to_usi(), moved.charged.as_secs()));
+                }
+                Output::Ended(outcome, _) => self.endings.push(outcome.to_string()),
+                _ => {}
+            }
+        }
+        if table.game.is_over() {
+            self.end();
+        }
+        (!out.is_empty()).then(|| String::from_utf8(out).unwrap().trim_end().to_owned())
+    }
+
+    fn end(&mut self) {
+        let Some(table) = self.table.take() else { return };
+        self.compared += table.kept.len();
+        // A move is known by where it goes to: `+7776FU,T12` is `7g7f,T12`.
+        let told = table.told.iter().map(|line| {
+            let rank = char::from(line.as_bytes()[4] - b'1' + b'a');
+            (format!("{}{rank}", &line[3..4]), line.split(",T").nth(1).unwrap().to_owned())
+        });
+        let kept = table
+            .kept
+            .iter()
+            .map(|line| (line[2..4].to_owned(), line.split(",T").nth(1).unwrap().to_owned()));
+        if !told.eq(kept) {
+            self.problems.push(format!("told {:?} but kept {:?}", table.told, table.kept));
+        }
+    }
+
+    /// Hands the game what the conversation has for it.
+    fn settle(&mut self) {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        while let Some(table) = &mut self.table {
+            runtime.block_on(table.client.deliver());
+            let server = !table.ours;
+            let Ok((_, reply)) = table.seat.replies.try_recv() else { break };
+            self.input(Input::Reply(server, reply));
+        }
+        self.answer();
+    }
+
+    /// Our engine says what the player said, if it is asked.
+    fn answer(&mut self) {
+        let Some(table) = &mut self.table else { return };
+        let Some((asked, line)) = table.asked.filter(|_| !self.to_say.is_empty()).zip(self.to_say.front())
+        else {
+            return;
+        };
+        let line = line.clone();
+        let word = line.split(',').next().unwrap();
+        let (said, expected) = match (word, move_from_csa(table.game.position(), word)) {
+            ("%TORYO", _) => (Said::Resign, "%TORYO".to_owned()),
+            ("%KACHI", _) => {
+                let right = table.game.position().evaluate_declaration().can_declare;
+                (Said::Win, if right { "%KACHI" } else { "%TORYO" }.to_owned())
+            }
+            (_, Some(mv)) => {
+                let legal = referee::legality::foul(table.game.position(), mv).is_none();
+                (Said::Move(mv), if legal { word } else { "%TORYO" }.to_owned())
+            }
+            _ => (Said::Unreadable(line.clone()), "%TORYO".to_owned()),
+        };
+        table.asked = None;
+        self.to_say.pop_front();
+        let ours = table.ours;
+        let elapsed = self.now.saturating_duration_since(asked);
+        let answer = Answer { said, elapsed, ponders: false, thought: None };
+        let sent = self.input(Input::Reply(ours, Reply::Answer(answer)));
+        self.check(&expected, sent);
+    }
+
+    fn check(&mut self, expected: &str, said: Option<String>) {
+        let expected = if expected.starts_with("REJECT") { "REJECT" } else { expected };
+        self.compared += 1;
+        if said.as_deref() != Some(expected) {
+            self.problems.push(format!("should say `{expected}` but says {said:?}"));
+        }
+    }
+}
+
+#[test]
+fn recorded_server_lines_bring_the_recorded_answers_times_and_endings() {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/protocol/transcripts");
+    let Ok(files) = std::fs::read_dir(&dir) else {
+        eprintln!("no transcripts in {}: nothing is compared", dir.display());
+        return;
+    };
+    let mut paths: Vec<_> = files.map(|file| file.unwrap().path()).collect();
+    paths.sort();
+    let (mut seen, mut problems, mut compared) = (vec![], vec![], 0);
+    for path in paths {
+        let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+        for (who, steps) in steps(&std::fs::read_to_string(&path).unwrap()) {
+            let mut replay = Replay::new();
+            steps.iter().for_each(|step| replay.step(step));
+            replay.gone();
+            problems.extend(replay.problems.into_iter().map(|problem| format!("{name} {who}: {problem}")));
+            compared += replay.compared;
+            note(&mut seen, name.split('_').next().unwrap(), &who, &replay.endings);
+        }
+    }
+    eprintln!("{compared} lines and moves compared");
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+    let expected: Vec<Seen> = ENDINGS
+        .iter()
+        .map(|(name, who, ends)| ((*name).to_owned(), (*who).to_owned(), (*ends).to_owned()))
+        .collect();
+    let printed: String =
+        seen.iter().map(|(name, who, ends)| format!("    ({name:?}, {who:?}, {ends:?}),\n")).collect();
+    assert!(seen == expected, "seen are:\n{printed}");
+}
+
+/// A transcript, players, and the endings they saw.
+type Seen = (String, String, String);
+
+/// Players who saw the same share a line.
+fn note(seen: &mut Vec<Seen>, name: &str, who: &str, endings: &[String]) {
+    if endings.is_empty() {
+        return;
+    }
+    let runs = endings.chunk_by(|a, b| a == b).map(|run| match run.len() {
+        1 => run[0].clone(),
+        times => format!("{times} times {}", run[0]),
+    });
+    let ends = runs.collect::<Vec<_>>().join(", ");
+    match seen.iter_mut().find(|(known, _, known_ends)| known == name && *known_ends == ends) {
+        Some((_, players, _)) => {
+            players.push(' ');
+            players.push_str(who);
+        }
+        None => seen.push((name.to_owned(), who.to_owned(), ends)),
+    }
+}
