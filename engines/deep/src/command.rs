@@ -10,7 +10,11 @@ use renmei_deep::{
     train::{self, Loss, Session, Source, TrainOptions},
 };
 use rsshogi::{board::MoveList, movegen::generate_legal_all};
-use std::{path::PathBuf, time::Duration};
+use std::{
+    io::{self, Write},
+    path::PathBuf,
+    time::Duration,
+};
 use usi_shell::Game;
 
 /// A shogi engine with a neural network on libtorch.
@@ -121,6 +125,14 @@ struct Label {
     most: Option<usize>,
 }
 
+/// Prints a line. A reader that wants no more of them, such as `head`, is no fault.
+fn put(line: &str) -> Result<()> {
+    match writeln!(io::stdout().lock(), "{line}") {
+        Err(fault) if fault.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        done => Ok(done?),
+    }
+}
+
 fn option(text: &str) -> Result<(String, String)> {
     let (name, value) = text.split_once('=').with_context(|| format!("`{text}` is not NAME=VALUE"))?;
     Ok((name.to_owned(), value.to_owned()))
@@ -187,8 +199,7 @@ impl Train {
             corpus.broken
         );
         let report = Session::begin(self.options()?, corpus)?.run()?;
-        println!("{}", report.last_exam());
-        Ok(())
+        put(&report.last_exam())
     }
 
     fn options(self) -> Result<TrainOptions> {
@@ -230,8 +241,7 @@ impl Label {
         };
         let options = LabelOptions { engine, jobs: self.jobs, out: self.out, most: self.most };
         let done = label::label(train::load(&self.sources)?, &options)?;
-        println!("{} positions labelled, {} were before", done.now, done.before);
-        Ok(())
+        put(&format!("{} positions labelled, {} were before", done.now, done.before))
     }
 }
 
@@ -253,15 +263,14 @@ impl Bench {
         let batches: Vec<usize> = self.batches.iter().map(|&batch| batch.max(1)).collect();
         let measured = bench::measure(&self.device.network, &self.device.options(), &batches, time)?;
         if self.json {
-            println!("{}", serde_json::to_string_pretty(&measured)?);
-            return Ok(());
+            return put(&serde_json::to_string_pretty(&measured)?);
         }
-        println!("{} on {}, {} threads", measured.network, measured.evaluator, measured.threads);
-        println!("{:>6} {:>14} {:>14}", "batch", "forward/s", "evaluate/s");
-        for row in &measured.batches {
-            println!("{:>6} {:>14.0} {:>14.0}", row.batch, row.forward_per_s, row.evaluate_per_s);
-        }
-        Ok(())
+        put(&format!("{} on {}, {} threads", measured.network, measured.evaluator, measured.threads))?;
+        put(&format!("{:>6} {:>14} {:>14}", "batch", "forward/s", "evaluate/s"))?;
+        let row = |row: &bench::Row| {
+            put(&format!("{:>6} {:>14.0} {:>14.0}", row.batch, row.forward_per_s, row.evaluate_per_s))
+        };
+        measured.batches.iter().try_for_each(row)
     }
 }
 
@@ -276,8 +285,7 @@ impl Ask {
         let answer = answers.first().context("no answer")?;
         let mut moves: Vec<_> = legal.iter().zip(&answer.priors).collect();
         moves.sort_by(|one, other| other.1.total_cmp(one.1));
-        println!("value {:.4}", answer.value);
-        moves.iter().for_each(|(mv, prior)| println!("{:<5} {prior:.5}", mv.to_usi()));
-        Ok(())
+        put(&format!("value {:.4}", answer.value))?;
+        moves.iter().try_for_each(|(mv, prior)| put(&format!("{:<5} {prior:.5}", mv.to_usi())))
     }
 }

@@ -48,10 +48,8 @@ impl Lanes {
     }
 
     pub(super) fn with<T>(&self, work: impl FnOnce(&mut Lane) -> T) -> T {
-        let mut lane = self.take();
-        let result = work(&mut lane);
-        self.give_back(lane);
-        result
+        let mut taken = Taken { lanes: self, lane: None };
+        work(taken.lane.insert(self.take()))
     }
 
     /// Does something with every lane, none of them being in use.
@@ -72,6 +70,20 @@ impl Lanes {
     fn give_back(&self, lane: Lane) {
         self.free.lock().unwrap_or_else(PoisonError::into_inner).push(lane);
         self.returned.notify_one();
+    }
+}
+
+/// A lane in use. It is given back even when its user panics, or those who wait for it would do so for ever.
+struct Taken<'a> {
+    lanes: &'a Lanes,
+    lane: Option<Lane>,
+}
+
+impl Drop for Taken<'_> {
+    fn drop(&mut self) {
+        if let Some(lane) = self.lane.take() {
+            self.lanes.give_back(lane);
+        }
     }
 }
 
