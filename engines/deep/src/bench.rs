@@ -8,6 +8,7 @@ use rsshogi::{
 use serde::Serialize;
 use std::{
     path::Path,
+    thread,
     time::{Duration, Instant},
 };
 
@@ -18,7 +19,7 @@ pub struct Row {
     pub batch: usize,
     /// The network alone, with its input on the device and its output fetched.
     pub forward_per_s: f64,
-    /// Questions answered by one thread: planes expanded, network, priors.
+    /// Questions answered: planes expanded, network, priors.
     pub evaluate_per_s: f64,
 }
 
@@ -30,14 +31,16 @@ pub struct Bench {
     /// What answered.
     pub evaluator: String,
     /// Threads of the processor for a batch.
-    pub threads: i32,
+    pub threads: usize,
+    /// Threads that ask at the same time, each in a lane of its own.
+    pub callers: usize,
     /// The highest of the rows.
     pub forward_per_s: f64,
     /// By batch size.
     pub batches: Vec<Row>,
 }
 
-/// Measures a network at each batch size, each of both speeds for at least `time`.
+/// Measures a network at each batch size, each of both speeds for at least `time`, with as many callers as lanes.
 ///
 /// # Errors
 /// When the network or the device cannot be had, or fails.
@@ -49,34 +52,52 @@ pub fn measure(
 ) -> Result<Bench, EvaluatorError> {
     let most = batches.iter().copied().max().unwrap_or(1);
     let evaluator = TorchEvaluator::open(network, &TorchOptions { batch: most, ..*options })?;
-    let rows = batches.iter().map(|&batch| row(&evaluator, batch, time)).collect::<Result<Vec<_>, _>>()?;
+    let callers = options.lanes.max(1);
+    let rows = batches.iter().map(|&batch| row(&evaluator, batch, callers, time));
+    let rows = rows.collect::<Result<Vec<_>, _>>()?;
     Ok(Bench {
         network: evaluator.description().name.clone(),
         evaluator: evaluator.kind().to_owned(),
-        threads: tch::get_num_threads(),
+        threads: options.threads,
+        callers,
         forward_per_s: rows.iter().map(|row| row.forward_per_s).fold(0.0, f64::max),
         batches: rows,
     })
 }
 
-fn row(evaluator: &TorchEvaluator, batch: usize, time: Duration) -> Result<Row, EvaluatorError> {
+fn row(
+    evaluator: &TorchEvaluator,
+    batch: usize,
+    callers: usize,
+    time: Duration,
+) -> Result<Row, EvaluatorError> {
     let questions = questions(evaluator, batch);
     Ok(Row {
         batch,
-        forward_per_s: batch as f64 * rate(time, || evaluator.forward_only(batch))?,
-        evaluate_per_s: batch as f64 * rate(time, || evaluator.evaluate(&questions).map(drop))?,
+        forward_per_s: batch as f64 * rate(time, callers, || evaluator.forward_only(batch))?,
+        evaluate_per_s: batch as f64 * rate(time, callers, || evaluator.evaluate(&questions).map(drop))?,
     })
 }
 
-/// How often a second something can be done. The first time is not counted.
-fn rate(time: Duration, mut work: impl FnMut() -> Result<(), EvaluatorError>) -> Result<f64, EvaluatorError> {
-    work()?;
-    let (begun, mut times) = (Instant::now(), 0);
-    while begun.elapsed() < time {
+/// How often a second something can be done by so many threads at once. The first time of each is not counted.
+fn rate(
+    time: Duration,
+    callers: usize,
+    work: impl Fn() -> Result<(), EvaluatorError> + Sync,
+) -> Result<f64, EvaluatorError> {
+    let one = || {
         work()?;
-        times += 1;
-    }
-    Ok(f64::from(times) / begun.elapsed().as_secs_f64())
+        let (begun, mut times) = (Instant::now(), 0);
+        while begun.elapsed() < time {
+            work()?;
+            times += 1;
+        }
+        Ok(f64::from(times) / begun.elapsed().as_secs_f64())
+    };
+    thread::scope(|scope| {
+        let callers: Vec<_> = (0..callers).map(|_| scope.spawn(one)).collect();
+        callers.into_iter().map(|caller| caller.join().unwrap_or(Ok(0.0))).sum()
+    })
 }
 
 fn questions(evaluator: &TorchEvaluator, batch: usize) -> Vec<Question> {

@@ -163,6 +163,9 @@ struct Bench {
     /// Seconds for each measurement.
     #[arg(long, default_value_t = 2.0)]
     seconds: f64,
+    /// Threads that ask at the same time.
+    #[arg(long, default_value_t = 1)]
+    callers: usize,
     /// Print JSON.
     #[arg(long)]
     json: bool,
@@ -261,11 +264,15 @@ impl Bench {
         let time = Duration::try_from_secs_f64(self.seconds)
             .context("--seconds is to be a number of seconds, 0 or more")?;
         let batches: Vec<usize> = self.batches.iter().map(|&batch| batch.max(1)).collect();
-        let measured = bench::measure(&self.device.network, &self.device.options(), &batches, time)?;
+        let options = TorchOptions { lanes: self.callers, ..self.device.options() };
+        let measured = bench::measure(&self.device.network, &options, &batches, time)?;
         if self.json {
             return put(&serde_json::to_string_pretty(&measured)?);
         }
-        put(&format!("{} on {}, {} threads", measured.network, measured.evaluator, measured.threads))?;
+        let bench::Bench { network, evaluator, threads, callers, .. } = &measured;
+        put(&format!(
+            "{network} on {evaluator}, {threads} threads (0: libtorch's choice), {callers} callers"
+        ))?;
         put(&format!("{:>6} {:>14} {:>14}", "batch", "forward/s", "evaluate/s"))?;
         let row = |row: &bench::Row| {
             put(&format!("{:>6} {:>14.0} {:>14.0}", row.batch, row.forward_per_s, row.evaluate_per_s))
