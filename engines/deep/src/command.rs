@@ -148,8 +148,8 @@ struct Device {
     /// Compute in 32-bit numbers on a GPU too.
     #[arg(long)]
     full: bool,
-    /// Threads of the processor; 0 leaves that to libtorch.
-    #[arg(long, default_value_t = 0)]
+    /// Threads of the processor for a batch; 0 leaves that to libtorch.
+    #[arg(long, default_value_t = 1)]
     threads: usize,
 }
 

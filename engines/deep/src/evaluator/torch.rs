@@ -30,7 +30,8 @@ pub struct TorchOptions {
     pub half: bool,
     /// The most positions that go to the device at once.
     pub batch: usize,
-    /// Threads that the processor uses for one batch; 0 leaves that to libtorch.
+    /// Threads that the processor uses for one batch; 0 leaves that to libtorch. With more than one, each waits for the
+    /// slowest: on a machine that does other work too, several lanes of one thread are many times faster.
     pub threads: usize,
     /// Batches in work at a time: while one is on the device, the next is made ready and the last is read.
     pub lanes: usize,
@@ -40,7 +41,7 @@ pub struct TorchOptions {
 
 impl Default for TorchOptions {
     fn default() -> Self {
-        Self { device: DeviceChoice::Auto, half: true, batch: 64, threads: 0, lanes: 2, temperature: 1.0 }
+        Self { device: DeviceChoice::Auto, half: true, batch: 64, threads: 1, lanes: 2, temperature: 1.0 }
     }
 }
 
