@@ -89,10 +89,17 @@ pub fn is_rated(id: &str, login: Login) -> bool {
     (login != Login::Open || !trip.is_empty()) && !name.contains("@NORATE")
 }
 
-/// Rates the players whenever games have ended, until the league is over; the database has the same ratings.
-pub fn keep(config: &ServeConfig, ledger: &Ledger, roster: &Arc<Roster>, path: &Path, event: EventId) {
-    let Ok(store) = Store::open(path) else { return };
+/// Rates the players whenever games have ended, until the league is over; the database has the same ratings. `event`
+/// finds the event in it, once it has games.
+pub fn keep(
+    config: &ServeConfig,
+    ledger: &Ledger,
+    roster: &Arc<Roster>,
+    path: &Path,
+    event: impl Fn(&Store) -> Option<EventId>,
+) {
     let mut rated = 0;
+    let mut store = None;
     loop {
         let (games, over) = ledger.more_than(rated);
         if games.len() > rated {
@@ -103,7 +110,8 @@ pub fn keep(config: &ServeConfig, ledger: &Ledger, roster: &Arc<Roster>, path: &
             let rows: Vec<RatingRow> = rates.iter().map(|(&player, rate)| row(player, rate)).collect();
             ledger.read().rates = rates;
             // The next estimate writes them all again; a disk that has failed ends the league elsewhere.
-            let _later = store.set_ratings(event, &rows);
+            store = store.or_else(|| Store::open(path).ok());
+            let _later = store.as_ref().and_then(|store| Some(store.set_ratings(event(store)?, &rows)));
             ledger.rest(PAUSE.max(begun.elapsed() * SHARE));
         }
         if over {
