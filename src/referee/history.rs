@@ -37,7 +37,7 @@ const REMEMBERED: u16 = 16;
 /// Now and then, to be called after each move: lets a position forget the moves that led to it. rsshogi looks back
 /// through all of them at every move, for a repetition that nobody asks it for.
 pub fn forget(position: &mut Position) {
-    if u16::from(position.game_ply()).is_multiple_of(REMEMBERED) {
+    if position.game_ply().is_multiple_of(REMEMBERED) {
         position.init_stack();
     }
 }
