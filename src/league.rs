@@ -320,7 +320,7 @@ fn rate(
     roster: Arc<Roster>,
 ) -> Result<JoinHandle<()>, StoreError> {
     let file = path.to_owned();
-    spawn("ratings", path, move || ratings::keep(&config, &ledger, &roster, &file, event))
+    spawn("ratings", path, move || ratings::keep(&config, &ledger, &roster, &file, |_| Some(event)))
 }
 
 fn spawn<T: Send + 'static>(

@@ -115,7 +115,8 @@ impl Lobby {
     #[must_use]
     pub fn of_event(config: Arc<ServeConfig>, event: Event) -> Self {
         let (nobody_pairs_here, _) = mpsc::unbounded_channel();
-        let mut lobby = Self::new(config, Arc::new(Roster::default()), GameId(1), nobody_pairs_here);
+        let roster = Roster::new(event.players.iter().map(|player| player.name.clone()).collect());
+        let mut lobby = Self::new(config, Arc::new(roster), GameId(1), nobody_pairs_here);
         lobby.event = Some(event);
         lobby
     }

@@ -2,14 +2,23 @@
 //! network in one field. The dispatcher pairs them and the workers play; here is who lets the guests in and seats them.
 
 use super::{
-    Counts, FAREWELL, accept, config::ServeConfig, connection::Hall, door::Door, entrants::Event,
-    filing::Filer, lobby::Lobby,
+    Counts, FAREWELL, accept,
+    config::{Login, ServeConfig},
+    connection::Hall,
+    door::Door,
+    entrants::Event,
+    filing::Filer,
+    ledger::Ledger,
+    lobby::Lobby,
+    ratings,
+    roster::Roster,
 };
 use crate::{
     plan::Plan,
     play::Table,
     run::guests::{Guests, Hosting},
     seat::Seat,
+    store::{Moves, Store},
 };
 use referee::event::{PlayerId, Stamped};
 use std::{
@@ -26,8 +35,9 @@ pub struct Doors {
     hall: Hall,
     hosting: Hosting,
     leave: CancellationToken,
-    threads: [Option<JoinHandle<()>>; 2],
+    threads: [Option<JoinHandle<()>>; 3],
     filer: Filer,
+    ledger: Ledger,
 }
 
 impl Doors {
@@ -45,6 +55,8 @@ impl Doors {
         let asides = hall.lobby().asides.clone();
         let (filer, filing) = filing.map_or_else(Default::default, |(filer, thread)| (filer, Some(thread)));
         hall.lobby().filer = filer.clone();
+        let (ledger, rating) = rate(&config, plan, hall.lobby().roster.clone())?;
+        hall.lobby().ledger = ledger.clone();
         let hosting = Hosting { guests: Arc::new(Network(hall.clone())), wait, missing, asides };
         let leave = CancellationToken::new();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -52,7 +64,7 @@ impl Doors {
         let thread = thread::Builder::new().name("network".to_owned()).spawn(move || {
             runtime.block_on(receive(listeners, inside, over));
         })?;
-        Ok(Self { hall, hosting, leave, threads: [Some(thread), filing], filer })
+        Ok(Self { hall, hosting, leave, threads: [Some(thread), filing, Some(rating)], filer, ledger })
     }
 
     /// Where the dispatcher finds its guests.
@@ -63,9 +75,10 @@ impl Doors {
 
     /// Shows spectators what was committed.
     pub fn show(&self) -> impl FnMut(&[Stamped]) + Send + use<> {
-        let (hall, filer) = (self.hall.clone(), self.filer.clone());
+        let (hall, filer, ledger) = (self.hall.clone(), self.filer.clone(), self.ledger.clone());
         move |batch| {
             filer.committed(batch);
+            batch.iter().for_each(|stamped| ledger.fold(stamped));
             let mut lobby = hall.lobby();
             batch.iter().for_each(|stamped| lobby.happened(stamped));
         }
@@ -76,10 +89,30 @@ impl Drop for Doors {
     fn drop(&mut self) {
         self.leave.cancel();
         self.filer.close();
+        self.ledger.close();
         for thread in self.threads.iter_mut().filter_map(Option::take) {
             let _panicked_already_told = thread.join();
         }
     }
+}
+
+/// Rates the field on a thread of its own, what was played before included.
+fn rate(config: &ServeConfig, plan: &Plan, roster: Arc<Roster>) -> io::Result<(Ledger, JoinHandle<()>)> {
+    let (path, name, ledger) = (plan.database.clone(), plan.name.clone(), Ledger::default());
+    let find = move |store: &Store| {
+        let events = store.events().unwrap_or_default();
+        events.into_iter().find(|event| event.name == name).map(|event| event.id)
+    };
+    if let Ok(store) = Store::read(&path)
+        && let Some(event) = find(&store)
+    {
+        store.replay(event, Moves::Without, &mut |stamped| ledger.fold(stamped)).map_err(io::Error::other)?;
+    }
+    // The event knows everybody in it: nobody is left out for want of a trip.
+    let config = ServeConfig { login: Login::Accounts, ..config.clone() };
+    let folded = ledger.clone();
+    let work = move || ratings::keep(&config, &folded, &roster, &path, find);
+    Ok((ledger, thread::Builder::new().name("ratings".to_owned()).spawn(work)?))
 }
 
 async fn receive(listeners: Vec<TcpListener>, hall: Hall, over: CancellationToken) {

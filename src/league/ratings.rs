@@ -25,6 +25,8 @@ use std::{
 const PAUSE: Duration = Duration::from_millis(500);
 /// Of its time the thread rests this many times as long as it works.
 const SHARE: u32 = 20;
+/// Players rated at once: the work grows with their square and more.
+const MOST: usize = 500;
 const DAY_MS: f64 = 86_400_000.0;
 
 /// How players are rated.
@@ -89,10 +91,17 @@ pub fn is_rated(id: &str, login: Login) -> bool {
     (login != Login::Open || !trip.is_empty()) && !name.contains("@NORATE")
 }
 
-/// Rates the players whenever games have ended, until the league is over; the database has the same ratings.
-pub fn keep(config: &ServeConfig, ledger: &Ledger, roster: &Arc<Roster>, path: &Path, event: EventId) {
-    let Ok(store) = Store::open(path) else { return };
+/// Rates the players whenever games have ended, until the league is over; the database has the same ratings. `event`
+/// finds the event in it, once it has games.
+pub fn keep(
+    config: &ServeConfig,
+    ledger: &Ledger,
+    roster: &Arc<Roster>,
+    path: &Path,
+    event: impl Fn(&Store) -> Option<EventId>,
+) {
     let mut rated = 0;
+    let mut store = None;
     loop {
         let (games, over) = ledger.more_than(rated);
         if games.len() > rated {
@@ -103,7 +112,8 @@ pub fn keep(config: &ServeConfig, ledger: &Ledger, roster: &Arc<Roster>, path: &
             let rows: Vec<RatingRow> = rates.iter().map(|(&player, rate)| row(player, rate)).collect();
             ledger.read().rates = rates;
             // The next estimate writes them all again; a disk that has failed ends the league elsewhere.
-            let _later = store.set_ratings(event, &rows);
+            store = store.or_else(|| Store::open(path).ok());
+            let _later = store.as_ref().and_then(|store| Some(store.set_ratings(event(store)?, &rows)));
             ledger.rest(PAUSE.max(begun.elapsed() * SHARE));
         }
         if over {
@@ -127,8 +137,9 @@ pub fn estimate(
 ) -> HashMap<PlayerId, Rate> {
     let config = &serve.rating;
     let rated = |player: PlayerId| names.get(player.index()).is_some_and(|id| is_rated(id, serve.login));
-    let games: Vec<&Played> =
+    let mut games: Vec<&Played> =
         games.iter().filter(|game| !game.abandoned && game.players.into_iter().all(rated)).collect();
+    keep_the_busiest(&mut games, names.len());
     let elo = match config.method {
         Method::MaximumLikelihood => by_likelihood(&games, names.len()),
         Method::Floodgate => by_age(config, &games, names.len(), now),
@@ -153,6 +164,25 @@ pub fn estimate(
         rates.insert(player, Rate { rate: elo + shift, error, games: count, at });
     }
     rates
+}
+
+/// Leaves out the games of players beyond the [`MOST`] who have played most, and then most recently: strangers with ever
+/// new names are not to fill the memory.
+fn keep_the_busiest(games: &mut Vec<&Played>, players: usize) {
+    let mut played: Vec<(u64, i64, usize)> = (0..players).map(|index| (0, 0, index)).collect();
+    for game in &*games {
+        for player in game.players {
+            let (count, last, _) = &mut played[player.index()];
+            (*count, *last) = (*count + 1, game.at.max(*last));
+        }
+    }
+    if played.iter().filter(|(count, ..)| *count > 0).count() <= MOST {
+        return;
+    }
+    played.sort_unstable_by(|a, b| b.cmp(a));
+    let mut kept = vec![false; players];
+    played.iter().take(MOST).for_each(|(.., index)| kept[*index] = true);
+    games.retain(|game| game.players.into_iter().all(|player| kept[player.index()]));
 }
 
 type Elo = Vec<Option<(f64, Option<f64>)>>;
@@ -197,4 +227,26 @@ fn by_age(config: &RatingConfig, games: &[&Played], players: usize, now: i64) ->
         ..Decay::default()
     };
     fit_aged(players, &aged, &decay).into_iter().map(|elo| elo.map(|elo| (elo, None))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strangers_with_ever_new_names_do_not_crowd_out_those_who_play() {
+        let names: Vec<String> = (0..2 * MOST + 2).map(|index| format!("p{index}+trip")).collect();
+        let game = |black: usize, white: usize, at: i64| Played {
+            at,
+            players: [black, white].map(|index| PlayerId(u16::try_from(index).unwrap())),
+            half_points: 2,
+            abandoned: false,
+        };
+        let regulars = (0..3).map(|at| game(0, 1, at));
+        let strangers = (1..=MOST).map(|pair| game(2 * pair, 2 * pair + 1, 100));
+        let games: Vec<Played> = regulars.chain(strangers).collect();
+        let rates = estimate(&ServeConfig::default(), &games, &names, 1000);
+        assert_eq!(rates.len(), MOST);
+        assert_eq!(rates[&PlayerId(0)].games, 3);
+    }
 }

@@ -28,7 +28,7 @@ use crate::{
     adjudicate::{Adjudication, Adjudicator, Verdict},
     clock::{Budget, Clock, TimeControl},
     event::{Event, GameId, Moved},
-    history::{History, Repetition},
+    history::{History, Repetition, forget},
     legality::foul,
     rules::{AtLimit, Declaration, Rules},
 };
@@ -384,6 +384,7 @@ impl Game {
     fn apply(&mut self, mv: Move) -> Option<Repetition> {
         let piece = self.position.moved_piece_after_move(mv);
         self.position.apply_move32(Move32::from_move_with_piece(mv, piece));
+        forget(&mut self.position);
         if self.last.is_none() {
             self.line.push_str(" moves");
         }

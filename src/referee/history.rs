@@ -31,6 +31,17 @@ pub enum Repetition {
     PerpetualCheck(Color),
 }
 
+/// Plies that a position may remember.
+const REMEMBERED: u16 = 16;
+
+/// Now and then, to be called after each move: lets a position forget the moves that led to it. rsshogi looks back
+/// through all of them at every move, for a repetition that nobody asks it for.
+pub fn forget(position: &mut Position) {
+    if position.game_ply().is_multiple_of(REMEMBERED) {
+        position.init_stack();
+    }
+}
+
 impl History {
     /// A history that begins with `start`, which is the first occurrence of its position if `count_start` says so.
     #[must_use]

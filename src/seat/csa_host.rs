@@ -14,6 +14,7 @@ use referee::{
     AbortBy, Color, DrawBy, Outcome, WinBy,
     event::GameId,
     game::{Answer, Heard, Order, Reply, Said, Word},
+    history::forget,
 };
 use rsshogi::{
     board::{Position, position_from_sfen},
@@ -369,6 +370,7 @@ impl CsaHost {
     fn apply(&mut self, mv: Move32) {
         // The referee has ruled on it; only a start that cannot be read would make it fail.
         let _legal = self.position.try_apply_move32(mv);
+        forget(&mut self.position);
     }
 
     fn special(&mut self, word: &str, time: Option<u64>, out: &mut Vec<u8>) {

@@ -189,6 +189,13 @@ fn engines_of_the_house_and_programs_of_the_network_play_one_event() {
     assert_eq!(kawa.len(), 4);
     assert_eq!(mori, ["#LOSE"; 4]);
     assert!(kawa.iter().filter(|result| *result == "#WIN").count() >= 2, "both games against mori: {kawa:?}");
+    let rated =
+        desk.query("SELECT p.name FROM ratings r JOIN players p USING (event, player) ORDER BY r.rate");
+    assert_eq!(
+        (rated.len(), &rated[0][0][..]),
+        (3, "mori"),
+        "everybody is rated, and who always resigns the least"
+    );
     let counted = "SELECT count(*), count(DISTINCT black || white) FROM game_list WHERE state = 'counted'";
     assert_eq!(desk.query(counted), [["6", "6"]]);
     let resigned =

@@ -8,6 +8,7 @@ use crate::{
 };
 use anyhow::{Context, Result, bail, ensure};
 use std::{
+    net::TcpStream,
     path::PathBuf,
     process::{Child, Command, ExitCode, Stdio},
     thread,
@@ -16,6 +17,8 @@ use std::{
 
 /// The players of `configs/league.toml` who log in.
 const CLIENTS: [&str; 2] = ["kawa", "mori"];
+/// Where `configs/league.toml` listens.
+const ADDRESS: &str = "127.0.0.1:4081";
 /// How long a client may take to leave when it is asked to.
 const FAREWELL: Duration = Duration::from_secs(20);
 
@@ -30,6 +33,7 @@ pub fn run() -> Result<ExitCode> {
     let db = |name: &str| scratch.file(&format!("{name}.db"));
     let mut host =
         renmei("serve", "league", db("league")).spawn().context("the host could not be started")?;
+    await_host(&mut host)?;
     let clients = CLIENTS.map(|name| {
         let mut client = renmei("floodgate", name, db(name));
         // The host tells the games; what a client says is of interest when something is wrong.
@@ -53,6 +57,15 @@ fn renmei(command: &str, config: &str, db: PathBuf) -> Command {
     renmei.args([command, &format!("configs/{config}.toml"), "--db"]).arg(db);
     renmei.current_dir(root()).stdin(Stdio::null());
     renmei
+}
+
+/// Waits until the host lets somebody in: a client that comes too early would try again only after a while.
+fn await_host(host: &mut Child) -> Result<()> {
+    while TcpStream::connect(ADDRESS).is_err() {
+        ensure!(host.try_wait()?.is_none(), "the host could not begin");
+        thread::sleep(Duration::from_millis(50));
+    }
+    Ok(())
 }
 
 /// Asks a client to leave, as Ctrl-C would.
