@@ -10,4 +10,5 @@ pub mod label;
 pub mod labels;
 pub mod network;
 pub mod planes;
+pub mod search;
 pub mod train;
