@@ -15,7 +15,7 @@ mod value;
 
 use crate::{
     evaluator::{Evaluator, EvaluatorError},
-    search::{self, Terms},
+    search::{self, Mate, Terms},
     usi::options,
 };
 use rsshogi::{
@@ -25,8 +25,7 @@ use rsshogi::{
 };
 use std::{sync::Arc, time::Duration};
 use usi_shell::{
-    BestMove, Checkmate, Game, Info, NotReady, Options, Output, Repetition, Score, Search,
-    SplitMix64,
+    BestMove, Checkmate, Game, Info, NotReady, Options, Output, Repetition, Score, Search, SplitMix64,
 };
 
 /// How often a running search tells what it has found.
@@ -126,7 +125,12 @@ fn repeated(repetition: Repetition, terms: &Terms, turn: Color) -> f32 {
 
 /// Answers `go mate`.
 pub(crate) fn solve_mate(game: &Game, search: &Search) -> Checkmate {
-    search::solve_mate(game, &search.clock)
+    let nodes = search.limits.nodes;
+    match search::solve(game, &search.clock, nodes) {
+        Mate::Moves(line) => Checkmate::Moves(line),
+        Mate::NoMate => Checkmate::NoMate,
+        Mate::Unknown => Checkmate::Timeout,
+    }
 }
 
 #[cfg(test)]

@@ -45,8 +45,7 @@ mod tests {
 
     fn shares(temperature: f32) -> Vec<f32> {
         let mut rng = SplitMix64::new(7);
-        let drawn: Vec<Move> =
-            (0..4000).map(|_| choose(&moves(), temperature, &mut rng).unwrap()).collect();
+        let drawn: Vec<Move> = (0..4000).map(|_| choose(&moves(), temperature, &mut rng).unwrap()).collect();
         let share = |mv: Move| drawn.iter().filter(|&&one| one == mv).count() as f32 / 4000.0;
         moves().into_iter().map(|(mv, _)| share(mv)).collect()
     }

@@ -100,7 +100,8 @@ impl Session<'_> {
     fn run(&mut self, rng: &mut SplitMix64) -> Result<(), EvaluatorError> {
         let mut blocked = 0;
         // Without the first answers there is no move to choose.
-        while self.answered == 0 && self.walker.moves().is_empty() || self.goes_on() {
+        let mut unknown = true;
+        while unknown || self.goes_on() {
             match self.walker.walk(rng) {
                 Walked::Opened(opened, questions) => {
                     self.desk.ask(opened, questions);
@@ -110,7 +111,8 @@ impl Session<'_> {
                 Walked::Blocked => blocked += 1,
             }
             let wait = blocked >= PATIENCE || self.deterministic || self.desk.ahead() > self.most_ahead;
-            self.take_answers(wait || self.walker.moves().is_empty())?;
+            self.take_answers(wait || unknown)?;
+            unknown = unknown && self.walker.moves().is_empty();
             if wait {
                 blocked = 0;
             }

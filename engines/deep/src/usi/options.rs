@@ -47,7 +47,7 @@ fn search() -> [OptionSpec; 17] {
         OptionSpec::spin("VirtualLoss", i64::from(constants.virtual_loss), 1..=100),
         OptionSpec::spin("PolicyTemperature", 1000, 1..=100_000),
         OptionSpec::check("RootMate", true),
-        OptionSpec::spin("LeafMate", 1, 0..=7),
+        OptionSpec::spin("LeafMate", 1, 0..=3),
         OptionSpec::spin("RootNoise", 0, 0..=1000),
         OptionSpec::spin("NoiseAlpha", 150, 1..=100_000),
         OptionSpec::spin("NoiseSeed", 1, 0..=i64::MAX),

@@ -39,7 +39,8 @@ impl<T> Desk<T> {
     /// The answers to an earlier sheet: the chance to win of each position's player to move. `None` when there are none
     /// now, or with `wait` when nothing is under way.
     pub(super) fn answers(&mut self, wait: bool) -> Result<Option<(T, Vec<f32>)>, EvaluatorError> {
-        let got = if wait && self.ahead > 0 { self.answers.recv().ok() } else { self.answers.try_recv().ok() };
+        let got =
+            if wait && self.ahead > 0 { self.answers.recv().ok() } else { self.answers.try_recv().ok() };
         let got = got.transpose()?;
         if let Some((_, values)) = &got {
             self.ahead -= values.len();
@@ -59,9 +60,10 @@ pub(super) fn with_desk<T: Send, R>(
     let (outbox, answers) = mpsc::channel();
     let closed = AtomicBool::new(false);
     thread::scope(|scope| {
-        scope.spawn(|| {
+        let closing = &closed;
+        scope.spawn(move || {
             let most = if one_by_one { 1 } else { evaluator.batch() };
-            work(evaluator, most, &inbox, &outbox, &closed);
+            work(evaluator, most, &inbox, &outbox, closing);
         });
         let walked = walk(Desk { sheets, answers, ahead: 0 });
         closed.store(true, Ordering::Relaxed);

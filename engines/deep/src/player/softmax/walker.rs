@@ -90,7 +90,8 @@ impl<'a> Walker<'a> {
         loop {
             let Some(edges) = self.edges(at) else { return self.open(at) };
             let values: Vec<Option<f32>> = edges.iter().map(|edge| self.value_of(*edge)).collect();
-            let logits: Vec<f32> = values.iter().map(|value| value.map_or(f32::NEG_INFINITY, logit)).collect();
+            let logits: Vec<f32> =
+                values.iter().map(|value| value.map_or(f32::NEG_INFINITY, logit)).collect();
             if values.iter().all(Option::is_none) {
                 self.back(false);
                 return Walked::Blocked;
@@ -127,14 +128,19 @@ impl<'a> Walker<'a> {
     /// What is expected after a first move, as far as it is known.
     pub(super) fn line(&mut self, first: Move) -> Vec<Move> {
         let mut line = Vec::new();
-        let mut next = self.edges(self.root).and_then(|edges| edges.into_iter().find(|edge| edge.mv.to_move() == first));
+        let mut next =
+            self.edges(self.root).and_then(|edges| edges.into_iter().find(|edge| edge.mv.to_move() == first));
         while let Some(edge) = next {
             line.push(edge.mv.to_move());
             let over = self.is_over(edge);
             self.step(edge.mv);
             let edges = if over { Vec::new() } else { self.edges(edge.key).unwrap_or_default() };
             let valued = edges.into_iter().filter_map(|edge| Some((self.value_of(edge)?, edge)));
-            next = valued.collect::<Vec<_>>().into_iter().max_by(|one, other| one.0.total_cmp(&other.0)).map(|(_, edge)| edge);
+            next = valued
+                .collect::<Vec<_>>()
+                .into_iter()
+                .max_by(|one, other| one.0.total_cmp(&other.0))
+                .map(|(_, edge)| edge);
         }
         self.back(false);
         line
