@@ -34,6 +34,9 @@ pub(super) struct SoftmaxPlayer {
     table: Table,
 }
 
+/// How long to wait for the network before looking at the clock again.
+const A_MOMENT: Duration = Duration::from_millis(5);
+
 /// A search under way.
 struct Session<'a> {
     walker: Walker<'a>,
@@ -102,20 +105,19 @@ impl Session<'_> {
         // Without the first answers there is no move to choose.
         let mut unknown = true;
         while unknown || self.goes_on() {
-            match self.walker.walk(rng) {
-                Walked::Opened(opened, questions) => {
-                    self.desk.ask(opened, questions);
-                    blocked = 0;
+            let idle = self.deterministic || unknown || blocked >= PATIENCE;
+            if self.desk.ahead() > if idle { 0 } else { self.most_ahead } {
+                // A stop is to be heard while the network is busy.
+                blocked = if self.take_answers(A_MOMENT)? { 0 } else { blocked };
+            } else {
+                match self.walker.walk(rng) {
+                    Walked::Opened(opened, questions) => self.desk.ask(opened, questions),
+                    Walked::Ended => {}
+                    Walked::Blocked => blocked += 1,
                 }
-                Walked::Ended => {}
-                Walked::Blocked => blocked += 1,
+                self.take_answers(Duration::ZERO)?;
             }
-            let wait = blocked >= PATIENCE || self.deterministic || self.desk.ahead() > self.most_ahead;
-            self.take_answers(wait || unknown)?;
             unknown = unknown && self.walker.moves().is_empty();
-            if wait {
-                blocked = 0;
-            }
             self.tell();
         }
         Ok(())
@@ -131,13 +133,15 @@ impl Session<'_> {
         !(search.clock.is_winding_up() || enough || settled || forced)
     }
 
-    fn take_answers(&mut self, mut wait: bool) -> Result<(), EvaluatorError> {
-        while let Some((opened, values)) = self.desk.answers(wait)? {
+    /// Whether there were any.
+    fn take_answers(&mut self, patience: Duration) -> Result<bool, EvaluatorError> {
+        let mut any = false;
+        while let Some((opened, values)) = self.desk.answers(if any { Duration::ZERO } else { patience })? {
             self.answered += values.len() as u64;
             self.walker.settle(&opened, &values);
-            wait = false;
+            any = true;
         }
-        Ok(())
+        Ok(any)
     }
 
     fn tell(&mut self) {

@@ -7,6 +7,7 @@ use std::{
         mpsc::{self, Receiver, Sender},
     },
     thread,
+    time::Duration,
 };
 
 /// Questions that belong together, and whose they are.
@@ -36,11 +37,11 @@ impl<T> Desk<T> {
         self.ahead
     }
 
-    /// The answers to an earlier sheet: the chance to win of each position's player to move. `None` when there are none
-    /// now, or with `wait` when nothing is under way.
-    pub(super) fn answers(&mut self, wait: bool) -> Result<Option<(T, Vec<f32>)>, EvaluatorError> {
-        let got =
-            if wait && self.ahead > 0 { self.answers.recv().ok() } else { self.answers.try_recv().ok() };
+    /// The answers to an earlier sheet: the chance to win of each position's player to move. `None` when none come
+    /// within `patience`, or nothing is under way.
+    pub(super) fn answers(&mut self, patience: Duration) -> Result<Option<(T, Vec<f32>)>, EvaluatorError> {
+        let patience = if self.ahead > 0 { patience } else { Duration::ZERO };
+        let got = self.answers.recv_timeout(patience).ok();
         let got = got.transpose()?;
         if let Some((_, values)) = &got {
             self.ahead -= values.len();
