@@ -1,6 +1,22 @@
 //! The search: a tree of positions, grown where it promises most (PUCT), looked at by a network.
 //!
-//! Read [`Searcher::think`] first.
+//! Read [`Searcher::think`] first, then `session` (one search from its beginning to its end), `worker` (what its threads
+//! do), `leaf` (what the rules say of a position) and `select` (which move is tried next). `tree`, in memory from `pool`,
+//! holds what was found; `cache` holds the network's answers; `proof` and `line` are about what is certain; `mate` looks
+//! for mates; `report` says how the search is going.
+
+mod cache;
+mod leaf;
+mod line;
+mod mate;
+mod noise;
+mod pool;
+mod proof;
+mod report;
+mod select;
+mod session;
+mod tree;
+mod worker;
 
 use std::{sync::Arc, time::Duration};
 
@@ -8,6 +24,11 @@ use rsshogi::types::{EnteringKingRule, Move};
 use usi_shell::{Clock, Game};
 
 use crate::evaluator::{Evaluator, EvaluatorError};
+use cache::Cache;
+use mate::Solver;
+pub use mate::{Mate, solve};
+use session::Session;
+use tree::Tree;
 
 /// What one search is to do.
 #[derive(Clone, Debug)]
@@ -143,50 +164,70 @@ pub struct Outcome {
     pub reply: Option<Move>,
 }
 
-/// What a solver says of a mate.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Mate {
-    /// The line of a mate; every defence loses, this is one of the longest.
-    Moves(Vec<Move>),
-    /// There is none by checks alone.
-    NoMate,
-    /// It was stopped, or ran out of positions or memory.
-    Unknown,
-}
-
-/// Looks for a mate by checks for the player to move, until the clock or the limit of positions stops it.
-pub fn solve(_game: &Game, _clock: &Clock, _nodes: Option<u64>) -> Mate {
-    Mate::Unknown
-}
-
 /// What stays from search to search: the tree and the answers of the network.
 pub struct Searcher {
     evaluator: Arc<dyn Evaluator>,
     memory: usize,
+    tree: Tree,
+    cache: Cache,
+    solver: Solver,
+    /// Whose answers the tree holds.
+    terms: Option<Terms>,
 }
 
+/// Less is no search.
+const LEAST_MEMORY: usize = 4 << 20;
+
 impl Searcher {
-    /// A searcher that asks `evaluator` and keeps at most `memory` bytes.
+    /// A searcher that asks `evaluator` and takes at most about `memory` bytes, at least 4 MiB: a fifth for answers of
+    /// the network, a little for the mate solver, the rest for the tree.
     pub fn new(evaluator: Arc<dyn Evaluator>, memory: usize) -> Self {
-        Self { evaluator, memory }
+        let memory = memory.max(LEAST_MEMORY);
+        let table = (memory / 32).min(8 << 20);
+        Self {
+            evaluator,
+            memory,
+            tree: Tree::new(memory - memory / 5 - table),
+            cache: Cache::new(memory / 5),
+            solver: Solver::new(table / Solver::ENTRY),
+            terms: None,
+        }
     }
 
-    /// Forgets everything, at once.
-    pub fn new_game(&mut self) {}
+    /// Forgets everything, in no time.
+    pub fn new_game(&mut self) {
+        self.tree.clear();
+        self.cache.clear();
+    }
+
+    /// Bytes taken from the machine, of those allowed.
+    pub fn bytes(&self) -> (usize, usize) {
+        (self.tree.bytes_held() + self.cache.bytes() + self.solver.bytes(), self.memory)
+    }
 
     /// Searches the position of `game` until the clock, a limit, certainty or `progress` ends it. `progress` hears of
-    /// the search every [`Task::tell`], and says whether to go on.
+    /// the search every [`Task::tell`], and says whether to go on. What earlier searches of the same game found is used.
     ///
     /// # Errors
     /// When the evaluator fails.
     pub fn think(
         &mut self,
-        _game: &Game,
-        _task: &Task,
-        _progress: &mut dyn FnMut(&Progress) -> bool,
+        game: &Game,
+        task: &Task,
+        progress: &mut dyn FnMut(&Progress) -> bool,
     ) -> Result<Outcome, EvaluatorError> {
-        let _ = (&self.evaluator, self.memory);
-        Ok(Outcome::default())
+        self.forget_under_other(&task.terms);
+        let Some(root) = self.tree.root_for(game) else { return Ok(Outcome::default()) };
+        Session::begin(self, game, task, root).run(progress)
+    }
+
+    /// What the rules made of a position does not hold under others.
+    fn forget_under_other(&mut self, terms: &Terms) {
+        let rules = |terms: &Terms| (terms.max_moves, terms.declaration);
+        if self.terms.is_some_and(|known| rules(&known) != rules(terms)) {
+            self.new_game();
+        }
+        self.terms = Some(*terms);
     }
 }
 
@@ -230,3 +271,6 @@ impl Default for Terms {
         Self { draw_black: 0.5, draw_white: 0.5, max_moves: 0, declaration: EnteringKingRule::Point27 }
     }
 }
+
+#[cfg(test)]
+mod tests;
