@@ -241,7 +241,7 @@ impl TimeModel {
             visits: self.visits,
             seed: self.seed,
             out: self.out,
-            task: Task { root_mate: false, ..task },
+            task: Task { root_mate: false, deterministic: self.threads <= 1, ..task },
             memory: 1 << 29,
         };
         let report = time_model::run(&options, Arc::new(evaluator))?;

@@ -114,12 +114,12 @@ fn draw_value(terms: &Terms, side: Color) -> f32 {
     if side == Color::BLACK { terms.draw_black } else { terms.draw_white }
 }
 
-/// What a repetition is worth to the player to move.
-fn repeated(repetition: Repetition, terms: &Terms, turn: Color) -> f32 {
+/// What a repetition is worth to the player who brought it about; it is told for the one to move then.
+fn repeated(repetition: Repetition, terms: &Terms, mover: Color) -> f32 {
     match repetition {
-        Repetition::Win => 1.0,
-        Repetition::Loss => 0.0,
-        Repetition::Draw => draw_value(terms, turn),
+        Repetition::Win => 0.0,
+        Repetition::Loss => 1.0,
+        Repetition::Draw => draw_value(terms, mover),
     }
 }
 

@@ -42,8 +42,8 @@ struct Session<'a> {
     walker: Walker<'a>,
     desk: Desk<Opened>,
     turn: &'a Turn<'a>,
-    /// Positions that the network has answered.
-    answered: u64,
+    /// Positions that the network has answered, and walks that ended without it.
+    nodes: u64,
     /// Questions that may be under way at a time.
     most_ahead: usize,
     limit: Option<u64>,
@@ -77,7 +77,7 @@ impl Player for SoftmaxPlayer {
                 walker,
                 desk,
                 turn,
-                answered: 0,
+                nodes: 0,
                 most_ahead: 3 * self.evaluator.batch(),
                 limit: limits.into_iter().flatten().min(),
                 told: Duration::ZERO,
@@ -112,7 +112,7 @@ impl Session<'_> {
             } else {
                 match self.walker.walk(rng) {
                     Walked::Opened(opened, questions) => self.desk.ask(opened, questions),
-                    Walked::Ended => {}
+                    Walked::Ended => self.nodes += 1,
                     Walked::Blocked => blocked += 1,
                 }
                 self.take_answers(Duration::ZERO)?;
@@ -125,7 +125,7 @@ impl Session<'_> {
 
     fn goes_on(&self) -> bool {
         let search = self.turn.search;
-        let enough = self.limit.is_some_and(|limit| self.answered >= limit)
+        let enough = self.limit.is_some_and(|limit| self.nodes >= limit)
             || search.limits.depth.is_some_and(|depth| self.walker.deepest > depth);
         let timed = search.clock.spending().is_some();
         let settled = self.walker.proof().is_some() || self.walker.is_full();
@@ -137,7 +137,7 @@ impl Session<'_> {
     fn take_answers(&mut self, patience: Duration) -> Result<bool, EvaluatorError> {
         let mut any = false;
         while let Some((opened, values)) = self.desk.answers(if any { Duration::ZERO } else { patience })? {
-            self.answered += values.len() as u64;
+            self.nodes += values.len() as u64;
             self.walker.settle(&opened, &values);
             any = true;
         }
@@ -168,7 +168,7 @@ impl Session<'_> {
             seldepth: Some(self.walker.deepest),
             hashfull: Some(self.walker.fullness().min(1000)),
             score: Some(proven.unwrap_or_else(|| score(value))),
-            ..self.turn.info(value, self.answered, line)
+            ..self.turn.info(value, self.nodes, line)
         });
         moves
     }

@@ -40,7 +40,7 @@ impl ValuePlayer {
             return After::Known(1.0);
         }
         if let Some(repetition) = repetition {
-            return After::Known(1.0 - repeated(repetition, terms, mover.flip()));
+            return After::Known(repeated(repetition, terms, mover));
         }
         if terms.max_moves > 0 && turn.game.ply() >= terms.max_moves {
             return After::Known(draw_value(terms, mover));

@@ -198,7 +198,7 @@ impl<'a> Walker<'a> {
         let repetition = self.path.repetition();
         self.retreat();
         match repetition {
-            Some(repetition) => 1.0 - repeated(repetition, &self.ways.terms, mover.flip()),
+            Some(repetition) => repeated(repetition, &self.ways.terms, mover),
             None => draw_value(&self.ways.terms, mover),
         }
     }
