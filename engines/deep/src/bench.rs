@@ -1,4 +1,6 @@
-//! How fast a network answers.
+//! How fast a network answers, and a search that asks it.
+
+mod search;
 
 use crate::evaluator::{Evaluator, EvaluatorError, Question, TorchEvaluator, TorchOptions};
 use rsshogi::{
@@ -8,9 +10,12 @@ use rsshogi::{
 use serde::Serialize;
 use std::{
     path::Path,
+    sync::Arc,
     thread,
     time::{Duration, Instant},
 };
+
+pub use search::{SearchOptions, SearchSpeed, measure_search};
 
 /// Positions per second at one batch size.
 #[derive(Clone, Copy, Debug, Serialize)]
@@ -34,13 +39,15 @@ pub struct Bench {
     pub threads: usize,
     /// Threads that ask at the same time, each in a lane of its own.
     pub callers: usize,
-    /// The highest of the rows.
-    pub forward_per_s: f64,
     /// By batch size.
     pub batches: Vec<Row>,
+    /// What a search reaches, with the ratio of the two.
+    #[serde(flatten)]
+    pub search: SearchSpeed,
 }
 
-/// Measures a network at each batch size, each of both speeds for at least `time`, with as many callers as lanes.
+/// Measures a network at each batch size, each of both speeds for at least `time`, with as many callers as lanes; then
+/// a search.
 ///
 /// # Errors
 /// When the network or the device cannot be had, or fails.
@@ -48,10 +55,11 @@ pub fn measure(
     network: &Path,
     options: &TorchOptions,
     batches: &[usize],
+    search: &SearchOptions,
     time: Duration,
 ) -> Result<Bench, EvaluatorError> {
-    let most = batches.iter().copied().max().unwrap_or(1);
-    let evaluator = TorchEvaluator::open(network, &TorchOptions { batch: most, ..*options })?;
+    let most = batches.iter().copied().max().unwrap_or(1).max(search.batch);
+    let evaluator = Arc::new(TorchEvaluator::open(network, &TorchOptions { batch: most, ..*options })?);
     let callers = options.lanes.max(1);
     let rows = batches.iter().map(|&batch| row(&evaluator, batch, callers, time));
     let rows = rows.collect::<Result<Vec<_>, _>>()?;
@@ -60,8 +68,8 @@ pub fn measure(
         evaluator: evaluator.kind().to_owned(),
         threads: options.threads,
         callers,
-        forward_per_s: rows.iter().map(|row| row.forward_per_s).fold(0.0, f64::max),
         batches: rows,
+        search: measure_search(&evaluator, callers, search, time)?,
     })
 }
 

@@ -39,7 +39,7 @@ enum Command {
     Train(Train),
     /// Ask an engine for the move and the score of stored positions, or go on with it.
     Label(Label),
-    /// Measure how many positions a second a network answers.
+    /// Measure how many positions a second a network answers, and how many of them to a search.
     Bench(Bench),
     /// Say what a network thinks of a position: each legal move's probability, and the chance to win.
     Ask(Ask),
@@ -175,8 +175,17 @@ struct Bench {
     #[arg(long, default_value_t = 2.0)]
     seconds: f64,
     /// Threads that ask at the same time.
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 2)]
     callers: usize,
+    /// Threads that search.
+    #[arg(long, default_value_t = 2)]
+    search_threads: usize,
+    /// Leaves that each of them asks about at a time.
+    #[arg(long, default_value_t = 16)]
+    search_batch: usize,
+    /// MiB for the tree and the answers kept.
+    #[arg(long, default_value_t = 256)]
+    memory: usize,
     /// Print JSON.
     #[arg(long)]
     json: bool,
@@ -339,7 +348,12 @@ impl Bench {
             .context("--seconds is to be a number of seconds, 0 or more")?;
         let batches: Vec<usize> = self.batches.iter().map(|&batch| batch.max(1)).collect();
         let options = TorchOptions { lanes: self.callers, ..self.device.options() };
-        let measured = bench::measure(&self.device.network, &options, &batches, time)?;
+        let search = bench::SearchOptions {
+            batch: self.search_batch.max(1),
+            threads: self.search_threads.max(1),
+            memory: self.memory << 20,
+        };
+        let measured = bench::measure(&self.device.network, &options, &batches, &search, time)?;
         if self.json {
             return put(&serde_json::to_string_pretty(&measured)?);
         }
@@ -351,7 +365,17 @@ impl Bench {
         let row = |row: &bench::Row| {
             put(&format!("{:>6} {:>14.0} {:>14.0}", row.batch, row.forward_per_s, row.evaluate_per_s))
         };
-        measured.batches.iter().try_for_each(row)
+        measured.batches.iter().try_for_each(row)?;
+        let search = &measured.search;
+        put(&format!(
+            "search, batch {}, {} threads: {:.0} of {:.0} positions/s, ratio {:.3}; {:.0} playouts/s",
+            search.batch,
+            search.threads,
+            search.search_per_s,
+            search.forward_per_s,
+            search.ratio,
+            search.playouts_per_s
+        ))
     }
 }
 

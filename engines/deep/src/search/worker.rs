@@ -96,7 +96,11 @@ pub struct Worker<'a> {
     played: Vec<Move32>,
     leaves: Vec<Leaf>,
     questions: Vec<Question>,
-    paths: Vec<Vec<u32>>,
+    /// Ways to leaves that someone else is looking at. They count as lost until the batch is done, or the next way would
+    /// lead there again.
+    barred: Vec<Vec<u32>>,
+    /// Paths to be used again.
+    spare: Vec<Vec<u32>>,
 }
 
 impl Counts {
@@ -215,7 +219,8 @@ impl<'a> Worker<'a> {
             played: Vec::new(),
             leaves: Vec::new(),
             questions: Vec::new(),
-            paths: Vec::new(),
+            barred: Vec::new(),
+            spare: Vec::new(),
         }
     }
 
@@ -253,13 +258,14 @@ impl<'a> Worker<'a> {
             self.flush();
             after();
         }
+        self.unbar();
     }
 
     /// Collects a batch of leaves. Whether there may be more to come.
     fn gather(&mut self) -> bool {
         let wanted = self.batch();
         let (mut taken, mut known) = (0, 0);
-        while self.leaves.len() < wanted && taken <= wanted / 4 && known < 8 * wanted {
+        while self.leaves.len() < wanted && taken < wanted && known < 8 * wanted {
             if self.shared.is_over() || self.shared.is_decided() {
                 self.discard();
                 return false;
@@ -294,7 +300,7 @@ impl<'a> Worker<'a> {
     /// Small while the tree is, because a batch is chosen without knowing what comes of it.
     fn batch(&self) -> usize {
         let visits = self.shared.tree.node(self.shared.root).tally().visits as usize;
-        (visits / (4 * self.shared.task.threads.max(1))).clamp(1, self.shared.task.batch.max(1))
+        (visits / (2 * self.shared.task.threads.max(1))).clamp(1, self.shared.task.batch.max(1))
     }
 
     /// Follows the most promising line to a position that was not looked at yet.
@@ -305,7 +311,11 @@ impl<'a> Worker<'a> {
         self.shared.counts.deepest.fetch_max(self.played.len() as u32, Relaxed);
         match reached {
             Reached::Leaf | Reached::Known => {}
-            Reached::Taken | Reached::Full | Reached::Nothing => self.leave(&self.path),
+            Reached::Taken => {
+                let path = self.take_path();
+                self.barred.push(path);
+            }
+            Reached::Full | Reached::Nothing => leave(self.shared.tree, &self.path),
         }
         while let Some(mv) = self.played.pop() {
             super::mate::back(&mut self.position, mv);
@@ -384,8 +394,12 @@ impl<'a> Worker<'a> {
     fn ask(&mut self, moves: &[Move], seen: u8, key: ZobristKey) {
         let question = self.shared.evaluator.encoding().question(&self.position, moves, seen);
         self.questions.push(question);
-        let path = std::mem::replace(&mut self.path, self.paths.pop().unwrap_or_default());
+        let path = self.take_path();
         self.leaves.push(Leaf { path, moves: moves.to_vec(), key });
+    }
+
+    fn take_path(&mut self) -> Vec<u32> {
+        std::mem::replace(&mut self.path, self.spare.pop().unwrap_or_default())
     }
 
     /// Gives the last node of the path, which is claimed, its moves and its value. Whether there was room.
@@ -396,7 +410,7 @@ impl<'a> Worker<'a> {
     /// Asks the network about what was collected.
     fn flush(&mut self) {
         if self.questions.is_empty() {
-            return;
+            return self.unbar();
         }
         match self.shared.evaluator.evaluate(&self.questions) {
             Ok(answers) => self.absorb(&answers),
@@ -404,6 +418,14 @@ impl<'a> Worker<'a> {
                 self.shared.fail(fault);
                 self.discard();
             }
+        }
+        self.unbar();
+    }
+
+    fn unbar(&mut self) {
+        for path in self.barred.drain(..) {
+            leave(self.shared.tree, &path);
+            self.spare.push(cleared(path));
         }
     }
 
@@ -417,7 +439,7 @@ impl<'a> Worker<'a> {
                 call_off(self.shared, &leaf.path);
                 self.shared.pause();
             }
-            self.paths.push(cleared(leaf.path));
+            self.spare.push(cleared(leaf.path));
         }
     }
 
@@ -429,12 +451,8 @@ impl<'a> Worker<'a> {
                 self.shared.tree.node(last).release();
             }
             call_off(self.shared, &leaf.path);
-            self.paths.push(cleared(leaf.path));
+            self.spare.push(cleared(leaf.path));
         }
-    }
-
-    fn leave(&self, path: &[u32]) {
-        path.iter().for_each(|&index| self.shared.tree.node(index).leave());
     }
 
     /// Counts a playout that ended with something proven for the player to move there, and concludes what follows.
@@ -479,7 +497,11 @@ fn count(shared: &Shared<'_>, path: &[u32], mut ending: Ending) {
     shared.counts.playouts.fetch_add(1, Relaxed);
 }
 
+fn leave(tree: &Tree, path: &[u32]) {
+    path.iter().for_each(|&index| tree.node(index).leave());
+}
+
 fn call_off(shared: &Shared<'_>, path: &[u32]) {
-    path.iter().for_each(|&index| shared.tree.node(index).leave());
+    leave(shared.tree, path);
     shared.counts.call_off_playout();
 }
