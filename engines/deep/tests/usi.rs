@@ -11,8 +11,8 @@ use usi_shell::Game;
 const PLAYERS: [&str; 4] = ["mcts", "softmax", "policy", "value"];
 const MATE_IN_ONE: &str = "sfen 4k4/9/4P4/9/9/9/9/9/4K4 b G 1";
 const MATED: &str = "sfen 4k4/4G4/4P4/9/9/9/9/9/4K4 w - 1";
-/// Black's king in White's camp, with 28 points.
-const DECLARABLE: &str = "sfen 3GKG3/2PPPPP2/3P1P3/9/9/9/9/9/4k4 b 2R2B2S10P2G2N2L 101";
+/// Black's king and ten of its pieces in White's camp, with 28 points.
+const DECLARABLE: &str = "sfen +R+R+B+BK4/PPPPPP3/9/9/9/9/9/9/4k4 b 2G 1";
 /// The rooks have shuffled three times; 7b8b comes back to the first position for the fourth time.
 const REPEATING: &str = "startpos moves 2h3h 8b7b 3h2h 7b8b 2h3h 8b7b 3h2h 7b8b 2h3h 8b7b 3h2h";
 
@@ -151,6 +151,41 @@ fn a_draw_by_repetition_is_avoided_by_who_likes_it_not() {
         assert_ne!(play("0"), "7b8b", "{player}");
         assert_eq!(play("1000"), "7b8b", "{player}");
     }
+}
+
+#[test]
+fn a_mate_is_solved_on_request() {
+    let mut talk = deep("policy", &[]);
+    talk.send(&format!("position {MATE_IN_ONE}"));
+    assert_eq!(talk.ask("go mate 10000", "checkmate"), "checkmate G*5b");
+    talk.send("position startpos");
+    assert_eq!(talk.ask("go mate 10000", "checkmate"), "checkmate nomate");
+}
+
+#[test]
+fn a_search_tells_its_lines_with_scores_and_chances() {
+    let mut talk = deep("mcts", &[("MultiPV", "3"), ("Deterministic", "true"), ("StoppingModel", "false")]);
+    let mut run = || {
+        talk.send("usinewgame");
+        let lines = search(&mut talk, "startpos", "go nodes 200");
+        let infos: Vec<String> = lines.iter().filter(|line| line.contains(" pv ")).cloned().collect();
+        let fixed = |line: &String| line.split(" pv ").nth(1).map(str::to_owned);
+        assert!(infos.iter().all(|line| line.contains(" score cp ") && line.contains(" wdl ")), "{infos:?}");
+        let last = &infos[infos.len() - 3..];
+        let ranks = ["multipv 3", "multipv 2", "multipv 1"];
+        assert!(last.iter().zip(ranks).all(|(line, rank)| line.contains(rank)), "{last:?}");
+        (lines.last().unwrap().clone(), last.iter().map(fixed).collect::<Vec<_>>())
+    };
+    assert_eq!(run(), run());
+}
+
+#[test]
+fn a_search_on_a_clock_ends_early_when_it_is_settled() {
+    // White has taken a bishop: there is one sensible move, and twenty seconds to make it.
+    let obvious = "startpos moves 7g7f 3c3d 1g1f 2b8h+";
+    let go = "go btime 600000 wtime 600000 binc 10000 winc 10000";
+    let lines = search(&mut deep("mcts", &[("ChangeProbability", "30")]), obvious, go);
+    assert!(lines.iter().any(|line| line.starts_with("info string settled")), "{lines:?}");
 }
 
 #[test]
