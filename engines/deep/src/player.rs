@@ -97,6 +97,17 @@ impl Turn<'_> {
     }
 }
 
+/// What the network says of the moves of the position itself, the likeliest first, and of its value.
+fn priors(evaluator: &dyn Evaluator, turn: &Turn<'_>) -> Result<(Vec<(Move, f32)>, f32), EvaluatorError> {
+    let moves = turn.legal();
+    let seen = u8::try_from(turn.game.path().seen()).unwrap_or(u8::MAX);
+    let question = evaluator.encoding().question(turn.game.position(), &moves, seen);
+    let Some(answer) = evaluator.evaluate(&[question])?.pop() else { return Ok((Vec::new(), 0.5)) };
+    let mut ranked: Vec<(Move, f32)> = moves.into_iter().zip(answer.priors).collect();
+    ranked.sort_by(|one, other| other.1.total_cmp(&one.1));
+    Ok((ranked, answer.value))
+}
+
 fn legal(position: &Position) -> Vec<Move> {
     let mut moves = MoveList::new();
     generate_legal_all(position, &mut moves);

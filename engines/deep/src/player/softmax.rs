@@ -14,7 +14,7 @@ mod desk;
 mod table;
 mod walker;
 
-use super::{Player, TELL, Turn, choice::choose, score};
+use super::{Player, TELL, Turn, choice::choose, priors, score};
 use crate::{
     evaluator::{Evaluator, EvaluatorError},
     usi::options,
@@ -49,6 +49,8 @@ struct Session<'a> {
     limit: Option<u64>,
     told: Duration,
     deterministic: bool,
+    /// What the network finds likeliest: for a clock so short that no move was looked beyond.
+    fallback: Option<Move>,
 }
 
 impl SoftmaxPlayer {
@@ -68,6 +70,7 @@ impl Player for SoftmaxPlayer {
             turn.out.info(&Info { depth: Some(1), score: Some(Score::Mate(1)), ..info });
             return Ok(BestMove::play(mv));
         }
+        let (likely, _) = priors(&*self.evaluator, turn)?;
         let options = turn.options();
         let deterministic = options.check("Deterministic");
         let walker = Walker::new(&mut self.table, turn.game, ways(turn), self.evaluator.encoding());
@@ -82,6 +85,7 @@ impl Player for SoftmaxPlayer {
                 limit: limits.into_iter().flatten().min(),
                 told: Duration::ZERO,
                 deterministic,
+                fallback: likely.first().map(|&(mv, _)| mv),
             };
             session.run(rng)?;
             Ok(session.answer(rng))
@@ -102,9 +106,8 @@ fn ways(turn: &Turn<'_>) -> Ways {
 impl Session<'_> {
     fn run(&mut self, rng: &mut SplitMix64) -> Result<(), EvaluatorError> {
         let mut blocked = 0;
-        // Without the first answers there is no move to choose.
         let mut unknown = true;
-        while unknown || self.goes_on() {
+        while self.goes_on() {
             let idle = self.deterministic || unknown || blocked >= PATIENCE;
             if self.desk.ahead() > if idle { 0 } else { self.most_ahead } {
                 // A stop is to be heard while the network is busy.
@@ -125,8 +128,10 @@ impl Session<'_> {
 
     fn goes_on(&self) -> bool {
         let search = self.turn.search;
-        let enough = self.limit.is_some_and(|limit| self.nodes >= limit)
-            || search.limits.depth.is_some_and(|depth| self.walker.deepest > depth);
+        // Without the first answers there is no move to choose.
+        let begun = self.nodes > 0;
+        let enough = begun && self.limit.is_some_and(|limit| self.nodes >= limit)
+            || search.limits.depth.is_some_and(|depth| self.walker.deepest >= depth);
         let timed = search.clock.spending().is_some();
         let settled = self.walker.proof().is_some() || self.walker.is_full();
         let forced = timed && self.turn.legal_count() == 1;
@@ -175,7 +180,9 @@ impl Session<'_> {
 
     fn answer(mut self, rng: &mut SplitMix64) -> BestMove {
         let moves = self.report();
-        let Some(&(best, value)) = moves.first() else { return BestMove::Resign };
+        let Some(&(best, value)) = moves.first() else {
+            return self.fallback.map_or(BestMove::Resign, BestMove::play);
+        };
         if self.turn.is_hopeless(value) {
             return BestMove::Resign;
         }

@@ -38,7 +38,7 @@ pub(super) struct Walker<'a> {
     ply: u32,
     /// The moves from the root to where the walk stands.
     line: Vec<Move32>,
-    /// The longest line so far.
+    /// Plies of the longest line looked at.
     pub(super) deepest: u32,
 }
 
@@ -165,7 +165,6 @@ impl<'a> Walker<'a> {
 
     /// Returns to the root, on request with the values of the line computed anew.
     fn back(&mut self, with_values: bool) {
-        self.deepest = self.deepest.max(self.line.len() as u32);
         loop {
             if with_values {
                 self.weigh();
@@ -267,6 +266,7 @@ impl<'a> Walker<'a> {
         }
         self.table.open(at, edges);
         let line = self.line.clone();
+        self.deepest = self.deepest.max(line.len() as u32 + 1);
         self.back(questions.is_empty());
         if questions.is_empty() { Walked::Ended } else { Walked::Opened(Opened { line, asked }, questions) }
     }
