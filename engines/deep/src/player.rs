@@ -14,7 +14,7 @@ mod softmax;
 mod value;
 
 use crate::{
-    evaluator::{Evaluator, EvaluatorError},
+    evaluator::{Answer, Evaluator, EvaluatorError},
     search::{self, Mate, Terms},
     usi::options,
 };
@@ -97,15 +97,16 @@ impl Turn<'_> {
     }
 }
 
-/// What the network says of the moves of the position itself, the likeliest first, and of its value.
-fn priors(evaluator: &dyn Evaluator, turn: &Turn<'_>) -> Result<(Vec<(Move, f32)>, f32), EvaluatorError> {
+/// What the network says of the position itself, and its moves, the likeliest first.
+fn priors(evaluator: &dyn Evaluator, turn: &Turn<'_>) -> Result<(Vec<(Move, f32)>, Answer), EvaluatorError> {
     let moves = turn.legal();
     let seen = u8::try_from(turn.game.path().seen()).unwrap_or(u8::MAX);
     let question = evaluator.encoding().question(turn.game.position(), &moves, seen);
-    let Some(answer) = evaluator.evaluate(&[question])?.pop() else { return Ok((Vec::new(), 0.5)) };
-    let mut ranked: Vec<(Move, f32)> = moves.into_iter().zip(answer.priors).collect();
+    let unknown = Answer { priors: Vec::new(), value: 0.5 };
+    let answer = evaluator.evaluate(&[question])?.pop().unwrap_or(unknown);
+    let mut ranked: Vec<(Move, f32)> = moves.into_iter().zip(answer.priors.iter().copied()).collect();
     ranked.sort_by(|one, other| other.1.total_cmp(&one.1));
-    Ok((ranked, answer.value))
+    Ok((ranked, answer))
 }
 
 fn legal(position: &Position) -> Vec<Move> {

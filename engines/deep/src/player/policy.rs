@@ -18,9 +18,9 @@ impl PolicyPlayer {
 
 impl Player for PolicyPlayer {
     fn think(&mut self, turn: &Turn<'_>, rng: &mut SplitMix64) -> Result<BestMove, EvaluatorError> {
-        let (ranked, value) = priors(&*self.evaluator, turn)?;
-        tell(&ranked, value, 1, turn);
-        if turn.is_hopeless(value) {
+        let (ranked, answer) = priors(&*self.evaluator, turn)?;
+        tell(&ranked, answer.value, 1, turn);
+        if turn.is_hopeless(answer.value) {
             return Ok(BestMove::Resign);
         }
         Ok(choose(&ranked, turn.temperature(), rng).map_or(BestMove::Resign, BestMove::play))

@@ -9,6 +9,10 @@
 //! Two of its ancestor's faults are cured. A won game was not finished, because chances of 98% and 99% look alike:
 //! centipawns tell them apart, and proven results stay proven. And the table was led astray when a line came back to
 //! an earlier position: here a walk ends there, with the value that the rules give to that.
+//!
+//! And one thing is added. A network that has a policy says with each value how likely the moves are; their logarithms,
+//! times `PolicyWeight`, are added to the values in every softmax and in the choice of the move. Without that the move
+//! played is often the one that the network overrates most. With a weight of 0, or without a policy, all is as it was.
 
 mod desk;
 mod table;
@@ -24,7 +28,7 @@ use rsshogi::{mate::solve_mate_in_one, types::Move};
 use std::{sync::Arc, time::Duration};
 use table::{Proof, Table};
 use usi_shell::{BestMove, Info, Score, SplitMix64};
-use walker::{Opened, Walked, Walker, Ways};
+use walker::{Choice, Opened, Walked, Walker, Ways};
 
 /// How many walks may end at positions that are still being asked before the walker waits for an answer.
 const PATIENCE: usize = 8;
@@ -70,10 +74,11 @@ impl Player for SoftmaxPlayer {
             turn.out.info(&Info { depth: Some(1), score: Some(Score::Mate(1)), ..info });
             return Ok(BestMove::play(mv));
         }
-        let (likely, _) = priors(&*self.evaluator, turn)?;
+        let (likely, answer) = priors(&*self.evaluator, turn)?;
         let options = turn.options();
         let deterministic = options.check("Deterministic");
-        let walker = Walker::new(&mut self.table, turn.game, ways(turn), self.evaluator.encoding());
+        let encoding = self.evaluator.encoding();
+        let walker = Walker::new(&mut self.table, turn.game, &answer, ways(turn), encoding);
         with_desk(&*self.evaluator, deterministic, |desk| {
             let limits = [turn.search.limits.nodes, options::limit(options, "PlayoutsLimit")];
             let mut session = Session {
@@ -97,6 +102,7 @@ fn ways(turn: &Turn<'_>) -> Ways {
     let options = turn.options();
     Ways {
         walk: options.spin("WalkTemperature") as f32,
+        policy: options::permille(options, "PolicyWeight"),
         backup: options.spin("BackupTemperature") as f32,
         mate: options.spin("LeafMate") > 0,
         terms: options::terms(options),
@@ -158,10 +164,9 @@ impl Session<'_> {
     }
 
     /// The moves, the best first; which is told.
-    fn report(&mut self) -> Vec<(Move, f32)> {
-        let mut moves = self.walker.moves();
-        moves.sort_by(|one, other| other.1.total_cmp(&one.1));
-        let Some(&(best, value)) = moves.first() else { return moves };
+    fn report(&mut self) -> Vec<Choice> {
+        let moves = self.walker.moves();
+        let Some(&Choice { mv: best, value, .. }) = moves.first() else { return moves };
         let line = self.walker.line(best);
         let proven = match self.walker.proof() {
             Some(Proof::Win(plies)) => Some(Score::Mate(plies as i32)),
@@ -180,14 +185,13 @@ impl Session<'_> {
 
     fn answer(mut self, rng: &mut SplitMix64) -> BestMove {
         let moves = self.report();
-        let Some(&(best, value)) = moves.first() else {
+        let Some(&Choice { mv: best, value, merit }) = moves.first() else {
             return self.fallback.map_or(BestMove::Resign, BestMove::play);
         };
         if self.turn.is_hopeless(value) {
             return BestMove::Resign;
         }
-        let odds = |&(mv, value): &(Move, f32)| (mv, value.max(1e-5) / (1.0 - value).max(1e-5));
-        let weighed: Vec<(Move, f32)> = moves.iter().map(odds).collect();
+        let weighed: Vec<(Move, f32)> = moves.iter().map(|one| (one.mv, (one.merit - merit).exp())).collect();
         let mv = choose(&weighed, self.turn.temperature(), rng).unwrap_or(best);
         let reply = self.walker.line(mv).get(1).copied();
         BestMove::Play { mv, ponder: reply.filter(|_| self.turn.options().check("USI_Ponder")) }

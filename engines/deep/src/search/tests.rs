@@ -359,8 +359,7 @@ fn a_failing_network_is_an_error_and_the_tree_stays_whole() {
     let evaluator = Arc::new(Fragile(AtomicBool::new(true)));
     let mut searcher = Searcher::new(evaluator.clone(), 64 << 20);
     let task = Task { threads: 3, deterministic: false, ..plain(10_000) };
-    let fails =
-        |searcher: &mut Searcher| searcher.think(&Game::startpos(), &task, &mut |_| true).is_err();
+    let fails = |searcher: &mut Searcher| searcher.think(&Game::startpos(), &task, &mut |_| true).is_err();
     assert!(fails(&mut searcher));
     evaluator.0.store(false, Relaxed);
     assert!(!fails(&mut searcher));

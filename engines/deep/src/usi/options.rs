@@ -34,7 +34,7 @@ pub(super) fn declare() -> Vec<OptionSpec> {
     options
 }
 
-fn search() -> [OptionSpec; 17] {
+fn search() -> [OptionSpec; 18] {
     let constants = Constants::default();
     let thousandths = |value: f32| (value * 1000.0).round() as i64;
     [
@@ -55,6 +55,7 @@ fn search() -> [OptionSpec; 17] {
         OptionSpec::spin("MovesWithTemperature", 1000, 0..=100_000),
         OptionSpec::spin("WalkTemperature", 150, 1..=100_000),
         OptionSpec::spin("BackupTemperature", 50, 1..=100_000),
+        OptionSpec::spin("PolicyWeight", 1000, 0..=100_000),
     ]
 }
 
