@@ -35,8 +35,10 @@ fn events() -> Vec<Event> {
     let players = vec![HOSTILE.to_owned(), "\u{202e}other".to_owned()];
     let opened = Opened { name: HOSTILE.to_owned(), players, format: String::new(), resumed: false };
     let (start, opening) = (EVEN.to_owned(), "7g7f 3c3d".to_owned());
-    let mut events =
-        vec![Event::Opened(opened), Event::GameStarted(GameStarted { game, pairing, start, opening })];
+    let mut events = vec![
+        Event::Opened(opened),
+        Event::GameStarted(GameStarted { game, pairing, start, opening, times: None }),
+    ];
     for (ply, usi) in (3..).zip(["8h2b+", "3a2b", "B*5e"]) {
         let time = Duration::from_millis(1500);
         let thought = Thought { score: Some(Score::Cp(120)), depth: Some(9), ..Thought::default() };
