@@ -187,6 +187,8 @@ fn a_free_league_shows_who_logs_in_and_what_they_play_until_it_is_told_to_end() 
         ["kawa", "mori"].map(|name| plays(&desk, &player(&desk, name, &port), &["--games", "1"]));
     league.until("joins");
     assert!(kawa.wait().unwrap().success() && mori.wait().unwrap().success());
+    league.press("9");
+    league.until("plies");
     league.press("4\r");
     league.until("Evaluation");
     league.press("\u{3}");
