@@ -190,6 +190,11 @@ impl State {
                 self.faults += 1;
                 self.say(stamped.at, true, text);
             }
+            Event::Memory { player, kib } => {
+                if let Some(usage) = self.usage.get_mut(player.index()) {
+                    usage.memory = usage.memory.max(*kib);
+                }
+            }
             Event::Verdict { verdict, llr, pairs } => {
                 self.say(
                     stamped.at,

@@ -64,6 +64,13 @@ pub enum Event {
         /// What happened, in a sentence, with the last lines of its stderr.
         text: String,
     },
+    /// A process of an engine has held so much more memory than was told before that it is worth telling.
+    Memory {
+        /// Whose.
+        player: PlayerId,
+        /// The most it has held at once, in KiB.
+        kib: u64,
+    },
     /// A sequential test reached a verdict; games that still run will be finished.
     Verdict {
         /// `H0`, `H1`.

@@ -60,6 +60,11 @@ impl<'c> Rows<'c> {
                 let row = params![self.event, seq, at, player.map(|PlayerId(id)| id), text];
                 self.run("INSERT INTO faults VALUES (?, ?, ?, ?, ?)", row)
             }
+            Event::Memory { player, kib } => {
+                let seq = self.log("memory", None)?;
+                let row = params![self.event, seq, at, player.0, int(*kib)];
+                self.run("INSERT INTO memory VALUES (?, ?, ?, ?, ?)", row)
+            }
             Event::Verdict { verdict, llr, pairs } => {
                 let seq = self.log("verdict", None)?;
                 let row = params![self.event, seq, at, verdict, llr, int(*pairs)];

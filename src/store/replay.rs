@@ -134,6 +134,7 @@ fn rare(conn: &Connection, event: EventId, kind: &str, seq: i64, head: &Head) ->
         "opened" => "runs",
         "bye" => "byes",
         "fault" => "faults",
+        "memory" => "memory",
         "verdict" => "verdicts",
         _ => "closings",
     };
@@ -145,6 +146,7 @@ fn rare(conn: &Connection, event: EventId, kind: &str, seq: i64, head: &Head) ->
             "fault" => {
                 Event::Fault { player: row.get::<_, Option<u16>>(3)?.map(PlayerId), text: row.get(4)? }
             }
+            "memory" => Event::Memory { player: PlayerId(row.get(3)?), kib: row::unsigned(row, 4)? },
             "verdict" => verdict(row)?,
             _ => Event::Closed,
         };

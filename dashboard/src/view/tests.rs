@@ -120,6 +120,8 @@ fn league(head: Head) -> State {
     }
     events.extend(game(5, 9));
     events.extend(game(6, 6));
+    let memory = Event::Memory { player: PlayerId(0), kib: 48_500 };
+    events.push(Stamped { at: BEGIN + 1000, event: memory });
     events.iter().for_each(|stamped| state.fold(stamped));
     state.tick(BEGIN + 20_000 * 6 + 9_500);
     state

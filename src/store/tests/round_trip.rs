@@ -106,6 +106,7 @@ fn rarities() -> impl Strategy<Value = Stamped> {
             |(stage, round, player, half_points)| { Event::Bye { stage, round, player, half_points } }
         ),
         (option::of(players()), ".*").prop_map(|(player, text)| Event::Fault { player, text }),
+        (players(), counts()).prop_map(|(player, kib)| Event::Memory { player, kib }),
         ("H[01]", -5.0..5.0f64, counts()).prop_map(|(verdict, llr, pairs)| Event::Verdict {
             verdict,
             llr,
