@@ -161,11 +161,25 @@ fn player(desk: &Desk, name: &str, port: &str) -> String {
     desk.write(&format!("{name}.toml"), &text).display().to_string()
 }
 
-/// Plays on a server where nobody looks on, until it is told to end.
-fn plays(desk: &Desk, file: &str, more: &[&str]) -> Child {
+impl Drop for Shown {
+    fn drop(&mut self) {
+        let _over_already = self.child.kill();
+    }
+}
+
+/// Plays on a server where nobody looks on; ends with the test at the latest.
+struct Player(Child);
+
+impl Drop for Player {
+    fn drop(&mut self) {
+        let _over_already = self.0.kill();
+    }
+}
+
+fn plays(desk: &Desk, file: &str, more: &[&str]) -> Player {
     let mut command = Command::new(env!("CARGO_BIN_EXE_renmei"));
     command.current_dir(desk.dir.path()).args(["floodgate", file]).args(more);
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+    Player(command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap())
 }
 
 /// A free league on a terminal, and its port.
@@ -186,7 +200,7 @@ fn a_free_league_shows_who_logs_in_and_what_they_play_until_it_is_told_to_end() 
     let [mut kawa, mut mori] =
         ["kawa", "mori"].map(|name| plays(&desk, &player(&desk, name, &port), &["--games", "1"]));
     league.until("joins");
-    assert!(kawa.wait().unwrap().success() && mori.wait().unwrap().success());
+    assert!(kawa.0.wait().unwrap().success() && mori.0.wait().unwrap().success());
     league.press("9");
     league.until("plies");
     league.press("4\r");
@@ -208,8 +222,8 @@ fn an_engine_on_a_server_is_shown_and_leaves_after_its_game_at_the_first_ctrl_c(
     mori.until("resigns");
     assert_eq!(mori.ends(), Some(0));
     mori.until("on the scale of its rated opponents");
-    kill(Pid::from_raw(kawa.id() as i32), Signal::SIGTERM).unwrap();
-    assert!(kawa.wait().unwrap().success());
+    kill(Pid::from_raw(kawa.0.id() as i32), Signal::SIGTERM).unwrap();
+    assert!(kawa.0.wait().unwrap().success());
     league.press("\u{3}");
     assert_eq!(league.ends(), Some(0));
 }
