@@ -4,7 +4,7 @@ use super::{Exit, Failure};
 use crate::{
     cli::{PlayingArgs, RunArgs},
     config, openings,
-    plan::Plan,
+    plan::{EnginePlan, Plan},
     report::{Announcer, Head, Report, verdict},
     run::{self, Finished, RunError, guests::Hosting, preflight},
     say::Say,
@@ -110,6 +110,12 @@ pub fn host(
     for skipped in &plan.skipped {
         tell!("skipping `{}`: {}", skipped.name, skipped.reason);
     }
+    if repeats(&plan) {
+        tell!(
+            "every game begins from the even position, and engines are limited by nodes or depth: without openings \
+             they may play the same games again and again"
+        );
+    }
     let faults = preflight::faults(&plan).map_err(|e| Failure::Other(e.to_string()))?;
     if !faults.is_empty() {
         return Err(RunError::Engines(faults).into());
@@ -132,6 +138,14 @@ pub fn host(
         _ if finished.interrupted => Exit::Stopped,
         _ => Exit::Done,
     })
+}
+
+/// Whether two engines that calculate the same moves each time would meet more often than once with each colour.
+fn repeats(plan: &Plan) -> bool {
+    let counted = |engine: &&EnginePlan| engine.time.nodes.is_some() || engine.time.depth.is_some();
+    plan.openings.is_none()
+        && plan.stages.iter().any(|stage| stage.games > 2)
+        && plan.engines.iter().filter(counted).count() > 1
 }
 
 /// Plays, and tells everybody who should hear of it.

@@ -123,7 +123,7 @@ impl Actor {
                 Heard::Order(Some(order)) => self.obey(order).await,
                 Heard::Read(read) => self.read(read).await,
                 Heard::Writable => self.flush(),
-                Heard::Deadline => self.effects.fault = Some(self.session.expired()),
+                Heard::Deadline => self.session.expired(&mut self.effects),
                 Heard::Exited => self.drain(),
             }
             self.settle().await;
@@ -391,7 +391,7 @@ impl Actor {
             match self.hear().await {
                 Heard::Read(read) => self.read(read).await,
                 Heard::Writable => self.flush(),
-                Heard::Deadline => self.effects.fault = Some(self.session.expired()),
+                Heard::Deadline => self.session.expired(&mut self.effects),
                 Heard::Exited => self.drain(),
                 Heard::Order(_) => {}
             }

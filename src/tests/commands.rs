@@ -53,6 +53,19 @@ fn the_event_stream_tells_every_game_and_move_in_order() {
 }
 
 #[test]
+fn engines_that_would_repeat_their_games_are_warned_of_and_openings_silence_it() {
+    let random = format!("cmd={}", program("renmei-random").display());
+    let said = |more: &[&str]| {
+        let desk = Desk::new();
+        desk.write("openings.sfen", "startpos moves 7g7f\nstartpos moves 2g2f\n");
+        let engines: [&[&str]; 2] = [&[&random, "nodes=1"], &[&random, "nodes=1", "name=other"]];
+        desk.play(&engines, &[&["--games", "4", "--max-moves", "20"], more].concat()).text()
+    };
+    assert!(said(&[]).contains("without openings they may play the same games"));
+    assert!(!said(&["--openings", "openings.sfen"]).contains("without openings"));
+}
+
+#[test]
 fn the_calculator_answers_scripts_and_exit_codes() {
     let desk = Desk::new();
     let sprt = |args: &[&str]| desk.renmei(&[&["sprt"], args].concat());

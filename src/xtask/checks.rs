@@ -2,8 +2,8 @@
 
 use crate::{
     args::Flags,
-    engines,
-    workspace::{cargo, run as run_command},
+    engines, libtorch,
+    workspace::{DEEP, cargo, run as run_command},
 };
 use anyhow::Result;
 use std::{
@@ -13,6 +13,15 @@ use std::{
 
 /// The test target that plays with the engines of Debian.
 const REAL_ENGINES: &str = "real_engines";
+
+/// What the machine has beyond a compiler.
+#[derive(Clone, Copy)]
+struct Machine {
+    /// The engines of Debian are installed.
+    engines: bool,
+    /// There is a libtorch, so [`DEEP`] can be built.
+    libtorch: bool,
+}
 
 struct Step {
     name: &'static str,
@@ -34,30 +43,48 @@ pub fn run(flags: &Flags) -> Result<ExitCode> {
     let begun = Instant::now();
     add_component("rustfmt");
     add_component("clippy");
-    let engines_there = !fast && engines::install_missing();
-    let done = steps(fast, engines_there).into_iter().map(Step::take).collect::<Result<Vec<_>>>()?;
+    let machine = if fast {
+        Machine { engines: false, libtorch: libtorch::is_there() }
+    } else {
+        Machine { engines: engines::install_missing(), libtorch: libtorch::fetch_missing() }
+    };
+    let done = steps(fast, machine).into_iter().map(Step::take).collect::<Result<Vec<_>>>()?;
     print!("{}", summary(&done, begun.elapsed()));
-    if !fast && !engines_there {
+    if !fast && !machine.engines {
         println!("  not run: the suite with real engines, as they are not installed");
+    }
+    if !machine.libtorch {
+        println!("  left out: {DEEP}, as there is no libtorch (`cargo xtask libtorch` fetches it)");
     }
     Ok(if done.iter().all(|step| step.passed) { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn steps(fast: bool, engines_there: bool) -> Vec<Step> {
-    let mut docs = cargo(["doc", "--workspace", "--no-deps"]);
+fn steps(fast: bool, machine: Machine) -> Vec<Step> {
+    let scope: &[&str] =
+        if machine.libtorch { &["--workspace"] } else { &["--workspace", "--exclude", DEEP] };
+    let all = |command: &str, rest: &[&str]| {
+        let mut cargo = cargo([command]);
+        cargo.args(scope).args(rest);
+        cargo
+    };
+    let mut docs = all("doc", &["--no-deps"]);
     docs.env("RUSTDOCFLAGS", "-Dwarnings");
     let mut real = cargo(["test", "--test", REAL_ENGINES]);
     real.env("RENMEI_REQUIRE_ENGINES", "1");
-    let all = [
+    let steps = [
         (true, "format", cargo(["fmt", "--all", "--check"])),
-        (true, "clippy", cargo(["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])),
+        (true, "clippy", all("clippy", &["--all-targets", "--", "-D", "warnings"])),
         (!fast, "docs", docs),
         // Tests of one crate start the programs of another, which `cargo test` alone would not build.
-        (true, "programs", cargo(["build", "--workspace", "--bins"])),
-        (true, "tests", cargo(["test", "--workspace", "--no-fail-fast"])),
-        (engines_there, "real engines", real),
+        (true, "programs", all("build", &["--bins"])),
+        (true, "tests", all("test", &["--no-fail-fast"])),
+        (machine.engines, "real engines", real),
     ];
-    all.into_iter().filter(|(wanted, ..)| *wanted).map(|(_, name, command)| Step { name, command }).collect()
+    steps
+        .into_iter()
+        .filter(|(wanted, ..)| *wanted)
+        .map(|(_, name, command)| Step { name, command })
+        .collect()
 }
 
 impl Step {
@@ -108,8 +135,23 @@ mod tests {
 
     #[test]
     fn fast_leaves_out_docs_and_real_engines() {
-        let names = |fast, there| steps(fast, there).iter().map(|step| step.name).collect::<Vec<_>>();
+        let names = |fast, engines| {
+            let steps = steps(fast, Machine { engines, libtorch: true });
+            steps.iter().map(|step| step.name).collect::<Vec<_>>()
+        };
         assert_eq!(names(true, false), ["format", "clippy", "programs", "tests"]);
         assert_eq!(names(false, true), ["format", "clippy", "docs", "programs", "tests", "real engines"]);
+    }
+
+    #[test]
+    fn without_libtorch_every_step_goes_round_the_engine_that_needs_it() {
+        let told = |libtorch| {
+            let steps = steps(false, Machine { engines: false, libtorch });
+            let words = |step: &Step| step.command.get_args().map(|word| word.to_owned()).collect::<Vec<_>>();
+            let around = |step: &&Step| words(step).windows(2).any(|two| two == ["--exclude", DEEP]);
+            steps.iter().filter(around).map(|step| step.name).collect::<Vec<_>>()
+        };
+        assert_eq!(told(false), ["clippy", "docs", "programs", "tests"]);
+        assert_eq!(told(true), [""; 0]);
     }
 }

@@ -9,6 +9,7 @@ mod engines;
 mod floor;
 mod latency;
 mod league;
+mod libtorch;
 mod manager;
 mod measure;
 mod quickstart;
@@ -37,6 +38,7 @@ cargo xtask COMMAND
         [--king-games N] [--rook-games N]  games a run (10000, 500)
         [--runs N] [--watch-games N]       (5, 100000)
   league            a league over the network on this machine: configs/league.toml, with two programs that log in
+  libtorch          fetch what renmei-deep is built against, unless LIBTORCH or LIBTORCH_USE_PYTORCH is set
   soak              kill the manager again and again during an event, and count what it kept
         [--games N] [--kills N] [--seed N] (400, 50, 1)
 ";
@@ -58,6 +60,7 @@ fn run(words: &[&str]) -> Result<ExitCode> {
         ["bench", "latency", flags @ ..] => latency::run(&Flags::read(flags, &[], &latency::FLAGS)?),
         ["bench", "dashboard", flags @ ..] => screen::run(&Flags::read(flags, &[], &screen::FLAGS)?),
         ["league"] => league::run(),
+        ["libtorch"] => Ok(ExitCode::from(u8::from(!libtorch::fetch_missing()))),
         ["soak", flags @ ..] => soak::run(&Flags::read(flags, &[], &soak::FLAGS)?),
         // Not in the usage: the benchmarks start it, to measure it as they measure the manager.
         ["floor", flags @ ..] => floor::run(&Flags::read(flags, &[], &floor::FLAGS)?),

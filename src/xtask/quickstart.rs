@@ -1,6 +1,6 @@
 //! From a bare machine to a first league.
 
-use crate::{engines, workspace};
+use crate::{engines, libtorch, workspace};
 use anyhow::Result;
 use std::process::{Command, ExitCode};
 
@@ -11,6 +11,9 @@ use std::process::{Command, ExitCode};
 pub fn run() -> Result<ExitCode> {
     engines::install_missing();
     workspace::build_release(false)?;
+    if libtorch::fetch_missing() {
+        workspace::build_deep()?;
+    }
     let mut league = Command::new(workspace::release("renmei"));
     league.args(["run", "configs/quickstart.toml"]).current_dir(workspace::root());
     let status = workspace::run(&mut league)?;

@@ -29,14 +29,27 @@ pub fn cargo<const N: usize>(arguments: [&str; N]) -> Command {
     cargo
 }
 
-/// Builds every program of the workspace, this one included if `with_tasks`, in release.
+/// The engine that needs libtorch, and so is built only where there is one.
+pub const DEEP: &str = "renmei-deep";
+
+/// Builds every program of the workspace but [`DEEP`], this one included if `with_tasks`, in release.
 ///
 /// # Errors
 /// When the build fails.
 pub fn build_release(with_tasks: bool) -> Result<()> {
-    let scope: &[&str] = if with_tasks { &["--workspace"] } else { &[] };
+    let scope: &[&str] = if with_tasks { &["--workspace", "--exclude", DEEP] } else { &[] };
     let status = run(cargo(["build", "--release", "--bins"]).args(scope))?;
     ensure!(status.success(), "the build failed");
+    Ok(())
+}
+
+/// Builds [`DEEP`] in release.
+///
+/// # Errors
+/// When the build fails.
+pub fn build_deep() -> Result<()> {
+    let status = run(&mut cargo(["build", "--release", "--package", DEEP]))?;
+    ensure!(status.success(), "the build of {DEEP} failed");
     Ok(())
 }
 

@@ -1,0 +1,396 @@
+//! The command line.
+
+use anyhow::{Context, Result};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use opening_book::BookArguments;
+use renmei_deep::{
+    bench,
+    evaluator::{DeviceChoice, Evaluator, TorchEvaluator, TorchOptions},
+    label::{self, EngineOptions, LabelOptions},
+    network::Description,
+    search::Task,
+    time_model::{self, ModelOptions},
+    train::{self, Loss, Session, Source, TrainOptions},
+    usi::Deep,
+};
+use rsshogi::{board::MoveList, movegen::generate_legal_all};
+use std::{
+    io::{self, Write},
+    path::PathBuf,
+    process::ExitCode,
+    sync::Arc,
+    time::Duration,
+};
+use usi_shell::Game;
+
+/// A shogi engine with a neural network on libtorch. Without a command it speaks USI on stdin and stdout.
+#[derive(Debug, Parser)]
+#[command(version)]
+pub struct Arguments {
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Speak USI on stdin and stdout.
+    Usi,
+    /// Train a network from games, or go on with a training that was stopped.
+    Train(Train),
+    /// Ask an engine for the move and the score of stored positions, or go on with it.
+    Label(Label),
+    /// Measure how many positions a second a network answers, and how many of them to a search.
+    Bench(Bench),
+    /// Say what a network thinks of a position: each legal move's probability, and the chance to win.
+    Ask(Ask),
+    Book(BookArguments),
+    /// Find out when a search can end early: search positions, and fit the stopping model to what was seen.
+    TimeModel(TimeModel),
+}
+
+#[derive(Debug, Args)]
+struct Train {
+    /// Files of games: .db and .sqlite (stores of renmei), .tsv, .psv, .hcpe.
+    #[arg(required = true)]
+    sources: Vec<Source>,
+    /// The description of the network to build.
+    #[arg(long)]
+    network: PathBuf,
+    /// Directory of the network, its checkpoint, report and plot.
+    #[arg(long)]
+    out: PathBuf,
+    /// Positions in a step.
+    #[arg(long, default_value_t = 256)]
+    batch: usize,
+    /// Steps to take in all.
+    #[arg(long, default_value_t = 10_000)]
+    steps: usize,
+    /// The highest learning rate.
+    #[arg(long, default_value_t = 0.002)]
+    rate: f64,
+    /// Steps until the rate is reached.
+    #[arg(long, default_value_t = 300)]
+    warm_up: usize,
+    /// Weight decay.
+    #[arg(long, default_value_t = 0.01)]
+    decay: f64,
+    /// Parts of the game's result in the value to learn, 0 to 1; the rest is sigmoid(score / 600).
+    #[arg(long, default_value_t = 0.5)]
+    blend: f32,
+    /// Which moves the played one is to be likelier than.
+    #[arg(long, value_enum, default_value = "legal")]
+    loss: LossChoice,
+    /// Percent of the games that are held out.
+    #[arg(long, default_value_t = 5)]
+    held_out: u64,
+    /// Seed of the first weights and of the order.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// auto, cpu, cuda or cuda:N.
+    #[arg(long, default_value = "auto")]
+    device: DeviceChoice,
+    /// Steps between examinations on held-out games, and checkpoints.
+    #[arg(long, default_value_t = 1000)]
+    every: usize,
+    /// The most held-out positions of an examination; the last has up to ten times as many.
+    #[arg(long, default_value_t = 4000)]
+    exam: usize,
+    /// Threads of the processor; 0 leaves that to libtorch.
+    #[arg(long, default_value_t = 0)]
+    threads: i32,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum LossChoice {
+    /// The legal ones.
+    Legal,
+    /// All that have a label.
+    All,
+}
+
+#[derive(Debug, Args)]
+struct Label {
+    /// Files of games: .db and .sqlite (stores of renmei), .tsv, .psv, .hcpe.
+    #[arg(required = true)]
+    sources: Vec<Source>,
+    /// The engine's command line.
+    #[arg(long)]
+    engine: String,
+    /// An option of the engine, NAME=VALUE.
+    #[arg(long = "option", value_parser = option)]
+    options: Vec<(String, String)>,
+    /// What it is told for each position, without `go`.
+    #[arg(long, default_value = "nodes 20000")]
+    go: String,
+    /// Seconds that it may take for a position.
+    #[arg(long, default_value_t = 60)]
+    patience: u64,
+    /// Copies of the engine.
+    #[arg(long, default_value_t = 1)]
+    jobs: usize,
+    /// The file of labels, itself a source for `train`.
+    #[arg(long)]
+    out: PathBuf,
+    /// The most positions that the file is to have.
+    #[arg(long)]
+    most: Option<usize>,
+}
+
+/// Prints a line. A reader that wants no more of them, such as `head`, is no fault.
+fn put(line: &str) -> Result<()> {
+    match writeln!(io::stdout().lock(), "{line}") {
+        Err(fault) if fault.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        done => Ok(done?),
+    }
+}
+
+fn option(text: &str) -> Result<(String, String)> {
+    let (name, value) = text.split_once('=').with_context(|| format!("`{text}` is not NAME=VALUE"))?;
+    Ok((name.to_owned(), value.to_owned()))
+}
+
+#[derive(Debug, Args)]
+struct Device {
+    /// The description of the network.
+    network: PathBuf,
+    /// auto, cpu, cuda or cuda:N.
+    #[arg(long, default_value = "auto")]
+    device: DeviceChoice,
+    /// Compute in 32-bit numbers on a GPU too.
+    #[arg(long)]
+    full: bool,
+    /// Threads of the processor for a batch; 0 leaves that to libtorch.
+    #[arg(long, default_value_t = 1)]
+    threads: usize,
+}
+
+#[derive(Debug, Args)]
+struct Bench {
+    #[command(flatten)]
+    device: Device,
+    /// Batch sizes.
+    #[arg(long, value_delimiter = ',', default_value = "1,8,32,64,128")]
+    batches: Vec<usize>,
+    /// Seconds for each measurement.
+    #[arg(long, default_value_t = 2.0)]
+    seconds: f64,
+    /// Threads that ask at the same time.
+    #[arg(long, default_value_t = 2)]
+    callers: usize,
+    /// Threads that search.
+    #[arg(long, default_value_t = 2)]
+    search_threads: usize,
+    /// Leaves that each of them asks about at a time.
+    #[arg(long, default_value_t = 16)]
+    search_batch: usize,
+    /// MiB for the tree and the answers kept.
+    #[arg(long, default_value_t = 256)]
+    memory: usize,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Args)]
+struct Ask {
+    #[command(flatten)]
+    device: Device,
+    /// The position as USI has it: `startpos`, `sfen ...`, `startpos moves 7g7f`.
+    #[arg(default_value = "startpos", num_args = 1.., trailing_var_arg = true)]
+    position: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+struct TimeModel {
+    /// Databases of renmei, game records, lists of openings, or directories of them.
+    #[arg(required = true)]
+    sources: Vec<PathBuf>,
+    /// The description of the network; without it the one inside the program.
+    #[arg(long)]
+    network: Option<PathBuf>,
+    /// auto, cpu, cuda or cuda:N.
+    #[arg(long, default_value = "auto")]
+    device: DeviceChoice,
+    /// The most positions to search, one of a game.
+    #[arg(long, default_value_t = 500)]
+    positions: usize,
+    /// Visits of each search.
+    #[arg(long, default_value_t = 16_384)]
+    visits: u64,
+    /// Positions that are evaluated at a time.
+    #[arg(long, default_value_t = 8)]
+    batch: usize,
+    /// Threads that search.
+    #[arg(long, default_value_t = 1)]
+    threads: usize,
+    /// Seed of the choice of positions.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// The file of coefficients; a plot of the same name lies beside it.
+    #[arg(long, default_value = "stopping.toml")]
+    out: PathBuf,
+}
+
+impl TimeModel {
+    fn run(self) -> Result<()> {
+        let options = TorchOptions {
+            device: self.device,
+            batch: self.batch.max(1),
+            lanes: self.threads,
+            ..TorchOptions::default()
+        };
+        let evaluator = match &self.network {
+            Some(network) => TorchEvaluator::open(network, &options)?,
+            None => TorchEvaluator::shipped(&options)?,
+        };
+        let task = Task { threads: self.threads.max(1), batch: self.batch.max(1), ..Task::default() };
+        let options = ModelOptions {
+            sources: self.sources,
+            positions: self.positions,
+            visits: self.visits,
+            seed: self.seed,
+            out: self.out,
+            task: Task { root_mate: false, deterministic: self.threads <= 1, ..task },
+            memory: 1 << 29,
+        };
+        let report = time_model::run(&options, Arc::new(evaluator))?;
+        put(&format!("{report}{:#?}", report.model))
+    }
+}
+
+impl Arguments {
+    /// Does what was asked.
+    pub fn run(self) -> Result<ExitCode> {
+        let Some(command) = self.command else { return Ok(usi_shell::run(Deep::default())) };
+        match command {
+            Command::Usi => return Ok(usi_shell::run(Deep::default())),
+            Command::Train(train) => train.run(),
+            Command::Label(label) => label.run(),
+            Command::Bench(bench) => bench.run(),
+            Command::Ask(ask) => ask.run(),
+            Command::Book(book) => Ok(opening_book::run(&book, &mut io::stdout().lock())?),
+            Command::TimeModel(model) => model.run(),
+        }?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+impl Train {
+    fn run(self) -> Result<()> {
+        let corpus = train::load(&self.sources)?;
+        eprintln!(
+            "{} games, {} positions, {} games broken",
+            corpus.games,
+            corpus.samples.len(),
+            corpus.broken
+        );
+        let report = Session::begin(self.options()?, corpus)?.run()?;
+        put(&report.last_exam())
+    }
+
+    fn options(self) -> Result<TrainOptions> {
+        let mut network = Description::read(&self.network)?;
+        network.weights = format!("{}.safetensors", network.name).into();
+        Ok(TrainOptions {
+            network,
+            sources: self.sources,
+            out: self.out,
+            batch: self.batch.max(1),
+            steps: self.steps,
+            rate: self.rate,
+            warm_up: self.warm_up.max(1),
+            decay: self.decay,
+            blend: self.blend.clamp(0.0, 1.0),
+            loss: match self.loss {
+                LossChoice::Legal => Loss::Legal,
+                LossChoice::All => Loss::All,
+            },
+            held_out: self.held_out.min(100),
+            seed: self.seed,
+            device: self.device,
+            every: self.every.max(1),
+            exam: self.exam.max(1),
+            threads: self.threads,
+        })
+    }
+}
+
+impl Label {
+    fn run(self) -> Result<()> {
+        let mut words = self.engine.split_ascii_whitespace().map(str::to_owned);
+        let engine = EngineOptions {
+            program: words.next().context("--engine names no program")?.into(),
+            arguments: words.collect(),
+            options: self.options,
+            go: self.go,
+            patience: Duration::from_secs(self.patience),
+        };
+        let options = LabelOptions { engine, jobs: self.jobs, out: self.out, most: self.most };
+        let done = label::label(train::load(&self.sources)?, &options)?;
+        put(&format!("{} positions labelled, {} were before", done.now, done.before))
+    }
+}
+
+impl Device {
+    fn options(&self) -> TorchOptions {
+        TorchOptions {
+            device: self.device,
+            half: !self.full,
+            threads: self.threads,
+            ..TorchOptions::default()
+        }
+    }
+}
+
+impl Bench {
+    fn run(self) -> Result<()> {
+        let time = Duration::try_from_secs_f64(self.seconds)
+            .context("--seconds is to be a number of seconds, 0 or more")?;
+        let batches: Vec<usize> = self.batches.iter().map(|&batch| batch.max(1)).collect();
+        let options = TorchOptions { lanes: self.callers, ..self.device.options() };
+        let search = bench::SearchOptions {
+            batch: self.search_batch.max(1),
+            threads: self.search_threads.max(1),
+            memory: self.memory << 20,
+        };
+        let measured = bench::measure(&self.device.network, &options, &batches, &search, time)?;
+        if self.json {
+            return put(&serde_json::to_string_pretty(&measured)?);
+        }
+        let bench::Bench { network, evaluator, threads, callers, .. } = &measured;
+        put(&format!(
+            "{network} on {evaluator}, {threads} threads (0: libtorch's choice), {callers} callers"
+        ))?;
+        put(&format!("{:>6} {:>14} {:>14}", "batch", "forward/s", "evaluate/s"))?;
+        let row = |row: &bench::Row| {
+            put(&format!("{:>6} {:>14.0} {:>14.0}", row.batch, row.forward_per_s, row.evaluate_per_s))
+        };
+        measured.batches.iter().try_for_each(row)?;
+        let search = &measured.search;
+        put(&format!(
+            "search, batch {}, {} threads: {:.0} of {:.0} positions/s, ratio {:.3}; {:.0} playouts/s",
+            search.batch,
+            search.threads,
+            search.search_per_s,
+            search.forward_per_s,
+            search.ratio,
+            search.playouts_per_s
+        ))
+    }
+}
+
+impl Ask {
+    fn run(self) -> Result<()> {
+        let game = Game::parse(&format!("position {}", self.position.join(" ")))?;
+        let evaluator = TorchEvaluator::open(&self.device.network, &self.device.options())?;
+        let mut legal = MoveList::new();
+        generate_legal_all(game.position(), &mut legal);
+        let question = evaluator.encoding().question(game.position(), legal.as_slice(), 0);
+        let answers = evaluator.evaluate(&[question])?;
+        let answer = answers.first().context("no answer")?;
+        let mut moves: Vec<_> = legal.iter().zip(&answer.priors).collect();
+        moves.sort_by(|one, other| other.1.total_cmp(one.1));
+        put(&format!("value {:.4}", answer.value))?;
+        moves.iter().try_for_each(|(mv, prior)| put(&format!("{:<5} {prior:.5}", mv.to_usi())))
+    }
+}

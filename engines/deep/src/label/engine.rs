@@ -1,0 +1,190 @@
+//! A USI engine that is asked about positions.
+
+use notation::usi::{EngineLine, ScoreValue};
+use rsshogi::types::Move;
+use std::{
+    fmt,
+    io::{self, BufRead, BufReader, Write},
+    path::PathBuf,
+    process::{Child, ChildStdin, Command, Stdio},
+    sync::mpsc::{self, Receiver},
+    thread,
+    time::{Duration, Instant},
+};
+
+/// How long an engine may take to start.
+const START: Duration = Duration::from_secs(60);
+/// How often a position is tried with a fresh engine before it is given up for all.
+const TRIES: usize = 3;
+
+/// An engine and what it is told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EngineOptions {
+    /// The program.
+    pub program: PathBuf,
+    /// Its arguments.
+    pub arguments: Vec<String>,
+    /// Its options, by name.
+    pub options: Vec<(String, String)>,
+    /// What follows `go`: `nodes 20000`, say.
+    pub go: String,
+    /// How long it may think about a position.
+    pub patience: Duration,
+}
+
+/// Why an engine says nothing.
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    /// It could not be started.
+    #[error("engine `{}` could not be started: {source}", program.display())]
+    Start {
+        /// The program.
+        program: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// It ended, or took too long.
+    #[error("engine `{}` gave no `{waited_for}` within {} s, or ended", program.display(), patience.as_secs())]
+    Silent {
+        /// The program.
+        program: PathBuf,
+        /// What was waited for.
+        waited_for: &'static str,
+        /// How long.
+        patience: Duration,
+    },
+}
+
+/// What an engine said of a position.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Said {
+    /// The move it would play; none when it resigned or declared.
+    pub mv: Option<String>,
+    /// Centipawns of the player to move, mates at +-30,000.
+    pub score: Option<i32>,
+}
+
+/// A running engine. It is killed when this goes.
+pub(super) struct Engine<'a> {
+    options: &'a EngineOptions,
+    child: Child,
+    stdin: ChildStdin,
+    lines: Receiver<EngineLine>,
+}
+
+impl fmt::Display for EngineOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { program, arguments, options, go, .. } = self;
+        write!(f, "{}", program.display())?;
+        arguments.iter().try_for_each(|argument| write!(f, " {argument}"))?;
+        options.iter().try_for_each(|(name, value)| write!(f, " {name}={value}"))?;
+        write!(f, " go {go}")
+    }
+}
+
+impl Said {
+    /// The same, without a move that is none of the legal ones.
+    pub(super) fn checked(mut self, legal: &[Move]) -> Self {
+        self.mv = self.mv.filter(|text| Move::from_usi(text).is_some_and(|mv| legal.contains(&mv)));
+        self
+    }
+}
+
+impl<'a> Engine<'a> {
+    pub(super) fn start(options: &'a EngineOptions) -> Result<Self, EngineError> {
+        let failed = |source| EngineError::Start { program: options.program.clone(), source };
+        let mut command = Command::new(&options.program);
+        command.args(&options.arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().map_err(failed)?;
+        let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
+            return Err(failed(io::ErrorKind::BrokenPipe.into()));
+        };
+        let (sender, lines) = mpsc::channel();
+        thread::spawn(move || {
+            let lines = BufReader::new(stdout).split(b'\n').map_while(Result::ok);
+            // The receiver is gone when the engine is.
+            let _ended = lines.map(|line| EngineLine::parse(&line)).try_for_each(|line| sender.send(line));
+        });
+        let mut engine = Self { options, child, stdin, lines };
+        engine.greet()?;
+        Ok(engine)
+    }
+
+    fn greet(&mut self) -> Result<(), EngineError> {
+        self.tell("usi");
+        self.wait("usiok", START, |line| (*line == EngineLine::UsiOk).then_some(()))?;
+        for (name, value) in &self.options.options {
+            self.tell(&format!("setoption name {name} value {value}"));
+        }
+        self.tell("isready");
+        self.wait("readyok", START, |line| (*line == EngineLine::ReadyOk).then_some(()))?;
+        self.tell("usinewgame");
+        Ok(())
+    }
+
+    /// Asks about a position; an engine that fails is replaced, some times.
+    pub(super) fn ask_patiently(&mut self, sfen: &str) -> Result<Said, EngineError> {
+        let mut failure = None;
+        for _ in 0..TRIES {
+            match self.ask(sfen) {
+                Ok(said) => return Ok(said),
+                Err(fault) => failure = Some(fault),
+            }
+            *self = Self::start(self.options)?;
+        }
+        failure.map_or_else(|| Ok(Said::default()), Err)
+    }
+
+    fn ask(&mut self, sfen: &str) -> Result<Said, EngineError> {
+        self.tell(&format!("position sfen {sfen}"));
+        self.tell(&format!("go {}", self.options.go));
+        let mut score = None;
+        let mv = self.wait("bestmove", self.options.patience, |line| match line {
+            EngineLine::Info(info) if info.multipv.is_none_or(|rank| rank == 1) => {
+                score = info.score.map(|score| centipawns(score.value)).or(score);
+                None
+            }
+            EngineLine::BestMove { mv, .. } => Some(mv.clone()),
+            _ => None,
+        })?;
+        let is_move = Move::from_usi(&mv).is_some_and(Move::is_normal);
+        Ok(Said { mv: is_move.then_some(mv), score })
+    }
+
+    fn wait<T>(
+        &mut self,
+        waited_for: &'static str,
+        patience: Duration,
+        mut wanted: impl FnMut(&EngineLine) -> Option<T>,
+    ) -> Result<T, EngineError> {
+        let until = Instant::now() + patience;
+        while let Ok(line) = self.lines.recv_timeout(until.saturating_duration_since(Instant::now())) {
+            if let Some(found) = wanted(&line) {
+                return Ok(found);
+            }
+        }
+        Err(EngineError::Silent { program: self.options.program.clone(), waited_for, patience })
+    }
+
+    fn tell(&mut self, line: &str) {
+        // An engine that is gone is found out by what it does not answer.
+        let _ignored = writeln!(self.stdin, "{line}").and_then(|()| self.stdin.flush());
+    }
+}
+
+impl Drop for Engine<'_> {
+    fn drop(&mut self) {
+        let _gone = self.child.kill();
+        let _reaped = self.child.wait();
+    }
+}
+
+fn centipawns(score: ScoreValue) -> i32 {
+    const MATE: i32 = 30_000;
+    match score {
+        ScoreValue::Cp(cp) => cp.clamp(-MATE, MATE),
+        ScoreValue::Mate(plies) if plies > 0 => MATE,
+        ScoreValue::Mates => MATE,
+        ScoreValue::Mate(_) | ScoreValue::Mated => -MATE,
+    }
+}

@@ -1,0 +1,110 @@
+//! The file of labels.
+
+use super::{Answered, LabelError};
+use crate::train::{Corpus, Sample};
+use rsshogi::{board::PackedSfen, types::Move};
+use rusqlite::{Connection, OptionalExtension, params};
+use std::{
+    collections::HashSet,
+    path::{Path, PathBuf},
+};
+
+/// The table by which such a file is known.
+pub(crate) const TABLE: &str = "labels";
+const SCHEMA: &str = "
+    PRAGMA journal_mode = WAL;
+    CREATE TABLE IF NOT EXISTS teacher (name TEXT NOT NULL) STRICT;
+    CREATE TABLE IF NOT EXISTS labels (
+        position    BLOB PRIMARY KEY,   -- 32 bytes, as PSV has them
+        move        TEXT,               -- USI; NULL when the engine resigned or declared
+        score_cp    INTEGER,            -- of the player to move, mates at +-30000
+        seen        INTEGER NOT NULL,   -- how often the position occurred before in its game
+        half_points INTEGER,            -- of the player to move in that game: 2, 1, 0
+        game        INTEGER NOT NULL    -- which game, by its moves
+    ) STRICT, WITHOUT ROWID;";
+const ADD: &str = "INSERT OR REPLACE INTO labels VALUES (?, ?, ?, ?, ?, ?)";
+const READ: &str =
+    "SELECT position, move, score_cp, seen, half_points, game FROM labels WHERE move IS NOT NULL";
+
+pub(super) struct Kept {
+    conn: Connection,
+    path: PathBuf,
+    known: HashSet<[u8; 32]>,
+}
+
+impl Kept {
+    /// Opens or makes the file of what `teacher` says.
+    pub(super) fn open(path: &Path, teacher: &str) -> Result<Self, LabelError> {
+        let failed = |source| LabelError::File { path: path.to_owned(), source };
+        let conn = Connection::open(path).map_err(failed)?;
+        conn.execute_batch(SCHEMA).map_err(failed)?;
+        let found = conn.query_row("SELECT name FROM teacher", [], |row| row.get::<_, String>(0)).optional();
+        match found.map_err(failed)? {
+            None => conn.execute("INSERT INTO teacher VALUES (?)", [teacher]).map(drop).map_err(failed)?,
+            Some(found) if found == teacher => {}
+            Some(found) => {
+                let wanted = teacher.to_owned();
+                return Err(LabelError::OtherTeacher { path: path.to_owned(), found, wanted });
+            }
+        }
+        let known = known(&conn).map_err(failed)?;
+        Ok(Self { conn, path: path.to_owned(), known })
+    }
+
+    pub(super) fn has(&self, position: &[u8; 32]) -> bool {
+        self.known.contains(position)
+    }
+
+    /// Writes labels, all or none.
+    pub(super) fn add(&mut self, answered: &[Answered]) -> Result<(), LabelError> {
+        let mut write = || {
+            let transaction = self.conn.transaction()?;
+            for (sample, said) in answered {
+                let Sample { position, seen, half_points, game, .. } = sample;
+                // SQLite's integers have a sign.
+                let game = game.cast_signed();
+                transaction.prepare_cached(ADD)?.execute(params![
+                    position.data,
+                    said.mv,
+                    said.score,
+                    seen,
+                    half_points,
+                    game
+                ])?;
+            }
+            transaction.commit()
+        };
+        write().map_err(|source| LabelError::File { path: self.path.clone(), source })
+    }
+}
+
+fn known(conn: &Connection) -> rusqlite::Result<HashSet<[u8; 32]>> {
+    let mut statement = conn.prepare("SELECT position FROM labels")?;
+    statement.query_map([], |row| row.get(0))?.collect()
+}
+
+/// Adds the labels of a file to a corpus: the engine's move and score, the result of the game.
+pub(crate) fn read(conn: &Connection, corpus: &mut Corpus) -> rusqlite::Result<()> {
+    let mut statement = conn.prepare(READ)?;
+    let mut rows = statement.query([])?;
+    let mut games = HashSet::new();
+    while let Some(row) = rows.next()? {
+        let Some(mv) = Move::from_usi(&row.get::<_, String>(1)?) else { continue };
+        let score: Option<i32> = row.get(2)?;
+        let sample = Sample {
+            position: PackedSfen { data: row.get(0)? },
+            mv,
+            score: score.map(|score| score.clamp(-30_000, 30_000) as i16),
+            seen: row.get(3)?,
+            half_points: row.get(4)?,
+            game: row.get::<_, i64>(5)?.cast_unsigned(),
+        };
+        let is_legal = sample.unpacked().is_some_and(|(_, legal)| legal.as_slice().contains(&mv));
+        if is_legal {
+            games.insert(sample.game);
+            corpus.samples.push(sample);
+        }
+    }
+    corpus.games += games.len();
+    Ok(())
+}

@@ -1,0 +1,86 @@
+use super::*;
+use crate::train::{Source, load};
+use std::{fs, os::unix::fs::PermissionsExt, path::Path};
+use tempfile::TempDir;
+
+/// An engine that plays 3c3d or 2g2f where it can and says 77; it writes down each position it is asked about.
+const ENGINE: &str = r#"#!/bin/sh
+while read -r line; do
+  case "$line" in
+    usi) echo usiok ;;
+    isready) echo readyok ;;
+    position*) echo "$line" >> "$(dirname "$0")/asked" ; last="$line" ;;
+    go*) echo "info depth 1 score cp 77 pv 7g7f"
+         case "$last" in *" w "*) echo "bestmove 3c3d" ;; *) echo "bestmove $1" ;; esac ;;
+  esac
+done
+"#;
+
+fn place(games: &str) -> (TempDir, Corpus) {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("engine");
+    fs::write(&path, ENGINE).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    let list = place.path().join("games.tsv");
+    fs::write(&list, format!("head\n{games}")).unwrap();
+    let corpus = load(&[Source::List(list)]).unwrap();
+    (place, corpus)
+}
+
+fn options(place: &Path, black_plays: &str) -> LabelOptions {
+    let engine = EngineOptions {
+        program: place.join("engine"),
+        arguments: vec![black_plays.to_owned()],
+        options: vec![],
+        go: "nodes 1".to_owned(),
+        patience: Duration::from_secs(20),
+    };
+    LabelOptions { engine, jobs: 2, out: place.join("labels.db"), most: None }
+}
+
+#[test]
+fn a_position_is_asked_about_once_however_often_one_labels() {
+    let (place, corpus) = place("0\tresign\t7g7f 3c3d 2g2f 8c8d\t1 2 3 4\n0\tresign\t7g7f 8c8d\t1 2\n");
+    let options = options(place.path(), "2g2f");
+    let first = label(corpus.clone(), &LabelOptions { most: Some(2), ..options.clone() }).unwrap();
+    assert_eq!(first, Labelled { before: 0, now: 2 });
+    assert_eq!(label(corpus.clone(), &options).unwrap(), Labelled { before: 2, now: 2 });
+    assert_eq!(label(corpus, &options).unwrap(), Labelled { before: 4, now: 0 });
+    assert_eq!(fs::read_to_string(place.path().join("asked")).unwrap().lines().count(), 4);
+}
+
+#[test]
+fn labels_are_a_source_with_the_engines_move_and_score_and_the_games_result() {
+    let (place, corpus) = place("0\tresign\t7g7f 3c3d\t1 2\n");
+    label(corpus, &options(place.path(), "2g2f")).unwrap();
+    let mut samples = load(&[Source::Store(place.path().join("labels.db"))]).unwrap().samples;
+    samples.sort_by_key(|sample| sample.mv.to_usi());
+    let told: Vec<_> = samples.iter().map(|one| (one.mv.to_usi(), one.score, one.half_points)).collect();
+    assert_eq!(told, [("2g2f".to_owned(), Some(77), Some(0)), ("3c3d".to_owned(), Some(77), Some(2))]);
+}
+
+#[test]
+fn a_move_that_is_not_legal_is_no_label_and_not_asked_for_again() {
+    let (place, corpus) = place("0\tresign\t7g7f\t1\n");
+    let options = options(place.path(), "5i5a");
+    assert_eq!(label(corpus.clone(), &options).unwrap().now, 1);
+    assert_eq!(label(corpus, &options).unwrap(), Labelled { before: 1, now: 0 });
+    assert!(load(&[Source::Store(options.out)]).unwrap().samples.is_empty());
+}
+
+#[test]
+fn another_teachers_labels_are_not_mixed_in() {
+    let (place, corpus) = place("0\tresign\t7g7f\t1\n");
+    label(corpus.clone(), &options(place.path(), "2g2f")).unwrap();
+    let told = label(corpus, &options(place.path(), "7g7f")).unwrap_err().to_string();
+    assert!(told.contains("2g2f") && told.contains("7g7f"), "{told}");
+}
+
+#[test]
+fn an_engine_that_is_not_there_is_named() {
+    let (place, corpus) = place("0\tresign\t7g7f\t1\n");
+    let mut options = options(place.path(), "2g2f");
+    options.engine.program = "no-such-engine".into();
+    let told = label(corpus, &options).unwrap_err().to_string();
+    assert!(told.contains("`no-such-engine` could not be started"), "{told}");
+}

@@ -1,0 +1,106 @@
+use super::*;
+use rsshogi::board::{MoveList, position_from_sfen};
+use rsshogi::movegen::generate_legal_all;
+use std::{collections::HashMap, fs, path::Path};
+use usi_shell::Game;
+
+fn position(sfen: &str) -> Position {
+    position_from_sfen(sfen).unwrap()
+}
+
+fn legal(position: &Position) -> MoveList {
+    let mut legal = MoveList::new();
+    generate_legal_all(position, &mut legal);
+    legal
+}
+
+/// The moves of a position that do not have a label of their own.
+fn ambiguous(labels: Labels, position: &Position) -> Vec<String> {
+    let mut by_label: HashMap<u16, Vec<String>> = HashMap::new();
+    for &mv in legal(position).iter() {
+        let label = labels.label(position, mv).unwrap();
+        assert!(usize::from(label) < labels.count(), "{}", mv.to_usi());
+        by_label.entry(label).or_default().push(mv.to_usi());
+    }
+    let mut shared: Vec<String> = by_label.into_values().filter(|moves| moves.len() > 1).flatten().collect();
+    shared.sort();
+    shared
+}
+
+/// Gold on 4i and 6i both reach 5h; a knight in hand may be dropped where one may jump; a horse on the fifth rank.
+const CROWDED: &str = "4k4/9/9/9/3+B5/9/4p4/9/3GKG3 b N 1";
+
+#[test]
+fn directional_labels_name_every_legal_move_of_thousands_of_positions() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut tried = 0;
+    for file in ["kifu/openings.sfen", "kifu/middlegames.sfen", "kifu/check.sfen"] {
+        for line in
+            fs::read_to_string(root.join(file)).unwrap().lines().filter(|line| line.starts_with("sfen "))
+        {
+            let game = Game::parse(&format!("position {line}")).unwrap();
+            assert_eq!(ambiguous(Labels::Directional, game.position()), [""; 0], "{line}");
+            tried += 1;
+        }
+    }
+    let list = root.join("../shared/data/positions_a.tsv");
+    match fs::read_to_string(&list) {
+        Ok(text) => {
+            for sfen in text.lines().filter_map(|line| line.split('\t').next()) {
+                if let Ok(position) = position_from_sfen(sfen) {
+                    assert_eq!(ambiguous(Labels::Directional, &position), [""; 0], "{sfen}");
+                    tried += 1;
+                }
+            }
+        }
+        Err(_) => eprintln!("{} is absent: its positions were not tried", list.display()),
+    }
+    assert!(tried > 100, "{tried}");
+}
+
+#[test]
+fn kind_and_square_cannot_tell_two_golds_apart() {
+    let position = position(CROWDED);
+    assert_eq!(ambiguous(Labels::Directional, &position), [""; 0]);
+    let shared = ambiguous(Labels::KindAndSquare, &position);
+    assert_eq!(shared, ["4i5h", "6i5h"]);
+}
+
+#[test]
+fn kind_and_square_cannot_tell_a_move_from_a_drop() {
+    let position = position("4k4/9/9/9/9/9/9/9/4K1G2 b G 1");
+    let shared = ambiguous(Labels::KindAndSquare, &position);
+    assert!(shared.contains(&"G*3h".to_owned()) && shared.contains(&"3i3h".to_owned()), "{shared:?}");
+}
+
+#[test]
+fn a_move_and_the_same_move_of_the_other_side_have_one_label() {
+    let (black, white) = (position("4k4/9/9/9/9/9/P8/9/4K4 b - 1"), position("4k4/9/8p/9/9/9/9/9/4K4 w - 1"));
+    for labels in [Labels::Directional, Labels::KindAndSquare] {
+        let label = |position: &Position, mv| labels.label(position, Move::from_usi(mv).unwrap());
+        assert_eq!(label(&black, "9g9f"), label(&white, "1c1d"));
+        assert!(label(&black, "9g9f").is_some());
+    }
+}
+
+#[test]
+fn mirroring_a_label_is_labelling_the_mirrored_move() {
+    let (left, right) =
+        (position("4k4/9/9/9/9/9/P8/1B7/4K4 b N 1"), position("4k4/9/9/9/9/9/8P/7B1/4K4 b N 1"));
+    for labels in [Labels::Directional, Labels::KindAndSquare] {
+        for &mv in legal(&left).iter() {
+            let mirrored = labels.label(&right, mv.mirror_file());
+            let label = labels.label(&left, mv).unwrap();
+            assert_eq!(Some(labels.mirrored(label)), mirrored, "{}", mv.to_usi());
+            assert_eq!(labels.mirrored(labels.mirrored(label)), label);
+        }
+    }
+}
+
+#[test]
+fn a_resignation_has_no_label() {
+    let position = position(CROWDED);
+    for labels in [Labels::Directional, Labels::KindAndSquare] {
+        assert_eq!(labels.label(&position, rsshogi::types::Move::MOVE_RESIGN), None);
+    }
+}

@@ -1,0 +1,294 @@
+//! From a description to a network that computes.
+
+use super::{
+    Body, Description, NetworkError, Policy, Value, ValueOutput,
+    layers::{Connected, Convolution, Labelled},
+    weights,
+};
+use std::{path::Path, sync::Arc};
+use tch::{CModule, Device, IValue, Kind, TchError, Tensor, nn};
+
+/// A program that is run from anywhere is to find its network: it is inside.
+const SHIPPED: &str = include_str!("../../weights/small.toml");
+const SHIPPED_WEIGHTS: &[u8] = include_bytes!("../../weights/small.safetensors");
+
+/// A network, to be trained or to be asked.
+#[derive(Debug)]
+pub struct Network {
+    description: Description,
+    layers: Layers,
+}
+
+/// What a network answers for a batch.
+#[derive(Debug)]
+pub struct Outputs {
+    /// `[batch, labels]`, before the softmax.
+    pub policy: Option<Tensor>,
+    /// `[batch]`, the logarithm of the odds that the player to move wins.
+    pub value: Option<Tensor>,
+}
+
+#[derive(Debug)]
+enum Layers {
+    Ours(Box<Ours>),
+    Module(Arc<CModule>),
+}
+
+#[derive(Debug)]
+struct Ours {
+    stem: Convolution,
+    /// Each block's input is added to its output when the body is residual.
+    blocks: Vec<Vec<Convolution>>,
+    residual: bool,
+    policy: Option<PolicyHead>,
+    value: Option<ValueHead>,
+}
+
+#[derive(Debug)]
+struct PolicyHead {
+    labelled: Labelled,
+    connected: Option<Connected>,
+}
+
+#[derive(Debug)]
+struct ValueHead {
+    convolution: Option<Convolution>,
+    hidden: Option<Connected>,
+    last: Connected,
+}
+
+impl Network {
+    /// A network as the description says, untrained, its weights in `root`.
+    ///
+    /// # Errors
+    /// When the description cannot be built, or is of a module of someone else, which has no untrained state.
+    pub fn untrained(description: &Description, root: &nn::Path) -> Result<Self, NetworkError> {
+        description.check()?;
+        let ours = Ours::new(description, root)
+            .map_err(|source| NetworkError::Torch { name: description.name.clone(), source })?
+            .ok_or_else(|| description.impossible("a torch-script module cannot be built or trained here"))?;
+        Ok(Self { description: description.clone(), layers: Layers::Ours(Box::new(ours)) })
+    }
+
+    /// The network of a description file with its weights, for use: normalisation is folded into the weights, numbers
+    /// are of `kind`.
+    ///
+    /// # Errors
+    /// When a file is missing or does not fit the other.
+    pub fn load(path: &Path, device: Device, kind: Kind) -> Result<Self, NetworkError> {
+        let description = Description::read(path)?;
+        if description.body == Body::TorchScript {
+            return Self::module(description, device, kind);
+        }
+        let mut store = nn::VarStore::new(device);
+        let network = Self::untrained(&description, &store.root())?;
+        weights::read(&mut store, &description.weights)?;
+        network.for_use(kind)
+    }
+
+    /// The network that ships inside the program.
+    ///
+    /// # Errors
+    /// When libtorch fails.
+    pub fn shipped(device: Device, kind: Kind) -> Result<Self, NetworkError> {
+        let description = Description::parse(SHIPPED, Path::new("small.toml"))?;
+        let mut store = nn::VarStore::new(device);
+        let network = Self::untrained(&description, &store.root())?;
+        weights::read_bytes(&mut store, SHIPPED_WEIGHTS, &description.weights)?;
+        network.for_use(kind)
+    }
+
+    fn module(description: Description, device: Device, kind: Kind) -> Result<Self, NetworkError> {
+        let path = description.weights.clone();
+        weights::exists(&path)?;
+        let failed = |source| NetworkError::Torch { name: path.display().to_string(), source };
+        let mut module = CModule::load_on_device(&path, device).map_err(failed)?;
+        module.f_set_eval().map_err(failed)?;
+        module.to(device, kind, false);
+        Ok(Self { description, layers: Layers::Module(Arc::new(module)) })
+    }
+
+    /// What it was built from.
+    pub fn description(&self) -> &Description {
+        &self.description
+    }
+
+    /// A copy that computes the same a little faster and learns no more.
+    ///
+    /// # Errors
+    /// When libtorch fails.
+    pub fn for_use(&self, kind: Kind) -> Result<Self, NetworkError> {
+        let layers = match &self.layers {
+            Layers::Module(module) => Ok(Layers::Module(Arc::clone(module))),
+            Layers::Ours(ours) => tch::no_grad(|| ours.fused(kind)).map(|ours| Layers::Ours(Box::new(ours))),
+        };
+        let layers =
+            layers.map_err(|source| NetworkError::Torch { name: self.description.name.clone(), source })?;
+        Ok(Self { description: self.description.clone(), layers })
+    }
+
+    /// Answers for planes `[batch, planes, 9, 9]`. In training, statistics of the batch are used and kept.
+    ///
+    /// # Errors
+    /// When libtorch fails.
+    pub fn forward(&self, planes: &Tensor, train: bool) -> Result<Outputs, TchError> {
+        match &self.layers {
+            Layers::Ours(ours) => ours.forward(planes, train),
+            Layers::Module(module) => ask(module, &self.description, planes),
+        }
+    }
+}
+
+impl Ours {
+    fn new(description: &Description, root: &nn::Path) -> Result<Option<Self>, TchError> {
+        let (blocks, convolutions, filters, residual) = match description.body {
+            Body::Residual { blocks, convolutions, filters } => (blocks, convolutions, filters, true),
+            Body::Plain { convolutions, filters } => (convolutions - 1, 1, filters, false),
+            Body::TorchScript => return Ok(None),
+        };
+        let planes = description.features.planes() as i64;
+        let block = |block: usize| {
+            let path = root / "blocks" / block;
+            (0..convolutions).map(|nth| Convolution::new(&(&path / nth), filters, filters, 3)).collect()
+        };
+        let ways = description.labels.ways() as i64;
+        let policy = |policy: &Policy| PolicyHead::new(policy, &(root / "policy"), filters, ways);
+        let value = |value: &Value| ValueHead::new(value, &(root / "value"), filters);
+        Ok(Some(Self {
+            stem: Convolution::new(&(root / "stem"), planes, filters, 3)?,
+            blocks: (0..blocks).map(block).collect::<Result<_, _>>()?,
+            residual,
+            policy: description.policy.as_ref().map(policy).transpose()?,
+            value: description.value.as_ref().map(value).transpose()?,
+        }))
+    }
+
+    fn forward(&self, planes: &Tensor, train: bool) -> Result<Outputs, TchError> {
+        let packed = self.stem.is_packed();
+        let planes = if packed { planes.f_to_mkldnn(None)? } else { planes.shallow_clone() };
+        let mut planes = self.stem.forward(&planes, train)?.f_relu_()?;
+        for block in &self.blocks {
+            planes = self.through(block, planes, train)?;
+        }
+        let planes = if packed { planes.f_to_dense(None, false)? } else { planes };
+        Ok(Outputs {
+            policy: self.policy.as_ref().map(|head| head.forward(&planes)).transpose()?,
+            value: self.value.as_ref().map(|head| head.forward(&planes, train)).transpose()?,
+        })
+    }
+
+    fn through(&self, block: &[Convolution], input: Tensor, train: bool) -> Result<Tensor, TchError> {
+        let mut planes = input.shallow_clone();
+        for (nth, convolution) in block.iter().enumerate() {
+            planes = convolution.forward(&planes, train)?;
+            if self.residual && nth + 1 == block.len() {
+                planes = planes.f_add_(&input)?;
+            }
+            planes = planes.f_relu_()?;
+        }
+        Ok(planes)
+    }
+
+    fn fused(&self, kind: Kind) -> Result<Self, TchError> {
+        // Between the convolutions of the body, planes stay as the kernels have them.
+        let fused = |layer: &Convolution| {
+            let layer = layer.fused(kind)?;
+            if layer.can_be_packed() { layer.packed() } else { Ok(layer) }
+        };
+        let block = |block: &Vec<Convolution>| block.iter().map(fused).collect();
+        Ok(Self {
+            stem: fused(&self.stem)?,
+            blocks: self.blocks.iter().map(block).collect::<Result<_, _>>()?,
+            residual: self.residual,
+            policy: self.policy.as_ref().map(|head| head.fused(kind)),
+            value: self.value.as_ref().map(|head| head.fused(kind)).transpose()?,
+        })
+    }
+}
+
+impl PolicyHead {
+    fn new(head: &Policy, path: &nn::Path, filters: i64, ways: i64) -> Result<Self, TchError> {
+        let connected = head
+            .fully_connected
+            .then(|| Connected::new(&(path / "connected"), ways * 81, ways * 81))
+            .transpose()?;
+        Ok(Self { labelled: Labelled::new(path, filters, ways)?, connected })
+    }
+
+    fn forward(&self, planes: &Tensor) -> Result<Tensor, TchError> {
+        let mut logits = self.labelled.forward(planes)?;
+        match &self.connected {
+            Some(connected) => connected.forward(&logits.f_relu_()?),
+            None => Ok(logits),
+        }
+    }
+
+    fn fused(&self, kind: Kind) -> Self {
+        let connected = self.connected.as_ref().map(|layer| layer.fused(kind));
+        Self { labelled: self.labelled.fused(kind), connected }
+    }
+}
+
+impl ValueHead {
+    fn new(head: &Value, path: &nn::Path, filters: i64) -> Result<Self, TchError> {
+        let convolution = (head.filters > 0)
+            .then(|| Convolution::new(&(path / "convolution"), filters, head.filters, 1))
+            .transpose()?;
+        let flat = 81 * if head.filters > 0 { head.filters } else { filters };
+        let hidden =
+            (head.hidden > 0).then(|| Connected::new(&(path / "hidden"), flat, head.hidden)).transpose()?;
+        let before = if head.hidden > 0 { head.hidden } else { flat };
+        Ok(Self { convolution, hidden, last: Connected::new(&(path / "last"), before, 1)? })
+    }
+
+    fn forward(&self, planes: &Tensor, train: bool) -> Result<Tensor, TchError> {
+        let planes = match &self.convolution {
+            Some(convolution) => convolution.forward(planes, train)?.f_relu_()?,
+            None => planes.shallow_clone(),
+        };
+        let mut numbers = planes.f_flatten(1, 3)?;
+        if let Some(hidden) = &self.hidden {
+            numbers = hidden.forward(&numbers)?.f_relu_()?;
+        }
+        self.last.forward(&numbers)?.f_squeeze_dim(1)
+    }
+
+    fn fused(&self, kind: Kind) -> Result<Self, TchError> {
+        Ok(Self {
+            convolution: self.convolution.as_ref().map(|layer| layer.fused(kind)).transpose()?,
+            hidden: self.hidden.as_ref().map(|layer| layer.fused(kind)),
+            last: self.last.fused(kind),
+        })
+    }
+}
+
+/// A module of someone else returns what the description says it answers, policy first.
+fn ask(module: &CModule, description: &Description, planes: &Tensor) -> Result<Outputs, TchError> {
+    let mut answers = match module.forward_is(&[IValue::Tensor(planes.shallow_clone())])? {
+        IValue::Tensor(one) => vec![one],
+        IValue::Tuple(values) => values.into_iter().map(Tensor::try_from).collect::<Result<_, _>>()?,
+        IValue::TensorList(list) => list,
+        other => return Err(TchError::Kind(format!("the module returned {other:?}, not tensors"))),
+    }
+    .into_iter();
+    let mut next = |what: &str| {
+        answers.next().ok_or_else(|| TchError::Kind(format!("the module returned no tensor for [{what}]")))
+    };
+    let batch = planes.size()[0];
+    let policy = match &description.policy {
+        Some(_) => Some(next("policy")?.f_reshape([batch, description.labels.count() as i64])?),
+        None => None,
+    };
+    let value = match &description.value {
+        Some(head) => Some(as_logit(&next("value")?.f_reshape([batch])?, head.output)?),
+        None => None,
+    };
+    Ok(Outputs { policy, value })
+}
+
+fn as_logit(value: &Tensor, output: ValueOutput) -> Result<Tensor, TchError> {
+    match output {
+        ValueOutput::Logit => Ok(value.shallow_clone()),
+        ValueOutput::Probability => value.to_kind(Kind::Float).f_logit(1e-6),
+    }
+}

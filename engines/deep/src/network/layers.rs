@@ -1,0 +1,136 @@
+//! The few kinds of layer that the networks are made of. Each can be shared by threads: its copies hold the same
+//! numbers.
+
+use tch::{
+    Device, Kind, TchError, Tensor,
+    nn::{self, Init},
+};
+
+/// How fast the running mean and variance of a normalised layer follow, and what keeps its root above zero.
+const MOMENTUM: f64 = 0.1;
+const EPSILON: f64 = 1e-5;
+
+/// A convolution with batch normalisation, over which padding keeps 9x9 at 9x9.
+#[derive(Debug)]
+pub(super) struct Convolution {
+    weight: Tensor,
+    after: After,
+}
+
+#[derive(Debug)]
+enum After {
+    /// While there is something to learn.
+    Norm { scale: Tensor, shift: Tensor, mean: Tensor, variance: Tensor },
+    /// Once the scale is part of the weights: one layer less to compute.
+    Bias(Tensor),
+}
+
+impl Convolution {
+    pub(super) fn new(path: &nn::Path, from: i64, to: i64, size: i64) -> Result<Self, TchError> {
+        let norm = path / "norm";
+        let after = After::Norm {
+            scale: norm.f_ones("weight", &[to])?,
+            shift: norm.f_zeros("bias", &[to])?,
+            mean: norm.f_zeros_no_train("running_mean", &[to])?,
+            variance: norm.f_ones_no_train("running_var", &[to])?,
+        };
+        Ok(Self { weight: path.f_kaiming_normal("weight", &[to, from, size, size])?, after })
+    }
+
+    pub(super) fn forward(&self, planes: &Tensor, train: bool) -> Result<Tensor, TchError> {
+        let padding = self.weight.size()[2] / 2;
+        let bias = if let After::Bias(bias) = &self.after { Some(bias) } else { None };
+        let planes = planes.f_conv2d(&self.weight, bias, 1, padding, 1, 1)?;
+        match &self.after {
+            After::Bias(_) => Ok(planes),
+            After::Norm { scale, shift, mean, variance } => {
+                let (scale, shift, mean, variance) = (Some(scale), Some(shift), Some(mean), Some(variance));
+                planes.f_batch_norm(scale, shift, mean, variance, train, MOMENTUM, EPSILON, true)
+            }
+        }
+    }
+
+    /// The same layer for use only, in numbers of `kind`.
+    pub(super) fn fused(&self, kind: Kind) -> Result<Self, TchError> {
+        let (weight, bias) = match &self.after {
+            After::Bias(bias) => (self.weight.shallow_clone(), bias.shallow_clone()),
+            After::Norm { scale, shift, mean, variance } => {
+                let factor = scale.f_div(&variance.f_add_scalar(EPSILON)?.f_sqrt()?)?;
+                let weight = self.weight.f_mul(&factor.f_view([-1, 1, 1, 1])?)?.f_to_kind(kind)?;
+                (weight, shift.f_sub(&mean.f_mul(&factor)?)?.f_to_kind(kind)?)
+            }
+        };
+        Ok(Self { weight, after: After::Bias(bias) })
+    }
+
+    /// A fused layer whose weights lie as the processor's own kernels want them; its planes have to as well.
+    pub(super) fn packed(self) -> Result<Self, TchError> {
+        if self.weight.is_mkldnn() {
+            return Ok(self);
+        }
+        let padding = self.weight.size()[2] / 2;
+        let weight = self.weight.f_to_mkldnn(None)?.f_mkldnn_reorder_conv2d_weight(
+            [padding, padding],
+            [1, 1],
+            [1, 1],
+            1,
+            None::<&[i64]>,
+        )?;
+        Ok(Self { weight, after: self.after })
+    }
+
+    pub(super) fn is_packed(&self) -> bool {
+        self.weight.is_mkldnn()
+    }
+
+    /// Whether the processor has kernels of its own for these weights.
+    pub(super) fn can_be_packed(&self) -> bool {
+        self.weight.device() == Device::Cpu && self.weight.kind() == Kind::Float && tch::utils::has_mkldnn()
+    }
+}
+
+/// A fully connected layer.
+#[derive(Debug)]
+pub(super) struct Connected {
+    weight: Tensor,
+    bias: Tensor,
+}
+
+impl Connected {
+    pub(super) fn new(path: &nn::Path, from: i64, to: i64) -> Result<Self, TchError> {
+        let spread = Init::Randn { mean: 0.0, stdev: (1.0 / from as f64).sqrt() };
+        Ok(Self { weight: path.f_var("weight", &[to, from], spread)?, bias: path.f_zeros("bias", &[to])? })
+    }
+
+    pub(super) fn forward(&self, numbers: &Tensor) -> Result<Tensor, TchError> {
+        numbers.f_linear(&self.weight, Some(&self.bias))
+    }
+
+    pub(super) fn fused(&self, kind: Kind) -> Self {
+        Self { weight: self.weight.to_kind(kind), bias: self.bias.to_kind(kind) }
+    }
+}
+
+/// A 1x1 convolution to planes of labels, with a bias of its own for each label.
+#[derive(Debug)]
+pub(super) struct Labelled {
+    weight: Tensor,
+    bias: Tensor,
+}
+
+impl Labelled {
+    pub(super) fn new(path: &nn::Path, from: i64, ways: i64) -> Result<Self, TchError> {
+        // Small, so that all moves are about as likely at first.
+        let spread = Init::Randn { mean: 0.0, stdev: 0.1 * (1.0 / from as f64).sqrt() };
+        let weight = path.f_var("weight", &[ways, from, 1, 1], spread)?;
+        Ok(Self { weight, bias: path.f_zeros("bias", &[ways * 81])? })
+    }
+
+    pub(super) fn forward(&self, planes: &Tensor) -> Result<Tensor, TchError> {
+        planes.f_conv2d(&self.weight, None::<&Tensor>, 1, 0, 1, 1)?.f_flatten(1, 3)?.f_add(&self.bias)
+    }
+
+    pub(super) fn fused(&self, kind: Kind) -> Self {
+        Self { weight: self.weight.to_kind(kind), bias: self.bias.to_kind(kind) }
+    }
+}

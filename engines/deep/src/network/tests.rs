@@ -1,0 +1,153 @@
+use super::*;
+use crate::network::weights;
+use std::fs;
+use tch::{Device, Kind, Tensor, nn::VarStore};
+use tempfile::TempDir;
+
+const SMALL: &str = "
+    name = 'small'
+    features = 'joint'
+    weights = 'small.safetensors'
+    [body]
+    kind = 'residual'
+    blocks = 2
+    filters = 8
+    [policy]
+    [value]
+    filters = 2
+    hidden = 16
+";
+
+fn described(text: &str) -> (TempDir, PathBuf) {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("network.toml");
+    fs::write(&path, text).unwrap();
+    (place, path)
+}
+
+fn fault(text: &str) -> String {
+    let (_place, path) = described(text);
+    Network::load(&path, Device::Cpu, Kind::Float).unwrap_err().to_string()
+}
+
+/// A network with random weights, and some input for it.
+fn untrained(path: &Path) -> (VarStore, Network, Tensor) {
+    tch::manual_seed(3);
+    let description = Description::read(path).unwrap();
+    let store = VarStore::new(Device::Cpu);
+    let network = Network::untrained(&description, &store.root()).unwrap();
+    let planes = Tensor::rand([3, description.features.planes() as i64, 9, 9], (Kind::Float, Device::Cpu));
+    (store, network, planes)
+}
+
+#[test]
+fn each_of_the_networks_answers_what_its_description_says() {
+    let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("networks");
+    let mut tried = 0;
+    for file in fs::read_dir(shipped).unwrap() {
+        let path = file.unwrap().path();
+        let (_store, network, planes) = untrained(&path);
+        let outputs = network.forward(&planes, false).unwrap();
+        let (policy, value) = (&network.description().policy, &network.description().value);
+        let labels = network.description().labels.count() as i64;
+        assert_eq!(outputs.policy.map(|logits| logits.size()), policy.as_ref().map(|_| vec![3, labels]));
+        assert_eq!(outputs.value.map(|logits| logits.size()), value.as_ref().map(|_| vec![3]));
+        tried += 1;
+    }
+    assert!(tried >= 4, "{tried}");
+}
+
+#[test]
+fn the_seeds_networks_have_as_many_convolutions_as_theirs() {
+    let convolutions = |name: &str| {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("networks").join(name);
+        let (store, ..) = untrained(&path);
+        store.variables().values().filter(|tensor| tensor.dim() == 4 && tensor.size()[2] == 3).count()
+    };
+    assert_eq!([convolutions("nene.toml"), convolutions("optim.toml")], [13, 12]);
+}
+
+#[test]
+fn weights_come_back_from_their_file_in_either_size_of_number() {
+    let (place, path) = described(SMALL);
+    let (store, network, planes) = untrained(&path);
+    // Statistics that folding must not lose.
+    let _trained = network.forward(&planes, true).unwrap();
+    let before = network.forward(&planes, false).unwrap();
+    for (kind, tolerance) in [(Kind::Float, 1e-4), (Kind::Half, 3e-2)] {
+        weights::write(&store, &place.path().join("small.safetensors"), kind).unwrap();
+        let loaded = Network::load(&path, Device::Cpu, Kind::Float).unwrap();
+        let after = loaded.forward(&planes, false).unwrap();
+        for (one, other) in [(&before.policy, &after.policy), (&before.value, &after.value)] {
+            let distance = (one.as_ref().unwrap() - other.as_ref().unwrap()).abs().max().double_value(&[]);
+            assert!(distance < tolerance, "{kind:?}: {distance}");
+        }
+    }
+}
+
+#[test]
+fn a_description_with_a_fault_says_where() {
+    assert!(fault(&SMALL.replace("blocks", "bloks")).contains("bloks"));
+    assert!(fault(&SMALL.replace("'joint'", "'joined'")).contains("joined"));
+    assert!(fault(&SMALL.replace("filters = 8", "filters = 0")).contains("body.filters is 0"));
+    assert!(fault(&SMALL.replace("blocks = 2", "blocks = 0")).contains("0 convolutions"));
+    assert!(fault("name = 'x'\nfeatures = 'nene'\nweights = 'w'\n[body]\nkind = 'plain'\nconvolutions = 1\nfilters = 1")
+        .contains("answers nothing"));
+    let missing = Description::read(Path::new("nowhere.toml")).unwrap_err().to_string();
+    assert!(missing.contains("nowhere.toml"), "{missing}");
+}
+
+#[test]
+fn weights_that_do_not_fit_are_named() {
+    let (place, path) = described(SMALL);
+    let told = |path: &Path| Network::load(path, Device::Cpu, Kind::Float).unwrap_err().to_string();
+    assert!(told(&path).contains("small.safetensors"), "no file: {}", told(&path));
+    let file = place.path().join("small.safetensors");
+    fs::write(&file, "not safe tensors").unwrap();
+    assert!(told(&path).contains("small.safetensors"));
+    let (store, ..) = untrained(&path);
+    let mut tensors = weights::sorted(&store);
+    let (name, _) = tensors.remove(0);
+    weights::write_tensors(&tensors, &file).unwrap();
+    assert!(told(&path).contains(&format!("no tensor `{name}`")), "{}", told(&path));
+    tensors.push((name.clone(), Tensor::zeros([5, 5], (Kind::Float, Device::Cpu))));
+    weights::write_tensors(&tensors, &file).unwrap();
+    assert!(told(&path).contains("shape [5, 5]") && told(&path).contains(&name), "{}", told(&path));
+    let mut tensors = weights::sorted(&store);
+    tensors.push(("stranger".to_owned(), Tensor::from(1.0)));
+    weights::write_tensors(&tensors, &file).unwrap();
+    assert!(told(&path).contains("a tensor `stranger`"), "{}", told(&path));
+}
+
+/// A module of someone else with one answer, and what it answers to planes of ones.
+fn theirs(head: &str, mut compute: impl FnMut(&Tensor) -> Tensor) -> Outputs {
+    let (place, path) = described(&format!(
+        "name = 'theirs'\nfeatures = 'optim'\nweights = 'theirs.pt'\n[body]\nkind = 'torch-script'\n{head}"
+    ));
+    let ones = Tensor::ones([2, 104, 9, 9], (Kind::Float, Device::Cpu));
+    let inputs = [ones.shallow_clone()];
+    let mut traced = |inputs: &[Tensor]| vec![compute(&inputs[0])];
+    let module = tch::CModule::create_by_tracing("theirs", "forward", &inputs, &mut traced).unwrap();
+    module.save(place.path().join("theirs.pt")).unwrap();
+    Network::load(&path, Device::Cpu, Kind::Float).unwrap().forward(&ones, false).unwrap()
+}
+
+#[test]
+fn a_module_of_someone_else_answers_too() {
+    let outputs = theirs("[policy]", |planes| planes.narrow(1, 0, 27).contiguous());
+    assert_eq!(outputs.policy.unwrap().size(), [2, 2187]);
+    assert!(outputs.value.is_none());
+    let mean = |planes: &Tensor| planes.mean_dim([1i64, 2, 3].as_slice(), false, Kind::Float) * 0.25;
+    let value = theirs("[value]\noutput = 'probability'", mean).value.unwrap().sigmoid().double_value(&[1]);
+    assert!((value - 0.25).abs() < 1e-5, "{value}");
+}
+
+#[test]
+fn a_module_that_is_none_is_named() {
+    let text = "name = 'x'\nfeatures = 'joint'\nweights = 'x.pt'\n[body]\nkind = 'torch-script'\n[value]";
+    assert!(fault(text).contains("x.pt"));
+    let (place, path) = described(text);
+    fs::write(place.path().join("x.pt"), "no module").unwrap();
+    let told = Network::load(&path, Device::Cpu, Kind::Float).unwrap_err().to_string();
+    assert!(told.contains("x.pt"), "{told}");
+}

@@ -1,0 +1,192 @@
+//! What a network is shown of a position: planes of 9x9 cells, packed to bits where a cell is 0 or 1.
+//!
+//! Always from the player to move: for White the board is turned by 180 degrees and the colours change places. A cell's
+//! number is `9 * (file - 1) + (rank - 1)` on the board so turned, the numbering of the labels. What is the same in
+//! all positions (a network's rank and file planes) is not packed but added when planes are expanded.
+
+mod attacks;
+mod expand;
+
+use crate::labels::kind_index;
+use rsshogi::{
+    board::Position,
+    types::{Bitboard, Color, Hand, HandPiece, PieceType},
+};
+use serde::{Deserialize, Serialize};
+
+pub(crate) use expand::{constants, expand, unpack_on_device};
+
+/// Bytes that a packed plane of bits takes: 81 bits, padded.
+pub(crate) const BOARD_BYTES: usize = 11;
+/// Planes of pieces on the board: 14 kinds of the player to move, then 14 of the opponent.
+const PIECES: usize = 28;
+/// Planes of attacked squares: by at least 1, 2 and 3 pieces, of the player to move and then of the opponent.
+const ATTACKS: usize = 6;
+/// Pieces in hand in the order of optim-shogi, and how many there are of each.
+const HANDS: [(HandPiece, usize); 7] = [
+    (HandPiece::PAWN, 18),
+    (HandPiece::LANCE, 4),
+    (HandPiece::KNIGHT, 4),
+    (HandPiece::SILVER, 4),
+    (HandPiece::GOLD, 4),
+    (HandPiece::BISHOP, 2),
+    (HandPiece::ROOK, 2),
+];
+/// Pawns in hand beyond these say nothing more to our own network.
+const PAWNS_SHOWN: usize = 8;
+
+/// A set of input planes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Features {
+    /// Our own 95 planes: pieces on the board (28), squares attacked by at least 1, 2, 3 pieces of each side (6),
+    /// pieces in hand, one plane for each count reached, pawns up to 8 (2 x 28), check (1), how often the position
+    /// occurred before in the game: at least once, twice, three times (3), ones (1).
+    Joint,
+    /// Nene-shogi's 61 planes: pieces on the board (28), pieces in hand by kind, the count filling the plane (2 x 7),
+    /// ranks (9) and files (9) one by one, ones (1).
+    Nene,
+    /// optim-shogi's 104 planes: pieces on the board (28), pieces in hand, one plane for each count reached, pawns up
+    /// to 18 (2 x 38).
+    Optim,
+}
+
+/// The planes of one position, packed: [`Features::boards`] planes of 11 bytes each, then one byte for each of
+/// [`Features::fills`] planes whose cells are all alike.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Packed(pub(crate) Box<[u8]>);
+
+impl Features {
+    /// Planes in all.
+    pub const fn planes(self) -> usize {
+        self.boards() + self.fills() + self.constant_planes()
+    }
+
+    /// Planes whose cells differ and depend on the position.
+    pub const fn boards(self) -> usize {
+        match self {
+            Self::Joint => PIECES + ATTACKS,
+            Self::Nene | Self::Optim => PIECES,
+        }
+    }
+
+    /// Planes filled with one number that depends on the position.
+    pub const fn fills(self) -> usize {
+        match self {
+            Self::Joint => 2 * 28 + 1 + 3,
+            Self::Nene => 2 * 7,
+            Self::Optim => 2 * 38,
+        }
+    }
+
+    /// Planes that are the same in every position; they come last.
+    pub const fn constant_planes(self) -> usize {
+        match self {
+            Self::Joint => 1,
+            Self::Nene => 9 + 9 + 1,
+            Self::Optim => 0,
+        }
+    }
+
+    /// Bytes that a packed position takes.
+    pub const fn packed_len(self) -> usize {
+        self.boards() * BOARD_BYTES + self.fills()
+    }
+
+    /// Packs a position. `seen`: how often it occurred before in its game; the position itself does not know.
+    pub fn pack(self, position: &Position, seen: u8) -> Packed {
+        self.pack_view(position, seen, false)
+    }
+
+    /// Packs a position with left and right exchanged. The labels of its moves are then the mirrored ones.
+    pub fn pack_mirrored(self, position: &Position, seen: u8) -> Packed {
+        self.pack_view(position, seen, true)
+    }
+
+    fn pack_view(self, position: &Position, seen: u8, mirror: bool) -> Packed {
+        let mut packer = Packer {
+            bytes: Vec::with_capacity(self.packed_len()),
+            turned: position.turn() == Color::WHITE,
+            mirror,
+        };
+        let sides = [position.turn(), position.turn().flip()];
+        packer.pieces(position, sides);
+        match self {
+            Self::Joint => {
+                sides
+                    .map(|side| attacks::counted(position, side))
+                    .iter()
+                    .flatten()
+                    .for_each(|&b| packer.board(b));
+                sides.iter().for_each(|&side| packer.counts(position.hand(side), PAWNS_SHOWN));
+                packer.fill(position.is_in_check());
+                (1..=3).for_each(|times| packer.fill(seen >= times));
+            }
+            Self::Nene => sides.iter().for_each(|&side| packer.amounts(position.hand(side))),
+            Self::Optim => sides.iter().for_each(|&side| packer.counts(position.hand(side), 18)),
+        }
+        Packed(packer.bytes.into_boxed_slice())
+    }
+}
+
+struct Packer {
+    bytes: Vec<u8>,
+    turned: bool,
+    mirror: bool,
+}
+
+impl Packer {
+    fn pieces(&mut self, position: &Position, sides: [Color; 2]) {
+        for side in sides {
+            for kind in kinds() {
+                self.board(bits(position.pieces_for(kind, side)));
+            }
+        }
+    }
+
+    fn board(&mut self, bits: u128) {
+        let bits = if self.turned { turned(bits) } else { bits };
+        let bits = if self.mirror { mirrored(bits) } else { bits };
+        self.bytes.extend_from_slice(&bits.to_le_bytes()[..BOARD_BYTES]);
+    }
+
+    fn fill(&mut self, set: bool) {
+        self.bytes.push(u8::from(set));
+    }
+
+    fn counts(&mut self, hand: Hand, most_pawns: usize) {
+        for (piece, most) in HANDS {
+            let held = hand.count(piece) as usize;
+            let shown = if piece == HandPiece::PAWN { most_pawns } else { most };
+            (1..=shown).for_each(|count| self.fill(held >= count));
+        }
+    }
+
+    fn amounts(&mut self, hand: Hand) {
+        self.bytes.extend(HandPiece::iter().map(|piece| hand.count(piece) as u8));
+    }
+}
+
+fn kinds() -> impl Iterator<Item = PieceType> {
+    (PieceType::PAWN.raw()..=PieceType::DRAGON.raw())
+        .map(PieceType::new)
+        .filter(|&kind| kind_index(kind).is_some())
+}
+
+/// The board turned by 180 degrees: cell 0 becomes cell 80.
+fn turned(bits: u128) -> u128 {
+    bits.reverse_bits() >> (128 - 81)
+}
+
+/// The board with file 1 in the place of file 9.
+fn mirrored(bits: u128) -> u128 {
+    (0..9).fold(0, |board, file| board | ((bits >> (9 * file)) & 0x1ff) << (9 * (8 - file)))
+}
+
+/// A board of bits, as a set of squares.
+fn bits(board: Bitboard) -> u128 {
+    board.packed_bits()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,105 @@
+//! What the rules and a short look for mates say of a position, before the network is asked.
+
+use std::sync::Arc;
+
+use rsshogi::{
+    board::{MoveList, Position, zobrist::ZobristKey},
+    movegen::{Legal, generate_moves},
+    types::{Move, Move32},
+};
+
+use super::{
+    Proven, Terms,
+    cache::{Cache, Known},
+    line::Line,
+    mate,
+    proof::Proof,
+};
+
+/// What is to be done about a position.
+pub enum Verdict {
+    /// It is decided.
+    Ended(Proof),
+    /// The network's answer is known.
+    Known(Arc<Known>),
+    /// The network is to be asked.
+    Open {
+        /// The legal moves. Promotions that nobody declines are not declined.
+        moves: MoveList,
+        /// How often the position occurred before.
+        seen: u8,
+        /// The name of the answer.
+        key: ZobristKey,
+    },
+}
+
+/// Judges positions below the root.
+#[derive(Clone, Copy)]
+pub struct Judge<'a> {
+    /// The rules.
+    pub terms: &'a Terms,
+    /// How deep a mate is looked for, in plies.
+    pub mate: u32,
+    /// Answers known.
+    pub cache: &'a Cache,
+}
+
+impl Judge<'_> {
+    /// Judges the last position of the line.
+    pub fn judge(&self, position: &mut Position, line: &Line) -> Verdict {
+        if let Some(proof) = line.ended() {
+            return Verdict::Ended(proof);
+        }
+        let left = self.plies_left(position);
+        let seen = line.times_before();
+        let key = name(position, seen);
+        if left > 0
+            && let Some(known) = self.cache.get(key)
+        {
+            return Verdict::Known(known);
+        }
+        if position.declaration_win_move() != Move32::MOVE_NONE {
+            return Verdict::Ended(Proof::firm(Proven::Win(1)));
+        }
+        let moves = legal(position);
+        if moves.is_empty() {
+            return Verdict::Ended(Proof::firm(Proven::Loss(0)));
+        }
+        if left == 0 {
+            return Verdict::Ended(Proof::firm(Proven::Draw));
+        }
+        match mate::short(position, self.mate.min(left)) {
+            Some(plies) => Verdict::Ended(Proof::firm(Proven::Win(plies))),
+            None => Verdict::Open { moves, seen, key },
+        }
+    }
+
+    /// Plies until the game is drawn.
+    fn plies_left(&self, position: &Position) -> u32 {
+        match self.terms.max_moves {
+            0 => u32::MAX,
+            most => most.saturating_sub(u32::from(position.game_ply()).saturating_sub(1)),
+        }
+    }
+}
+
+/// The moves that a search looks at.
+pub fn legal(position: &Position) -> MoveList {
+    let mut moves = MoveList::new();
+    generate_moves::<Legal>(position, &mut moves);
+    moves
+}
+
+/// The name of a network's answer: what the network sees.
+pub fn name(position: &Position, seen: u8) -> ZobristKey {
+    position.key() ^ ZobristKey::new(u64::from(seen).wrapping_mul(0x9e37_79b9_7f4a_7c15), u64::from(seen))
+}
+
+/// An answer as tree and cache keep it: the likeliest move first, so that moves never tried come last.
+pub fn known(moves: &[Move], priors: &[f32], value: f32) -> Known {
+    let scale = f32::from(u16::MAX);
+    let prior = |prior: &f32| (prior * scale).round().clamp(1.0, scale) as u16;
+    let mut moves: Vec<(Move, u16)> = moves.iter().copied().zip(priors.iter().map(prior)).collect();
+    moves.sort_by_key(|&(_, prior)| std::cmp::Reverse(prior));
+    Known { value, moves: moves.into() }
+}

@@ -1,0 +1,148 @@
+//! Memory in cells of one size, handed out and taken back, that never takes more of the machine than it was told.
+
+use std::sync::{
+    Arc, Mutex, MutexGuard, OnceLock, PoisonError,
+    atomic::{AtomicU32, AtomicUsize, Ordering::Relaxed},
+};
+
+/// The index that is no cell.
+pub const NONE: u32 = 0;
+
+/// Cells are made so many at a time.
+const CHUNK: usize = 1 << 10;
+
+/// Something that a pool can hand out. Cells without a user hang together by their links, and so may others.
+pub trait Cell: Default {
+    /// The next cell of a chain.
+    fn link(&self) -> &AtomicU32;
+}
+
+/// Bytes that several pools may still take.
+#[derive(Clone, Debug)]
+pub struct Budget(Arc<AtomicUsize>);
+
+impl Budget {
+    /// A budget of so many bytes.
+    pub fn new(bytes: usize) -> Self {
+        Self(Arc::new(AtomicUsize::new(bytes)))
+    }
+
+    fn take(&self, bytes: usize) -> bool {
+        self.0.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(bytes)).is_ok()
+    }
+}
+
+/// Cells by their indices.
+#[derive(Debug)]
+pub struct Pool<T> {
+    chunks: Box<[OnceLock<Box<[T]>>]>,
+    supply: Mutex<Supply>,
+    budget: Budget,
+}
+
+#[derive(Debug)]
+struct Supply {
+    /// The first of the cells that were given back.
+    free: u32,
+    /// The first cell that was never handed out.
+    fresh: u32,
+    used: usize,
+}
+
+impl Supply {
+    const WHOLE: Self = Self { free: NONE, fresh: NONE + 1, used: 0 };
+}
+
+impl<T: Cell> Pool<T> {
+    /// A pool that takes what it needs from `budget`, up to `most` bytes.
+    pub fn new(budget: Budget, most: usize) -> Self {
+        // Never more than an index can name.
+        let chunks = (most / Self::chunk_bytes()).min(u32::MAX as usize / CHUNK);
+        Self {
+            chunks: (0..chunks).map(|_| OnceLock::new()).collect(),
+            supply: Mutex::new(Supply::WHOLE),
+            budget,
+        }
+    }
+
+    const fn chunk_bytes() -> usize {
+        CHUNK * size_of::<T>()
+    }
+
+    /// A cell that was handed out.
+    pub fn get(&self, index: u32) -> &T {
+        let chunk = self.chunks[index as usize / CHUNK].get();
+        &chunk.expect("a cell that was handed out exists")[index as usize % CHUNK]
+    }
+
+    /// Hands out a chain of `length` cells, as they were left; `None` when there are not so many.
+    pub fn take(&self, length: usize) -> Option<u32> {
+        let mut supply = self.supply();
+        let mut chain = NONE;
+        for _ in 0..length {
+            let Some(index) = self.take_one(&mut supply) else {
+                self.put(&mut supply, chain);
+                return None;
+            };
+            self.get(index).link().store(chain, Relaxed);
+            chain = index;
+        }
+        Some(chain)
+    }
+
+    fn take_one(&self, supply: &mut Supply) -> Option<u32> {
+        let index = if supply.free != NONE {
+            let index = supply.free;
+            supply.free = self.get(index).link().load(Relaxed);
+            index
+        } else {
+            let index = supply.fresh;
+            self.provide(self.chunks.get(index as usize / CHUNK)?)?;
+            supply.fresh += 1;
+            index
+        };
+        supply.used += 1;
+        Some(index)
+    }
+
+    fn provide(&self, chunk: &OnceLock<Box<[T]>>) -> Option<()> {
+        if chunk.get().is_none() {
+            self.budget.take(Self::chunk_bytes()).then_some(())?;
+            chunk.get_or_init(|| (0..CHUNK).map(|_| T::default()).collect());
+        }
+        Some(())
+    }
+
+    /// Takes back a chain.
+    pub fn give_back(&self, chain: u32) {
+        self.put(&mut self.supply(), chain);
+    }
+
+    fn put(&self, supply: &mut Supply, mut chain: u32) {
+        while chain != NONE {
+            let next = self.get(chain).link().swap(supply.free, Relaxed);
+            supply.free = chain;
+            supply.used -= 1;
+            chain = next;
+        }
+    }
+
+    /// Takes everything back at once. What was taken from the machine is kept.
+    pub fn reset(&mut self) {
+        *self.supply() = Supply::WHOLE;
+    }
+
+    /// Bytes of the cells in use.
+    pub fn bytes_used(&self) -> usize {
+        self.supply().used * size_of::<T>()
+    }
+
+    /// Bytes taken from the machine.
+    pub fn bytes_held(&self) -> usize {
+        self.chunks.iter().filter(|chunk| chunk.get().is_some()).count() * Self::chunk_bytes()
+    }
+
+    fn supply(&self) -> MutexGuard<'_, Supply> {
+        self.supply.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

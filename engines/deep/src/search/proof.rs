@@ -1,0 +1,85 @@
+//! What is proven of a position, in the 32 bits that a node has for it.
+
+use super::Proven;
+
+/// Something proven, for the player to move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Proof {
+    /// What.
+    pub result: Proven,
+    /// Whether it rests on the first return of a position. Such a proof holds for searches from the same root only:
+    /// once the game has passed the position, its first return does not end anything.
+    pub by_return: bool,
+}
+
+const KIND: u32 = 0b11;
+const BY_RETURN: u32 = 1 << 2;
+const EPOCH_SHIFT: u32 = 3;
+const EPOCH: u32 = 0xff;
+const PLIES_SHIFT: u32 = 11;
+const MOST_PLIES: u32 = u32::MAX >> PLIES_SHIFT;
+
+impl Proof {
+    /// Something that does not depend on the way.
+    pub const fn firm(result: Proven) -> Self {
+        Self { result, by_return: false }
+    }
+
+    /// As a node keeps it. `epoch` names the root.
+    pub fn pack(self, epoch: u32) -> u32 {
+        let (kind, plies) = match self.result {
+            Proven::Win(plies) => (1, plies),
+            Proven::Loss(plies) => (2, plies),
+            Proven::Draw => (3, 0),
+        };
+        let flag = if self.by_return { BY_RETURN } else { 0 };
+        kind | flag | (epoch & EPOCH) << EPOCH_SHIFT | plies.min(MOST_PLIES) << PLIES_SHIFT
+    }
+
+    /// What a node keeps, if it holds in `epoch`.
+    pub fn unpack(word: u32, epoch: u32) -> Option<Self> {
+        let plies = word >> PLIES_SHIFT;
+        let result = match word & KIND {
+            1 => Proven::Win(plies),
+            2 => Proven::Loss(plies),
+            3 => Proven::Draw,
+            _ => return None,
+        };
+        let by_return = word & BY_RETURN != 0;
+        let holds = !by_return || (word >> EPOCH_SHIFT) & EPOCH == epoch & EPOCH;
+        holds.then_some(Self { result, by_return })
+    }
+
+    /// What follows for a position from the proofs for all positions after it, `None` where there is none: a win from
+    /// one lost for the opponent, the shortest; a loss or a draw only if there is nothing better, the longest.
+    pub fn of_children(children: impl Iterator<Item = Option<Self>>) -> Option<Self> {
+        let (mut win, mut rest, mut open) = (None::<Self>, Some(Self::firm(Proven::Loss(0))), false);
+        for child in children {
+            match child {
+                None => open = true,
+                Some(Self { result: Proven::Loss(plies), by_return }) => {
+                    let found = Self { result: Proven::Win(plies + 1), by_return };
+                    win = Some(win.map_or(found, |best| best.shorter(found)));
+                }
+                Some(child) => rest = rest.map(|rest| rest.or_worse(child)),
+            }
+        }
+        win.or(rest.filter(|_| !open))
+    }
+
+    fn shorter(self, other: Self) -> Self {
+        match (self.result, other.result) {
+            (Proven::Win(one), Proven::Win(two)) if two < one => other,
+            _ => self,
+        }
+    }
+
+    /// Adds a position after a move, which is won or drawn for the opponent, to what is known of the others.
+    fn or_worse(self, child: Self) -> Self {
+        let result = match (self.result, child.result) {
+            (Proven::Loss(plies), Proven::Win(child)) => Proven::Loss(plies.max(child + 1)),
+            _ => Proven::Draw,
+        };
+        Self { result, by_return: self.by_return || child.by_return }
+    }
+}

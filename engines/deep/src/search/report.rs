@@ -1,0 +1,145 @@
+//! What a search tells its caller.
+
+use rsshogi::types::Move;
+
+use super::{
+    Progress, Proven, RootMove,
+    tree::{Edge, Node, Tree},
+};
+
+/// Lines end here at the latest.
+const MOST_PLIES: usize = 64;
+
+/// Tells about the moves of the root.
+pub struct Reporter<'a> {
+    /// The tree.
+    pub tree: &'a Tree,
+    /// Its root.
+    pub root: u32,
+    /// What a draw is worth to the player to move there.
+    pub draw: f32,
+    /// A mate that a solver has found.
+    pub mate: Option<&'a [Move]>,
+}
+
+impl Reporter<'_> {
+    /// The moves, the best first, with so many lines.
+    pub fn moves(&self, lines: usize) -> Vec<RootMove> {
+        let root = self.tree.node(self.root);
+        let mut moves: Vec<RootMove> = self.tree.edges(root).map(|edge| self.root_move(edge)).collect();
+        if let Some(line) = self.mate {
+            note_mate(&mut moves, line);
+        }
+        moves.sort_by(|one, other| other.rank().cmp(&one.rank()).then(other.prior.total_cmp(&one.prior)));
+        let edges: Vec<Edge> = self.tree.edges(root).collect();
+        for mv in moves.iter_mut().take(lines.max(1)) {
+            let solved = self.mate.filter(|line| line.first() == Some(&mv.mv));
+            mv.line = match (solved, edges.iter().find(|edge| edge.mv() == mv.mv)) {
+                (Some(line), _) => line.to_vec(),
+                (None, Some(&edge)) => self.line(edge),
+                (None, None) => vec![mv.mv],
+            };
+        }
+        moves
+    }
+
+    /// Fills in what the tree says.
+    pub fn tell(&self, lines: usize, progress: Progress) -> Progress {
+        let moves = self.moves(lines);
+        let depth = moves.first().map_or(0, |best| best.line.len() as u32);
+        let visits = u64::from(self.tree.node(self.root).tally().visits);
+        Progress { moves, visits, depth, ..progress }
+    }
+
+    fn root_move(&self, edge: Edge) -> RootMove {
+        let mut mv = RootMove {
+            mv: edge.mv(),
+            visits: 0,
+            value: 0.0,
+            draw: 0.0,
+            prior: edge.prior(),
+            proven: None,
+            line: vec![edge.mv()],
+        };
+        let Some(child) = edge.child().map(|child| self.tree.node(child)) else {
+            mv.value = self.tree.node(self.root).tally().value_to_move(self.draw);
+            return mv;
+        };
+        let tally = child.tally();
+        (mv.visits, mv.draw) = (u64::from(tally.visits), tally.draw());
+        mv.value = tally.value(self.draw).clamp(0.0, 1.0);
+        mv.proven = self.tree.proof(child).map(|proof| turned(proof.result));
+        match mv.proven {
+            Some(Proven::Win(_)) => (mv.value, mv.draw) = (1.0, 0.0),
+            Some(Proven::Loss(_)) => (mv.value, mv.draw) = (0.0, 0.0),
+            Some(Proven::Draw) => (mv.value, mv.draw) = (self.draw, 1.0),
+            None => {}
+        }
+        mv
+    }
+
+    fn line(&self, first: Edge) -> Vec<Move> {
+        let mut line = vec![first.mv()];
+        let mut at = first.child();
+        while let Some(index) = at.filter(|_| line.len() < MOST_PLIES) {
+            let Some(next) = self.expected(self.tree.node(index)) else { break };
+            line.push(next.mv());
+            at = next.child();
+        }
+        line
+    }
+
+    /// The move expected at a node: of a decided one the move that decides it, else the one most visited.
+    fn expected(&self, node: &Node) -> Option<Edge> {
+        let ranked = |edge: &Edge| {
+            let child = edge.child().map(|child| self.tree.node(child))?;
+            let visits = u64::from(child.tally().visits);
+            let proven = self.tree.proof(child).map(|proof| turned(proof.result));
+            (visits > 0).then_some(rank(proven, visits))
+        };
+        let best = self.tree.edges(node).filter_map(|edge| Some((ranked(&edge)?, edge)));
+        // Of equals the first, which has the higher prior.
+        best.reduce(|best, next| if next.0 > best.0 { next } else { best }).map(|(_, edge)| edge)
+    }
+}
+
+impl RootMove {
+    fn rank(&self) -> (u8, u64) {
+        rank(self.proven, self.visits)
+    }
+}
+
+/// Wins first, the shortest of them before the others; losses last, the longest of them before the others.
+fn rank(proven: Option<Proven>, visits: u64) -> (u8, u64) {
+    match proven {
+        Some(Proven::Win(plies)) => (2, u64::MAX - u64::from(plies)),
+        Some(Proven::Draw) | None => (1, visits),
+        Some(Proven::Loss(plies)) => (0, u64::from(plies)),
+    }
+}
+
+fn note_mate(moves: &mut Vec<RootMove>, line: &[Move]) {
+    let Some(&first) = line.first() else { return };
+    let proven = Some(Proven::Win(line.len() as u32));
+    match moves.iter_mut().find(|mv| mv.mv == first) {
+        Some(mv) => (mv.value, mv.draw, mv.proven) = (1.0, 0.0, proven),
+        None => moves.push(RootMove {
+            mv: first,
+            visits: 0,
+            value: 1.0,
+            draw: 0.0,
+            prior: 0.0,
+            proven,
+            line: vec![first],
+        }),
+    }
+}
+
+/// What is proven of a position, for the player who moved there.
+const fn turned(proven: Proven) -> Proven {
+    match proven {
+        Proven::Win(plies) => Proven::Loss(plies + 1),
+        Proven::Loss(plies) => Proven::Win(plies + 1),
+        Proven::Draw => Proven::Draw,
+    }
+}

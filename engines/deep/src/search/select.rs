@@ -1,0 +1,118 @@
+//! Which move a playout tries next: PUCT, with the weight of the priors growing slowly (as in AlphaZero's published
+//! pseudocode and dlshogi).
+
+use super::{
+    Constants, Proven,
+    tree::{Edge, Node, Tree},
+};
+
+/// How moves are weighed at one node.
+#[derive(Clone, Copy, Debug)]
+pub struct Weights<'a> {
+    /// Weight of the prior.
+    pub init: f32,
+    /// Visits after which it grows.
+    pub base: f32,
+    /// How much worse than its position a move not yet tried is.
+    pub fpu: f32,
+    /// How many lost visits a playout under way counts as.
+    pub virtual_loss: u32,
+    /// What a draw is worth to the player to move.
+    pub draw: f32,
+    /// Priors other than the network's, in the order of the moves.
+    pub priors: Option<&'a [f32]>,
+}
+
+/// The best so far.
+struct Best {
+    score: f32,
+    number: Option<usize>,
+}
+
+impl Best {
+    fn offer(&mut self, score: f32, number: usize) {
+        if score > self.score || self.number.is_none() {
+            *self = Self { score, number: Some(number) };
+        }
+    }
+}
+
+impl<'a> Weights<'a> {
+    /// Those of the root.
+    pub fn at_root(constants: &Constants, draw: f32, priors: Option<&'a [f32]>) -> Self {
+        let Constants { root_init: init, root_base: base, root_fpu: fpu, virtual_loss, .. } = *constants;
+        Self { init, base, fpu, virtual_loss, draw, priors }
+    }
+
+    /// Those of all other nodes.
+    pub fn below(constants: &Constants, draw: f32) -> Self {
+        let Constants { init, base, fpu, virtual_loss, .. } = *constants;
+        Self { init, base, fpu, virtual_loss, draw, priors: None }
+    }
+
+    /// The number of the move to try; `None` where all are decided. Moves proven won or lost are not tried again.
+    pub fn choose(&self, tree: &Tree, node: &Node) -> Option<usize> {
+        let tally = node.tally();
+        // The first visit was the node's own.
+        let visits = (tally.visits + tally.pending * self.virtual_loss).saturating_sub(1).max(1) as f32;
+        let weight = (self.init + ((visits + self.base + 1.0) / self.base).ln()) * visits.sqrt();
+        let mut best = Best { score: f32::NEG_INFINITY, number: None };
+        let (mut tried, mut fresh) = (0.0, None::<(usize, f32)>);
+        // Moves never tried stand in the order of their priors, so only the first can be the best of them.
+        let touched = if self.priors.is_some() { usize::MAX } else { node.touched() };
+        for (number, edge) in tree.edges(node).enumerate() {
+            let prior = self.prior(number, edge);
+            match self.worth(tree, edge) {
+                Worth::Tried(value, visits) => {
+                    tried += edge.prior();
+                    best.offer(value + weight * prior / (1.0 + visits), number);
+                }
+                Worth::Fresh if fresh.is_none_or(|(_, highest)| prior > highest) => {
+                    fresh = Some((number, prior));
+                }
+                Worth::Fresh | Worth::Decided => {}
+            }
+            if number >= touched {
+                break;
+            }
+        }
+        if let Some((number, prior)) = fresh {
+            let first = tally.value_to_move(self.draw) - self.fpu * tried.sqrt();
+            best.offer(first + weight * prior, number);
+        }
+        best.number
+    }
+
+    fn prior(&self, number: usize, edge: Edge) -> f32 {
+        self.priors.and_then(|priors| priors.get(number).copied()).unwrap_or_else(|| edge.prior())
+    }
+
+    fn worth(&self, tree: &Tree, edge: Edge) -> Worth {
+        let Some(child) = edge.child() else { return Worth::Fresh };
+        let child = tree.node(child);
+        let tally = child.tally();
+        let visits = tally.visits + tally.pending * self.virtual_loss;
+        match tree.proof(child).map(|proof| proof.result) {
+            Some(Proven::Win(_) | Proven::Loss(_)) => Worth::Decided,
+            Some(Proven::Draw) => Worth::Tried(self.draw, visits as f32),
+            None if visits == 0 => Worth::Fresh,
+            None => {
+                let share = tally.visits as f32 / visits as f32;
+                Worth::Tried(
+                    if tally.visits == 0 { 0.0 } else { tally.value(self.draw) * share },
+                    visits as f32,
+                )
+            }
+        }
+    }
+}
+
+/// What a move is worth to a playout.
+enum Worth {
+    /// Nobody has tried it.
+    Fresh,
+    /// Its value and its visits.
+    Tried(f32, f32),
+    /// There is nothing more to learn of it.
+    Decided,
+}

@@ -1,0 +1,259 @@
+//! One search, from its beginning to its end.
+
+use std::{
+    sync::{Condvar, Mutex, OnceLock, PoisonError, atomic::Ordering::Relaxed},
+    thread,
+    time::{Duration, Instant},
+};
+
+use rsshogi::types::Move;
+use usi_shell::Game;
+
+use crate::evaluator::{Evaluator, EvaluatorError};
+
+use super::{
+    Outcome, Progress, Proven, Searcher, Task,
+    cache::Cache,
+    mate::{Mate, Solver},
+    proof::Proof,
+    report::Reporter,
+    tree::{Edge, Tree},
+    worker::{Counts, Shared, Worker},
+};
+
+/// Positions that the solver looks at before the search begins: what is as short as that is played at once.
+const FIRST_LOOK: u64 = 500;
+
+/// Positions that the solver looks at beside the search: a second or two.
+const LONG_LOOK: u64 = 400_000;
+
+/// The same where nothing may depend on time, before the search.
+const FIXED_LOOK: u64 = 20_000;
+
+/// Where nothing may depend on time, the caller hears of the search after so many playouts.
+const FIXED_TELL: u64 = 64;
+
+/// A search.
+pub struct Session<'a> {
+    evaluator: &'a dyn Evaluator,
+    tree: &'a mut Tree,
+    cache: &'a Cache,
+    solver: &'a mut Solver,
+    game: &'a Game,
+    task: &'a Task,
+    root: u32,
+    memory: usize,
+    begun: Instant,
+    counts: Counts,
+    mate: OnceLock<Vec<Move>>,
+}
+
+/// What the search and its caller look at while it runs.
+struct View<'a> {
+    shared: &'a Shared<'a>,
+    game: &'a Game,
+    mate: &'a OnceLock<Vec<Move>>,
+    begun: Instant,
+    memory: usize,
+}
+
+/// Threads at work.
+#[derive(Default)]
+struct Attendance {
+    present: Mutex<usize>,
+    left: Condvar,
+}
+
+/// A thread's presence, which ends even if it panics.
+struct Present<'a>(&'a Attendance);
+
+impl<'a> Session<'a> {
+    /// Gets ready to search from `root`, the position of `game`.
+    pub fn begin(searcher: &'a mut Searcher, game: &'a Game, task: &'a Task, root: u32) -> Self {
+        Self {
+            evaluator: &*searcher.evaluator,
+            tree: &mut searcher.tree,
+            cache: &searcher.cache,
+            solver: &mut searcher.solver,
+            game,
+            task,
+            root,
+            memory: searcher.memory,
+            begun: Instant::now(),
+            counts: Counts::new(task.playouts),
+            mate: OnceLock::new(),
+        }
+    }
+
+    /// Searches.
+    pub fn run(mut self, progress: &mut dyn FnMut(&Progress) -> bool) -> Result<Outcome, EvaluatorError> {
+        if self.tree.bytes_used() > self.tree.bytes_allowed() / 4 * 3 {
+            self.tree.prune(self.root);
+        }
+        loop {
+            let (outcome, full) = self.search(progress)?;
+            if !full || !self.tree.prune(self.root) {
+                return Ok(outcome);
+            }
+        }
+    }
+
+    /// Searches until the end, or until the memory is used up, which is told apart.
+    fn search(
+        &mut self,
+        progress: &mut dyn FnMut(&Progress) -> bool,
+    ) -> Result<(Outcome, bool), EvaluatorError> {
+        let tree = &*self.tree;
+        let mut shared = Shared::new(self.evaluator, (tree, self.cache), self.task, self.root, &self.counts);
+        Worker::new(&shared, self.game).open_root();
+        shared.priors = self.task.noise.map(|noise| {
+            let priors: Vec<f32> = tree.edges(tree.node(self.root)).map(Edge::prior).collect();
+            noise.mixed(&priors)
+        });
+        let view = View {
+            shared: &shared,
+            game: self.game,
+            mate: &self.mate,
+            begun: self.begun,
+            memory: self.memory,
+        };
+        view.search(self.solver, progress);
+        match shared.fault() {
+            Some(fault) => Err(fault),
+            None => Ok((view.outcome(), shared.is_paused())),
+        }
+    }
+}
+
+impl View<'_> {
+    fn search(&self, solver: &mut Solver, progress: &mut dyn FnMut(&Progress) -> bool) {
+        let task = self.shared.task;
+        if task.deterministic {
+            if task.root_mate {
+                self.look_for_mate(solver, FIXED_LOOK);
+            }
+            self.search_alone(progress);
+        } else {
+            if task.root_mate {
+                self.look_for_mate(solver, FIRST_LOOK);
+            }
+            self.search_together(solver, progress);
+        }
+    }
+
+    fn search_alone(&self, progress: &mut dyn FnMut(&Progress) -> bool) {
+        let mut told = 0;
+        Worker::new(self.shared, self.game).run(|| {
+            let playouts = self.shared.counts.playouts.load(Relaxed) / FIXED_TELL;
+            if playouts > told {
+                told = playouts;
+                self.tell(progress);
+            }
+        });
+    }
+
+    fn search_together(&self, solver: &mut Solver, progress: &mut dyn FnMut(&Progress) -> bool) {
+        let attendance = Attendance::default();
+        thread::scope(|scope| {
+            for _ in 0..self.shared.task.threads.max(1) {
+                let present = attendance.enter();
+                scope.spawn(move || {
+                    let _present = present;
+                    Worker::new(self.shared, self.game).run(|| ());
+                });
+            }
+            if self.shared.task.root_mate && self.mate.get().is_none() {
+                scope.spawn(|| self.look_for_mate(solver, LONG_LOOK));
+            }
+            while attendance.wait(self.shared.task.tell) {
+                self.tell(progress);
+            }
+            self.shared.end_solver();
+        });
+    }
+
+    /// Tells the caller, who may want to end it.
+    fn tell(&self, progress: &mut dyn FnMut(&Progress) -> bool) {
+        let now = self.now();
+        let deep = self.shared.task.depth.is_some_and(|depth| now.depth >= depth);
+        if !progress(&now) || deep {
+            self.shared.end();
+        }
+    }
+
+    fn look_for_mate(&self, solver: &mut Solver, nodes: u64) {
+        let found = solver.solve(self.game.position(), nodes, &|| self.shared.is_solver_over());
+        if let Mate::Moves(line) = found
+            && self.is_in_time(line.len())
+        {
+            self.note_mate(line);
+        }
+    }
+
+    /// Whether the game goes on for so many plies.
+    fn is_in_time(&self, plies: usize) -> bool {
+        let most = self.shared.task.terms.max_moves as usize;
+        most == 0 || self.game.ply() as usize - 1 + plies <= most
+    }
+
+    fn note_mate(&self, line: Vec<Move>) {
+        let (tree, root) = (self.shared.tree, self.shared.tree.node(self.shared.root));
+        let number = line.first().and_then(|&first| tree.number_of(root, first));
+        if let Some((_, child)) = number.and_then(|number| tree.child(root, number)) {
+            tree.prove(tree.node(child), Proof::firm(Proven::Loss(line.len() as u32 - 1)));
+            tree.conclude(root);
+        }
+        // Nobody else sets it while this search runs.
+        let _ = self.mate.set(line);
+        if self.shared.task.lines <= 1 {
+            self.shared.end();
+        }
+    }
+
+    fn now(&self) -> Progress {
+        let shared = self.shared;
+        let reporter = Reporter {
+            tree: shared.tree,
+            root: shared.root,
+            draw: shared.draw_value(self.game.position().turn()),
+            mate: self.mate.get().map(Vec::as_slice),
+        };
+        let used = shared.tree.bytes_used() + shared.cache.bytes();
+        let progress = Progress {
+            playouts: shared.counts.playouts.load(Relaxed),
+            evaluations: shared.counts.evaluations.load(Relaxed),
+            elapsed: self.begun.elapsed(),
+            deepest: shared.counts.deepest.load(Relaxed),
+            fullness: (used as u64 * 1000 / self.memory as u64).min(1000) as u32,
+            ..Progress::default()
+        };
+        reporter.tell(shared.task.lines, progress)
+    }
+
+    fn outcome(&self) -> Outcome {
+        let progress = self.now();
+        let reply = progress.moves.first().and_then(|best| best.line.get(1).copied());
+        Outcome { progress, reply }
+    }
+}
+
+impl Attendance {
+    fn enter(&self) -> Present<'_> {
+        *self.present.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+        Present(self)
+    }
+
+    /// Waits until all have left, but not longer than this. Whether some are still there.
+    fn wait(&self, time: Duration) -> bool {
+        let present = self.present.lock().unwrap_or_else(PoisonError::into_inner);
+        let waited = self.left.wait_timeout_while(present, time, |present| *present > 0);
+        *waited.unwrap_or_else(PoisonError::into_inner).0 > 0
+    }
+}
+
+impl Drop for Present<'_> {
+    fn drop(&mut self) {
+        *self.0.present.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
+        self.0.left.notify_one();
+    }
+}

@@ -1,0 +1,507 @@
+//! One thread of a search: it collects leaves, has the network look at them, and brings the answers into the tree.
+
+use std::{
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed},
+    },
+    thread,
+    time::Duration,
+};
+
+use rsshogi::{
+    board::{Position, zobrist::ZobristKey},
+    types::{Color, Move, Move32},
+};
+use usi_shell::Game;
+
+use crate::evaluator::{Answer, Evaluator, EvaluatorError, Question};
+
+use super::{
+    Proven, Task,
+    cache::{Cache, Known},
+    leaf::{self, Judge, Verdict},
+    line::Line,
+    proof::Proof,
+    select::Weights,
+    tree::{Ending, Node, Stage, Tree},
+};
+
+/// What all threads of a search share.
+pub struct Shared<'a> {
+    /// The network.
+    pub evaluator: &'a dyn Evaluator,
+    /// The tree.
+    pub tree: &'a Tree,
+    /// Answers known.
+    pub cache: &'a Cache,
+    /// What to do.
+    pub task: &'a Task,
+    /// The root.
+    pub root: u32,
+    /// Priors of the root's moves, if they are not the network's.
+    pub priors: Option<Vec<f32>>,
+    /// What was done so far.
+    pub counts: &'a Counts,
+    /// Whether it is over.
+    over: AtomicBool,
+    /// Whether it pauses because the memory is used up.
+    full: AtomicBool,
+    /// Whether there are no playouts any more that a mate could help.
+    idle: AtomicBool,
+    fault: Mutex<Option<EvaluatorError>>,
+}
+
+/// What a search has done so far.
+#[derive(Debug)]
+pub struct Counts {
+    /// Playouts ended.
+    pub playouts: AtomicU64,
+    /// Positions that the network was asked about.
+    pub evaluations: AtomicU64,
+    /// Plies of the longest line.
+    pub deepest: AtomicU32,
+    /// Playouts that may still begin.
+    left: AtomicU64,
+}
+
+/// A position that waits for the network, with the way that led to it.
+struct Leaf {
+    path: Vec<u32>,
+    moves: Vec<Move>,
+    key: ZobristKey,
+}
+
+/// What came of the way down.
+enum Reached {
+    /// A leaf, now in the batch.
+    Leaf,
+    /// A position whose value is known.
+    Known,
+    /// A leaf that someone else is looking at.
+    Taken,
+    /// The end of the memory.
+    Full,
+    /// The root is decided.
+    Nothing,
+}
+
+/// One thread.
+pub struct Worker<'a> {
+    shared: &'a Shared<'a>,
+    judge: Judge<'a>,
+    position: Position,
+    line: Line,
+    path: Vec<u32>,
+    played: Vec<Move32>,
+    leaves: Vec<Leaf>,
+    questions: Vec<Question>,
+    /// Ways to leaves that someone else is looking at. They count as lost until the batch is done, or the next way would
+    /// lead there again.
+    barred: Vec<Vec<u32>>,
+    /// Paths to be used again.
+    spare: Vec<Vec<u32>>,
+}
+
+impl Counts {
+    /// Nothing done, so many playouts to be done at most.
+    pub fn new(playouts: Option<u64>) -> Self {
+        Self {
+            playouts: AtomicU64::new(0),
+            evaluations: AtomicU64::new(0),
+            deepest: AtomicU32::new(0),
+            left: AtomicU64::new(playouts.unwrap_or(u64::MAX)),
+        }
+    }
+
+    fn begin_playout(&self) -> bool {
+        self.left.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1)).is_ok()
+    }
+
+    fn call_off_playout(&self) {
+        self.left.fetch_add(1, Relaxed);
+    }
+}
+
+impl<'a> Shared<'a> {
+    /// A search that begins at `root`.
+    pub fn new(
+        evaluator: &'a dyn Evaluator,
+        (tree, cache): (&'a Tree, &'a Cache),
+        task: &'a Task,
+        root: u32,
+        counts: &'a Counts,
+    ) -> Self {
+        Self {
+            counts,
+            evaluator,
+            tree,
+            cache,
+            task,
+            root,
+            priors: None,
+            over: AtomicBool::new(false),
+            full: AtomicBool::new(false),
+            idle: AtomicBool::new(false),
+            fault: Mutex::new(None),
+        }
+    }
+
+    /// Ends it.
+    pub fn end(&self) {
+        self.over.store(true, Relaxed);
+    }
+
+    /// Stops it because the memory is used up.
+    fn pause(&self) {
+        self.full.store(true, Relaxed);
+    }
+
+    /// Lets the solver know that nobody waits for it.
+    pub fn end_solver(&self) {
+        self.idle.store(true, Relaxed);
+    }
+
+    /// Whether it is over, or pauses.
+    fn is_over(&self) -> bool {
+        self.has_ended() || self.full.load(Relaxed)
+    }
+
+    fn has_ended(&self) -> bool {
+        self.over.load(Relaxed) || self.task.clock.as_ref().is_some_and(|clock| clock.is_stopped())
+    }
+
+    /// Whether a solver is to give up.
+    pub fn is_solver_over(&self) -> bool {
+        self.idle.load(Relaxed) || self.is_over()
+    }
+
+    /// Whether it only pauses because the memory is used up.
+    pub fn is_paused(&self) -> bool {
+        self.full.load(Relaxed) && !self.has_ended()
+    }
+
+    /// Whether there is nothing more to find out.
+    fn is_decided(&self) -> bool {
+        self.task.lines <= 1 && self.tree.proof(self.tree.node(self.root)).is_some()
+    }
+
+    /// What went wrong, if anything did.
+    pub fn fault(&self) -> Option<EvaluatorError> {
+        self.fault.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    /// The value of a draw for a player.
+    pub fn draw_value(&self, player: Color) -> f32 {
+        let terms = &self.task.terms;
+        if player == Color::BLACK { terms.draw_black } else { terms.draw_white }
+    }
+
+    fn fail(&self, fault: EvaluatorError) {
+        *self.fault.lock().unwrap_or_else(PoisonError::into_inner) = Some(fault);
+        self.end();
+    }
+}
+
+impl<'a> Worker<'a> {
+    /// A thread that searches the position of `game`.
+    pub fn new(shared: &'a Shared<'a>, game: &Game) -> Self {
+        let mut position = game.position().clone_compact();
+        position.init_stack();
+        position.set_entering_king_rule(shared.task.terms.declaration);
+        let judge = Judge { terms: &shared.task.terms, mate: shared.task.leaf_mate, cache: shared.cache };
+        Self {
+            shared,
+            judge,
+            position,
+            line: Line::new(game),
+            path: Vec::new(),
+            played: Vec::new(),
+            leaves: Vec::new(),
+            questions: Vec::new(),
+            barred: Vec::new(),
+            spare: Vec::new(),
+        }
+    }
+
+    /// Gives the root its moves, if it has none. The network's value of it counts as its first visit.
+    pub fn open_root(&mut self) {
+        let root = self.shared.tree.node(self.shared.root);
+        // What a leaf was proven to be says nothing about which move proves it.
+        if root.stage() == Stage::Fresh {
+            self.shared.tree.unprove(root);
+        }
+        if root.stage() != Stage::Fresh || !root.claim() {
+            return;
+        }
+        self.shared.counts.begin_playout();
+        self.path.clear();
+        self.path.push(self.shared.root);
+        root.enter();
+        let moves = leaf::legal(&self.position);
+        if moves.is_empty() {
+            self.settle(Proof::firm(Proven::Loss(0)));
+            return root.release();
+        }
+        let seen = self.line.times_before();
+        let key = leaf::name(&self.position, seen);
+        match self.shared.cache.get(key) {
+            Some(known) => drop(self.plant(&known)),
+            None => self.ask(moves.as_slice(), seen, key),
+        }
+        self.flush();
+    }
+
+    /// Searches until it is over. `after` is called after each batch.
+    pub fn run(&mut self, mut after: impl FnMut()) {
+        while !self.shared.is_over() && self.gather() {
+            self.flush();
+            after();
+        }
+        self.unbar();
+    }
+
+    /// Collects a batch of leaves. Whether there may be more to come.
+    fn gather(&mut self) -> bool {
+        let wanted = self.batch();
+        let (mut taken, mut known) = (0, 0);
+        while self.leaves.len() < wanted && taken < wanted && known < 8 * wanted {
+            if self.shared.is_over() || self.shared.is_decided() {
+                self.discard();
+                return false;
+            }
+            if !self.shared.counts.begin_playout() {
+                // Another thread may yet call one off, but then takes it up again.
+                return !self.leaves.is_empty();
+            }
+            match self.descend() {
+                Reached::Leaf => {}
+                Reached::Known => known += 1,
+                Reached::Taken => {
+                    taken += 1;
+                    self.shared.counts.call_off_playout();
+                }
+                Reached::Full => {
+                    self.shared.counts.call_off_playout();
+                    self.shared.pause();
+                }
+                Reached::Nothing => {
+                    self.shared.counts.call_off_playout();
+                    self.shared.end();
+                }
+            }
+        }
+        if self.leaves.is_empty() && taken > 0 {
+            thread::sleep(Duration::from_micros(50));
+        }
+        true
+    }
+
+    /// Small while the tree is, because a batch is chosen without knowing what comes of it.
+    fn batch(&self) -> usize {
+        let visits = self.shared.tree.node(self.shared.root).tally().visits as usize;
+        (visits / (2 * self.shared.task.threads.max(1))).clamp(1, self.shared.task.batch.max(1))
+    }
+
+    /// Follows the most promising line to a position that was not looked at yet.
+    fn descend(&mut self) -> Reached {
+        self.path.clear();
+        self.line.rewind();
+        let reached = self.walk();
+        self.shared.counts.deepest.fetch_max(self.played.len() as u32, Relaxed);
+        match reached {
+            Reached::Leaf | Reached::Known => {}
+            Reached::Taken => {
+                let path = self.take_path();
+                self.barred.push(path);
+            }
+            Reached::Full | Reached::Nothing => leave(self.shared.tree, &self.path),
+        }
+        while let Some(mv) = self.played.pop() {
+            super::mate::back(&mut self.position, mv);
+        }
+        reached
+    }
+
+    fn walk(&mut self) -> Reached {
+        let tree = self.shared.tree;
+        let mut index = self.shared.root;
+        loop {
+            let node = tree.node(index);
+            self.path.push(index);
+            node.enter();
+            let at_root = self.path.len() == 1;
+            if !at_root && let Some(proof) = tree.proof(node) {
+                self.settle(proof);
+                return Reached::Known;
+            }
+            match node.stage() {
+                Stage::Fresh if node.claim() => return self.look(node),
+                Stage::Fresh | Stage::Claimed => return Reached::Taken,
+                Stage::Grown(_) => {}
+            }
+            let Some(number) = self.weights(at_root).choose(tree, node) else {
+                tree.conclude(node);
+                return if at_root { Reached::Nothing } else { Reached::Taken };
+            };
+            let Some((mv, child)) = tree.child(node, number) else { return Reached::Full };
+            self.play(mv);
+            index = child;
+        }
+    }
+
+    fn weights(&self, at_root: bool) -> Weights<'a> {
+        let constants = &self.shared.task.constants;
+        let draw = self.shared.draw_value(self.position.turn());
+        if at_root {
+            Weights::at_root(constants, draw, self.shared.priors.as_deref())
+        } else {
+            Weights::below(constants, draw)
+        }
+    }
+
+    fn play(&mut self, mv: Move) {
+        let mv = self.position.move32_from_move(mv);
+        self.position.apply_move32(mv);
+        self.played.push(mv);
+        self.line.push(&self.position);
+    }
+
+    /// Looks at a leaf that is ours.
+    fn look(&mut self, node: &Node) -> Reached {
+        match self.judge.judge(&mut self.position, &self.line) {
+            Verdict::Ended(proof) => {
+                self.shared.tree.prove(node, proof);
+                node.release();
+                self.settle(proof);
+                Reached::Known
+            }
+            Verdict::Known(known) => {
+                if self.plant(&known) {
+                    Reached::Known
+                } else {
+                    Reached::Full
+                }
+            }
+            Verdict::Open { moves, seen, key } => {
+                self.ask(moves.as_slice(), seen, key);
+                Reached::Leaf
+            }
+        }
+    }
+
+    /// Queues the question about the last position of the path.
+    fn ask(&mut self, moves: &[Move], seen: u8, key: ZobristKey) {
+        let question = self.shared.evaluator.encoding().question(&self.position, moves, seen);
+        self.questions.push(question);
+        let path = self.take_path();
+        self.leaves.push(Leaf { path, moves: moves.to_vec(), key });
+    }
+
+    fn take_path(&mut self) -> Vec<u32> {
+        std::mem::replace(&mut self.path, self.spare.pop().unwrap_or_default())
+    }
+
+    /// Gives the last node of the path, which is claimed, its moves and its value. Whether there was room.
+    fn plant(&self, known: &Known) -> bool {
+        plant(self.shared, &self.path, known)
+    }
+
+    /// Asks the network about what was collected.
+    fn flush(&mut self) {
+        if self.questions.is_empty() {
+            return self.unbar();
+        }
+        match self.shared.evaluator.evaluate(&self.questions) {
+            Ok(answers) => self.absorb(&answers),
+            Err(fault) => {
+                self.shared.fail(fault);
+                self.discard();
+            }
+        }
+        self.unbar();
+    }
+
+    fn unbar(&mut self) {
+        for path in self.barred.drain(..) {
+            leave(self.shared.tree, &path);
+            self.spare.push(cleared(path));
+        }
+    }
+
+    fn absorb(&mut self, answers: &[Answer]) {
+        self.shared.counts.evaluations.fetch_add(answers.len() as u64, Relaxed);
+        self.questions.clear();
+        for (leaf, answer) in self.leaves.drain(..).zip(answers) {
+            let known = Arc::new(leaf::known(&leaf.moves, &answer.priors, answer.value));
+            self.shared.cache.keep(leaf.key, &known);
+            if !plant(self.shared, &leaf.path, &known) {
+                call_off(self.shared, &leaf.path);
+                self.shared.pause();
+            }
+            self.spare.push(cleared(leaf.path));
+        }
+    }
+
+    /// Gives up what was collected.
+    fn discard(&mut self) {
+        self.questions.clear();
+        for leaf in self.leaves.drain(..) {
+            if let Some(&last) = leaf.path.last() {
+                self.shared.tree.node(last).release();
+            }
+            call_off(self.shared, &leaf.path);
+            self.spare.push(cleared(leaf.path));
+        }
+    }
+
+    /// Counts a playout that ended with something proven for the player to move there, and concludes what follows.
+    fn settle(&self, proof: Proof) {
+        let ending = match proof.result {
+            Proven::Win(_) => Ending { win: 0.0, draw: 0.0 },
+            Proven::Loss(_) => Ending { win: 1.0, draw: 0.0 },
+            Proven::Draw => Ending { win: 0.0, draw: 1.0 },
+        };
+        count(self.shared, &self.path, ending);
+        let tree = self.shared.tree;
+        if let Some(&last) = self.path.last() {
+            tree.prove(tree.node(last), proof);
+        }
+        let before = self.path.iter().rev().skip(1);
+        before.take_while(|&&index| tree.conclude(tree.node(index))).count();
+    }
+}
+
+fn cleared(mut path: Vec<u32>) -> Vec<u32> {
+    path.clear();
+    path
+}
+
+fn plant(shared: &Shared<'_>, path: &[u32], known: &Known) -> bool {
+    let Some(&last) = path.last() else { return true };
+    let node = shared.tree.node(last);
+    if !shared.tree.grow(node, &known.moves) {
+        node.release();
+        return false;
+    }
+    count(shared, path, Ending { win: 1.0 - f64::from(known.value), draw: 0.0 });
+    true
+}
+
+/// Counts a playout that ended thus for the player who made the last move of the path.
+fn count(shared: &Shared<'_>, path: &[u32], mut ending: Ending) {
+    for &index in path.iter().rev() {
+        shared.tree.node(index).count(ending);
+        ending = ending.turned();
+    }
+    shared.counts.playouts.fetch_add(1, Relaxed);
+}
+
+fn leave(tree: &Tree, path: &[u32]) {
+    path.iter().for_each(|&index| tree.node(index).leave());
+}
+
+fn call_off(shared: &Shared<'_>, path: &[u32]) {
+    leave(shared.tree, path);
+    shared.counts.call_off_playout();
+}

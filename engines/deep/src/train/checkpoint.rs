@@ -1,0 +1,86 @@
+//! A training on the disk, from which it goes on.
+
+use super::{Report, TrainError, optimizer::AdamW};
+use crate::network::weights;
+use std::{
+    collections::HashMap,
+    fs,
+    path::{Path, PathBuf},
+};
+use tch::{Kind, Tensor, nn::VarStore};
+
+/// The files of a training in its directory.
+#[derive(Clone, Debug)]
+pub(super) struct Place(PathBuf);
+
+impl Place {
+    /// In a directory, which is made if need be.
+    pub(super) fn new(directory: &Path) -> Result<Self, TrainError> {
+        let place = Self(directory.to_owned());
+        fs::create_dir_all(directory).map_err(|source| TrainError::File { path: place.0.clone(), source })?;
+        Ok(place)
+    }
+
+    pub(super) fn file(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    /// The report of the training that was begun here.
+    pub(super) fn begun(&self) -> Result<Option<Report>, TrainError> {
+        let path = self.file("report.json");
+        if !path.exists() || !self.file("checkpoint.safetensors").exists() {
+            return Ok(None);
+        }
+        let text =
+            fs::read_to_string(&path).map_err(|source| TrainError::File { path: path.clone(), source })?;
+        let report = serde_json::from_str(&text);
+        report.map(Some).map_err(|fault| TrainError::Checkpoint { path, reason: fault.to_string() })
+    }
+
+    /// Keeps weights, optimiser and report, each file whole or not at all; the report, which says how far it went,
+    /// comes last.
+    pub(super) fn save(
+        &self,
+        store: &VarStore,
+        optimizer: &AdamW,
+        report: &Report,
+    ) -> Result<(), TrainError> {
+        let weights =
+            weights::sorted(store).into_iter().map(|(name, tensor)| (format!("weight/{name}"), tensor));
+        let step = ("step".to_owned(), Tensor::from(report.steps as i64).view([1]));
+        let tensors =
+            weights.chain(optimizer.state()).map(|(name, t)| (name, weights::for_file(&t, Kind::Float)));
+        let tensors: Vec<_> = tensors.chain([step]).collect();
+        weights::write_tensors(&tensors, &self.file("checkpoint.safetensors"))?;
+        self.write("report.json", &(serde_json::to_string_pretty(report).unwrap_or_default() + "\n"))
+    }
+
+    pub(super) fn write(&self, name: &str, text: &str) -> Result<(), TrainError> {
+        let (path, unfinished) = (self.file(name), self.file(&format!("{name}.unfinished")));
+        fs::write(&unfinished, text)
+            .and_then(|()| fs::rename(&unfinished, &path))
+            .map_err(|source| TrainError::File { path, source })
+    }
+
+    /// Fills weights and optimiser; the number of steps that they have seen.
+    pub(super) fn restore(&self, store: &VarStore, optimizer: &mut AdamW) -> Result<usize, TrainError> {
+        let path = self.file("checkpoint.safetensors");
+        let mut found: HashMap<String, Tensor> = Tensor::read_safetensors(&path)?.into_iter().collect();
+        let mut fill = |name: &str, tensor: &mut Tensor| match found.remove(name) {
+            Some(saved) if saved.size() == tensor.size() => Ok(tch::no_grad(|| tensor.f_copy_(&saved))?),
+            _ => Err(TrainError::Checkpoint {
+                path: path.clone(),
+                reason: format!("no `{name}` of the same shape"),
+            }),
+        };
+        for (name, mut tensor) in weights::sorted(store) {
+            fill(&format!("weight/{name}"), &mut tensor)?;
+        }
+        for (name, tensor) in optimizer.state_mut() {
+            fill(&name, tensor)?;
+        }
+        let mut step = Tensor::zeros([1], (Kind::Int64, tch::Device::Cpu));
+        fill("step", &mut step)?;
+        Ok(usize::try_from(step.int64_value(&[0])).unwrap_or(0))
+    }
+}

@@ -1,0 +1,154 @@
+//! What a network knows of positions that it never learned from.
+
+use super::{
+    TrainError,
+    loader::{Batch, Recipe},
+    samples::Sample,
+};
+use crate::network::Network;
+use serde::{Deserialize, Serialize};
+use tch::{Device, Kind, Reduction, TchError, Tensor};
+
+/// The result of an examination. Shares and probabilities are 0 to 1; what a network does not answer is missing.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Exam {
+    /// Positions asked about.
+    pub positions: usize,
+    /// The policy's part.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub policy: Option<PolicyExam>,
+    /// The value's part.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value: Option<ValueExam>,
+}
+
+/// What a policy knows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PolicyExam {
+    /// Share of positions whose likeliest legal move was played. Legal moves that share a label are told apart by
+    /// chance, so such a hit counts by the chance.
+    pub top1: f64,
+    /// Share of positions where the label of the move played is among the likeliest five of the legal moves' labels.
+    pub top5: f64,
+    /// Share of positions whose likeliest label of all is that of the move played: without a look at the rules.
+    pub top1_unmasked: f64,
+    /// Share of positions whose likeliest label of all is no legal move's.
+    pub illegal: f64,
+    /// Mean of -ln(probability of the move played among the legal ones).
+    pub loss: f64,
+}
+
+/// What a value knows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ValueExam {
+    /// Mean distance of the value to the points of the game (1, 0.5, 0).
+    pub error: f64,
+    /// Mean square of that distance.
+    pub brier: f64,
+    /// Share of games with a winner in which the value was on the winner's side of 0.5.
+    pub winner: f64,
+    /// Mean square of the distance to what was learned, result mixed with score.
+    pub target_brier: f64,
+}
+
+/// Sums over positions.
+#[derive(Default)]
+struct Sums {
+    positions: f64,
+    top1: f64,
+    top5: f64,
+    unmasked: f64,
+    illegal: f64,
+    loss: f64,
+    error: f64,
+    brier: f64,
+    target_brier: f64,
+    right: f64,
+    decided: f64,
+    policy: bool,
+    value: bool,
+}
+
+/// Asks about at most `most` of the samples, evenly taken.
+pub(super) fn examine(
+    network: &Network,
+    recipe: &Recipe,
+    samples: &[Sample],
+    most: usize,
+    device: Device,
+) -> Result<Exam, TrainError> {
+    let every = samples.len().div_ceil(most.max(1)).max(1);
+    let chosen: Vec<Sample> = samples.iter().step_by(every).copied().collect();
+    let mut sums = Sums::default();
+    for samples in chosen.chunks(recipe.batch) {
+        let batch = recipe.batch(samples, || false).to(device);
+        let outputs = tch::no_grad(|| network.forward(&batch.planes, false))?;
+        sums.positions += batch.played.size()[0] as f64;
+        if let Some(policy) = outputs.policy {
+            sums.add_policy(&policy, &batch)?;
+        }
+        if let Some(value) = outputs.value {
+            sums.add_value(&value.f_sigmoid()?, &batch)?;
+        }
+    }
+    Ok(sums.exam())
+}
+
+impl Sums {
+    fn add_policy(&mut self, logits: &Tensor, batch: &Batch) -> Result<(), TchError> {
+        self.policy = true;
+        let played = batch.played.unsqueeze(1);
+        let masked = logits.f_add(&batch.mask)?;
+        let likelier =
+            masked.gt_tensor(&masked.gather(1, &played, false)).sum_dim_intlist(1, false, Kind::Int64);
+        let hits = likelier.eq(0).to_kind(Kind::Float).f_div(&batch.sharing)?;
+        self.top1 += total(&hits)?;
+        self.top5 += total(&likelier.lt(5))?;
+        let first = logits.argmax(1, false);
+        self.unmasked += total(&first.eq_tensor(&batch.played))?;
+        self.illegal += total(&batch.mask.gather(1, &first.unsqueeze(1), false).lt(0))?;
+        let sum = Reduction::Sum;
+        self.loss +=
+            masked.f_cross_entropy_loss(&batch.played, None::<&Tensor>, sum, -100, 0.0)?.double_value(&[]);
+        Ok(())
+    }
+
+    fn add_value(&mut self, value: &Tensor, batch: &Batch) -> Result<(), TchError> {
+        self.value = true;
+        let distance = value.f_sub(&batch.points)?;
+        self.error += total(&distance.abs())?;
+        self.brier += total(&distance.square())?;
+        self.target_brier += total(&value.f_sub(&batch.value)?.square())?;
+        let decided = batch.points.not_equal(0.5);
+        let same_side = value.gt(0.5).eq_tensor(&batch.points.gt(0.5)).logical_and(&decided);
+        self.decided += total(&decided)?;
+        self.right += total(&same_side)?;
+        Ok(())
+    }
+
+    fn exam(&self) -> Exam {
+        let share = |sum: f64| sum / self.positions.max(1.0);
+        let policy = PolicyExam {
+            top1: share(self.top1),
+            top5: share(self.top5),
+            top1_unmasked: share(self.unmasked),
+            illegal: share(self.illegal),
+            loss: share(self.loss),
+        };
+        let value = ValueExam {
+            error: share(self.error),
+            brier: share(self.brier),
+            winner: self.right / self.decided.max(1.0),
+            target_brier: share(self.target_brier),
+        };
+        Exam {
+            positions: self.positions as usize,
+            policy: self.policy.then_some(policy),
+            value: self.value.then_some(value),
+        }
+    }
+}
+
+fn total(numbers: &Tensor) -> Result<f64, TchError> {
+    numbers.f_sum(Kind::Double)?.f_double_value(&[])
+}

@@ -1,0 +1,43 @@
+//! The picture of a training: losses above, held-out accuracy below.
+
+use super::{Report, TrainError};
+use crate::plot::{self, Line, Panel};
+use std::path::Path;
+
+/// Draws a report into an SVG file.
+pub(super) fn draw(report: &Report, path: &Path) -> Result<(), TrainError> {
+    let title =
+        format!("{}: {} positions, batches of {}", report.network.name, report.positions, report.batch);
+    let across = "steps";
+    let panels = [
+        Panel { title, across, up: "loss", lines: losses(report) },
+        Panel { title: "held-out games".to_owned(), across, up: "share", lines: shares(report) },
+    ];
+    plot::draw(path, &panels).map_err(|reason| TrainError::Plot { path: path.to_owned(), reason })
+}
+
+fn line(name: &str, points: Vec<(f64, f64)>) -> Line {
+    Line { name: name.to_owned(), points, dots: false }
+}
+
+fn losses(report: &Report) -> Vec<Line> {
+    let over = |pick: fn(&super::Mark) -> f64| {
+        report.marks.iter().map(|mark| (mark.step as f64, pick(mark))).collect()
+    };
+    let lines = [line("policy", over(|mark| mark.policy)), line("value", over(|mark| mark.value))];
+    lines.into_iter().filter(|line| line.points.iter().any(|point| point.1 > 0.0)).collect()
+}
+
+fn shares(report: &Report) -> Vec<Line> {
+    let over = |pick: fn(&super::Exam) -> Option<f64>| {
+        let at = |(step, exam): &(usize, super::Exam)| pick(exam).map(|share| (*step as f64, share));
+        report.exams.iter().filter_map(at).collect()
+    };
+    let lines = [
+        line("move among the likeliest 1", over(|exam| Some(exam.policy?.top1))),
+        line("move among the likeliest 5", over(|exam| Some(exam.policy?.top5))),
+        line("winner named", over(|exam| Some(exam.value?.winner))),
+        line("value error", over(|exam| Some(exam.value?.error))),
+    ];
+    lines.into_iter().filter(|line| !line.points.is_empty()).collect()
+}

@@ -1,0 +1,276 @@
+//! One training, step by step.
+
+use super::{
+    Corpus, Loss, Mark, Report, Source, TrainError,
+    checkpoint::Place,
+    exam::examine,
+    loader::{Batch, Recipe},
+    optimizer::{AdamW, Schedule},
+    plot,
+    samples::Sample,
+};
+use crate::{
+    evaluator::{DeviceChoice, Encoding},
+    network::{Description, Network, weights},
+};
+use indicatif::{ProgressBar, ProgressStyle};
+use std::{path::PathBuf, sync::Arc, time::Instant};
+use tch::{Device, Kind, Reduction, Tensor, nn::VarStore};
+
+/// The longest gradient that is followed.
+const LONGEST: f64 = 5.0;
+
+/// How to train.
+#[derive(Clone, Debug)]
+pub struct TrainOptions {
+    /// What to build; its weights are written into `out` under its name.
+    pub network: Description,
+    /// Where the positions come from.
+    pub sources: Vec<Source>,
+    /// The directory of network, checkpoint, report and plot.
+    pub out: PathBuf,
+    /// Positions in a step.
+    pub batch: usize,
+    /// How many steps.
+    pub steps: usize,
+    /// The highest learning rate.
+    pub rate: f64,
+    /// Steps until it is reached.
+    pub warm_up: usize,
+    /// Weight decay.
+    pub decay: f64,
+    /// Parts of the game's result in the value's target, 0 to 1; the rest is the score's.
+    pub blend: f32,
+    /// Which moves the played one is to be likelier than.
+    pub loss: Loss,
+    /// Percent of the games that are held out.
+    pub held_out: u64,
+    /// Seed of weights and order.
+    pub seed: u64,
+    /// Where to compute.
+    pub device: DeviceChoice,
+    /// Steps between examinations and checkpoints.
+    pub every: usize,
+    /// The most held-out positions of an examination on the way; the last one asks about ten times as many.
+    pub exam: usize,
+    /// Threads that the processor uses; 0 leaves that to libtorch.
+    pub threads: i32,
+}
+
+/// A training that can be run.
+#[derive(Debug)]
+pub struct Session {
+    options: TrainOptions,
+    place: Place,
+    recipe: Recipe,
+    device: Device,
+    store: VarStore,
+    network: Network,
+    optimizer: AdamW,
+    kept: Arc<Vec<Sample>>,
+    held_out: Vec<Sample>,
+    report: Report,
+    /// Sums of losses since the last mark, and steps that are in them.
+    sums: (f64, f64, usize),
+}
+
+impl Session {
+    /// Begins a training with the games of the sources, or goes on with the one in its directory.
+    ///
+    /// # Errors
+    /// When games, device or network cannot be had, or the directory holds another training.
+    pub fn begin(options: TrainOptions, corpus: Corpus) -> Result<Self, TrainError> {
+        if options.threads > 0 {
+            tch::set_num_threads(options.threads);
+        }
+        let device = options.device.find()?;
+        let (games, broken) = (corpus.games, corpus.broken);
+        let split = corpus.split(options.held_out);
+        if split.kept.len() < options.batch || split.held_out.is_empty() {
+            let (kept, held_out) = (split.kept.len(), split.held_out.len());
+            return Err(TrainError::TooFew { kept, held_out, batch: options.batch });
+        }
+        tch::manual_seed(options.seed as i64);
+        let store = VarStore::new(device);
+        let network = Network::untrained(&options.network, &store.root())?;
+        let encoding = Encoding { features: options.network.features, labels: options.network.labels };
+        let report = report(
+            &options,
+            device,
+            [games, broken, split.kept.len(), split.held_out.len(), split.duplicates],
+        );
+        let session = Self {
+            place: Place::new(&options.out)?,
+            recipe: Recipe { encoding, batch: options.batch, blend: options.blend },
+            device,
+            optimizer: AdamW::new(&store, options.decay),
+            store,
+            network,
+            kept: Arc::new(split.kept),
+            held_out: split.held_out,
+            report,
+            options,
+            sums: (0.0, 0.0, 0),
+        };
+        session.resumed()
+    }
+
+    fn resumed(mut self) -> Result<Self, TrainError> {
+        let Some(before) = self.place.begun()? else { return Ok(self) };
+        let same = before.network == self.report.network && before.positions == self.report.positions;
+        if !same || before.batch != self.report.batch {
+            let reason = "network, positions or batch are others; give another --out".to_owned();
+            return Err(TrainError::Checkpoint { path: self.options.out, reason });
+        }
+        let steps = self.place.restore(&self.store, &mut self.optimizer)?;
+        let steps_planned = self.report.steps_planned;
+        self.report = Report { steps, steps_planned, ..before };
+        Ok(self)
+    }
+
+    /// What is known so far.
+    pub fn report(&self) -> &Report {
+        &self.report
+    }
+
+    /// Takes all steps that are left. Network, report and plot are in the directory then.
+    ///
+    /// # Errors
+    /// When libtorch fails, the loss becomes infinite, or a file cannot be written.
+    pub fn run(mut self) -> Result<Report, TrainError> {
+        let batches = self.recipe.endless(Arc::clone(&self.kept), self.options.seed, self.report.steps);
+        let bar = self.bar();
+        if self.report.exams.is_empty() {
+            self.examine(self.options.exam, &bar)?;
+        }
+        let mut begun = Instant::now();
+        while self.report.steps < self.options.steps {
+            let Ok(batch) = batches.recv() else { break };
+            self.learn(&batch.to(self.device))?;
+            bar.set_position(self.report.steps as u64);
+            if self.report.steps.is_multiple_of(self.options.every) {
+                self.mark(&bar);
+                self.report.seconds += begun.elapsed().as_secs_f64();
+                begun = Instant::now();
+                self.examine(self.options.exam, &bar)?;
+                self.save()?;
+            } else if self.report.steps.is_multiple_of((self.options.every / 10).max(1)) {
+                self.mark(&bar);
+            }
+        }
+        self.report.seconds += begun.elapsed().as_secs_f64();
+        self.examine(10 * self.options.exam, &bar)?;
+        self.save()?;
+        bar.finish();
+        Ok(self.report)
+    }
+
+    fn learn(&mut self, batch: &Batch) -> Result<(), TrainError> {
+        let step = self.report.steps;
+        let outputs = self.network.forward(&batch.planes, true)?;
+        let policy = outputs.policy.map(|logits| self.policy_loss(&logits, batch)).transpose()?;
+        let value = outputs.value.map(|logits| value_loss(&logits, batch)).transpose()?;
+        let loss = match (&policy, &value) {
+            (Some(policy), Some(value)) => policy.f_add(value)?,
+            (Some(one), None) | (None, Some(one)) => one.shallow_clone(),
+            (None, None) => return Ok(()),
+        };
+        let rate = self.schedule().at(step);
+        self.optimizer.step(&loss, rate, step, LONGEST)?;
+        let number = |loss: Option<Tensor>| loss.map_or(0.0, |loss| loss.double_value(&[]));
+        let (policy, value) = (number(policy), number(value));
+        if !(policy + value).is_finite() {
+            return Err(TrainError::Diverged { step, loss: policy + value });
+        }
+        self.sums = (self.sums.0 + policy, self.sums.1 + value, self.sums.2 + 1);
+        self.report.steps += 1;
+        Ok(())
+    }
+
+    fn policy_loss(&self, logits: &Tensor, batch: &Batch) -> Result<Tensor, TrainError> {
+        let logits = match self.options.loss {
+            Loss::Legal => logits.f_add(&batch.mask)?,
+            Loss::All => logits.shallow_clone(),
+        };
+        Ok(logits.f_cross_entropy_loss(&batch.played, None::<&Tensor>, Reduction::Mean, -100, 0.0)?)
+    }
+
+    fn schedule(&self) -> Schedule {
+        Schedule { rate: self.options.rate, warm_up: self.options.warm_up, steps: self.options.steps }
+    }
+
+    /// Closes a stretch of steps, and shows its losses.
+    fn mark(&mut self, bar: &ProgressBar) {
+        let (policy, value, steps) = std::mem::take(&mut self.sums);
+        if steps == 0 {
+            return;
+        }
+        let mean = |sum: f64| sum / steps as f64;
+        let mark = Mark { step: self.report.steps, policy: mean(policy), value: mean(value) };
+        self.report.marks.push(mark);
+        show(bar, format!("policy {:.3} value {:.3}", mark.policy, mark.value), mark.step);
+    }
+
+    fn examine(&mut self, most: usize, bar: &ProgressBar) -> Result<(), TrainError> {
+        let exam = examine(&self.network, &self.recipe, &self.held_out, most, self.device)?;
+        self.report.exams.push((self.report.steps, exam));
+        let line = self.report.last_exam();
+        bar.suspend(|| eprintln!("{line}"));
+        Ok(())
+    }
+
+    fn save(&self) -> Result<(), TrainError> {
+        let network = &self.options.network;
+        weights::write(&self.store, &self.place.file(&format!("{}.safetensors", network.name)), Kind::Half)?;
+        network.write(&self.place.file(&format!("{}.toml", network.name)))?;
+        plot::draw(&self.report, &self.place.file("training.svg"))?;
+        self.place.save(&self.store, &self.optimizer, &self.report)
+    }
+
+    fn bar(&self) -> ProgressBar {
+        let bar = ProgressBar::new(self.options.steps as u64);
+        let style =
+            ProgressStyle::with_template("{wide_bar} {pos}/{len} steps, {per_sec}, {eta} left  {msg}");
+        if let Ok(style) = style {
+            bar.set_style(style);
+        }
+        bar
+    }
+}
+
+fn value_loss(logits: &Tensor, batch: &Batch) -> Result<Tensor, TrainError> {
+    let none = None::<&Tensor>;
+    Ok(logits.f_binary_cross_entropy_with_logits(&batch.value, none, none, Reduction::Mean)?)
+}
+
+/// On a terminal beside the bar, elsewhere as a line.
+fn show(bar: &ProgressBar, losses: String, step: usize) {
+    if bar.is_hidden() {
+        eprintln!("step {step}: {losses}");
+    } else {
+        bar.set_message(losses);
+    }
+}
+
+fn report(options: &TrainOptions, device: Device, counts: [usize; 5]) -> Report {
+    let [games, broken_games, positions, held_out, duplicates] = counts;
+    Report {
+        network: options.network.clone(),
+        sources: options.sources.iter().map(ToString::to_string).collect(),
+        games,
+        broken_games,
+        positions,
+        held_out,
+        duplicates,
+        batch: options.batch,
+        steps: 0,
+        steps_planned: options.steps,
+        rate: options.rate,
+        loss: options.loss,
+        blend: options.blend,
+        device: crate::evaluator::device_name(device),
+        seconds: 0.0,
+        marks: Vec::new(),
+        exams: Vec::new(),
+    }
+}

@@ -1,0 +1,108 @@
+//! Positions in entries of fixed length.
+
+use super::super::samples::{Corpus, Sample};
+use super::SourceError;
+use rsshogi::{
+    board::{PackedSfen, Position},
+    records::formats::hcpe::{HCPE_ENTRY_BYTES, HcpeGameResult, decode_entry},
+    types::{Color, Move},
+};
+use std::{
+    hash::{DefaultHasher, Hash, Hasher},
+    path::Path,
+};
+
+/// Position 32, score 2, move 2, ply 2, result 1, padding 1; numbers little-endian, from the mover's view.
+const PSV_ENTRY_BYTES: usize = 40;
+
+/// Where the ply does not go on, another game begins: files that were shuffled are split by position.
+pub(super) fn read_psv(path: &Path, bytes: &[u8], corpus: &mut Corpus) -> Result<(), SourceError> {
+    let (mut game, mut expected) = (0, None);
+    for (number, entry) in entries(path, bytes, PSV_ENTRY_BYTES)? {
+        let ply = u16::from_le_bytes([entry[36], entry[37]]);
+        if expected != Some(ply) {
+            game = hash(&entry[..32]);
+            corpus.games += 1;
+        }
+        expected = ply.checked_add(1);
+        let sample = psv(entry, game).map_err(|reason| content(path, number, reason))?;
+        corpus.samples.push(sample);
+    }
+    Ok(())
+}
+
+fn psv(entry: &[u8], game: u64) -> Result<Sample, String> {
+    let mut data = [0; 32];
+    data.copy_from_slice(&entry[..32]);
+    let half_points = match entry[38] as i8 {
+        result @ -1..=1 => (result + 1) as u8,
+        other => return Err(format!("result {other} is none of -1, 0, 1")),
+    };
+    let sample = Sample {
+        position: PackedSfen { data },
+        mv: Move::from_raw(u16::from_le_bytes([entry[34], entry[35]])),
+        seen: 0,
+        score: Some(i16::from_le_bytes([entry[32], entry[33]])),
+        half_points: Some(half_points),
+        game,
+    };
+    legal(sample)
+}
+
+/// The format knows no games, so it is split by position.
+pub(super) fn read_hcpe(path: &Path, bytes: &[u8], corpus: &mut Corpus) -> Result<(), SourceError> {
+    for (number, entry) in entries(path, bytes, HCPE_ENTRY_BYTES)? {
+        let sample = hcpe(entry).map_err(|reason| content(path, number, reason))?;
+        corpus.samples.push(sample);
+    }
+    Ok(())
+}
+
+fn hcpe(entry: &[u8]) -> Result<Sample, String> {
+    let decoded = decode_entry(entry).map_err(|fault| fault.to_string())?;
+    let mut position = Position::empty();
+    position.set_huffman_coded_pos(&decoded.hcp, 1).map_err(|fault| fault.to_string())?;
+    let half_points = match decoded.game_result {
+        HcpeGameResult::Draw => 1,
+        HcpeGameResult::BlackWin => 2 * u8::from(position.turn() == Color::BLACK),
+        HcpeGameResult::WhiteWin => 2 * u8::from(position.turn() == Color::WHITE),
+    };
+    let sample = Sample {
+        position: position.try_to_packed_sfen().map_err(|fault| fault.to_string())?,
+        mv: decoded.best_move16.to_move(),
+        seen: 0,
+        score: Some(decoded.eval),
+        half_points: Some(half_points),
+        game: hash(&entry[..32]),
+    };
+    legal(sample)
+}
+
+fn legal(sample: Sample) -> Result<Sample, String> {
+    let (_, legal) = sample.unpacked().ok_or("the position cannot be unpacked")?;
+    let is_legal = legal.as_slice().contains(&sample.mv);
+    is_legal.then_some(sample).ok_or_else(|| format!("move `{}` is not legal", sample.mv.to_usi()))
+}
+
+fn entries<'a>(
+    path: &Path,
+    bytes: &'a [u8],
+    length: usize,
+) -> Result<impl Iterator<Item = (usize, &'a [u8])>, SourceError> {
+    let entries = bytes.chunks_exact(length);
+    if entries.remainder().is_empty() {
+        return Ok(entries.enumerate());
+    }
+    let reason = format!("{} bytes are left over: entries have {length}", entries.remainder().len());
+    Err(content(path, bytes.len() / length, reason))
+}
+
+fn content(path: &Path, number: usize, reason: String) -> SourceError {
+    SourceError::Content { path: path.to_owned(), place: format!("entry {}", number + 1), reason }
+}
+
+fn hash(bytes: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    bytes.hash(&mut hasher);
+    hasher.finish()
+}

@@ -1,0 +1,53 @@
+//! Games in lines: plies of the random opening, how the game ended, moves from the even start, scores.
+
+use super::super::samples::{Corpus, Told};
+use super::SourceError;
+use rsshogi::{board::STARTPOS_SFEN, types::Color};
+use std::path::Path;
+
+pub(super) fn read(path: &Path, text: &str, corpus: &mut Corpus) -> Result<(), SourceError> {
+    for (number, line) in text.lines().enumerate().skip(1) {
+        let told = game(line).map_err(|reason| SourceError::Content {
+            path: path.to_owned(),
+            place: format!("line {}", number + 1),
+            reason,
+        })?;
+        corpus.add(&told);
+    }
+    Ok(())
+}
+
+fn game(line: &str) -> Result<Told, String> {
+    let fields: Vec<&str> = line.split('\t').collect();
+    let [random, ending, moves, scores] = fields[..] else {
+        return Err(format!("{} fields where four are wanted", fields.len()));
+    };
+    let random: usize = random.parse().map_err(|_| format!("`{random}` is no number of plies"))?;
+    let moves: Vec<&str> = moves.split_ascii_whitespace().collect();
+    let scores = scores.split_ascii_whitespace().map(score).collect::<Result<Vec<_>, _>>()?;
+    if scores.len() != moves.len() {
+        return Err(format!("{} moves but {} scores", moves.len(), scores.len()));
+    }
+    let winner = winner(ending, moves.len())?;
+    let played = moves.into_iter().zip(scores).enumerate();
+    let moves = played.map(|(ply, (mv, score))| (mv.to_owned(), score, ply >= random)).collect();
+    Ok(Told { start: STARTPOS_SFEN.to_owned(), moves, winner: Some(winner) })
+}
+
+fn score(text: &str) -> Result<Option<i32>, String> {
+    match text {
+        "-" => Ok(None),
+        _ => text.parse().map(Some).map_err(|_| format!("`{text}` is no score")),
+    }
+}
+
+/// The player to move after the last move is the one who resigns, is mated, or declares.
+fn winner(ending: &str, plies: usize) -> Result<Option<Color>, String> {
+    let to_move = if plies.is_multiple_of(2) { Color::BLACK } else { Color::WHITE };
+    match ending {
+        "resign" | "mate" => Ok(Some(to_move.flip())),
+        "win" | "declaration" => Ok(Some(to_move)),
+        "sennichite" | "max_moves" => Ok(None),
+        _ => Err(format!("`{ending}` is no ending")),
+    }
+}

@@ -1,0 +1,119 @@
+use super::*;
+use rsshogi::{
+    board::{Position, hirate_position},
+    records::formats::hcpe::{HcpeGameResult, HuffmanCodedPosAndEval, encode_entry},
+    types::Move,
+};
+use rusqlite::Connection;
+use std::fs;
+
+/// As much of the store's schema as is read here, with a game that counts and one that was broken off.
+const STORE: &str = "
+    CREATE TABLE games (id INTEGER PRIMARY KEY, start TEXT, opening_moves TEXT, winner TEXT, state TEXT);
+    CREATE TABLE moves (game INTEGER, ply INTEGER, move TEXT, score_cp INTEGER, mate INTEGER);
+    INSERT INTO games VALUES
+        (1, 'lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1', '7g7f', 'white', 'counted'),
+        (2, 'lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1', '', NULL, 'adjourned');
+    INSERT INTO moves VALUES (1, 3, '2g2f', NULL, -5), (1, 2, '3c3d', 42, NULL), (2, 1, '7g7f', 0, NULL);";
+
+fn written(name: &str, bytes: &[u8]) -> (tempfile::TempDir, Source) {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join(name);
+    fs::write(&path, bytes).unwrap();
+    (place, path.to_str().unwrap().parse().unwrap())
+}
+
+fn fault(name: &str, bytes: &[u8]) -> String {
+    let (_place, source) = written(name, bytes);
+    load(&[source]).unwrap_err().to_string()
+}
+
+#[test]
+fn a_store_gives_the_moves_of_engines_in_games_that_count() {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("games.db");
+    Connection::open(&path).unwrap().execute_batch(STORE).unwrap();
+    let corpus = load(&[Source::Store(path)]).unwrap();
+    let told: Vec<_> =
+        corpus.samples.iter().map(|one| (one.mv.to_usi(), one.score, one.half_points)).collect();
+    assert_eq!(told, [("3c3d".to_owned(), Some(42), Some(2)), ("2g2f".to_owned(), Some(-30_000), Some(0))]);
+}
+
+#[test]
+fn a_list_gives_what_was_played_after_the_random_plies() {
+    let text = "opening_plies\tending\tmoves\tscores\n1\tresign\t7g7f 3c3d 2g2f\t- 25 -579847\n";
+    let (_place, source) = written("games.tsv", text.as_bytes());
+    let corpus = load(&[source]).unwrap();
+    let told: Vec<_> =
+        corpus.samples.iter().map(|one| (one.mv.to_usi(), one.score, one.half_points)).collect();
+    assert_eq!(told, [("3c3d".to_owned(), Some(25), Some(0)), ("2g2f".to_owned(), Some(-30_000), Some(2))]);
+}
+
+#[test]
+fn the_teachers_games_are_all_followed() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/teacher/gpsusi_ld4.tsv");
+    if !path.exists() {
+        return eprintln!("{} is absent: not tried", path.display());
+    }
+    let corpus = load(&[Source::List(path)]).unwrap();
+    assert_eq!((corpus.games, corpus.broken), (202, 0));
+    assert!(corpus.samples.len() > 26_000, "{}", corpus.samples.len());
+}
+
+#[test]
+fn psv_entries_are_read_back() {
+    let entry = psv(&hirate_position(), "7g7f", -30, 1, 1);
+    let (_place, source) = written("some.psv", &[entry, psv(&after("7g7f"), "3c3d", 31, 2, -1)].concat());
+    let corpus = load(&[source]).unwrap();
+    let told: Vec<_> =
+        corpus.samples.iter().map(|one| (one.mv.to_usi(), one.score, one.half_points)).collect();
+    assert_eq!(told, [("7g7f".to_owned(), Some(-30), Some(2)), ("3c3d".to_owned(), Some(31), Some(0))]);
+    assert_eq!(corpus.samples[0].game, corpus.samples[1].game, "the ply goes on, so it is one game");
+}
+
+#[test]
+fn hcpe_entries_are_read_back_from_the_movers_view() {
+    let after = after("7g7f");
+    let white =
+        |result| HuffmanCodedPosAndEval::from_position(&after, 55, Move::from_usi("3c3d").unwrap(), result);
+    let bytes = [HcpeGameResult::WhiteWin, HcpeGameResult::BlackWin, HcpeGameResult::Draw]
+        .map(|result| encode_entry(&white(result)))
+        .concat();
+    let (_place, source) = written("some.hcpe", &bytes);
+    let corpus = load(&[source]).unwrap();
+    let points: Vec<_> = corpus.samples.iter().map(|one| (one.mv.to_usi(), one.half_points)).collect();
+    assert_eq!(points, [2, 0, 1].map(|half| ("3c3d".to_owned(), Some(half))));
+    assert!(corpus.samples.iter().all(|one| one.score == Some(55)));
+}
+
+#[test]
+fn what_cannot_be_read_is_named_with_its_place() {
+    assert!("games.txt".parse::<Source>().unwrap_err().to_string().contains("`games.txt`"));
+    assert!(fault("a.psv", &[0; 41]).contains("1 bytes are left over"));
+    let illegal =
+        [psv(&hirate_position(), "7g7f", 0, 1, 0), psv(&hirate_position(), "5i5a", 0, 1, 0)].concat();
+    let told = fault("b.psv", &illegal);
+    assert!(told.contains("entry 2") && told.contains("5i5a"), "{told}");
+    let told = fault("c.tsv", b"head\n0\tresign\t7g7f\t1 2\n");
+    assert!(told.contains("line 2: 1 moves but 2 scores"), "{told}");
+    let told = fault("d.db", b"no database at all, but long enough to be looked at");
+    assert!(told.contains("d.db"), "{told}");
+    let missing = load(&[Source::Psv("nowhere.psv".into())]).unwrap_err().to_string();
+    assert!(missing.contains("nowhere.psv"), "{missing}");
+}
+
+fn after(mv: &str) -> Position {
+    let mut position = hirate_position();
+    position.init_stack();
+    position.try_apply_move32(position.move32_from_usi(mv).unwrap()).unwrap();
+    position
+}
+
+fn psv(position: &Position, mv: &str, score: i16, ply: u16, result: i8) -> Vec<u8> {
+    let mut entry = position.to_packed_sfen().data.to_vec();
+    entry.extend(score.to_le_bytes());
+    entry.extend(Move::from_usi(mv).unwrap().raw().to_le_bytes());
+    entry.extend(ply.to_le_bytes());
+    entry.extend([result as u8, 0]);
+    entry
+}

@@ -1,0 +1,109 @@
+//! From games to a network that plays: the whole way, small.
+#![allow(clippy::unwrap_used)] // tests, helpers included
+
+use renmei_deep::{
+    evaluator::{DeviceChoice, Evaluator, TorchEvaluator, TorchOptions},
+    network::Description,
+    train::{Corpus, Loss, Report, Session, Source, TrainOptions, load},
+};
+use rsshogi::{board::MoveList, movegen::generate_legal_all};
+use std::{fs, path::Path};
+use tempfile::TempDir;
+use usi_shell::{Game, SplitMix64};
+
+/// Games of players that play the first legal move by label, now and then a random one, and win as Black.
+fn games(place: &Path, count: u64) -> Corpus {
+    let mut text = String::from("head\n");
+    for seed in 0..count {
+        let (mut game, mut rng) = (Game::startpos(), SplitMix64::new(seed));
+        for ply in 0..30 {
+            let mut legal = MoveList::new();
+            generate_legal_all(game.position(), &mut legal);
+            let wanders = ply < 6 || rng.next_u64().is_multiple_of(4);
+            let Some(mv) = (if wanders { rng.choose(legal.as_slice()) } else { legal.as_slice().first() })
+            else {
+                break;
+            };
+            game.play(&mv.to_usi()).unwrap();
+        }
+        let moves: Vec<String> = game.moves().iter().map(|mv| mv.to_usi()).collect();
+        let ending = if moves.len().is_multiple_of(2) { "win" } else { "resign" };
+        text += &format!("0\t{ending}\t{}\t{}\n", moves.join(" "), vec!["-"; moves.len()].join(" "));
+    }
+    let path = place.join("games.tsv");
+    fs::write(&path, text).unwrap();
+    load(&[Source::List(path)]).unwrap()
+}
+
+fn options(out: &Path, steps: usize) -> TrainOptions {
+    let network = "name = 'tiny'\nfeatures = 'joint'\nweights = 'tiny.safetensors'\n[body]\nkind = 'residual'\n\
+                   blocks = 1\nfilters = 16\n[policy]\n[value]\nfilters = 2\nhidden = 8";
+    TrainOptions {
+        network: toml::from_str::<Description>(network).unwrap(),
+        sources: vec![],
+        out: out.to_owned(),
+        batch: 64,
+        steps,
+        rate: 0.01,
+        warm_up: 5,
+        decay: 0.01,
+        blend: 1.0,
+        loss: Loss::Legal,
+        held_out: 20,
+        seed: 5,
+        device: DeviceChoice::Cpu,
+        every: 20,
+        exam: 200,
+        threads: 1,
+    }
+}
+
+fn trained(steps: usize) -> (TempDir, Report) {
+    let place = tempfile::tempdir().unwrap();
+    let corpus = games(place.path(), 60);
+    let report = Session::begin(options(place.path(), steps), corpus).unwrap().run().unwrap();
+    (place, report)
+}
+
+#[test]
+fn training_teaches_and_leaves_a_network_a_report_and_a_picture() {
+    let (place, report) = trained(80);
+    let (first, last) = (&report.exams.first().unwrap().1, &report.exams.last().unwrap().1);
+    let (before, after) = (first.policy.unwrap(), last.policy.unwrap());
+    assert!(after.top1 > before.top1 + 0.1, "{} {}", before.top1, after.top1);
+    assert!(after.loss < before.loss && after.top5 >= after.top1);
+    let (before, after) = (first.value.unwrap(), last.value.unwrap());
+    assert!(after.error < before.error, "{} {}", before.error, after.error);
+    let kept: Report =
+        serde_json::from_str(&fs::read_to_string(place.path().join("report.json")).unwrap()).unwrap();
+    assert_eq!(kept.steps, 80);
+    assert!(kept.positions > 0 && kept.held_out > 0 && kept.games == 60);
+    assert!(fs::read_to_string(place.path().join("training.svg")).unwrap().contains("</svg>"));
+    let options = TorchOptions { device: DeviceChoice::Cpu, ..TorchOptions::default() };
+    let evaluator = TorchEvaluator::open(&place.path().join("tiny.toml"), &options).unwrap();
+    let mut legal = MoveList::new();
+    let game = Game::startpos();
+    generate_legal_all(game.position(), &mut legal);
+    let question = evaluator.encoding().question(game.position(), legal.as_slice(), 0);
+    assert_eq!(evaluator.evaluate(&[question]).unwrap()[0].priors.len(), 30);
+}
+
+#[test]
+fn a_training_goes_on_where_it_was() {
+    let (place, first) = trained(20);
+    let corpus = games(place.path(), 60);
+    let second = Session::begin(options(place.path(), 45), corpus.clone()).unwrap().run().unwrap();
+    assert_eq!((first.steps, second.steps), (20, 45));
+    assert_eq!(second.marks[..first.marks.len()], first.marks[..]);
+    assert_eq!(second.exams.iter().filter(|(step, _)| *step == 0).count(), 1);
+    let other = TrainOptions { batch: 32, ..options(place.path(), 60) };
+    let told = Session::begin(other, corpus).unwrap_err().to_string();
+    assert!(told.contains("does not belong to this training"), "{told}");
+}
+
+#[test]
+fn too_few_games_are_refused() {
+    let place = tempfile::tempdir().unwrap();
+    let told = Session::begin(options(place.path(), 5), Corpus::default()).unwrap_err().to_string();
+    assert!(told.contains("too few"), "{told}");
+}
