@@ -7,7 +7,7 @@
 //! - a time: two characters, ms up to 2 s, then 10 ms, 100 ms and seconds;
 //! - a depth: one character;
 //! - the line that the engine expected: its first moves, and a blank behind them. They take most of the room, so that
-//!   pages of more than [`LINES`] games have none.
+//!   pages of more than a thousand games have none.
 //!
 //! The opening's moves have none of the last four. What no move of a game has is left out of that game.
 
