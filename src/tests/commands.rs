@@ -120,6 +120,18 @@ fn more_games_at_once_than_cores_are_refused_unless_forced() {
 }
 
 #[test]
+fn what_engines_hold_of_the_memory_is_kept() {
+    let desk = Desk::new();
+    let random = format!("cmd={}", program("renmei-random").display());
+    let engines = [&[random.as_str(), "name=a"][..], &[random.as_str(), "name=b"]];
+    desk.play(&engines, &["--games", "8", "--concurrency", "1", "--time", "10s", "--max-moves", "30"]);
+    let kept = desk.query("SELECT DISTINCT player FROM memory WHERE kib BETWEEN 500 AND 1000000 ORDER BY 1");
+    assert_eq!(kept, [["0"], ["1"]]);
+    let over = desk.query("SELECT kind FROM log ORDER BY seq DESC LIMIT 1");
+    assert_eq!(over, [["closed"]], "nothing is told after the end");
+}
+
+#[test]
 fn help_teaches_and_completions_complete() {
     let desk = Desk::new();
     let help = String::from_utf8(desk.renmei(&["match", "--help"]).stdout).unwrap();
