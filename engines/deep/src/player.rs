@@ -14,7 +14,7 @@ mod softmax;
 mod value;
 
 use crate::{
-    evaluator::{Evaluator, EvaluatorError},
+    evaluator::{Answer, Evaluator, EvaluatorError},
     search::{self, Mate, Terms},
     usi::options,
 };
@@ -95,6 +95,18 @@ impl Turn<'_> {
     fn is_hopeless(&self, value: f32) -> bool {
         value < options::permille(self.options(), "ResignValue")
     }
+}
+
+/// What the network says of the position itself, and its moves, the likeliest first.
+fn priors(evaluator: &dyn Evaluator, turn: &Turn<'_>) -> Result<(Vec<(Move, f32)>, Answer), EvaluatorError> {
+    let moves = turn.legal();
+    let seen = u8::try_from(turn.game.path().seen()).unwrap_or(u8::MAX);
+    let question = evaluator.encoding().question(turn.game.position(), &moves, seen);
+    let unknown = Answer { priors: Vec::new(), value: 0.5 };
+    let answer = evaluator.evaluate(&[question])?.pop().unwrap_or(unknown);
+    let mut ranked: Vec<(Move, f32)> = moves.into_iter().zip(answer.priors.iter().copied()).collect();
+    ranked.sort_by(|one, other| other.1.total_cmp(&one.1));
+    Ok((ranked, answer))
 }
 
 fn legal(position: &Position) -> Vec<Move> {

@@ -1,7 +1,7 @@
 //! The search: a tree of positions, grown where it promises most (PUCT), looked at by a network.
 //!
 //! Read [`Searcher::think`] first, then `session` (one search from its beginning to its end), `worker` (what its threads
-//! do), `leaf` (what the rules say of a position) and `select` (which move is tried next). `tree`, in memory from `pool`,
+//! do, with what they share in `shared`), `leaf` (what the rules say of a position) and `select` (which move is tried next). `tree`, in memory from `pool`,
 //! holds what was found; `cache` holds the network's answers; `proof` and `line` are about what is certain; `mate` looks
 //! for mates; `report` says how the search is going.
 
@@ -15,6 +15,7 @@ mod proof;
 mod report;
 mod select;
 mod session;
+mod shared;
 mod tree;
 mod worker;
 

@@ -1,6 +1,6 @@
 //! The player without a search: what the network finds likeliest.
 
-use super::{Player, Turn, choice::choose};
+use super::{Player, Turn, choice::choose, priors};
 use crate::evaluator::{Evaluator, EvaluatorError};
 use rsshogi::types::Move;
 use std::sync::Arc;
@@ -18,13 +18,7 @@ impl PolicyPlayer {
 
 impl Player for PolicyPlayer {
     fn think(&mut self, turn: &Turn<'_>, rng: &mut SplitMix64) -> Result<BestMove, EvaluatorError> {
-        let moves = turn.legal();
-        let seen = u8::try_from(turn.game.path().seen()).unwrap_or(u8::MAX);
-        let question = self.evaluator.encoding().question(turn.game.position(), &moves, seen);
-        let answers = self.evaluator.evaluate(&[question])?;
-        let Some(answer) = answers.first() else { return Ok(BestMove::Resign) };
-        let mut ranked: Vec<(Move, f32)> = moves.into_iter().zip(answer.priors.iter().copied()).collect();
-        ranked.sort_by(|one, other| other.1.total_cmp(&one.1));
+        let (ranked, answer) = priors(&*self.evaluator, turn)?;
         tell(&ranked, answer.value, 1, turn);
         if turn.is_hopeless(answer.value) {
             return Ok(BestMove::Resign);

@@ -9,12 +9,16 @@
 //! Two of its ancestor's faults are cured. A won game was not finished, because chances of 98% and 99% look alike:
 //! centipawns tell them apart, and proven results stay proven. And the table was led astray when a line came back to
 //! an earlier position: here a walk ends there, with the value that the rules give to that.
+//!
+//! And one thing is added. A network that has a policy says with each value how likely the moves are; their logarithms,
+//! times `PolicyWeight`, are added to the values in every softmax and in the choice of the move. Without that the move
+//! played is often the one that the network overrates most. With a weight of 0, or without a policy, all is as it was.
 
 mod desk;
 mod table;
 mod walker;
 
-use super::{Player, TELL, Turn, choice::choose, score};
+use super::{Player, TELL, Turn, choice::choose, priors, score};
 use crate::{
     evaluator::{Evaluator, EvaluatorError},
     usi::options,
@@ -24,7 +28,7 @@ use rsshogi::{mate::solve_mate_in_one, types::Move};
 use std::{sync::Arc, time::Duration};
 use table::{Proof, Table};
 use usi_shell::{BestMove, Info, Score, SplitMix64};
-use walker::{Opened, Walked, Walker, Ways};
+use walker::{Choice, Opened, Walked, Walker, Ways};
 
 /// How many walks may end at positions that are still being asked before the walker waits for an answer.
 const PATIENCE: usize = 8;
@@ -49,6 +53,8 @@ struct Session<'a> {
     limit: Option<u64>,
     told: Duration,
     deterministic: bool,
+    /// What the network finds likeliest: for a clock so short that no move was looked beyond.
+    fallback: Option<Move>,
 }
 
 impl SoftmaxPlayer {
@@ -68,9 +74,11 @@ impl Player for SoftmaxPlayer {
             turn.out.info(&Info { depth: Some(1), score: Some(Score::Mate(1)), ..info });
             return Ok(BestMove::play(mv));
         }
+        let (likely, answer) = priors(&*self.evaluator, turn)?;
         let options = turn.options();
         let deterministic = options.check("Deterministic");
-        let walker = Walker::new(&mut self.table, turn.game, ways(turn), self.evaluator.encoding());
+        let encoding = self.evaluator.encoding();
+        let walker = Walker::new(&mut self.table, turn.game, &answer, ways(turn), encoding);
         with_desk(&*self.evaluator, deterministic, |desk| {
             let limits = [turn.search.limits.nodes, options::limit(options, "PlayoutsLimit")];
             let mut session = Session {
@@ -82,6 +90,7 @@ impl Player for SoftmaxPlayer {
                 limit: limits.into_iter().flatten().min(),
                 told: Duration::ZERO,
                 deterministic,
+                fallback: likely.first().map(|&(mv, _)| mv),
             };
             session.run(rng)?;
             Ok(session.answer(rng))
@@ -93,6 +102,7 @@ fn ways(turn: &Turn<'_>) -> Ways {
     let options = turn.options();
     Ways {
         walk: options.spin("WalkTemperature") as f32,
+        policy: options::permille(options, "PolicyWeight"),
         backup: options.spin("BackupTemperature") as f32,
         mate: options.spin("LeafMate") > 0,
         terms: options::terms(options),
@@ -102,9 +112,8 @@ fn ways(turn: &Turn<'_>) -> Ways {
 impl Session<'_> {
     fn run(&mut self, rng: &mut SplitMix64) -> Result<(), EvaluatorError> {
         let mut blocked = 0;
-        // Without the first answers there is no move to choose.
         let mut unknown = true;
-        while unknown || self.goes_on() {
+        while self.goes_on() {
             let idle = self.deterministic || unknown || blocked >= PATIENCE;
             if self.desk.ahead() > if idle { 0 } else { self.most_ahead } {
                 // A stop is to be heard while the network is busy.
@@ -125,8 +134,10 @@ impl Session<'_> {
 
     fn goes_on(&self) -> bool {
         let search = self.turn.search;
-        let enough = self.limit.is_some_and(|limit| self.nodes >= limit)
-            || search.limits.depth.is_some_and(|depth| self.walker.deepest > depth);
+        // Without the first answers there is no move to choose.
+        let begun = self.nodes > 0;
+        let enough = begun && self.limit.is_some_and(|limit| self.nodes >= limit)
+            || search.limits.depth.is_some_and(|depth| self.walker.deepest >= depth);
         let timed = search.clock.spending().is_some();
         let settled = self.walker.proof().is_some() || self.walker.is_full();
         let forced = timed && self.turn.legal_count() == 1;
@@ -153,10 +164,9 @@ impl Session<'_> {
     }
 
     /// The moves, the best first; which is told.
-    fn report(&mut self) -> Vec<(Move, f32)> {
-        let mut moves = self.walker.moves();
-        moves.sort_by(|one, other| other.1.total_cmp(&one.1));
-        let Some(&(best, value)) = moves.first() else { return moves };
+    fn report(&mut self) -> Vec<Choice> {
+        let moves = self.walker.moves();
+        let Some(&Choice { mv: best, value, .. }) = moves.first() else { return moves };
         let line = self.walker.line(best);
         let proven = match self.walker.proof() {
             Some(Proof::Win(plies)) => Some(Score::Mate(plies as i32)),
@@ -175,12 +185,13 @@ impl Session<'_> {
 
     fn answer(mut self, rng: &mut SplitMix64) -> BestMove {
         let moves = self.report();
-        let Some(&(best, value)) = moves.first() else { return BestMove::Resign };
+        let Some(&Choice { mv: best, value, merit }) = moves.first() else {
+            return self.fallback.map_or(BestMove::Resign, BestMove::play);
+        };
         if self.turn.is_hopeless(value) {
             return BestMove::Resign;
         }
-        let odds = |&(mv, value): &(Move, f32)| (mv, value.max(1e-5) / (1.0 - value).max(1e-5));
-        let weighed: Vec<(Move, f32)> = moves.iter().map(odds).collect();
+        let weighed: Vec<(Move, f32)> = moves.iter().map(|one| (one.mv, (one.merit - merit).exp())).collect();
         let mv = choose(&weighed, self.turn.temperature(), rng).unwrap_or(best);
         let reply = self.walker.line(mv).get(1).copied();
         BestMove::Play { mv, ponder: reply.filter(|_| self.turn.options().check("USI_Ponder")) }

@@ -1,6 +1,6 @@
-//! The player that looks one move ahead: all positions after a legal move are evaluated in one batch.
+//! The player that looks one move ahead: all positions after a legal move are evaluated, a batch at a time.
 
-use super::{Player, Turn, choice::choose, draw_value, legal, policy::tell, repeated};
+use super::{Player, Turn, choice::choose, draw_value, legal, policy::tell, priors, repeated};
 use crate::{
     evaluator::{Evaluator, EvaluatorError, Question},
     search::Terms,
@@ -52,31 +52,36 @@ impl ValuePlayer {
         After::Asked(Box::new(self.evaluator.encoding().question(&position, &replies, seen)))
     }
 
-    fn values(&self, after: Vec<After>) -> Result<Vec<f32>, EvaluatorError> {
-        let mut questions = Vec::with_capacity(after.len());
-        let known: Vec<Option<f32>> = after
-            .into_iter()
-            .map(|after| match after {
-                After::Known(value) => Some(value),
-                After::Asked(question) => {
-                    questions.push(*question);
-                    None
-                }
-            })
-            .collect();
-        // The network speaks for the one to move, who is the opponent.
-        let mut asked = self.evaluator.evaluate(&questions)?.into_iter().map(|answer| 1.0 - answer.value);
-        Ok(known.into_iter().filter_map(|value| value.or_else(|| asked.next())).collect())
+    /// The values of moves that lead there, as many as there is time for: those of the first batch at least.
+    fn values(&self, after: Vec<(Move, After)>, turn: &Turn<'_>) -> Result<Vec<(Move, f32)>, EvaluatorError> {
+        let (mut known, mut asked) = (Vec::new(), Vec::new());
+        for (mv, after) in after {
+            match after {
+                After::Known(value) => known.push((mv, value)),
+                After::Asked(question) => asked.push((mv, *question)),
+            }
+        }
+        for batch in asked.chunks(self.evaluator.batch().max(1)) {
+            if !known.is_empty() && turn.search.clock.is_stopped() {
+                break;
+            }
+            let questions: Vec<Question> = batch.iter().map(|(_, question)| question.clone()).collect();
+            // The network speaks for the one to move, who is the opponent.
+            let values = self.evaluator.evaluate(&questions)?.into_iter().map(|answer| 1.0 - answer.value);
+            known.extend(batch.iter().map(|(mv, _)| *mv).zip(values));
+        }
+        Ok(known)
     }
 }
 
 impl Player for ValuePlayer {
     fn think(&mut self, turn: &Turn<'_>, rng: &mut SplitMix64) -> Result<BestMove, EvaluatorError> {
         let terms = options::terms(turn.options());
-        let (moves, mut path) = (turn.legal(), turn.game.path());
-        let after = moves.iter().map(|&mv| self.after(turn, mv, &mut path, &terms)).collect();
-        let values = self.values(after)?;
-        let mut ranked: Vec<(Move, f32)> = moves.into_iter().zip(values).collect();
+        let mut path = turn.game.path();
+        // The likeliest moves first: on a short clock it may be that not all are looked at.
+        let (likely, _) = priors(&*self.evaluator, turn)?;
+        let after = likely.into_iter().map(|(mv, _)| (mv, self.after(turn, mv, &mut path, &terms))).collect();
+        let mut ranked = self.values(after, turn)?;
         ranked.sort_by(|one, other| other.1.total_cmp(&one.1));
         let Some(&(_, best)) = ranked.first() else { return Ok(BestMove::Resign) };
         tell(&ranked, best, ranked.len() as u64, turn);

@@ -25,7 +25,7 @@ pub enum Verdict {
     /// The network is to be asked.
     Open {
         /// The legal moves. Promotions that nobody declines are not declined.
-        moves: MoveList,
+        moves: Vec<Move>,
         /// How often the position occurred before.
         seen: u8,
         /// The name of the answer.
@@ -84,10 +84,10 @@ impl Judge<'_> {
 }
 
 /// The moves that a search looks at.
-pub fn legal(position: &Position) -> MoveList {
+pub fn legal(position: &Position) -> Vec<Move> {
     let mut moves = MoveList::new();
     generate_moves::<Legal>(position, &mut moves);
-    moves
+    moves.as_slice().to_vec()
 }
 
 /// The name of a network's answer: what the network sees.

@@ -87,3 +87,68 @@ impl Seen {
         Self { key: position.key(), check: position.is_in_check() }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The first round of checks takes a pawn, so it is no cycle yet.
+    const SETUP: &str = "7g7f 8b7b 8h3c+ 5a5b 8g8f 7a8b 5i4h 7b7a 3c4c 5b5a 4c3c 5a5b ";
+    const CHECKS: &str = "3c4c 5b5a 4c3c 5a5b ";
+
+    /// What the last position means after moves of a game and moves of a search.
+    fn ended(game: &str, search: &str) -> Option<Proof> {
+        let game = Game::parse(&format!("position startpos moves {game}")).unwrap();
+        let mut line = Line::new(&game);
+        let mut position = game.position().clone();
+        for mv in search.split_whitespace() {
+            position.try_apply_move32(position.move32_from_usi(mv).unwrap()).unwrap();
+            line.push(&position);
+        }
+        let found = line.ended();
+        line.rewind();
+        assert_eq!(line.ended().is_some(), Line::new(&game).ended().is_some());
+        found
+    }
+
+    fn by_return(result: Proven) -> Option<Proof> {
+        Some(Proof { result, by_return: true })
+    }
+
+    #[test]
+    fn a_position_that_comes_back_in_the_search_is_a_draw() {
+        assert_eq!(ended("7g7f", "5a5b 5i5h 5b5a"), None);
+        assert_eq!(ended("7g7f", "5a5b 5i5h 5b5a 5h5i"), by_return(Proven::Draw));
+    }
+
+    #[test]
+    fn of_the_game_only_the_fourth_occurrence_counts() {
+        let shuffle = "5i5h 5a5b 5h5i 5b5a ";
+        assert_eq!(ended(&(shuffle.to_owned() + "5i5h 5a5b 5h5i"), "5b5a"), None);
+        let thrice = shuffle.repeat(2) + "5i5h 5a5b 5h5i";
+        assert_eq!(ended(&thrice, "5b5a"), Some(Proof::firm(Proven::Draw)));
+    }
+
+    #[test]
+    fn perpetual_check_loses_for_the_side_that_gives_it_whoever_completes_the_cycle() {
+        // Black, to move again, has given check with every move.
+        assert_eq!(ended(SETUP, CHECKS), by_return(Proven::Loss(0)));
+        let checked = SETUP.to_owned() + "3c4c";
+        assert_eq!(ended(&checked, "5b5a 4c3c 5a5b 3c4c"), by_return(Proven::Win(0)));
+        let thrice = SETUP.to_owned() + &CHECKS.repeat(2);
+        assert_eq!(ended(&thrice, "3c4c"), Some(Proof::firm(Proven::Win(0))));
+    }
+
+    #[test]
+    fn one_quiet_move_makes_it_a_draw() {
+        let after = SETUP.to_owned() + "3c4c 5b5a 4c3c 5a5b 6i6h 6a6b";
+        assert_eq!(ended(&after, "3c4c 5b5a 4c3c 5a5b 6h6i 6b6a 6i6h 6a6b"), by_return(Proven::Draw));
+    }
+
+    #[test]
+    fn earlier_occurrences_are_counted_for_the_network() {
+        let game = Game::parse("position startpos moves 5i5h 5a5b 5h5i 5b5a").unwrap();
+        assert_eq!(Line::new(&game).times_before(), 1);
+        assert_eq!(Line::new(&Game::startpos()).times_before(), 0);
+    }
+}

@@ -132,6 +132,11 @@ impl<T: Cell> Pool<T> {
         *self.supply() = Supply::WHOLE;
     }
 
+    /// Whether less than a third of what was taken from the machine is without use.
+    pub fn is_tight(&self) -> bool {
+        self.bytes_used() > self.bytes_held() / 3 * 2
+    }
+
     /// Bytes of the cells in use.
     pub fn bytes_used(&self) -> usize {
         self.supply().used * size_of::<T>()

@@ -17,8 +17,9 @@ use super::{
     mate::{Mate, Solver},
     proof::Proof,
     report::Reporter,
+    shared::{Counts, Shared},
     tree::{Edge, Tree},
-    worker::{Counts, Shared, Worker},
+    worker::Worker,
 };
 
 /// Positions that the solver looks at before the search begins: what is as short as that is played at once.

@@ -1,6 +1,9 @@
 use super::*;
-use crate::evaluator::UniformEvaluator;
-use usi_shell::Budget;
+use crate::evaluator::{Answer, Encoding, Question, UniformEvaluator};
+use std::{
+    sync::atomic::{AtomicBool, Ordering::Relaxed},
+    time::Instant,
+};
 
 fn searcher() -> Searcher {
     searcher_of(64 << 20)
@@ -31,25 +34,20 @@ fn think(searcher: &mut Searcher, game: &Game, task: &Task) -> Outcome {
     searcher.think(game, task, &mut |_| true).unwrap()
 }
 
-fn best(line: &str, task: &Task) -> RootMove {
-    think(&mut searcher(), &game(line), task).progress.moves.swap_remove(0)
+fn found(line: &str, task: &Task) -> Progress {
+    think(&mut searcher(), &game(line), task).progress
 }
 
-fn words(line: &[Move]) -> String {
-    line.iter().map(|mv| mv.to_usi()).collect::<Vec<_>>().join(" ")
+fn of<'a>(progress: &'a Progress, mv: &str) -> &'a RootMove {
+    progress.moves.iter().find(|root| root.mv.to_usi() == mv).unwrap()
 }
 
-const MATE_IN_ONE: &str = "sfen 4k4/9/4P4/9/9/9/9/9/4K4 b G 1";
-
-#[test]
-fn a_mate_in_one_is_proven_by_visits_alone() {
-    let best = best(MATE_IN_ONE, &plain(2_000));
-    assert_eq!((best.mv.to_usi().as_str(), best.proven), ("G*5b", Some(Proven::Win(1))));
-    assert_eq!(best.value, 1.0);
+fn root_of(searcher: &mut Searcher, game: &Game) -> u32 {
+    searcher.tree.root_for(game).unwrap()
 }
 
-/// Counts what does not add up below a node.
-fn inconsistencies(tree: &Tree, index: u32) -> usize {
+/// Counts what does not add up below a node. Where nodes were pruned and grew again, visits are left over.
+fn inconsistencies(tree: &Tree, index: u32, pruned: bool) -> usize {
     let mut open = vec![index];
     let mut wrong = 0;
     while let Some(index) = open.pop() {
@@ -60,25 +58,315 @@ fn inconsistencies(tree: &Tree, index: u32) -> usize {
         let ended = tree.proof(node).is_some();
         let grown = matches!(node.stage(), tree::Stage::Grown(_));
         wrong += usize::from(tally.pending != 0 || node.stage() == tree::Stage::Claimed);
-        wrong += usize::from(grown && !ended && tally.visits != below + 1);
-        wrong += usize::from(grown && ended && tally.visits < below + 1);
+        wrong += usize::from(grown && !ended && !pruned && tally.visits != below + 1);
+        wrong += usize::from(grown && (ended || pruned) && tally.visits < below + 1);
         open.extend(children);
     }
     wrong
 }
 
-fn nodes_of(searcher: &mut Searcher, game: &Game) -> u32 {
-    searcher.tree.root_for(game).unwrap()
+const MATE_IN_ONE: &str = "sfen 4k4/9/4P4/9/9/9/9/9/4K4 b G 1";
+const BARE_KINGS: &str = "sfen 4k4/9/9/9/9/9/9/9/4K4 b - 1";
+
+#[test]
+fn a_mate_in_one_is_proven_by_visits_alone() {
+    let progress = found(MATE_IN_ONE, &plain(2_000));
+    let best = &progress.moves[0];
+    assert_eq!((best.mv.to_usi().as_str(), best.proven), ("G*5b", Some(Proven::Win(1))));
+    assert_eq!(best.value, 1.0);
+    assert!(progress.playouts < 2_000);
+}
+
+#[test]
+fn mates_at_leaves_prove_longer_mates_at_the_root() {
+    for line in include_str!("../../../../kifu/tactics.sfen").lines() {
+        let fields: Vec<&str> = line.split('\t').collect();
+        let [sfen, "mate 3", solutions] = fields[..] else { continue };
+        let task = Task { leaf_mate: 1, ..plain(100_000) };
+        let progress = found(&format!("sfen {sfen}"), &task);
+        let best = &progress.moves[0];
+        assert!(matches!(best.proven, Some(Proven::Win(3..))), "{sfen} {best:?}");
+        let shortest = best.proven == Some(Proven::Win(3));
+        assert!(!shortest || solutions.split(' ').any(|mv| mv == best.mv.to_usi()), "{sfen}");
+    }
+}
+
+#[test]
+fn the_solver_finds_the_mate_before_the_search_does_and_tells_its_line() {
+    for line in include_str!("../../../../kifu/tactics.sfen").lines() {
+        let fields: Vec<&str> = line.split('\t').collect();
+        let [sfen, "mate 5", _] = fields[..] else { continue };
+        let progress = found(&format!("sfen {sfen}"), &Task { root_mate: true, ..plain(100_000) });
+        let best = &progress.moves[0];
+        assert_eq!(best.proven, Some(Proven::Win(best.line.len() as u32)), "{sfen}");
+        assert!(best.line.len() >= 5 && progress.playouts < 10);
+    }
+}
+
+#[test]
+fn with_more_lines_wanted_a_mate_does_not_end_the_search() {
+    let task = Task { root_mate: true, lines: 3, ..plain(500) };
+    let progress = found(MATE_IN_ONE, &task);
+    assert_eq!(progress.playouts, 500);
+    assert_eq!(progress.moves[0].proven, Some(Proven::Win(1)));
+    assert!(progress.moves[1].line.len() > 1 && progress.moves[2].line.len() > 1);
+    assert_eq!(progress.moves[3].line.len(), 1);
+    assert!(progress.moves[1].visits >= progress.moves[2].visits);
+}
+
+#[test]
+fn the_player_who_is_mated_has_no_moves() {
+    let outcome = think(&mut searcher(), &game("sfen 4k4/4G4/4P4/9/9/9/9/9/4K4 w - 1"), &plain(100));
+    assert_eq!((outcome.progress.moves.len(), outcome.reply), (0, None));
+}
+
+/// What Nene-shogi's first version lost a game by.
+#[test]
+fn a_reading_full_of_returns_of_positions_is_worth_a_draw() {
+    for (threads, deterministic) in [(1, true), (4, false)] {
+        let mut searcher = searcher();
+        let task = Task { threads, deterministic, leaf_mate: 3, ..plain(20_000) };
+        let outcome = think(&mut searcher, &game(BARE_KINGS), &task);
+        let best = &outcome.progress.moves[0];
+        assert!((best.value - 0.5).abs() < 0.01 && best.draw > 0.01, "{best:?}");
+        let root = root_of(&mut searcher, &game(BARE_KINGS));
+        assert_eq!(inconsistencies(&searcher.tree, root, false), 0);
+    }
+}
+
+#[test]
+fn a_draw_is_worth_to_each_player_what_the_terms_say() {
+    let terms = Terms { draw_black: 0.9, draw_white: 0.2, ..Terms::default() };
+    let task = Task { terms, ..plain(20_000) };
+    assert!(found(BARE_KINGS, &task).moves[0].value > 0.51);
+    let white = found(&BARE_KINGS.replace(" b ", " w "), &task);
+    assert!(white.moves[0].value < 0.495, "{:?}", white.moves[0]);
+}
+
+#[test]
+fn the_fourth_occurrence_is_sought_or_shunned_by_the_value_of_a_draw() {
+    let shuffle = "startpos moves ".to_owned() + &"5i5h 5a5b 5h5i 5b5a ".repeat(2) + "5i5h 5a5b 5h5i";
+    let with = |draw_white| {
+        let terms = Terms { draw_white, ..Terms::default() };
+        let progress = found(&shuffle, &Task { terms, ..plain(2_000) });
+        assert_eq!(of(&progress, "5b5a").proven, Some(Proven::Draw));
+        progress.moves[0].mv.to_usi() == "5b5a"
+    };
+    assert!(with(1.0));
+    assert!(!with(0.0));
+}
+
+const SETUP: &str = "startpos moves 7g7f 8b7b 8h3c+ 5a5b 8g8f 7a8b 5i4h 7b7a ";
+
+#[test]
+fn perpetual_check_is_a_loss_for_the_checker() {
+    let thrice = SETUP.to_owned() + &"3c4c 5b5a 4c3c 5a5b ".repeat(3);
+    let progress = found(&thrice, &plain(2_000));
+    assert_eq!(of(&progress, "3c4c").proven, Some(Proven::Loss(1)));
+    assert_eq!(of(&progress, "3c4c").value, 0.0);
+    assert_ne!(progress.moves[0].mv.to_usi(), "3c4c");
+}
+
+#[test]
+fn the_checker_does_not_win_by_checking_for_ever() {
+    // The cycle is walked by hand: no search with so little knowledge would.
+    let mut now = SETUP.to_owned();
+    for mv in "3c4c 5b5a 4c3c 5a5b 3c4c 5b5a 4c3c".split(' ') {
+        let progress = found(&now, &plain(3_000));
+        let walked = of(&progress, mv);
+        assert!(!matches!(walked.proven, Some(Proven::Win(_))), "{walked:?}");
+        now = now + " " + mv;
+    }
+}
+
+#[test]
+fn a_win_may_be_declared_in_the_tree() {
+    // 28 points and 10 pieces beyond the line: White can only step about.
+    let line = "sfen +P+P+P+PK+P+P+P+P/1+R5+R1/9/9/9/9/9/9/4k4 w 2B 1";
+    let progress = found(line, &plain(3_000));
+    assert!(progress.moves.iter().all(|mv| mv.proven == Some(Proven::Loss(2))), "{:?}", progress.moves);
+    let terms = Terms { declaration: EnteringKingRule::None, ..Terms::default() };
+    let progress = found(line, &Task { terms, ..plain(100) });
+    assert!(progress.moves.iter().any(|mv| mv.proven.is_none()));
+}
+
+#[test]
+fn the_last_ply_draws_unless_it_mates() {
+    let terms = |max_moves| Terms { max_moves, ..Terms::default() };
+    let progress = found("startpos", &Task { terms: terms(1), ..plain(1_000) });
+    assert!(progress.moves.iter().all(|mv| mv.proven == Some(Proven::Draw) && mv.value == 0.5));
+    let progress = found(MATE_IN_ONE, &Task { terms: terms(1), ..plain(1_000) });
+    assert_eq!(progress.moves[0].proven, Some(Proven::Win(1)));
+    // A mate in three comes too late for a game of two plies more.
+    let sfen = include_str!("../../../../kifu/tactics.sfen").lines().find(|line| line.contains("mate 3"));
+    let sfen = sfen.unwrap().split('\t').next().unwrap();
+    let ply: u32 = sfen.rsplit(' ').next().unwrap().parse().unwrap();
+    let task = Task { terms: terms(ply + 1), root_mate: true, leaf_mate: 3, ..plain(3_000) };
+    let progress = found(&format!("sfen {sfen}"), &task);
+    assert!(!matches!(progress.moves[0].proven, Some(Proven::Win(_))), "{:?}", progress.moves[0]);
 }
 
 #[test]
 fn visits_add_up_and_no_playout_is_left_over_after_many_threads() {
     let mut searcher = searcher_of(256 << 20);
-    let game = game("startpos");
     let task = Task { threads: 4, batch: 8, deterministic: false, ..plain(100_000) };
+    let outcome = think(&mut searcher, &Game::startpos(), &task);
+    assert_eq!((outcome.progress.playouts, outcome.progress.visits), (100_000, 100_000));
+    let root = root_of(&mut searcher, &Game::startpos());
+    assert_eq!(inconsistencies(&searcher.tree, root, false), 0);
+}
+
+#[test]
+#[ignore = "takes a minute"]
+fn a_million_playouts_of_many_threads_add_up() {
+    let mut searcher = searcher_of(900 << 20);
+    let task = Task { threads: 6, batch: 8, leaf_mate: 1, deterministic: false, ..plain(1_000_000) };
+    let game = game(SETUP);
     let outcome = think(&mut searcher, &game, &task);
-    assert_eq!(outcome.progress.playouts, 100_000);
-    assert_eq!(outcome.progress.visits, 100_000);
-    let root = nodes_of(&mut searcher, &game);
-    assert_eq!(inconsistencies(&searcher.tree, root), 0);
+    assert_eq!(outcome.progress.playouts, 1_000_000);
+    let root = root_of(&mut searcher, &game);
+    assert_eq!(inconsistencies(&searcher.tree, root, false), 0);
+    assert!(searcher.bytes().0 <= searcher.bytes().1);
+}
+
+#[test]
+fn memory_stays_within_its_bounds_and_the_search_goes_on() {
+    let mut searcher = searcher_of(8 << 20);
+    let task = Task { threads: 2, deterministic: false, ..plain(60_000) };
+    let mut most = 0;
+    let outcome = searcher
+        .think(&Game::startpos(), &task, &mut |progress| {
+            most = most.max(progress.fullness);
+            true
+        })
+        .unwrap();
+    assert_eq!(outcome.progress.playouts, 60_000);
+    let (taken, allowed) = searcher.bytes();
+    assert!(taken <= allowed && taken > allowed / 2, "{taken} of {allowed}");
+    let root = root_of(&mut searcher, &Game::startpos());
+    assert_eq!(inconsistencies(&searcher.tree, root, true), 0);
+    assert!(most > 500 && most <= 1_000, "{most}");
+}
+
+#[test]
+fn what_was_searched_is_used_when_the_game_goes_on() {
+    let mut searcher = searcher();
+    let outcome = think(&mut searcher, &Game::startpos(), &plain(20_000));
+    let best = outcome.progress.moves[0].mv;
+    let (one, other) = (outcome.reply.unwrap().to_usi(), "9a9b");
+    let next = |reply: &str| game(&format!("startpos moves {} {reply}", best.to_usi()));
+    // The reply expected, then pondered on in vain: what is known of the others is still there.
+    let pondered = think(&mut searcher, &next(&one), &plain(100)).progress;
+    assert!(pondered.visits > 110, "{}", pondered.visits);
+    let missed = think(&mut searcher, &next(other), &plain(1)).progress;
+    assert!(missed.visits > 5, "{}", missed.visits);
+    let root = root_of(&mut searcher, &next(other));
+    assert_eq!(inconsistencies(&searcher.tree, root, false), 0);
+}
+
+#[test]
+fn another_game_begins_a_new_tree() {
+    let mut searcher = searcher();
+    think(&mut searcher, &Game::startpos(), &plain(1_000));
+    assert_eq!(think(&mut searcher, &game(BARE_KINGS), &plain(10)).progress.visits, 10);
+    assert_eq!(think(&mut searcher, &Game::startpos(), &plain(10)).progress.visits, 10);
+    think(&mut searcher, &Game::startpos(), &plain(1_000));
+    searcher.new_game();
+    let again = think(&mut searcher, &Game::startpos(), &plain(10)).progress;
+    assert_eq!((again.visits, again.evaluations > 0), (10, true));
+}
+
+#[test]
+fn a_position_reached_twice_is_asked_about_once() {
+    let mut searcher = searcher();
+    let first = think(&mut searcher, &game(BARE_KINGS), &plain(5_000)).progress;
+    assert!(first.evaluations < first.playouts / 2, "{} {}", first.evaluations, first.playouts);
+}
+
+#[test]
+fn the_same_search_gives_the_same_result() {
+    let noise = Some(Noise { seed: 7, share: 0.25, alpha: 0.15 });
+    let task = Task { noise, root_mate: true, leaf_mate: 1, lines: 5, ..plain(3_000) };
+    let one = found(SETUP, &task);
+    let two = found(SETUP, &task);
+    assert_eq!(Progress { elapsed: Duration::ZERO, ..one }, Progress { elapsed: Duration::ZERO, ..two });
+}
+
+#[test]
+fn noise_changes_what_is_tried_but_not_the_priors_told() {
+    let with = |noise| {
+        let progress = found("startpos", &Task { noise, ..plain(300) });
+        assert!(progress.moves.iter().all(|mv| (mv.prior - 1.0 / 30.0).abs() < 1e-3));
+        progress.moves.iter().map(|mv| (mv.mv, mv.visits)).collect::<Vec<_>>()
+    };
+    let noise = |seed| Some(Noise { seed, share: 0.25, alpha: 0.15 });
+    assert_eq!(with(noise(1)), with(noise(1)));
+    assert_ne!(with(noise(1)), with(noise(2)));
+    assert_ne!(with(noise(1)), with(None));
+}
+
+#[test]
+fn noise_leaves_a_distribution() {
+    let mixed = Noise { seed: 3, share: 0.25, alpha: 0.15 }.mixed(&[0.7, 0.2, 0.1]);
+    assert!((mixed.iter().sum::<f32>() - 1.0).abs() < 1e-5 && mixed.iter().all(|&prior| prior > 0.0));
+    assert!(mixed[0] > 0.5 && mixed != [0.7, 0.2, 0.1]);
+}
+
+#[test]
+fn a_stopped_clock_or_the_caller_ends_the_search() {
+    let clock = Clock::start(Instant::now(), None);
+    clock.stop();
+    for deterministic in [true, false] {
+        let task = Task { clock: Some(clock.clone()), playouts: None, deterministic, ..plain(0) };
+        let progress = found("startpos", &task);
+        assert_eq!((progress.moves.len(), progress.visits), (30, 1));
+        let task = Task { tell: Duration::ZERO, playouts: None, deterministic, ..plain(0) };
+        let outcome = searcher().think(&Game::startpos(), &task, &mut |_| false).unwrap();
+        assert_eq!(outcome.progress.moves.len(), 30);
+    }
+}
+
+#[test]
+fn the_search_ends_at_its_depth() {
+    let progress = found("startpos", &Task { depth: Some(2), ..plain(100_000) });
+    assert!(progress.playouts < 100_000);
+}
+
+/// Fails when it is told to.
+struct Fragile(AtomicBool);
+
+impl Evaluator for Fragile {
+    fn evaluate(&self, questions: &[Question]) -> Result<Vec<Answer>, EvaluatorError> {
+        if self.0.load(Relaxed) {
+            return Err(EvaluatorError::NoDevice("cuda:0".to_owned()));
+        }
+        UniformEvaluator::new(1).evaluate(questions)
+    }
+
+    fn batch(&self) -> usize {
+        1
+    }
+
+    fn encoding(&self) -> Encoding {
+        UniformEvaluator::new(1).encoding()
+    }
+
+    fn kind(&self) -> &str {
+        "fragile"
+    }
+}
+
+#[test]
+fn a_failing_network_is_an_error_and_the_tree_stays_whole() {
+    let evaluator = Arc::new(Fragile(AtomicBool::new(true)));
+    let mut searcher = Searcher::new(evaluator.clone(), 64 << 20);
+    let task = Task { threads: 3, deterministic: false, ..plain(10_000) };
+    let fails = |searcher: &mut Searcher| searcher.think(&Game::startpos(), &task, &mut |_| true).is_err();
+    assert!(fails(&mut searcher));
+    evaluator.0.store(false, Relaxed);
+    assert!(!fails(&mut searcher));
+    evaluator.0.store(true, Relaxed);
+    assert!(fails(&mut searcher));
+    let root = root_of(&mut searcher, &Game::startpos());
+    assert_eq!(inconsistencies(&searcher.tree, root, false), 0);
 }

@@ -449,13 +449,14 @@ impl Tree {
     /// Makes room: nodes of few visits lose what comes after them, of as few as it takes to empty a third of the
     /// memory. They can grow again. Whether there is room now.
     pub fn prune(&mut self, root: u32) -> bool {
+        let tight = |tree: &Self| tree.nodes.is_tight() || tree.blocks.is_tight();
         let mut fewest = 8;
-        while self.bytes_used() > self.most / 3 * 2 && fewest < 1 << 20 {
+        while tight(self) && fewest < 1 << 24 {
             self.cut_below(root, fewest);
             while self.sweep(usize::MAX) {}
             fewest *= 4;
         }
-        self.bytes_used() < self.most / 10 * 9
+        !tight(self)
     }
 
     fn cut_below(&self, root: u32, fewest: u32) {

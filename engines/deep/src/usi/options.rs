@@ -34,7 +34,7 @@ pub(super) fn declare() -> Vec<OptionSpec> {
     options
 }
 
-fn search() -> [OptionSpec; 17] {
+fn search() -> [OptionSpec; 18] {
     let constants = Constants::default();
     let thousandths = |value: f32| (value * 1000.0).round() as i64;
     [
@@ -53,8 +53,9 @@ fn search() -> [OptionSpec; 17] {
         OptionSpec::spin("NoiseSeed", 1, 0..=i64::MAX),
         OptionSpec::spin("MoveTemperature", 0, 0..=100_000),
         OptionSpec::spin("MovesWithTemperature", 1000, 0..=100_000),
-        OptionSpec::spin("WalkTemperature", 150, 1..=100_000),
-        OptionSpec::spin("BackupTemperature", 50, 1..=100_000),
+        OptionSpec::spin("WalkTemperature", 300, 1..=100_000),
+        OptionSpec::spin("BackupTemperature", 200, 1..=100_000),
+        OptionSpec::spin("PolicyWeight", 1000, 0..=100_000),
     ]
 }
 

@@ -1,6 +1,6 @@
 //! Where the walker hands in its questions: the network answers them on a thread of its own, many at a time.
 
-use crate::evaluator::{Evaluator, EvaluatorError, Question};
+use crate::evaluator::{Answer, Evaluator, EvaluatorError, Question};
 use std::{
     sync::{
         atomic::{AtomicBool, Ordering},
@@ -19,7 +19,7 @@ struct Sheet<T> {
 /// The walker's side.
 pub(super) struct Desk<T> {
     sheets: Sender<Sheet<T>>,
-    answers: Receiver<Result<(T, Vec<f32>), EvaluatorError>>,
+    answers: Receiver<Result<(T, Vec<Answer>), EvaluatorError>>,
     /// Questions under way.
     ahead: usize,
 }
@@ -37,9 +37,9 @@ impl<T> Desk<T> {
         self.ahead
     }
 
-    /// The answers to an earlier sheet: the chance to win of each position's player to move. `None` when none come
+    /// The answers to an earlier sheet: in the order of the questions. `None` when none come
     /// within `patience`, or nothing is under way.
-    pub(super) fn answers(&mut self, patience: Duration) -> Result<Option<(T, Vec<f32>)>, EvaluatorError> {
+    pub(super) fn answers(&mut self, patience: Duration) -> Result<Option<(T, Vec<Answer>)>, EvaluatorError> {
         let patience = if self.ahead > 0 { patience } else { Duration::ZERO };
         let got = self.answers.recv_timeout(patience).ok();
         let got = got.transpose()?;
@@ -76,7 +76,7 @@ fn work<T>(
     evaluator: &dyn Evaluator,
     most: usize,
     inbox: &Receiver<Sheet<T>>,
-    outbox: &Sender<Result<(T, Vec<f32>), EvaluatorError>>,
+    outbox: &Sender<Result<(T, Vec<Answer>), EvaluatorError>>,
     closed: &AtomicBool,
 ) {
     while let Ok(first) = inbox.recv() {
@@ -94,7 +94,7 @@ fn work<T>(
                 return;
             }
             match evaluator.evaluate(batch) {
-                Ok(answers) => values.extend(answers.iter().map(|answer| answer.value)),
+                Ok(answers) => values.extend(answers),
                 Err(fault) => {
                     let _ = outbox.send(Err(fault));
                     return;

@@ -1,8 +1,16 @@
 //! What is known of positions, by position: lines that meet share it. What depends on how a position came about, as
 //! repetition does, is never kept here.
 
+use crate::evaluator::Answer;
 use rsshogi::{board::Position, types::Move32};
 use std::collections::{HashMap, hash_map::Entry};
+
+impl Edge {
+    /// `prior`: its likelihood as a node keeps it.
+    pub(super) fn new(mv: Move32, prior: u16, key: Key) -> Self {
+        Self { mv, lean: ((f32::from(prior) + 0.5) / 65536.0).ln(), key }
+    }
+}
 
 /// A position.
 pub(super) type Key = (u64, u64);
@@ -21,6 +29,8 @@ pub(super) enum Proof {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Edge {
     pub(super) mv: Move32,
+    /// The logarithm of its likelihood by the network's policy.
+    pub(super) lean: f32,
     pub(super) key: Key,
 }
 
@@ -30,6 +40,8 @@ pub(super) struct Node {
     /// The chance to win of the player to move; `None` while the network is being asked.
     pub(super) value: Option<f32>,
     pub(super) proof: Option<Proof>,
+    /// The likelihoods of its legal moves, until they are edges.
+    pub(super) priors: Box<[u16]>,
     /// All legal moves, once somebody looked beyond.
     pub(super) edges: Option<Box<[Edge]>>,
 }
@@ -38,6 +50,7 @@ pub(super) struct Node {
 pub(super) struct Table {
     nodes: HashMap<Key, Node>,
     edges: usize,
+    priors: usize,
     memory: usize,
 }
 
@@ -49,19 +62,19 @@ pub(super) fn key(position: &Position) -> Key {
 impl Node {
     pub(super) fn proven(proof: Proof) -> Self {
         let value = if matches!(proof, Proof::Win(_)) { 1.0 } else { 0.0 };
-        Self { value: Some(value), proof: Some(proof), edges: None }
+        Self { value: Some(value), proof: Some(proof), ..Self::default() }
     }
 }
 
 impl Table {
     /// A table that takes so many bytes.
     pub(super) fn new(memory: usize) -> Self {
-        Self { nodes: HashMap::new(), edges: 0, memory }
+        Self { nodes: HashMap::new(), edges: 0, priors: 0, memory }
     }
 
     pub(super) fn clear(&mut self) {
         self.nodes = HashMap::new();
-        self.edges = 0;
+        (self.edges, self.priors) = (0, 0);
     }
 
     pub(super) fn get(&self, key: Key) -> Option<&Node> {
@@ -83,20 +96,32 @@ impl Table {
     pub(super) fn open(&mut self, key: Key, edges: Vec<Edge>) {
         if let Some(node) = self.nodes.get_mut(&key) {
             self.edges += edges.len();
+            self.priors -= std::mem::take(&mut node.priors).len();
             node.edges = Some(edges.into_boxed_slice());
+        }
+    }
+
+    /// Takes what the network says of a position.
+    pub(super) fn learn(&mut self, key: Key, answer: &Answer) {
+        if let Some(node) = self.nodes.get_mut(&key) {
+            node.value = Some(answer.value);
+            if node.edges.is_none() {
+                self.priors = self.priors + answer.priors.len() - node.priors.len();
+                node.priors = answer.priors.iter().map(|prior| (prior * 65535.0) as u16).collect();
+            }
         }
     }
 
     /// How full it is, in permille.
     pub(super) fn fullness(&self) -> u32 {
-        let bytes = self.nodes.len() * NODE_BYTES + self.edges * size_of::<Edge>();
+        let bytes = self.nodes.len() * NODE_BYTES + self.edges * size_of::<Edge>() + self.priors * 2;
         u32::try_from(bytes.saturating_mul(1000) / self.memory.max(1)).unwrap_or(u32::MAX)
     }
 
     /// Forgets what cannot be reached from `root` any more, and what was being asked when a search ended.
     pub(super) fn keep_from(&mut self, root: Key) {
         let mut all = std::mem::take(&mut self.nodes);
-        self.edges = 0;
+        (self.edges, self.priors) = (0, 0);
         all.retain(|_, node| node.value.is_some());
         let mut ahead = vec![root];
         while let Some(key) = ahead.pop() {
@@ -113,6 +138,7 @@ impl Table {
                 }
                 None => node.edges = None,
             }
+            self.priors += node.priors.len();
             self.nodes.insert(key, node);
         }
     }
@@ -123,9 +149,9 @@ mod tests {
     use super::*;
 
     fn node(edges: &[u64]) -> Node {
-        let edge = |&to: &u64| Edge { mv: Move32::MOVE_NONE, key: (to, 0) };
+        let edge = |&to: &u64| Edge::new(Move32::MOVE_NONE, 0, (to, 0));
         let edges = (!edges.is_empty()).then(|| edges.iter().map(edge).collect());
-        Node { value: Some(0.5), proof: None, edges }
+        Node { value: Some(0.5), edges, ..Node::default() }
     }
 
     fn table(nodes: &[(u64, &[u64])]) -> Table {
@@ -161,7 +187,7 @@ mod tests {
         let mut table = Table::new(100_000);
         assert!((0..500).all(|key| table.vacant((key, 0)).is_some()));
         let before = table.fullness();
-        table.open((1, 0), vec![Edge { mv: Move32::MOVE_NONE, key: (2, 0) }; 100]);
+        table.open((1, 0), vec![Edge::new(Move32::MOVE_NONE, 0, (2, 0)); 100]);
         assert!(before > 200 && table.fullness() > before + 20, "{before} {}", table.fullness());
     }
 }

@@ -1,29 +1,31 @@
 //! Walks with an evaluator that knows nothing, where the rules alone say what is right.
 
 use super::*;
-use crate::{evaluator::UniformEvaluator, search::Terms};
+use crate::{
+    evaluator::{Answer, UniformEvaluator},
+    search::Terms,
+};
 use rsshogi::types::EnteringKingRule;
 use usi_shell::Game;
 
 fn ways() -> Ways {
-    Ways { walk: 150.0, backup: 50.0, mate: true, terms: Terms::default() }
+    Ways { walk: 150.0, backup: 50.0, policy: 0.0, mate: true, terms: Terms::default() }
 }
 
 /// Walks so often, each answered at once.
 fn walked(position: &str, ways: Ways, walks: usize, table: &mut Table) -> (Vec<(Move, f32)>, Option<Proof>) {
     let game = Game::parse(&format!("position {position}")).unwrap();
     let evaluator = UniformEvaluator::new(8);
-    let mut walker = Walker::new(table, &game, ways, evaluator.encoding());
+    let unknown = Answer { priors: vec![], value: 0.5 };
+    let mut walker = Walker::new(table, &game, &unknown, ways, evaluator.encoding());
     let mut rng = SplitMix64::new(3);
     for _ in 0..walks {
         if let Walked::Opened(opened, questions) = walker.walk(&mut rng) {
             let answers = evaluator.evaluate(&questions).unwrap();
-            let values: Vec<f32> = answers.iter().map(|answer| answer.value).collect();
-            walker.settle(&opened, &values);
+            walker.settle(&opened, &answers);
         }
     }
-    let mut moves = walker.moves();
-    moves.sort_by(|one, other| other.1.total_cmp(&one.1));
+    let moves = walker.moves().into_iter().map(|choice| (choice.mv, choice.value)).collect();
     (moves, walker.proof())
 }
 
@@ -95,4 +97,23 @@ fn the_desk_gives_every_sheet_its_own_answers() {
     });
     got.retain(|(nth, _)| *nth > 0);
     assert_eq!(got, (1..20).map(|nth| (nth, nth)).collect::<Vec<_>>());
+}
+
+#[test]
+fn of_moves_with_equal_values_the_one_that_the_policy_likes_is_best() {
+    let game = Game::startpos();
+    let evaluator = UniformEvaluator::new(8);
+    let mut priors = vec![0.1 / 29.0; 30];
+    priors[7] = 0.9;
+    let likes = Answer { priors, value: 0.5 };
+    let best = |policy: f32| {
+        let mut table = table();
+        let ways = Ways { policy, ..ways() };
+        let mut walker = Walker::new(&mut table, &game, &likes, ways, evaluator.encoding());
+        let Walked::Opened(opened, questions) = walker.walk(&mut SplitMix64::new(1)) else { panic!() };
+        walker.settle(&opened, &evaluator.evaluate(&questions).unwrap());
+        walker.moves()[0].mv
+    };
+    assert_eq!(best(1.0), crate::player::legal(game.position())[7]);
+    assert_ne!(best(0.0), best(1.0));
 }

@@ -5,7 +5,7 @@ use super::{
     table::{Edge, Key, Node, Proof, Table, key},
 };
 use crate::{
-    evaluator::{Encoding, Question},
+    evaluator::{Answer, Encoding, Question},
     search::Terms,
 };
 use rsshogi::{
@@ -22,6 +22,8 @@ pub(super) struct Ways {
     pub(super) walk: f32,
     /// The same of the mean: how little a worse move counts.
     pub(super) backup: f32,
+    /// How much the network's policy has to say in both, and in the choice of the move played; 0: nothing.
+    pub(super) policy: f32,
     /// Whether positions are tried for a mate before the network is asked.
     pub(super) mate: bool,
     pub(super) terms: Terms,
@@ -38,8 +40,18 @@ pub(super) struct Walker<'a> {
     ply: u32,
     /// The moves from the root to where the walk stands.
     line: Vec<Move32>,
-    /// The longest line so far.
+    /// Plies of the longest line looked at.
     pub(super) deepest: u32,
+}
+
+/// A move of a position that is known.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Choice {
+    pub(super) mv: Move,
+    /// Its chance to win.
+    pub(super) value: f32,
+    /// What speaks for it, policy included.
+    pub(super) merit: f32,
 }
 
 /// What a walk came to.
@@ -60,14 +72,19 @@ pub(super) struct Opened {
 }
 
 impl<'a> Walker<'a> {
-    pub(super) fn new(table: &'a mut Table, game: &Game, ways: Ways, encoding: Encoding) -> Self {
+    pub(super) fn new(
+        table: &'a mut Table,
+        game: &Game,
+        answer: &Answer,
+        ways: Ways,
+        encoding: Encoding,
+    ) -> Self {
         let mut position = game.position().clone();
         position.set_entering_king_rule(ways.terms.declaration);
         let root = key(&position);
         table.keep_from(root);
-        if let Some(node) = table.vacant(root) {
-            node.value = Some(0.5);
-        }
+        table.vacant(root);
+        table.learn(root, answer);
         let (path, ply) = (game.path(), game.ply());
         Self { table, ways, encoding, position, path, root, ply, line: Vec::new(), deepest: 0 }
     }
@@ -90,13 +107,15 @@ impl<'a> Walker<'a> {
         loop {
             let Some(edges) = self.edges(at) else { return self.open(at) };
             let values: Vec<Option<f32>> = edges.iter().map(|edge| self.value_of(*edge)).collect();
-            let logits: Vec<f32> =
-                values.iter().map(|value| value.map_or(f32::NEG_INFINITY, logit)).collect();
+            let merit = |(edge, value): (&Edge, &Option<f32>)| {
+                value.map_or(f32::NEG_INFINITY, |value| self.merit(edge, value, self.ways.walk))
+            };
+            let merits: Vec<f32> = edges.iter().zip(&values).map(merit).collect();
             if values.iter().all(Option::is_none) {
                 self.back(false);
                 return Walked::Blocked;
             }
-            let chosen = choice::draw(&logits, self.ways.walk / 600.0, rng).unwrap_or(0);
+            let chosen = choice::draw(&merits, 1.0, rng).unwrap_or(0);
             let edge = edges[chosen];
             let ends = self.is_over(edge) || self.table.get(edge.key).is_none_or(|node| node.proof.is_some());
             if ends || values[chosen].is_none() {
@@ -109,20 +128,36 @@ impl<'a> Walker<'a> {
     }
 
     /// Takes what the network says of the replies to an opened position, and carries it to the root.
-    pub(super) fn settle(&mut self, opened: &Opened, values: &[f32]) {
-        for (&key, &value) in opened.asked.iter().zip(values) {
-            if let Some(node) = self.table.get_mut(key) {
-                node.value = Some(value);
-            }
+    pub(super) fn settle(&mut self, opened: &Opened, answers: &[Answer]) {
+        for (&key, answer) in opened.asked.iter().zip(answers) {
+            self.table.learn(key, answer);
         }
         opened.line.iter().for_each(|&mv| self.step(mv));
         self.back(true);
     }
 
-    /// The root's moves with their values for the player to move, those that are known.
-    pub(super) fn moves(&mut self) -> Vec<(Move, f32)> {
-        let edges = self.edges(self.root).unwrap_or_default();
-        edges.iter().filter_map(|&edge| Some((edge.mv.to_move(), self.value_of(edge)?))).collect()
+    /// The root's moves that are known, the best first.
+    pub(super) fn moves(&mut self) -> Vec<Choice> {
+        self.choices(self.root).into_iter().map(|(choice, _)| choice).collect()
+    }
+
+    fn choices(&mut self, at: Key) -> Vec<(Choice, Edge)> {
+        let edges = self.edges(at).unwrap_or_default();
+        let choice = |edge: Edge| {
+            let value = self.value_of(edge)?;
+            let merit = self.merit(&edge, value, self.ways.backup);
+            Some((Choice { mv: edge.mv.to_move(), value, merit }, edge))
+        };
+        let mut choices: Vec<(Choice, Edge)> = edges.into_iter().filter_map(choice).collect();
+        choices.sort_by(|one, other| other.0.merit.total_cmp(&one.0.merit));
+        choices
+    }
+
+    /// What speaks for a move, in units of a softmax. Certainty speaks louder than any policy.
+    fn merit(&self, edge: &Edge, value: f32, temperature: f32) -> f32 {
+        let proven = self.table.get(edge.key).is_some_and(|node| node.proof.is_some());
+        let lean = if proven { 0.0 } else { self.ways.policy * edge.lean };
+        logit(value) * 600.0 / temperature + lean
     }
 
     /// What is expected after a first move, as far as it is known.
@@ -134,13 +169,7 @@ impl<'a> Walker<'a> {
             line.push(edge.mv.to_move());
             let over = self.is_over(edge);
             self.step(edge.mv);
-            let edges = if over { Vec::new() } else { self.edges(edge.key).unwrap_or_default() };
-            let valued = edges.into_iter().filter_map(|edge| Some((self.value_of(edge)?, edge)));
-            next = valued
-                .collect::<Vec<_>>()
-                .into_iter()
-                .max_by(|one, other| one.0.total_cmp(&other.0))
-                .map(|(_, edge)| edge);
+            next = if over { None } else { self.choices(edge.key).first().map(|&(_, edge)| edge) };
         }
         self.back(false);
         line
@@ -165,7 +194,6 @@ impl<'a> Walker<'a> {
 
     /// Returns to the root, on request with the values of the line computed anew.
     fn back(&mut self, with_values: bool) {
-        self.deepest = self.deepest.max(self.line.len() as u32);
         loop {
             if with_values {
                 self.weigh();
@@ -207,13 +235,13 @@ impl<'a> Walker<'a> {
     fn weigh(&mut self) {
         let at = key(&self.position);
         let Some(edges) = self.edges(at) else { return };
-        let values: Vec<f32> = edges.iter().filter_map(|&edge| self.value_of(edge)).collect();
-        if values.is_empty() {
+        let choices = self.choices(at);
+        if choices.is_empty() {
             return;
         }
-        let logits: Vec<f32> = values.iter().map(|&value| logit(value)).collect();
-        let weights = choice::softmax(&logits, self.ways.backup / 600.0);
-        let mean = weights.iter().zip(&values).map(|(weight, value)| weight * value).sum();
+        let merits: Vec<f32> = choices.iter().map(|(choice, _)| choice.merit).collect();
+        let weights = choice::softmax(&merits, 1.0);
+        let mean = weights.iter().zip(&choices).map(|(weight, (choice, _))| weight * choice.value).sum();
         let proof = self.prove(&edges);
         if let Some(node) = self.table.get_mut(at) {
             node.value = Some(mean);
@@ -244,7 +272,8 @@ impl<'a> Walker<'a> {
 
     fn open(&mut self, at: Key) -> Walked {
         let (mut edges, mut asked, mut questions) = (Vec::new(), Vec::new(), Vec::new());
-        for mv in legal(&self.position) {
+        let priors: Vec<u16> = self.table.get(at).map(|node| node.priors.to_vec()).unwrap_or_default();
+        for (nth, mv) in legal(&self.position).into_iter().enumerate() {
             let mv = self.position.move32_from_move(mv);
             self.step(mv);
             let after = key(&self.position);
@@ -263,10 +292,11 @@ impl<'a> Walker<'a> {
                 }
             }
             self.retreat();
-            edges.push(Edge { mv, key: after });
+            edges.push(Edge::new(mv, priors.get(nth).copied().unwrap_or(0), after));
         }
         self.table.open(at, edges);
         let line = self.line.clone();
+        self.deepest = self.deepest.max(line.len() as u32 + 1);
         self.back(questions.is_empty());
         if questions.is_empty() { Walked::Ended } else { Walked::Opened(Opened { line, asked }, questions) }
     }
