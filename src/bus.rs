@@ -64,7 +64,8 @@ pub struct Bus {
 impl Bus {
     /// An event that happened now. What the schedule may wait for is urgent; moves are not.
     pub fn happened(&self, event: Event) {
-        let urgent = !matches!(event, Event::Moved(_) | Event::GameStarted(_) | Event::GameEnded(_));
+        use Event::{GameEnded, GameStarted, Memory, Moved};
+        let urgent = !matches!(event, Moved(_) | GameStarted(_) | GameEnded(_) | Memory { .. });
         self.push(Note::Event(Stamped { at: now(), event }), urgent);
     }
 

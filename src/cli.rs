@@ -210,6 +210,9 @@ pub struct FloodgateArgs {
     /// Print the final standings as JSON on stdout; everything else goes to stderr.
     #[arg(long)]
     pub json: bool,
+    /// Print a line per game on a terminal too, instead of showing the dashboard.
+    #[arg(long)]
+    pub no_dashboard: bool,
 }
 
 /// `renmei account`.

@@ -14,7 +14,7 @@ pub use ad_hoc::ad_hoc;
 pub use calculator::sprt;
 pub use floodgate::floodgate;
 pub use log::log;
-pub use play::{OpenScreen, Screen, run};
+pub use play::{OpenScreen, Screen, Showing, run};
 pub use report::report;
 pub use serve::serve;
 

@@ -24,13 +24,16 @@ use crate::{
     bus::{Bus, Note},
     league::Shutdown,
     pulse::Pulse,
+    say::Say,
     seat::usi::{self, UsiPlayer},
     store::{EventHead, EventId, Store, StoreError},
 };
 use config::ClientConfig;
-use keeper::{Teller, keep};
+pub use keeper::Teller;
+use keeper::keep;
+use ratings::Ratings;
 use referee::{
-    event::{GameId, PlayerId},
+    event::{GameId, PlayerId, Stamped},
     schedule::{Format, Stage},
 };
 use session::{Beginning, Session, opened};
@@ -41,7 +44,6 @@ use tokio::sync::Semaphore;
 pub const KIND: &str = "floodgate";
 
 /// A client with its event open.
-#[derive(Debug)]
 pub struct Client {
     config: Arc<ClientConfig>,
     bus: Arc<Bus>,
@@ -49,10 +51,20 @@ pub struct Client {
     players: Vec<String>,
     next_game: GameId,
     keeper: JoinHandle<Result<Store, StoreError>>,
+    ratings: Ratings,
+    say: Say,
+}
+
+/// Who hears of what happens.
+pub struct Audience {
+    /// Takes what was committed.
+    pub committed: Box<dyn FnMut(Vec<Stamped>) + Send>,
+    /// Where lines go that are no events: of logins, of games that are offered.
+    pub say: Say,
 }
 
 impl Client {
-    /// Opens the event in the database, or takes it up again. Lines about what happens go to `people`; `shutdown` is
+    /// Opens the event in the database, or takes it up again. What was committed goes to `audience`; `shutdown` is
     /// called when the database fails.
     ///
     /// # Errors
@@ -60,7 +72,8 @@ impl Client {
     pub fn open(
         config: ClientConfig,
         shutdown: &Shutdown,
-        mut people: impl FnMut(&str) + Send + 'static,
+        ratings: Ratings,
+        audience: Audience,
     ) -> Result<Self, StoreError> {
         let path = config.database.clone();
         let plan = plan(&config, &config.ratings);
@@ -74,13 +87,11 @@ impl Client {
         }
         let bus = Arc::new(Bus::default());
         bus.happened(opened(&config, players.clone(), begun.resumed));
-        let mut teller = Teller::default();
-        let writer = store.into_writer(begun.event, move |batch| {
-            batch.iter().filter_map(|stamped| teller.line(stamped)).for_each(|line| people(&line));
-        })?;
+        let writer = store.into_writer(begun.event, audience.committed)?;
         let keeper = keep(&path, bus.clone(), writer, shutdown.adjourn.clone())?;
         let (event, next_game) = (begun.event, begun.next_game);
-        Ok(Self { config: Arc::new(config), bus, event, players, next_game, keeper })
+        let (config, say) = (Arc::new(config), audience.say);
+        Ok(Self { config, bus, event, players, next_game, keeper, ratings, say })
     }
 
     /// Plays until enough games are played, or until told.
@@ -104,16 +115,18 @@ impl Client {
             bus: self.bus.clone(),
             pulse,
             engine,
+            ratings: self.ratings.clone(),
+            say: self.say,
             players: self.players,
             next_game: self.next_game,
         });
-        let ratings = session.run().await;
+        session.run().await;
         let _panicked_already_told = actor.await;
         beat.abort();
         self.bus.note(Note::Stop { adjourn: false });
         match self.keeper.join() {
             // Ratings change from run to run; reports measure by the last that were known.
-            Ok(store) => store?.replan(self.event, &plan(&self.config, &ratings.all())),
+            Ok(store) => store?.replan(self.event, &plan(&self.config, &self.ratings.all())),
             Err(_panicked_already_told) => Ok(()),
         }
     }
@@ -135,7 +148,8 @@ fn both(shutdown: Shutdown) -> Shutdown {
 }
 
 /// The plan as reports read it: one stage in which anybody meets anybody. Opponents come and go.
-fn plan(config: &ClientConfig, ratings: &BTreeMap<String, f64>) -> String {
+#[must_use]
+pub fn plan(config: &ClientConfig, ratings: &BTreeMap<String, f64>) -> String {
     let stage = Stage { format: Format::RoundRobin { cycles: 1 }, games: 1, entrants: None };
     let us = &config.login.name;
     serde_json::json!({

@@ -50,7 +50,7 @@ use config::{Limits, ServeConfig};
 use connection::{Hall, attend};
 use door::Door;
 use filing::Filer;
-use ledger::Ledger;
+pub use ledger::Ledger;
 use lobby::{Lobby, Match};
 use referee::{
     event::{GameId, Stamped},
@@ -104,11 +104,17 @@ pub struct League {
 }
 
 impl League {
-    /// Opens the event in the database, or takes it up again. `shutdown` is called when the database fails.
+    /// Opens the event in the database, or takes it up again. The `ledger` is that of a league that has not begun;
+    /// `show` is given what was committed; `shutdown` is called when the database fails.
     ///
     /// # Errors
     /// When the database cannot be written, or another process has the event.
-    pub fn open(config: ServeConfig, shutdown: &Shutdown) -> Result<Self, StoreError> {
+    pub fn open(
+        config: ServeConfig,
+        ledger: Ledger,
+        shutdown: &Shutdown,
+        mut show: impl FnMut(Vec<Stamped>) + Send + 'static,
+    ) -> Result<Self, StoreError> {
         let path = config.database.clone();
         let plan = plan(&config).to_string();
         let mut store = Store::open(&path)?;
@@ -119,7 +125,6 @@ impl League {
         let door = Door::new(&config, &path)?;
         let (bus, roster) = (Arc::new(Bus::default()), Arc::new(Roster::new(players.clone())));
         bus.happened(roster::opened(&config.name, players, opened.resumed));
-        let ledger = Ledger::default();
         store.replay(opened.event, Moves::Without, &mut |stamped| ledger.fold(stamped))?;
         let buoys = store.buoys(opened.event)?;
         let thread = |source| StoreError::Thread { path: path.clone(), source: Arc::new(source) };
@@ -127,7 +132,10 @@ impl League {
         let filing = config.records.clone().map(open).transpose().map_err(thread)?;
         let (filer, filing) = filing.map_or_else(Default::default, |(filer, thread)| (filer, Some(thread)));
         let told = filer.clone();
-        let writer = store.into_writer(opened.event, move |batch| told.committed(&batch))?;
+        let writer = store.into_writer(opened.event, move |batch| {
+            told.committed(&batch);
+            show(batch);
+        })?;
         let (name, asides) = (config.name.clone(), Asides::default());
         let keeper = Keeper {
             name,
@@ -198,7 +206,8 @@ impl League {
 }
 
 /// The plan as reports read it: one stage in which anybody meets anybody. Its players come and go.
-fn plan(config: &ServeConfig) -> serde_json::Value {
+#[must_use]
+pub fn plan(config: &ServeConfig) -> serde_json::Value {
     let stage = Stage { format: Format::RoundRobin { cycles: 1 }, games: 1, entrants: None };
     serde_json::json!({ "name": config.name, "stages": [stage], "sprt": null, "engines": [], "serve": config })
 }

@@ -1,7 +1,7 @@
 //! Renmei: tournament and match-server infrastructure for computer shogi.
 
 #[macro_use]
-mod say;
+pub mod say;
 
 pub mod bus;
 pub mod check;

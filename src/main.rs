@@ -13,7 +13,7 @@ fn main() -> ExitCode {
         Command::Run(args) => commands::run(&args, screen::open),
         Command::Match(args) => commands::ad_hoc(&args, screen::open),
         Command::Serve(args) => commands::serve(&args, screen::open),
-        Command::Floodgate(args) => commands::floodgate(&args),
+        Command::Floodgate(args) => commands::floodgate(&args, screen::open),
         Command::Report(args) => commands::report(&args),
         Command::Watch(args) => screen::watch(&args),
         Command::Account(args) => commands::account(&args),

@@ -181,6 +181,9 @@ pub struct EnginePlan {
     pub time: TimeControl,
     /// Time kept back from what it is told in `go`, for engines that overshoot.
     pub reserve: Duration,
+    /// Told `stop` so long before its time for a move is over, where a server rules; `None`: never, as in every game
+    /// that is refereed here.
+    pub hurry: Option<Duration>,
     /// Which `go` forms it understands.
     pub go: GoForms,
     /// Let it think on the opponent's time.

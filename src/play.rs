@@ -31,6 +31,8 @@ pub struct Table {
     pub draws: u32,
     /// Whether a draw of it will be played again and does not count.
     pub replays_draws: bool,
+    /// Whether its clocks are told with its start: the plan of the event does not know them.
+    pub tells_times: bool,
 }
 
 /// What a game is played amid.
@@ -199,9 +201,10 @@ impl Room<'_> {
     }
 
     fn started(&self) -> GameStarted {
-        let Setup { game, start, opening, .. } = &self.table.setup;
+        let Setup { game, start, opening, times, .. } = &self.table.setup;
         let opening = opening.iter().map(|mv| mv.to_usi()).collect::<Vec<_>>().join(" ");
-        GameStarted { game: *game, pairing: self.table.pairing, start: start.clone(), opening }
+        let times = self.table.tells_times.then(|| Box::new(*times));
+        GameStarted { game: *game, pairing: self.table.pairing, start: start.clone(), opening, times }
     }
 
     fn ended(&mut self, outcome: Outcome, reason: &str, plies: u32) {

@@ -339,7 +339,8 @@ impl Dispatcher<'_> {
             may_reject: pairing.attempt < REJECTIONS,
         };
         let draws = self.standings.replays(&pairing);
-        let table = Table { setup, pairing, draws, replays_draws: draws < self.plan.replay_draws.times };
+        let replays_draws = draws < self.plan.replay_draws.times;
+        let table = Table { setup, pairing, draws, replays_draws, tells_times: false };
         self.running.insert(game, pairing);
         self.workers[desk].free -= 1;
         if !self.workers[desk].worker.play(table) {

@@ -13,34 +13,37 @@ use referee::{
 };
 use renmei::{
     cli::{ExportArgs, RecordFormat},
-    commands::{Failure, Screen},
-    plan::{self, Plan, SprtPlan},
+    commands::{Failure, Screen, Showing},
+    plan::{self, SprtPlan},
     records,
     report::model_word,
-    store::{EventId, EventSummary, FullGame, Moves, Store, StoreError},
+    store::{EventId, FullGame, Moves, Store, StoreError},
 };
 use serde::Deserialize;
 use std::{
     collections::{BTreeMap, HashSet},
     io::{self, IsTerminal},
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 /// The screens for an event that is about to be played, where there is a terminal that can show them.
-pub fn open(plan: &Plan) -> Result<Option<Screen>, Failure> {
+pub fn open(showing: Showing) -> Result<Option<Screen>, Failure> {
     if !has_terminal() {
         return Ok(None);
     }
-    let json = serde_json::to_string(plan).map_err(|e| Failure::Other(format!("the plan as JSON: {e}")))?;
-    let (before, event) = before(&plan.database, &plan.name)?;
-    let archive = archive(plan.database.clone(), plan.name.clone(), event);
-    let save = save(plan.database.clone(), plan.name.clone());
-    let setting = Setting { head: head(&plan.name, &json)?, before, archive, save, watching: false };
+    let Showing { name, database, plan, scale } = showing;
+    let (before, event) = before(&database, &name)?;
+    let archive = archive(database.clone(), name.clone(), event);
+    let save = save(database, name.clone());
+    let setting = Setting { head: head(&name, &plan)?, before, archive, save, scale, watching: false };
     let (feed, inbox) = dashboard::feed::pair();
     let screen = dashboard::Screen::open(setting, inbox).map_err(no_thread)?;
     let people = Box::new(screen.curtain());
+    let log = screen.log();
+    let say = Arc::new(move |line: &str| log.say(line));
     let linger = Box::new(move || screen.linger());
-    Ok(Some(Screen { feed: Box::new(move |batch| feed.tell(batch)), people, linger }))
+    Ok(Some(Screen { feed: Box::new(move |batch| feed.tell(batch)), people, say, linger }))
 }
 
 fn has_terminal() -> bool {
@@ -135,7 +138,8 @@ fn events_of(game: FullGame) -> Vec<Stamped> {
     let (game, pairing, plies) = (row.game, row.pairing, row.plies.unwrap_or(0));
     let start = row.start.unwrap_or_else(|| referee::opening::EVEN.to_owned());
     let opening = row.opening.unwrap_or_default();
-    let started = Event::GameStarted(GameStarted { game, pairing, start, opening });
+    let times = row.times;
+    let started = Event::GameStarted(GameStarted { game, pairing, start, opening, times });
     let mut events = vec![Stamped { at: row.started_at.or(row.ended_at).unwrap_or(0), event: started }];
     events.extend(moves.into_iter().map(|(at, moved)| Stamped { at, event: Event::Moved(moved) }));
     if let (Some(outcome), Some(at)) = (row.outcome, row.ended_at) {
@@ -149,9 +153,17 @@ fn events_of(game: FullGame) -> Vec<Stamped> {
 /// The parts of a stored plan that the screens need.
 #[derive(Deserialize)]
 struct Stored {
+    /// Records that were read in have no plan.
+    #[serde(default = "anybody")]
     stages: Vec<Stage>,
     sprt: Option<SprtPlan>,
+    #[serde(default)]
     engines: Vec<StoredEngine>,
+}
+
+/// Anybody meets anybody.
+fn anybody() -> Vec<Stage> {
+    vec![Stage { format: Format::RoundRobin { cycles: 1 }, games: 1, entrants: None }]
 }
 
 #[derive(Deserialize)]
@@ -166,25 +178,17 @@ fn head(name: &str, plan: &str) -> Result<Head, Failure> {
     let players: Vec<String> = stored.engines.iter().map(|engine| engine.name.clone()).collect();
     Ok(Head {
         name: name.to_owned(),
-        format: plan::format_words(&stored.stages),
         times: stored.engines.iter().map(|engine| engine.time.unwrap_or_default()).collect(),
         test: stored.sprt.and_then(|sprt| sprt.test().ok()),
         test_words: stored.sprt.map(|sprt| test_words(sprt, &players)).unwrap_or_default(),
-        total: total(&stored.stages, players.len()),
+        // Of a free league, or of games on a server, no plan knows the players.
+        free: players.is_empty(),
+        total: if players.is_empty() { None } else { total(&stored.stages, players.len()) },
+        // They come with their heads, and so does the format.
+        format: if players.is_empty() { String::new() } else { plan::format_words(&stored.stages) },
         stages: stored.stages,
         players,
     })
-}
-
-fn head_of(event: &EventSummary) -> Result<Head, Failure> {
-    let mut head = head(&event.name, &event.plan)?;
-    // Of a free league, or of games on a server, no plan knows the players.
-    if head.players.is_empty() {
-        head.players.clone_from(&event.players);
-        head.times = vec![TimeControl::default(); head.players.len()];
-        head.total = None;
-    }
-    Ok(head)
 }
 
 /// Games of the whole event; for a sequential test, at most.

@@ -4,6 +4,7 @@ pub mod csa_client;
 pub mod csa_host;
 pub(crate) mod lines;
 pub mod margin;
+mod memory;
 pub(crate) mod process;
 mod session;
 mod trace;

@@ -34,7 +34,13 @@ fn at(event: Event) -> Stamped {
 
 fn started(number: u64) -> Stamped {
     let (game, opening) = (GameId(number), String::new());
-    at(Event::GameStarted(GameStarted { game, pairing: pairing(number), start: EVEN.to_owned(), opening }))
+    at(Event::GameStarted(GameStarted {
+        game,
+        pairing: pairing(number),
+        start: EVEN.to_owned(),
+        opening,
+        times: None,
+    }))
 }
 
 fn ended(number: u64) -> Stamped {

@@ -10,8 +10,8 @@ use crate::{board::Board, text::clean};
 use referee::{
     AbortBy, Outcome,
     clock::TimeControl,
-    event::{Event, GameEnded, GameId, PlayerId, Stamped},
-    rating::Course,
+    event::{Event, GameEnded, GameId, GameStarted, Opened, PlayerId, Stamped},
+    rating::{Course, Scale},
     schedule::{Pairing, Stage},
     sprt::{Sprt, Walk},
     standings::Standings,
@@ -38,6 +38,8 @@ pub struct Head {
     pub test_words: String,
     /// Games of the whole event, where that is known.
     pub total: Option<u64>,
+    /// Whether players come and go: no plan knows them.
+    pub free: bool,
 }
 
 /// A game that is over, in few bytes: an event may have a hundred thousand.
@@ -89,6 +91,8 @@ pub struct State {
     pub log: VecDeque<LogLine>,
     /// Faults of engines and of the event: losses that are not shogi, and everything a host should know.
     pub faults: u64,
+    /// Ratings on a scale that is not the field's own, where there is one; looked up now and then.
+    pub scale: Option<Scale>,
     /// Ratings and the test's state, computed now and then.
     pub figures: Figures,
     /// The way the sequential test has gone.
@@ -132,6 +136,7 @@ impl State {
             played: vec![],
             log: VecDeque::new(),
             faults: 0,
+            scale: None,
             figures: Figures::default(),
             opened: None,
             before: 0,
@@ -168,20 +173,13 @@ impl State {
         }
         self.now = self.now.max(stamped.at);
         match &stamped.event {
-            Event::Opened(opened) => {
-                self.boards.retain(|_, game| game.end.is_some());
-                (self.opened, self.before) = (Some(stamped.at), self.played.len());
-                self.closed = false;
-                let how = if opened.resumed { "goes on" } else { "begins" };
-                self.say(stamped.at, false, &format!("{} {how}: {}", opened.name, opened.format));
-            }
+            Event::Opened(opened) => self.open(opened, stamped.at),
             Event::GameStarted(started) => {
                 if self.openings.len() < OPENINGS && !started.opening.is_empty() {
                     let opening = self.openings.entry(started.pairing.opening);
                     opening.or_insert_with(|| opening_words(started));
                 }
-                let times = [started.pairing.black, started.pairing.white].map(|player| self.time(player));
-                let _before = self.boards.insert(started.game, Game::new(started, times, stamped.at));
+                let _before = self.boards.insert(started.game, self.board(started, stamped.at));
             }
             Event::Moved(moved) => self.moved(moved, stamped.at),
             Event::GameEnded(end) => self.ended(end, stamped.at),
@@ -191,6 +189,11 @@ impl State {
             Event::Fault { text, .. } => {
                 self.faults += 1;
                 self.say(stamped.at, true, text);
+            }
+            Event::Memory { player, kib } => {
+                if let Some(usage) = self.usage.get_mut(player.index()) {
+                    usage.memory = usage.memory.max(*kib);
+                }
             }
             Event::Verdict { verdict, llr, pairs } => {
                 self.say(
@@ -204,6 +207,45 @@ impl State {
                 self.say(stamped.at, false, "the event is over");
             }
         }
+    }
+
+    /// A run of the event begins, or players join.
+    fn open(&mut self, opened: &Opened, at: i64) {
+        let joined = !opened.resumed && self.opened.is_some();
+        let known = self.head.players.len();
+        self.enter(opened);
+        if joined {
+            for player in known..self.head.players.len() {
+                let name = self.head.players[player].clone();
+                self.say(at, false, &format!("{name} joins"));
+            }
+            return;
+        }
+        self.boards.retain(|_, game| game.end.is_some());
+        (self.opened, self.before) = (Some(at), self.played.len());
+        self.closed = false;
+        let how = if opened.resumed { "goes on" } else { "begins" };
+        self.say(at, false, &format!("{} {how}: {}", opened.name, opened.format));
+    }
+
+    /// Players whom nobody knew so far are in the event from now on.
+    fn enter(&mut self, opened: &Opened) {
+        let known = self.head.players.len();
+        let new = opened.players.iter().skip(known).map(|name| clean(name));
+        if self.head.free {
+            self.head.players.extend(new.map(|name| with_short_trip(&name)));
+            self.head.format = clean(&opened.format);
+        } else {
+            self.head.players.extend(new);
+        }
+        let players = self.head.players.len();
+        self.usage.resize(players, Usage::default());
+        self.course.grow(players);
+    }
+
+    fn board(&self, started: &GameStarted, at: i64) -> Game {
+        let ours = || [started.pairing.black, started.pairing.white].map(|player| self.time(player));
+        Game::new(started, started.times.as_deref().copied().unwrap_or_else(ours), at)
     }
 
     fn moved(&mut self, moved: &referee::event::Moved, at: i64) {
@@ -257,11 +299,19 @@ impl State {
         }
     }
 
+    /// Takes in ratings that were looked up.
+    pub fn rescale(&mut self, scale: Scale) {
+        let scale = Scale { words: clean(&scale.words), ..scale };
+        if self.scale.as_ref() != Some(&scale) {
+            self.scale = Some(scale);
+            self.figures.stale = true;
+        }
+    }
+
     /// Takes in a game from the archive: its events, without its effect on anything but its board.
     pub fn recall(&mut self, events: &[Stamped]) {
         let Some(Stamped { at, event: Event::GameStarted(started) }) = events.first() else { return };
-        let times = [started.pairing.black, started.pairing.white].map(|player| self.time(player));
-        let mut game = Game::new(started, times, *at);
+        let mut game = self.board(started, *at);
         for stamped in events {
             match &stamped.event {
                 Event::Moved(moved) => _ = game.moved(moved, stamped.at),
@@ -279,8 +329,10 @@ impl State {
     pub fn tick(&mut self, now: i64) {
         self.now = now;
         if self.figures.is_due(now) {
-            self.figures = Figures::of(&self.head, &self.standings, now);
-            self.rate();
+            self.figures = Figures::of(&self.head, &self.standings, self.scale.as_ref(), now);
+            if self.head.players.len() <= figures::RATED {
+                self.rate();
+            }
         }
     }
 
@@ -341,6 +393,18 @@ const SPELLED: usize = 8;
 
 /// Games whose pace tells when the event will be over.
 const RECENT: usize = 400;
+
+/// A player of a league by its name and the beginning of its trip, which would fill a column: two of the same name
+/// are still told apart.
+fn with_short_trip(player: &str) -> String {
+    match player.split_once('+') {
+        Some((name, trip)) => format!("{name}+{}", trip.chars().take(TRIP).collect::<String>()),
+        None => player.to_owned(),
+    }
+}
+
+/// Characters of a trip that are shown.
+const TRIP: usize = 4;
 
 fn clean_lines(text: &str) -> String {
     text.lines().map(clean).collect::<Vec<_>>().join("\n")

@@ -20,7 +20,10 @@ use ratatui::{
         terminal::{Clear, ClearType},
     },
 };
-use referee::event::{GameId, Stamped};
+use referee::{
+    event::{GameId, Stamped},
+    rating::LookUp,
+};
 use signal_hook::{
     consts::{SIGHUP, SIGINT, SIGTERM, SIGTSTP},
     flag, low_level,
@@ -30,8 +33,11 @@ use std::{
     io::{self, Stdout, Write},
     os::fd::AsFd,
     sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering::Relaxed},
+        Arc, Mutex, PoisonError,
+        atomic::{
+            AtomicBool,
+            Ordering::{Relaxed, SeqCst},
+        },
     },
     thread::{self, JoinHandle},
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
@@ -42,6 +48,9 @@ const FRAME: Duration = Duration::from_millis(100);
 
 /// How often running clocks are drawn when nothing else happens.
 const TICK: Duration = Duration::from_millis(500);
+
+/// How often ratings are looked up.
+const LOOK: Duration = Duration::from_secs(1);
 
 /// Finds the events of a game that is over; empty where there are none.
 pub type Archive = Box<dyn FnMut(GameId) -> Vec<Stamped> + Send>;
@@ -59,6 +68,8 @@ pub struct Setting {
     pub archive: Archive,
     /// Where games are saved.
     pub save: Save,
+    /// Where ratings are looked up, if not in the games themselves.
+    pub scale: Option<LookUp>,
     /// Whether somebody else plays the event.
     pub watching: bool,
 }
@@ -80,6 +91,14 @@ struct Shared {
     touched: AtomicBool,
     /// The screens are gone, for whatever reason.
     gone: AtomicBool,
+    /// Lines for the log that nobody has fetched yet.
+    said: Mutex<Vec<(i64, String)>>,
+}
+
+impl Shared {
+    fn said(&self) -> Vec<(i64, String)> {
+        std::mem::take(&mut *self.said.lock().unwrap_or_else(PoisonError::into_inner))
+    }
 }
 
 impl Screen {
@@ -92,7 +111,8 @@ impl Screen {
         let theirs = shared.clone();
         let show = move || {
             let shown = show(setting, &inbox, &theirs);
-            theirs.gone.store(true, Relaxed);
+            theirs.gone.store(true, SeqCst);
+            theirs.said().iter().for_each(|(_, line)| on_stderr(line));
             if let Err(error) = shown {
                 eprintln!("the terminal cannot be used: {error}");
             }
@@ -105,6 +125,12 @@ impl Screen {
     #[must_use]
     pub fn curtain(&self) -> Curtain {
         Curtain(self.shared.clone())
+    }
+
+    /// Somewhere to say lines: they are in the log while the screens are up, and on stderr from then on.
+    #[must_use]
+    pub fn log(&self) -> Log {
+        Log(self.shared.clone())
     }
 
     /// Waits until the reader leaves; does not wait for a reader who has never pressed a key.
@@ -147,6 +173,25 @@ impl Write for Curtain {
     }
 }
 
+/// See [`Screen::log`].
+#[derive(Clone, Debug)]
+pub struct Log(Arc<Shared>);
+
+impl Log {
+    /// Says a line.
+    pub fn say(&self, line: &str) {
+        self.0.said.lock().unwrap_or_else(PoisonError::into_inner).push((now(), line.to_owned()));
+        if self.0.gone.load(SeqCst) {
+            self.0.said().iter().for_each(|(_, line)| on_stderr(line));
+        }
+    }
+}
+
+/// Whoever read our stderr may be gone.
+fn on_stderr(line: &str) {
+    let _nobody_reads = writeln!(io::stderr(), "{line}");
+}
+
 fn show(setting: Setting, inbox: &Inbox, shared: &Shared) -> io::Result<()> {
     let mut state = State::new(setting.head);
     setting.before.into_iter().for_each(|stamped| state.fold(&stamped));
@@ -162,8 +207,9 @@ fn show(setting: Setting, inbox: &Inbox, shared: &Shared) -> io::Result<()> {
     let signals = Signals::listen()?;
     let stage = Stage::enter()?;
     let terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
-    let (archive, save) = (setting.archive, setting.save);
-    Player { state, ui, archive, save, inbox, shared, signals, stage, terminal, dirty: true, drawn: None }
+    let (archive, save, scale) = (setting.archive, setting.save, setting.scale);
+    let (dirty, drawn, looked) = (true, None, None);
+    Player { state, ui, archive, save, scale, inbox, shared, signals, stage, terminal, dirty, drawn, looked }
         .play()
 }
 
@@ -191,6 +237,7 @@ struct Player<'a> {
     ui: Ui,
     archive: Archive,
     save: Save,
+    scale: Option<LookUp>,
     inbox: &'a Inbox,
     shared: &'a Shared,
     signals: Signals,
@@ -198,6 +245,8 @@ struct Player<'a> {
     terminal: Terminal<CrosstermBackend<Stdout>>,
     dirty: bool,
     drawn: Option<Instant>,
+    /// When ratings were looked up.
+    looked: Option<Instant>,
 }
 
 /// Waits until something was typed, the window changed or the time is up; whether the terminal is gone (its window was
@@ -245,6 +294,11 @@ impl Player<'_> {
             self.ui.notice = Some(crate::text::clean(&line));
             self.dirty = true;
         }
+        for (at, line) in self.shared.said() {
+            self.state.say(at, false, &line);
+            self.ui.notice = Some(crate::text::clean(&line));
+            self.dirty = true;
+        }
         if self.ui.paused {
             self.ui.waiting = self.inbox.waiting();
             self.dirty = true;
@@ -263,6 +317,7 @@ impl Player<'_> {
             return Ok(());
         }
         if !self.ui.paused {
+            self.look_up();
             self.state.tick(now());
         }
         self.fetch();
@@ -270,6 +325,15 @@ impl Player<'_> {
         self.terminal.draw(|frame| view::draw(state, ui, frame.area(), frame.buffer_mut()))?;
         (self.dirty, self.drawn) = (false, Some(Instant::now()));
         Ok(())
+    }
+
+    /// Ratings change at their own pace.
+    fn look_up(&mut self) {
+        let Some(scale) = &mut self.scale else { return };
+        if self.looked.is_none_or(|looked| looked.elapsed() >= LOOK) {
+            self.state.rescale(scale(&self.state.standings, &self.state.head.players));
+            self.looked = Some(Instant::now());
+        }
     }
 
     /// Gets the game that is to be shown, if only the archive has it.

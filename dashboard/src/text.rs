@@ -42,6 +42,26 @@ pub fn cut(text: &str, width: usize) -> String {
     kept
 }
 
+/// Text in lines of at most `width` columns, broken at blanks where there are some.
+#[must_use]
+pub fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let (mut lines, mut line) = (vec![], String::new());
+    for word in text.split_inclusive(' ') {
+        if !line.is_empty() && columns(&line) + columns(word.trim_end()) > width {
+            lines.push(std::mem::take(&mut line));
+        }
+        for c in word.chars() {
+            if c != ' ' && columns(&line) + c.width().unwrap_or(0) > width {
+                lines.push(std::mem::take(&mut line));
+            }
+            line.push(c);
+        }
+    }
+    lines.push(line);
+    lines.iter_mut().for_each(|line| line.truncate(line.trim_end().len()));
+    lines
+}
+
 /// Text in exactly `width` columns, at the left.
 #[must_use]
 pub fn left(text: &str, width: usize) -> String {
@@ -122,5 +142,12 @@ mod tests {
         );
         assert_eq!([5_000, 600_000, 11_100_000].map(lasting), ["5 s", "10 min", "3 h 05"]);
         assert_eq!([950, 12_345, 4_500_000, 123_456_789].map(short), ["950", "12.3k", "4.5M", "123M"]);
+    }
+
+    #[test]
+    fn long_lines_are_broken_at_blanks_and_words_only_where_they_must() {
+        assert_eq!(wrapped("no connection; in 2 s", 10), ["no", "connection", "; in 2 s"]);
+        assert_eq!(wrapped("将棋将棋 ok", 5), ["将棋", "将棋", "ok"]);
+        assert_eq!(wrapped("", 5), [""]);
     }
 }

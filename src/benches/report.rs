@@ -82,7 +82,7 @@ fn events(number: u64, line: &[Move]) -> Vec<Event> {
     let [black, white] = [black, white].map(|player| PlayerId(player as u16));
     let (index, pair) = (number - 1, (number - 1) / 2);
     let pairing = Pairing { stage: 0, index, attempt: 0, round: 1, pair, opening: pair, black, white };
-    let start = GameStarted { game, pairing, start: EVEN.to_owned(), opening: String::new() };
+    let start = GameStarted { game, pairing, start: EVEN.to_owned(), opening: String::new(), times: None };
     let mut events = vec![Event::GameStarted(start)];
     events.extend((1..).zip(line).map(|(ply, mv)| moved(game, ply, *mv)));
     // The player listed first wins a little more often.

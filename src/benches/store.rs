@@ -159,6 +159,7 @@ fn started(game: u64) -> Event {
         pairing: pairing(game),
         start,
         opening: String::new(),
+        times: None,
     })
 }
 

@@ -43,6 +43,7 @@ impl Settings {
             option_sources: Vec::new(),
             time: TimeControl { byoyomi: Duration::from_secs(1), ..TimeControl::default() },
             reserve: Duration::ZERO,
+            hurry: None,
             go: GoForms::default(),
             ponder: false,
             limits: SeatLimits { ready, ..SeatLimits::default() },

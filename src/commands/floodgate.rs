@@ -1,21 +1,31 @@
 //! `renmei floodgate`: an engine on somebody's server.
 
-use super::{Exit, Failure};
+use super::{Exit, Failure, OpenScreen, Screen, Showing, play::Linger};
 use crate::{
     cli::{FloodgateArgs, Picture, ReportArgs},
-    floodgate::{Client, KIND, config::ClientConfig},
+    floodgate::{
+        self, Audience, Client, KIND, Teller,
+        config::ClientConfig,
+        ratings::{Ratings, scale},
+    },
     league::Shutdown,
+    say::Say,
     store::Store,
 };
+use referee::{event::Stamped, rating::LookUp};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use std::{io, thread};
+use std::{
+    io::{self, Write},
+    sync::Arc,
+    thread,
+};
 
 /// Plays until enough games are played or until a signal: the first SIGINT lets the game end, the second, or SIGTERM,
 /// resigns it.
 ///
 /// # Errors
 /// When the configuration is wrong or the database fails.
-pub fn floodgate(args: &FloodgateArgs) -> Result<Exit, Failure> {
+pub fn floodgate(args: &FloodgateArgs, open_screen: OpenScreen) -> Result<Exit, Failure> {
     let mut config = ClientConfig::load(&args.file).map_err(Failure::Config)?;
     if let Some(db) = &args.db {
         config.database.clone_from(db);
@@ -36,11 +46,55 @@ pub fn floodgate(args: &FloodgateArgs) -> Result<Exit, Failure> {
     let other = |e: io::Error| Failure::Other(e.to_string());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(other)?;
     let shutdown = Shutdown::default();
-    listen_to_signals(shutdown.clone()).map_err(other)?;
-    tell!("{} on {}:{} as {}", config.login.game, config.host, config.port, config.login.name);
-    let client = Client::open(config, &shutdown, |line| tell!("{line}"))?;
-    runtime.block_on(client.play(shutdown))?;
+    let ratings = Ratings::new(config.ratings.clone());
+    let wanted = !(args.no_dashboard || args.json);
+    let screen = if wanted { open_screen(showing(&config, &ratings))? } else { None };
+    let (audience, linger) = audience(screen);
+    listen_to_signals(shutdown.clone(), audience.say.clone()).map_err(other)?;
+    let ClientConfig { host, port, login, .. } = &config;
+    (audience.say)(&format!("{} on {host}:{port} as {}", login.game, login.name));
+    let client = Client::open(config, &shutdown, ratings, audience)?;
+    runtime.block_on(client.play(shutdown.clone()))?;
+    if let Some(linger) = linger.filter(|_| !shutdown.finish.is_cancelled()) {
+        linger();
+    }
     super::report(&report)
+}
+
+/// What screens have to know of games on a server.
+fn showing(config: &ClientConfig, ratings: &Ratings) -> Showing {
+    let (us, known) = (config.login.name.clone(), ratings.clone());
+    let look_up: LookUp =
+        Box::new(move |standings, players| scale(&us, players, standings, |name| known.of(name)));
+    Showing {
+        name: config.name.clone(),
+        database: config.database.clone(),
+        plan: floodgate::plan(config, &config.ratings),
+        scale: Some(look_up),
+    }
+}
+
+/// Who hears of what happens: the screens, and people who read lines where there are none.
+fn audience(screen: Option<Screen>) -> (Audience, Option<Linger>) {
+    let mut teller = Teller::default();
+    match screen {
+        None => {
+            let tell = |line: &str| tell!("{line}");
+            let committed = move |batch: Vec<Stamped>| {
+                batch.iter().filter_map(|stamped| teller.line(stamped)).for_each(|line| tell(&line));
+            };
+            (Audience { committed: Box::new(committed), say: Arc::new(tell) }, None)
+        }
+        Some(Screen { mut feed, mut people, say, linger }) => {
+            let committed = move |batch: Vec<Stamped>| {
+                for line in batch.iter().filter_map(|stamped| teller.line(stamped)) {
+                    let _nobody_reads = writeln!(people, "{line}");
+                }
+                feed(batch);
+            };
+            (Audience { committed: Box::new(committed), say }, Some(linger))
+        }
+    }
 }
 
 /// An event that was played otherwise is not gone on with.
@@ -55,13 +109,13 @@ fn other_kind(config: &ClientConfig) -> Result<(), Failure> {
     }
 }
 
-fn listen_to_signals(shutdown: Shutdown) -> io::Result<()> {
+fn listen_to_signals(shutdown: Shutdown, say: Say) -> io::Result<()> {
     let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP])?;
     thread::Builder::new().name("signals".to_owned()).spawn(move || {
         for signal in signals.forever() {
             if signal == SIGINT && !shutdown.finish.is_cancelled() {
                 shutdown.finish.cancel();
-                tell!("no new games; one that runs is finished, once more resigns it");
+                say("no new games; one that runs is finished, once more resigns it");
             } else {
                 shutdown.finish.cancel();
                 shutdown.adjourn.cancel();

@@ -4,15 +4,17 @@ use super::{Exit, Failure};
 use crate::{
     cli::{PlayingArgs, RunArgs},
     config, openings,
-    plan::Plan,
+    plan::{EnginePlan, Plan},
     report::{Announcer, Head, Report, verdict},
     run::{self, Finished, RunError, guests::Hosting, preflight},
+    say::Say,
     store::Store,
 };
-use referee::{event::Stamped, opening::Openings, schedule::Schedule, sprt::Verdict};
+use referee::{event::Stamped, opening::Openings, rating::LookUp, schedule::Schedule, sprt::Verdict};
 use std::{
     fs::OpenOptions,
     io::{self, Write},
+    path::PathBuf,
 };
 
 /// Plays the event of a configuration file.
@@ -25,14 +27,36 @@ pub fn run(args: &RunArgs, open_screen: OpenScreen) -> Result<Exit, Failure> {
 }
 
 /// Opens the screens for an event that is about to be played or gone on with; `None`: there is no terminal for them.
-pub type OpenScreen = fn(&Plan) -> Result<Option<Screen>, Failure>;
+pub type OpenScreen = fn(Showing) -> Result<Option<Screen>, Failure>;
+
+/// What screens have to know of an event.
+pub struct Showing {
+    /// Its name.
+    pub name: String,
+    /// The database.
+    pub database: PathBuf,
+    /// The plan, as the store keeps it.
+    pub plan: String,
+    /// Where ratings are looked up, if not in the games themselves.
+    pub scale: Option<LookUp>,
+}
+
+impl Showing {
+    fn of(plan: &Plan) -> Result<Self, Failure> {
+        let json =
+            serde_json::to_string(plan).map_err(|e| Failure::Other(format!("the plan as JSON: {e}")))?;
+        Ok(Self { name: plan.name.clone(), database: plan.database.clone(), plan: json, scale: None })
+    }
+}
 
 /// Screens that follow an event. Dropping them gives the terminal back.
 pub struct Screen {
     /// Takes what was committed; never makes the store wait.
     pub feed: Box<dyn FnMut(Vec<Stamped>) + Send>,
-    /// Where lines for people go: nowhere while the screens are up.
+    /// Where lines about events go: nowhere while the screens are up, as they have them already.
     pub people: Box<dyn Write + Send>,
+    /// Where other lines go: into the log, and on stderr once the screens are gone.
+    pub say: Say,
     /// Lets somebody who looks at the end of the event look on.
     pub linger: Linger,
 }
@@ -54,8 +78,18 @@ pub fn play(plan: Plan, args: &PlayingArgs, open_screen: OpenScreen) -> Result<E
     host(plan, args, open_screen, |_| Ok(None))
 }
 
+/// Tells guests what was committed.
+pub type TellGuests = Box<dyn FnMut(&[Stamped]) + Send>;
+
 /// What lets players of the network in to an event.
-pub type Doors = (Hosting, Box<dyn FnMut(&[Stamped]) + Send>);
+pub struct Doors {
+    /// Where the dispatcher finds its guests.
+    pub hosting: Hosting,
+    /// Tells the guests what was committed.
+    pub tell_guests: TellGuests,
+    /// Where it listens, in lines that were said already.
+    pub listening: Vec<String>,
+}
 
 /// Plays a plan whose players may come over the network, to its end, and reports; `open_doors` is called when
 /// everything else is ready.
@@ -75,6 +109,12 @@ pub fn host(
     };
     for skipped in &plan.skipped {
         tell!("skipping `{}`: {}", skipped.name, skipped.reason);
+    }
+    if repeats(&plan) {
+        tell!(
+            "every game begins from the even position, and engines are limited by nodes or depth: without openings \
+             they may play the same games again and again"
+        );
     }
     let faults = preflight::faults(&plan).map_err(|e| Failure::Other(e.to_string()))?;
     if !faults.is_empty() {
@@ -100,6 +140,14 @@ pub fn host(
     })
 }
 
+/// Whether two engines that calculate the same moves each time would meet more often than once with each colour.
+fn repeats(plan: &Plan) -> bool {
+    let counted = |engine: &&EnginePlan| engine.time.nodes.is_some() || engine.time.depth.is_some();
+    plan.openings.is_none()
+        && plan.stages.iter().any(|stage| stage.games > 2)
+        && plan.engines.iter().filter(counted).count() > 1
+}
+
 /// Plays, and tells everybody who should hear of it.
 fn follow(
     plan: &Plan,
@@ -109,13 +157,22 @@ fn follow(
     open_screen: OpenScreen,
 ) -> Result<(Finished, Option<Linger>), Failure> {
     let wanted = !(args.no_dashboard || args.json || args.quiet);
-    let screen = if wanted { open_screen(plan)? } else { None };
-    let (people, mut feed, linger) = match screen {
-        Some(Screen { feed, people, linger }) => (Some(people), Some(feed), Some(linger)),
-        None => (None, None, None),
+    let screen = if wanted { open_screen(Showing::of(plan)?)? } else { None };
+    let (people, mut feed, linger, say) = match screen {
+        Some(Screen { feed, people, linger, say }) => (Some(people), Some(feed), Some(linger), Some(say)),
+        None => (None, None, None, None),
     };
     let mut announcer = announcer(plan, args, people)?;
-    let (hosting, mut tell_guests) = doors.unzip();
+    let (hosting, mut tell_guests) = match doors {
+        Some(Doors { hosting, tell_guests, listening }) => {
+            // It was said on stderr before there were screens.
+            if let Some(say) = say {
+                listening.iter().for_each(|line| say(line));
+            }
+            (Some(hosting), Some(tell_guests))
+        }
+        None => (None, None),
+    };
     let finished = run::run(plan, openings, hosting, move |batch| {
         if let Some(tell_guests) = &mut tell_guests {
             tell_guests(&batch);

@@ -1,15 +1,20 @@
 //! `renmei serve`: a league on this machine.
 
-use super::{Exit, Failure, OpenScreen, play::host};
+use super::{
+    Exit, Failure, OpenScreen, Screen, Showing,
+    play::{Doors as Open, host},
+};
 use crate::{
-    cli::ServeArgs,
+    cli::{PlayingArgs, ServeArgs},
     config,
-    league::{League, Shutdown, config::ServeConfig, event::Doors},
+    league::{self, League, Ledger, Shutdown, config::ServeConfig, event::Doors},
+    say::Say,
 };
 use referee::event::Stamped;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::{
     io::{self, Write},
+    sync::Arc,
     thread,
 };
 use tokio::net::TcpListener;
@@ -29,22 +34,47 @@ pub fn serve(args: &ServeArgs, open_screen: OpenScreen) -> Result<Exit, Failure>
     if let Some(db) = &args.playing.db {
         config.database.clone_from(db);
     }
+    let PlayingArgs { no_dashboard, json, quiet, .. } = args.playing;
+    let wanted = !(no_dashboard || json || quiet);
     let other = |e: io::Error| Failure::Other(e.to_string());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(other)?;
     let shutdown = Shutdown::default();
-    listen_to_signals(shutdown.clone()).map_err(other)?;
     runtime.block_on(async {
         let mut listeners = vec![];
         for address in &config.listen {
             let bound = TcpListener::bind(address).await;
-            let listener = bound.map_err(|e| Failure::Other(format!("cannot listen on {address}: {e}")))?;
-            tell(&format!("listening on {}", listener.local_addr().map_err(other)?));
-            listeners.push(listener);
+            listeners.push(bound.map_err(|e| Failure::Other(format!("cannot listen on {address}: {e}")))?);
         }
-        let league = League::open(config, &shutdown)?;
+        let ledger = Ledger::default();
+        let screen = if wanted { open_screen(showing(&config, &ledger))? } else { None };
+        let (say, mut feed, _linger) = match screen {
+            Some(Screen { say, feed, linger, .. }) => (say, Some(feed), Some(linger)),
+            None => (Arc::new(tell) as Say, None, None),
+        };
+        listen_to_signals(shutdown.clone(), say.clone()).map_err(other)?;
+        let show = move |batch| {
+            if let Some(feed) = &mut feed {
+                feed(batch);
+            }
+        };
+        let league = League::open(config, ledger, &shutdown, show)?;
+        for listener in &listeners {
+            say(&format!("listening on {}", listener.local_addr().map_err(other)?));
+        }
         league.serve(listeners, shutdown).await?;
         Ok(Exit::Done)
     })
+}
+
+/// What screens have to know of a league.
+fn showing(config: &ServeConfig, ledger: &Ledger) -> Showing {
+    let ledger = ledger.clone();
+    Showing {
+        name: config.name.clone(),
+        database: config.database.clone(),
+        plan: league::plan(config).to_string(),
+        scale: Some(Box::new(move |_, _| ledger.scale())),
+    }
 }
 
 /// Plays an event whose players log in.
@@ -55,11 +85,13 @@ fn event(args: &ServeArgs, open_screen: OpenScreen) -> Result<Exit, Failure> {
         serve.listen.clone_from(&args.listen);
     }
     host(plan, &args.playing, open_screen, |plan| {
-        let mut listeners = vec![];
+        let (mut listeners, mut listening) = (vec![], vec![]);
         for address in &serve.listen {
             let bound = std::net::TcpListener::bind(address).and_then(|listener| {
                 listener.set_nonblocking(true)?;
-                tell(&format!("listening on {}", listener.local_addr()?));
+                let line = format!("listening on {}", listener.local_addr()?);
+                tell(&line);
+                listening.push(line);
                 Ok(listener)
             });
             listeners.push(bound.map_err(|e| Failure::Other(format!("cannot listen on {address}: {e}")))?);
@@ -71,7 +103,7 @@ fn event(args: &ServeArgs, open_screen: OpenScreen) -> Result<Exit, Failure> {
             let _open = &doors;
             show(batch);
         };
-        Ok(Some((hosting, Box::new(tell_guests) as _)))
+        Ok(Some(Open { hosting, tell_guests: Box::new(tell_guests), listening }))
     })
 }
 
@@ -80,7 +112,7 @@ fn tell(line: &str) {
     let _nobody_reads = writeln!(io::stderr(), "{line}");
 }
 
-fn listen_to_signals(shutdown: Shutdown) -> io::Result<()> {
+fn listen_to_signals(shutdown: Shutdown, say: Say) -> io::Result<()> {
     let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP])?;
     thread::Builder::new().name("signals".to_owned()).spawn(move || {
         for _ in signals.forever() {
@@ -88,7 +120,7 @@ fn listen_to_signals(shutdown: Shutdown) -> io::Result<()> {
                 shutdown.adjourn.cancel();
             } else {
                 shutdown.finish.cancel();
-                tell("no new games; those that run are finished, once more breaks them off");
+                say("no new games; those that run are finished, once more breaks them off");
             }
         }
     })?;

@@ -138,6 +138,7 @@ fn engine(table: &Table<'_>, time: TimeControl, name: Option<String>) -> Entry {
         option_sources,
         time,
         reserve: table.duration("reserve").unwrap_or_default(),
+        hurry: None,
         go: go(table),
         ponder: table.flag("ponder", false),
         limits: limits(&table.table("limits", &LIMITS)),

@@ -329,7 +329,8 @@ fn every_preset_is_a_plan_where_all_engines_are_installed() {
     let presets: Vec<_> = plans.collect();
     assert!(presets.len() >= 5);
     for name in presets {
-        let plan = preset(&name, &["renmei-random", "renmei-pairwise", "fairy-stockfish", "gpsusi"]);
+        let plan =
+            preset(&name, &["renmei-random", "renmei-pairwise", "renmei-deep", "fairy-stockfish", "gpsusi"]);
         assert!(plan.skipped.is_empty());
         assert_eq!(plan.name, name.trim_end_matches(".toml"));
         Fingerprint::of(&plan).unwrap();

@@ -166,6 +166,12 @@ const KEYS: &[Key] = &[
     ),
     key("margin", Span { zero: true }, Is("\"200ms\""), "time kept back for the way to the server at least"),
     key("margin_most", ABOVE_ZERO, Is("\"3s\""), "and at most, whatever is measured"),
+    key(
+        "hurry",
+        Span { zero: true },
+        Is("\"300ms\""),
+        "an engine that still thinks so long before its time for a move is over (less what is kept back) is told `stop`",
+    ),
     key("untimed", ABOVE_ZERO, Is("\"10s\""), "time for a move in games without a clock"),
     key("keep_alive", ABOVE_ZERO, Is("\"40s\""), "silence after which a blank line is sent"),
     key("patience", ABOVE_ZERO, Is("\"30s\""), "how long a connection, and the answer to a login, may take"),
@@ -237,7 +243,7 @@ fn client(root: &Table<'_>, file: Option<&Path>) -> ClientConfig {
         patience: span("patience", 30_000),
         backoff: span("backoff", 10_000),
         backoff_most: span("backoff_most", 900_000),
-        engine: lone(&engine).unwrap_or_default(),
+        engine: EnginePlan { hurry: Some(span("hurry", 300)), ..lone(&engine).unwrap_or_default() },
         ratings: root.item("ratings").map(|item| ratings(&item)).unwrap_or_default(),
     };
     table.refuse_unknown();

@@ -2,13 +2,24 @@
 
 use super::performance::{Against, Performance};
 use crate::store::EventSummary;
-use referee::{event::PlayerId, standings::Standings};
+use referee::{
+    event::PlayerId,
+    rating::{Estimate, Scale},
+    standings::Standings,
+};
 use serde::Deserialize;
-use std::{collections::BTreeMap, fmt};
+use std::{
+    collections::BTreeMap,
+    fmt,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
 
-/// Ratings by the names of players.
+/// Ratings by the names of players; clones share them.
 #[derive(Clone, Debug, Default)]
-pub struct Ratings {
+pub struct Ratings(Arc<Mutex<Known>>);
+
+#[derive(Debug, Default)]
+struct Known {
     given: BTreeMap<String, f64>,
     told: BTreeMap<String, f64>,
 }
@@ -20,20 +31,25 @@ impl Ratings {
     /// Those of the configuration.
     #[must_use]
     pub fn new(given: BTreeMap<String, f64>) -> Self {
-        Self { given, told: BTreeMap::new() }
+        Self(Arc::new(Mutex::new(Known { given, told: BTreeMap::new() })))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Known> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A line of the answer to `%%RATING`: `##[RATING] name+trip  2850 @2026-11-21`. Of one name's several trips the
     /// strongest counts.
-    pub fn hear(&mut self, line: &str) {
+    pub fn hear(&self, line: &str) {
         let Some(said) = line.strip_prefix("##[RATING] ") else { return };
         let mut words = said.split_ascii_whitespace();
         let (Some(id), Some(Ok(rating))) = (words.next(), words.next().map(str::parse::<f64>)) else {
             return;
         };
         let name = id.split('+').next().unwrap_or_default();
-        if rating.is_finite() && !name.is_empty() && self.told.len() < MOST {
-            let known = self.told.entry(name.to_owned()).or_insert(rating);
+        let told = &mut self.lock().told;
+        if rating.is_finite() && !name.is_empty() && told.len() < MOST {
+            let known = told.entry(name.to_owned()).or_insert(rating);
             *known = known.max(rating);
         }
     }
@@ -41,15 +57,17 @@ impl Ratings {
     /// All of them; what the configuration says stands.
     #[must_use]
     pub fn all(&self) -> BTreeMap<String, f64> {
-        let mut all = self.told.clone();
-        all.extend(self.given.clone());
+        let known = self.lock();
+        let mut all = known.told.clone();
+        all.extend(known.given.clone());
         all
     }
 
     /// Of one player.
     #[must_use]
     pub fn of(&self, name: &str) -> Option<f64> {
-        self.given.get(name).or_else(|| self.told.get(name)).copied()
+        let known = self.lock();
+        known.given.get(name).or_else(|| known.told.get(name)).copied()
     }
 }
 
@@ -79,20 +97,72 @@ pub struct Measured {
 #[must_use]
 pub fn measured(event: &EventSummary, standings: &Standings) -> Option<Measured> {
     let Stored { us, ratings } = serde_json::from_str(&event.plan).ok()?;
-    let number = |at: usize| u16::try_from(at).ok().map(PlayerId);
-    let ours = event.players.iter().position(|name| *name == us).and_then(number)?;
+    measure(us, &event.players, standings, |name| ratings.get(name).copied())
+}
+
+/// The performance of `us` among `players`, of whom `rating` knows some.
+fn measure(
+    us: String,
+    players: &[String],
+    standings: &Standings,
+    rating: impl Fn(&str) -> Option<f64>,
+) -> Option<Measured> {
+    let ours = players.iter().position(|name| *name == us).and_then(number)?;
     let mut games = vec![];
-    for (at, name) in event.players.iter().enumerate() {
-        let (Some(rating), Some(opponent)) = (ratings.get(name), number(at)) else { continue };
+    for (at, name) in players.iter().enumerate() {
+        let (Some(rating), Some(opponent)) = (rating(name), number(at)) else { continue };
         let wdl = standings.total().between(ours, opponent);
         if opponent != ours && wdl.games() > 0 {
             let points = wdl.half_points() as f64 / 2.0;
-            games.push(Against { rating: *rating, games: wdl.games() as f64, points });
+            games.push(Against { rating, games: wdl.games() as f64, points });
         }
     }
     let performance = Performance::of(&games)?;
     let total = games.iter().map(|one| one.games).sum::<f64>() as u64;
     Some(Measured { name: us, performance, games: total, opponents: games.len() })
+}
+
+fn number(at: usize) -> Option<PlayerId> {
+    u16::try_from(at).ok().map(PlayerId)
+}
+
+/// The ratings of `players` as `rating` knows them, with ours as it is measured against them.
+#[must_use]
+pub fn scale(
+    us: &str,
+    players: &[String],
+    standings: &Standings,
+    rating: impl Fn(&str) -> Option<f64>,
+) -> Scale {
+    let known = |(at, name): (usize, &String)| {
+        Some((number(at)?, Estimate::Measured { value: rating(name)?, error: None }))
+    };
+    let mut ratings: BTreeMap<PlayerId, Estimate> =
+        players.iter().enumerate().filter(|(_, name)| *name != us).filter_map(known).collect();
+    let Some(measured) = measure(us.to_owned(), players, standings, &rating) else {
+        return Scale { ratings, words: String::new() };
+    };
+    if let Some(ours) = players.iter().position(|name| name == us).and_then(number) {
+        ratings.insert(ours, measured.performance.into());
+    }
+    Scale { ratings, words: measured.to_string() }
+}
+
+/// The ratings of a stored event.
+#[must_use]
+pub fn stored_scale(plan: &str, players: &[String], standings: &Standings) -> Scale {
+    let Ok(Stored { us, ratings }) = serde_json::from_str(plan) else { return Scale::default() };
+    scale(&us, players, standings, |name| ratings.get(name).copied())
+}
+
+impl From<Performance> for Estimate {
+    fn from(performance: Performance) -> Self {
+        match performance {
+            Performance::Rating { value, error } => Self::Measured { value, error: Some(error) },
+            Performance::Above(value) => Self::AtLeast { value },
+            Performance::Below(value) => Self::AtMost { value },
+        }
+    }
 }
 
 impl fmt::Display for Measured {
@@ -111,7 +181,7 @@ mod tests {
 
     #[test]
     fn the_servers_list_is_read_and_the_configuration_stands_above_it() {
-        let mut ratings = Ratings::new(BTreeMap::from([("known".to_owned(), 3000.0)]));
+        let ratings = Ratings::new(BTreeMap::from([("known".to_owned(), 3000.0)]));
         for line in [
             "##[RATING] strong+97d76f4c5 \t 2850 @2026-11-21",
             "##[RATING] strong+123456789 \t 2100 @2026-11-20",

@@ -12,6 +12,7 @@ use crate::{
     league::Shutdown,
     play::{Surroundings, Table, play_under},
     pulse::Pulse,
+    say::Say,
     seat::{
         Seat,
         csa_client::{self, CsaClient, Place},
@@ -83,6 +84,7 @@ pub struct Session {
     margin: Margin,
     backoff: Backoff,
     ratings: Ratings,
+    say: Say,
     /// The server is one that is known to take evaluations with moves.
     takes_comments: bool,
     /// The engine was found ready once.
@@ -101,6 +103,10 @@ pub struct Beginning {
     pub pulse: Arc<Pulse>,
     /// The engine.
     pub engine: Seat,
+    /// What is known of the opponents' strength, and where more of it goes.
+    pub ratings: Ratings,
+    /// Where lines go that are no events.
+    pub say: Say,
     /// Who has played in the event.
     pub players: Vec<String>,
     /// The number of the next game.
@@ -111,11 +117,12 @@ impl Session {
     /// Nothing has happened yet.
     #[must_use]
     pub fn new(begin: Beginning) -> Self {
-        let Beginning { config, shutdown, bus, pulse, engine, players, next_game } = begin;
+        let Beginning { config, shutdown, bus, pulse, engine, ratings, say, players, next_game } = begin;
         Self {
             margin: Margin::new(config.margin, config.margin_most),
             backoff: Backoff::new(config.backoff, config.backoff_most),
-            ratings: Ratings::new(config.ratings.clone()),
+            ratings,
+            say,
             takes_comments: false,
             engine: Some(engine),
             checked: false,
@@ -129,8 +136,8 @@ impl Session {
         }
     }
 
-    /// Plays until enough games are played or somebody wants to leave; what was learned of the opponents' strength.
-    pub async fn run(mut self) -> Ratings {
+    /// Plays until enough games are played or somebody wants to leave.
+    pub async fn run(mut self) {
         while self.wants_more() {
             let begun = Instant::now();
             let Err(trouble) = self.visit().await else { continue };
@@ -143,7 +150,6 @@ impl Session {
             let finish = self.shutdown.finish.clone();
             let _leaving = finish.run_until_cancelled(sleep(wait)).await;
         }
-        self.ratings
     }
 
     fn wants_more(&self) -> bool {
@@ -163,6 +169,11 @@ impl Session {
         };
         let Some(link) = finish.run_until_cancelled(arrive).await else { return Ok(()) };
         let mut link = link?;
+        let ClientConfig { host, port, login, .. } = &*self.config;
+        (self.say)(&format!(
+            "logged in to {host}:{port} as {}; waiting for a game of {}",
+            login.name, login.game
+        ));
         while self.wants_more() {
             if let Some((game, wish)) = &self.config.login.seek {
                 link.say(format!("%%GAME {game} {wish}\n").as_bytes()).await?;
@@ -283,6 +294,7 @@ impl Session {
 
     /// Plays an offered game to its end.
     async fn game(&mut self, link: &mut Link, summary: Summary) -> Result<Outcome, Trouble> {
+        self.offered(&summary);
         let announced = match Announced::read(&summary, &self.config.login.name, &self.config) {
             Ok(announced) => announced,
             Err(why) => {
@@ -321,6 +333,12 @@ impl Session {
         }
     }
 
+    /// Says which game is offered, as players know it.
+    fn offered(&self, summary: &Summary) {
+        let id = summary.game_id.as_deref().unwrap_or("without a name");
+        (self.say)(&printable(format!("a game is offered: {id}").as_bytes()));
+    }
+
     fn table(&mut self, announced: &Announced) -> Table {
         let game = self.next_game;
         self.next_game = GameId(game.0 + 1);
@@ -338,14 +356,14 @@ impl Session {
             hears: [false; 2],
             may_reject: true,
         };
-        Table { setup, pairing, draws: 0, replays_draws: false }
+        Table { setup, pairing, draws: 0, replays_draws: false, tells_times: true }
     }
 
     /// The number of a player; a new one is entered before its first game.
     fn player(&mut self, name: &str) -> PlayerId {
         let at = self.players.iter().position(|known| known == name).unwrap_or_else(|| {
             self.players.push(name.to_owned());
-            self.bus.happened(opened(&self.config, self.players.clone(), true));
+            self.bus.happened(opened(&self.config, self.players.clone(), false));
             self.players.len() - 1
         });
         PlayerId(u16::try_from(at).unwrap_or(u16::MAX))

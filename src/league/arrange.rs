@@ -49,7 +49,8 @@ impl Lobby {
         let game = self.next_game;
         self.next_game = GameId(game.0 + 1);
         let setup = self.setup(game, &summary, times);
-        let table = Table { pairing: self.pairing(game, &ids, round), setup, draws: 0, replays_draws: false };
+        let pairing = self.pairing(game, &ids, round);
+        let table = Table { setup, pairing, draws: 0, replays_draws: false, tells_times: true };
         let view =
             Spectacle::new(summary.clone(), ids, times, self.config.unit(), self.config.compat, bus::now());
         self.list(game, view);

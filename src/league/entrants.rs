@@ -195,7 +195,7 @@ impl Lobby {
     /// Shows spectators what happened in the event.
     pub fn happened(&mut self, stamped: &Stamped) {
         match &stamped.event {
-            Happened::GameStarted(GameStarted { game, pairing, start, opening })
+            Happened::GameStarted(GameStarted { game, pairing, start, opening, .. })
                 if !self.games.contains_key(game) =>
             {
                 self.announce(*game, pairing, start, opening);

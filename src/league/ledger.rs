@@ -3,6 +3,7 @@
 use referee::{
     Color, Outcome, WinBy,
     event::{Event, GameEnded, GameStarted, PlayerId, Stamped},
+    rating::{Estimate, Scale},
     schedule::rounds::Seeker,
 };
 use std::{
@@ -61,6 +62,14 @@ impl Ledger {
     /// What is in it; nobody holds it for long.
     pub fn read(&self) -> MutexGuard<'_, Pages> {
         self.0.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The last ratings, for screens.
+    #[must_use]
+    pub fn scale(&self) -> Scale {
+        let rating = |rate: &Rate| Estimate::Measured { value: rate.rate, error: rate.error };
+        let ratings = self.read().rates.iter().map(|(&player, rate)| (player, rating(rate))).collect();
+        Scale { ratings, words: String::new() }
     }
 
     /// Takes in what happened.

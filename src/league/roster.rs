@@ -57,7 +57,7 @@ impl Roster {
             return None;
         }
         known.stored = known.names.len();
-        Some(opened(name, known.names.clone(), true))
+        Some(opened(name, known.names.clone(), false))
     }
 }
 

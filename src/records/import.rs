@@ -244,6 +244,7 @@ fn events(record: &GameRecord, game: GameId, pairing: Pairing, evidence: String)
         pairing,
         start: record.start.clone(),
         opening: opening.iter().map(|ply| ply.mv.to_usi()).collect::<Vec<_>>().join(" "),
+        times: None,
     };
     let mut at = record.started.as_deref().and_then(date::parse).unwrap_or_else(now);
     let mut events = vec![Stamped { at, event: Event::GameStarted(started) }];

@@ -107,8 +107,13 @@ fn game(index: u64, outcome: Outcome) -> Vec<Stamped> {
     let (game, start) = (GameId(index + 1), STARTED + index as i64 * 60_000);
     let (black, white) = (PlayerId(0), PlayerId(1));
     let pairing = Pairing { stage: 0, index, attempt: 0, round: 1, pair: index, opening: 0, black, white };
-    let started =
-        GameStarted { game, pairing, start: referee::opening::EVEN.into(), opening: "7g7f 3c3d".into() };
+    let started = GameStarted {
+        game,
+        pairing,
+        start: referee::opening::EVEN.into(),
+        opening: "7g7f 3c3d".into(),
+        times: None,
+    };
     let mut events = vec![Stamped { at: start, event: Event::GameStarted(started) }];
     let moves: Vec<_> = LINE.split(' ').collect();
     for ply in 3..=8_usize {

@@ -216,6 +216,14 @@ impl Budget {
         }
     }
 
+    /// All that the player of `color` may use for this move; `None` where no clock runs.
+    #[must_use]
+    pub fn all(&self, color: Color) -> Option<Duration> {
+        let own = color.index();
+        let clock = self.left[own] + self.byoyomi[own] + self.increment[own];
+        self.fixed.or((!clock.is_zero()).then_some(clock))
+    }
+
     /// Less of everything that `color` may use up in its turn: of the main time, and of the byoyomi behind it or of
     /// the increment, as far as the main time is too short.
     #[must_use]

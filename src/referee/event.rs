@@ -3,7 +3,7 @@
 //! Standings, ratings, SPRT, the dashboard and a resumed run all fold these same values, live or replayed from the
 //! store: there are no counters beside them.
 
-use crate::{Color, Outcome, schedule::Pairing};
+use crate::{Color, Outcome, clock::TimeControl, schedule::Pairing};
 use rsshogi::types::Move;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -38,7 +38,7 @@ pub struct Stamped {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "event")]
 pub enum Event {
-    /// The event opened: its first line, written again each time it is resumed.
+    /// The event opened: its first line, written again each time it is resumed, and when players join.
     Opened(Opened),
     /// A game began: both players were ready and the first clock runs.
     GameStarted(GameStarted),
@@ -64,6 +64,13 @@ pub enum Event {
         /// What happened, in a sentence, with the last lines of its stderr.
         text: String,
     },
+    /// A process of an engine has held so much more memory than was told before that it is worth telling.
+    Memory {
+        /// Whose.
+        player: PlayerId,
+        /// The most it has held at once, in KiB.
+        kib: u64,
+    },
     /// A sequential test reached a verdict; games that still run will be finished.
     Verdict {
         /// `H0`, `H1`.
@@ -86,7 +93,8 @@ pub struct Opened {
     pub players: Vec<String>,
     /// The format in words, as reports print it.
     pub format: String,
-    /// Whether this is a resumed run.
+    /// Whether this is a resumed run. Neither that nor the event's first line: players have joined, and whatever runs
+    /// goes on.
     pub resumed: bool,
 }
 
@@ -101,6 +109,9 @@ pub struct GameStarted {
     pub start: String,
     /// The opening's moves in USI, separated by blanks; they are not played by the engines.
     pub opening: String,
+    /// The clocks, black's first, where the plan of the event does not know them: players of a league bring theirs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub times: Option<Box<[TimeControl; 2]>>,
 }
 
 /// A move.

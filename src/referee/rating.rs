@@ -12,6 +12,7 @@ mod field;
 mod likelihood;
 mod newton;
 mod pair;
+mod scale;
 mod table;
 
 pub use aged::{Aged, Decay, fit_aged};
@@ -20,6 +21,7 @@ pub use course::{Course, Milestone};
 pub use estimate::Estimate;
 pub use field::{PlayerRating, Ratings, fit, fit_bradley_terry};
 pub use pair::Numbers;
+pub use scale::{LookUp, Scale};
 pub use table::{CrossTable, Results, TableError};
 
 pub(crate) use counts::{Sample, moments, outcome};

@@ -72,8 +72,13 @@ impl Standings {
     pub fn fold(&mut self, event: &Event) {
         self.due.clear();
         match event {
-            // What a killed run had on the boards is not running any more.
-            Event::Opened(_) => self.running.clear(),
+            Event::Opened(opened) => {
+                // What a killed run had on the boards is not running any more.
+                if opened.resumed {
+                    self.running.clear();
+                }
+                self.grow(opened.players.len());
+            }
             Event::GameStarted(start) if self.knows(&start.pairing) => {
                 self.running.insert(start.game, start.pairing);
                 self.progress[usize::from(start.pairing.stage)].start(&start.pairing);
@@ -86,6 +91,14 @@ impl Standings {
                 self.verdict = Some(Verdict { verdict: verdict.clone(), llr: *llr, pairs: *pairs });
             }
             _ => {}
+        }
+    }
+
+    /// Players who have joined are counted like the others.
+    fn grow(&mut self, players: usize) {
+        let players = players.min(usize::from(u16::MAX));
+        for tally in self.tallies.iter_mut().chain([&mut self.total]) {
+            tally.grow(players);
         }
     }
 

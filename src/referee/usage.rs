@@ -21,6 +21,8 @@ pub struct Usage {
     pub depth: (u64, u64),
     /// Nodes told, in all, and the ms told with them.
     pub nodes: (u64, u64),
+    /// The most memory that one of its processes held, in KiB; 0 where that is not known.
+    pub memory: u64,
     /// Time charged, in ms, and moves made, by phase of the game: [`PHASE`] plies each.
     pub phases: Vec<(u64, u64)>,
     latency: Latency,
@@ -48,6 +50,17 @@ impl Usage {
         if let Some(time) = thought.time {
             let late = moved.elapsed.as_secs_f64() * 1000.0 - time as f64;
             self.latency.add(late.max(0.0));
+        }
+    }
+
+    /// The most memory that one of its processes held, in words: `48 MiB`; none where it is not known.
+    #[must_use]
+    pub fn memory_words(&self) -> Option<String> {
+        let mib = self.memory.div_ceil(1024);
+        match mib {
+            0 => None,
+            1..10_000 => Some(format!("{mib} MiB")),
+            _ => Some(format!("{} GiB", mib.div_ceil(1024))),
         }
     }
 

@@ -138,6 +138,11 @@ impl Fold {
             }
             return;
         }
+        if let Event::Memory { player, kib } = stamped.event
+            && let Some(usage) = self.usage.get_mut(player.index())
+        {
+            usage.memory = usage.memory.max(kib);
+        }
         if let Event::GameEnded(end) = &stamped.event
             && end.outcome.counts()
             && !end.replayed

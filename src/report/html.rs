@@ -224,6 +224,7 @@ fn viewer() -> Markup {
                 }
                 div.side {
                     p id="result" {}
+                    p id="thought" {}
                     div id="graph" {}
                     ol id="moves" {}
                 }

@@ -70,7 +70,7 @@ impl Announcer {
             Event::Verdict { verdict, llr, pairs } => {
                 Some(format!("verdict after {pairs} pairs: {verdict} (LLR {llr:.2})"))
             }
-            Event::GameStarted(_) | Event::Moved(_) | Event::Closed => None,
+            Event::GameStarted(_) | Event::Moved(_) | Event::Memory { .. } | Event::Closed => None,
         }
     }
 

@@ -1,15 +1,20 @@
 //! `renmei watch`: an event that another process plays, or that is over, by looking into its database now and then.
 
-use super::{Past, archive, has_terminal, head_of, no_thread, save};
+use super::{Past, archive, has_terminal, head, no_thread, save};
 use dashboard::{Feed, Setting};
-use referee::event::{Event, GameId, Moved, Stamped};
+use referee::{
+    event::{Event, GameId, Moved, Stamped},
+    rating::{Estimate, LookUp, Scale},
+};
 use renmei::{
     cli::WatchArgs,
     commands::{Exit, Failure, find_event},
-    store::{EventId, Moves, Store, StoreError},
+    floodgate::{self, ratings::stored_scale},
+    store::{EventId, EventSummary, Moves, RatingRow, Store, StoreError},
 };
 use std::{
     collections::BTreeMap,
+    path::PathBuf,
     thread,
     time::{Duration, Instant},
 };
@@ -27,12 +32,36 @@ pub fn watch(args: &WatchArgs) -> Result<Exit, Failure> {
     let event = find_event(&events, args.event.as_deref())?;
     let archive = archive(args.db.clone(), event.name.clone(), Some(event.id));
     let save = save(args.db.clone(), event.name.clone());
-    let setting = Setting { head: head_of(event)?, before: vec![], archive, save, watching: true };
+    let scale = scale(args.db.clone(), event);
+    let setting = Setting {
+        head: head(&event.name, &event.plan)?,
+        before: vec![],
+        archive,
+        save,
+        scale,
+        watching: true,
+    };
     let (feed, inbox) = dashboard::feed::pair();
     let screen = dashboard::Screen::open(setting, inbox).map_err(no_thread)?;
     Watcher { store, event: event.id, seen: 0, version: None, running: BTreeMap::new() }.look(&feed)?;
     drop(screen);
     Ok(Exit::Done)
+}
+
+/// Ratings as the event's own process has left them.
+fn scale(db: PathBuf, event: &EventSummary) -> Option<LookUp> {
+    let (id, plan, mut store) = (event.id, event.plan.clone(), None);
+    match event.kind.as_str() {
+        "serve" => Some(Box::new(move |_, _| {
+            store = store.take().or_else(|| Store::read(&db).ok());
+            let rows = store.as_ref().and_then(|store| store.ratings(id).ok()).unwrap_or_default();
+            let rating = |row: &RatingRow| Estimate::Measured { value: row.rate, error: row.error };
+            let ratings = rows.iter().map(|row| (row.player, rating(row))).collect();
+            Scale { ratings, words: String::new() }
+        })),
+        floodgate::KIND => Some(Box::new(move |standings, players| stored_scale(&plan, players, standings))),
+        _ => None,
+    }
 }
 
 struct Watcher {

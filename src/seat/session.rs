@@ -109,7 +109,7 @@ impl Session {
         }
     }
 
-    /// When the engine must have answered, outside its own turns.
+    /// When the engine must have answered, outside its own turns; or when it is told to hurry.
     #[must_use]
     pub fn deadline(&self) -> Option<Instant> {
         self.deadline
@@ -189,8 +189,16 @@ impl Session {
         }
     }
 
-    /// The deadline passed.
-    pub fn expired(&self) -> String {
+    /// The deadline passed: an engine that thinks is told to come to an end, any other has failed.
+    pub fn expired(&mut self, effects: &mut Effects) {
+        self.deadline = None;
+        match self.state {
+            State::Thinking { .. } => effects.write.extend_from_slice(b"stop\n"),
+            _ => effects.fault = Some(self.silence()),
+        }
+    }
+
+    fn silence(&self) -> String {
         let limits = &self.engine.limits;
         let (asked, limit) = match self.state {
             State::Starting => ("no `usiok` within", limits.start),
@@ -256,8 +264,7 @@ impl Session {
             State::Waiting => self.ask(turn, now, effects),
             State::Pondering { expected, early } if *expected == turn.position => {
                 let early = early.take();
-                self.turn = Some(turn);
-                self.state = State::Thinking { since: now, written: false };
+                self.think(turn, now);
                 match early {
                     // It could not wait for `ponderhit`: its answer counts from now.
                     Some(line) => self.bestmove(&line, now, effects),
@@ -274,6 +281,13 @@ impl Session {
         self.info.clear();
         let _in_memory = writeln!(effects.write, "position {}", turn.position);
         go_line(&mut effects.write, &turn.budget, &self.engine, self.color(), false);
+        self.think(turn, now);
+    }
+
+    /// The engine is to move, and its time runs.
+    fn think(&mut self, turn: Turn, now: Instant) {
+        let all = turn.budget.all(self.color());
+        self.deadline = self.engine.hurry.zip(all).map(|(hurry, all)| now + all - hurry.min(all / 4));
         self.turn = Some(turn);
         self.state = State::Thinking { since: now, written: false };
     }
@@ -345,6 +359,7 @@ impl Session {
             State::Thinking { since, .. } => {
                 let elapsed = now.saturating_duration_since(*since);
                 self.state = State::Waiting;
+                self.deadline = None;
                 self.answer(line, elapsed, effects);
             }
             State::Pondering { early, .. } => *early = Some(line.to_vec()),

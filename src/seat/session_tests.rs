@@ -21,6 +21,7 @@ fn engine() -> EnginePlan {
         option_sources: vec![],
         time: TimeControl::default(),
         reserve: Duration::ZERO,
+        hurry: None,
         go: GoForms::default(),
         ponder: false,
         limits: SeatLimits::default(),
@@ -128,6 +129,30 @@ fn time_runs_from_the_write_to_the_read() {
     let thought = answer.thought.unwrap();
     assert_eq!((thought.score, thought.nodes), (Some(Score::Cp(31)), Some(99)));
     assert_eq!(thought.pv.as_deref(), Some("7g7f 3c3d"));
+}
+
+#[test]
+fn on_a_server_an_engine_that_would_lose_on_time_is_told_to_stop_and_its_move_counts() {
+    let mut talk = Talk::seated(EnginePlan { hurry: Some(ms(200)), ..engine() });
+    talk.go("startpos");
+    assert_eq!(talk.session.deadline(), Some(talk.now + ms(800)));
+    talk.written();
+    talk.wait(800);
+    talk.session.expired(&mut talk.effects);
+    assert_eq!((talk.written().as_str(), talk.effects.fault.take()), ("stop\n", None));
+    talk.wait(10);
+    talk.say("bestmove 7g7f");
+    assert_eq!(talk.answers()[0].elapsed, ms(810));
+    assert_eq!(talk.session.deadline(), None);
+    talk.order(Order::Over(Outcome::loss(Color::White, WinBy::Resignation)));
+    assert_eq!(talk.written(), "gameover win\n", "no `bestmove` is waited for any more");
+}
+
+#[test]
+fn in_a_game_refereed_here_nobody_is_told_to_hurry() {
+    let mut talk = Talk::seated(engine());
+    talk.go("startpos");
+    assert_eq!(talk.session.deadline(), None);
 }
 
 #[test]

@@ -7,6 +7,7 @@ pub use super::session::Handshake;
 use super::{
     ActorEnd, Seat, Trace,
     lines::Lines,
+    memory::Peak,
     pair,
     process::{self, Process},
     session::{Effects, Session},
@@ -48,7 +49,7 @@ pub struct UsiPlayer {
     pub cores: Vec<usize>,
     /// How many engines may be starting at once.
     pub startups: Arc<Semaphore>,
-    /// Where faults between games are told, and as whose.
+    /// Where faults between games and the memory of its processes are told, and as whose.
     pub faults: Option<(Arc<Bus>, PlayerId)>,
 }
 
@@ -85,6 +86,7 @@ struct Actor {
     /// Faults in a row at the start of the process, for the back-off.
     failed_starts: u32,
     barred: bool,
+    peak: Peak,
 }
 
 enum Heard {
@@ -110,6 +112,7 @@ impl Actor {
             permit: None,
             failed_starts: 0,
             barred: false,
+            peak: Peak::default(),
         }
     }
 
@@ -120,7 +123,7 @@ impl Actor {
                 Heard::Order(Some(order)) => self.obey(order).await,
                 Heard::Read(read) => self.read(read).await,
                 Heard::Writable => self.flush(),
-                Heard::Deadline => self.effects.fault = Some(self.session.expired()),
+                Heard::Deadline => self.session.expired(&mut self.effects),
                 Heard::Exited => self.drain(),
             }
             self.settle().await;
@@ -150,7 +153,18 @@ impl Actor {
             self.session.sit(*game, *color);
             self.start().await;
         } else if self.process.is_some() {
+            if matches!(order, Order::Over(_)) {
+                self.tell_memory();
+            }
             self.session.order(order, Instant::now(), &mut self.effects);
+        }
+    }
+
+    /// Between games nobody waits for the kernel's answer.
+    fn tell_memory(&mut self) {
+        let (Some(process), Some((bus, player))) = (&self.process, &self.player.faults) else { return };
+        if let Some(kib) = self.peak.news(process.group(), Instant::now()) {
+            bus.happened(Event::Memory { player: *player, kib });
         }
     }
 
@@ -377,7 +391,7 @@ impl Actor {
             match self.hear().await {
                 Heard::Read(read) => self.read(read).await,
                 Heard::Writable => self.flush(),
-                Heard::Deadline => self.effects.fault = Some(self.session.expired()),
+                Heard::Deadline => self.session.expired(&mut self.effects),
                 Heard::Exited => self.drain(),
                 Heard::Order(_) => {}
             }

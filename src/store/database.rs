@@ -13,6 +13,8 @@ const MIGRATIONS: &[M<'static>] = &[
     M::up(include_str!("migrations/001_events.sql")),
     M::up(include_str!("migrations/002_network.sql")),
     M::up(include_str!("migrations/003_ratings.sql")),
+    M::up(include_str!("migrations/004_clocks.sql")),
+    M::up(include_str!("migrations/005_memory.sql")),
 ];
 /// The letters RNME, as the first migration writes them.
 const APPLICATION_ID: i64 = 0x524E_4D45;

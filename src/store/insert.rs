@@ -14,7 +14,7 @@ use std::{collections::HashMap, time::Duration};
 const MOVE: &str = "INSERT INTO moves (game, ply, color, move, at, charged_ms, elapsed_us, left_ms, engine_ms, depth, \
      seldepth, score_cp, mate, nodes, nps, pv) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 const GAME: &str = "INSERT INTO games (event, number, stage, index_, attempt, round, pair, opening, black, white, \
-     start, opening_moves, started_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+     start, opening_moves, times, started_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 const END: &str = "UPDATE games SET ended_at = ?2, result = ?3, cause = ?4, plies = ?5, evidence = ?6, \
      replayed = ?7 WHERE id = ?1";
 const LOG: &str = "INSERT INTO log (event, seq, kind, game) VALUES (?, ?, ?, ?)";
@@ -60,6 +60,11 @@ impl<'c> Rows<'c> {
                 let row = params![self.event, seq, at, player.map(|PlayerId(id)| id), text];
                 self.run("INSERT INTO faults VALUES (?, ?, ?, ?, ?)", row)
             }
+            Event::Memory { player, kib } => {
+                let seq = self.log("memory", None)?;
+                let row = params![self.event, seq, at, player.0, int(*kib)];
+                self.run("INSERT INTO memory VALUES (?, ?, ?, ?, ?)", row)
+            }
             Event::Verdict { verdict, llr, pairs } => {
                 let seq = self.log("verdict", None)?;
                 let row = params![self.event, seq, at, verdict, llr, int(*pairs)];
@@ -99,8 +104,7 @@ impl<'c> Rows<'c> {
     }
 
     fn started(&mut self, at: i64, started: &GameStarted) -> rusqlite::Result<()> {
-        let text = (Some(started.start.as_str()), Some(started.opening.as_str()));
-        let row = self.insert_game(started.game, &started.pairing, text, Some(at))?;
+        let row = self.insert_game(started.game, &started.pairing, Some((at, started)))?;
         self.running.insert(started.game, row);
         self.log("started", Some(row)).map(drop)
     }
@@ -109,9 +113,13 @@ impl<'c> Rows<'c> {
         &self,
         GameId(number): GameId,
         pairing: &Pairing,
-        (start, opening_moves): (Option<&str>, Option<&str>),
-        at: Option<i64>,
+        begun: Option<(i64, &GameStarted)>,
     ) -> rusqlite::Result<i64> {
+        let at = begun.map(|(at, _)| at);
+        let start = begun.map(|(_, started)| started.start.as_str());
+        let opening_moves = begun.map(|(_, started)| started.opening.as_str());
+        let times = begun.and_then(|(_, started)| started.times.as_deref());
+        let times = times.map(serde_json::to_string).transpose().map_err(not_json)?;
         let Pairing { stage, index, attempt, round, pair, opening, black, white } = *pairing;
         let (number, index, pair, opening) = (int(number), int(index), int(pair), int(opening));
         let place = params![
@@ -127,6 +135,7 @@ impl<'c> Rows<'c> {
             white.0,
             start,
             opening_moves,
+            times,
             at
         ];
         self.conn.prepare_cached(GAME)?.insert(place)
@@ -138,7 +147,7 @@ impl<'c> Rows<'c> {
             // A player that never became ready loses a game that never started.
             None => match self.find(ended.game)? {
                 Some(row) => row,
-                None => self.insert_game(ended.game, &ended.pairing, (None, None), None)?,
+                None => self.insert_game(ended.game, &ended.pairing, None)?,
             },
         };
         let (result, cause) = (result(ended.outcome), ended.outcome.cause());
@@ -189,6 +198,10 @@ impl<'c> Rows<'c> {
 /// What an engine that says nothing thinks.
 const SILENT: Thought =
     Thought { depth: None, seldepth: None, score: None, nodes: None, nps: None, time: None, pv: None };
+
+fn not_json(error: serde_json::Error) -> rusqlite::Error {
+    rusqlite::Error::ToSqlConversionFailure(error.into())
+}
 
 fn not_running(GameId(number): GameId) -> rusqlite::Error {
     rusqlite::Error::ToSqlConversionFailure(format!("game {number} does not run").into())

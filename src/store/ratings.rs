@@ -1,8 +1,11 @@
 //! Ratings of a league.
 
-use super::{EventId, Store, StoreError, row::int};
+use super::{
+    EventId, Store, StoreError,
+    row::{int, unsigned},
+};
 use referee::event::PlayerId;
-use rusqlite::params;
+use rusqlite::{Row, params};
 
 /// A player's rating, as it was last estimated.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -20,6 +23,17 @@ pub struct RatingRow {
 }
 
 impl Store {
+    /// The ratings of an event, as they were last estimated.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn ratings(&self, event: EventId) -> Result<Vec<RatingRow>, StoreError> {
+        self.database().check(|conn| {
+            let sql = "SELECT player, rate, error, games, at FROM ratings WHERE event = ?";
+            conn.prepare_cached(sql)?.query_map([event.0], rating)?.collect()
+        })
+    }
+
     /// Replaces the ratings of an event.
     ///
     /// # Errors
@@ -41,4 +55,14 @@ impl Store {
             Ok(())
         })
     }
+}
+
+fn rating(row: &Row<'_>) -> rusqlite::Result<RatingRow> {
+    Ok(RatingRow {
+        player: PlayerId(row.get(0)?),
+        rate: row.get(1)?,
+        error: row.get(2)?,
+        games: unsigned(row, 3)?,
+        at: row.get(4)?,
+    })
 }

@@ -7,6 +7,7 @@ use super::{
 };
 use referee::{
     Outcome,
+    clock::TimeControl,
     event::{Event, GameId, Moved, PlayerId, Stamped},
     schedule::Pairing,
 };
@@ -50,6 +51,8 @@ pub struct GameRow {
     pub start: Option<String>,
     /// The opening's moves in USI, separated by blanks.
     pub opening: Option<String>,
+    /// The clocks, black's first, where the plan of the event does not know them.
+    pub times: Option<Box<[TimeControl; 2]>>,
     /// When it began, in ms since 1970-01-01 UTC.
     pub started_at: Option<i64>,
     /// When it ended.
@@ -220,7 +223,7 @@ fn summary(row: &Row<'_>) -> rusqlite::Result<EventSummary> {
 fn select_games() -> String {
     format!(
         "SELECT {PAIRING}, g.id, g.start, g.opening_moves, g.started_at, g.ended_at, g.plies, g.evidence, \
-         g.replayed, {OUTCOME} FROM games g"
+         g.replayed, {OUTCOME}, g.times FROM games g"
     )
 }
 
@@ -240,5 +243,6 @@ fn game_row(row: &Row<'_>, names: &[String]) -> rusqlite::Result<GameRow> {
         evidence: row.get::<_, Option<String>>(15)?.unwrap_or_default(),
         replayed: row.get::<_, Option<bool>>(16)?.unwrap_or(false),
         outcome: row::outcome(row, 17)?,
+        times: row::times(row, 19)?,
     })
 }

@@ -45,7 +45,7 @@ fn replay(
     let head = head(conn, event)?;
     let mut log = conn.prepare_cached(&format!(
         "SELECT l.kind, l.seq, g.id, g.started_at, g.ended_at, g.start, g.opening_moves, g.plies, g.evidence, \
-         g.replayed, {OUTCOME}, {PAIRING} \
+         g.replayed, {OUTCOME}, {PAIRING}, g.times \
          FROM log l LEFT JOIN games g ON g.id = l.game WHERE l.event = ? ORDER BY l.seq"
     ))?;
     let mut rows = log.query([event.0])?;
@@ -88,7 +88,8 @@ pub(super) fn players(conn: &Connection, event: EventId) -> rusqlite::Result<Vec
 
 fn started(row: &Row<'_>) -> rusqlite::Result<Stamped> {
     let (game, pairing) = row::pairing(row, 12)?;
-    let started = GameStarted { game, pairing, start: row.get(5)?, opening: row.get(6)? };
+    let started =
+        GameStarted { game, pairing, start: row.get(5)?, opening: row.get(6)?, times: row::times(row, 21)? };
     Ok(Stamped { at: row.get(3)?, event: Event::GameStarted(started) })
 }
 
@@ -133,6 +134,7 @@ fn rare(conn: &Connection, event: EventId, kind: &str, seq: i64, head: &Head) ->
         "opened" => "runs",
         "bye" => "byes",
         "fault" => "faults",
+        "memory" => "memory",
         "verdict" => "verdicts",
         _ => "closings",
     };
@@ -144,6 +146,7 @@ fn rare(conn: &Connection, event: EventId, kind: &str, seq: i64, head: &Head) ->
             "fault" => {
                 Event::Fault { player: row.get::<_, Option<u16>>(3)?.map(PlayerId), text: row.get(4)? }
             }
+            "memory" => Event::Memory { player: PlayerId(row.get(3)?), kib: row::unsigned(row, 4)? },
             "verdict" => verdict(row)?,
             _ => Event::Closed,
         };

@@ -2,6 +2,7 @@
 
 use referee::{
     Color, Outcome,
+    clock::TimeControl,
     event::{GameId, Moved, PlayerId, Score, Thought},
     schedule::Pairing,
 };
@@ -54,6 +55,13 @@ pub(super) fn pairing(row: &Row<'_>, at: usize) -> rusqlite::Result<(GameId, Pai
         white: PlayerId(row.get(at + 8)?),
     };
     Ok((GameId(unsigned(row, at)?), pairing))
+}
+
+/// The clocks of a game whose plan does not know them.
+pub(super) fn times(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<Box<[TimeControl; 2]>>> {
+    let Some(json) = row.get_ref(at)?.as_str_or_null()? else { return Ok(None) };
+    let times = serde_json::from_str(json);
+    times.map(Some).map_err(|error| bad(at, format!("the clocks of a game: {error}")))
 }
 
 /// The word for who won: the column `result`.

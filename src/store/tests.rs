@@ -59,7 +59,7 @@ fn pairing(game: u64, black: u16, white: u16) -> Pairing {
 fn started(game: u64, black: u16, white: u16) -> Stamped {
     let start = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1".to_owned();
     let (opening, pairing) = ("7g7f 3c3d".to_owned(), pairing(game, black, white));
-    let started = GameStarted { game: GameId(game), pairing, start, opening };
+    let started = GameStarted { game: GameId(game), pairing, start, opening, times: None };
     at(1_800_000_000_000 + game as i64 * 1000, Event::GameStarted(started))
 }
 

@@ -136,7 +136,7 @@ fn pump(
 
 /// Whether somebody waits to hear that it is on the disk.
 fn is_urgent(event: &Stamped) -> bool {
-    !matches!(event.event, Event::Moved(_) | Event::GameStarted(_))
+    !matches!(event.event, Event::Moved(_) | Event::GameStarted(_) | Event::Memory { .. })
 }
 
 /// A bounded list of what waits to be written. Not a channel: those wake their reader for every message, which would

@@ -53,6 +53,19 @@ fn the_event_stream_tells_every_game_and_move_in_order() {
 }
 
 #[test]
+fn engines_that_would_repeat_their_games_are_warned_of_and_openings_silence_it() {
+    let random = format!("cmd={}", program("renmei-random").display());
+    let said = |more: &[&str]| {
+        let desk = Desk::new();
+        desk.write("openings.sfen", "startpos moves 7g7f\nstartpos moves 2g2f\n");
+        let engines: [&[&str]; 2] = [&[&random, "nodes=1"], &[&random, "nodes=1", "name=other"]];
+        desk.play(&engines, &[&["--games", "4", "--max-moves", "20"], more].concat()).text()
+    };
+    assert!(said(&[]).contains("without openings they may play the same games"));
+    assert!(!said(&["--openings", "openings.sfen"]).contains("without openings"));
+}
+
+#[test]
 fn the_calculator_answers_scripts_and_exit_codes() {
     let desk = Desk::new();
     let sprt = |args: &[&str]| desk.renmei(&[&["sprt"], args].concat());
@@ -104,6 +117,18 @@ fn more_games_at_once_than_cores_are_refused_unless_forced() {
     let told = String::from_utf8_lossy(&refused.stderr);
     assert_eq!(refused.status.code(), Some(2), "{told}");
     assert!(told.contains("oversubscribe"), "{told}");
+}
+
+#[test]
+fn what_engines_hold_of_the_memory_is_kept() {
+    let desk = Desk::new();
+    let random = format!("cmd={}", program("renmei-random").display());
+    let engines = [&[random.as_str(), "name=a"][..], &[random.as_str(), "name=b"]];
+    desk.play(&engines, &["--games", "8", "--concurrency", "1", "--time", "10s", "--max-moves", "30"]);
+    let kept = desk.query("SELECT DISTINCT player FROM memory WHERE kib BETWEEN 500 AND 1000000 ORDER BY 1");
+    assert_eq!(kept, [["0"], ["1"]]);
+    let over = desk.query("SELECT kind FROM log ORDER BY seq DESC LIMIT 1");
+    assert_eq!(over, [["closed"]], "nothing is told after the end");
 }
 
 #[test]

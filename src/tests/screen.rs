@@ -13,7 +13,7 @@ use std::{
     fs::File,
     io::{Read, Write},
     os::fd::OwnedFd,
-    process::{Child, Command},
+    process::{Child, Command, Stdio},
     sync::mpsc,
     thread,
     time::{Duration, Instant},
@@ -148,6 +148,83 @@ fn without_the_dashboard_a_terminal_gets_plain_lines() {
     assert_eq!(shown.child.wait().unwrap().code(), Some(0));
     shown.until("black scores");
     assert!(shown.seen.contains("2/2  ") && !shown.seen.contains('\u{1b}'), "{}", shown.seen);
+}
+
+/// What a player of a league needs, at that port.
+fn player(desk: &Desk, name: &str, port: &str) -> String {
+    let engine = program("renmei-random");
+    let text = format!(
+        "[floodgate]\nhost = \"127.0.0.1\"\nport = {port}\nlogin = \"{name}\"\n\
+         password = \"t-60-1F,{name}\"\nbackoff = \"100ms\"\n[engine]\ncommand = {:?}\n[ratings]\nkawa = 2000\n",
+        engine.display().to_string()
+    );
+    desk.write(&format!("{name}.toml"), &text).display().to_string()
+}
+
+impl Drop for Shown {
+    fn drop(&mut self) {
+        let _over_already = self.child.kill();
+    }
+}
+
+/// Plays on a server where nobody looks on; ends with the test at the latest.
+struct Player(Child);
+
+impl Drop for Player {
+    fn drop(&mut self) {
+        let _over_already = self.0.kill();
+    }
+}
+
+fn plays(desk: &Desk, file: &str, more: &[&str]) -> Player {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_renmei"));
+    command.current_dir(desk.dir.path()).args(["floodgate", file]).args(more);
+    Player(command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap())
+}
+
+/// A free league on a terminal, and its port.
+fn league(desk: &Desk) -> (Shown, String) {
+    desk.write("league.toml", "[serve]\nlisten = [\"127.0.0.1:0\"]\nmax_moves = 40\n");
+    let mut shown = Shown::run(desk, &["serve", "league.toml"]);
+    shown.until("127.0.0.1:");
+    shown.until("\u{1b}");
+    let (_, rest) = shown.seen.rsplit_once("127.0.0.1:").unwrap();
+    let port = rest.chars().take_while(char::is_ascii_digit).collect();
+    (shown, port)
+}
+
+#[test]
+fn a_free_league_shows_who_logs_in_and_what_they_play_until_it_is_told_to_end() {
+    let desk = Desk::new();
+    let (mut league, port) = league(&desk);
+    let [mut kawa, mut mori] =
+        ["kawa", "mori"].map(|name| plays(&desk, &player(&desk, name, &port), &["--games", "1"]));
+    league.until("joins");
+    assert!(kawa.0.wait().unwrap().success() && mori.0.wait().unwrap().success());
+    league.press("9");
+    league.until("plies");
+    league.press("4\r");
+    league.until("Evaluation");
+    league.press("\u{3}");
+    assert_eq!(league.ends(), Some(0));
+}
+
+#[test]
+fn an_engine_on_a_server_is_shown_and_leaves_after_its_game_at_the_first_ctrl_c() {
+    let desk = Desk::new();
+    let (mut league, port) = league(&desk);
+    let mut kawa = plays(&desk, &player(&desk, "kawa", &port), &[]);
+    let mut mori = Shown::run(&desk, &["floodgate", &player(&desk, "mori", &port)]);
+    mori.until("2000");
+    mori.press("9");
+    mori.until("offered:");
+    mori.press("\u{3}");
+    assert_eq!(mori.ends(), Some(0));
+    mori.until("on the scale of its rated opponents");
+    kill(Pid::from_raw(kawa.0.id() as i32), Signal::SIGTERM).unwrap();
+    assert!(kawa.0.wait().unwrap().success());
+    league.press("\u{3}");
+    assert_eq!(league.ends(), Some(0));
 }
 
 #[test]

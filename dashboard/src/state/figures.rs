@@ -3,9 +3,10 @@
 use super::Head;
 use referee::{
     event::PlayerId,
-    rating::{Estimate, Pentanomial, Ratings, fit},
+    rating::{CrossTable, Estimate, Pentanomial, Ratings, Scale, fit},
     standings::{Standings, Wdl},
 };
+use std::cmp::Reverse;
 
 /// What takes too long to compute for every frame.
 #[derive(Clone, Debug, Default)]
@@ -36,6 +37,8 @@ pub struct Line {
     pub wins: [u64; 2],
     /// Elo relative to the mean of the field.
     pub elo: Estimate,
+    /// The rating on a scale that is not the field's own, where there is one.
+    pub rating: Option<Estimate>,
     /// The likelihood that it is stronger than the next in the table.
     pub los: Option<f64>,
     /// Losses that are not shogi.
@@ -67,6 +70,9 @@ pub struct Gauge {
     pub verdict: Option<String>,
 }
 
+/// Players whose Elo is computed here; the work grows with their cube. A league rates those of larger fields itself.
+pub(super) const RATED: usize = 150;
+
 /// Milliseconds between two computations.
 const PAUSE: i64 = 1000;
 
@@ -79,11 +85,12 @@ impl Figures {
 
     /// Computes them.
     #[must_use]
-    pub fn of(head: &Head, standings: &Standings, now: i64) -> Self {
-        let ratings = fit(&standings.cross_table());
+    pub fn of(head: &Head, standings: &Standings, scale: Option<&Scale>, now: i64) -> Self {
+        let table = standings.cross_table();
+        let ratings = fit(&if table.players() > RATED { CrossTable::default() } else { table });
         let black = standings.total().met.values().fold(Wdl::default(), |sum, &met| sum + met);
         Self {
-            lines: lines(standings, &ratings),
+            lines: lines(standings, &ratings, scale),
             gauge: gauge(head, standings),
             first_move: ratings.black_advantage.value().map(|elo| (elo, ratings.black_advantage.error())),
             black_score: score(black),
@@ -94,15 +101,33 @@ impl Figures {
     }
 }
 
-fn lines(standings: &Standings, ratings: &Ratings) -> Vec<Line> {
-    let order = standings.order(ratings);
+/// The players, best first.
+fn order(standings: &Standings, ratings: &Ratings, scale: Option<&Scale>) -> Vec<PlayerId> {
+    let mut order = standings.order(ratings);
+    let points = |player: &PlayerId| standings.total().players[player.index()].half_points();
+    if ratings.players.is_empty() {
+        order.sort_by_key(|player| Reverse(points(player)));
+    }
+    if let Some(scale) = scale {
+        let rating = |player: &PlayerId| match scale.ratings.get(player) {
+            Some(Estimate::AtLeast { value } | Estimate::AtMost { value }) => *value,
+            other => other.and_then(Estimate::value).unwrap_or(f64::NEG_INFINITY),
+        };
+        order.sort_by(|a, b| rating(b).total_cmp(&rating(a)));
+    }
+    order
+}
+
+fn lines(standings: &Standings, ratings: &Ratings, scale: Option<&Scale>) -> Vec<Line> {
+    let order = order(standings, ratings, scale);
     let line = |(at, &player): (usize, &PlayerId)| {
         let record = &standings.total().players[player.index()];
         Line {
             player,
             games: record.games(),
             wins: [record.black.wins, record.white.wins],
-            elo: ratings.players[player.index()].elo,
+            elo: ratings.players.get(player.index()).map_or(Estimate::Unknown, |rating| rating.elo),
+            rating: scale.map(|scale| *scale.ratings.get(&player).unwrap_or(&Estimate::Unknown)),
             los: order.get(at + 1).and_then(|next| ratings.los(player.index(), next.index())),
             faults: record.faults(),
         }

@@ -20,7 +20,8 @@ pub fn draw(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
     }
     let wide = area.width >= 120;
     let games = ui.games(state);
-    let needed = state.figures.lines.len() as u16 + 5;
+    let players = u16::try_from(state.figures.lines.len()).unwrap_or(u16::MAX);
+    let needed = players.saturating_add(5);
     let (left, right) = match wide {
         true => {
             let left = Rect { width: (below.width / 2 + 2).min(104), ..below };
@@ -47,7 +48,8 @@ fn standings(state: &State, area: Rect, paint: &mut Paint<'_>) {
     let (los, wins) = (inner.width >= 60, inner.width >= 76);
     let taken = 46 + if los { 6 } else { 0 } + if wins { 12 } else { 0 };
     let name = usize::from(inner.width).saturating_sub(taken).clamp(6, 30);
-    let mut heading = format!("  # {} games    +    −    =  score     Elo    ±", text::left("engine", name));
+    let scale = if state.scale.is_some() { " rating" } else { "    Elo" };
+    let mut heading = format!("  # {} games    +    −    =  score {scale}    ±", text::left("engine", name));
     heading += if los { "   LOS" } else { "" };
     heading += if wins { " wins ▲/△" } else { "" };
     paint.line(inner, 0, &heading, Role::Quiet);
@@ -64,7 +66,9 @@ fn standings(state: &State, area: Rect, paint: &mut Paint<'_>) {
             paint.text(inner.x + end, inner.y + y, inner.width.saturating_sub(end), &told, Role::Fault);
         }
     }
-    paint.line(inner, inner.height.saturating_sub(1), &summary(&state.figures), Role::Quiet);
+    let scale = state.scale.as_ref().map(|scale| scale.words.as_str()).filter(|words| !words.is_empty());
+    let below = scale.map_or_else(|| summary(&state.figures), |words| format!("  {words}"));
+    paint.line(inner, inner.height.saturating_sub(1), &below, Role::Quiet);
 }
 
 fn standing(state: &State, at: usize, line: &Line, name: usize, more: (bool, bool)) -> String {
@@ -77,8 +81,8 @@ fn standing(state: &State, at: usize, line: &Line, name: usize, more: (bool, boo
         line.games.losses,
         line.games.draws,
         percent(line.score(), 1),
-        elo(line.elo),
-        line.elo.error().map_or_else(|| "-".to_owned(), |error| format!("{error:.0}")),
+        line.rating.map_or_else(|| elo(line.elo), rating),
+        line.rating.unwrap_or(line.elo).error().map_or_else(|| "-".to_owned(), |error| format!("{error:.0}")),
     );
     if more.0 {
         words += &format!(" {:>5}", percent(line.los, 0));
@@ -94,6 +98,17 @@ fn elo(elo: Estimate) -> String {
         Estimate::Measured { .. } => elo.value().map_or_else(String::new, |elo| format!("{elo:+.0}")),
         Estimate::Unknown => "-".to_owned(),
         _ => elo.value().map_or_else(|| "-".to_owned(), |elo| format!("~{elo:+.0}")),
+    }
+}
+
+/// A rating on a scale that is not the field's own: its numbers are no differences.
+fn rating(rating: Estimate) -> String {
+    match rating {
+        Estimate::Measured { value, .. } => format!("{value:.0}"),
+        Estimate::Tentative { value, .. } => format!("~{value:.0}"),
+        Estimate::AtLeast { value } => format!(">{value:.0}"),
+        Estimate::AtMost { value } => format!("<{value:.0}"),
+        Estimate::Unknown => "-".to_owned(),
     }
 }
 
@@ -120,6 +135,7 @@ fn running(state: &State, ui: &Ui, games: &[&Game], area: Rect, paint: &mut Pain
         let why = match (state.closed, begun) {
             (true, _) => "the event is over",
             (false, true) => "none",
+            (false, false) if state.head.free => "no game yet",
             (false, false) => "the engines are starting",
         };
         paint.line(inner, 0, &format!("  {why}"), Role::Quiet);

@@ -53,16 +53,18 @@ fn played_line(state: &State, game: &Played, names: usize) -> String {
 pub fn log(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
     let inner = paint.frame(area, "Log · faults in full, times in UTC");
     let rows: Vec<_> = state.log.iter().filter(|line| ui.matches(&line.text)).collect();
-    let room = usize::from(inner.height);
+    let (room, wide) = (usize::from(inner.height), usize::from(inner.width).saturating_sub(14).max(20));
     let last = ui.chosen.min(rows.len().saturating_sub(1));
     // Filled from the bottom up, so that what happened last is always whole.
     let mut shown: Vec<(String, Role)> = vec![];
     for line in rows.iter().take(last + 1).rev() {
         let role = if line.fault { Role::Fault } else { Role::Plain };
         let mut parts = line.text.lines();
-        let first = format!(" {}  {}", time_of_day(line.at), parts.next().unwrap_or_default());
-        let rest: Vec<String> = parts.map(|part| format!("             {part}")).collect();
-        shown.extend(rest.into_iter().rev().map(|part| (part, Role::Quiet)));
+        let mut head = text::wrapped(parts.next().unwrap_or_default(), wide).into_iter();
+        let first = format!(" {}  {}", time_of_day(line.at), head.next().unwrap_or_default());
+        let head = head.map(|part| (part, role));
+        let rest: Vec<_> = head.chain(parts.map(|part| (part.to_owned(), Role::Quiet))).collect();
+        shown.extend(rest.into_iter().rev().map(|(part, role)| (format!("             {part}"), role)));
         shown.push((first, role));
         if shown.len() >= room {
             break;

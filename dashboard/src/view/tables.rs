@@ -42,12 +42,12 @@ fn cell(state: &State, player: PlayerId, other: PlayerId) -> String {
 /// What the engines do with their time.
 pub fn engines(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
     let inner = paint.frame(area, "Engines · of the moves seen since this screen was opened");
-    let wide = inner.width >= 90;
-    let name = usize::from(inner.width).saturating_sub(if wide { 74 } else { 66 }).clamp(8, 30);
+    let wide = inner.width >= 96;
+    let name = usize::from(inner.width).saturating_sub(if wide { 85 } else { 66 }).clamp(8, 30);
     let heading = format!(
         " {}  moves   mean  longest  depth   nodes/s  late p50   p99  faults{}",
         text::left("engine", name),
-        if wide { "  ended" } else { "" }
+        if wide { "  ended     memory" } else { "" }
     );
     paint.line(inner, 0, &heading, Role::Quiet);
     let chosen = ui.chosen.min(state.usage.len().saturating_sub(1));
@@ -58,13 +58,15 @@ pub fn engines(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
         let ended = state.standings.total().players.get(row).map_or(0, |record| record.lost("disconnection"));
         let mut words = engine(state.player(player), usage, faults, name);
         if wide {
-            words += &format!(" {ended:>6}");
+            let memory = usage.memory_words().unwrap_or_else(|| "-".to_owned());
+            words += &format!(" {ended:>6} {memory:>10}");
         }
         let role = if row == chosen { Role::Chosen } else { Role::Plain };
         paint.row(inner, 1 + row as u16, &words, role);
     }
-    let note = " late: ms beyond the engine's own time, to a factor of two; ended: in a game";
-    paint.line(inner, inner.height.saturating_sub(1), note, Role::Quiet);
+    let late = " late: ms beyond the engine's own time, to a factor of two";
+    let more = if wide { "; ended: in a game; memory: the most of a process" } else { "" };
+    paint.line(inner, inner.height.saturating_sub(1), &format!("{late}{more}"), Role::Quiet);
 }
 
 fn engine(player: &str, usage: &Usage, faults: u64, name: usize) -> String {

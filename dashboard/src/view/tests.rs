@@ -11,6 +11,7 @@ use referee::{
     clock::TimeControl,
     event::{Event, GameEnded, GameId, GameStarted, Moved, Opened, PlayerId, Score, Stamped, Thought},
     opening::EVEN,
+    rating::{Estimate, Scale},
     schedule::{Format, Pairing, Stage},
     sprt::{Model, Sprt},
 };
@@ -47,7 +48,8 @@ fn pairing(index: u64) -> Pairing {
 fn game(number: u64, plies: usize) -> Vec<Stamped> {
     let (game, begin) = (GameId(number), BEGIN + 20_000 * number as i64);
     let opening = "7g7f 3c3d".to_owned();
-    let started = GameStarted { game, pairing: pairing(number - 1), start: EVEN.to_owned(), opening };
+    let started =
+        GameStarted { game, pairing: pairing(number - 1), start: EVEN.to_owned(), opening, times: None };
     let mut events = vec![Stamped { at: begin, event: Event::GameStarted(started) }];
     for (at, usi) in LINE.split(' ').enumerate().take(plies).skip(2) {
         let color = Color::BOTH[at % 2];
@@ -118,6 +120,8 @@ fn league(head: Head) -> State {
     }
     events.extend(game(5, 9));
     events.extend(game(6, 6));
+    let memory = Event::Memory { player: PlayerId(0), kib: 48_500 };
+    events.push(Stamped { at: BEGIN + 1000, event: memory });
     events.iter().for_each(|stamped| state.fold(stamped));
     state.tick(BEGIN + 20_000 * 6 + 9_500);
     state
@@ -164,6 +168,55 @@ fn on(screen: Screen) -> Ui {
 #[test]
 fn the_event_is_told_at_one_glance() {
     check("event", &league(head()), &on(Screen::Event));
+}
+
+/// A league that nobody plans: players join, and it rates them itself.
+fn free_league() -> State {
+    let stages = vec![Stage { format: Format::RoundRobin { cycles: 1 }, games: 1, entrants: None }];
+    let mut state = State::new(Head { name: "Friday".to_owned(), stages, free: true, ..Head::default() });
+    let joined = |at: i64, players: &[&str]| {
+        let players = players.iter().map(|&name| name.to_owned()).collect();
+        let (name, format) = ("Friday".to_owned(), "free pairing".to_owned());
+        Stamped { at: BEGIN + at, event: Event::Opened(Opened { name, players, format, resumed: false }) }
+    };
+    let mut events = vec![joined(0, &[]), joined(1000, &["gps+0123456789abcdef", "将棋エンジン"])];
+    events.extend(game(1, 9));
+    events.push(ended(1, Outcome::Win { winner: Color::Black, by: WinBy::Resignation }, ""));
+    events.extend(game(2, 6));
+    events.push(joined(50_000, &["gps+0123456789abcdef", "将棋エンジン", "gps+fedcba\u{1b}[2J"]));
+    events.extend(game(3, 7));
+    for stamped in &mut events {
+        if let Event::GameStarted(started) = &mut stamped.event {
+            let time = |main| TimeControl { main: Duration::from_secs(main), ..TimeControl::default() };
+            started.times = Some(Box::new([time(600), time(300)]));
+        }
+    }
+    events.iter().for_each(|stamped| state.fold(stamped));
+    let measured = |value| Estimate::Measured { value, error: Some(40.0) };
+    let ratings = [(PlayerId(1), measured(1100.0)), (PlayerId(2), Estimate::AtMost { value: 900.0 })];
+    state.rescale(Scale { ratings: ratings.into(), words: String::new() });
+    state.tick(BEGIN + 20_000 * 3 + 9_500);
+    state
+}
+
+#[test]
+fn players_join_a_league_and_have_its_ratings_and_the_clocks_of_their_games() {
+    let state = free_league();
+    assert_eq!(state.running().count(), 2, "who joins breaks nothing off");
+    check("free", &state, &on(Screen::Event));
+    let clocks = Color::BOTH.map(|color| state.boards[&GameId(3)].clock(color, 0, BEGIN).unwrap().main);
+    assert_eq!(clocks, [600_000, 300_000]);
+    let log = text(&picture(&state, &Ui { chosen: usize::MAX, ..on(Screen::Log) }, 120, 40));
+    assert!(log.contains("gps+fedc joins"), "{log}");
+}
+
+#[test]
+fn a_field_too_large_to_be_rated_here_is_ordered_by_points() {
+    let mut state = State::new(Head { players: vec!["p".to_owned(); 1000], ..head() });
+    state.fold(&ended(1, Outcome::Win { winner: Color::White, by: WinBy::Mate }, ""));
+    state.tick(BEGIN);
+    assert_eq!((state.figures.lines.len(), state.figures.lines[0].player), (1000, PlayerId(1)));
+    let _drawn = picture(&state, &on(Screen::Event), 120, 40);
 }
 
 #[test]

@@ -2,31 +2,39 @@
 
 use anyhow::{Context, Result};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use opening_book::BookArguments;
 use renmei_deep::{
     bench,
     evaluator::{DeviceChoice, Evaluator, TorchEvaluator, TorchOptions},
     label::{self, EngineOptions, LabelOptions},
     network::Description,
+    search::Task,
+    time_model::{self, ModelOptions},
     train::{self, Loss, Session, Source, TrainOptions},
+    usi::Deep,
 };
 use rsshogi::{board::MoveList, movegen::generate_legal_all};
 use std::{
     io::{self, Write},
     path::PathBuf,
+    process::ExitCode,
+    sync::Arc,
     time::Duration,
 };
 use usi_shell::Game;
 
-/// A shogi engine with a neural network on libtorch.
+/// A shogi engine with a neural network on libtorch. Without a command it speaks USI on stdin and stdout.
 #[derive(Debug, Parser)]
 #[command(version)]
 pub struct Arguments {
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
 }
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Speak USI on stdin and stdout.
+    Usi,
     /// Train a network from games, or go on with a training that was stopped.
     Train(Train),
     /// Ask an engine for the move and the score of stored positions, or go on with it.
@@ -35,6 +43,9 @@ enum Command {
     Bench(Bench),
     /// Say what a network thinks of a position: each legal move's probability, and the chance to win.
     Ask(Ask),
+    Book(BookArguments),
+    /// Find out when a search can end early: search positions, and fit the stopping model to what was seen.
+    TimeModel(TimeModel),
 }
 
 #[derive(Debug, Args)]
@@ -189,15 +200,78 @@ struct Ask {
     position: Vec<String>,
 }
 
+#[derive(Debug, Args)]
+struct TimeModel {
+    /// Databases of renmei, game records, lists of openings, or directories of them.
+    #[arg(required = true)]
+    sources: Vec<PathBuf>,
+    /// The description of the network; without it the one inside the program.
+    #[arg(long)]
+    network: Option<PathBuf>,
+    /// auto, cpu, cuda or cuda:N.
+    #[arg(long, default_value = "auto")]
+    device: DeviceChoice,
+    /// The most positions to search, one of a game.
+    #[arg(long, default_value_t = 500)]
+    positions: usize,
+    /// Visits of each search.
+    #[arg(long, default_value_t = 16_384)]
+    visits: u64,
+    /// Positions that are evaluated at a time.
+    #[arg(long, default_value_t = 8)]
+    batch: usize,
+    /// Threads that search.
+    #[arg(long, default_value_t = 1)]
+    threads: usize,
+    /// Seed of the choice of positions.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// The file of coefficients; a plot of the same name lies beside it.
+    #[arg(long, default_value = "stopping.toml")]
+    out: PathBuf,
+}
+
+impl TimeModel {
+    fn run(self) -> Result<()> {
+        let options = TorchOptions {
+            device: self.device,
+            batch: self.batch.max(1),
+            lanes: self.threads,
+            ..TorchOptions::default()
+        };
+        let evaluator = match &self.network {
+            Some(network) => TorchEvaluator::open(network, &options)?,
+            None => TorchEvaluator::shipped(&options)?,
+        };
+        let task = Task { threads: self.threads.max(1), batch: self.batch.max(1), ..Task::default() };
+        let options = ModelOptions {
+            sources: self.sources,
+            positions: self.positions,
+            visits: self.visits,
+            seed: self.seed,
+            out: self.out,
+            task: Task { root_mate: false, deterministic: self.threads <= 1, ..task },
+            memory: 1 << 29,
+        };
+        let report = time_model::run(&options, Arc::new(evaluator))?;
+        put(&format!("{report}{:#?}", report.model))
+    }
+}
+
 impl Arguments {
     /// Does what was asked.
-    pub fn run(self) -> Result<()> {
-        match self.command {
+    pub fn run(self) -> Result<ExitCode> {
+        let Some(command) = self.command else { return Ok(usi_shell::run(Deep::default())) };
+        match command {
+            Command::Usi => return Ok(usi_shell::run(Deep::default())),
             Command::Train(train) => train.run(),
             Command::Label(label) => label.run(),
             Command::Bench(bench) => bench.run(),
             Command::Ask(ask) => ask.run(),
-        }
+            Command::Book(book) => Ok(opening_book::run(&book, &mut io::stdout().lock())?),
+            Command::TimeModel(model) => model.run(),
+        }?;
+        Ok(ExitCode::SUCCESS)
     }
 }
 

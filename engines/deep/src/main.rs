@@ -1,4 +1,4 @@
-//! `renmei-deep`: trains networks, measures them, and says what they think of a position.
+//! `renmei-deep`: without a command a USI engine; the commands make what it plays with, and measure it.
 
 mod command;
 
@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     match command::Arguments::parse().run() {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(fault) => {
             eprintln!("renmei-deep: {fault}");
             ExitCode::FAILURE

@@ -195,8 +195,12 @@ impl Description {
     pub fn read(path: &Path) -> Result<Self, NetworkError> {
         let text = fs::read_to_string(path)
             .map_err(|source| NetworkError::File { path: path.to_owned(), source })?;
+        Self::parse(&text, path)
+    }
+
+    fn parse(text: &str, path: &Path) -> Result<Self, NetworkError> {
         let mut description: Self =
-            toml::from_str(&text).map_err(|source| NetworkError::Syntax { path: path.to_owned(), source })?;
+            toml::from_str(text).map_err(|source| NetworkError::Syntax { path: path.to_owned(), source })?;
         description.check()?;
         description.weights = path.parent().unwrap_or(Path::new("")).join(&description.weights);
         Ok(description)

@@ -10,8 +10,8 @@
 use std::path::Path;
 use std::process::ExitCode;
 
+use opening_book::games::{self, Game as Record};
 use pairwise::evaluation::Weights;
-use pairwise::learn::source::{self, Game as Record};
 use pairwise::search::{Outcome, Searcher, Task, is_decided, to_score};
 use rsshogi::board::{Move32List, Position, position_from_sfen};
 use rsshogi::movegen::{generate_checks_all_move32, generate_legal_all_move32};
@@ -26,7 +26,7 @@ fn main() -> ExitCode {
     let mut found: [Vec<String>; 4] = Default::default();
     println!("# sfen, kind, all moves that solve it; made by engines/pairwise/examples/make_tactics.rs");
     for path in std::env::args().skip(1) {
-        match source::games(Path::new(&path)) {
+        match games::games(Path::new(&path)) {
             Ok(games) => games.iter().for_each(|game| look_through(game, &mut found)),
             Err(fault) => {
                 eprintln!("{fault}");

@@ -7,10 +7,7 @@
 //! | `Threads` | how many threads search |
 //! | `MultiPV` | how many lines are reported |
 //! | `EvalFile` | `default` for the weights in the program, `material` for the value of pieces only, else a file |
-//! | `BookFile` | an opening book in YaneuraOu's format; empty for none |
-//! | `BookMoves` | the book is asked up to this ply |
-//! | `BookChoice` | `best`: the move most often played; `weighted`: any of its moves, as often as it was played |
-//! | `BookSeed` | first value of the number sequence for `weighted` |
+//! | `BookFile`, `BookMoves`, `BookChoice`, `BookSeed` | the opening book, see [`Openings`] |
 //! | `DepthLimit`, `NodesLimit` | never search more than so many plies or positions; 0 for no limit |
 //! | `DrawValue` | what a draw is worth to this engine, in centipawns |
 //! | `MaxMovesToDraw` | a game of so many plies is drawn; 0 for no such rule |
@@ -18,11 +15,11 @@
 //! | `EnteringKingRule` | when a win may be declared |
 //! | `NetworkDelay` | ms of each move that are lost between engine and clock |
 
+use opening_book::Openings;
 use rsshogi::board::Position;
-use rsshogi::types::{EnteringKingRule, Move, Move32};
-use usi_shell::{BestMove, Engine, Game, Info, NotReady, OptionSpec, Options, Output, Search, SplitMix64};
+use rsshogi::types::{EnteringKingRule, Move32};
+use usi_shell::{BestMove, Engine, Game, Info, NotReady, OptionSpec, Options, Output, Search};
 
-use crate::book::{Book, Choice};
 use crate::evaluation::Weights;
 use crate::search::{Outcome, Progress, RootMove, Searcher, Task, Terms, to_score};
 use crate::time::Plan;
@@ -34,8 +31,7 @@ const NEVER_RESIGN: i64 = 99_999;
 pub struct Pairwise {
     searcher: Searcher,
     weights: Option<Loaded>,
-    book: Option<Book>,
-    rng: SplitMix64,
+    openings: Openings,
 }
 
 /// Weights and the value of `EvalFile` that they came from.
@@ -46,7 +42,7 @@ struct Loaded {
 
 impl Default for Pairwise {
     fn default() -> Self {
-        Self { searcher: Searcher::new(1), weights: None, book: None, rng: SplitMix64::new(1) }
+        Self { searcher: Searcher::new(1), weights: None, openings: Openings::default() }
     }
 }
 
@@ -69,30 +65,25 @@ impl Engine for Pairwise {
     }
 
     fn options(&self) -> Vec<OptionSpec> {
-        vec![
+        let mut options = vec![
             OptionSpec::spin("USI_Hash", 64, 1..=65_536),
             OptionSpec::check("USI_Ponder", true),
             OptionSpec::spin("Threads", 1, 1..=256),
             OptionSpec::spin("MultiPV", 1, 1..=600),
             OptionSpec::filename("EvalFile", "default"),
-            OptionSpec::filename("BookFile", ""),
-            OptionSpec::spin("BookMoves", 40, 0..=1000),
-            OptionSpec::combo("BookChoice", "weighted", &["best", "weighted"]),
-            OptionSpec::spin("BookSeed", 1, 0..=i64::MAX),
             OptionSpec::spin("DepthLimit", 0, 0..=126),
             OptionSpec::spin("NodesLimit", 0, 0..=i64::MAX),
             OptionSpec::spin("DrawValue", 0, -10_000..=10_000),
             OptionSpec::spin("MaxMovesToDraw", 0, 0..=100_000),
             OptionSpec::spin("ResignValue", NEVER_RESIGN, 1..=NEVER_RESIGN),
             OptionSpec::entering_king_rule(),
-        ]
+        ];
+        options.extend(Openings::options());
+        options
     }
 
-    // Only this restarts the sequence: if `new_game` did, every game of a match would begin alike.
     fn set_option(&mut self, name: &str, options: &Options) {
-        if name == "BookSeed" {
-            self.rng = SplitMix64::new(options.spin("BookSeed").unsigned_abs());
-        }
+        self.openings.set_option(name, options);
     }
 
     fn ready(&mut self, options: &Options, _out: &Output) -> Result<(), NotReady> {
@@ -101,9 +92,7 @@ impl Engine for Pairwise {
         if self.weights.as_ref().is_none_or(|loaded| loaded.name != name) {
             self.weights = Some(Loaded { name: name.to_owned(), weights: Weights::choose(name)? });
         }
-        let path = options.text("BookFile");
-        self.book = if path.is_empty() { None } else { Some(Book::open(path)?) };
-        Ok(())
+        Ok(self.openings.ready(options)?)
     }
 
     fn new_game(&mut self) {
@@ -117,7 +106,7 @@ impl Engine for Pairwise {
         if let Some(win) = declare(&position) {
             return win;
         }
-        if let Some(best) = self.ask_book(game, search, out) {
+        if let Some(best) = self.openings.ask(game, search, out) {
             return best;
         }
         let Some(loaded) = &self.weights else { return BestMove::Resign };
@@ -210,30 +199,5 @@ fn answer(outcome: &Outcome, options: &Options) -> BestMove {
             BestMove::Play { mv, ponder: outcome.reply.filter(|_| options.check("USI_Ponder")) }
         }
         _ => BestMove::Resign,
-    }
-}
-
-impl Pairwise {
-    fn ask_book(&mut self, game: &Game, search: &Search, out: &Output) -> Option<BestMove> {
-        let (options, limits) = (&*search.options, &search.limits);
-        let asked = !limits.infinite && u64::from(game.ply()) <= options.spin("BookMoves").unsigned_abs();
-        let book = self.book.as_ref().filter(|_| asked)?;
-        let choice = if options.text("BookChoice") == "best" { Choice::Best } else { Choice::Weighted };
-        let found = match book.choose(game.position(), choice, &mut self.rng) {
-            Ok(found) => found?,
-            Err(fault) => {
-                out.say(fault);
-                return None;
-            }
-        };
-        out.say(format_args!("book: {} of {}", found.mv, found.choices));
-        out.info(&Info {
-            depth: Some(0),
-            time: Some(search.clock.elapsed()),
-            pv: std::iter::once(found.mv).chain(found.reply).collect::<Vec<Move>>(),
-            ..Info::default()
-        });
-        let ponder = found.reply.filter(|_| options.check("USI_Ponder"));
-        Some(BestMove::Play { mv: found.mv, ponder })
     }
 }

@@ -1,7 +1,7 @@
 //! `renmei-pairwise learn`: an evaluation out of games, by the Bonanza method.
 //!
-//! `source` reads games, `positions` takes from them what teaches, `search` follows each move to its
-//! quiet end, `lesson` keeps those ends, `loss` says what it costs that another move looks better,
+//! [`opening_book::games`] reads games, `positions` takes from them what teaches, `search` follows each
+//! move to its quiet end, `lesson` keeps those ends, `loss` says what it costs that another move looks better,
 //! `gradient` which weights that was due to, `optimizer` changes them; `trainer` is all of it in turn.
 //! `checkpoint` lets an interrupted run go on, `report` tells what came of it.
 
@@ -14,8 +14,6 @@ mod positions;
 mod report;
 mod search;
 mod settings;
-pub mod source;
-mod store;
 #[cfg(test)]
 mod tests;
 mod trainer;
@@ -25,6 +23,7 @@ use std::path::{Path, PathBuf};
 use std::{fs, thread};
 
 use indicatif::{ProgressBar, ProgressStyle};
+use opening_book::games::{self, SourceError};
 
 use crate::evaluation::parameters::Parameters;
 use crate::evaluation::sharing::Sharing;
@@ -36,7 +35,6 @@ use report::{Report, Stage};
 use trainer::{PassReport, Trainer};
 
 pub use settings::{LearnArguments, Loss, Method, Settings};
-pub use source::SourceError;
 
 /// Why nothing was learned.
 #[derive(Debug, thiserror::Error)]
@@ -106,7 +104,7 @@ pub fn run(arguments: &LearnArguments, out: &mut impl Write) -> Result<(), Learn
 fn collect(arguments: &LearnArguments) -> Result<Samples, LearnError> {
     let mut games = Vec::new();
     for source in &arguments.sources {
-        games.extend(source::games(source)?);
+        games.extend(games::games(source)?);
     }
     let known = positions::names(&games);
     if let Some(name) = arguments.player.as_deref().filter(|name| !known.contains(name)) {

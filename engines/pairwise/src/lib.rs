@@ -2,10 +2,9 @@
 //!
 //! Read [`evaluation`] first: what a position is worth, and how that is kept up to date from move to move.
 //! Then [`search`], [`time`] and [`engine`], which is what USI sees. [`learn`] is where the knowledge comes
-//! from, [`book`] makes and asks opening books, [`mod@bench`] measures.
+//! from, [`mod@bench`] measures; [`opening_book`] makes and asks opening books.
 
 pub mod bench;
-pub mod book;
 pub mod engine;
 pub mod evaluation;
 pub mod learn;

@@ -3,8 +3,8 @@
 use std::{error::Error, io, process::ExitCode};
 
 use clap::{Parser, Subcommand};
+use opening_book::BookArguments;
 use pairwise::bench::{self, BenchArguments};
-use pairwise::book::{self, BookArguments};
 use pairwise::engine::Pairwise;
 use pairwise::learn::{self, LearnArguments};
 
@@ -30,7 +30,7 @@ fn main() -> ExitCode {
     match Arguments::parse().command {
         None | Some(Command::Usi) => usi_shell::run(Pairwise::default()),
         Some(Command::Learn(arguments)) => told(learn::run(&arguments, &mut out)),
-        Some(Command::Book(arguments)) => told(book::run(&arguments, &mut out)),
+        Some(Command::Book(arguments)) => told(opening_book::run(&arguments, &mut out)),
         Some(Command::Bench(arguments)) => told(bench::run(&arguments, &mut out)),
     }
 }

@@ -7,7 +7,6 @@
 mod exchange;
 mod history;
 mod order;
-mod path;
 mod quiescence;
 mod reduction;
 mod root;

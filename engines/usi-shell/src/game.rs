@@ -3,6 +3,8 @@
 use rsshogi::board::{self, Position, ValidationIssue};
 use rsshogi::types::Move32;
 
+use crate::path::Path;
+
 /// A `position` line that was followed to its end.
 #[derive(Clone)]
 pub struct Game {
@@ -117,6 +119,19 @@ impl Game {
     /// The moves played since [`start`](Self::start).
     pub fn moves(&self) -> &[Move32] {
         &self.moves
+    }
+
+    /// The positions from [`start`](Self::start) to now, to be followed further by a search.
+    pub fn path(&self) -> Path {
+        let mut position = self.start.clone();
+        let mut path = Path::new(&position);
+        for &mv in &self.moves {
+            // They were legal when they were played.
+            if position.try_apply_move32(mv).is_ok() {
+                path.push(&position);
+            }
+        }
+        path
     }
 
     /// Number of the move to be played next, from 1: the SFEN's ply plus the moves since.

@@ -50,13 +50,15 @@
 //! - `quit` and the end of stdin stop the search; the engine has [`QUIT_PATIENCE`] to come back (so that
 //!   it is dropped properly) before the process ends without it.
 //!
-//! Read [`engine`] first, then [`limits`] (time), [`options`], [`game`] and at last [`shell`].
+//! Read [`engine`] first, then [`limits`] (time), [`options`], [`game`] and at last [`shell`]; [`path`] is for
+//! engines that search.
 
 pub mod engine;
 pub mod game;
 pub mod limits;
 pub mod options;
 pub mod output;
+pub mod path;
 pub mod rng;
 pub mod shell;
 
@@ -65,5 +67,6 @@ pub use game::{Game, PositionError};
 pub use limits::{Budget, Clock, Limits, MateLimit, Spending};
 pub use options::{OptionKind, OptionSpec, Options};
 pub use output::{Info, Output, Score};
+pub use path::{Path, Repetition};
 pub use rng::SplitMix64;
 pub use shell::{QUIT_PATIENCE, ShellError, run, serve};

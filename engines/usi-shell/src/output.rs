@@ -73,6 +73,8 @@ pub struct Info {
     pub multipv: Option<u32>,
     /// Value for the side to move.
     pub score: Option<Score>,
+    /// Probabilities in permille that the side to move wins, draws and loses.
+    pub wdl: Option<[u32; 3]>,
     /// Positions visited.
     pub nodes: Option<u64>,
     /// Time spent; printed in ms.
@@ -101,6 +103,7 @@ impl Display for Info {
         field("seldepth", self.seldepth.map(|depth| depth.to_string()))?;
         field("multipv", self.multipv.map(|rank| rank.to_string()))?;
         field("score", self.score.map(|score| score.to_string()))?;
+        field("wdl", self.wdl.map(|[win, draw, loss]| format!("{win} {draw} {loss}")))?;
         field("nodes", self.nodes.map(|nodes| nodes.to_string()))?;
         field("nps", self.nps().map(|nps| nps.to_string()))?;
         field("time", self.time.map(|time| time.as_millis().to_string()))?;
@@ -125,12 +128,16 @@ mod tests {
         let info = Info {
             depth: Some(3),
             score: Some(Score::Mate(-2)),
+            wdl: Some([0, 3, 997]),
             nodes: Some(5000),
             time: Some(Duration::from_millis(10)),
             pv: ["7g7f", "P*3c"].iter().map(|mv| mv.parse().unwrap()).collect(),
             ..Info::default()
         };
-        assert_eq!(info.to_string(), "info depth 3 score mate -2 nodes 5000 nps 500000 time 10 pv 7g7f P*3c");
+        assert_eq!(
+            info.to_string(),
+            "info depth 3 score mate -2 wdl 0 3 997 nodes 5000 nps 500000 time 10 pv 7g7f P*3c"
+        );
         assert_eq!(Info::default().to_string(), "info");
     }
 

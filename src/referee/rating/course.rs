@@ -20,7 +20,7 @@ pub struct Course {
 pub struct Milestone {
     /// Games that count, all players together.
     pub games: u64,
-    /// Elo by player, relative to the mean of the field.
+    /// Elo by player, relative to the mean of the field; of those who were in it.
     pub elo: Vec<Estimate>,
 }
 
@@ -31,6 +31,11 @@ impl Course {
     #[must_use]
     pub fn new(players: usize) -> Self {
         Self { stride: 1, games: 0, table: CrossTable::new(players), milestones: vec![] }
+    }
+
+    /// Makes room for players up to `players`; milestones before know nothing of the new ones.
+    pub fn grow(&mut self, players: usize) {
+        self.table.grow(players);
     }
 
     /// The ratings after every [`Course::stride`] games, the earliest first.

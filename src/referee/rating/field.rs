@@ -168,21 +168,15 @@ fn points(table: &CrossTable) -> Vec<(f64, f64)> {
 
 impl Ratings {
     /// The probability that `player` is stronger than `other` (numbers of the table), given these ratings; none for
-    /// players outside the table.
+    /// players outside the table and for those without a game, of whom nothing is known.
     pub fn los(&self, player: usize, other: usize) -> Option<f64> {
-        let n = self.players.len();
-        (player < n && other < n).then(|| {
+        let has_played = |player: usize| self.players.get(player).is_some_and(|player| player.games > 0.0);
+        (has_played(player) && has_played(other)).then(|| {
             let c = &self.covariance;
             let variance = c[(player, player)] + c[(other, other)] - 2.0 * c[(player, other)];
             let ahead = self.elo[player] - self.elo[other];
             if variance > 0.0 { normal_cdf(ahead / variance.sqrt()) } else { 0.5 }
         })
-    }
-
-    /// [`Ratings::los`] of everyone against everyone: the entry `[i][j]` is the probability that i is stronger than j.
-    pub fn los_matrix(&self) -> Vec<Vec<f64>> {
-        let n = self.players.len();
-        (0..n).map(|i| (0..n).filter_map(|j| self.los(i, j)).collect()).collect()
     }
 }
 

@@ -57,6 +57,11 @@ impl CrossTable {
         Self { players, cells: BTreeMap::new() }
     }
 
+    /// Makes room for players up to `players`; nobody leaves.
+    pub fn grow(&mut self, players: usize) {
+        self.players = self.players.max(players);
+    }
+
     /// Adds results of games in which `black` had black against `white`.
     ///
     /// # Errors

@@ -83,7 +83,8 @@ impl Host {
                 self.running.push(pairing);
                 self.started.push(pairing);
                 let game = GameId(self.started.len() as u64);
-                let start = GameStarted { game, pairing, start: String::new(), opening: String::new() };
+                let start =
+                    GameStarted { game, pairing, start: String::new(), opening: String::new(), times: None };
                 self.tell(Event::GameStarted(start));
             }
             Next::Bye { stage, round, player, half_points } => {

@@ -138,6 +138,10 @@ impl Tally {
         Self { players: vec![Record::default(); players], ..Self::default() }
     }
 
+    pub(super) fn grow(&mut self, players: usize) {
+        self.players.resize(self.players.len().max(players), Record::default());
+    }
+
     /// Every game that `player` and `opponent` played against each other, from `player`'s side.
     #[must_use]
     pub fn between(&self, player: PlayerId, opponent: PlayerId) -> Wdl {

@@ -44,7 +44,13 @@ fn replayed(pairing: Pairing) -> Event {
 
 fn start(game: u64, pairing: Pairing) -> Event {
     let game = GameId(game);
-    Event::GameStarted(GameStarted { game, pairing, start: String::new(), opening: String::new() })
+    Event::GameStarted(GameStarted {
+        game,
+        pairing,
+        start: String::new(),
+        opening: String::new(),
+        times: None,
+    })
 }
 
 /// A stage of single games, played in the order of the list: black, white, outcome.
@@ -224,6 +230,22 @@ fn games_run_from_their_start_to_their_end_or_until_the_event_is_resumed() {
     let (name, format) = (String::new(), String::new());
     standings.fold(&Event::Opened(Opened { name, players: Vec::new(), format, resumed: true }));
     assert_eq!(standings.running().count(), 0);
+}
+
+#[test]
+fn who_joins_is_counted_from_then_on_and_nothing_that_runs_is_broken_off() {
+    let mut standings = Standings::new(&[stage(Format::RoundRobin { cycles: 1 }, 1)], 0);
+    let opened = |players: &[&str]| {
+        let (name, format) = (String::new(), String::new());
+        let players = players.iter().map(|&name| name.to_owned()).collect();
+        Event::Opened(Opened { name, players, format, resumed: false })
+    };
+    standings.fold(&opened(&["Asa", "Bei"]));
+    standings.fold(&start(1, pairing(0, 0, 0, 1)));
+    standings.fold(&opened(&["Asa", "Bei", "Chie"]));
+    assert_eq!((standings.players(), standings.running().count()), (3, 1));
+    standings.fold(&end(pairing(1, 1, 2, 0), black_wins()));
+    assert_eq!(standings.total().players[2].games().wins, 1);
 }
 
 #[test]

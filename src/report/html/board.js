@@ -4,7 +4,7 @@
 
 const data = JSON.parse(document.getElementById("data").textContent);
 const value = new Map([...data.letters].map((letter, at) => [letter, at]));
-const [NUMBER, BLACK, WHITE, RESULT, CAUSE, START, OPENING, AT, MOVES, SCORES, TIMES, DEPTHS] = Array(12).keys();
+const [NUMBER, BLACK, WHITE, RESULT, CAUSE, START, OPENING, AT, MOVES, SCORES, TIMES, DEPTHS, LINES] = Array(13).keys();
 const HELD = "PLNSBRG";
 const SHOWN = "RBGSNLP";
 const KANJI = { P: "歩", L: "香", N: "桂", S: "銀", B: "角", R: "飛", G: "金", K: "王" };
@@ -97,20 +97,33 @@ function spelled(board, move, letters) {
 
 // A game with the board after each of its plies.
 function unpack(game) {
-  const boards = [readBoard(data.starts[game[START]])];
+  const boards = [readBoard(data.starts[game[START]])], lines = game[LINES].split(" ");
   const plies = unpackMoves(game[MOVES]).map((move, at) => {
     const before = boards[at], own = at - game[OPENING];
     boards.push(moved(before, move));
-    const ply = { move, before, color: before.turn, score: null, time: null, depth: null };
+    const ply = { move, before, color: before.turn, score: null, time: null, depth: null, line: [] };
     if (own >= 0) {
       if (game[SCORES]) ply.score = unpackScore(two(game[SCORES], own));
       if (game[TIMES]) ply.time = unpackTime(two(game[TIMES], own));
       if (game[DEPTHS]) ply.depth = value.get(game[DEPTHS][own]);
       if (ply.depth === 87) ply.depth = null;
+      ply.line = unpackMoves(lines[own] ?? "");
     }
     return ply;
   });
   return { game, boards, plies };
+}
+
+// The line that an engine expected, as far as there are pieces to move: it may have meant anything.
+function lineWords(ply, letters) {
+  const words = [];
+  let board = ply.before;
+  for (const move of ply.line) {
+    if (move.from <= 80 && board.squares[move.from]?.color !== board.turn) break;
+    words.push(spelled(board, move, letters));
+    board = moved(board, move);
+  }
+  return words;
 }
 
 const SVG = "http://www.w3.org/2000/svg";

@@ -5,9 +5,11 @@
 //! - a move: the square it comes from (or the piece that is dropped), the square it goes to, and `+` for a promotion;
 //! - an evaluation from black's side: two characters, centipawns up to 3000, coarser beyond, mates at both ends;
 //! - a time: two characters, ms up to 2 s, then 10 ms, 100 ms and seconds;
-//! - a depth: one character.
+//! - a depth: one character;
+//! - the line that the engine expected: its first moves, and a blank behind them. They take most of the room, so that
+//!   pages of more than a thousand games have none.
 //!
-//! The opening's moves have neither of the last three. What no move of a game has is left out of that game.
+//! The opening's moves have none of the last four. What no move of a game has is left out of that game.
 
 use referee::{
     Color,
@@ -48,6 +50,11 @@ pub struct Packer {
     games: Vec<Packed>,
 }
 
+/// Games up to which the lines that engines expected are told: some 2 kB a game.
+const LINES: usize = 1000;
+/// Moves of such a line.
+const LINE: usize = 10;
+
 /// A game that is read.
 #[derive(Debug)]
 struct Draft {
@@ -59,6 +66,7 @@ struct Draft {
     scores: Column,
     times: Column,
     depths: Column,
+    lines: Column,
 }
 
 /// A value for every move of the engines; empty where there is none at all.
@@ -75,9 +83,9 @@ impl Column {
 }
 
 /// A game: number, black, white, result (1: black won, 2: white won, 0: drawn, -1: it does not count), cause, start
-/// position, plies of the opening, start in seconds since 1970, then moves, evaluations, times and depths.
+/// position, plies of the opening, start in seconds since 1970, then moves, evaluations, times, depths and lines.
 #[derive(Debug, Serialize)]
-struct Packed(u64, u16, u16, i8, usize, usize, usize, i64, String, String, String, String);
+struct Packed(u64, u16, u16, i8, usize, usize, usize, i64, String, String, String, String, String);
 
 /// Everything the page's script reads.
 #[derive(Serialize)]
@@ -96,8 +104,9 @@ impl Packer {
         match &stamped.event {
             Event::GameStarted(started) => self.start(started, stamped.at),
             Event::Moved(moved) => {
+                let tells_lines = self.games.len() < LINES;
                 if let Some(draft) = self.drafts.get_mut(&moved.game) {
-                    draft.add(moved);
+                    draft.add(moved, tells_lines);
                 }
             }
             Event::GameEnded(end) => self.end(end),
@@ -145,6 +154,7 @@ impl Packer {
             scores: Column::default(),
             times: Column::default(),
             depths: Column::default(),
+            lines: Column::default(),
         };
         for mv in started.opening.split_whitespace().map_while(Move::from_usi) {
             draft.opening += 1;
@@ -163,11 +173,18 @@ impl Packer {
         };
         let cause = place(&mut self.causes, end.outcome.cause());
         let [black, white] = draft.players.map(|player| player.0);
-        let Draft { start, opening, at, moves, scores, times, depths, .. } = draft;
-        let [scores, times, depths] = [scores, times, depths].map(Column::packed);
+        let Draft { start, opening, at, moves, scores, times, depths, lines, .. } = draft;
+        let [scores, times, depths, mut lines] = [scores, times, depths, lines].map(Column::packed);
+        if self.games.len() == LINES {
+            self.games.iter_mut().for_each(|game| game.12 = String::new());
+        }
+        if self.games.len() >= LINES {
+            lines = String::new();
+        }
         let seconds = at.div_euclid(1000);
         self.games.push(Packed(
             end.game.0, black, white, result, cause, start, opening, seconds, moves, scores, times, depths,
+            lines,
         ));
     }
 }
@@ -181,7 +198,7 @@ fn place<T: PartialEq>(list: &mut Vec<T>, value: T) -> usize {
 }
 
 impl Draft {
-    fn add(&mut self, moved: &Moved) {
+    fn add(&mut self, moved: &Moved, tells_lines: bool) {
         push_move(&mut self.moves, moved.mv);
         let thought = moved.thought.as_deref();
         let score = thought.and_then(|thought| thought.score).map(|score| score_code(score, moved.color));
@@ -193,6 +210,12 @@ impl Draft {
         let depth = thought.and_then(|thought| thought.depth);
         push(&mut self.depths.text, depth.map_or(NO_DEPTH, |depth| depth.min(NO_DEPTH - 1)));
         self.depths.told |= depth.is_some();
+        let line = thought.and_then(|thought| thought.pv.as_deref()).filter(|_| tells_lines);
+        for mv in line.unwrap_or_default().split_whitespace().take(LINE).map_while(Move::from_usi) {
+            push_move(&mut self.lines.text, mv);
+            self.lines.told = true;
+        }
+        self.lines.text.push(' ');
     }
 }
 
@@ -266,6 +289,8 @@ fn time_code(ms: u64) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use referee::{AbortBy, Outcome, event::Thought, opening::EVEN, schedule::Pairing};
+    use std::time::Duration;
 
     #[test]
     fn no_letter_means_anything_to_html_or_json() {
@@ -311,6 +336,48 @@ mod tests {
         assert_eq!(code(Score::Mate(i32::MAX)), NO_SCORE - 1);
         assert_eq!(score_code(Score::Cp(-120), Color::White), code(Score::Cp(120)));
         assert_eq!(score_code(Score::Mate(3), Color::White), code(Score::Mate(-3)));
+    }
+
+    /// The lines on a page of so many games, each of one move.
+    fn lines(games: u64) -> Vec<String> {
+        let mut packer = Packer::default();
+        for game in (1..=games).map(GameId) {
+            let (black, white) = (PlayerId(0), PlayerId(1));
+            let pairing =
+                Pairing { stage: 0, index: game.0, attempt: 0, round: 1, pair: 0, opening: 0, black, white };
+            let (start, opening) = (EVEN.to_owned(), String::new());
+            let pv = Some(format!("7g7f 3c3d 8h2b+ junk {}", "2g2f ".repeat(20)));
+            let moved = Moved {
+                game,
+                ply: 1,
+                color: Color::Black,
+                mv: Move::from_usi("7g7f").unwrap(),
+                charged: Duration::ZERO,
+                elapsed: Duration::ZERO,
+                left: Duration::ZERO,
+                thought: Some(Box::new(Thought { pv, ..Thought::default() })),
+            };
+            let (outcome, evidence) = (Outcome::Aborted { by: AbortBy::Stopped }, String::new());
+            let ended = GameEnded { game, pairing, outcome, plies: 1, evidence, replayed: false };
+            for event in [
+                Event::GameStarted(GameStarted { game, pairing, start, opening, times: None }),
+                Event::Moved(moved),
+                Event::GameEnded(ended),
+            ] {
+                packer.take(&Stamped { at: 0, event });
+            }
+        }
+        packer.games.into_iter().map(|game| game.12).collect()
+    }
+
+    #[test]
+    fn what_engines_expected_is_told_up_to_where_it_is_no_move_and_not_on_large_pages() {
+        let few = lines(LINES as u64);
+        let [mut first, mut rest] = [String::new(), String::new()];
+        push_move(&mut first, Move::from_usi("7g7f").unwrap());
+        ["3c3d", "8h2b+"].iter().for_each(|mv| push_move(&mut rest, Move::from_usi(mv).unwrap()));
+        assert!(few.iter().all(|line| *line == format!("{first}{rest} ")), "{}", few[0]);
+        assert!(lines(LINES as u64 + 2).iter().all(String::is_empty));
     }
 
     #[test]

@@ -73,6 +73,7 @@ function openGame(number) {
   byId("result").textContent = `${won}${ending(game)}, ${view.open.plies.length} plies`;
   listMoves();
   byId("graph").replaceChildren(drawGraph(view.open));
+  byId("thought").hidden = !game[LINES];
   if (!byId("viewer").open) byId("viewer").showModal();
   byId("board").focus({ preventScroll: true });
   show(0);
@@ -110,7 +111,19 @@ function show(ply) {
   for (const id of ["on", "last"]) byId(id).disabled = view.ply === plies.length;
   const last = plies[view.ply - 1];
   const told = last ? spelled(last.before, last.move, false) : "start";
+  showThought(last);
   byId("board").setAttribute("aria-label", `Board at ply ${view.ply} of ${plies.length}: ${told}`);
+}
+
+// What the engine said of the move shown: depth, evaluation, the line it expected. No move is broken across lines.
+function showThought(ply) {
+  byId("thought").replaceChildren();
+  if (!ply) return;
+  const facts = [ply.depth === null ? "" : `depth ${ply.depth}`, scoreWords(ply.score)].filter(Boolean);
+  for (const words of [...facts.map((fact) => `${fact} ·`), ...lineWords(ply, view.letters)]) {
+    put(byId("thought"), "span", "", words);
+    byId("thought").append(" ");
+  }
 }
 
 // Name, last evaluation and the time used so far.

@@ -123,18 +123,20 @@ fn stage_table(stage: &StageTable) -> Markup {
 
 /// What the players did with their time.
 pub fn usage(dossier: &Dossier) -> Markup {
+    let memory = dossier.usage.iter().any(|usage| usage.memory > 0);
     html! { div.scroll { table {
         thead { tr {
             th.name { "engine" } th { "moves" } th { "mean" } th { "longest" } th { "depth" } th { "nodes/s" }
             th title="time measured beyond what the engine told, to a factor of two" { "late p50" } th { "p99" }
+            @if memory { th title="the most that one of its processes held" { "memory" } }
         } }
         tbody { @for (place, player) in dossier.order.iter().enumerate() {
-            (usage_line(place, &name(dossier, *player), &dossier.usage[player.index()]))
+            (usage_line(place, &name(dossier, *player), &dossier.usage[player.index()], memory))
         } }
     } } }
 }
 
-fn usage_line(place: usize, name: &str, usage: &Usage) -> Markup {
+fn usage_line(place: usize, name: &str, usage: &Usage, memory: bool) -> Markup {
     let late = |share| usage.latency(share).map_or_else(dash, |ms| format!("{ms:.1} ms"));
     html! { tr {
         th.name scope="row" { (chip(place)) (name) }
@@ -144,6 +146,7 @@ fn usage_line(place: usize, name: &str, usage: &Usage) -> Markup {
         td { (usage.mean_depth().map_or_else(dash, |depth| format!("{depth:.1}"))) }
         td { (usage.nps().map_or_else(dash, super::thousands)) }
         td { (late(0.5)) } td { (late(0.99)) }
+        @if memory { td { (usage.memory_words().unwrap_or_else(dash)) } }
     } }
 }
 

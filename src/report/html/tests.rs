@@ -35,11 +35,18 @@ fn events() -> Vec<Event> {
     let players = vec![HOSTILE.to_owned(), "\u{202e}other".to_owned()];
     let opened = Opened { name: HOSTILE.to_owned(), players, format: String::new(), resumed: false };
     let (start, opening) = (EVEN.to_owned(), "7g7f 3c3d".to_owned());
-    let mut events =
-        vec![Event::Opened(opened), Event::GameStarted(GameStarted { game, pairing, start, opening })];
+    let mut events = vec![
+        Event::Opened(opened),
+        Event::GameStarted(GameStarted { game, pairing, start, opening, times: None }),
+    ];
     for (ply, usi) in (3..).zip(["8h2b+", "3a2b", "B*5e"]) {
         let time = Duration::from_millis(1500);
-        let thought = Thought { score: Some(Score::Cp(120)), depth: Some(9), ..Thought::default() };
+        let thought = Thought {
+            score: Some(Score::Cp(120)),
+            depth: Some(9),
+            pv: Some(usi.to_owned()),
+            ..Thought::default()
+        };
         events.push(Event::Moved(Moved {
             game,
             ply,
@@ -98,11 +105,11 @@ fn a_game_is_packed_with_its_opening_its_result_and_what_the_engines_said() {
     assert_eq!(data["players"][0], HOSTILE);
     assert_eq!((&game[0], &game[3], &game[6]), (&1.into(), &1.into(), &2.into()), "number, result, opening");
     assert_eq!(game[7], 1_790_000_001);
-    let lengths: Vec<usize> = (8..12).map(|column| game[column].as_str().unwrap().len()).collect();
+    let lengths: Vec<usize> = (8..13).map(|column| game[column].as_str().unwrap().len()).collect();
     assert_eq!(
         lengths,
-        [11, 6, 6, 3],
-        "five moves with one promotion; two, two and one letters for three plies"
+        [11, 6, 6, 3, 10],
+        "five moves with one promotion; two, two and one letters for three plies; their lines"
     );
     assert_eq!(dossier.usage[0].moves, 2);
     assert_eq!(dossier.games.games(), 1);

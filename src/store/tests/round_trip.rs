@@ -1,7 +1,7 @@
 use super::*;
 use crate::store::{GameFilter, GameRow, GameState, Moves};
 use proptest::{collection::vec, option, prelude::*};
-use referee::AbortBy;
+use referee::{AbortBy, clock::TimeControl};
 
 fn replayed(path: &PathBuf, event: EventId, moves: Moves) -> Vec<Stamped> {
     let mut events = Vec::new();
@@ -62,18 +62,29 @@ fn moves() -> impl Strategy<Value = (i64, Moved)> {
         })
 }
 
+fn times() -> impl Strategy<Value = Option<Box<[TimeControl; 2]>>> {
+    let time = || {
+        (0..1u64 << 40, counts()).prop_map(|(main, byoyomi)| TimeControl {
+            main: Duration::from_millis(main),
+            byoyomi: Duration::from_millis(byoyomi),
+            ..TimeControl::default()
+        })
+    };
+    option::of((time(), time()).prop_map(|(black, white)| Box::new([black, white])))
+}
+
 /// What happens to a game: whether it starts, its moves, and its end if it has one.
 fn games() -> impl Strategy<Value = Vec<Stamped>> {
     let places = (any::<u8>(), counts(), any::<u32>(), any::<u32>(), counts(), counts(), 0..3u16, 0..3u16);
     let ends = option::of((any::<i64>(), outcomes(), any::<u32>(), ".*", any::<bool>()));
-    (places, option::of((any::<i64>(), ".*", ".*", vec(moves(), 0..5))), ends).prop_map(
+    (places, option::of((any::<i64>(), ".*", ".*", times(), vec(moves(), 0..5))), ends).prop_map(
         |(place, start, end)| {
             let (stage, index, attempt, round, pair, opening, black, white) = place;
             let (black, white) = (PlayerId(black), PlayerId(white));
             let pairing = Pairing { stage, index, attempt, round, pair, opening, black, white };
             let mut events = Vec::new();
-            if let Some((time, start, opening, moves)) = start {
-                let started = GameStarted { game: GameId(0), pairing, start, opening };
+            if let Some((time, start, opening, times, moves)) = start {
+                let started = GameStarted { game: GameId(0), pairing, start, opening, times };
                 events.push(at(time, Event::GameStarted(started)));
                 for (ply, (time, moved)) in (1..).zip(moves) {
                     events.push(at(time, Event::Moved(Moved { ply, ..moved })));
@@ -95,6 +106,7 @@ fn rarities() -> impl Strategy<Value = Stamped> {
             |(stage, round, player, half_points)| { Event::Bye { stage, round, player, half_points } }
         ),
         (option::of(players()), ".*").prop_map(|(player, text)| Event::Fault { player, text }),
+        (players(), counts()).prop_map(|(player, kib)| Event::Memory { player, kib }),
         ("H[01]", -5.0..5.0f64, counts()).prop_map(|(verdict, llr, pairs)| Event::Verdict {
             verdict,
             llr,

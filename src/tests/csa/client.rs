@@ -1,6 +1,6 @@
 //! A league in a thread, and clients that say what they are told to.
 
-use renmei::league::{League, Shutdown, config::ServeConfig};
+use renmei::league::{League, Ledger, Shutdown, config::ServeConfig};
 use std::{
     io::{BufRead, BufReader, Read, Write},
     net::{SocketAddr, TcpStream},
@@ -41,7 +41,7 @@ impl Host {
                 let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
                 runtime.block_on(async {
                     let listener = tokio::net::TcpListener::from_std(listener).unwrap();
-                    let league = League::open(config, &shutdown).unwrap();
+                    let league = League::open(config, Ledger::default(), &shutdown, drop).unwrap();
                     league.serve(vec![listener], shutdown).await.unwrap();
                 });
             }

@@ -1,9 +1,10 @@
 //! A server that says what it is told to, and a client of ours in a thread.
 
 use crate::support::program;
+use referee::event::Stamped;
 use renmei::{
     config::Environment,
-    floodgate::{Client, config::ClientConfig},
+    floodgate::{Audience, Client, Teller, config::ClientConfig, ratings::Ratings},
     league::Shutdown,
 };
 use rusqlite::Connection;
@@ -209,8 +210,12 @@ impl Playing {
             let (shutdown, said) = (shutdown.clone(), said.clone());
             move || {
                 let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-                let tell = move |line: &str| said.lock().unwrap().push(line.to_owned());
-                let client = Client::open(config, &shutdown, tell).unwrap();
+                let (mut teller, ratings) = (Teller::default(), Ratings::new(config.ratings.clone()));
+                let committed = Box::new(move |batch: Vec<Stamped>| {
+                    said.lock().unwrap().extend(batch.iter().filter_map(|stamped| teller.line(stamped)));
+                });
+                let audience = Audience { committed, say: Arc::new(|_: &str| ()) };
+                let client = Client::open(config, &shutdown, ratings, audience).unwrap();
                 runtime.block_on(client.play(shutdown)).unwrap();
             }
         });

@@ -67,6 +67,15 @@ impl TorchEvaluator {
         Self::of(&Network::load(description, device, kind)?, device, options)
     }
 
+    /// The same with the network that ships inside the program.
+    ///
+    /// # Errors
+    /// When the device cannot be had.
+    pub fn shipped(options: &TorchOptions) -> Result<Self, EvaluatorError> {
+        let device = options.device.find()?;
+        Self::of(&Network::shipped(device, kind_for(device, options))?, device, options)
+    }
+
     /// Asks a network that is on the device already.
     ///
     /// # Errors

@@ -8,6 +8,10 @@ use super::{
 use std::{path::Path, sync::Arc};
 use tch::{CModule, Device, IValue, Kind, TchError, Tensor, nn};
 
+/// A program that is run from anywhere is to find its network: it is inside.
+const SHIPPED: &str = include_str!("../../weights/small.toml");
+const SHIPPED_WEIGHTS: &[u8] = include_bytes!("../../weights/small.safetensors");
+
 /// A network, to be trained or to be asked.
 #[derive(Debug)]
 pub struct Network {
@@ -79,6 +83,18 @@ impl Network {
         let mut store = nn::VarStore::new(device);
         let network = Self::untrained(&description, &store.root())?;
         weights::read(&mut store, &description.weights)?;
+        network.for_use(kind)
+    }
+
+    /// The network that ships inside the program.
+    ///
+    /// # Errors
+    /// When libtorch fails.
+    pub fn shipped(device: Device, kind: Kind) -> Result<Self, NetworkError> {
+        let description = Description::parse(SHIPPED, Path::new("small.toml"))?;
+        let mut store = nn::VarStore::new(device);
+        let network = Self::untrained(&description, &store.root())?;
+        weights::read_bytes(&mut store, SHIPPED_WEIGHTS, &description.weights)?;
         network.for_use(kind)
     }
 

@@ -1,8 +1,9 @@
 //! The file of a network's weights.
 
 use super::NetworkError;
+use safetensors::{Dtype, SafeTensors};
 use std::{collections::HashMap, fs, path::Path};
-use tch::{Kind, Tensor, nn::VarStore};
+use tch::{Kind, TchError, Tensor, nn::VarStore};
 
 /// Fills a store from a file that holds exactly its tensors.
 ///
@@ -11,8 +12,37 @@ use tch::{Kind, Tensor, nn::VarStore};
 pub(crate) fn read(store: &mut VarStore, path: &Path) -> Result<(), NetworkError> {
     exists(path)?;
     let failed = |source| NetworkError::Torch { name: path.display().to_string(), source };
-    let mut found: HashMap<String, Tensor> =
-        Tensor::read_safetensors(path).map_err(failed)?.into_iter().collect();
+    let found = Tensor::read_safetensors(path).map_err(failed)?;
+    fill(store, found, path)
+}
+
+/// Fills a store from the contents of such a file; `path` names it where something is wrong with it.
+///
+/// # Errors
+/// As [`read`].
+pub(crate) fn read_bytes(store: &mut VarStore, bytes: &[u8], path: &Path) -> Result<(), NetworkError> {
+    let found =
+        tensors(bytes).map_err(|source| NetworkError::Torch { name: path.display().to_string(), source })?;
+    fill(store, found, path)
+}
+
+fn tensors(bytes: &[u8]) -> Result<Vec<(String, Tensor)>, TchError> {
+    let file = SafeTensors::deserialize(bytes).map_err(|fault| TchError::Convert(fault.to_string()))?;
+    let tensor = |(name, view): (String, safetensors::tensor::TensorView<'_>)| {
+        let kind = match view.dtype() {
+            Dtype::F16 => Kind::Half,
+            Dtype::F32 => Kind::Float,
+            other => return Err(TchError::Convert(format!("numbers of type {other:?}"))),
+        };
+        let shape: Vec<i64> = view.shape().iter().map(|&size| size as i64).collect();
+        Ok((name, Tensor::f_from_data_size(view.data(), &shape, kind)?))
+    };
+    file.tensors().into_iter().map(tensor).collect()
+}
+
+fn fill(store: &mut VarStore, found: Vec<(String, Tensor)>, path: &Path) -> Result<(), NetworkError> {
+    let failed = |source| NetworkError::Torch { name: path.display().to_string(), source };
+    let mut found: HashMap<String, Tensor> = found.into_iter().collect();
     for (name, mut wanted) in sorted(store) {
         let Some(tensor) = found.remove(&name) else {
             return Err(NetworkError::Missing { path: path.to_owned(), name });

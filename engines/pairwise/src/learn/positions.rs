@@ -2,10 +2,9 @@
 
 use std::collections::{BTreeSet, HashSet};
 
+use opening_book::games::{Game, GameResult};
 use rsshogi::board::Position;
 use rsshogi::types::{Color, Move};
-
-use super::source::{Game, GameResult};
 
 /// A position and the teacher's move in it.
 #[derive(Clone, Debug, PartialEq)]

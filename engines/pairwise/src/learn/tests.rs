@@ -2,6 +2,7 @@ use std::path::Path;
 
 use clap::Parser;
 use notation::record::{Format, GameRecord, Ply};
+use opening_book::games::{Game, GameResult, games};
 use rsshogi::board::{self, Legal, Move32List, Position, STARTPOS_SFEN};
 use rsshogi::movegen::generate_moves_move32;
 use rsshogi::types::{Color, Move, PieceType};
@@ -12,7 +13,6 @@ use super::gradient::{Gradient, Knowledge};
 use super::lesson::{self, Lens};
 use super::positions::{Sample, Selection, select};
 use super::search::{MATE, Searcher};
-use super::source::{Game, GameResult, games};
 use super::*;
 use crate::evaluation::Weights;
 use crate::evaluation::index;
@@ -339,7 +339,7 @@ fn games_come_out_of_a_database_with_names_scores_and_results() {
     assert_eq!(game.names, [Some("two".to_owned()), Some("one".to_owned())]);
     assert_eq!((game.opening, game.result), (1, Some(GameResult::Won(Color::WHITE))));
     let scores: Vec<_> = game.moves.iter().map(|(mv, score)| (mv.to_usi(), *score)).collect();
-    let expected = [("7g7f", None), ("3c3d", Some(45)), ("2g2f", Some(-source::MATE_SCORE))];
+    let expected = [("7g7f", None), ("3c3d", Some(45)), ("2g2f", Some(-opening_book::games::MATE_SCORE))];
     assert_eq!(scores, expected.map(|(mv, score)| (mv.to_owned(), score)));
 }
 

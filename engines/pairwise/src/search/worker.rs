@@ -4,11 +4,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use rsshogi::board::Position;
 use rsshogi::types::{Color, EnteringKingRule, Move, Move32};
-use usi_shell::{Clock, Game};
+use usi_shell::{Clock, Game, Path, Repetition};
 
 use super::history::{Before, History, PieceTo};
 use super::order::Arena;
-use super::path::{Path, Repetition};
 use super::root::RootMove;
 use super::table::{NO_EVALUATION, Table};
 use super::value::{EVALUATION_LIMIT, MAX_PLY, rule_win_in};
@@ -130,14 +129,7 @@ impl<'a> Worker<'a> {
     /// A thread that searches the position of `game`.
     #[must_use]
     pub fn new(shared: &'a Shared<'a>, history: &'a mut History, game: &Game) -> Self {
-        let mut position = game.start().clone();
-        let mut path = Path::new(&position);
-        for &mv in game.moves() {
-            // A game's moves were legal when they were read.
-            if position.try_apply_move32(mv).is_ok() {
-                path.push(&position);
-            }
-        }
+        let mut position = game.position().clone();
         position.set_entering_king_rule(shared.terms.declaration);
         let sums = vec![shared.weights.accumulate(&position); MAX_PLY + 2];
         Self {
@@ -147,7 +139,7 @@ impl<'a> Worker<'a> {
             lines: vec![Vec::new(); MAX_PLY + 2],
             deepest: 0,
             root_depth: 0,
-            path,
+            path: game.path(),
             sums,
             frames: vec![Frame::EMPTY; MAX_PLY + LEAD + 3],
             root_side: position.turn(),

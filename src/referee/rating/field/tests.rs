@@ -137,13 +137,20 @@ fn all_draws_are_equality_with_a_wide_error() {
 }
 
 #[test]
+fn of_who_has_not_played_nobody_knows_whether_it_is_stronger() {
+    let ratings = fit(&table(3, &[(0, 1, 3.0, 0.0, 1.0)]));
+    assert!(ratings.los(0, 1).unwrap() > 0.5);
+    assert_eq!((ratings.los(0, 2), ratings.los(2, 1)), (None, None));
+}
+
+#[test]
 fn an_empty_field_and_a_field_without_games_are_unknown() {
     assert!(fit(&CrossTable::new(0)).players.is_empty());
     for players in [1, 3] {
         let ratings = fit(&CrossTable::new(players));
         assert!(ratings.players.iter().all(|p| p.elo == Estimate::Unknown && p.score.is_none()));
         assert_eq!((ratings.black_advantage, ratings.draw_ratio), (Estimate::Unknown, None));
-        assert_eq!(ratings.los(0, players - 1), Some(0.5));
+        assert_eq!(ratings.los(0, players - 1), None);
     }
     assert_eq!(fit(&CrossTable::new(1)).los(0, 1), None);
 }
@@ -246,7 +253,11 @@ fn assert_honest(ratings: &Ratings) {
         assert!(finite, "{ratings:?}");
         assert_eq!(player.elo == Estimate::Unknown, player.games == 0.0, "{ratings:?}");
     }
-    assert!(ratings.los_matrix().iter().flatten().all(|los| (0.0..=1.0).contains(los)));
+    let players = 0..ratings.players.len();
+    let pairs = players.clone().flat_map(|player| players.clone().map(move |other| (player, other)));
+    for los in pairs.filter_map(|(player, other)| ratings.los(player, other)) {
+        assert!((0.0..=1.0).contains(&los), "{ratings:?}");
+    }
     assert!(ratings.black_advantage.value().is_none_or(f64::is_finite));
 }
 

@@ -1,6 +1,4 @@
-//! Opening books in YaneuraOu's format: asking one while playing, and making one from games.
-
-mod make;
+//! A book on disk.
 
 use std::path::{Path, PathBuf};
 
@@ -11,8 +9,6 @@ use rsshogi::book::{
 };
 use rsshogi::types::Move;
 use usi_shell::SplitMix64;
-
-pub use make::{BookArguments, MakeError, run};
 
 /// A book on disk.
 pub struct Book {

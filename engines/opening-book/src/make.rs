@@ -1,4 +1,4 @@
-//! `renmei-pairwise book`: an opening book from games.
+//! The command `book`: an opening book from games.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Write};
@@ -12,8 +12,7 @@ use rsshogi::book::{
 };
 use rsshogi::types::{Color, Move};
 
-use crate::learn::SourceError;
-use crate::learn::source::{self, Game, GameResult};
+use crate::games::{self, Game, GameResult, SourceError};
 
 /// Make an opening book from games: every position with its moves, how often they were played, and how
 /// the games ended
@@ -83,7 +82,7 @@ pub fn run(arguments: &BookArguments, out: &mut impl Write) -> Result<(), MakeEr
     let mut lines = Lines::new();
     let mut used = 0;
     for path in &arguments.games {
-        for game in source::games(path)? {
+        for game in games::games(path)? {
             used += usize::from(add(&mut lines, &game, arguments));
         }
     }

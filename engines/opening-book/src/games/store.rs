@@ -1,11 +1,11 @@
-//! Games out of a database of Renmei. The only part of the engine that knows SQLite.
+//! Games out of a database of Renmei. The only part of this crate that knows SQLite.
 
 use std::path::Path;
 
 use rsshogi::types::{Color, Move};
 use rusqlite::{Connection, OpenFlags, Result, Row, Statement};
 
-use super::source::{Game, GameResult, MATE_SCORE};
+use super::{Game, GameResult, MATE_SCORE};
 
 const GAMES: &str = "SELECT g.id, g.start, g.opening_moves, g.result, b.name, w.name
     FROM games g

@@ -1,4 +1,4 @@
-//! Repetition: the positions of the game and of the line being searched.
+//! Repetition: the positions of the game and of the line being searched, for engines that search.
 
 use rsshogi::board::Position;
 
@@ -46,6 +46,7 @@ impl Path {
     }
 
     /// Adds the position after a move.
+    #[inline]
     pub fn push(&mut self, position: &Position) {
         let key = position.key().low_u64();
         self.seen.push(Seen { key, check: position.is_in_check() });
@@ -54,6 +55,7 @@ impl Path {
     }
 
     /// Adds the position after a null move. The value is to be given back to [`pop_null`](Self::pop_null).
+    #[inline]
     pub fn push_null(&mut self, position: &Position) -> usize {
         let floor = std::mem::replace(&mut self.floor, self.seen.len());
         self.push(position);
@@ -61,6 +63,7 @@ impl Path {
     }
 
     /// Takes back the last position.
+    #[inline]
     pub fn pop(&mut self) {
         if let Some(seen) = self.seen.pop() {
             let crowd = &mut self.crowd[seen.key as usize % CROWD];
@@ -72,13 +75,29 @@ impl Path {
     }
 
     /// Takes back a null move.
+    #[inline]
     pub fn pop_null(&mut self, floor: usize) {
         self.pop();
         self.floor = floor;
     }
 
+    /// Whether a position with these low bits of its key is on the path.
+    #[must_use]
+    #[inline]
+    pub fn meets(&self, key: u64) -> bool {
+        self.crowd[key as usize % CROWD] > 0 && self.seen[self.floor..].iter().any(|seen| seen.key == key)
+    }
+
+    /// How often the last position was there before.
+    #[must_use]
+    pub fn seen(&self) -> usize {
+        let last = self.seen.len() - 1;
+        self.seen[self.floor..last].iter().filter(|seen| seen.key == self.seen[last].key).count()
+    }
+
     /// Whether the last position was there before, and what that means for the side to move.
     #[must_use]
+    #[inline]
     pub fn repetition(&self) -> Option<Repetition> {
         let last = self.seen.len() - 1;
         let key = self.seen[last].key;
@@ -124,6 +143,8 @@ mod tests {
     fn a_position_that_comes_back_is_a_draw() {
         assert_eq!(kind("5i5h 5a5b 5h5i"), None);
         assert_eq!(kind("5i5h 5a5b 5h5i 5b5a"), Some(Repetition::Draw));
+        assert_eq!(after("5i5h 5a5b 5h5i").1.seen(), 0);
+        assert_eq!(after("5i5h 5a5b 5h5i 5b5a 5i5h 5a5b 5h5i 5b5a").1.seen(), 2);
     }
 
     #[test]

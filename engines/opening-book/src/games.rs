@@ -1,5 +1,7 @@
 //! Games to learn from, wherever they are: databases of Renmei, record files, lists of scored lines.
 
+mod store;
+
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
@@ -7,12 +9,10 @@ use notation::record::{self, Format, GameRecord};
 use rsshogi::board::STARTPOS_SFEN;
 use rsshogi::types::{Color, Move};
 
-use super::store;
-
 /// Scores beyond are mates, in centipawns.
 pub const MATE_SCORE: i32 = 20_000;
 
-/// A game as the trainer sees it.
+/// A game as a trainer or a book maker sees it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Game {
     /// The start as SFEN.

@@ -1,0 +1,160 @@
+//! The player that searches with [`Searcher`]: what to search for, for how long, and which move to play then.
+
+use super::{Player, TELL, Turn, choice::choose, score};
+use crate::{
+    evaluator::{Evaluator, EvaluatorError},
+    search::{Noise, Outcome, Progress, Proven, RootMove, Searcher, Task},
+    time::{Plan, Reason, Savings},
+    time_model::Model,
+    usi::options::{self, SHIPPED},
+};
+use rsshogi::types::Move;
+use std::{path::Path, sync::Arc, time::Duration};
+use usi_shell::{BestMove, Info, NotReady, Options, Score, SplitMix64};
+
+pub(super) struct MctsPlayer {
+    searcher: Searcher,
+    batch: usize,
+    model: Option<Model>,
+    savings: Savings,
+}
+
+impl MctsPlayer {
+    pub(super) fn new(evaluator: Arc<dyn Evaluator>, memory: usize) -> Self {
+        let batch = evaluator.batch();
+        Self { searcher: Searcher::new(evaluator, memory), batch, model: None, savings: Savings::default() }
+    }
+
+    fn task(&self, turn: &Turn<'_>, rng: &mut SplitMix64) -> Task {
+        let (options, search) = (turn.options(), turn.search);
+        let share = options::permille(options, "RootNoise");
+        let noise = || Noise { seed: rng.next_u64(), share, alpha: options::permille(options, "NoiseAlpha") };
+        Task {
+            clock: Some(search.clock.clone()),
+            playouts: playouts(turn),
+            depth: search.limits.depth,
+            lines: options::number(options, "MultiPV"),
+            threads: options::number(options, "Threads"),
+            batch: self.batch,
+            constants: options::constants(options),
+            terms: options::terms(options),
+            noise: (share > 0.0).then(noise),
+            leaf_mate: options::number(options, "LeafMate") as u32,
+            root_mate: options.check("RootMate"),
+            deterministic: options.check("Deterministic"),
+            ..Task::default()
+        }
+    }
+
+    fn search(
+        &mut self,
+        turn: &Turn<'_>,
+        rng: &mut SplitMix64,
+    ) -> Result<(Outcome, Option<Reason>), EvaluatorError> {
+        let task = self.task(turn, rng);
+        let plan = plan(self.model.as_ref(), &self.savings, turn);
+        let (mut told, mut reason) = (Duration::ZERO, None);
+        let outcome = self.searcher.think(turn.game, &task, &mut |progress| {
+            if progress.elapsed >= told + TELL {
+                told = progress.elapsed;
+                report(progress, task.lines, turn);
+            }
+            reason = plan.verdict(progress, turn.search.clock.spending());
+            reason.is_none()
+        })?;
+        // What was not needed is there for later moves; a forced move says nothing of the others.
+        if let Some(spending) = turn.search.clock.spending().filter(|_| reason != Some(Reason::Forced)) {
+            let base = plan.base(&spending);
+            self.savings.note(spending.spent, base);
+        }
+        Ok((outcome, reason))
+    }
+}
+
+impl Player for MctsPlayer {
+    fn ready(&mut self, options: &Options) -> Result<(), NotReady> {
+        self.model = Some(match options.text("ModelFile") {
+            SHIPPED => Model::shipped()?,
+            path => Model::read(Path::new(path))?,
+        });
+        Ok(())
+    }
+
+    fn new_game(&mut self) {
+        self.searcher.new_game();
+        self.savings = Savings::default();
+    }
+
+    fn think(&mut self, turn: &Turn<'_>, rng: &mut SplitMix64) -> Result<BestMove, EvaluatorError> {
+        let (outcome, reason) = self.search(turn, rng)?;
+        report(&outcome.progress, options::number(turn.options(), "MultiPV"), turn);
+        if let Some(Reason::Settled(change)) = reason {
+            turn.out.say(format_args!("settled: the best move changes with probability {change:.3}"));
+        }
+        Ok(answer(&outcome, turn, rng))
+    }
+}
+
+fn plan<'a>(model: Option<&'a Model>, savings: &Savings, turn: &Turn<'_>) -> Plan<'a> {
+    let options = turn.options();
+    Plan {
+        model: model.filter(|_| options.check("StoppingModel")),
+        change: options.spin("ChangeProbability") as f64 / 100.0,
+        factor: if options.check("SpendSaved") { savings.factor() } else { 1.0 },
+        playouts: playouts(turn),
+    }
+}
+
+/// The most playouts that this search may take.
+fn playouts(turn: &Turn<'_>) -> Option<u64> {
+    let limits = [turn.search.limits.nodes, options::limit(turn.options(), "PlayoutsLimit")];
+    // Without a playout there is no move.
+    limits.into_iter().flatten().min().map(|most| most.max(1))
+}
+
+fn report(progress: &Progress, lines: usize, turn: &Turn<'_>) {
+    for (index, best) in progress.moves.iter().take(lines).enumerate().rev() {
+        turn.out.info(&Info {
+            depth: Some(progress.depth),
+            seldepth: Some(progress.deepest),
+            multipv: (lines > 1).then_some(index as u32 + 1),
+            hashfull: Some(progress.fullness),
+            score: Some(proven_or(best)),
+            wdl: Some(wdl(best, turn)),
+            ..turn.info(best.value, progress.playouts, best.line.clone())
+        });
+    }
+}
+
+fn proven_or(best: &RootMove) -> Score {
+    match best.proven {
+        Some(Proven::Win(plies)) => Score::Mate(plies as i32),
+        Some(Proven::Loss(plies)) => Score::Mate(-(plies as i32)),
+        _ => score(best.value),
+    }
+}
+
+/// A value takes in draws at what they are worth to the player to move.
+fn wdl(best: &RootMove, turn: &Turn<'_>) -> [u32; 3] {
+    let worth = super::draw_value(&options::terms(turn.options()), turn.game.position().turn());
+    let draw = (best.draw.clamp(0.0, 1.0) * 1000.0).round() as u32;
+    let win = ((best.value - worth * best.draw).clamp(0.0, 1.0) * 1000.0).round() as u32;
+    let win = win.min(1000 - draw);
+    [win, draw, 1000 - draw - win]
+}
+
+fn answer(outcome: &Outcome, turn: &Turn<'_>, rng: &mut SplitMix64) -> BestMove {
+    let moves = &outcome.progress.moves;
+    let Some(best) = moves.first() else { return BestMove::Resign };
+    if turn.is_hopeless(best.value) {
+        return BestMove::Resign;
+    }
+    let weighed: Vec<(Move, f32)> =
+        moves.iter().filter(|mv| mv.visits > 0).map(|mv| (mv.mv, mv.visits as f32)).collect();
+    let warm = turn.temperature();
+    let proven = matches!(best.proven, Some(Proven::Win(_)));
+    let mv = if warm > 0.0 && !proven { choose(&weighed, warm, rng).unwrap_or(best.mv) } else { best.mv };
+    let line = moves.iter().find(|one| one.mv == mv).and_then(|one| one.line.get(1).copied());
+    let reply = if mv == best.mv { outcome.reply } else { line };
+    BestMove::Play { mv, ponder: reply.filter(|_| turn.options().check("USI_Ponder")) }
+}

@@ -1,0 +1,191 @@
+//! Monte Carlo softmax search.
+//!
+//! A walk goes down from the root; at each position it follows one of the moves by chance, the better ones oftener:
+//! their values in centipawns go through a softmax. Where it comes to a position that nobody has looked beyond, all
+//! positions after it are handed to the network, which answers on another thread while walks go on. On the way back
+//! the value of each position becomes the mean of its moves' values, weighted by a colder softmax. When time is up the
+//! move of the best value is played.
+//!
+//! Two of its ancestor's faults are cured. A won game was not finished, because chances of 98% and 99% look alike:
+//! centipawns tell them apart, and proven results stay proven. And the table was led astray when a line came back to
+//! an earlier position: here a walk ends there, with the value that the rules give to that.
+
+mod desk;
+mod table;
+mod walker;
+
+use super::{Player, TELL, Turn, choice::choose, score};
+use crate::{
+    evaluator::{Evaluator, EvaluatorError},
+    usi::options,
+};
+use desk::{Desk, with_desk};
+use rsshogi::{mate::solve_mate_in_one, types::Move};
+use std::{sync::Arc, time::Duration};
+use table::{Proof, Table};
+use usi_shell::{BestMove, Info, Score, SplitMix64};
+use walker::{Opened, Walked, Walker, Ways};
+
+/// How many walks may end at positions that are still being asked before the walker waits for an answer.
+const PATIENCE: usize = 8;
+
+pub(super) struct SoftmaxPlayer {
+    evaluator: Arc<dyn Evaluator>,
+    table: Table,
+}
+
+/// How long to wait for the network before looking at the clock again.
+const A_MOMENT: Duration = Duration::from_millis(5);
+
+/// A search under way.
+struct Session<'a> {
+    walker: Walker<'a>,
+    desk: Desk<Opened>,
+    turn: &'a Turn<'a>,
+    /// Positions that the network has answered, and walks that ended without it.
+    nodes: u64,
+    /// Questions that may be under way at a time.
+    most_ahead: usize,
+    limit: Option<u64>,
+    told: Duration,
+    deterministic: bool,
+}
+
+impl SoftmaxPlayer {
+    pub(super) fn new(evaluator: Arc<dyn Evaluator>, memory: usize) -> Self {
+        Self { evaluator, table: Table::new(memory) }
+    }
+}
+
+impl Player for SoftmaxPlayer {
+    fn new_game(&mut self) {
+        self.table.clear();
+    }
+
+    fn think(&mut self, turn: &Turn<'_>, rng: &mut SplitMix64) -> Result<BestMove, EvaluatorError> {
+        if let Some(mv) = solve_mate_in_one(turn.game.position()) {
+            let info = turn.info(1.0, 1, vec![mv.to_move()]);
+            turn.out.info(&Info { depth: Some(1), score: Some(Score::Mate(1)), ..info });
+            return Ok(BestMove::play(mv));
+        }
+        let options = turn.options();
+        let deterministic = options.check("Deterministic");
+        let walker = Walker::new(&mut self.table, turn.game, ways(turn), self.evaluator.encoding());
+        with_desk(&*self.evaluator, deterministic, |desk| {
+            let limits = [turn.search.limits.nodes, options::limit(options, "PlayoutsLimit")];
+            let mut session = Session {
+                walker,
+                desk,
+                turn,
+                nodes: 0,
+                most_ahead: 3 * self.evaluator.batch(),
+                limit: limits.into_iter().flatten().min(),
+                told: Duration::ZERO,
+                deterministic,
+            };
+            session.run(rng)?;
+            Ok(session.answer(rng))
+        })
+    }
+}
+
+fn ways(turn: &Turn<'_>) -> Ways {
+    let options = turn.options();
+    Ways {
+        walk: options.spin("WalkTemperature") as f32,
+        backup: options.spin("BackupTemperature") as f32,
+        mate: options.spin("LeafMate") > 0,
+        terms: options::terms(options),
+    }
+}
+
+impl Session<'_> {
+    fn run(&mut self, rng: &mut SplitMix64) -> Result<(), EvaluatorError> {
+        let mut blocked = 0;
+        // Without the first answers there is no move to choose.
+        let mut unknown = true;
+        while unknown || self.goes_on() {
+            let idle = self.deterministic || unknown || blocked >= PATIENCE;
+            if self.desk.ahead() > if idle { 0 } else { self.most_ahead } {
+                // A stop is to be heard while the network is busy.
+                blocked = if self.take_answers(A_MOMENT)? { 0 } else { blocked };
+            } else {
+                match self.walker.walk(rng) {
+                    Walked::Opened(opened, questions) => self.desk.ask(opened, questions),
+                    Walked::Ended => self.nodes += 1,
+                    Walked::Blocked => blocked += 1,
+                }
+                self.take_answers(Duration::ZERO)?;
+            }
+            unknown = unknown && self.walker.moves().is_empty();
+            self.tell();
+        }
+        Ok(())
+    }
+
+    fn goes_on(&self) -> bool {
+        let search = self.turn.search;
+        let enough = self.limit.is_some_and(|limit| self.nodes >= limit)
+            || search.limits.depth.is_some_and(|depth| self.walker.deepest > depth);
+        let timed = search.clock.spending().is_some();
+        let settled = self.walker.proof().is_some() || self.walker.is_full();
+        let forced = timed && self.turn.legal_count() == 1;
+        !(search.clock.is_winding_up() || enough || settled || forced)
+    }
+
+    /// Whether there were any.
+    fn take_answers(&mut self, patience: Duration) -> Result<bool, EvaluatorError> {
+        let mut any = false;
+        while let Some((opened, values)) = self.desk.answers(if any { Duration::ZERO } else { patience })? {
+            self.nodes += values.len() as u64;
+            self.walker.settle(&opened, &values);
+            any = true;
+        }
+        Ok(any)
+    }
+
+    fn tell(&mut self) {
+        let elapsed = self.turn.search.clock.elapsed();
+        if elapsed >= self.told + TELL {
+            self.told = elapsed;
+            self.report();
+        }
+    }
+
+    /// The moves, the best first; which is told.
+    fn report(&mut self) -> Vec<(Move, f32)> {
+        let mut moves = self.walker.moves();
+        moves.sort_by(|one, other| other.1.total_cmp(&one.1));
+        let Some(&(best, value)) = moves.first() else { return moves };
+        let line = self.walker.line(best);
+        let proven = match self.walker.proof() {
+            Some(Proof::Win(plies)) => Some(Score::Mate(plies as i32)),
+            Some(Proof::Loss(plies)) => Some(Score::Mate(-(plies as i32))),
+            None => None,
+        };
+        self.turn.out.info(&Info {
+            depth: Some(line.len() as u32),
+            seldepth: Some(self.walker.deepest),
+            hashfull: Some(self.walker.fullness().min(1000)),
+            score: Some(proven.unwrap_or_else(|| score(value))),
+            ..self.turn.info(value, self.nodes, line)
+        });
+        moves
+    }
+
+    fn answer(mut self, rng: &mut SplitMix64) -> BestMove {
+        let moves = self.report();
+        let Some(&(best, value)) = moves.first() else { return BestMove::Resign };
+        if self.turn.is_hopeless(value) {
+            return BestMove::Resign;
+        }
+        let odds = |&(mv, value): &(Move, f32)| (mv, value.max(1e-5) / (1.0 - value).max(1e-5));
+        let weighed: Vec<(Move, f32)> = moves.iter().map(odds).collect();
+        let mv = choose(&weighed, self.turn.temperature(), rng).unwrap_or(best);
+        let reply = self.walker.line(mv).get(1).copied();
+        BestMove::Play { mv, ponder: reply.filter(|_| self.turn.options().check("USI_Ponder")) }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,98 @@
+//! Walks with an evaluator that knows nothing, where the rules alone say what is right.
+
+use super::*;
+use crate::{evaluator::UniformEvaluator, search::Terms};
+use rsshogi::types::EnteringKingRule;
+use usi_shell::Game;
+
+fn ways() -> Ways {
+    Ways { walk: 150.0, backup: 50.0, mate: true, terms: Terms::default() }
+}
+
+/// Walks so often, each answered at once.
+fn walked(position: &str, ways: Ways, walks: usize, table: &mut Table) -> (Vec<(Move, f32)>, Option<Proof>) {
+    let game = Game::parse(&format!("position {position}")).unwrap();
+    let evaluator = UniformEvaluator::new(8);
+    let mut walker = Walker::new(table, &game, ways, evaluator.encoding());
+    let mut rng = SplitMix64::new(3);
+    for _ in 0..walks {
+        if let Walked::Opened(opened, questions) = walker.walk(&mut rng) {
+            let answers = evaluator.evaluate(&questions).unwrap();
+            let values: Vec<f32> = answers.iter().map(|answer| answer.value).collect();
+            walker.settle(&opened, &values);
+        }
+    }
+    let mut moves = walker.moves();
+    moves.sort_by(|one, other| other.1.total_cmp(&one.1));
+    (moves, walker.proof())
+}
+
+fn table() -> Table {
+    Table::new(1 << 26)
+}
+
+/// White's king has no way out of two rooks; nothing else is on the board.
+const MATE_IN_THREE: &str = "sfen 4k4/9/9/9/9/9/9/R8/1R2K4 b - 1";
+
+#[test]
+fn a_mate_in_three_is_proven() {
+    let (moves, proof) = walked(MATE_IN_THREE, ways(), 600, &mut table());
+    assert!(matches!(proof, Some(Proof::Win(plies)) if plies >= 3), "{proof:?} {moves:?}");
+    assert!((moves[0].1 - 1.0).abs() < 1e-6);
+}
+
+#[test]
+fn a_line_that_comes_back_is_worth_what_the_rules_say() {
+    // The rook has been shuffled; going back once more repeats the position.
+    let cycle = "startpos moves 2h3h 8b7b 3h2h 7b8b 2h3h 8b7b 3h2h";
+    let terms = Terms { draw_black: 0.9, draw_white: 0.1, ..Terms::default() };
+    let (moves, _) = walked(cycle, Ways { terms, ..ways() }, 40, &mut table());
+    let back = moves.iter().find(|(mv, _)| mv.to_usi() == "7b8b").unwrap();
+    assert!((back.1 - 0.1).abs() < 1e-6, "{back:?}");
+}
+
+#[test]
+fn a_table_that_has_seen_a_position_otherwise_is_not_led_astray() {
+    let mut shared = table();
+    walked("startpos moves 2h3h 8b7b", ways(), 40, &mut shared);
+    let terms = Terms { draw_black: 0.8, draw_white: 0.2, ..Terms::default() };
+    // 3h2h and then 7b8b come back to the first position of the game.
+    let repeated = "startpos moves 2h3h 8b7b 3h2h";
+    let (moves, _) = walked(repeated, Ways { terms, ..ways() }, 40, &mut shared);
+    let back = moves.iter().find(|(mv, _)| mv.to_usi() == "7b8b").unwrap();
+    assert!((back.1 - 0.2).abs() < 1e-6, "{back:?}");
+}
+
+#[test]
+fn checking_for_ever_loses() {
+    // The rook checks from 3c and 4c in turn, the king steps aside and back.
+    let game = "startpos moves 7g7f 8b7b 8h3c+ 5a5b 8g8f 7a8b 5i4h 7b7a \
+                3c4c 5b5a 4c3c 5a5b 3c4c 5b5a 4c3c 5a5b";
+    let (moves, _) = walked(game, ways(), 50, &mut table());
+    let check = moves.iter().find(|(mv, _)| mv.to_usi() == "3c4c").unwrap();
+    assert!(check.1 < 1e-6, "{check:?}");
+}
+
+#[test]
+fn the_last_ply_of_a_game_draws() {
+    let terms = Terms { max_moves: 2, draw_black: 0.3, draw_white: 0.7, declaration: EnteringKingRule::None };
+    let (moves, _) = walked("startpos moves 7g7f", Ways { terms, ..ways() }, 20, &mut table());
+    assert!(moves.iter().all(|(_, value)| (value - 0.7).abs() < 1e-6), "{moves:?}");
+}
+
+#[test]
+fn the_desk_gives_every_sheet_its_own_answers() {
+    let evaluator = UniformEvaluator::new(4);
+    let question = || evaluator.encoding().question(Game::startpos().position(), &[], 0);
+    let mut got = with_desk(&evaluator, false, |mut desk| {
+        (0..20_usize).for_each(|nth| desk.ask(nth, vec![question(); nth]));
+        assert_eq!(desk.ahead(), 190);
+        let mut got = Vec::new();
+        while let Some((nth, values)) = desk.answers(Duration::from_secs(60)).unwrap() {
+            got.push((nth, values.len()));
+        }
+        got
+    });
+    got.retain(|(nth, _)| *nth > 0);
+    assert_eq!(got, (1..20).map(|nth| (nth, nth)).collect::<Vec<_>>());
+}

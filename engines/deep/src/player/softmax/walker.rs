@@ -1,0 +1,293 @@
+//! Walks from the root: down by chance, up by the weighted mean.
+
+use super::{
+    super::{choice, draw_value, legal, repeated},
+    table::{Edge, Key, Node, Proof, Table, key},
+};
+use crate::{
+    evaluator::{Encoding, Question},
+    search::Terms,
+};
+use rsshogi::{
+    board::Position,
+    mate::solve_mate_in_one_in_place,
+    types::{Move, Move32},
+};
+use usi_shell::{Game, Path, SplitMix64};
+
+/// How the walks go.
+#[derive(Clone, Debug)]
+pub(super) struct Ways {
+    /// Softmax temperature of the walk in centipawns: how often a worse move is followed.
+    pub(super) walk: f32,
+    /// The same of the mean: how little a worse move counts.
+    pub(super) backup: f32,
+    /// Whether positions are tried for a mate before the network is asked.
+    pub(super) mate: bool,
+    pub(super) terms: Terms,
+}
+
+/// One search: where it stands, and what it knows.
+pub(super) struct Walker<'a> {
+    table: &'a mut Table,
+    ways: Ways,
+    encoding: Encoding,
+    position: Position,
+    path: Path,
+    root: Key,
+    ply: u32,
+    /// The moves from the root to where the walk stands.
+    line: Vec<Move32>,
+    /// The longest line so far.
+    pub(super) deepest: u32,
+}
+
+/// What a walk came to.
+pub(super) enum Walked {
+    /// To a position whose moves are to be evaluated: which of them, by the line to it.
+    Opened(Opened, Vec<Question>),
+    /// To an end that needs no network.
+    Ended,
+    /// To where others are still being asked.
+    Blocked,
+}
+
+/// A position that was opened, and which of its replies the network is asked about.
+#[derive(Debug)]
+pub(super) struct Opened {
+    line: Vec<Move32>,
+    asked: Vec<Key>,
+}
+
+impl<'a> Walker<'a> {
+    pub(super) fn new(table: &'a mut Table, game: &Game, ways: Ways, encoding: Encoding) -> Self {
+        let mut position = game.position().clone();
+        position.set_entering_king_rule(ways.terms.declaration);
+        let root = key(&position);
+        table.keep_from(root);
+        if let Some(node) = table.vacant(root) {
+            node.value = Some(0.5);
+        }
+        let (path, ply) = (game.path(), game.ply());
+        Self { table, ways, encoding, position, path, root, ply, line: Vec::new(), deepest: 0 }
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.table.fullness() >= 1000
+    }
+
+    pub(super) fn fullness(&self) -> u32 {
+        self.table.fullness()
+    }
+
+    pub(super) fn proof(&self) -> Option<Proof> {
+        self.table.get(self.root)?.proof
+    }
+
+    /// Walks once.
+    pub(super) fn walk(&mut self, rng: &mut SplitMix64) -> Walked {
+        let mut at = self.root;
+        loop {
+            let Some(edges) = self.edges(at) else { return self.open(at) };
+            let values: Vec<Option<f32>> = edges.iter().map(|edge| self.value_of(*edge)).collect();
+            let logits: Vec<f32> =
+                values.iter().map(|value| value.map_or(f32::NEG_INFINITY, logit)).collect();
+            if values.iter().all(Option::is_none) {
+                self.back(false);
+                return Walked::Blocked;
+            }
+            let chosen = choice::draw(&logits, self.ways.walk / 600.0, rng).unwrap_or(0);
+            let edge = edges[chosen];
+            let ends = self.is_over(edge) || self.table.get(edge.key).is_none_or(|node| node.proof.is_some());
+            if ends || values[chosen].is_none() {
+                self.back(true);
+                return Walked::Ended;
+            }
+            self.step(edge.mv);
+            at = edge.key;
+        }
+    }
+
+    /// Takes what the network says of the replies to an opened position, and carries it to the root.
+    pub(super) fn settle(&mut self, opened: &Opened, values: &[f32]) {
+        for (&key, &value) in opened.asked.iter().zip(values) {
+            if let Some(node) = self.table.get_mut(key) {
+                node.value = Some(value);
+            }
+        }
+        opened.line.iter().for_each(|&mv| self.step(mv));
+        self.back(true);
+    }
+
+    /// The root's moves with their values for the player to move, those that are known.
+    pub(super) fn moves(&mut self) -> Vec<(Move, f32)> {
+        let edges = self.edges(self.root).unwrap_or_default();
+        edges.iter().filter_map(|&edge| Some((edge.mv.to_move(), self.value_of(edge)?))).collect()
+    }
+
+    /// What is expected after a first move, as far as it is known.
+    pub(super) fn line(&mut self, first: Move) -> Vec<Move> {
+        let mut line = Vec::new();
+        let mut next =
+            self.edges(self.root).and_then(|edges| edges.into_iter().find(|edge| edge.mv.to_move() == first));
+        while let Some(edge) = next {
+            line.push(edge.mv.to_move());
+            let over = self.is_over(edge);
+            self.step(edge.mv);
+            let edges = if over { Vec::new() } else { self.edges(edge.key).unwrap_or_default() };
+            let valued = edges.into_iter().filter_map(|edge| Some((self.value_of(edge)?, edge)));
+            next = valued
+                .collect::<Vec<_>>()
+                .into_iter()
+                .max_by(|one, other| one.0.total_cmp(&other.0))
+                .map(|(_, edge)| edge);
+        }
+        self.back(false);
+        line
+    }
+
+    fn edges(&self, at: Key) -> Option<Vec<Edge>> {
+        self.table.get(at)?.edges.as_deref().map(<[Edge]>::to_vec)
+    }
+
+    fn step(&mut self, mv: Move32) {
+        self.position.apply_move32(mv);
+        self.path.push(&self.position);
+        self.line.push(mv);
+    }
+
+    fn retreat(&mut self) {
+        if let Some(mv) = self.line.pop() {
+            self.path.pop();
+            let _ = self.position.undo_move32(mv);
+        }
+    }
+
+    /// Returns to the root, on request with the values of the line computed anew.
+    fn back(&mut self, with_values: bool) {
+        self.deepest = self.deepest.max(self.line.len() as u32);
+        loop {
+            if with_values {
+                self.weigh();
+            }
+            if self.line.is_empty() {
+                return;
+            }
+            self.retreat();
+        }
+    }
+
+    /// Whether the position after this move ends the game, as it comes about here: by repetition, or by its length.
+    fn is_over(&self, edge: Edge) -> bool {
+        let last = self.ways.terms.max_moves;
+        self.path.meets(edge.key.0) || last > 0 && self.ply + self.line.len() as u32 >= last
+    }
+
+    /// What a move from here is worth to the one who makes it; `None` when that is still being asked.
+    fn value_of(&mut self, edge: Edge) -> Option<f32> {
+        let node = self.table.get(edge.key)?;
+        if node.proof.is_none() && self.is_over(edge) {
+            return Some(self.verdict(edge));
+        }
+        node.value.map(|value| 1.0 - value)
+    }
+
+    fn verdict(&mut self, edge: Edge) -> f32 {
+        let mover = self.position.turn();
+        self.step(edge.mv);
+        let repetition = self.path.repetition();
+        self.retreat();
+        match repetition {
+            Some(repetition) => repeated(repetition, &self.ways.terms, mover),
+            None => draw_value(&self.ways.terms, mover),
+        }
+    }
+
+    /// The value of the position where the walk stands, from those of its moves.
+    fn weigh(&mut self) {
+        let at = key(&self.position);
+        let Some(edges) = self.edges(at) else { return };
+        let values: Vec<f32> = edges.iter().filter_map(|&edge| self.value_of(edge)).collect();
+        if values.is_empty() {
+            return;
+        }
+        let logits: Vec<f32> = values.iter().map(|&value| logit(value)).collect();
+        let weights = choice::softmax(&logits, self.ways.backup / 600.0);
+        let mean = weights.iter().zip(&values).map(|(weight, value)| weight * value).sum();
+        let proof = self.prove(&edges);
+        if let Some(node) = self.table.get_mut(at) {
+            node.value = Some(mean);
+            if let Some(proof) = proof {
+                let edges = node.edges.take();
+                *node = Node { edges, ..Node::proven(proof) };
+            }
+        }
+    }
+
+    /// A win by one move, or a loss by all. Only what holds however the position came about.
+    fn prove(&self, edges: &[Edge]) -> Option<Proof> {
+        let proofs: Vec<Option<Proof>> =
+            edges.iter().map(|edge| self.table.get(edge.key).and_then(|node| node.proof)).collect();
+        let lost = |proof: &Option<Proof>| match proof {
+            Some(Proof::Loss(plies)) => Some(plies + 1),
+            _ => None,
+        };
+        if let Some(plies) = proofs.iter().filter_map(lost).min() {
+            return Some(Proof::Win(plies));
+        }
+        let won = |proof: &Option<Proof>| match proof {
+            Some(Proof::Win(plies)) => Some(plies + 1),
+            _ => None,
+        };
+        proofs.iter().map(won).collect::<Option<Vec<_>>>()?.into_iter().max().map(Proof::Loss)
+    }
+
+    fn open(&mut self, at: Key) -> Walked {
+        let (mut edges, mut asked, mut questions) = (Vec::new(), Vec::new(), Vec::new());
+        for mv in legal(&self.position) {
+            let mv = self.position.move32_from_move(mv);
+            self.step(mv);
+            let after = key(&self.position);
+            if self.table.get(after).is_none() {
+                match self.look() {
+                    Ok(question) => {
+                        asked.push(after);
+                        questions.push(question);
+                        self.table.vacant(after);
+                    }
+                    Err(proof) => {
+                        if let Some(node) = self.table.vacant(after) {
+                            *node = Node::proven(proof);
+                        }
+                    }
+                }
+            }
+            self.retreat();
+            edges.push(Edge { mv, key: after });
+        }
+        self.table.open(at, edges);
+        let line = self.line.clone();
+        self.back(questions.is_empty());
+        if questions.is_empty() { Walked::Ended } else { Walked::Opened(Opened { line, asked }, questions) }
+    }
+
+    /// What the rules say of the position where the walk stands, or else what to ask.
+    fn look(&mut self) -> Result<Question, Proof> {
+        let replies = legal(&self.position);
+        if replies.is_empty() {
+            return Err(Proof::Loss(0));
+        }
+        if self.position.declaration_win_move() != Move32::MOVE_NONE {
+            return Err(Proof::Win(1));
+        }
+        if self.ways.mate && solve_mate_in_one_in_place(&mut self.position).is_some() {
+            return Err(Proof::Win(1));
+        }
+        Ok(self.encoding.question(&self.position, &replies, 0))
+    }
+}
+
+fn logit(value: f32) -> f32 {
+    let value = value.clamp(1e-4, 1.0 - 1e-4);
+    (value / (1.0 - value)).ln()
+}

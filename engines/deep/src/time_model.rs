@@ -1,0 +1,158 @@
+//! The stopping model: how likely it is that a search finds another best move in the time that is left.
+//!
+//! A logistic regression, as Nene-shogi had it in 2019, on three features: the share of all visits that the best move
+//! has, the binary logarithm of the visits so far, and that of the visits to come. It is fitted on searches whose best
+//! move was written down at every doubling of the visits; one that differs at any doubling up to the end counts as
+//! changed, even if it comes back. `renmei-deep time-model` does that.
+
+mod collect;
+mod fit;
+mod plot;
+mod run;
+
+use crate::search::Progress;
+use serde::{Deserialize, Serialize};
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+pub use collect::Trace;
+pub use run::{ModelOptions, Report, run};
+
+/// The coefficients of the model: the logarithm of the odds of a change is their sum, each times its feature.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Model {
+    /// Without a feature.
+    pub intercept: f64,
+    /// Of the best move's share of the visits, 0 to 1.
+    pub share: f64,
+    /// Of the binary logarithm of the visits so far.
+    pub visits: f64,
+    /// Of the binary logarithm of the visits to come.
+    pub future: f64,
+}
+
+/// What the model looks at.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Features {
+    share: f64,
+    visits: f64,
+    future: f64,
+}
+
+/// Why there is no model.
+#[derive(Debug, thiserror::Error)]
+pub enum ModelError {
+    /// The file cannot be read or written.
+    #[error("stopping model `{}`: {source}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// The file holds something else.
+    #[error("stopping model `{}`: {source}", path.display())]
+    Syntax {
+        /// The file.
+        path: PathBuf,
+        /// Where and why.
+        source: toml::de::Error,
+    },
+    /// The search failed.
+    #[error(transparent)]
+    Search(#[from] crate::evaluator::EvaluatorError),
+    /// The positions cannot be read.
+    #[error(transparent)]
+    Games(#[from] opening_book::games::SourceError),
+    /// There is nothing to fit.
+    #[error("{0} searches in which the best move never changes, or always does, fit no model")]
+    Degenerate(usize),
+    /// The picture cannot be drawn.
+    #[error("plot `{}`: {reason}", path.display())]
+    Plot {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        reason: String,
+    },
+}
+
+/// The coefficients that ship inside the program.
+const SHIPPED: &str = include_str!("../weights/stopping.toml");
+
+impl Features {
+    /// After so many visits, so many to come, of which the best move has this share.
+    #[must_use]
+    pub fn new(share: f64, visits: f64, future: f64) -> Self {
+        Self { share, visits: visits.max(1.0).log2(), future: future.max(1.0).log2() }
+    }
+
+    /// Of a search with so many visits to come; `None` when it has not begun.
+    #[must_use]
+    pub fn of(progress: &Progress, future: f64) -> Option<Self> {
+        let best = progress.moves.first().filter(|_| progress.visits > 0)?;
+        let visits = progress.visits as f64;
+        Some(Self::new(best.visits as f64 / visits, visits, future))
+    }
+
+    const fn row(&self) -> [f64; 4] {
+        [1.0, self.share, self.visits, self.future]
+    }
+}
+
+impl Model {
+    /// The model that ships inside the program.
+    ///
+    /// # Errors
+    /// Never, as a test shows.
+    pub fn shipped() -> Result<Self, ModelError> {
+        Self::parse(SHIPPED, Path::new("stopping.toml"))
+    }
+
+    /// Reads a file of coefficients.
+    ///
+    /// # Errors
+    /// When it cannot be read or holds something else.
+    pub fn read(path: &Path) -> Result<Self, ModelError> {
+        let text =
+            fs::read_to_string(path).map_err(|source| ModelError::File { path: path.to_owned(), source })?;
+        Self::parse(&text, path)
+    }
+
+    fn parse(text: &str, path: &Path) -> Result<Self, ModelError> {
+        toml::from_str(text).map_err(|source| ModelError::Syntax { path: path.to_owned(), source })
+    }
+
+    /// The probability that the best move changes.
+    #[must_use]
+    pub fn change(&self, features: &Features) -> f64 {
+        let coefficients = [self.intercept, self.share, self.visits, self.future];
+        let odds: f64 = coefficients.iter().zip(features.row()).map(|(one, other)| one * other).sum();
+        1.0 / (1.0 + (-odds).exp())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_shipped_model_is_sure_of_an_obvious_move_and_not_of_a_doubtful_one() {
+        let model = Model::shipped().unwrap();
+        let change = |share, future| model.change(&Features::new(share, 1000.0, future));
+        assert!(change(0.98, 500.0) < 0.05, "{}", change(0.98, 500.0));
+        assert!(change(0.2, 2000.0) > 0.2, "{}", change(0.2, 2000.0));
+        assert!(change(0.5, 8000.0) > change(0.5, 500.0) && change(0.5, 500.0) > change(0.9, 500.0));
+    }
+
+    #[test]
+    fn a_file_that_is_no_model_is_named() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        fs::write(file.path(), "intercept = 1.0\nslope = 2.0\n").unwrap();
+        let told = Model::read(file.path()).unwrap_err().to_string();
+        assert!(told.contains("slope") && told.contains(&file.path().display().to_string()), "{told}");
+    }
+}

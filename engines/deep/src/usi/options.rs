@@ -1,0 +1,159 @@
+//! The options as they are declared, and as what they mean.
+
+use crate::{
+    evaluator::{DeviceChoice, EvaluatorError, TorchEvaluator, TorchOptions},
+    search::{Constants, Terms},
+};
+use opening_book::Openings;
+use std::path::Path;
+use usi_shell::{OptionSpec, Options};
+
+/// The value of `Network` that stands for the network inside the program, and of `ModelFile` for the model.
+pub(crate) const SHIPPED: &str = "default";
+
+/// All options, in the order in which they are shown.
+pub(super) fn declare() -> Vec<OptionSpec> {
+    let mut options = vec![
+        OptionSpec::combo("Player", "mcts", &["mcts", "softmax", "policy", "value"]),
+        OptionSpec::filename("Network", SHIPPED),
+        OptionSpec::string("Device", "auto"),
+        OptionSpec::check("Half", true),
+        OptionSpec::spin("Batch", 0, 0..=4096),
+        OptionSpec::spin("Threads", 1, 1..=64),
+        OptionSpec::spin("Lanes", 0, 0..=64),
+        OptionSpec::spin("NetworkThreads", 1, 0..=256),
+        OptionSpec::spin("USI_Hash", 256, 16..=1_048_576),
+        OptionSpec::check("USI_Ponder", true),
+        OptionSpec::spin("MultiPV", 1, 1..=600),
+        OptionSpec::spin("PlayoutsLimit", 0, 0..=i64::MAX),
+        OptionSpec::check("Deterministic", false),
+    ];
+    options.extend(search());
+    options.extend(playing());
+    options.extend(Openings::options());
+    options
+}
+
+fn search() -> [OptionSpec; 17] {
+    let constants = Constants::default();
+    let thousandths = |value: f32| (value * 1000.0).round() as i64;
+    [
+        OptionSpec::spin("CInit", thousandths(constants.init), 0..=100_000),
+        OptionSpec::spin("CBase", constants.base as i64, 1..=10_000_000),
+        OptionSpec::spin("CInitRoot", thousandths(constants.root_init), 0..=100_000),
+        OptionSpec::spin("CBaseRoot", constants.root_base as i64, 1..=10_000_000),
+        OptionSpec::spin("FpuReduction", thousandths(constants.fpu), 0..=1000),
+        OptionSpec::spin("FpuReductionRoot", thousandths(constants.root_fpu), 0..=1000),
+        OptionSpec::spin("VirtualLoss", i64::from(constants.virtual_loss), 1..=100),
+        OptionSpec::spin("PolicyTemperature", 1000, 1..=100_000),
+        OptionSpec::check("RootMate", true),
+        OptionSpec::spin("LeafMate", 1, 0..=3),
+        OptionSpec::spin("RootNoise", 0, 0..=1000),
+        OptionSpec::spin("NoiseAlpha", 150, 1..=100_000),
+        OptionSpec::spin("NoiseSeed", 1, 0..=i64::MAX),
+        OptionSpec::spin("MoveTemperature", 0, 0..=100_000),
+        OptionSpec::spin("MovesWithTemperature", 1000, 0..=100_000),
+        OptionSpec::spin("WalkTemperature", 150, 1..=100_000),
+        OptionSpec::spin("BackupTemperature", 50, 1..=100_000),
+    ]
+}
+
+fn playing() -> [OptionSpec; 9] {
+    [
+        OptionSpec::check("StoppingModel", true),
+        OptionSpec::filename("ModelFile", SHIPPED),
+        OptionSpec::spin("ChangeProbability", 5, 0..=100),
+        OptionSpec::check("SpendSaved", true),
+        OptionSpec::spin("DrawValueBlack", 500, 0..=1000),
+        OptionSpec::spin("DrawValueWhite", 500, 0..=1000),
+        OptionSpec::spin("MaxMovesToDraw", 0, 0..=100_000),
+        OptionSpec::spin("ResignValue", 0, 0..=1000),
+        OptionSpec::entering_king_rule(),
+    ]
+}
+
+/// The value of a whole number that is never negative.
+pub(crate) fn number(options: &Options, name: &str) -> usize {
+    usize::try_from(options.spin(name)).unwrap_or(0)
+}
+
+/// The value of an option that means "no limit" with 0.
+pub(crate) fn limit(options: &Options, name: &str) -> Option<u64> {
+    Some(options.spin(name).unsigned_abs()).filter(|&value| value > 0)
+}
+
+/// The value of an option that is told in thousandths.
+pub(crate) fn permille(options: &Options, name: &str) -> f32 {
+    options.spin(name) as f32 / 1000.0
+}
+
+/// What has to be loaded anew when it changes.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Source {
+    network: String,
+    device: DeviceChoice,
+    half: bool,
+    batch: usize,
+    lanes: usize,
+    threads: usize,
+    temperature: f32,
+}
+
+impl Source {
+    /// What the options say. Where they leave it open, the device decides: a GPU wants large batches, and lanes enough
+    /// that it never waits.
+    pub(super) fn of(options: &Options) -> Result<Self, EvaluatorError> {
+        let device: DeviceChoice = options.text("Device").parse()?;
+        let gpu = device.find()?.is_cuda();
+        let or = |value: usize, otherwise: usize| if value == 0 { otherwise } else { value };
+        let threads = number(options, "Threads");
+        Ok(Self {
+            network: options.text("Network").to_owned(),
+            device,
+            half: options.check("Half"),
+            batch: or(number(options, "Batch"), if gpu { 128 } else { 8 }),
+            lanes: or(number(options, "Lanes"), threads),
+            threads: number(options, "NetworkThreads"),
+            temperature: permille(options, "PolicyTemperature"),
+        })
+    }
+
+    pub(super) fn load(&self) -> Result<TorchEvaluator, EvaluatorError> {
+        let options = TorchOptions {
+            device: self.device,
+            half: self.half,
+            batch: self.batch,
+            threads: self.threads,
+            lanes: self.lanes,
+            temperature: self.temperature,
+        };
+        if self.network == SHIPPED {
+            TorchEvaluator::shipped(&options)
+        } else {
+            TorchEvaluator::open(Path::new(&self.network), &options)
+        }
+    }
+}
+
+/// The constants of the search.
+pub(crate) fn constants(options: &Options) -> Constants {
+    Constants {
+        init: permille(options, "CInit"),
+        base: options.spin("CBase") as f32,
+        root_init: permille(options, "CInitRoot"),
+        root_base: options.spin("CBaseRoot") as f32,
+        fpu: permille(options, "FpuReduction"),
+        root_fpu: permille(options, "FpuReductionRoot"),
+        virtual_loss: number(options, "VirtualLoss") as u32,
+    }
+}
+
+/// The rules of the game as far as they can be chosen.
+pub(crate) fn terms(options: &Options) -> Terms {
+    Terms {
+        draw_black: permille(options, "DrawValueBlack"),
+        draw_white: permille(options, "DrawValueWhite"),
+        max_moves: number(options, "MaxMovesToDraw") as u32,
+        declaration: options.entering_king_rule(),
+    }
+}

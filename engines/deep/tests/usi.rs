@@ -1,0 +1,214 @@
+//! The real binary with the network that ships, through its pipes.
+#![allow(clippy::unwrap_used)] // helpers of tests
+
+#[path = "../../usi-shell/tests/driver/mod.rs"]
+mod driver;
+
+use driver::Talk;
+use std::fs;
+use usi_shell::Game;
+
+const PLAYERS: [&str; 4] = ["mcts", "softmax", "policy", "value"];
+const MATE_IN_ONE: &str = "sfen 4k4/9/4P4/9/9/9/9/9/4K4 b G 1";
+const MATED: &str = "sfen 4k4/4G4/4P4/9/9/9/9/9/4K4 w - 1";
+/// Black's king and ten of its pieces in White's camp, with 28 points.
+const DECLARABLE: &str = "sfen +R+R+B+BK4/PPPPPP3/9/9/9/9/9/9/4k4 b 2G 1";
+/// The rooks have shuffled three times; 7b8b comes back to the first position for the fourth time.
+const REPEATING: &str = "startpos moves 2h3h 8b7b 3h2h 7b8b 2h3h 8b7b 3h2h 7b8b 2h3h 8b7b 3h2h";
+
+fn deep(player: &str, options: &[(&str, &str)]) -> Talk {
+    let mut talk = Talk::start(env!("CARGO_BIN_EXE_renmei-deep"), &[]);
+    talk.ask("usi", "usiok");
+    for (name, value) in [("Player", player), ("Device", "cpu"), ("USI_Hash", "32")].iter().chain(options) {
+        talk.send(&format!("setoption name {name} value {value}"));
+    }
+    talk.ask("isready", "readyok");
+    talk.send("usinewgame");
+    talk
+}
+
+/// The lines of a search, the `bestmove` last.
+fn search(talk: &mut Talk, position: &str, go: &str) -> Vec<String> {
+    talk.send(&format!("position {position}"));
+    talk.send(go);
+    talk.until("bestmove")
+}
+
+fn best(talk: &mut Talk, position: &str, go: &str) -> String {
+    let line = search(talk, position, go).pop().unwrap();
+    line.split(' ').nth(1).unwrap().to_owned()
+}
+
+fn is_legal(position: &str, mv: &str) -> bool {
+    Game::parse(&format!("position {position}")).unwrap().play(mv).is_some()
+}
+
+#[test]
+fn every_player_plays_by_the_rules() {
+    for player in PLAYERS {
+        let mut talk = deep(player, &[]);
+        for position in ["startpos", "startpos moves 7g7f 3c3d 8h2b+ 3a2b", REPEATING] {
+            let mv = best(&mut talk, position, "go nodes 60");
+            assert!(is_legal(position, &mv), "{player}: {mv} in {position}");
+        }
+        // The policy player goes by its network alone.
+        if player != "policy" {
+            assert_eq!(best(&mut talk, MATE_IN_ONE, "go nodes 100"), "G*5b", "{player}");
+        }
+        assert_eq!(best(&mut talk, MATED, "go nodes 60"), "resign", "{player}");
+        assert_eq!(best(&mut talk, DECLARABLE, "go nodes 60"), "win", "{player}");
+    }
+}
+
+#[test]
+fn every_player_is_stopped_and_ponders() {
+    for player in PLAYERS {
+        let mut talk = deep(player, &[]);
+        talk.send("position startpos");
+        talk.send("go infinite");
+        assert!(talk.ask("stop", "bestmove").starts_with("bestmove "), "{player}");
+        talk.send("position startpos moves 7g7f 3c3d");
+        talk.send("go ponder btime 1000 wtime 1000 byoyomi 50");
+        let line = talk.ask("ponderhit", "bestmove");
+        let mv = line.split(' ').nth(1).unwrap();
+        assert!(is_legal("startpos moves 7g7f 3c3d", mv), "{player}: {line}");
+    }
+}
+
+#[test]
+fn policy_and_value_tell_what_they_think_of_every_move() {
+    for player in ["policy", "value"] {
+        let mut talk = deep(player, &[]);
+        let lines = search(&mut talk, "startpos", "go byoyomi 1000");
+        let told: Vec<(&str, f32)> = lines
+            .iter()
+            .filter_map(|line| line.strip_prefix("info string ")?.split_once(" : "))
+            .map(|(mv, number)| (mv, number.parse().unwrap()))
+            .collect();
+        assert_eq!(told.len(), 30, "{player}");
+        assert!(told.is_sorted_by(|one, other| one.1 >= other.1), "{player}");
+        assert_eq!(lines.last().unwrap(), &format!("bestmove {}", told[0].0), "{player}");
+        let sum: f32 = told.iter().map(|one| one.1).sum();
+        assert_eq!((sum - 1.0).abs() < 0.01, player == "policy", "{player} {sum}");
+    }
+}
+
+#[test]
+fn temperature_makes_games_differ_and_a_seed_makes_them_alike() {
+    let moves = |seed: &str, temperature: &str| {
+        let options = [("NoiseSeed", seed), ("MoveTemperature", temperature), ("MovesWithTemperature", "1")];
+        let mut talk = deep("policy", &options);
+        let first: Vec<String> = (0..12).map(|_| best(&mut talk, "startpos", "go nodes 1")).collect();
+        let later: Vec<String> =
+            (0..3).map(|_| best(&mut talk, "startpos moves 7g7f", "go nodes 1")).collect();
+        assert!(later.windows(2).all(|pair| pair[0] == pair[1]), "{later:?}");
+        first
+    };
+    assert_eq!(moves("5", "1500"), moves("5", "1500"));
+    assert_ne!(moves("5", "1500"), moves("6", "1500"));
+    assert!(moves("5", "0").windows(2).all(|pair| pair[0] == pair[1]));
+}
+
+#[test]
+fn a_book_is_played_from_and_a_missing_one_ends_the_program() {
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    let start = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL";
+    let text = format!("#YANEURAOU-DB2016 1.00\nsfen {start} b - 1\n9g9f 1c1d 0 0 1\n");
+    std::io::Write::write_all(&mut file, text.as_bytes()).unwrap();
+    let mut talk = deep("policy", &[("BookFile", file.path().to_str().unwrap())]);
+    let line = search(&mut talk, "startpos", "go byoyomi 100").pop().unwrap();
+    assert_eq!(line, "bestmove 9g9f ponder 1c1d");
+    talk.send("setoption name BookFile value /nowhere/book.db");
+    assert!(talk.ask("isready", "info string").contains("/nowhere/book.db"));
+}
+
+#[test]
+fn what_cannot_be_had_is_named() {
+    for (name, value, told) in [
+        ("Network", "/nowhere/net.toml", "/nowhere/net.toml"),
+        ("Device", "gpu", "`gpu` is no device"),
+        ("Device", "cuda:4000", "cuda:4000"),
+        ("ModelFile", "/nowhere/model.toml", "/nowhere/model.toml"),
+    ] {
+        let mut talk = Talk::start(env!("CARGO_BIN_EXE_renmei-deep"), &["usi"]);
+        talk.ask("usi", "usiok");
+        talk.send("setoption name Device value cpu");
+        talk.send(&format!("setoption name {name} value {value}"));
+        talk.send("isready");
+        let lines = talk.until("info string engine not ready");
+        assert!(lines.last().unwrap().contains(told), "{lines:?}");
+    }
+}
+
+#[test]
+fn a_draw_by_repetition_is_avoided_by_who_likes_it_not() {
+    // White is to repeat, and a draw is worth nothing to White, or everything.
+    for player in ["value", "softmax"] {
+        let play = |value: &str| {
+            let options = [("DrawValueWhite", value), ("DrawValueBlack", value), ("Deterministic", "true")];
+            best(&mut deep(player, &options), REPEATING, "go nodes 100")
+        };
+        assert_ne!(play("0"), "7b8b", "{player}");
+        assert_eq!(play("1000"), "7b8b", "{player}");
+    }
+}
+
+#[test]
+fn a_mate_is_solved_on_request() {
+    let mut talk = deep("policy", &[]);
+    talk.send(&format!("position {MATE_IN_ONE}"));
+    assert_eq!(talk.ask("go mate 10000", "checkmate"), "checkmate G*5b");
+    talk.send("position startpos");
+    assert_eq!(talk.ask("go mate 10000", "checkmate"), "checkmate nomate");
+}
+
+#[test]
+fn a_search_tells_its_lines_with_scores_and_chances() {
+    let mut talk = deep("mcts", &[("MultiPV", "3"), ("Deterministic", "true"), ("StoppingModel", "false")]);
+    let mut run = || {
+        talk.send("usinewgame");
+        let lines = search(&mut talk, "startpos", "go nodes 200");
+        let infos: Vec<String> = lines.iter().filter(|line| line.contains(" pv ")).cloned().collect();
+        let fixed = |line: &String| line.split(" pv ").nth(1).map(str::to_owned);
+        assert!(infos.iter().all(|line| line.contains(" score cp ") && line.contains(" wdl ")), "{infos:?}");
+        let last = &infos[infos.len() - 3..];
+        let ranks = ["multipv 3", "multipv 2", "multipv 1"];
+        assert!(last.iter().zip(ranks).all(|(line, rank)| line.contains(rank)), "{last:?}");
+        (lines.last().unwrap().clone(), last.iter().map(fixed).collect::<Vec<_>>())
+    };
+    assert_eq!(run(), run());
+}
+
+#[test]
+fn a_search_on_a_clock_ends_early_when_it_is_settled() {
+    // White has taken a bishop: there is one sensible move, and twenty seconds to make it.
+    let obvious = "startpos moves 7g7f 3c3d 1g1f 2b8h+";
+    let go = "go btime 600000 wtime 600000 binc 10000 winc 10000";
+    let lines = search(&mut deep("mcts", &[("ChangeProbability", "30")]), obvious, go);
+    assert!(lines.iter().any(|line| line.starts_with("info string settled")), "{lines:?}");
+}
+
+#[test]
+fn a_player_that_has_no_hope_resigns_when_told_to() {
+    // White has nothing but its king.
+    let lost = "sfen 4k4/9/9/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w RB2G2S2N2L9P 1";
+    for player in ["policy", "value"] {
+        assert_ne!(best(&mut deep(player, &[]), lost, "go nodes 50"), "resign", "{player}");
+        let mut talk = deep(player, &[("ResignValue", "200")]);
+        assert_eq!(best(&mut talk, lost, "go nodes 50"), "resign", "{player}");
+    }
+}
+
+#[test]
+fn a_book_is_made_from_games() {
+    let place = tempfile::tempdir().unwrap();
+    let games = place.path().join("games.sfen");
+    fs::write(&games, "startpos moves 7g7f 3c3d\nstartpos moves 7g7f 8c8d\n").unwrap();
+    let book = place.path().join("book.db");
+    let run = std::process::Command::new(env!("CARGO_BIN_EXE_renmei-deep"))
+        .args(["book", games.to_str().unwrap(), "--output", book.to_str().unwrap()])
+        .output()
+        .unwrap();
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    assert!(fs::read_to_string(&book).unwrap().contains("7g7f"));
+}

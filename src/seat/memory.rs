@@ -1,0 +1,55 @@
+//! How much memory an engine's process has held at most: the kernel keeps count, it is only asked now and then.
+
+use std::{
+    fs,
+    time::{Duration, Instant},
+};
+
+/// How often the kernel is asked.
+const PAUSE: Duration = Duration::from_secs(5);
+
+/// The peak of one engine's processes, one after another.
+#[derive(Debug, Default)]
+pub struct Peak {
+    told: u64,
+    asked: Option<Instant>,
+}
+
+impl Peak {
+    /// The peak of a process in KiB, if it is time to ask and it has grown by a sixteenth since it was told. Processes
+    /// that it started itself do not count.
+    pub fn news(&mut self, pid: i32, now: Instant) -> Option<u64> {
+        if self.asked.is_some_and(|asked| now.saturating_duration_since(asked) < PAUSE) {
+            return None;
+        }
+        self.asked = Some(now);
+        let kib = high_water(&fs::read_to_string(format!("/proc/{pid}/status")).ok()?)?;
+        if kib <= self.told + self.told / 16 {
+            return None;
+        }
+        self.told = kib;
+        Some(kib)
+    }
+}
+
+/// `VmHWM` of `/proc/PID/status`, in KiB (proc(5)).
+fn high_water(status: &str) -> Option<u64> {
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.split_ascii_whitespace().next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_peak_is_told_when_it_is_asked_for_and_has_grown() {
+        let own = i32::try_from(std::process::id()).unwrap();
+        let (mut peak, begin) = (Peak::default(), Instant::now());
+        assert!(peak.news(own, begin).unwrap() > 100);
+        assert_eq!(peak.news(own, begin + PAUSE / 2), None, "asked too soon");
+        peak.told = u64::MAX / 2;
+        assert_eq!(peak.news(own, begin + 2 * PAUSE), None, "it has not grown");
+        assert_eq!(high_water("Name:\tx\nVmHWM:\t    5120 kB\nVmRSS:\t    4096 kB\n"), Some(5120));
+    }
+}

@@ -1,0 +1,3 @@
+-- The clocks of games whose plan does not know them.
+
+ALTER TABLE games ADD COLUMN times TEXT;
