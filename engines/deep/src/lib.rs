@@ -10,7 +10,7 @@ pub mod label;
 pub mod labels;
 pub mod network;
 pub mod planes;
-mod player;
+pub mod player;
 mod plot;
 pub mod search;
 pub mod time;

@@ -2,7 +2,7 @@
 //!
 //! | option | meaning |
 //! |---|---|
-//! | `Player` | who chooses the moves: `mcts`, `softmax`, `policy` or `value`, see [`player`](crate::player) |
+//! | `Player` | who chooses the moves: `mcts`, `softmax`, `policy` or `value`, see [`player`] |
 //! | `Network` | the description file of a network; `default` for the one inside the program |
 //! | `Device` | where it computes: `auto` (a GPU if there is one), `cpu`, `cuda`, `cuda:N` |
 //! | `Half` | whether a GPU computes in 16-bit numbers |

@@ -54,7 +54,7 @@ fn search() -> [OptionSpec; 18] {
         OptionSpec::spin("MoveTemperature", 0, 0..=100_000),
         OptionSpec::spin("MovesWithTemperature", 1000, 0..=100_000),
         OptionSpec::spin("WalkTemperature", 300, 1..=100_000),
-        OptionSpec::spin("BackupTemperature", 200, 1..=100_000),
+        OptionSpec::spin("BackupTemperature", 300, 1..=100_000),
         OptionSpec::spin("PolicyWeight", 1000, 0..=100_000),
     ]
 }
