@@ -244,7 +244,7 @@ impl Default for Task {
             constants: Constants::default(),
             terms: Terms::default(),
             noise: None,
-            leaf_mate: 1,
+            leaf_mate: 3,
             root_mate: true,
             tell: Duration::from_millis(20),
             deterministic: false,

@@ -83,3 +83,40 @@ impl Proof {
         Self { result, by_return: self.by_return || child.by_return }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(children: &[Option<Proven>]) -> Option<Proven> {
+        Proof::of_children(children.iter().map(|child| child.map(Proof::firm))).map(|proof| proof.result)
+    }
+
+    #[test]
+    fn the_shortest_win_and_the_longest_loss_are_taken() {
+        let (win, loss, draw) = (Some(Proven::Win(3)), Some(Proven::Loss(4)), Some(Proven::Draw));
+        assert_eq!(of(&[None, loss, Some(Proven::Loss(2)), draw]), Some(Proven::Win(3)));
+        assert_eq!(of(&[win, Some(Proven::Win(7)), Some(Proven::Win(5))]), Some(Proven::Loss(8)));
+        assert_eq!(of(&[win, draw, win]), Some(Proven::Draw));
+        assert_eq!(of(&[win, None, draw]), None);
+    }
+
+    #[test]
+    fn what_rests_on_a_return_holds_for_its_root_only() {
+        let proof = Proof { result: Proven::Win(9), by_return: true };
+        assert_eq!(Proof::unpack(proof.pack(5), 5), Some(proof));
+        assert_eq!(Proof::unpack(proof.pack(5), 6), None);
+        let firm = Proof::firm(Proven::Loss(12));
+        assert_eq!(Proof::unpack(firm.pack(5), 6), Some(firm));
+        assert_eq!(Proof::unpack(0, 0), None);
+    }
+
+    #[test]
+    fn a_conclusion_rests_on_what_its_grounds_rest_on() {
+        let children = [Proof { result: Proven::Draw, by_return: true }, Proof::firm(Proven::Win(1))];
+        assert!(Proof::of_children(children.into_iter().map(Some)).is_some_and(|proof| proof.by_return));
+        let lost = Proof::firm(Proven::Loss(0));
+        let children = [children[0], lost].map(Some);
+        assert_eq!(Proof::of_children(children.into_iter()), Some(Proof::firm(Proven::Win(1))));
+    }
+}
