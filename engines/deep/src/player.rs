@@ -1,6 +1,6 @@
 //! Who chooses the moves. All players ask the same evaluator.
 //!
-//! - `mcts`: the search of [`search`](crate::search), with time, mate solver and pondering; the one to play with.
+//! - `mcts`: the search of [`search`], with time, mate solver and pondering; the one to play with.
 //! - `softmax`: Monte Carlo softmax search, as Nene-shogi had it: a table of positions that random walks fill.
 //! - `policy`: no search; the network's likeliest move.
 //! - `value`: no search; the move after which the network likes the position best.
