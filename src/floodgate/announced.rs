@@ -157,7 +157,8 @@ fn opening(summary: &Summary) -> Result<Vec<Move>, CannotPlay> {
 ///
 /// shogi-server gives the moves of a buoy a `T1` that it never deducts; such a game starts with all its time. Where a
 /// move of a buoy took longer the game goes on from elsewhere, and its times are taken for real: too little time is
-/// told rather than too much.
+/// told rather than too much. Neither do moves that took no time at the head of the list earn an increment: an event's
+/// opening is set up, not played.
 fn left(
     summary: &Summary,
     blocks: &[TimeBlock; 2],
@@ -172,7 +173,7 @@ fn left(
     if buoy && summary.moves.iter().all(|(_, time)| time.unwrap_or(0) <= 1) {
         return left;
     }
-    for (text, took) in &summary.moves {
+    for (text, took) in summary.moves.iter().skip_while(|(_, took)| took.unwrap_or(0) == 0) {
         let side = usize::from(text.starts_with('-'));
         let took = times(took.unwrap_or(0), units[side]);
         left[side] = (left[side] + controls[side].increment).saturating_sub(took);

@@ -88,6 +88,16 @@ fn moves_of_a_buoy_took_no_time_whatever_is_said_of_them() {
 }
 
 #[test]
+fn an_opening_that_was_set_up_earns_no_increment() {
+    let time =
+        &TIME.replace("600", "20").replace("Byoyomi:10", "Byoyomi:0").replace("Increment:0", "Increment:1");
+    let opening = ["+7776FU,T0", "-3334FU,T0"];
+    assert_eq!(announced("l-20-1F", time, &opening).unwrap().left, [secs(20); 2]);
+    let resumed = [&opening[..], &["+2726FU,T3", "-8384FU,T0"]].concat();
+    assert_eq!(announced("l-20-1F", time, &resumed).unwrap().left, [secs(18), secs(21)]);
+}
+
+#[test]
 fn a_game_without_clocks_is_thought_about_for_a_fixed_time() {
     assert_eq!(announced("t-0-0", "", &[]).unwrap().times[1].fixed, Some(secs(10)));
 }

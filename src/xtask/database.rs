@@ -15,7 +15,7 @@ pub type Counts = (i64, i64, i64);
 pub struct Account {
     players: [String; 2],
     result: String,
-    /// Moves in USI with the milliseconds charged.
+    /// Moves in USI with the milliseconds charged and what was left.
     moves: String,
 }
 
@@ -34,7 +34,7 @@ impl Database {
     pub fn accounts(&self, player: &str) -> Result<Vec<Account>> {
         let mut query = self.0.prepare(
             "SELECT black, white, result,
-                    (SELECT group_concat(move || ':' || charged_ms, ' ' ORDER BY ply)
+                    (SELECT group_concat(move || ':' || charged_ms || ':' || left_ms, ' ' ORDER BY ply)
                      FROM moves m WHERE m.game = g.game)
              FROM game_list g WHERE state = 'counted' AND ?1 IN (black, white) ORDER BY number",
         )?;

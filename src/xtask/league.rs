@@ -83,7 +83,7 @@ fn dismiss(mut client: Child) -> Result<()> {
     Ok(())
 }
 
-/// Whether host and client have the same games of a player: opponents, winners, moves and the time charged for each.
+/// Whether host and client have the same games of a player: opponents, winners, moves, the time charged for each and what was left.
 fn agree(name: &str, host: &Database, client: &Database) -> Result<()> {
     let (theirs, ours) = (client.accounts(name)?, host.accounts(name)?);
     for (host, client) in ours.iter().zip(&theirs) {
