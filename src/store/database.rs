@@ -5,7 +5,8 @@ use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 use rusqlite_migration::{M, Migrations};
 use std::{
     path::{Path, PathBuf},
-    time::Duration,
+    thread,
+    time::{Duration, Instant},
 };
 
 /// Every schema there ever was, in order; only ever added to.
@@ -20,6 +21,8 @@ const MIGRATIONS: &[M<'static>] = &[
 const APPLICATION_ID: i64 = 0x524E_4D45;
 /// How long one connection waits for another that writes.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// Until the next look at a file that another program is just setting up.
+const GLANCE: Duration = Duration::from_millis(10);
 
 /// A connection and the path it came from, for error texts.
 #[derive(Debug)]
@@ -31,13 +34,24 @@ pub(super) struct Database {
 impl Database {
     /// Opens or creates a database to write to, with the newest schema.
     pub(super) fn open(path: &Path) -> Result<Self, StoreError> {
+        let begun = Instant::now();
+        loop {
+            match Self::open_now(path) {
+                // SQLite waits for who writes, but not for who changes the journal: that is to be tried again.
+                Err(StoreError::Locked { .. }) if begun.elapsed() < PATIENCE => thread::sleep(GLANCE),
+                opened => return opened,
+            }
+        }
+    }
+
+    fn open_now(path: &Path) -> Result<Self, StoreError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
         let mut db = Self::connect(path, flags)?;
         let version = db.identify()?;
         db.check(|conn| conn.is_readonly("main").and_then(refuse_read_only))?;
         db.check(set_up_writing)?;
         if version < MIGRATIONS.len() {
-            db.migrate()?;
+            db.migrate(version)?;
         }
         Ok(db)
     }
@@ -87,14 +101,17 @@ impl Database {
         Ok(found)
     }
 
-    fn migrate(&mut self) -> Result<(), StoreError> {
+    /// Brings the schema up to date from the version that it had.
+    fn migrate(&mut self, before: usize) -> Result<(), StoreError> {
         self.conn.set_transaction_behavior(TransactionBehavior::Immediate);
         let migrations = Migrations::from_slice(MIGRATIONS);
         let migrated = migrations.to_latest(&mut self.conn);
         self.conn.set_transaction_behavior(TransactionBehavior::Deferred);
-        migrated.or_else(|error| {
-            // Another process may have done it between our look and our lock.
-            if self.identify()? == MIGRATIONS.len() { Ok(()) } else { Err(self.migration_failed(error)) }
+        migrated.or_else(|error| match self.identify()? {
+            // Another process may have done it between our look and our lock, or be at it.
+            version if version == MIGRATIONS.len() => Ok(()),
+            version if version > before => Err(StoreError::Locked { path: self.path.clone() }),
+            _ => Err(self.migration_failed(error)),
         })
     }
 
