@@ -25,8 +25,16 @@ with open(os.path.join(target, "torch", "build-version"), "w") as version:
 "#;
 
 /// Makes sure of a libtorch to build against; says in one sentence why there is none. With a user's own nothing is
-/// fetched.
+/// fetched, and nothing where its C++ could not be compiled.
 pub fn fetch_missing() -> bool {
+    let compiler = env::var_os("CXX").unwrap_or_else(|| "c++".into());
+    if !runs(Command::new(&compiler).arg("--version")) {
+        eprintln!(
+            "going on without renmei-deep: it needs a C++ compiler, and `{}` does not run (Debian: apt install g++)",
+            compiler.to_string_lossy()
+        );
+        return false;
+    }
     if is_there() {
         return true;
     }
@@ -68,6 +76,10 @@ fn fetch() -> bool {
     // Half a gigabyte that nothing reads again.
     let _left_if_it_must = fs::remove_dir_all(&wheels);
     done
+}
+
+fn runs(command: &mut Command) -> bool {
+    command.stdin(Stdio::null()).stdout(Stdio::null()).status().is_ok_and(|status| status.success())
 }
 
 fn succeeds(command: &mut Command) -> bool {

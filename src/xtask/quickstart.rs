@@ -11,8 +11,12 @@ use std::process::{Command, ExitCode};
 pub fn run() -> Result<ExitCode> {
     engines::install_missing();
     workspace::build_release(false)?;
-    if libtorch::fetch_missing() {
-        workspace::build_deep()?;
+    if libtorch::fetch_missing()
+        && let Err(fault) = workspace::build_deep()
+    {
+        eprintln!(
+            "going on without renmei-deep: {fault}; a libtorch of your own (LIBTORCH) has to be version 2.11"
+        );
     }
     let mut league = Command::new(workspace::release("renmei"));
     league.args(["run", "configs/quickstart.toml"]).current_dir(workspace::root());

@@ -27,18 +27,6 @@ fn deep(player: &str, options: &[(&str, &str)]) -> Talk {
     talk
 }
 
-/// The lines of a search, the `bestmove` last.
-fn search(talk: &mut Talk, position: &str, go: &str) -> Vec<String> {
-    talk.send(&format!("position {position}"));
-    talk.send(go);
-    talk.until("bestmove")
-}
-
-fn best(talk: &mut Talk, position: &str, go: &str) -> String {
-    let line = search(talk, position, go).pop().unwrap();
-    line.split(' ').nth(1).unwrap().to_owned()
-}
-
 fn is_legal(position: &str, mv: &str) -> bool {
     Game::parse(&format!("position {position}")).unwrap().play(mv).is_some()
 }
@@ -48,15 +36,15 @@ fn every_player_plays_by_the_rules() {
     for player in PLAYERS {
         let mut talk = deep(player, &[]);
         for position in ["startpos", "startpos moves 7g7f 3c3d 8h2b+ 3a2b", REPEATING] {
-            let mv = best(&mut talk, position, "go nodes 60");
+            let mv = talk.best_by(position, "go nodes 60");
             assert!(is_legal(position, &mv), "{player}: {mv} in {position}");
         }
         // The policy player goes by its network alone.
         if player != "policy" {
-            assert_eq!(best(&mut talk, MATE_IN_ONE, "go nodes 100"), "G*5b", "{player}");
+            assert_eq!(talk.best_by(MATE_IN_ONE, "go nodes 100"), "G*5b", "{player}");
         }
-        assert_eq!(best(&mut talk, MATED, "go nodes 60"), "resign", "{player}");
-        assert_eq!(best(&mut talk, DECLARABLE, "go nodes 60"), "win", "{player}");
+        assert_eq!(talk.best_by(MATED, "go nodes 60"), "resign", "{player}");
+        assert_eq!(talk.best_by(DECLARABLE, "go nodes 60"), "win", "{player}");
     }
 }
 
@@ -79,7 +67,7 @@ fn every_player_is_stopped_and_ponders() {
 fn policy_and_value_tell_what_they_think_of_every_move() {
     for player in ["policy", "value"] {
         let mut talk = deep(player, &[]);
-        let lines = search(&mut talk, "startpos", "go byoyomi 1000");
+        let lines = talk.search("startpos", "go byoyomi 1000");
         let told: Vec<(&str, f32)> = lines
             .iter()
             .filter_map(|line| line.strip_prefix("info string ")?.split_once(" : "))
@@ -98,9 +86,8 @@ fn temperature_makes_games_differ_and_a_seed_makes_them_alike() {
     let moves = |seed: &str, temperature: &str| {
         let options = [("NoiseSeed", seed), ("MoveTemperature", temperature), ("MovesWithTemperature", "1")];
         let mut talk = deep("policy", &options);
-        let first: Vec<String> = (0..12).map(|_| best(&mut talk, "startpos", "go nodes 1")).collect();
-        let later: Vec<String> =
-            (0..3).map(|_| best(&mut talk, "startpos moves 7g7f", "go nodes 1")).collect();
+        let first: Vec<String> = (0..12).map(|_| talk.best_by("startpos", "go nodes 1")).collect();
+        let later: Vec<String> = (0..3).map(|_| talk.best_by("startpos moves 7g7f", "go nodes 1")).collect();
         assert!(later.windows(2).all(|pair| pair[0] == pair[1]), "{later:?}");
         first
     };
@@ -116,7 +103,7 @@ fn a_book_is_played_from_and_a_missing_one_ends_the_program() {
     let text = format!("#YANEURAOU-DB2016 1.00\nsfen {start} b - 1\n9g9f 1c1d 0 0 1\n");
     std::io::Write::write_all(&mut file, text.as_bytes()).unwrap();
     let mut talk = deep("policy", &[("BookFile", file.path().to_str().unwrap())]);
-    let line = search(&mut talk, "startpos", "go byoyomi 100").pop().unwrap();
+    let line = talk.search("startpos", "go byoyomi 100").pop().unwrap();
     assert_eq!(line, "bestmove 9g9f ponder 1c1d");
     talk.send("setoption name BookFile value /nowhere/book.db");
     assert!(talk.ask("isready", "info string").contains("/nowhere/book.db"));
@@ -146,7 +133,7 @@ fn a_draw_by_repetition_is_avoided_by_who_likes_it_not() {
     for player in ["value", "softmax"] {
         let play = |value: &str| {
             let options = [("DrawValueWhite", value), ("DrawValueBlack", value), ("Deterministic", "true")];
-            best(&mut deep(player, &options), REPEATING, "go nodes 100")
+            deep(player, &options).best_by(REPEATING, "go nodes 100")
         };
         assert_ne!(play("0"), "7b8b", "{player}");
         assert_eq!(play("1000"), "7b8b", "{player}");
@@ -167,7 +154,7 @@ fn a_search_tells_its_lines_with_scores_and_chances() {
     let mut talk = deep("mcts", &[("MultiPV", "3"), ("Deterministic", "true"), ("StoppingModel", "false")]);
     let mut run = || {
         talk.send("usinewgame");
-        let lines = search(&mut talk, "startpos", "go nodes 200");
+        let lines = talk.search("startpos", "go nodes 200");
         let infos: Vec<String> = lines.iter().filter(|line| line.contains(" pv ")).cloned().collect();
         let fixed = |line: &String| line.split(" pv ").nth(1).map(str::to_owned);
         assert!(infos.iter().all(|line| line.contains(" score cp ") && line.contains(" wdl ")), "{infos:?}");
@@ -184,7 +171,7 @@ fn a_search_on_a_clock_ends_early_when_it_is_settled() {
     // White has taken a bishop: there is one sensible move, and twenty seconds to make it.
     let obvious = "startpos moves 7g7f 3c3d 1g1f 2b8h+";
     let go = "go btime 600000 wtime 600000 binc 10000 winc 10000";
-    let lines = search(&mut deep("mcts", &[("ChangeProbability", "30")]), obvious, go);
+    let lines = deep("mcts", &[("ChangeProbability", "30")]).search(obvious, go);
     assert!(lines.iter().any(|line| line.starts_with("info string settled")), "{lines:?}");
 }
 
@@ -193,9 +180,9 @@ fn a_player_that_has_no_hope_resigns_when_told_to() {
     // White has nothing but its king.
     let lost = "sfen 4k4/9/9/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w RB2G2S2N2L9P 1";
     for player in ["policy", "value"] {
-        assert_ne!(best(&mut deep(player, &[]), lost, "go nodes 50"), "resign", "{player}");
+        assert_ne!(deep(player, &[]).best_by(lost, "go nodes 50"), "resign", "{player}");
         let mut talk = deep(player, &[("ResignValue", "200")]);
-        assert_eq!(best(&mut talk, lost, "go nodes 50"), "resign", "{player}");
+        assert_eq!(talk.best_by(lost, "go nodes 50"), "resign", "{player}");
     }
 }
 

@@ -24,18 +24,6 @@ fn pairwise(options: &[(&str, &str)]) -> Talk {
     talk
 }
 
-/// The lines of a search, the `bestmove` last.
-fn search(talk: &mut Talk, position: &str, go: &str) -> Vec<String> {
-    talk.send(&format!("position {position}"));
-    talk.send(go);
-    talk.until("bestmove")
-}
-
-fn best(talk: &mut Talk, position: &str, go: &str) -> String {
-    let line = search(talk, position, go).pop().unwrap();
-    line.split(' ').nth(1).unwrap().to_owned()
-}
-
 /// The number behind `name` in an `info` line.
 fn field(line: &str, name: &str) -> i64 {
     let mut words = line.split(' ').skip_while(|&word| word != name);
@@ -64,7 +52,7 @@ fn a_node_limit_is_exact_and_the_search_can_be_repeated() {
     let mut talk = pairwise(&[]);
     let mut run = || {
         talk.send("usinewgame");
-        let lines = search(&mut talk, "startpos moves 7g7f 3c3d", "go nodes 5000");
+        let lines = talk.search("startpos moves 7g7f 3c3d", "go nodes 5000");
         assert_eq!(infos(&lines).last().map(|line| field(line, "nodes")), Some(5000));
         let what = |line: &String| line.split(" pv ").nth(1).map(str::to_owned);
         (lines.last().unwrap().clone(), infos(&lines).into_iter().map(what).collect::<Vec<_>>())
@@ -76,7 +64,7 @@ fn a_node_limit_is_exact_and_the_search_can_be_repeated() {
 fn one_node_is_enough_for_a_legal_move() {
     let mut talk = pairwise(&[]);
     for nodes in ["1", "2", "0"] {
-        let mv = best(&mut talk, "startpos", &format!("go nodes {nodes}"));
+        let mv = talk.best_by("startpos", &format!("go nodes {nodes}"));
         assert!(Game::startpos().play(&mv).is_some(), "{mv}");
     }
 }
@@ -85,9 +73,9 @@ fn one_node_is_enough_for_a_legal_move() {
 fn a_depth_limit_is_exact_on_the_wire_and_as_an_option() {
     let mut talk = pairwise(&[]);
     let deepest = |lines: &[String]| infos(lines).iter().map(|line| field(line, "depth")).max();
-    assert_eq!(deepest(&search(&mut talk, "startpos", "go depth 4")), Some(4));
+    assert_eq!(deepest(&talk.search("startpos", "go depth 4")), Some(4));
     talk.send("setoption name DepthLimit value 3");
-    assert_eq!(deepest(&search(&mut talk, "startpos", "go btime 60000 wtime 60000")), Some(3));
+    assert_eq!(deepest(&talk.search("startpos", "go btime 60000 wtime 60000")), Some(3));
 }
 
 #[test]
@@ -111,14 +99,14 @@ fn pondering_lasts_until_the_hit_and_names_the_next_reply() {
     let line = talk.ask("ponderhit", "bestmove");
     assert_eq!(line.split(' ').nth(2), Some("ponder"), "{line}");
     talk.send("setoption name USI_Ponder value false");
-    let line = search(&mut talk, "startpos", "go depth 3").pop().unwrap();
+    let line = talk.search("startpos", "go depth 3").pop().unwrap();
     assert_eq!(line.split(' ').count(), 2, "{line}");
 }
 
 #[test]
 fn several_lines_are_ranked_and_begin_with_different_moves() {
     let mut talk = pairwise(&[("MultiPV", "3")]);
-    let lines = search(&mut talk, "startpos moves 7g7f 3c3d", "go depth 4");
+    let lines = talk.search("startpos moves 7g7f 3c3d", "go depth 4");
     let last: Vec<&String> = infos(&lines).into_iter().filter(|line| field(line, "depth") == 4).collect();
     let ranks: Vec<i64> = last.iter().map(|line| field(line, "multipv")).collect();
     assert_eq!(ranks, [1, 2, 3]);
@@ -135,19 +123,19 @@ fn several_lines_are_ranked_and_begin_with_different_moves() {
 #[test]
 fn two_threads_find_a_mate_and_obey_a_node_limit() {
     let mut talk = pairwise(&[("Threads", "2")]);
-    assert_eq!(best(&mut talk, MATE_IN_ONE, "go depth 5"), "G*5b");
-    let lines = search(&mut talk, "startpos", "go nodes 3000");
+    assert_eq!(talk.best_by(MATE_IN_ONE, "go depth 5"), "G*5b");
+    let lines = talk.search("startpos", "go nodes 3000");
     assert!(infos(&lines).iter().all(|line| field(line, "nodes") <= 3000), "{lines:?}");
 }
 
 #[test]
 fn the_mated_side_resigns_and_a_hopeless_one_if_told_to() {
     let mut talk = pairwise(&[]);
-    assert_eq!(best(&mut talk, "sfen 4k4/4G4/4G4/9/9/9/9/9/4K4 w - 1", "go depth 3"), "resign");
+    assert_eq!(talk.best_by("sfen 4k4/4G4/4G4/9/9/9/9/9/4K4 w - 1", "go depth 3"), "resign");
     let behind = "sfen 4k4/9/9/9/9/9/9/9/R3K3R w B 1";
-    assert_ne!(best(&mut talk, behind, "go depth 3"), "resign");
+    assert_ne!(talk.best_by(behind, "go depth 3"), "resign");
     talk.send("setoption name ResignValue value 1000");
-    assert_eq!(best(&mut talk, behind, "go depth 3"), "resign");
+    assert_eq!(talk.best_by(behind, "go depth 3"), "resign");
 }
 
 #[test]
@@ -155,18 +143,18 @@ fn a_win_is_declared_when_the_rule_in_force_allows_it() {
     let mut talk = pairwise(&[]);
     // 28 points: two dragons and two horses at 5, six pawns in the camp and two golds in hand at 1.
     let entered = "sfen +R+R+B+BK4/PPPPPP3/9/9/9/9/9/9/4k4 b 2G 1";
-    assert_eq!(best(&mut talk, entered, "go byoyomi 100"), "win");
+    assert_eq!(talk.best_by(entered, "go byoyomi 100"), "win");
     talk.send("setoption name EnteringKingRule value NoEnteringKing");
-    assert_ne!(best(&mut talk, entered, "go depth 2"), "win");
+    assert_ne!(talk.best_by(entered, "go depth 2"), "win");
     talk.send("setoption name EnteringKingRule value TryRule");
-    assert_eq!(best(&mut talk, "sfen 9/4K4/9/9/9/9/9/9/1k7 b - 1", "go byoyomi 100"), "5b5a");
+    assert_eq!(talk.best_by("sfen 9/4K4/9/9/9/9/9/9/1k7 b - 1", "go byoyomi 100"), "5b5a");
 }
 
 #[test]
 fn a_declaration_is_foreseen() {
     // Whatever White plays, Black declares.
     let before = "sfen +R+R+B+B5/PPPPPPK2/9/9/9/9/9/9/4k4 w 2G 1";
-    let lines = search(&mut pairwise(&[]), before, "go depth 3");
+    let lines = pairwise(&[]).search(before, "go depth 3");
     let last = infos(&lines).pop().unwrap();
     assert!(field(last, "cp") <= -30_000, "{last}");
 }
@@ -175,7 +163,7 @@ fn a_declaration_is_foreseen() {
 fn perpetual_check_is_left_before_it_loses() {
     let setup = "startpos moves 7g7f 8b7b 8h3c+ 5a5b 8g8f 7a8b 5i4h 7b7a";
     let cycle = " 3c4c 5b5a 4c3c 5a5b".repeat(3);
-    let mv = best(&mut pairwise(&[]), &format!("{setup}{cycle}"), "go nodes 3000");
+    let mv = pairwise(&[]).best_by(&format!("{setup}{cycle}"), "go nodes 3000");
     assert_ne!(mv, "3c4c");
 }
 
@@ -183,7 +171,7 @@ fn perpetual_check_is_left_before_it_loses() {
 fn a_long_history_of_repetitions_is_no_trouble() {
     let mut talk = pairwise(&[]);
     let shuffle = " 2h3h 8b7b 3h2h 7b8b".repeat(60);
-    let mv = best(&mut talk, &format!("startpos moves{shuffle}"), "go nodes 2000");
+    let mv = talk.best_by(&format!("startpos moves{shuffle}"), "go nodes 2000");
     assert!(Game::startpos().play(&mv).is_some(), "{mv}");
 }
 
@@ -192,13 +180,13 @@ fn the_side_that_is_ahead_does_not_repeat() {
     // Black is a rook ahead and has shuffled twice; shuffling on would be a draw.
     let ahead = "sfen lnsgkgsnl/7b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b R 1";
     let moves = " moves".to_owned() + &" 2h3h 5a5b 3h2h 5b5a".repeat(2);
-    let mv = best(&mut pairwise(&[]), &(ahead.to_owned() + &moves), "go nodes 3000");
+    let mv = pairwise(&[]).best_by(&(ahead.to_owned() + &moves), "go nodes 3000");
     assert_ne!(mv, "2h3h");
 }
 
 #[test]
 fn a_mate_problem_without_the_own_king_is_solved() {
-    assert_eq!(best(&mut pairwise(&[]), "sfen 4k4/9/4P4/9/9/9/9/9/9 b G 1", "go nodes 1000"), "G*5b");
+    assert_eq!(pairwise(&[]).best_by("sfen 4k4/9/4P4/9/9/9/9/9/9 b G 1", "go nodes 1000"), "G*5b");
 }
 
 #[test]
@@ -215,11 +203,11 @@ fn the_book_is_played_from_and_then_left() {
     let start = "sfen lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1";
     std::fs::write(&path, format!("#YANEURAOU-DB2016 1.00\n{start}\n5g5f 8c8d 0 0 1\n")).unwrap();
     let mut talk = pairwise(&[("BookFile", path.to_str().unwrap())]);
-    let line = search(&mut talk, "startpos", "go byoyomi 100").pop().unwrap();
+    let line = talk.search("startpos", "go byoyomi 100").pop().unwrap();
     assert_eq!(line, "bestmove 5g5f ponder 8c8d");
-    assert!(infos(&search(&mut talk, "startpos moves 5g5f", "go depth 2")).len() >= 2);
+    assert!(infos(&talk.search("startpos moves 5g5f", "go depth 2")).len() >= 2);
     talk.send("setoption name BookMoves value 0");
-    assert!(infos(&search(&mut talk, "startpos", "go depth 2")).len() >= 2);
+    assert!(infos(&talk.search("startpos", "go depth 2")).len() >= 2);
 }
 
 #[test]

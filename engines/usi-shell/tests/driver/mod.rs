@@ -51,6 +51,19 @@ impl Talk {
         let _ = stdin.write_all(format!("{line}\n").as_bytes()).and_then(|()| stdin.flush());
     }
 
+    /// The lines of a search, the `bestmove` last.
+    pub fn search(&mut self, position: &str, go: &str) -> Vec<String> {
+        self.send(&format!("position {position}"));
+        self.send(go);
+        self.until("bestmove")
+    }
+
+    /// The move that a search comes to.
+    pub fn best_by(&mut self, position: &str, go: &str) -> String {
+        let line = self.search(position, go).pop().unwrap();
+        line.split(' ').nth(1).unwrap().to_owned()
+    }
+
     /// Ends the engine's stdin.
     pub fn close(&mut self) {
         self.stdin = None;
