@@ -100,8 +100,7 @@ impl Turn<'_> {
 /// What the network says of the position itself, and its moves, the likeliest first.
 fn priors(evaluator: &dyn Evaluator, turn: &Turn<'_>) -> Result<(Vec<(Move, f32)>, Answer), EvaluatorError> {
     let moves = turn.legal();
-    let seen = u8::try_from(turn.game.path().seen()).unwrap_or(u8::MAX);
-    let question = evaluator.encoding().question(turn.game.position(), &moves, seen);
+    let question = evaluator.encoding().question(turn.game.position(), &moves, turn.game.path().seen());
     let unknown = Answer { priors: Vec::new(), value: 0.5 };
     let answer = evaluator.evaluate(&[question])?.pop().unwrap_or(unknown);
     let mut ranked: Vec<(Move, f32)> = moves.into_iter().zip(answer.priors.iter().copied()).collect();

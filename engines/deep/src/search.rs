@@ -7,7 +7,6 @@
 
 mod cache;
 mod leaf;
-mod line;
 mod mate;
 mod noise;
 mod pool;

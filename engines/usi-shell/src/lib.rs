@@ -67,6 +67,6 @@ pub use game::{Game, PositionError};
 pub use limits::{Budget, Clock, Limits, MateLimit, Spending};
 pub use options::{OptionKind, OptionSpec, Options};
 pub use output::{Info, Output, Score};
-pub use path::{Path, Repetition};
+pub use path::{Path, Repetition, Return};
 pub use rng::SplitMix64;
 pub use shell::{QUIT_PATIENCE, ShellError, run, serve};

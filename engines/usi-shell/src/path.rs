@@ -13,7 +13,17 @@ pub enum Repetition {
     Loss,
 }
 
-#[derive(Clone, Copy)]
+/// The return of a position, as a search takes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Return {
+    /// What it means.
+    pub means: Repetition,
+    /// Whether the rules end the game here. A first return that is taken for a fourth holds for searches from the
+    /// same root only: once the game has passed the position, its first return ends nothing.
+    pub by_rule: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
 struct Seen {
     key: u64,
     /// The side to move is in check.
@@ -23,8 +33,10 @@ struct Seen {
 /// The positions from the beginning of the game to the one being searched.
 ///
 /// A search takes the first return of a position for what its fourth would be: who can force the first
-/// can force the others, and who can do better will find that out before.
-#[derive(Clone)]
+/// can force the others, and who can do better will find that out before. After [`mark_root`](Self::mark_root) that
+/// goes for positions from the root on. One before the root may have been left otherwise by a choice that the
+/// search's tree does not have, so its return counts for what it is.
+#[derive(Clone, Debug)]
 pub struct Path {
     seen: Vec<Seen>,
     /// How many positions of the path share the low bits of a key: nearly always none, and then there is
@@ -32,6 +44,8 @@ pub struct Path {
     crowd: Vec<u8>,
     /// Positions before this one cannot come back: a null move lies between.
     floor: usize,
+    /// The first position whose first return is taken for its fourth.
+    root: usize,
 }
 
 const CROWD: usize = 1 << 14;
@@ -40,7 +54,7 @@ impl Path {
     /// A path that begins with `start`.
     #[must_use]
     pub fn new(start: &Position) -> Self {
-        let mut path = Self { seen: Vec::with_capacity(512), crowd: vec![0; CROWD], floor: 0 };
+        let mut path = Self { seen: Vec::with_capacity(512), crowd: vec![0; CROWD], floor: 0, root: 0 };
         path.push(start);
         path
     }
@@ -52,6 +66,18 @@ impl Path {
         self.seen.push(Seen { key, check: position.is_in_check() });
         let crowd = &mut self.crowd[key as usize % CROWD];
         *crowd = crowd.saturating_add(1);
+    }
+
+    /// Makes the last position the root of a search.
+    pub fn mark_root(&mut self) {
+        self.root = self.seen.len() - 1;
+    }
+
+    /// Goes back to the root.
+    pub fn rewind(&mut self) {
+        while self.seen.len() > self.root + 1 {
+            self.pop();
+        }
     }
 
     /// Adds the position after a null move. The value is to be given back to [`pop_null`](Self::pop_null).
@@ -88,30 +114,49 @@ impl Path {
         self.crowd[key as usize % CROWD] > 0 && self.seen[self.floor..].iter().any(|seen| seen.key == key)
     }
 
-    /// How often the last position was there before.
+    /// How often the last position was there before, 255 times at most.
     #[must_use]
-    pub fn seen(&self) -> usize {
-        let last = self.seen.len() - 1;
-        self.seen[self.floor..last].iter().filter(|seen| seen.key == self.seen[last].key).count()
+    pub fn seen(&self) -> u8 {
+        if self.is_new() { 0 } else { self.earlier().count().min(255) as u8 }
     }
 
-    /// Whether the last position was there before, and what that means for the side to move.
+    /// Whether the last position is alone with the low bits of its key, so that it cannot have been there before.
+    #[inline]
+    fn is_new(&self) -> bool {
+        self.seen.last().is_none_or(|last| self.crowd[last.key as usize % CROWD] < 2)
+    }
+
+    /// What the return of the last position means for the side to move, if it is one that counts.
     #[must_use]
     #[inline]
-    pub fn repetition(&self) -> Option<Repetition> {
-        let last = self.seen.len() - 1;
-        let key = self.seen[last].key;
-        if self.crowd[key as usize % CROWD] < 2 {
+    pub fn returned(&self) -> Option<Return> {
+        if self.is_new() {
             return None;
         }
-        let before =
-            (self.floor..last).rev().skip(1).step_by(2).find(|&index| self.seen[index].key == key)?;
-        let only_checks = |from: usize| (from..=last).step_by(2).all(|index| self.seen[index].check);
-        Some(match (only_checks(before + 2), only_checks(before + 1)) {
+        let mut earlier = self.earlier();
+        let latest = earlier.next()?;
+        if latest >= self.root {
+            return Some(Return { means: self.judge(latest), by_rule: false });
+        }
+        let first = earlier.nth(1)?;
+        Some(Return { means: self.judge(first), by_rule: true })
+    }
+
+    /// Earlier occurrences of the last position, the latest first. Only every other position has the same side to move.
+    fn earlier(&self) -> impl Iterator<Item = usize> + '_ {
+        let last = self.seen.len() - 1;
+        let key = self.seen[last].key;
+        (self.floor..last).rev().skip(1).step_by(2).filter(move |&index| self.seen[index].key == key)
+    }
+
+    /// What it means that the last position was there at `from`.
+    fn judge(&self, from: usize) -> Repetition {
+        let only_checks = |from: usize| self.seen[from..].iter().step_by(2).all(|seen| seen.check);
+        match (only_checks(from + 2), only_checks(from + 1)) {
             (true, false) => Repetition::Win,
             (false, true) => Repetition::Loss,
             _ => Repetition::Draw,
-        })
+        }
     }
 }
 
@@ -133,32 +178,77 @@ mod tests {
         (position, path)
     }
 
+    /// What the last position means after moves of a search from the start.
     fn kind(moves: &str) -> Option<Repetition> {
-        after(moves).1.repetition()
+        let found = after(moves).1.returned();
+        assert!(found.is_none_or(|found| !found.by_rule));
+        found.map(|found| found.means)
     }
 
-    const SETUP: &str = "7g7f 8b7b 8h3c+ 5a5b 8g8f 7a8b 5i4h 7b7a ";
+    /// What the last position means after moves of a game and moves of a search.
+    fn returned(game: &str, search: &str) -> Option<Return> {
+        let (mut position, mut path) = after(game);
+        path.mark_root();
+        for mv in search.split_whitespace() {
+            position.try_apply_move32(position.move32_from_usi(mv).unwrap()).unwrap();
+            path.push(&position);
+        }
+        let found = path.returned();
+        path.rewind();
+        let mut root = after(game).1;
+        root.mark_root();
+        assert_eq!((path.returned(), path.seen()), (root.returned(), root.seen()));
+        found
+    }
+
+    fn by_rule(means: Repetition) -> Option<Return> {
+        Some(Return { means, by_rule: true })
+    }
+
+    fn early(means: Repetition) -> Option<Return> {
+        Some(Return { means, by_rule: false })
+    }
+
+    /// The first round of checks takes a pawn, so it is no cycle yet.
+    const SETUP: &str = "7g7f 8b7b 8h3c+ 5a5b 8g8f 7a8b 5i4h 7b7a 3c4c 5b5a 4c3c 5a5b ";
+    const CHECKS: &str = "3c4c 5b5a 4c3c 5a5b ";
+    const SHUFFLE: &str = "5i5h 5a5b 5h5i 5b5a ";
 
     #[test]
     fn a_position_that_comes_back_is_a_draw() {
         assert_eq!(kind("5i5h 5a5b 5h5i"), None);
-        assert_eq!(kind("5i5h 5a5b 5h5i 5b5a"), Some(Repetition::Draw));
+        assert_eq!(kind(SHUFFLE), Some(Repetition::Draw));
+        assert_eq!(returned("7g7f", "5a5b 5i5h 5b5a"), None);
+        assert_eq!(returned("7g7f", "5a5b 5i5h 5b5a 5h5i"), early(Repetition::Draw));
+    }
+
+    #[test]
+    fn earlier_occurrences_are_counted() {
         assert_eq!(after("5i5h 5a5b 5h5i").1.seen(), 0);
-        assert_eq!(after("5i5h 5a5b 5h5i 5b5a 5i5h 5a5b 5h5i 5b5a").1.seen(), 2);
+        assert_eq!(after(SHUFFLE).1.seen(), 1);
+        assert_eq!(after(&SHUFFLE.repeat(2)).1.seen(), 2);
+        assert_eq!(after(&SHUFFLE.repeat(300)).1.seen(), 255);
+    }
+
+    #[test]
+    fn before_the_root_only_the_fourth_occurrence_counts() {
+        assert_eq!(returned(&(SHUFFLE.to_owned() + "5i5h 5a5b 5h5i"), "5b5a"), None);
+        assert_eq!(returned(&(SHUFFLE.repeat(2) + "5i5h 5a5b 5h5i"), "5b5a"), by_rule(Repetition::Draw));
     }
 
     #[test]
     fn perpetual_check_loses_for_the_side_that_gives_it_whoever_completes_the_cycle() {
         // The cycle closes with the king's move: the checking side is to move.
-        let closed = SETUP.to_owned() + "3c4c 5b5a 4c3c 5a5b 3c4c 5b5a 4c3c 5a5b ";
-        assert_eq!(kind(&closed), Some(Repetition::Loss));
-        assert_eq!(kind(&(closed + "3c4c")), Some(Repetition::Win));
+        assert_eq!(returned(SETUP, CHECKS), early(Repetition::Loss));
+        assert_eq!(returned(&(SETUP.to_owned() + "3c4c"), "5b5a 4c3c 5a5b 3c4c"), early(Repetition::Win));
+        assert_eq!(returned(&(SETUP.to_owned() + &CHECKS.repeat(2)), "3c4c"), by_rule(Repetition::Win));
+        assert_eq!(kind(&(SETUP.to_owned() + CHECKS)), Some(Repetition::Loss));
     }
 
     #[test]
     fn one_quiet_move_makes_it_a_draw() {
-        let cycle = SETUP.to_owned() + "3c4c 5b5a 4c3c 5a5b 6i6h 6a6b 3c4c 5b5a 4c3c 5a5b 6h6i 6b6a ";
-        assert_eq!(kind(&cycle), Some(Repetition::Draw));
+        let quiet = SETUP.to_owned() + "3c4c 5b5a 4c3c 5a5b 6i6h 6a6b";
+        assert_eq!(returned(&quiet, "3c4c 5b5a 4c3c 5a5b 6h6i 6b6a 6i6h 6a6b"), early(Repetition::Draw));
     }
 
     #[test]
@@ -166,19 +256,19 @@ mod tests {
         let (mut position, mut path) = after("5i5h 5a5b 5h5i");
         position.apply_null_move().unwrap();
         let floor = path.push_null(&position);
-        assert_eq!(path.repetition(), None);
+        assert_eq!(path.returned(), None);
         position.undo_null_move().unwrap();
         path.pop_null(floor);
         let mv = position.move32_from_usi("5b5a").unwrap();
         position.try_apply_move32(mv).unwrap();
         path.push(&position);
-        assert_eq!(path.repetition(), Some(Repetition::Draw));
+        assert_eq!(path.returned(), early(Repetition::Draw));
     }
 
     #[test]
     fn what_is_taken_back_does_not_count() {
         let (_, mut path) = after("5i5h 5a5b 5h5i 5b5a");
         path.pop();
-        assert_eq!(path.repetition(), None);
+        assert_eq!(path.returned(), None);
     }
 }

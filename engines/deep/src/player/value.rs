@@ -33,14 +33,14 @@ impl ValuePlayer {
         let mover = position.turn();
         position.apply_move32(position.move32_from_move(mv));
         path.push(&position);
-        let (repetition, seen) = (path.repetition(), path.seen());
+        let (returned, seen) = (path.returned(), path.seen());
         path.pop();
         let replies = legal(&position);
         if replies.is_empty() {
             return After::Known(1.0);
         }
-        if let Some(repetition) = repetition {
-            return After::Known(repeated(repetition, terms, mover));
+        if let Some(returned) = returned {
+            return After::Known(repeated(returned.means, terms, mover));
         }
         if terms.max_moves > 0 && turn.game.ply() >= terms.max_moves {
             return After::Known(draw_value(terms, mover));
@@ -48,7 +48,6 @@ impl ValuePlayer {
         if position.declaration_win_move() != Move32::MOVE_NONE {
             return After::Known(0.0);
         }
-        let seen = u8::try_from(seen).unwrap_or(u8::MAX);
         After::Asked(Box::new(self.evaluator.encoding().question(&position, &replies, seen)))
     }
 

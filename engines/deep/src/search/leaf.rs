@@ -7,11 +7,11 @@ use rsshogi::{
     movegen::{Legal, generate_moves},
     types::{Move, Move32},
 };
+use usi_shell::Path;
 
 use super::{
     Proven, Terms,
     cache::{Cache, Known},
-    line::Line,
     mate,
     proof::Proof,
 };
@@ -46,12 +46,12 @@ pub struct Judge<'a> {
 
 impl Judge<'_> {
     /// Judges the last position of the line.
-    pub fn judge(&self, position: &mut Position, line: &Line) -> Verdict {
-        if let Some(proof) = line.ended() {
-            return Verdict::Ended(proof);
+    pub fn judge(&self, position: &mut Position, line: &Path) -> Verdict {
+        if let Some(returned) = line.returned() {
+            return Verdict::Ended(Proof::of_return(returned));
         }
         let left = self.plies_left(position);
-        let seen = line.times_before();
+        let seen = line.seen();
         let key = name(position, seen);
         if left > 0
             && let Some(known) = self.cache.get(key)

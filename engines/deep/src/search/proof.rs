@@ -1,5 +1,7 @@
 //! What is proven of a position, in the 32 bits that a node has for it.
 
+use usi_shell::{Repetition, Return};
+
 use super::Proven;
 
 /// Something proven, for the player to move.
@@ -23,6 +25,16 @@ impl Proof {
     /// Something that does not depend on the way.
     pub const fn firm(result: Proven) -> Self {
         Self { result, by_return: false }
+    }
+
+    /// What the return of a position comes to.
+    pub fn of_return(found: Return) -> Self {
+        let result = match found.means {
+            Repetition::Win => Proven::Win(0),
+            Repetition::Loss => Proven::Loss(0),
+            Repetition::Draw => Proven::Draw,
+        };
+        Self { result, by_return: !found.by_rule }
     }
 
     /// As a node keeps it. `epoch` names the root.

@@ -10,7 +10,7 @@ use rsshogi::{
     board::{Position, zobrist::ZobristKey},
     types::{Move, Move32},
 };
-use usi_shell::Game;
+use usi_shell::{Game, Path};
 
 use crate::evaluator::{Answer, Question};
 
@@ -18,7 +18,6 @@ use super::{
     Proven,
     cache::Known,
     leaf::{self, Judge, Verdict},
-    line::Line,
     proof::Proof,
     select::Weights,
     shared::Shared,
@@ -51,7 +50,7 @@ pub struct Worker<'a> {
     shared: &'a Shared<'a>,
     judge: Judge<'a>,
     position: Position,
-    line: Line,
+    line: Path,
     path: Vec<u32>,
     played: Vec<Move32>,
     leaves: Vec<Leaf>,
@@ -69,12 +68,14 @@ impl<'a> Worker<'a> {
         let mut position = game.position().clone_compact();
         position.init_stack();
         position.set_entering_king_rule(shared.task.terms.declaration);
+        let mut line = game.path();
+        line.mark_root();
         let judge = Judge { terms: &shared.task.terms, mate: shared.task.leaf_mate, cache: shared.cache };
         Self {
             shared,
             judge,
             position,
-            line: Line::new(game),
+            line,
             path: Vec::new(),
             played: Vec::new(),
             leaves: Vec::new(),
@@ -103,7 +104,7 @@ impl<'a> Worker<'a> {
             self.settle(Proof::firm(Proven::Loss(0)));
             return root.release();
         }
-        let seen = self.line.times_before();
+        let seen = self.line.seen();
         let key = leaf::name(&self.position, seen);
         match self.shared.cache.get(key) {
             Some(known) => drop(self.plant(&known)),

@@ -274,8 +274,8 @@ impl<'a> Worker<'a> {
     /// The value of a position that the rules decide: it came back, the game is long enough, or the mover
     /// declares.
     pub(super) fn ruled(&self, ply: usize) -> Option<i32> {
-        if let Some(repetition) = self.path.repetition() {
-            return Some(match repetition {
+        if let Some(found) = self.path.returned() {
+            return Some(match found.means {
                 Repetition::Draw => self.draw(),
                 Repetition::Win => rule_win_in(ply),
                 Repetition::Loss => -rule_win_in(ply),

@@ -223,10 +223,10 @@ impl<'a> Walker<'a> {
     fn verdict(&mut self, edge: Edge) -> f32 {
         let mover = self.position.turn();
         self.step(edge.mv);
-        let repetition = self.path.repetition();
+        let returned = self.path.returned();
         self.retreat();
-        match repetition {
-            Some(repetition) => repeated(repetition, &self.ways.terms, mover),
+        match returned {
+            Some(returned) => repeated(returned.means, &self.ways.terms, mover),
             None => draw_value(&self.ways.terms, mover),
         }
     }
