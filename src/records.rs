@@ -17,7 +17,7 @@
 //! | `sennichite`, `max-moves`, `impasse` | the same | |
 //! | `draw-adjudication` | a draw | |
 //! | `server` | interrupted | |
-//! | `stopped`, `not-started`, `harness` | interrupted | always |
+//! | `stopped`, `not-started` | interrupted | always |
 //!
 //! The words are `renmei: black wins by disconnection` and are understood on the way back. A record that
 //! just stops ended as the rules have it if they do (mate, repetition); else, and with an ending that is none of these,

@@ -42,6 +42,23 @@ pub fn cut(text: &str, width: usize) -> String {
     kept
 }
 
+/// A name cut to at most `width` columns: versions of an engine differ at the end of their names, so the end stays.
+#[must_use]
+pub fn name(name: &str, width: usize) -> String {
+    // With fewer columns there is no end to speak of.
+    if columns(name) <= width || width < 7 {
+        return cut(name, width);
+    }
+    let mut end = name.len();
+    while let Some(c) = name[..end].chars().next_back()
+        && columns(&name[end - c.len_utf8()..]) <= (width - 1) / 2
+    {
+        end -= c.len_utf8();
+    }
+    let tail = &name[end..];
+    cut(&name[..end], width - columns(tail)) + tail
+}
+
 /// Text in lines of at most `width` columns, broken at blanks where there are some.
 #[must_use]
 pub fn wrapped(text: &str, width: usize) -> Vec<String> {
@@ -132,6 +149,15 @@ mod tests {
         assert_eq!(left("先手", 6), "先手  ");
         assert_eq!(right("先手", 5), " 先手");
         assert_eq!(cut("name", 0), "");
+    }
+
+    #[test]
+    fn a_long_name_keeps_its_end() {
+        assert_eq!(["fairy 1000", "fairy 10000"].map(|long| name(long, 8)), ["fair…000", "fair…000"]);
+        assert_eq!(["fairy 1000", "fairy 10000"].map(|long| name(long, 10)), ["fairy 1000", "fairy…0000"]);
+        assert_eq!(name("engine-2026-11-20-dev", 12), "engine…0-dev");
+        assert_eq!(name("先手番の将棋", 7), "先手…棋");
+        assert_eq!(name("fairy 1000", 6), "fairy…");
     }
 
     #[test]

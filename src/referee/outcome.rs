@@ -116,8 +116,6 @@ pub enum AbortBy {
     Stopped,
     /// An engine could not be started; nobody moved.
     NotStarted,
-    /// This program was late itself (its own fault, never the engines').
-    Harness,
     /// The server on the far side ended the game without a result.
     Server,
     /// Nobody appeared, or one did not and the event does not punish that: the game is left out for good.
@@ -245,7 +243,6 @@ words!(DrawBy {
 words!(AbortBy {
     Self::Stopped => "stopped",
     Self::NotStarted => "not-started",
-    Self::Harness => "harness",
     Self::Server => "server",
     Self::Missing => "missing",
 });

@@ -444,7 +444,7 @@ pub fn ending(outcome: Outcome, side: Color) -> (Ending, Option<GameResult>) {
         Outcome::Draw { by: DrawBy::Impasse } => (Ending::Jishogi, Some(GameResult::Draw)),
         Outcome::Draw { by: DrawBy::Adjudication }
         | Outcome::Aborted {
-            by: AbortBy::Stopped | AbortBy::NotStarted | AbortBy::Harness | AbortBy::Server | AbortBy::Missing,
+            by: AbortBy::Stopped | AbortBy::NotStarted | AbortBy::Server | AbortBy::Missing,
         } => (Ending::Chudan, None),
     }
 }

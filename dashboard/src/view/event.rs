@@ -59,7 +59,7 @@ fn standings(state: &State, area: Rect, paint: &mut Paint<'_>) {
         let y = 1 + at as u16;
         paint.line(inner, y, &row, Role::Plain);
         if line.faults > 0 {
-            let words = text::cut(state.player(line.player), name);
+            let words = text::name(state.player(line.player), name);
             paint.text(inner.x + 4, inner.y + y, name as u16, &words, Role::Fault);
             let end = text::columns(&row) as u16 + 1;
             let told = format!("{} lost by fault", line.faults);
@@ -75,7 +75,7 @@ fn standing(state: &State, at: usize, line: &Line, name: usize, more: (bool, boo
     let mut words = format!(
         " {:>2} {} {:>5} {:>4} {:>4} {:>4} {:>6} {:>7} {:>4}",
         at + 1,
-        text::left(state.player(line.player), name),
+        text::left(&text::name(state.player(line.player), name), name),
         line.games.games(),
         line.games.wins,
         line.games.losses,
@@ -152,20 +152,20 @@ fn running(state: &State, ui: &Ui, games: &[&Game], area: Rect, paint: &mut Pain
 
 /// A game in one line.
 fn compact(state: &State, game: &Game, width: usize) -> String {
-    let [black, white] = game.players().map(|player| state.player(player));
     let end = game.plies.len();
     let last = game.plies.last();
     let score = last.and_then(|ply| ply.thought.as_ref()?.score).map(score_words).unwrap_or_default();
     let names = width.saturating_sub(39).clamp(12, 44) / 2;
+    let [black, white] = game.players().map(|player| text::name(state.player(player), names));
     let [black_clock, white_clock] =
         referee::Color::BOTH.map(|color| super::clock::short(game, color, end, state.now));
     format!(
         " #{:<4}{} {:>5} ▲△ {:<5} {} {:>3} {} {:>6}",
         game.id.0,
-        text::right(black, names),
+        text::right(&black, names),
         black_clock,
         white_clock,
-        text::left(white, names),
+        text::left(&white, names),
         end,
         text::left(last.map_or("", |ply| ply.usi.as_str()), 5),
         score,

@@ -82,10 +82,10 @@ fn player(state: &State, game: &Game, color: Color, area: Rect, row: u16, paint:
     let thought = game.last_of(color, ply).and_then(|ply| ply.thought.as_ref());
     let score = thought.and_then(|thought| thought.score).map(score_words).unwrap_or_default();
     let mark = if color == Color::Black { "▲" } else { "△" };
-    let name = format!("{mark} {}", state.player(game.players()[color.index()]));
     let width = usize::from(area.width).saturating_sub(16);
+    let name = text::name(state.player(game.players()[color.index()]), width.saturating_sub(3));
     let style = if to_move { Role::Mover } else { Role::Plain };
-    paint.line(area, row, &text::left(&name, width), style);
+    paint.line(area, row, &text::left(&format!("{mark} {name}"), width), style);
     let x = area.x + width as u16;
     if row < area.height {
         paint.text(x, area.y + row, 8, &text::right(&score, 8), Role::Plain);

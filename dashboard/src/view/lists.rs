@@ -35,14 +35,15 @@ pub fn played(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
 }
 
 fn played_line(state: &State, game: &Played, names: usize) -> String {
-    let [black, white] = [game.pairing.black, game.pairing.white].map(|player| state.player(player));
+    let [black, white] =
+        [game.pairing.black, game.pairing.white].map(|player| text::name(state.player(player), names));
     let result = result(game.outcome);
     let again = if game.replayed { ", played again" } else { "" };
     format!(
         " {:>5}  {} {}   {result} {:>5}  {}{again}  {}",
         game.game.0,
-        text::left(black, names),
-        text::left(white, names),
+        text::left(&black, names),
+        text::left(&white, names),
         game.plies,
         text::left(game.outcome.cause(), 20),
         time_of_day(game.ended),

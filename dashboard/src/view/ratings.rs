@@ -50,10 +50,11 @@ fn legend(state: &State, chosen: usize, area: Rect, paint: &mut Paint<'_>) {
     for (place, line) in state.figures.lines.iter().enumerate().skip(first).take(room) {
         let value = |elo: Option<f64>| elo.map_or_else(|| "-".to_owned(), |elo| format!("{elo:+.0}"));
         let error = line.elo.error().map_or_else(String::new, |error| format!("±{error:.0}"));
+        let width = usize::from(NAMES) - 17;
         let words = format!(
             " {} {} {:>5} {error:<5}",
             sign(place),
-            text::left(state.player(line.player), usize::from(NAMES) - 17),
+            text::left(&text::name(state.player(line.player), width), width),
             value(line.elo.value())
         );
         let role = if place == chosen { Role::Chosen } else { Role::Plain };

@@ -20,7 +20,11 @@ pub fn cross(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
     for (row, at) in (top..order.len()).take(rows).enumerate() {
         let cells: String =
             order.iter().skip(left).take(columns).map(|other| cell(state, order[at], *other)).collect();
-        let words = format!(" {:>2} {} {cells}", at + 1, text::left(state.player(order[at]), name));
+        let words = format!(
+            " {:>2} {} {cells}",
+            at + 1,
+            text::left(&text::name(state.player(order[at]), name), name)
+        );
         let role = if at == chosen { Role::Chosen } else { Role::Plain };
         paint.row(inner, 1 + row as u16, &words, role);
     }
@@ -74,7 +78,7 @@ fn engine(player: &str, usage: &Usage, faults: u64, name: usize) -> String {
     let late = |share| or_dash(usage.latency(share).map(|ms| format!("{ms:.1}")));
     format!(
         " {} {:>6} {:>6} {:>8} {:>6} {:>9} {:>9} {:>5} {:>7}",
-        text::left(player, name),
+        text::left(&text::name(player, name), name),
         text::short(usage.moves),
         or_dash(usage.mean().map(text::clock)),
         if usage.moves > 0 { text::clock(usage.longest) } else { "-".to_owned() },
