@@ -89,6 +89,9 @@ struct Train {
     /// auto, cpu, cuda or cuda:N.
     #[arg(long, default_value = "auto")]
     device: DeviceChoice,
+    /// Compute in 32-bit numbers where 16-bit ones are faster.
+    #[arg(long)]
+    full: bool,
     /// Steps between examinations on held-out games, and checkpoints.
     #[arg(long, default_value_t = 1000)]
     every: usize,
@@ -156,7 +159,7 @@ struct Device {
     /// auto, cpu, cuda or cuda:N.
     #[arg(long, default_value = "auto")]
     device: DeviceChoice,
-    /// Compute in 32-bit numbers on a GPU too.
+    /// Compute in 32-bit numbers where 16-bit ones are faster.
     #[arg(long)]
     full: bool,
     /// Threads of the processor for a batch; 0 leaves that to libtorch.
@@ -308,6 +311,7 @@ impl Train {
             held_out: self.held_out.min(100),
             seed: self.seed,
             device: self.device,
+            half: !self.full,
             every: self.every.max(1),
             exam: self.exam.max(1),
             threads: self.threads,
@@ -369,8 +373,8 @@ impl Bench {
         let search = &measured.search;
         put(&format!(
             "search, batch {}, {} threads: {:.0} of {:.0} positions/s, ratio {:.3}; {:.0} playouts/s",
-            search.batch,
-            search.threads,
+            search.search_batch,
+            search.search_threads,
             search.search_per_s,
             search.forward_per_s,
             search.ratio,

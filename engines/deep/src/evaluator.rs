@@ -13,8 +13,8 @@ use crate::{
 };
 use rsshogi::{board::Position, types::Move};
 
-pub(crate) use torch::device_name;
 pub use torch::{DeviceChoice, TorchEvaluator, TorchOptions};
+pub(crate) use torch::{device_name, kind_name, processor_kind};
 
 /// A position as a network is asked about it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -32,7 +32,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-pub use build::{Network, Outputs};
+pub use build::{Network, Outputs, outside};
 
 /// What a description file says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

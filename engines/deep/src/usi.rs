@@ -5,7 +5,7 @@
 //! | `Player` | who chooses the moves: `mcts`, `softmax`, `policy` or `value`, see [`player`] |
 //! | `Network` | the description file of a network; `default` for the one inside the program |
 //! | `Device` | where it computes: `auto` (a GPU if there is one), `cpu`, `cuda`, `cuda:N` |
-//! | `Half` | whether a GPU computes in 16-bit numbers |
+//! | `Half` | whether to compute in 16-bit numbers where that is faster: on a GPU, and on a processor that multiplies bfloat16 |
 //! | `Batch` | the most positions that are evaluated at a time; 0: 8 on the processor, 128 on a GPU |
 //! | `Threads` | how many threads search; a GPU wants two or more |
 //! | `Lanes` | how many batches are in work at a time; 0: as many as threads |

@@ -52,6 +52,7 @@ fn options(out: &Path, steps: usize) -> TrainOptions {
         held_out: 20,
         seed: 5,
         device: DeviceChoice::Cpu,
+        half: true,
         every: 20,
         exam: 200,
         threads: 1,

@@ -32,9 +32,9 @@ pub struct SearchOptions {
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct SearchSpeed {
     /// Leaves that a thread asked about at a time.
-    pub batch: usize,
+    pub search_batch: usize,
     /// Threads that searched.
-    pub threads: usize,
+    pub search_threads: usize,
     /// Positions a second that the network alone computes at this batch size, measured in turns with the search.
     pub forward_per_s: f64,
     /// Positions a second that the network answered to the search. What the cache answered does not count.
@@ -78,8 +78,8 @@ pub fn measure_search(
     let forward_per_s = sums.forward / games.len() as f64;
     let search_per_s = sums.evaluations as f64 / seconds;
     Ok(SearchSpeed {
-        batch: options.batch,
-        threads: options.threads,
+        search_batch: options.batch,
+        search_threads: options.threads,
         forward_per_s,
         search_per_s,
         ratio: search_per_s / forward_per_s,

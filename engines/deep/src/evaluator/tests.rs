@@ -41,7 +41,7 @@ fn questions(encoding: Encoding) -> Vec<Question> {
 }
 
 fn options() -> TorchOptions {
-    TorchOptions { device: DeviceChoice::Cpu, batch: 3, threads: 1, ..TorchOptions::default() }
+    TorchOptions { device: DeviceChoice::Cpu, half: false, batch: 3, threads: 1, ..TorchOptions::default() }
 }
 
 fn assert_close(one: &Answer, other: &Answer) {
@@ -64,6 +64,22 @@ fn priors_are_a_distribution_over_the_moves_asked_about() {
     }
     assert_ne!(answers[0].value, answers[1].value);
     assert_eq!(evaluator.kind(), "torch cpu f32");
+}
+
+#[test]
+fn sixteen_bits_on_the_processor_answer_nearly_the_same() {
+    let full = evaluator(&joint(), &options());
+    let half = evaluator(&joint(), &TorchOptions { half: true, ..options() });
+    if half.kind() == full.kind() {
+        eprintln!("skipped: this processor does not multiply bfloat16");
+        return;
+    }
+    assert_eq!(half.kind(), "torch cpu bf16");
+    let questions = questions(full.encoding());
+    for (one, other) in full.evaluate(&questions).unwrap().iter().zip(half.evaluate(&questions).unwrap()) {
+        assert!((one.value - other.value).abs() < 0.02, "{} {}", one.value, other.value);
+        assert!(one.priors.iter().zip(&other.priors).all(|(one, other)| (one - other).abs() < 0.02));
+    }
 }
 
 #[test]

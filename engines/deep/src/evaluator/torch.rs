@@ -4,7 +4,7 @@ mod cuda;
 mod lane;
 
 use super::{Answer, Encoding, Evaluator, EvaluatorError, Question};
-use crate::network::{Description, Network};
+use crate::network::{Description, Network, outside};
 use lane::{Lane, Lanes};
 use std::{path::Path, str::FromStr};
 use tch::{Device, Kind};
@@ -26,7 +26,8 @@ pub enum DeviceChoice {
 pub struct TorchOptions {
     /// Where.
     pub device: DeviceChoice,
-    /// Whether a GPU computes in 16-bit numbers. The processor never does.
+    /// Whether to compute in 16-bit numbers: on a GPU, and the body of the network on a processor that multiplies
+    /// bfloat16.
     pub half: bool,
     /// The most positions that go to the device at once.
     pub batch: usize,
@@ -83,14 +84,14 @@ impl TorchEvaluator {
     pub fn of(network: &Network, device: Device, options: &TorchOptions) -> Result<Self, EvaluatorError> {
         let kind = kind_for(device, options);
         let description = network.description().clone();
-        let lane = || Lane::new(network.for_use(kind)?, device, kind, options);
+        let lane = || Lane::new(network.for_use(kind)?, device, outside(kind), options);
         let lanes = (0..options.lanes.max(1)).map(|_| lane()).collect::<Result<Vec<_>, EvaluatorError>>()?;
         let evaluator = Self {
             lanes: Lanes::new(lanes),
             encoding: Encoding { features: description.features, labels: description.labels },
             description,
             batch: options.batch.max(1),
-            kind: format!("torch {} {}", device_name(device), if kind == Kind::Half { "f16" } else { "f32" }),
+            kind: format!("torch {} {}", device_name(device), kind_name(kind)),
         };
         evaluator.warm_up()?;
         Ok(evaluator)
@@ -184,7 +185,33 @@ impl FromStr for DeviceChoice {
 }
 
 fn kind_for(device: Device, options: &TorchOptions) -> Kind {
-    if device.is_cuda() && options.half { Kind::Half } else { Kind::Float }
+    match (options.half, device.is_cuda()) {
+        (true, true) => Kind::Half,
+        (true, false) => processor_kind(),
+        (false, _) => Kind::Float,
+    }
+}
+
+/// The numbers that a processor computes the body of a network in fastest.
+pub(crate) fn processor_kind() -> Kind {
+    if has_bfloat16() { Kind::BFloat16 } else { Kind::Float }
+}
+
+/// Whether the processor multiplies bfloat16 numbers in hardware. Where it does not, libtorch converts them one by one.
+fn has_bfloat16() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    return std::arch::is_x86_feature_detected!("avx512bf16");
+    #[cfg(not(target_arch = "x86_64"))]
+    false
+}
+
+/// `f16`, `bf16` or `f32`.
+pub(crate) fn kind_name(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Half => "f16",
+        Kind::BFloat16 => "bf16",
+        _ => "f32",
+    }
 }
 
 /// `cpu`, or `cuda:0`.

@@ -57,6 +57,15 @@ struct ValueHead {
     last: Connected,
 }
 
+/// Numbers of everything but the body of a network, if its body has numbers of this kind: bfloat16, with its 8
+/// significant bits, is too coarse for answers that are to be compared.
+pub const fn outside(body: Kind) -> Kind {
+    match body {
+        Kind::BFloat16 => Kind::Float,
+        kind => kind,
+    }
+}
+
 impl Network {
     /// A network as the description says, untrained, its weights in `root`.
     ///
@@ -71,7 +80,7 @@ impl Network {
     }
 
     /// The network of a description file with its weights, for use: normalisation is folded into the weights, numbers
-    /// are of `kind`.
+    /// are of `kind`; bfloat16 is for the body only, and not for modules of someone else.
     ///
     /// # Errors
     /// When a file is missing or does not fit the other.
@@ -104,7 +113,7 @@ impl Network {
         let failed = |source| NetworkError::Torch { name: path.display().to_string(), source };
         let mut module = CModule::load_on_device(&path, device).map_err(failed)?;
         module.f_set_eval().map_err(failed)?;
-        module.to(device, kind, false);
+        module.to(device, outside(kind), false);
         Ok(Self { description, layers: Layers::Module(Arc::new(module)) })
     }
 
@@ -127,7 +136,8 @@ impl Network {
         Ok(Self { description: self.description.clone(), layers })
     }
 
-    /// Answers for planes `[batch, planes, 9, 9]`. In training, statistics of the batch are used and kept.
+    /// Answers for planes `[batch, planes, 9, 9]`. In training, statistics of the batch are used and kept. From planes
+    /// in bfloat16 the body is computed in bfloat16, whatever its weights are in.
     ///
     /// # Errors
     /// When libtorch fails.
@@ -165,12 +175,13 @@ impl Ours {
 
     fn forward(&self, planes: &Tensor, train: bool) -> Result<Outputs, TchError> {
         let packed = self.stem.is_packed();
-        let planes = if packed { planes.f_to_mkldnn(None)? } else { planes.shallow_clone() };
+        let planes = if packed { planes.f_to_mkldnn(self.stem.kind())? } else { planes.shallow_clone() };
         let mut planes = self.stem.forward(&planes, train)?.f_relu_()?;
         for block in &self.blocks {
             planes = self.through(block, planes, train)?;
         }
-        let planes = if packed { planes.f_to_dense(None, false)? } else { planes };
+        let planes = if packed { planes.f_to_dense(Kind::Float, false)? } else { planes };
+        let planes = planes.f_to_kind(outside(planes.kind()))?;
         Ok(Outputs {
             policy: self.policy.as_ref().map(|head| head.forward(&planes)).transpose()?,
             value: self.value.as_ref().map(|head| head.forward(&planes, train)).transpose()?,
@@ -189,11 +200,12 @@ impl Ours {
         Ok(planes)
     }
 
-    fn fused(&self, kind: Kind) -> Result<Self, TchError> {
+    fn fused(&self, body: Kind) -> Result<Self, TchError> {
+        let kind = outside(body);
         // Between the convolutions of the body, planes stay as the kernels have them.
         let fused = |layer: &Convolution| {
             let layer = layer.fused(kind)?;
-            if layer.can_be_packed() { layer.packed() } else { Ok(layer) }
+            if layer.can_be_packed() { layer.packed(body) } else { Ok(layer) }
         };
         let block = |block: &Vec<Convolution>| block.iter().map(fused).collect();
         Ok(Self {

@@ -40,7 +40,7 @@ impl Convolution {
     pub(super) fn forward(&self, planes: &Tensor, train: bool) -> Result<Tensor, TchError> {
         let padding = self.weight.size()[2] / 2;
         let bias = if let After::Bias(bias) = &self.after { Some(bias) } else { None };
-        let planes = planes.f_conv2d(&self.weight, bias, 1, padding, 1, 1)?;
+        let planes = planes.f_conv2d(&self.weight_for(planes)?, bias, 1, padding, 1, 1)?;
         match &self.after {
             After::Bias(_) => Ok(planes),
             After::Norm { scale, shift, mean, variance } => {
@@ -48,6 +48,11 @@ impl Convolution {
                 planes.f_batch_norm(scale, shift, mean, variance, train, MOMENTUM, EPSILON, true)
             }
         }
+    }
+
+    /// The weights in numbers as the planes have them: what is learned is kept in full ones.
+    fn weight_for(&self, planes: &Tensor) -> Result<Tensor, TchError> {
+        if self.is_packed() { Ok(self.weight.shallow_clone()) } else { self.weight.f_to_kind(planes.kind()) }
     }
 
     /// The same layer for use only, in numbers of `kind`.
@@ -63,20 +68,28 @@ impl Convolution {
         Ok(Self { weight, after: After::Bias(bias) })
     }
 
-    /// A fused layer whose weights lie as the processor's own kernels want them; its planes have to as well.
-    pub(super) fn packed(self) -> Result<Self, TchError> {
+    /// A fused layer whose weights lie as the processor's own kernels want them, in numbers of `kind`; its planes have
+    /// to as well.
+    pub(super) fn packed(self, kind: Kind) -> Result<Self, TchError> {
+        let After::Bias(bias) = &self.after else { return Ok(self) };
         if self.weight.is_mkldnn() {
             return Ok(self);
         }
+        // libtorch wants the bias in full numbers, or of the same kind and in the same place as the weights.
+        let bias = if kind == Kind::Float { bias.shallow_clone() } else { bias.f_to_mkldnn(kind)? };
         let padding = self.weight.size()[2] / 2;
-        let weight = self.weight.f_to_mkldnn(None)?.f_mkldnn_reorder_conv2d_weight(
+        let weight = self.weight.f_to_mkldnn(kind)?.f_mkldnn_reorder_conv2d_weight(
             [padding, padding],
             [1, 1],
             [1, 1],
             1,
             None::<&[i64]>,
         )?;
-        Ok(Self { weight, after: self.after })
+        Ok(Self { weight, after: After::Bias(bias) })
+    }
+
+    pub(super) fn kind(&self) -> Kind {
+        self.weight.kind()
     }
 
     pub(super) fn is_packed(&self) -> bool {

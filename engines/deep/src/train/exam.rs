@@ -75,13 +75,13 @@ pub(super) fn examine(
     recipe: &Recipe,
     samples: &[Sample],
     most: usize,
-    device: Device,
+    (device, kind): (Device, Kind),
 ) -> Result<Exam, TrainError> {
     let every = samples.len().div_ceil(most.max(1)).max(1);
     let chosen: Vec<Sample> = samples.iter().step_by(every).copied().collect();
     let mut sums = Sums::default();
     for samples in chosen.chunks(recipe.batch) {
-        let batch = recipe.batch(samples, || false).to(device);
+        let batch = recipe.batch(samples, || false).to(device, kind);
         let outputs = tch::no_grad(|| network.forward(&batch.planes, false))?;
         sums.positions += batch.played.size()[0] as f64;
         if let Some(policy) = outputs.policy {

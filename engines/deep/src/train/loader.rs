@@ -168,9 +168,17 @@ impl Recipe {
 }
 
 impl Batch {
-    pub(super) fn to(&self, device: Device) -> Self {
+    /// The same on a device, the planes in numbers of `kind`, and on the processor with all planes of a square beside
+    /// each other: then convolutions need not turn them round, which is a third of the time.
+    pub(super) fn to(&self, device: Device, kind: Kind) -> Self {
+        let planes = self.planes.to_device(device).to_kind(kind);
+        let planes = if device.is_cuda() {
+            planes
+        } else {
+            planes.permute([0, 2, 3, 1]).contiguous().permute([0, 3, 1, 2])
+        };
         Self {
-            planes: self.planes.to_device(device),
+            planes,
             mask: self.mask.to_device(device),
             played: self.played.to_device(device),
             sharing: self.sharing.to_device(device),

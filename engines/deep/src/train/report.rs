@@ -33,7 +33,7 @@ pub struct Report {
     pub loss: Loss,
     /// Parts of the game's result in the value.
     pub blend: f32,
-    /// Where it was computed.
+    /// Where it was computed, and in which numbers: `cpu bf16`.
     pub device: String,
     /// Seconds spent on steps and examinations.
     pub seconds: f64,

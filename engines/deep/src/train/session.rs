@@ -10,7 +10,7 @@ use super::{
     samples::Sample,
 };
 use crate::{
-    evaluator::{DeviceChoice, Encoding},
+    evaluator::{DeviceChoice, Encoding, device_name, kind_name, processor_kind},
     network::{Description, Network, weights},
 };
 use indicatif::{ProgressBar, ProgressStyle};
@@ -49,6 +49,9 @@ pub struct TrainOptions {
     pub seed: u64,
     /// Where to compute.
     pub device: DeviceChoice,
+    /// Whether a processor that multiplies bfloat16 computes the body of the network in it. Weights are learned in full
+    /// numbers in any case.
+    pub half: bool,
     /// Steps between examinations and checkpoints.
     pub every: usize,
     /// The most held-out positions of an examination on the way; the last one asks about ten times as many.
@@ -64,6 +67,8 @@ pub struct Session {
     place: Place,
     recipe: Recipe,
     device: Device,
+    /// The numbers that the body is computed in.
+    kind: Kind,
     store: VarStore,
     network: Network,
     optimizer: AdamW,
@@ -84,6 +89,7 @@ impl Session {
             tch::set_num_threads(options.threads);
         }
         let device = options.device.find()?;
+        let kind = if options.half && !device.is_cuda() { processor_kind() } else { Kind::Float };
         let (games, broken) = (corpus.games, corpus.broken);
         let split = corpus.split(options.held_out);
         if split.kept.len() < options.batch || split.held_out.is_empty() {
@@ -96,13 +102,14 @@ impl Session {
         let encoding = Encoding { features: options.network.features, labels: options.network.labels };
         let report = report(
             &options,
-            device,
+            format!("{} {}", device_name(device), kind_name(kind)),
             [games, broken, split.kept.len(), split.held_out.len(), split.duplicates],
         );
         let session = Self {
             place: Place::new(&options.out)?,
             recipe: Recipe { encoding, batch: options.batch, blend: options.blend },
             device,
+            kind,
             optimizer: AdamW::new(&store, options.decay),
             store,
             network,
@@ -146,7 +153,7 @@ impl Session {
         let mut begun = Instant::now();
         while self.report.steps < self.options.steps {
             let Ok(batch) = batches.recv() else { break };
-            self.learn(&batch.to(self.device))?;
+            self.learn(&batch.to(self.device, self.kind))?;
             bar.set_position(self.report.steps as u64);
             if self.report.steps.is_multiple_of(self.options.every) {
                 self.mark(&bar);
@@ -212,7 +219,7 @@ impl Session {
     }
 
     fn examine(&mut self, most: usize, bar: &ProgressBar) -> Result<(), TrainError> {
-        let exam = examine(&self.network, &self.recipe, &self.held_out, most, self.device)?;
+        let exam = examine(&self.network, &self.recipe, &self.held_out, most, (self.device, self.kind))?;
         self.report.exams.push((self.report.steps, exam));
         let line = self.report.last_exam();
         bar.suspend(|| eprintln!("{line}"));
@@ -252,7 +259,7 @@ fn show(bar: &ProgressBar, losses: String, step: usize) {
     }
 }
 
-fn report(options: &TrainOptions, device: Device, counts: [usize; 5]) -> Report {
+fn report(options: &TrainOptions, device: String, counts: [usize; 5]) -> Report {
     let [games, broken_games, positions, held_out, duplicates] = counts;
     Report {
         network: options.network.clone(),
@@ -268,7 +275,7 @@ fn report(options: &TrainOptions, device: Device, counts: [usize; 5]) -> Report 
         rate: options.rate,
         loss: options.loss,
         blend: options.blend,
-        device: crate::evaluator::device_name(device),
+        device,
         seconds: 0.0,
         marks: Vec::new(),
         exams: Vec::new(),
