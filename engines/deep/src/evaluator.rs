@@ -100,7 +100,7 @@ pub enum EvaluatorError {
         labels: usize,
     },
     /// libtorch said no.
-    #[error("evaluation failed on {device}: {source}")]
+    #[error("evaluation failed on {device}: {}", crate::network::told(source))]
     Torch {
         /// Where.
         device: String,

@@ -177,7 +177,7 @@ pub enum NetworkError {
         wanted: Vec<i64>,
     },
     /// libtorch said no.
-    #[error("network `{name}`: {source}")]
+    #[error("network `{name}`: {}", told(source))]
     Torch {
         /// The network or the file.
         name: String,
@@ -248,6 +248,13 @@ impl Description {
     fn impossible(&self, reason: impl Into<String>) -> NetworkError {
         NetworkError::Impossible { name: self.name.clone(), reason: reason.into() }
     }
+}
+
+/// What libtorch says of a fault, without the list of its functions that were running.
+pub(crate) fn told(fault: &tch::TchError) -> String {
+    let whole = fault.to_string();
+    let end = whole.find("\nException raised from").unwrap_or(whole.len());
+    whole[..end].trim_end().to_owned()
 }
 
 #[cfg(test)]

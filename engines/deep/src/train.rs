@@ -79,6 +79,6 @@ pub enum TrainError {
         loss: f64,
     },
     /// libtorch said no.
-    #[error("training failed: {0}")]
+    #[error("training failed: {}", crate::network::told(.0))]
     Torch(#[from] tch::TchError),
 }
