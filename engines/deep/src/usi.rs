@@ -27,6 +27,7 @@
 //! | `MovesWithTemperature` | and after this ply the best move |
 //! | `WalkTemperature`, `BackupTemperature` | of the softmax player, in centipawns: how often it follows a worse move, how much that counts |
 //! | `PolicyWeight` | what the network's policy has to say in that player's walks, means and choices, in thousandths; 0: nothing |
+//! | `PolicyCut` | replies less likely than so many thousandths of the likeliest are not evaluated by that player; 0: all are |
 //! | `StoppingModel` | whether a search on a clock ends when its move is unlikely to change, see [`time`](crate::time) |
 //! | `ModelFile` | the coefficients that `renmei-deep time-model` has found; `default` for those in the program |
 //! | `ChangeProbability` | percent: unlikely is what is no more likely than this |

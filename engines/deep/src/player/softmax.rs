@@ -10,9 +10,11 @@
 //! centipawns tell them apart, and proven results stay proven. And the table was led astray when a line came back to
 //! an earlier position: here a walk ends there, with the value that the rules give to that.
 //!
-//! And one thing is added. A network that has a policy says with each value how likely the moves are; their logarithms,
+//! And two things are added. A network that has a policy says with each value how likely the moves are; their logarithms,
 //! times `PolicyWeight`, are added to the values in every softmax and in the choice of the move. Without that the move
-//! played is often the one that the network overrates most. With a weight of 0, or without a policy, all is as it was.
+//! played is often the one that the network overrates most. And replies that are much less likely than the likeliest
+//! (`PolicyCut`) do not go to the network, which leaves the more for those beyond the others. With a weight and a cut of
+//! 0, or without a policy, all is as it was.
 
 mod desk;
 mod table;
@@ -103,6 +105,7 @@ fn ways(turn: &Turn<'_>) -> Ways {
     Ways {
         walk: options.spin("WalkTemperature") as f32,
         policy: options::permille(options, "PolicyWeight"),
+        cut: options::permille(options, "PolicyCut"),
         backup: options.spin("BackupTemperature") as f32,
         mate: options.spin("LeafMate") > 0,
         terms: options::terms(options),

@@ -34,7 +34,7 @@ pub(super) fn declare() -> Vec<OptionSpec> {
     options
 }
 
-fn search() -> [OptionSpec; 18] {
+fn search() -> [OptionSpec; 19] {
     let constants = Constants::default();
     let thousandths = |value: f32| (value * 1000.0).round() as i64;
     [
@@ -56,6 +56,7 @@ fn search() -> [OptionSpec; 18] {
         OptionSpec::spin("WalkTemperature", 300, 1..=100_000),
         OptionSpec::spin("BackupTemperature", 300, 1..=100_000),
         OptionSpec::spin("PolicyWeight", 1000, 0..=100_000),
+        OptionSpec::spin("PolicyCut", 20, 0..=1000),
     ]
 }
 

@@ -9,7 +9,7 @@ use rsshogi::types::EnteringKingRule;
 use usi_shell::Game;
 
 fn ways() -> Ways {
-    Ways { walk: 150.0, backup: 50.0, policy: 0.0, mate: true, terms: Terms::default() }
+    Ways { walk: 150.0, backup: 50.0, policy: 0.0, cut: 0.0, mate: true, terms: Terms::default() }
 }
 
 /// Walks so often, each answered at once.
@@ -31,6 +31,23 @@ fn walked(position: &str, ways: Ways, walks: usize, table: &mut Table) -> (Vec<(
 
 fn table() -> Table {
     Table::new(1 << 26)
+}
+
+#[test]
+fn unlikely_replies_are_not_asked_about_and_prove_nothing() {
+    let asked = |cut: f32| {
+        let (game, mut table) = (Game::startpos(), table());
+        let mut answer = Answer { priors: vec![0.01; 30], value: 0.5 };
+        answer.priors[7] = 0.71;
+        let encoding = UniformEvaluator::new(8).encoding();
+        let mut walker = Walker::new(&mut table, &game, &answer, Ways { cut, ..ways() }, encoding);
+        let Walked::Opened(opened, questions) = walker.walk(&mut SplitMix64::new(3)) else { panic!() };
+        let won = Answer { priors: vec![], value: 1.0 };
+        walker.settle(&opened, &vec![won; questions.len()]);
+        assert!(walker.proof().is_none());
+        (questions.len(), walker.moves().len())
+    };
+    assert_eq!([asked(0.0), asked(0.01), asked(0.02)], [(30, 30), (30, 30), (1, 1)]);
 }
 
 /// White's king has no way out of two rooks; nothing else is on the board.

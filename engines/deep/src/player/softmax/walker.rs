@@ -24,6 +24,8 @@ pub(super) struct Ways {
     pub(super) backup: f32,
     /// How much the network's policy has to say in both, and in the choice of the move played; 0: nothing.
     pub(super) policy: f32,
+    /// Replies less likely than this share of the likeliest are left to the rules alone; 0: all go to the network.
+    pub(super) cut: f32,
     /// Whether positions are tried for a mate before the network is asked.
     pub(super) mate: bool,
     pub(super) terms: Terms,
@@ -273,12 +275,15 @@ impl<'a> Walker<'a> {
     fn open(&mut self, at: Key) -> Walked {
         let (mut edges, mut asked, mut questions) = (Vec::new(), Vec::new(), Vec::new());
         let priors: Vec<u16> = self.table.get(at).map(|node| node.priors.to_vec()).unwrap_or_default();
+        let least = f32::from(priors.iter().copied().max().unwrap_or(0)) * self.ways.cut;
         for (nth, mv) in legal(&self.position).into_iter().enumerate() {
             let mv = self.position.move32_from_move(mv);
+            let prior = priors.get(nth).copied().unwrap_or(0);
             self.step(mv);
             let after = key(&self.position);
             if self.table.get(after).is_none() {
                 match self.look() {
+                    Ok(_) if f32::from(prior) < least => {}
                     Ok(question) => {
                         asked.push(after);
                         questions.push(question);
@@ -292,7 +297,7 @@ impl<'a> Walker<'a> {
                 }
             }
             self.retreat();
-            edges.push(Edge::new(mv, priors.get(nth).copied().unwrap_or(0), after));
+            edges.push(Edge::new(mv, prior, after));
         }
         self.table.open(at, edges);
         let line = self.line.clone();
