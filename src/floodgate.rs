@@ -4,7 +4,7 @@
 //! no game waits for it, and again within a game if it crashes. A login that fails or a line that breaks is tried
 //! again after a while ([`backoff`]); a line that is dead without saying so is found out ([`link`]); how much time the
 //! way to the server costs is learned ([`crate::seat::margin`]). Every game is in the database as that of any other
-//! event, under the names that the server gives.
+//! event, under the names that the server gives, with every line that was said in it (`renmei log`).
 //!
 //! # Leaving
 //! The first signal lets the running game end and logs in no more. The second resigns it (`%TORYO` in our turn,
@@ -26,7 +26,7 @@ use crate::{
     pulse::Pulse,
     say::Say,
     seat::usi::{self, UsiPlayer},
-    store::{EventHead, EventId, Store, StoreError},
+    store::{Asides, EventHead, EventId, Store, StoreError},
 };
 use config::ClientConfig;
 pub use keeper::Teller;
@@ -47,6 +47,7 @@ pub const KIND: &str = "floodgate";
 pub struct Client {
     config: Arc<ClientConfig>,
     bus: Arc<Bus>,
+    asides: Asides,
     event: EventId,
     players: Vec<String>,
     next_game: GameId,
@@ -88,10 +89,11 @@ impl Client {
         let bus = Arc::new(Bus::default());
         bus.happened(opened(&config, players.clone(), begun.resumed));
         let writer = store.into_writer(begun.event, audience.committed)?;
-        let keeper = keep(&path, bus.clone(), writer, shutdown.adjourn.clone())?;
+        let asides = Asides::default();
+        let keeper = keep(&path, (bus.clone(), asides.clone()), writer, shutdown.adjourn.clone())?;
         let (event, next_game) = (begun.event, begun.next_game);
         let (config, say) = (Arc::new(config), audience.say);
-        Ok(Self { config, bus, event, players, next_game, keeper, ratings, say })
+        Ok(Self { config, bus, asides, event, players, next_game, keeper, ratings, say })
     }
 
     /// Plays until enough games are played, or until told.
@@ -113,6 +115,7 @@ impl Client {
             config: self.config.clone(),
             shutdown: both(shutdown),
             bus: self.bus.clone(),
+            asides: self.asides,
             pulse,
             engine,
             ratings: self.ratings.clone(),

@@ -2,7 +2,7 @@
 
 use crate::{
     bus::{self, Bus, Note},
-    store::{Store, StoreError, Writer},
+    store::{Asides, Store, StoreError, Writer},
 };
 use referee::event::{Event, GameEnded, GameId, PlayerId, Stamped};
 use std::{
@@ -12,19 +12,19 @@ use std::{
 };
 use tokio_util::sync::CancellationToken;
 
-/// The thread that brings everything from the bus to the store, until it is told to stop or the disk fails; then
+/// The thread that brings everything from the bus to the store, with what was said on the way, until it is told to stop or the disk fails; then
 /// `failed` is cancelled.
 ///
 /// # Errors
 /// When there is no thread.
 pub fn keep(
     path: &Path,
-    bus: Arc<Bus>,
+    (bus, asides): (Arc<Bus>, Asides),
     writer: Writer,
     failed: CancellationToken,
 ) -> Result<JoinHandle<Result<Store, StoreError>>, StoreError> {
     let work = move || {
-        let kept = pump(&bus, &writer).and_then(|()| writer.finish());
+        let kept = pump(&bus, &asides, &writer).and_then(|()| writer.finish());
         if kept.is_err() {
             failed.cancel();
         }
@@ -34,7 +34,7 @@ pub fn keep(
     thread.map_err(|source| StoreError::Thread { path: path.to_owned(), source: Arc::new(source) })
 }
 
-fn pump(bus: &Bus, writer: &Writer) -> Result<(), StoreError> {
+fn pump(bus: &Bus, asides: &Asides, writer: &Writer) -> Result<(), StoreError> {
     let mut notes: Vec<Note> = vec![];
     loop {
         bus.drain(&mut notes);
@@ -44,6 +44,7 @@ fn pump(bus: &Bus, writer: &Writer) -> Result<(), StoreError> {
             Note::Free(_) | Note::Stop { .. } => None,
         };
         writer.write(notes.drain(..).filter_map(event))?;
+        writer.keep(asides.take())?;
         if over {
             return Ok(());
         }

@@ -5,7 +5,10 @@
 //! unanswered is gone, though the connection stands: that is how a half-open link is found out within three
 //! intervals. Of servers that answer none, the system's own keep-alive has to tell.
 
-use crate::seat::lines::Lines;
+use crate::{
+    seat::lines::Lines,
+    store::{Tape, Way},
+};
 use std::{
     collections::VecDeque,
     io,
@@ -61,6 +64,8 @@ pub struct Link {
     answers: bool,
     /// They make sense: the server knows who we are.
     pings: bool,
+    /// Keeps what is said, while a game is on.
+    tape: Option<Tape>,
 }
 
 impl Link {
@@ -92,6 +97,7 @@ impl Link {
             unanswered: 0,
             answers: false,
             pings: false,
+            tape: None,
         })
     }
 
@@ -100,12 +106,26 @@ impl Link {
         self.pings = true;
     }
 
+    /// From now on every line is kept, until [`forget`](Self::forget).
+    pub fn keep(&mut self, tape: Tape) {
+        self.tape = Some(tape);
+    }
+
+    /// Nothing more is kept.
+    pub fn forget(&mut self) {
+        self.tape = None;
+    }
+
     /// Sends whole lines.
     ///
     /// # Errors
     /// When the line is dead.
     pub async fn say(&mut self, bytes: &[u8]) -> Result<(), LinkError> {
         self.said = Instant::now();
+        if let Some(tape) = &mut self.tape {
+            let lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+            lines.for_each(|line| tape.line(self.said, Way::Sent, line));
+        }
         match timeout(UNREAD, self.stream.write_all(bytes)).await {
             Ok(sent) => Ok(sent?),
             Err(_) => Err(LinkError::Unread),
@@ -118,8 +138,9 @@ impl Link {
     /// When the line is dead.
     pub async fn line(&mut self) -> Result<(Vec<u8>, Instant), LinkError> {
         loop {
-            if let Some(line) = self.queue.pop_front() {
-                return Ok(line);
+            if let Some((line, at)) = self.queue.pop_front() {
+                self.tape.iter_mut().for_each(|tape| tape.line(at, Way::Received, &line));
+                return Ok((line, at));
             }
             let due = self.said.max(self.heard) + self.keep_alive;
             let read = tokio::select! { biased;

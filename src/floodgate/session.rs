@@ -20,6 +20,7 @@ use crate::{
         printable,
         usi::Alarm,
     },
+    store::{Aside, Asides, Tape, Way},
 };
 use notation::csa::{
     summary::{Summary, SummaryError},
@@ -71,11 +72,18 @@ enum Trouble {
     Unruled,
 }
 
+/// A game that is offered: as it is to be played, and as it was said.
+struct Offer {
+    summary: Summary,
+    lines: Vec<(Instant, Vec<u8>)>,
+}
+
 /// Our side of all logins.
 pub struct Session {
     config: Arc<ClientConfig>,
     shutdown: Shutdown,
     bus: Arc<Bus>,
+    asides: Asides,
     pulse: Arc<Pulse>,
     engine: Option<Seat>,
     players: Vec<String>,
@@ -99,6 +107,8 @@ pub struct Beginning {
     pub shutdown: Shutdown,
     /// Where everything goes.
     pub bus: Arc<Bus>,
+    /// What is kept beside the events.
+    pub asides: Asides,
     /// How late this thread is.
     pub pulse: Arc<Pulse>,
     /// The engine.
@@ -117,7 +127,8 @@ impl Session {
     /// Nothing has happened yet.
     #[must_use]
     pub fn new(begin: Beginning) -> Self {
-        let Beginning { config, shutdown, bus, pulse, engine, ratings, say, players, next_game } = begin;
+        let Beginning { config, shutdown, bus, asides, pulse, engine, ratings, say, players, next_game } =
+            begin;
         Self {
             margin: Margin::new(config.margin, config.margin_most),
             backoff: Backoff::new(config.backoff, config.backoff_most),
@@ -130,6 +141,7 @@ impl Session {
             config,
             shutdown,
             bus,
+            asides,
             pulse,
             players,
             next_game,
@@ -181,7 +193,9 @@ impl Session {
             let Some(summary) = finish.run_until_cancelled(self.summary(&mut link)).await else {
                 return Ok(());
             };
-            let outcome = self.game(&mut link, summary?).await?;
+            let outcome = self.game(&mut link, summary?).await;
+            link.forget();
+            let outcome = outcome?;
             match outcome {
                 Outcome::Aborted { by: AbortBy::NotStarted } => {
                     self.warm().await?; // perhaps it was the engine's fault
@@ -248,12 +262,12 @@ impl Session {
 
     /// Waits for a game to be offered. Blank lines and lines of the extended mode may stand in the midst of a
     /// summary.
-    async fn summary(&mut self, link: &mut Link) -> Result<Summary, Trouble> {
+    async fn summary(&mut self, link: &mut Link) -> Result<Offer, Trouble> {
         let mut text: Option<String> = None;
-        let mut lines = 0;
+        let mut lines = vec![];
         loop {
-            let (line, _) = link.line().await?;
-            let line = String::from_utf8_lossy(&line);
+            let (bytes, at) = link.line().await?;
+            let line = String::from_utf8_lossy(&bytes);
             if line.starts_with("##[") {
                 self.notice(&line);
                 if text.is_none() && line.starts_with("##[ERROR]") && self.config.login.seek.is_some() {
@@ -263,15 +277,16 @@ impl Session {
             }
             if line == "BEGIN Game_Summary" {
                 text = Some(String::new());
-                lines = 0;
+                lines.clear();
             }
             let Some(text) = &mut text else { continue };
             text.push_str(&line);
             text.push('\n');
-            lines += 1;
-            if line == "END Game_Summary" {
-                return Ok(text.parse()?);
-            } else if lines > SUMMARY_LINES {
+            let ended = line == "END Game_Summary";
+            lines.push((at, bytes));
+            if ended {
+                return Ok(Offer { summary: text.parse()?, lines });
+            } else if lines.len() > SUMMARY_LINES {
                 return Err(Trouble::Endless);
             }
         }
@@ -293,7 +308,8 @@ impl Session {
     }
 
     /// Plays an offered game to its end.
-    async fn game(&mut self, link: &mut Link, summary: Summary) -> Result<Outcome, Trouble> {
+    async fn game(&mut self, link: &mut Link, offer: Offer) -> Result<Outcome, Trouble> {
+        let Offer { summary, lines } = offer;
         self.offered(&summary);
         let announced = match Announced::read(&summary, &self.config.login.name, &self.config) {
             Ok(announced) => announced,
@@ -305,6 +321,7 @@ impl Session {
         };
         let comments = self.comments(&summary);
         let table = self.table(&announced);
+        self.keep(link, &announced, table.setup.game, &lines);
         let place = place(&announced, table.setup.game, comments);
         let away = Away {
             server: !announced.color,
@@ -330,6 +347,17 @@ impl Session {
         match carried {
             Err(dead) if !outcome.counts() => Err(dead.into()),
             _ => Ok(outcome),
+        }
+    }
+
+    /// What is said from now on is kept under the game's number, with the offer before it and the name that players
+    /// know the game by.
+    fn keep(&self, link: &mut Link, announced: &Announced, game: GameId, offer: &[(Instant, Vec<u8>)]) {
+        let mut tape = Tape::new(game, announced.color, self.asides.clone());
+        offer.iter().for_each(|(at, line)| tape.line(*at, Way::Received, line));
+        link.keep(tape);
+        if let Some(name) = announced.id.clone() {
+            self.asides.push(Aside::Named(game, name));
         }
     }
 

@@ -85,9 +85,9 @@ fn locked<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {
 /// Which way a line went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// From the player.
+    /// From the other side.
     Received,
-    /// To the player.
+    /// To the other side.
     Sent,
 }
 

@@ -93,3 +93,38 @@ fn in_the_extended_mode_a_login_is_for_many_games_and_ratings_are_heard() {
     assert!(report(&["export"]).contains("N-them"));
     assert!(!rows(&db, "SELECT plan FROM events").concat().contains("secret"), "no secret is stored");
 }
+
+#[test]
+fn every_line_of_a_game_is_kept_and_the_password_is_not() {
+    let server = Server::new();
+    let mut playing = Playing::scripted(server.port(), "games = 1", "0 7g7f\n");
+    let mut peer = server.begin();
+    peer.echo("+7776FU");
+    peer.say("-3334FU,T2,'\u{1b}[2J");
+    peer.hears("%TORYO");
+    peer.say("%TORYO,T1\n#RESIGN\n#LOSE");
+    drop(playing.done());
+    let db = playing.path("cup.db");
+    let log = Command::new(env!("CARGO_BIN_EXE_renmei"))
+        .args(["log", "s+t-600-10+me+them+1", "--db"])
+        .arg(&db)
+        .output()
+        .unwrap();
+    let text = String::from_utf8(log.stdout).unwrap();
+    let lines: Vec<&str> = text.lines().map(|line| &line[line.find(['<', '>']).unwrap()..]).collect();
+    let summary: Vec<String> = SUMMARY.lines().map(|line| format!("< {line}")).collect();
+    assert_eq!(lines[..summary.len()], summary);
+    let game = [
+        "> AGREE s+t-600-10+me+them+1",
+        "< START:s+t-600-10+me+them+1",
+        "> +7776FU",
+        "< +7776FU,T1",
+        "< -3334FU,T2,'\\u{1b}[2J",
+        "> %TORYO",
+        "< %TORYO,T1",
+        "< #RESIGN",
+        "< #LOSE",
+    ];
+    assert_eq!(lines[summary.len()..], game);
+    assert!(!text.contains("secret"));
+}
