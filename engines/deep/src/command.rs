@@ -10,7 +10,7 @@ use renmei_deep::{
     network::Description,
     search::Task,
     time_model::{self, ModelOptions},
-    train::{self, Loss, Session, Source, TrainOptions},
+    train::{self, ExamOptions, Loss, Session, Source, TrainOptions},
     usi::Deep,
 };
 use rsshogi::{board::MoveList, movegen::generate_legal_all};
@@ -37,6 +37,8 @@ enum Command {
     Usi,
     /// Train a network from games, or go on with a training that was stopped.
     Train(Train),
+    /// Ask a network about games that it has not learned from: how often it names the move played, and the winner.
+    Exam(Exam),
     /// Ask an engine for the move and the score of stored positions, or go on with it.
     Label(Label),
     /// Measure how many positions a second a network answers, and how many of them to a search.
@@ -109,6 +111,24 @@ enum LossChoice {
     Legal,
     /// All that have a label.
     All,
+}
+
+#[derive(Debug, Args)]
+struct Exam {
+    #[command(flatten)]
+    device: Device,
+    /// Files of games: .db and .sqlite (stores of renmei), .tsv, .psv, .hcpe.
+    #[arg(required = true)]
+    sources: Vec<Source>,
+    /// Percent of the games that it is asked about: those that a training with the same number holds out.
+    #[arg(long, default_value_t = 5)]
+    held_out: u64,
+    /// The most positions.
+    #[arg(long, default_value_t = 20_000)]
+    most: usize,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -268,6 +288,7 @@ impl Arguments {
         match command {
             Command::Usi => return Ok(usi_shell::run(Deep::default())),
             Command::Train(train) => train.run(),
+            Command::Exam(exam) => exam.run(),
             Command::Label(label) => label.run(),
             Command::Bench(bench) => bench.run(),
             Command::Ask(ask) => ask.run(),
@@ -316,6 +337,20 @@ impl Train {
             exam: self.exam.max(1),
             threads: self.threads,
         })
+    }
+}
+
+impl Exam {
+    fn run(self) -> Result<()> {
+        let options = ExamOptions {
+            device: self.device.device,
+            half: !self.device.full,
+            held_out: self.held_out.min(100),
+            most: self.most.max(1),
+            threads: self.device.threads as i32,
+        };
+        let exam = train::examine_file(&self.device.network, train::load(&self.sources)?, &options)?;
+        put(&if self.json { serde_json::to_string_pretty(&exam)? } else { exam.to_string() })
     }
 }
 

@@ -14,7 +14,7 @@ mod samples;
 mod session;
 mod sources;
 
-pub use exam::Exam;
+pub use exam::{Exam, ExamOptions, examine_file};
 pub use loader::Loss;
 pub use report::{Mark, Report};
 pub use samples::{Corpus, Sample, Split};

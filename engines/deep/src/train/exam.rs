@@ -1,12 +1,16 @@
 //! What a network knows of positions that it never learned from.
 
 use super::{
-    TrainError,
+    Corpus, TrainError,
     loader::{Batch, Recipe},
     samples::Sample,
 };
-use crate::network::Network;
+use crate::{
+    evaluator::{DeviceChoice, Encoding, processor_kind},
+    network::Network,
+};
 use serde::{Deserialize, Serialize};
+use std::{fmt, path::Path};
 use tch::{Device, Kind, Reduction, TchError, Tensor};
 
 /// The result of an examination. Shares and probabilities are 0 to 1; what a network does not answer is missing.
@@ -51,6 +55,61 @@ pub struct ValueExam {
     pub target_brier: f64,
 }
 
+/// How a network is examined.
+#[derive(Clone, Copy, Debug)]
+pub struct ExamOptions {
+    /// Where to compute.
+    pub device: DeviceChoice,
+    /// Whether in 16-bit numbers, as a search would ask it.
+    pub half: bool,
+    /// Percent of the games that it is asked about: those that a training with the same number holds out.
+    pub held_out: u64,
+    /// The most positions.
+    pub most: usize,
+    /// Threads that the processor uses; 0 leaves that to libtorch.
+    pub threads: i32,
+}
+
+/// Asks the network of a description file about held-out games, as a search would ask it.
+///
+/// # Errors
+/// When the network or the device cannot be had, or no game is held out.
+pub fn examine_file(network: &Path, corpus: Corpus, options: &ExamOptions) -> Result<Exam, TrainError> {
+    if options.threads > 0 {
+        tch::set_num_threads(options.threads);
+    }
+    let device = options.device.find()?;
+    let (inside, outside) = match (options.half, device.is_cuda()) {
+        (true, true) => (Kind::Half, Kind::Half),
+        (true, false) => (processor_kind(), Kind::Float),
+        (false, _) => (Kind::Float, Kind::Float),
+    };
+    let network = Network::load(network, device, inside)?;
+    let split = corpus.split(options.held_out);
+    if split.held_out.is_empty() {
+        return Err(TrainError::TooFew { kept: split.kept.len(), held_out: 0, batch: 1 });
+    }
+    let description = network.description();
+    let encoding = Encoding { features: description.features, labels: description.labels };
+    let recipe = Recipe { encoding, batch: 128, blend: 0.5 };
+    examine(&network, &recipe, &split.held_out, options.most, (device, outside))
+}
+
+/// `2000 held-out positions: top-1 0.382, ...`.
+impl fmt::Display for Exam {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} held-out positions:", self.positions)?;
+        if let Some(PolicyExam { top1, top5, loss, .. }) = &self.policy {
+            write!(f, " top-1 {top1:.3}, top-5 {top5:.3}, loss {loss:.3}")?;
+        }
+        if let Some(ValueExam { error, winner, .. }) = &self.value {
+            let comma = if self.policy.is_some() { ";" } else { "" };
+            write!(f, "{comma} value error {error:.3}, winner {winner:.3}")?;
+        }
+        Ok(())
+    }
+}
+
 /// Sums over positions.
 #[derive(Default)]
 struct Sums {
@@ -85,10 +144,10 @@ pub(super) fn examine(
         let outputs = tch::no_grad(|| network.forward(&batch.planes, false))?;
         sums.positions += batch.played.size()[0] as f64;
         if let Some(policy) = outputs.policy {
-            sums.add_policy(&policy, &batch)?;
+            sums.add_policy(&policy.f_to_kind(Kind::Float)?, &batch)?;
         }
         if let Some(value) = outputs.value {
-            sums.add_value(&value.f_sigmoid()?, &batch)?;
+            sums.add_value(&value.f_to_kind(Kind::Float)?.f_sigmoid()?, &batch)?;
         }
     }
     Ok(sums.exam())

@@ -58,13 +58,6 @@ impl Report {
     /// The last examination in words.
     pub fn last_exam(&self) -> String {
         let Some((step, exam)) = self.exams.last() else { return "not examined".to_owned() };
-        let mut text = format!("step {step}, {} held-out positions:", exam.positions);
-        if let Some(policy) = &exam.policy {
-            text += &format!(" top-1 {:.3}, top-5 {:.3}, loss {:.3};", policy.top1, policy.top5, policy.loss);
-        }
-        if let Some(value) = &exam.value {
-            text += &format!(" value error {:.3}, winner {:.3}", value.error, value.winner);
-        }
-        text.trim_end_matches(';').to_owned()
+        format!("step {step}, {exam}")
     }
 }
