@@ -14,7 +14,7 @@ use crate::{
 use rsshogi::{board::Position, types::Move};
 
 pub use torch::{DeviceChoice, TorchEvaluator, TorchOptions};
-pub(crate) use torch::{device_name, kind_name, processor_kind};
+pub(crate) use torch::{device_name, kind_for, kind_name, processor_kind};
 
 /// A position as a network is asked about it.
 #[derive(Clone, Debug, PartialEq, Eq)]

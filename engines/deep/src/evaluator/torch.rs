@@ -64,7 +64,7 @@ impl TorchEvaluator {
     /// When the device or the network cannot be had.
     pub fn open(description: &Path, options: &TorchOptions) -> Result<Self, EvaluatorError> {
         let device = options.device.find()?;
-        let kind = kind_for(device, options);
+        let kind = kind_for(device, options.half);
         Self::of(&Network::load(description, device, kind)?, device, options)
     }
 
@@ -74,7 +74,7 @@ impl TorchEvaluator {
     /// When the device cannot be had.
     pub fn shipped(options: &TorchOptions) -> Result<Self, EvaluatorError> {
         let device = options.device.find()?;
-        Self::of(&Network::shipped(device, kind_for(device, options))?, device, options)
+        Self::of(&Network::shipped(device, kind_for(device, options.half))?, device, options)
     }
 
     /// Asks a network that is on the device already.
@@ -82,7 +82,7 @@ impl TorchEvaluator {
     /// # Errors
     /// When libtorch fails.
     pub fn of(network: &Network, device: Device, options: &TorchOptions) -> Result<Self, EvaluatorError> {
-        let kind = kind_for(device, options);
+        let kind = kind_for(device, options.half);
         let description = network.description().clone();
         let lane = || Lane::new(network.for_use(kind)?, device, outside(kind), options);
         let lanes = (0..options.lanes.max(1)).map(|_| lane()).collect::<Result<Vec<_>, EvaluatorError>>()?;
@@ -184,8 +184,9 @@ impl FromStr for DeviceChoice {
     }
 }
 
-fn kind_for(device: Device, options: &TorchOptions) -> Kind {
-    match (options.half, device.is_cuda()) {
+/// The numbers that a network is asked in, its body at least.
+pub(crate) fn kind_for(device: Device, half: bool) -> Kind {
+    match (half, device.is_cuda()) {
         (true, true) => Kind::Half,
         (true, false) => processor_kind(),
         (false, _) => Kind::Float,

@@ -6,8 +6,8 @@ use super::{
     samples::Sample,
 };
 use crate::{
-    evaluator::{DeviceChoice, Encoding, processor_kind},
-    network::Network,
+    evaluator::{DeviceChoice, Encoding, kind_for},
+    network::{Network, outside},
 };
 use serde::{Deserialize, Serialize};
 use std::{fmt, path::Path};
@@ -79,12 +79,8 @@ pub fn examine_file(network: &Path, corpus: Corpus, options: &ExamOptions) -> Re
         tch::set_num_threads(options.threads);
     }
     let device = options.device.find()?;
-    let (inside, outside) = match (options.half, device.is_cuda()) {
-        (true, true) => (Kind::Half, Kind::Half),
-        (true, false) => (processor_kind(), Kind::Float),
-        (false, _) => (Kind::Float, Kind::Float),
-    };
-    let network = Network::load(network, device, inside)?;
+    let kind = kind_for(device, options.half);
+    let network = Network::load(network, device, kind)?;
     let split = corpus.split(options.held_out);
     if split.held_out.is_empty() {
         return Err(TrainError::TooFew { kept: split.kept.len(), held_out: 0, batch: 1 });
@@ -92,7 +88,7 @@ pub fn examine_file(network: &Path, corpus: Corpus, options: &ExamOptions) -> Re
     let description = network.description();
     let encoding = Encoding { features: description.features, labels: description.labels };
     let recipe = Recipe { encoding, batch: 128, blend: 0.5 };
-    examine(&network, &recipe, &split.held_out, options.most, (device, outside))
+    examine(&network, &recipe, &split.held_out, options.most, (device, outside(kind)))
 }
 
 /// `2000 held-out positions: top-1 0.382, ...`.
