@@ -9,8 +9,9 @@ use referee::{
 };
 use std::{
     collections::{HashMap, HashSet},
-    time::{Duration, Instant},
+    time::Duration,
 };
+use tokio::time::Instant;
 
 /// Since when players have been missing from games that wait for them.
 pub(crate) type Absences = HashMap<PlayerId, Instant>;

@@ -9,7 +9,8 @@ use referee::{
     sink::Sink,
 };
 use seat::{Seat, usi::Alarm};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 /// The alarm rings this much after the last moment a reply could be in time. The stamp of a reply decides, never the

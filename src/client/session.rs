@@ -31,11 +31,8 @@ use seat::{
     transcript::Transcripts,
     usi::Alarm,
 };
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
-use tokio::time::{sleep, timeout};
+use std::{sync::Arc, time::Duration};
+use tokio::time::{Instant, sleep, timeout};
 
 /// The game an engine is called for to see that it is ready; no game of an event has this number.
 const READY_CHECK: GameId = GameId(0);

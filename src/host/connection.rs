@@ -13,7 +13,7 @@ use seat::{csa_host::Phase, usi::Alarm};
 use std::{
     io, mem,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::{Duration, Instant},
+    time::Duration,
 };
 use tokio::{
     net::{
@@ -21,6 +21,7 @@ use tokio::{
         tcp::{OwnedReadHalf, OwnedWriteHalf},
     },
     sync::{mpsc, oneshot},
+    time::Instant,
 };
 
 /// Notes that may wait for a connection.

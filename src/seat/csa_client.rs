@@ -22,12 +22,8 @@ use rsshogi::{
     board::{Position, position_from_sfen},
     types::{Move, Move32},
 };
-use std::{
-    collections::VecDeque,
-    fmt,
-    io::Write,
-    time::{Duration, Instant},
-};
+use std::{collections::VecDeque, fmt, io::Write, time::Duration};
+use tokio::time::Instant;
 
 /// How long a server may take to say that a move it told was illegal.
 const AFTERTHOUGHT: Duration = Duration::from_secs(3);

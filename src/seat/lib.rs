@@ -1,5 +1,6 @@
 //! A player: an actor behind two mailboxes. No trait, no shared state; dropping the mailbox ends the actor.
 
+mod alarm;
 pub mod csa_client;
 pub mod csa_host;
 pub mod lines;

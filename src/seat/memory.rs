@@ -1,9 +1,7 @@
 //! How much memory an engine's process has held at most: the kernel keeps count, it is only asked now and then.
 
-use std::{
-    fs,
-    time::{Duration, Instant},
-};
+use std::{fs, time::Duration};
+use tokio::time::Instant;
 
 /// How often the kernel is asked.
 const PAUSE: Duration = Duration::from_secs(5);

@@ -9,11 +9,8 @@ use referee::{
     game::{Answer, Order, Reply, Said},
 };
 use rsshogi::types::Move;
-use std::{
-    io::Write as _,
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{io::Write as _, sync::Arc, time::Duration};
+use tokio::time::Instant;
 
 /// What an engine declared before `usiok`.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -3,7 +3,6 @@
 //! The time of an answer is stamped right after the read that completed its line, before anything is parsed. Writes
 //! never block a game: what an engine does not read waits in a bounded buffer.
 
-pub use super::session::Handshake;
 use super::{
     ActorEnd, Seat, Trace,
     lines::Lines,
@@ -12,21 +11,18 @@ use super::{
     process::{self, Process},
     session::{Effects, Session},
 };
+pub use super::{alarm::Alarm, session::Handshake};
 use plan::{EnginePlan, Restart};
 use referee::{
     event::{Event, PlayerId},
     game::{Order, Reply},
     sink::Sink,
 };
-use std::{
-    io,
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{io, sync::Arc, time::Duration};
 use tokio::{
     io::{AsyncRead, AsyncReadExt},
     sync::{OwnedSemaphorePermit, Semaphore},
-    time::{Sleep, sleep, sleep_until},
+    time::{Instant, sleep},
 };
 
 /// How long `usinewgame` and `gameover` may wait for the next line, to be written together with it.
@@ -411,47 +407,5 @@ pub async fn keep_stderr(mut stderr: impl AsyncRead + Unpin, trace: Trace) {
     while let Ok(bytes @ 1..) = stderr.read(&mut lines.chunk).await {
         lines.feed(bytes, |line| trace.stderr(line));
         lines.pause().await;
-    }
-}
-
-/// A timer that is moved often and rings seldom: it is only armed anew when it would ring too late.
-pub struct Alarm {
-    sleep: std::pin::Pin<Box<Sleep>>,
-    at: Option<Instant>,
-}
-
-impl Alarm {
-    /// An alarm that is not set.
-    #[must_use]
-    pub fn new() -> Self {
-        Self { sleep: Box::pin(sleep(Duration::from_secs(3600))), at: None }
-    }
-
-    /// Sets it, or takes it back.
-    pub fn set(&mut self, at: Option<Instant>) {
-        self.at = at;
-        if let Some(at) = at
-            && self.sleep.deadline() > at.into()
-        {
-            self.sleep.as_mut().reset(at.into());
-        }
-    }
-
-    /// Resolves when its time has come; never while it is not set.
-    pub async fn rings(&mut self) {
-        let Some(at) = self.at else { return std::future::pending().await };
-        loop {
-            self.sleep.as_mut().await;
-            if Instant::now() >= at {
-                return;
-            }
-            self.sleep = Box::pin(sleep_until(at.into()));
-        }
-    }
-}
-
-impl Default for Alarm {
-    fn default() -> Self {
-        Self::new()
     }
 }

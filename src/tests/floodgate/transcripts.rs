@@ -23,8 +23,9 @@ use seat::{
 use std::{
     collections::{BTreeMap, VecDeque},
     path::Path,
-    time::{Duration, Instant},
+    time::Duration,
 };
+use tokio::time::Instant;
 
 /// The endings that the players of each transcript have to see, in order: who won, and how. (In 13 the players' own
 /// lines break, in 12 and 18 one of them rejects; in 21 two connections bear one letter, so that the first game has no
