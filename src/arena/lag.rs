@@ -31,7 +31,7 @@ impl SchedulerLag {
         }
     }
 
-    fn record(&self, due: Instant, now: Instant) {
+    pub(crate) fn record(&self, due: Instant, now: Instant) {
         let late = now.saturating_duration_since(due);
         if late >= NOTABLE {
             let mut beats = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -241,3 +241,7 @@ impl RunningGame<'_> {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "play_tests.rs"]
+mod tests;

@@ -120,11 +120,11 @@ pub fn host(
              they may play the same games again and again"
         );
     }
-    let faults = preflight::faults(&plan).map_err(|e| Failure::Other(e.to_string()))?;
-    if !faults.is_empty() {
-        return Err(RunError::Engines(faults).into());
+    let found = preflight::look(&plan).map_err(|e| Failure::Other(e.to_string()))?;
+    if !found.faults.is_empty() {
+        return Err(RunError::Engines(found.faults).into());
     }
-    let event = OpenEvent::open(&plan)?;
+    let event = OpenEvent::open(&plan)?.with_engines(found.engines);
     let network = if event.is_closed() { None } else { open_network(&plan, event.sink())? };
     let (finished, linger) = follow(&plan, event, lines, network, args, open_screen)?;
     if let Some(linger) = linger.filter(|_| !finished.interrupted) {
@@ -193,7 +193,9 @@ fn overrule(plan: &mut Plan, args: &PlayingArgs) {
         plan.concurrency = concurrency.max(1);
     }
     plan.oversubscribe |= args.oversubscribe;
-    plan.affinity |= args.affinity;
+    if args.affinity || args.no_affinity {
+        plan.affinity = Some(args.affinity);
+    }
 }
 
 fn announcer(

@@ -28,8 +28,8 @@ pub struct Plan {
     pub concurrency: usize,
     /// Play even if the engines need more cores than there are.
     pub oversubscribe: bool,
-    /// Pin each game's engines to cores of their own.
-    pub affinity: bool,
+    /// Whether each game is pinned to cores of its own; `None`: where nobody loses by it.
+    pub affinity: Option<bool>,
     /// How many engines may be starting up at once.
     pub startups: usize,
     /// The stages, in order; at least one.

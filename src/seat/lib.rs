@@ -1,13 +1,14 @@
 //! A player: an actor behind two mailboxes. No trait, no shared state; dropping the mailbox ends the actor.
 
 mod alarm;
+mod conversation;
 pub mod csa_client;
 pub mod csa_host;
 pub mod lines;
 pub mod margin;
 mod memory;
 pub mod process;
-mod session;
+mod spawner;
 mod trace;
 pub mod transcript;
 pub mod usi;

@@ -5,13 +5,13 @@
 
 use super::{
     ActorEnd, Seat, Trace,
+    conversation::{Conversation, Effects},
     lines::Lines,
-    memory::Peak,
+    memory::{self, Peak},
     pair,
-    process::{self, Process},
-    session::{Effects, Session},
+    process::{Input, Launcher, Output, Process, System},
 };
-pub use super::{alarm::Alarm, session::Handshake};
+pub use super::{alarm::Alarm, conversation::Handshake};
 use plan::{EnginePlan, Restart};
 use referee::{
     event::{Event, PlayerId},
@@ -50,7 +50,7 @@ pub struct UsiPlayer {
 /// Opens a seat for a USI engine; the future is its actor and ends after the seat is dropped and the process is gone.
 pub fn open(player: UsiPlayer) -> (Seat, impl Future<Output = ()>) {
     let (seat, end) = pair();
-    (seat, Actor::new(player, end).run())
+    (seat, Actor::new(player, end, System).run())
 }
 
 /// Starts the engine, hears its handshake, and ends it again.
@@ -59,18 +59,20 @@ pub fn open(player: UsiPlayer) -> (Seat, impl Future<Output = ()>) {
 /// What went wrong, with the last lines of its stderr.
 pub async fn handshake(player: UsiPlayer) -> Result<Handshake, String> {
     let (_seat, end) = pair();
-    let mut actor = Actor::new(player, end);
+    let mut actor = Actor::new(player, end, System);
     let met = actor.meet().await;
-    let handshake = actor.session.handshake().clone();
+    let threads = actor.process.as_ref().and_then(|process| memory::threads(process.group()));
+    let handshake = Handshake { threads, ..actor.conversation.handshake().clone() };
     actor.close_process().await;
     met.map(|()| handshake)
 }
 
-struct Actor {
+struct Actor<L: Launcher> {
     player: UsiPlayer,
     end: ActorEnd,
-    session: Session,
-    process: Option<Process>,
+    launcher: L,
+    conversation: Conversation,
+    process: Option<Process<L::Input, L::Output>>,
     lines: Lines,
     effects: Effects,
     pending: Vec<u8>,
@@ -91,12 +93,13 @@ enum Heard {
     Exited,
 }
 
-impl Actor {
-    fn new(player: UsiPlayer, end: ActorEnd) -> Self {
+impl<L: Launcher> Actor<L> {
+    fn new(player: UsiPlayer, end: ActorEnd, launcher: L) -> Self {
         Self {
-            session: Session::new(player.engine.clone()),
+            conversation: Conversation::new(player.engine.clone()),
             player,
             end,
+            launcher,
             process: None,
             lines: Lines::default(),
             effects: Effects::default(),
@@ -117,7 +120,7 @@ impl Actor {
                 Heard::Order(Some(order)) => self.obey(order).await,
                 Heard::Read(read) => self.read(read).await,
                 Heard::Writable => self.flush(),
-                Heard::Deadline => self.session.expired(&mut self.effects),
+                Heard::Deadline => self.conversation.expired(&mut self.effects),
                 Heard::Exited => self.drain(),
             }
             self.settle().await;
@@ -129,7 +132,7 @@ impl Actor {
         let Some(process) = &mut self.process else {
             return Heard::Order(self.end.inbox.recv().await);
         };
-        self.deadline.set(self.session.deadline());
+        self.deadline.set(self.conversation.deadline());
         let unwritten = !self.pending.is_empty();
         let Process { stdin, stdout, exit, .. } = process;
         tokio::select! { biased;
@@ -144,13 +147,13 @@ impl Actor {
 
     async fn obey(&mut self, order: Order) {
         if let (None, Order::NewGame { game, color }) = (&self.process, &order) {
-            self.session.sit(*game, *color);
+            self.conversation.sit(*game, *color);
             self.start().await;
         } else if self.process.is_some() {
             if matches!(order, Order::Over(_)) {
                 self.tell_memory();
             }
-            self.session.order(order, Instant::now(), &mut self.effects);
+            self.conversation.order(order, Instant::now(), &mut self.effects);
         }
     }
 
@@ -174,13 +177,13 @@ impl Actor {
         self.lines = Lines::default();
         self.pending.clear();
         let engine = &self.player.engine;
-        match process::spawn(engine, &self.player.cores) {
+        match self.launcher.launch(engine, &self.player.cores).await {
             Ok(mut process) => {
                 if let Some(stderr) = process.stderr.take() {
                     tokio::task::spawn(keep_stderr(stderr, self.end.trace.clone()));
                 }
                 self.process = Some(process);
-                self.session.begin(Instant::now(), &mut self.effects);
+                self.conversation.begin(Instant::now(), &mut self.effects);
             }
             Err(error) => {
                 self.effects.fault =
@@ -209,10 +212,10 @@ impl Actor {
     }
 
     fn take(&mut self, bytes: usize, now: Instant) {
-        let Self { lines, session, effects, end, .. } = self;
+        let Self { lines, conversation, effects, end, .. } = self;
         lines.feed(bytes, |line| {
             end.trace.received(line);
-            session.line(line, now, effects);
+            conversation.line(line, now, effects);
         });
     }
 
@@ -239,7 +242,7 @@ impl Actor {
             for (game, reply) in std::mem::take(&mut self.effects.replies) {
                 let _game_over = self.end.outbox.send((game, reply)).await;
             }
-            if self.permit.is_some() && self.session.is_settled() {
+            if self.permit.is_some() && self.conversation.is_settled() {
                 self.permit = None;
                 self.failed_starts = 0;
             }
@@ -270,7 +273,7 @@ impl Actor {
         if !self.lingering && !self.pending.is_empty() {
             self.flush();
         }
-        self.session.written(Instant::now());
+        self.conversation.written(Instant::now());
         if self.pending.len() > WRITE_CAP {
             self.effects.fault = Some("it does not read its input".to_owned());
         }
@@ -314,10 +317,10 @@ impl Actor {
             self.failed_starts += 1;
         }
         self.barred |= self.player.engine.restart == Restart::Never;
-        if self.session.deserves_new_process() && !self.barred {
+        if self.conversation.deserves_new_process() && !self.barred {
             self.tell_fault(&text);
             self.start().await;
-        } else if let Some(game) = self.session.abandon() {
+        } else if let Some(game) = self.conversation.abandon() {
             let _game_over = self.end.outbox.send((game, Reply::Gone(text))).await;
         } else {
             self.tell_fault(&text);
@@ -346,14 +349,14 @@ impl Actor {
     /// A new process for every game.
     async fn retire(&mut self) {
         self.close_process().await;
-        if self.session.game().is_some() {
+        if self.conversation.game().is_some() {
             self.start().await;
         }
     }
 
     async fn close_process(&mut self) {
         let mut limits = self.player.engine.limits;
-        if !self.session.is_settled() {
+        if !self.conversation.is_settled() {
             // It owes an answer already; it is not asked as patiently as one that is well.
             limits.quit = limits.quit.min(UNSETTLED_PATIENCE);
             limits.terminate = limits.terminate.min(UNSETTLED_PATIENCE);
@@ -379,13 +382,13 @@ impl Actor {
                 let fault = if fault.is_empty() { self.ending().await } else { fault };
                 return Err(format!("{fault}\n{}", self.end.trace.report()));
             }
-            if self.process.is_some() && self.session.is_settled() {
+            if self.process.is_some() && self.conversation.is_settled() {
                 return Ok(());
             }
             match self.hear().await {
                 Heard::Read(read) => self.read(read).await,
                 Heard::Writable => self.flush(),
-                Heard::Deadline => self.session.expired(&mut self.effects),
+                Heard::Deadline => self.conversation.expired(&mut self.effects),
                 Heard::Exited => self.drain(),
                 Heard::Order(_) => {}
             }
@@ -394,9 +397,9 @@ impl Actor {
 }
 
 /// Resolves when the engine reads again; never for an engine without an input.
-pub async fn writable(stdin: Option<&tokio::net::unix::pipe::Sender>) {
+pub async fn writable(stdin: Option<&impl Input>) {
     match stdin {
-        Some(stdin) => drop(stdin.writable().await),
+        Some(stdin) => stdin.writable().await,
         None => std::future::pending().await,
     }
 }
@@ -409,3 +412,7 @@ pub async fn keep_stderr(mut stderr: impl AsyncRead + Unpin, trace: Trace) {
         lines.pause().await;
     }
 }
+
+#[cfg(test)]
+#[path = "usi_tests.rs"]
+mod tests;

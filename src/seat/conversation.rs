@@ -1,6 +1,8 @@
 //! The USI conversation with one engine, without the engine: lines, orders and times in, bytes and replies out.
 
-use notation::usi::{EngineLine, Info, OptionDecl, ScoreValue};
+use notation::usi::{
+    BestMoveLine, EngineLine, EngineLineRef, Info, InfoLine, OptionDecl, OtherLine, ScoreValue,
+};
 use plan::EnginePlan;
 use referee::{
     Color, Outcome,
@@ -9,7 +11,7 @@ use referee::{
     game::{Answer, Order, Reply, Said},
 };
 use rsshogi::types::Move;
-use std::{io::Write as _, sync::Arc, time::Duration};
+use std::{borrow::Cow, io::Write as _, sync::Arc, time::Duration};
 use tokio::time::Instant;
 
 /// What an engine declared before `usiok`.
@@ -21,6 +23,8 @@ pub struct Handshake {
     pub author: Option<String>,
     /// Its options.
     pub options: Vec<OptionDecl>,
+    /// Threads of its process after the handshake, if the actor has looked.
+    pub threads: Option<u32>,
 }
 
 /// What the actor has to do after a step.
@@ -72,7 +76,7 @@ enum State {
 
 /// The conversation.
 #[derive(Debug)]
-pub struct Session {
+pub struct Conversation {
     engine: Arc<EnginePlan>,
     state: State,
     seated: Option<Seated>,
@@ -88,8 +92,8 @@ pub struct Session {
     info: Vec<u8>,
 }
 
-impl Session {
-    /// A conversation to be begun by [`Session::begin`].
+impl Conversation {
+    /// A conversation to be begun by [`Conversation::begin`].
     #[must_use]
     pub fn new(engine: Arc<EnginePlan>) -> Self {
         Self {
@@ -177,12 +181,11 @@ impl Session {
 
     /// A line of the engine, read at `now`.
     pub fn line(&mut self, line: &[u8], now: Instant, effects: &mut Effects) {
-        if line.starts_with(b"info ") {
-            self.keep_info(line);
-        } else if line.starts_with(b"bestmove") {
-            self.bestmove(line, now, effects);
-        } else {
-            self.other_line(line, now, effects);
+        match EngineLineRef::parse(line) {
+            EngineLineRef::Info(info) => self.keep_info(info),
+            EngineLineRef::BestMove(best) => self.bestmove(&best, line, now, effects),
+            EngineLineRef::Other(_) if line == b"bestmove" => self.bestmove(&NOTHING, line, now, effects),
+            EngineLineRef::Other(other) => self.other_line(other, now, effects),
         }
     }
 
@@ -214,8 +217,12 @@ impl Session {
         effects.write.extend_from_slice(b"isready\n");
     }
 
-    fn other_line(&mut self, line: &[u8], now: Instant, effects: &mut Effects) {
-        match (&self.state, EngineLine::parse(line)) {
+    /// Lines that mean nothing now, or nothing at all, are ignored, as USI has it; the trace keeps them.
+    fn other_line(&mut self, line: OtherLine<'_>, now: Instant, effects: &mut Effects) {
+        if !matches!(self.state, State::Starting | State::Readying) {
+            return;
+        }
+        match (&self.state, line.read()) {
             (State::Starting, EngineLine::IdName(name)) => self.handshake.name = Some(name),
             (State::Starting, EngineLine::IdAuthor(author)) => self.handshake.author = Some(author),
             (State::Starting, EngineLine::Option(option)) => self.handshake.options.push(option),
@@ -264,7 +271,7 @@ impl Session {
                 self.think(turn, now);
                 match early {
                     // It could not wait for `ponderhit`: its answer counts from now.
-                    Some(line) => self.bestmove(&line, now, effects),
+                    Some(line) => self.line(&line, now, effects),
                     None => effects.write.extend_from_slice(b"ponderhit\n"),
                 }
             }
@@ -351,13 +358,14 @@ impl Session {
         }
     }
 
-    fn bestmove(&mut self, line: &[u8], now: Instant, effects: &mut Effects) {
+    /// `best` is what `line` says.
+    fn bestmove(&mut self, best: &BestMoveLine<'_>, line: &[u8], now: Instant, effects: &mut Effects) {
         match &mut self.state {
             State::Thinking { since, .. } => {
                 let elapsed = now.saturating_duration_since(*since);
                 self.state = State::Waiting;
                 self.deadline = None;
-                self.answer(line, elapsed, effects);
+                self.answer(best, line, elapsed, effects);
             }
             State::Pondering { early, .. } => *early = Some(line.to_vec()),
             State::Stopping { since, next } => {
@@ -373,14 +381,14 @@ impl Session {
                 }
             }
             // Unasked: the referee will have an opinion.
-            State::Waiting => self.answer(line, Duration::ZERO, effects),
+            State::Waiting => self.answer(best, line, Duration::ZERO, effects),
             State::Starting | State::Idle | State::Readying => {}
         }
     }
 
-    fn answer(&mut self, line: &[u8], elapsed: Duration, effects: &mut Effects) {
+    fn answer(&mut self, best: &BestMoveLine<'_>, line: &[u8], elapsed: Duration, effects: &mut Effects) {
         let Some(seated) = self.seated else { return };
-        let (said, expected) = read_bestmove(line);
+        let (said, expected) = judged(best, line);
         self.answered = None;
         if let (true, Said::Move(mv), Some(expected)) = (self.engine.ponder, &said, expected) {
             self.answered = self.turn.take().map(|turn| (turn, *mv, expected));
@@ -391,12 +399,10 @@ impl Session {
     }
 
     /// Only the last line of the best line of play is kept, unread: an engine may print thousands of them.
-    fn keep_info(&mut self, line: &[u8]) {
-        let has = |word: &[u8]| memchr::memmem::find(line, word).is_some();
-        let other_line = has(b" multipv ") && !has(b" multipv 1 ");
-        if has(b" score ") && !other_line {
+    fn keep_info(&mut self, info: InfoLine<'_>) {
+        if info.scores_best_line() {
             self.info.clear();
-            self.info.extend_from_slice(line);
+            self.info.extend_from_slice(info.bytes());
         }
     }
 
@@ -405,21 +411,20 @@ impl Session {
     }
 }
 
-/// `bestmove M [ponder P]`.
-fn read_bestmove(line: &[u8]) -> (Said, Option<String>) {
-    let text = String::from_utf8_lossy(line);
-    let mut words = text.split_ascii_whitespace().skip(1);
-    let said = match words.next() {
-        Some("resign") => Said::Resign,
-        Some("win") => Said::Win,
-        Some(word) => match Move::from_usi(word).filter(|mv| mv.is_normal()) {
+/// `bestmove` without a move: an answer, though none that can be played.
+const NOTHING: BestMoveLine<'static> = BestMoveLine { mv: Cow::Borrowed(""), ponder: None };
+
+/// What an answer says, and the reply that the engine expects to it; `line` is quoted if it is no move.
+fn judged(best: &BestMoveLine<'_>, line: &[u8]) -> (Said, Option<String>) {
+    let said = match &*best.mv {
+        "resign" => Said::Resign,
+        "win" => Said::Win,
+        word => match Move::from_usi(word).filter(|mv| mv.is_normal()) {
             Some(mv) => Said::Move(mv),
             None => Said::Unreadable(notation::printable(line)),
         },
-        None => Said::Unreadable(notation::printable(line)),
     };
-    let expected = (words.next() == Some("ponder")).then(|| words.next()).flatten();
-    (said, expected.and_then(Move::from_usi).map(Move::to_usi))
+    (said, best.ponder.as_deref().and_then(Move::from_usi).map(Move::to_usi))
 }
 
 fn thought(line: &[u8]) -> Thought {
@@ -481,5 +486,5 @@ fn clock_words(to: &mut Vec<u8>, budget: &Budget, engine: &EnginePlan, color: Co
 }
 
 #[cfg(test)]
-#[path = "session_tests.rs"]
+#[path = "conversation_tests.rs"]
 mod tests;
