@@ -43,12 +43,14 @@ impl Lines {
         keep(&mut self.carry, rest);
     }
 
-    /// Gives way for a moment after a flood; else returns at once.
-    pub async fn pause(&mut self) {
-        if self.unpaused > FLOOD {
+    /// Gives way for a moment after a flood, and returns whether there was one; else returns at once.
+    pub async fn pause(&mut self) -> bool {
+        let flooded = self.unpaused > FLOOD;
+        if flooded {
             self.unpaused = 0;
             sleep(Duration::from_millis(1)).await;
         }
+        flooded
     }
 }
 

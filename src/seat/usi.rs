@@ -18,10 +18,13 @@ use referee::{
     game::{Order, Reply},
     sink::Sink,
 };
-use std::{io, sync::Arc, time::Duration};
+use std::{io, mem, sync::Arc, time::Duration};
 use tokio::{
     io::{AsyncRead, AsyncReadExt},
-    sync::{OwnedSemaphorePermit, Semaphore},
+    sync::{
+        OwnedSemaphorePermit, Semaphore,
+        mpsc::{self, error::TryRecvError},
+    },
     time::{Instant, sleep},
 };
 
@@ -77,6 +80,8 @@ struct Actor<L: Launcher> {
     effects: Effects,
     pending: Vec<u8>,
     lingering: bool,
+    /// The engine has just flooded its output.
+    flooded: bool,
     deadline: Alarm,
     permit: Option<OwnedSemaphorePermit>,
     /// Faults in a row at the start of the process, for the back-off.
@@ -93,6 +98,15 @@ enum Heard {
     Exited,
 }
 
+/// What a flood of output has kept waiting, because output is heard before everything else.
+fn overdue(inbox: &mut mpsc::Receiver<Order>, deadline: Option<Instant>) -> Option<Heard> {
+    match inbox.try_recv() {
+        Ok(order) => Some(Heard::Order(Some(order))),
+        Err(TryRecvError::Disconnected) => Some(Heard::Order(None)),
+        Err(TryRecvError::Empty) => deadline.filter(|at| *at <= Instant::now()).map(|_| Heard::Deadline),
+    }
+}
+
 impl<L: Launcher> Actor<L> {
     fn new(player: UsiPlayer, end: ActorEnd, launcher: L) -> Self {
         Self {
@@ -105,6 +119,7 @@ impl<L: Launcher> Actor<L> {
             effects: Effects::default(),
             pending: Vec::new(),
             lingering: false,
+            flooded: false,
             deadline: Alarm::new(),
             permit: None,
             failed_starts: 0,
@@ -133,6 +148,11 @@ impl<L: Launcher> Actor<L> {
             return Heard::Order(self.end.inbox.recv().await);
         };
         self.deadline.set(self.conversation.deadline());
+        if mem::take(&mut self.flooded)
+            && let Some(heard) = overdue(&mut self.end.inbox, self.conversation.deadline())
+        {
+            return heard;
+        }
         let unwritten = !self.pending.is_empty();
         let Process { stdin, stdout, exit, .. } = process;
         tokio::select! { biased;
@@ -205,7 +225,7 @@ impl<L: Launcher> Actor<L> {
         match read {
             Ok(bytes) if bytes > 0 => {
                 self.take(bytes, now);
-                self.lines.pause().await;
+                self.flooded = self.lines.pause().await;
             }
             _ => self.effects.fault = Some(self.ending().await),
         }
@@ -239,7 +259,7 @@ impl<L: Launcher> Actor<L> {
             if !self.effects.write.is_empty() {
                 self.write();
             }
-            for (game, reply) in std::mem::take(&mut self.effects.replies) {
+            for (game, reply) in mem::take(&mut self.effects.replies) {
                 let _game_over = self.end.outbox.send((game, reply)).await;
             }
             if self.permit.is_some() && self.conversation.is_settled() {
@@ -248,7 +268,7 @@ impl<L: Launcher> Actor<L> {
             }
             if let Some(fault) = self.effects.fault.take() {
                 self.fault(fault).await;
-            } else if std::mem::take(&mut self.effects.retire) {
+            } else if mem::take(&mut self.effects.retire) {
                 self.retire().await;
             } else if self.effects.write.is_empty() {
                 return;
@@ -257,13 +277,13 @@ impl<L: Launcher> Actor<L> {
     }
 
     fn write(&mut self) {
-        let mut bytes = std::mem::take(&mut self.effects.write);
+        let mut bytes = mem::take(&mut self.effects.write);
         let mut from = 0;
         for end in memchr::memchr_iter(b'\n', &bytes) {
             self.end.trace.sent(&bytes[from..end]);
             from = end + 1;
         }
-        self.lingering = std::mem::take(&mut self.effects.lazy);
+        self.lingering = mem::take(&mut self.effects.lazy);
         if self.lingering || !self.pending.is_empty() {
             self.pending.extend_from_slice(&bytes);
         } else {

@@ -547,7 +547,7 @@ fn an_engine_that_floods_hears_stop_at_once() {
             script.expect("position startpos").await;
             script.hear().await;
             while script.stdin.try_recv().is_err() {
-                script.say(&"info depth 1 score cp 0 pv 7g7f\n".repeat(4096)).await;
+                script.say(&"info depth 1 score cp 0 pv 7g7f\n".repeat(32_768)).await;
             }
             script.say("bestmove 7g7f").await;
             script.expect("gameover win").await;
