@@ -37,7 +37,7 @@ use tokio::sync::Semaphore;
 
 /// How often a game between remote players may be rejected; the player who rejects it once more loses it.
 const REJECTIONS: u32 = 2;
-/// How long remote players may take to receive the end of their last game, so that the transcripts are complete.
+/// Most time for remote players to receive the end of their last game, so that the transcripts are complete.
 const SETTLED: Duration = Duration::from_secs(1);
 /// Time between two looks at who has logged in, while games wait for remote players.
 const GLANCE: Duration = Duration::from_millis(50);
@@ -135,7 +135,7 @@ impl<'a> OpenEvent<'a> {
         self.closed
     }
 
-    /// Where those report who play in it.
+    /// The sink of the event, for seats and games.
     #[must_use]
     pub fn sink(&self) -> Arc<dyn Sink> {
         self.opening.sink()
@@ -198,7 +198,7 @@ impl<'a> OpenEvent<'a> {
     }
 }
 
-/// Turns the wish to end into a note.
+/// Sends a note at each change of the shutdown.
 fn watch(shutdown: &Shutdown, notes: Sender<Note>) {
     shutdown.watch(move || drop(notes.send(Note::Shutdown)));
 }
@@ -231,7 +231,7 @@ pub(crate) struct Dispatcher<'a> {
     next_game: GameId,
     /// The database has failed.
     failed: bool,
-    /// The people were told that the running games are finished.
+    /// Whether it was announced that the running games will be finished.
     told: bool,
     say: Say,
 }
@@ -455,7 +455,7 @@ fn start_workers(specs: Vec<WorkerSpec>, context: &WorkerContext) -> Result<Vec<
     started.map_err(|e| RunError::Io("a worker thread".to_owned(), e))
 }
 
-/// The openings of a plan in the order it wants.
+/// The openings of a plan in its order.
 #[must_use]
 pub fn in_order(lines: Vec<referee::opening::Opening>, plan: &Plan) -> Openings {
     let random = plan.openings.as_ref().is_some_and(|openings| openings.order == OpeningOrder::Random);

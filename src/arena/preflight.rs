@@ -1,4 +1,4 @@
-//! What is looked at before the first game: cores, and every engine's handshake against its options.
+//! Checks before the first game: the handshake of every engine against its options, and the cores.
 
 use crate::{
     cores::{ClaimedCores, Machine, games_to_pin, usable_threads},
@@ -10,9 +10,9 @@ use seat::usi::{Handshake, UsiPlayer, handshake};
 use std::{io, sync::Arc};
 use tokio::sync::Semaphore;
 
-/// Options every engine has, declared or not (USI).
+/// Options that every engine has, declared or not (USI).
 const IMPLIED: [&str; 2] = ["USI_Hash", "USI_Ponder"];
-/// What engines call their number of threads.
+/// Names of the option for the number of threads.
 const THREADS: [&str; 3] = ["Threads", "Thread", "USI_Threads"];
 
 /// What the look at an event has found.
@@ -117,7 +117,7 @@ fn option_faults(engine: &EnginePlan, shown: &Handshake) -> Vec<String> {
     faults
 }
 
-/// How many threads the engine will use by its option, set or default.
+/// Threads that the engine uses by its option, set or default.
 fn thread_count(engine: &EnginePlan, shown: &Handshake) -> f64 {
     let set = engine.options.iter().find(|(name, _)| THREADS.contains(&name.as_str()));
     if let Some(threads) = set.and_then(|(_, value)| value.parse().ok()) {
@@ -130,7 +130,7 @@ fn thread_count(engine: &EnginePlan, shown: &Handshake) -> f64 {
     }
 }
 
-/// Cores a game keeps busy: the heaviest engine's, as only one of the two thinks; both if one of them ponders.
+/// Cores that a game keeps busy: those of the heaviest engine, as only one of the two thinks; of both if one ponders.
 fn cores_per_game(plan: &Plan, threads: &[f64]) -> f64 {
     let mut heaviest = threads.to_vec();
     heaviest.sort_by(|a, b| b.total_cmp(a));

@@ -26,7 +26,7 @@ use referee::{
 };
 use seat::{
     Seat,
-    csa_client::{self, CsaClient, Place},
+    csa_client::{self, CsaClient, ServerGame},
     margin::Margin,
     transcript::Transcripts,
     usi::Alarm,
@@ -397,8 +397,8 @@ pub fn opened(config: &ClientConfig, players: Vec<String>, resumed: bool) -> Eve
     Event::Opened(Opened { name: config.name.clone(), players, format, resumed })
 }
 
-fn place(announced: &Announced, game: GameId, comments: bool) -> Place {
-    Place {
+fn place(announced: &Announced, game: GameId, comments: bool) -> ServerGame {
+    ServerGame {
         game,
         game_id: announced.id.clone(),
         color: announced.color,

@@ -27,18 +27,18 @@ pub struct Handshake {
     pub threads: Option<u32>,
 }
 
-/// What the actor has to do after a step.
+/// What the actor has to do after a step of the conversation.
 #[derive(Debug, Default)]
 pub struct Effects {
     /// Bytes to write, whole lines.
     pub write: Vec<u8>,
-    /// They are not urgent: what follows within a moment may go with them.
+    /// Whether the bytes may wait a moment for more, to be written with them.
     pub lazy: bool,
     /// Replies for the game.
     pub replies: Vec<(GameId, Reply)>,
-    /// What is wrong with the engine: it cannot go on.
+    /// Fault with which the engine cannot go on.
     pub fault: Option<String>,
-    /// The process has played its game and is not to be used again.
+    /// Whether the process has played its only game.
     pub retire: bool,
 }
 
@@ -60,17 +60,17 @@ struct Turn {
 enum State {
     /// `usi` was sent.
     Starting,
-    /// Nothing is asked of it.
+    /// No answer is due.
     Idle,
     /// `isready` was sent.
     Readying,
     /// In a game, not asked to move.
     Waiting,
-    /// Asked to move; its time runs from `since`, or from when the question is `written`.
+    /// Asked to move; the time runs from `since`, which is set anew when `go` is written.
     Thinking { since: Instant, written: bool },
-    /// Thinking on the opponent's time about this position; perhaps it has answered already.
+    /// Pondering on the position expected; `early` is a `bestmove` that came before `ponderhit`.
     Pondering { expected: String, early: Option<Vec<u8>> },
-    /// `stop` was sent: one `bestmove` comes that nobody wants; then comes the turn that waits, if one does.
+    /// `stop` was sent: one `bestmove` is discarded, then `next` is asked, if there is one.
     Stopping { since: Instant, next: Option<Turn> },
 }
 
@@ -80,12 +80,12 @@ pub struct Conversation {
     engine: Arc<EnginePlan>,
     state: State,
     seated: Option<Seated>,
-    /// The result to be told once the engine has answered `stop`.
+    /// Result for `gameover`, once the engine has answered `stop`.
     outcome: Option<(Color, Outcome)>,
     first_ready: bool,
     handshake: Handshake,
     deadline: Option<Instant>,
-    /// The turn the engine answered last, and the reply it expects.
+    /// The last turn that was answered, the answer, and the reply that the engine expects.
     answered: Option<(Turn, Move, String)>,
     turn: Option<Turn>,
     /// The last `info` with a score of the first line of play, as it was printed.
@@ -110,38 +110,38 @@ impl Conversation {
         }
     }
 
-    /// When the engine must have answered, outside its own turns; or when it is told to hurry.
+    /// Deadline of an answer outside the engine's turns; within them, the time for `stop` if the plan wants one.
     #[must_use]
     pub fn deadline(&self) -> Option<Instant> {
         self.deadline
     }
 
-    /// The game it is in.
+    /// The game of the seat.
     #[must_use]
     pub fn game(&self) -> Option<GameId> {
         self.seated.map(|seated| seated.game)
     }
 
-    /// What the engine declared.
+    /// The declarations of the engine.
     #[must_use]
     pub fn handshake(&self) -> &Handshake {
         &self.handshake
     }
 
-    /// Whether the engine has said `usiok` and what else it was asked for.
+    /// Whether no answer is due outside of a turn.
     #[must_use]
     pub fn is_settled(&self) -> bool {
         matches!(self.state, State::Idle | State::Waiting)
     }
 
-    /// Whether a fault now is one of the process that played before, in a game that has not begun.
+    /// Whether a fault now comes from a process that has played before, in a game that has not begun.
     #[must_use]
     pub fn deserves_new_process(&self) -> bool {
         let begun = matches!(self.state, State::Waiting | State::Thinking { .. } | State::Pondering { .. });
         self.seated.is_some() && !self.first_ready && !begun
     }
 
-    /// A new process runs: talk to it.
+    /// Begins the conversation with a new process.
     pub fn begin(&mut self, now: Instant, effects: &mut Effects) {
         self.state = State::Starting;
         self.first_ready = true;
@@ -150,7 +150,7 @@ impl Conversation {
         effects.write.extend_from_slice(b"usi\n");
     }
 
-    /// The game it is in, after the process is gone; the conversation is at its beginning again.
+    /// Starts over after the process is gone, and returns the game that it was in.
     pub fn abandon(&mut self) -> Option<GameId> {
         self.state = State::Idle;
         self.deadline = None;
@@ -158,12 +158,12 @@ impl Conversation {
         self.seated.take().map(|seated| seated.game)
     }
 
-    /// Sits down for a game; the conversation goes on when the engine is ready for it.
+    /// Notes the next game; the conversation goes on when the engine is ready for it.
     pub fn sit(&mut self, game: GameId, color: Color) {
         self.seated = Some(Seated { game, color });
     }
 
-    /// An order of the game.
+    /// Carries out an order of the game.
     pub fn order(&mut self, order: Order, now: Instant, effects: &mut Effects) {
         match order {
             Order::NewGame { game, color } => {
@@ -179,7 +179,7 @@ impl Conversation {
         }
     }
 
-    /// A line of the engine, read at `now`.
+    /// Takes a line of the engine that was read at `now`.
     pub fn line(&mut self, line: &[u8], now: Instant, effects: &mut Effects) {
         match EngineLineRef::parse(line) {
             EngineLineRef::Info(info) => self.keep_info(info),
@@ -189,7 +189,7 @@ impl Conversation {
         }
     }
 
-    /// The deadline passed: an engine that thinks is told to come to an end, any other has failed.
+    /// The deadline has passed: a thinking engine gets `stop`, any other has a fault.
     pub fn expired(&mut self, effects: &mut Effects) {
         self.deadline = None;
         match self.state {
@@ -254,7 +254,7 @@ impl Conversation {
         self.deadline = None;
         self.answered = None;
         let Some(seated) = self.seated else {
-            self.state = State::Idle; // the game was called off meanwhile
+            self.state = State::Idle; // the game was cancelled meanwhile
             return;
         };
         effects.write.extend_from_slice(b"usinewgame\n");
@@ -270,14 +270,14 @@ impl Conversation {
                 let early = early.take();
                 self.think(turn, now);
                 match early {
-                    // It could not wait for `ponderhit`: its answer counts from now.
+                    // A `bestmove` before `ponderhit`: the answer counts from now.
                     Some(line) => self.line(&line, now, effects),
                     None => effects.write.extend_from_slice(b"ponderhit\n"),
                 }
             }
             State::Pondering { early: Some(_), .. } => self.ask(turn, now, effects),
             State::Pondering { .. } => self.stop(Some(turn), now, effects),
-            _ => {} // the game will hear of the engine's fault
+            _ => {} // the fault of the engine reaches the game by itself
         }
     }
 
@@ -288,7 +288,7 @@ impl Conversation {
         self.think(turn, now);
     }
 
-    /// The engine is to move, and its time runs.
+    /// Starts the time of a turn.
     fn think(&mut self, turn: Turn, now: Instant) {
         let all = turn.budget.all(self.color());
         self.deadline = self.engine.hurry.zip(all).map(|(hurry, all)| now + all - hurry.min(all / 4));
@@ -296,7 +296,7 @@ impl Conversation {
         self.state = State::Thinking { since: now, written: false };
     }
 
-    /// The bytes of a turn have been written: its time starts.
+    /// The bytes of a turn have been written: the time runs from now.
     pub fn written(&mut self, now: Instant) {
         if let State::Thinking { since, written: written @ false } = &mut self.state {
             *since = now;
@@ -335,7 +335,7 @@ impl Conversation {
         self.deadline = Some(now + self.engine.limits.stop);
     }
 
-    /// Tells the result and is free for the next game, which may have been called already.
+    /// Sends the result; the engine is free for the next game, which may have been announced already.
     fn gameover(&mut self, now: Instant, effects: &mut Effects) {
         if let Some((color, outcome)) = self.outcome.take() {
             let word = match outcome.half_points(color) {
@@ -372,7 +372,7 @@ impl Conversation {
                 let (since, next) = (*since, next.take());
                 self.deadline = None;
                 match next {
-                    // The time it took to stop is its own.
+                    // The time it took to stop is charged to the engine.
                     Some(turn) => {
                         self.ask(turn, since, effects);
                         self.state = State::Thinking { since, written: true };
@@ -380,7 +380,7 @@ impl Conversation {
                     None => self.gameover(now, effects),
                 }
             }
-            // Unasked: the referee will have an opinion.
+            // An answer to no question: the referee rules on it.
             State::Waiting => self.answer(best, line, Duration::ZERO, effects),
             State::Starting | State::Idle | State::Readying => {}
         }
@@ -398,7 +398,7 @@ impl Conversation {
         effects.replies.push((seated.game, Reply::Answer(Answer { said, elapsed, ponders, thought })));
     }
 
-    /// Only the last line of the best line of play is kept, unread: an engine may print thousands of them.
+    /// Keeps the last line about the best line of play, unread: an engine may print thousands of them.
     fn keep_info(&mut self, info: InfoLine<'_>) {
         if info.scores_best_line() {
             self.info.clear();
@@ -459,8 +459,8 @@ fn go_line(to: &mut Vec<u8>, budget: &Budget, engine: &EnginePlan, color: Color,
     to.push(b'\n');
 }
 
-/// Main time with byoyomi or increment. USI does not combine the two: of both together, the engine is told a byoyomi
-/// as long as the sum, which is what it may use for this move. Both sides hear the mover's byoyomi.
+/// Main time with byoyomi or increment. USI does not combine the two: for both together the byoyomi is their sum, which
+/// is what the engine may use for this move. `byoyomi` is that of the side to move.
 fn clock_words(to: &mut Vec<u8>, budget: &Budget, engine: &EnginePlan, color: Color) -> std::io::Result<()> {
     let told = |time: Duration| time.saturating_sub(engine.reserve).as_millis();
     let own = color.index();

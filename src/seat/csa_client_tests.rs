@@ -18,7 +18,7 @@ struct Talk {
 impl Talk {
     fn offered(color: Color) -> Self {
         let count = Count { unit: ms(1000), least: ms(0), roundup: false };
-        let place = Place {
+        let place = ServerGame {
             game: GameId(1),
             game_id: Some("g+1".to_owned()),
             color,

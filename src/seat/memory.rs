@@ -1,9 +1,9 @@
-//! How much memory an engine's process has held at most: the kernel keeps count, it is only asked now and then.
+//! What the kernel counts of an engine's process: its peak of memory, its threads.
 
 use std::{fs, time::Duration};
 use tokio::time::Instant;
 
-/// How often the kernel is asked.
+/// Least time between two questions to the kernel.
 const PAUSE: Duration = Duration::from_secs(5);
 
 /// The peak of one engine's processes, one after another.

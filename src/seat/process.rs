@@ -133,7 +133,7 @@ impl Group {
     }
 }
 
-/// The end of a process, to be waited for again and again.
+/// The end of a process; it can be awaited again and again.
 #[derive(Debug)]
 pub struct Exit {
     told: oneshot::Receiver<Option<ExitStatus>>,
@@ -179,7 +179,7 @@ pub async fn spawn(engine: &EnginePlan, cores: &[usize]) -> io::Result<Process> 
     let stderr = child.stderr.take();
     let group = Pid::from_raw(i32::try_from(child.id().ok_or_else(taken)?).map_err(io::Error::other)?);
     let (tell, exit) = oneshot::channel();
-    // One task waits for the end, so that the reader's loop is not asked about it at every line.
+    // A task of its own awaits the end, so that the loop of the reader does not poll the process at every line.
     tokio::task::spawn(async move {
         let _nobody_asks = tell.send(child.wait().await.ok());
     });
@@ -219,7 +219,7 @@ fn before_exec(command: &mut Command, cores: &[usize]) -> io::Result<()> {
 }
 
 impl<I, O> Process<I, O> {
-    /// Waits for its end for so long; then says how it ended, or that it has not.
+    /// How the process ended, or that it has not within `patience`.
     pub async fn ending(&mut self, patience: Duration) -> String {
         match timeout(patience, self.exit.happened()).await {
             Ok(()) => ending_text(self.exit.status.flatten()),
@@ -233,13 +233,13 @@ impl<I, O> Process<I, O> {
         self.group.number()
     }
 
-    /// Sends a signal to the whole group; a group that is gone is no fault.
+    /// Sends a signal to the whole group; a group that is gone is no error.
     pub fn signal(&self, signal: Signal) {
         self.group.signal(signal);
     }
 
-    /// Ends the process and everything it started: waits for it to go by itself (it has been told `quit`), then
-    /// SIGTERM, then SIGKILL.
+    /// Ends the process and everything it started: waits for it to leave by itself after `quit`, then sends SIGTERM, then
+    /// SIGKILL.
     pub async fn end(mut self, quit: Duration, terminate: Duration) {
         self.stdin = None; // end of input: engines that do not know `quit` leave now
         if timeout(quit, self.exit.happened()).await.is_err() {
@@ -259,7 +259,7 @@ impl<I, O> Process<I, O> {
 }
 
 impl<I, O> Drop for Process<I, O> {
-    /// Nothing it started outlives it.
+    /// Kills what the engine started.
     fn drop(&mut self) {
         self.signal(Signal::SIGKILL);
     }

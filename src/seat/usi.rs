@@ -28,25 +28,25 @@ use tokio::{
     time::{Instant, sleep},
 };
 
-/// How long `usinewgame` and `gameover` may wait for the next line, to be written together with it.
+/// How long `usinewgame` and `gameover` wait for the next line, to be written together with it.
 const LINGER: Duration = Duration::from_millis(1);
-/// Bytes that may wait for an engine that does not read.
+/// Bytes that wait at most for an engine that does not read.
 const WRITE_CAP: usize = 1024 * 1024;
-/// How long the exit status of an engine that closed its output is waited for.
+/// How long the actor waits for the exit status of an engine that closed its output.
 const STATUS_PATIENCE: Duration = Duration::from_millis(200);
-/// How long an engine that owes an answer may take for each step of its end.
+/// Most time for each step of the end of an engine that owes an answer.
 const UNSETTLED_PATIENCE: Duration = Duration::from_millis(300);
 
 /// What an engine needs to be seated.
 #[derive(Clone, Debug)]
 pub struct UsiPlayer {
-    /// Its plan.
+    /// Plan of the engine.
     pub engine: Arc<EnginePlan>,
-    /// The cores its process runs on; empty: any.
+    /// Cores of the process; empty: any.
     pub cores: Vec<usize>,
-    /// How many engines may be starting at once.
+    /// Permits to start, shared by all engines of the event.
     pub startups: Arc<Semaphore>,
-    /// Where faults between games and the memory of its processes are reported, and as which player's.
+    /// Sink for faults between games and for the memory of the process, and the player they are reported for.
     pub reports: Option<(Arc<dyn Sink>, PlayerId)>,
 }
 
@@ -56,10 +56,10 @@ pub fn open(player: UsiPlayer) -> (Seat, impl Future<Output = ()>) {
     (seat, Actor::new(player, end, System).run())
 }
 
-/// Starts the engine, hears its handshake, and ends it again.
+/// Starts the engine, reads its handshake and ends it.
 ///
 /// # Errors
-/// What went wrong, with the last lines of its stderr.
+/// The fault, with the last lines of the engine.
 pub async fn handshake(player: UsiPlayer) -> Result<Handshake, String> {
     let (_seat, end) = pair();
     let mut actor = Actor::new(player, end, System);
@@ -96,6 +96,12 @@ enum Heard {
     Writable,
     Deadline,
     Exited,
+}
+
+/// An async function, because `select!` makes the futures of all its branches at every turn of the loop, and a
+/// `sleep` reads the clock when it is made.
+async fn linger() {
+    sleep(LINGER).await;
 }
 
 /// What a flood of output has kept waiting, because output is heard before everything else.
@@ -159,7 +165,7 @@ impl<L: Launcher> Actor<L> {
             read = stdout.read(&mut self.lines.chunk) => Heard::Read(read),
             order = self.end.inbox.recv() => Heard::Order(order),
             () = writable(stdin.as_ref()), if unwritten && !self.lingering => Heard::Writable,
-            () = sleep(LINGER), if self.lingering => Heard::Writable,
+            () = linger(), if self.lingering => Heard::Writable,
             () = self.deadline.rings() => Heard::Deadline,
             () = exit.happened() => Heard::Exited,
         }
@@ -177,7 +183,7 @@ impl<L: Launcher> Actor<L> {
         }
     }
 
-    /// Between games nobody waits for the kernel's answer.
+    /// Asks the kernel for the memory of the process. Only between games, when nothing waits for the answer.
     fn tell_memory(&mut self) {
         let (Some(process), Some((sink, player))) = (&self.process, &self.player.reports) else { return };
         if let Some(kib) = self.peak.news(process.group(), Instant::now()) {
@@ -212,7 +218,7 @@ impl<L: Launcher> Actor<L> {
         }
     }
 
-    /// An engine that keeps failing at its start is not started as fast as the machine can.
+    /// Exponential back-off with jitter for an engine that keeps failing at its start.
     async fn back_off(&self) {
         if self.failed_starts > 1 {
             let ceiling = 50_u64 << self.failed_starts.min(8);
@@ -239,7 +245,7 @@ impl<L: Launcher> Actor<L> {
         });
     }
 
-    /// The process is gone, but what it said before is still in the pipe: data comes before the end.
+    /// Reads what the process wrote before it ended and what is still in the pipe, and only then notes the end.
     fn drain(&mut self) {
         let now = Instant::now();
         while let Some(process) = &mut self.process {
@@ -253,14 +259,14 @@ impl<L: Launcher> Actor<L> {
         }
     }
 
-    /// Carries out what the conversation wants, until it wants nothing more.
+    /// Carries out the effects of the conversation until there are none left.
     async fn settle(&mut self) {
         loop {
             if !self.effects.write.is_empty() {
                 self.write();
             }
-            for (game, reply) in mem::take(&mut self.effects.replies) {
-                let _game_over = self.end.outbox.send((game, reply)).await;
+            for reply in self.effects.replies.drain(..) {
+                let _game_over = self.end.outbox.send(reply).await;
             }
             if self.permit.is_some() && self.conversation.is_settled() {
                 self.permit = None;
@@ -307,7 +313,7 @@ impl<L: Launcher> Actor<L> {
         self.pending.drain(..written);
     }
 
-    /// Writes what the pipe takes now; how much that was.
+    /// Writes what fits into the pipe now, and returns how many bytes that were.
     fn try_write(&self, bytes: &[u8]) -> usize {
         let Some(stdin) = self.process.as_ref().and_then(|process| process.stdin.as_ref()) else {
             return bytes.len();
@@ -317,14 +323,14 @@ impl<L: Launcher> Actor<L> {
             match stdin.try_write(&bytes[written..]) {
                 Ok(more) => written += more,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
-                // A broken pipe says itself, in its own words, when its output ends.
+                // The end of its output will tell how an engine with a broken pipe ended.
                 Err(_) => return bytes.len(),
             }
         }
         written
     }
 
-    /// The engine cannot go on. If it had played before and the game has not begun, a new process gets the chance.
+    /// Ends an engine that cannot go on. If it has played before and this game has not begun, a new process is started.
     async fn fault(&mut self, fault: String) {
         let text = match fault.is_empty() {
             true => self.ending().await,
@@ -347,7 +353,7 @@ impl<L: Launcher> Actor<L> {
         }
     }
 
-    /// No game suffers from it, but its author should know.
+    /// Reports a fault that costs no game, for the author of the engine.
     fn tell_fault(&self, text: &str) {
         if let Some((sink, player)) = &self.player.reports {
             let text = format!(
@@ -366,7 +372,7 @@ impl<L: Launcher> Actor<L> {
         }
     }
 
-    /// A new process for every game.
+    /// Ends a process that plays one game only, and starts the next.
     async fn retire(&mut self) {
         self.close_process().await;
         if self.conversation.game().is_some() {
@@ -377,7 +383,7 @@ impl<L: Launcher> Actor<L> {
     async fn close_process(&mut self) {
         let mut limits = self.player.engine.limits;
         if !self.conversation.is_settled() {
-            // It owes an answer already; it is not asked as patiently as one that is well.
+            // An engine that owes an answer gets less time to leave than one in good order.
             limits.quit = limits.quit.min(UNSETTLED_PATIENCE);
             limits.terminate = limits.terminate.min(UNSETTLED_PATIENCE);
         }
@@ -391,7 +397,7 @@ impl<L: Launcher> Actor<L> {
         }
     }
 
-    /// Starts the process and hears it out to `usiok` and the options.
+    /// Starts the process and reads its handshake up to `usiok`.
     async fn meet(&mut self) -> Result<(), String> {
         self.start().await;
         loop {
@@ -416,7 +422,7 @@ impl<L: Launcher> Actor<L> {
     }
 }
 
-/// Resolves when the engine reads again; never for an engine without an input.
+/// Resolves when more fits into the pipe of the engine; pending for ever without one.
 pub async fn writable(stdin: Option<&impl Input>) {
     match stdin {
         Some(stdin) => stdin.writable().await,

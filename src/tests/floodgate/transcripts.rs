@@ -17,7 +17,7 @@ use referee::{
 };
 use seat::{
     Seat,
-    csa_client::{self, CsaClient, Place},
+    csa_client::{self, CsaClient, ServerGame},
     margin::Margin,
 };
 use std::{
@@ -220,7 +220,7 @@ impl Replay {
 
     fn begin(&mut self, summary: &Summary) {
         let announced = Announced::read(summary, "", &self.config).unwrap();
-        let place = Place {
+        let place = ServerGame {
             game: GameId(1),
             game_id: announced.id.clone(),
             color: announced.color,
