@@ -132,23 +132,23 @@ fn moved(mv: &str) -> Said {
 }
 
 /// A game about to be played.
-struct Table {
+struct ScriptedGame {
     seats: [Seat; 2],
     reports: Reports,
     lag: SchedulerLag,
     stop: CancellationToken,
 }
 
-impl Table {
+impl ScriptedGame {
     fn new() -> (Self, Player, Player) {
         let ((black, black_end), (white, white_end)) = (seat::pair(), seat::pair());
-        let table = Self {
+        let game = Self {
             seats: [black, white],
             reports: Reports::default(),
             lag: SchedulerLag::default(),
             stop: CancellationToken::new(),
         };
-        (table, Player(black_end), Player(white_end))
+        (game, Player(black_end), Player(white_end))
     }
 
     async fn play(&mut self, time: TimeControl) -> Outcome {
@@ -179,7 +179,7 @@ async fn settle<T>(future: &mut Pin<&mut impl Future<Output = T>>) {
 
 #[tokio::test(start_paused = true)]
 async fn an_engine_that_says_nothing_loses_on_time() {
-    let (mut table, black, white) = Table::new();
+    let (mut table, black, white) = ScriptedGame::new();
     let begin = Instant::now();
     let (outcome, _black, _white) =
         join!(table.play(sudden_death(secs(10))), black.follow(&[]), white.follow(&[]));
@@ -190,7 +190,7 @@ async fn an_engine_that_says_nothing_loses_on_time() {
 
 #[tokio::test(start_paused = true)]
 async fn a_move_after_the_flag_fell_loses_on_time() {
-    let (mut table, black, white) = Table::new();
+    let (mut table, black, white) = ScriptedGame::new();
     let line = [("7g7f", 10_001)];
     let (outcome, _black, _white) =
         join!(table.play(sudden_death(secs(10))), black.follow(&line), white.follow(&[]));
@@ -202,7 +202,7 @@ async fn a_move_after_the_flag_fell_loses_on_time() {
 async fn byoyomi_is_counted_to_the_millisecond() {
     let byoyomi = TimeControl { byoyomi: secs(1), ..TimeControl::default() };
     for (time, outcome) in [(1000, WinBy::Resignation), (1001, WinBy::Time)] {
-        let (mut table, black, white) = Table::new();
+        let (mut table, black, white) = ScriptedGame::new();
         let resigns = async {
             let mut white = white.follow(&[]).await;
             white.turn().await;
@@ -221,7 +221,7 @@ async fn byoyomi_is_counted_to_the_millisecond() {
 
 #[tokio::test(start_paused = true)]
 async fn a_seat_that_chatters_all_the_time_still_loses_at_the_deadline() {
-    let (mut table, black, white) = Table::new();
+    let (mut table, black, white) = ScriptedGame::new();
     let begin = Instant::now();
     let chatter = async {
         let black = black.follow(&[]).await;
@@ -247,7 +247,7 @@ async fn a_seat_that_chatters_all_the_time_still_loses_at_the_deadline() {
 
 #[tokio::test(start_paused = true)]
 async fn a_reply_in_the_mailbox_beats_the_alarm() {
-    let (mut table, black, white) = Table::new();
+    let (mut table, black, white) = ScriptedGame::new();
     let (mut black, white) = (black.follow(&[]).await, white.follow(&[]).await);
     let context = GameContext { sink: &table.reports, lag: &table.lag, stop: &table.stop };
     let mut game = pin!(play(fixture(sudden_death(secs(10))), &mut table.seats, context));
@@ -265,7 +265,7 @@ async fn a_reply_in_the_mailbox_beats_the_alarm() {
 #[tokio::test(start_paused = true)]
 async fn what_the_machine_was_late_itself_is_not_charged() {
     for (late, stands) in [(ms(90), true), (ms(10), false)] {
-        let (mut table, black, white) = Table::new();
+        let (mut table, black, white) = ScriptedGame::new();
         let (mut black, white) = (black.follow(&[]).await, white.follow(&[]).await);
         let lag = SchedulerLag::default();
         let context = GameContext { sink: &table.reports, lag: &lag, stop: &table.stop };
@@ -288,7 +288,7 @@ async fn what_the_machine_was_late_itself_is_not_charged() {
 
 #[tokio::test(start_paused = true)]
 async fn the_alarm_waits_once_for_a_machine_that_was_late() {
-    let (mut table, black, white) = Table::new();
+    let (mut table, black, white) = ScriptedGame::new();
     let (mut black, _white) = (black.follow(&[]).await, white.follow(&[]).await);
     let lag = SchedulerLag::default();
     let context = GameContext { sink: &table.reports, lag: &lag, stop: &table.stop };
@@ -303,7 +303,7 @@ async fn the_alarm_waits_once_for_a_machine_that_was_late() {
 
 #[tokio::test(start_paused = true)]
 async fn who_speaks_out_of_turn_loses_even_by_resigning() {
-    let (mut table, black, white) = Table::new();
+    let (mut table, black, white) = ScriptedGame::new();
     let (mut black, white) = (black.follow(&[]).await, white.follow(&[]).await);
     let early = async {
         black.turn().await;
@@ -316,7 +316,7 @@ async fn who_speaks_out_of_turn_loses_even_by_resigning() {
 
 #[tokio::test(start_paused = true)]
 async fn an_adjourned_game_ends_at_once_and_both_players_hear_of_it() {
-    let (mut table, black, white) = Table::new();
+    let (mut table, black, white) = ScriptedGame::new();
     let (mut black, mut white) = (black.follow(&[]).await, white.follow(&[]).await);
     let stop = table.stop.clone();
     let begin = Instant::now();
@@ -335,7 +335,7 @@ async fn an_adjourned_game_ends_at_once_and_both_players_hear_of_it() {
 
 #[tokio::test(start_paused = true)]
 async fn a_seat_that_is_given_up_loses_by_disconnection() {
-    let (mut table, black, white) = Table::new();
+    let (mut table, black, white) = ScriptedGame::new();
     let leaving = async {
         let mut black = black.follow(&[]).await;
         black.turn().await;
@@ -367,7 +367,7 @@ async fn begun(engine: &mut Player, server: &mut Player) {
 
 #[tokio::test(start_paused = true)]
 async fn on_a_server_only_the_server_runs_clocks_and_ends_games() {
-    let (mut table, mut engine, mut server) = Table::new();
+    let (mut table, mut engine, mut server) = ScriptedGame::new();
     let ended = Outcome::Win { winner: Color::White, by: WinBy::Time };
     let talk = async {
         begun(&mut engine, &mut server).await;
@@ -385,7 +385,7 @@ async fn on_a_server_only_the_server_runs_clocks_and_ends_games() {
 
 #[tokio::test(start_paused = true)]
 async fn a_server_that_does_not_rule_on_our_leaving_is_not_waited_for_long() {
-    let (mut table, mut engine, mut server) = Table::new();
+    let (mut table, mut engine, mut server) = ScriptedGame::new();
     let stop = table.stop.clone();
     let talk = async {
         begun(&mut engine, &mut server).await;

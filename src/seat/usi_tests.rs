@@ -166,14 +166,15 @@ impl Output for ScriptOut {
 }
 
 type Play = Pin<Box<dyn Future<Output = ()>>>;
+type BoxedScript = Box<dyn FnOnce(Script) -> Play>;
 
 /// Starts one script after another, and notes when.
-struct Stage {
-    scripts: RefCell<Vec<Box<dyn FnOnce(Script) -> Play>>>,
+struct ScriptedLauncher {
+    scripts: RefCell<Vec<BoxedScript>>,
     starts: Rc<RefCell<Vec<Instant>>>,
 }
 
-impl Launcher for Stage {
+impl Launcher for ScriptedLauncher {
     type Input = ScriptIn;
     type Output = ScriptOut;
 
@@ -198,9 +199,7 @@ impl Launcher for Stage {
     }
 }
 
-fn script<F: Future<Output = ()> + 'static>(
-    play: impl FnOnce(Script) -> F + 'static,
-) -> Box<dyn FnOnce(Script) -> Play> {
+fn script<F: Future<Output = ()> + 'static>(play: impl FnOnce(Script) -> F + 'static) -> BoxedScript {
     Box::new(|script| Box::pin(play(script)))
 }
 
@@ -219,15 +218,15 @@ impl Sink for Faults {
 }
 
 /// A seat whose engines are scripts.
-struct Table {
+struct ScriptedSeat {
     seat: Seat,
     faults: Arc<Faults>,
     starts: Rc<RefCell<Vec<Instant>>>,
     startups: Arc<Semaphore>,
 }
 
-impl Table {
-    fn new(engine: EnginePlan, scripts: Vec<Box<dyn FnOnce(Script) -> Play>>) -> Self {
+impl ScriptedSeat {
+    fn new(engine: EnginePlan, scripts: Vec<BoxedScript>) -> Self {
         let (seat, end) = pair();
         let (faults, starts) = (Arc::new(Faults::default()), Rc::default());
         let startups = Arc::new(Semaphore::new(1));
@@ -237,8 +236,8 @@ impl Table {
             startups: startups.clone(),
             reports: Some((faults.clone(), PlayerId(0))),
         };
-        let stage = Stage { scripts: RefCell::new(scripts), starts: Rc::clone(&starts) };
-        spawn_local(Actor::new(player, end, stage).run());
+        let launcher = ScriptedLauncher { scripts: RefCell::new(scripts), starts: Rc::clone(&starts) };
+        spawn_local(Actor::new(player, end, launcher).run());
         Self { seat, faults, starts, startups }
     }
 
@@ -279,28 +278,28 @@ impl Table {
     }
 }
 
-/// Runs a test with its scripts on one thread.
-fn on_stage<F: Future<Output = ()>>(test: F) {
+/// Runs a test with its scripts on one thread, whose clock is simulated.
+fn in_simulated_time<F: Future<Output = ()>>(test: F) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build();
     LocalSet::new().block_on(&runtime.unwrap(), test);
 }
 
 #[test]
 fn an_engine_without_usiok_is_given_up_at_its_limit() {
-    on_stage(async {
+    in_simulated_time(async {
         let limits = SeatLimits { start: 7 * SECOND, ..SeatLimits::default() };
         let silent = script(|script| async { drop(script.live_until_killed().await) });
-        let mut table = Table::new(EnginePlan { limits, ..engine() }, vec![silent]);
+        let mut player = ScriptedSeat::new(EnginePlan { limits, ..engine() }, vec![silent]);
         let begin = Instant::now();
-        table.new_game(1).await;
-        assert_eq!(table.gone().await, "no `usiok` within 7000 ms");
+        player.new_game(1).await;
+        assert_eq!(player.gone().await, "no `usiok` within 7000 ms");
         assert_eq!(begin.elapsed(), 7 * SECOND);
     });
 }
 
 #[test]
 fn isready_has_a_limit_of_its_own_that_is_longer_for_a_fresh_process() {
-    on_stage(async {
+    in_simulated_time(async {
         let limits = SeatLimits { ready: 60 * SECOND, new_game: 3 * SECOND, ..SeatLimits::default() };
         let play = |mut script: Script| async move {
             script.introduce().await;
@@ -313,22 +312,23 @@ fn isready_has_a_limit_of_its_own_that_is_longer_for_a_fresh_process() {
             script.live_until_killed().await;
         };
         let restarted = |script: Script| async { drop(script.live_until_killed().await) };
-        let mut table = Table::new(EnginePlan { limits, ..engine() }, vec![script(play), script(restarted)]);
-        table.new_game(1).await;
-        assert_eq!(table.reply().await, (GameId(1), Reply::Ready));
-        table.over().await;
+        let mut player =
+            ScriptedSeat::new(EnginePlan { limits, ..engine() }, vec![script(play), script(restarted)]);
+        player.new_game(1).await;
+        assert_eq!(player.reply().await, (GameId(1), Reply::Ready));
+        player.over().await;
         let begin = Instant::now();
-        table.new_game(2).await;
-        assert!(table.gone().await.starts_with("no `usiok`"), "the second process fails too");
-        assert_eq!(table.starts.borrow()[1] - begin, 3 * SECOND);
-        let faults = table.faults.0.lock().unwrap();
+        player.new_game(2).await;
+        assert!(player.gone().await.starts_with("no `usiok`"), "the second process fails too");
+        assert_eq!(player.starts.borrow()[1] - begin, 3 * SECOND);
+        let faults = player.faults.0.lock().unwrap();
         assert!(faults[0].contains("no `readyok` between games within 3000 ms"), "{faults:?}");
     });
 }
 
 #[test]
 fn the_time_of_a_move_runs_from_the_write_of_go_to_the_read_of_bestmove() {
-    on_stage(async {
+    in_simulated_time(async {
         let play = |mut script: Script| async move {
             script.sit_down().await;
             script.expect("position startpos").await;
@@ -337,12 +337,12 @@ fn the_time_of_a_move_runs_from_the_write_of_go_to_the_read_of_bestmove() {
             script.say("info depth 9 score cp 31 pv 7g7f\nbestmove 7g7f").await;
             script.live_until_killed().await;
         };
-        let mut table = Table::new(engine(), vec![script(play)]);
-        table.new_game(1).await;
-        assert_eq!(table.reply().await, (GameId(1), Reply::Ready));
+        let mut player = ScriptedSeat::new(engine(), vec![script(play)]);
+        player.new_game(1).await;
+        assert_eq!(player.reply().await, (GameId(1), Reply::Ready));
         sleep(3600 * SECOND).await;
-        table.go("startpos").await;
-        let answer = table.answer().await;
+        player.go("startpos").await;
+        let answer = player.answer().await;
         assert_eq!(answer.elapsed, ms(2345));
         assert_eq!(answer.said, Said::Move(Move::from_usi("7g7f").unwrap()));
         assert_eq!(answer.thought.unwrap().depth, Some(9));
@@ -351,7 +351,7 @@ fn the_time_of_a_move_runs_from_the_write_of_go_to_the_read_of_bestmove() {
 
 #[test]
 fn an_engine_that_does_not_answer_stop_is_replaced_before_the_next_game() {
-    on_stage(async {
+    in_simulated_time(async {
         let limits = SeatLimits { stop: 2 * SECOND, ..SeatLimits::default() };
         let deaf = |mut script: Script| async move {
             script.sit_down().await;
@@ -364,23 +364,24 @@ fn an_engine_that_does_not_answer_stop_is_replaced_before_the_next_game() {
             script.sit_down().await;
             script.live_until_killed().await;
         };
-        let mut table = Table::new(EnginePlan { limits, ..engine() }, vec![script(deaf), script(fresh)]);
-        table.new_game(1).await;
-        table.reply().await;
-        table.go("startpos").await;
+        let mut player =
+            ScriptedSeat::new(EnginePlan { limits, ..engine() }, vec![script(deaf), script(fresh)]);
+        player.new_game(1).await;
+        player.reply().await;
+        player.go("startpos").await;
         sleep(SECOND).await;
-        table.over().await;
+        player.over().await;
         let begin = Instant::now();
-        table.new_game(2).await;
-        assert_eq!(table.reply().await, (GameId(2), Reply::Ready));
+        player.new_game(2).await;
+        assert_eq!(player.reply().await, (GameId(2), Reply::Ready));
         assert!(begin.elapsed() >= 2 * SECOND);
-        assert!(table.faults.0.lock().unwrap()[0].contains("no `bestmove` after `stop` within 2000 ms"));
+        assert!(player.faults.0.lock().unwrap()[0].contains("no `bestmove` after `stop` within 2000 ms"));
     });
 }
 
 #[test]
 fn a_hit_is_charged_from_ponderhit_and_a_miss_costs_the_stopping() {
-    on_stage(async {
+    in_simulated_time(async {
         let play = |mut script: Script| async move {
             script.expect("usi").await;
             script.say("usiok").await;
@@ -405,38 +406,38 @@ fn a_hit_is_charged_from_ponderhit_and_a_miss_costs_the_stopping() {
             script.say("bestmove 2f2e").await;
             script.live_until_killed().await;
         };
-        let mut table = Table::new(EnginePlan { ponder: true, ..engine() }, vec![script(play)]);
-        table.new_game(1).await;
-        table.reply().await;
-        table.go("startpos").await;
-        assert!(table.answer().await.ponders);
+        let mut player = ScriptedSeat::new(EnginePlan { ponder: true, ..engine() }, vec![script(play)]);
+        player.new_game(1).await;
+        player.reply().await;
+        player.go("startpos").await;
+        assert!(player.answer().await.ponders);
         let budget = Budget { byoyomi: [SECOND; 2], ..Budget::default() };
-        table.order(Order::Ponder(budget)).await;
+        player.order(Order::Ponder(budget)).await;
         sleep(5 * SECOND).await;
-        table.go("startpos moves 7g7f 3c3d").await;
-        assert_eq!(table.answer().await.elapsed, ms(40), "the opponent's time is free");
-        table.order(Order::Ponder(budget)).await;
+        player.go("startpos moves 7g7f 3c3d").await;
+        assert_eq!(player.answer().await.elapsed, ms(40), "the opponent's time is free");
+        player.order(Order::Ponder(budget)).await;
         sleep(5 * SECOND).await;
-        table.go("startpos moves 7g7f 3c3d 2g2f 4a3b").await;
-        assert_eq!(table.answer().await.elapsed, ms(350));
+        player.go("startpos moves 7g7f 3c3d 2g2f 4a3b").await;
+        assert_eq!(player.answer().await.elapsed, ms(350));
     });
 }
 
 #[test]
 fn an_engine_that_fails_at_its_start_again_and_again_is_started_more_and_more_slowly() {
-    on_stage(async {
+    in_simulated_time(async {
         let crash = || {
             script(|mut script: Script| async move {
                 script.expect("usi").await;
                 script.exit(1);
             })
         };
-        let mut table = Table::new(engine(), (0..7).map(|_| crash()).collect());
+        let mut player = ScriptedSeat::new(engine(), (0..7).map(|_| crash()).collect());
         for game in 1..=7 {
-            table.new_game(game).await;
-            assert_eq!(table.gone().await, "it exited with code 1");
+            player.new_game(game).await;
+            assert_eq!(player.gone().await, "it exited with code 1");
         }
-        let starts = table.starts.borrow();
+        let starts = player.starts.borrow();
         let pauses: Vec<_> = starts.windows(2).map(|pair| pair[1] - pair[0]).collect();
         assert!(pauses[0] < ms(50), "one failure may be an accident: {pauses:?}");
         for (at, pause) in pauses.iter().enumerate().skip(1) {
@@ -448,7 +449,7 @@ fn an_engine_that_fails_at_its_start_again_and_again_is_started_more_and_more_sl
 
 #[test]
 fn what_an_engine_said_before_it_died_counts_and_then_its_death() {
-    on_stage(async {
+    in_simulated_time(async {
         let play = |mut script: Script| async move {
             script.sit_down().await;
             script.expect("position startpos").await;
@@ -456,45 +457,45 @@ fn what_an_engine_said_before_it_died_counts_and_then_its_death() {
             script.say("bestmove 7g7f").await;
             script.exit(3);
         };
-        let mut table = Table::new(engine(), vec![script(play)]);
-        table.new_game(1).await;
-        table.reply().await;
-        table.go("startpos").await;
-        assert_eq!(table.answer().await.said, Said::Move(Move::from_usi("7g7f").unwrap()));
-        assert_eq!(table.gone().await, "it exited with code 3");
+        let mut player = ScriptedSeat::new(engine(), vec![script(play)]);
+        player.new_game(1).await;
+        player.reply().await;
+        player.go("startpos").await;
+        assert_eq!(player.answer().await.said, Said::Move(Move::from_usi("7g7f").unwrap()));
+        assert_eq!(player.gone().await, "it exited with code 3");
     });
 }
 
 #[test]
 fn an_engine_that_is_not_to_be_restarted_is_not() {
-    on_stage(async {
+    in_simulated_time(async {
         let play = |mut script: Script| async move {
             script.sit_down().await;
             script.exit(3);
         };
         let plan = EnginePlan { restart: Restart::Never, ..engine() };
-        let mut table = Table::new(plan, vec![script(play), script(|_| async {})]);
-        table.new_game(1).await;
-        table.reply().await;
-        assert_eq!(table.gone().await, "it exited with code 3");
-        table.new_game(2).await;
-        assert_eq!(table.gone().await, "it had a fault before and is not started again");
-        assert_eq!(table.starts.borrow().len(), 1);
+        let mut player = ScriptedSeat::new(plan, vec![script(play), script(|_| async {})]);
+        player.new_game(1).await;
+        player.reply().await;
+        assert_eq!(player.gone().await, "it exited with code 3");
+        player.new_game(2).await;
+        assert_eq!(player.gone().await, "it had a fault before and is not started again");
+        assert_eq!(player.starts.borrow().len(), 1);
     });
 }
 
 #[test]
 fn a_program_that_is_not_there_is_said_by_its_path() {
-    on_stage(async {
-        let mut table = Table::new(engine(), vec![]);
-        table.new_game(1).await;
-        assert_eq!(table.gone().await, "`it` could not be started: entity not found");
+    in_simulated_time(async {
+        let mut player = ScriptedSeat::new(engine(), vec![]);
+        player.new_game(1).await;
+        assert_eq!(player.gone().await, "`it` could not be started: entity not found");
     });
 }
 
 #[test]
 fn the_permit_to_start_is_kept_until_the_engine_is_ready() {
-    on_stage(async {
+    in_simulated_time(async {
         let play = |mut script: Script| async move {
             script.introduce().await;
             script.expect("isready").await;
@@ -502,19 +503,19 @@ fn the_permit_to_start_is_kept_until_the_engine_is_ready() {
             script.say("readyok").await;
             script.live_until_killed().await;
         };
-        let mut table = Table::new(engine(), vec![script(play)]);
-        table.new_game(1).await;
+        let mut player = ScriptedSeat::new(engine(), vec![script(play)]);
+        player.new_game(1).await;
         sleep(19 * SECOND).await;
-        assert_eq!(table.startups.available_permits(), 0);
-        table.reply().await;
+        assert_eq!(player.startups.available_permits(), 0);
+        player.reply().await;
         sleep(ms(1)).await;
-        assert_eq!(table.startups.available_permits(), 1);
+        assert_eq!(player.startups.available_permits(), 1);
     });
 }
 
 #[test]
 fn a_process_ends_in_stages_each_with_its_own_patience() {
-    on_stage(async {
+    in_simulated_time(async {
         let (tell, told) = oneshot::channel();
         let limits = SeatLimits { quit: 4 * SECOND, terminate: 6 * SECOND, ..SeatLimits::default() };
         let stubborn = move |mut script: Script| async move {
@@ -529,11 +530,11 @@ fn a_process_ends_in_stages_each_with_its_own_patience() {
             script.exit(9);
             tell.send(taken).unwrap();
         };
-        let mut table = Table::new(EnginePlan { limits, ..engine() }, vec![script(stubborn)]);
-        table.new_game(1).await;
-        table.reply().await;
+        let mut player = ScriptedSeat::new(EnginePlan { limits, ..engine() }, vec![script(stubborn)]);
+        player.new_game(1).await;
+        player.reply().await;
         sleep(SECOND).await;
-        drop(table);
+        drop(player);
         let stages = [(Signal::SIGTERM, 4 * SECOND), (Signal::SIGKILL, 10 * SECOND)];
         assert_eq!(told.await.unwrap(), stages);
     });
@@ -541,7 +542,7 @@ fn a_process_ends_in_stages_each_with_its_own_patience() {
 
 #[test]
 fn an_engine_that_floods_hears_stop_at_once() {
-    on_stage(async {
+    in_simulated_time(async {
         let play = |mut script: Script| async move {
             script.sit_down().await;
             script.expect("position startpos").await;
@@ -554,15 +555,15 @@ fn an_engine_that_floods_hears_stop_at_once() {
             script.get_ready().await;
             script.live_until_killed().await;
         };
-        let mut table = Table::new(engine(), vec![script(play)]);
-        table.new_game(1).await;
-        table.reply().await;
-        table.go("startpos").await;
+        let mut player = ScriptedSeat::new(engine(), vec![script(play)]);
+        player.new_game(1).await;
+        player.reply().await;
+        player.go("startpos").await;
         sleep(ms(50)).await;
         let begin = Instant::now();
-        table.over().await;
-        table.new_game(2).await;
-        assert_eq!(table.reply().await, (GameId(2), Reply::Ready));
+        player.over().await;
+        player.new_game(2).await;
+        assert_eq!(player.reply().await, (GameId(2), Reply::Ready));
         assert!(begin.elapsed() < ms(50), "{:?}", begin.elapsed());
     });
 }
