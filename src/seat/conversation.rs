@@ -428,7 +428,9 @@ fn judged(best: &BestMoveLine<'_>, line: &[u8]) -> (Said, Option<String>) {
 }
 
 fn thought(line: &[u8]) -> Thought {
-    let info = Info::of(&String::from_utf8_lossy(line));
+    // The check for UTF-8 is much quicker than a lossy reading, which hardly any engine needs.
+    let text = str::from_utf8(line).map_or_else(|_| String::from_utf8_lossy(line), Cow::Borrowed);
+    let info = Info::of(&text);
     Thought {
         depth: info.depth,
         seldepth: info.seldepth,

@@ -276,3 +276,7 @@ fn ending_text(status: Option<ExitStatus>) -> String {
         (None, None) => "it ended".to_owned(),
     }
 }
+
+#[cfg(test)]
+#[path = "process_tests.rs"]
+mod tests;
