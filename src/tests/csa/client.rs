@@ -155,6 +155,24 @@ impl Client {
         all
     }
 
+    /// The lines that come until `quiet` passes without one, and whether the host has closed the connection.
+    pub fn pending(&mut self, quiet: Duration) -> (Vec<String>, bool) {
+        self.stream.set_read_timeout(Some(quiet)).unwrap();
+        let (mut lines, mut line) = (vec![], vec![]);
+        let closed = loop {
+            match self.reader.read_until(b'\n', &mut line) {
+                Ok(0) => break true,
+                Ok(_) => lines.push(
+                    String::from_utf8_lossy(&std::mem::take(&mut line)).trim_end_matches('\n').to_owned(),
+                ),
+                Err(error) => break error.kind() == std::io::ErrorKind::ConnectionReset,
+            }
+        };
+        assert!(line.is_empty(), "the host says half a line: {line:?}");
+        self.stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        (lines, closed)
+    }
+
     /// Whether the league closes the connection; what comes before is passed over.
     pub fn is_let_go(&mut self) -> bool {
         !matches!(self.reader.read_to_end(&mut vec![]), Err(error) if error.kind() != std::io::ErrorKind::ConnectionReset)
