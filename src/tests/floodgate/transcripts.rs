@@ -30,7 +30,50 @@ use std::{
 };
 
 /// The endings that the players of each golden conversation have to see, in order: who won, and how.
-const GOLDEN: &[(&str, &str, &str)] = &[];
+const GOLDEN: &[(&str, &str, &str)] = &[
+    ("agreement", "A", "not counted: not-started, not counted: stopped, white wins by resignation"),
+    ("agreement", "B", "not counted: stopped, not counted: not-started, white wins by resignation"),
+    ("buoys", "A B", "black wins by resignation, white wins by resignation"),
+    ("chudan", "A B", "black wins by illegal-move:unreadable"),
+    ("comeback", "A", "white wins by resignation"),
+    ("comeback", "B", "not counted: server, white wins by resignation"),
+    ("commands", "A B", "black wins by resignation"),
+    ("declaration_out_of_turn", "A B", "black wins by illegal-declaration, black wins by resignation"),
+    ("declaration_refused", "A B", "black wins by illegal-declaration"),
+    ("disconnection", "A", "not counted: server"),
+    ("disconnection", "B", "white wins by resignation"),
+    ("disconnection_before_the_game", "A", "not counted: not-started"),
+    ("disconnection_before_the_game", "B", "not counted: server"),
+    ("extended_mode", "A B", "black wins by resignation, white wins by resignation"),
+    ("fischer", "A B", "white wins by resignation"),
+    ("fork", "A B", "black wins by resignation, white wins by resignation"),
+    ("handicaps", "A B", "9 times white wins by resignation"),
+    ("illegal_move_protocol", "A B", "white wins by illegal-move:unreadable"),
+    (
+        "illegal_moves",
+        "A B",
+        "11 times white wins by illegal-move:unreadable, black wins by illegal-move:unreadable",
+    ),
+    ("keep_alive", "A B", "white wins by resignation"),
+    ("least_time", "A B", "white wins by resignation"),
+    ("logout_in_a_game", "A B", "black wins by resignation"),
+    ("max_moves", "A B", "draw by max-moves"),
+    ("out_of_turn", "A B", "white wins by illegal-move:unreadable"),
+    ("perpetual_check", "A B", "white wins by perpetual-check"),
+    ("perpetual_check_protocol", "A B", "white wins by perpetual-check"),
+    ("rejection_in_csa_mode", "A", "not counted: not-started"),
+    ("rejection_in_csa_mode", "B", "not counted: stopped"),
+    ("resignation", "A B", "white wins by resignation"),
+    ("resignation_shogi_server", "A B", "white wins by resignation"),
+    ("sennichite", "A B", "draw by sennichite"),
+    ("sennichite_shogi_server", "A B", "draw by sennichite"),
+    ("spectators", "A B", "black wins by resignation"),
+    ("spectators_comments", "A B", "black wins by resignation"),
+    ("spectators_of_a_repetition", "A B", "draw by sennichite"),
+    ("stop_watch", "A B", "white wins by resignation"),
+    ("time_up", "A B", "white wins by time"),
+    ("time_up_protocol", "A B", "white wins by time"),
+];
 
 /// The endings that the players of each transcript have to see, in order: who won, and how. (In 13 the players' own
 /// lines break, in 12 and 18 one of them rejects; in 21 two connections bear one letter, so that the first game has no
