@@ -233,7 +233,7 @@ mod tests {
             let mut plan = plan(&[&dir.join(name)]);
             plan.dedupe = false;
             let read = load(&plan).unwrap_or_else(|faults| panic!("{faults}")).len();
-            assert!(read == listed(name) && read > 10, "{name}: {read}");
+            assert!(read == listed(name) && read > 0, "{name}: {read}");
         }
     }
 

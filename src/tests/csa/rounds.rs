@@ -219,7 +219,8 @@ fn ratings_are_told_and_stored_as_games_end_and_strangers_without_a_trip_have_no
     let mut told: Vec<String> = vec![];
     // They are estimated after the last game, not before it is told, and one game each had been a tie.
     let patience = Instant::now() + PATIENCE;
-    while told.len() < 2 || !told[1].contains("\t  9") && Instant::now() < patience {
+    let is_last = |told: &[String]| told[0].contains("sente+") && told[1].contains("\t  9");
+    while told.len() < 2 || !is_last(&told) && Instant::now() < patience {
         told.clear();
         watcher.say("%%RATING");
         while let Some(line) = watcher.line().filter(|line| line != "##[RATING] +OK") {
