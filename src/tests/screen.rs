@@ -36,7 +36,7 @@ impl Shown {
     fn start(desk: &Desk, games: &str, more: &[&str]) -> Self {
         let random = format!("cmd={}", program("renmei-random").display());
         let db = desk.db().display().to_string();
-        let mut args = vec!["match", "--db", &db, "--games", games, "--oversubscribe", "--time", "10s"];
+        let mut args = vec!["match", "--db", &db, "--games", games, "--oversubscribe", "--time", "300s"];
         args.extend([
             "--engine",
             &random,

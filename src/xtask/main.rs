@@ -27,7 +27,7 @@ const USAGE: &str = "\
 cargo xtask COMMAND
 
   quickstart        install what is missing, build everything, play configs/quickstart.toml
-  test [--fast]     every check and every test; --fast: without docs and real engines
+  test [--fast]     every check and every test; --fast: without docs, oracles and real engines
   bench arena       the manager's CPU per ply, plies per second and memory, beside a floor that only moves lines
         [--king-games N] [--rook-games N]  games a row (10000, 500)
         [--rival COMMAND]                  also measure this shell command; {engine}, {mode}, {games} and
