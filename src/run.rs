@@ -413,6 +413,7 @@ fn listen_to_signals(bus: &Arc<Bus>) -> io::Result<()> {
     let bus = bus.clone();
     thread::Builder::new().name("signals".to_owned()).spawn(move || {
         for signal in signals.forever() {
+            tracing::info!(target: "signals", signal, "signal received");
             bus.note(Note::Stop { adjourn: signal != SIGINT });
         }
     })?;

@@ -113,6 +113,7 @@ fn listen_to_signals(shutdown: Shutdown, say: Say) -> io::Result<()> {
     let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP])?;
     thread::Builder::new().name("signals".to_owned()).spawn(move || {
         for signal in signals.forever() {
+            tracing::info!(target: "signals", signal, "signal received");
             if signal == SIGINT && !shutdown.finish.is_cancelled() {
                 shutdown.finish.cancel();
                 say("no new games; one that runs is finished, once more resigns it");

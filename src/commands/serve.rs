@@ -115,7 +115,8 @@ fn tell(line: &str) {
 fn listen_to_signals(shutdown: Shutdown, say: Say) -> io::Result<()> {
     let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP])?;
     thread::Builder::new().name("signals".to_owned()).spawn(move || {
-        for _ in signals.forever() {
+        for signal in signals.forever() {
+            tracing::info!(target: "signals", signal, "signal received");
             if shutdown.finish.is_cancelled() {
                 shutdown.adjourn.cancel();
             } else {

@@ -71,6 +71,7 @@ impl Worker {
         let name = format!("games-{}", place.number);
         let thread = thread::Builder::new().name(name).spawn(move || {
             take_place(&place);
+            tracing::debug!(target: "arena", worker = place.number, slots = place.slots, cores = ?place.cores, "worker started");
             runtime.block_on(work(place, hall, inbox));
         })?;
         Ok(Self { jobs, thread })

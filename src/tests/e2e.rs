@@ -5,6 +5,7 @@ mod support;
 
 mod commands;
 mod deep;
+mod door;
 mod faults;
 mod formats;
 mod ponder;
