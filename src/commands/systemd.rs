@@ -1,13 +1,9 @@
 //! `renmei systemd`: a unit that keeps a host, or an engine on a server, running on this machine.
 
 use super::{Exit, Failure};
-use crate::{
-    cli::{Service, SystemdArgs},
-    config,
-    floodgate::config::ClientConfig,
-    league::config::ServeConfig,
-};
+use crate::cli::{Service, SystemdArgs};
 use nix::unistd::{Uid, User};
+use plan::{client::ClientConfig, config, serve::ServeConfig};
 use std::{
     fmt::Write as _,
     fs,
