@@ -168,7 +168,6 @@ LimitNOFILE=65536
 /// What an engine may miss least: devices (GPUs), namespaces and memory that is written and executed stay allowed.
 const HARDENING: &str = "\
 NoNewPrivileges=yes
-PrivateTmp=yes
 ProtectSystem=full
 ProtectKernelTunables=yes
 ProtectKernelModules=yes
