@@ -13,7 +13,7 @@ use xtask::{
 };
 
 /// Processor seconds of a release build of the manager and its two engines, from nothing.
-const BUILD_SECONDS: u64 = 300;
+const BUILD_SECONDS: u64 = 360;
 /// The same of renmei-deep and of what it is linked with.
 const DEEP_SECONDS: u64 = 240;
 
