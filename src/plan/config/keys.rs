@@ -380,7 +380,7 @@ pub const ENGINE: Section = Section {
             "command",
             Text,
             Needed,
-            "the program: with a `/` a path, else a name that is searched on `PATH`, in `/usr/games` and beside `renmei`",
+            "the program: with a `/` a path, else a name that is searched beside `renmei` if it begins with `renmei-`, on `PATH`, in `/usr/games` and beside `renmei`",
         ),
         key(
             "remote",
