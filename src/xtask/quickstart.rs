@@ -38,17 +38,19 @@ pub fn run() -> Result<ExitCode> {
             .map_or(ExitCode::FAILURE, ExitCode::from));
     }
     eprintln!("\nstandings after {} s", begun.elapsed().as_secs());
+    let renmei = release("renmei");
     eprintln!(
-        "the games on a page: target/release/renmei report configs/quickstart.db --html quickstart.html"
+        "the games on a page: {} report configs/quickstart.db --html quickstart.html",
+        renmei.display()
     );
+    let time = estimate(DEEP_SECONDS);
     step(
         4,
         &format!(
-            "for the engine with a network: 540 MB are fetched, unless libtorch is there, and it is compiled: {}; \
-         all the rest is ready, and Ctrl-C leaves this out",
-            estimate(DEEP_SECONDS)
+            "fetching libtorch (540 MB) if it is not there, compiling the engine with a network: {time}"
         ),
     );
+    eprintln!("everything else is ready: Ctrl-C leaves this out");
     build_deep();
     Ok(ExitCode::SUCCESS)
 }
@@ -58,7 +60,7 @@ fn build_deep() {
         return;
     }
     match workspace::build_deep() {
-        Ok(()) => eprintln!("renmei-deep is built: target/release/renmei run configs/deep.toml"),
+        Ok(()) => eprintln!("renmei-deep is built: {} run configs/deep.toml", release("renmei").display()),
         Err(fault) => eprintln!(
             "going on without renmei-deep: {fault}; a libtorch of your own (LIBTORCH) has to be version 2.11"
         ),
