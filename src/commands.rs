@@ -24,7 +24,7 @@ pub use systemd::systemd;
 
 use crate::cli::{CheckArgs, Cli, ExportArgs, ImportArgs};
 use ::report::Report;
-use arena::run::RunError;
+use arena::dispatcher::RunError;
 use check::CheckError;
 use clap::CommandFactory;
 use journal::{EventSummary, StoreError};

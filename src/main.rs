@@ -7,6 +7,7 @@ mod cli;
 mod commands;
 mod diagnostics;
 mod screen;
+mod signals;
 
 use cli::Command;
 use commands::Exit;
