@@ -1,12 +1,12 @@
 //! Opening files: from paths to the lines that games start from.
 
 use notation::record::{self, Format, GameRecord, RecordFault};
-use plan::OpeningPlan;
+use plan::{OpeningPlan, config::built_in};
 use referee::opening::Opening;
 use rsshogi::{board::Position, types::Move};
 use std::{
     collections::HashSet,
-    fmt, fs,
+    fmt,
     path::{Path, PathBuf},
 };
 
@@ -73,7 +73,7 @@ pub fn load(plan: &OpeningPlan) -> Result<Vec<Opening>, OpeningFaults> {
 type Line = (Option<usize>, Result<GameRecord, String>);
 
 fn lines_of(file: &Path) -> Vec<Line> {
-    let bytes = match fs::read(file) {
+    let bytes = match built_in::contents(file) {
         Ok(bytes) => bytes,
         Err(error) => return vec![(None, Err(format!("cannot be read: {error}")))],
     };
@@ -137,6 +137,7 @@ fn opening(record: GameRecord, plies: Option<u32>) -> Result<(Opening, String), 
 mod tests {
     use super::*;
     use plan::OpeningOrder;
+    use std::fs;
 
     fn plan(files: &[&Path]) -> OpeningPlan {
         OpeningPlan {
@@ -215,9 +216,8 @@ mod tests {
     }
 
     #[test]
-    fn the_openings_of_the_repository_are_600_different_lines_of_8_to_24_plies() {
-        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../kifu/openings.sfen");
-        let lines = load(&plan(&[&file])).unwrap();
+    fn the_built_in_openings_are_600_different_lines_of_8_to_24_plies() {
+        let lines = load(&plan(&[Path::new(built_in::NAME)])).unwrap();
         assert_eq!(lines.len(), 600);
         assert!(lines.iter().all(|line| (8..=24).contains(&line.moves.len())));
     }

@@ -6,6 +6,7 @@ mod support;
 mod commands;
 mod databases;
 mod deep;
+mod door;
 mod faults;
 mod formats;
 mod ponder;

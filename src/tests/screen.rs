@@ -142,6 +142,21 @@ fn who_leaves_the_screens_reads_lines() {
 }
 
 #[test]
+fn diagnostics_stand_in_the_log_while_the_screens_are_up() {
+    let desk = Desk::new();
+    let mut shown = Shown::start(&desk, "100000", &["option.ThinkTime=500", "-v"]);
+    shown.until("Running games");
+    shown.press("L");
+    kill(Pid::from_raw(shown.child.id() as i32), Signal::SIGINT).unwrap();
+    shown.until("signal received");
+    kill(Pid::from_raw(shown.child.id() as i32), Signal::SIGTERM).unwrap();
+    assert_eq!(shown.ends(), Some(3));
+    let (_, screens) = shown.seen.split_once(ENTER).unwrap();
+    let (screens, _) = screens.split_once(LEAVE).unwrap();
+    assert!(!screens.contains("signal=2\n") && !screens.contains("signal=2\r\n"), "{screens}");
+}
+
+#[test]
 fn without_the_dashboard_a_terminal_gets_plain_lines() {
     let desk = Desk::new();
     let mut shown = Shown::start(&desk, "2", &["--no-dashboard"]);

@@ -1,14 +1,15 @@
 //! Every check and every test, one after the other, and a summary.
 
-use crate::{
-    args::Flags,
-    engines, libtorch,
-    workspace::{DEEP, cargo, root, run as run_command},
-};
+use crate::libtorch;
 use anyhow::{Context, Result};
 use std::{
     process::{Command, ExitCode, Stdio},
     time::{Duration, Instant},
+};
+use xtask::{
+    args::Flags,
+    engines,
+    workspace::{DEEP, cargo, root, run as run_command},
 };
 
 /// The test target that plays with the engines of Debian.
