@@ -1,5 +1,6 @@
 //! The program: what was typed becomes one command, and the command an exit code.
 
+mod guide;
 mod screen;
 
 use renmei::{
