@@ -25,3 +25,8 @@ pub mod architecture {
     #![doc = "[schema]: ../../../journal/index.html"]
     #![doc = include_str!("guide/architecture.md")]
 }
+
+pub mod results {
+    #![doc = "[schema]: ../../../journal/index.html"]
+    #![doc = include_str!("guide/results.md")]
+}
