@@ -5,6 +5,7 @@ mod args;
 mod checks;
 mod cores;
 mod database;
+mod deny;
 mod engines;
 mod floor;
 mod latency;
@@ -37,6 +38,7 @@ cargo xtask COMMAND
   bench dashboard   plies per second with the dashboard and without; the first screen of a long event
         [--king-games N] [--rook-games N]  games a run (10000, 500)
         [--runs N] [--watch-games N]       (5, 100000)
+  deny              licences, sources and vulnerabilities of dependencies, where cargo-deny is installed
   league            a league over the network on this machine: configs/league.toml, with two programs that log in
   libtorch          fetch what renmei-deep is built against, unless LIBTORCH or LIBTORCH_USE_PYTORCH is set
   soak              kill the manager again and again during an event, and count what it kept
@@ -59,6 +61,7 @@ fn run(words: &[&str]) -> Result<ExitCode> {
         ["bench", "arena", flags @ ..] => arena::run(&Flags::read(flags, &[], &arena::FLAGS)?),
         ["bench", "latency", flags @ ..] => latency::run(&Flags::read(flags, &[], &latency::FLAGS)?),
         ["bench", "dashboard", flags @ ..] => screen::run(&Flags::read(flags, &[], &screen::FLAGS)?),
+        ["deny"] => deny::run(),
         ["league"] => league::run(),
         ["libtorch"] => Ok(ExitCode::from(u8::from(!libtorch::fetch_missing()))),
         ["soak", flags @ ..] => soak::run(&Flags::read(flags, &[], &soak::FLAGS)?),
