@@ -1,6 +1,11 @@
 //! What may be typed: every command with its arguments, and the exit codes scripts can rely on.
 
-use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use check::GoForm;
+use clap::{
+    ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum,
+    builder::{PossibleValue, PossibleValuesParser, TypedValueParser},
+};
+use notation::record::Format;
 use std::path::PathBuf;
 
 /// Tournaments and match servers for computer shogi.
@@ -43,7 +48,7 @@ fn from(matches: &ArgMatches) -> Result<Cli, clap::Error> {
 }
 
 /// The commands.
-#[derive(Debug, Subcommand)]
+#[derive(Clone, Debug, Subcommand)]
 pub enum Command {
     /// Play the event of a configuration file, or go on with it.
     Run(RunArgs),
@@ -77,7 +82,7 @@ pub enum Command {
 }
 
 /// `renmei run`.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct RunArgs {
     /// The configuration file of the event.
     pub file: PathBuf,
@@ -87,7 +92,7 @@ pub struct RunArgs {
 }
 
 /// What `run` and `match` have in common.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct PlayingArgs {
     /// The database; overrides the configuration.
     #[arg(long, value_name = "FILE")]
@@ -116,7 +121,7 @@ pub struct PlayingArgs {
 }
 
 /// `renmei match`.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(after_help = "\
 Example:
   renmei match --engine cmd=fairy-stockfish name=new nodes=4000 \\
@@ -168,23 +173,8 @@ pub struct MatchArgs {
     pub playing: PlayingArgs,
 }
 
-/// A form of `go` beside the clock with byoyomi.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum GoForm {
-    /// `go nodes`.
-    Nodes,
-    /// `go depth`.
-    Depth,
-    /// `go movetime`.
-    Movetime,
-    /// `go` with `binc` and `winc`.
-    Increment,
-    /// `go ponder`.
-    Ponder,
-}
-
 /// `renmei serve`.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct ServeArgs {
     /// The configuration file of the league, or of an event whose players log in.
     pub file: PathBuf,
@@ -197,7 +187,7 @@ pub struct ServeArgs {
 }
 
 /// `renmei floodgate`.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct FloodgateArgs {
     /// The configuration file: the server, the login, the engine.
     pub file: PathBuf,
@@ -216,7 +206,7 @@ pub struct FloodgateArgs {
 }
 
 /// `renmei account`.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(after_help = "\
 A password is asked for at the terminal, or read from the first line of stdin; it is never an argument.
 In CSA mode it is what follows the game's name: LOGIN name game-600-10,password
@@ -232,7 +222,7 @@ pub struct AccountArgs {
 }
 
 /// What to do about accounts.
-#[derive(Debug, Subcommand)]
+#[derive(Clone, Debug, Subcommand)]
 pub enum AccountCommand {
     /// Make an account, or give it another password.
     Add {
@@ -264,7 +254,7 @@ pub enum AccountCommand {
 }
 
 /// `renmei log`.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(after_help = "\
 Each line: the time in UTC, whose line, `<` from the player or `>` to it, and what was said; whatever a terminal would
 not print as it is, is escaped.
@@ -284,7 +274,7 @@ pub struct LogArgs {
 }
 
 /// `renmei check`.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(after_help = "\
 Options of `check` stand before the engine's command; what follows the command goes to the engine.
 
@@ -304,7 +294,7 @@ pub struct CheckArgs {
     #[arg(long, value_name = "FILE")]
     pub positions: Option<PathBuf>,
     /// A form of `go` the engine is known not to take: it is not tried. May be given several times.
-    #[arg(long, value_enum, value_name = "FORM")]
+    #[arg(long, value_parser = one_of(&GO_FORMS), value_name = "FORM")]
     pub skip: Vec<GoForm>,
     /// How long `isready` may take.
     #[arg(long, default_value = "120s", value_name = "TIME")]
@@ -315,7 +305,7 @@ pub struct CheckArgs {
 }
 
 /// `renmei report`.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(after_help = "\
 Examples:
   renmei report league.db
@@ -380,7 +370,7 @@ impl std::str::FromStr for Picture {
 }
 
 /// `renmei watch`.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct WatchArgs {
     /// The database.
     pub db: PathBuf,
@@ -389,33 +379,43 @@ pub struct WatchArgs {
     pub event: Option<String>,
 }
 
-/// A record format.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum RecordFormat {
-    /// CSA 2.2.
-    Csa,
-    /// CSA 3.0.
-    Csa3,
-    /// KIF in Shift_JIS.
-    Kif,
-    /// KIF in UTF-8.
-    Kifu,
-    /// KI2 in Shift_JIS.
-    Ki2,
-    /// KI2 in UTF-8.
-    Ki2u,
-    /// JSON kifu format.
-    Jkf,
-    /// USI position lines, one game a line.
-    Usi,
-    /// Packed positions with scores (YaneuraOu).
-    Psv,
-    /// Packed positions with scores (Apery, dlshogi).
-    Hcpe,
+/// The record formats that games are exported in.
+const RECORD_FORMATS: [(&str, Format, &str); 11] = [
+    ("csa", Format::Csa, "CSA 2.2"),
+    ("csa3", Format::Csa3, "CSA 3.0"),
+    ("kif", Format::Kif, "KIF in Shift_JIS"),
+    ("kifu", Format::Kifu, "KIF in UTF-8"),
+    ("ki2", Format::Ki2, "KI2 in Shift_JIS"),
+    ("ki2u", Format::Ki2u, "KI2 in UTF-8"),
+    ("jkf", Format::Jkf, "JSON kifu format"),
+    ("usi", Format::Usi, "USI position lines, one game a line"),
+    ("usen", Format::Usen, "URL-safe USEN, one game a line"),
+    ("psv", Format::Psv, "Packed positions with scores (YaneuraOu)"),
+    ("hcpe", Format::Hcpe, "Packed positions with scores (Apery, dlshogi)"),
+];
+
+/// The forms of `go` that `check` can leave out.
+const GO_FORMS: [(&str, GoForm, &str); 5] = [
+    ("nodes", GoForm::Nodes, "`go nodes`"),
+    ("depth", GoForm::Depth, "`go depth`"),
+    ("movetime", GoForm::Movetime, "`go movetime`"),
+    ("increment", GoForm::Increment, "`go` with `binc` and `winc`"),
+    ("ponder", GoForm::Ponder, "`go ponder`"),
+];
+
+/// A parser of one word of a list, with a line of help for each.
+fn one_of<T: Copy + Send + Sync + 'static>(
+    words: &'static [(&'static str, T, &'static str)],
+) -> impl TypedValueParser<Value = T> {
+    let values = words.iter().map(|(name, _, about)| PossibleValue::new(*name).help(*about));
+    PossibleValuesParser::new(values).try_map(|word| {
+        let found = words.iter().find(|(name, ..)| *name == word);
+        found.map(|(_, value, _)| *value).ok_or("not a value of the list")
+    })
 }
 
 /// `renmei export`.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct ExportArgs {
     /// The database.
     pub db: PathBuf,
@@ -429,15 +429,36 @@ pub struct ExportArgs {
     #[arg(long, conflicts_with = "game")]
     pub all: bool,
     /// The format.
-    #[arg(long, value_enum, default_value_t = RecordFormat::Csa)]
-    pub format: RecordFormat,
+    #[arg(long, value_parser = one_of(&RECORD_FORMATS), default_value = "csa")]
+    pub format: Format,
     /// A directory (`DIR/`) for one file a game, a file for all of them, or `-` for stdout.
     #[arg(long, short, default_value = "-", value_name = "PATH")]
     pub output: PathBuf,
 }
 
+impl From<&ExportArgs> for records::Export {
+    fn from(args: &ExportArgs) -> Self {
+        let ExportArgs { db, event, game, all, format, output } = args.clone();
+        Self { db, event, game, all, format, output }
+    }
+}
+
+impl From<&ImportArgs> for records::Import {
+    fn from(args: &ImportArgs) -> Self {
+        let ImportArgs { files, db, verify, event, .. } = args.clone();
+        Self { files, db, verify, event }
+    }
+}
+
+impl From<&CheckArgs> for check::Request {
+    fn from(args: &CheckArgs) -> Self {
+        let CheckArgs { command, args, option, positions, skip, ready, .. } = args.clone();
+        Self { command, args, option, positions, skip, ready }
+    }
+}
+
 /// `renmei import`.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct ImportArgs {
     /// Record files of any format, and directories of them; the format and the encoding are detected.
     #[arg(required = true)]
@@ -457,7 +478,7 @@ pub struct ImportArgs {
 }
 
 /// `renmei sprt`.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(after_help = "\
 Examples:
   renmei sprt --wdl 136 111 96

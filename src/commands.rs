@@ -18,16 +18,14 @@ pub use play::{OpenScreen, Screen, Showing, run};
 pub use report::report;
 pub use serve::serve;
 
-use crate::{
-    check::CheckError,
-    cli::{CheckArgs, Cli, ExportArgs, ImportArgs},
-    config::Faults,
-    records::{self, RecordsError},
-    report::Report,
-    run::RunError,
-    store::{EventSummary, StoreError},
-};
+use crate::cli::{CheckArgs, Cli, ExportArgs, ImportArgs};
+use ::report::Report;
+use arena::run::RunError;
+use check::CheckError;
 use clap::CommandFactory;
+use journal::{EventSummary, StoreError};
+use plan::config::Faults;
+use records::{self, RecordsError};
 use serde::Serialize;
 use std::{io, process::ExitCode};
 
@@ -141,7 +139,7 @@ fn print(report: &Report, json: bool) {
 /// # Errors
 /// When it cannot be started or what was typed makes no sense.
 pub fn check(args: &CheckArgs) -> Result<Exit, Failure> {
-    let report = crate::check::check(args).map_err(|error| match error {
+    let report = ::check::check(&args.into(), |row| tell!("{row}")).map_err(|error| match error {
         CheckError::Start { .. } | CheckError::Runtime(_) => Failure::Other(error.to_string()),
         _ => Failure::Usage(error.to_string()),
     })?;
@@ -157,7 +155,7 @@ pub fn check(args: &CheckArgs) -> Result<Exit, Failure> {
 /// # Errors
 /// When the games or the place for them are not there.
 pub fn export(args: &ExportArgs) -> Result<Exit, Failure> {
-    let report = records::export(args)?;
+    let report = records::export(&args.into())?;
     for (game, reason) in &report.left_out {
         tell!("game {} left out: {reason}", game.0);
     }
@@ -170,7 +168,7 @@ pub fn export(args: &ExportArgs) -> Result<Exit, Failure> {
 /// # Errors
 /// When the database cannot be written.
 pub fn import(args: &ImportArgs) -> Result<Exit, Failure> {
-    let report = records::import(args)?;
+    let report = records::import(&args.into())?;
     match args.json {
         false => put!("{report}"),
         true => say!("{}", pretty(&report)?),

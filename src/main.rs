@@ -1,12 +1,15 @@
 //! The program: what was typed becomes one command, and the command an exit code.
 
+#[macro_use]
+mod say;
+
+mod cli;
+mod commands;
 mod guide;
 mod screen;
 
-use renmei::{
-    cli::{self, Command},
-    commands::{self, Exit},
-};
+use cli::Command;
+use commands::Exit;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {

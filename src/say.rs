@@ -1,8 +1,5 @@
 //! Writing to people. A reader that is gone (`renmei report | head`) ends nothing: `println!` would panic.
 
-/// Says a line to whoever looks on, wherever they look.
-pub type Say = std::sync::Arc<dyn Fn(&str) + Send + Sync>;
-
 /// A line on stdout.
 macro_rules! say {
     ($($text:tt)*) => {{

@@ -5,20 +5,17 @@ mod watch;
 
 pub use watch::watch;
 
+use crate::commands::{Failure, Screen, Showing};
 use dashboard::{Head, Setting, input::Form};
+use journal::{EventId, FullGame, Moves, Store, StoreError};
+use notation::record::Format as RecordFormat;
+use plan::{self, SprtPlan};
 use referee::{
     clock::TimeControl,
     event::{Event, GameEnded, GameId, GameStarted, Stamped},
     schedule::{Format, ReplayDraws, Schedule, Stage},
 };
-use renmei::{
-    cli::{ExportArgs, RecordFormat},
-    commands::{Failure, Screen, Showing},
-    plan::{self, SprtPlan},
-    records,
-    report::model_word,
-    store::{EventId, FullGame, Moves, Store, StoreError},
-};
+use report::model_word;
 use serde::Deserialize;
 use std::{
     collections::{BTreeMap, HashSet},
@@ -123,7 +120,7 @@ fn save(db: PathBuf, event: String) -> dashboard::terminal::Save {
         };
         let output = PathBuf::from(format!("game-{}.{extension}", game.0));
         let (db, event, game) = (db.clone(), Some(event.clone()), vec![game.0.to_string()]);
-        let args = ExportArgs { db, event, game, all: false, format, output };
+        let args = records::Export { db, event, game, all: false, format, output };
         let written = records::export(&args).map_err(|e| e.to_string())?;
         match written.games {
             0 => Err("the database does not have it yet".to_owned()),

@@ -2,16 +2,14 @@
 //! database in DIRECTORY (the system's temporary one by default), makes the page beside it, and leaves both when a
 //! directory was given.
 
+use journal::{EventHead, Moves, Store};
 use referee::{
     Color, Outcome, WinBy,
     event::{Event, GameEnded, GameId, GameStarted, Moved, Opened, PlayerId, Score, Stamped, Thought},
     opening::EVEN,
     schedule::Pairing,
 };
-use renmei::{
-    report::{Dossier, html},
-    store::{EventHead, Moves, Store},
-};
+use report::{Dossier, html};
 use rsshogi::types::Move;
 use std::{
     path::{Path, PathBuf},

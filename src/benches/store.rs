@@ -2,12 +2,12 @@
 //!
 //! `cargo bench --bench store [DIRECTORY]` (the directory of the database; the system's temporary one by default).
 
+use journal::{EventHead, Moves, Store};
 use referee::{
     Color, Outcome, WinBy,
     event::{Event, GameEnded, GameId, GameStarted, Moved, Opened, PlayerId, Score, Stamped, Thought},
     schedule::Pairing,
 };
-use renmei::store::{EventHead, Moves, Store};
 use rsshogi::types::Move;
 use rustix::time::{ClockId, clock_gettime};
 use std::{

@@ -4,8 +4,8 @@ use super::{
     clocks::{JITTER, reserve},
     exam::{Facts, text},
 };
-use crate::plan::{EnginePlan, GoForms, SeatLimits};
 use notation::usi::OptionKind;
+use plan::{EnginePlan, GoForms, SeatLimits};
 use std::{fmt::Write as _, time::Duration};
 
 /// An `[[engines]]` table with which this engine plays without losing games to what was found.
@@ -143,15 +143,10 @@ fn quoted(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::check::settings::Settings;
-    use clap::Parser as _;
+    use crate::settings::Settings;
 
     fn plan(arguments: &[&str]) -> EnginePlan {
-        let line = ["renmei", "check"].iter().chain(arguments);
-        let crate::cli::Command::Check(args) = crate::cli::Cli::parse_from(line).command else {
-            panic!("`check` is `check`");
-        };
-        Settings::of(&args).unwrap().plan
+        Settings::of(&crate::tests::request(arguments)).unwrap().plan
     }
 
     #[test]

@@ -6,8 +6,8 @@ use super::{
     settings::Settings,
     talk::{Line, Silence, Talk},
 };
-use crate::plan::GoForms;
 use notation::usi::{EngineLine, OptionDecl};
+use plan::GoForms;
 use std::{
     collections::BTreeSet,
     time::{Duration, Instant},

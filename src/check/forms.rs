@@ -5,7 +5,8 @@ use super::{
     positions::{Judged, Spot},
     report::{Row, Verdict},
 };
-use crate::{cli::GoForm, plan::GoForms};
+use crate::GoForm;
+use plan::GoForms;
 use std::time::Duration;
 
 /// A form with an example that takes a moment.

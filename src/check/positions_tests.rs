@@ -72,17 +72,17 @@ fn the_carried_positions_are_many_and_various() {
 }
 
 /// Makes `kifu/check.sfen` anew:
-/// `cargo test -p renmei --lib the_carried_positions_are_written -- --ignored`
+/// `cargo test -p check the_carried_positions_are_written -- --ignored`
 #[test]
 #[ignore = "writes kifu/check.sfen"]
 fn the_carried_positions_are_written() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/kifu/check.sfen");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../kifu/check.sfen");
     std::fs::write(path, written()).unwrap();
 }
 
 const HEAD: &str = "\
 # Positions that `renmei check` asks an engine about: random play with a fixed seed, handicap starts, a few by hand.
-# Made by `cargo test -p renmei --lib the_carried_positions_are_written -- --ignored`
+# Made by `cargo test -p check the_carried_positions_are_written -- --ignored`
 ";
 
 fn written() -> String {

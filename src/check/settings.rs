@@ -1,18 +1,41 @@
 //! What is to be checked: from arguments to a plan.
 
 use super::{
-    CheckError,
+    CheckError, GoForm,
     positions::{self, Spot},
 };
-use crate::{
-    cli::{CheckArgs, GoForm},
-    plan::{EnginePlan, GoForms, Restart, SeatLimits},
-};
+use plan::{EnginePlan, GoForms, Restart, SeatLimits};
 use referee::clock::TimeControl;
 use std::{
     path::{Path, PathBuf},
     time::Duration,
 };
+
+/// What is asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// The engine's program.
+    pub command: PathBuf,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// Options set before the checks, as `NAME=VALUE`.
+    pub option: Vec<String>,
+    /// A file of positions (SFEN lines); `None`: the built-in ones.
+    pub positions: Option<PathBuf>,
+    /// Forms of `go` that are not tried.
+    pub skip: Vec<GoForm>,
+    /// Time limit of `isready`: `120s`, `500ms`, `2m`.
+    pub ready: String,
+}
+
+impl Request {
+    /// Checks a program with nothing said about it.
+    #[must_use]
+    pub fn new(command: impl Into<PathBuf>) -> Self {
+        let (args, option, positions, skip) = (vec![], vec![], None, vec![]);
+        Self { command: command.into(), args, option, positions, skip, ready: "120s".to_owned() }
+    }
+}
 
 /// The engine and what to ask it.
 #[derive(Clone, Debug)]
@@ -30,7 +53,7 @@ impl Settings {
     ///
     /// # Errors
     /// What is wrong with them.
-    pub fn of(args: &CheckArgs) -> Result<Self, CheckError> {
+    pub fn of(args: &Request) -> Result<Self, CheckError> {
         let ready = duration(&args.ready).ok_or_else(|| CheckError::Duration(args.ready.clone()))?;
         let plan = EnginePlan {
             name: args.command.file_stem().unwrap_or_default().to_string_lossy().into_owned(),

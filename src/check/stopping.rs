@@ -8,7 +8,7 @@ use super::{
     report::{Row, Verdict},
     talk::Line,
 };
-use crate::cli::GoForm;
+use crate::GoForm;
 use notation::usi::OptionKind;
 use std::time::{Duration, Instant};
 

@@ -1,16 +1,14 @@
 //! A conversation with one engine, a question at a time, each with its deadline.
 
 use super::procfs;
-use crate::{
-    plan::EnginePlan,
-    seat::{
-        Trace,
-        lines::Lines,
-        process::{self, Process},
-        usi::{keep_stderr, writable},
-    },
-};
 use notation::usi::EngineLine;
+use plan::EnginePlan;
+use seat::{
+    Trace,
+    lines::Lines,
+    process::{self, Process},
+    usi::{keep_stderr, writable},
+};
 use std::{
     collections::{BTreeSet, VecDeque},
     io,
@@ -221,12 +219,12 @@ impl Talk {
                 self.infos.push_back(String::from_utf8_lossy(line).into_owned());
             }
             EngineLine::Unknown(text) if text.is_empty() || self.noise.len() >= NOISE => {}
-            EngineLine::Unknown(text) => drop(self.noise.insert(crate::seat::printable(text.as_bytes()))),
+            EngineLine::Unknown(text) => drop(self.noise.insert(notation::printable(text.as_bytes()))),
             EngineLine::BestMove { .. }
             | EngineLine::Checkmate(_)
             | EngineLine::ReadyOk
             | EngineLine::UsiOk => {
-                self.unasked.push(crate::seat::printable(line));
+                self.unasked.push(notation::printable(line));
             }
             EngineLine::IdName(_) | EngineLine::IdAuthor(_) | EngineLine::Option(_) => {}
         }

@@ -1,21 +1,32 @@
 //! Whole checks of real processes: puppets that misbehave, and engines of others where they are installed.
 
 use super::*;
-use clap::Parser as _;
 use exam::Exam;
 use positions::{Kind, Spot};
 use std::time::Duration;
 
+/// A request in the words of the command line: `--option NAME=VALUE` before the engine's command, its arguments after.
+pub(super) fn request(arguments: &[&str]) -> Request {
+    match arguments {
+        ["--option", option, rest @ ..] => {
+            let mut request = request(rest);
+            request.option.insert(0, (*option).to_owned());
+            request
+        }
+        ["--ready", ready, rest @ ..] => Request { ready: (*ready).to_owned(), ..request(rest) },
+        [command, args @ ..] => {
+            Request { args: args.iter().map(ToString::to_string).collect(), ..Request::new(command) }
+        }
+        [] => panic!("no command"),
+    }
+}
+
 fn settings(arguments: &[&str]) -> Settings {
-    let line = ["renmei", "check"].iter().chain(arguments);
-    let crate::cli::Command::Check(args) = crate::cli::Cli::parse_from(line).command else {
-        panic!("`check` is `check`");
-    };
-    Settings::of(&args).unwrap()
+    Settings::of(&request(arguments)).unwrap()
 }
 
 /// Makes `kifu/middlegames.sfen` anew:
-/// `cargo test -p renmei --lib the_middle_games_are_written -- --ignored`
+/// `cargo test -p check the_middle_games_are_written -- --ignored`
 #[tokio::test]
 #[ignore = "writes kifu/middlegames.sfen; needs fairy-stockfish"]
 async fn the_middle_games_are_written() {
@@ -23,7 +34,7 @@ async fn the_middle_games_are_written() {
     assert!(handshake::greet(&mut exam).await);
     let mut text = "\
 # Middle games that `renmei check` times engines in: fairy-stockfish 11.1 against itself at 4,000 nodes a move.
-# Made by `cargo test -p renmei --lib the_middle_games_are_written -- --ignored`
+# Made by `cargo test -p check the_middle_games_are_written -- --ignored`
 "
     .to_owned();
     let firsts = [
@@ -39,7 +50,7 @@ async fn the_middle_games_are_written() {
     for (i, moves) in firsts.iter().enumerate() {
         text += &format!("{}\n", middle_game(&mut exam, moves, 45 + 3 * i).await);
     }
-    std::fs::write(concat!(env!("CARGO_MANIFEST_DIR"), "/kifu/middlegames.sfen"), text).unwrap();
+    std::fs::write(concat!(env!("CARGO_MANIFEST_DIR"), "/../../kifu/middlegames.sfen"), text).unwrap();
 }
 
 async fn middle_game(exam: &mut Exam, moves: &str, plies: usize) -> String {

@@ -1,13 +1,12 @@
 //! `renmei account`: who may log in to a league.
 
 use super::{Exit, Failure};
-use crate::{
-    cli::{AccountArgs, AccountCommand},
-    league::{calendar, password},
-    store::Store,
-};
+use crate::cli::{AccountArgs, AccountCommand};
+use journal::Store;
 use nix::sys::termios::{LocalFlags, SetArg, Termios, tcgetattr, tcsetattr};
 use notation::csa::wire::{NAME_MAX, is_player_name};
+use notation::date;
+use plan::password;
 use std::io::{self, BufRead, IsTerminal};
 
 /// Makes, lists and ends accounts.
@@ -24,7 +23,7 @@ pub fn account(args: &AccountArgs) -> Result<Exit, Failure> {
         }
         AccountCommand::List { db } => {
             for account in Store::read(db)?.accounts()? {
-                say!("{:NAME_MAX$}  since {}", account.name, calendar::spelled(account.created_at));
+                say!("{:NAME_MAX$}  since {}", account.name, date::text(account.created_at));
             }
         }
         AccountCommand::Remove { name, db } => {

@@ -4,10 +4,8 @@ use super::{
     Exit, Failure,
     play::{OpenScreen, play},
 };
-use crate::{
-    cli::MatchArgs,
-    config::{self, Environment},
-};
+use crate::cli::MatchArgs;
+use plan::config::{self, Environment};
 use std::path::Path;
 use toml::{Table, Value};
 

@@ -1,17 +1,15 @@
 //! `renmei floodgate`: an engine on somebody's server.
 
 use super::{Exit, Failure, OpenScreen, Screen, Showing, play::Linger};
-use crate::{
-    cli::{FloodgateArgs, Picture, ReportArgs},
-    floodgate::{
-        self, Audience, Client, KIND, Teller,
-        config::ClientConfig,
-        ratings::{Ratings, scale},
-    },
-    league::Shutdown,
-    say::Say,
-    store::Store,
+use crate::cli::{FloodgateArgs, Picture, ReportArgs};
+use arena::Say;
+use arena::Shutdown;
+use client::{
+    self, Audience, Client, KIND, Teller,
+    ratings::{Ratings, scale},
 };
+use journal::Store;
+use plan::client::ClientConfig;
 use referee::{event::Stamped, rating::LookUp};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::{
@@ -69,7 +67,7 @@ fn showing(config: &ClientConfig, ratings: &Ratings) -> Showing {
     Showing {
         name: config.name.clone(),
         database: config.database.clone(),
-        plan: floodgate::plan(config, &config.ratings),
+        plan: client::plan(config, &config.ratings),
         scale: Some(look_up),
     }
 }

@@ -1,13 +1,10 @@
 //! `renmei log`: what was said over the network in a game.
 
 use super::{Exit, Failure};
-use crate::{
-    cli::LogArgs,
-    league::calendar,
-    records,
-    seat::printable,
-    store::{Store, TapeLine, Way},
-};
+use crate::cli::LogArgs;
+use journal::{Store, TapeLine, Way};
+use notation::date;
+use notation::printable;
 use referee::event::GameId;
 
 /// Prints every line of a game, safe for a terminal.
@@ -31,7 +28,7 @@ pub fn log(args: &LogArgs) -> Result<Exit, Failure> {
 }
 
 fn text(line: &TapeLine) -> String {
-    let (time, micros) = (calendar::spelled(line.at / 1000), line.at % 1_000_000);
+    let (time, micros) = (date::text(line.at / 1000), line.at % 1_000_000);
     let way = if line.way == Way::Received { '<' } else { '>' };
     format!("{time}.{micros:06} {} {way} {}", line.color, printable(&line.bytes))
 }

@@ -1,16 +1,15 @@
 //! `renmei run`, and what `renmei match` shares with it: from a plan to standings.
 
 use super::{Exit, Failure};
-use crate::{
-    cli::{PlayingArgs, RunArgs},
-    config, openings,
-    plan::{EnginePlan, Plan},
-    report::{Announcer, Head, Report, verdict},
-    run::{self, Finished, RunError, guests::Hosting, preflight},
-    say::Say,
-    store::Store,
-};
+use crate::cli::{PlayingArgs, RunArgs};
+use arena::Say;
+use arena::run::{self, Finished, RunError, guests::Hosting, preflight};
+use journal::Store;
+use plan::config;
+use plan::{EnginePlan, Plan};
+use records::openings;
 use referee::{event::Stamped, opening::Openings, rating::LookUp, schedule::Schedule, sprt::Verdict};
+use report::{Announcer, Head, Report, verdict};
 use std::{
     fs::OpenOptions,
     io::{self, Write},

@@ -1,17 +1,15 @@
 //! `renmei report`: an event as text, as JSON, as a page, or as a picture.
 
 use super::{Exit, Failure, find_event};
-use crate::{
-    cli::{Picture, ReportArgs},
-    floodgate::ratings,
-    report::{
-        Dossier, DossierError, Report, head,
-        html::page,
-        plot::{self, Plot, Size},
-    },
-    store::{EventSummary, Moves, Store},
-};
+use crate::cli::{Picture, ReportArgs};
+use client::ratings;
+use journal::{EventSummary, Moves, Store};
 use referee::{event::GameId, standings::Standings};
+use report::{
+    Dossier, DossierError, Report, head,
+    html::page,
+    plot::{self, Plot, Size},
+};
 use std::{fs, path::Path};
 
 impl From<DossierError> for Failure {
@@ -56,7 +54,7 @@ pub fn report(args: &ReportArgs) -> Result<Exit, Failure> {
 fn list(events: &[EventSummary]) {
     for event in events {
         let state = if event.closed { "complete" } else { "not complete" };
-        let name = crate::seat::printable(event.name.as_bytes());
+        let name = notation::printable(event.name.as_bytes());
         say!("{name}  {} games, {} players, {}, {state}", event.counted, event.players.len(), event.kind);
     }
 }

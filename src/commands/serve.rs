@@ -4,12 +4,12 @@ use super::{
     Exit, Failure, OpenScreen, Screen, Showing,
     play::{Doors as Open, host},
 };
-use crate::{
-    cli::{PlayingArgs, ServeArgs},
-    config,
-    league::{self, League, Ledger, Shutdown, config::ServeConfig, event::Doors},
-    say::Say,
-};
+use crate::cli::{PlayingArgs, ServeArgs};
+use arena::Say;
+use arena::Shutdown;
+use host::{League, Ledger, event::Doors};
+use plan::config;
+use plan::serve::ServeConfig;
 use referee::event::Stamped;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::{
@@ -72,7 +72,7 @@ fn showing(config: &ServeConfig, ledger: &Ledger) -> Showing {
     Showing {
         name: config.name.clone(),
         database: config.database.clone(),
-        plan: league::plan(config).to_string(),
+        plan: host::plan(config).to_string(),
         scale: Some(Box::new(move |_, _| ledger.scale())),
     }
 }

@@ -5,8 +5,14 @@
 //!
 //! * [`usi`] is the protocol between a manager and an engine, one enum per direction.
 //! * [`csa`] spells moves and boards as the CSA server protocol and CSA files do.
+//! * [`date`] spells instants.
+//! * [`printable`] makes text of strangers safe to show.
 //! * [`record`] reads and writes game records (CSA, KIF, KI2, JKF, USI lines, USEN, PSV, hcpe).
 
 pub mod csa;
+pub mod date;
 pub mod record;
+mod text;
 pub mod usi;
+
+pub use text::printable;

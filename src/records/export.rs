@@ -1,10 +1,7 @@
 //! `renmei export`.
 
-use super::{Joint, RecordsError, ending, game::Frame, spelled};
-use crate::{
-    cli::ExportArgs,
-    store::{EventSummary, GameFilter, GameState, Store},
-};
+use super::{Joint, RecordsError, ending, game::Frame, joined};
+use journal::{EventSummary, GameFilter, GameState, Store};
 use notation::record::{self, Format, GameRecord, RecordFault};
 use referee::event::GameId;
 use std::{
@@ -13,6 +10,23 @@ use std::{
     ops::RangeInclusive,
     path::{Path, PathBuf},
 };
+
+/// What to export, and where to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Export {
+    /// The database.
+    pub db: PathBuf,
+    /// The event, by name; `None`: the last one.
+    pub event: Option<String>,
+    /// Games by number (`7`, `10-20`); none: all that count.
+    pub game: Vec<String>,
+    /// Includes games that do not count.
+    pub all: bool,
+    /// The format.
+    pub format: Format,
+    /// A directory (`DIR/`) for one file a game, a file for all games, or `-` for stdout.
+    pub output: PathBuf,
+}
 
 /// What was written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -28,13 +42,13 @@ pub struct ExportReport {
 /// # Errors
 /// When the event or a game asked for is not there, the format cannot hold several games in one file, or a file cannot
 /// be written.
-pub fn export(args: &ExportArgs) -> Result<ExportReport, RecordsError> {
+pub fn export(args: &Export) -> Result<ExportReport, RecordsError> {
     rsshogi::board::init();
     let store = Store::read(&args.db)?;
     let event = event(&store, args.event.as_deref(), &args.db)?;
     let games = selected(&store, &event, args)?;
     let target = Target::of(&args.output);
-    let (format, extension, joint) = spelled(args.format);
+    let (format, (extension, joint)) = (args.format, joined(args.format));
     if joint == Joint::Single && games.len() > 1 && !matches!(target, Target::Directory(_)) {
         return Err(RecordsError::OneGameAFile { format: name(format), games: games.len() });
     }
@@ -62,7 +76,10 @@ pub fn export(args: &ExportArgs) -> Result<ExportReport, RecordsError> {
 }
 
 /// The event of that name, by default the last one.
-pub(crate) fn event(store: &Store, name: Option<&str>, db: &Path) -> Result<EventSummary, RecordsError> {
+///
+/// # Errors
+/// When there is none, or the database cannot be read.
+pub fn event(store: &Store, name: Option<&str>, db: &Path) -> Result<EventSummary, RecordsError> {
     let mut events = store.events()?;
     let Some(name) = name else {
         return events.pop().ok_or_else(|| RecordsError::NoEvent(db.to_owned()));
@@ -76,7 +93,7 @@ pub(crate) fn event(store: &Store, name: Option<&str>, db: &Path) -> Result<Even
     })
 }
 
-fn selected(store: &Store, event: &EventSummary, args: &ExportArgs) -> Result<Vec<GameId>, RecordsError> {
+fn selected(store: &Store, event: &EventSummary, args: &Export) -> Result<Vec<GameId>, RecordsError> {
     let ranges: Vec<_> = args.game.iter().map(|text| range(text)).collect::<Result<_, _>>()?;
     let counted = (ranges.is_empty() && !args.all).then_some(GameState::Counted);
     let filter = GameFilter { state: counted, ..GameFilter::default() };

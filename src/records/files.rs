@@ -1,6 +1,6 @@
 //! Record files: found in directories, read, told by line where they cannot be.
 
-use crate::openings::has_a_game_a_line;
+use super::openings::has_a_game_a_line;
 use notation::record::{self, Format, GameRecord, RecordFault};
 use serde::Serialize;
 use std::{

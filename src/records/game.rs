@@ -1,11 +1,9 @@
 //! A game of the database as a record, and a record as a game: everything but the ending.
 
-use super::date;
-use crate::{
-    config::time_text,
-    store::{EventSummary, FullGame},
-};
+use journal::{EventSummary, FullGame};
+use notation::date;
 use notation::record::{GameRecord, Ply};
+use plan::config::time_text;
 use referee::{
     Color,
     clock::{Clock, TimeControl},

@@ -1,16 +1,14 @@
 //! `renmei import`.
 
 use super::{
-    FileFault, Finding, RecordsError, date, ending,
+    FileFault, Finding, RecordsError, ending,
     files::{self, Content},
     game::{self, Origin, UNNAMED},
     verify,
 };
-use crate::{
-    bus::now,
-    cli::ImportArgs,
-    store::{EventHead, GameFilter, Store, Writer},
-};
+use journal::bus::now;
+use journal::{EventHead, GameFilter, Store, Writer};
+use notation::date;
 use notation::record::GameRecord;
 use referee::{
     Outcome,
@@ -24,6 +22,19 @@ use std::{
     fmt,
     path::{Path, PathBuf},
 };
+
+/// What to import.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Import {
+    /// Record files and directories of them.
+    pub files: Vec<PathBuf>,
+    /// The database they go into.
+    pub db: Option<PathBuf>,
+    /// Replays each record through the referee.
+    pub verify: bool,
+    /// Name of the event they are filed under.
+    pub event: String,
+}
 
 /// What became of the files.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -78,7 +89,7 @@ impl fmt::Display for ImportReport {
 ///
 /// # Errors
 /// When the database cannot be written, or the event's name belongs to one that was played here.
-pub fn import(args: &ImportArgs) -> Result<ImportReport, RecordsError> {
+pub fn import(args: &Import) -> Result<ImportReport, RecordsError> {
     rsshogi::board::init();
     let (files, faults) = files::found(&args.files);
     let mut report =

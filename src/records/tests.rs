@@ -5,10 +5,7 @@ mod import;
 mod verify;
 
 use super::*;
-use crate::{
-    cli::{ExportArgs, ImportArgs},
-    store::{EventHead, Store},
-};
+use journal::{EventHead, Store};
 use referee::{
     AbortBy, Color, DrawBy, Outcome, WinBy,
     event::{Event, GameEnded, GameId, GameStarted, Moved, Opened, PlayerId, Score, Stamped, Thought},
@@ -72,30 +69,25 @@ impl Place {
         writer.finish().unwrap();
     }
 
-    fn export(&self, edit: impl FnOnce(&mut ExportArgs)) -> Result<ExportReport, RecordsError> {
-        let mut args = ExportArgs {
+    fn export(&self, edit: impl FnOnce(&mut Export)) -> Result<ExportReport, RecordsError> {
+        let mut args = Export {
             db: self.db(),
             event: None,
             game: vec![],
             all: false,
-            format: RecordFormat::Csa3,
+            format: Format::Csa3,
             output: self.path("out"),
         };
         edit(&mut args);
         export(&args)
     }
 
-    fn import(
-        &self,
-        files: &[&Path],
-        edit: impl FnOnce(&mut ImportArgs),
-    ) -> Result<ImportReport, RecordsError> {
-        let mut args = ImportArgs {
+    fn import(&self, files: &[&Path], edit: impl FnOnce(&mut Import)) -> Result<ImportReport, RecordsError> {
+        let mut args = Import {
             files: files.iter().map(|path| path.to_path_buf()).collect(),
             db: Some(self.db()),
             verify: false,
             event: "import".into(),
-            json: false,
         };
         edit(&mut args);
         import(&args)
@@ -152,12 +144,12 @@ fn outcomes() -> Vec<Outcome> {
 
 /// The repository's own records.
 fn samples() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("kifu/samples")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../kifu/samples")
 }
 
 /// Public records, where they lie beside the repository.
 fn shared() -> Option<PathBuf> {
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data/records");
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/records");
     if !dir.exists() {
         eprintln!("skipped: {} is not here", dir.display());
         return None;

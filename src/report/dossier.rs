@@ -1,7 +1,7 @@
 //! Everything a page of an event is made of: one pass over its stored events.
 
 use super::{Head, Named, Report, html::pack::Packer};
-use crate::store::{EventSummary, Moves, Store, StoreError};
+use journal::{EventSummary, Moves, Store, StoreError};
 use referee::{
     event::{Event, PlayerId, Stamped},
     rating::{Course, Milestone, fit},

@@ -5,9 +5,9 @@ pub mod pack;
 mod tables;
 
 use super::{Dossier, plot};
-use crate::records::date;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
+use notation::date;
 use plot::{Plot, Size, plain};
 use sha2::{Digest, Sha256};
 
@@ -143,7 +143,7 @@ fn test(dossier: &Dossier) -> Markup {
     html! {
         p.verdict.(verdict.0) { (verdict.1) }
         p {
-            (names.join(" vs ")) " · " (crate::report::model_word(plan.model)) " [" (plan.elo0) ", " (plan.elo1) "] · α "
+            (names.join(" vs ")) " · " (crate::model_word(plan.model)) " [" (plan.elo0) ", " (plan.elo1) "] · α "
             (plan.alpha) " β " (plan.beta) " · LLR " (format!("{:.2}", test.llr)) " · "
             (test.in_order.pairs) " pairs: " (format!("{ll} {ld} {even} {wd} {ww}"))
         }

@@ -1,7 +1,7 @@
 //! Lines that tell of an event while it is played, after it is on the disk.
 
 use super::Head;
-use crate::seat::printable;
+use notation::printable;
 use referee::{
     AbortBy, Outcome, WinBy,
     event::{Event, GameEnded, Stamped},
@@ -45,7 +45,7 @@ impl Announcer {
     pub fn tell(&mut self, batch: &[Stamped]) {
         let told = self.programs.as_mut().map(|to| lines(to, batch));
         if let Some(Err(error)) = told {
-            tell!("events are no longer written: {error}");
+            let _nobody_reads = writeln!(std::io::stderr(), "events are no longer written: {error}");
             self.programs = None;
         }
         for stamped in batch {

@@ -165,8 +165,8 @@ impl fmt::Display for TestReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let plan = &self.plan;
         let model = match plan.model {
-            crate::plan::SprtModel::Normalized => "normalized",
-            crate::plan::SprtModel::Logistic => "logistic",
+            plan::SprtModel::Normalized => "normalized",
+            plan::SprtModel::Logistic => "logistic",
         };
         writeln!(f, "SPRT {model} [{}, {}] alpha {} beta {}", plan.elo0, plan.elo1, plan.alpha, plan.beta)?;
         let [ll, ld, level, wd, ww] = self.finished.pentanomial;
@@ -219,7 +219,7 @@ fn name_width<'a>(names: impl Iterator<Item = &'a str>) -> usize {
 }
 
 fn padded(name: &str, width: usize) -> String {
-    let name = crate::seat::printable(name.as_bytes());
+    let name = notation::printable(name.as_bytes());
     let gap = width.saturating_sub(columns(&name));
     name + &" ".repeat(gap)
 }

@@ -1,16 +1,14 @@
 //! `renmei watch`: an event that another process plays, or that is over, by looking into its database now and then.
 
 use super::{Past, archive, has_terminal, head, no_thread, save};
+use crate::cli::WatchArgs;
+use crate::commands::{Exit, Failure, find_event};
+use client::{self, ratings::stored_scale};
 use dashboard::{Feed, Setting};
+use journal::{EventId, EventSummary, Moves, RatingRow, Store, StoreError};
 use referee::{
     event::{Event, GameId, Moved, Stamped},
     rating::{Estimate, LookUp, Scale},
-};
-use renmei::{
-    cli::WatchArgs,
-    commands::{Exit, Failure, find_event},
-    floodgate::{self, ratings::stored_scale},
-    store::{EventId, EventSummary, Moves, RatingRow, Store, StoreError},
 };
 use std::{
     collections::BTreeMap,
@@ -59,7 +57,7 @@ fn scale(db: PathBuf, event: &EventSummary) -> Option<LookUp> {
             let ratings = rows.iter().map(|row| (row.player, rating(row))).collect();
             Scale { ratings, words: String::new() }
         })),
-        floodgate::KIND => Some(Box::new(move |standings, players| stored_scale(&plan, players, standings))),
+        client::KIND => Some(Box::new(move |standings, players| stored_scale(&plan, players, standings))),
         _ => None,
     }
 }

@@ -194,7 +194,7 @@ impl CsaClient {
     pub fn line(&mut self, line: &[u8], at: Instant) {
         self.end.trace.received(line);
         let text = String::from_utf8_lossy(line);
-        let raw = super::printable(line);
+        let raw = notation::printable(line);
         let read: ServerLine = text.parse().unwrap_or_else(|never| match never {});
         if self.phase == Phase::Over || matches!(read, ServerLine::Blank | ServerLine::Notice(_)) {
             return;
@@ -202,7 +202,7 @@ impl CsaClient {
         match read {
             ServerLine::Start(_) => self.begin(at),
             ServerLine::Rejected { by, .. } => {
-                let by = super::printable(by.as_bytes());
+                let by = notation::printable(by.as_bytes());
                 self.rule(Ruling::Rejected(format!("rejected by {by}")));
             }
             ServerLine::Played { text, time } => {

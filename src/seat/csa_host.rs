@@ -3,13 +3,15 @@
 //! Lines come in with the instant they were read at, orders come in from the game; bytes to send go out into a
 //! buffer. Whoever owns the socket carries them (`league`).
 
-use super::{ActorEnd, Seat, pair, printable};
-use crate::store::{Asides, Tape, Way};
+use super::{ActorEnd, Seat, pair};
+use journal::{Asides, Tape, Way};
 use notation::csa::{
     move_from_csa,
     summary::{Summary, TimeUnit},
     wire::{Ending, GameResult, Played, ServerLine},
 };
+use notation::printable;
+use plan::serve::Compat;
 use referee::{
     AbortBy, Color, DrawBy, Outcome, WinBy,
     event::GameId,
@@ -20,7 +22,6 @@ use rsshogi::{
     board::{Position, position_from_sfen},
     types::{Move, Move32},
 };
-use serde::{Deserialize, Serialize};
 use std::{
     collections::VecDeque,
     fmt,
@@ -30,17 +31,6 @@ use std::{
 
 /// Lines kept that were said while the opponent was to move.
 const EARLY: usize = 4;
-
-/// Whose habits are followed where the protocol's text and the server of floodgate disagree.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Compat {
-    /// The text: `%TORYO,T4`, `%KACHI,T8` once.
-    #[default]
-    Protocol,
-    /// shogi-server: `%TORYO`, `%KACHI` said twice, the start position no part of a repetition.
-    ShogiServer,
-}
 
 /// What a player is seated with.
 #[derive(Clone, Debug)]

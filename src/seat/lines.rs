@@ -9,9 +9,9 @@ const LINE_CAP: usize = 64 * 1024;
 const FLOOD: usize = 256 * 1024;
 
 /// Cuts what is read into lines: bytes behind the last newline are carried over, lines are capped.
-pub(crate) struct Lines {
+pub struct Lines {
     /// Where the next read goes.
-    pub(crate) chunk: Box<[u8]>,
+    pub chunk: Box<[u8]>,
     carry: Vec<u8>,
     /// Bytes read since the last pause.
     unpaused: usize,
@@ -25,7 +25,7 @@ impl Default for Lines {
 
 impl Lines {
     /// Hands out the lines that the `bytes` just read complete.
-    pub(crate) fn feed(&mut self, bytes: usize, mut line: impl FnMut(&[u8])) {
+    pub fn feed(&mut self, bytes: usize, mut line: impl FnMut(&[u8])) {
         self.unpaused = if bytes == self.chunk.len() { self.unpaused + bytes } else { 0 };
         let mut rest = &self.chunk[..bytes];
         while let Some(end) = memchr::memchr(b'\n', rest) {
@@ -44,7 +44,7 @@ impl Lines {
     }
 
     /// Gives way for a moment after a flood; else returns at once.
-    pub(crate) async fn pause(&mut self) {
+    pub async fn pause(&mut self) {
         if self.unpaused > FLOOD {
             self.unpaused = 0;
             sleep(Duration::from_millis(1)).await;

@@ -1,6 +1,5 @@
 //! An engine's process: started in a group of its own, never outliving this program, ended in stages.
 
-use crate::plan::EnginePlan;
 use nix::{
     sched::{CpuSet, sched_setaffinity},
     sys::{
@@ -9,6 +8,7 @@ use nix::{
     },
     unistd::Pid,
 };
+use plan::EnginePlan;
 use std::{
     io,
     os::unix::process::ExitStatusExt,
@@ -127,7 +127,7 @@ impl Process {
 
     /// The process group it leads.
     #[must_use]
-    pub(crate) fn group(&self) -> i32 {
+    pub fn group(&self) -> i32 {
         self.group.as_raw()
     }
 

@@ -1,7 +1,7 @@
 //! The USI conversation with one engine, without the engine: lines, orders and times in, bytes and replies out.
 
-use crate::plan::EnginePlan;
 use notation::usi::{EngineLine, Info, OptionDecl, ScoreValue};
+use plan::EnginePlan;
 use referee::{
     Color, Outcome,
     clock::Budget,
@@ -347,7 +347,7 @@ impl Session {
         self.state = State::Idle;
         self.deadline = None;
         effects.lazy = true;
-        if self.engine.restart == crate::plan::Restart::EveryGame {
+        if self.engine.restart == plan::Restart::EveryGame {
             effects.retire = true;
         } else if self.seated.is_some() {
             self.call_ready(now, effects);
@@ -417,9 +417,9 @@ fn read_bestmove(line: &[u8]) -> (Said, Option<String>) {
         Some("win") => Said::Win,
         Some(word) => match Move::from_usi(word).filter(|mv| mv.is_normal()) {
             Some(mv) => Said::Move(mv),
-            None => Said::Unreadable(super::printable(line)),
+            None => Said::Unreadable(notation::printable(line)),
         },
-        None => Said::Unreadable(super::printable(line)),
+        None => Said::Unreadable(notation::printable(line)),
     };
     let expected = (words.next() == Some("ponder")).then(|| words.next()).flatten();
     (said, expected.and_then(Move::from_usi).map(Move::to_usi))

@@ -1,7 +1,7 @@
 //! The conversation, line by line.
 
 use super::*;
-use crate::plan::{GoForms, Restart, SeatLimits};
+use plan::{GoForms, Restart, SeatLimits};
 use referee::clock::TimeControl;
 use referee::{DrawBy, WinBy};
 

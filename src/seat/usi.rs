@@ -12,10 +12,8 @@ use super::{
     process::{self, Process},
     session::{Effects, Session},
 };
-use crate::{
-    bus::Bus,
-    plan::{EnginePlan, Restart},
-};
+use journal::bus::Bus;
+use plan::{EnginePlan, Restart};
 use referee::{
     event::{Event, PlayerId},
     game::{Order, Reply},
@@ -400,7 +398,7 @@ impl Actor {
 }
 
 /// Resolves when the engine reads again; never for an engine without an input.
-pub(crate) async fn writable(stdin: Option<&tokio::net::unix::pipe::Sender>) {
+pub async fn writable(stdin: Option<&tokio::net::unix::pipe::Sender>) {
     match stdin {
         Some(stdin) => drop(stdin.writable().await),
         None => std::future::pending().await,
@@ -408,7 +406,7 @@ pub(crate) async fn writable(stdin: Option<&tokio::net::unix::pipe::Sender>) {
 }
 
 /// Keeps the last lines of an engine's stderr until it closes it.
-pub(crate) async fn keep_stderr(mut stderr: impl AsyncRead + Unpin, trace: Trace) {
+pub async fn keep_stderr(mut stderr: impl AsyncRead + Unpin, trace: Trace) {
     let mut lines = Lines::default();
     while let Ok(bytes @ 1..) = stderr.read(&mut lines.chunk).await {
         lines.feed(bytes, |line| trace.stderr(line));

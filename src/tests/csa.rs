@@ -30,7 +30,7 @@ mod survival;
 mod transcripts;
 
 use client::{Client, Host};
-use renmei::league::config::ServeConfig;
+use plan::serve::ServeConfig;
 
 fn game(host: &Host, name: &str) -> (Client, Client) {
     let mut black = host.connect();

@@ -4,7 +4,7 @@ use super::*;
 fn a_csa_record_says_who_played_what_when_and_how_long() {
     let place = Place::new();
     place.played(["Asa", "Bei"], &[RESIGNED]);
-    place.export(|args| args.format = RecordFormat::Csa).unwrap();
+    place.export(|args| args.format = Format::Csa).unwrap();
     let text = fs::read_to_string(place.path("out")).unwrap();
     assert_eq!(
         text,
@@ -23,22 +23,22 @@ fn a_csa_record_says_who_played_what_when_and_how_long() {
 fn all_games_go_into_one_file_where_the_format_has_a_way_to_part_them() {
     let place = Place::new();
     place.played(["Asa", "Bei"], &[RESIGNED, RESIGNED, Outcome::Aborted { by: AbortBy::Stopped }]);
-    place.export(|args| args.format = RecordFormat::Csa).unwrap();
+    place.export(|args| args.format = Format::Csa).unwrap();
     let text = fs::read_to_string(place.path("out")).unwrap();
     assert_eq!((text.matches("\n/\n").count(), text.matches("%TORYO").count()), (1, 2));
-    place.export(|args| args.format = RecordFormat::Usi).unwrap();
+    place.export(|args| args.format = Format::Usi).unwrap();
     let line = format!("startpos moves {LINE}\n");
     assert_eq!(fs::read_to_string(place.path("out")).unwrap(), line.repeat(2));
-    let told = place.export(|args| args.format = RecordFormat::Kif).unwrap_err().to_string();
+    let told = place.export(|args| args.format = Format::Kif).unwrap_err().to_string();
     assert_eq!(told, "KIF holds one game a file and these are 2: name a directory with `--output DIR/`");
-    place.export(|args| (args.format, args.game) = (RecordFormat::Kif, vec!["2".into()])).unwrap();
+    place.export(|args| (args.format, args.game) = (Format::Kif, vec!["2".into()])).unwrap();
 }
 
 #[test]
 fn packed_formats_hold_the_moves_that_an_engine_judged_in_games_with_a_result() {
     let place = Place::new();
     place.played(["Asa", "Bei"], &[RESIGNED, Outcome::Aborted { by: AbortBy::Server }]);
-    for (format, size) in [(RecordFormat::Psv, 40), (RecordFormat::Hcpe, 38)] {
+    for (format, size) in [(Format::Psv, 40), (Format::Hcpe, 38)] {
         let report = place.export(|args| (args.format, args.all) = (format, true)).unwrap();
         let bytes = fs::read(place.path("out")).unwrap();
         assert_eq!(bytes.len(), 5 * size, "six moves were played, one of them without a word");
@@ -52,9 +52,7 @@ fn one_file_a_game_stays_in_its_directory_whatever_the_players_are_called() {
     let place = Place::new();
     place.played(["../../x\n%TORYO", "a/b\\c\0d"], &[RESIGNED, RESIGNED]);
     let output = PathBuf::from(format!("{}/", place.path("dir").display()));
-    for format in
-        [RecordFormat::Csa, RecordFormat::Kif, RecordFormat::Kifu, RecordFormat::Ki2, RecordFormat::Jkf]
-    {
+    for format in [Format::Csa, Format::Kif, Format::Kifu, Format::Ki2, Format::Jkf] {
         let report = place.export(|args| (args.format, args.output) = (format, output.clone())).unwrap();
         assert_eq!(report.games, 2);
     }
@@ -80,7 +78,7 @@ fn what_is_not_there_is_said() {
     let place = Place::new();
     assert!(matches!(place.export(|_| {}), Err(RecordsError::Store(_))));
     place.played(["Asa", "Bei"], &[RESIGNED]);
-    let told = |edit: fn(&mut ExportArgs)| place.export(edit).unwrap_err().to_string();
+    let told = |edit: fn(&mut Export)| place.export(edit).unwrap_err().to_string();
     assert_eq!(told(|args| args.game = vec!["2".into()]), "event `league` has no game 2");
     assert_eq!(told(|args| args.game = vec!["two".into()]), "`two` names no game; write `7` or `10-20`");
     let unknown = told(|args| args.event = Some("cup".into()));

@@ -1,7 +1,7 @@
 use super::*;
-use crate::store::GameFilter;
+use journal::GameFilter;
 
-fn exported(place: &Place, event: &str, format: RecordFormat, to: &str) -> Vec<u8> {
+fn exported(place: &Place, event: &str, format: Format, to: &str) -> Vec<u8> {
     let output = place.path(to);
     place
         .export(|args| {
@@ -13,7 +13,7 @@ fn exported(place: &Place, event: &str, format: RecordFormat, to: &str) -> Vec<u
 
 #[test]
 fn games_come_back_from_csa_as_they_went_out_whatever_ended_them() {
-    for format in [RecordFormat::Csa, RecordFormat::Csa3] {
+    for format in [Format::Csa, Format::Csa3] {
         let place = Place::new();
         place.played(["Asa", "Bei"], &outcomes());
         let out = exported(&place, "league", format, "a.csa");
@@ -36,11 +36,11 @@ fn games_come_back_from_csa_as_they_went_out_whatever_ended_them() {
 
 #[test]
 fn games_come_back_from_every_format_with_moves_and_winner() {
-    use RecordFormat::*;
+    use Format::*;
     for format in [Kif, Kifu, Ki2, Ki2u, Jkf, Usi, Psv, Hcpe] {
         let place = Place::new();
         place.played(["Asa", "Bei"], &[RESIGNED]);
-        let (_, extension, _) = spelled(format);
+        let (extension, _) = joined(format);
         let (a, b) = (format!("a.{extension}"), format!("b.{extension}"));
         let out = exported(&place, "league", format, &a);
         let report = place.import(&[&place.path(&a)], |_| {}).unwrap();

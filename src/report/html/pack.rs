@@ -134,7 +134,7 @@ impl Packer {
     pub fn json(&self, names: &[String], places: Vec<usize>) -> serde_json::Result<String> {
         let data = Data {
             letters: alphabet(),
-            players: names.iter().map(|name| crate::report::plot::plain(name)).collect(),
+            players: names.iter().map(|name| crate::plot::plain(name)).collect(),
             places,
             starts: &self.starts,
             causes: &self.causes,

@@ -1,7 +1,7 @@
 //! The tables of the page.
 
 use super::plain;
-use crate::report::{Dossier, Report, StageTable, Standing};
+use crate::{Dossier, Report, StageTable, Standing};
 use maud::{Markup, html};
 use referee::{event::PlayerId, usage::Usage};
 

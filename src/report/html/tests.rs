@@ -1,8 +1,6 @@
 use super::*;
-use crate::{
-    report::Dossier,
-    store::{EventHead, EventSummary, Moves, Store},
-};
+use crate::Dossier;
+use journal::{EventHead, EventSummary, Moves, Store};
 use referee::{
     Color, Outcome, WinBy,
     event::{Event, GameEnded, GameId, GameStarted, Moved, Opened, PlayerId, Score, Stamped, Thought},

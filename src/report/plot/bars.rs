@@ -5,7 +5,7 @@ use super::{
     axis::{Axis, signed},
     number, paint, short,
 };
-use crate::report::{Report, Standing};
+use crate::{Report, Standing};
 use maud::{Markup, html};
 use unicode_width::UnicodeWidthStr;
 

@@ -5,7 +5,7 @@ use super::{
     axis::{Axis, label, signed},
     paint, plain, short,
 };
-use crate::report::{Dossier, Report, TestReport};
+use crate::{Dossier, Report, TestReport};
 use maud::{Markup, html};
 use referee::{rating::Milestone, sprt::Walk, usage::PHASE};
 use unicode_width::UnicodeWidthStr;

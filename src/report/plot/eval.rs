@@ -1,7 +1,7 @@
 //! The evaluations of one game, from black's side.
 
 use super::{Plot, Size, axis::Axis, paint};
-use crate::store::FullGame;
+use journal::FullGame;
 use maud::html;
 use referee::{Color, event::Moved};
 

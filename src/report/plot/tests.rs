@@ -1,5 +1,5 @@
 use super::*;
-use crate::report::{Head, Named, Report};
+use crate::{Head, Named, Report};
 use referee::{
     Color, Outcome, WinBy,
     event::{Event, GameEnded, GameId, PlayerId},

@@ -1,13 +1,9 @@
 //! Who may log in, and as whom.
 
 use super::client::{Client, Host};
-use renmei::{
-    league::{
-        config::{Login, ServeConfig},
-        password,
-    },
-    store::Store,
-};
+use journal::Store;
+use plan::password;
+use plan::serve::{Login, ServeConfig};
 use std::{
     io::Write,
     process::{Command, Output, Stdio},

@@ -1,6 +1,8 @@
 //! A league in a thread, and clients that say what they are told to.
 
-use renmei::league::{League, Ledger, Shutdown, config::ServeConfig};
+use arena::Shutdown;
+use host::{League, Ledger};
+use plan::serve::ServeConfig;
 use std::{
     io::{BufRead, BufReader, Read, Write},
     net::{SocketAddr, TcpStream},

@@ -1,10 +1,7 @@
 //! Clocks that are not floodgate's, over the wire.
 
 use super::{client::Host, game};
-use renmei::league::{
-    clocks::{Counted, PlayerTime},
-    config::ServeConfig,
-};
+use plan::serve::{Counted, PlayerTime, ServeConfig};
 
 #[test]
 fn a_player_with_less_time_is_told_so_and_its_flag_falls_first() {

@@ -1,7 +1,7 @@
 //! What players say of their moves, and who hears it.
 
 use super::{client::Host, game};
-use renmei::league::config::ServeConfig;
+use plan::serve::ServeConfig;
 
 #[test]
 fn spectators_of_moves_see_comments_where_the_league_wants_it_and_opponents_never_do() {

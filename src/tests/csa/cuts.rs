@@ -2,7 +2,7 @@
 //! the database says, and that the league goes on.
 
 use super::client::{Client, Host};
-use renmei::league::config::ServeConfig;
+use plan::serve::ServeConfig;
 
 fn host() -> Host {
     Host::start(ServeConfig { grace: Some(0), ..ServeConfig::default() })

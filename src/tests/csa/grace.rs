@@ -1,7 +1,8 @@
 //! A running game is held for a player whose line drops, and offered again when it comes back.
 
 use super::client::{Client, Host};
-use renmei::{league::config::ServeConfig, seat::csa_host::Compat};
+use plan::serve::Compat;
+use plan::serve::ServeConfig;
 
 fn host(grace: u64) -> Host {
     Host::start(ServeConfig { grace: Some(grace), ..ServeConfig::default() })

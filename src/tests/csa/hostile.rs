@@ -4,13 +4,9 @@ use super::{
     client::{Client, Host},
     duel::{Duel, Seeded},
 };
-use renmei::{
-    league::{
-        config::{Login, ServeConfig},
-        password,
-    },
-    store::Store,
-};
+use journal::Store;
+use plan::password;
+use plan::serve::{Login, ServeConfig};
 
 /// Lines that the fuzzer sends from each of the three places.
 const LINES: [usize; 3] = [3400, 3300, 3300];

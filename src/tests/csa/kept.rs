@@ -2,7 +2,7 @@
 
 use super::client::{Client, Host};
 use notation::record::{self, GameRecord};
-use renmei::league::config::ServeConfig;
+use plan::serve::ServeConfig;
 use std::{
     fs,
     path::{Path, PathBuf},

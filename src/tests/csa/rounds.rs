@@ -6,10 +6,9 @@ use super::{
     script::{Line, Step, read},
     transcripts::{masked, untimed},
 };
-use renmei::{
-    league::{config::ServeConfig, rounds::RoundsConfig},
-    seat::csa_host::Compat,
-};
+use plan::serve::Compat;
+use plan::serve::RoundsConfig;
+use plan::serve::ServeConfig;
 use std::{path::Path, sync::Mutex, time::Duration};
 
 const PLAYERS: [&str; 5] = ["eng1", "eng2", "eng3", "eng4", "joe_human"];

@@ -8,7 +8,8 @@ use super::{
     client::{Client, Host},
     script::{Deviation, Line, Step, deviations, pace, read, wait},
 };
-use renmei::{league::config::ServeConfig, seat::csa_host::Compat};
+use plan::serve::Compat;
+use plan::serve::ServeConfig;
 use std::{
     collections::{HashMap, VecDeque},
     path::{Path, PathBuf},

@@ -4,7 +4,7 @@ use super::{
     host::Host,
     server::{Playing, endings, faults, puppet, rows},
 };
-use renmei::league::config::ServeConfig;
+use plan::serve::ServeConfig;
 
 fn player(host: &Host, name: &str, color: char, seed: u32) -> Playing {
     let engine = puppet(&format!("Seed = {seed}"));

@@ -1,12 +1,11 @@
 //! A server that says what it is told to, and a client of ours in a thread.
 
 use crate::support::program;
+use arena::Shutdown;
+use client::{Audience, Client, Teller, ratings::Ratings};
+use plan::client::ClientConfig;
+use plan::config::Environment;
 use referee::event::Stamped;
-use renmei::{
-    config::Environment,
-    floodgate::{Audience, Client, Teller, config::ClientConfig, ratings::Ratings},
-    league::Shutdown,
-};
 use rusqlite::Connection;
 use std::{
     io::{BufRead, BufReader, Write},

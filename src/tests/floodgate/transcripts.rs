@@ -5,21 +5,20 @@
 //! instead; every move with the time charged for it; and the ending.
 
 use super::server::config_text;
+use client::announced::Announced;
 use notation::csa::{move_from_csa, summary::Summary};
+use plan::client::ClientConfig;
+use plan::config::Environment;
 use referee::{
     Color,
     adjudicate::Adjudication,
     event::{Event, GameId},
     game::{Answer, Authority, Away, Game, Input, Order, Output, Reply, Said, Setup},
 };
-use renmei::{
-    config::Environment,
-    floodgate::{announced::Announced, config::ClientConfig},
-    seat::{
-        Seat,
-        csa_client::{self, CsaClient, Place},
-        margin::Margin,
-    },
+use seat::{
+    Seat,
+    csa_client::{self, CsaClient, Place},
+    margin::Margin,
 };
 use std::{
     collections::{BTreeMap, VecDeque},

@@ -321,7 +321,7 @@ fn games_come_out_of_a_database_with_names_scores_and_results() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("league.db");
     let connection = Connection::open(&path).unwrap();
-    connection.execute_batch(include_str!("../../../../src/store/migrations/001_events.sql")).unwrap();
+    connection.execute_batch(include_str!("../../../../src/journal/migrations/001_events.sql")).unwrap();
     connection
         .execute_batch(
             "INSERT INTO events VALUES (1, 'e', 'run', 0, '{}', '{}');

@@ -1,0 +1,242 @@
+//! The only loop that plays a game, and the only caller of [`Game::handle`].
+
+use crate::pulse::Pulse;
+use journal::bus::Bus;
+use referee::{
+    AbortBy, Color, Outcome, WinBy,
+    event::{Event, GameEnded, GameId, GameStarted},
+    game::{Authority, Game, Input, Order, Output, Reply, Setup, SetupError},
+    schedule::Pairing,
+};
+use seat::{Seat, usi::Alarm};
+use std::time::{Duration, Instant};
+use tokio_util::sync::CancellationToken;
+
+/// The alarm rings this much after the last moment a reply could be in time. The stamp of a reply decides, never the
+/// alarm; it only ends the turn of an engine that says nothing at all.
+const ALARM_GRACE: Duration = Duration::from_millis(100);
+/// How long a server may take to rule on a game that somebody here wants to leave.
+const FAREWELL: Duration = Duration::from_secs(5);
+
+/// A game about to be played.
+#[derive(Clone, Debug)]
+pub struct Table {
+    /// The game.
+    pub setup: Setup,
+    /// Its place in the schedule.
+    pub pairing: Pairing,
+    /// How often it was drawn before without counting.
+    pub draws: u32,
+    /// Whether a draw of it will be played again and does not count.
+    pub replays_draws: bool,
+    /// Whether its clocks are told with its start: the plan of the event does not know them.
+    pub tells_times: bool,
+}
+
+/// What a game is played amid.
+#[derive(Clone, Copy, Debug)]
+pub struct Surroundings<'a> {
+    /// Where everything that happens goes.
+    pub bus: &'a Bus,
+    /// How late this thread is itself.
+    pub pulse: &'a Pulse,
+    /// Adjourns the game.
+    pub stop: &'a CancellationToken,
+}
+
+/// Plays a game to its end; everything that happens goes onto the bus.
+///
+/// # Errors
+/// When the game cannot be set up; then nothing was played.
+pub async fn play(
+    table: Table,
+    seats: &mut [Seat; 2],
+    hall: Surroundings<'_>,
+) -> Result<Outcome, SetupError> {
+    play_under(Authority::Here, table, seats, hall).await
+}
+
+/// Plays a game under an authority to its end; everything that happens goes onto the bus.
+///
+/// # Errors
+/// When the game cannot be set up; then nothing was played.
+pub async fn play_under(
+    authority: Authority,
+    table: Table,
+    seats: &mut [Seat; 2],
+    hall: Surroundings<'_>,
+) -> Result<Outcome, SetupError> {
+    let id = table.setup.game;
+    let (mut game, calls) = Game::start_under(table.setup.clone(), authority)?;
+    let Surroundings { bus, pulse, stop } = hall;
+    let turn = Instant::now();
+    let alarm = Alarm::new();
+    let (rung, leaving, outcome) = (false, false, None);
+    let mut room = Room { id, table, seats, bus, pulse, turn, alarm, rung, leaving, outcome };
+    room.deliver(calls, &game).await;
+    while !game.is_over() {
+        let input = tokio::select! { biased; // a reply already in the mailbox beats the alarm
+            (color, reply) = next_reply(room.seats, id) => Input::Reply(color, room.fair(reply, &game)),
+            () = room.alarm.rings() => match room.grace() {
+                None => Input::FlagFell,
+                Some(later) => {
+                    room.alarm.set(Some(later));
+                    continue;
+                }
+            },
+            () = stop.cancelled(), if !room.leaving => {
+                room.leaving = true;
+                room.alarm.set(Some(Instant::now() + FAREWELL));
+                Input::Stop
+            }
+        };
+        let outputs = game.handle(input);
+        room.deliver(outputs, &game).await;
+    }
+    Ok(room.outcome.unwrap_or(Outcome::Aborted { by: referee::AbortBy::Stopped }))
+}
+
+/// The next word of either side in this game; words of an earlier game are not heard.
+async fn next_reply(seats: &mut [Seat; 2], game: GameId) -> (Color, Reply) {
+    let [black, white] = seats;
+    loop {
+        let (color, heard) = tokio::select! { biased;
+            heard = black.replies.recv() => (Color::Black, heard),
+            heard = white.replies.recv() => (Color::White, heard),
+        };
+        match heard {
+            Some((of, reply)) if of == game => return (color, reply),
+            Some(_) => {}
+            None => return (color, Reply::Gone("its seat was given up".to_owned())),
+        }
+    }
+}
+
+struct Room<'a> {
+    id: GameId,
+    table: Table,
+    seats: &'a mut [Seat; 2],
+    bus: &'a Bus,
+    pulse: &'a Pulse,
+    /// When the turn began.
+    turn: Instant,
+    alarm: Alarm,
+    /// The alarm of this turn has rung before.
+    rung: bool,
+    /// The game was told to stop, and waits for the word of a server.
+    leaving: bool,
+    outcome: Option<Outcome>,
+}
+
+impl Room<'_> {
+    async fn deliver(&mut self, outputs: Vec<Output>, game: &Game) {
+        for output in outputs {
+            match output {
+                Output::Tell(color, order) => self.tell(color, order, game).await,
+                Output::AskAgain(color, order) => self.ask_again(color, order).await,
+                Output::Fault(color, text) => self.fault(color, &text),
+                Output::Started => {
+                    self.turn = Instant::now();
+                    self.bus.happened(Event::GameStarted(self.started()));
+                }
+                Output::Happened(event) => {
+                    self.turn = Instant::now();
+                    self.bus.happened(event);
+                }
+                Output::Ended(outcome, reason) => self.ended(outcome, &reason, game.plies()),
+            }
+        }
+    }
+
+    async fn tell(&mut self, color: Color, order: Order, game: &Game) {
+        if matches!(order, Order::Go { .. }) {
+            self.turn = Instant::now();
+            self.rung = false;
+            self.alarm.set(game.allowance().map(|allowance| self.turn + allowance + ALARM_GRACE));
+        }
+        let _gone = self.seats[color.index()].orders.send(order).await; // a dead seat says so itself
+    }
+
+    /// The turn has begun before: what has passed of it is not told as time.
+    async fn ask_again(&mut self, color: Color, mut order: Order) {
+        if let Order::Go { budget, .. } = &mut order {
+            *budget = budget.without(self.turn.elapsed(), color);
+        }
+        let _gone = self.seats[color.index()].orders.send(order).await;
+    }
+
+    /// No game ends by it, but its author should know.
+    fn fault(&self, color: Color, text: &str) {
+        let Pairing { black, white, .. } = self.table.pairing;
+        let player = Some([black, white][color.index()]);
+        let trace = self.seats[color.index()].trace.report();
+        let text = format!("game {}: {color}: {text}\n{trace}", self.id.0);
+        self.bus.happened(Event::Fault { player, text });
+    }
+
+    /// An answer that would lose on time is not charged for what this program was late by itself.
+    fn fair(&self, mut reply: Reply, game: &Game) -> Reply {
+        if let (Reply::Answer(answer), Some(allowance)) = (&mut reply, game.allowance())
+            && answer.elapsed >= allowance
+        {
+            let late = self.pulse.late_since(self.turn);
+            if !late.is_zero() {
+                let text =
+                    format!("game {}: this machine was {} ms late itself", self.id.0, late.as_millis());
+                self.bus.happened(Event::Fault { player: None, text });
+                answer.elapsed = answer.elapsed.saturating_sub(late);
+            }
+        }
+        reply
+    }
+
+    /// When the alarm is to ring again, if this program was so late itself that it may not have read yet what came in
+    /// time; once a turn.
+    fn grace(&mut self) -> Option<Instant> {
+        let late = self.pulse.late_since(self.turn);
+        let again = late > ALARM_GRACE && !std::mem::replace(&mut self.rung, true);
+        again.then(|| Instant::now() + late)
+    }
+
+    fn started(&self) -> GameStarted {
+        let Setup { game, start, opening, times, .. } = &self.table.setup;
+        let opening = opening.iter().map(|mv| mv.to_usi()).collect::<Vec<_>>().join(" ");
+        let times = self.table.tells_times.then(|| Box::new(*times));
+        GameStarted { game: *game, pairing: self.table.pairing, start: start.clone(), opening, times }
+    }
+
+    fn ended(&mut self, outcome: Outcome, reason: &str, plies: u32) {
+        self.alarm.set(None);
+        self.outcome = Some(outcome);
+        let replayed = self.table.replays_draws && matches!(outcome, Outcome::Draw { .. });
+        let evidence = self.evidence(outcome, reason);
+        let pairing = self.table.pairing;
+        self.bus.happened(Event::GameEnded(GameEnded {
+            game: self.id,
+            pairing,
+            outcome,
+            plies,
+            evidence,
+            replayed,
+        }));
+    }
+
+    /// What a dispute about the ending would need; nothing for endings that explain themselves.
+    fn evidence(&self, outcome: Outcome, reason: &str) -> String {
+        let disputed = |by| {
+            use WinBy::{Disconnection, IllegalDeclaration, IllegalMove, Time};
+            matches!(by, Disconnection | IllegalDeclaration | IllegalMove(_) | Time)
+        };
+        match outcome {
+            Outcome::Win { winner, by } if disputed(by) => {
+                let loser = !winner;
+                format!("{loser}: {reason}\n{}", self.seats[loser.index()].trace.report())
+            }
+            Outcome::Aborted { by: AbortBy::Server } => {
+                let [black, white] = [0, 1].map(|side| self.seats[side].trace.report());
+                format!("{reason}\nblack:\n{black}white:\n{white}")
+            }
+            _ => reason.to_owned(),
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! What a Game_Summary means for the one who plays the game.
+
+use notation::csa::{
+    game_name::GameName,
+    move_from_csa,
+    summary::{Span, Summary, TimeBlock, Times},
+};
+use plan::client::ClientConfig;
+use referee::{
+    Color,
+    clock::{Accounting, TimeControl},
+    rules::{Declaration, Rules},
+};
+use rsshogi::{
+    board::{Position, position_from_sfen},
+    types::{Move, Move32},
+};
+use seat::csa_client::Count;
+use std::time::Duration;
+
+/// A game as it is to be played.
+#[derive(Clone, Debug)]
+pub struct Announced {
+    /// Its id on the server.
+    pub id: Option<String>,
+    /// Our side.
+    pub color: Color,
+    /// The players, black first.
+    pub names: [String; 2],
+    /// The start position as SFEN.
+    pub start: String,
+    /// Moves on the board already.
+    pub opening: Vec<Move>,
+    /// The clocks, black first.
+    pub times: [TimeControl; 2],
+    /// Main time left, black first.
+    pub left: [Duration; 2],
+    /// How the server counts.
+    pub count: Count,
+    /// The rules, for what our referee says of our own moves.
+    pub rules: Rules,
+}
+
+/// Why an announced game cannot be played.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CannotPlay {
+    /// It does not say which side is ours.
+    #[error("the summary does not say which side is ours")]
+    Side,
+    /// A move of the position block.
+    #[error("move {0} of the summary, `{1}`, is illegal")]
+    Move(usize, String),
+}
+
+impl Announced {
+    /// Reads a summary for the player `name`.
+    ///
+    /// # Errors
+    /// When it is no game that can be played.
+    pub fn read(summary: &Summary, name: &str, config: &ClientConfig) -> Result<Self, CannotPlay> {
+        let color = match (summary.your_turn, summary.names.each_ref().map(|n| n == name)) {
+            (Some(color), _) => color,
+            (None, [true, false]) => Color::Black,
+            (None, [false, true]) => Color::White,
+            (None, _) => return Err(CannotPlay::Side),
+        };
+        let stop_watch = game_name(summary).is_some_and(|game| game.is_stop_watch());
+        let blocks = blocks(&summary.times);
+        let units = blocks.each_ref().map(|block| unit(block, stop_watch));
+        let times = [0, 1].map(|side| control(&blocks[side], units[side], config.untimed));
+        let opening = opening(summary)?;
+        let ours = color.index();
+        Ok(Self {
+            id: summary.game_id.clone(),
+            color,
+            names: summary.names.clone(),
+            start: summary.start.clone(),
+            left: left(summary, &blocks, &times, units),
+            opening,
+            count: Count {
+                unit: units[ours],
+                least: times[ours].least,
+                roundup: blocks[ours].roundup == Some(true),
+            },
+            times,
+            rules: rules(summary, config),
+        })
+    }
+}
+
+/// The name of the game, which servers of shogi-server's kind put second into its id.
+pub fn game_name(summary: &Summary) -> Option<GameName> {
+    summary.game_id.as_deref()?.split('+').nth(1)?.parse().ok()
+}
+
+fn blocks(times: &Times) -> [TimeBlock; 2] {
+    match times {
+        Times::Unlimited => Default::default(),
+        Times::Same(block) => [block.clone(), block.clone()],
+        Times::Each(blocks) => (**blocks).clone(),
+    }
+}
+
+/// shogi-server says `1min` of its stop-watch games, and means seconds in every number.
+fn unit(block: &TimeBlock, stop_watch: bool) -> Duration {
+    let Some(unit) = block.unit else { return Duration::from_secs(1) };
+    let of = match unit.of {
+        Span::Msec => Duration::from_millis(1),
+        Span::Min if !stop_watch => Duration::from_secs(60),
+        Span::Sec | Span::Min => Duration::from_secs(1),
+    };
+    of.saturating_mul(unit.count.max(1))
+}
+
+fn times(count: u64, unit: Duration) -> Duration {
+    unit.saturating_mul(u32::try_from(count).unwrap_or(u32::MAX))
+}
+
+fn control(block: &TimeBlock, unit: Duration, untimed: Duration) -> TimeControl {
+    let span = |count: Option<u64>| times(count.unwrap_or(0), unit);
+    let whole = unit >= Duration::from_secs(1);
+    let time = TimeControl {
+        main: span(block.total),
+        byoyomi: span(block.byoyomi),
+        increment: span(block.increment),
+        delay: span(block.delay),
+        least: span(block.least),
+        accounting: if whole { Accounting::Seconds } else { Accounting::Milliseconds },
+        ..TimeControl::default()
+    };
+    match time.is_timed() {
+        true => time,
+        false => TimeControl { fixed: Some(untimed), ..time },
+    }
+}
+
+fn opening(summary: &Summary) -> Result<Vec<Move>, CannotPlay> {
+    rsshogi::board::init();
+    let mut position: Position = position_from_sfen(&summary.start).unwrap_or_default();
+    position.init_stack();
+    let mut moves = vec![];
+    for (at, (text, _)) in summary.moves.iter().enumerate() {
+        let illegal = || CannotPlay::Move(at + 1, text.clone());
+        let mv = move_from_csa(&position, text).ok_or_else(illegal)?;
+        let piece = position.moved_piece_after_move(mv);
+        if !position.is_legal_move(mv)
+            || position.try_apply_move32(Move32::from_move_with_piece(mv, piece)).is_err()
+        {
+            return Err(illegal());
+        }
+        moves.push(mv);
+    }
+    Ok(moves)
+}
+
+/// What is left of both main times: what a summary says outright, else what its moves took.
+///
+/// shogi-server gives the moves of a buoy a `T1` that it never deducts; such a game starts with all its time. Where a
+/// move of a buoy took longer the game goes on from elsewhere, and its times are taken for real: too little time is
+/// told rather than too much. Neither do moves that took no time at the head of the list earn an increment: an event's
+/// opening is set up, not played.
+fn left(
+    summary: &Summary,
+    blocks: &[TimeBlock; 2],
+    controls: &[TimeControl; 2],
+    units: [Duration; 2],
+) -> [Duration; 2] {
+    if let Some(standing) = blocks.iter().find_map(|block| block.standing.as_ref()) {
+        return [0, 1].map(|side| times(standing.remaining[side], units[side]));
+    }
+    let mut left = controls.each_ref().map(|time| time.main);
+    let buoy = game_name(summary).is_some_and(|game| game.is_buoy());
+    if buoy && summary.moves.iter().all(|(_, time)| time.unwrap_or(0) <= 1) {
+        return left;
+    }
+    for (text, took) in summary.moves.iter().skip_while(|(_, took)| took.unwrap_or(0) == 0) {
+        let side = usize::from(text.starts_with('-'));
+        let took = times(took.unwrap_or(0), units[side]);
+        left[side] = (left[side] + controls[side].increment).saturating_sub(took);
+    }
+    left
+}
+
+/// The server rules; ours decide only what is declared, and what a position command starts with.
+fn rules(summary: &Summary, config: &ClientConfig) -> Rules {
+    let announced = summary.declaration.as_deref().is_some_and(|rule| rule.starts_with("Jishogi"));
+    let default = if announced { Declaration::Csa27 } else { Declaration::None };
+    Rules {
+        max_moves: summary.max_moves.filter(|max| *max > 0),
+        declaration: config.declaration.unwrap_or(default),
+        handicap_credit: false,
+        mate_ends_game: false,
+        ..Rules::default()
+    }
+}
+
+#[cfg(test)]
+#[path = "announced_tests.rs"]
+mod tests;

@@ -1,0 +1,201 @@
+//! What is known of the opponents' strength: from the configuration, and from the server where it tells.
+
+use super::performance::{Against, Performance};
+use journal::EventSummary;
+use referee::{
+    event::PlayerId,
+    rating::{Estimate, Scale},
+    standings::Standings,
+};
+use serde::Deserialize;
+use std::{
+    collections::BTreeMap,
+    fmt,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+/// Ratings by the names of players; clones share them.
+#[derive(Clone, Debug, Default)]
+pub struct Ratings(Arc<Mutex<Known>>);
+
+#[derive(Debug, Default)]
+struct Known {
+    given: BTreeMap<String, f64>,
+    told: BTreeMap<String, f64>,
+}
+
+/// Names a server may tell; floodgate rates a few hundred.
+const MOST: usize = 10_000;
+
+impl Ratings {
+    /// Those of the configuration.
+    #[must_use]
+    pub fn new(given: BTreeMap<String, f64>) -> Self {
+        Self(Arc::new(Mutex::new(Known { given, told: BTreeMap::new() })))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Known> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A line of the answer to `%%RATING`: `##[RATING] name+trip  2850 @2026-11-21`. Of one name's several trips the
+    /// strongest counts.
+    pub fn hear(&self, line: &str) {
+        let Some(said) = line.strip_prefix("##[RATING] ") else { return };
+        let mut words = said.split_ascii_whitespace();
+        let (Some(id), Some(Ok(rating))) = (words.next(), words.next().map(str::parse::<f64>)) else {
+            return;
+        };
+        let name = id.split('+').next().unwrap_or_default();
+        let told = &mut self.lock().told;
+        if rating.is_finite() && !name.is_empty() && told.len() < MOST {
+            let known = told.entry(name.to_owned()).or_insert(rating);
+            *known = known.max(rating);
+        }
+    }
+
+    /// All of them; what the configuration says stands.
+    #[must_use]
+    pub fn all(&self) -> BTreeMap<String, f64> {
+        let known = self.lock();
+        let mut all = known.told.clone();
+        all.extend(known.given.clone());
+        all
+    }
+
+    /// Of one player.
+    #[must_use]
+    pub fn of(&self, name: &str) -> Option<f64> {
+        let known = self.lock();
+        known.given.get(name).or_else(|| known.told.get(name)).copied()
+    }
+}
+
+/// What the stored plan of a client says of ratings.
+#[derive(Debug, Deserialize)]
+struct Stored {
+    #[serde(default)]
+    us: String,
+    #[serde(default)]
+    ratings: BTreeMap<String, f64>,
+}
+
+/// How we stand on the server's scale, with the games it rests on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Measured {
+    /// Who.
+    pub name: String,
+    /// The performance.
+    pub performance: Performance,
+    /// Games against rated opponents.
+    pub games: u64,
+    /// Those opponents.
+    pub opponents: usize,
+}
+
+/// The performance in a stored event; `None` where no opponent met has a known rating.
+#[must_use]
+pub fn measured(event: &EventSummary, standings: &Standings) -> Option<Measured> {
+    let Stored { us, ratings } = serde_json::from_str(&event.plan).ok()?;
+    measure(us, &event.players, standings, |name| ratings.get(name).copied())
+}
+
+/// The performance of `us` among `players`, of whom `rating` knows some.
+fn measure(
+    us: String,
+    players: &[String],
+    standings: &Standings,
+    rating: impl Fn(&str) -> Option<f64>,
+) -> Option<Measured> {
+    let ours = players.iter().position(|name| *name == us).and_then(number)?;
+    let mut games = vec![];
+    for (at, name) in players.iter().enumerate() {
+        let (Some(rating), Some(opponent)) = (rating(name), number(at)) else { continue };
+        let wdl = standings.total().between(ours, opponent);
+        if opponent != ours && wdl.games() > 0 {
+            let points = wdl.half_points() as f64 / 2.0;
+            games.push(Against { rating, games: wdl.games() as f64, points });
+        }
+    }
+    let performance = Performance::of(&games)?;
+    let total = games.iter().map(|one| one.games).sum::<f64>() as u64;
+    Some(Measured { name: us, performance, games: total, opponents: games.len() })
+}
+
+fn number(at: usize) -> Option<PlayerId> {
+    u16::try_from(at).ok().map(PlayerId)
+}
+
+/// The ratings of `players` as `rating` knows them, with ours as it is measured against them.
+#[must_use]
+pub fn scale(
+    us: &str,
+    players: &[String],
+    standings: &Standings,
+    rating: impl Fn(&str) -> Option<f64>,
+) -> Scale {
+    let known = |(at, name): (usize, &String)| {
+        Some((number(at)?, Estimate::Measured { value: rating(name)?, error: None }))
+    };
+    let mut ratings: BTreeMap<PlayerId, Estimate> =
+        players.iter().enumerate().filter(|(_, name)| *name != us).filter_map(known).collect();
+    let Some(measured) = measure(us.to_owned(), players, standings, &rating) else {
+        return Scale { ratings, words: String::new() };
+    };
+    if let Some(ours) = players.iter().position(|name| name == us).and_then(number) {
+        ratings.insert(ours, measured.performance.into());
+    }
+    Scale { ratings, words: measured.to_string() }
+}
+
+/// The ratings of a stored event.
+#[must_use]
+pub fn stored_scale(plan: &str, players: &[String], standings: &Standings) -> Scale {
+    let Ok(Stored { us, ratings }) = serde_json::from_str(plan) else { return Scale::default() };
+    scale(&us, players, standings, |name| ratings.get(name).copied())
+}
+
+impl From<Performance> for Estimate {
+    fn from(performance: Performance) -> Self {
+        match performance {
+            Performance::Rating { value, error } => Self::Measured { value, error: Some(error) },
+            Performance::Above(value) => Self::AtLeast { value },
+            Performance::Below(value) => Self::AtMost { value },
+        }
+    }
+}
+
+impl fmt::Display for Measured {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, performance, games, opponents } = self;
+        write!(
+            f,
+            "{name} on the scale of its rated opponents: {performance} ({games} games, {opponents} opponents)"
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_servers_list_is_read_and_the_configuration_stands_above_it() {
+        let ratings = Ratings::new(BTreeMap::from([("known".to_owned(), 3000.0)]));
+        for line in [
+            "##[RATING] strong+97d76f4c5 \t 2850 @2026-11-21",
+            "##[RATING] strong+123456789 \t 2100 @2026-11-20",
+            "##[RATING] known+97d76f4c5 \t 1000 @2026-11-21",
+            "##[RATING] +OK",
+            "##[RATING] odd",
+            "##[WHO] x 1",
+        ] {
+            ratings.hear(line);
+        }
+        assert_eq!(
+            (ratings.of("strong"), ratings.of("known"), ratings.of("odd")),
+            (Some(2850.0), Some(3000.0), None)
+        );
+        assert_eq!(ratings.all().len(), 2);
+    }
+}

@@ -1,0 +1,147 @@
+//! Who may come in. A password takes tens of milliseconds to check: one thread of its own does nothing else, below the
+//! games in priority; who knocks waits for it, one login for each connection, so that a flood of logins keeps its own
+//! kind waiting and nobody else.
+
+use journal::{Store, StoreError};
+use notation::csa::game_name::Entry;
+use plan::password;
+use plan::serve::{Login, ServeConfig};
+use std::{collections::HashMap, path::Path, pin::Pin, sync::Arc, thread};
+use tokio::sync::{mpsc, oneshot};
+
+/// Somebody who wants to come in.
+#[derive(Clone, Debug)]
+pub struct Visitor {
+    /// The name.
+    pub name: String,
+    /// The password as it was said, in CSA mode with the game's name in it.
+    pub password: String,
+    /// Whether the extended mode is asked for.
+    pub extended: bool,
+    /// Whether the host answers for it that this is who it says.
+    pub vouched: bool,
+}
+
+impl Visitor {
+    /// What nobody else knows: in CSA mode what follows the game's name.
+    #[must_use]
+    pub fn secret(&self) -> Option<String> {
+        if self.extended { Some(self.password.clone()) } else { Entry::read(&self.password).trip }
+    }
+}
+
+/// Whether a visitor may come in, as soon as that is known.
+pub type Verdict = Pin<Box<dyn Future<Output = bool> + Send>>;
+
+/// The way in.
+#[derive(Clone, Debug)]
+pub struct Door(Option<mpsc::Sender<Knock>>);
+
+#[derive(Debug)]
+struct Knock {
+    name: String,
+    secret: Option<String>,
+    answer: oneshot::Sender<bool>,
+}
+
+impl Door {
+    /// A door as the configuration has it, with the accounts of the database; with accounts or invitations, a thread keeps it.
+    ///
+    /// # Errors
+    /// When the accounts cannot be read, or the system has no thread.
+    pub fn new(config: &ServeConfig, database: &Path) -> Result<Self, StoreError> {
+        let list = match config.login {
+            Login::Open => return Ok(Self(None)),
+            Login::Accounts => {
+                drop(Store::open(database)?); // a new one has no accounts, but a place for them
+                List::Accounts(Box::new(Store::read(database)?))
+            }
+            Login::Invitation => List::Invited(config.invitations().collect()),
+        };
+        let (knocks, mut inbox) = mpsc::channel::<Knock>(1);
+        let work = move || {
+            yield_to_games();
+            while let Some(knock) = inbox.blocking_recv() {
+                // Who has left costs nothing.
+                if !knock.answer.is_closed() {
+                    let admitted = list.admits(&knock.name, knock.secret.as_deref());
+                    let _gone_meanwhile = knock.answer.send(admitted);
+                }
+            }
+        };
+        let thread = thread::Builder::new().name("door".to_owned()).spawn(work);
+        let failed = |source| StoreError::Thread { path: database.to_owned(), source: Arc::new(source) };
+        thread.map(|_| Self(Some(knocks))).map_err(failed)
+    }
+
+    /// Asks for admission; `None` where nobody is asked anything.
+    #[must_use]
+    pub fn knock(&self, visitor: &Visitor) -> Option<Verdict> {
+        let keeper = self.0.clone()?;
+        let (name, secret) = (visitor.name.clone(), visitor.secret());
+        Some(Box::pin(async move {
+            let (answer, verdict) = oneshot::channel();
+            let heard = keeper.send(Knock { name, secret, answer }).await.is_ok();
+            heard && verdict.await.unwrap_or(false)
+        }))
+    }
+}
+
+/// Whom the host knows.
+enum List {
+    Accounts(Box<Store>),
+    /// The hashes of the trips; a name alone needs none.
+    Invited(HashMap<String, Option<String>>),
+}
+
+impl List {
+    fn admits(&self, name: &str, secret: Option<&str>) -> bool {
+        let known = match self {
+            // An account that cannot be read is none: nobody comes in by a fault.
+            Self::Accounts(store) => store.account_hash(name).ok().flatten().map(Some),
+            Self::Invited(names) => names.get(name).cloned(),
+        };
+        match known {
+            Some(None) => true,
+            Some(Some(hash)) => secret.is_some_and(|secret| password::fits(secret, &hash)),
+            None => {
+                // As slow as for a name that is known, so that nobody learns which names are.
+                let _unknown = password::fits(secret.unwrap_or_default(), DECOY);
+                false
+            }
+        }
+    }
+}
+
+/// The hash of a password that nobody has; its salt and its hash are text.
+const DECOY: &str =
+    "$argon2id$v=19$m=19456,t=2,p=1$bm9ib2R5IGlzIGhlcmU$bm9ib2R5IGhhcyB0aGlzIHBhc3N3b3JkIGF0IGFsbCE";
+
+/// Linux knows a niceness for each thread; elsewhere the program has but one, and it stays as it is.
+fn yield_to_games() {
+    #[cfg(target_os = "linux")]
+    let _refused = rustix::process::setpriority_process(None, 5);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_decoy_costs_what_a_password_costs_and_fits_nothing() {
+        assert!(password::is_hash(DECOY));
+        let costs = |hash: &str| hash.split('$').nth(3).map(str::to_owned);
+        assert_eq!(costs(DECOY), costs(&password::hash("x").unwrap()));
+        assert!(!password::fits("", DECOY));
+    }
+
+    #[test]
+    fn an_invitation_holds_for_a_name_and_its_trip() {
+        let trip = Some(password::hash("trip").unwrap());
+        let list = List::Invited(HashMap::from([("a".to_owned(), trip), ("b".to_owned(), None)]));
+        assert!(list.admits("a", Some("trip")) && list.admits("b", None) && list.admits("b", Some("any")));
+        assert!(
+            !list.admits("a", Some("trap")) && !list.admits("a", None) && !list.admits("c", Some("trip"))
+        );
+    }
+}

@@ -1,0 +1,239 @@
+//! Records as floodgate writes them: one file a game, `YYYY/MM/DD/<Game_ID>.csa` by the date it was arranged, written
+//! whole once its end is in the database. A thread of its own reads the game from there.
+
+use super::spectators::{Spectacle, apply};
+use journal::{EventId, FullGame, Store};
+use notation::csa::{move_to_csa, position_lines};
+use notation::date;
+use referee::{
+    AbortBy, Color, DrawBy, Foul, Outcome, WinBy,
+    event::{Event, GameId, Moved, Score, Stamped},
+};
+use rsshogi::board::{Position, position_from_sfen};
+use std::{
+    collections::HashMap,
+    fs, io,
+    io::Write as _,
+    path::{Path, PathBuf},
+    sync::mpsc,
+    thread::{self, JoinHandle},
+};
+
+/// Longest name of a file, its extension aside.
+const NAME: usize = 200;
+
+/// Whoever writes the records, if anybody does.
+#[derive(Clone, Debug, Default)]
+pub struct Filer(Option<mpsc::Sender<Deed>>);
+
+#[derive(Debug)]
+enum Deed {
+    Arranged(GameId, Box<Arranged>),
+    Ended(GameId),
+    Close,
+}
+
+/// What the database does not know of a game.
+#[derive(Debug)]
+struct Arranged {
+    /// `2026/11/21`.
+    day: String,
+    name: String,
+    /// The record up to its first move.
+    head: String,
+    ids: [String; 2],
+}
+
+impl Filer {
+    /// A thread that writes the records of an event into a directory. It opens the database at the end of the first
+    /// game: only then the event is sure to be there.
+    ///
+    /// # Errors
+    /// When the system has no thread.
+    pub fn open(directory: PathBuf, database: PathBuf, event: String) -> io::Result<(Self, JoinHandle<()>)> {
+        let (deeds, inbox) = mpsc::channel();
+        let work = move || {
+            let (mut arranged, mut source) = (HashMap::new(), None);
+            for deed in inbox {
+                match deed {
+                    Deed::Arranged(game, known) => drop(arranged.insert(game, known)),
+                    Deed::Ended(game) => {
+                        let Some(known) = arranged.remove(&game) else { continue };
+                        let filed = find(&mut source, &database, &event)
+                            .and_then(|(store, event)| file(&directory, store, *event, game, &known));
+                        if let Err(why) = filed {
+                            let _nobody_reads =
+                                writeln!(std::io::stderr(), "no record of {}: {why}", known.name);
+                        }
+                    }
+                    Deed::Close => return,
+                }
+            }
+        };
+        let thread = thread::Builder::new().name("records".to_owned()).spawn(work)?;
+        Ok((Self(Some(deeds)), thread))
+    }
+
+    fn tell(&self, deed: Deed) {
+        if let Some(deeds) = &self.0 {
+            let _closed = deeds.send(deed);
+        }
+    }
+
+    /// A game was arranged, and no move made yet.
+    pub fn arranged(&self, game: GameId, view: &Spectacle) {
+        if self.0.is_some() {
+            let day = date::text(view.at())[..10].to_owned();
+            let (name, head, ids) = (view.id().to_owned(), view.record(), view.ids().clone());
+            self.tell(Deed::Arranged(game, Box::new(Arranged { day, name, head, ids })));
+        }
+    }
+
+    /// This is on the disk.
+    pub fn committed(&self, batch: &[Stamped]) {
+        for stamped in batch {
+            if let Event::GameEnded(end) = &stamped.event {
+                self.tell(Deed::Ended(end.game));
+            }
+        }
+    }
+
+    /// Nothing more will come.
+    pub fn close(&self) {
+        self.tell(Deed::Close);
+    }
+}
+
+type Source = Option<(Store, EventId)>;
+
+/// The event in its database, opened once.
+fn find<'a>(source: &'a mut Source, database: &Path, event: &str) -> io::Result<&'a (Store, EventId)> {
+    if source.is_none() {
+        let store = Store::read(database).map_err(io::Error::other)?;
+        let known = store.events().map_err(io::Error::other)?.into_iter().find(|known| known.name == event);
+        *source = known.map(|known| (store, known.id));
+    }
+    source.as_ref().ok_or_else(|| io::Error::other("the event is not in the database"))
+}
+
+fn file(directory: &Path, store: &Store, event: EventId, game: GameId, known: &Arranged) -> io::Result<()> {
+    let full = store.game(event, game).map_err(io::Error::other)?;
+    let Some(full) = full.filter(|full| full.row.started_at.is_some()) else { return Ok(()) };
+    let directory = directory.join(&known.day);
+    fs::create_dir_all(&directory)?;
+    let name = safe(&known.name);
+    let unfinished = directory.join(format!(".{name}.tmp"));
+    fs::write(&unfinished, text(&full, known))?;
+    fs::rename(&unfinished, directory.join(format!("{name}.csa")))
+}
+
+/// A name that stays in its directory: ids of games have only such characters, but for whoever names an event.
+fn safe(name: &str) -> String {
+    let allowed = |c: char| if c.is_ascii_alphanumeric() || "_-.@+".contains(c) { c } else { '_' };
+    let name: String = name.chars().map(allowed).take(NAME).collect();
+    name.strip_prefix(['.', '-']).map_or(name.clone(), |rest| format!("_{rest}"))
+}
+
+/// The record: what was known before, the moves, and what shogi-server writes at the end.
+fn text(full: &FullGame, known: &Arranged) -> String {
+    let mut text = known.head.clone();
+    let mut board =
+        full.row.start.as_deref().and_then(|start| position_from_sfen(start).ok()).unwrap_or_default();
+    board.init_stack();
+    for mv in full.row.opening.iter().flat_map(|opening| opening.split_whitespace()) {
+        play(&mut board, rsshogi::types::Move::from_usi(mv));
+    }
+    for (_, moved) in &full.moves {
+        let Some(mv) = play(&mut board, Some(moved.mv)) else { break };
+        text.push_str(&format!("{mv}\nT{}\n", moved.charged.as_secs()));
+        text.push_str(&comment(moved).map_or_else(String::new, |comment| format!("'** {comment}\n")));
+    }
+    if let Some(outcome) = full.row.outcome {
+        text.push_str(word(outcome).unwrap_or_default());
+        position_lines(&board).lines().for_each(|line| text.push_str(&format!("'{line}\n")));
+        text.push_str(&summary(outcome, &known.ids));
+    }
+    let end = full.row.ended_at.map_or_else(String::new, date::text);
+    text + &format!("'$END_TIME:{end}\n")
+}
+
+fn play(board: &mut Position, mv: Option<rsshogi::types::Move>) -> Option<String> {
+    let text = move_to_csa(board, mv?)?;
+    apply(board, &text).then_some(text)
+}
+
+/// Floodgate's comment: the score from black's side, and the moves expected.
+fn comment(moved: &Moved) -> Option<String> {
+    let thought = moved.thought.as_ref()?;
+    let score = thought.score.map(|score| match score {
+        Score::Mate(plies) if plies > 0 => 100_000,
+        Score::Mate(_) => -100_000,
+        Score::Cp(cp) => cp,
+    });
+    let score = score.map(|score| if moved.color == Color::Black { score } else { -score });
+    let pv = thought.pv.as_deref().filter(|pv| pv.starts_with(['+', '-']));
+    let pv = pv.map_or_else(String::new, |pv| format!(" {pv}"));
+    score.map(|score| format!("{score}{pv}"))
+}
+
+fn word(outcome: Outcome) -> Option<&'static str> {
+    Some(match outcome {
+        Outcome::Win { by: WinBy::Resignation | WinBy::Disconnection | WinBy::Default, .. } => "%TORYO\n",
+        Outcome::Win { by: WinBy::Time, .. } => "%TIME_UP\n",
+        Outcome::Win { by: WinBy::Declaration | WinBy::IllegalDeclaration, .. } => "%KACHI\n",
+        Outcome::Draw { by: DrawBy::Sennichite } => "%SENNICHITE\n",
+        Outcome::Aborted { by: AbortBy::Stopped } => "%CHUDAN\n",
+        _ => return None,
+    })
+}
+
+/// `'summary:toryo:a win:b lose`.
+fn summary(outcome: Outcome, ids: &[String; 2]) -> String {
+    let [black, white] = [0, 1].map(|side| ids[side].split('+').next().unwrap_or_default());
+    let kind = match outcome {
+        Outcome::Win { by, .. } => match by {
+            WinBy::Resignation | WinBy::Mate | WinBy::Adjudication => "toryo",
+            WinBy::Time => "time up",
+            WinBy::IllegalMove(Foul::Uchifuzume) => "uchifuzume",
+            WinBy::IllegalMove(Foul::KingLeftInCheck) => "oute_kaihimore",
+            WinBy::IllegalMove(_) => "illegal move",
+            WinBy::Declaration => "kachi",
+            WinBy::IllegalDeclaration => "illegal kachi",
+            WinBy::PerpetualCheck => "oute_sennichite",
+            WinBy::Disconnection | WinBy::Default => "abnormal",
+        },
+        Outcome::Draw { by: DrawBy::Sennichite } => "sennichite",
+        Outcome::Draw { by: DrawBy::MaxMoves } => "max_moves",
+        Outcome::Draw { by: DrawBy::Impasse } => "kachi",
+        Outcome::Draw { by: DrawBy::Adjudication } | Outcome::Aborted { .. } => "abnormal",
+    };
+    let side = |side: Color| match outcome {
+        Outcome::Win { winner, .. } => {
+            if winner == side {
+                "win"
+            } else {
+                "lose"
+            }
+        }
+        _ => "draw",
+    };
+    format!("'summary:{kind}:{black} {}:{white} {}\n", side(Color::Black), side(Color::White))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_game_is_filed_outside_its_directory() {
+        for (name, told) in [
+            ("cup+t-600-10+a+b+20261121000000", "cup+t-600-10+a+b+20261121000000"),
+            ("../../etc/passwd", "_._.._etc_passwd"),
+            (".hidden", "_hidden"),
+            ("a\0\u{1b}[2J角", "a___2J_"),
+        ] {
+            assert_eq!(safe(name), told);
+        }
+        assert!(safe(&"x".repeat(999)).len() <= NAME);
+    }
+}

@@ -1,0 +1,195 @@
+//! Live ratings: a thread of its own estimates them when games have ended, no game waits for it.
+
+use super::{
+    ledger::{Ledger, Played, Rate},
+    roster::Roster,
+};
+use journal::bus;
+use journal::{EventId, RatingRow, Store};
+use plan::serve::{Login, Method, RatingConfig, ServeConfig};
+use referee::{
+    event::PlayerId,
+    rating::{Aged, CrossTable, Decay, Results, fit, fit_aged},
+};
+use std::{
+    collections::HashMap,
+    path::Path,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+/// From one estimate to the next, at least.
+const PAUSE: Duration = Duration::from_millis(500);
+/// Of its time the thread rests this many times as long as it works.
+const SHARE: u32 = 20;
+/// Players rated at once: the work grows with their square and more.
+const MOST: usize = 500;
+const DAY_MS: f64 = 86_400_000.0;
+
+/// Whether games of that player are rated: the host knows everybody who is let in, or it has shown a trip; and it has
+/// not asked to be left out (`name@NORATE`).
+#[must_use]
+pub fn is_rated(id: &str, login: Login) -> bool {
+    let (name, trip) = id.split_once('+').unwrap_or((id, ""));
+    (login != Login::Open || !trip.is_empty()) && !name.contains("@NORATE")
+}
+
+/// Rates the players whenever games have ended, until the league is over; the database has the same ratings. `event`
+/// finds the event in it, once it has games.
+pub fn keep(
+    config: &ServeConfig,
+    ledger: &Ledger,
+    roster: &Arc<Roster>,
+    path: &Path,
+    event: impl Fn(&Store) -> Option<EventId>,
+) {
+    let mut rated = 0;
+    let mut store = None;
+    loop {
+        let (games, over) = ledger.more_than(rated);
+        if games.len() > rated {
+            let begun = Instant::now();
+            rated = games.len();
+            let names = roster.names();
+            let rates = estimate(config, &games, &names, bus::now());
+            let rows: Vec<RatingRow> = rates.iter().map(|(&player, rate)| row(player, rate)).collect();
+            ledger.read().rates = rates;
+            // The next estimate writes them all again; a disk that has failed ends the league elsewhere.
+            store = store.or_else(|| Store::open(path).ok());
+            let _later = store.as_ref().and_then(|store| Some(store.set_ratings(event(store)?, &rows)));
+            ledger.rest(PAUSE.max(begun.elapsed() * SHARE));
+        }
+        if over {
+            return;
+        }
+    }
+}
+
+fn row(player: PlayerId, rate: &Rate) -> RatingRow {
+    let Rate { rate, error, games, at } = *rate;
+    RatingRow { player, rate, error, games, at }
+}
+
+/// The ratings of all players who have some, `now` in ms since 1970.
+#[must_use]
+pub fn estimate(
+    serve: &ServeConfig,
+    games: &[Played],
+    names: &[String],
+    now: i64,
+) -> HashMap<PlayerId, Rate> {
+    let config = &serve.rating;
+    let rated = |player: PlayerId| names.get(player.index()).is_some_and(|id| is_rated(id, serve.login));
+    let mut games: Vec<&Played> =
+        games.iter().filter(|game| !game.abandoned && game.players.into_iter().all(rated)).collect();
+    keep_the_busiest(&mut games, names.len());
+    let elo = match config.method {
+        Method::MaximumLikelihood => by_likelihood(&games, names.len()),
+        Method::Floodgate => by_age(config, &games, names.len(), now),
+    };
+    let fixed = config.fixed.as_ref().and_then(|fixed| {
+        let is = |id: &String| id == fixed || id.split('+').next() == Some(fixed);
+        elo[names.iter().position(is)?].map(|(elo, _)| elo)
+    });
+    let shift = config.mean - fixed.unwrap_or(0.0);
+    let mut counted = vec![(0, 0); names.len()];
+    for game in games {
+        for player in game.players {
+            let (count, last): &mut (u64, i64) = &mut counted[player.index()];
+            (*count, *last) = (*count + 1, game.at.max(*last));
+        }
+    }
+    let mut rates = HashMap::new();
+    for (index, elo) in elo.into_iter().enumerate() {
+        let Some((elo, error)) = elo else { continue };
+        let player = PlayerId(u16::try_from(index).unwrap_or(u16::MAX));
+        let (count, at) = counted[index];
+        rates.insert(player, Rate { rate: elo + shift, error, games: count, at });
+    }
+    rates
+}
+
+/// Leaves out the games of players beyond the [`MOST`] who have played most, and then most recently: strangers with ever
+/// new names are not to fill the memory.
+fn keep_the_busiest(games: &mut Vec<&Played>, players: usize) {
+    let mut played: Vec<(u64, i64, usize)> = (0..players).map(|index| (0, 0, index)).collect();
+    for game in &*games {
+        for player in game.players {
+            let (count, last, _) = &mut played[player.index()];
+            (*count, *last) = (*count + 1, game.at.max(*last));
+        }
+    }
+    if played.iter().filter(|(count, ..)| *count > 0).count() <= MOST {
+        return;
+    }
+    played.sort_unstable_by(|a, b| b.cmp(a));
+    let mut kept = vec![false; players];
+    played.iter().take(MOST).for_each(|(.., index)| kept[*index] = true);
+    games.retain(|game| game.players.into_iter().all(|player| kept[player.index()]));
+}
+
+type Elo = Vec<Option<(f64, Option<f64>)>>;
+
+fn by_likelihood(games: &[&Played], players: usize) -> Elo {
+    // Who is not rated stays out of the table: the mean is that of the others.
+    let mut members: Vec<usize> = games.iter().flat_map(|game| game.players).map(PlayerId::index).collect();
+    members.sort_unstable();
+    members.dedup();
+    let mut table = CrossTable::new(members.len());
+    for game in games {
+        let place = |player: PlayerId| members.binary_search(&player.index()).unwrap_or(usize::MAX);
+        let results = match game.half_points {
+            2 => Results { black_wins: 1.0, ..Results::default() },
+            1 => Results { draws: 1.0, ..Results::default() },
+            _ => Results { white_wins: 1.0, ..Results::default() },
+        };
+        // Only a player against itself is refused, and that is no game.
+        let _no_game = table.add(place(game.players[0]), place(game.players[1]), results);
+    }
+    let mut elo = vec![None; players];
+    for (rating, member) in fit(&table).players.iter().zip(members) {
+        elo[member] = rating.elo.value().map(|value| (value, rating.elo.error()));
+    }
+    elo
+}
+
+fn by_age(config: &RatingConfig, games: &[&Played], players: usize, now: i64) -> Elo {
+    let aged: Vec<Aged> = games
+        .iter()
+        .map(|game| Aged {
+            black: game.players[0].index(),
+            white: game.players[1].index(),
+            half_points: game.half_points,
+            days: (now - game.at) as f64 / DAY_MS,
+        })
+        .collect();
+    let decay = Decay {
+        half_life: config.half_life_days,
+        fresh: config.fresh_days,
+        least: config.least_games,
+        ..Decay::default()
+    };
+    fit_aged(players, &aged, &decay).into_iter().map(|elo| elo.map(|elo| (elo, None))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strangers_with_ever_new_names_do_not_crowd_out_those_who_play() {
+        let names: Vec<String> = (0..2 * MOST + 2).map(|index| format!("p{index}+trip")).collect();
+        let game = |black: usize, white: usize, at: i64| Played {
+            at,
+            players: [black, white].map(|index| PlayerId(u16::try_from(index).unwrap())),
+            half_points: 2,
+            abandoned: false,
+        };
+        let regulars = (0..3).map(|at| game(0, 1, at));
+        let strangers = (1..=MOST).map(|pair| game(2 * pair, 2 * pair + 1, 100));
+        let games: Vec<Played> = regulars.chain(strangers).collect();
+        let rates = estimate(&ServeConfig::default(), &games, &names, 1000);
+        assert_eq!(rates.len(), MOST);
+        assert_eq!(rates[&PlayerId(0)].games, 3);
+    }
+}

@@ -1,0 +1,214 @@
+#![doc = include_str!("SCHEMA.md")]
+
+mod accounts;
+pub mod bus;
+mod database;
+mod error;
+mod insert;
+mod lock;
+mod network;
+mod ratings;
+mod read;
+mod replay;
+mod row;
+#[cfg(test)]
+mod tests;
+mod writer;
+
+pub use accounts::Account;
+pub use error::StoreError;
+pub use network::{Aside, Asides, StoredBuoy, Tape, TapeLine, TapePiece, Way};
+pub use ratings::RatingRow;
+pub use read::{EventSummary, FullGame, GameFilter, GameRow, GameState};
+pub use replay::Moves;
+pub use writer::Writer;
+
+use database::Database;
+use insert::Rows;
+use lock::EventLock;
+use referee::{
+    AbortBy, Outcome,
+    event::{Event, GameEnded, GameId, Stamped},
+};
+use rusqlite::Connection;
+use std::{
+    path::Path,
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+/// An event of a database: its row in `events`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct EventId(pub i64);
+
+/// A database file. Any number of readers and one writer per event may have it open.
+#[derive(Debug)]
+pub struct Store {
+    database: Database,
+    lock: Option<EventLock>,
+}
+
+/// What an event is made from, or found again by.
+#[derive(Clone, Copy, Debug)]
+pub struct EventHead<'a> {
+    /// Unique in the database.
+    pub name: &'a str,
+    /// `run`, or `import` for games that were played elsewhere.
+    pub kind: &'a str,
+    /// The whole plan as JSON, for reports.
+    pub plan: &'a str,
+    /// Those parts of the plan, as JSON, that may not change between two runs of the event.
+    pub fingerprint: &'a str,
+}
+
+/// An event that this process may now play.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OpenedEvent {
+    /// Which.
+    pub event: EventId,
+    /// Whether it was begun before.
+    pub resumed: bool,
+    /// The number the next game gets.
+    pub next_game: GameId,
+    /// The fingerprint the event was begun with: playing on under another one would falsify it.
+    pub fingerprint: String,
+    /// The games that ran when the last process died. Their ends, [`AbortBy::Stopped`], are stored already and part
+    /// of every replay; they are for the caller to play again.
+    pub adjourned: Vec<GameEnded>,
+}
+
+impl Store {
+    /// Opens a database, or makes one; brings its schema up to date.
+    ///
+    /// # Errors
+    /// When the file cannot be opened for writing, is not a database of this program, or is a newer program's.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
+        Ok(Self { database: Database::open(path.as_ref())?, lock: None })
+    }
+
+    /// Opens a database to read from: it never blocks those who write, nor they it.
+    ///
+    /// # Errors
+    /// When the file does not exist, is not a database of this program, or is a newer program's.
+    pub fn read(path: impl AsRef<Path>) -> Result<Self, StoreError> {
+        Ok(Self { database: Database::read(path.as_ref())?, lock: None })
+    }
+
+    /// The file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.database.path
+    }
+
+    /// The connection, for queries of one's own.
+    #[must_use]
+    pub fn connection(&self) -> &Connection {
+        &self.database.conn
+    }
+
+    fn database(&self) -> &Database {
+        &self.database
+    }
+
+    /// Begins an event, or takes it up where it was left, and locks it until this store is dropped.
+    ///
+    /// # Errors
+    /// [`StoreError::Running`] while another process plays it; else when the database cannot be written.
+    pub fn open_event(&mut self, head: &EventHead<'_>) -> Result<OpenedEvent, StoreError> {
+        let event = self.database.write(|conn| insert_event(conn, head))?;
+        self.lock_event(event)?;
+        self.database.write(|conn| {
+            let resumed: bool =
+                conn.query_row("SELECT EXISTS (SELECT 1 FROM log WHERE event = ?)", [event.0], |row| {
+                    row.get(0)
+                })?;
+            if !resumed {
+                // Nothing hangs on what an earlier process intended, if it died before it began.
+                let sql = "UPDATE events SET kind = ?2, plan = ?3, fingerprint = ?4 WHERE id = ?1";
+                conn.execute(sql, (event.0, head.kind, head.plan, head.fingerprint))?;
+            }
+            let (next, fingerprint): (i64, _) = conn.query_row(
+                "SELECT (SELECT coalesce(max(number), 0) + 1 FROM games WHERE event = ?1), fingerprint
+                 FROM events WHERE id = ?1",
+                [event.0],
+                |row| row.try_into(),
+            )?;
+            let next_game = GameId(next.unsigned_abs());
+            Ok(OpenedEvent { event, resumed, next_game, fingerprint, adjourned: adjourn(conn, event)? })
+        })
+    }
+
+    /// Replaces the plan of an event, for reports: what is known of its players may have changed.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn replan(&self, event: EventId, plan: &str) -> Result<(), StoreError> {
+        let sql = "UPDATE events SET plan = ?2 WHERE id = ?1";
+        self.database.write(|conn| conn.execute(sql, (event.0, plan)).map(drop))
+    }
+
+    /// Gives the store to the one thread that writes; `committed` gets every event back once it is on the disk.
+    ///
+    /// # Errors
+    /// [`StoreError::Running`] while another process plays the event.
+    pub fn into_writer(
+        mut self,
+        event: EventId,
+        committed: impl FnMut(Vec<Stamped>) + Send + 'static,
+    ) -> Result<Writer, StoreError> {
+        self.lock_event(event)?;
+        Writer::start(self, event, committed)
+    }
+
+    fn lock_event(&mut self, event: EventId) -> Result<(), StoreError> {
+        if self.lock.as_ref().is_some_and(|lock| lock.event == event) {
+            return Ok(());
+        }
+        let (name, now): (String, String) = self.database.check(|conn| {
+            conn.query_row(
+                "SELECT name, strftime('%Y-%m-%d %H:%M:%S UTC', 'now') FROM events WHERE id = ?",
+                [event.0],
+                |row| row.try_into(),
+            )
+        })?;
+        self.lock = Some(EventLock::take(self.path(), event, &name, &now)?);
+        Ok(())
+    }
+}
+
+fn insert_event(conn: &Connection, head: &EventHead<'_>) -> rusqlite::Result<EventId> {
+    conn.execute(
+        "INSERT INTO events (name, kind, created_at, plan, fingerprint) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+        (head.name, head.kind, now(), head.plan, head.fingerprint),
+    )?;
+    conn.query_row("SELECT id FROM events WHERE name = ?", [head.name], |row| row.get(0).map(EventId))
+}
+
+/// Ends the games that a dead process left running, so that no replay has a game without an end.
+fn adjourn(conn: &Connection, event: EventId) -> rusqlite::Result<Vec<GameEnded>> {
+    let games: Vec<GameEnded> = conn
+        .prepare(&format!(
+            "SELECT {}, (SELECT max(ply) FROM moves WHERE game = g.id), coalesce(g.opening_moves, '') FROM games g
+             WHERE g.event = ? AND g.ended_at IS NULL ORDER BY g.number",
+            row::PAIRING
+        ))?
+        .query_map([event.0], |row| {
+            let (game, pairing) = row::pairing(row, 0)?;
+            let outcome = Outcome::Aborted { by: AbortBy::Stopped };
+            let evidence = "the program that ran this game ended before the game did".to_owned();
+            let of_opening = row.get_ref(10)?.as_str()?.split_whitespace().count();
+            let plies = row.get::<_, Option<u32>>(9)?.unwrap_or(u32::try_from(of_opening).unwrap_or(0));
+            Ok(GameEnded { game, pairing, outcome, plies, evidence, replayed: false })
+        })?
+        .collect::<Result<_, _>>()?;
+    let (mut rows, at) = (Rows::new(conn, event)?, now());
+    for game in &games {
+        rows.store(&Stamped { at, event: Event::GameEnded(game.clone()) })?;
+    }
+    Ok(games)
+}
+
+/// Milliseconds since 1970-01-01 UTC.
+fn now() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}

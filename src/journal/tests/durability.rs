@@ -1,0 +1,223 @@
+use super::*;
+use crate::Moves;
+use referee::AbortBy;
+use std::{
+    collections::BTreeSet,
+    io::{BufRead, BufReader, Write},
+    process::{Command, Stdio},
+    sync::{Arc, Mutex, mpsc},
+};
+
+const CHILD: &str = "RENMEI_STORE_TEST_DATABASE";
+
+/// Plays for ever, four games at a time, and prints the number of each game whose end is committed.
+#[test]
+fn the_process_that_is_killed() {
+    let Some(path) = std::env::var_os(CHILD).map(PathBuf::from) else { return };
+    let (store, opened) = open(&path);
+    let writer = store.into_writer(opened.event, announce).unwrap();
+    writer.write([opening()]).unwrap();
+    for first in (opened.next_game.0..).step_by(4) {
+        let games = first..first + 4;
+        writer.write(games.clone().map(|game| started(game, 0, 1))).unwrap();
+        for ply in 3..23 {
+            writer.write(games.clone().map(|game| moved(game, ply, 5))).unwrap();
+        }
+        writer.write(games.map(|game| ended(game, 0, 1, win(Color::Black)))).unwrap();
+    }
+}
+
+fn announce(batch: Vec<Stamped>) {
+    let mut out = std::io::stdout().lock();
+    for stamped in batch {
+        if let Event::GameEnded(ended) = stamped.event {
+            writeln!(out, "ended:{}", ended.game.0).unwrap();
+        }
+    }
+    out.flush().unwrap();
+}
+
+/// Runs the process above, kills it once it has announced `enough` games, and says which it announced.
+fn announced_before_the_kill(path: &PathBuf, enough: usize) -> BTreeSet<u64> {
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "store::tests::durability::the_process_that_is_killed", "--nocapture"])
+        .env(CHILD, path)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut announced = BTreeSet::new();
+    for line in BufReader::new(child.stdout.take().unwrap()).lines() {
+        let line = line.unwrap();
+        announced.extend(line.strip_prefix("ended:").and_then(|number| number.parse::<u64>().ok()));
+        if announced.len() == enough {
+            child.kill().unwrap();
+        }
+    }
+    child.wait().unwrap();
+    announced
+}
+
+#[test]
+fn every_announced_end_is_there_after_a_kill_and_no_number_is_given_twice() {
+    let (_directory, path) = place();
+    let mut announced = BTreeSet::new();
+    for round in 1..=4 {
+        let new = announced_before_the_kill(&path, 50 * round);
+        assert!(announced.is_disjoint(&new), "a number was used again");
+        announced.extend(new);
+        let (store, opened) = open(&path);
+        let (mut starts, mut ends, mut counted) = (0, BTreeSet::new(), BTreeSet::new());
+        let fold = &mut |stamped: &Stamped| match &stamped.event {
+            Event::GameStarted(_) => starts += 1,
+            Event::GameEnded(ended) => {
+                assert!(ends.insert(ended.game.0), "an end came twice");
+                counted.extend(ended.outcome.counts().then_some(ended.game.0));
+            }
+            _ => {}
+        };
+        store.replay(opened.event, Moves::Without, fold).unwrap();
+        assert!(announced.is_subset(&counted), "an announced game is gone");
+        assert_eq!(starts, ends.len(), "every game has an end");
+        assert!(opened.resumed && opened.next_game.0 > *announced.last().unwrap());
+    }
+}
+
+#[test]
+fn games_that_ran_when_the_process_died_are_adjourned_once() {
+    let (_directory, path) = place();
+    let event = write(
+        &path,
+        &[
+            opening(),
+            started(1, 0, 1),
+            started(2, 1, 2),
+            moved(2, 3, 5),
+            started(3, 2, 0),
+            ended(1, 0, 1, SENNICHITE),
+        ],
+    );
+    let (store, opened) = open(&path);
+    let numbers: Vec<_> = opened.adjourned.iter().map(|ended| (ended.game.0, ended.plies)).collect();
+    assert_eq!(numbers, [(2, 3), (3, 2)], "with the plies that are stored, the opening's at least");
+    assert_eq!(opened.adjourned[1].pairing, pairing(3, 2, 0));
+    assert_eq!(opened.adjourned[0].outcome, Outcome::Aborted { by: AbortBy::Stopped });
+    assert_eq!((opened.resumed, opened.next_game), (true, GameId(4)));
+    let mut ends = Vec::new();
+    let fold = &mut |stamped: &Stamped| {
+        if let Event::GameEnded(ended) = &stamped.event {
+            ends.push(ended.game.0);
+        }
+    };
+    store.replay(event, Moves::Without, fold).unwrap();
+    assert_eq!(ends, [1, 2, 3]);
+    drop(store);
+    assert_eq!(open(&path).1.adjourned, []);
+}
+
+#[test]
+fn an_end_is_on_the_disk_when_it_is_announced() {
+    let (_directory, path) = place();
+    let (store, opened) = open(&path);
+    let reader = Store::read(&path).unwrap();
+    let (tell, told) = mpsc::channel();
+    let writer = store
+        .into_writer(opened.event, move |batch| {
+            let ended = batch.iter().filter(|stamped| matches!(stamped.event, Event::GameEnded(_))).count();
+            let stored = "SELECT count(*) FROM games WHERE ended_at IS NOT NULL";
+            let stored: i64 = reader.connection().query_row(stored, [], |row| row.get(0)).unwrap();
+            tell.send((ended, stored)).unwrap();
+        })
+        .unwrap();
+    let mut announced = 0;
+    writer.write([opening()]).unwrap();
+    for game in 1..=20 {
+        writer.write([started(game, 0, 1), ended(game, 0, 1, SENNICHITE)]).unwrap();
+        while announced < game as usize {
+            let (ended, stored) = told.recv().unwrap();
+            announced += ended;
+            assert_eq!(stored, announced as i64);
+        }
+    }
+}
+
+#[test]
+fn moves_are_committed_without_waiting_for_an_end() {
+    let (_directory, path) = place();
+    let (store, opened) = open(&path);
+    let (tell, told) = mpsc::channel();
+    let writer = store.into_writer(opened.event, move |batch| tell.send(batch).unwrap()).unwrap();
+    let events = [opening(), started(1, 0, 1), moved(1, 3, 5), moved(1, 4, 5)];
+    writer.write(events.clone()).unwrap();
+    let mut committed = Vec::new();
+    while committed.len() < events.len() {
+        committed.extend(told.recv().unwrap());
+    }
+    assert_eq!(committed, events);
+}
+
+#[test]
+fn a_full_disk_stops_the_writer_and_is_told() {
+    let (_directory, path) = place();
+    let (store, opened) = open(&path);
+    let pages: i64 = store.connection().query_row("PRAGMA page_count", [], |row| row.get(0)).unwrap();
+    store.connection().pragma_update(None, "max_page_count", pages + 20).unwrap();
+    let committed = Arc::new(Mutex::new(Vec::new()));
+    let sink = Arc::clone(&committed);
+    let writer = store.into_writer(opened.event, move |batch| sink.lock().unwrap().extend(batch)).unwrap();
+    writer.write([opening()]).unwrap();
+    let mut handed_over = 1;
+    let refused = (1..).find_map(|game| {
+        let events = (3..99).map(|ply| moved(game, ply, 5));
+        handed_over += 98;
+        let end = ended(game, 0, 1, SENNICHITE);
+        writer.write([started(game, 0, 1)].into_iter().chain(events).chain([end])).err()
+    });
+    let refused = refused.unwrap().to_string();
+    assert!(refused.ends_with("league.db` cannot grow: the disk is full"), "{refused}");
+    let StoreError::Stopped { unwritten, source } = writer.finish().unwrap_err() else {
+        panic!("it stopped")
+    };
+    assert!(matches!(*source, StoreError::Full { .. }));
+    let committed = committed.lock().unwrap();
+    assert_eq!(
+        committed.len() + unwritten,
+        handed_over,
+        "every event is either committed or counted as lost"
+    );
+
+    let (store, opened) = open(&path);
+    let mut stored = Vec::new();
+    store.replay(opened.event, Moves::Without, &mut |stamped| stored.push(stamped.clone())).unwrap();
+    let committed = committed.iter().filter(|stamped| !matches!(stamped.event, Event::Moved(_)));
+    assert!(committed.eq(&stored), "what was announced, and nothing else, is there");
+}
+
+#[test]
+fn a_callback_that_panics_stops_the_writer_and_is_told() {
+    let (_directory, path) = place();
+    let (store, opened) = open(&path);
+    let writer = store.into_writer(opened.event, |_| panic!("a test's panic")).unwrap();
+    let refused = (0..).find_map(|_| writer.write([opening()]).err());
+    assert!(refused.unwrap().to_string().contains("panicked"));
+    assert!(matches!(writer.finish(), Err(StoreError::Stopped { .. })));
+}
+
+#[test]
+fn a_reader_sees_one_moment_while_games_go_on() {
+    let (_directory, path) = place();
+    let (store, opened) = open(&path);
+    let writer = store.into_writer(opened.event, drop).unwrap();
+    writer.write([opening(), started(1, 0, 1), ended(1, 0, 1, SENNICHITE)]).unwrap();
+    let store = writer.finish().unwrap();
+    let reader = Store::read(&path).unwrap();
+    let (mut writer, mut seen) = (Some(store.into_writer(opened.event, drop).unwrap()), 0);
+    let fold = &mut |_: &Stamped| {
+        seen += 1;
+        if let Some(writer) = writer.take() {
+            writer.write([started(2, 0, 1), ended(2, 0, 1, SENNICHITE)]).unwrap();
+            writer.finish().unwrap();
+        }
+    };
+    reader.replay(opened.event, Moves::With, fold).unwrap();
+    assert_eq!(seen, 3);
+}

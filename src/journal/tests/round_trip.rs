@@ -1,0 +1,264 @@
+use super::*;
+use crate::{GameFilter, GameRow, GameState, Moves};
+use proptest::{collection::vec, option, prelude::*};
+use referee::{AbortBy, clock::TimeControl};
+
+fn replayed(path: &PathBuf, event: EventId, moves: Moves) -> Vec<Stamped> {
+    let mut events = Vec::new();
+    Store::read(path).unwrap().replay(event, moves, &mut |stamped| events.push(stamped.clone())).unwrap();
+    events
+}
+
+fn outcomes() -> impl Strategy<Value = Outcome> {
+    let colors = prop_oneof![Just(Color::Black), Just(Color::White)];
+    prop_oneof![
+        (colors, prop::sample::select(WinBy::ALL)).prop_map(|(winner, by)| Outcome::Win { winner, by }),
+        prop::sample::select(DrawBy::ALL).prop_map(|by| Outcome::Draw { by }),
+        prop::sample::select(AbortBy::ALL).prop_map(|by| Outcome::Aborted { by }),
+    ]
+}
+
+fn counts() -> impl Strategy<Value = u64> {
+    prop_oneof![0..1000u64, Just(i64::MAX as u64)]
+}
+
+fn thoughts() -> impl Strategy<Value = Thought> {
+    let scores = prop_oneof![any::<i32>().prop_map(Score::Cp), any::<i32>().prop_map(Score::Mate)];
+    (
+        option::of(any::<u32>()),
+        option::of(any::<u32>()),
+        option::of(scores),
+        option::of(counts()),
+        option::of(counts()),
+        option::of(counts()),
+        option::of(".*"),
+    )
+        .prop_map(|(depth, seldepth, score, nodes, nps, time, pv)| Thought {
+            depth,
+            seldepth,
+            score,
+            nodes,
+            nps,
+            time,
+            pv,
+        })
+}
+
+fn moves() -> impl Strategy<Value = (i64, Moved)> {
+    let spelled = prop::sample::select(vec!["7g7f", "P*5e", "8h2b+", "1a9i", "R*9a"]);
+    (any::<i64>(), spelled, counts(), 0..1u64 << 40, counts(), any::<bool>(), option::of(thoughts()))
+        .prop_map(|(at, mv, charged, elapsed, left, white, thought)| {
+            let moved = Moved {
+                game: GameId(0),
+                ply: 0,
+                color: if white { Color::White } else { Color::Black },
+                mv: Move::from_usi(mv).unwrap(),
+                charged: Duration::from_millis(charged),
+                elapsed: Duration::from_micros(elapsed),
+                left: Duration::from_millis(left),
+                thought: thought.filter(|thought| *thought != Thought::default()).map(Box::new),
+            };
+            (at, moved)
+        })
+}
+
+fn times() -> impl Strategy<Value = Option<Box<[TimeControl; 2]>>> {
+    let time = || {
+        (0..1u64 << 40, counts()).prop_map(|(main, byoyomi)| TimeControl {
+            main: Duration::from_millis(main),
+            byoyomi: Duration::from_millis(byoyomi),
+            ..TimeControl::default()
+        })
+    };
+    option::of((time(), time()).prop_map(|(black, white)| Box::new([black, white])))
+}
+
+/// What happens to a game: whether it starts, its moves, and its end if it has one.
+fn games() -> impl Strategy<Value = Vec<Stamped>> {
+    let places = (any::<u8>(), counts(), any::<u32>(), any::<u32>(), counts(), counts(), 0..3u16, 0..3u16);
+    let ends = option::of((any::<i64>(), outcomes(), any::<u32>(), ".*", any::<bool>()));
+    (places, option::of((any::<i64>(), ".*", ".*", times(), vec(moves(), 0..5))), ends).prop_map(
+        |(place, start, end)| {
+            let (stage, index, attempt, round, pair, opening, black, white) = place;
+            let (black, white) = (PlayerId(black), PlayerId(white));
+            let pairing = Pairing { stage, index, attempt, round, pair, opening, black, white };
+            let mut events = Vec::new();
+            if let Some((time, start, opening, times, moves)) = start {
+                let started = GameStarted { game: GameId(0), pairing, start, opening, times };
+                events.push(at(time, Event::GameStarted(started)));
+                for (ply, (time, moved)) in (1..).zip(moves) {
+                    events.push(at(time, Event::Moved(Moved { ply, ..moved })));
+                }
+            }
+            if let Some((time, outcome, plies, evidence, replayed)) = end {
+                let ended = GameEnded { game: GameId(0), pairing, outcome, plies, evidence, replayed };
+                events.push(at(time, Event::GameEnded(ended)));
+            }
+            events
+        },
+    )
+}
+
+fn rarities() -> impl Strategy<Value = Stamped> {
+    let players = || (0..3u16).prop_map(PlayerId);
+    let events = prop_oneof![
+        (any::<u8>(), any::<u32>(), players(), any::<u8>()).prop_map(
+            |(stage, round, player, half_points)| { Event::Bye { stage, round, player, half_points } }
+        ),
+        (option::of(players()), ".*").prop_map(|(player, text)| Event::Fault { player, text }),
+        (players(), counts()).prop_map(|(player, kib)| Event::Memory { player, kib }),
+        ("H[01]", -5.0..5.0f64, counts()).prop_map(|(verdict, llr, pairs)| Event::Verdict {
+            verdict,
+            llr,
+            pairs
+        }),
+        Just(Event::Closed),
+        Just(Event::Opened(match opening().event {
+            Event::Opened(opened) => Opened { resumed: true, format: "Swiss".to_owned(), ..opened },
+            _ => unreachable!(),
+        })),
+    ];
+    (any::<i64>(), events).prop_map(|(time, event)| at(time, event))
+}
+
+fn number(stamped: &mut Stamped, number: u64) {
+    match &mut stamped.event {
+        Event::GameStarted(started) => started.game = GameId(number),
+        Event::Moved(moved) => moved.game = GameId(number),
+        Event::GameEnded(ended) => ended.game = GameId(number),
+        _ => {}
+    }
+}
+
+/// A stream as it happens: games that overlap, with other things in between.
+fn streams() -> impl Strategy<Value = Vec<Stamped>> {
+    let turns = vec(any::<prop::sample::Index>(), 60);
+    (vec(games(), 0..6), vec(rarities(), 0..6), turns).prop_map(|(mut games, rarities, turns)| {
+        for (i, game) in (1..).zip(&mut games) {
+            game.iter_mut().for_each(|stamped| number(stamped, i));
+        }
+        let mut lines: Vec<_> = games.into_iter().map(Vec::into_iter).collect();
+        lines.push(rarities.into_iter());
+        let mut stream = vec![opening()];
+        for turn in turns {
+            let line = turn.index(lines.len());
+            stream.extend(lines[line].next());
+        }
+        stream.extend(lines.into_iter().flatten());
+        stream
+    })
+}
+
+fn is_move(stamped: &&Stamped) -> bool {
+    matches!(stamped.event, Event::Moved(_))
+}
+
+fn moves_of(events: &[Stamped], number: u64) -> Vec<&Stamped> {
+    let of_game =
+        |stamped: &&Stamped| matches!(&stamped.event, Event::Moved(moved) if moved.game == GameId(number));
+    events.iter().filter(of_game).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+    #[test]
+    fn what_was_written_is_what_is_replayed(events in streams()) {
+        let (_directory, path) = place();
+        let event = write(&path, &events);
+        let without_moves: Vec<_> = events.iter().filter(|stamped| !is_move(stamped)).cloned().collect();
+        prop_assert_eq!(&replayed(&path, event, Moves::Without), &without_moves);
+        let with_moves = replayed(&path, event, Moves::With);
+        prop_assert_eq!(with_moves.len(), events.len());
+        for game in 1..=6 {
+            prop_assert_eq!(moves_of(&with_moves, game), moves_of(&events, game));
+        }
+    }
+}
+
+#[test]
+fn moves_come_before_the_end_of_their_game_and_those_of_running_games_last() {
+    let (_directory, path) = place();
+    let end = ended(2, 1, 2, SENNICHITE);
+    let [one, two] = [moved(1, 3, 5), moved(2, 3, 5)];
+    let written = [opening(), started(1, 0, 1), one, started(2, 1, 2), two, end];
+    let event = write(&path, &written);
+    let order = [0, 1, 3, 4, 5, 2].map(|i| written[i].clone());
+    assert_eq!(replayed(&path, event, Moves::With), order);
+}
+
+#[test]
+fn a_thought_that_says_nothing_is_no_thought_and_absurd_counts_are_cut() {
+    let (_directory, path) = place();
+    let mut silent = moved(1, 3, 5);
+    let mut absurd = moved(1, 4, 5);
+    let Event::Moved(inner) = &mut silent.event else { unreachable!() };
+    inner.thought = Some(Box::default());
+    let Event::Moved(inner) = &mut absurd.event else { unreachable!() };
+    inner.thought = Some(Box::new(Thought { nodes: Some(u64::MAX), ..Thought::default() }));
+    let event = write(&path, &[opening(), started(1, 0, 1), silent, absurd]);
+    let game = Store::read(&path).unwrap().game(event, GameId(1)).unwrap().unwrap();
+    assert_eq!(game.moves[0].1.thought, None);
+    assert_eq!(game.moves[1].1.thought.as_ref().unwrap().nodes, Some(i64::MAX as u64));
+}
+
+#[test]
+fn a_game_is_read_with_names_moves_and_times_and_found_by_filters() {
+    let (_directory, path) = place();
+    let draw = ended(1, 2, 0, SENNICHITE);
+    let lost = ended(2, 0, 1, Outcome::Win { winner: Color::White, by: WinBy::Default });
+    let event = write(&path, &[opening(), started(1, 2, 0), moved(1, 3, 12), draw, lost, started(3, 1, 2)]);
+    let store = Store::read(&path).unwrap();
+    let game = store.game(event, GameId(1)).unwrap().unwrap();
+    assert_eq!((game.row.black.as_str(), game.row.white.as_str()), ("Chie", "Asa"));
+    assert_eq!((game.row.outcome, game.row.plies), (Some(SENNICHITE), Some(40)));
+    assert_eq!(game.row.opening.as_deref(), Some("7g7f 3c3d"));
+    assert_eq!((game.row.started_at, game.row.ended_at), (Some(1_800_000_001_000), Some(1_800_000_061_500)));
+    assert_eq!(vec![at(game.moves[0].0, Event::Moved(game.moves[0].1.clone()))], vec![moved(1, 3, 12)]);
+    assert_eq!(store.game(event, GameId(9)).unwrap(), None);
+
+    let numbers = |filter: GameFilter| {
+        let mut numbers = Vec::new();
+        let collect = |row: GameRow| {
+            numbers.push(row.game.0);
+            Ok::<_, StoreError>(())
+        };
+        store.games(event, &filter, collect).unwrap();
+        numbers
+    };
+    assert_eq!(numbers(GameFilter::default()), [1, 2, 3]);
+    assert_eq!(numbers(GameFilter { player: Some(PlayerId(0)), ..GameFilter::default() }), [1, 2]);
+    let pair = (Some(PlayerId(0)), Some(PlayerId(1)));
+    assert_eq!(numbers(GameFilter { player: pair.0, opponent: pair.1, ..GameFilter::default() }), [2]);
+    assert_eq!(numbers(GameFilter { state: Some(GameState::Running), ..GameFilter::default() }), [3]);
+    assert_eq!(numbers(GameFilter { cause: Some("default".into()), ..GameFilter::default() }), [2]);
+}
+
+#[test]
+fn a_row_that_no_event_wrote_is_an_error_that_says_what_is_wrong() {
+    let (_directory, path) = place();
+    let event = write(&path, &[opening(), started(1, 0, 1), moved(1, 3, 5), ended(1, 0, 1, SENNICHITE)]);
+    let store = Store::open(&path).unwrap();
+    for (vandalism, complaint) in [
+        ("UPDATE moves SET move = 'e2e4'", "`e2e4` is not a move in USI"),
+        ("UPDATE games SET cause = 'boredom'", "`boredom` is not an ending of a game with result `draw`"),
+        ("UPDATE games SET result = NULL", "game 1 has an end without a result"),
+    ] {
+        store.connection().execute(vandalism, []).unwrap();
+        let error = store.replay(event, Moves::With, &mut |_| ()).unwrap_err().to_string();
+        assert!(error.contains(complaint) && error.contains("league.db"), "{error}");
+        store.connection().execute("UPDATE moves SET move = '7g7f'", []).unwrap();
+    }
+}
+
+#[test]
+fn a_move_of_a_game_that_never_started_is_refused() {
+    let (_directory, path) = place();
+    let (store, opened) = open(&path);
+    let writer = store.into_writer(opened.event, drop).unwrap();
+    writer.write([opening(), moved(7, 1, 5)]).unwrap();
+    let error = writer.finish().unwrap_err().to_string();
+    assert!(
+        error.starts_with("2 events were not stored: ") && error.ends_with("game 7 does not run"),
+        "{error}"
+    );
+}

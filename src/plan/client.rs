@@ -1,0 +1,358 @@
+//! `renmei floodgate FILE`: the file, checked. A login that cannot lead to a game is explained before anybody is
+//! bothered with it.
+
+use crate::EnginePlan;
+use crate::config::{
+    Environment, Faults,
+    engines::lone,
+    keys::{
+        ENGINE, Fallback, Key,
+        Kind::{self, Duration as Span, Integer, IntegerOr, Other, Path as File, Text, Words},
+        Section, key,
+    },
+    read,
+    reader::{IntegerOr as Or, Item, Table},
+};
+use notation::csa::{
+    game_name::{Entry, GameName, Wish},
+    wire::is_player_name,
+};
+use referee::rules::Declaration;
+use serde::Serialize;
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+/// A client, checked.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ClientConfig {
+    /// The event's name in the database.
+    pub name: String,
+    /// The SQLite file.
+    pub database: PathBuf,
+    /// The server.
+    pub host: String,
+    /// Its port.
+    pub port: u16,
+    /// Who we are there.
+    pub login: Login,
+    /// Games to play; `None`: until told.
+    pub games: Option<u64>,
+    /// Whether our evaluation goes out with our moves; `None`: where the server is known to take it.
+    pub comments: Option<bool>,
+    /// A win is declared as soon as our referee sees it, not only when the engine says it.
+    pub declares_at_once: bool,
+    /// The declaration rule; `None`: as the server announces it.
+    pub declaration: Option<Declaration>,
+    /// How often the engine is started again within a game.
+    pub restarts: u32,
+    /// Least time kept back for the way to the server.
+    pub margin: Duration,
+    /// Most time kept back for it.
+    pub margin_most: Duration,
+    /// Time for a move in games without a clock.
+    pub untimed: Duration,
+    /// Silence after which a blank line is sent.
+    pub keep_alive: Duration,
+    /// How long a connection, and the answer to a login, may take.
+    pub patience: Duration,
+    /// The first wait after a failure.
+    pub backoff: Duration,
+    /// The longest.
+    pub backoff_most: Duration,
+    /// The engine.
+    pub engine: EnginePlan,
+    /// Ratings of opponents.
+    pub ratings: BTreeMap<String, f64>,
+}
+
+/// Who we are on the server.
+#[derive(Clone, PartialEq, Serialize)]
+pub struct Login {
+    /// The name.
+    pub name: String,
+    /// The password; never stored or shown.
+    #[serde(skip)]
+    pub password: String,
+    /// In the extended mode: the game asked for, and the colour.
+    pub seek: Option<(String, char)>,
+    /// The game, as far as it is known.
+    pub game: String,
+}
+
+impl std::fmt::Debug for Login {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Login").field("name", &self.name).field("game", &self.game).finish_non_exhaustive()
+    }
+}
+
+use Fallback::{Is, Needed, Says};
+
+const ABOVE_ZERO: Kind = Span { zero: false };
+
+/// The top level of the file.
+pub const ROOT: Section = Section {
+    title: "Playing on a server",
+    about: "The file of `renmei floodgate`.",
+    keys: &[&[
+        key("floodgate", Other("table"), Needed, "the server, and how to play there"),
+        key(
+            "engine",
+            Other("table"),
+            Needed,
+            "the engine, with the keys of `[[engines]]`; `time` is the server's",
+        ),
+        key(
+            "ratings",
+            Other("table"),
+            Is("{}"),
+            "ratings of opponents by their names: Elo is measured against them",
+        ),
+    ]],
+};
+
+/// `[floodgate]`.
+pub const FLOODGATE: Section = Section { title: "`[floodgate]`", about: "", keys: &[KEYS] };
+
+const KEYS: &[Key] = &[
+    key("name", Text, Says("the file's name"), "with it the event is found again in its database"),
+    key("database", File, Says("the file's name with `.db`"), "the SQLite file"),
+    key("host", Text, Needed, "the server"),
+    key("port", Integer(1, 65_535), Is("4081"), "its port"),
+    key("login", Text, Needed, "our name there: 1 to 32 letters, digits, `_`, `-`, `@` or `.`"),
+    key(
+        "password",
+        Text,
+        Needed,
+        "in CSA mode the game and a secret of one's own: `floodgate-300-10F,secret`; in x1 mode the secret alone",
+    ),
+    key(
+        "mode",
+        Words(&["csa", "x1"]),
+        Is("\"csa\""),
+        "how to log in: `csa`, or shogi-server's extended mode",
+    ),
+    key("game", Text, Says("in CSA mode the password says it"), "in x1 mode: the game to wait for"),
+    key("color", Words(&["any", "black", "white"]), Is("\"any\""), "in x1 mode: the colour to ask for"),
+    key("games", IntegerOr(1, i64::MAX, "unlimited"), Is("\"unlimited\""), "games to play; else until told"),
+    key(
+        "comments",
+        Words(&["auto", "yes", "no"]),
+        Is("\"auto\""),
+        "send the evaluation and the line expected with each move; `auto`: to servers that are known to take it",
+    ),
+    key(
+        "declare",
+        Words(&["engine", "at-once"]),
+        Is("\"engine\""),
+        "declare a win when the engine says so and the rule allows it, or as soon as the rule allows it",
+    ),
+    key(
+        "declaration",
+        Words(&["announced", "27", "24", "none"]),
+        Is("\"announced\""),
+        "the rule of declarations; `announced`: 27 points where the server says `Jishogi 1.1`, else none",
+    ),
+    key(
+        "restarts",
+        Integer(0, 1000),
+        Is("3"),
+        "how often the engine is started again within a game; then we resign",
+    ),
+    key("margin", Span { zero: true }, Is("\"200ms\""), "time kept back for the way to the server at least"),
+    key("margin_most", ABOVE_ZERO, Is("\"3s\""), "and at most, whatever is measured"),
+    key(
+        "hurry",
+        Span { zero: true },
+        Is("\"300ms\""),
+        "an engine that still thinks so long before its time for a move is over (less what is kept back) is told `stop`",
+    ),
+    key("untimed", ABOVE_ZERO, Is("\"10s\""), "time for a move in games without a clock"),
+    key("keep_alive", ABOVE_ZERO, Is("\"40s\""), "silence after which a blank line is sent"),
+    key("patience", ABOVE_ZERO, Is("\"30s\""), "how long a connection, and the answer to a login, may take"),
+    key("backoff", ABOVE_ZERO, Is("\"10s\""), "the first wait before logging in again after a failure"),
+    key(
+        "backoff_most",
+        ABOVE_ZERO,
+        Is("\"15m\""),
+        "the longest; each wait is twice the last one, half of it chance",
+    ),
+];
+
+impl ClientConfig {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it.
+    pub fn load(path: &Path) -> Result<Self, Faults> {
+        let unreadable = |error: std::io::Error| Faults::of_file(path, format!("cannot be read: {error}"));
+        let text = fs::read_to_string(path).map_err(unreadable)?;
+        let environment = Environment::here(path.parent().unwrap_or(path)).map_err(unreadable)?;
+        Self::parse(&text, Some(path), &environment)
+    }
+
+    /// Reads the text of a file.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it.
+    pub fn parse(text: &str, file: Option<&Path>, environment: &Environment) -> Result<Self, Faults> {
+        read(text, file, environment, &ROOT, |root| client(root, file))
+    }
+}
+
+fn client(root: &Table<'_>, file: Option<&Path>) -> ClientConfig {
+    let table = root.table("floodgate", &FLOODGATE);
+    let engine = root.table("engine", &ENGINE);
+    root.require("floodgate", "say which server to play on");
+    root.require("engine", "say which engine plays");
+    let stem =
+        file.and_then(Path::file_stem).map_or_else(|| "floodgate".into(), |stem| stem.to_string_lossy());
+    let span = |name: &str, default: u64| table.duration(name).unwrap_or(Duration::from_millis(default));
+    let config = ClientConfig {
+        name: table.text("name").unwrap_or_else(|| stem.clone().into_owned()),
+        database: table.path("database").unwrap_or_else(|| beside(root, &stem)),
+        host: needed(&table, "host", "name the server"),
+        port: table.integer("port").unwrap_or(4081),
+        login: login(&table),
+        games: match table.integer_or("games") {
+            Some(Or::Integer(games)) => Some(games),
+            _ => None,
+        },
+        comments: match table.word("comments") {
+            Some("yes") => Some(true),
+            Some("no") => Some(false),
+            _ => None,
+        },
+        declares_at_once: table.word("declare") == Some("at-once"),
+        declaration: match table.word("declaration") {
+            Some("27") => Some(Declaration::Csa27),
+            Some("24") => Some(Declaration::Csa24),
+            Some("none") => Some(Declaration::None),
+            _ => None,
+        },
+        restarts: table.integer("restarts").unwrap_or(3),
+        margin: span("margin", 200),
+        margin_most: span("margin_most", 3000),
+        untimed: span("untimed", 10_000),
+        keep_alive: span("keep_alive", 40_000),
+        patience: span("patience", 30_000),
+        backoff: span("backoff", 10_000),
+        backoff_most: span("backoff_most", 900_000),
+        engine: EnginePlan { hurry: Some(span("hurry", 300)), ..lone(&engine).unwrap_or_default() },
+        ratings: root.item("ratings").map(|item| ratings(&item)).unwrap_or_default(),
+    };
+    table.refuse_unknown();
+    config
+}
+
+/// The file's name with `.db`, in its directory.
+fn beside(root: &Table<'_>, stem: &str) -> PathBuf {
+    root.context.environment.base.join(format!("{stem}.db"))
+}
+
+fn needed(table: &Table<'_>, name: &str, hint: &str) -> String {
+    let text = table.text(name);
+    if text.as_deref().is_none_or(str::is_empty) {
+        table.fault(name, format!("is missing; {hint}"));
+    }
+    text.unwrap_or_default()
+}
+
+fn ratings(item: &Item<'_>) -> BTreeMap<String, f64> {
+    let mut ratings = BTreeMap::new();
+    for (name, entry) in item.free_entries() {
+        match entry.scalar().and_then(|text| text.parse::<f64>().ok()).filter(|rating| rating.is_finite()) {
+            Some(rating) => _ = ratings.insert(name, rating),
+            None => entry.fault("is no rating; write a number, such as 2850"),
+        }
+    }
+    ratings
+}
+
+fn login(table: &Table<'_>) -> Login {
+    let name = needed(table, "login", "say who you are there");
+    let password = needed(table, "password", "on floodgate: `floodgate-300-10F,` and a secret of your own");
+    if !name.is_empty() && !is_player_name(&name) {
+        table.fault("login", "has to be 1 to 32 letters, digits, `_`, `-`, `@` or `.`, the first no dot");
+    }
+    if password.contains(' ') {
+        table.fault("password", "must not contain a blank: the line `LOGIN name password` is cut at blanks");
+    }
+    let color = table.word("color").unwrap_or("any");
+    let (seek, game) = match table.word("mode") {
+        Some("x1") => extended(table, &password, color),
+        _ => (None, plain(table, &password, color)),
+    };
+    Login { name, password, seek, game }
+}
+
+/// In CSA mode the password says what is played; without it one waits for a game that nobody plays.
+fn plain(table: &Table<'_>, password: &str, color: &str) -> String {
+    for (key, given) in [("game", table.has("game")), ("color", color != "any")] {
+        if given {
+            table.fault(
+                key,
+                "goes with `mode = \"x1\"`; in CSA mode the password says it: `game-300-10F,secret`, or with a \
+                 colour `game-300-10F-B,secret`",
+            );
+        }
+    }
+    let entry = Entry::read(password);
+    let says_game = password.split(',').next().is_some_and(|head| head.starts_with(entry.game.as_str()));
+    if !password.is_empty() && !says_game {
+        table.fault(
+            "password",
+            "names no game, so that the server would take it for `default-1500-0` and nobody would come; in CSA \
+             mode it is the game, a comma and a secret of your own: `floodgate-300-10F,secret` (300 s and 10 s more \
+             for each move; `-10` without F is byoyomi)",
+        );
+        return String::new();
+    }
+    if entry.game.is_floodgate() {
+        if entry.trip.is_none() {
+            table.fault(
+                "password",
+                "names a floodgate game but no secret behind a comma; without one you are not rated and never \
+                 paired: `floodgate-300-10F,secret`",
+            );
+        }
+        if entry.wish != Wish::Either {
+            table.fault(
+                "password",
+                "asks for a colour; floodgate's schedule gives them: leave `-B` or `-W` out",
+            );
+        }
+    }
+    entry.game.to_string()
+}
+
+/// In x1 mode the password is the secret alone, and the game is asked for by a command.
+fn extended(table: &Table<'_>, password: &str, color: &str) -> (Option<(String, char)>, String) {
+    if password.split_once(',').is_some_and(|(head, _)| Entry::read(head).game.as_str() == head) {
+        table.fault(
+            "password",
+            "begins with a game, as in CSA mode; in x1 mode it is the secret alone, and `game` says the game",
+        );
+    }
+    let game = needed(table, "game", "in x1 mode say the game to wait for, such as `floodgate-300-10F`");
+    match game.parse::<GameName>() {
+        Err(why) if !game.is_empty() => table.fault("game", why.to_string().trim_end_matches('.')),
+        Ok(name) if name.is_floodgate() && color != "any" => {
+            table.fault("color", "floodgate's schedule gives the colours; leave it out");
+        }
+        _ => {}
+    }
+    let wish = match color {
+        "black" => '+',
+        "white" => '-',
+        _ => '*',
+    };
+    (Some((game.clone(), wish)), game)
+}
+
+#[cfg(test)]
+#[path = "client_tests.rs"]
+mod tests;

@@ -1,0 +1,155 @@
+//! What would falsify an event if it changed between two sittings.
+//!
+//! The store keeps the fingerprint of the plan an event was begun with; a resumed run compares. What may change
+//! freely is left out: concurrency, cores, the database, limits outside the turns, patience.
+
+use super::time_text;
+use crate::{EnginePlan, OpeningPlan, Plan};
+use referee::clock::TimeControl;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::{
+    fs::File,
+    io::{self, Read},
+    path::Path,
+};
+
+/// A summary of a plan, to be kept as JSON and compared with that of a later plan.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Fingerprint(Value);
+
+impl Fingerprint {
+    /// The fingerprint of a plan, with the contents of its opening files.
+    ///
+    /// # Errors
+    /// If an opening file cannot be read.
+    pub fn of(plan: &Plan) -> io::Result<Self> {
+        let engines: serde_json::Map<_, _> =
+            plan.engines.iter().map(|engine| (engine.name.clone(), self::engine(engine))).collect();
+        let order: Vec<_> = plan.engines.iter().map(|engine| &engine.name).collect();
+        Ok(Self(json!({
+            "seed": plan.seed,
+            "stages": plan.stages,
+            "replay_draws": plan.replay_draws,
+            "sprt": plan.sprt,
+            "rules": plan.rules,
+            "adjudication": plan.adjudication,
+            "openings": plan.openings.as_ref().map(openings).transpose()?,
+            "order of the engines": order,
+            "engines": engines,
+        })))
+    }
+
+    /// What is not as it was, in words, one line each, such as `engines[fairy].options.Threads was 1, is 2`; empty if
+    /// nothing that matters has changed.
+    #[must_use]
+    pub fn changes_to(&self, now: &Self) -> Vec<String> {
+        let mut changes = Vec::new();
+        compare("", &self.0, &now.0, &mut changes);
+        changes
+    }
+}
+
+fn engine(engine: &EnginePlan) -> Value {
+    let pairs = |pairs: &[(String, String)]| {
+        Value::Object(pairs.iter().cloned().map(|(k, v)| (k, v.into())).collect())
+    };
+    if engine.remote {
+        return json!({ "remote": true, "time": time(&engine.time) });
+    }
+    json!({
+        "command": engine.command,
+        "args": engine.args,
+        "directory": engine.directory,
+        "environment": pairs(&engine.environment),
+        "options": pairs(&engine.options),
+        "time": time(&engine.time),
+        "reserve": time_text::text(engine.reserve),
+        "go": engine.go,
+        "ponder": engine.ponder,
+        "restart": engine.restart,
+    })
+}
+
+fn time(time: &TimeControl) -> Value {
+    json!({
+        "main": time_text::text(time.main),
+        "byoyomi": time_text::text(time.byoyomi),
+        "increment": time_text::text(time.increment),
+        "delay": time_text::text(time.delay),
+        "fixed": time.fixed.map(time_text::text),
+        "nodes": time.nodes,
+        "depth": time.depth,
+        "margin": time_text::text(time.margin),
+        "accounting": time.accounting,
+        "least": time_text::text(time.least),
+    })
+}
+
+fn openings(plan: &OpeningPlan) -> io::Result<Value> {
+    let contents = plan.files.iter().map(|path| content_hash(path)).collect::<io::Result<Vec<_>>>()?;
+    Ok(json!({
+        // Files may move: their contents, in their order, are what is played.
+        "files": contents,
+        "plies": plan.plies,
+        "order": plan.order,
+        "pairs": plan.pairs,
+        "dedupe": plan.dedupe,
+    }))
+}
+
+/// FNV-1a over 64 bits (Fowler, Noll, Vo): the same on every machine and in every build, and an edited file is what it
+/// has to tell, not a forged one.
+fn content_hash(path: &Path) -> io::Result<String> {
+    let mut file = File::open(path)?;
+    let (mut hash, mut buffer) = (0xcbf2_9ce4_8422_2325_u64, vec![0; 1 << 16]);
+    loop {
+        let read = file.read(&mut buffer)?;
+        if read == 0 {
+            return Ok(format!("contents {hash:016x}"));
+        }
+        for byte in &buffer[..read] {
+            hash = (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+}
+
+fn compare(path: &str, was: &Value, is: &Value, changes: &mut Vec<String>) {
+    match (was, is) {
+        (Value::Object(before), Value::Object(after)) => {
+            for (key, was) in before {
+                compare(&join(path, key), was, after.get(key).unwrap_or(&Value::Null), changes);
+            }
+            for (key, is) in after.iter().filter(|(key, _)| !before.contains_key(*key)) {
+                compare(&join(path, key), &Value::Null, is, changes);
+            }
+        }
+        (Value::Array(before), Value::Array(after)) if before.len() == after.len() => {
+            for (i, (was, is)) in before.iter().zip(after).enumerate() {
+                compare(&format!("{path}[{i}]"), was, is, changes);
+            }
+        }
+        _ if was == is => {}
+        (Value::Null, Value::Object(_)) => changes.push(format!("{path} was not there, is now")),
+        (Value::Object(_), Value::Null) => changes.push(format!("{path} was there, is not now")),
+        _ => changes.push(format!("{path} was {}, is {}", told(was), told(is))),
+    }
+}
+
+fn join(path: &str, key: &str) -> String {
+    match path {
+        "" => key.to_owned(),
+        "engines" => format!("engines[{key}]"),
+        _ => format!("{path}.{key}"),
+    }
+}
+
+fn told(value: &Value) -> String {
+    match value {
+        Value::Null => "not given".to_owned(),
+        Value::String(text) => text.clone(),
+        Value::Array(values) => values.iter().map(told).collect::<Vec<_>>().join(", "),
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,156 @@
+//! The clocks of a league's games: what the name of the game says, what a player has of its own, and what both are told.
+
+use super::{Compat, ServeConfig};
+use notation::csa::{
+    game_name::GameName,
+    summary::{Span, TimeUnit, Times},
+};
+use referee::clock::{Accounting, TimeControl};
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// How long a game without clocks may stand still.
+const UNTIMED: Duration = Duration::from_secs(24 * 3600);
+
+/// What time is counted in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Counted {
+    /// Whole seconds.
+    #[default]
+    Sec,
+    /// Whole milliseconds.
+    Msec,
+}
+
+/// `[[serve.time]]`: the time that a player has in all its games, whatever their names say.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlayerTime {
+    /// The player's name, or its name with its trip as `%%WHO` shows it.
+    pub player: String,
+    /// Main time in seconds.
+    #[serde(default)]
+    pub total: u32,
+    /// Byoyomi in seconds.
+    #[serde(default)]
+    pub byoyomi: u32,
+    /// Fischer increment in seconds.
+    #[serde(default)]
+    pub increment: u32,
+}
+
+impl PlayerTime {
+    /// Whether it runs at all.
+    #[must_use]
+    pub fn is_timed(&self) -> bool {
+        self.total > 0 || self.byoyomi > 0 || self.increment > 0
+    }
+}
+
+impl ServeConfig {
+    /// What times are told in.
+    #[must_use]
+    pub fn unit(&self) -> TimeUnit {
+        match self.time_unit {
+            Counted::Sec => TimeUnit::SECOND,
+            Counted::Msec => TimeUnit::MILLISECOND,
+        }
+    }
+
+    /// A player's clock in a game of that name.
+    #[must_use]
+    pub fn clock(&self, game: &GameName, name: &str, id: &str) -> TimeControl {
+        let own = self.time.iter().find(|own| own.player == name || own.player == id);
+        let time = match own {
+            Some(own) => {
+                let seconds = |seconds: u32| Duration::from_secs(u64::from(seconds));
+                let (main, byoyomi, increment) =
+                    (seconds(own.total), seconds(own.byoyomi), seconds(own.increment));
+                TimeControl { main, byoyomi, increment, ..TimeControl::default() }
+            }
+            None => game.time(),
+        };
+        let accounting = match (time.accounting, self.time_unit) {
+            (Accounting::StopWatch, _) => Accounting::StopWatch,
+            (_, Counted::Sec) => Accounting::Seconds,
+            (_, Counted::Msec) => Accounting::Milliseconds,
+        };
+        let patience = if time.is_timed() { Duration::ZERO } else { UNTIMED };
+        TimeControl { accounting, patience, least: self.least(), ..time }
+    }
+
+    /// The clocks as they are announced.
+    ///
+    /// A stop-watch's are told as shogi-server does, `1min` with counts that are seconds all the same; by the text there
+    /// is no word for it, so that only the main time is told: who keeps to that never loses by it.
+    #[must_use]
+    pub fn announced(&self, times: &[TimeControl; 2]) -> Times {
+        let mut announced = Times::counted(times, self.unit());
+        let last = times.len() - 1;
+        for (at, block) in announced.blocks_mut().iter_mut().enumerate() {
+            if times[at.min(last)].accounting == Accounting::StopWatch {
+                match self.compat {
+                    Compat::ShogiServer => block.unit = Some(TimeUnit { count: 1, of: Span::Min }),
+                    Compat::Protocol => block.byoyomi = Some(0),
+                }
+            }
+        }
+        announced
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(config: &ServeConfig, game: &str) -> String {
+        let name = game.parse().unwrap();
+        let times = ["a", "b"].map(|player| config.clock(&name, player, player));
+        let summary = "BEGIN Game_Summary\nProtocol_Version:1.2\nFormat:Shogi 1.0\nName+:a\nName-:b\nTo_Move:+\n\
+                       BEGIN Position\nPI\n+\nEND Position\nEND Game_Summary\n";
+        let mut summary: notation::csa::summary::Summary = summary.parse().unwrap();
+        summary.times = config.announced(&times);
+        let text = summary.to_string();
+        let from = text.find("BEGIN Time").unwrap();
+        text[from..text.find("BEGIN Position").unwrap()].replace('\n', " ").trim_end().to_owned()
+    }
+
+    #[test]
+    fn a_player_with_a_time_of_its_own_has_it_beside_an_opponent_with_that_of_the_game() {
+        let own = PlayerTime { player: "b".to_owned(), total: 0, byoyomi: 30, increment: 0 };
+        let config = ServeConfig { time: vec![own], ..ServeConfig::default() };
+        assert_eq!(
+            told(&config, "t-600-10"),
+            "BEGIN Time+ Time_Unit:1sec Total_Time:600 Byoyomi:10 Increment:0 Least_Time_Per_Move:0 END Time+ \
+             BEGIN Time- Time_Unit:1sec Total_Time:0 Byoyomi:30 Increment:0 Least_Time_Per_Move:0 END Time-"
+        );
+    }
+
+    #[test]
+    fn milliseconds_are_told_and_counted() {
+        let config = ServeConfig { time_unit: Counted::Msec, least_time: 1, ..ServeConfig::default() };
+        assert_eq!(
+            told(&config, "t-60-1F"),
+            "BEGIN Time Time_Unit:1msec Total_Time:60000 Byoyomi:0 Increment:1000 Least_Time_Per_Move:1000 END Time"
+        );
+        let time = config.clock(&"t-60-1F".parse().unwrap(), "a", "a");
+        let mut clock = referee::clock::Clock::new(time);
+        let charged = clock.charge(Duration::from_micros(1_234_900)).unwrap();
+        assert_eq!(charged.0, Duration::from_millis(1234));
+    }
+
+    #[test]
+    fn a_stop_watch_is_told_as_shogi_server_does_or_without_its_byoyomi() {
+        let config = ServeConfig { compat: Compat::ShogiServer, ..ServeConfig::default() };
+        assert!(told(&config, "t-600-060").contains("Time_Unit:1min Total_Time:600 Byoyomi:60"));
+        let told = told(&ServeConfig::default(), "t-600-060");
+        assert!(told.contains("Time_Unit:1sec Total_Time:600 Byoyomi:0"), "{told}");
+    }
+
+    #[test]
+    fn a_game_without_clocks_ends_after_a_day_of_silence() {
+        let time = ServeConfig::default().clock(&"t-0-0".parse().unwrap(), "a", "a");
+        assert_eq!((time.is_timed(), time.patience), (false, UNTIMED));
+    }
+}

@@ -1,0 +1,244 @@
+//! Opening files: from paths to the lines that games start from.
+
+use notation::record::{self, Format, GameRecord, RecordFault};
+use plan::OpeningPlan;
+use referee::opening::Opening;
+use rsshogi::{board::Position, types::Move};
+use std::{
+    collections::HashSet,
+    fmt, fs,
+    path::{Path, PathBuf},
+};
+
+/// Faults that are told one by one; of more, only the number is.
+const TOLD: usize = 20;
+
+/// What is wrong with an opening file.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}:{} {reason}", file.display(), Place(*line))]
+pub struct OpeningFault {
+    /// The file.
+    pub file: PathBuf,
+    /// The line, from 1; in a binary file the entry. `None` when no line is to blame.
+    pub line: Option<usize>,
+    /// What is wrong, as a lowercase fragment.
+    pub reason: String,
+}
+
+struct Place(Option<usize>);
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.map_or(Ok(()), |line| write!(f, "{line}:"))
+    }
+}
+
+/// Everything that is wrong with the opening files of an event; never empty.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}", told(.0))]
+pub struct OpeningFaults(pub Vec<OpeningFault>);
+
+fn told(faults: &[OpeningFault]) -> String {
+    let mut lines: Vec<_> = faults.iter().take(TOLD).map(ToString::to_string).collect();
+    if faults.len() > TOLD {
+        lines.push(format!("and {} more such lines", faults.len() - TOLD));
+    }
+    lines.join("\n")
+}
+
+/// Reads the opening files of a plan: lines of SFEN or USI moves, or records of any format, each cut to the plan's
+/// plies. Of lines that lead to one position only the first is kept where the plan says so.
+///
+/// # Errors
+/// Everything at once: files that cannot be read, lines that break the rules, lines after which the game is over.
+pub fn load(plan: &OpeningPlan) -> Result<Vec<Opening>, OpeningFaults> {
+    let (mut openings, mut faults) = (Vec::new(), Vec::new());
+    let mut seen = HashSet::new();
+    for file in &plan.files {
+        for (line, read) in lines_of(file) {
+            match read.and_then(|record| opening(record, plan.plies)) {
+                Err(reason) => faults.push(OpeningFault { file: file.clone(), line, reason }),
+                Ok((opening, goal)) => {
+                    if seen.insert(goal) || !plan.dedupe {
+                        openings.push(opening);
+                    }
+                }
+            }
+        }
+    }
+    if faults.is_empty() { Ok(openings) } else { Err(OpeningFaults(faults)) }
+}
+
+/// A record, or what is wrong with it, and the line it stands on.
+type Line = (Option<usize>, Result<GameRecord, String>);
+
+fn lines_of(file: &Path) -> Vec<Line> {
+    let bytes = match fs::read(file) {
+        Ok(bytes) => bytes,
+        Err(error) => return vec![(None, Err(format!("cannot be read: {error}")))],
+    };
+    let hint = file.extension().and_then(|it| it.to_str()).and_then(Format::from_extension);
+    let mut lines = Vec::new();
+    if has_a_game_a_line(&bytes) {
+        // Line by line, so that one bad line does not hide the next.
+        for (at, line) in bytes.split(|byte| *byte == b'\n').enumerate().filter(|(_, line)| is_telling(line))
+        {
+            push(&mut lines, Some(at + 1), record::read(line, Some(Format::Usi)));
+        }
+    } else {
+        push(&mut lines, None, record::read(&bytes, hint));
+    }
+    if lines.is_empty() {
+        lines.push((None, Err("holds no opening".to_owned())));
+    }
+    lines
+}
+
+fn push(lines: &mut Vec<Line>, at: Option<usize>, read: Result<Vec<GameRecord>, RecordFault>) {
+    match read {
+        Ok(records) => lines.extend(records.into_iter().map(|record| (at, Ok(record)))),
+        Err(fault) => lines.push((at.or(Some(fault.line)), Err(fault.reason))),
+    }
+}
+
+fn is_telling(line: &[u8]) -> bool {
+    !matches!(line.trim_ascii().first(), None | Some(b'#'))
+}
+
+/// Whether the first telling line is a game of its own: USI moves, a position, or USEN.
+pub(crate) fn has_a_game_a_line(bytes: &[u8]) -> bool {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let first = bytes.split(|byte| *byte == b'\n').find(|line| is_telling(line)).unwrap_or_default();
+    let word = first.trim_ascii().split(|byte| *byte == b' ').next().unwrap_or_default();
+    let Ok(word) = str::from_utf8(word) else { return false };
+    // A packed file is binary, and may begin with anything.
+    if bytes.contains(&0) {
+        return false;
+    }
+    matches!(word, "startpos" | "sfen" | "position")
+        || word.matches('/').count() == 8
+        || word.contains('~')
+        || Move::from_usi(word).is_some_and(Move::is_normal)
+}
+
+/// The opening of a record and the position it leads to.
+fn opening(record: GameRecord, plies: Option<u32>) -> Result<(Opening, String), String> {
+    let moves = record.plies.into_iter().map(|ply| ply.mv).collect();
+    let opening = Opening { start: record.start, moves }.cut(plies);
+    let goal = opening.goal().ok_or("breaks the rules")?;
+    let end = Position::from_sfen(&format!("{goal} 1")).map_err(|fault| fault.to_string())?;
+    if end.is_mated() {
+        return Err(format!("ends in mate at ply {}; cut it with `plies`", opening.moves.len()));
+    }
+    Ok((opening, goal))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use plan::OpeningOrder;
+
+    fn plan(files: &[&Path]) -> OpeningPlan {
+        OpeningPlan {
+            files: files.iter().map(|file| file.to_path_buf()).collect(),
+            plies: None,
+            order: OpeningOrder::Sequential,
+            pairs: true,
+            dedupe: true,
+        }
+    }
+
+    /// Writes a file of that name and reads it with the defaults.
+    fn loaded(name: &str, text: &str) -> Result<Vec<Opening>, String> {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join(name);
+        fs::write(&path, text).unwrap();
+        let dir = dir.path().display().to_string() + "/";
+        load(&plan(&[&path])).map_err(|faults| faults.to_string().replace(&dir, ""))
+    }
+
+    fn usi(opening: &Opening) -> String {
+        opening.moves.iter().map(|mv| mv.to_usi()).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn usi_lines_positions_and_records_are_openings() {
+        let position = "lnsgkgsnl/1r5b1/p1ppppppp/9/1p5P1/9/PPPPPPP1P/1B5R1/LNSGKGSNL b - 5";
+        let lines = loaded(
+            "a.sfen",
+            &format!("# even\n\nstartpos moves 7g7f 3c3d\nsfen {position}\n{position}\n2g2f\nstartpos\n"),
+        )
+        .unwrap();
+        let moves: Vec<_> = lines.iter().map(usi).collect();
+        assert_eq!(moves, ["7g7f 3c3d", "", "2g2f", ""], "the second of two equal positions is left out");
+        assert_eq!(lines[1].start, position);
+        let csa = loaded("a.csa", "V2.2\nPI\n+\n+7776FU\n-3334FU\n%CHUDAN\n").unwrap();
+        assert_eq!(csa.iter().map(usi).collect::<Vec<_>>(), ["7g7f 3c3d"]);
+    }
+
+    #[test]
+    fn lines_are_cut_and_those_that_meet_are_used_once_unless_the_plan_says_otherwise() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.usi");
+        fs::write(&path, "7g7f 3c3d 2g2f 8c8d\n2g2f 3c3d 7g7f 4c4d\n7g7f 8c8d\n").unwrap();
+        let mut plan = plan(&[&path]);
+        plan.plies = Some(3);
+        let cut = load(&plan).unwrap();
+        assert_eq!(cut.iter().map(usi).collect::<Vec<_>>(), ["7g7f 3c3d 2g2f", "7g7f 8c8d"]);
+        plan.dedupe = false;
+        assert_eq!(load(&plan).unwrap().len(), 3);
+    }
+
+    #[test]
+    fn every_bad_line_is_told_with_its_number_and_reason() {
+        let told = loaded("a.usi", "7g7f\n7g7e\n\n2g2f 3c3d 2f2d\nhello\n").unwrap_err();
+        assert_eq!(
+            told,
+            "a.usi:2: illegal move 7g7e at ply 1\na.usi:4: illegal move 2f2d at ply 3\n\
+             a.usi:5: `hello` is not a move"
+        );
+        assert_eq!(
+            loaded("b.csa", "PI\n+\n+7776FU\n-7776FU\n").unwrap_err(),
+            "b.csa:4: no such move here: `-7776FU`"
+        );
+        assert_eq!(loaded("c.usi", "# nothing\n").unwrap_err(), "c.usi: holds no opening");
+        let many = loaded("d.usi", &("7g7f\n".to_owned() + &"7g7e\n".repeat(30))).unwrap_err();
+        assert!(many.ends_with("\nand 10 more such lines"), "{many}");
+        let missing = load(&plan(&[Path::new("/nowhere/x.usi")])).unwrap_err().to_string();
+        assert!(missing.starts_with("/nowhere/x.usi: cannot be read: "), "{missing}");
+    }
+
+    #[test]
+    fn an_opening_that_ends_the_game_is_refused() {
+        let mate = "sfen 4k4/9/4P4/9/9/9/9/9/4K4 b G 1 moves G*5b\n";
+        assert_eq!(loaded("a.usi", mate).unwrap_err(), "a.usi:1: ends in mate at ply 1; cut it with `plies`");
+    }
+
+    #[test]
+    fn the_openings_of_the_repository_are_600_different_lines_of_8_to_24_plies() {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../kifu/openings.sfen");
+        let lines = load(&plan(&[&file])).unwrap();
+        assert_eq!(lines.len(), 600);
+        assert!(lines.iter().all(|line| (8..=24).contains(&line.moves.len())));
+    }
+
+    #[test]
+    fn the_opening_sets_of_the_wild_are_read_without_a_fault() {
+        let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/openings");
+        if !dir.exists() {
+            eprintln!("skipped: {} is not here", dir.display());
+            return;
+        }
+        for (name, lines) in [
+            ("floodgate_gokaku_030ply_1619.sfen", 1619),
+            ("floodgate_gokaku_100ply_140.sfen", 140),
+            ("records2016_10818.sfen", 10831),
+            ("taya36_2020-11-06.sfen", 1957),
+        ] {
+            let mut plan = plan(&[&dir.join(name)]);
+            plan.dedupe = false;
+            let read = load(&plan).unwrap_or_else(|faults| panic!("{faults}")).len();
+            assert_eq!(read, lines, "{name}");
+        }
+    }
+}
