@@ -7,6 +7,7 @@ mod cli;
 mod commands;
 mod guide;
 mod screen;
+mod signals;
 
 use cli::Command;
 use commands::Exit;
