@@ -263,8 +263,8 @@ pub enum AccountCommand {
 /// `renmei log`.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "\
-Each line: the time in UTC, whose line, `<` from the player or `>` to it, and what was said; whatever a terminal would
-not print as it is, is escaped.
+Each line: the time in UTC, the colour of the player whose connection it is, `<` received or `>` sent by this program, and
+the line itself; what a terminal would not print as it is, is escaped.
 
 Examples:
   renmei log 7 --db league.db

@@ -6,6 +6,7 @@ mod say;
 mod cli;
 mod commands;
 mod diagnostics;
+mod guide;
 mod screen;
 mod signals;
 

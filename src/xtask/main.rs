@@ -1,6 +1,7 @@
 //! `cargo xtask`: build, try out, test and measure.
 
 mod checks;
+mod deny;
 mod libtorch;
 mod quickstart;
 
@@ -22,6 +23,7 @@ cargo xtask COMMAND
   bench dashboard   plies per second with the dashboard and without; the first screen of a long event
         [--king-games N] [--rook-games N]  games a run (10000, 500)
         [--runs N] [--watch-games N]       (5, 100000)
+  deny              licences, sources and vulnerabilities of dependencies, where cargo-deny is installed
   league            a league over the network on this machine: configs/league.toml, with two programs that log in
   libtorch          fetch what renmei-deep is built against, unless LIBTORCH or LIBTORCH_USE_PYTORCH is set
   soak              kill the manager again and again during an event, and count what it kept
@@ -41,6 +43,7 @@ fn run(words: &[&str]) -> Result<ExitCode> {
     match words {
         ["quickstart"] => quickstart::run(),
         ["test", flags @ ..] => checks::run(&Flags::read(flags, &["--fast"], &[])?),
+        ["deny"] => deny::run(),
         ["libtorch"] => Ok(ExitCode::from(u8::from(!libtorch::fetch_missing()))),
         // A package of its own: it needs more than a newcomer's first command should wait for.
         ["bench", ..] | ["league"] | ["soak", ..] => measure(words),

@@ -52,7 +52,7 @@ fn rule(area: Rect, row: u16, paint: &mut Paint<'_>) {
         _ => ("├", "┼", "┤"),
     };
     let line = format!("{first}{}{last}", ["────"; 9].join(cross));
-    paint.text(area.x, area.y + 1 + 2 * row, 46, &line, Role::Quiet);
+    paint.text(area.x + 1, area.y + 1 + 2 * row, 46, &line, Role::Quiet);
 }
 
 fn cell(board: &Board, ui: &Ui, square: Square, at: (u16, u16), large: bool, paint: &mut Paint<'_>) {

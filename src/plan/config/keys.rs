@@ -1,6 +1,6 @@
 //! Every key of the configuration, once: its type, its default and its meaning.
 //!
-//! The reader checks values by this list and knows the unknown keys by it, and the README's reference is printed
+//! The reader checks values by this list and knows the unknown keys by it, and the guide's reference is printed
 //! from it.
 
 /// A key of a table.

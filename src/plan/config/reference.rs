@@ -1,4 +1,4 @@
-//! The README's reference, printed from the list of keys.
+//! The reference of `guide/configuration.md`, printed from the list of keys.
 
 use super::{
     keys::{Fallback, Key, Kind, REFERENCE, Section},

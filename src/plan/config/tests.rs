@@ -346,21 +346,21 @@ fn the_presets_for_newcomers_need_no_engine_but_ours() {
     }
 }
 
-/// `RENMEI_UPDATE=1 cargo test reference` writes the reference into the README.
+/// `RENMEI_UPDATE=1 cargo test reference` writes the reference into the guide.
 #[test]
-fn the_readme_s_reference_and_the_keys_are_equal() {
-    let path = repository().join("README.md");
-    let readme = fs::read_to_string(&path).unwrap();
+fn the_guide_s_reference_and_the_keys_are_equal() {
+    let path = repository().join("src/guide/configuration.md");
+    let guide = fs::read_to_string(&path).unwrap();
     let (begin, end) = ("<!-- reference: written by a test -->\n", "<!-- end of the reference -->");
-    let from = readme.find(begin).expect("the README has a reference") + begin.len();
-    let to = readme.find(end).expect("the reference has an end");
+    let from = guide.find(begin).expect("the guide has a reference") + begin.len();
+    let to = guide.find(end).expect("the reference has an end");
     let expected = format!("\n{}\n", reference());
     if std::env::var_os("RENMEI_UPDATE").is_some() {
-        fs::write(&path, format!("{}{expected}{}", &readme[..from], &readme[to..])).unwrap();
+        fs::write(&path, format!("{}{expected}{}", &guide[..from], &guide[to..])).unwrap();
         return;
     }
     assert!(
-        readme[from..to] == expected,
-        "the README's reference is out of date: RENMEI_UPDATE=1 cargo test reference"
+        guide[from..to] == expected,
+        "src/guide/configuration.md is out of date: RENMEI_UPDATE=1 cargo test reference"
     );
 }
