@@ -3,26 +3,12 @@
 //! Standings, ratings, SPRT, the dashboard and a resumed run all fold these same values, live or replayed from the
 //! store: there are no counters beside them.
 
-use crate::{Color, Outcome, clock::TimeControl, schedule::Pairing};
+pub use crate::ids::{GameId, PlayerId};
+
+use crate::{Color, Outcome, clock::TimeControl, pairing::Pairing};
 use rsshogi::types::Move;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
-
-/// A participant of the event: an index into its list of players, in the order of the configuration.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct PlayerId(pub u16);
-
-impl PlayerId {
-    /// The index into a list kept by player.
-    #[must_use]
-    pub fn index(self) -> usize {
-        usize::from(self.0)
-    }
-}
-
-/// A game of the event, numbered from 1 in the order of their starts; never used twice.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct GameId(pub u64);
 
 /// An event with the wall-clock time it happened at.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -9,13 +9,16 @@ mod color;
 pub mod event;
 pub mod game;
 pub mod history;
+pub mod ids;
 pub mod legality;
 pub mod opening;
 mod outcome;
+pub mod pairing;
 pub mod rating;
 pub mod rules;
 pub mod schedule;
 pub mod sprt;
+pub mod stage;
 pub mod standings;
 pub mod usage;
 

@@ -21,101 +21,29 @@
 
 pub mod gauntlet;
 pub mod knockout;
+mod lot;
 mod matching;
 pub mod round_robin;
 pub mod rounds;
 pub mod sprt;
+mod step;
 pub mod swiss;
+mod table;
+
+pub use crate::{
+    pairing::Pairing,
+    stage::{Format, Stage, Tie},
+};
 
 use crate::{
     Outcome,
-    event::PlayerId,
-    standings::{Progress, Ranges, Standings},
+    ids::PlayerId,
+    standings::{Bracket, Progress, Ranges, Standings},
 };
 use serde::{Deserialize, Serialize};
-use std::{collections::BTreeMap, ops::Range};
-
-/// A game to be played: its place in the schedule.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Pairing {
-    /// The stage of the event, from 0 (a Swiss, then a knock-out final, are two stages).
-    pub stage: u8,
-    /// The game's index in its stage, in schedule order, from 0. (stage, index, attempt) names one game for ever.
-    pub index: u64,
-    /// 0, and one more each time the game has to be played again (a draw that is replayed, an adjourned game).
-    pub attempt: u32,
-    /// The round, from 1.
-    pub round: u32,
-    /// The pair of colour-swapped games this one belongs to, counted through the stage from 0.
-    pub pair: u64,
-    /// The opening: an index that the book of openings turns into one of its lines (by its order and seed).
-    pub opening: u64,
-    /// Who plays black.
-    pub black: PlayerId,
-    /// Who plays white.
-    pub white: PlayerId,
-}
-
-/// One stage of an event.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Stage {
-    /// Who meets whom.
-    pub format: Format,
-    /// Games of an encounter (a pair of players meeting once): even numbers give both players both colours.
-    pub games: u32,
-    /// How many players enter: the first so many of the stage before (by its standings) or, in the first stage, of
-    /// the list of players; `None`: all.
-    pub entrants: Option<u16>,
-}
-
-/// Who meets whom in a stage.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", tag = "format")]
-pub enum Format {
-    /// Everybody meets everybody, `cycles` times (1: single, 2: double).
-    RoundRobin {
-        /// How often each pair meets.
-        cycles: u32,
-    },
-    /// The first `challengers` players meet each of the others, `cycles` times.
-    Gauntlet {
-        /// How many players of the list challenge the rest.
-        challengers: u16,
-        /// How often each pair meets.
-        cycles: u32,
-    },
-    /// Players of equal score meet; colours are balanced; no rematch until it cannot be avoided.
-    Swiss {
-        /// How many rounds.
-        rounds: u32,
-    },
-    /// The loser of an encounter is out; seeded by the order of entry (the first and the second can meet only in the
-    /// final).
-    Knockout {
-        /// What decides an encounter that ends level.
-        tie: Tie,
-    },
-    /// The first two players, in colour-swapped pairs, until a sequential test has its verdict or `max_games` are
-    /// played; `games` of the stage is not used.
-    Sprt {
-        /// Games at most.
-        max_games: u64,
-    },
-}
-
-/// What decides a level knock-out encounter.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Tie {
-    /// Two more games at a time, at most `extra` pairs of them, then the higher seed.
-    MoreGames {
-        /// How many pairs at most.
-        extra: u32,
-    },
-    /// The higher seed goes on.
-    #[default]
-    HigherSeed,
-}
+use std::collections::BTreeMap;
+use step::{Step, pick};
+use table::Table;
 
 /// Whether a drawn game is played again, in which case the draw does not count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -147,70 +75,6 @@ pub enum Next {
     Wait,
     /// Nothing any more: every game is played and counts, or the test has its verdict and nothing is running.
     Done,
-}
-
-impl Stage {
-    /// Games of an encounter before any tie rule, at least one.
-    pub(crate) fn encounter_games(&self) -> u64 {
-        match self.format {
-            Format::Sprt { .. } => 2,
-            _ => u64::from(self.games.max(1)),
-        }
-    }
-
-    /// Indices of an encounter: its games and the extra ones it may need.
-    pub(crate) fn stride(&self) -> u64 {
-        match self.format {
-            Format::Knockout { tie: Tie::MoreGames { extra } } => {
-                self.encounter_games() + 2 * u64::from(extra)
-            }
-            _ => self.encounter_games(),
-        }
-    }
-
-    /// Encounters of the stage, those of a knock-out bracket that have one player included.
-    fn encounters(&self, entrants: usize) -> u64 {
-        match self.format {
-            Format::RoundRobin { cycles } => round_robin::encounters(entrants, cycles),
-            Format::Gauntlet { challengers, cycles } => gauntlet::encounters(entrants, challengers, cycles),
-            Format::Swiss { rounds } => swiss::encounters(entrants, rounds),
-            Format::Knockout { .. } => knockout::encounters(entrants),
-            Format::Sprt { max_games } => sprt::encounters(entrants, max_games),
-        }
-    }
-
-    fn indices(&self, entrants: usize) -> u64 {
-        self.encounters(entrants).saturating_mul(self.stride())
-    }
-
-    fn openings(&self, entrants: usize, paired: bool) -> u64 {
-        let each = if paired { self.stride().div_ceil(2) } else { self.stride() };
-        self.encounters(entrants).saturating_mul(each)
-    }
-}
-
-/// An encounter: who has black in its first game. Players are [`PlayerId`]s, or seats in the list of entrants.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Table<P> {
-    round: u32,
-    black: P,
-    white: P,
-}
-
-impl Table<usize> {
-    fn seated(self, entrants: &[PlayerId]) -> Option<Table<PlayerId>> {
-        let (black, white) = (*entrants.get(self.black)?, *entrants.get(self.white)?);
-        Some(Table { round: self.round, black, white })
-    }
-}
-
-/// What a stage has to say when it is asked for a game.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Step {
-    Play(u64),
-    Bye { round: u32, player: PlayerId, half_points: u8 },
-    Wait,
-    Over,
 }
 
 /// The order of play of an event: hands out every game once.
@@ -281,7 +145,7 @@ impl Schedule {
     pub fn total(&self) -> Option<u64> {
         (0..self.stages.len()).try_fold(0_u64, |sum, at| match self.stages[at].format {
             Format::Knockout { .. } | Format::Sprt { .. } => None,
-            _ => Some(sum.saturating_add(self.stages[at].indices(self.entrants(at)))),
+            _ => Some(sum.saturating_add(indices(&self.stages[at], self.entrants(at)))),
         })
     }
 
@@ -335,7 +199,7 @@ impl Schedule {
             None => {
                 let before = 0..self.over;
                 let first_opening = before
-                    .map(|at| self.stages[at].openings(entrants(&self.stages, self.players, at), self.paired))
+                    .map(|at| openings(&self.stages[at], self.entrants(at), self.paired))
                     .fold(0, u64::saturating_add);
                 self.open.insert(OpenStage::new(standings.entrants(self.over), first_opening))
             }
@@ -385,7 +249,7 @@ impl OpenStage {
             }
             Format::Knockout { .. } => self.knockout_step(stage, progress),
             Format::Sprt { .. } if verdict => sprt::finish_pairs(&self.issued, &self.returned, progress),
-            _ => self.fixed_step(stage.indices(self.entrants.len()), progress),
+            _ => self.fixed_step(indices(stage, self.entrants.len()), progress),
         }
     }
 
@@ -398,10 +262,10 @@ impl OpenStage {
     }
 
     fn knockout_step(&mut self, stage: &Stage, progress: &Progress) -> Step {
-        let bracket = knockout::Bracket::new(stage, &self.entrants, progress);
+        let bracket = Bracket::new(stage, &self.entrants, progress);
         let told = |player| progress.byes.contains_key(&(1, player)) || self.byes_issued.contains(&player);
         let Some(player) = bracket.byes().find(|&player| !told(player)) else {
-            return bracket.step(&self.issued);
+            return knockout::step(&bracket, stage.stride(), &self.issued, progress);
         };
         self.byes_issued.push(player);
         Step::Bye { round: 1, player, half_points: 0 }
@@ -421,45 +285,37 @@ impl OpenStage {
             Format::Sprt { .. } => sprt::table(encounter),
             Format::Swiss { .. } => return self.swiss.table(encounter),
             Format::Knockout { .. } => {
-                knockout::Bracket::new(stage, entrants, progress).table(encounter, seed)?
+                knockout::table(&Bracket::new(stage, entrants, progress), encounter, seed)?
             }
         };
         seats.seated(entrants)
     }
 }
 
+/// Encounters of a stage, those of a knock-out bracket that have one player included.
+fn encounters(stage: &Stage, entrants: usize) -> u64 {
+    match stage.format {
+        Format::RoundRobin { cycles } => round_robin::encounters(entrants, cycles),
+        Format::Gauntlet { challengers, cycles } => gauntlet::encounters(entrants, challengers, cycles),
+        Format::Swiss { rounds } => swiss::encounters(entrants, rounds),
+        Format::Knockout { .. } => knockout::encounters(entrants),
+        Format::Sprt { max_games } => sprt::encounters(entrants, max_games),
+    }
+}
+
+fn indices(stage: &Stage, entrants: usize) -> u64 {
+    encounters(stage, entrants).saturating_mul(stage.stride())
+}
+
+fn openings(stage: &Stage, entrants: usize, paired: bool) -> u64 {
+    let each = if paired { stage.stride().div_ceil(2) } else { stage.stride() };
+    encounters(stage, entrants).saturating_mul(each)
+}
+
 /// How many players enter a stage.
 fn entrants(stages: &[Stage], players: usize, stage: usize) -> usize {
     let limits = stages.iter().take(stage + 1).filter_map(|stage| stage.entrants);
     limits.map(usize::from).fold(players, usize::min)
-}
-
-/// The first index of the window that is neither handed out nor finished.
-fn pick(window: Range<u64>, issued: &Ranges, progress: &Progress) -> Option<u64> {
-    let mut index = window.start;
-    loop {
-        let next = progress.finished.first_absent(issued.first_absent(index));
-        if next >= window.end {
-            return None;
-        }
-        if next == index {
-            return Some(index);
-        }
-        index = next;
-    }
-}
-
-/// Rounds are told from 1.
-fn round_number(round: u64) -> u32 {
-    u32::try_from(round).unwrap_or(u32::MAX).saturating_add(1)
-}
-
-/// A lot drawn from the seed: one bit of its mixture (splitmix64's finalizer) with `number`.
-fn lot(seed: u64, number: u64) -> bool {
-    let mut bits = seed ^ number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    (bits ^ (bits >> 31)) & 1 == 1
 }
 
 #[cfg(test)]

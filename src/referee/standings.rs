@@ -9,12 +9,14 @@
 //! Games that were aborted, and draws that are played again, are counted among the endings of both players
 //! ([`Record::uncounted`]) and nowhere else; a game that is left out for good besides takes its place in the schedule. Events that name a player or a stage that does not exist are ignored.
 
+mod bracket;
 mod progress;
 mod ranges;
 mod ranking;
 mod sequence;
 mod tally;
 
+pub(crate) use bracket::Bracket;
 pub(crate) use progress::{Encounter, Progress};
 pub use ranges::Ranges;
 pub use ranking::Row;
@@ -22,9 +24,11 @@ pub use sequence::{Sequence, TestCounts};
 pub use tally::{Causes, Pentanomial, Record, Tally, Wdl};
 
 use crate::{
-    event::{Event, GameEnded, GameId, PlayerId},
+    event::{Event, GameEnded},
+    ids::{GameId, PlayerId},
+    pairing::Pairing,
     rating::{CrossTable, Ratings, Results},
-    schedule::{Format, Pairing, Stage},
+    stage::{Format, Stage},
 };
 use serde::Serialize;
 use std::collections::BTreeMap;

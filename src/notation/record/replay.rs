@@ -32,6 +32,28 @@ pub(super) fn line_of<T>(
     words.map_while(|word| step(&position, word).filter(|mv| play(&mut position, *mv))).collect()
 }
 
+impl GameRecord {
+    /// Calls `each` with the position before every ply, and returns the position after the last.
+    pub(super) fn replayed(
+        &self,
+        mut each: impl FnMut(&Position, usize, &Ply),
+    ) -> Result<Position, RecordFault> {
+        let start = Position::from_sfen(&self.start);
+        let mut position = start.map_err(|fault| RecordFault::new(1, format!("start position: {fault}")))?;
+        for (index, ply) in self.plies.iter().enumerate() {
+            if !can_play(&position, ply.mv) {
+                return Err(RecordFault::new(
+                    index + 1,
+                    format!("illegal move {} at ply {}", ply.mv, index + 1),
+                ));
+            }
+            each(&position, index, ply);
+            play(&mut position, ply.mv);
+        }
+        Ok(position)
+    }
+}
+
 /// A record under construction and the position it has reached.
 pub(super) struct Replay {
     pub record: GameRecord,

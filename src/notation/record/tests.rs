@@ -5,6 +5,8 @@ use std::path::Path;
 use proptest::prelude::*;
 
 use super::*;
+use rsshogi::board::Position;
+use rsshogi::types::{Color, Move};
 
 const SERVER: &[u8] = include_bytes!("../testdata/server.csa");
 const HANDICAP: &[u8] = include_bytes!("../testdata/handicap.kifu");

@@ -6,7 +6,8 @@ use std::str::FromStr;
 use rsshogi::types::Move;
 use thiserror::Error;
 
-use super::{Words, push_move};
+use super::push_move;
+use super::words::{Words, shortened};
 
 /// One line for an engine.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -113,7 +114,7 @@ impl FromStr for GuiLine {
 
     fn from_str(line: &str) -> Result<Self, GuiFault> {
         let line = line.trim();
-        let unknown = || GuiFault::Unknown(super::shortened(line).to_owned());
+        let unknown = || GuiFault::Unknown(shortened(line).to_owned());
         let mut words = Words(line);
         Ok(match words.next().unwrap_or_default() {
             "usi" => Self::Usi,

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::Words;
+use super::words::Words;
 
 /// What an `info` line said; every part is optional. Scores are from the mover's side.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

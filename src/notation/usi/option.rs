@@ -4,7 +4,7 @@ use std::fmt;
 
 use thiserror::Error;
 
-use super::Words;
+use super::words::Words;
 
 /// The word that stands for an empty string in USI.
 const EMPTY: &str = "<empty>";

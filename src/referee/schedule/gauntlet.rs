@@ -5,7 +5,7 @@
 //! in the first game against opponent j when i + j is even; each cycle swaps the colours of the one before. With an
 //! odd number of games, both sides' colours differ by one at most over a cycle.
 
-use super::Table;
+use super::table::{Table, round_number};
 
 /// Challengers and challenged; a list without either side has no encounters.
 fn sides(entrants: usize, challengers: u16) -> (u64, u64) {
@@ -29,5 +29,5 @@ pub(super) fn table(entrants: usize, challengers: u16, encounter: u64) -> Table<
     let challenger_is_black = (challenger + other + cycle).is_multiple_of(2);
     let seats = (challenger as usize, (challengers + other) as usize);
     let (black, white) = if challenger_is_black { seats } else { (seats.1, seats.0) };
-    Table { round: super::round_number(round), black, white }
+    Table { round: round_number(round), black, white }
 }

@@ -6,7 +6,7 @@
 //! r + t has black in the first game, at even tables r - t; the player who stands still alternates. Hence colours
 //! alternate from round to round and differ by one at most over a cycle; each cycle swaps those of the one before.
 
-use super::Table;
+use super::table::{Table, round_number};
 
 pub(super) fn encounters(entrants: usize, cycles: u32) -> u64 {
     let n = entrants as u64;
@@ -28,5 +28,5 @@ pub(super) fn table(entrants: usize, encounter: u64) -> Table<usize> {
     let ahead_is_black = if table == 0 { turn.is_multiple_of(2) } else { !table.is_multiple_of(2) };
     let (black, white) =
         if ahead_is_black == cycle.is_multiple_of(2) { (ahead, behind) } else { (behind, ahead) };
-    Table { round: super::round_number(round), black: black as usize, white: white as usize }
+    Table { round: round_number(round), black: black as usize, white: white as usize }
 }

@@ -16,7 +16,10 @@
 //! Least sums are found by an optimal matching, not by trying some: no other way costs less, however many wait. Within a
 //! pair, the colours are those that cost least by line 6; where that is level, the lot decides.
 
-use super::matching::{Cost, least_cost};
+use super::{
+    lot::mixed,
+    matching::{Cost, least_cost},
+};
 use serde::{Deserialize, Serialize};
 
 /// Whom a round brings together.
@@ -126,13 +129,9 @@ impl Field<'_> {
     }
 }
 
-/// A number that the seed and two others give (the finaliser of SplitMix64 by G. Steele, D. Lea and C. Flood, 2014).
+/// The lot of an ordered pair of seekers.
 fn draw(seed: u64, one: usize, other: usize) -> u32 {
-    let place = (one as u64) << 32 | other as u64;
-    let mut bits = seed ^ place.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    ((bits ^ (bits >> 31)) >> 32) as u32
+    (mixed(seed, (one as u64) << 32 | other as u64) >> 32) as u32
 }
 
 #[cfg(test)]

@@ -5,7 +5,10 @@
 //! When the verdict is in the standings, no new pair is begun, but every pair of which a game was started is played to
 //! its end, on a resumed run too: short games end first, and leaving the long ones out would bias the counts.
 
-use super::{Step, Table, pick};
+use super::{
+    step::{Step, pick},
+    table::{Table, round_number},
+};
 use crate::standings::{Progress, Ranges};
 use std::collections::BTreeMap;
 
@@ -15,7 +18,7 @@ pub(super) fn encounters(entrants: usize, max_games: u64) -> u64 {
 }
 
 pub(super) fn table(encounter: u64) -> Table<usize> {
-    Table { round: super::round_number(encounter), black: 0, white: 1 }
+    Table { round: round_number(encounter), black: 0, white: 1 }
 }
 
 /// What is still to be played after the verdict.

@@ -26,12 +26,14 @@
 //! anybody with the results, gets the same pairs.
 
 use super::{
-    Stage, Step, Table, lot,
+    lot::lot,
     matching::{Cost, least_cost},
-    pick,
+    step::{Step, pick},
+    table::Table,
 };
 use crate::{
-    event::PlayerId,
+    ids::PlayerId,
+    stage::Stage,
     standings::{Encounter, Progress, Ranges},
 };
 use std::{

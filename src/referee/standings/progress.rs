@@ -1,8 +1,9 @@
 use super::{Ranges, Sequence};
 use crate::{
     Outcome,
-    event::PlayerId,
-    schedule::{Format, Pairing, Stage},
+    ids::PlayerId,
+    pairing::Pairing,
+    stage::{Format, Stage},
 };
 use std::collections::BTreeMap;
 

@@ -1,7 +1,7 @@
-use super::{Encounter, Progress, Tally, Wdl};
+use super::{Bracket, Encounter, Progress, Tally, Wdl};
 use crate::{
-    event::PlayerId,
-    schedule::{Format, Stage, knockout::Bracket},
+    ids::PlayerId,
+    stage::{Format, Stage},
 };
 use serde::Serialize;
 use std::cmp::Reverse;

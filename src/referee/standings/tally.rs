@@ -1,4 +1,4 @@
-use crate::{Color, Outcome, WinBy, event::PlayerId, schedule::Pairing};
+use crate::{Color, Outcome, WinBy, ids::PlayerId, pairing::Pairing};
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 

@@ -1,0 +1,43 @@
+//! The words of a line.
+
+use std::str::FromStr;
+
+/// How many bytes of an unknown line are kept: enough for a log, too few for a flood to matter.
+pub const UNKNOWN_KEPT: usize = 256;
+
+/// The first [`UNKNOWN_KEPT`] bytes of a line, or fewer, so that no character is split.
+pub(super) fn shortened(line: &str) -> &str {
+    let mut end = line.len().min(UNKNOWN_KEPT);
+    while !line.is_char_boundary(end) {
+        end -= 1;
+    }
+    &line[..end]
+}
+
+/// Words parted by blanks, with the unread rest of the line at hand.
+#[derive(Clone, Copy)]
+pub(super) struct Words<'a>(pub &'a str);
+
+impl<'a> Words<'a> {
+    pub fn next(&mut self) -> Option<&'a str> {
+        let rest = self.rest();
+        let end = rest.bytes().position(|b| b == b' ' || b == b'\t').unwrap_or(rest.len());
+        let (word, rest) = rest.split_at(end);
+        self.0 = rest;
+        (!word.is_empty()).then_some(word)
+    }
+
+    /// What is not read yet, without the blanks before it.
+    pub fn rest(&self) -> &'a str {
+        self.0.trim_start_matches([' ', '\t'])
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.rest().is_empty()
+    }
+
+    /// The next word as a number; `None` if it is none.
+    pub fn number<T: FromStr>(&mut self) -> Option<T> {
+        self.next()?.parse().ok()
+    }
+}
