@@ -22,7 +22,7 @@ use referee::{
     AbortBy, Color, Outcome,
     adjudicate::Adjudication,
     event::{Event, GameId, Opened, PlayerId},
-    game::{Authority, Away, Order, Reply, Setup, SetupError},
+    game::{Authority, Order, Reply, ServerRuled, Setup, SetupError},
     schedule::Pairing,
 };
 use seat::{
@@ -321,7 +321,7 @@ impl Session {
         let table = self.table(&announced);
         self.keep(link, &announced, table.setup.game, &lines);
         let place = place(&announced, table.setup.game, comments);
-        let away = Away {
+        let terms = ServerRuled {
             server: !announced.color,
             left: announced.left,
             lag: self.margin.now(),
@@ -334,7 +334,7 @@ impl Session {
         let (bus, pulse, adjourn) = (self.bus.clone(), self.pulse.clone(), self.shutdown.adjourn.clone());
         let playing = async {
             let hall = Surroundings { bus: &bus, pulse: &pulse, stop: &adjourn };
-            let outcome = play_under(Authority::Server(away), table, &mut seats, hall).await;
+            let outcome = play_under(Authority::Server(terms), table, &mut seats, hall).await;
             let [black, white] = seats; // giving up the server's seat ends the conversation below
             (outcome, if announced.color == Color::Black { black } else { white })
         };

@@ -2,8 +2,11 @@
 
 use super::*;
 use crate::{
-    clock::Accounting,
+    adjudicate::Adjudication,
+    clock::{Accounting, TimeControl},
     event::{Score, Thought},
+    ids::GameId,
+    rules::Rules,
 };
 
 const EVEN: &str = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1";

@@ -3,10 +3,39 @@
 use crate::{
     Color, Outcome,
     clock::Budget,
-    event::{GameId, Thought},
+    event::{Event, Thought},
+    ids::GameId,
 };
 use rsshogi::types::{Move, Move32};
-use std::time::Duration;
+use std::{fmt, time::Duration};
+
+/// What happens to a game.
+#[derive(Clone, Debug)]
+pub enum Input {
+    /// A seat spoke.
+    Reply(Color, Reply),
+    /// The alarm of the side to move went off.
+    FlagFell,
+    /// The event is being stopped.
+    Stop,
+}
+
+/// What a game wants done.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Output {
+    /// Tell a seat.
+    Tell(Color, Order),
+    /// Ask a seat that began anew in the middle of its turn: what has passed of the turn is gone from its time.
+    AskAgain(Color, Order),
+    /// A seat has a fault that does not end the game; the text says which.
+    Fault(Color, String),
+    /// Both players are ready: the game begins.
+    Started,
+    /// Something to be recorded.
+    Happened(Event),
+    /// The game ended; the text is the referee's reason where the ending does not explain itself.
+    Ended(Outcome, String),
+}
 
 /// What a seat says.
 #[derive(Clone, Debug, PartialEq)]
@@ -84,6 +113,17 @@ pub enum Said {
     Win,
     /// Something that is no move; the text as it was.
     Unreadable(String),
+}
+
+impl fmt::Display for Said {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Move(mv) => f.write_str(&mv.to_usi()),
+            Self::Resign => f.write_str("resign"),
+            Self::Win => f.write_str("win"),
+            Self::Unreadable(text) => f.write_str(text),
+        }
+    }
 }
 
 /// What a seat is told.
