@@ -16,5 +16,5 @@ pub mod ui;
 pub mod view;
 
 pub use feed::{Feed, Inbox};
-pub use state::{Head, State};
-pub use terminal::{Screen, Setting};
+pub use state::{EventInfo, State};
+pub use terminal::{Dashboard, Setting};

@@ -2,9 +2,13 @@
 
 mod figures;
 mod game;
+mod info;
+mod openings;
 
 pub use figures::{Figures, Gauge, Line};
 pub use game::{Clock, End, Game, Ply, score_words};
+pub use info::EventInfo;
+pub use openings::by_opening;
 
 use crate::{board::Board, text::clean};
 use referee::{
@@ -12,35 +16,12 @@ use referee::{
     clock::TimeControl,
     event::{Event, GameEnded, GameId, GameStarted, Opened, PlayerId, Stamped},
     rating::{Course, Scale},
-    schedule::{Pairing, Stage},
-    sprt::{Sprt, Walk},
+    schedule::Pairing,
+    sprt::Walk,
     standings::Standings,
     usage::Usage,
 };
 use std::collections::{BTreeMap, VecDeque};
-
-/// What has to be known of an event beside its stream.
-#[derive(Clone, Debug, Default)]
-pub struct Head {
-    /// Its name.
-    pub name: String,
-    /// Its format in words.
-    pub format: String,
-    /// Its stages.
-    pub stages: Vec<Stage>,
-    /// The players' names, by [`PlayerId`].
-    pub players: Vec<String>,
-    /// The players' clocks, by [`PlayerId`]; absent where they are not known.
-    pub times: Vec<TimeControl>,
-    /// Its sequential test.
-    pub test: Option<Sprt>,
-    /// The test in words.
-    pub test_words: String,
-    /// Games of the whole event, where that is known.
-    pub total: Option<u64>,
-    /// Whether players come and go: no plan knows them.
-    pub free: bool,
-}
 
 /// A game that is over, in few bytes: an event may have a hundred thousand.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -80,7 +61,7 @@ const BOARDS: usize = 64;
 #[derive(Clone, Debug)]
 pub struct State {
     /// The event.
-    pub head: Head,
+    pub info: EventInfo,
     /// Who stands where.
     pub standings: Standings,
     /// Boards: of every running game, and of some that are over.
@@ -118,16 +99,16 @@ pub struct State {
 impl State {
     /// Nothing has happened.
     #[must_use]
-    pub fn new(mut head: Head) -> Self {
-        head.players
+    pub fn new(mut info: EventInfo) -> Self {
+        info.players
             .iter_mut()
-            .chain([&mut head.name, &mut head.format])
+            .chain([&mut info.name, &mut info.format])
             .for_each(|text| *text = clean(text));
-        let course = Course::new(head.players.len());
+        let course = Course::new(info.players.len());
         Self {
-            standings: Standings::new(&head.stages, head.players.len()),
-            usage: vec![Usage::default(); head.players.len()],
-            head,
+            standings: Standings::new(&info.stages, info.players.len()),
+            usage: vec![Usage::default(); info.players.len()],
+            info,
             walk: Walk::default(),
             course,
             rated: 0,
@@ -148,13 +129,13 @@ impl State {
     /// A player's name, printable.
     #[must_use]
     pub fn player(&self, player: PlayerId) -> &str {
-        self.head.players.get(player.index()).map_or("?", String::as_str)
+        self.info.players.get(player.index()).map_or("?", String::as_str)
     }
 
     /// The clock a player has; untimed where that is not known.
     #[must_use]
     pub fn time(&self, player: PlayerId) -> TimeControl {
-        self.head.times.get(player.index()).copied().unwrap_or_default()
+        self.info.times.get(player.index()).copied().unwrap_or_default()
     }
 
     /// The running games, in the order of their starts.
@@ -167,7 +148,7 @@ impl State {
         if !matches!(stamped.event, Event::Moved(_)) {
             self.standings.fold(&stamped.event);
             self.figures.stale = true;
-            if let Some(test) = &self.head.test {
+            if let Some(test) = &self.info.test {
                 self.standings.due().iter().for_each(|counts| self.walk.step(test, counts));
             }
         }
@@ -212,11 +193,11 @@ impl State {
     /// A run of the event begins, or players join.
     fn open(&mut self, opened: &Opened, at: i64) {
         let joined = !opened.resumed && self.opened.is_some();
-        let known = self.head.players.len();
+        let known = self.info.players.len();
         self.enter(opened);
         if joined {
-            for player in known..self.head.players.len() {
-                let name = self.head.players[player].clone();
+            for player in known..self.info.players.len() {
+                let name = self.info.players[player].clone();
                 self.say(at, false, &format!("{name} joins"));
             }
             return;
@@ -230,15 +211,15 @@ impl State {
 
     /// Players whom nobody knew so far are in the event from now on.
     fn enter(&mut self, opened: &Opened) {
-        let known = self.head.players.len();
+        let known = self.info.players.len();
         let new = opened.players.iter().skip(known).map(|name| clean(name));
-        if self.head.free {
-            self.head.players.extend(new.map(|name| with_short_trip(&name)));
-            self.head.format = clean(&opened.format);
+        if self.info.free {
+            self.info.players.extend(new.map(|name| with_short_trip(&name)));
+            self.info.format = clean(&opened.format);
         } else {
-            self.head.players.extend(new);
+            self.info.players.extend(new);
         }
-        let players = self.head.players.len();
+        let players = self.info.players.len();
         self.usage.resize(players, Usage::default());
         self.course.grow(players);
     }
@@ -329,8 +310,8 @@ impl State {
     pub fn tick(&mut self, now: i64) {
         self.now = now;
         if self.figures.is_due(now) {
-            self.figures = Figures::of(&self.head, &self.standings, self.scale.as_ref(), now);
-            if self.head.players.len() <= figures::RATED {
+            self.figures = Figures::of(&self.info, &self.standings, self.scale.as_ref(), now);
+            if self.info.players.len() <= figures::RATED {
                 self.rate();
             }
         }
@@ -357,7 +338,7 @@ impl State {
     /// Milliseconds until the event is over, by the pace of the last games of this run; `None` before there is one.
     #[must_use]
     pub fn to_go(&self) -> Option<u64> {
-        let left = self.head.total?.checked_sub(self.counted())?;
+        let left = self.info.total?.checked_sub(self.counted())?;
         let run = &self.played[self.before.min(self.played.len())..];
         let recent = &run[run.len().saturating_sub(RECENT)..];
         let since = match run.len() > recent.len() {
@@ -418,6 +399,17 @@ pub fn result(outcome: Outcome) -> &'static str {
         Some(referee::Color::White) => "0-1",
         None if outcome.counts() => "1/2",
         None => "---",
+    }
+}
+
+/// What an outcome is to one side.
+#[must_use]
+pub fn result_of(outcome: Outcome, color: referee::Color) -> &'static str {
+    match outcome.winner() {
+        Some(winner) if winner == color => "won",
+        Some(_) => "lost",
+        None if outcome.counts() => "drawn",
+        None => "-",
     }
 }
 

@@ -1,11 +1,11 @@
 //! The terminal's own thread: keys in, frames out, at most ten a second, and a clean terminal afterwards.
 
-mod stage;
+mod takeover;
 
 use crate::{
     feed::Inbox,
     input::{self, Form},
-    state::{Head, State},
+    state::{EventInfo, State},
     theme::Palette,
     ui::{Ui, Wish},
     view,
@@ -28,7 +28,6 @@ use signal_hook::{
     consts::{SIGHUP, SIGINT, SIGTERM, SIGTSTP},
     flag, low_level,
 };
-use stage::Stage;
 use std::{
     io::{self, Stdout, Write},
     os::fd::AsFd,
@@ -42,6 +41,7 @@ use std::{
     thread::{self, JoinHandle},
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
+use takeover::Takeover;
 
 /// From one frame to the next, at least.
 const FRAME: Duration = Duration::from_millis(100);
@@ -61,7 +61,7 @@ pub type Save = Box<dyn FnMut(GameId, Form) -> Result<String, String> + Send>;
 /// What a screen has to be given.
 pub struct Setting {
     /// The event.
-    pub head: Head,
+    pub info: EventInfo,
     /// What happened before, in order.
     pub before: Vec<Stamped>,
     /// Games that are over.
@@ -76,7 +76,7 @@ pub struct Setting {
 
 /// A screen on the terminal. Dropping it gives the terminal back.
 #[derive(Debug)]
-pub struct Screen {
+pub struct Dashboard {
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
 }
@@ -101,7 +101,7 @@ impl Shared {
     }
 }
 
-impl Screen {
+impl Dashboard {
     /// Starts the thread; the terminal is taken when the first event comes.
     ///
     /// # Errors
@@ -123,8 +123,8 @@ impl Screen {
 
     /// Somewhere to write lines to: swallowed while the screens are up, and on stdout from then on.
     #[must_use]
-    pub fn curtain(&self) -> Curtain {
-        Curtain(self.shared.clone())
+    pub fn quiet_stdout(&self) -> QuietStdout {
+        QuietStdout(self.shared.clone())
     }
 
     /// Somewhere to say lines: they are in the log while the screens are up, and on stderr from then on.
@@ -149,18 +149,18 @@ impl Screen {
     }
 }
 
-impl Drop for Screen {
+impl Drop for Dashboard {
     fn drop(&mut self) {
         self.shared.leave.store(true, Relaxed);
         self.join();
     }
 }
 
-/// See [`Screen::curtain`].
+/// See [`Dashboard::quiet_stdout`].
 #[derive(Debug)]
-pub struct Curtain(Arc<Shared>);
+pub struct QuietStdout(Arc<Shared>);
 
-impl Write for Curtain {
+impl Write for QuietStdout {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self.0.gone.load(Relaxed) {
             true => io::stdout().write(bytes),
@@ -173,7 +173,7 @@ impl Write for Curtain {
     }
 }
 
-/// See [`Screen::log`].
+/// See [`Dashboard::log`].
 #[derive(Clone, Debug)]
 pub struct Log(Arc<Shared>);
 
@@ -193,7 +193,7 @@ fn on_stderr(line: &str) {
 }
 
 fn show(setting: Setting, inbox: &Inbox, shared: &Shared) -> io::Result<()> {
-    let mut state = State::new(setting.head);
+    let mut state = State::new(setting.info);
     setting.before.into_iter().for_each(|stamped| state.fold(&stamped));
     while inbox.waiting() == 0 {
         if inbox.is_over() || shared.leave.load(Relaxed) {
@@ -205,12 +205,26 @@ fn show(setting: Setting, inbox: &Inbox, shared: &Shared) -> io::Result<()> {
     let palette = Palette::of(var("NO_COLOR").as_deref(), var("COLORTERM").as_deref());
     let ui = Ui { palette, watching: setting.watching, ..Ui::default() };
     let signals = Signals::listen()?;
-    let stage = Stage::enter()?;
+    let takeover = Takeover::enter()?;
     let terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
     let (archive, save, scale) = (setting.archive, setting.save, setting.scale);
     let (dirty, drawn, looked) = (true, None, None);
-    Player { state, ui, archive, save, scale, inbox, shared, signals, stage, terminal, dirty, drawn, looked }
-        .play()
+    ScreenLoop {
+        state,
+        ui,
+        archive,
+        save,
+        scale,
+        inbox,
+        shared,
+        signals,
+        takeover,
+        terminal,
+        dirty,
+        drawn,
+        looked,
+    }
+    .run()
 }
 
 /// Signals that the screen has to know of.
@@ -226,13 +240,13 @@ impl Signals {
             flag::register(signal, stop.clone())?;
         }
         // While the screens are up, the terminal has to be given back first; afterwards the signal does what it does.
-        flag::register_conditional_default(SIGTSTP, stage::down())?;
+        flag::register_conditional_default(SIGTSTP, takeover::down())?;
         flag::register(SIGTSTP, suspend.clone())?;
         Ok(Self { stop, suspend })
     }
 }
 
-struct Player<'a> {
+struct ScreenLoop<'a> {
     state: State,
     ui: Ui,
     archive: Archive,
@@ -241,7 +255,7 @@ struct Player<'a> {
     inbox: &'a Inbox,
     shared: &'a Shared,
     signals: Signals,
-    stage: Stage,
+    takeover: Takeover,
     terminal: Terminal<CrosstermBackend<Stdout>>,
     dirty: bool,
     drawn: Option<Instant>,
@@ -259,8 +273,8 @@ fn hangs_up(patience: Duration) -> bool {
     poll(&mut screen, patience).is_ok() && screen[0].revents().is_some_and(|events| events.intersects(lost))
 }
 
-impl Player<'_> {
-    fn play(mut self) -> io::Result<()> {
+impl ScreenLoop<'_> {
+    fn run(mut self) -> io::Result<()> {
         while !self.is_over() {
             self.hear()?;
             self.draw_if_needed()?;
@@ -282,14 +296,16 @@ impl Player<'_> {
     /// Whether there is nobody left to show anything to.
     fn is_over(&self) -> bool {
         let alone = self.ui.watching || self.shared.lingers.load(Relaxed);
-        self.shared.leave.load(Relaxed) || self.stage.is_lost() || (alone && self.signals.stop.load(Relaxed))
+        self.shared.leave.load(Relaxed)
+            || self.takeover.is_lost()
+            || (alone && self.signals.stop.load(Relaxed))
     }
 
     fn hear(&mut self) -> io::Result<()> {
         if self.signals.suspend.swap(false, Relaxed) {
             self.suspend()?;
         }
-        for line in self.stage.stderr_lines() {
+        for line in self.takeover.stderr_lines() {
             self.state.say(now(), false, &line);
             self.ui.notice = Some(crate::text::clean(&line));
             self.dirty = true;
@@ -331,7 +347,7 @@ impl Player<'_> {
     fn look_up(&mut self) {
         let Some(scale) = &mut self.scale else { return };
         if self.looked.is_none_or(|looked| looked.elapsed() >= LOOK) {
-            self.state.rescale(scale(&self.state.standings, &self.state.head.players));
+            self.state.rescale(scale(&self.state.standings, &self.state.info.players));
             self.looked = Some(Instant::now());
         }
     }
@@ -380,10 +396,10 @@ impl Player<'_> {
     }
 
     fn suspend(&mut self) -> io::Result<()> {
-        self.stage.leave();
+        self.takeover.leave();
         low_level::emulate_default_handler(SIGTSTP)?;
         self.signals.suspend.store(false, Relaxed);
-        self.stage.enter_again()?;
+        self.takeover.enter_again()?;
         self.anew()
     }
 

@@ -105,6 +105,13 @@ pub fn clock(ms: u64) -> String {
     }
 }
 
+/// The time of day in UTC of a moment in ms since 1970: `21:40:05`.
+#[must_use]
+pub fn time_of_day(at: i64) -> String {
+    let seconds = at.div_euclid(1000).rem_euclid(86_400);
+    format!("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
+}
+
 /// A duration in ms as people tell it: `42 s`, `7 min`, `3 h 05`, `4 d 02 h`.
 #[must_use]
 pub fn lasting(ms: u64) -> String {

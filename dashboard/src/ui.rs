@@ -2,7 +2,7 @@
 
 use crate::{
     input::{Action, Form, Screen},
-    state::{Game, Played, State},
+    state::{Game, Played, State, by_opening},
     theme::{Palette, Role},
 };
 use ratatui::style::Style;
@@ -209,8 +209,8 @@ impl Ui {
             Screen::Event | Screen::Games => self.games(state).len(),
             Screen::Played => self.played(state).len(),
             Screen::Log => state.log.len(),
-            Screen::Table | Screen::Ratings | Screen::Engines => state.head.players.len(),
-            Screen::Openings => crate::view::openings::rows(state).len(),
+            Screen::Table | Screen::Ratings | Screen::Engines => state.info.players.len(),
+            Screen::Openings => by_opening(state).len(),
             Screen::Game => 0,
         }
     }

@@ -32,7 +32,7 @@ pub fn watch(args: &WatchArgs) -> Result<Exit, Failure> {
     let save = save(args.db.clone(), event.name.clone());
     let scale = scale(args.db.clone(), event);
     let setting = Setting {
-        head: head(&event.name, &event.plan)?,
+        info: head(&event.name, &event.plan)?,
         before: vec![],
         archive,
         save,
@@ -40,7 +40,7 @@ pub fn watch(args: &WatchArgs) -> Result<Exit, Failure> {
         watching: true,
     };
     let (feed, inbox) = dashboard::feed::pair();
-    let screen = dashboard::Screen::open(setting, inbox).map_err(no_thread)?;
+    let screen = dashboard::Dashboard::open(setting, inbox).map_err(no_thread)?;
     Watcher { store, event: event.id, seen: 0, version: None, running: BTreeMap::new() }.look(&feed)?;
     drop(screen);
     Ok(Exit::Done)

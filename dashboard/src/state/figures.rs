@@ -1,6 +1,6 @@
 //! Ratings and the sequential test's state: computed from the standings, at most once a second.
 
-use super::Head;
+use super::EventInfo;
 use referee::{
     event::PlayerId,
     rating::{CrossTable, Estimate, Pentanomial, Ratings, Scale, fit},
@@ -85,13 +85,13 @@ impl Figures {
 
     /// Computes them.
     #[must_use]
-    pub fn of(head: &Head, standings: &Standings, scale: Option<&Scale>, now: i64) -> Self {
+    pub fn of(info: &EventInfo, standings: &Standings, scale: Option<&Scale>, now: i64) -> Self {
         let table = standings.cross_table();
         let ratings = fit(&if table.players() > RATED { CrossTable::default() } else { table });
         let black = standings.total().met.values().fold(Wdl::default(), |sum, &met| sum + met);
         Self {
             lines: lines(standings, &ratings, scale),
-            gauge: gauge(head, standings),
+            gauge: gauge(info, standings),
             first_move: ratings.black_advantage.value().map(|elo| (elo, ratings.black_advantage.error())),
             black_score: score(black),
             draws: (black.games() > 0).then(|| black.draws as f64 / black.games() as f64),
@@ -139,8 +139,8 @@ fn score(games: Wdl) -> Option<f64> {
     (games.games() > 0).then(|| games.half_points() as f64 / 2.0 / games.games() as f64)
 }
 
-fn gauge(head: &Head, standings: &Standings) -> Option<Gauge> {
-    let (test, counts) = (head.test?, standings.sequence()?.in_order);
+fn gauge(info: &EventInfo, standings: &Standings) -> Option<Gauge> {
+    let (test, counts) = (info.test?, standings.sequence()?.in_order);
     let (lower, upper) = test.bounds();
     Some(Gauge {
         llr: test.llr(&Pentanomial(counts.pentanomial).into()).ok()?,

@@ -135,7 +135,7 @@ fn running(state: &State, ui: &Ui, games: &[&Game], area: Rect, paint: &mut Pain
         let why = match (state.closed, begun) {
             (true, _) => "the event is over",
             (false, true) => "none",
-            (false, false) if state.head.free => "no game yet",
+            (false, false) if state.info.free => "no game yet",
             (false, false) => "the engines are starting",
         };
         paint.line(inner, 0, &format!("  {why}"), Role::Quiet);
@@ -178,6 +178,6 @@ fn latest(state: &State, area: Rect, paint: &mut Paint<'_>) {
     for (row, line) in state.log.iter().rev().enumerate().take(usize::from(inner.height)) {
         let first = line.text.lines().next().unwrap_or_default();
         let role = if line.fault { Role::Fault } else { Role::Plain };
-        paint.line(inner, row as u16, &format!("  {} {first}", super::time_of_day(line.at)), role);
+        paint.line(inner, row as u16, &format!("  {} {first}", text::time_of_day(line.at)), role);
     }
 }

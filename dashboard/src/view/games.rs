@@ -2,7 +2,7 @@
 
 use super::{board, clock, paint::Paint};
 use crate::{
-    state::{Game, State, score_words},
+    state::{Game, State, result_of, score_words},
     text,
     theme::Role,
     ui::Ui,
@@ -77,7 +77,7 @@ fn player(state: &State, game: &Game, color: Color, area: Rect, row: u16, paint:
     let to_move = game.end.is_none() && game.board.turn == color;
     let (words, role) = match &game.end {
         None => (clock::short(game, color, ply, state.now), clock::words(game, color, ply, state.now).1),
-        Some(end) => (super::result_of(end.outcome, color).to_owned(), Role::Strong),
+        Some(end) => (result_of(end.outcome, color).to_owned(), Role::Strong),
     };
     let thought = game.last_of(color, ply).and_then(|ply| ply.thought.as_ref());
     let score = thought.and_then(|thought| thought.score).map(score_words).unwrap_or_default();

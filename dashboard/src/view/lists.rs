@@ -1,6 +1,6 @@
 //! The plainer screens: games that are over, the log, the list of keys.
 
-use super::{paint::Paint, time_of_day};
+use super::paint::Paint;
 use crate::{
     input::KEYS,
     state::{Played, State, is_fault, result},
@@ -46,7 +46,7 @@ fn played_line(state: &State, game: &Played, names: usize) -> String {
         text::left(&white, names),
         game.plies,
         text::left(game.outcome.cause(), 20),
-        time_of_day(game.ended),
+        text::time_of_day(game.ended),
     )
 }
 
@@ -62,7 +62,7 @@ pub fn log(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
         let role = if line.fault { Role::Fault } else { Role::Plain };
         let mut parts = line.text.lines();
         let mut head = text::wrapped(parts.next().unwrap_or_default(), wide).into_iter();
-        let first = format!(" {}  {}", time_of_day(line.at), head.next().unwrap_or_default());
+        let first = format!(" {}  {}", text::time_of_day(line.at), head.next().unwrap_or_default());
         let head = head.map(|part| (part, role));
         let rest: Vec<_> = head.chain(parts.map(|part| (part.to_owned(), Role::Quiet))).collect();
         shown.extend(rest.into_iter().rev().map(|(part, role)| (format!("             {part}"), role)));

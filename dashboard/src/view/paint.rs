@@ -1,6 +1,9 @@
 //! The brush: text into cells, never outside them.
 
-use crate::{text, theme::Role, ui::Ui};
+use crate::{
+    text,
+    theme::{Palette, Role},
+};
 use ratatui::{
     buffer::Buffer,
     layout::Rect,
@@ -11,18 +14,18 @@ use ratatui::{
 /// A buffer with the reader's colours.
 pub struct Paint<'a> {
     buf: &'a mut Buffer,
-    ui: &'a Ui,
+    palette: Palette,
 }
 
 impl<'a> Paint<'a> {
     /// On this buffer, with these colours.
-    pub fn new(buf: &'a mut Buffer, ui: &'a Ui) -> Self {
-        Self { buf, ui }
+    pub fn new(buf: &'a mut Buffer, palette: Palette) -> Self {
+        Self { buf, palette }
     }
 
     /// Writes text into at most `width` columns, cut where it does not fit; how many columns it took.
     pub fn text(&mut self, x: u16, y: u16, width: u16, words: &str, role: Role) -> u16 {
-        self.styled(x, y, width, words, self.ui.style(role))
+        self.styled(x, y, width, words, self.palette.style(role))
     }
 
     /// The same in any style.
@@ -57,8 +60,8 @@ impl<'a> Paint<'a> {
     pub fn frame(&mut self, area: Rect, title: &str) -> Rect {
         let block = Block::bordered()
             .border_type(BorderType::Plain)
-            .border_style(self.ui.style(Role::Quiet))
-            .title(ratatui::text::Span::styled(format!(" {title} "), self.ui.style(Role::Strong)));
+            .border_style(self.palette.style(Role::Quiet))
+            .title(ratatui::text::Span::styled(format!(" {title} "), self.palette.style(Role::Strong)));
         let inner = block.inner(area);
         block.render(area.intersection(self.buf.area), self.buf);
         inner

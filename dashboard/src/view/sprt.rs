@@ -21,7 +21,7 @@ pub fn rows(window: u16) -> u16 {
 
 /// Draws it.
 pub fn draw(state: &State, gauge: &Gauge, area: Rect, paint: &mut Paint<'_>) {
-    let inner = paint.frame(area, &format!("SPRT {}", state.head.test_words));
+    let inner = paint.frame(area, &format!("SPRT {}", state.info.test_words));
     let share = ((gauge.llr - gauge.lower) / (gauge.upper - gauge.lower)).clamp(0.0, 1.0);
     let columns = usize::from(inner.width).saturating_sub(24).max(3);
     let at = ((columns - 1) as f64 * share).round() as usize;

@@ -33,11 +33,11 @@ pub fn down() -> Arc<AtomicBool> {
 }
 
 /// A terminal that is taken; dropping it gives it back.
-pub struct Stage {
+pub struct Takeover {
     lines: Option<mpsc::Receiver<String>>,
 }
 
-impl Stage {
+impl Takeover {
     /// Takes the terminal.
     pub fn enter() -> io::Result<Self> {
         static HOOK: Once = Once::new();
@@ -48,12 +48,12 @@ impl Stage {
                 before(info);
             }));
         });
-        let mut stage = Self { lines: None };
-        stage.enter_again()?;
-        Ok(stage)
+        let mut takeover = Self { lines: None };
+        takeover.enter_again()?;
+        Ok(takeover)
     }
 
-    /// Takes it again after [`Stage::leave`].
+    /// Takes it again after [`Takeover::leave`].
     pub fn enter_again(&mut self) -> io::Result<()> {
         DOWN.store(false, SeqCst);
         self.lines = if io::stderr().is_terminal() { Some(catch_stderr()?) } else { None };
@@ -77,7 +77,7 @@ impl Stage {
     }
 }
 
-impl Drop for Stage {
+impl Drop for Takeover {
     fn drop(&mut self) {
         restore();
         // What nobody saw on the screen is said now.
