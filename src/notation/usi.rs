@@ -11,9 +11,9 @@ mod moves;
 mod option;
 mod words;
 
-pub use engine::{Checkmate, EngineLine};
+pub use engine::{BestMoveLine, Checkmate, EngineLine, EngineLineRef, OtherLine};
 pub use gui::{GameEnd, GoLimits, GuiFault, GuiLine, MateLimit, PositionLine};
-pub use info::{Bound, Info, Score, ScoreValue};
+pub use info::{Bound, Info, InfoLine, Score, ScoreValue};
 pub use moves::push_move;
 pub use option::{OptionDecl, OptionFault, OptionKind, nearest};
 pub use words::UNKNOWN_KEPT;
@@ -88,7 +88,77 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_keyword_inside_a_line_is_a_whole_word() {
+        for line in [
+            "bestmove",
+            "id namefoo Engine",
+            "option namefoo X type check default true",
+            "option name X typecheck default true",
+            "checkmate",
+            "checkmate nomatefoo",
+            "checkmate G*5b foo",
+            "usiok now",
+        ] {
+            assert_eq!(read(line), EngineLine::Unknown(line.into()));
+        }
+        let best = EngineLine::BestMove { mv: "7g7f".into(), ponder: None };
+        assert_eq!(read("bestmove 7g7f ponderfoo 3c3d"), best);
+        let kind = OptionKind::String { default: String::new() };
+        let option = EngineLine::Option(OptionDecl { name: "X".into(), kind });
+        assert_eq!(read("option name X type string defaultfoo"), option);
+    }
+
+    const OF_ENGINES: [&str; 7] = ["info", "bestmove", "option", "id", "checkmate", "usiok", "readyok"];
+    const OF_MANAGERS: [&str; 10] = [
+        "usi",
+        "isready",
+        "usinewgame",
+        "stop",
+        "ponderhit",
+        "quit",
+        "setoption",
+        "position",
+        "go",
+        "gameover",
+    ];
+
     proptest! {
+        #[test]
+        fn a_word_that_only_begins_with_a_keyword_is_unknown(
+            keyword in prop::sample::select(OF_ENGINES.to_vec()),
+            more in "[!-~]{1,8}",
+            rest in "( (name|7g7f|nomate|score|[ -~]{1,6})){0,3}",
+        ) {
+            let line = format!("{keyword}{more}{rest}");
+            prop_assert!(matches!(read(&line), EngineLine::Unknown(_)), "{}", line);
+        }
+
+        #[test]
+        fn a_word_that_only_begins_with_a_command_is_unknown(
+            keyword in prop::sample::select(OF_MANAGERS.to_vec()),
+            more in "[!-~]{1,8}",
+            rest in "( (name|startpos|win|moves|[ -~]{1,6})){0,3}",
+        ) {
+            prop_assume!(!OF_MANAGERS.contains(&format!("{keyword}{more}").as_str()));
+            let line = format!("{keyword}{more}{rest}");
+            prop_assert!(matches!(line.parse::<GuiLine>(), Err(GuiFault::Unknown(_))), "{}", line);
+        }
+
+        #[test]
+        fn the_borrowed_and_the_owned_reading_of_a_line_agree(
+            line in "(info|bestmove|usiok|id)?( score| cp| multipv| ponder| 7g7f| 1|[ -~]|\\PC){0,20}",
+        ) {
+            match (EngineLineRef::parse(line.as_bytes()), read(&line)) {
+                (EngineLineRef::Info(info), EngineLine::Info(owned)) => prop_assert_eq!(info.read(), *owned),
+                (EngineLineRef::BestMove(best), EngineLine::BestMove { mv, ponder }) => {
+                    prop_assert_eq!((best.mv.as_ref(), best.ponder.as_deref()), (mv.as_str(), ponder.as_deref()));
+                }
+                (EngineLineRef::Other(other), owned) => prop_assert_eq!(other.read(), owned),
+                readings => prop_assert!(false, "{:?}", readings),
+            }
+        }
+
         #[test]
         fn no_line_of_an_engine_panics(line in "(info|option|bestmove|checkmate|id)?( name| type| score| mate| cp| pv| default| var|[ -~]|\\PC){0,40}") {
             let once = read(&line);

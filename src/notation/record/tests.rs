@@ -270,6 +270,8 @@ fn a_refused_file_names_line_and_reason() {
         ("▲７六歩\n▲７五歩\n", "line 2: no such move here: `７五歩`"),
         ("startpos moves 7g7f 7g7f 3c3d", "line 1: illegal move 7g7f at ply 2"),
         ("startpos moves 7g7f dance", "line 1: `dance` is not a move"),
+        ("startposmoves 7g7f", "line 1: `startposmoves` is not a move"),
+        ("startpos7g7f 3c3d", "line 1: `startpos7g7f` is not a move"),
         ("7g7f\nsfen 9/9 b - 1\n", "line 2: position `9/9 b - 1`: invalid square"),
         ("~0.7ku2j", "line 1: `2j` is not a move"),
         (

@@ -1,11 +1,14 @@
 //! What an engine prints.
 
+use std::borrow::Cow;
 use std::convert::Infallible;
 use std::fmt;
 use std::str::FromStr;
 
-use super::words::{Words, shortened};
-use super::{Info, OptionDecl};
+use rsshogi::types::Move;
+
+use super::words::{Words, bytes_words, shortened};
+use super::{Info, InfoLine, OptionDecl};
 
 /// One line printed by an engine.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,7 +41,7 @@ pub enum EngineLine {
 /// The answer to `go mate`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Checkmate {
-    /// The mating moves, raw USI tokens.
+    /// The mating moves in USI.
     Moves(Vec<String>),
     /// There is no mate.
     NoMate,
@@ -48,62 +51,123 @@ pub enum Checkmate {
     NotImplemented,
 }
 
-impl EngineLine {
-    /// Reads a line as it came from the pipe; bytes that are not UTF-8 become U+FFFD, line ends are dropped.
-    pub fn parse(line: &[u8]) -> Self {
-        Self::of(&String::from_utf8_lossy(line))
-    }
+/// One line printed by an engine, borrowed from the buffer that it was read into.
+///
+/// Made for the game loop: telling `info` and `bestmove` from the rest allocates nothing, and an `info` line is read
+/// only when its content is wanted. [`EngineLine::parse`] is built on it, so both give one reading of every line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EngineLineRef<'a> {
+    /// `info ..`, unread.
+    Info(InfoLine<'a>),
+    /// `bestmove ..`: the answer to `go`.
+    BestMove(BestMoveLine<'a>),
+    /// Any other line without the blanks around it, for [`OtherLine::read`].
+    Other(OtherLine<'a>),
+}
 
-    fn of(line: &str) -> Self {
-        let line = line.trim();
-        let mut words = Words(line);
-        let known = match words.next().unwrap_or_default() {
-            "info" => Some(Self::Info(Box::new(Info::of(line)))),
-            "bestmove" => Self::best_move(words),
-            "option" => OptionDecl::of(words).map(Self::Option),
-            "id" => Self::id(words),
-            "checkmate" => Some(Self::Checkmate(Checkmate::of(words))),
-            "usiok" => words.is_empty().then_some(Self::UsiOk),
-            "readyok" => words.is_empty().then_some(Self::ReadyOk),
-            _ => None,
-        };
-        known.unwrap_or_else(|| Self::Unknown(shortened(line).to_owned()))
-    }
+/// A `bestmove` line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BestMoveLine<'a> {
+    /// The raw word: a USI move, `resign` or `win`; the referee judges it.
+    pub mv: Cow<'a, str>,
+    /// The reply that the engine expects, raw, if it named one.
+    pub ponder: Option<Cow<'a, str>>,
+}
 
-    fn id(mut words: Words) -> Option<Self> {
-        match words.next()? {
-            "name" => Some(Self::IdName(words.rest().to_owned())),
-            "author" => Some(Self::IdAuthor(words.rest().to_owned())),
-            _ => None,
+/// A line that is neither `info` nor `bestmove`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OtherLine<'a>(&'a [u8]);
+
+impl<'a> EngineLineRef<'a> {
+    /// Reads a line as it came from the pipe. Line ends and blanks around it are dropped.
+    #[must_use]
+    pub fn parse(line: &'a [u8]) -> Self {
+        let line = line.trim_ascii();
+        let mut words = bytes_words(line);
+        match words.next() {
+            Some(b"info") => Self::Info(InfoLine::of(line)),
+            Some(b"bestmove") => match words.next().map(String::from_utf8_lossy) {
+                None => Self::Other(OtherLine(line)),
+                Some(mv) => {
+                    let ponder = if words.next() == Some(b"ponder") { words.next() } else { None };
+                    Self::BestMove(BestMoveLine { mv, ponder: ponder.map(String::from_utf8_lossy) })
+                }
+            },
+            _ => Self::Other(OtherLine(line)),
         }
     }
+}
 
-    fn best_move(mut words: Words) -> Option<Self> {
-        let mv = shortened(words.next()?).to_owned();
-        let ponder = match words.next() {
-            Some("ponder") => words.next().map(|word| shortened(word).to_owned()),
+impl OtherLine<'_> {
+    /// Reads the line; bytes that are not UTF-8 become U+FFFD.
+    #[must_use]
+    pub fn read(self) -> EngineLine {
+        let line = String::from_utf8_lossy(self.0);
+        let mut words = Words(&line);
+        let known = match words.next().unwrap_or_default() {
+            "option" => OptionDecl::of(words).map(EngineLine::Option),
+            "id" => id(words),
+            "checkmate" => Checkmate::of(words).map(EngineLine::Checkmate),
+            "usiok" => words.is_empty().then_some(EngineLine::UsiOk),
+            "readyok" => words.is_empty().then_some(EngineLine::ReadyOk),
             _ => None,
         };
-        Some(Self::BestMove { mv, ponder })
+        known.unwrap_or_else(|| EngineLine::Unknown(shortened(&line).to_owned()))
+    }
+}
+
+fn id(mut words: Words) -> Option<EngineLine> {
+    match words.next()? {
+        "name" => Some(EngineLine::IdName(words.rest().to_owned())),
+        "author" => Some(EngineLine::IdAuthor(words.rest().to_owned())),
+        _ => None,
+    }
+}
+
+impl EngineLine {
+    /// Reads a line as it came from the pipe. Bytes that are not UTF-8 become U+FFFD; line ends and blanks around the
+    /// line are dropped.
+    #[must_use]
+    pub fn parse(line: &[u8]) -> Self {
+        match EngineLineRef::parse(line) {
+            EngineLineRef::Info(info) => Self::Info(Box::new(info.read())),
+            EngineLineRef::BestMove(BestMoveLine { mv, ponder }) => Self::BestMove {
+                mv: shortened(&mv).to_owned(),
+                ponder: ponder.map(|ponder| shortened(&ponder).to_owned()),
+            },
+            EngineLineRef::Other(other) => other.read(),
+        }
     }
 }
 
 impl Checkmate {
-    fn of(mut words: Words) -> Self {
+    /// Reads what follows the word `checkmate`; `None` when it is neither one of the three words nor a line of moves.
+    fn of(mut words: Words) -> Option<Self> {
         match words.rest() {
-            "nomate" => Self::NoMate,
-            "timeout" => Self::Timeout,
-            "notimplemented" => Self::NotImplemented,
-            _ => Self::Moves(std::iter::from_fn(|| words.next()).map(str::to_owned).collect()),
+            "" => None,
+            "nomate" => Some(Self::NoMate),
+            "timeout" => Some(Self::Timeout),
+            "notimplemented" => Some(Self::NotImplemented),
+            _ => {
+                let moves = std::iter::from_fn(|| words.next());
+                moves
+                    .map(|word| is_move(word).then(|| word.to_owned()))
+                    .collect::<Option<_>>()
+                    .map(Self::Moves)
+            }
         }
     }
+}
+
+fn is_move(word: &str) -> bool {
+    Move::from_usi(word).is_some_and(|mv| mv.is_normal())
 }
 
 impl FromStr for EngineLine {
     type Err = Infallible;
 
     fn from_str(line: &str) -> Result<Self, Infallible> {
-        Ok(Self::of(line))
+        Ok(Self::parse(line.as_bytes()))
     }
 }
 

@@ -117,12 +117,12 @@ impl FromStr for GuiLine {
         let unknown = || GuiFault::Unknown(shortened(line).to_owned());
         let mut words = Words(line);
         Ok(match words.next().unwrap_or_default() {
-            "usi" => Self::Usi,
-            "isready" => Self::IsReady,
-            "usinewgame" => Self::UsiNewGame,
-            "stop" => Self::Stop,
-            "ponderhit" => Self::PonderHit,
-            "quit" => Self::Quit,
+            "usi" if words.is_empty() => Self::Usi,
+            "isready" if words.is_empty() => Self::IsReady,
+            "usinewgame" if words.is_empty() => Self::UsiNewGame,
+            "stop" if words.is_empty() => Self::Stop,
+            "ponderhit" if words.is_empty() => Self::PonderHit,
+            "quit" if words.is_empty() => Self::Quit,
             "setoption" => set_option(words).ok_or_else(unknown)?,
             "position" => Self::Position(PositionLine::of(words)?),
             "go" => Self::Go(GoLimits::of(words)),
@@ -147,6 +147,9 @@ fn set_option(mut words: Words) -> Option<GuiLine> {
     (!name.is_empty()).then_some(GuiLine::SetOption { name, value })
 }
 
+/// Board, side to move, hands and move number.
+const SFEN_FIELDS: usize = 4;
+
 impl PositionLine {
     fn of(mut words: Words) -> Result<Self, GuiFault> {
         let mut sfen = None;
@@ -155,12 +158,15 @@ impl PositionLine {
             Some("sfen") => sfen = Some(String::new()),
             _ => return Err(GuiFault::NoStart),
         }
+        let mut fields = 0;
         while let Some(word) = words.next().filter(|word| *word != "moves") {
-            let sfen = sfen.as_mut().ok_or_else(|| GuiFault::NotAMove(word.to_owned()))?;
-            if !sfen.is_empty() {
+            let sfen = sfen.as_mut().filter(|_| fields < SFEN_FIELDS);
+            let sfen = sfen.ok_or_else(|| GuiFault::NotAMove(word.to_owned()))?;
+            if fields > 0 {
                 sfen.push(' ');
             }
             sfen.push_str(word);
+            fields += 1;
         }
         let moves = std::iter::from_fn(|| words.next())
             .map(|word| {
@@ -336,5 +342,9 @@ mod tests {
         assert_eq!(fault("setoption value 3"), "unknown command `setoption value 3`");
         assert_eq!(fault("position moves 7g7f"), "position line without startpos or sfen");
         assert_eq!(fault("position startpos moves 7g7f 0x0x"), "`0x0x` is not a move");
+        assert_eq!(fault("position startposmoves 7g7f"), "position line without startpos or sfen");
+        assert_eq!(fault("position startpos movesfoo 7g7f"), "`movesfoo` is not a move");
+        assert_eq!(fault("position sfen 9/9 b - 1 movesfoo 7g7f"), "`movesfoo` is not a move");
+        assert_eq!(fault("usi now"), "unknown command `usi now`");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::words::Words;
+use super::words::{Words, bytes_words};
 
 /// What an `info` line said; every part is optional. Scores are from the mover's side.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -61,6 +61,45 @@ pub enum Bound {
     Lower,
     /// The true score is at most this.
     Upper,
+}
+
+/// An `info` line that is not read yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InfoLine<'a>(&'a [u8]);
+
+impl<'a> InfoLine<'a> {
+    /// A line that begins with the word `info`.
+    pub(super) const fn of(line: &'a [u8]) -> Self {
+        Self(line)
+    }
+
+    /// The line as it was printed, without the blanks around it.
+    #[must_use]
+    pub const fn bytes(self) -> &'a [u8] {
+        self.0
+    }
+
+    /// Whether the line has a score for the best line of play: a score, and no `multipv` but 1. It looks at words
+    /// only as far as `pv` or `string`, because an engine may print thousands of these lines for one move.
+    #[must_use]
+    pub fn scores_best_line(self) -> bool {
+        let (mut words, mut scores) = (bytes_words(self.0), false);
+        while let Some(word) = words.next() {
+            match word {
+                b"score" => scores = true,
+                b"multipv" if words.next() != Some(b"1") => return false,
+                b"pv" | b"string" => break,
+                _ => {}
+            }
+        }
+        scores
+    }
+
+    /// Reads the line; bytes that are not UTF-8 become U+FFFD.
+    #[must_use]
+    pub fn read(self) -> Info {
+        Info::of(&String::from_utf8_lossy(self.0))
+    }
 }
 
 impl Info {
@@ -258,6 +297,21 @@ mod tests {
         let mut info = Info::of("info depth 9 score cp 3 pv 7g7f");
         info.parse_into("info string hello");
         assert_eq!(info, Info { string: "hello".into(), ..Info::default() });
+    }
+
+    #[test]
+    fn only_a_score_of_the_best_line_counts() {
+        for (line, scores) in [
+            ("info depth 3 score cp -20 pv 7g7f", true),
+            ("info multipv 1 score mate 3", true),
+            ("info score cp 5 multipv 2 pv 7g7f", false),
+            ("info multipv score cp 5", false),
+            ("info depth 3 nodes 100", false),
+            ("info string the score is cp 5", false),
+            ("info underscore cp 5", false),
+        ] {
+            assert_eq!(InfoLine::of(line.as_bytes()).scores_best_line(), scores, "{line}");
+        }
     }
 
     #[test]

@@ -161,9 +161,7 @@ impl OptionDecl {
         }
         let (name, kind, rest) = split_name(words.rest())?;
         let kind = match kind {
-            "check" => {
-                OptionKind::Check { default: rest.strip_prefix("default").map(str::trim) == Some("true") }
-            }
+            "check" => OptionKind::Check { default: default_of(rest) == "true" },
             "button" => OptionKind::Button,
             "string" => OptionKind::String { default: text_default(rest) },
             "filename" => OptionKind::Filename { default: text_default(rest) },
@@ -186,8 +184,13 @@ fn split_name(text: &str) -> Option<(&str, &str, &str)> {
 }
 
 fn text_default(rest: &str) -> String {
-    let value = rest.strip_prefix("default").unwrap_or_default().trim();
-    unquoted(value)
+    unquoted(default_of(rest))
+}
+
+/// The text after the word `default`; empty when another word or none follows the type.
+fn default_of(rest: &str) -> &str {
+    let mut words = Words(rest);
+    if words.next() == Some("default") { words.rest().trim() } else { "" }
 }
 
 fn unquoted(value: &str) -> String {

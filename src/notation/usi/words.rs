@@ -14,6 +14,11 @@ pub(super) fn shortened(line: &str) -> &str {
     &line[..end]
 }
 
+/// The words of a line of bytes, parted by blanks.
+pub(super) fn bytes_words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+    line.split(|byte| matches!(byte, b' ' | b'\t')).filter(|word| !word.is_empty())
+}
+
 /// Words parted by blanks, with the unread rest of the line at hand.
 #[derive(Clone, Copy)]
 pub(super) struct Words<'a>(pub &'a str);
