@@ -1,17 +1,17 @@
-//! One game under a referee: inputs in, outputs out, nothing waits.
+//! One game under a referee: a synchronous function from inputs to outputs.
 //!
-//! # What wins over what
+//! # Precedence of rulings
 //!
-//! | what meets | ruling |
+//! | conflict | ruling |
 //! |---|---|
-//! | a reply stamped after the flag fell, whatever it says (move, resignation, declaration, nonsense) | time |
+//! | a reply stamped after the flag fell, whether move, resignation, declaration or unreadable | time |
 //! | a reply stamped in time but read after the alarm | the reply stands: the stamp decides |
 //! | a reply in time, then the process ends | the reply stands; the end of the process costs the next turn |
 //! | an illegal move that would repeat a position or reach the move limit | illegal move |
 //! | a declaration without the right to it, even in a won position | illegal declaration |
 //! | a legal move that completes a fourth occurrence at the move limit | sennichite, or perpetual check |
 //! | mate by the last move of the limit | as [`AtLimit`] says; by default a draw |
-//! | both processes ended | the one heard of first loses |
+//! | both processes ended | the side whose end is received first loses |
 //! | a move out of turn | illegal move (out of turn) |
 //!
 //! In short: the stamp of the reply decides first, then legality, then repetition, then the move limit, then mate,
@@ -50,7 +50,7 @@ pub struct Game {
     adjudicator: Adjudicator,
     hears: [bool; 2],
     may_reject: bool,
-    /// Present where a server rules instead of this referee.
+    /// Present when a server rules the game instead of this referee.
     server: Option<ServerGame>,
 }
 
@@ -68,8 +68,8 @@ impl Game {
         Ok((Self { state, adjudicator, hears, may_reject, server: None }, calls))
     }
 
-    /// Sets a game up under an authority and calls the players. Under a server's, its seat is called when ours is
-    /// ready.
+    /// Sets a game up under an authority and calls the players. Under a server, the seat of the server is called when
+    /// ours is ready.
     ///
     /// # Errors
     /// As [`Game::start`].
@@ -82,13 +82,13 @@ impl Game {
         Ok((game, calls))
     }
 
-    /// Whether the game still wants inputs.
+    /// Whether the game has ended.
     #[must_use]
     pub fn is_over(&self) -> bool {
         matches!(self.state.phase, Phase::Over(_))
     }
 
-    /// How the game ended.
+    /// The ending; `None` while the game runs.
     #[must_use]
     pub fn outcome(&self) -> Option<Outcome> {
         match self.state.phase {
@@ -103,7 +103,7 @@ impl Game {
         self.state.turn()
     }
 
-    /// Plies on the board, the opening's and those before the start position included.
+    /// Plies on the board, including those of the opening and those before the start position.
     #[must_use]
     pub fn plies(&self) -> u32 {
         self.state.plies()
@@ -115,7 +115,7 @@ impl Game {
         &self.state.position
     }
 
-    /// How long after the start of the turn a reply can still be in time; `None` while no clock runs, and where a
+    /// Latest time after the start of the turn at which a reply is in time; `None` while no clock runs and when a
     /// server's clock rules.
     #[must_use]
     pub fn allowance(&self) -> Option<Duration> {
@@ -123,7 +123,7 @@ impl Game {
             .then(|| self.state.clocks[self.turn().index()].allowance())
     }
 
-    /// Decides what an input means. After the end nothing means anything.
+    /// Rules on an input. Inputs after the end have no effect.
     pub fn handle(&mut self, input: Input) -> Vec<Output> {
         if let Some(server) = &mut self.server {
             return server.handle(&mut self.state, input);
@@ -161,7 +161,7 @@ impl Game {
         outputs
     }
 
-    /// The game is not played; where that is nobody's right, it is lost.
+    /// Handles a player who turns the game down: the game is aborted if players may do so, and lost otherwise.
     fn rejected(&mut self, color: Color, expired: bool) -> Vec<Output> {
         let (word, why) =
             if expired { (Word::Expire, "did not agree in time") } else { (Word::Reject, "rejected it") };
@@ -175,7 +175,7 @@ impl Game {
         outputs
     }
 
-    /// Tells the sides that hear everything.
+    /// Announces a word to the sides that receive everything.
     fn tell_all(&self, color: Color, word: Word, charged: Duration, outputs: &mut Vec<Output>) {
         let heard = Heard { color, word, charged };
         let hears = Color::BOTH.into_iter().filter(|side| self.hears[side.index()]);
@@ -268,7 +268,7 @@ impl Game {
         outputs
     }
 
-    /// What the position after a legal move of `mover` means, scores aside.
+    /// The ruling on the position after a legal move of `mover`, before scores are looked at.
     fn ruling(&self, mover: Color, repetition: Option<Repetition>) -> Option<Outcome> {
         let mate = || Outcome::Win { winner: mover, by: WinBy::Mate };
         let limit = Outcome::Draw { by: DrawBy::MaxMoves };

@@ -1,4 +1,4 @@
-//! Floor 1: what a game, a match and a rating are.
+//! The rules of play: games, clocks, schedules, standings, ratings and sequential tests.
 //!
 //! Nothing here reads a clock, a file, a socket or a source of randomness: time, text and seeds come in as
 //! arguments, so that every rule is tested without waiting for anything.

@@ -1,23 +1,23 @@
-//! Who plays whom, when, with which colours and from which opening.
+//! The schedule of an event: opponents, order, colours and openings of its games.
 //!
-//! One lazy [`Schedule::next`] for every format: a million games cost no memory, because the game at an index is
-//! computed, not stored. All that a schedule remembers is which indices it has handed out; what has been played it
-//! reads from the [`Standings`], so that a resumed run builds a new `Schedule`, folds the stored events into
-//! `Standings` and goes on: what is finished is not issued again, what is not is, as a further attempt if it was
-//! started. With the same seed and results, the same pairings come out.
+//! [`Schedule::next`] computes the game at an index for every format, so that a million games cost no memory. A
+//! schedule remembers only the indices that it has handed out; results come from the [`Standings`]. A resumed run
+//! therefore builds a new `Schedule` and folds the stored entries into `Standings`: finished games are not issued
+//! again, and an unfinished game that had started is issued as a further attempt. The same seed and results always
+//! give the same pairings.
 //!
-//! **"Why was I paired so?"** Each format answers in the documentation of its module ([`round_robin`], [`gauntlet`],
-//! [`swiss`], [`knockout`], [`sprt`]); none has a hidden state. What they have in common:
+//! **"Why was I paired so?"** The documentation of each format answers ([`round_robin`], [`gauntlet`], [`swiss`],
+//! [`knockout`], [`sprt`]); no format has hidden state. Common to all:
 //!
 //! - A stage is a list of encounters (two players meeting once), each of a fixed number of indices (its games, and
 //!   the extra ones that a tie rule may ask for): index = encounter * that number + game. Round robin, gauntlet and
 //!   SPRT compute the encounter from its number; Swiss and knock-out from the results before it.
 //! - Colours alternate within an encounter. Two neighbouring games of it are a pair; the last game of an encounter of
-//!   odd length is half a pair for ever.
-//! - Openings are numbered through the event: every pair has one of its own (or every game, when pairs do not share
-//!   them), and the stages follow each other. Extra games that were not needed leave gaps.
+//!   odd length has no partner.
+//! - Openings are numbered through the event, stage after stage. Every pair has one of its own, or every game if
+//!   pairs do not share openings. Extra games that were not needed leave gaps.
 //! - Games come in the order of their indices, but no game waits for a slow one unless it depends on its result.
-//! - A later stage is entered by the best of the stage before: [`Standings::entrants`].
+//! - The best of a stage enter the next one: [`Standings::entrants`].
 
 pub mod gauntlet;
 pub mod knockout;
@@ -45,39 +45,40 @@ use std::collections::BTreeMap;
 use step::{Step, pick};
 use table::Table;
 
-/// Whether a drawn game is played again, in which case the draw does not count.
+/// The rule for replaying draws; a replayed draw does not count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReplayDraws {
-    /// How often at most; 0: draws count.
+    /// Most replays of a game; 0: draws count.
     pub times: u32,
-    /// With colours swapped, as a sennichite is replayed between people.
+    /// Whether colours are swapped, as after a sennichite between professionals.
     pub swap_colors: bool,
 }
 
-/// What the schedule has to say when it is asked for a game.
+/// The answer of a schedule that is asked for a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// Play this.
+    /// Play this game.
     Game(Pairing),
-    /// Nobody plays `player` in this round: to be recorded as an [`Event::Bye`](crate::event::Event::Bye) of the same
-    /// fields and folded into the standings; the next round of a Swiss waits for that.
+    /// `player` has no opponent in this round. The caller records an [`Event::Bye`](crate::event::Event::Bye) with
+    /// these fields and folds it into the standings; the next round of a Swiss waits for that.
     Bye {
         /// The stage of the event, from 0.
         stage: u8,
         /// The round, from 1.
         round: u32,
-        /// Who.
+        /// The player without an opponent.
         player: PlayerId,
-        /// Twice the score it earns: a win of every game of the encounter in a Swiss, nothing in a knock-out.
+        /// Twice the score of the bye: that of winning every game of the encounter in a Swiss, nothing in a
+        /// knock-out.
         half_points: u8,
     },
-    /// Nothing now: a later game waits for one that is still running.
+    /// No game now: later games depend on one that is still running.
     Wait,
-    /// Nothing any more: every game is played and counts, or the test has its verdict and nothing is running.
+    /// No game any more: every game is played and counts, or the test has a verdict and no game is running.
     Done,
 }
 
-/// The order of play of an event: hands out every game once.
+/// The order of play of an event; hands out every game once.
 ///
 /// ```
 /// use referee::{schedule::{Format, Next, ReplayDraws, Schedule, Stage}, standings::Standings};
@@ -103,14 +104,14 @@ pub struct Schedule {
     open: Option<OpenStage>,
 }
 
-/// The stage that is being played.
+/// The current stage.
 #[derive(Clone, Debug)]
 struct OpenStage {
     entrants: Vec<PlayerId>,
     first_opening: u64,
-    /// Handed out and not returned; those of former runs are not among them.
+    /// Indices handed out by this run and not returned.
     issued: Ranges,
-    /// Returned and not handed out again: the number of the next attempt.
+    /// Number of the next attempt, by index, of games returned and not handed out again.
     returned: BTreeMap<u64, u32>,
     /// Byes of a knock-out that were handed out.
     byes_issued: Vec<PlayerId>,
@@ -118,9 +119,10 @@ struct OpenStage {
 }
 
 impl Schedule {
-    /// The schedule of an event of `players` players, from its start or, with the [`Standings`] of a former run, from
-    /// where that stopped. `seed` draws lots for colours. With `colour_swapped_openings` the two games of a pair start
-    /// from the same opening, else every game has the next one. Of more than 256 stages, the first 256 are played.
+    /// The schedule of an event of `players` players, from its start or, with the [`Standings`] of an earlier run,
+    /// from where that run stopped. `seed` draws lots for colours. With `colour_swapped_openings` the two games of a
+    /// pair start from the same opening, else every game has the next one. Of more than 256 stages, the first 256 are
+    /// played.
     #[must_use]
     pub fn new(
         stages: &[Stage],
@@ -140,7 +142,7 @@ impl Schedule {
         }
     }
 
-    /// The games of the whole event; `None` when results decide how many there are (knock-out, SPRT).
+    /// Number of games of the whole event; `None` if it depends on results (knock-out, SPRT).
     #[must_use]
     pub fn total(&self) -> Option<u64> {
         (0..self.stages.len()).try_fold(0_u64, |sum, at| match self.stages[at].format {
@@ -149,8 +151,8 @@ impl Schedule {
         })
     }
 
-    /// The next thing to do. `standings` must have every event of this event folded in so far; they need not yet know
-    /// of games that were handed out and have not started.
+    /// The next step. Every entry so far must be folded into `standings`; games that were handed out and have not
+    /// started may be missing from it.
     pub fn next(&mut self, standings: &Standings) -> Next {
         while self.over < self.stages.len() {
             match self.step(standings) {
@@ -171,9 +173,8 @@ impl Schedule {
         Next::Done
     }
 
-    /// Takes back a game that was handed out and brought no result that counts (it was aborted or adjourned, or a draw
-    /// that is to be replayed): it comes again, before later games and with the next attempt. To be called after its
-    /// events are folded.
+    /// Takes back a game without a result that counts: aborted, adjourned, or a draw that is to be replayed. The game
+    /// is handed out again, before later games and as the next attempt. To be called after its entries are folded.
     pub fn returned(&mut self, pairing: Pairing) {
         let Some(open) = self.open.as_mut().filter(|_| usize::from(pairing.stage) == self.over) else {
             return;
@@ -183,9 +184,9 @@ impl Schedule {
         }
     }
 
-    /// Whether a game that ended so is to be replayed: its end is then recorded as
-    /// [`replayed`](crate::event::GameEnded::replayed), folded, and the game [`returned`](Self::returned). Standings
-    /// are those before its end.
+    /// Whether a game with this outcome is to be replayed. Its end is then recorded as
+    /// [`replayed`](crate::event::GameEnded::replayed), folded, and the game [`returned`](Self::returned).
+    /// `standings` are those before its end.
     #[must_use]
     pub fn replays(&self, standings: &Standings, pairing: &Pairing, outcome: Outcome) -> bool {
         matches!(outcome, Outcome::Draw { .. }) && standings.replays(pairing) < self.replay.times
@@ -211,7 +212,7 @@ impl Schedule {
         entrants(&self.stages, self.players, stage)
     }
 
-    /// Hands out the game at `index`. `None` cannot come: an index is picked only where there is a table.
+    /// Hands out the game at `index`. Always `Some`, because indices are picked only where there is a table.
     fn issue(&mut self, index: u64, standings: &Standings) -> Option<Pairing> {
         let (stage, open) = (&self.stages[self.over], self.open.as_mut()?);
         let progress = standings.progress(self.over)?;
@@ -312,7 +313,7 @@ fn openings(stage: &Stage, entrants: usize, paired: bool) -> u64 {
     encounters(stage, entrants).saturating_mul(each)
 }
 
-/// How many players enter a stage.
+/// Number of players who enter a stage.
 fn entrants(stages: &[Stage], players: usize, stage: usize) -> usize {
     let limits = stages.iter().take(stage + 1).filter_map(|stage| stage.entrants);
     limits.map(usize::from).fold(players, usize::min)

@@ -1,64 +1,65 @@
-//! What a stage of an event is: its format, the length of its encounters, its entrants.
+//! The stages of an event: format, length of encounters, entrants.
 
 use serde::{Deserialize, Serialize};
 
 /// One stage of an event.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Stage {
-    /// Who meets whom.
+    /// The format.
     pub format: Format,
-    /// Games of an encounter (a pair of players meeting once): even numbers give both players both colours.
+    /// Games of an encounter (all games of two players who meet once); an even number gives both players both
+    /// colours.
     pub games: u32,
-    /// How many players enter: the first so many of the stage before (by its standings) or, in the first stage, of
-    /// the list of players; `None`: all.
+    /// Number of players who enter: the first of the ranking of the stage before or, in the first stage, of the list
+    /// of players. `None`: all.
     pub entrants: Option<u16>,
 }
 
-/// Who meets whom in a stage.
+/// The rule by which players of a stage meet.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "format")]
 pub enum Format {
-    /// Everybody meets everybody, `cycles` times (1: single, 2: double).
+    /// Every player meets every other, `cycles` times (1: single, 2: double).
     RoundRobin {
-        /// How often each pair meets.
+        /// Encounters of each two players.
         cycles: u32,
     },
     /// The first `challengers` players meet each of the others, `cycles` times.
     Gauntlet {
-        /// How many players of the list challenge the rest.
+        /// Number of challengers, from the start of the list.
         challengers: u16,
-        /// How often each pair meets.
+        /// Encounters of each two players.
         cycles: u32,
     },
-    /// Players of equal score meet; colours are balanced; no rematch until it cannot be avoided.
+    /// Players of equal score meet; colours are balanced; rematches only where they cannot be avoided.
     Swiss {
-        /// How many rounds.
+        /// Number of rounds.
         rounds: u32,
     },
-    /// The loser of an encounter is out; seeded by the order of entry (the first and the second can meet only in the
-    /// final).
+    /// The loser of an encounter is eliminated; seeded by the order of entry (the first and the second can meet only
+    /// in the final).
     Knockout {
-        /// What decides an encounter that ends level.
+        /// Rule for a level encounter.
         tie: Tie,
     },
     /// The first two players, in colour-swapped pairs, until a sequential test has its verdict or `max_games` are
-    /// played; `games` of the stage is not used.
+    /// played; `games` of the stage is ignored.
     Sprt {
-        /// Games at most.
+        /// Most games.
         max_games: u64,
     },
 }
 
-/// What decides a level knock-out encounter.
+/// Rule for a level encounter of a knock-out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Tie {
     /// Two more games at a time, at most `extra` pairs of them, then the higher seed.
     MoreGames {
-        /// How many pairs at most.
+        /// Most pairs of extra games.
         extra: u32,
     },
-    /// The higher seed goes on.
+    /// The higher seed advances.
     #[default]
     HigherSeed,
 }

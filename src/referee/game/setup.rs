@@ -1,62 +1,64 @@
-//! What a game is set up from.
+//! The setup of a game.
 
 use crate::{Color, adjudicate::Adjudication, clock::TimeControl, ids::GameId, rules::Rules};
 use rsshogi::types::Move;
 use std::time::Duration;
 
-/// What a game starts from.
+/// The setup of a game.
 #[derive(Clone, Debug)]
 pub struct Setup {
-    /// Which game it is.
+    /// The game.
     pub game: GameId,
-    /// Its rules.
+    /// The rules.
     pub rules: Rules,
-    /// When scores end it.
+    /// The adjudication rules.
     pub adjudication: Adjudication,
-    /// Both players' time, black first.
+    /// Time controls, black first.
     pub times: [TimeControl; 2],
     /// The start position as SFEN.
     pub start: String,
     /// Moves already on the board when the players begin.
     pub opening: Vec<Move>,
-    /// The sides, black first, that are told all that is said with the time charged for it ([`Order::Heard`]).
+    /// The sides, black first, that receive every word of the game with the time charged for it
+    /// ([`Order::Heard`](super::Order::Heard)).
     pub hears: [bool; 2],
-    /// Whether a side may turn the game down; else it loses by default.
+    /// Whether a side may turn the game down; if not, it loses by default.
     pub may_reject: bool,
 }
 
-/// Why a game cannot be set up.
+/// A setup that no game can start from.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SetupError {
     /// The start position is not SFEN.
     #[error("start position `{0}` cannot be read: {1}")]
     Start(String, String),
-    /// The opening leaves the rules.
+    /// A move of the opening is illegal.
     #[error("move {0} of the opening, `{1}`, is illegal: {2}")]
     Opening(usize, String, &'static str),
 }
 
-/// Who rules a game.
+/// The authority that rules a game.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Authority {
     /// The referee of this program.
     #[default]
     Here,
-    /// A server, whose seat stands for the opponent's.
+    /// A foreign server; its seat stands for the opponent.
     Server(ServerRuled),
 }
 
-/// What a game on a server is played by.
+/// The terms of a game that a foreign server rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ServerRuled {
-    /// The side the server's seat stands for; the other is ours.
+    /// The side of the server's seat; the other side is ours.
     pub server: Color,
-    /// Main time left, black first: a game that goes on has used up some of it.
+    /// Main time left, black first; less than the whole when the game is resumed.
     pub left: [Duration; 2],
-    /// What is kept back from our time at first for the way to the server; each ruling says it anew.
+    /// Time reserved from our clock for the way to the server. It holds until the first ruling; each ruling brings a
+    /// new value.
     pub lag: Duration,
-    /// A win that can be declared is declared without asking our side's seat.
+    /// Whether a declarable win is declared without asking our seat.
     pub declares: bool,
-    /// How often our side's seat may begin anew after it was gone; then we resign.
+    /// How often our seat may begin anew after its process ended. After that we resign.
     pub restarts: u32,
 }

@@ -1,11 +1,11 @@
-//! The loser of an encounter is out.
+//! Knock-out: the loser of an encounter is eliminated.
 //!
 //! "Why was I paired so": the bracket is seeded by the order of entry (in a later stage: the ranking of the stage
 //! before), 1 against the last, 2 against the last but one ..., so that the first and the second can meet only in the
 //! final; when the number of players is no power of two, the top seeds have a bye in round 1, which is recorded and
-//! earns no score. Who has black in the first game of an encounter is drawn by lot from the event's seed; colours then
-//! alternate. An encounter is begun as soon as both its players are known, whatever the rest of the round does, and
-//! ends as soon as it is decided: a game is begun only when no result of those on the boards could make it needless.
+//! earns no score. The colours of the first game of an encounter are drawn by lot from the event's seed; they then
+//! alternate. An encounter begins as soon as both its players are known, independently of the rest of the round, and
+//! ends as soon as it is decided: a game begins only if no result of the running games could make it unnecessary.
 
 use super::{
     lot::lot,

@@ -1,5 +1,5 @@
-//! Everybody meets everybody, in the rounds of the circle method: one player stands still, the others move on by one
-//! seat a round. So everybody plays early, and a round can be computed without those before it.
+//! Round robin by the circle method: one player stands still, the others move on by one seat a round. Every player
+//! plays early, and a round can be computed without those before it.
 //!
 //! "Why was I paired so": in round r of a cycle (from 0) of m seats (m even; with an odd number of players the last
 //! seat is empty), seat m - 1 meets seat r, and seats r + t and r - t (modulo m - 1) meet at table t. At odd tables
@@ -13,7 +13,7 @@ pub(super) fn encounters(entrants: usize, cycles: u32) -> u64 {
     (n * n.saturating_sub(1) / 2).saturating_mul(u64::from(cycles))
 }
 
-/// The encounter as seats in the list of entrants, of which there are two at least.
+/// The seats of an encounter in a list of at least two entrants.
 pub(super) fn table(entrants: usize, encounter: u64) -> Table<usize> {
     let n = entrants as u64;
     let (tables, ring) = (n / 2, n - 1 + n % 2);

@@ -2,7 +2,7 @@
 
 use crate::ids::PlayerId;
 
-/// An encounter: who has black in its first game. Players are [`PlayerId`]s, or seats in the list of entrants.
+/// An encounter with the colours of its first game. Players are [`PlayerId`]s, or seats in the list of entrants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Table<P> {
     pub round: u32,

@@ -9,25 +9,25 @@ use crate::{
 /// A seat of the bracket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Seat {
-    /// Not decided yet.
+    /// Not decided.
     Open,
-    /// There is no player for it.
+    /// Without a player: the number of entrants is no power of two.
     Empty,
     /// The entrant with this index.
     Taken(usize),
 }
 
-/// A knock-out stage as far as it is decided, resolved from the results.
+/// A knock-out stage as far as its results decide it.
 pub(crate) struct Bracket<'a> {
     entrants: &'a [PlayerId],
     stage: &'a Stage,
     progress: &'a Progress,
-    /// By encounter: round by round, table by table.
+    /// The two seats of each encounter, round by round.
     seats: Vec<[Seat; 2]>,
 }
 
 impl<'a> Bracket<'a> {
-    /// Plays the results through the bracket.
+    /// The bracket after these results.
     pub(crate) fn new(stage: &'a Stage, entrants: &'a [PlayerId], progress: &'a Progress) -> Self {
         let order = seed_order(entrants.len());
         let taken = |seed: usize| if seed < entrants.len() { Seat::Taken(seed) } else { Seat::Empty };
@@ -40,7 +40,7 @@ impl<'a> Bracket<'a> {
         bracket
     }
 
-    /// The round each entrant got to, from 1; one more than there are rounds for the winner of the final.
+    /// The round that each entrant reached, from 1; for the winner of the final, the number of rounds plus 1.
     pub(crate) fn rounds_reached(&self) -> Vec<u32> {
         let mut reached = vec![1; self.entrants.len()];
         let mut note = |seat: Seat, round: u32| {
@@ -126,8 +126,8 @@ struct Score {
     half_points: [u64; 2],
 }
 
-/// How many games the encounter will have at least, whatever those that are not finished bring. It is decided when
-/// that is the number of games finished.
+/// The least number of games of the encounter, whatever the results of unfinished games. The encounter is decided
+/// when this is the number of finished games.
 fn needed(stage: &Stage, score: Score) -> u64 {
     let games = stage.encounter_games();
     let best = score.half_points[0].max(score.half_points[1]);
@@ -146,7 +146,7 @@ fn needed(stage: &Stage, score: Score) -> u64 {
     }
 }
 
-/// The seeds by their seats in round 1, from the top of the bracket; the list is the full bracket's.
+/// The seeds in the order of their seats in round 1 of the full bracket.
 fn seed_order(entrants: usize) -> Vec<usize> {
     let full = entrants.next_power_of_two();
     let mut order = vec![0];
