@@ -1,4 +1,4 @@
-//! What a frame costs: `cargo bench -p dashboard`.
+//! The cost of a frame: `cargo bench -p dashboard`.
 
 use dashboard::{EventInfo, State, input::Screen, ui::Ui, view};
 use ratatui::{buffer::Buffer, layout::Rect};
@@ -94,7 +94,7 @@ fn league() -> State {
     state
 }
 
-/// A frame as the terminal's thread makes one while a move came in every game.
+/// A frame of the terminal thread after a move in every game.
 #[divan::bench(args = ["event", "boards", "game", "played", "table", "elo", "engines", "openings", "log"])]
 fn frame(bencher: divan::Bencher<'_, '_>, name: &str) {
     let mut state = league();
@@ -111,7 +111,7 @@ fn frame(bencher: divan::Bencher<'_, '_>, name: &str) {
     });
 }
 
-/// The ratings, which are computed anew at most once a second.
+/// The ratings, which are computed at most once a second.
 #[divan::bench]
 fn figures(bencher: divan::Bencher<'_, '_>) {
     let mut state = league();

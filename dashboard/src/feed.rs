@@ -1,4 +1,4 @@
-//! From the thread that commits events to the thread that shows them: neither waits for the other.
+//! The queue from the thread that commits entries to the thread that shows them. Neither waits for the other.
 
 use referee::event::Stamped;
 use std::sync::{
@@ -12,15 +12,15 @@ struct Shared {
     over: AtomicBool,
 }
 
-/// The end that is told. Dropping it tells the screen that nothing more will come.
+/// The sending end. Dropping it closes the queue.
 #[derive(Debug)]
 pub struct Feed(Arc<Shared>);
 
-/// The end that shows.
+/// The receiving end.
 #[derive(Debug)]
 pub struct Inbox(Arc<Shared>);
 
-/// Both ends.
+/// A queue, as its two ends.
 #[must_use]
 pub fn pair() -> (Feed, Inbox) {
     let shared = Arc::new(Shared::default());
@@ -28,7 +28,7 @@ pub fn pair() -> (Feed, Inbox) {
 }
 
 impl Feed {
-    /// Leaves events for the next frame, while anybody looks. Never blocks for longer than it takes to move them.
+    /// Queues entries for the next frame while the receiving end exists. Blocks only while entries are moved.
     pub fn tell(&self, batch: Vec<Stamped>) {
         if self.is_deserted() {
             return;
@@ -36,7 +36,7 @@ impl Feed {
         self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner).extend(batch);
     }
 
-    /// Whether nobody will look any more.
+    /// Whether the receiving end is gone.
     #[must_use]
     pub fn is_deserted(&self) -> bool {
         Arc::strong_count(&self.0) == 1
@@ -50,19 +50,19 @@ impl Drop for Feed {
 }
 
 impl Inbox {
-    /// Everything that came since the last time, in order.
+    /// Every queued entry, in order.
     #[must_use]
     pub fn take(&self) -> Vec<Stamped> {
         std::mem::take(&mut *self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// How many events wait.
+    /// Number of queued entries.
     #[must_use]
     pub fn waiting(&self) -> usize {
         self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner).len()
     }
 
-    /// Whether nothing more will come but what waits.
+    /// Whether the sending end is gone, so that only queued entries remain.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.0.over.load(Ordering::Acquire)

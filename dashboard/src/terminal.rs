@@ -1,4 +1,5 @@
-//! The terminal's own thread: keys in, frames out, at most ten a second, and a clean terminal afterwards.
+//! The thread of the terminal: it reads keys, draws at most ten frames a second, and restores the terminal at its
+//! end.
 
 mod takeover;
 
@@ -43,38 +44,38 @@ use std::{
 };
 use takeover::Takeover;
 
-/// From one frame to the next, at least.
+/// Least time between frames.
 const FRAME: Duration = Duration::from_millis(100);
 
-/// How often running clocks are drawn when nothing else happens.
+/// Time between frames when only clocks change.
 const TICK: Duration = Duration::from_millis(500);
 
-/// How often ratings are looked up.
+/// Time between look-ups of ratings.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// Finds the events of a game that is over; empty where there are none.
+/// Finds the entries of a finished game; empty if there are none.
 pub type Archive = Box<dyn FnMut(GameId) -> Vec<Stamped> + Send>;
 
-/// Writes a game to a file, and says which one, or why not.
+/// Writes a game to a file; returns its path, or the reason of the failure.
 pub type Save = Box<dyn FnMut(GameId, Form) -> Result<String, String> + Send>;
 
-/// What a screen has to be given.
+/// The inputs of a dashboard.
 pub struct Setting {
     /// The event.
     pub info: EventInfo,
-    /// What happened before, in order.
+    /// Entries of earlier runs, in order.
     pub before: Vec<Stamped>,
-    /// Games that are over.
+    /// Source of finished games.
     pub archive: Archive,
-    /// Where games are saved.
+    /// Writer of saved games.
     pub save: Save,
-    /// Where ratings are looked up, if not in the games themselves.
+    /// Source of external ratings, if there is one.
     pub scale: Option<LookUp>,
-    /// Whether somebody else plays the event.
+    /// Whether another process plays the event.
     pub watching: bool,
 }
 
-/// A screen on the terminal. Dropping it gives the terminal back.
+/// The dashboard on the terminal. Dropping it restores the terminal.
 #[derive(Debug)]
 pub struct Dashboard {
     shared: Arc<Shared>,
@@ -83,15 +84,15 @@ pub struct Dashboard {
 
 #[derive(Debug, Default)]
 struct Shared {
-    /// The owner wants the terminal back.
+    /// The owner asks the thread to end.
     leave: AtomicBool,
-    /// The owner waits for the reader: Ctrl-C has nothing left to stop.
+    /// The event is over and the owner waits for the reader, so Ctrl-C only leaves.
     lingers: AtomicBool,
     /// A key was pressed.
     touched: AtomicBool,
-    /// The screens are gone, for whatever reason.
+    /// The thread has restored the terminal.
     gone: AtomicBool,
-    /// Lines for the log that nobody has fetched yet.
+    /// Lines for the log that the thread has not fetched yet.
     said: Mutex<Vec<(i64, String)>>,
 }
 
@@ -105,7 +106,7 @@ impl Dashboard {
     /// Starts the thread; the terminal is taken when the first event comes.
     ///
     /// # Errors
-    /// When there is no thread to be had.
+    /// When the thread cannot be started.
     pub fn open(setting: Setting, inbox: Inbox) -> io::Result<Self> {
         let shared = Arc::new(Shared::default());
         let theirs = shared.clone();
@@ -121,13 +122,13 @@ impl Dashboard {
         Ok(Self { shared, thread })
     }
 
-    /// Somewhere to write lines to: swallowed while the screens are up, and on stdout from then on.
+    /// A writer that discards lines while the screens are shown and writes to stdout afterwards.
     #[must_use]
     pub fn quiet_stdout(&self) -> QuietStdout {
         QuietStdout(self.shared.clone())
     }
 
-    /// Somewhere to say lines: they are in the log while the screens are up, and on stderr from then on.
+    /// A log whose lines go to the log screen while the screens are shown and to stderr afterwards.
     #[must_use]
     pub fn log(&self) -> Log {
         Log(self.shared.clone())
@@ -143,7 +144,7 @@ impl Dashboard {
 
     fn join(&mut self) {
         if let Some(thread) = self.thread.take() {
-            // Its panic has been told by the hook already.
+            // The panic hook has printed the message already.
             let _told = thread.join();
         }
     }
@@ -178,7 +179,7 @@ impl Write for QuietStdout {
 pub struct Log(Arc<Shared>);
 
 impl Log {
-    /// Says a line.
+    /// Writes a line.
     pub fn say(&self, line: &str) {
         self.0.said.lock().unwrap_or_else(PoisonError::into_inner).push((now(), line.to_owned()));
         if self.0.gone.load(SeqCst) {
@@ -187,7 +188,7 @@ impl Log {
     }
 }
 
-/// Whoever read our stderr may be gone.
+/// Writes a line to stderr; a closed stderr is no error.
 fn on_stderr(line: &str) {
     let _nobody_reads = writeln!(io::stderr(), "{line}");
 }
@@ -227,7 +228,7 @@ fn show(setting: Setting, inbox: &Inbox, shared: &Shared) -> io::Result<()> {
     .run()
 }
 
-/// Signals that the screen has to know of.
+/// Signals that the dashboard handles.
 struct Signals {
     stop: Arc<AtomicBool>,
     suspend: Arc<AtomicBool>,
@@ -239,7 +240,8 @@ impl Signals {
         for signal in [SIGINT, SIGTERM, SIGHUP] {
             flag::register(signal, stop.clone())?;
         }
-        // While the screens are up, the terminal has to be given back first; afterwards the signal does what it does.
+        // While the screens are shown, the terminal is restored first; at other times the signal has its default
+        // effect.
         flag::register_conditional_default(SIGTSTP, takeover::down())?;
         flag::register(SIGTSTP, suspend.clone())?;
         Ok(Self { stop, suspend })
@@ -259,12 +261,12 @@ struct ScreenLoop<'a> {
     terminal: Terminal<CrosstermBackend<Stdout>>,
     dirty: bool,
     drawn: Option<Instant>,
-    /// When ratings were looked up.
+    /// Time of the last look-up of ratings.
     looked: Option<Instant>,
 }
 
-/// Waits until something was typed, the window changed or the time is up; whether the terminal is gone (its window was
-/// closed). Asked for a terminal that is gone, crossterm would read its end for ever.
+/// Waits for input, a resize or the timeout. Returns whether the terminal is gone because its window was closed;
+/// crossterm would then read its end of file for ever.
 fn hangs_up(patience: Duration) -> bool {
     let stdout = io::stdout();
     let mut screen = [PollFd::new(stdout.as_fd(), PollFlags::POLLIN)];
@@ -293,7 +295,7 @@ impl ScreenLoop<'_> {
         Ok(())
     }
 
-    /// Whether there is nobody left to show anything to.
+    /// Whether the dashboard has to end.
     fn is_over(&self) -> bool {
         let alone = self.ui.watching || self.shared.lingers.load(Relaxed);
         self.shared.leave.load(Relaxed)
@@ -343,7 +345,7 @@ impl ScreenLoop<'_> {
         Ok(())
     }
 
-    /// Ratings change at their own pace.
+    /// Looks up external ratings from time to time.
     fn look_up(&mut self) {
         let Some(scale) = &mut self.scale else { return };
         if self.looked.is_none_or(|looked| looked.elapsed() >= LOOK) {
@@ -352,7 +354,7 @@ impl ScreenLoop<'_> {
         }
     }
 
-    /// Gets the game that is to be shown, if only the archive has it.
+    /// Loads the shown game from the archive if its board is not in memory.
     fn fetch(&mut self) {
         if let Some(game) = self.ui.game.filter(|game| !self.state.boards.contains_key(game)) {
             let events = (self.archive)(game);
@@ -403,7 +405,8 @@ impl ScreenLoop<'_> {
         self.anew()
     }
 
-    /// Forgets what is on the terminal. The library would first ask the terminal for its cursor, and wait for it.
+    /// Clears the terminal and draws it again. The library's own clear would wait for the terminal to report its
+    /// cursor.
     fn anew(&mut self) -> io::Result<()> {
         execute!(io::stdout(), Clear(ClearType::All))?;
         self.terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;

@@ -1,4 +1,4 @@
-//! What is on the screen: pure functions of the state and of where the reader is, into a buffer.
+//! Drawing: pure functions of the state and the reader's view into a buffer.
 
 mod board;
 mod clock;
@@ -46,7 +46,7 @@ pub fn draw(state: &State, ui: &Ui, area: Rect, buf: &mut Buffer) {
     }
 }
 
-/// The event at the left; at the right what a host asks first.
+/// The event at the left; progress and faults at the right.
 fn title(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
     let running = state.running().count();
     let total = state.info.total.map(|total| format!("/{total}")).unwrap_or_default();

@@ -1,9 +1,9 @@
-//! Game records: one neutral [`GameRecord`], read from and written as the formats of the shogi world.
+//! Game records: one neutral [`GameRecord`], read from and written to every common format.
 //!
-//! [`read`] finds encoding and format by content and says line and reason where it refuses; [`write()`] spells a
-//! record in a [`Format`]. Only the main line is kept: variations in a file are passed over.
+//! [`read`] detects encoding and format by content and reports line and reason of a fault; [`write()`] writes a
+//! record in a [`Format`]. Only the main line is kept; variations are ignored.
 //!
-//! What a format can say (comments belong to plies; "reason" is the [`Ending`]):
+//! What each format can hold (comments belong to plies; "reason" is the [`Ending`]):
 //!
 //! | format | times | scores, PV | comments | names, dates | reason |
 //! |---|---|---|---|---|---|
@@ -16,8 +16,8 @@
 //! | USEN | no | no | no | no | resign, time up, draws as impasse, interrupted |
 //! | PSV, hcpe | no | 16-bit score, no PV | no | no | who won |
 //!
-//! The text formats are read by readers of our own: they must name the line at fault and must not panic on any
-//! input. JKF, KI2 spelling, diagrams and the two binary formats are `rsshogi`'s.
+//! The text formats have parsers of their own, which name the line at fault and never panic. JKF, KI2 moves, diagrams
+//! and the two binary formats use `rsshogi`.
 
 mod csa;
 mod decode;
@@ -35,11 +35,11 @@ mod usen;
 pub use ending::Ending;
 pub use model::{Format, GameRecord, Ply, RecordFault};
 
-/// Reads all records of a file. Encoding and format are found by content; `hint`, usually from the file's
-/// extension, decides only where the content leaves it open.
+/// Reads all records of a file. Encoding and format are detected by content; `hint`, usually from the file's
+/// extension, decides only if the content is ambiguous.
 ///
 /// # Errors
-/// The first line that cannot be read, and why.
+/// The first line that cannot be read, with the reason.
 pub fn read(bytes: &[u8], hint: Option<Format>) -> Result<Vec<GameRecord>, RecordFault> {
     if decode::is_binary(bytes) {
         return packed::read(bytes, hint);
@@ -56,7 +56,7 @@ pub fn read(bytes: &[u8], hint: Option<Format>) -> Result<Vec<GameRecord>, Recor
     }
 }
 
-/// Spells a record in a format; what the format cannot say is left out (see the table of this module).
+/// Writes a record in a format; information that the format cannot hold is left out (see the table of this module).
 ///
 /// # Errors
 /// The ply whose move is illegal, or a start position or number that the format cannot hold.

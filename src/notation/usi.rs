@@ -1,8 +1,8 @@
-//! The USI line protocol: [`EngineLine`] is what an engine prints, [`GuiLine`] what it is told.
+//! The USI line protocol: [`EngineLine`] is a line of an engine, [`GuiLine`] a line for it.
 //!
-//! Both round-trip through `FromStr` and `Display`. An engine may print anything, so an [`EngineLine`] always
-//! parses: what is not understood is [`EngineLine::Unknown`], cut to [`UNKNOWN_KEPT`] bytes.
-//! Reference: <http://shogidokoro.starfree.jp/usi.html>.
+//! Both round-trip through `FromStr` and `Display`. An engine may print anything, so an [`EngineLine`] always parses:
+//! an unknown line is [`EngineLine::Unknown`], cut to [`UNKNOWN_KEPT`] bytes. [`EngineLineRef`] is the same parser
+//! for the game loop. Reference: <http://shogidokoro.starfree.jp/usi.html>.
 
 mod engine;
 mod gui;

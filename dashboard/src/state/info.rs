@@ -5,22 +5,22 @@ use referee::{clock::TimeControl, schedule::Stage, sprt::Sprt};
 /// What the screens need to know of an event besides its stream of entries.
 #[derive(Clone, Debug, Default)]
 pub struct EventInfo {
-    /// Its name.
+    /// Name of the event.
     pub name: String,
-    /// Its format in words.
+    /// Format in words.
     pub format: String,
-    /// Its stages.
+    /// Stages.
     pub stages: Vec<Stage>,
     /// The players' names, by [`PlayerId`](referee::event::PlayerId).
     pub players: Vec<String>,
-    /// The players' clocks, by [`PlayerId`](referee::event::PlayerId); absent where they are not known.
+    /// The players' clocks, by [`PlayerId`](referee::event::PlayerId); empty if unknown.
     pub times: Vec<TimeControl>,
-    /// Its sequential test.
+    /// The sequential test, if there is one.
     pub test: Option<Sprt>,
     /// The test in words.
     pub test_words: String,
-    /// Games of the whole event, where that is known.
+    /// Number of games of the whole event, if known.
     pub total: Option<u64>,
-    /// Whether players come and go: no plan knows them.
+    /// Whether the event is an open league, whose players no configuration names.
     pub free: bool,
 }

@@ -1,6 +1,7 @@
-//! The terminal taken and given back: raw mode, the alternate screen, and stderr, whose lines would tear the picture.
+//! Taking over and restoring the terminal: raw mode, the alternate screen, and stderr, whose lines would damage the
+//! screen.
 //!
-//! What was taken is kept in statics, so that the panic hook of any thread can give it back.
+//! The original state is kept in statics, so that the panic hook of any thread can restore it.
 
 use nix::{
     fcntl::OFlag,
@@ -27,18 +28,18 @@ use std::{
 static DOWN: LazyLock<Arc<AtomicBool>> = LazyLock::new(|| Arc::new(AtomicBool::new(true)));
 static STDERR: Mutex<Option<OwnedFd>> = Mutex::new(None);
 
-/// Set while the terminal is not taken.
+/// Flag that is set while the terminal is not taken over.
 pub fn down() -> Arc<AtomicBool> {
     DOWN.clone()
 }
 
-/// A terminal that is taken; dropping it gives it back.
+/// A terminal that is taken over; dropping this restores it.
 pub struct Takeover {
     lines: Option<mpsc::Receiver<String>>,
 }
 
 impl Takeover {
-    /// Takes the terminal.
+    /// Takes over the terminal.
     pub fn enter() -> io::Result<Self> {
         static HOOK: Once = Once::new();
         HOOK.call_once(|| {
@@ -53,7 +54,7 @@ impl Takeover {
         Ok(takeover)
     }
 
-    /// Takes it again after [`Takeover::leave`].
+    /// Takes over the terminal again after [`Takeover::leave`].
     pub fn enter_again(&mut self) -> io::Result<()> {
         DOWN.store(false, SeqCst);
         self.lines = if io::stderr().is_terminal() { Some(catch_stderr()?) } else { None };
@@ -61,17 +62,17 @@ impl Takeover {
         execute!(io::stdout(), EnterAlternateScreen)
     }
 
-    /// Gives it back.
+    /// Restores the terminal.
     pub fn leave(&mut self) {
         restore();
     }
 
-    /// Whether it was given back by a panic somewhere.
+    /// Whether a panic of some thread restored the terminal.
     pub fn is_lost(&self) -> bool {
         DOWN.load(SeqCst)
     }
 
-    /// What was written to stderr meanwhile.
+    /// Lines written to stderr since the last call.
     pub fn stderr_lines(&self) -> Vec<String> {
         self.lines.as_ref().map(|lines| lines.try_iter().collect()).unwrap_or_default()
     }
@@ -80,7 +81,7 @@ impl Takeover {
 impl Drop for Takeover {
     fn drop(&mut self) {
         restore();
-        // What nobody saw on the screen is said now.
+        // Lines that the screen has not shown are printed now.
         self.stderr_lines().iter().for_each(|line| eprintln!("{line}"));
     }
 }
@@ -96,7 +97,7 @@ fn restore() {
     }
 }
 
-/// Turns stderr into lines that can be shown.
+/// Redirects stderr into a channel of lines.
 fn catch_stderr() -> io::Result<mpsc::Receiver<String>> {
     let (read, write) = pipe2(OFlag::O_CLOEXEC)?;
     let kept = io::stderr().as_fd().try_clone_to_owned()?;

@@ -1,4 +1,4 @@
-//! The event at one glance: who leads and by how much, is anything wrong, what is being played, when it will be over.
+//! The overview of the event: standings, sequential test, running games, latest lines of the log.
 
 use super::{paint::Paint, sprt};
 use crate::{
@@ -10,7 +10,7 @@ use crate::{
 use ratatui::layout::Rect;
 use referee::rating::Estimate;
 
-/// Draws it.
+/// Draws the screen.
 pub fn draw(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
     let mut below = area;
     if let Some(gauge) = &state.figures.gauge {
@@ -101,7 +101,7 @@ fn elo(elo: Estimate) -> String {
     }
 }
 
-/// A rating on a scale that is not the field's own: its numbers are no differences.
+/// A rating on an external scale, which is not a difference and has no sign.
 fn rating(rating: Estimate) -> String {
     match rating {
         Estimate::Measured { value, .. } => format!("{value:.0}"),
@@ -172,7 +172,7 @@ fn compact(state: &State, game: &Game, width: usize) -> String {
     )
 }
 
-/// What happened last, newest first.
+/// The latest lines of the log, newest first.
 fn latest(state: &State, area: Rect, paint: &mut Paint<'_>) {
     let inner = paint.frame(area, "Latest");
     for (row, line) in state.log.iter().rev().enumerate().take(usize::from(inner.height)) {

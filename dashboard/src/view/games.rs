@@ -1,4 +1,4 @@
-//! As many boards as the window holds: running games first, then those that have just ended.
+//! As many boards as the window holds: running games first, then recently finished ones.
 
 use super::{board, clock, paint::Paint};
 use crate::{
@@ -10,10 +10,10 @@ use crate::{
 use ratatui::layout::Rect;
 use referee::Color;
 
-/// Columns and rows a game takes.
+/// Columns and rows of a game.
 const TILE: (u16, u16) = (38, 16);
 
-/// Draws them.
+/// Draws the screen.
 pub fn draw(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
     let games = ui.games(state);
     if games.is_empty() {
@@ -71,7 +71,7 @@ fn score_bar(share: f64, area: Rect, paint: &mut Paint<'_>) {
     }
 }
 
-/// Name, clock, and what the side's engine thinks.
+/// Name, clock and last score of a side.
 fn player(state: &State, game: &Game, color: Color, area: Rect, row: u16, paint: &mut Paint<'_>) {
     let ply = game.plies.len();
     let to_move = game.end.is_none() && game.board.turn == color;

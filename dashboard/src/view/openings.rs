@@ -1,4 +1,4 @@
-//! Score by opening: to see a set that is not balanced.
+//! Score by opening, which shows unbalanced openings.
 
 use super::paint::Paint;
 use crate::{
@@ -10,7 +10,7 @@ use crate::{
 use ratatui::layout::Rect;
 use referee::standings::Wdl;
 
-/// Draws them.
+/// Draws the screen.
 pub fn draw(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
     let inner = paint.frame(area, "Openings · the most uneven first; the score is black's");
     paint.line(inner, 0, "  opening  games    +    −    =   score", Role::Quiet);

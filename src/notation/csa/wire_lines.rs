@@ -5,15 +5,15 @@ use std::path::Path;
 /// A line of a transcript.
 #[derive(Debug)]
 pub struct Line {
-    /// Which connection.
+    /// The connection.
     pub client: String,
-    /// Whether the client said it.
+    /// Whether the client sent the line.
     pub by_client: bool,
-    /// What was said.
+    /// The line.
     pub text: String,
 }
 
-/// Every transcript by name; none, with a word on stderr, where they are not on this machine.
+/// Every transcript by name; none, with a note on stderr, if they are absent.
 pub fn transcripts() -> Vec<(String, Vec<Line>)> {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/protocol/transcripts");
     let Ok(files) = std::fs::read_dir(&dir) else {

@@ -7,7 +7,7 @@ use super::replay::Replay;
 use super::{Ending, GameRecord, RecordFault};
 use crate::csa::checked_position;
 
-/// Whether a line looks like a game or a position in USI spelling.
+/// Whether a line looks like a game or a position in USI notation.
 pub(super) fn is_usi(line: &str) -> bool {
     let (start, moves) = split(line);
     match (start, moves.split_whitespace().next()) {
@@ -40,7 +40,7 @@ fn split(line: &str) -> (Start<'_>, &str) {
     }
 }
 
-/// What follows a word at the start of a line; `None` when the line begins with another word.
+/// The text after a word at the start of a line; `None` if the line begins with another word.
 fn without<'a>(line: &'a str, word: &str) -> Option<&'a str> {
     let rest = line.strip_prefix(word)?;
     (rest.is_empty() || rest.starts_with(char::is_whitespace)).then(|| rest.trim())

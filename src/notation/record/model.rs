@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use super::Ending;
 
-/// A game: where it started, what was played, who played it, how it ended.
+/// A game record: start position, moves, players, ending.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GameRecord {
     /// The start position as SFEN, with its move number.
@@ -17,36 +17,36 @@ pub struct GameRecord {
     pub black: Option<String>,
     /// White's name.
     pub white: Option<String>,
-    /// The event.
+    /// Name of the event.
     pub event: Option<String>,
-    /// The place.
+    /// Site of the game.
     pub site: Option<String>,
     /// When the game started, as the file spells it (usually `YYYY/MM/DD HH:MM:SS`).
     pub started: Option<String>,
     /// When the game ended, likewise.
     pub ended: Option<String>,
-    /// The time control: `main+byoyomi+increment` in seconds where it was understood, else the file's own text.
+    /// The time control: `main+byoyomi+increment` in seconds if understood, otherwise the text of the file.
     pub time_control: Option<String>,
-    /// Comment on the start position, lines parted by `\n`.
+    /// Comment on the start position, lines separated by `\n`.
     pub comment: String,
-    /// How the game ended; `None` when the record just stops.
+    /// How the game ended; `None` if the record has none.
     pub ending: Option<Ending>,
     /// Time used before the ending, in milliseconds (for a resignation, say).
     pub ending_time_ms: Option<u32>,
 }
 
-/// One move as it was played.
+/// A move of the main line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ply {
     /// The move.
     pub mv: Move,
     /// Time used for it, in milliseconds.
     pub time_ms: Option<u32>,
-    /// The mover's evaluation in centipawns from BLACK's view, mates as ±100000 or so, as floodgate has it.
+    /// The mover's evaluation in centipawns from black's side, mates as about ±100000, as on floodgate.
     pub score: Option<i32>,
     /// The line expected after the move, from the opponent's reply on.
     pub pv: Vec<Move>,
-    /// Comment on the move, lines parted by `\n`.
+    /// Comment on the move, lines separated by `\n`.
     pub comment: String,
 }
 
@@ -76,18 +76,18 @@ impl From<Move> for Ply {
 }
 
 impl GameRecord {
-    /// Whose turn it is after the last move.
+    /// The side to move after the last move.
     pub fn side_to_move(&self) -> Color {
         let white_starts = self.start.split_whitespace().nth(1) == Some("w");
         if white_starts == self.plies.len().is_multiple_of(2) { Color::WHITE } else { Color::BLACK }
     }
 
-    /// Who won; `None` for a draw and for a game that did not end.
+    /// The winner; `None` for draws and unfinished games.
     pub fn winner(&self) -> Option<Color> {
         self.ending.as_ref()?.winner(self.side_to_move())
     }
 
-    /// The moves in USI spelling, parted by blanks.
+    /// The moves in USI notation, separated by blanks.
     pub fn usi_moves(&self) -> String {
         let mut out = String::new();
         for ply in &self.plies {
@@ -128,7 +128,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// The format a file extension stands for, letter case aside.
+    /// The format of a file extension, ignoring case.
     pub fn from_extension(extension: &str) -> Option<Self> {
         Some(match extension.to_ascii_lowercase().as_str() {
             "csa" => Self::Csa,
@@ -146,13 +146,13 @@ impl Format {
     }
 }
 
-/// Why a record was refused.
+/// A fault in a record.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error("line {line}: {reason}")]
 pub struct RecordFault {
     /// The line at fault, from 1. In a binary format, and when a record is written, the entry or ply at fault.
     pub line: usize,
-    /// What is wrong with it.
+    /// Description of the fault.
     pub reason: String,
 }
 

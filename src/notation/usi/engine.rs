@@ -1,4 +1,4 @@
-//! What an engine prints.
+//! Lines of an engine.
 
 use std::borrow::Cow;
 use std::convert::Infallible;
@@ -45,7 +45,7 @@ pub enum Checkmate {
     Moves(Vec<String>),
     /// There is no mate.
     NoMate,
-    /// Not solved in the time given.
+    /// Not solved within the time limit.
     Timeout,
     /// The engine solves no mate problems.
     NotImplemented,
@@ -53,8 +53,8 @@ pub enum Checkmate {
 
 /// One line printed by an engine, borrowed from the buffer that it was read into.
 ///
-/// Made for the game loop: telling `info` and `bestmove` from the rest allocates nothing, and an `info` line is read
-/// only when its content is wanted. [`EngineLine::parse`] is built on it, so both give one reading of every line.
+/// For the game loop: recognising `info` and `bestmove` allocates nothing, and an `info` line is parsed only on
+/// demand. [`EngineLine::parse`] is built on it, so both agree on every line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EngineLineRef<'a> {
     /// `info ..`, unread.

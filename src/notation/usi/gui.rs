@@ -1,4 +1,4 @@
-//! What a manager tells an engine.
+//! Lines of a manager for an engine.
 
 use std::fmt;
 use std::str::FromStr;
@@ -48,7 +48,7 @@ pub struct PositionLine {
     pub moves: Vec<Move>,
 }
 
-/// How long an engine may think. Times are in milliseconds.
+/// The limits of a search. Times are in milliseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GoLimits {
     /// Think on the opponent's time.
@@ -80,25 +80,25 @@ pub struct GoLimits {
 pub enum MateLimit {
     /// Until `stop`.
     Infinite,
-    /// So many milliseconds.
+    /// A time in milliseconds.
     Ms(u64),
 }
 
-/// How a game ended for the engine told.
+/// The result of a game for the receiving engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GameEnd {
-    /// It won.
+    /// The engine won.
     Win,
-    /// It lost.
+    /// The engine lost.
     Lose,
-    /// Neither.
+    /// The game was drawn.
     Draw,
 }
 
-/// Why a line for an engine was not understood.
+/// A line for an engine that is not understood.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum GuiFault {
-    /// The line is none of the protocol's.
+    /// The line is not part of the protocol.
     #[error("unknown command `{0}`")]
     Unknown(String),
     /// A `position` line has no start position.
@@ -183,7 +183,7 @@ impl PositionLine {
 }
 
 impl GoLimits {
-    // Words an engine does not know are passed over, as engines do.
+    // Unknown words are ignored, as engines do.
     fn of(mut words: Words) -> Self {
         let mut go = Self::default();
         while let Some(word) = words.next() {

@@ -1,10 +1,10 @@
-//! `info` lines: read once per line an engine prints, so the reader allocates nothing it need not.
+//! `info` lines. An engine may print thousands for one move, so parsing is cheap and on demand.
 
 use std::fmt;
 
 use super::words::{Words, bytes_words};
 
-/// What an `info` line said; every part is optional. Scores are from the mover's side.
+/// The content of an `info` line; every part is optional. Scores are from the mover's side.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Info {
     /// Search depth in plies.
@@ -19,7 +19,7 @@ pub struct Info {
     pub nodes: Option<u64>,
     /// Nodes a second.
     pub nps: Option<u64>,
-    /// Time used by the engine's own reckoning, in milliseconds.
+    /// Thinking time by the engine's own count, in milliseconds.
     pub time_ms: Option<u64>,
     /// Fill of the hash table in permille.
     pub hashfull: Option<u32>,
@@ -29,7 +29,7 @@ pub struct Info {
     pub string: String,
 }
 
-/// A score with the side on which it is exact.
+/// A score, exact or a bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Score {
     /// The number.
@@ -54,7 +54,7 @@ pub enum ScoreValue {
 /// Whether a score is exact.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Bound {
-    /// Neither of the two below.
+    /// The true score.
     #[default]
     Exact,
     /// The true score is at least this.
@@ -103,7 +103,7 @@ impl<'a> InfoLine<'a> {
 }
 
 impl Info {
-    /// Whether a line is an `info` line, without reading on.
+    /// Whether a line is an `info` line; its arguments are not read.
     pub fn is_info(line: &[u8]) -> bool {
         line.trim_ascii_start()
             .strip_prefix(b"info")
@@ -130,7 +130,7 @@ impl Info {
         info
     }
 
-    /// Reads an `info` line into this value, reusing its buffers; what the line does not say is cleared.
+    /// Reads an `info` line into this value, reusing its buffers; fields absent from the line are cleared.
     pub fn parse_into(&mut self, line: &str) {
         self.clear();
         let mut words = Words(line);
@@ -183,7 +183,7 @@ impl Score {
     }
 }
 
-// Engines print sentinels beyond 32 bits; their sign still counts.
+// Engines print sentinels beyond 32 bits; only their sign matters.
 fn clamped(word: &str) -> Option<i32> {
     let number = word.parse::<i64>().ok()?;
     Some(number.clamp(-i64::from(i32::MAX), i64::from(i32::MAX)) as i32)

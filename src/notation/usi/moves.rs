@@ -1,8 +1,8 @@
-//! Moves in USI spelling.
+//! Moves in USI notation.
 
 use rsshogi::types::{Move, PieceType, Square};
 
-/// Appends a move in USI spelling without allocating: a `position` line carries the whole game.
+/// Appends a move in USI notation without a temporary string: a `position` line holds the whole game.
 pub fn push_move(out: &mut String, mv: Move) {
     match mv.dropped_piece() {
         Some(piece) => {

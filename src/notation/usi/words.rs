@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-/// How many bytes of an unknown line are kept: enough for a log, too few for a flood to matter.
+/// Bytes kept of an unknown line: enough for a log, too few for a flood of output to use much memory.
 pub const UNKNOWN_KEPT: usize = 256;
 
 /// The first [`UNKNOWN_KEPT`] bytes of a line, or fewer, so that no character is split.
@@ -14,12 +14,12 @@ pub(super) fn shortened(line: &str) -> &str {
     &line[..end]
 }
 
-/// The words of a line of bytes, parted by blanks.
+/// The words of a line of bytes, separated by blanks.
 pub(super) fn bytes_words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     line.split(|byte| matches!(byte, b' ' | b'\t')).filter(|word| !word.is_empty())
 }
 
-/// Words parted by blanks, with the unread rest of the line at hand.
+/// Words separated by blanks, with the unread rest of the line at hand.
 #[derive(Clone, Copy)]
 pub(super) struct Words<'a>(pub &'a str);
 
@@ -32,7 +32,7 @@ impl<'a> Words<'a> {
         (!word.is_empty()).then_some(word)
     }
 
-    /// What is not read yet, without the blanks before it.
+    /// The unread rest, without leading blanks.
     pub fn rest(&self) -> &'a str {
         self.0.trim_start_matches([' ', '\t'])
     }

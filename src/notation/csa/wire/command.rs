@@ -16,7 +16,7 @@ pub enum Command {
     List,
     /// `%%RATING`: the rated players, best first.
     Rating,
-    /// `%%SHOW id`: a game as it stands.
+    /// `%%SHOW id`: the state of a game.
     Show(String),
     /// `%%MONITORON id`, `%%MONITOROFF id`, and the same with MONITOR2.
     Monitor {
@@ -24,27 +24,27 @@ pub enum Command {
         game: String,
         /// Moves alone (MONITOR2) instead of a summary after each.
         moves_only: bool,
-        /// Begin or end it.
+        /// Whether to begin or to end watching.
         on: bool,
     },
-    /// `%%GAME name +`: wait for an opponent; without a name: wait no longer. `%%CHALLENGE` does not wait.
+    /// `%%GAME name +`: wait for an opponent; without a name, stop waiting. `%%CHALLENGE` does not wait.
     Seek {
-        /// Only an opponent who waits already will do.
+        /// Whether only a player who already waits is accepted as opponent.
         challenge: bool,
-        /// The game; `None` takes the wish back.
+        /// The game; `None` stops waiting.
         game: Option<String>,
-        /// The colour; a command without it is an error that is told.
+        /// The colour; the server answers a command without it with an error.
         wish: Option<Wish>,
     },
     /// `%%CHAT text`.
     Chat(String),
     /// `%%SETBUOY name moves [count]`: games of that name start after these moves.
     SetBuoy {
-        /// `buoy_x-600-10`.
+        /// Name of the game, such as `buoy_x-600-10`.
         game: String,
-        /// The moves, glued together.
+        /// The moves without separators.
         moves: String,
-        /// For so many games.
+        /// Number of games that start so.
         count: Option<i64>,
     },
     /// `%%DELETEBUOY name`.
@@ -60,7 +60,7 @@ pub enum Command {
         /// After this many plies.
         plies: Option<i64>,
     },
-    /// `%%%...`: other programs' private words, to be passed over in silence.
+    /// `%%%...`: private commands of other programs, which are ignored.
     Private(String),
 }
 
@@ -127,7 +127,7 @@ fn fork(rest: &str) -> Option<Command> {
     said.then(|| Command::Fork { game: game.to_owned(), buoy: buoy.map(str::to_owned), plies })
 }
 
-/// A number that is written back as it was read.
+/// A number in canonical form, so that writing it gives the same text.
 fn number(word: &str) -> Option<i64> {
     word.parse().ok().filter(|count: &i64| count.to_string() == word)
 }
