@@ -38,9 +38,9 @@ pub fn open(showing: Showing) -> Result<Option<Screen>, Failure> {
     let screen = dashboard::Dashboard::open(setting, inbox).map_err(no_thread)?;
     let people = Box::new(screen.quiet_stdout());
     let log = screen.log();
-    let say = Arc::new(move |line: &str| log.say(line));
+    let say = Arc::new(move |line: &str| log.write(line));
     let linger = Box::new(move || screen.linger());
-    Ok(Some(Screen { feed: Box::new(move |batch| feed.tell(batch)), people, say, linger }))
+    Ok(Some(Screen { feed: Box::new(move |batch| feed.send(batch)), people, say, linger }))
 }
 
 fn has_terminal() -> bool {

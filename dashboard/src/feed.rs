@@ -29,8 +29,8 @@ pub fn pair() -> (Feed, Inbox) {
 
 impl Feed {
     /// Queues entries for the next frame while the receiving end exists. Blocks only while entries are moved.
-    pub fn tell(&self, batch: Vec<Stamped>) {
-        if self.is_deserted() {
+    pub fn send(&self, batch: Vec<Stamped>) {
+        if self.is_closed() {
             return;
         }
         self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner).extend(batch);
@@ -38,7 +38,7 @@ impl Feed {
 
     /// Whether the receiving end is gone.
     #[must_use]
-    pub fn is_deserted(&self) -> bool {
+    pub fn is_closed(&self) -> bool {
         Arc::strong_count(&self.0) == 1
     }
 }
@@ -75,10 +75,10 @@ mod tests {
     use referee::event::Event;
 
     #[test]
-    fn batches_that_nobody_fetched_in_time_are_fetched_together_and_in_order() {
+    fn queued_batches_are_taken_together_and_in_order() {
         let (feed, inbox) = pair();
         for at in 0..5 {
-            feed.tell(vec![Stamped { at, event: Event::Closed }]);
+            feed.send(vec![Stamped { at, event: Event::Closed }]);
         }
         drop(feed);
         assert!(inbox.is_over());
@@ -87,12 +87,12 @@ mod tests {
     }
 
     #[test]
-    fn a_feed_learns_that_nobody_looks() {
+    fn a_feed_without_its_receiver_is_closed_and_queues_nothing() {
         let (feed, inbox) = pair();
-        assert!(!feed.is_deserted());
+        assert!(!feed.is_closed());
         drop(inbox);
-        assert!(feed.is_deserted());
-        feed.tell(vec![Stamped { at: 0, event: Event::Closed }]);
+        assert!(feed.is_closed());
+        feed.send(vec![Stamped { at: 0, event: Event::Closed }]);
         assert!(feed.0.waiting.lock().unwrap().is_empty(), "nothing piles up");
     }
 }

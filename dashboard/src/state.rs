@@ -145,31 +145,22 @@ impl State {
 
     /// Folds an entry.
     pub fn fold(&mut self, stamped: &Stamped) {
-        if !matches!(stamped.event, Event::Moved(_)) {
-            self.standings.fold(&stamped.event);
-            self.figures.stale = true;
-            if let Some(test) = &self.info.test {
-                self.standings.due().iter().for_each(|counts| self.walk.step(test, counts));
-            }
+        let Stamped { at, event } = stamped;
+        if !matches!(event, Event::Moved(_)) {
+            self.fold_standings(event);
         }
-        self.now = self.now.max(stamped.at);
-        match &stamped.event {
-            Event::Opened(opened) => self.open(opened, stamped.at),
-            Event::GameStarted(started) => {
-                if self.openings.len() < OPENINGS && !started.opening.is_empty() {
-                    let opening = self.openings.entry(started.pairing.opening);
-                    opening.or_insert_with(|| opening_words(started));
-                }
-                let _before = self.boards.insert(started.game, self.board(started, stamped.at));
-            }
-            Event::Moved(moved) => self.moved(moved, stamped.at),
-            Event::GameEnded(end) => self.ended(end, stamped.at),
+        self.now = self.now.max(*at);
+        match event {
+            Event::Opened(opened) => self.open(opened, *at),
+            Event::GameStarted(started) => self.started(started, *at),
+            Event::Moved(moved) => self.moved(moved, *at),
+            Event::GameEnded(end) => self.ended(end, *at),
             Event::Bye { round, player, .. } => {
-                self.say(stamped.at, false, &format!("round {round}: {} has a bye", self.player(*player)));
+                self.log_line(*at, false, &format!("round {round}: {} has a bye", self.player(*player)));
             }
             Event::Fault { text, .. } => {
                 self.faults += 1;
-                self.say(stamped.at, true, text);
+                self.log_line(*at, true, text);
             }
             Event::Memory { player, kib } => {
                 if let Some(usage) = self.usage.get_mut(player.index()) {
@@ -177,17 +168,30 @@ impl State {
                 }
             }
             Event::Verdict { verdict, llr, pairs } => {
-                self.say(
-                    stamped.at,
-                    false,
-                    &format!("verdict after {pairs} pairs: {verdict} (LLR {llr:.2})"),
-                );
+                let text = format!("verdict after {pairs} pairs: {verdict} (LLR {llr:.2})");
+                self.log_line(*at, false, &text);
             }
             Event::Closed => {
                 self.closed = true;
-                self.say(stamped.at, false, "the event is over");
+                self.log_line(*at, false, "the event is over");
             }
         }
+    }
+
+    fn fold_standings(&mut self, event: &Event) {
+        self.standings.fold(event);
+        self.figures.stale = true;
+        if let Some(test) = &self.info.test {
+            self.standings.due().iter().for_each(|counts| self.walk.step(test, counts));
+        }
+    }
+
+    fn started(&mut self, started: &GameStarted, at: i64) {
+        if self.openings.len() < OPENINGS && !started.opening.is_empty() {
+            let opening = self.openings.entry(started.pairing.opening);
+            opening.or_insert_with(|| opening_words(started));
+        }
+        let _before = self.boards.insert(started.game, self.board(started, at));
     }
 
     /// A run of the event begins, or players join.
@@ -198,7 +202,7 @@ impl State {
         if joined {
             for player in known..self.info.players.len() {
                 let name = self.info.players[player].clone();
-                self.say(at, false, &format!("{name} joins"));
+                self.log_line(at, false, &format!("{name} joins"));
             }
             return;
         }
@@ -206,7 +210,7 @@ impl State {
         (self.opened, self.before) = (Some(at), self.played.len());
         self.closed = false;
         let how = if opened.resumed { "goes on" } else { "begins" };
-        self.say(at, false, &format!("{} {how}: {}", opened.name, opened.format));
+        self.log_line(at, false, &format!("{} {how}: {}", opened.name, opened.format));
     }
 
     /// Adds players that are new in this entry.
@@ -257,7 +261,7 @@ impl State {
         if fault {
             end.evidence.lines().take(40).for_each(|line| text.extend(["\n", line]));
         }
-        self.say(at, fault, &text);
+        self.log_line(at, fault, &text);
         self.forget();
     }
 
@@ -273,7 +277,7 @@ impl State {
     }
 
     /// Writes a line into the log.
-    pub fn say(&mut self, at: i64, fault: bool, text: &str) {
+    pub fn log_line(&mut self, at: i64, fault: bool, text: &str) {
         self.log.push_back(LogLine { at, fault, text: clean_lines(text) });
         if self.log.len() > LOG {
             self.log.pop_front();

@@ -16,7 +16,7 @@ use ratatui::{
     Terminal,
     backend::CrosstermBackend,
     crossterm::{
-        event::{self, Event as Told},
+        event::{self, Event as TerminalEvent},
         execute,
         terminal::{Clear, ClearType},
     },
@@ -93,12 +93,12 @@ struct Shared {
     /// The thread has restored the terminal.
     gone: AtomicBool,
     /// Lines for the log that the thread has not fetched yet.
-    said: Mutex<Vec<(i64, String)>>,
+    unread: Mutex<Vec<(i64, String)>>,
 }
 
 impl Shared {
-    fn said(&self) -> Vec<(i64, String)> {
-        std::mem::take(&mut *self.said.lock().unwrap_or_else(PoisonError::into_inner))
+    fn take_unread(&self) -> Vec<(i64, String)> {
+        std::mem::take(&mut *self.unread.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
@@ -113,7 +113,7 @@ impl Dashboard {
         let show = move || {
             let shown = show(setting, &inbox, &theirs);
             theirs.gone.store(true, SeqCst);
-            theirs.said().iter().for_each(|(_, line)| on_stderr(line));
+            theirs.take_unread().iter().for_each(|(_, line)| on_stderr(line));
             if let Err(error) = shown {
                 eprintln!("the terminal cannot be used: {error}");
             }
@@ -145,7 +145,7 @@ impl Dashboard {
     fn join(&mut self) {
         if let Some(thread) = self.thread.take() {
             // The panic hook has printed the message already.
-            let _told = thread.join();
+            let _panic = thread.join();
         }
     }
 }
@@ -180,17 +180,17 @@ pub struct Log(Arc<Shared>);
 
 impl Log {
     /// Writes a line.
-    pub fn say(&self, line: &str) {
-        self.0.said.lock().unwrap_or_else(PoisonError::into_inner).push((now(), line.to_owned()));
+    pub fn write(&self, line: &str) {
+        self.0.unread.lock().unwrap_or_else(PoisonError::into_inner).push((now(), line.to_owned()));
         if self.0.gone.load(SeqCst) {
-            self.0.said().iter().for_each(|(_, line)| on_stderr(line));
+            self.0.take_unread().iter().for_each(|(_, line)| on_stderr(line));
         }
     }
 }
 
 /// Writes a line to stderr; a closed stderr is no error.
 fn on_stderr(line: &str) {
-    let _nobody_reads = writeln!(io::stderr(), "{line}");
+    let _closed = writeln!(io::stderr(), "{line}");
 }
 
 fn show(setting: Setting, inbox: &Inbox, shared: &Shared) -> io::Result<()> {
@@ -308,12 +308,12 @@ impl ScreenLoop<'_> {
             self.suspend()?;
         }
         for line in self.takeover.stderr_lines() {
-            self.state.say(now(), false, &line);
+            self.state.log_line(now(), false, &line);
             self.ui.notice = Some(crate::text::clean(&line));
             self.dirty = true;
         }
-        for (at, line) in self.shared.said() {
-            self.state.say(at, false, &line);
+        for (at, line) in self.shared.take_unread() {
+            self.state.log_line(at, false, &line);
             self.ui.notice = Some(crate::text::clean(&line));
             self.dirty = true;
         }
@@ -367,12 +367,12 @@ impl ScreenLoop<'_> {
     }
 
     /// Whether the reader leaves.
-    fn terminal_event(&mut self, event: &Told) -> io::Result<bool> {
+    fn terminal_event(&mut self, event: &TerminalEvent) -> io::Result<bool> {
         self.dirty = true;
-        if let Told::Resize(..) = event {
+        if let TerminalEvent::Resize(..) = event {
             self.anew()?;
         }
-        let Told::Key(key) = event else { return Ok(false) };
+        let TerminalEvent::Key(key) = event else { return Ok(false) };
         self.shared.touched.store(true, Relaxed);
         self.ui.notice = None;
         let Some(action) = input::action(*key, self.ui.writing) else { return Ok(false) };
@@ -386,11 +386,11 @@ impl ScreenLoop<'_> {
             Some(Wish::Suspend) => self.suspend()?,
             Some(Wish::Redraw) => self.anew()?,
             Some(Wish::Save(game, form)) => {
-                let told = match (self.save)(game, form) {
+                let notice = match (self.save)(game, form) {
                     Ok(path) => format!("game {} is in {path}", game.0),
                     Err(reason) => format!("game {} was not written: {reason}", game.0),
                 };
-                self.ui.notice = Some(crate::text::clean(&told));
+                self.ui.notice = Some(crate::text::clean(&notice));
             }
         }
         self.fetch();

@@ -129,7 +129,7 @@ mod tests {
 
     /// Both lines were recorded on the server that runs floodgate.
     #[test]
-    fn the_side_that_gave_perpetual_check_loses_whoever_completes_the_cycle() {
+    fn the_side_that_gave_perpetual_check_loses_even_if_the_other_completes_the_cycle() {
         let black = SETUP.to_owned() + &"3c4c 5b5a 4c3c 5a5b ".repeat(4);
         assert_eq!(first_repetition(&black, true), Some((21, Repetition::PerpetualCheck(Color::Black))));
         let white = "6g6f 3c3d 1g1f 2b6f 1i1g 6f5g+ 1f1e ".to_owned() + &"5g6h 5i4h 6h5g 4h5i ".repeat(4);

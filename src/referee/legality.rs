@@ -124,7 +124,7 @@ mod tests {
     const START: &str = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1";
 
     #[test]
-    fn fouls_from_the_start_position_are_told_apart() {
+    fn fouls_from_the_start_position_are_distinguished() {
         assert_eq!(named(START, "7g7f"), None);
         assert_eq!(named(START, "5e5d"), Some(Foul::NoPiece));
         assert_eq!(named(START, "3c3d"), Some(Foul::OpponentsPiece));
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn drops_are_told_apart() {
+    fn illegal_drops_are_distinguished() {
         let sfen = "4k4/9/9/9/4P4/9/9/9/4K4 b PNL 1";
         assert_eq!(named(sfen, "P*5d"), Some(Foul::Nifu));
         assert_eq!(named(sfen, "P*4a"), Some(Foul::DeadPiece));

@@ -123,7 +123,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn time_is_told_by_the_phase_of_the_game() {
+    fn time_is_counted_by_phase_of_the_game() {
         let mut usage = Usage::default();
         for (ply, ms) in [(1, 100), (10, 300), (11, 50), (100_000, 7)] {
             let time = Duration::from_millis(ms);

@@ -76,18 +76,18 @@ struct Watcher {
 impl Watcher {
     /// Looks until nobody looks at the screen any more.
     fn look(mut self, feed: &Feed) -> Result<(), StoreError> {
-        while !feed.is_deserted() {
+        while !feed.is_closed() {
             let begun = Instant::now();
             let version: Option<i64> =
                 self.store.connection().query_row("PRAGMA data_version", [], |row| row.get(0)).ok();
             if self.version.is_none() || version != self.version {
                 self.version = version;
-                feed.tell(self.news()?);
+                feed.send(self.news()?);
             }
             // A large event takes long to read: then it is read less often.
             let pause = PAUSE.max(4 * begun.elapsed());
             let until = Instant::now() + pause;
-            while !feed.is_deserted() && Instant::now() < until {
+            while !feed.is_closed() && Instant::now() < until {
                 thread::sleep(Duration::from_millis(50));
             }
         }

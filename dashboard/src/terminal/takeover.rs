@@ -90,10 +90,10 @@ fn restore() {
     if DOWN.swap(true, SeqCst) {
         return;
     }
-    let _gone = execute!(io::stdout(), LeaveAlternateScreen, Show);
-    let _gone = disable_raw_mode();
+    let _failed = execute!(io::stdout(), LeaveAlternateScreen, Show);
+    let _failed = disable_raw_mode();
     if let Some(stderr) = STDERR.lock().unwrap_or_else(PoisonError::into_inner).take() {
-        let _gone = dup2_stderr(stderr);
+        let _failed = dup2_stderr(stderr);
     }
 }
 
@@ -103,11 +103,11 @@ fn catch_stderr() -> io::Result<mpsc::Receiver<String>> {
     let kept = io::stderr().as_fd().try_clone_to_owned()?;
     dup2_stderr(write)?;
     *STDERR.lock().unwrap_or_else(PoisonError::into_inner) = Some(kept);
-    let (told, lines) = mpsc::channel();
+    let (sender, lines) = mpsc::channel();
     thread::Builder::new().name("stderr".to_owned()).spawn(move || {
         let lines = BufReader::new(File::from(read)).split(b'\n').map_while(Result::ok);
         for line in lines {
-            let _nobody_looks = told.send(String::from_utf8_lossy(&line).into_owned());
+            let _receiver_gone = sender.send(String::from_utf8_lossy(&line).into_owned());
         }
     })?;
     Ok(lines)

@@ -62,8 +62,8 @@ fn standings(state: &State, area: Rect, paint: &mut Paint<'_>) {
             let words = text::name(state.player(line.player), name);
             paint.text(inner.x + 4, inner.y + y, name as u16, &words, Role::Fault);
             let end = text::columns(&row) as u16 + 1;
-            let told = format!("{} lost by fault", line.faults);
-            paint.text(inner.x + end, inner.y + y, inner.width.saturating_sub(end), &told, Role::Fault);
+            let faults = format!("{} lost by fault", line.faults);
+            paint.text(inner.x + end, inner.y + y, inner.width.saturating_sub(end), &faults, Role::Fault);
         }
     }
     let scale = state.scale.as_ref().map(|scale| scale.words.as_str()).filter(|words| !words.is_empty());

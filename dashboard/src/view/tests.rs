@@ -97,7 +97,7 @@ fn ended(number: u64, outcome: Outcome, evidence: &str) -> Stamped {
     Stamped { at: BEGIN + 20_000 * number as i64 + 12_000, event: Event::GameEnded(end) }
 }
 
-/// Four games are over, one by a flag that fell; two are running.
+/// Four games are finished, one of them on time; two are running.
 fn league(info: EventInfo) -> State {
     let mut state = State::new(info);
     let opened = Opened {
@@ -166,11 +166,11 @@ fn on(screen: Screen) -> Ui {
 }
 
 #[test]
-fn the_event_is_told_at_one_glance() {
+fn the_event_screen_shows_standings_test_and_running_games() {
     check("event", &league(info()), &on(Screen::Event));
 }
 
-/// A league that nobody plans: players join, and it rates them itself.
+/// An open league, which players join, with ratings of its own.
 fn free_league() -> State {
     let stages = vec![Stage { format: Format::RoundRobin { cycles: 1 }, games: 1, entrants: None }];
     let mut state =
@@ -251,7 +251,7 @@ fn games_that_are_over_are_listed() {
 }
 
 #[test]
-fn the_cross_table_tells_who_met_whom() {
+fn the_cross_table_shows_points_of_every_encounter() {
     check("table", &league(info()), &on(Screen::Table));
 }
 
@@ -291,7 +291,7 @@ fn only_a_game_that_is_shown_is_saved() {
 }
 
 #[test]
-fn the_engines_are_told_by_their_use_of_time() {
+fn the_engines_screen_shows_their_use_of_time() {
     check("engines", &league(info()), &on(Screen::Engines));
 }
 
@@ -371,7 +371,7 @@ fn a_filter_leaves_the_games_it_names() {
 }
 
 #[test]
-fn a_game_whose_moves_were_not_told_is_fetched_from_the_archive_and_is_the_same() {
+fn a_game_without_its_moves_is_fetched_from_the_archive_and_is_the_same() {
     let mut state = State::new(info());
     state.fold(&game(1, 2)[0]);
     state.fold(&ended(1, Outcome::Win { winner: Color::Black, by: WinBy::Mate }, ""));

@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn names_without_times_or_with_strange_characters_are_told_apart() {
+    fn names_without_times_and_names_with_invalid_characters_are_distinguished() {
         for bad in
             ["badname", "", "-", "a-b", "x-600", "x-600-10G", "x--10", "x-600-", "x-1234567-0", "x-+6-0"]
         {

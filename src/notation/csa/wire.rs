@@ -186,8 +186,8 @@ fn read_login(line: &str) -> Option<ClientLine> {
         ["LOGIN", name, password, "x1"] => (name, password, true),
         _ => return None,
     };
-    let said = !name.is_empty() && !password.is_empty();
-    said.then(|| ClientLine::Login { name: name.to_owned(), password: password.to_owned(), extended })
+    let complete = !name.is_empty() && !password.is_empty();
+    complete.then(|| ClientLine::Login { name: name.to_owned(), password: password.to_owned(), extended })
 }
 
 impl fmt::Display for ClientLine {

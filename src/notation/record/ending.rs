@@ -187,8 +187,8 @@ impl Ending {
 
     /// The ending of a summary line (`まで113手で先手の勝ち`), the only place of an ending in KI2.
     pub(super) fn from_kif_summary(line: &str, to_move: Color) -> Option<Self> {
-        let said = line.split_once("手で").map_or(line, |(_, said)| said).trim();
-        let has = |word| said.contains(word);
+        let result = line.split_once("手で").map_or(line, |(_, result)| result).trim();
+        let has = |word| result.contains(word);
         let named = if has("先手の") || has("下手の") {
             Some(Color::BLACK)
         } else if has("後手の") || has("上手の") {
@@ -208,11 +208,11 @@ impl Ending {
             _ if has("引き分け") || has("引分") => Draw,
             _ if has("中断") => Interrupted,
             _ if has("不詰") => NoMate,
-            _ if said.ends_with('詰') || said.ends_with("詰み") => Mate,
+            _ if result.ends_with('詰') || result.ends_with("詰み") => Mate,
             Some(loser) if loser == to_move => Resign,
             Some(loser) => Won { by: loser.flip() },
-            None if said.is_empty() => return None,
-            None => Unknown(said.to_owned()),
+            None if result.is_empty() => return None,
+            None => Unknown(result.to_owned()),
         })
     }
 

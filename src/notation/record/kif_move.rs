@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn promotion_drops_and_lossy_names_are_told_apart() {
+    fn promotion_drops_and_lossy_names_are_distinguished() {
         let sfen = "4k4/9/9/2B6/9/9/9/9/4K4 b P 1";
         assert_eq!(usi(sfen, "５二角").as_deref(), Ok("7d5b"));
         assert_eq!(usi(sfen, "５二角成").as_deref(), Ok("7d5b+"));
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_move_says_why() {
+    fn text_without_a_move_is_refused_with_a_reason() {
         let start = rsshogi::board::STARTPOS_SFEN;
         for (text, reason) in [
             ("７零歩", "no square is named"),

@@ -79,7 +79,7 @@ fn said(record: &GameRecord, format: Format) -> GameRecord {
 }
 
 #[test]
-fn every_text_format_keeps_what_it_can_say() {
+fn every_text_format_keeps_what_it_can_hold() {
     for (record, format) in samples().iter().flat_map(|record| FORMATS.map(|format| (record, format))) {
         if matches!(format, Format::Usen | Format::Psv | Format::Hcpe) {
             continue;

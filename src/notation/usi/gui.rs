@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_not_understood_says_why() {
+    fn an_unknown_line_is_refused_with_a_reason() {
         let fault = |line: &str| line.parse::<GuiLine>().unwrap_err().to_string();
         assert_eq!(fault("dance"), "unknown command `dance`");
         assert_eq!(fault("gameover maybe"), "unknown command `gameover maybe`");

@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn mates_of_known_and_unknown_length_are_told_apart() {
+    fn mates_of_known_and_unknown_length_are_distinguished() {
         for (text, value) in [
             ("mate 5", ScoreValue::Mate(5)),
             ("mate -4", ScoreValue::Mate(-4)),

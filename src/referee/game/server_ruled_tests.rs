@@ -1,4 +1,4 @@
-//! A server's game, ruling by ruling.
+//! Server-ruled games, ruling by ruling.
 
 use super::*;
 use crate::game::{Authority, Game, Setup};
@@ -44,7 +44,7 @@ fn terms() -> ServerRuled {
     }
 }
 
-/// Black is ours, and asked.
+/// Our seat has black and was asked for a move.
 fn begun(start: &str, terms: ServerRuled) -> (Game, Vec<Output>) {
     let (mut game, calls) = Game::start_under(setup(start), Authority::Server(terms)).unwrap();
     assert!(matches!(calls[..], [Output::Tell(Black, Order::NewGame { .. })]), "{calls:?}");
@@ -85,7 +85,7 @@ fn submits(outputs: &[Output], said: &Said) -> bool {
 }
 
 #[test]
-fn our_move_counts_when_the_server_tells_it_with_the_servers_time() {
+fn our_move_counts_when_the_server_echoes_it_with_the_servers_time() {
     let (mut game, started) = begun(EVEN, terms());
     assert_eq!(asked(&started).left, [secs(300) - Duration::from_millis(250), secs(300)]);
     assert!(submits(&game.handle(answer(mv("7g7f"))), &mv("7g7f")));

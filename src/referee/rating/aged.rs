@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_too_few_games_or_only_wins_is_not_rated_nor_its_victims_by_it() {
+    fn players_with_too_few_games_or_only_wins_are_not_rated_and_do_not_count_for_others() {
         let mut all = games((0, 1), 10, 10, 0.0);
         all.extend(games((2, 0), 20, 0, 0.0));
         all.extend(games((3, 1), 3, 3, 0.0));

@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn a_course_told_in_one_go_is_the_one_that_was_told_game_by_game() {
+    fn a_course_is_the_same_for_one_batch_and_for_single_games() {
         let (mut whole, mut bits) = (Course::new(2), Course::new(2));
         whole.extend(games(1000));
         for game in games(1000) {
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn games_of_nobody_and_games_that_do_not_count_move_nothing() {
+    fn games_of_unknown_players_and_games_that_do_not_count_change_nothing() {
         let mut course = Course::new(2);
         let aborted = Outcome::Aborted { by: crate::AbortBy::Stopped };
         let won = Outcome::loss(Color::White, WinBy::Mate);

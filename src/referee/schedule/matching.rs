@@ -382,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_matched_with_nobody() {
+    fn no_vertices_have_an_empty_matching() {
         assert!(least_cost(0, |_, _| Cost::default()).is_empty());
     }
 }

@@ -65,11 +65,11 @@ pub enum Command {
 }
 
 pub(super) fn read(line: &str) -> Option<Command> {
-    let said = line.strip_prefix("%%")?;
-    if said.starts_with('%') {
+    let command = line.strip_prefix("%%")?;
+    if command.starts_with('%') {
         return Some(Command::Private(line.to_owned()));
     }
-    let (word, rest) = said.split_once(' ').map_or((said, None), |(word, rest)| (word, Some(rest)));
+    let (word, rest) = command.split_once(' ').map_or((command, None), |(word, rest)| (word, Some(rest)));
     let name = || rest.filter(|rest| !rest.is_empty() && !rest.contains(' ')).map(str::to_owned);
     let alone = |command: Command| rest.is_none().then_some(command);
     let watch = |moves_only, on| name().map(|game| Command::Monitor { game, moves_only, on });
@@ -111,8 +111,8 @@ fn set_buoy(rest: &str) -> Option<Command> {
         [game, moves, count] => (game, moves, Some(number(count)?)),
         _ => return None,
     };
-    let said = !game.is_empty() && !moves.is_empty();
-    said.then(|| Command::SetBuoy { game: game.to_owned(), moves: moves.to_owned(), count })
+    let complete = !game.is_empty() && !moves.is_empty();
+    complete.then(|| Command::SetBuoy { game: game.to_owned(), moves: moves.to_owned(), count })
 }
 
 fn fork(rest: &str) -> Option<Command> {
@@ -123,8 +123,8 @@ fn fork(rest: &str) -> Option<Command> {
         [game, buoy, plies] => (game, Some(buoy), Some(number(plies)?)),
         _ => return None,
     };
-    let said = !game.is_empty() && buoy != Some("");
-    said.then(|| Command::Fork { game: game.to_owned(), buoy: buoy.map(str::to_owned), plies })
+    let complete = !game.is_empty() && buoy != Some("");
+    complete.then(|| Command::Fork { game: game.to_owned(), buoy: buoy.map(str::to_owned), plies })
 }
 
 /// A number in canonical form, so that writing it gives the same text.
