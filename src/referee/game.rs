@@ -153,7 +153,7 @@ impl Game {
         }
         self.state.phase = Phase::Running;
         let mut outputs = vec![Output::Started];
-        self.tell_all(self.turn(), Word::Start, Duration::ZERO, &mut outputs);
+        self.announce(self.turn(), Word::Start, Duration::ZERO, &mut outputs);
         match self.is_mated_by_rule() {
             true => outputs.extend(self.lose(self.turn(), WinBy::Mate, String::new())),
             false => outputs.push(self.go()),
@@ -166,7 +166,7 @@ impl Game {
         let (word, why) =
             if expired { (Word::Expire, "did not agree in time") } else { (Word::Reject, "rejected it") };
         let mut outputs = vec![];
-        self.tell_all(color, word, Duration::ZERO, &mut outputs);
+        self.announce(color, word, Duration::ZERO, &mut outputs);
         let outcome = match self.may_reject {
             true => Outcome::Aborted { by: AbortBy::NotStarted },
             false => Outcome::loss(color, WinBy::Default),
@@ -176,7 +176,7 @@ impl Game {
     }
 
     /// Announces a word to the sides that receive everything.
-    fn tell_all(&self, color: Color, word: Word, charged: Duration, outputs: &mut Vec<Output>) {
+    fn announce(&self, color: Color, word: Word, charged: Duration, outputs: &mut Vec<Output>) {
         let heard = Heard { color, word, charged };
         let hears = Color::BOTH.into_iter().filter(|side| self.hears[side.index()]);
         outputs.extend(hears.map(|side| Output::Tell(side, Order::Heard(heard))));
@@ -198,14 +198,14 @@ impl Game {
             let reason = late_text(&answer, allowance);
             return self.lose(color, WinBy::Time, reason);
         };
-        let mut said = vec![];
+        let mut outputs = vec![];
         let ruling = match answer.said {
             Said::Resign => {
-                self.tell_all(color, Word::Resign, charged.0, &mut said);
+                self.announce(color, Word::Resign, charged.0, &mut outputs);
                 self.lose(color, WinBy::Resignation, String::new())
             }
             Said::Win => {
-                self.tell_all(color, Word::Declare, charged.0, &mut said);
+                self.announce(color, Word::Declare, charged.0, &mut outputs);
                 self.declare(color)
             }
             Said::Unreadable(text) => self.lose(color, WinBy::IllegalMove(Foul::Unreadable), text),
@@ -214,8 +214,8 @@ impl Game {
                 None => self.play(color, mv, charged.0, answer),
             },
         };
-        said.extend(ruling);
-        said
+        outputs.extend(ruling);
+        outputs
     }
 
     /// A declaration is judged by the rule in force; under the 24-point rule 24 to 30 points are a draw.
@@ -254,7 +254,7 @@ impl Game {
         };
         let mut outputs = Vec::with_capacity(4);
         outputs.push(Output::Happened(Event::Moved(moved)));
-        self.tell_all(color, Word::Move(Move32::from_move_with_piece(mv, piece)), charged, &mut outputs);
+        self.announce(color, Word::Move(Move32::from_move_with_piece(mv, piece)), charged, &mut outputs);
         let adjudicated = self.adjudicator.moved(color, self.plies(), score);
         match self.ruling(color, repetition).or(adjudicated.map(adjudication)) {
             Some(outcome) => outputs.extend(self.state.end(outcome, String::new())),

@@ -264,8 +264,9 @@ impl OpenStage {
 
     fn knockout_step(&mut self, stage: &Stage, progress: &Progress) -> Step {
         let bracket = Bracket::new(stage, &self.entrants, progress);
-        let told = |player| progress.byes.contains_key(&(1, player)) || self.byes_issued.contains(&player);
-        let Some(player) = bracket.byes().find(|&player| !told(player)) else {
+        let handed_out =
+            |player| progress.byes.contains_key(&(1, player)) || self.byes_issued.contains(&player);
+        let Some(player) = bracket.byes().find(|&player| !handed_out(player)) else {
             return knockout::step(&bracket, stage.stride(), &self.issued, progress);
         };
         self.byes_issued.push(player);

@@ -108,7 +108,7 @@ fn engine(shown: &Shown<'_>, color: Color, area: Rect, paint: &mut Paint<'_>) {
     let time = made.charged.map_or_else(|| "opening".to_owned(), text::clock);
     paint.line(inner, 0, &format!(" {} {}  {time}", at + 1, words[at]), Role::Plain);
     let Some(thought) = &made.thought else {
-        paint.line(inner, 1, " it said nothing", Role::Quiet);
+        paint.line(inner, 1, " no info", Role::Quiet);
         return;
     };
     let mut facts = vec![];

@@ -98,8 +98,8 @@ impl GameState {
     /// Ends the game and tells both seats.
     pub fn end(&mut self, outcome: Outcome, reason: String) -> Vec<Output> {
         self.phase = Phase::Over(outcome);
-        let told = Color::BOTH.map(|color| Output::Tell(color, Order::Over(outcome)));
-        told.into_iter().chain([Output::Ended(outcome, reason)]).collect()
+        let orders = Color::BOTH.map(|color| Output::Tell(color, Order::Over(outcome)));
+        orders.into_iter().chain([Output::Ended(outcome, reason)]).collect()
     }
 }
 

@@ -1,3 +1,5 @@
+//! Progress of a stage.
+
 use super::{Ranges, Sequence};
 use crate::{
     Outcome,

@@ -1,3 +1,5 @@
+//! Sets of schedule indices.
+
 use std::{collections::BTreeMap, ops::Range};
 
 /// A set of schedule indices, kept as ranges. Games end nearly in order, so a million indices need a few ranges.

@@ -1,3 +1,5 @@
+//! The ranking of a stage.
+
 use super::{Bracket, Encounter, Progress, Tally, Wdl};
 use crate::{
     ids::PlayerId,

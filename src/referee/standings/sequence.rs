@@ -1,3 +1,5 @@
+//! Counts for a sequential test.
+
 use serde::Serialize;
 use std::collections::BTreeMap;
 

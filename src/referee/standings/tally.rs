@@ -1,3 +1,5 @@
+//! Counts of results.
+
 use crate::{Color, Outcome, WinBy, ids::PlayerId, pairing::Pairing};
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
