@@ -6,7 +6,7 @@ mod watch;
 pub use watch::watch;
 
 use crate::commands::{Failure, Screen, Showing};
-use dashboard::{Head, Setting, input::Form};
+use dashboard::{EventInfo, Setting, input::Form};
 use journal::{EventId, FullGame, Moves, Store, StoreError};
 use notation::record::Format as RecordFormat;
 use plan::{self, SprtPlan};
@@ -33,14 +33,14 @@ pub fn open(showing: Showing) -> Result<Option<Screen>, Failure> {
     let (before, event) = before(&database, &name)?;
     let archive = archive(database.clone(), name.clone(), event);
     let save = save(database, name.clone());
-    let setting = Setting { head: head(&name, &plan)?, before, archive, save, scale, watching: false };
+    let setting = Setting { info: head(&name, &plan)?, before, archive, save, scale, watching: false };
     let (feed, inbox) = dashboard::feed::pair();
-    let screen = dashboard::Screen::open(setting, inbox).map_err(no_thread)?;
-    let people = Box::new(screen.curtain());
+    let screen = dashboard::Dashboard::open(setting, inbox).map_err(no_thread)?;
+    let people = Box::new(screen.quiet_stdout());
     let log = screen.log();
-    let say = Arc::new(move |line: &str| log.say(line));
+    let say = Arc::new(move |line: &str| log.write(line));
     let linger = Box::new(move || screen.linger());
-    Ok(Some(Screen { feed: Box::new(move |batch| feed.tell(batch)), people, say, linger }))
+    Ok(Some(Screen { feed: Box::new(move |batch| feed.send(batch)), people, say, linger }))
 }
 
 fn has_terminal() -> bool {
@@ -169,11 +169,11 @@ struct StoredEngine {
     time: Option<TimeControl>,
 }
 
-fn head(name: &str, plan: &str) -> Result<Head, Failure> {
+fn head(name: &str, plan: &str) -> Result<EventInfo, Failure> {
     let unreadable = |e| Failure::Other(format!("the stored plan of `{name}` cannot be read: {e}"));
     let stored: Stored = serde_json::from_str(plan).map_err(unreadable)?;
     let players: Vec<String> = stored.engines.iter().map(|engine| engine.name.clone()).collect();
-    Ok(Head {
+    Ok(EventInfo {
         name: name.to_owned(),
         times: stored.engines.iter().map(|engine| engine.time.unwrap_or_default()).collect(),
         test: stored.sprt.and_then(|sprt| sprt.test().ok()),

@@ -1,6 +1,6 @@
 //! A USI engine on any server that speaks the CSA protocol, for weeks and unattended.
 //!
-//! The server rules; our referee looks on ([`referee::game::Away`]). The engine is started before the login, so that
+//! The server rules; our referee looks on ([`referee::game::ServerRuled`]). The engine is started before the login, so that
 //! no game waits for it, and again within a game if it crashes. A login that fails or a line that breaks is tried
 //! again after a while ([`backoff`]); a line that is dead without saying so is found out ([`link`]); how much time the
 //! way to the server costs is learned ([`seat::margin`]). Every game is in the database as that of any other

@@ -20,7 +20,7 @@ use referee::{
     AbortBy, Color, Outcome,
     adjudicate::Adjudication,
     event::{Event, GameId, Opened, PlayerId},
-    game::{Authority, Away, Order, Reply, Setup, SetupError},
+    game::{Authority, Order, Reply, ServerRuled, Setup, SetupError},
     schedule::Pairing,
     sink::{SideRecord, Way},
 };
@@ -320,7 +320,7 @@ impl Session {
         let fixture = self.fixture(&announced);
         self.keep(link, &announced, fixture.setup.game, &lines);
         let place = place(&announced, fixture.setup.game, comments);
-        let away = Away {
+        let terms = ServerRuled {
             server: !announced.color,
             left: announced.left,
             lag: self.margin.now(),
@@ -334,7 +334,7 @@ impl Session {
             (self.transcripts.sink().clone(), self.lag.clone(), self.shutdown.adjourning().clone());
         let playing = async {
             let context = GameContext { sink: &*sink, lag: &lag, stop: &adjourn };
-            let outcome = play_under(Authority::Server(away), fixture, &mut seats, context).await;
+            let outcome = play_under(Authority::Server(terms), fixture, &mut seats, context).await;
             let [black, white] = seats; // giving up the server's seat ends the conversation below
             (outcome, if announced.color == Color::Black { black } else { white })
         };

@@ -32,7 +32,7 @@ pub fn watch(args: &WatchArgs) -> Result<Exit, Failure> {
     let save = save(args.db.clone(), event.name.clone());
     let scale = scale(args.db.clone(), event);
     let setting = Setting {
-        head: head(&event.name, &event.plan)?,
+        info: head(&event.name, &event.plan)?,
         before: vec![],
         archive,
         save,
@@ -40,7 +40,7 @@ pub fn watch(args: &WatchArgs) -> Result<Exit, Failure> {
         watching: true,
     };
     let (feed, inbox) = dashboard::feed::pair();
-    let screen = dashboard::Screen::open(setting, inbox).map_err(no_thread)?;
+    let screen = dashboard::Dashboard::open(setting, inbox).map_err(no_thread)?;
     Watcher { store, event: event.id, seen: 0, version: None, running: BTreeMap::new() }.look(&feed)?;
     drop(screen);
     Ok(Exit::Done)
@@ -76,18 +76,18 @@ struct Watcher {
 impl Watcher {
     /// Looks until nobody looks at the screen any more.
     fn look(mut self, feed: &Feed) -> Result<(), StoreError> {
-        while !feed.is_deserted() {
+        while !feed.is_closed() {
             let begun = Instant::now();
             let version: Option<i64> =
                 self.store.connection().query_row("PRAGMA data_version", [], |row| row.get(0)).ok();
             if self.version.is_none() || version != self.version {
                 self.version = version;
-                feed.tell(&self.news()?);
+                feed.send(&self.news()?);
             }
             // A large event takes long to read: then it is read less often.
             let pause = PAUSE.max(4 * begun.elapsed());
             let until = Instant::now() + pause;
-            while !feed.is_deserted() && Instant::now() < until {
+            while !feed.is_closed() && Instant::now() < until {
                 thread::sleep(Duration::from_millis(50));
             }
         }

@@ -15,7 +15,7 @@ pub const SMALL: (u16, u16) = (30, 10);
 /// Columns and rows of a large board.
 pub const LARGE: (u16, u16) = (49, 20);
 
-/// Draws a board at the upper left of an area, large if that is asked for.
+/// Draws a board at the upper left of an area, in either size.
 pub fn draw(board: &Board, ui: &Ui, area: Rect, large: bool, paint: &mut Paint<'_>) {
     let (wide, high) = if large { (5, 2) } else { (3, 1) };
     let edge = u16::from(large);

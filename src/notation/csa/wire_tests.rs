@@ -41,7 +41,7 @@ mod oracles {
 }
 
 #[test]
-fn logins_are_told_from_what_only_looks_like_one() {
+fn logins_are_distinguished_from_similar_lines() {
     let login = |name: &str, password: &str, extended| ClientLine::Login {
         name: name.to_owned(),
         password: password.to_owned(),
@@ -100,7 +100,7 @@ fn commands_of_the_extended_mode_are_read_whole_or_not_at_all() {
 }
 
 #[test]
-fn server_lines_are_told_apart() {
+fn server_lines_are_distinguished() {
     assert_eq!(server("LOGIN:bob OK"), ServerLine::LoggedIn("bob".to_owned()));
     assert_eq!(server("+7776FU,T12"), ServerLine::Played { text: "+7776FU".to_owned(), time: Some(12) });
     assert_eq!(server("%TORYO"), ServerLine::Played { text: "%TORYO".to_owned(), time: None });

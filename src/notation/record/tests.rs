@@ -5,6 +5,8 @@ use std::path::Path;
 use proptest::prelude::*;
 
 use super::*;
+use rsshogi::board::Position;
+use rsshogi::types::{Color, Move};
 
 const SERVER: &[u8] = include_bytes!("../testdata/server.csa");
 const HANDICAP: &[u8] = include_bytes!("../testdata/handicap.kifu");
@@ -77,7 +79,7 @@ fn said(record: &GameRecord, format: Format) -> GameRecord {
 }
 
 #[test]
-fn every_text_format_keeps_what_it_can_say() {
+fn every_text_format_keeps_what_it_can_hold() {
     for (record, format) in samples().iter().flat_map(|record| FORMATS.map(|format| (record, format))) {
         if matches!(format, Format::Usen | Format::Psv | Format::Hcpe) {
             continue;
@@ -268,6 +270,8 @@ fn a_refused_file_names_line_and_reason() {
         ("▲７六歩\n▲７五歩\n", "line 2: no such move here: `７五歩`"),
         ("startpos moves 7g7f 7g7f 3c3d", "line 1: illegal move 7g7f at ply 2"),
         ("startpos moves 7g7f dance", "line 1: `dance` is not a move"),
+        ("startposmoves 7g7f", "line 1: `startposmoves` is not a move"),
+        ("startpos7g7f 3c3d", "line 1: `startpos7g7f` is not a move"),
         ("7g7f\nsfen 9/9 b - 1\n", "line 2: position `9/9 b - 1`: invalid square"),
         ("~0.7ku2j", "line 1: `2j` is not a move"),
         (

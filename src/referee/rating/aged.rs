@@ -1,31 +1,31 @@
-//! Ratings from games that count less with age, as floodgate's are.
+//! Ratings from games that weigh less with age, as on floodgate.
 
 use super::{CrossTable, Results, fit_bradley_terry};
 
-/// A game that is over.
+/// A finished game.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Aged {
-    /// The number of black.
+    /// Number of the black player.
     pub black: usize,
-    /// The number of white.
+    /// Number of the white player.
     pub white: usize,
-    /// Twice what black scored: 2, 1 or 0.
+    /// Twice the score of black: 2, 1 or 0.
     pub half_points: u8,
-    /// Its age in days.
+    /// Age in days.
     pub days: f64,
 }
 
-/// How games lose weight. The default is that of shogi-server's `mk_rate`, which rates floodgate.
+/// The loss of weight with age. The default is that of shogi-server's `mk_rate`, which rates floodgate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Decay {
     /// Days in which a game loses half of its weight.
     pub half_life: f64,
-    /// Days in which it loses nothing yet.
+    /// Age in days up to which a game keeps its full weight.
     pub fresh: f64,
-    /// Days after which it counts no more.
+    /// Age in days beyond which a game has no weight.
     pub ignore: f64,
-    /// The weight of games that a player needs, with something won and something lost among them. Games with players
-    /// who lack that do not count for the others either.
+    /// Least total weight of a player's games, with at least one win and one loss among them. Games against players
+    /// below it do not count for the others either.
     pub least: f64,
 }
 
@@ -36,18 +36,18 @@ impl Default for Decay {
 }
 
 impl Decay {
-    /// The weight of a game of that age.
+    /// The weight of a game of this age.
     #[must_use]
     pub fn weight(&self, days: f64) -> f64 {
         match days > self.ignore {
             true => 0.0,
-            // mk_rate says 0.693 for ln 2.
+            // mk_rate has 0.693 for ln 2.
             false => (-0.693 * (days - self.fresh).max(0.0) / self.half_life).exp(),
         }
     }
 }
 
-/// Elo by player (by the model of Bradley and Terry, draws as half a win), relative to the mean of those who have
+/// Elo by player (by the model of Bradley and Terry, draws as half a win), relative to the mean of the players with
 /// enough games; none for the others.
 #[must_use]
 pub fn fit_aged(players: usize, games: &[Aged], decay: &Decay) -> Vec<Option<f64>> {
@@ -85,7 +85,7 @@ fn results(game: &Aged, decay: &Decay) -> Results {
     }
 }
 
-/// What each player won and lost against players who are rated.
+/// The weight that each player won and lost against rated players.
 fn weights(players: usize, games: &[Aged], decay: &Decay, rated: &[bool]) -> (Vec<f64>, Vec<f64>) {
     let (mut won, mut lost) = (vec![0.0; players], vec![0.0; players]);
     let is_rated = |p: usize| rated.get(p).copied().unwrap_or(false);
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_too_few_games_or_only_wins_is_not_rated_nor_its_victims_by_it() {
+    fn players_with_too_few_games_or_only_wins_are_not_rated_and_do_not_count_for_others() {
         let mut all = games((0, 1), 10, 10, 0.0);
         all.extend(games((2, 0), 20, 0, 0.0));
         all.extend(games((3, 1), 3, 3, 0.0));

@@ -32,7 +32,7 @@ fn game(sfen: &str) -> Game {
     game
 }
 
-/// What the referee says of one answer.
+/// The ruling of the referee on one answer.
 fn ruling(sfen: &str, said: Said) -> Option<Outcome> {
     let mut game = game(sfen);
     let answer = Answer { said, elapsed: Duration::ZERO, ponders: false, thought: None };
@@ -153,7 +153,7 @@ fn golden_positions_are_written_again() {
 
 #[test]
 fn our_own_handful_of_positions_is_ruled_as_the_rules_have_it() {
-    // Nobody may drop a second pawn on a file, mate by dropping a pawn, or leave the king in check.
+    // It is illegal to drop a second pawn on a file, mate by dropping a pawn, or leave the king in check.
     let nifu = "4k4/9/9/9/4P4/9/9/9/4K4 b P 1";
     assert!(is_foul(ruling(nifu, Said::Move(Move::from_usi("P*5c").expect("a move")))));
     assert_eq!(ruling(nifu, Said::Move(Move::from_usi("P*4c").expect("a move"))), None);

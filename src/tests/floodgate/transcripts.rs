@@ -15,7 +15,7 @@ use referee::{
     Color,
     adjudicate::Adjudication,
     event::{Event, GameId},
-    game::{Answer, Authority, Away, Game, Input, Order, Output, Reply, Said, Setup},
+    game::{Answer, Authority, Game, Input, Order, Output, Reply, Said, ServerRuled, Setup},
 };
 use seat::{
     Seat,
@@ -263,8 +263,8 @@ impl Replay {
             may_reject: true,
         };
         let (server, left) = (!announced.color, announced.left);
-        let away = Away { server, left, lag: Duration::ZERO, declares: false, restarts: 0 };
-        let (game, _) = Game::start_under(setup, Authority::Server(away)).unwrap();
+        let terms = ServerRuled { server, left, lag: Duration::ZERO, declares: false, restarts: 0 };
+        let (game, _) = Game::start_under(setup, Authority::Server(terms)).unwrap();
         let (ours, told, kept) = (announced.color, vec![], vec![]);
         self.table = Some(Table { game, client, seat, ours, asked: None, told, kept });
         self.to_say.clear();

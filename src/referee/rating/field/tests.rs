@@ -38,7 +38,7 @@ fn without_draws_and_with_both_colours_alike_two_players_differ_by_the_elo_of_th
 }
 
 #[test]
-fn blacks_advantage_is_told_from_strength() {
+fn blacks_advantage_is_separated_from_strength() {
     // Black scores 60 %, whoever has it.
     let ratings = fit(&table(2, &[(0, 1, 60.0, 0.0, 40.0), (1, 0, 60.0, 0.0, 40.0)]));
     assert_near(elo(&ratings, 0), 0.0, 1e-9);
@@ -136,7 +136,7 @@ fn all_draws_are_equality_with_a_wide_error() {
 }
 
 #[test]
-fn of_who_has_not_played_nobody_knows_whether_it_is_stronger() {
+fn without_a_game_there_is_no_likelihood_of_superiority() {
     let ratings = fit(&table(3, &[(0, 1, 3.0, 0.0, 1.0)]));
     assert!(ratings.los(0, 1).unwrap() > 0.5);
     assert_eq!((ratings.los(0, 2), ratings.los(2, 1)), (None, None));

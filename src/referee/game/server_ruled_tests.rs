@@ -1,6 +1,7 @@
-//! A server's game, ruling by ruling.
+//! Server-ruled games, ruling by ruling.
 
 use super::*;
+use crate::game::{Authority, Game, Setup};
 use crate::{
     adjudicate::Adjudication,
     clock::{Accounting, TimeControl},
@@ -33,8 +34,8 @@ fn setup(start: &str) -> Setup {
     }
 }
 
-fn terms() -> Away {
-    Away {
+fn terms() -> ServerRuled {
+    ServerRuled {
         server: White,
         left: [secs(300); 2],
         lag: Duration::from_millis(250),
@@ -43,8 +44,8 @@ fn terms() -> Away {
     }
 }
 
-/// Black is ours, and asked.
-fn begun(start: &str, terms: Away) -> (Game, Vec<Output>) {
+/// Our seat has black and was asked for a move.
+fn begun(start: &str, terms: ServerRuled) -> (Game, Vec<Output>) {
     let (mut game, calls) = Game::start_under(setup(start), Authority::Server(terms)).unwrap();
     assert!(matches!(calls[..], [Output::Tell(Black, Order::NewGame { .. })]), "{calls:?}");
     let called = game.handle(Input::Reply(Black, Reply::Ready));
@@ -63,7 +64,7 @@ fn answer(said: Said) -> Input {
 
 fn ruled(color: Color, said: Said, charged: u64) -> Input {
     let lag = Duration::from_millis(500);
-    let (raw, charged) = (super::super::said_text(&said), Some(secs(charged)));
+    let (raw, charged) = (said.to_string(), Some(secs(charged)));
     let ruled = RuledMove { color, said, raw, charged, elapsed: secs(4), lag };
     Input::Reply(White, Reply::Ruled(Ruling::Moved(ruled)))
 }
@@ -84,7 +85,7 @@ fn submits(outputs: &[Output], said: &Said) -> bool {
 }
 
 #[test]
-fn our_move_counts_when_the_server_tells_it_with_the_servers_time() {
+fn our_move_counts_when_the_server_echoes_it_with_the_servers_time() {
     let (mut game, started) = begun(EVEN, terms());
     assert_eq!(asked(&started).left, [secs(300) - Duration::from_millis(250), secs(300)]);
     assert!(submits(&game.handle(answer(mv("7g7f"))), &mv("7g7f")));
@@ -100,7 +101,7 @@ fn our_move_counts_when_the_server_tells_it_with_the_servers_time() {
 #[test]
 fn a_game_that_goes_on_has_the_time_that_is_left() {
     let left = [secs(0), secs(7)];
-    let (_, started) = begun(EVEN, Away { left, ..terms() });
+    let (_, started) = begun(EVEN, ServerRuled { left, ..terms() });
     let budget = asked(&started);
     assert_eq!(budget.left, left);
     assert_eq!(
@@ -144,7 +145,7 @@ fn a_servers_move_that_no_referee_would_let_stand_ends_the_game_with_its_line() 
         game.handle(answer(mv("7g7f")));
         let outputs = game.handle(ruled(color, bad.clone(), 1));
         assert_eq!(game.outcome(), Some(Outcome::Aborted { by: AbortBy::Server }));
-        let raw = super::super::said_text(&bad);
+        let raw = bad.to_string();
         assert!(matches!(&outputs[0], Output::Fault(White, text) if text.contains(&raw)), "{outputs:?}");
     }
 }
@@ -192,7 +193,7 @@ fn leaving_is_resigning_and_waiting_for_the_word() {
 fn a_win_that_can_be_declared_is_declared_without_asking() {
     // Ten pieces besides the king in the camp, 28 points.
     let entered = "RBGSNL3/PPPPK4/R1B6/9/9/9/9/9/4k4 b GSNL2g2s2n2l14p 1";
-    let (_, started) = begun(entered, Away { declares: true, ..terms() });
+    let (_, started) = begun(entered, ServerRuled { declares: true, ..terms() });
     assert!(submits(&started, &Said::Win), "{started:?}");
     let (mut game, started) = begun(entered, terms());
     asked(&started);

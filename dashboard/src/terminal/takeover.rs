@@ -1,6 +1,7 @@
-//! The terminal taken and given back: raw mode, the alternate screen, and stderr, whose lines would tear the picture.
+//! Taking over and restoring the terminal: raw mode, the alternate screen, and stderr, whose lines would damage the
+//! screen.
 //!
-//! What was taken is kept in statics, so that the panic hook of any thread can give it back.
+//! The original state is kept in statics, so that the panic hook of any thread can restore it.
 
 use nix::{
     fcntl::OFlag,
@@ -27,18 +28,18 @@ use std::{
 static DOWN: LazyLock<Arc<AtomicBool>> = LazyLock::new(|| Arc::new(AtomicBool::new(true)));
 static STDERR: Mutex<Option<OwnedFd>> = Mutex::new(None);
 
-/// Set while the terminal is not taken.
+/// Flag that is set while the terminal is not taken over.
 pub fn down() -> Arc<AtomicBool> {
     DOWN.clone()
 }
 
-/// A terminal that is taken; dropping it gives it back.
-pub struct Stage {
+/// A terminal that is taken over; dropping this restores it.
+pub struct Takeover {
     lines: Option<mpsc::Receiver<String>>,
 }
 
-impl Stage {
-    /// Takes the terminal.
+impl Takeover {
+    /// Takes over the terminal.
     pub fn enter() -> io::Result<Self> {
         static HOOK: Once = Once::new();
         HOOK.call_once(|| {
@@ -48,12 +49,12 @@ impl Stage {
                 before(info);
             }));
         });
-        let mut stage = Self { lines: None };
-        stage.enter_again()?;
-        Ok(stage)
+        let mut takeover = Self { lines: None };
+        takeover.enter_again()?;
+        Ok(takeover)
     }
 
-    /// Takes it again after [`Stage::leave`].
+    /// Takes over the terminal again after [`Takeover::leave`].
     pub fn enter_again(&mut self) -> io::Result<()> {
         DOWN.store(false, SeqCst);
         self.lines = if io::stderr().is_terminal() { Some(catch_stderr()?) } else { None };
@@ -61,26 +62,26 @@ impl Stage {
         execute!(io::stdout(), EnterAlternateScreen)
     }
 
-    /// Gives it back.
+    /// Restores the terminal.
     pub fn leave(&mut self) {
         restore();
     }
 
-    /// Whether it was given back by a panic somewhere.
+    /// Whether a panic of some thread restored the terminal.
     pub fn is_lost(&self) -> bool {
         DOWN.load(SeqCst)
     }
 
-    /// What was written to stderr meanwhile.
+    /// Lines written to stderr since the last call.
     pub fn stderr_lines(&self) -> Vec<String> {
         self.lines.as_ref().map(|lines| lines.try_iter().collect()).unwrap_or_default()
     }
 }
 
-impl Drop for Stage {
+impl Drop for Takeover {
     fn drop(&mut self) {
         restore();
-        // What nobody saw on the screen is said now.
+        // Lines that the screen has not shown are printed now.
         self.stderr_lines().iter().for_each(|line| eprintln!("{line}"));
     }
 }
@@ -89,24 +90,24 @@ fn restore() {
     if DOWN.swap(true, SeqCst) {
         return;
     }
-    let _gone = execute!(io::stdout(), LeaveAlternateScreen, Show);
-    let _gone = disable_raw_mode();
+    let _failed = execute!(io::stdout(), LeaveAlternateScreen, Show);
+    let _failed = disable_raw_mode();
     if let Some(stderr) = STDERR.lock().unwrap_or_else(PoisonError::into_inner).take() {
-        let _gone = dup2_stderr(stderr);
+        let _failed = dup2_stderr(stderr);
     }
 }
 
-/// Turns stderr into lines that can be shown.
+/// Redirects stderr into a channel of lines.
 fn catch_stderr() -> io::Result<mpsc::Receiver<String>> {
     let (read, write) = pipe2(OFlag::O_CLOEXEC)?;
     let kept = io::stderr().as_fd().try_clone_to_owned()?;
     dup2_stderr(write)?;
     *STDERR.lock().unwrap_or_else(PoisonError::into_inner) = Some(kept);
-    let (told, lines) = mpsc::channel();
+    let (sender, lines) = mpsc::channel();
     thread::Builder::new().name("stderr".to_owned()).spawn(move || {
         let lines = BufReader::new(File::from(read)).split(b'\n').map_while(Result::ok);
         for line in lines {
-            let _nobody_looks = told.send(String::from_utf8_lossy(&line).into_owned());
+            let _receiver_gone = sender.send(String::from_utf8_lossy(&line).into_owned());
         }
     })?;
     Ok(lines)
