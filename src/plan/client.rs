@@ -1,17 +1,14 @@
 //! `renmei floodgate FILE`: the file, checked. A login that cannot lead to a game is explained before anybody is
 //! bothered with it.
 
-use crate::EnginePlan;
-use crate::config::{
-    Environment, Faults,
+use crate::{
+    EnginePlan, Environment, Faults,
     engines::lone,
     keys::{
-        ENGINE, Fallback, Key,
-        Kind::{self, Duration as Span, Integer, IntegerOr, Other, Path as File, Text, Words},
-        Section, key,
+        ENGINE,
+        client::{CLIENT, FLOODGATE},
     },
-    read,
-    reader::{IntegerOr as Or, Item, Table},
+    reader::{self, IntegerOr as Or, Item, Table},
 };
 use notation::csa::{
     game_name::{Entry, GameName, Wish},
@@ -21,7 +18,6 @@ use referee::rules::Declaration;
 use serde::Serialize;
 use std::{
     collections::BTreeMap,
-    fs,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -89,109 +85,13 @@ impl std::fmt::Debug for Login {
     }
 }
 
-use Fallback::{Is, Needed, Says};
-
-const ABOVE_ZERO: Kind = Span { zero: false };
-
-/// The top level of the file.
-pub const ROOT: Section = Section {
-    title: "Playing on a server",
-    about: "The file of `renmei floodgate`.",
-    keys: &[&[
-        key("floodgate", Other("table"), Needed, "the server, and how to play there"),
-        key(
-            "engine",
-            Other("table"),
-            Needed,
-            "the engine, with the keys of `[[engines]]`; `time` is the server's",
-        ),
-        key(
-            "ratings",
-            Other("table"),
-            Is("{}"),
-            "ratings of opponents by their names: Elo is measured against them",
-        ),
-    ]],
-};
-
-/// `[floodgate]`.
-pub const FLOODGATE: Section = Section { title: "`[floodgate]`", about: "", keys: &[KEYS] };
-
-const KEYS: &[Key] = &[
-    key("name", Text, Says("the file's name"), "with it the event is found again in its database"),
-    key("database", File, Says("the file's name with `.db`"), "the SQLite file"),
-    key("host", Text, Needed, "the server"),
-    key("port", Integer(1, 65_535), Is("4081"), "its port"),
-    key("login", Text, Needed, "our name there: 1 to 32 letters, digits, `_`, `-`, `@` or `.`"),
-    key(
-        "password",
-        Text,
-        Needed,
-        "in CSA mode the game and a secret of one's own: `floodgate-300-10F,secret`; in x1 mode the secret alone",
-    ),
-    key(
-        "mode",
-        Words(&["csa", "x1"]),
-        Is("\"csa\""),
-        "how to log in: `csa`, or shogi-server's extended mode",
-    ),
-    key("game", Text, Says("in CSA mode the password says it"), "in x1 mode: the game to wait for"),
-    key("color", Words(&["any", "black", "white"]), Is("\"any\""), "in x1 mode: the colour to ask for"),
-    key("games", IntegerOr(1, i64::MAX, "unlimited"), Is("\"unlimited\""), "games to play; else until told"),
-    key(
-        "comments",
-        Words(&["auto", "yes", "no"]),
-        Is("\"auto\""),
-        "send the evaluation and the line expected with each move; `auto`: to servers that are known to take it",
-    ),
-    key(
-        "declare",
-        Words(&["engine", "at-once"]),
-        Is("\"engine\""),
-        "declare a win when the engine says so and the rule allows it, or as soon as the rule allows it",
-    ),
-    key(
-        "declaration",
-        Words(&["announced", "27", "24", "none"]),
-        Is("\"announced\""),
-        "the rule of declarations; `announced`: 27 points where the server says `Jishogi 1.1`, else none",
-    ),
-    key(
-        "restarts",
-        Integer(0, 1000),
-        Is("3"),
-        "how often the engine is started again within a game; then we resign",
-    ),
-    key("margin", Span { zero: true }, Is("\"200ms\""), "time kept back for the way to the server at least"),
-    key("margin_most", ABOVE_ZERO, Is("\"3s\""), "and at most, whatever is measured"),
-    key(
-        "hurry",
-        Span { zero: true },
-        Is("\"300ms\""),
-        "an engine that still thinks so long before its time for a move is over (less what is kept back) is told `stop`",
-    ),
-    key("untimed", ABOVE_ZERO, Is("\"10s\""), "time for a move in games without a clock"),
-    key("keep_alive", ABOVE_ZERO, Is("\"40s\""), "silence after which a blank line is sent"),
-    key("patience", ABOVE_ZERO, Is("\"30s\""), "how long a connection, and the answer to a login, may take"),
-    key("backoff", ABOVE_ZERO, Is("\"10s\""), "the first wait before logging in again after a failure"),
-    key(
-        "backoff_most",
-        ABOVE_ZERO,
-        Is("\"15m\""),
-        "the longest; each wait is twice the last one, half of it chance",
-    ),
-];
-
 impl ClientConfig {
     /// Reads a file.
     ///
     /// # Errors
     /// Everything that is wrong with it.
     pub fn load(path: &Path) -> Result<Self, Faults> {
-        let unreadable = |error: std::io::Error| Faults::of_file(path, format!("cannot be read: {error}"));
-        let text = fs::read_to_string(path).map_err(unreadable)?;
-        let environment = Environment::here(path.parent().unwrap_or(path)).map_err(unreadable)?;
-        Self::parse(&text, Some(path), &environment)
+        reader::read_file(path, |text, environment| Self::parse(text, Some(path), environment))
     }
 
     /// Reads the text of a file.
@@ -199,7 +99,7 @@ impl ClientConfig {
     /// # Errors
     /// Everything that is wrong with it.
     pub fn parse(text: &str, file: Option<&Path>, environment: &Environment) -> Result<Self, Faults> {
-        read(text, file, environment, &ROOT, |root| client(root, file))
+        reader::read(text, file, environment, &CLIENT, |root| client(root, file))
     }
 }
 

@@ -1,9 +1,42 @@
-//! A checked event: what `run`, `match` and `serve` work from. Nothing below validates it again.
+//! The configuration: TOML text to a checked [`Plan`], [`ServeConfig`] or [`ClientConfig`], or every fault of the text
+//! at once. Nothing below this crate validates a plan again.
+//!
+//! Each key stands once in `keys` with its type, default and meaning; `reader` checks values by this list and
+//! `reference` prints it. The readers of the tables (`event`, `engines`, `games`, `time`, `serve`, `client`) note every
+//! fault and continue with a placeholder, so that one run lists everything that is wrong. `stored` is the plan as the
+//! database keeps it.
 
 pub mod client;
-pub mod config;
+mod document;
+mod engines;
+mod environment;
+mod event;
+mod fault;
+mod fingerprint;
+mod games;
+mod keys;
 pub mod password;
+mod reader;
+mod reference;
 pub mod serve;
+#[cfg(test)]
+mod tests;
+mod time;
+pub mod time_text;
+
+/// The names of this crate's parts before it was a crate.
+pub mod config {
+    pub use crate::{Environment, Fault, Faults, Fingerprint, contradictions, reference, time_text};
+}
+
+pub use client::ClientConfig;
+pub use document::Document;
+pub use environment::Environment;
+pub use fault::{Fault, Faults};
+pub use fingerprint::Fingerprint;
+pub use reference::reference;
+pub use serve::ServeConfig;
+pub use time::contradictions;
 
 use referee::{
     adjudicate::Adjudication,

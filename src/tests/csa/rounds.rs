@@ -108,7 +108,7 @@ fn three_rounds_are_heard_as_recorded_with_a_bye_for_another_each_time_and_no_re
     config.name = "wdoor".to_owned();
     config.rounds = vec![RoundsConfig {
         game: "floodgate-300-10F".to_owned(),
-        every: Some("2s".to_owned()),
+        every: Some(Duration::from_secs(2)),
         minutes: vec![],
         hours: vec![],
         pairing: Default::default(),

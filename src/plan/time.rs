@@ -1,6 +1,6 @@
 //! Time controls: from the file's, the defaults' and the engine's own words to one clock.
 
-use super::{
+use crate::{
     keys::{BUDGET_KEYS, TIME_TABLE},
     reader::{Item, Table},
     time_text,

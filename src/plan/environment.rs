@@ -1,6 +1,6 @@
 //! What a configuration is read against: where its files and programs are looked for.
 
-use super::fault::nearest;
+use crate::fault::nearest;
 use std::{
     fs, io,
     os::unix::fs::PermissionsExt,
@@ -35,12 +35,12 @@ impl Environment {
     }
 
     /// The absolute path that a path of the configuration means.
-    pub(super) fn path(&self, path: &str) -> PathBuf {
+    pub(crate) fn path(&self, path: &str) -> PathBuf {
         self.base.join(path).components().collect()
     }
 
     /// The program that a command names, or why there is none.
-    pub(super) fn program(&self, command: &str) -> Result<PathBuf, String> {
+    pub(crate) fn program(&self, command: &str) -> Result<PathBuf, String> {
         let candidates: Vec<_> = match command.contains('/') {
             true => vec![self.path(command)],
             false => self.search.iter().map(|dir| dir.join(command)).collect(),
@@ -69,7 +69,7 @@ impl Environment {
     }
 
     /// Why a file cannot be read, if it cannot.
-    pub(super) fn why_unreadable(path: &Path) -> Option<String> {
+    pub(crate) fn why_unreadable(path: &Path) -> Option<String> {
         match fs::File::open(path).and_then(|file| file.metadata()) {
             Ok(data) if data.is_dir() => Some(format!("`{}` is a directory, not a file", path.display())),
             Ok(_) => None,

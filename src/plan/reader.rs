@@ -1,8 +1,8 @@
 //! Reading a TOML document by the list of keys, with a fault for everything that is not as the list says.
 
-use super::{
-    Environment,
-    fault::{Fault, nearest, place},
+use crate::{
+    environment::Environment,
+    fault::{Fault, Faults, nearest, place},
     keys::{BUDGET_KEYS, ELSEWHERE, Key, Kind, Section},
     time_text,
 };
@@ -11,6 +11,7 @@ use std::{
     cell::RefCell,
     collections::BTreeSet,
     fmt::Display,
+    fs, io,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -45,6 +46,48 @@ impl Context<'_> {
             None => "command line".to_owned(),
         }
     }
+}
+
+/// Reads a file, once; relative paths in it start from its directory.
+///
+/// # Errors
+/// When the file cannot be read, and every fault that `meaning` finds.
+pub fn read_file<T>(
+    path: &Path,
+    meaning: impl FnOnce(&str, &Environment) -> Result<T, Faults>,
+) -> Result<T, Faults> {
+    let unreadable = |error: io::Error| Faults::of_file(path, format!("cannot be read: {error}"));
+    let text = fs::read_to_string(path).map_err(unreadable)?;
+    let environment = Environment::here(path.parent().unwrap_or(path)).map_err(unreadable)?;
+    meaning(&text, &environment)
+}
+
+/// Reads a document whose top level has the keys of `section`; `meaning` notes faults in the tables it reads.
+///
+/// # Errors
+/// Every fault of the document.
+pub fn read<T>(
+    text: &str,
+    file: Option<&Path>,
+    environment: &Environment,
+    section: &'static Section,
+    meaning: impl FnOnce(&Table<'_>) -> T,
+) -> Result<T, Faults> {
+    let context = Context { file, text, environment, faults: RefCell::default() };
+    let (document, errors) = DeTable::parse_recoverable(text);
+    for error in &errors {
+        let span = error.span().unwrap_or_default();
+        let key = if error.message() == "duplicate key" { &text[span.clone()] } else { "" };
+        context.fault(span.start, key, error.message());
+    }
+    // A broken line makes the keys after it wrong as well; those faults would mislead.
+    if let Some(faults) = Faults::found(context.faults.take()) {
+        return Err(faults);
+    }
+    let root = Table::root(&context, section, document.get_ref());
+    let meant = meaning(&root);
+    root.refuse_unknown();
+    Faults::found(context.faults.take()).map_or(Ok(meant), Err)
 }
 
 /// A table of the document, or the defaults of one that is not there.
@@ -297,6 +340,11 @@ impl<'a> Item<'a> {
         array.iter().enumerate().map(element).collect()
     }
 
+    /// Whether this value is a list without elements.
+    pub fn is_empty_list(&self) -> bool {
+        matches!(self.value, DeValue::Array(array) if array.is_empty())
+    }
+
     /// A text without control characters, which no line protocol could carry.
     pub fn text(&self, expected: &str) -> Option<&'a str> {
         let DeValue::String(text) = self.value else { return self.wrong(expected) };
@@ -346,7 +394,8 @@ impl<'a> Item<'a> {
         time_text::duration(text).map_err(|error| self.fault(error)).ok()
     }
 
-    fn integer(&self, least: i64, most: i64, or: &str) -> Option<i64> {
+    /// A whole number from `least` to `most`; `or` names what else may stand here.
+    pub fn integer(&self, least: i64, most: i64, or: &str) -> Option<i64> {
         let DeValue::Integer(number) = self.value else {
             return self.wrong(&format!("a whole number{or}"));
         };

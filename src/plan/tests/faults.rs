@@ -1,6 +1,7 @@
 //! What is said of a configuration that is wrong.
 
-use super::{World, here, parse, with};
+use super::{World, here, with};
+use crate::{Document, Plan};
 use std::path::Path;
 
 #[test]
@@ -84,12 +85,12 @@ fn the_empty_file_is_told_what_it_lacks() {
 
 #[test]
 fn a_file_that_is_not_there_is_a_fault() {
-    insta::assert_snapshot!(super::super::load(Path::new("nowhere.toml")).unwrap_err().to_string(), @"nowhere.toml: cannot be read: No such file or directory (os error 2)");
+    insta::assert_snapshot!(Document::load(Path::new("nowhere.toml")).unwrap_err().to_string(), @"nowhere.toml: cannot be read: No such file or directory (os error 2)");
 }
 
 #[test]
 fn without_a_file_faults_are_told_by_their_keys() {
-    let faults = parse(&with("[event]\ngames = 0\n"), None, &here().environment).unwrap_err();
+    let faults = Plan::parse(&with("[event]\ngames = 0\n"), None, &here().environment).unwrap_err();
     assert_eq!(faults.to_string(), "event.games: 0 is out of range; it must be from 1 to 1000000");
 }
 

@@ -1,11 +1,11 @@
 //! The games themselves: `[rules]`, `[adjudication]`, `[openings]`.
 
-use super::{
+use crate::OpeningPlan;
+use crate::{
     environment::Environment,
     keys::{ADJUDICATION, DRAW, OPENINGS, RESIGN, RULES},
     reader::{IntegerOr, Item, Table},
 };
-use crate::OpeningPlan;
 use referee::{
     adjudicate::{Adjudication, DrawRule, ResignRule},
     rules::Rules,

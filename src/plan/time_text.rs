@@ -2,7 +2,7 @@
 //!
 //! The configuration file and the command line of `match` read them by the same two functions.
 
-use super::fault::nearest;
+use crate::fault::nearest;
 use referee::clock::TimeControl;
 use std::time::Duration;
 

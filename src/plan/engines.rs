@@ -1,12 +1,12 @@
 //! The players: `[defaults]` and `[[engines]]`.
 
-use super::{
+use crate::{EnginePlan, GoForms, SeatLimits, Skipped};
+use crate::{
     keys::{ENGINE, LIMITS},
     reader::{Item, Table},
     time::time_control,
     time_text::{EXAMPLES, text},
 };
-use crate::{EnginePlan, GoForms, SeatLimits, Skipped};
 use notation::csa::wire::is_player_name;
 use referee::clock::{Accounting, TimeControl};
 use std::path::PathBuf;

@@ -41,7 +41,7 @@ pub struct Faults(Vec<Fault>);
 
 impl Faults {
     /// The faults that were found, each once and in the order of the file; `None` if there are none.
-    pub(super) fn found(mut faults: Vec<Fault>) -> Option<Self> {
+    pub(crate) fn found(mut faults: Vec<Fault>) -> Option<Self> {
         faults.sort_by(|a, b| (a.place, &a.key).cmp(&(b.place, &b.key)));
         faults.dedup();
         (!faults.is_empty()).then_some(Self(faults))
@@ -59,14 +59,14 @@ impl Faults {
 }
 
 /// The line and column, from 1, of a byte of a text; columns count characters.
-pub(super) fn place(text: &str, byte: usize) -> (usize, usize) {
+pub(crate) fn place(text: &str, byte: usize) -> (usize, usize) {
     let before = text.get(..byte).unwrap_or(text);
     let line = before.rsplit('\n').next().unwrap_or(before);
     (before.matches('\n').count() + 1, line.chars().count() + 1)
 }
 
 /// The word that was probably meant.
-pub(super) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word = word.to_lowercase();
     known
         .into_iter()

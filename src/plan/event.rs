@@ -1,11 +1,11 @@
 //! The event: `[event]`, `[[stage]]` and `[sprt]`.
 
-use super::{
+use crate::{OpeningPlan, Plan, SprtModel, SprtPlan};
+use crate::{
     engines::Engines,
     keys::{EVENT, SPRT, STAGE, STAGE_KEYS},
     reader::{IntegerOr, Table, listed},
 };
-use crate::{OpeningPlan, Plan, SprtModel, SprtPlan};
 use referee::{
     adjudicate::Adjudication,
     rules::Rules,
@@ -240,7 +240,7 @@ fn check_words(table: &Table<'_>, format: &str) {
 }
 
 fn check_pairs(root: &Table<'_>, stages: &[Stage], openings: Option<&OpeningPlan>) {
-    let table = root.table("openings", &super::keys::OPENINGS);
+    let table = root.table("openings", &crate::keys::OPENINGS);
     if !table.has("pairs") || !openings.is_some_and(|plan| plan.pairs) {
         return;
     }

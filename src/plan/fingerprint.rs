@@ -3,7 +3,7 @@
 //! The store keeps the fingerprint of the plan an event was begun with; a resumed run compares. What may change
 //! freely is left out: concurrency, cores, the database, limits outside the turns, patience.
 
-use super::time_text;
+use crate::time_text;
 use crate::{EnginePlan, OpeningPlan, Plan};
 use referee::clock::TimeControl;
 use serde::{Deserialize, Serialize};

@@ -1,7 +1,9 @@
 //! Every key of the configuration, once: its type, its default and its meaning.
 //!
-//! The reader checks values by this list and knows the unknown keys by it, and the README's reference is printed
-//! from it.
+//! The reader checks values by this list and finds unknown keys with it; the reference is printed from it.
+
+pub mod client;
+pub mod serve;
 
 /// A key of a table.
 #[derive(Clone, Copy, Debug)]
@@ -111,7 +113,7 @@ pub const ROOT: Section = Section {
             "serve",
             Other("table"),
             Says("nobody logs in"),
-            "where players log in over the network, see `renmei serve`",
+            "the network side of the event, or an open league: see `[serve]`",
         ),
     ]],
 };
@@ -445,8 +447,8 @@ pub const LIMITS: Section = Section {
     ]],
 };
 
-/// What the tables of the reference are, in order.
-pub const REFERENCE: [&Section; 12] = [
+/// The sections of the reference, in order.
+pub const REFERENCE: [&Section; 19] = [
     &ROOT,
     &EVENT,
     &STAGE,
@@ -459,10 +461,17 @@ pub const REFERENCE: [&Section; 12] = [
     &SPRT,
     &ENGINE,
     &LIMITS,
+    &serve::SERVE,
+    &serve::SERVE_TIME,
+    &serve::SERVE_ROUNDS,
+    &serve::SERVE_RATING,
+    &serve::SERVE_LIMITS,
+    &client::CLIENT,
+    &client::FLOODGATE,
 ];
 
-/// Words that other programs have for our keys.
-pub const ELSEWHERE: [(&str, &str); 14] = [
+/// Words of other programs, each with the key that has its meaning here.
+pub const ELSEWHERE: [(&str, &str); 16] = [
     ("best_of", "games"),
     ("cmd", "command"),
     ("program", "command"),
@@ -477,4 +486,6 @@ pub const ELSEWHERE: [(&str, &str); 14] = [
     ("threads", "options.Threads"),
     ("hash", "options.Hash"),
     ("engine", "engines"),
+    ("port", "listen"),
+    ("address", "listen"),
 ];
