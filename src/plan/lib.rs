@@ -19,6 +19,7 @@ pub mod password;
 mod reader;
 mod reference;
 pub mod serve;
+pub mod stored;
 #[cfg(test)]
 mod tests;
 mod time;
@@ -36,6 +37,7 @@ pub use fault::{Fault, Faults};
 pub use fingerprint::Fingerprint;
 pub use reference::reference;
 pub use serve::ServeConfig;
+pub use stored::{StoredPlan, StoredPlanError};
 pub use time::contradictions;
 
 use referee::{

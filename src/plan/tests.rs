@@ -3,6 +3,7 @@
 mod faults;
 mod fingerprints;
 mod serve;
+mod stored;
 
 use crate::{
     ClientConfig, Document, Environment, Faults, Fingerprint, GoForms, OpeningOrder, Plan, Restart,
