@@ -24,7 +24,7 @@ use arena::run::RunError;
 use check::CheckError;
 use clap::CommandFactory;
 use journal::{EventSummary, StoreError};
-use plan::config::Faults;
+use plan::Faults;
 use records::{self, RecordsError};
 use serde::Serialize;
 use std::{io, process::ExitCode};

@@ -15,7 +15,7 @@ use held::Absences;
 use journal::bus::{Bus, Freed, Note, now};
 use journal::{EventHead, EventId, Moves, Store, StoreError, Writer};
 use plan::config::Fingerprint;
-use plan::{OpeningOrder, Plan};
+use plan::{OpeningOrder, Plan, StoredPlan};
 use referee::{
     Outcome,
     event::{Event, GameId, Opened, Stamped},
@@ -359,8 +359,8 @@ impl Dispatcher<'_> {
 
 fn open_event(store: &mut Store, plan: &Plan) -> Result<(EventId, GameId, bool), RunError> {
     let fingerprint = Fingerprint::of(plan).map_err(|e| RunError::Io("openings".to_owned(), e))?;
-    let json = |e: serde_json::Error| RunError::Io("the plan as JSON".to_owned(), e.into());
-    let plan_json = serde_json::to_string(plan).map_err(json)?;
+    let json = |e: serde_json::Error| RunError::Io("the fingerprint as JSON".to_owned(), e.into());
+    let plan_json = StoredPlan::of_event(plan).to_json();
     let fingerprint_json = serde_json::to_string(&fingerprint).map_err(json)?;
     let head = EventHead { name: &plan.name, kind: "run", plan: &plan_json, fingerprint: &fingerprint_json };
     let opened = store.open_event(&head)?;

@@ -27,15 +27,12 @@ use journal::bus::{Bus, Note};
 use journal::{Asides, EventHead, EventId, Store, StoreError};
 pub use keeper::Teller;
 use keeper::keep;
-use plan::client::ClientConfig;
+use plan::{StoredPlan, client::ClientConfig};
 use ratings::Ratings;
-use referee::{
-    event::{GameId, PlayerId, Stamped},
-    schedule::{Format, Stage},
-};
+use referee::event::{GameId, PlayerId, Stamped};
 use seat::usi::{self, UsiPlayer};
 use session::{Beginning, Session, opened};
-use std::{collections::BTreeMap, sync::Arc, thread::JoinHandle};
+use std::{sync::Arc, thread::JoinHandle};
 use tokio::sync::Semaphore;
 
 /// The word for such events in the database.
@@ -75,7 +72,7 @@ impl Client {
         audience: Audience,
     ) -> Result<Self, StoreError> {
         let path = config.database.clone();
-        let plan = plan(&config, &config.ratings);
+        let plan = StoredPlan::of_client(&config, config.ratings.clone()).to_json();
         let mut store = Store::open(&path)?;
         let head = EventHead { name: &config.name, kind: KIND, plan: &plan, fingerprint: "{}" };
         let begun = store.open_event(&head)?;
@@ -127,7 +124,10 @@ impl Client {
         self.bus.note(Note::Stop { adjourn: false });
         match self.keeper.join() {
             // Ratings change from run to run; reports measure by the last that were known.
-            Ok(store) => store?.replan(self.event, &plan(&self.config, &self.ratings.all())),
+            Ok(store) => {
+                let plan = StoredPlan::of_client(&self.config, self.ratings.all());
+                store?.replan(self.event, &plan.to_json())
+            }
             Err(_panicked_already_told) => Ok(()),
         }
     }
@@ -146,16 +146,4 @@ fn both(shutdown: Shutdown) -> Shutdown {
         finish.cancel();
     });
     shutdown
-}
-
-/// The plan as reports read it: one stage in which anybody meets anybody. Opponents come and go.
-#[must_use]
-pub fn plan(config: &ClientConfig, ratings: &BTreeMap<String, f64>) -> String {
-    let stage = Stage { format: Format::RoundRobin { cycles: 1 }, games: 1, entrants: None };
-    let us = &config.login.name;
-    serde_json::json!({
-        "name": config.name, "stages": [stage], "sprt": null, "engines": [], "us": us, "ratings": ratings,
-        "floodgate": config,
-    })
-    .to_string()
 }

@@ -9,7 +9,7 @@ use client::{
     ratings::{Ratings, scale},
 };
 use journal::Store;
-use plan::client::ClientConfig;
+use plan::{StoredPlan, client::ClientConfig};
 use referee::{event::Stamped, rating::LookUp};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::{
@@ -67,7 +67,7 @@ fn showing(config: &ClientConfig, ratings: &Ratings) -> Showing {
     Showing {
         name: config.name.clone(),
         database: config.database.clone(),
-        plan: client::plan(config, &config.ratings),
+        plan: StoredPlan::of_client(config, config.ratings.clone()),
         scale: Some(look_up),
     }
 }
@@ -95,7 +95,7 @@ fn audience(screen: Option<Screen>) -> (Audience, Option<Linger>) {
     }
 }
 
-/// An event that was played otherwise is not gone on with.
+/// Refuses to resume an event of another kind.
 fn other_kind(config: &ClientConfig) -> Result<(), Failure> {
     let events = Store::read(&config.database).and_then(|store| store.events()).unwrap_or_default();
     match events.iter().find(|event| event.name == config.name && event.kind != KIND) {

@@ -49,11 +49,11 @@ use journal::bus::{self, Bus};
 use journal::{Asides, EventHead, EventId, Moves, Store, StoreError, StoredBuoy, Writer};
 pub use ledger::Ledger;
 use lobby::{Lobby, Match};
-use plan::serve::{Limits, ServeConfig};
-use referee::{
-    event::{GameId, Stamped},
-    schedule::{Format, Stage},
+use plan::{
+    StoredPlan,
+    serve::{Limits, ServeConfig},
 };
+use referee::event::{GameId, Stamped};
 use roster::Roster;
 use std::{
     collections::HashMap,
@@ -105,7 +105,7 @@ impl League {
         mut show: impl FnMut(Vec<Stamped>) + Send + 'static,
     ) -> Result<Self, StoreError> {
         let path = config.database.clone();
-        let plan = plan(&config).to_string();
+        let plan = StoredPlan::of_league(&config).to_json();
         let mut store = Store::open(&path)?;
         let head = EventHead { name: &config.name, kind: "serve", plan: &plan, fingerprint: "{}" };
         let opened = store.open_event(&head)?;
@@ -192,13 +192,6 @@ impl League {
         let _panicked_already_told = self.rater.join();
         kept
     }
-}
-
-/// The plan as reports read it: one stage in which anybody meets anybody. Its players come and go.
-#[must_use]
-pub fn plan(config: &ServeConfig) -> serde_json::Value {
-    let stage = Stage { format: Format::RoundRobin { cycles: 1 }, games: 1, entrants: None };
-    serde_json::json!({ "name": config.name, "stages": [stage], "sprt": null, "engines": [], "serve": config })
 }
 
 /// What every game of the league is played amid.

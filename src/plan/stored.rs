@@ -5,7 +5,7 @@
 //!
 //! | version | written by |
 //! |---|---|
-//! | 0 | programs before the version was written: no field `version`, otherwise as 1; `{}` for imported records |
+//! | 0 | programs before the version was written: no field `version`, otherwise as 1; `{}` for records that were read in |
 //! | 1 | this program |
 
 use crate::{ClientConfig, EnginePlan, Plan, ServeConfig, SprtPlan};
@@ -105,6 +105,12 @@ impl StoredPlan {
         let details = Map::from_iter([("floodgate".to_owned(), details(config, &[]).into())]);
         let (us, ratings) = (Some(config.login.name.clone()), Some(ratings));
         Self { us, ratings, ..Self::open(&config.name, details) }
+    }
+
+    /// The plan of records that were played elsewhere.
+    #[must_use]
+    pub fn of_records(name: &str) -> Self {
+        Self::open(name, Map::new())
     }
 
     fn open(name: &str, details: Map<String, Value>) -> Self {

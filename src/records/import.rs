@@ -10,6 +10,7 @@ use journal::bus::now;
 use journal::{EventHead, GameFilter, Store, Writer};
 use notation::date;
 use notation::record::GameRecord;
+use plan::StoredPlan;
 use referee::{
     Outcome,
     event::{Event, GameEnded, GameId, GameStarted, Opened, PlayerId, Stamped},
@@ -163,7 +164,8 @@ impl Importer {
         if before.as_ref().is_some_and(|event| event.kind != "import") {
             return Err(RecordsError::PlayedHere(name.to_owned()));
         }
-        let opened = store.open_event(&EventHead { name, kind: "import", plan: "{}", fingerprint: "{}" })?;
+        let plan = StoredPlan::of_records(name).to_json();
+        let opened = store.open_event(&EventHead { name, kind: "import", plan: &plan, fingerprint: "{}" })?;
         let mut there = HashSet::new();
         store.games(opened.event, &GameFilter::default(), |row| {
             there.extend(Origin::of(&row.evidence).field("record").map(str::to_owned));

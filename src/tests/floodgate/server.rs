@@ -3,8 +3,8 @@
 use crate::support::program;
 use arena::Shutdown;
 use client::{Audience, Client, Teller, ratings::Ratings};
+use plan::Environment;
 use plan::client::ClientConfig;
-use plan::config::Environment;
 use referee::event::Stamped;
 use rusqlite::Connection;
 use std::{
