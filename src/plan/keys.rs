@@ -470,6 +470,14 @@ pub const REFERENCE: [&Section; 19] = [
     &client::FLOODGATE,
 ];
 
+/// Tables that only one kind of file has, each with the command for it.
+pub const FILES: [(&str, &str); 4] = [
+    ("floodgate", "`renmei floodgate`"),
+    ("serve", "`renmei serve`"),
+    ("event", "`renmei run` or `renmei serve`"),
+    ("engines", "`renmei run` or `renmei serve`"),
+];
+
 /// Words of other programs, each with the key that has its meaning here.
 pub const ELSEWHERE: [(&str, &str); 16] = [
     ("best_of", "games"),

@@ -3,7 +3,7 @@
 use crate::{
     environment::Environment,
     fault::{Fault, Faults, nearest, place},
-    keys::{BUDGET_KEYS, ELSEWHERE, Key, Kind, Section},
+    keys::{BUDGET_KEYS, ELSEWHERE, FILES, Key, Kind, Section},
     time_text,
 };
 use serde::de::{DeserializeOwned, IntoDeserializer, value::Error as WordError};
@@ -84,10 +84,27 @@ pub fn read<T>(
     if let Some(faults) = Faults::found(context.faults.take()) {
         return Err(faults);
     }
+    refuse_other_file(&context, section, document.get_ref());
+    if let Some(faults) = Faults::found(context.faults.take()) {
+        return Err(faults);
+    }
     let root = Table::root(&context, section, document.get_ref());
     let meant = meaning(&root);
     root.refuse_unknown();
     Faults::found(context.faults.take()).map_or(Ok(meant), Err)
+}
+
+/// Notes the one fault of a file that is meant for another command; each of its keys would be another fault.
+fn refuse_other_file(context: &Context<'_>, section: &Section, document: &DeTable<'_>) {
+    let given = FILES.iter().filter(|(table, _)| document.contains_key(*table));
+    let (ours, others): (Vec<_>, Vec<_>) = given.partition(|(table, _)| section.key(table).is_some());
+    if let ([], [(table, command), ..]) = (&ours[..], &others[..]) {
+        let at = document
+            .iter()
+            .find(|(name, _)| name.get_ref() == table)
+            .map_or(0, |(name, _)| name.span().start);
+        context.fault(at, table, format!("a file with this table is for {command}"));
+    }
 }
 
 /// A table of the document, or the defaults of one that is not there.

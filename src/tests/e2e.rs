@@ -8,6 +8,7 @@ mod deep;
 mod faults;
 mod formats;
 mod ponder;
+mod refusals;
 mod report;
 mod resume;
 mod screen;

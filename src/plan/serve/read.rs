@@ -9,7 +9,7 @@ use crate::{
 use notation::csa::{game_name::GameName, wire::is_player_name};
 use std::{net::SocketAddr, path::PathBuf};
 
-/// The top-level tables that only an event has are refused with this.
+/// What is said of the tables of an event in the file of an open league.
 const LEAGUE_ONLY: &str = "an open league has `[serve]` alone, and its rules there; with `[event]` or `[[engines]]` the \
                            file is that of an event";
 
@@ -103,7 +103,7 @@ fn name(table: &Table<'_>) -> Option<String> {
 fn listen(table: &Table<'_>) -> Option<Vec<SocketAddr>> {
     let list = table.item("listen")?;
     let elements = list.elements("a list of addresses such as [\"127.0.0.1:4081\"]");
-    if elements.is_empty() {
+    if list.is_empty_list() {
         list.fault(
             "names no address; write one such as \"127.0.0.1:4081\", or \"0.0.0.0:4081\" for every interface",
         );
@@ -116,7 +116,7 @@ fn address(item: &Item<'_>) -> Option<SocketAddr> {
     let address = text.parse().ok();
     if address.is_none() {
         item.fault(format!(
-            "`{text}` is no address; write a numeric IP address and a port, such as \"127.0.0.1:4081\", or \
+            "`{text}` is not an address; write a numeric IP address and a port, such as \"127.0.0.1:4081\", or \
              \"0.0.0.0:4081\" for every interface"
         ));
     }
@@ -146,9 +146,11 @@ fn invitation_line(item: &Item<'_>) -> Option<String> {
     let line = item.text("a name, or a line of `renmei account invite NAME`")?;
     let (name, hash) = line.split_once(':').map_or((line, None), |(name, hash)| (name, Some(hash)));
     if !is_player_name(name) {
-        item.fault(format!("`{name}` is no player's name: 1 to 32 letters, digits, `_`, `-`, `@` or `.`"));
+        item.fault(format!(
+            "`{name}` is not a name for a login: 1 to 32 letters, digits, `_`, `-`, `@` or `.`"
+        ));
     } else if !hash.is_none_or(password::is_hash) {
-        item.fault("what follows the name is no hash; `renmei account invite NAME` prints the whole line");
+        item.fault("what follows the name is not a hash; `renmei account invite NAME` prints the whole line");
     }
     Some(line.to_owned())
 }
@@ -195,12 +197,12 @@ fn rounds(item: &Item<'_>) -> Option<RoundsConfig> {
         every: table.duration("every"),
         pairing: table.choice("pairing"),
     };
-    check_times(&table, &rounds);
+    check_times(&table);
     table.refuse_unknown();
     Some(rounds)
 }
 
-fn check_times(table: &Table<'_>, rounds: &RoundsConfig) {
+fn check_times(table: &Table<'_>) {
     if table.has("every") {
         for key in ["minutes", "hours"].into_iter().filter(|key| table.has(key)) {
             table.fault(key, "`every` already says when rounds begin; give one of the two");
@@ -210,7 +212,7 @@ fn check_times(table: &Table<'_>, rounds: &RoundsConfig) {
             "minutes",
             "is missing; say when rounds begin, such as `minutes = [0, 30]` or `every = \"90s\"`",
         );
-    } else if rounds.minutes.is_empty() && table.item("minutes").is_some_and(|list| list.is_empty_list()) {
+    } else if table.item("minutes").is_some_and(|list| list.is_empty_list()) {
         table.fault("minutes", "names no minute; write them as in `minutes = [0, 30]`");
     }
 }

@@ -126,14 +126,14 @@ max_moves = 256
 "#;
     insta::assert_snapshot!(here().faults(text), @r#"
     x.toml:2:8: serve.name: must be 1 to 32 letters, digits, `_`, `-` or `.`: it is a part of game ids
-    x.toml:3:11: serve.listen[0]: `localhost:4081` is no address; write a numeric IP address and a port, such as "127.0.0.1:4081", or "0.0.0.0:4081" for every interface
+    x.toml:3:11: serve.listen[0]: `localhost:4081` is not an address; write a numeric IP address and a port, such as "127.0.0.1:4081", or "0.0.0.0:4081" for every interface
     x.toml:3:29: serve.listen[1]: expected an address such as "127.0.0.1:4081", found the number 4081
     x.toml:4:1: serve.port: unknown key `port`; did you mean `listen`?
     x.toml:5:10: serve.compat: unknown value "shogiserver"; did you mean "shogi-server"?
     x.toml:6:13: serve.max_moves: expected a whole number, found the text "none"
     x.toml:7:11: serve.invited: is checked only with `login = "invitation"`; write that too, or leave this out
-    x.toml:7:19: serve.invited[1]: `a b` is no player's name: 1 to 32 letters, digits, `_`, `-`, `@` or `.`
-    x.toml:7:26: serve.invited[2]: what follows the name is no hash; `renmei account invite NAME` prints the whole line
+    x.toml:7:19: serve.invited[1]: `a b` is not a name for a login: 1 to 32 letters, digits, `_`, `-`, `@` or `.`
+    x.toml:7:26: serve.invited[2]: what follows the name is not a hash; `renmei account invite NAME` prints the whole line
     x.toml:8:13: serve.agreement: 0 is out of range; it must be from 1 to 86400
     x.toml:9:8: serve.wait: belongs to an event: in an open league no game waits for a player
     x.toml:12:14: serve.limits.line_bytes: 3 is out of range; it must be from 128 to 1048576
@@ -156,10 +156,11 @@ max_moves = 256
 }
 
 #[test]
-fn an_invitation_that_invites_nobody_or_is_never_asked_for_is_a_fault() {
+fn an_empty_list_is_a_fault_where_nobody_could_log_in() {
     let world = here();
     insta::assert_snapshot!(world.faults("[serve]\nlogin = \"invitation\""), @r#"x.toml:1:1: serve.invited: is missing; with `login = "invitation"` name those who may log in"#);
     insta::assert_snapshot!(world.faults("[serve]\nlogin = \"invitation\"\ninvited = []"), @r#"x.toml:3:11: serve.invited: invites nobody; with `login = "invitation"` name those who may log in"#);
+    insta::assert_snapshot!(world.faults("[serve]\nlisten = \":1\""), @r#"x.toml:2:10: serve.listen: expected a list of addresses such as ["127.0.0.1:4081"], found the text ":1""#);
     insta::assert_snapshot!(world.faults("[serve]\nlisten = []"), @r#"x.toml:2:10: serve.listen: names no address; write one such as "127.0.0.1:4081", or "0.0.0.0:4081" for every interface"#);
 }
 
