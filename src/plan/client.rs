@@ -1,5 +1,4 @@
-//! `renmei floodgate FILE`: the file, checked. A login that cannot lead to a game is explained before anybody is
-//! bothered with it.
+//! The file of `renmei floodgate`. A login that cannot lead to a game is refused here, before the server sees it.
 
 use crate::{
     EnginePlan, Environment, Faults,
@@ -22,50 +21,50 @@ use std::{
     time::Duration,
 };
 
-/// A client, checked.
+/// A checked `renmei floodgate` file.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ClientConfig {
-    /// The event's name in the database.
+    /// Name of the event in the database.
     pub name: String,
     /// The SQLite file.
     pub database: PathBuf,
-    /// The server.
+    /// Host name or address of the server.
     pub host: String,
-    /// Its port.
+    /// Port of the server.
     pub port: u16,
-    /// Who we are there.
+    /// Login on the server.
     pub login: Login,
-    /// Games to play; `None`: until told.
+    /// Games to play; `None`: until a signal.
     pub games: Option<u64>,
-    /// Whether our evaluation goes out with our moves; `None`: where the server is known to take it.
+    /// Whether moves carry the engine's evaluation; `None`: on servers that are known to accept it.
     pub comments: Option<bool>,
-    /// A win is declared as soon as our referee sees it, not only when the engine says it.
+    /// Whether a win is declared as soon as the referee allows it, not only when the engine declares it.
     pub declares_at_once: bool,
     /// The declaration rule; `None`: as the server announces it.
     pub declaration: Option<Declaration>,
-    /// How often the engine is started again within a game.
+    /// Restarts of the engine within a game, at most.
     pub restarts: u32,
-    /// Least time kept back for the way to the server.
+    /// Least time kept back for the network.
     pub margin: Duration,
-    /// Most time kept back for it.
+    /// Most time kept back for the network.
     pub margin_most: Duration,
     /// Time for a move in games without a clock.
     pub untimed: Duration,
     /// Silence after which a blank line is sent.
     pub keep_alive: Duration,
-    /// How long a connection, and the answer to a login, may take.
+    /// Longest time for a connection, and for the answer to a login.
     pub patience: Duration,
-    /// The first wait after a failure.
+    /// First wait after a failure.
     pub backoff: Duration,
-    /// The longest.
+    /// Longest wait after failures.
     pub backoff_most: Duration,
     /// The engine.
     pub engine: EnginePlan,
-    /// Ratings of opponents.
+    /// Ratings of opponents, by name.
     pub ratings: BTreeMap<String, f64>,
 }
 
-/// Who we are on the server.
+/// Login on a server.
 #[derive(Clone, PartialEq, Serialize)]
 pub struct Login {
     /// The name.
@@ -75,7 +74,7 @@ pub struct Login {
     pub password: String,
     /// In the extended mode: the game asked for, and the colour.
     pub seek: Option<(String, char)>,
-    /// The game, as far as it is known.
+    /// Name of the game, as far as the file says it.
     pub game: String,
 }
 
@@ -166,7 +165,7 @@ fn ratings(item: &Item<'_>) -> BTreeMap<String, f64> {
     for (name, entry) in item.free_entries() {
         match entry.scalar().and_then(|text| text.parse::<f64>().ok()).filter(|rating| rating.is_finite()) {
             Some(rating) => _ = ratings.insert(name, rating),
-            None => entry.fault("is no rating; write a number, such as 2850"),
+            None => entry.fault("is not a rating; write a number such as 2850"),
         }
     }
     ratings
@@ -176,7 +175,10 @@ fn login(table: &Table<'_>) -> Login {
     let name = needed(table, "login", "say who you are there");
     let password = needed(table, "password", "on floodgate: `floodgate-300-10F,` and a secret of your own");
     if !name.is_empty() && !is_player_name(&name) {
-        table.fault("login", "has to be 1 to 32 letters, digits, `_`, `-`, `@` or `.`, the first no dot");
+        table.fault(
+            "login",
+            "must be 1 to 32 letters, digits, `_`, `-`, `@` or `.`; the first must not be a dot",
+        );
     }
     if password.contains(' ') {
         table.fault("password", "must not contain a blank: the line `LOGIN name password` is cut at blanks");
@@ -189,7 +191,7 @@ fn login(table: &Table<'_>) -> Login {
     Login { name, password, seek, game }
 }
 
-/// In CSA mode the password says what is played; without it one waits for a game that nobody plays.
+/// In CSA mode the password begins with the game; without one the server assumes a game that nobody plays.
 fn plain(table: &Table<'_>, password: &str, color: &str) -> String {
     for (key, given) in [("game", table.has("game")), ("color", color != "any")] {
         if given {
@@ -229,7 +231,7 @@ fn plain(table: &Table<'_>, password: &str, color: &str) -> String {
     entry.game.to_string()
 }
 
-/// In x1 mode the password is the secret alone, and the game is asked for by a command.
+/// In x1 mode the password is the secret alone, and a command asks for the game.
 fn extended(table: &Table<'_>, password: &str, color: &str) -> (Option<(String, char)>, String) {
     if password.split_once(',').is_some_and(|(head, _)| Entry::read(head).game.as_str() == head) {
         table.fault(

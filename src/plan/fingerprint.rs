@@ -1,7 +1,8 @@
-//! What would falsify an event if it changed between two sittings.
+//! The part of a plan that must not change while an event is interrupted.
 //!
-//! The store keeps the fingerprint of the plan an event was begun with; a resumed run compares. What may change
-//! freely is left out: concurrency, cores, the database, limits outside the turns, patience.
+//! The database keeps the fingerprint of the plan that an event was begun with, and a resumed run compares it with that
+//! of its own plan. Settings without influence on the games are left out: concurrency, cores, the database, limits
+//! outside the turns, patience.
 
 use crate::time_text;
 use crate::{EnginePlan, OpeningPlan, Plan};
@@ -14,7 +15,7 @@ use std::{
     path::Path,
 };
 
-/// A summary of a plan, to be kept as JSON and compared with that of a later plan.
+/// Summary of a plan, stored as JSON and compared with that of a later plan.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Fingerprint(Value);
@@ -41,8 +42,8 @@ impl Fingerprint {
         })))
     }
 
-    /// What is not as it was, in words, one line each, such as `engines[fairy].options.Threads was 1, is 2`; empty if
-    /// nothing that matters has changed.
+    /// Differences in words, one line each, such as `engines[fairy].options.Threads was 1, is 2`; empty if the games of
+    /// both plans are comparable.
     #[must_use]
     pub fn changes_to(&self, now: &Self) -> Vec<String> {
         let mut changes = Vec::new();
@@ -90,7 +91,7 @@ fn time(time: &TimeControl) -> Value {
 fn openings(plan: &OpeningPlan) -> io::Result<Value> {
     let contents = plan.files.iter().map(|path| content_hash(path)).collect::<io::Result<Vec<_>>>()?;
     Ok(json!({
-        // Files may move: their contents, in their order, are what is played.
+        // Files may move; their contents, in their order, must stay.
         "files": contents,
         "plies": plan.plies,
         "order": plan.order,
@@ -99,8 +100,8 @@ fn openings(plan: &OpeningPlan) -> io::Result<Value> {
     }))
 }
 
-/// FNV-1a over 64 bits (Fowler, Noll, Vo): the same on every machine and in every build, and an edited file is what it
-/// has to tell, not a forged one.
+/// FNV-1a over 64 bits (Fowler, Noll, Vo): the same on every machine and in every build, and it has
+/// to detect an edited file, not a forged one.
 fn content_hash(path: &Path) -> io::Result<String> {
     let mut file = File::open(path)?;
     let (mut hash, mut buffer) = (0xcbf2_9ce4_8422_2325_u64, vec![0; 1 << 16]);

@@ -1,4 +1,4 @@
-//! The games themselves: `[rules]`, `[adjudication]`, `[openings]`.
+//! The tables about games: `[rules]`, `[adjudication]`, `[openings]`.
 
 use crate::OpeningPlan;
 use crate::{
@@ -99,7 +99,7 @@ pub fn openings(root: &Table<'_>, rules: &Rules) -> Option<OpeningPlan> {
 fn files<'a>(table: &Table<'a>) -> Vec<Item<'a>> {
     let (file, files) = (table.item("file"), table.item("files"));
     if let (Some(_), Some(files)) = (&file, &files) {
-        files.fault("`file` says already where the openings are; write them all here");
+        files.fault("`file` already names the openings; write them all here");
     }
     if file.is_none() && files.is_none() {
         table.fault("file", "is missing; say where the openings are");
