@@ -20,7 +20,7 @@ pub use serve::serve;
 
 use crate::cli::{CheckArgs, Cli, ExportArgs, ImportArgs};
 use ::report::Report;
-use arena::run::RunError;
+use arena::dispatcher::RunError;
 use check::CheckError;
 use clap::CommandFactory;
 use journal::{EventSummary, StoreError};

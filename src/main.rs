@@ -6,6 +6,7 @@ mod say;
 mod cli;
 mod commands;
 mod screen;
+mod signals;
 
 use cli::Command;
 use commands::Exit;

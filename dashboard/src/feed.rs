@@ -29,11 +29,11 @@ pub fn pair() -> (Feed, Inbox) {
 
 impl Feed {
     /// Leaves events for the next frame, while anybody looks. Never blocks for longer than it takes to move them.
-    pub fn tell(&self, batch: Vec<Stamped>) {
+    pub fn tell(&self, batch: &[Stamped]) {
         if self.is_deserted() {
             return;
         }
-        self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner).extend(batch);
+        self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(batch);
     }
 
     /// Whether nobody will look any more.
@@ -78,7 +78,7 @@ mod tests {
     fn batches_that_nobody_fetched_in_time_are_fetched_together_and_in_order() {
         let (feed, inbox) = pair();
         for at in 0..5 {
-            feed.tell(vec![Stamped { at, event: Event::Closed }]);
+            feed.tell(&[Stamped { at, event: Event::Closed }]);
         }
         drop(feed);
         assert!(inbox.is_over());
@@ -92,7 +92,7 @@ mod tests {
         assert!(!feed.is_deserted());
         drop(inbox);
         assert!(feed.is_deserted());
-        feed.tell(vec![Stamped { at: 0, event: Event::Closed }]);
+        feed.tell(&[Stamped { at: 0, event: Event::Closed }]);
         assert!(feed.0.waiting.lock().unwrap().is_empty(), "nothing piles up");
     }
 }

@@ -2,19 +2,20 @@
 
 use super::{
     Exit, Failure, OpenScreen, Screen, Showing,
-    play::{Doors as Open, event_file, host},
+    play::{Network, event_file, host},
 };
-use crate::cli::{PlayingArgs, ServeArgs};
+use crate::{
+    cli::{PlayingArgs, ServeArgs},
+    signals,
+};
 use arena::Say;
 use arena::Shutdown;
 use host::{League, Ledger, event::Doors};
+use journal::Reader;
 use plan::{Document, Plan, ServeConfig, StoredPlan};
-use referee::event::Stamped;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::{
     io::{self, Write},
     sync::Arc,
-    thread,
 };
 use tokio::net::TcpListener;
 
@@ -41,7 +42,7 @@ fn league(args: &ServeArgs, mut config: ServeConfig, open_screen: OpenScreen) ->
     if let Some(db) = &args.playing.db {
         config.database.clone_from(db);
     }
-    let mut events = args.playing.events.as_deref().map(event_file).transpose()?;
+    let events = args.playing.events.as_deref().map(event_file).transpose()?;
     let wanted = !(args.playing.no_dashboard || args.playing.quiet);
     let other = |e: io::Error| Failure::Other(e.to_string());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(other)?;
@@ -54,20 +55,16 @@ fn league(args: &ServeArgs, mut config: ServeConfig, open_screen: OpenScreen) ->
         }
         let ledger = Ledger::default();
         let screen = if wanted { open_screen(showing(&config, &ledger))? } else { None };
-        let (say, mut feed, _linger) = match screen {
+        let (say, feed, _linger) = match screen {
             Some(Screen { say, feed, linger, .. }) => (say, Some(feed), Some(linger)),
             None => (Arc::new(tell) as Say, None, None),
         };
-        listen_to_signals(shutdown.clone(), say.clone()).map_err(other)?;
-        let show = move |batch: Vec<Stamped>| {
-            if let Some(events) = &mut events {
-                events.write(&batch);
-            }
-            if let Some(feed) = &mut feed {
-                feed(batch);
-            }
-        };
-        let league = League::open(config, ledger, &shutdown, show)?;
+        let told = say.clone();
+        let finishing = move || told("no new games; those that run are finished, once more breaks them off");
+        signals::listen(shutdown.clone(), finishing).map_err(other)?;
+        let mut readers: Vec<_> = feed.map(|feed| Reader::new("dashboard", feed)).into_iter().collect();
+        readers.extend(events.map(|mut events| Reader::new("event file", move |batch| events.write(batch))));
+        let league = League::open(config, ledger, &shutdown, readers)?;
         for listener in &listeners {
             say(&format!("listening on {}", listener.local_addr().map_err(other)?));
         }
@@ -122,7 +119,7 @@ fn event(
     if !args.listen.is_empty() {
         serve.listen.clone_from(&args.listen);
     }
-    host(plan, &args.playing, open_screen, |plan| {
+    host(plan, &args.playing, open_screen, |plan, sink| {
         let (mut listeners, mut listening) = (vec![], vec![]);
         for address in &serve.listen {
             let bound = std::net::TcpListener::bind(address).and_then(|listener| {
@@ -134,33 +131,18 @@ fn event(
             });
             listeners.push(bound.map_err(|e| Failure::Other(format!("cannot listen on {address}: {e}")))?);
         }
-        let doors = Doors::open(serve, plan, listeners).map_err(|e| Failure::Other(e.to_string()))?;
-        let (hosting, mut show) = (doors.hosting(), doors.show());
-        let tell_guests = move |batch: &[Stamped]| {
-            // The doors close when the store's thread has told the last of the event.
+        let doors = Doors::open(serve, plan, listeners, sink).map_err(|e| Failure::Other(e.to_string()))?;
+        let (remote, mut show) = (doors.remote(), doors.show());
+        let reader = Reader::new("network", move |batch| {
+            // The network closes when it has seen the last entry.
             let _open = &doors;
             show(batch);
-        };
-        Ok(Some(Open { hosting, tell_guests: Box::new(tell_guests), listening }))
+        });
+        Ok(Some(Network { remote, reader, listening }))
     })
 }
 
 /// Whoever read our stderr may be gone; the league is not.
 fn tell(line: &str) {
     let _nobody_reads = writeln!(io::stderr(), "{line}");
-}
-
-fn listen_to_signals(shutdown: Shutdown, say: Say) -> io::Result<()> {
-    let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP])?;
-    thread::Builder::new().name("signals".to_owned()).spawn(move || {
-        for _ in signals.forever() {
-            if shutdown.finish.is_cancelled() {
-                shutdown.adjourn.cancel();
-            } else {
-                shutdown.finish.cancel();
-                say("no new games; those that run are finished, once more breaks them off");
-            }
-        }
-    })?;
-    Ok(())
 }

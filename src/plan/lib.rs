@@ -25,11 +25,6 @@ mod tests;
 mod time;
 pub mod time_text;
 
-/// The names of this crate's parts before it was a crate.
-pub mod config {
-    pub use crate::{Environment, Fault, Faults, Fingerprint, contradictions, reference, time_text};
-}
-
 pub use client::ClientConfig;
 pub use document::Document;
 pub use environment::Environment;

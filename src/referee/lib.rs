@@ -15,6 +15,7 @@ mod outcome;
 pub mod rating;
 pub mod rules;
 pub mod schedule;
+pub mod sink;
 pub mod sprt;
 pub mod standings;
 pub mod usage;

@@ -8,6 +8,7 @@ mod memory;
 pub mod process;
 mod session;
 mod trace;
+pub mod transcript;
 pub mod usi;
 
 pub use trace::Trace;

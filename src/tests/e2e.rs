@@ -4,6 +4,7 @@
 mod support;
 
 mod commands;
+mod databases;
 mod deep;
 mod faults;
 mod formats;

@@ -43,7 +43,7 @@ impl Host {
                 let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
                 runtime.block_on(async {
                     let listener = tokio::net::TcpListener::from_std(listener).unwrap();
-                    let league = League::open(config, Ledger::default(), &shutdown, drop).unwrap();
+                    let league = League::open(config, Ledger::default(), &shutdown, vec![]).unwrap();
                     league.serve(vec![listener], shutdown).await.unwrap();
                 });
             }
@@ -74,8 +74,8 @@ impl Host {
     }
 
     fn stop(&mut self) {
-        self.shutdown.finish.cancel();
-        self.shutdown.adjourn.cancel();
+        self.shutdown.finish();
+        self.shutdown.adjourn();
         if let Some(thread) = self.thread.take() {
             let ended = thread.join();
             assert!(ended.is_ok() || std::thread::panicking());

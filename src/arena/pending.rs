@@ -1,6 +1,6 @@
 //! Games that were handed out and cannot begin yet: a GPU is taken, or a player of the network is busy or missing.
 
-use super::{Dispatcher, guests::Hosting};
+use crate::{dispatcher::Dispatcher, remote::Remote};
 use plan::serve::Missing;
 use referee::{
     AbortBy, Color, Outcome, WinBy,
@@ -13,18 +13,18 @@ use std::{
 };
 
 /// Since when players have been missing from games that wait for them.
-pub(super) type Absences = HashMap<PlayerId, Instant>;
+pub(crate) type Absences = HashMap<PlayerId, Instant>;
 
 impl Dispatcher<'_> {
-    /// The next game that can begin: one that was held up, or the schedule's next.
-    pub(super) fn next_game(&mut self) -> Option<Pairing> {
-        if let Some(at) = self.held.iter().position(|pairing| self.can_begin(pairing)) {
-            return Some(self.held.remove(at));
+    /// The next game that can begin: one that was pending up, or the schedule's next.
+    pub(crate) fn next_game(&mut self) -> Option<Pairing> {
+        if let Some(at) = self.pending.iter().position(|pairing| self.can_begin(pairing)) {
+            return Some(self.pending.remove(at));
         }
-        while self.held.len() < self.may_hold() {
+        while self.pending.len() < self.may_hold() {
             match self.schedule.next(&self.standings) {
                 Next::Game(pairing) if self.can_begin(&pairing) => return Some(pairing),
-                Next::Game(pairing) => self.held.push(pairing),
+                Next::Game(pairing) => self.pending.push(pairing),
                 Next::Bye { stage, round, player, half_points } => {
                     self.happened(Event::Bye { stage, round, player, half_points });
                 }
@@ -34,15 +34,15 @@ impl Dispatcher<'_> {
         None
     }
 
-    /// How many games may be held up while others overtake them: where players come and go, enough that nobody who is
+    /// How many games may be pending while others overtake them: where players come and go, enough that nobody who is
     /// here has to wait for somebody who is not.
     fn may_hold(&self) -> usize {
-        if self.hosting.is_some() { 2 * self.plan.engines.len() } else { 1 }
+        if self.remote.is_some() { 2 * self.plan.engines.len() } else { 1 }
     }
 
     fn can_begin(&self, pairing: &Pairing) -> bool {
-        let comes = |player: PlayerId| match &self.hosting {
-            Some(hosting) if self.is_remote(player) => !self.plays(player) && hosting.guests.waits(player),
+        let comes = |player: PlayerId| match &self.remote {
+            Some(remote) if self.is_remote(player) => !self.plays(player) && remote.players.waits(player),
             _ => true,
         };
         !self.lacks_gpu(pairing) && comes(pairing.black) && comes(pairing.white)
@@ -58,39 +58,39 @@ impl Dispatcher<'_> {
 
     /// Rules on games that have waited long enough. Of the games that wait for one player, only the first is ruled on;
     /// then the next has its time.
-    pub(super) fn rule_absences(&mut self) {
-        let Some(hosting) = self.hosting.clone() else { return };
+    pub(crate) fn rule_absences(&mut self) {
+        let Some(remote) = self.remote.clone() else { return };
         let now = Instant::now();
         let mut awaited = HashSet::new();
         let mut ruled = vec![];
-        for pairing in &self.held {
+        for pairing in &self.pending {
             let players = [pairing.black, pairing.white];
-            let absent = players.map(|player| self.is_absent(player, &hosting));
+            let absent = players.map(|player| self.is_absent(player, &remote));
             let overdue = [0, 1].map(|side| {
                 let first = awaited.insert(players[side]);
                 let since = self.absences.get(&players[side]).copied();
-                let over = since.is_some_and(|since| now.saturating_duration_since(since) >= hosting.wait);
+                let over = since.is_some_and(|since| now.saturating_duration_since(since) >= remote.wait);
                 absent[side] && first && over
             });
-            if let Some(outcome) = ruling(absent, overdue, hosting.missing) {
+            if let Some(outcome) = ruling(absent, overdue, remote.missing) {
                 ruled.push((*pairing, outcome, absent));
             }
         }
-        self.note_absences(&hosting, now);
+        self.note_absences(&remote, now);
         for (pairing, outcome, absent) in ruled {
-            self.held.retain(|held| *held != pairing);
-            self.settle(pairing, outcome, absent, hosting.wait);
+            self.pending.retain(|pending| *pending != pairing);
+            self.settle(pairing, outcome, absent, remote.wait);
         }
     }
 
-    fn is_absent(&self, player: PlayerId, hosting: &Hosting) -> bool {
-        self.is_remote(player) && !self.plays(player) && !hosting.guests.waits(player)
+    fn is_absent(&self, player: PlayerId, remote: &Remote) -> bool {
+        self.is_remote(player) && !self.plays(player) && !remote.players.waits(player)
     }
 
     /// Whoever is awaited and not here is missing from now on, if not before; whoever is here is not.
-    fn note_absences(&mut self, hosting: &Hosting, now: Instant) {
-        let awaited = self.held.iter().flat_map(|pairing| [pairing.black, pairing.white]);
-        let absent: HashSet<PlayerId> = awaited.filter(|&player| self.is_absent(player, hosting)).collect();
+    fn note_absences(&mut self, remote: &Remote, now: Instant) {
+        let awaited = self.pending.iter().flat_map(|pairing| [pairing.black, pairing.white]);
+        let absent: HashSet<PlayerId> = awaited.filter(|&player| self.is_absent(player, remote)).collect();
         self.absences.retain(|player, _| absent.contains(player));
         for player in absent {
             self.absences.entry(player).or_insert(now);

@@ -1,7 +1,7 @@
-//! How late this program is itself.
+//! Scheduler lag: how late the threads of this program run.
 //!
-//! A worker whose thread got no core for 80 ms reads an engine's answer up to 80 ms late. That is never the engine's
-//! fault: when an answer would lose on time, what this program was late by in that turn is not charged.
+//! A worker whose thread got no core for 80 ms reads an engine's answer up to 80 ms late. That is not the engine's
+//! fault: when an answer would lose on time, the lag measured in that turn is not charged.
 
 use std::{
     collections::VecDeque,
@@ -10,20 +10,20 @@ use std::{
 };
 use tokio::time::sleep_until;
 
-/// From one beat to the next.
+/// Time between two measurements.
 const BEAT: Duration = Duration::from_millis(20);
-/// A beat this late is remembered; timers alone are late by a millisecond or two.
+/// Least lag that is recorded; a timer alone is late by a millisecond or two.
 const NOTABLE: Duration = Duration::from_millis(4);
-/// Late beats remembered.
+/// Records kept.
 const MEMORY: usize = 256;
 
-/// The pulse of one worker thread.
+/// The lag of one thread.
 #[derive(Debug, Default)]
-pub struct Pulse(Mutex<VecDeque<(Instant, Duration)>>);
+pub struct SchedulerLag(Mutex<VecDeque<(Instant, Duration)>>);
 
-impl Pulse {
-    /// Beats for ever on the thread it measures.
-    pub async fn beat(&self) {
+impl SchedulerLag {
+    /// Measures the thread it runs on, for ever.
+    pub async fn measure(&self) {
         loop {
             let due = Instant::now() + BEAT;
             sleep_until(due.into()).await;
@@ -42,7 +42,7 @@ impl Pulse {
         }
     }
 
-    /// The latest that a beat was since `since`. A beat that is due and has not come yet counts as soon as it comes.
+    /// The largest lag recorded since `since`. A measurement that is due is recorded only once it is made.
     #[must_use]
     pub fn late_since(&self, since: Instant) -> Duration {
         let beats = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -56,14 +56,14 @@ mod tests {
 
     #[test]
     fn only_what_was_late_in_the_turn_counts() {
-        let pulse = Pulse::default();
+        let lag = SchedulerLag::default();
         let start = Instant::now();
         let ms = Duration::from_millis;
-        pulse.record(start, start + ms(90));
-        pulse.record(start + ms(110), start + ms(150));
-        pulse.record(start + ms(170), start + ms(172));
-        assert_eq!(pulse.late_since(start), ms(90));
-        assert_eq!(pulse.late_since(start + ms(100)), ms(40));
-        assert_eq!(pulse.late_since(start + ms(160)), ms(0));
+        lag.record(start, start + ms(90));
+        lag.record(start + ms(110), start + ms(150));
+        lag.record(start + ms(170), start + ms(172));
+        assert_eq!(lag.late_since(start), ms(90));
+        assert_eq!(lag.late_since(start + ms(100)), ms(40));
+        assert_eq!(lag.late_since(start + ms(160)), ms(0));
     }
 }

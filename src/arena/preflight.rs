@@ -1,6 +1,6 @@
 //! What is looked at before the first game: cores, and every engine's handshake against its options.
 
-use super::worker::Place;
+use crate::worker::WorkerSpec;
 use nix::{
     sched::{CpuSet, sched_getaffinity},
     unistd::Pid,
@@ -49,7 +49,7 @@ async fn meet_all(plan: &Plan) -> Vec<Result<Handshake, String>> {
                 engine: Arc::new(engine.clone()),
                 cores: vec![],
                 startups: startups.clone(),
-                faults: None,
+                reports: None,
             };
             tokio::spawn(handshake(player))
         })
@@ -121,25 +121,25 @@ fn core_fault(plan: &Plan, threads: &[f64]) -> Option<String> {
     })
 }
 
-/// Where games run: a worker thread per core at most; with affinity, a worker and its games have cores of their own.
+/// The workers of an event: a thread per core at most; with affinity, a worker and its games have cores of their own.
 #[must_use]
-pub fn places(plan: &Plan) -> Vec<Place> {
+pub fn worker_specs(plan: &Plan) -> Vec<WorkerSpec> {
     let cores = usable_cores();
     let games = plan.concurrency.max(1);
     if plan.affinity {
         let threads: Vec<f64> = plan.engines.iter().map(|engine| engine.cores).collect();
         let each = (cores_per_game(plan, &threads).ceil() as usize).max(1);
         let own = |number: usize| (0..each).map(|n| cores[(number * each + n) % cores.len()]).collect();
-        // Games beyond the cores share places.
-        let places = games.min((cores.len() / each).max(1));
-        let slots = |number: usize| games / places + usize::from(number < games % places);
-        return (0..places)
-            .map(|number| Place { number, slots: slots(number), cores: own(number) })
+        // Games beyond the cores share workers.
+        let workers = games.min((cores.len() / each).max(1));
+        let slots = |number: usize| games / workers + usize::from(number < games % workers);
+        return (0..workers)
+            .map(|number| WorkerSpec { number, slots: slots(number), cores: own(number) })
             .collect();
     }
     let workers = games.min(cores.len());
     let slots = |number: usize| games / workers + usize::from(number < games % workers);
-    (0..workers).map(|number| Place { number, slots: slots(number), cores: vec![] }).collect()
+    (0..workers).map(|number| WorkerSpec { number, slots: slots(number), cores: vec![] }).collect()
 }
 
 /// The cores this process may use; at least one.
