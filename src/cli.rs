@@ -6,7 +6,7 @@ use clap::{
     builder::{PossibleValue, PossibleValuesParser, TypedValueParser},
 };
 use notation::record::Format;
-use std::path::PathBuf;
+use std::{num::ParseIntError, path::PathBuf, str::FromStr};
 
 /// Tournaments and match servers for computer shogi.
 #[derive(Debug, Parser)]
@@ -105,7 +105,7 @@ pub struct PlayingArgs {
     #[arg(long, value_name = "FILE")]
     pub db: Option<PathBuf>,
     /// Games at once; overrides the configuration.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = at_least_one::<usize>)]
     pub concurrency: Option<usize>,
     /// Play even though the engines need more cores than there are.
     #[arg(long)]
@@ -158,13 +158,13 @@ pub struct MatchArgs {
     #[arg(long, value_name = "FILE")]
     pub openings: Vec<PathBuf>,
     /// Plies of each opening that are used.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", requires = "openings")]
     pub plies: Option<u32>,
     /// Use the openings in the order of the file instead of shuffled by the seed.
-    #[arg(long)]
+    #[arg(long, requires = "openings")]
     pub sequential: bool,
     /// The first engine against each of the others, instead of everybody against everybody.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "sprt")]
     pub gauntlet: bool,
     /// Stop at a verdict: elo0=0 elo1=5 [alpha=0.05] [beta=0.05] [model=normalized|logistic].
     #[arg(long, num_args = 1.., value_name = "KEY=VALUE")]
@@ -180,8 +180,17 @@ pub struct MatchArgs {
     pub playing: PlayingArgs,
 }
 
+/// A whole number above 0.
+fn at_least_one<T: FromStr<Err = ParseIntError> + From<u8> + PartialOrd>(text: &str) -> Result<T, String> {
+    let number: T = text.parse().map_err(|error: ParseIntError| error.to_string())?;
+    if number < T::from(1) { Err("it must be at least 1".to_owned()) } else { Ok(number) }
+}
+
 /// `renmei serve`.
 #[derive(Clone, Debug, Args)]
+#[command(after_help = "\
+An open league (a file with [serve] and neither [event] nor [[engines]]) starts no engines and has no end: it refuses
+--concurrency, --oversubscribe, --affinity and --json.")]
 pub struct ServeArgs {
     /// The configuration file of the league, or of an event whose players log in.
     pub file: PathBuf,
@@ -202,7 +211,7 @@ pub struct FloodgateArgs {
     #[arg(long, value_name = "FILE")]
     pub db: Option<PathBuf>,
     /// Games to play; overrides the configuration.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = at_least_one::<u64>)]
     pub games: Option<u64>,
     /// Print the final standings as JSON on stdout; everything else goes to stderr.
     #[arg(long)]
@@ -326,7 +335,7 @@ pub struct ReportArgs {
     #[arg(long, value_name = "NAME")]
     pub event: Option<String>,
     /// List the events of the database.
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["json", "event"])]
     pub list: bool,
     /// Print JSON.
     #[arg(long)]
@@ -477,7 +486,7 @@ pub struct ImportArgs {
     #[arg(long)]
     pub verify: bool,
     /// Name of the event they are filed under.
-    #[arg(long, default_value = "import", value_name = "NAME")]
+    #[arg(long, default_value = "import", value_name = "NAME", requires = "db")]
     pub event: String,
     /// Print the result as JSON.
     #[arg(long)]

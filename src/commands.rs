@@ -28,7 +28,7 @@ use arena::dispatcher::RunError;
 use check::CheckError;
 use clap::CommandFactory;
 use journal::{EventSummary, StoreError};
-use plan::config::Faults;
+use plan::Faults;
 use records::{self, RecordsError};
 use serde::Serialize;
 use std::{io, process::ExitCode};

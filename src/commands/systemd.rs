@@ -3,7 +3,7 @@
 use super::{Exit, Failure};
 use crate::cli::{Service, SystemdArgs};
 use nix::unistd::{Uid, User};
-use plan::{client::ClientConfig, config, serve::ServeConfig};
+use plan::{Document, client::ClientConfig};
 use std::{
     fmt::Write as _,
     fs,
@@ -36,15 +36,12 @@ pub fn systemd(args: &SystemdArgs) -> Result<Exit, Failure> {
 
 /// Reads the configuration as the service will; the name of its event.
 fn checked(args: &SystemdArgs) -> Result<String, Failure> {
-    let usage = |e: &dyn std::fmt::Display| Failure::Usage(e.to_string());
-    match args.service {
-        Service::Floodgate => Ok(ClientConfig::load(&args.file).map_err(Failure::Config)?.name),
-        Service::Serve if ServeConfig::is_event(&args.file) => {
-            let plan = config::load(&args.file).map_err(Failure::Config)?;
-            ServeConfig::of_event(&args.file).map_err(|e| usage(&e))?;
-            Ok(plan.name)
-        }
-        Service::Serve => Ok(ServeConfig::load(&args.file).map_err(|e| usage(&e))?.name),
+    if args.service == Service::Floodgate {
+        return Ok(ClientConfig::load(&args.file).map_err(Failure::Config)?.name);
+    }
+    match Document::load(&args.file).map_err(Failure::Config)? {
+        Document::Event { plan, .. } => Ok(plan.name),
+        Document::League(league) => Ok(league.name),
     }
 }
 

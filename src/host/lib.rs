@@ -48,10 +48,12 @@ use filing::Filer;
 use journal::{EventHead, EventId, Journal, Moves, Reader, StoreError};
 pub use ledger::Ledger;
 use lobby::{Lobby, Match};
-use plan::serve::{Limits, ServeConfig};
+use plan::{
+    StoredPlan,
+    serve::{Limits, ServeConfig},
+};
 use referee::{
     event::GameId,
-    schedule::{Format, Stage},
     sink::{Buoy, Sink},
 };
 use roster::Roster;
@@ -104,7 +106,7 @@ impl League {
         mut readers: Vec<Reader>,
     ) -> Result<Self, StoreError> {
         let path = config.database.clone();
-        let plan = plan(&config).to_string();
+        let plan = StoredPlan::of_league(&config).to_json();
         let head = EventHead { name: &config.name, kind: "serve", plan: &plan, fingerprint: "{}" };
         let opening = Journal::open(&path, &head)?;
         opening.replay(Moves::Without, &mut |stamped| ledger.fold(stamped))?;
@@ -183,13 +185,6 @@ impl League {
         let _panic_printed = self.rater.join();
         kept
     }
-}
-
-/// The plan as reports read it: one stage in which anybody meets anybody. Its players come and go.
-#[must_use]
-pub fn plan(config: &ServeConfig) -> serde_json::Value {
-    let stage = Stage { format: Format::RoundRobin { cycles: 1 }, games: 1, entrants: None };
-    serde_json::json!({ "name": config.name, "stages": [stage], "sprt": null, "engines": [], "serve": config })
 }
 
 /// What every game of the league is played amid.

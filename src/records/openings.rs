@@ -1,7 +1,7 @@
 //! Opening files: from paths to the lines that games start from.
 
 use notation::record::{self, Format, GameRecord, RecordFault};
-use plan::{OpeningPlan, config::built_in};
+use plan::{OpeningPlan, built_in};
 use referee::opening::Opening;
 use rsshogi::{board::Position, types::Move};
 use std::{

@@ -1,11 +1,12 @@
 //! `renmei watch`: an event that another process plays, or that is over, by looking into its database now and then.
 
-use super::{Past, archive, has_terminal, head, no_thread, save};
+use super::{Past, archive, has_terminal, info, no_thread, save};
 use crate::cli::WatchArgs;
 use crate::commands::{Exit, Failure, find_event};
 use client::{self, ratings::stored_scale};
 use dashboard::{Feed, Setting};
 use journal::{EventId, EventSummary, Moves, RatingRow, Store, StoreError};
+use plan::StoredPlan;
 use referee::{
     event::{Event, GameId, Moved, Stamped},
     rating::{Estimate, LookUp, Scale},
@@ -30,9 +31,10 @@ pub fn watch(args: &WatchArgs) -> Result<Exit, Failure> {
     let event = find_event(&events, args.event.as_deref())?;
     let archive = archive(args.db.clone(), event.name.clone(), Some(event.id));
     let save = save(args.db.clone(), event.name.clone());
-    let scale = scale(args.db.clone(), event);
+    let plan = report::plan(event)?;
+    let scale = scale(args.db.clone(), event, &plan);
     let setting = Setting {
-        info: head(&event.name, &event.plan)?,
+        info: info(event.name.clone(), plan),
         before: vec![],
         archive,
         save,
@@ -47,8 +49,8 @@ pub fn watch(args: &WatchArgs) -> Result<Exit, Failure> {
 }
 
 /// Ratings as the event's own process has left them.
-fn scale(db: PathBuf, event: &EventSummary) -> Option<LookUp> {
-    let (id, plan, mut store) = (event.id, event.plan.clone(), None);
+fn scale(db: PathBuf, event: &EventSummary, plan: &StoredPlan) -> Option<LookUp> {
+    let (id, plan, mut store) = (event.id, plan.clone(), None);
     match event.kind.as_str() {
         "serve" => Some(Box::new(move |_, _| {
             store = store.take().or_else(|| Store::read(&db).ok());

@@ -10,6 +10,7 @@ mod door;
 mod faults;
 mod formats;
 mod ponder;
+mod refusals;
 mod report;
 mod resume;
 mod screen;

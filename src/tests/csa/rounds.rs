@@ -144,7 +144,7 @@ fn three_rounds(recorded: &Recorded, event: &str) -> Vec<Round> {
     config.name = event.to_owned();
     config.rounds = vec![RoundsConfig {
         game: GAME.to_owned(),
-        every: Some("2s".to_owned()),
+        every: Some(Duration::from_secs(2)),
         minutes: vec![],
         hours: vec![],
         pairing: Default::default(),

@@ -4,8 +4,8 @@ use crate::support::program;
 use arena::Shutdown;
 use client::{Audience, Client, GameLines, ratings::Ratings};
 use journal::Reader;
+use plan::Environment;
 use plan::client::ClientConfig;
-use plan::config::Environment;
 use rusqlite::Connection;
 use std::{
     io::{BufRead, BufReader, Write},

@@ -9,8 +9,8 @@ use super::server::config_text;
 use client::announced::Announced;
 use golden::conversation::{self, Conversation, Line, Step};
 use notation::csa::{move_from_csa, summary::Summary};
+use plan::Environment;
 use plan::client::ClientConfig;
-use plan::config::Environment;
 use referee::{
     Color,
     adjudicate::Adjudication,

@@ -1,29 +1,30 @@
-//! What a configuration is read against: where its files and programs are looked for.
+//! The surroundings of a configuration: directories for its files and programs, and the usable cores.
 
-use super::fault::nearest;
+use crate::fault::nearest;
 use std::{
     fs, io,
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
 };
 
-/// Where files and programs are looked for.
+/// Directories for files and programs, and the usable cores.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Environment {
     /// The directory that relative paths start from; absolute.
     pub base: PathBuf,
-    /// The directories in which programs are searched, in this order; engines of Renmei first in the last of them, where
-    /// they came with the manager, since one elsewhere may be of another version.
+    /// Directories to search for programs, in this order; for engines of Renmei the last one first, where the manager
+    /// was installed: one elsewhere may be of another version.
     pub search: Vec<PathBuf>,
-    /// Cores this process may use.
+    /// Cores that this process may use.
     pub cores: usize,
 }
 
 impl Environment {
-    /// This process's: programs on `PATH`, in `/usr/games` (where Debian installs engines) and beside this program.
+    /// The environment of this process: programs on `PATH`, in `/usr/games` (where Debian installs engines) and beside
+    /// this program.
     ///
     /// # Errors
-    /// If the working directory is gone, `base` cannot be made absolute.
+    /// When the working directory no longer exists, so that `base` cannot be made absolute.
     pub fn here(base: &Path) -> io::Result<Self> {
         let base = if base.as_os_str().is_empty() { Path::new(".") } else { base };
         let path = std::env::var_os("PATH").unwrap_or_default();
@@ -36,12 +37,12 @@ impl Environment {
     }
 
     /// The absolute path that a path of the configuration means.
-    pub(super) fn path(&self, path: &str) -> PathBuf {
+    pub(crate) fn path(&self, path: &str) -> PathBuf {
         self.base.join(path).components().collect()
     }
 
-    /// The program that a command names, or why there is none.
-    pub(super) fn program(&self, command: &str) -> Result<PathBuf, String> {
+    /// The program that a command names, or the reason why there is none.
+    pub(crate) fn program(&self, command: &str) -> Result<PathBuf, String> {
         let candidates: Vec<_> = match command.contains('/') {
             true => vec![self.path(command)],
             false => {
@@ -72,8 +73,8 @@ impl Environment {
         format!("there is no program `{command}` on the path, in /usr/games or beside renmei{meant}")
     }
 
-    /// Why a file cannot be read, if it cannot.
-    pub(super) fn why_unreadable(path: &Path) -> Option<String> {
+    /// The reason why a file cannot be read; `None` if it can.
+    pub(crate) fn why_unreadable(path: &Path) -> Option<String> {
         match fs::File::open(path).and_then(|file| file.metadata()) {
             Ok(data) if data.is_dir() => Some(format!("`{}` is a directory, not a file", path.display())),
             Ok(_) => None,
@@ -96,7 +97,7 @@ fn names(dir: &Path) -> Vec<String> {
     names
 }
 
-/// The file in the same directory that was probably meant.
+/// The file in the same directory with the nearest name.
 fn neighbour(path: &Path) -> String {
     let known = path.parent().map(names).unwrap_or_default();
     let name = path.file_name().unwrap_or_default().to_string_lossy();

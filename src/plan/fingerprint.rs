@@ -1,16 +1,17 @@
-//! What would falsify an event if it changed between two sittings.
+//! The part of a plan that must not change while an event is interrupted.
 //!
-//! The store keeps the fingerprint of the plan an event was begun with; a resumed run compares. What may change
-//! freely is left out: concurrency, cores, the database, limits outside the turns, patience.
+//! The database keeps the fingerprint of the plan that an event was begun with, and a resumed run compares it with that
+//! of its own plan. Settings without influence on the games are left out: concurrency, cores, the database, limits
+//! outside the turns, patience.
 
-use super::{built_in, time_text};
 use crate::{EnginePlan, OpeningPlan, Plan};
+use crate::{built_in, time_text};
 use referee::clock::TimeControl;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::{io, path::Path};
 
-/// A summary of a plan, to be kept as JSON and compared with that of a later plan.
+/// Summary of a plan, stored as JSON and compared with that of a later plan.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Fingerprint(Value);
@@ -37,8 +38,8 @@ impl Fingerprint {
         })))
     }
 
-    /// What is not as it was, in words, one line each, such as `engines[fairy].options.Threads was 1, is 2`; empty if
-    /// nothing that matters has changed.
+    /// Differences in words, one line each, such as `engines[fairy].options.Threads was 1, is 2`; empty if the games of
+    /// both plans are comparable.
     #[must_use]
     pub fn changes_to(&self, now: &Self) -> Vec<String> {
         let mut changes = Vec::new();
@@ -86,7 +87,7 @@ fn time(time: &TimeControl) -> Value {
 fn openings(plan: &OpeningPlan) -> io::Result<Value> {
     let contents = plan.files.iter().map(|path| content_hash(path)).collect::<io::Result<Vec<_>>>()?;
     Ok(json!({
-        // Files may move: their contents, in their order, are what is played.
+        // Files may move; their contents, in their order, must stay.
         "files": contents,
         "plies": plan.plies,
         "order": plan.order,
@@ -95,8 +96,8 @@ fn openings(plan: &OpeningPlan) -> io::Result<Value> {
     }))
 }
 
-/// FNV-1a over 64 bits (Fowler, Noll, Vo): the same on every machine and in every build, and an edited file is what it
-/// has to tell, not a forged one.
+/// FNV-1a over 64 bits (Fowler, Noll, Vo): the same on every machine and in every build, and it has
+/// to detect an edited file, not a forged one.
 fn content_hash(path: &Path) -> io::Result<String> {
     let add = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
     let hash = built_in::contents(path)?.iter().fold(0xcbf2_9ce4_8422_2325_u64, add);

@@ -2,13 +2,15 @@
 
 mod faults;
 mod fingerprints;
+mod serve;
+mod stored;
 
-use super::{
-    Environment, Fingerprint,
+use crate::{
+    ClientConfig, Document, Environment, Faults, Fingerprint, GoForms, OpeningOrder, Plan, Restart,
+    SprtModel,
     keys::{Fallback, Key, REFERENCE},
-    parse, reference,
+    reference,
 };
-use crate::{GoForms, OpeningOrder, Plan, Restart, SprtModel};
 use referee::{
     clock::{Accounting, TimeControl},
     rules::{AtLimit, Declaration, Rules},
@@ -43,13 +45,23 @@ impl World {
     }
 
     fn plan(&self, text: &str) -> Plan {
-        parse(text, Some(Path::new("x.toml")), &self.environment).unwrap_or_else(|faults| panic!("{faults}"))
+        match self.document(text) {
+            Document::Event { plan, .. } => *plan,
+            other => panic!("no event: {other:?}"),
+        }
+    }
+
+    fn document(&self, text: &str) -> Document {
+        self.parse(text).unwrap_or_else(|faults| panic!("{faults}"))
+    }
+
+    fn parse(&self, text: &str) -> Result<Document, Faults> {
+        Document::parse(text, Some(Path::new("x.toml")), &self.environment)
     }
 
     /// The faults of a text, with the directory written as DIR.
     fn faults(&self, text: &str) -> String {
-        let faults = parse(text, Some(Path::new("x.toml")), &self.environment).map(|_| ()).unwrap_err();
-        faults.to_string().replace(self.dir.path().to_str().unwrap(), "DIR")
+        self.parse(text).unwrap_err().to_string().replace(self.dir.path().to_str().unwrap(), "DIR")
     }
 }
 
@@ -93,17 +105,20 @@ fn the_shortest_configuration_is_a_round_robin_of_two_games() {
 #[test]
 fn a_key_that_is_written_out_with_its_default_changes_nothing() {
     let world = here();
+    let client = |text: &str| {
+        ClientConfig::parse(text, Some(Path::new("x.toml")), &world.environment)
+            .unwrap_or_else(|faults| panic!("{faults}"))
+    };
     for section in REFERENCE {
         for key in section.keys[0] {
             let Fallback::Is(default) = key.default else { continue };
             let (plain, written) = (around(section.title, key, ""), around(section.title, key, default));
-            assert_eq!(
-                world.plan(&written),
-                world.plan(&plain),
-                "{}: {} = {default}",
-                section.title,
-                key.name
-            );
+            let place = format!("{}: {} = {default}", section.title, key.name);
+            if plain.contains("[floodgate]") {
+                assert_eq!(client(&written), client(&plain), "{place}");
+            } else {
+                assert_eq!(world.document(&written), world.document(&plain), "{place}");
+            }
         }
     }
 }
@@ -132,8 +147,30 @@ fn around(section: &str, key: &Key, value: &str) -> String {
         ("`[sprt]`", _) => with(&format!("[event]\nformat = \"sprt\"\n[sprt]\nelo0 = 0\nelo1 = 5\n{line}")),
         ("`[[engines]]`", _) => format!("{}{line}", with("")),
         ("`limits` of an engine", _) => format!("{}[engines.limits]\n{line}", with("")),
-        _ => with(""),
+        ("`[serve]`", "wait" | "missing") => with(&format!("[serve]\n{line}")),
+        ("`[serve]`", _) => format!("[serve]\n{line}"),
+        ("`[[serve.time]]`", "total") => format!("[[serve.time]]\nplayer = \"a\"\nbyoyomi = 1\n{line}"),
+        ("`[[serve.time]]`", _) => format!("[[serve.time]]\nplayer = \"a\"\ntotal = 1\n{line}"),
+        ("`[[serve.rounds]]`", _) => {
+            format!("[[serve.rounds]]\ngame = \"floodgate-300-10F\"\nminutes = [0]\n{line}")
+        }
+        ("`[serve.rating]`", "half_life_days" | "fresh_days" | "least_games") => {
+            format!("[serve.rating]\nmethod = \"floodgate\"\n{line}")
+        }
+        ("`[serve.rating]`", _) => format!("[serve.rating]\n{line}"),
+        ("`[serve.limits]`", _) => format!("[serve.limits]\n{line}"),
+        ("`[floodgate]`", "color") => client("mode = \"x1\"\ngame = \"a-1-1\"", "x", &line),
+        ("`[floodgate]`", _) => client("", "a-1-1,x", &line),
+        ("Playing on a server", _) => format!("{line}{}", client("", "a-1-1,x", "")),
+        ("Top level", _) => with(""),
+        _ => panic!("{section}: no configuration around its keys"),
     }
+}
+
+/// A configuration of a client around some lines.
+fn client(mode: &str, password: &str, line: &str) -> String {
+    let login = format!("host = \"h\"\nlogin = \"me\"\npassword = \"{password}\"\n{mode}");
+    format!("[floodgate]\n{login}\n{line}[engine]\ncommand = \"alpha\"\n")
 }
 
 const FULL: &str = r#"
@@ -230,12 +267,12 @@ fn no_damage_to_a_file_brings_the_reader_down() {
     for (at, letter) in whole.char_indices() {
         for other in ["", "0", "\"", "]", "x"] {
             let damaged = format!("{}{other}{}", &whole[..at], &whole[at + letter.len_utf8()..]);
-            let _ = parse(&damaged, Some(Path::new("x.toml")), &world.environment);
+            let _ = world.parse(&damaged);
         }
     }
     for skipped in whole.lines() {
         let rest: Vec<_> = whole.lines().filter(|line| *line != skipped).collect();
-        let _ = parse(&rest.join("\n"), None, &world.environment);
+        let _ = world.parse(&rest.join("\n"));
     }
 }
 
@@ -308,7 +345,7 @@ fn the_words_of_the_rules_are_those_of_the_reference() {
 }
 
 fn repository() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
 fn preset(name: &str, programs: &[&str]) -> Plan {
@@ -316,14 +353,14 @@ fn preset(name: &str, programs: &[&str]) -> Plan {
     let world = World::new(programs);
     let environment = Environment { base: path.parent().unwrap().to_path_buf(), ..world.environment };
     let text = fs::read_to_string(&path).unwrap();
-    parse(&text, Some(&path), &environment).unwrap_or_else(|faults| panic!("{faults}"))
+    Plan::parse(&text, Some(&path), &environment).unwrap_or_else(|faults| panic!("{faults}"))
 }
 
 #[test]
 fn every_preset_is_a_plan_where_all_engines_are_installed() {
     let presets = fs::read_dir(repository().join("configs")).unwrap();
     let presets = presets.map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    // Files of a league or a client are no plans; `league` and `floodgate` read them in tests of their own.
+    // Files of an open league and of clients are read in tests of their own.
     let others = ["serve.toml", "floodgate.toml", "kawa.toml", "mori.toml"];
     let plans = presets.filter(|name| name.ends_with(".toml") && !others.contains(&name.as_str()));
     let presets: Vec<_> = plans.collect();
@@ -346,7 +383,7 @@ fn the_presets_for_newcomers_need_no_engine_but_ours() {
     }
 }
 
-/// `RENMEI_UPDATE=1 cargo test reference` writes the reference into the guide.
+/// `RENMEI_UPDATE=1 cargo test -p plan reference` writes the reference into the guide.
 #[test]
 fn the_guide_s_reference_and_the_keys_are_equal() {
     let path = repository().join("src/guide/configuration.md");
@@ -361,6 +398,6 @@ fn the_guide_s_reference_and_the_keys_are_equal() {
     }
     assert!(
         guide[from..to] == expected,
-        "src/guide/configuration.md is out of date: RENMEI_UPDATE=1 cargo test reference"
+        "src/guide/configuration.md is out of date: RENMEI_UPDATE=1 cargo test -p plan reference"
     );
 }

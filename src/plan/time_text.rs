@@ -1,8 +1,7 @@
-//! Durations and time controls as people write them: `1h30m`, `5m+10s`, `10m byoyomi 30s`, `nodes 1000`.
-//!
-//! The configuration file and the command line of `match` read them by the same two functions.
+//! Durations and time controls as text: `1h30m`, `5m+10s`, `10m byoyomi 30s`, `nodes 1000`; the same in the
+//! configuration file and on the command line of `match`.
 
-use super::fault::nearest;
+use crate::fault::nearest;
 use referee::clock::TimeControl;
 use std::time::Duration;
 
@@ -18,41 +17,41 @@ pub enum TimeTextError {
     /// A last part without a unit.
     #[error("`{0}` ends without a unit; write it as in `1h30m`")]
     NoLastUnit(String),
-    /// A unit that there is not.
+    /// An unknown unit.
     #[error("`{0}` has an unknown unit; the units are `h`, `m`, `s` and `ms`")]
     UnknownUnit(String),
-    /// Units that do not fall from part to part.
+    /// Units that do not become smaller from part to part.
     #[error("`{0}` has its units out of order; write the larger ones first, as in `1h30m`")]
     Disordered(String),
     /// More than a year.
     #[error("`{0}` is more than a year")]
     TooLong(String),
-    /// A word of a time control that there is not.
-    #[error("`{word}` says nothing in a time control{}", meant(.nearest))]
+    /// An unknown word of a time control.
+    #[error("`{word}` is not a word of a time control{}", meant(.nearest))]
     UnknownWord {
         /// The word.
         word: String,
-        /// The word that was probably meant.
+        /// The nearest known word.
         nearest: Option<&'static str>,
     },
     /// A word of a time control without its value.
     #[error("`{0}` needs a value, as in `{1}`")]
     NoValue(&'static str, &'static str),
-    /// A part of a time control that stands there twice.
-    #[error("`{0}` stands there twice")]
+    /// A part of a time control that is given twice.
+    #[error("`{0}` is given twice")]
     Twice(&'static str),
-    /// A count that is none.
+    /// Not a count.
     #[error("`{0}` is not a number above 0")]
     NotACount(String),
     /// Moves per session, as in chess.
     #[error("`{0}`: no shogi clock counts moves to a time control; write byoyomi as in `10m byoyomi 30s`")]
     Session(String),
-    /// Nothing at all.
+    /// Empty text.
     #[error("the time control is empty; write it as in {EXAMPLES}")]
     Empty,
 }
 
-/// Time controls to learn from.
+/// Examples of time controls, for messages.
 pub const EXAMPLES: &str =
     "`5m+10s`, `10m byoyomi 30s`, `byoyomi 1s`, `fixed 100ms`, `nodes 1000` or `depth 6`";
 
@@ -211,7 +210,7 @@ impl Control {
     }
 }
 
-/// A count with `,` or `_` between its digits or a `k` or `M` behind them, if one likes.
+/// A count, optionally with `,` or `_` between its digits and with `k` or `M` after them.
 fn count<T: TryFrom<u64>>(text: &str) -> Result<T, TimeTextError> {
     let plain = text.replace([',', '_'], "");
     let (digits, factor) = match plain.strip_suffix(['k', 'M']) {
@@ -303,10 +302,10 @@ mod tests {
     #[test]
     fn a_time_control_that_is_none_is_told_what_would_be_right() {
         let table = [
-            ("byoyommi 1s", "`byoyommi` says nothing in a time control; did you mean `byoyomi`?"),
+            ("byoyommi 1s", "`byoyommi` is not a word of a time control; did you mean `byoyomi`?"),
             ("5m byoyomi", "`byoyomi` needs a value, as in `byoyomi 30s`"),
-            ("main 1m main 2m", "`main` stands there twice"),
-            ("1m+1s increment 2s", "`increment` stands there twice"),
+            ("main 1m main 2m", "`main` is given twice"),
+            ("1m+1s increment 2s", "`increment` is given twice"),
             ("nodes 0", "`0` is not a number above 0"),
             ("depth 1.5", "`1.5` is not a number above 0"),
             ("5m+10", "`10` has no unit; did you mean `10s` or `10ms`?"),

@@ -1,6 +1,6 @@
-//! Time controls: from the file's, the defaults' and the engine's own words to one clock.
+//! Time controls: the tables of the engine, the defaults and the file, merged into one clock.
 
-use super::{
+use crate::{
     keys::{BUDGET_KEYS, TIME_TABLE},
     reader::{Item, Table},
     time_text,
@@ -9,7 +9,7 @@ use referee::clock::{Accounting, TimeControl};
 use std::time::Duration;
 use toml::de::DeValue;
 
-/// What one place says of the time; `None`: it says nothing, a more general place does.
+/// Time settings of one place in the file; `None`: a more general place decides.
 #[derive(Clone, Default)]
 struct Layer {
     budget: Option<TimeControl>,
@@ -19,8 +19,8 @@ struct Layer {
     patience: Option<Duration>,
 }
 
-/// The clock that these places, the nearest first, amount to: how much time there is comes from the nearest one that
-/// says anything of it, how it is counted key by key. `None`, with a fault noted by the caller, if none says how much.
+/// Merges the time settings of several places, the nearest first. The amount of time comes from the nearest place that
+/// gives any; how it is counted is taken key by key. `None` if no place gives an amount: the caller notes that fault.
 pub fn time_control(places: &[Item<'_>]) -> Option<TimeControl> {
     let layers: Vec<_> = places.iter().map(layer).collect();
     let (budget, place) =
@@ -36,7 +36,7 @@ pub fn time_control(places: &[Item<'_>]) -> Option<TimeControl> {
     Some(time)
 }
 
-/// How long an engine on an untimed turn may be silent.
+/// Longest silence of an engine on an untimed turn.
 pub const PATIENCE: Duration = Duration::from_secs(120);
 
 fn layer(place: &Item<'_>) -> Layer {
@@ -65,7 +65,7 @@ fn layer(place: &Item<'_>) -> Layer {
     layer
 }
 
-/// Stands where a fault is, so that it brings no other faults with it.
+/// A placeholder for a faulty time control, so that one fault does not cause others.
 fn stand_in() -> TimeControl {
     TimeControl { byoyomi: Duration::from_secs(1), ..TimeControl::default() }
 }
@@ -92,12 +92,12 @@ fn budget(table: &Table<'_>) -> TimeControl {
         return stand_in();
     }
     if let (Some(_), Some(key)) = (control, BUDGET_KEYS[1..].iter().find(|key| table.has(key))) {
-        table.fault(key, "`control` says already how much time there is; give one of the two");
+        table.fault(key, "`control` already says how much time there is; give one of the two");
     }
     control.unwrap_or(keys)
 }
 
-/// What no clock could do.
+/// Settings of a time control that contradict each other, as messages.
 #[must_use]
 pub fn contradictions(time: &TimeControl) -> Vec<String> {
     let mut faults = Vec::new();

@@ -1,20 +1,20 @@
-//! What is wrong with a configuration, said as a compiler would say it.
+//! Faults of a configuration, with file, line, column and key.
 
 use std::{
     fmt,
     path::{Path, PathBuf},
 };
 
-/// One thing that is wrong.
+/// One fault of a configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// The file; `None` for a configuration that was not read from one (a command line).
     pub file: Option<PathBuf>,
-    /// Line and column, both from 1; `None` when no place in the file is to blame.
+    /// Line and column, both from 1; `None` for a fault without a place in the file.
     pub place: Option<(usize, usize)>,
     /// The key, as in `engines[1].time.byoyomi`; empty for a fault of the whole file.
     pub key: String,
-    /// What is wrong, and what would be right.
+    /// What is wrong and what to write instead.
     pub message: String,
 }
 
@@ -34,20 +34,20 @@ impl fmt::Display for Fault {
     }
 }
 
-/// Everything that is wrong with a configuration, in the order of the file; never empty.
+/// All faults of a configuration, in the order of the file; never empty.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}", .0.iter().map(Fault::to_string).collect::<Vec<_>>().join("\n"))]
 pub struct Faults(Vec<Fault>);
 
 impl Faults {
-    /// The faults that were found, each once and in the order of the file; `None` if there are none.
-    pub(super) fn found(mut faults: Vec<Fault>) -> Option<Self> {
+    /// The given faults, sorted and each once; `None` if there are none.
+    pub(crate) fn found(mut faults: Vec<Fault>) -> Option<Self> {
         faults.sort_by(|a, b| (a.place, &a.key).cmp(&(b.place, &b.key)));
         faults.dedup();
         (!faults.is_empty()).then_some(Self(faults))
     }
 
-    /// The one fault of a whole file.
+    /// A single fault of a whole file.
     pub(crate) fn of_file(file: &Path, message: String) -> Self {
         Self(vec![Fault { file: Some(file.to_path_buf()), place: None, key: String::new(), message }])
     }
@@ -59,14 +59,14 @@ impl Faults {
 }
 
 /// The line and column, from 1, of a byte of a text; columns count characters.
-pub(super) fn place(text: &str, byte: usize) -> (usize, usize) {
+pub(crate) fn place(text: &str, byte: usize) -> (usize, usize) {
     let before = text.get(..byte).unwrap_or(text);
     let line = before.rsplit('\n').next().unwrap_or(before);
     (before.matches('\n').count() + 1, line.chars().count() + 1)
 }
 
-/// The word that was probably meant.
-pub(super) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+/// The known word nearest to a misspelt one, if it is near enough.
+pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word = word.to_lowercase();
     known
         .into_iter()

@@ -1,12 +1,12 @@
-//! The games themselves: `[rules]`, `[adjudication]`, `[openings]`.
+//! The tables about games: `[rules]`, `[adjudication]`, `[openings]`.
 
-use super::{
+use crate::OpeningPlan;
+use crate::{
     built_in,
     environment::Environment,
     keys::{ADJUDICATION, DRAW, OPENINGS, RESIGN, RULES},
     reader::{IntegerOr, Item, Table},
 };
-use crate::OpeningPlan;
 use referee::{
     adjudicate::{Adjudication, DrawRule, ResignRule},
     rules::Rules,
@@ -100,7 +100,7 @@ pub fn openings(root: &Table<'_>, rules: &Rules) -> Option<OpeningPlan> {
 fn files<'a>(table: &Table<'a>) -> Vec<Item<'a>> {
     let (file, files) = (table.item("file"), table.item("files"));
     if let (Some(_), Some(files)) = (&file, &files) {
-        files.fault("`file` says already where the openings are; write them all here");
+        files.fault("`file` already names the openings; write them all here");
     }
     if file.is_none() && files.is_none() {
         table.fault("file", "is missing; say where the openings are");

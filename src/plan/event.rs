@@ -1,11 +1,11 @@
 //! The event: `[event]`, `[[stage]]` and `[sprt]`.
 
-use super::{
+use crate::{OpeningPlan, Plan, SprtModel, SprtPlan};
+use crate::{
     engines::Engines,
     keys::{EVENT, SPRT, STAGE, STAGE_KEYS},
     reader::{IntegerOr, Table, listed},
 };
-use crate::{OpeningPlan, Plan, SprtModel, SprtPlan};
 use referee::{
     adjudicate::Adjudication,
     rules::Rules,
@@ -13,7 +13,7 @@ use referee::{
 };
 use std::path::Path;
 
-/// Keys that say something in some formats only.
+/// Keys with a meaning in some formats only.
 const ONLY_IN: [(&str, &[&str]); 6] = [
     ("games", &["round-robin", "double-round-robin", "gauntlet", "swiss", "knock-out"]),
     ("rounds", &["swiss"]),
@@ -23,7 +23,7 @@ const ONLY_IN: [(&str, &[&str]); 6] = [
     ("extra_pairs", &["knock-out"]),
 ];
 
-/// Reads everything that is not about the engines or the games alone, and puts the plan together.
+/// Reads the tables of the event and puts the plan together.
 pub fn plan(
     root: &Table<'_>,
     engines: Engines,
@@ -101,7 +101,7 @@ fn check_event(event: &Table<'_>, plan: &Plan) {
     if plan.database.is_dir() {
         event.fault("database", format!("`{}` is a directory, not a file", plan.database.display()));
     } else if !plan.database.parent().is_some_and(Path::is_dir) {
-        event.fault("database", format!("the directory of `{}` is not there", plan.database.display()));
+        event.fault("database", format!("the directory of `{}` does not exist", plan.database.display()));
     }
 }
 
@@ -127,7 +127,7 @@ fn stages(root: &Table<'_>, event: &Table<'_>, engines: &Engines) -> Vec<Stage> 
         return vec![stage(event, root, engines, &mut entering)];
     };
     for key in STAGE_KEYS.iter().filter(|key| event.has(key.name)) {
-        event.fault(key.name, "belongs into a `[[stage]]` where there are stages");
+        event.fault(key.name, "belongs in a `[[stage]]` where there are stages");
     }
     let items = list.elements("tables, each under `[[stage]]`");
     if items.is_empty() {
@@ -141,7 +141,7 @@ fn stages(root: &Table<'_>, event: &Table<'_>, engines: &Engines) -> Vec<Stage> 
     stages
 }
 
-/// Reads a stage; `entering` says how many players it may have, and is updated to how many it has.
+/// Reads a stage; `entering` is the number of players that may enter it, and is set to the number that do.
 fn stage(table: &Table<'_>, root: &Table<'_>, engines: &Engines, entering: &mut (usize, String)) -> Stage {
     let word = table.word("format");
     let entrants = entrants(table, engines, entering);
@@ -153,7 +153,7 @@ fn stage(table: &Table<'_>, root: &Table<'_>, engines: &Engines, entering: &mut 
     Stage { format, games, entrants }
 }
 
-/// The number of entrants of the file, less those of the first so many engines that do not take part.
+/// The entrants of a stage, at most as many as engines take part.
 fn entrants(table: &Table<'_>, engines: &Engines, entering: &mut (usize, String)) -> Option<u16> {
     let Some(IntegerOr::Integer(entrants)) = table.integer_or::<u16>("entrants") else { return None };
     let (most, whence) = &*entering;
@@ -193,7 +193,7 @@ fn format(table: &Table<'_>, root: &Table<'_>, word: &str, engines: &Engines, pl
     }
 }
 
-/// How many of the challengers take part.
+/// Number of challengers that take part.
 fn challenging(table: &Table<'_>, engines: &Engines, players: usize, challengers: u16) -> u16 {
     let of_file = usize::from(challengers);
     if of_file >= players {
@@ -234,13 +234,13 @@ fn check_words(table: &Table<'_>, format: &str) {
                 }
                 _ => format!("it belongs to {}", listed(formats.iter().copied(), "and")),
             };
-            table.fault(key, format!("says nothing in format \"{format}\": {instead}"));
+            table.fault(key, format!("has no meaning in format \"{format}\": {instead}"));
         }
     }
 }
 
 fn check_pairs(root: &Table<'_>, stages: &[Stage], openings: Option<&OpeningPlan>) {
-    let table = root.table("openings", &super::keys::OPENINGS);
+    let table = root.table("openings", &crate::keys::OPENINGS);
     if !table.has("pairs") || !openings.is_some_and(|plan| plan.pairs) {
         return;
     }

@@ -1,16 +1,14 @@
-//! The reference of `guide/configuration.md`, printed from the list of keys.
+//! The configuration reference of `guide/configuration.md`, printed from the list of keys.
 
-use super::{
+use crate::{
     keys::{Fallback, Key, Kind, REFERENCE, Section},
     reader::listed,
 };
 
-/// The reference of every key, as Markdown: a headline and a table for each table of the file.
+/// The reference of every key, as Markdown: a headline and a table of keys for each table of a file.
 #[must_use]
 pub fn reference() -> String {
-    let client = [&crate::client::ROOT, &crate::client::FLOODGATE];
-    let sections = REFERENCE.iter().chain(&client);
-    sections.map(|section| printed(section)).collect::<Vec<_>>().join("\n")
+    REFERENCE.map(printed).join("\n")
 }
 
 fn printed(section: &Section) -> String {

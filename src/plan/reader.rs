@@ -1,9 +1,9 @@
-//! Reading a TOML document by the list of keys, with a fault for everything that is not as the list says.
+//! Reads a TOML document by the list of keys and notes a fault for every difference from the list.
 
-use super::{
-    Environment,
-    fault::{Fault, nearest, place},
-    keys::{BUDGET_KEYS, ELSEWHERE, Key, Kind, Section},
+use crate::{
+    environment::Environment,
+    fault::{Fault, Faults, nearest, place},
+    keys::{BUDGET_KEYS, ELSEWHERE, FILES, Key, Kind, Section},
     time_text,
 };
 use serde::de::{DeserializeOwned, IntoDeserializer, value::Error as WordError};
@@ -11,6 +11,7 @@ use std::{
     cell::RefCell,
     collections::BTreeSet,
     fmt::Display,
+    fs, io,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -19,7 +20,7 @@ use toml::{
     de::{DeTable, DeValue},
 };
 
-/// What all tables of a document share: where it came from, and what was found to be wrong.
+/// Shared by all tables of a document: its origin, and the faults so far.
 pub struct Context<'a> {
     pub file: Option<&'a Path>,
     pub text: &'a str,
@@ -38,7 +39,7 @@ impl Context<'_> {
         });
     }
 
-    /// `file:line` of a byte of the text, for what is found wrong later.
+    /// `file:line` of a byte of the text, for faults that are found later.
     pub fn line(&self, at: usize) -> String {
         match self.file {
             Some(file) => format!("{}:{}", file.display(), place(self.text, at).0),
@@ -47,14 +48,73 @@ impl Context<'_> {
     }
 }
 
-/// A table of the document, or the defaults of one that is not there.
+/// Reads a file, once; relative paths in it start from its directory.
+///
+/// # Errors
+/// When the file cannot be read, and every fault that `meaning` finds.
+pub fn read_file<T>(
+    path: &Path,
+    meaning: impl FnOnce(&str, &Environment) -> Result<T, Faults>,
+) -> Result<T, Faults> {
+    let unreadable = |error: io::Error| Faults::of_file(path, format!("cannot be read: {error}"));
+    let text = fs::read_to_string(path).map_err(unreadable)?;
+    let environment = Environment::here(path.parent().unwrap_or(path)).map_err(unreadable)?;
+    meaning(&text, &environment)
+}
+
+/// Reads a document whose top level has the keys of `section`; `meaning` notes faults in the tables it reads.
+///
+/// # Errors
+/// Every fault of the document.
+pub fn read<T>(
+    text: &str,
+    file: Option<&Path>,
+    environment: &Environment,
+    section: &'static Section,
+    meaning: impl FnOnce(&Table<'_>) -> T,
+) -> Result<T, Faults> {
+    let context = Context { file, text, environment, faults: RefCell::default() };
+    let (document, errors) = DeTable::parse_recoverable(text);
+    for error in &errors {
+        let span = error.span().unwrap_or_default();
+        let key = if error.message() == "duplicate key" { &text[span.clone()] } else { "" };
+        context.fault(span.start, key, error.message());
+    }
+    // A broken line makes the keys after it wrong as well; those faults would mislead.
+    if let Some(faults) = Faults::found(context.faults.take()) {
+        return Err(faults);
+    }
+    refuse_other_file(&context, section, document.get_ref());
+    if let Some(faults) = Faults::found(context.faults.take()) {
+        return Err(faults);
+    }
+    let root = Table::root(&context, section, document.get_ref());
+    let meant = meaning(&root);
+    root.refuse_unknown();
+    Faults::found(context.faults.take()).map_or(Ok(meant), Err)
+}
+
+/// Notes the one fault of a file that is meant for another command; each of its keys would be another fault.
+fn refuse_other_file(context: &Context<'_>, section: &Section, document: &DeTable<'_>) {
+    let given = FILES.iter().filter(|(table, _)| document.contains_key(*table));
+    let (ours, others): (Vec<_>, Vec<_>) = given.partition(|(table, _)| section.key(table).is_some());
+    if let ([], [(table, command), ..]) = (&ours[..], &others[..]) {
+        let at = document
+            .iter()
+            .find(|(name, _)| name.get_ref() == table)
+            .map_or(0, |(name, _)| name.span().start);
+        context.fault(at, table, format!("a file with this table is for {command}"));
+    }
+}
+
+/// A table of the document; without layers, a table that the document lacks.
 #[derive(Clone)]
 pub struct Table<'a> {
     pub context: &'a Context<'a>,
     pub path: String,
     section: &'static Section,
     at: usize,
-    /// The table itself and then those that speak where it says nothing.
+    /// The table itself, then the tables that provide the keys it lacks.
     layers: Vec<(String, &'a DeTable<'a>)>,
     asked: RefCell<BTreeSet<&'static str>>,
 }
@@ -68,7 +128,7 @@ pub struct Item<'a> {
     pub value: &'a DeValue<'a>,
 }
 
-/// A whole number, or the word that may stand for one.
+/// A whole number, or the word that is allowed instead.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum IntegerOr<T> {
     Integer(T),
@@ -82,7 +142,7 @@ impl<'a> Table<'a> {
         Self { context, path: String::new(), section, at: 0, layers, asked: RefCell::default() }
     }
 
-    /// The table `name`; all defaults if it is not there.
+    /// The table `name`; without layers if the document lacks it.
     pub fn table(&self, name: &str, section: &'static Section) -> Table<'a> {
         let path = join(&self.path, name);
         let items = self.items(name);
@@ -91,7 +151,7 @@ impl<'a> Table<'a> {
         Table { context: self.context, path, section, at, layers, asked: RefCell::default() }
     }
 
-    /// This table with another one speaking where it says nothing.
+    /// This table, with another one for the keys that it lacks.
     pub fn over(mut self, below: &Table<'a>) -> Self {
         self.layers.extend(below.layers.iter().cloned());
         self
@@ -119,7 +179,7 @@ impl<'a> Table<'a> {
         self.layers.iter().filter_map(value).collect()
     }
 
-    /// Whether the table itself gives a key, whatever those below it say.
+    /// Whether the table itself has a key, apart from the layers below it.
     pub fn has_itself(&self, name: &str) -> bool {
         self.has(name) && self.layers.first().is_some_and(|(_, table)| table.contains_key(name))
     }
@@ -138,7 +198,7 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Faults for the keys that nobody knows.
+    /// Notes a fault for every unknown key.
     pub fn refuse_unknown(&self) {
         for (path, table) in &self.layers {
             for name in table.keys().filter(|name| self.section.key(name.get_ref()).is_none()) {
@@ -165,7 +225,7 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Notes a fault if a key is not given.
+    /// Notes a fault if a key is absent.
     pub fn require(&self, name: &str, hint: &str) {
         if !self.has(name) {
             self.fault(name, format!("is missing; {hint}"));
@@ -232,13 +292,13 @@ impl<'a> Table<'a> {
         self.item(name)?.word(words)
     }
 
-    /// One of the words of its key, as the value that serde knows by this word.
+    /// One of the words of its key, as the value that serde reads from this word.
     pub fn choice<T: DeserializeOwned + Default>(&self, name: &str) -> T {
         let word = self.word(name).map(IntoDeserializer::<WordError>::into_deserializer);
         word.and_then(|word| T::deserialize(word).ok()).unwrap_or_default()
     }
 
-    /// Whether any of the keys that say how much time there is is given.
+    /// Whether any key for the amount of time is given.
     pub fn has_budget(&self) -> bool {
         BUDGET_KEYS.iter().any(|key| self.has(key))
     }
@@ -254,7 +314,7 @@ impl<'a> Item<'a> {
         self.context.fault(self.at, &self.path, message);
     }
 
-    /// Notes that this value is not of the kind it has to be.
+    /// Notes a fault: the value is of another type than expected.
     pub fn wrong<T>(&self, expected: &str) -> Option<T> {
         self.fault(format!("expected {expected}, found {}", described(self.value)));
         None
@@ -297,7 +357,12 @@ impl<'a> Item<'a> {
         array.iter().enumerate().map(element).collect()
     }
 
-    /// A text without control characters, which no line protocol could carry.
+    /// Whether this value is a list without elements.
+    pub fn is_empty_list(&self) -> bool {
+        matches!(self.value, DeValue::Array(array) if array.is_empty())
+    }
+
+    /// A text without control characters, which a line protocol cannot carry.
     pub fn text(&self, expected: &str) -> Option<&'a str> {
         let DeValue::String(text) = self.value else { return self.wrong(expected) };
         if text.chars().any(char::is_control) {
@@ -307,7 +372,7 @@ impl<'a> Item<'a> {
         Some(text)
     }
 
-    /// A text, a number or a truth value, as it is written to an engine.
+    /// A text, a number or a boolean, as it is sent to an engine.
     pub fn scalar(&self) -> Option<String> {
         match self.value {
             DeValue::Integer(number) if number.radix() == 10 => Some(number.as_str().to_owned()),
@@ -346,7 +411,8 @@ impl<'a> Item<'a> {
         time_text::duration(text).map_err(|error| self.fault(error)).ok()
     }
 
-    fn integer(&self, least: i64, most: i64, or: &str) -> Option<i64> {
+    /// A whole number from `least` to `most`; `or` names an alternative for the messages.
+    pub fn integer(&self, least: i64, most: i64, or: &str) -> Option<i64> {
         let DeValue::Integer(number) = self.value else {
             return self.wrong(&format!("a whole number{or}"));
         };

@@ -1,22 +1,24 @@
 //! Every key of the configuration, once: its type, its default and its meaning.
 //!
-//! The reader checks values by this list and knows the unknown keys by it, and the guide's reference is printed
-//! from it.
+//! The reader checks values by this list and finds unknown keys with it; the reference of the guide is printed from it.
+
+pub mod client;
+pub mod serve;
 
 /// A key of a table.
 #[derive(Clone, Copy, Debug)]
 pub struct Key {
-    /// Its name.
+    /// Name of the key.
     pub name: &'static str,
-    /// What its value has to be.
+    /// Type and range of its value.
     pub kind: Kind,
-    /// What holds when it is not given.
+    /// Value when the key is absent.
     pub default: Fallback,
-    /// What it does.
+    /// Effect of the key.
     pub meaning: &'static str,
 }
 
-/// What a value has to be.
+/// Type and range of a value.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
     /// A text.
@@ -38,29 +40,29 @@ pub enum Kind {
     Number(f64, f64),
     /// One of these words.
     Words(&'static [&'static str]),
-    /// Something else, in words.
+    /// Another type, in words.
     Other(&'static str),
 }
 
-/// What holds when a key is not given.
+/// Value when a key is absent.
 #[derive(Clone, Copy, Debug)]
 pub enum Fallback {
-    /// As if this TOML stood there.
+    /// The same as this TOML.
     Is(&'static str),
-    /// In words.
+    /// A description.
     Says(&'static str),
-    /// The key has to be given.
+    /// None: the key is required.
     Needed,
 }
 
 /// A table of the configuration.
 #[derive(Clone, Copy, Debug)]
 pub struct Section {
-    /// Its headline in the reference.
+    /// Headline in the reference.
     pub title: &'static str,
-    /// What it is about.
+    /// Introduction in the reference; may be empty.
     pub about: &'static str,
-    /// Its keys; those after the first group have a table of the reference to themselves.
+    /// Keys of the table, in groups; groups after the first are printed with another section.
     pub keys: &'static [&'static [Key]],
 }
 
@@ -79,7 +81,7 @@ impl Section {
 use Fallback::{Is, Needed, Says};
 use Kind::{Duration, Flag, Integer, IntegerOr, Number, Other, Path, Text, Words};
 
-/// A key with all it has.
+/// A key with all its parts.
 pub const fn key(name: &'static str, kind: Kind, default: Fallback, meaning: &'static str) -> Key {
     Key { name, kind, default, meaning }
 }
@@ -100,18 +102,23 @@ pub const ROOT: Section = Section {
             Says("one stage, as `event` says"),
             "the stages of the event, in order",
         ),
-        key("time", TIME, Says("the engines say it"), "the clock of every engine that has none of its own"),
+        key(
+            "time",
+            TIME,
+            Says("the engines have their own"),
+            "the clock of every engine without one of its own",
+        ),
         key("rules", Other("table"), Says("all its defaults"), "the rules of the games"),
         key("adjudication", Other("table"), Says("off"), "endings by score"),
         key("openings", Other("table"), Says("the even position"), "start positions"),
         key("sprt", Other("table"), Says("needed by format `sprt`"), "the hypotheses of a sequential test"),
-        key("defaults", Other("table"), Says("none"), "what holds for every engine that says nothing else"),
+        key("defaults", Other("table"), Says("none"), "keys for every engine that does not give them itself"),
         key("engines", Other("tables"), Needed, "the players, at least two; their order is the seeding"),
         key(
             "serve",
             Other("table"),
             Says("nobody logs in"),
-            "where players log in over the network, see `renmei serve`",
+            "the network side of the event, or an open league: see `[serve]`",
         ),
     ]],
 };
@@ -134,13 +141,13 @@ pub const STAGE_KEYS: &[Key] = &[
         "challengers",
         Integer(1, 65_534),
         Is("1"),
-        "the first so many engines of a gauntlet meet each of the others",
+        "number of engines, from the first, that meet each of the others in a gauntlet",
     ),
     key(
         "entrants",
         IntegerOr(2, 65_535, "all"),
         Is("\"all\""),
-        "the first so many players of the stage before (in the first stage, of the list of engines) take part",
+        "number of players that take part: the best of the stage before (in the first stage, the first of the list of engines)",
     ),
     key(
         "tie",
@@ -152,7 +159,7 @@ pub const STAGE_KEYS: &[Key] = &[
         "extra_pairs",
         Integer(1, 1000),
         Is("2"),
-        "with `tie = \"more-games\"`, how many pairs of games at most; then the higher seed goes on",
+        "with `tie = \"more-games\"`, pairs of games at most; then the higher seed goes on",
     ),
 ];
 
@@ -187,7 +194,7 @@ pub const EVENT: Section = Section {
                 "startups",
                 IntegerOr(1, 65_535, "auto"),
                 Is("\"auto\""),
-                "how many engines may be starting up at once; `auto`: one for each usable core",
+                "engines that start up at the same time; `auto`: one for each usable core",
             ),
             key("gpus", Number(0.0, 1024.0), Is("0"), "GPUs that the engines share"),
             key(
@@ -196,7 +203,7 @@ pub const EVENT: Section = Section {
                 Is("\"no\""),
                 "play drawn games again, with the same colours or with colours swapped; the draw then does not count",
             ),
-            key("replay_limit", Integer(1, 1000), Is("4"), "how often a game is played again at most"),
+            key("replay_limit", Integer(1, 1000), Is("4"), "replays of a game, at most"),
         ],
         STAGE_KEYS,
     ],
@@ -218,17 +225,17 @@ pub const TIME_TABLE: Section = Section {
     title: "`[time]`, `[defaults.time]`, `[engines.time]`",
     about: "Either a text (`time = \"5m+10s\"`, `\"10m byoyomi 30s\"`, `\"byoyomi 1s\"`, `\"fixed 100ms\"`, \
         `\"nodes 1000\"`, `\"depth 6\"`, `\"60+0.6\"` in seconds) or a table. How much time there is (`control` to \
-        `depth`) an engine takes from the nearest place that says anything of it, its own table, `[defaults]`, \
-        `[time]`, and from there only; how it is counted (`margin` to `patience`) it takes key by key.",
+        `depth`) comes from the nearest table that gives any of these keys (the engine's own, `[defaults]`, `[time]`) \
+        and from no other; how it is counted (`margin` to `patience`) is taken key by key.",
     keys: &[&[
         key("control", Text, Says("the keys below"), "the short form; `main` to `depth` are then not given"),
         key("main", ZERO, Is("\"0\""), "main time of a game"),
         key("byoyomi", ZERO, Is("\"0\""), "time for each move once the main time is used up"),
-        key("increment", ZERO, Is("\"0\""), "Fischer increment, there for every move, the first included"),
+        key("increment", ZERO, Is("\"0\""), "Fischer increment, added for every move, the first included"),
         key("delay", ZERO, Is("\"0\""), "time at the start of each move that is never charged"),
-        key("fixed", ABOVE_ZERO, Says("none"), "exactly this long for each move (`go movetime`)"),
-        key("nodes", Integer(1, i64::MAX), Says("none"), "search so many nodes (`go nodes`)"),
-        key("depth", Integer(1, 1000), Says("none"), "search so many plies deep (`go depth`)"),
+        key("fixed", ABOVE_ZERO, Says("none"), "time of each move, exactly (`go movetime`)"),
+        key("nodes", Integer(1, i64::MAX), Says("none"), "nodes to search (`go nodes`)"),
+        key("depth", Integer(1, 1000), Says("none"), "depth to search, in plies (`go depth`)"),
         key("margin", ZERO, Is("\"0\""), "overrun of a move that is forgiven"),
         key(
             "accounting",
@@ -241,7 +248,7 @@ pub const TIME_TABLE: Section = Section {
             "patience",
             ABOVE_ZERO,
             Is("\"2m\""),
-            "with nodes or depth only: silence after which the flag falls all the same",
+            "with nodes or depth only: silence after which the flag falls",
         ),
     ]],
 };
@@ -299,35 +306,35 @@ pub const ADJUDICATION: Section = Section {
             "resign",
             Other("table"),
             Says("off"),
-            "a side that has thought itself lost for long enough loses",
+            "a side whose own evaluation has been lost for long enough loses",
         ),
         key(
             "draw",
             Other("table"),
             Says("off"),
-            "a game that both sides have thought level for long enough is drawn",
+            "a game that both sides have evaluated as level for long enough is drawn",
         ),
     ]],
 };
 
-/// A side is given up.
+/// Adjudication of a loss.
 pub const RESIGN: Section = Section {
     title: "`adjudication.resign`",
     about: "",
     keys: &[&[
-        key("score", Integer(1, 1_000_000), Needed, "at or below minus so many centipawns"),
-        key("moves", Integer(1, 1000), Is("3"), "for so many of its own moves in a row"),
-        key("two_sided", Flag, Is("false"), "the opponent has to agree for as many moves"),
+        key("score", Integer(1, 1_000_000), Needed, "evaluation at or below minus this, in centipawns"),
+        key("moves", Integer(1, 1000), Is("3"), "on this many of its own moves in a row"),
+        key("two_sided", Flag, Is("false"), "the opponent's evaluations have to agree for as many moves"),
     ]],
 };
 
-/// A game is called a draw.
+/// Adjudication of a draw.
 pub const DRAW: Section = Section {
     title: "`adjudication.draw`",
     about: "",
     keys: &[&[
-        key("score", Integer(0, 1_000_000), Needed, "within so many centipawns of zero"),
-        key("plies", Integer(1, 10_000), Is("20"), "for so many plies in a row, both sides' counted"),
+        key("score", Integer(0, 1_000_000), Needed, "evaluations within this of zero, in centipawns"),
+        key("plies", Integer(1, 10_000), Is("20"), "on this many plies in a row, of both sides"),
         key("from_ply", Integer(1, 100_000), Is("80"), "not before this ply of the game"),
     ]],
 };
@@ -352,7 +359,7 @@ pub const OPENINGS: Section = Section {
             "as they stand in the files, or shuffled by the seed",
         ),
         key("pairs", Flag, Is("true"), "the two games of a pair use the same opening with colours swapped"),
-        key("dedupe", Flag, Is("true"), "a position that two lines lead to is used once"),
+        key("dedupe", Flag, Is("true"), "use a position once, even if several lines lead to it"),
     ]],
 };
 
@@ -386,7 +393,7 @@ pub const ENGINE: Section = Section {
             "remote",
             Flag,
             Is("false"),
-            "it is a program in the network that logs in under this name (`renmei serve`): of the other keys it has only `time`",
+            "a program in the network that logs in under this name (`renmei serve`); of the other keys only `time` applies",
         ),
         key("args", Other("texts"), Is("[]"), "its arguments"),
         key("directory", Path, Says("that of `renmei`"), "the directory it runs in"),
@@ -398,7 +405,7 @@ pub const ENGINE: Section = Section {
             "USI options by their names: texts, numbers, `true` or `false`",
         ),
         key("time", TIME, Says("`time` of the file"), "its clock, see `[time]`"),
-        key("reserve", ZERO, Is("\"0\""), "time kept back from what it is told, for engines that overshoot"),
+        key("reserve", ZERO, Is("\"0\""), "time kept back from what `go` says, for engines that overshoot"),
         key(
             "go",
             Other("list, `\"all\"` or `\"byoyomi-only\"`"),
@@ -410,10 +417,15 @@ pub const ENGINE: Section = Section {
             "own_time_only",
             Flag,
             Is("false"),
-            "its own time is told as both players', for engines that take one for the other (fairy-stockfish 11.1)",
+            "`go` gives its own time as that of both players, for engines that mix them up (fairy-stockfish 11.1)",
         ),
-        key("ponder", Flag, Is("false"), "let it think on the opponent's time"),
-        key("limits", Other("table"), Says("all its defaults"), "how long it may take outside its own turns"),
+        key("ponder", Flag, Is("false"), "think on the opponent's time"),
+        key(
+            "limits",
+            Other("table"),
+            Says("all its defaults"),
+            "time limits outside its own turns, see below",
+        ),
         key(
             "restart",
             Words(&["on-fault", "every-game", "never"]),
@@ -424,14 +436,14 @@ pub const ENGINE: Section = Section {
             "cores",
             Number(0.0, 4096.0),
             Says("its option `Threads`, else 1"),
-            "cores it keeps busy while it thinks",
+            "cores that it keeps busy while it thinks",
         ),
         key("gpu", Number(0.0, 1024.0), Is("0"), "share of a GPU it needs"),
-        key("optional", Flag, Is("false"), "without its program the event goes on without it"),
+        key("optional", Flag, Is("false"), "leave the engine out if its program is absent"),
     ]],
 };
 
-/// How long an engine may take outside its own turns.
+/// Time limits of an engine outside its own turns.
 pub const LIMITS: Section = Section {
     title: "`limits` of an engine",
     about: "",
@@ -445,8 +457,8 @@ pub const LIMITS: Section = Section {
     ]],
 };
 
-/// What the tables of the reference are, in order.
-pub const REFERENCE: [&Section; 12] = [
+/// The sections of the reference, in order.
+pub const REFERENCE: [&Section; 19] = [
     &ROOT,
     &EVENT,
     &STAGE,
@@ -459,10 +471,25 @@ pub const REFERENCE: [&Section; 12] = [
     &SPRT,
     &ENGINE,
     &LIMITS,
+    &serve::SERVE,
+    &serve::SERVE_TIME,
+    &serve::SERVE_ROUNDS,
+    &serve::SERVE_RATING,
+    &serve::SERVE_LIMITS,
+    &client::CLIENT,
+    &client::FLOODGATE,
 ];
 
-/// Words that other programs have for our keys.
-pub const ELSEWHERE: [(&str, &str); 14] = [
+/// Tables that only one kind of file has, each with the command for it.
+pub const FILES: [(&str, &str); 4] = [
+    ("floodgate", "`renmei floodgate`"),
+    ("serve", "`renmei serve`"),
+    ("event", "`renmei run` or `renmei serve`"),
+    ("engines", "`renmei run` or `renmei serve`"),
+];
+
+/// Words of other programs, each with the key that has its meaning here.
+pub const ELSEWHERE: [(&str, &str); 16] = [
     ("best_of", "games"),
     ("cmd", "command"),
     ("program", "command"),
@@ -477,4 +504,6 @@ pub const ELSEWHERE: [(&str, &str); 14] = [
     ("threads", "options.Threads"),
     ("hash", "options.Hash"),
     ("engine", "engines"),
+    ("port", "listen"),
+    ("address", "listen"),
 ];

@@ -6,7 +6,7 @@ use std::{borrow::Cow, fs, io, path::Path};
 pub const NAME: &str = "built-in";
 
 /// `kifu/openings.sfen`.
-const OPENINGS: &[u8] = include_bytes!("../../../kifu/openings.sfen");
+const OPENINGS: &[u8] = include_bytes!("../../kifu/openings.sfen");
 
 /// The contents of an opening file of a plan.
 ///

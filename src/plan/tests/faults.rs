@@ -1,6 +1,7 @@
 //! What is said of a configuration that is wrong.
 
-use super::{World, here, parse, with};
+use super::{World, here, with};
+use crate::{Document, Plan};
 use std::path::Path;
 
 #[test]
@@ -84,12 +85,12 @@ fn the_empty_file_is_told_what_it_lacks() {
 
 #[test]
 fn a_file_that_is_not_there_is_a_fault() {
-    insta::assert_snapshot!(super::super::load(Path::new("nowhere.toml")).unwrap_err().to_string(), @"nowhere.toml: cannot be read: No such file or directory (os error 2)");
+    insta::assert_snapshot!(Document::load(Path::new("nowhere.toml")).unwrap_err().to_string(), @"nowhere.toml: cannot be read: No such file or directory (os error 2)");
 }
 
 #[test]
 fn without_a_file_faults_are_told_by_their_keys() {
-    let faults = parse(&with("[event]\ngames = 0\n"), None, &here().environment).unwrap_err();
+    let faults = Plan::parse(&with("[event]\ngames = 0\n"), None, &here().environment).unwrap_err();
     assert_eq!(faults.to_string(), "event.games: 0 is out of range; it must be from 1 to 1000000");
 }
 
@@ -131,7 +132,7 @@ fn each_contradiction_of_an_event_is_told() {
     [event] | database = "bin"
         event.database: `DIR/bin` is a directory, not a file
     [event] | database = "nowhere/x.db"
-        event.database: the directory of `DIR/nowhere/x.db` is not there
+        event.database: the directory of `DIR/nowhere/x.db` does not exist
     [event] | replay_limit = 2
         event.replay_limit: no draw is played again; say `replay_draws = "same"` or `"swap"` too
     [event] | seed = -1
@@ -166,9 +167,9 @@ fn each_contradiction_of_a_stage_is_told() {
     [event] | format = "swiss"
         event.rounds: is missing; a Swiss needs a number of rounds, such as `rounds = 5`
     [event] | rounds = 5
-        event.rounds: says nothing in format "round-robin": it belongs to swiss
+        event.rounds: has no meaning in format "round-robin": it belongs to swiss
     [event] | format = "double-round-robin" | cycles = 2
-        event.cycles: says nothing in format "double-round-robin": it has two cycles; use "round-robin" for more
+        event.cycles: has no meaning in format "double-round-robin": it has two cycles; use "round-robin" for more
     [event] | format = "gauntlet" | challengers = 2
         event.challengers: 2 of 2 players challenge, so that nobody is left to meet them
     [event] | entrants = 3
@@ -176,13 +177,13 @@ fn each_contradiction_of_a_stage_is_told() {
     [event] | entrants = "al"
         event.entrants: expected a whole number or "all", found the text "al"
     [event] | format = "swiss" | rounds = 3 | tie = "higher-seed"
-        event.tie: says nothing in format "swiss": it belongs to knock-out
+        event.tie: has no meaning in format "swiss": it belongs to knock-out
     [event] | format = "knock-out" | extra_pairs = 3
         event.extra_pairs: no more games are played; say `tie = "more-games"` too
     [event] | format = "knockout"
         event.format: unknown value "knockout"; did you mean "knock-out"?
     [event] | games = 2 | [[stage]]
-        event.games: belongs into a `[[stage]]` where there are stages
+        event.games: belongs in a `[[stage]]` where there are stages
     [[stage]] | entrants = 2 | [[stage]] | entrants = 3
         stage[1].entrants: 3 is more than the 2 entrants of the stage before
     stage = []
@@ -213,7 +214,7 @@ fn each_contradiction_of_an_sprt_is_told() {
     [event] | format = "sprt" | [sprt] | elo0 = 0 | elo1 = 5 | max_games = 5
         sprt.max_games: must be even: games are played in colour-swapped pairs
     [event] | format = "sprt" | games = 2 | [sprt] | elo0 = 0 | elo1 = 5
-        event.games: says nothing in format "sprt": an SPRT has `max_games` in `[sprt]` instead
+        event.games: has no meaning in format "sprt": an SPRT has `max_games` in `[sprt]` instead
     [event] | format = "sprt" | replay_draws = "same" | [sprt] | elo0 = 0 | elo1 = 5
         event.replay_draws: an SPRT counts its draws; leave it out
     [sprt] | elo0 = 0 | elo1 = 5
@@ -265,7 +266,7 @@ fn each_contradiction_of_the_games_is_told() {
     [openings] | file = "bin"
         openings.file: `DIR/bin` is a directory, not a file
     [openings] | file = "book.usi" | files = ["book.usi"]
-        openings.files: `file` says already where the openings are; write them all here
+        openings.files: `file` already names the openings; write them all here
     [openings] | files = []
         openings.files: names no file
     [openings] | file = "book.usi" | plies = 600
@@ -295,13 +296,13 @@ fn each_contradiction_of_a_clock_is_told() {
     time = 5
         time: expected a text such as "5m+10s" or a table, found the number 5
     time = { margin = "1s" }
-        time: does not say how much time there is, such as `5m+10s`, `10m byoyomi 30s`, `byoyomi 1s`, `fixed 100ms`, `nodes 1000` or `depth 6`
+        time: does not say how much time there is; write it as in `5m+10s`, `10m byoyomi 30s`, `byoyomi 1s`, `fixed 100ms`, `nodes 1000` or `depth 6`
     time = { main = "0" }
         time: there is no time and no limit in it; write it as in `5m+10s`, `10m byoyomi 30s`, `byoyomi 1s`, `fixed 100ms`, `nodes 1000` or `depth 6`
     time = { main = "5m", fixed = "1s" }
         time: `fixed` is all the time of a move; `main` cannot go with it
     time = { control = "5m", byoyomi = "1s" }
-        time.byoyomi: `control` says already how much time there is; give one of the two
+        time.byoyomi: `control` already says how much time there is; give one of the two
     time = { byoyomi = "500ms", accounting = "seconds" }
         time: `byoyomi` is 500ms, but `accounting = "seconds"` counts whole seconds
     time = { nodes = 0 }
@@ -405,8 +406,8 @@ options = { Threads = 2 }
 "#;
     insta::assert_snapshot!(here().faults(text), @r#"
     x.toml:8:1: engines[1].time: a `remote` player has a clock: main time, byoyomi or increment
-    x.toml:9:8: engines[1].name: is no login name: up to 32 letters, digits and `_-.@`
-    x.toml:11:11: engines[1].command: says nothing of a player that is `remote`: it is started elsewhere
-    x.toml:12:11: engines[1].options: says nothing of a player that is `remote`: it is started elsewhere
+    x.toml:9:8: engines[1].name: is not a name for a login: 1 to 32 letters, digits, `_`, `-`, `@` or `.`
+    x.toml:11:11: engines[1].command: has no meaning for a `remote` player, which is started elsewhere
+    x.toml:12:11: engines[1].options: has no meaning for a `remote` player, which is started elsewhere
     "#);
 }

@@ -1,12 +1,12 @@
 //! The players: `[defaults]` and `[[engines]]`.
 
-use super::{
+use crate::{EnginePlan, GoForms, SeatLimits, Skipped};
+use crate::{
     keys::{ENGINE, LIMITS},
     reader::{Item, Table},
     time::time_control,
     time_text::{EXAMPLES, text},
 };
-use crate::{EnginePlan, GoForms, SeatLimits, Skipped};
 use notation::csa::wire::is_player_name;
 use referee::clock::{Accounting, TimeControl};
 use std::path::PathBuf;
@@ -15,9 +15,9 @@ use toml::de::DeValue;
 /// The engines of a file.
 #[derive(Default)]
 pub struct Engines {
-    /// Those that take part.
+    /// Engines that take part.
     pub present: Vec<EnginePlan>,
-    /// Optional ones whose program is not there.
+    /// Optional engines whose program is absent.
     pub skipped: Vec<Skipped>,
     /// For each engine of the file, in its order, whether it takes part.
     pub listed: Vec<bool>,
@@ -31,7 +31,7 @@ enum Entry {
 }
 
 impl Engines {
-    /// Reads them all, and notes what is wrong with them.
+    /// Reads all engines and notes their faults.
     pub fn read(root: &Table<'_>) -> Self {
         let defaults = root.table("defaults", &ENGINE);
         if defaults.has("name") {
@@ -79,19 +79,19 @@ impl Engines {
         root.fault("engines", format!("an event needs at least two engines{skipped}"));
     }
 
-    /// Where one player hears of time in whole seconds, everybody's is counted so.
+    /// If one player is remote, every clock counts whole seconds, as the protocol announces them.
     fn count_as_the_network_does(&mut self) {
         if self.present.iter().any(|engine| engine.remote) {
             self.present.iter_mut().for_each(|engine| engine.time.accounting = Accounting::Seconds);
         }
     }
 
-    /// How many of the first `n` of the file take part.
+    /// Number of engines that take part among the first `n` of the file.
     pub fn present_among(&self, n: usize) -> usize {
         self.listed.iter().take(n).filter(|present| **present).count()
     }
 
-    /// Cores that a game may keep busy: the heaviest engine's, or two engines' when one ponders.
+    /// Cores that a game keeps busy: those of the heaviest engine; of the two heaviest if any engine ponders.
     pub fn cores_per_game(&self) -> f64 {
         let mut cores: Vec<_> = self.present.iter().map(|engine| engine.cores).collect();
         cores.sort_by(|a, b| b.total_cmp(a));
@@ -100,14 +100,14 @@ impl Engines {
     }
 }
 
-/// The one engine of a file whose clock another says; `None` after a fault.
+/// The only engine of a file, whose clock comes from a server; `None` after a fault.
 pub fn lone(table: &Table<'_>) -> Option<EnginePlan> {
     if table.has("time") {
-        table.fault("time", "the server says how much time there is");
+        table.fault("time", "has no meaning here: the server says how much time there is");
     }
     for key in ["optional", "remote"] {
         if table.flag(key, false) {
-            table.fault(key, "without an engine here there is nothing to play with");
+            table.fault(key, "has no meaning here: without its engine a client cannot play");
         }
     }
     match engine(table, TimeControl::default(), name(table)) {
@@ -160,11 +160,11 @@ fn engine(table: &Table<'_>, time: TimeControl, name: Option<String>) -> Entry {
     }
 }
 
-/// A player in the network: of all the keys it has a name and a clock.
+/// A remote player, which has only a name and a clock.
 fn remote(table: &Table<'_>, time: TimeControl, name: Option<String>) -> Entry {
     for key in ENGINE.all().filter(|key| !["name", "remote", "time"].contains(&key.name)) {
         if table.has_itself(key.name) {
-            table.fault(key.name, "says nothing of a player that is `remote`: it is started elsewhere");
+            table.fault(key.name, "has no meaning for a `remote` player, which is started elsewhere");
         }
     }
     if time.nodes.is_some() || time.depth.is_some() || !time.is_timed() {
@@ -173,7 +173,7 @@ fn remote(table: &Table<'_>, time: TimeControl, name: Option<String>) -> Entry {
     match &name {
         None => table.fault("name", "is missing; a `remote` player logs in under it"),
         Some(name) if !is_player_name(name) => {
-            table.fault("name", "is no login name: up to 32 letters, digits and `_-.@`");
+            table.fault("name", "is not a name for a login: 1 to 32 letters, digits, `_`, `-`, `@` or `.`");
         }
         Some(_) => {}
     }
@@ -183,7 +183,7 @@ fn remote(table: &Table<'_>, time: TimeControl, name: Option<String>) -> Entry {
     plan.map_or(Entry::Faulty, |plan| Entry::Present(Box::new(plan)))
 }
 
-/// Its own name, or that of its program.
+/// The name of an engine: as given, or that of its program.
 fn name(table: &Table<'_>) -> Option<String> {
     if let Some(item) = table.item("name") {
         let name = item.text("a text")?.trim();
@@ -197,7 +197,7 @@ fn name(table: &Table<'_>) -> Option<String> {
     Some(command.rsplit('/').next().unwrap_or_default().to_owned())
 }
 
-/// The program, or why it is not there; `None` after a fault.
+/// The program, or the reason why there is none; `None` after a fault.
 fn program(table: &Table<'_>) -> Option<Result<PathBuf, String>> {
     let Some(item) = table.item("command") else {
         table.fault("command", "is missing; name the engine's program");
@@ -257,11 +257,9 @@ fn time(table: &Table<'_>, root: &Table<'_>) -> TimeControl {
     match (time, places.first()) {
         (Some(_), _) => {}
         (None, Some(place)) => {
-            place.fault(format!("does not say how much time there is, such as {EXAMPLES}"))
+            place.fault(format!("does not say how much time there is; write it as in {EXAMPLES}"))
         }
-        (None, None) => {
-            root.fault("time", format!("is missing; give the engines a clock, such as {EXAMPLES}"))
-        }
+        (None, None) => root.fault("time", format!("is missing; give the engines a clock as in {EXAMPLES}")),
     }
     time.unwrap_or_default()
 }
@@ -303,7 +301,7 @@ fn check_go(table: &Table<'_>, engine: &EnginePlan) {
     }
 }
 
-/// An engine that is told of no time at all has nothing to think with.
+/// An engine needs some time after the reserve is taken off.
 fn check_reserve(table: &Table<'_>, engine: &EnginePlan) {
     let time = &engine.time;
     let first = time.fixed.unwrap_or(time.main + time.byoyomi + time.increment);
