@@ -152,6 +152,7 @@ impl Session {
                 self.backoff.reset();
             }
             let wait = self.backoff.failed(rand::random());
+            tracing::info!(target: "client", %trouble, ?wait, "the login failed or the line broke");
             self.fault(format!("{trouble}; the next login is in {:.1} s", wait.as_secs_f64()));
             let finish = self.shutdown.finishing().clone();
             let _leaving = finish.run_until_cancelled(sleep(wait)).await;
@@ -234,6 +235,7 @@ impl Session {
     async fn log_in(&mut self) -> Result<Link, Trouble> {
         let ClientConfig { host, port, keep_alive, patience, login, .. } = &*self.config;
         let mut link = Link::connect(host, *port, *keep_alive, *patience).await?;
+        tracing::debug!(target: "client", host, port, "connected");
         let mode = if login.seek.is_some() { " x1" } else { "" };
         link.say(format!("LOGIN {} {}{mode}\n", login.name, login.password).as_bytes()).await?;
         let answer = async {
@@ -248,6 +250,7 @@ impl Session {
         };
         timeout(*patience, answer).await.map_err(|_| Trouble::NoAnswer(*patience))??;
         link.keep_alive();
+        tracing::info!(target: "client", name = login.name, "logged in");
         if login.seek.is_some() {
             link.say(b"%%VERSION\n%%RATING\n").await?;
         }

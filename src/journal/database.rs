@@ -52,12 +52,14 @@ impl Database {
         let version = db.identify()?;
         db.check(|conn| conn.is_readonly("main").and_then(refuse_read_only))?;
         db.check(set_up_writing)?;
+        tracing::debug!(target: "journal", path = ?db.path, schema = version, "database opened to write");
         if version < MIGRATIONS.len() {
             if version > 0 {
                 refuse_played(&db.path)?;
                 db.keep_copy(version)?;
             }
             db.migrate(version)?;
+            tracing::info!(target: "journal", path = ?db.path, from = version, to = MIGRATIONS.len(), "schema brought up to date");
         }
         Ok(db)
     }

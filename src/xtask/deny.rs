@@ -1,9 +1,9 @@
 //! The policy for dependencies, `.deny.toml`: licences, sources, bans, and known vulnerabilities where their database
 //! can be reached.
 
-use crate::workspace::{cargo, run as run_command};
 use anyhow::Result;
 use std::process::{Command, ExitCode, Stdio};
+use xtask::workspace::{cargo, run as run_command};
 
 /// What needs no network beyond the dependencies themselves.
 const OFFLINE: [&str; 3] = ["licenses", "bans", "sources"];

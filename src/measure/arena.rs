@@ -1,16 +1,18 @@
 //! How much of the machine the manager takes from its engines.
 
 use crate::{
-    args::Flags,
     cores,
     database::Database,
     manager::{Load, Mode, expect_success, silence},
     measure::{Usage, measured},
     table::table,
-    workspace::{self, Scratch},
 };
 use anyhow::{Result, ensure};
 use std::process::{Command, ExitCode};
+use xtask::{
+    args::Flags,
+    workspace::{self, Scratch},
+};
 
 /// The flags of the command.
 pub const FLAGS: [&str; 3] = ["--king-games", "--rook-games", "--rival"];

@@ -3,7 +3,6 @@
 //!
 //! A blocking thread for each game at once, no other one.
 
-use crate::args::Flags;
 use anyhow::{Context, Result, bail};
 use std::{
     fmt::Write as _,
@@ -14,6 +13,7 @@ use std::{
     thread,
     time::Instant,
 };
+use xtask::args::Flags;
 
 /// The flags of the command.
 pub const FLAGS: [&str; 6] = ["--engine", "--mode", "--games", "--concurrency", "--sleep-us", "--times"];

@@ -1,14 +1,12 @@
 //! What the dashboard costs: plies per second with it and without it, and what it takes to look at a long event.
 
 use crate::{
-    args::Flags,
     cores,
     database::Database,
     manager::{Load, Mode},
     measure::{kib, measured, median, own_time},
     table::table,
     terminal::Terminal,
-    workspace::{self, Scratch},
 };
 use anyhow::{Context, Result, ensure};
 use std::{
@@ -16,6 +14,10 @@ use std::{
     path::Path,
     process::{Command, ExitCode},
     time::{Duration, Instant},
+};
+use xtask::{
+    args::Flags,
+    workspace::{self, Scratch},
 };
 
 /// The flags of the command.

@@ -1,11 +1,7 @@
 //! A league in one command: a host, two programs that log in to it over the network, two engines of the house; and in
 //! the end a look at what everybody has written down.
 
-use crate::{
-    database::{Account, Database},
-    engines,
-    workspace::{self, Scratch, release, root},
-};
+use crate::database::{Account, Database};
 use anyhow::{Context, Result, bail, ensure};
 use std::{
     net::TcpStream,
@@ -13,6 +9,10 @@ use std::{
     process::{Child, Command, ExitCode, Stdio},
     thread,
     time::{Duration, Instant},
+};
+use xtask::{
+    engines,
+    workspace::{self, Scratch, release, root},
 };
 
 /// The players of `configs/league.toml` who log in.

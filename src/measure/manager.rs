@@ -1,12 +1,12 @@
 //! The command lines that are measured: the manager's, and its floor's.
 
-use crate::workspace;
 use anyhow::{Context, Result, ensure};
 use std::{
     fs::File,
     path::{Path, PathBuf},
     process::{Command, Stdio},
 };
+use xtask::workspace;
 
 /// A kind of game that the puppet plays without looking at the board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,7 +77,7 @@ impl Load {
 
     /// The same games in the loop that has nothing a manager has (see [`crate::floor`]).
     pub fn floor(&self, times: Option<&Path>) -> Command {
-        let mut command = Command::new(workspace::release("xtask"));
+        let mut command = Command::new(workspace::release("measure"));
         command.args(["floor", "--mode", self.mode.name(), "--games", &self.games.to_string()]);
         command.args(["--concurrency", &self.concurrency.to_string()]);
         command.args(["--sleep-us", &self.sleep_us.to_string(), "--engine"]).arg(puppet());

@@ -1,18 +1,20 @@
 //! How late the manager notices a reply when many games run at once.
 
 use crate::{
-    args::Flags,
     cores,
     database::Database,
     manager::{Load, Mode, expect_success, silence},
     measure::{measured, percentile},
     table::table,
-    workspace::{self, Scratch},
 };
 use anyhow::{Context, Result, ensure};
 use std::{
     fs,
     process::{Command, ExitCode},
+};
+use xtask::{
+    args::Flags,
+    workspace::{self, Scratch},
 };
 
 /// The flags of the command.

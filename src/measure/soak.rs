@@ -2,10 +2,8 @@
 //! game of the schedule has been played exactly once, and nothing is left behind.
 
 use crate::{
-    args::Flags,
     database::{Counts, Database},
     manager::{expect_success, silence},
-    workspace::{self, Scratch},
 };
 use anyhow::{Context, Result, ensure};
 use std::{
@@ -16,6 +14,10 @@ use std::{
     process::{Command, ExitCode, Stdio},
     thread,
     time::{Duration, Instant},
+};
+use xtask::{
+    args::Flags,
+    workspace::{self, Scratch},
 };
 
 /// The flags of the command.
