@@ -12,6 +12,9 @@ use std::path::PathBuf;
 #[derive(Debug, Parser)]
 #[command(name = "renmei", version, about, max_term_width = 100, after_help = EXIT_CODES)]
 pub struct Cli {
+    /// Tell on stderr what the program does: -v engines, logins and databases, -vv more; RENMEI_LOG has a filter.
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    pub verbose: u8,
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
@@ -74,6 +77,10 @@ pub enum Command {
     Log(LogArgs),
     /// Compute an SPRT, Elo and their bounds from counts.
     Sprt(SprtArgs),
+    /// Write a configuration to begin with into this directory; without a name, list them.
+    Init(InitArgs),
+    /// Print a systemd unit that keeps a host, or an engine on a server, running.
+    Systemd(SystemdArgs),
     /// Print a completion script for a shell.
     Completions {
         /// The shell.
@@ -126,7 +133,7 @@ pub struct PlayingArgs {
 Example:
   renmei match --engine cmd=fairy-stockfish name=new nodes=4000 \\
                --engine cmd=fairy-stockfish name=old nodes=1000 option.Hash=16 \\
-               --games 1000 --openings kifu/openings.sfen --sprt elo0=0 elo1=10")]
+               --games 1000 --openings built-in --sprt elo0=0 elo1=10")]
 pub struct MatchArgs {
     /// An engine: cmd=PROGRAM name=NAME args=\"...\" dir=DIR time=TIME nodes=N depth=N reserve=TIME go=FORMS
     /// ponder=true option.NAME=VALUE ...; give it twice or more.
@@ -147,7 +154,7 @@ pub struct MatchArgs {
     /// Games of each pair of engines; with --sprt: games at most.
     #[arg(long, default_value_t = 100)]
     pub games: u64,
-    /// Openings: SFEN or USI move lines, CSA, KIF, KI2 or JKF records.
+    /// Openings: SFEN or USI move lines, CSA, KIF, KI2 or JKF records; `built-in`: those that this program carries.
     #[arg(long, value_name = "FILE")]
     pub openings: Vec<PathBuf>,
     /// Plies of each opening that are used.
@@ -517,4 +524,64 @@ pub enum SprtScale {
     Normalized,
     /// Logistic Elo.
     Logistic,
+}
+
+/// `renmei init`.
+#[derive(Clone, Debug, Args)]
+pub struct InitArgs {
+    /// The preset.
+    #[arg(value_enum)]
+    pub preset: Option<Preset>,
+    /// Overwrite files that are there already.
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// A configuration to begin with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Preset {
+    /// A first league of the engines that are installed; two minutes.
+    Quickstart,
+    /// Is one version better than another? A sequential test.
+    Sprt,
+    /// One engine against all the others.
+    Gauntlet,
+    /// A whole tournament: a Swiss, then a knock-out final.
+    Denou,
+    /// Games for renmei-pairwise to learn from.
+    Learn,
+    /// Games on the clock of floodgate, to see whether an engine keeps it.
+    FloodgateTime,
+    /// An engine on floodgate, or on another CSA server (`renmei floodgate`).
+    Floodgate,
+    /// An open league over the network (`renmei serve`).
+    Serve,
+    /// An event of engines here and players from the network (`renmei serve`).
+    League,
+}
+
+/// `renmei systemd`.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "\
+Examples:
+  renmei systemd serve league.toml | sudo tee /etc/systemd/system/renmei-league.service
+  renmei systemd --user floodgate floodgate.toml > ~/.config/systemd/user/renmei-floodgate.service")]
+pub struct SystemdArgs {
+    /// What the service does.
+    #[arg(value_enum)]
+    pub service: Service,
+    /// Its configuration file.
+    pub file: PathBuf,
+    /// Print a unit for the service manager of a user, which needs no root.
+    #[arg(long)]
+    pub user: bool,
+}
+
+/// A command that runs for weeks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Service {
+    /// `renmei serve`.
+    Serve,
+    /// `renmei floodgate`.
+    Floodgate,
 }

@@ -4,23 +4,27 @@ mod account;
 mod ad_hoc;
 mod calculator;
 mod floodgate;
+mod init;
 mod log;
 mod play;
 mod report;
 mod serve;
+mod systemd;
 
 pub use account::account;
 pub use ad_hoc::ad_hoc;
 pub use calculator::sprt;
 pub use floodgate::floodgate;
+pub use init::init;
 pub use log::log;
 pub use play::{OpenScreen, Screen, Showing, run};
 pub use report::report;
 pub use serve::serve;
+pub use systemd::systemd;
 
 use crate::cli::{CheckArgs, Cli, ExportArgs, ImportArgs};
 use ::report::Report;
-use arena::run::RunError;
+use arena::dispatcher::RunError;
 use check::CheckError;
 use clap::CommandFactory;
 use journal::{EventSummary, StoreError};

@@ -29,11 +29,11 @@ pub fn pair() -> (Feed, Inbox) {
 
 impl Feed {
     /// Queues entries for the next frame while the receiving end exists. Blocks only while entries are moved.
-    pub fn send(&self, batch: Vec<Stamped>) {
+    pub fn send(&self, batch: &[Stamped]) {
         if self.is_closed() {
             return;
         }
-        self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner).extend(batch);
+        self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(batch);
     }
 
     /// Whether the receiving end is gone.
@@ -78,7 +78,7 @@ mod tests {
     fn queued_batches_are_taken_together_and_in_order() {
         let (feed, inbox) = pair();
         for at in 0..5 {
-            feed.send(vec![Stamped { at, event: Event::Closed }]);
+            feed.send(&[Stamped { at, event: Event::Closed }]);
         }
         drop(feed);
         assert!(inbox.is_over());
@@ -92,7 +92,7 @@ mod tests {
         assert!(!feed.is_closed());
         drop(inbox);
         assert!(feed.is_closed());
-        feed.send(vec![Stamped { at: 0, event: Event::Closed }]);
+        feed.send(&[Stamped { at: 0, event: Event::Closed }]);
         assert!(feed.0.waiting.lock().unwrap().is_empty(), "nothing piles up");
     }
 }

@@ -1,19 +1,19 @@
 //! Games, the workers that run them, and the dispatcher that hands them out.
+//!
+//! A game's path: the [`dispatcher`] asks the schedule for a pairing and gives it as a [`play::Fixture`] to a
+//! [`worker`]; the worker seats both players and [`play::play`]s; the game reports its entries to a
+//! [`Sink`](referee::sink::Sink), which is the journal, by way of the dispatcher for what the schedule waits for.
 
+pub mod dispatcher;
+pub mod lag;
+mod pending;
 pub mod play;
-pub mod pulse;
-pub mod run;
+pub mod preflight;
+pub mod remote;
+mod shutdown;
+pub mod worker;
 
-use tokio_util::sync::CancellationToken;
+pub use shutdown::Shutdown;
 
 /// Shows a line to the people who follow an event, wherever they do.
 pub type Say = std::sync::Arc<dyn Fn(&str) + Send + Sync>;
-
-/// How play is ended.
-#[derive(Clone, Debug, Default)]
-pub struct Shutdown {
-    /// No new games; those that run are finished.
-    pub finish: CancellationToken,
-    /// The running games are broken off.
-    pub adjourn: CancellationToken,
-}

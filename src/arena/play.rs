@@ -1,12 +1,12 @@
 //! The only loop that plays a game, and the only caller of [`Game::handle`].
 
-use crate::pulse::Pulse;
-use journal::bus::Bus;
+use crate::lag::SchedulerLag;
 use referee::{
     AbortBy, Color, Outcome, WinBy,
     event::{Event, GameEnded, GameId, GameStarted},
     game::{Authority, Game, Input, Order, Output, Reply, Setup, SetupError},
     schedule::Pairing,
+    sink::Sink,
 };
 use seat::{Seat, usi::Alarm};
 use std::time::{Duration, Instant};
@@ -18,9 +18,9 @@ const ALARM_GRACE: Duration = Duration::from_millis(100);
 /// How long a server may take to rule on a game that somebody here wants to leave.
 const FAREWELL: Duration = Duration::from_secs(5);
 
-/// A game about to be played.
+/// A game that is due to be played.
 #[derive(Clone, Debug)]
-pub struct Table {
+pub struct Fixture {
     /// The game.
     pub setup: Setup,
     /// Its place in the schedule.
@@ -33,67 +33,67 @@ pub struct Table {
     pub tells_times: bool,
 }
 
-/// What a game is played amid.
+/// What a game needs from the thread it runs on.
 #[derive(Clone, Copy, Debug)]
-pub struct Surroundings<'a> {
-    /// Where everything that happens goes.
-    pub bus: &'a Bus,
-    /// How late this thread is itself.
-    pub pulse: &'a Pulse,
+pub struct GameContext<'a> {
+    /// Where the game reports its entries.
+    pub sink: &'a dyn Sink,
+    /// The lag of this thread.
+    pub lag: &'a SchedulerLag,
     /// Adjourns the game.
     pub stop: &'a CancellationToken,
 }
 
-/// Plays a game to its end; everything that happens goes onto the bus.
+/// Plays a game to its end; its entries go to the sink.
 ///
 /// # Errors
 /// When the game cannot be set up; then nothing was played.
 pub async fn play(
-    table: Table,
+    fixture: Fixture,
     seats: &mut [Seat; 2],
-    hall: Surroundings<'_>,
+    context: GameContext<'_>,
 ) -> Result<Outcome, SetupError> {
-    play_under(Authority::Here, table, seats, hall).await
+    play_under(Authority::Here, fixture, seats, context).await
 }
 
-/// Plays a game under an authority to its end; everything that happens goes onto the bus.
+/// Plays a game under an authority to its end; its entries go to the sink.
 ///
 /// # Errors
 /// When the game cannot be set up; then nothing was played.
 pub async fn play_under(
     authority: Authority,
-    table: Table,
+    fixture: Fixture,
     seats: &mut [Seat; 2],
-    hall: Surroundings<'_>,
+    context: GameContext<'_>,
 ) -> Result<Outcome, SetupError> {
-    let id = table.setup.game;
-    let (mut game, calls) = Game::start_under(table.setup.clone(), authority)?;
-    let Surroundings { bus, pulse, stop } = hall;
+    let id = fixture.setup.game;
+    let (mut game, calls) = Game::start_under(fixture.setup.clone(), authority)?;
+    let GameContext { sink, lag, stop } = context;
     let turn = Instant::now();
     let alarm = Alarm::new();
     let (rung, leaving, outcome) = (false, false, None);
-    let mut room = Room { id, table, seats, bus, pulse, turn, alarm, rung, leaving, outcome };
-    room.deliver(calls, &game).await;
+    let mut running = RunningGame { id, fixture, seats, sink, lag, turn, alarm, rung, leaving, outcome };
+    running.deliver(calls, &game).await;
     while !game.is_over() {
         let input = tokio::select! { biased; // a reply already in the mailbox beats the alarm
-            (color, reply) = next_reply(room.seats, id) => Input::Reply(color, room.fair(reply, &game)),
-            () = room.alarm.rings() => match room.grace() {
+            (color, reply) = next_reply(running.seats, id) => Input::Reply(color, running.fair(reply, &game)),
+            () = running.alarm.rings() => match running.grace() {
                 None => Input::FlagFell,
                 Some(later) => {
-                    room.alarm.set(Some(later));
+                    running.alarm.set(Some(later));
                     continue;
                 }
             },
-            () = stop.cancelled(), if !room.leaving => {
-                room.leaving = true;
-                room.alarm.set(Some(Instant::now() + FAREWELL));
+            () = stop.cancelled(), if !running.leaving => {
+                running.leaving = true;
+                running.alarm.set(Some(Instant::now() + FAREWELL));
                 Input::Stop
             }
         };
         let outputs = game.handle(input);
-        room.deliver(outputs, &game).await;
+        running.deliver(outputs, &game).await;
     }
-    Ok(room.outcome.unwrap_or(Outcome::Aborted { by: referee::AbortBy::Stopped }))
+    Ok(running.outcome.unwrap_or(Outcome::Aborted { by: referee::AbortBy::Stopped }))
 }
 
 /// The next word of either side in this game; words of an earlier game are not heard.
@@ -112,12 +112,12 @@ async fn next_reply(seats: &mut [Seat; 2], game: GameId) -> (Color, Reply) {
     }
 }
 
-struct Room<'a> {
+struct RunningGame<'a> {
     id: GameId,
-    table: Table,
+    fixture: Fixture,
     seats: &'a mut [Seat; 2],
-    bus: &'a Bus,
-    pulse: &'a Pulse,
+    sink: &'a dyn Sink,
+    lag: &'a SchedulerLag,
     /// When the turn began.
     turn: Instant,
     alarm: Alarm,
@@ -128,7 +128,7 @@ struct Room<'a> {
     outcome: Option<Outcome>,
 }
 
-impl Room<'_> {
+impl RunningGame<'_> {
     async fn deliver(&mut self, outputs: Vec<Output>, game: &Game) {
         for output in outputs {
             match output {
@@ -137,11 +137,11 @@ impl Room<'_> {
                 Output::Fault(color, text) => self.fault(color, &text),
                 Output::Started => {
                     self.turn = Instant::now();
-                    self.bus.happened(Event::GameStarted(self.started()));
+                    self.sink.happened(Event::GameStarted(self.started()));
                 }
                 Output::Happened(event) => {
                     self.turn = Instant::now();
-                    self.bus.happened(event);
+                    self.sink.happened(event);
                 }
                 Output::Ended(outcome, reason) => self.ended(outcome, &reason, game.plies()),
             }
@@ -167,11 +167,11 @@ impl Room<'_> {
 
     /// No game ends by it, but its author should know.
     fn fault(&self, color: Color, text: &str) {
-        let Pairing { black, white, .. } = self.table.pairing;
+        let Pairing { black, white, .. } = self.fixture.pairing;
         let player = Some([black, white][color.index()]);
         let trace = self.seats[color.index()].trace.report();
         let text = format!("game {}: {color}: {text}\n{trace}", self.id.0);
-        self.bus.happened(Event::Fault { player, text });
+        self.sink.happened(Event::Fault { player, text });
     }
 
     /// An answer that would lose on time is not charged for what this program was late by itself.
@@ -179,11 +179,11 @@ impl Room<'_> {
         if let (Reply::Answer(answer), Some(allowance)) = (&mut reply, game.allowance())
             && answer.elapsed >= allowance
         {
-            let late = self.pulse.late_since(self.turn);
+            let late = self.lag.late_since(self.turn);
             if !late.is_zero() {
                 let text =
                     format!("game {}: this machine was {} ms late itself", self.id.0, late.as_millis());
-                self.bus.happened(Event::Fault { player: None, text });
+                self.sink.happened(Event::Fault { player: None, text });
                 answer.elapsed = answer.elapsed.saturating_sub(late);
             }
         }
@@ -193,25 +193,25 @@ impl Room<'_> {
     /// When the alarm is to ring again, if this program was so late itself that it may not have read yet what came in
     /// time; once a turn.
     fn grace(&mut self) -> Option<Instant> {
-        let late = self.pulse.late_since(self.turn);
+        let late = self.lag.late_since(self.turn);
         let again = late > ALARM_GRACE && !std::mem::replace(&mut self.rung, true);
         again.then(|| Instant::now() + late)
     }
 
     fn started(&self) -> GameStarted {
-        let Setup { game, start, opening, times, .. } = &self.table.setup;
+        let Setup { game, start, opening, times, .. } = &self.fixture.setup;
         let opening = opening.iter().map(|mv| mv.to_usi()).collect::<Vec<_>>().join(" ");
-        let times = self.table.tells_times.then(|| Box::new(*times));
-        GameStarted { game: *game, pairing: self.table.pairing, start: start.clone(), opening, times }
+        let times = self.fixture.tells_times.then(|| Box::new(*times));
+        GameStarted { game: *game, pairing: self.fixture.pairing, start: start.clone(), opening, times }
     }
 
     fn ended(&mut self, outcome: Outcome, reason: &str, plies: u32) {
         self.alarm.set(None);
         self.outcome = Some(outcome);
-        let replayed = self.table.replays_draws && matches!(outcome, Outcome::Draw { .. });
+        let replayed = self.fixture.replays_draws && matches!(outcome, Outcome::Draw { .. });
         let evidence = self.evidence(outcome, reason);
-        let pairing = self.table.pairing;
-        self.bus.happened(Event::GameEnded(GameEnded {
+        let pairing = self.fixture.pairing;
+        self.sink.happened(Event::GameEnded(GameEnded {
             game: self.id,
             pairing,
             outcome,

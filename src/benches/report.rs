@@ -2,7 +2,7 @@
 //! database in DIRECTORY (the system's temporary one by default), makes the page beside it, and leaves both when a
 //! directory was given.
 
-use journal::{EventHead, Moves, Store};
+use journal::{EventHead, Journal, Moves, Store};
 use referee::{
     Color, Outcome, WinBy,
     event::{Event, GameEnded, GameId, GameStarted, Moved, Opened, PlayerId, Score, Stamped, Thought},
@@ -50,23 +50,20 @@ fn main() -> Result<()> {
 
 /// Writes the games; how many plies they have.
 fn write(path: &Path, games: u64) -> Result<u64> {
-    let mut store = Store::open(path)?;
     let head = EventHead { name: "bench", kind: "run", plan: PLAN, fingerprint: "{}" };
-    let event = store.open_event(&head)?.event;
-    let writer = store.into_writer(event, drop)?;
+    let journal = Journal::open(path, &head)?.start(vec![], || ())?;
     let lines: Vec<Vec<Move>> = LINES.lines().map(line).filter(|line| line.len() >= SHORTEST).collect();
     let players = (0..PLAYERS).map(|player| format!("engine {player}")).collect();
     let opened = Opened { name: "bench".to_owned(), players, format: String::new(), resumed: false };
-    writer.write([Stamped { at: 0, event: Event::Opened(opened) }])?;
+    journal.append([Stamped { at: 0, event: Event::Opened(opened) }]);
     let mut plies = 0;
     for game in 1..=games {
         let line = &lines[game as usize % lines.len()];
         plies += line.len() as u64;
         let at = 1_790_000_000_000 + 60_000 * game as i64;
-        writer
-            .write(events(game, line).into_iter().map(|event| Stamped { at, event }).collect::<Vec<_>>())?;
+        journal.append(events(game, line).into_iter().map(|event| Stamped { at, event }));
     }
-    writer.finish()?;
+    journal.finish()?;
     Ok(plies)
 }
 

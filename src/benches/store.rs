@@ -2,7 +2,7 @@
 //!
 //! `cargo bench --bench store [DIRECTORY]` (the directory of the database; the system's temporary one by default).
 
-use journal::{EventHead, Moves, Store};
+use journal::{EventHead, Journal, Moves};
 use referee::{
     Color, Outcome, WinBy,
     event::{Event, GameEnded, GameId, GameStarted, Moved, Opened, PlayerId, Score, Stamped, Thought},
@@ -82,22 +82,21 @@ fn main() -> Result<()> {
 }
 
 fn measure(load: &Load, path: &Path) -> Result<()> {
-    let mut store = Store::open(path)?;
     let head = EventHead { name: load.name, kind: "run", plan: "{}", fingerprint: "{}" };
-    let event = store.open_event(&head)?.event;
+    let journal = Journal::open(path, &head)?.start(vec![], || ())?;
+    let event = journal.event();
     let chunks = chunks(load);
     let plies = load.games * u64::from(load.plies);
-    let writer = store.into_writer(event, drop)?;
     let (cpu, wall) = (cpu(), Instant::now());
     let mut written = 0;
     for chunk in chunks {
         written += chunk.len() as u32;
         for stamped in chunk {
-            writer.write([stamped])?;
+            journal.append([stamped]);
         }
         pace(load, wall, written);
     }
-    let store = writer.finish()?;
+    let store = journal.finish()?;
     let (cpu, wall) = (self::cpu() - cpu, wall.elapsed());
     let size = std::fs::metadata(path)?.len() as f64 / 1e6;
     let replay = Instant::now();

@@ -14,7 +14,7 @@
 pub mod announced;
 pub mod backoff;
 
-mod keeper;
+mod game_lines;
 pub mod link;
 pub mod performance;
 pub mod ratings;
@@ -22,20 +22,21 @@ mod session;
 
 use arena::Say;
 use arena::Shutdown;
-use arena::pulse::Pulse;
-use journal::bus::{Bus, Note};
-use journal::{Asides, EventHead, EventId, Store, StoreError};
-pub use keeper::Teller;
-use keeper::keep;
+use arena::lag::SchedulerLag;
+pub use game_lines::GameLines;
+use journal::{EventHead, Journal, Reader, StoreError};
 use plan::client::ClientConfig;
 use ratings::Ratings;
 use referee::{
-    event::{GameId, PlayerId, Stamped},
+    event::{GameId, PlayerId},
     schedule::{Format, Stage},
 };
-use seat::usi::{self, UsiPlayer};
+use seat::{
+    transcript::Transcripts,
+    usi::{self, UsiPlayer},
+};
 use session::{Beginning, Session, opened};
-use std::{collections::BTreeMap, sync::Arc, thread::JoinHandle};
+use std::{collections::BTreeMap, sync::Arc};
 use tokio::sync::Semaphore;
 
 /// The word for such events in the database.
@@ -44,27 +45,23 @@ pub const KIND: &str = "floodgate";
 /// A client with its event open.
 pub struct Client {
     config: Arc<ClientConfig>,
-    bus: Arc<Bus>,
-    asides: Asides,
-    event: EventId,
+    journal: Journal,
     players: Vec<String>,
     next_game: GameId,
-    keeper: JoinHandle<Result<Store, StoreError>>,
     ratings: Ratings,
     say: Say,
 }
 
-/// Who hears of what happens.
+/// The people who follow the event.
 pub struct Audience {
-    /// Takes what was committed.
-    pub committed: Box<dyn FnMut(Vec<Stamped>) + Send>,
-    /// Where lines go that are no events: of logins, of games that are offered.
+    /// The views of the event.
+    pub readers: Vec<Reader>,
+    /// Shows lines that are no entries: of logins, of games that are offered.
     pub say: Say,
 }
 
 impl Client {
-    /// Opens the event in the database, or takes it up again. What was committed goes to `audience`; `shutdown` is
-    /// called when the database fails.
+    /// Opens the event in the database, or takes it up again. When the database fails, `shutdown` adjourns.
     ///
     /// # Errors
     /// When the database cannot be written, or another process has the event.
@@ -74,47 +71,40 @@ impl Client {
         ratings: Ratings,
         audience: Audience,
     ) -> Result<Self, StoreError> {
-        let path = config.database.clone();
         let plan = plan(&config, &config.ratings);
-        let mut store = Store::open(&path)?;
         let head = EventHead { name: &config.name, kind: KIND, plan: &plan, fingerprint: "{}" };
-        let begun = store.open_event(&head)?;
-        let known = store.events()?.into_iter().find(|event| event.id == begun.event);
-        let mut players = known.map(|event| event.players).unwrap_or_default();
+        let opening = Journal::open(&config.database, &head)?;
+        let mut players = opening.players().to_vec();
         if !players.contains(&config.login.name) {
             players.push(config.login.name.clone());
         }
-        let bus = Arc::new(Bus::default());
-        bus.happened(opened(&config, players.clone(), begun.resumed));
-        let writer = store.into_writer(begun.event, audience.committed)?;
-        let asides = Asides::default();
-        let keeper = keep(&path, (bus.clone(), asides.clone()), writer, shutdown.adjourn.clone())?;
-        let (event, next_game) = (begun.event, begun.next_game);
-        let (config, say) = (Arc::new(config), audience.say);
-        Ok(Self { config, bus, asides, event, players, next_game, keeper, ratings, say })
+        let (next_game, resumed) = (opening.event().next_game, opening.event().resumed);
+        let failed = shutdown.clone();
+        let journal = opening.start(audience.readers, move || failed.adjourn())?;
+        journal.happened(opened(&config, players.clone(), resumed));
+        Ok(Self { config: Arc::new(config), journal, players, next_game, ratings, say: audience.say })
     }
 
-    /// Plays until enough games are played, or until told.
+    /// Plays until enough games are played, or until `shutdown`.
     ///
     /// # Errors
     /// When the database has failed.
     pub async fn play(self, shutdown: Shutdown) -> Result<(), StoreError> {
-        let pulse = Arc::new(Pulse::default());
-        let beating = pulse.clone();
-        let beat = tokio::spawn(async move { beating.beat().await });
+        let lag = Arc::new(SchedulerLag::default());
+        let measured = lag.clone();
+        let measuring = tokio::spawn(async move { measured.measure().await });
         let (engine, actor) = usi::open(UsiPlayer {
             engine: Arc::new(self.config.engine.clone()),
             cores: vec![],
             startups: Arc::new(Semaphore::new(1)),
-            faults: Some((self.bus.clone(), self.us())),
+            reports: Some((self.journal.sink(), self.us())),
         });
         let actor = tokio::spawn(actor);
         let session = Session::new(Beginning {
             config: self.config.clone(),
-            shutdown: both(shutdown),
-            bus: self.bus.clone(),
-            asides: self.asides,
-            pulse,
+            shutdown,
+            transcripts: Transcripts::new(self.journal.sink()),
+            lag,
             engine,
             ratings: self.ratings.clone(),
             say: self.say,
@@ -122,30 +112,17 @@ impl Client {
             next_game: self.next_game,
         });
         session.run().await;
-        let _panicked_already_told = actor.await;
-        beat.abort();
-        self.bus.note(Note::Stop { adjourn: false });
-        match self.keeper.join() {
-            // Ratings change from run to run; reports measure by the last that were known.
-            Ok(store) => store?.replan(self.event, &plan(&self.config, &self.ratings.all())),
-            Err(_panicked_already_told) => Ok(()),
-        }
+        let _panic_printed = actor.await;
+        measuring.abort();
+        let event = self.journal.event();
+        // Ratings change from run to run; reports measure by the last that were known.
+        self.journal.finish()?.replan(event, &plan(&self.config, &self.ratings.all()))
     }
 
     fn us(&self) -> PlayerId {
         let at = self.players.iter().position(|name| *name == self.config.login.name);
         PlayerId(at.and_then(|at| u16::try_from(at).ok()).unwrap_or(0))
     }
-}
-
-/// Who breaks a game off does not want another one.
-fn both(shutdown: Shutdown) -> Shutdown {
-    let Shutdown { finish, adjourn } = shutdown.clone();
-    tokio::spawn(async move {
-        adjourn.cancelled().await;
-        finish.cancel();
-    });
-    shutdown
 }
 
 /// The plan as reports read it: one stage in which anybody meets anybody. Opponents come and go.

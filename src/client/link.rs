@@ -5,8 +5,9 @@
 //! unanswered is gone, though the connection stands: that is how a half-open link is found out within three
 //! intervals. Of servers that answer none, the system's own keep-alive has to tell.
 
-use journal::{Tape, Way};
+use referee::sink::Way;
 use seat::lines::Lines;
+use seat::transcript::Transcript;
 use std::{
     collections::VecDeque,
     io,
@@ -63,7 +64,7 @@ pub struct Link {
     /// They make sense: the server knows who we are.
     pings: bool,
     /// Keeps what is said, while a game is on.
-    tape: Option<Tape>,
+    transcript: Option<Transcript>,
 }
 
 impl Link {
@@ -95,7 +96,7 @@ impl Link {
             unanswered: 0,
             answers: false,
             pings: false,
-            tape: None,
+            transcript: None,
         })
     }
 
@@ -105,13 +106,13 @@ impl Link {
     }
 
     /// From now on every line is kept, until [`forget`](Self::forget).
-    pub fn keep(&mut self, tape: Tape) {
-        self.tape = Some(tape);
+    pub fn keep(&mut self, transcript: Transcript) {
+        self.transcript = Some(transcript);
     }
 
     /// Nothing more is kept.
     pub fn forget(&mut self) {
-        self.tape = None;
+        self.transcript = None;
     }
 
     /// Sends whole lines.
@@ -120,9 +121,9 @@ impl Link {
     /// When the line is dead.
     pub async fn say(&mut self, bytes: &[u8]) -> Result<(), LinkError> {
         self.said = Instant::now();
-        if let Some(tape) = &mut self.tape {
+        if let Some(transcript) = &mut self.transcript {
             let lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
-            lines.for_each(|line| tape.line(self.said, Way::Sent, line));
+            lines.for_each(|line| transcript.line(self.said, Way::Sent, line));
         }
         match timeout(UNREAD, self.stream.write_all(bytes)).await {
             Ok(sent) => Ok(sent?),
@@ -137,7 +138,7 @@ impl Link {
     pub async fn line(&mut self) -> Result<(Vec<u8>, Instant), LinkError> {
         loop {
             if let Some((line, at)) = self.queue.pop_front() {
-                self.tape.iter_mut().for_each(|tape| tape.line(at, Way::Received, &line));
+                self.transcript.iter_mut().for_each(|transcript| transcript.line(at, Way::Received, &line));
                 return Ok((line, at));
             }
             let due = self.said.max(self.heard) + self.keep_alive;

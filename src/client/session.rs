@@ -8,10 +8,8 @@ use super::{
 };
 use arena::Say;
 use arena::Shutdown;
-use arena::play::{Surroundings, Table, play_under};
-use arena::pulse::Pulse;
-use journal::bus::Bus;
-use journal::{Aside, Asides, Tape, Way};
+use arena::lag::SchedulerLag;
+use arena::play::{Fixture, GameContext, play_under};
 use notation::csa::{
     summary::{Summary, SummaryError},
     wire::ServerLine,
@@ -24,11 +22,13 @@ use referee::{
     event::{Event, GameId, Opened, PlayerId},
     game::{Authority, Order, Reply, ServerRuled, Setup, SetupError},
     schedule::Pairing,
+    sink::{SideRecord, Way},
 };
 use seat::{
     Seat,
     csa_client::{self, CsaClient, Place},
     margin::Margin,
+    transcript::Transcripts,
     usi::Alarm,
 };
 use std::{
@@ -80,9 +80,8 @@ struct Offer {
 pub struct Session {
     config: Arc<ClientConfig>,
     shutdown: Shutdown,
-    bus: Arc<Bus>,
-    asides: Asides,
-    pulse: Arc<Pulse>,
+    transcripts: Transcripts,
+    lag: Arc<SchedulerLag>,
     engine: Option<Seat>,
     players: Vec<String>,
     next_game: GameId,
@@ -103,12 +102,10 @@ pub struct Beginning {
     pub config: Arc<ClientConfig>,
     /// How it is ended.
     pub shutdown: Shutdown,
-    /// Where everything goes.
-    pub bus: Arc<Bus>,
-    /// What is kept beside the events.
-    pub asides: Asides,
-    /// How late this thread is.
-    pub pulse: Arc<Pulse>,
+    /// The transcripts of the games, and where entries are reported.
+    pub transcripts: Transcripts,
+    /// The lag of this thread.
+    pub lag: Arc<SchedulerLag>,
     /// The engine.
     pub engine: Seat,
     /// What is known of the opponents' strength, and where more of it goes.
@@ -125,7 +122,7 @@ impl Session {
     /// Nothing has happened yet.
     #[must_use]
     pub fn new(begin: Beginning) -> Self {
-        let Beginning { config, shutdown, bus, asides, pulse, engine, ratings, say, players, next_game } =
+        let Beginning { config, shutdown, transcripts, lag, engine, ratings, say, players, next_game } =
             begin;
         Self {
             margin: Margin::new(config.margin, config.margin_most),
@@ -138,9 +135,8 @@ impl Session {
             games: 0,
             config,
             shutdown,
-            bus,
-            asides,
-            pulse,
+            transcripts,
+            lag,
             players,
             next_game,
         }
@@ -156,23 +152,24 @@ impl Session {
                 self.backoff.reset();
             }
             let wait = self.backoff.failed(rand::random());
+            tracing::info!(target: "client", %trouble, ?wait, "the login failed or the line broke");
             self.fault(format!("{trouble}; the next login is in {:.1} s", wait.as_secs_f64()));
-            let finish = self.shutdown.finish.clone();
+            let finish = self.shutdown.finishing().clone();
             let _leaving = finish.run_until_cancelled(sleep(wait)).await;
         }
     }
 
     fn wants_more(&self) -> bool {
-        !self.shutdown.finish.is_cancelled() && self.config.games.is_none_or(|games| self.games < games)
+        !self.shutdown.is_finishing() && self.config.games.is_none_or(|games| self.games < games)
     }
 
     fn fault(&self, text: String) {
-        self.bus.happened(Event::Fault { player: None, text });
+        self.transcripts.sink().happened(Event::Fault { player: None, text });
     }
 
     /// One login, with all games that are played under it.
     async fn visit(&mut self) -> Result<(), Trouble> {
-        let finish = self.shutdown.finish.clone();
+        let finish = self.shutdown.finishing().clone();
         let arrive = async {
             self.warm().await?;
             self.log_in().await
@@ -238,6 +235,7 @@ impl Session {
     async fn log_in(&mut self) -> Result<Link, Trouble> {
         let ClientConfig { host, port, keep_alive, patience, login, .. } = &*self.config;
         let mut link = Link::connect(host, *port, *keep_alive, *patience).await?;
+        tracing::debug!(target: "client", host, port, "connected");
         let mode = if login.seek.is_some() { " x1" } else { "" };
         link.say(format!("LOGIN {} {}{mode}\n", login.name, login.password).as_bytes()).await?;
         let answer = async {
@@ -252,6 +250,7 @@ impl Session {
         };
         timeout(*patience, answer).await.map_err(|_| Trouble::NoAnswer(*patience))??;
         link.keep_alive();
+        tracing::info!(target: "client", name = login.name, "logged in");
         if login.seek.is_some() {
             link.say(b"%%VERSION\n%%RATING\n").await?;
         }
@@ -318,9 +317,9 @@ impl Session {
             }
         };
         let comments = self.comments(&summary);
-        let table = self.table(&announced);
-        self.keep(link, &announced, table.setup.game, &lines);
-        let place = place(&announced, table.setup.game, comments);
+        let fixture = self.fixture(&announced);
+        self.keep(link, &announced, fixture.setup.game, &lines);
+        let place = place(&announced, fixture.setup.game, comments);
         let terms = ServerRuled {
             server: !announced.color,
             left: announced.left,
@@ -331,10 +330,11 @@ impl Session {
         let (server, mut client) = csa_client::seat(place, self.margin.clone(), Instant::now());
         let Some(engine) = self.engine.take() else { return Err(Trouble::Engine("it is gone".to_owned())) };
         let mut seats = if announced.color == Color::Black { [engine, server] } else { [server, engine] };
-        let (bus, pulse, adjourn) = (self.bus.clone(), self.pulse.clone(), self.shutdown.adjourn.clone());
+        let (sink, lag, adjourn) =
+            (self.transcripts.sink().clone(), self.lag.clone(), self.shutdown.adjourning().clone());
         let playing = async {
-            let hall = Surroundings { bus: &bus, pulse: &pulse, stop: &adjourn };
-            let outcome = play_under(Authority::Server(terms), table, &mut seats, hall).await;
+            let context = GameContext { sink: &*sink, lag: &lag, stop: &adjourn };
+            let outcome = play_under(Authority::Server(terms), fixture, &mut seats, context).await;
             let [black, white] = seats; // giving up the server's seat ends the conversation below
             (outcome, if announced.color == Color::Black { black } else { white })
         };
@@ -351,11 +351,11 @@ impl Session {
     /// What is said from now on is kept under the game's number, with the offer before it and the name that players
     /// know the game by.
     fn keep(&self, link: &mut Link, announced: &Announced, game: GameId, offer: &[(Instant, Vec<u8>)]) {
-        let mut tape = Tape::new(game, announced.color, self.asides.clone());
-        offer.iter().for_each(|(at, line)| tape.line(*at, Way::Received, line));
-        link.keep(tape);
+        let mut transcript = self.transcripts.open(game, announced.color);
+        offer.iter().for_each(|(at, line)| transcript.line(*at, Way::Received, line));
+        link.keep(transcript);
         if let Some(name) = announced.id.clone() {
-            self.asides.push(Aside::Named(game, name));
+            self.transcripts.sink().keep(SideRecord::Named(game, name));
         }
     }
 
@@ -365,7 +365,7 @@ impl Session {
         (self.say)(&printable(format!("a game is offered: {id}").as_bytes()));
     }
 
-    fn table(&mut self, announced: &Announced) -> Table {
+    fn fixture(&mut self, announced: &Announced) -> Fixture {
         let game = self.next_game;
         self.next_game = GameId(game.0 + 1);
         let [black, white] = announced.names.each_ref().map(|name| self.player(name));
@@ -382,14 +382,14 @@ impl Session {
             hears: [false; 2],
             may_reject: true,
         };
-        Table { setup, pairing, draws: 0, replays_draws: false, tells_times: true }
+        Fixture { setup, pairing, draws: 0, replays_draws: false, tells_times: true }
     }
 
     /// The number of a player; a new one is entered before its first game.
     fn player(&mut self, name: &str) -> PlayerId {
         let at = self.players.iter().position(|known| known == name).unwrap_or_else(|| {
             self.players.push(name.to_owned());
-            self.bus.happened(opened(&self.config, self.players.clone(), false));
+            self.transcripts.sink().happened(opened(&self.config, self.players.clone(), false));
             self.players.len() - 1
         });
         PlayerId(u16::try_from(at).unwrap_or(u16::MAX))

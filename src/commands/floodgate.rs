@@ -1,21 +1,22 @@
 //! `renmei floodgate`: an engine on somebody's server.
 
 use super::{Exit, Failure, OpenScreen, Screen, Showing, play::Linger};
-use crate::cli::{FloodgateArgs, Picture, ReportArgs};
+use crate::{
+    cli::{FloodgateArgs, Picture, ReportArgs},
+    signals,
+};
 use arena::Say;
 use arena::Shutdown;
 use client::{
-    self, Audience, Client, KIND, Teller,
+    self, Audience, Client, GameLines, KIND,
     ratings::{Ratings, scale},
 };
-use journal::Store;
+use journal::{Reader, Store};
 use plan::client::ClientConfig;
-use referee::{event::Stamped, rating::LookUp};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use referee::rating::LookUp;
 use std::{
     io::{self, Write},
     sync::Arc,
-    thread,
 };
 
 /// Plays until enough games are played or until a signal: the first SIGINT lets the game end, the second, or SIGTERM,
@@ -48,12 +49,14 @@ pub fn floodgate(args: &FloodgateArgs, open_screen: OpenScreen) -> Result<Exit, 
     let wanted = !(args.no_dashboard || args.json);
     let screen = if wanted { open_screen(showing(&config, &ratings))? } else { None };
     let (audience, linger) = audience(screen);
-    listen_to_signals(shutdown.clone(), audience.say.clone()).map_err(other)?;
+    let say = audience.say.clone();
+    let finishing = move || say("no new games; one that runs is finished, once more resigns it");
+    signals::listen(shutdown.clone(), finishing).map_err(other)?;
     let ClientConfig { host, port, login, .. } = &config;
     (audience.say)(&format!("{} on {host}:{port} as {}", login.game, login.name));
     let client = Client::open(config, &shutdown, ratings, audience)?;
     runtime.block_on(client.play(shutdown.clone()))?;
-    if let Some(linger) = linger.filter(|_| !shutdown.finish.is_cancelled()) {
+    if let Some(linger) = linger.filter(|_| !shutdown.is_finishing()) {
         linger();
     }
     super::report(&report)
@@ -72,30 +75,23 @@ fn showing(config: &ClientConfig, ratings: &Ratings) -> Showing {
     }
 }
 
-/// Who hears of what happens: the screens, and people who read lines where there are none.
+/// The views of the event: the screens, or lines on stderr where there are none.
 fn audience(screen: Option<Screen>) -> (Audience, Option<Linger>) {
-    let mut teller = Teller::default();
-    match screen {
-        None => {
-            let tell = |line: &str| tell!("{line}");
-            let committed = move |batch: Vec<Stamped>| {
-                batch.iter().filter_map(|stamped| teller.line(stamped)).for_each(|line| tell(&line));
-            };
-            (Audience { committed: Box::new(committed), say: Arc::new(tell) }, None)
+    let (mut people, say, feed, linger): (Box<dyn Write + Send>, Say, _, _) = match screen {
+        None => (Box::new(io::stderr()), Arc::new(|line: &str| tell!("{line}")), None, None),
+        Some(Screen { feed, people, say, linger }) => (people, say, Some(feed), Some(linger)),
+    };
+    let mut lines = GameLines::default();
+    let mut readers = vec![Reader::new("lines", move |batch| {
+        for line in batch.iter().filter_map(|stamped| lines.line(stamped)) {
+            let _nobody_reads = writeln!(people, "{line}");
         }
-        Some(Screen { mut feed, mut people, say, linger }) => {
-            let committed = move |batch: Vec<Stamped>| {
-                for line in batch.iter().filter_map(|stamped| teller.line(stamped)) {
-                    let _nobody_reads = writeln!(people, "{line}");
-                }
-                feed(batch);
-            };
-            (Audience { committed: Box::new(committed), say }, Some(linger))
-        }
-    }
+    })];
+    readers.extend(feed.map(|feed| Reader::new("dashboard", feed)));
+    (Audience { readers, say }, linger)
 }
 
-/// An event that was played otherwise is not gone on with.
+/// Refuses to resume an event of another kind.
 fn other_kind(config: &ClientConfig) -> Result<(), Failure> {
     let events = Store::read(&config.database).and_then(|store| store.events()).unwrap_or_default();
     match events.iter().find(|event| event.name == config.name && event.kind != KIND) {
@@ -105,20 +101,4 @@ fn other_kind(config: &ClientConfig) -> Result<(), Failure> {
         ))),
         None => Ok(()),
     }
-}
-
-fn listen_to_signals(shutdown: Shutdown, say: Say) -> io::Result<()> {
-    let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP])?;
-    thread::Builder::new().name("signals".to_owned()).spawn(move || {
-        for signal in signals.forever() {
-            if signal == SIGINT && !shutdown.finish.is_cancelled() {
-                shutdown.finish.cancel();
-                say("no new games; one that runs is finished, once more resigns it");
-            } else {
-                shutdown.finish.cancel();
-                shutdown.adjourn.cancel();
-            }
-        }
-    })?;
-    Ok(())
 }

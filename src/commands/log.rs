@@ -2,10 +2,11 @@
 
 use super::{Exit, Failure};
 use crate::cli::LogArgs;
-use journal::{Store, TapeLine, Way};
+use journal::Store;
 use notation::date;
 use notation::printable;
 use referee::event::GameId;
+use referee::sink::{TranscriptLine, Way};
 
 /// Prints every line of a game, safe for a terminal.
 ///
@@ -27,7 +28,7 @@ pub fn log(args: &LogArgs) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-fn text(line: &TapeLine) -> String {
+fn text(line: &TranscriptLine) -> String {
     let (time, micros) = (date::text(line.at / 1000), line.at % 1_000_000);
     let way = if line.way == Way::Received { '<' } else { '>' };
     format!("{time}.{micros:06} {} {way} {}", line.color, printable(&line.bytes))

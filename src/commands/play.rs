@@ -1,19 +1,27 @@
 //! `renmei run`, and what `renmei match` shares with it: from a plan to standings.
 
 use super::{Exit, Failure};
-use crate::cli::{PlayingArgs, RunArgs};
-use arena::Say;
-use arena::run::{self, Finished, RunError, guests::Hosting, preflight};
-use journal::Store;
+use crate::{
+    cli::{PlayingArgs, RunArgs},
+    signals,
+};
+use arena::{
+    Say, Shutdown,
+    dispatcher::{self, Company, Finished, OpenEvent, RunError},
+    preflight,
+    remote::Remote,
+};
+use journal::{Read, Reader, Store};
 use plan::config;
 use plan::{EnginePlan, Plan};
 use records::openings;
-use referee::{event::Stamped, opening::Openings, rating::LookUp, schedule::Schedule, sprt::Verdict};
+use referee::{opening::Opening, rating::LookUp, schedule::Schedule, sink::Sink, sprt::Verdict};
 use report::{Announcer, Head, Report, verdict};
 use std::{
     fs::OpenOptions,
     io::{self, Write},
     path::PathBuf,
+    sync::Arc,
 };
 
 /// Plays the event of a configuration file.
@@ -50,13 +58,13 @@ impl Showing {
 
 /// Screens that follow an event. Dropping them gives the terminal back.
 pub struct Screen {
-    /// Takes what was committed; never makes the store wait.
-    pub feed: Box<dyn FnMut(Vec<Stamped>) + Send>,
-    /// Where lines about events go: nowhere while the screens are up, as they have them already.
+    /// Takes what was committed; never waits for the terminal.
+    pub feed: Read,
+    /// Where lines about entries go: nowhere while the screens are up, as they have them already.
     pub people: Box<dyn Write + Send>,
     /// Where other lines go: into the log, and on stderr once the screens are gone.
     pub say: Say,
-    /// Lets somebody who looks at the end of the event look on.
+    /// Keeps the screens up at the end of the event while somebody looks.
     pub linger: Linger,
 }
 
@@ -74,24 +82,21 @@ pub fn play(plan: Plan, args: &PlayingArgs, open_screen: OpenScreen) -> Result<E
             "`{name}` logs in over the network: play this event with `renmei serve`"
         )));
     }
-    host(plan, args, open_screen, |_| Ok(None))
+    host(plan, args, open_screen, |_, _| Ok(None))
 }
 
-/// Tells guests what was committed.
-pub type TellGuests = Box<dyn FnMut(&[Stamped]) + Send>;
-
-/// What lets players of the network in to an event.
-pub struct Doors {
-    /// Where the dispatcher finds its guests.
-    pub hosting: Hosting,
-    /// Tells the guests what was committed.
-    pub tell_guests: TellGuests,
-    /// Where it listens, in lines that were said already.
+/// The network side of an event.
+pub struct Network {
+    /// The source of remote players.
+    pub remote: Remote,
+    /// Shows the players and spectators what was committed.
+    pub reader: Reader,
+    /// Where it listens, in lines that were shown on stderr already.
     pub listening: Vec<String>,
 }
 
-/// Plays a plan whose players may come over the network, to its end, and reports; `open_doors` is called when
-/// everything else is ready.
+/// Plays a plan whose players may be remote, to its end, and reports; `open_network` is called when everything else is
+/// ready.
 ///
 /// # Errors
 /// When it cannot be played.
@@ -99,7 +104,7 @@ pub fn host(
     mut plan: Plan,
     args: &PlayingArgs,
     open_screen: OpenScreen,
-    open_doors: impl FnOnce(&Plan) -> Result<Option<Doors>, Failure>,
+    open_network: impl FnOnce(&Plan, Arc<dyn Sink>) -> Result<Option<Network>, Failure>,
 ) -> Result<Exit, Failure> {
     overrule(&mut plan, args);
     let lines = match &plan.openings {
@@ -119,9 +124,9 @@ pub fn host(
     if !faults.is_empty() {
         return Err(RunError::Engines(faults).into());
     }
-    let openings = run::in_order(lines, &plan);
-    let doors = open_doors(&plan)?;
-    let (finished, linger) = follow(&plan, openings, doors, args, open_screen)?;
+    let event = OpenEvent::open(&plan)?;
+    let network = if event.is_closed() { None } else { open_network(&plan, event.sink())? };
+    let (finished, linger) = follow(&plan, event, lines, network, args, open_screen)?;
     if let Some(linger) = linger.filter(|_| !finished.interrupted) {
         linger();
     }
@@ -147,40 +152,36 @@ fn repeats(plan: &Plan) -> bool {
         && plan.engines.iter().filter(counted).count() > 1
 }
 
-/// Plays, and tells everybody who should hear of it.
+/// Plays, with a reader of the journal for everybody who follows the event.
 fn follow(
     plan: &Plan,
-    openings: Openings,
-    doors: Option<Doors>,
+    event: OpenEvent<'_>,
+    lines: Vec<Opening>,
+    network: Option<Network>,
     args: &PlayingArgs,
     open_screen: OpenScreen,
 ) -> Result<(Finished, Option<Linger>), Failure> {
     let wanted = !(args.no_dashboard || args.json || args.quiet);
     let screen = if wanted { open_screen(Showing::of(plan)?)? } else { None };
-    let (people, mut feed, linger, say) = match screen {
-        Some(Screen { feed, people, linger, say }) => (Some(people), Some(feed), Some(linger), Some(say)),
-        None => (None, None, None, None),
+    let (people, feed, linger, say) = match screen {
+        Some(Screen { feed, people, linger, say }) => (Some(people), Some(feed), Some(linger), say),
+        None => (None, None, None, Arc::new(|line: &str| tell!("{line}")) as Say),
     };
     let mut announcer = announcer(plan, args, people)?;
-    let (hosting, mut tell_guests) = match doors {
-        Some(Doors { hosting, tell_guests, listening }) => {
-            // It was said on stderr before there were screens.
-            if let Some(say) = say {
-                listening.iter().for_each(|line| say(line));
-            }
-            (Some(hosting), Some(tell_guests))
+    let mut readers = vec![Reader::new("announcer", move |batch| announcer.tell(batch))];
+    readers.extend(feed.map(|feed| Reader::new("dashboard", feed)));
+    let mut remote = None;
+    if let Some(Network { remote: players, reader, listening }) = network {
+        if linger.is_some() {
+            listening.iter().for_each(|line| say(line));
         }
-        None => (None, None),
-    };
-    let finished = run::run(plan, openings, hosting, move |batch| {
-        if let Some(tell_guests) = &mut tell_guests {
-            tell_guests(&batch);
-        }
-        announcer.tell(&batch);
-        if let Some(feed) = &mut feed {
-            feed(batch);
-        }
-    })?;
+        readers.push(reader);
+        remote = Some(players);
+    }
+    let shutdown = Shutdown::default();
+    signals::listen(shutdown.clone(), || ()).map_err(|e| Failure::Other(format!("signals: {e}")))?;
+    let openings = dispatcher::in_order(lines, plan);
+    let finished = event.play(Company { openings, remote, readers, say }, &shutdown)?;
     Ok((finished, linger))
 }
 

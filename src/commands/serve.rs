@@ -2,20 +2,21 @@
 
 use super::{
     Exit, Failure, OpenScreen, Screen, Showing,
-    play::{Doors as Open, host},
+    play::{Network, host},
 };
-use crate::cli::{PlayingArgs, ServeArgs};
+use crate::{
+    cli::{PlayingArgs, ServeArgs},
+    signals,
+};
 use arena::Say;
 use arena::Shutdown;
 use host::{League, Ledger, event::Doors};
+use journal::Reader;
 use plan::config;
 use plan::serve::ServeConfig;
-use referee::event::Stamped;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::{
     io::{self, Write},
     sync::Arc,
-    thread,
 };
 use tokio::net::TcpListener;
 
@@ -47,17 +48,15 @@ pub fn serve(args: &ServeArgs, open_screen: OpenScreen) -> Result<Exit, Failure>
         }
         let ledger = Ledger::default();
         let screen = if wanted { open_screen(showing(&config, &ledger))? } else { None };
-        let (say, mut feed, _linger) = match screen {
+        let (say, feed, _linger) = match screen {
             Some(Screen { say, feed, linger, .. }) => (say, Some(feed), Some(linger)),
             None => (Arc::new(tell) as Say, None, None),
         };
-        listen_to_signals(shutdown.clone(), say.clone()).map_err(other)?;
-        let show = move |batch| {
-            if let Some(feed) = &mut feed {
-                feed(batch);
-            }
-        };
-        let league = League::open(config, ledger, &shutdown, show)?;
+        let told = say.clone();
+        let finishing = move || told("no new games; those that run are finished, once more breaks them off");
+        signals::listen(shutdown.clone(), finishing).map_err(other)?;
+        let readers = feed.map(|feed| Reader::new("dashboard", feed)).into_iter().collect();
+        let league = League::open(config, ledger, &shutdown, readers)?;
         for listener in &listeners {
             say(&format!("listening on {}", listener.local_addr().map_err(other)?));
         }
@@ -84,7 +83,7 @@ fn event(args: &ServeArgs, open_screen: OpenScreen) -> Result<Exit, Failure> {
     if !args.listen.is_empty() {
         serve.listen.clone_from(&args.listen);
     }
-    host(plan, &args.playing, open_screen, |plan| {
+    host(plan, &args.playing, open_screen, |plan, sink| {
         let (mut listeners, mut listening) = (vec![], vec![]);
         for address in &serve.listen {
             let bound = std::net::TcpListener::bind(address).and_then(|listener| {
@@ -96,33 +95,18 @@ fn event(args: &ServeArgs, open_screen: OpenScreen) -> Result<Exit, Failure> {
             });
             listeners.push(bound.map_err(|e| Failure::Other(format!("cannot listen on {address}: {e}")))?);
         }
-        let doors = Doors::open(serve, plan, listeners).map_err(|e| Failure::Other(e.to_string()))?;
-        let (hosting, mut show) = (doors.hosting(), doors.show());
-        let tell_guests = move |batch: &[Stamped]| {
-            // The doors close when the store's thread has told the last of the event.
+        let doors = Doors::open(serve, plan, listeners, sink).map_err(|e| Failure::Other(e.to_string()))?;
+        let (remote, mut show) = (doors.remote(), doors.show());
+        let reader = Reader::new("network", move |batch| {
+            // The network closes when it has seen the last entry.
             let _open = &doors;
             show(batch);
-        };
-        Ok(Some(Open { hosting, tell_guests: Box::new(tell_guests), listening }))
+        });
+        Ok(Some(Network { remote, reader, listening }))
     })
 }
 
 /// Whoever read our stderr may be gone; the league is not.
 fn tell(line: &str) {
     let _nobody_reads = writeln!(io::stderr(), "{line}");
-}
-
-fn listen_to_signals(shutdown: Shutdown, say: Say) -> io::Result<()> {
-    let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP])?;
-    thread::Builder::new().name("signals".to_owned()).spawn(move || {
-        for _ in signals.forever() {
-            if shutdown.finish.is_cancelled() {
-                shutdown.adjourn.cancel();
-            } else {
-                shutdown.finish.cancel();
-                say("no new games; those that run are finished, once more breaks them off");
-            }
-        }
-    })?;
-    Ok(())
 }

@@ -4,14 +4,14 @@ use super::{
     lobby::{Key, Lobby, Match, Note, Offer, Stage, Status},
     spectators::{Spectacle, apply},
 };
-use arena::play::Table;
-use journal::Aside;
-use journal::bus;
+use arena::play::Fixture;
+use journal::now;
 use notation::csa::{
     game_name::{GameName, Wish},
     move_from_csa,
     summary::Summary,
 };
+use referee::sink::SideRecord;
 use referee::{
     Color, adjudicate::Adjudication, clock::TimeControl, event::GameId, game::Setup, opening::EVEN,
     rules::Declaration, schedule::Pairing,
@@ -48,20 +48,19 @@ impl Lobby {
         self.next_game = GameId(game.0 + 1);
         let setup = self.setup(game, &summary, times);
         let pairing = self.pairing(game, &ids, round);
-        let table = Table { setup, pairing, draws: 0, replays_draws: false, tells_times: true };
-        let view =
-            Spectacle::new(summary.clone(), ids, times, self.config.unit(), self.config.compat, bus::now());
+        let fixture = Fixture { setup, pairing, draws: 0, replays_draws: false, tells_times: true };
+        let view = Spectacle::new(summary.clone(), ids, times, self.config.unit(), self.config.compat, now());
         self.list(game, view);
         let seats = [(players[0], Color::Black), (players[1], Color::White)].map(|(key, color)| {
-            let place = self.place(game, color, summary.clone(), table.setup.opening.clone());
+            let place = self.place(game, color, summary.clone(), fixture.setup.opening.clone());
             self.offer(key, name.clone(), place, color == Color::Black)
         });
-        let _closing = self.matches.send(Match { table, seats });
+        let _closing = self.matches.send(Match { fixture, seats });
     }
 
     /// Puts a game on the list.
     pub(super) fn list(&mut self, game: GameId, view: Spectacle) {
-        self.asides.push(Aside::Named(game, view.id().to_owned()));
+        self.transcripts.sink().keep(SideRecord::Named(game, view.id().to_owned()));
         self.filer.arranged(game, &view);
         self.games.insert(game, view);
     }
@@ -72,7 +71,7 @@ impl Lobby {
         let (seat, mut host) = csa_host::seat(place);
         if let Some(player) = self.players.get_mut(&key) {
             player.status = Status::InGame(name, color, Stage::AgreeWaiting);
-            host.keep(self.asides.clone());
+            host.keep(&self.transcripts);
             // A full mailbox drops the offer, and with it the seat: the game is lost by it.
             let _behind = player.mailbox.try_send(Note::Game(Box::new(Offer { host, game, tells })));
         }
@@ -115,6 +114,10 @@ impl Lobby {
 
     fn pairing(&self, game: GameId, ids: &[String; 2], round: u32) -> Pairing {
         let [black, white] = [0, 1].map(|side| self.roster.player(&ids[side]));
+        // A player is entered before the first game it is in.
+        if let Some(opened) = self.roster.news(&self.config.name) {
+            self.transcripts.sink().happened(opened);
+        }
         let index = game.0.saturating_sub(1);
         Pairing { stage: 0, index, attempt: 0, round, pair: index, opening: 0, black, white }
     }
@@ -153,7 +156,7 @@ impl Lobby {
 
     /// A date for a game's id; the same game in the same second gets the next one.
     fn stamp(&mut self, base: &str) -> String {
-        let now = bus::now() / 1000;
+        let now = now() / 1000;
         self.stamps.retain(|_, given| *given >= now);
         let given = self.stamps.get(base).map_or(now, |given| given + 1);
         self.stamps.insert(base.to_owned(), given);

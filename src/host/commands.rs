@@ -5,7 +5,6 @@ use super::{
     lobby::{Buoy, Key, Lobby, Status},
     spectators::apply,
 };
-use journal::{Aside, StoredBuoy};
 use notation::csa::{
     game_name::{BadGameName, GameName, Wish},
     wire::Command,
@@ -13,6 +12,7 @@ use notation::csa::{
 use notation::date;
 use notation::printable;
 use referee::event::PlayerId;
+use referee::sink::{self, SideRecord};
 
 const HELP: &str =
     "##[HELP] available commands \"%%WHO\", \"%%CHAT str\", \"%%GAME game_name +\", \"%%GAME game_name -\"\n";
@@ -163,8 +163,8 @@ impl Lobby {
     }
 
     /// Takes up the buoys that were there before.
-    pub fn know(&mut self, stored: Vec<StoredBuoy>) {
-        let buoy = |StoredBuoy { name, moves, owner, left }| (name, Buoy { moves, owner, left });
+    pub fn know(&mut self, stored: Vec<sink::Buoy>) {
+        let buoy = |sink::Buoy { name, moves, owner, left }| (name, Buoy { moves, owner, left });
         self.buoys.extend(stored.into_iter().map(buoy));
     }
 
@@ -172,9 +172,9 @@ impl Lobby {
     fn keep_buoy(&self, name: &str) {
         let stored = self.buoys.get(name).map(|Buoy { moves, owner, left }| {
             let (moves, owner) = (moves.clone(), owner.clone());
-            Aside::Buoy(StoredBuoy { name: name.to_owned(), moves, owner, left: *left })
+            SideRecord::Buoy(sink::Buoy { name: name.to_owned(), moves, owner, left: *left })
         });
-        self.asides.push(stored.unwrap_or_else(|| Aside::NoBuoy(name.to_owned())));
+        self.transcripts.sink().keep(stored.unwrap_or_else(|| SideRecord::NoBuoy(name.to_owned())));
     }
 
     fn delete_buoy(&mut self, key: Key, game: &str) {

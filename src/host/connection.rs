@@ -318,6 +318,7 @@ impl Connection {
 
     fn admitted(&mut self, admitted: bool) {
         let Some((visitor, _)) = self.knocked.take() else { return };
+        tracing::debug!(target: "host", name = ?visitor.name, admitted, "password checked");
         match admitted {
             true => self.login(&Visitor { vouched: true, ..visitor }),
             false => self.refuse(&Refusal { lines: INCORRECT.to_owned(), again: true }),
@@ -331,11 +332,15 @@ impl Connection {
         let login = self.hall.lobby().login(visitor, sender);
         match login {
             Ok(Entered { key, seat }) => {
+                tracing::info!(target: "host", name = ?visitor.name, extended = visitor.extended, resumes = seat.is_some(), "logged in");
                 let (extended, secret) = (visitor.extended, visitor.secret().is_some());
                 self.player = Some(Player { key, extended, mailbox, secret });
                 self.awaits = seat;
             }
-            Err(refusal) => self.refuse(&refusal),
+            Err(refusal) => {
+                tracing::info!(target: "host", name = ?visitor.name, why = ?refusal.lines, "login refused");
+                self.refuse(&refusal);
+            }
         }
     }
 

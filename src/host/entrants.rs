@@ -5,8 +5,8 @@ use super::{
     roster::Roster,
     spectators::{Spectacle, apply},
 };
-use arena::play::Table;
-use journal::bus;
+use arena::play::Fixture;
+use journal::now;
 use notation::csa::{
     game_name::{Entry, GameName, Wish, player_id},
     move_to_csa,
@@ -27,7 +27,7 @@ use rsshogi::{
     board::{Position, position_from_sfen},
     types::Move,
 };
-use seat::Seat;
+use seat::{Seat, transcript::Transcripts};
 use std::{
     collections::{BTreeMap, HashMap},
     fmt,
@@ -112,10 +112,10 @@ fn spelled(name: &str) -> String {
 impl Lobby {
     /// The lobby of an event.
     #[must_use]
-    pub fn of_event(config: Arc<ServeConfig>, event: Event) -> Self {
+    pub fn of_event(config: Arc<ServeConfig>, event: Event, transcripts: Transcripts) -> Self {
         let (nobody_pairs_here, _) = mpsc::unbounded_channel();
         let roster = Roster::new(event.players.iter().map(|player| player.name.clone()).collect());
-        let mut lobby = Self::new(config, Arc::new(roster), GameId(1), nobody_pairs_here);
+        let mut lobby = Self::new(config, Arc::new(roster), GameId(1), nobody_pairs_here, transcripts);
         lobby.event = Some(event);
         lobby
     }
@@ -141,9 +141,9 @@ impl Lobby {
         matches!(self.players.get(&key)?.status, Status::GameWaiting(..)).then_some(key)
     }
 
-    /// Seats the guests of a game, if all of them are still here.
-    pub fn seat_guests(&mut self, table: &Table) -> Option<[Option<Seat>; 2]> {
-        let Table { setup, pairing, .. } = table;
+    /// Seats the remote players of a game, if all of them are still here.
+    pub fn seat_remote(&mut self, fixture: &Fixture) -> Option<[Option<Seat>; 2]> {
+        let Fixture { setup, pairing, .. } = fixture;
         let players = [pairing.black, pairing.white];
         let mut keys = [None; 2];
         for side in [0, 1].into_iter().filter(|&side| setup.hears[side]) {
@@ -177,7 +177,7 @@ impl Lobby {
         summary.max_moves = Some(max_moves.unwrap_or(0));
         summary.declaration = declares.then(|| "Jishogi 1.1".to_owned());
         let (ids, unit, compat) = (self.ids(&names), self.config.unit(), self.config.compat);
-        let view = Spectacle::new(summary.clone(), ids, times, unit, compat, bus::now());
+        let view = Spectacle::new(summary.clone(), ids, times, unit, compat, now());
         self.list(game, view);
         self.event.as_mut()?.boards.insert(game, board);
         Some(summary)

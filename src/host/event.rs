@@ -5,13 +5,14 @@ use super::{
     Counts, FAREWELL, accept, connection::Hall, door::Door, entrants::Event, filing::Filer, ledger::Ledger,
     lobby::Lobby, ratings, roster::Roster,
 };
-use arena::play::Table;
-use arena::run::guests::{Guests, Hosting};
+use arena::play::Fixture;
+use arena::remote::{Remote, RemotePlayers};
 use journal::{Moves, Store};
 use plan::Plan;
 use plan::serve::{Login, ServeConfig};
 use referee::event::{PlayerId, Stamped};
-use seat::Seat;
+use referee::sink::Sink;
+use seat::{Seat, transcript::Transcripts};
 use std::{
     io,
     net::TcpListener,
@@ -24,7 +25,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 /// The open doors of an event; dropping them sends everybody away.
 pub struct Doors {
     hall: Hall,
-    hosting: Hosting,
+    remote: Remote,
     leave: CancellationToken,
     threads: [Option<JoinHandle<()>>; 3],
     filer: Filer,
@@ -36,32 +37,39 @@ impl Doors {
     ///
     /// # Errors
     /// When the system has no thread or event queue for it.
-    pub fn open(config: ServeConfig, plan: &Plan, listeners: Vec<TcpListener>) -> io::Result<Self> {
+    pub fn open(
+        config: ServeConfig,
+        plan: &Plan,
+        listeners: Vec<TcpListener>,
+        sink: Arc<dyn Sink>,
+    ) -> io::Result<Self> {
         let (wait, missing) = (Duration::from_secs(config.wait), config.missing);
         let door = Door::new(&config, &plan.database).map_err(io::Error::other)?;
         let open = |records| Filer::open(records, plan.database.clone(), plan.name.clone());
         let filing = config.records.clone().map(open).transpose()?;
         let config = Arc::new(config);
-        let hall = Hall::new(&config, Lobby::of_event(config.clone(), Event::of(plan)), door);
-        let asides = hall.lobby().asides.clone();
+        let transcripts = Transcripts::new(sink);
+        let lobby = Lobby::of_event(config.clone(), Event::of(plan), transcripts.clone());
+        let hall = Hall::new(&config, lobby, door);
         let (filer, filing) = filing.map_or_else(Default::default, |(filer, thread)| (filer, Some(thread)));
         hall.lobby().filer = filer.clone();
         let (ledger, rating) = rate(&config, plan, hall.lobby().roster.clone())?;
         hall.lobby().ledger = ledger.clone();
-        let hosting = Hosting { guests: Arc::new(Network(hall.clone())), wait, missing, asides };
+        let players = Arc::new(Network { hall: hall.clone(), transcripts });
+        let remote = Remote { players, wait, missing };
         let leave = CancellationToken::new();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let (inside, over) = (hall.clone(), leave.clone());
         let thread = thread::Builder::new().name("network".to_owned()).spawn(move || {
             runtime.block_on(receive(listeners, inside, over));
         })?;
-        Ok(Self { hall, hosting, leave, threads: [Some(thread), filing, Some(rating)], filer, ledger })
+        Ok(Self { hall, remote, leave, threads: [Some(thread), filing, Some(rating)], filer, ledger })
     }
 
-    /// Where the dispatcher finds its guests.
+    /// The network side of the event, for the dispatcher.
     #[must_use]
-    pub fn hosting(&self) -> Hosting {
-        self.hosting.clone()
+    pub fn remote(&self) -> Remote {
+        self.remote.clone()
     }
 
     /// Shows spectators what was committed.
@@ -121,15 +129,22 @@ async fn receive(listeners: Vec<TcpListener>, hall: Hall, over: CancellationToke
     let _strangers_stay_behind = tokio::time::timeout(FAREWELL, connections.wait()).await;
 }
 
-/// The players of the network, as the dispatcher sees them.
-struct Network(Hall);
+/// The remote players, as the dispatcher sees them.
+struct Network {
+    hall: Hall,
+    transcripts: Transcripts,
+}
 
-impl Guests for Network {
+impl RemotePlayers for Network {
     fn waits(&self, player: PlayerId) -> bool {
-        self.0.lobby().waits(player)
+        self.hall.lobby().waits(player)
     }
 
-    fn seat(&self, table: &Table) -> Option<[Option<Seat>; 2]> {
-        self.0.lobby().seat_guests(table)
+    fn seat(&self, fixture: &Fixture) -> Option<[Option<Seat>; 2]> {
+        self.hall.lobby().seat_remote(fixture)
+    }
+
+    fn settle(&self, patience: Duration) {
+        self.transcripts.settle(patience);
     }
 }

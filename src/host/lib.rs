@@ -40,21 +40,22 @@ mod spectators;
 mod waits;
 
 use arena::Shutdown;
-use arena::play::{Surroundings, play};
-use arena::pulse::Pulse;
+use arena::lag::SchedulerLag;
+use arena::play::{GameContext, play};
 use connection::{Hall, attend};
 use door::Door;
 use filing::Filer;
-use journal::bus::{self, Bus};
-use journal::{Asides, EventHead, EventId, Moves, Store, StoreError, StoredBuoy, Writer};
+use journal::{EventHead, EventId, Journal, Moves, Reader, StoreError};
 pub use ledger::Ledger;
 use lobby::{Lobby, Match};
 use plan::serve::{Limits, ServeConfig};
 use referee::{
-    event::{GameId, Stamped},
+    event::GameId,
     schedule::{Format, Stage},
+    sink::{Buoy, Sink},
 };
 use roster::Roster;
+use seat::transcript::Transcripts;
 use std::{
     collections::HashMap,
     io,
@@ -79,22 +80,20 @@ const REFUSED: Duration = Duration::from_millis(50);
 #[derive(Debug)]
 pub struct League {
     config: Arc<ServeConfig>,
-    bus: Arc<Bus>,
+    journal: Journal,
     roster: Arc<Roster>,
     door: Door,
-    buoys: Vec<StoredBuoy>,
-    asides: Asides,
+    buoys: Vec<Buoy>,
     filer: Filer,
     filing: Option<JoinHandle<()>>,
     next_game: GameId,
     ledger: Ledger,
-    keeper: JoinHandle<Result<(), StoreError>>,
     rater: JoinHandle<()>,
 }
 
 impl League {
     /// Opens the event in the database, or takes it up again. The `ledger` is that of a league that has not begun;
-    /// `show` is given what was committed; `shutdown` is called when the database fails.
+    /// when the database fails, `shutdown` adjourns.
     ///
     /// # Errors
     /// When the database cannot be written, or another process has the event.
@@ -102,74 +101,67 @@ impl League {
         config: ServeConfig,
         ledger: Ledger,
         shutdown: &Shutdown,
-        mut show: impl FnMut(Vec<Stamped>) + Send + 'static,
+        mut readers: Vec<Reader>,
     ) -> Result<Self, StoreError> {
         let path = config.database.clone();
         let plan = plan(&config).to_string();
-        let mut store = Store::open(&path)?;
         let head = EventHead { name: &config.name, kind: "serve", plan: &plan, fingerprint: "{}" };
-        let opened = store.open_event(&head)?;
-        let known = store.events()?.into_iter().find(|event| event.id == opened.event);
-        let players = known.map(|event| event.players).unwrap_or_default();
+        let opening = Journal::open(&path, &head)?;
+        opening.replay(Moves::Without, &mut |stamped| ledger.fold(stamped))?;
+        let buoys = opening.store().buoys(opening.event().event)?;
+        let players = opening.players().to_vec();
+        let (next_game, resumed) = (opening.event().next_game, opening.event().resumed);
         let door = Door::new(&config, &path)?;
-        let (bus, roster) = (Arc::new(Bus::default()), Arc::new(Roster::new(players.clone())));
-        bus.happened(roster::opened(&config.name, players, opened.resumed));
-        store.replay(opened.event, Moves::Without, &mut |stamped| ledger.fold(stamped))?;
-        let buoys = store.buoys(opened.event)?;
+        let roster = Arc::new(Roster::new(players.clone()));
         let thread = |source| StoreError::Thread { path: path.clone(), source: Arc::new(source) };
         let open = |records| Filer::open(records, path.clone(), config.name.clone());
         let filing = config.records.clone().map(open).transpose().map_err(thread)?;
         let (filer, filing) = filing.map_or_else(Default::default, |(filer, thread)| (filer, Some(thread)));
-        let told = filer.clone();
-        let writer = store.into_writer(opened.event, move |batch| {
-            told.committed(&batch);
-            show(batch);
-        })?;
-        let (name, asides) = (config.name.clone(), Asides::default());
-        let keeper = Keeper {
-            name,
-            bus: bus.clone(),
-            roster: roster.clone(),
-            ledger: ledger.clone(),
-            asides: asides.clone(),
-            writer,
-        };
-        let keeper = keep(&path, keeper, shutdown.clone())?;
-        let (config, next_game) = (Arc::new(config), opened.next_game);
-        let rater = rate(&path, opened.event, config.clone(), ledger.clone(), roster.clone())?;
-        Ok(Self { config, bus, roster, door, buoys, asides, filer, filing, next_game, ledger, keeper, rater })
+        let (files, folded) = (filer.clone(), ledger.clone());
+        readers.push(Reader::new("league", move |batch| {
+            files.committed(batch);
+            batch.iter().for_each(|stamped| folded.fold(stamped));
+        }));
+        let failed = shutdown.clone();
+        let journal = opening.start(readers, move || failed.adjourn())?;
+        journal.happened(roster::opened(&config.name, players, resumed));
+        let config = Arc::new(config);
+        let rater = rate(&path, journal.event(), config.clone(), ledger.clone(), roster.clone())?;
+        Ok(Self { config, journal, roster, door, buoys, filer, filing, next_game, ledger, rater })
     }
 
-    /// Serves until it is told to end and the last game is over.
+    /// Serves until `shutdown` and the end of the last game.
     ///
     /// # Errors
     /// When the database has failed.
     pub async fn serve(self, listeners: Vec<TcpListener>, shutdown: Shutdown) -> Result<(), StoreError> {
         let (matches, mut arranged) = mpsc::unbounded_channel();
-        let mut lobby = Lobby::new(self.config.clone(), self.roster.clone(), self.next_game, matches);
-        (lobby.asides, lobby.filer) = (self.asides, self.filer.clone());
+        let transcripts = Transcripts::new(self.journal.sink());
+        let mut lobby =
+            Lobby::new(self.config.clone(), self.roster.clone(), self.next_game, matches, transcripts);
+        lobby.filer = self.filer.clone();
         lobby.ledger = self.ledger.clone();
         lobby.know(self.buoys);
         let hall = Hall::new(&self.config, lobby, self.door);
         let (connections, games) = (TaskTracker::new(), TaskTracker::new());
-        let pulse = Arc::new(Pulse::default());
-        let beating = pulse.clone();
-        let beat = tokio::spawn(async move { beating.beat().await });
-        let amid =
-            Amid { hall: hall.clone(), bus: self.bus.clone(), pulse, adjourn: shutdown.adjourn.clone() };
+        let lag = Arc::new(SchedulerLag::default());
+        let measured = lag.clone();
+        let measuring = tokio::spawn(async move { measured.measure().await });
+        let adjourn = shutdown.adjourning().clone();
+        let amid = Amid { hall: hall.clone(), sink: self.journal.sink(), lag, adjourn };
         let counts = Arc::new(Counts::default());
         for listener in listeners {
             let accepting = accept(listener, hall.clone(), counts.clone(), connections.clone());
-            let finish = shutdown.finish.clone();
+            let finish = shutdown.finishing().clone();
             connections.spawn(async move { finish.run_until_cancelled_owned(accepting).await });
         }
         for schedule in &self.config.rounds {
-            let keeping = rounds::keep(schedule.clone(), hall.clone(), self.bus.clone());
-            connections.spawn(shutdown.finish.clone().run_until_cancelled_owned(keeping));
+            let keeping = rounds::keep(schedule.clone(), hall.clone());
+            connections.spawn(shutdown.finishing().clone().run_until_cancelled_owned(keeping));
         }
         loop {
             tokio::select! { biased;
-                () = shutdown.finish.cancelled() => break,
+                () = shutdown.finishing().cancelled() => break,
                 Some(arranged) = arranged.recv() => {
                     games.spawn(host(arranged, amid.clone()));
                 }
@@ -181,15 +173,14 @@ impl League {
         }
         games.close();
         games.wait().await;
-        beat.abort();
+        measuring.abort();
         connections.close();
         let _strangers_stay_behind = tokio::time::timeout(FAREWELL, connections.wait()).await;
-        self.bus.note(bus::Note::Stop { adjourn: false });
-        let kept = self.keeper.join().unwrap_or(Ok(()));
+        let kept = self.journal.finish().map(drop);
         self.filer.close();
         self.filing.map(JoinHandle::join);
         self.ledger.close();
-        let _panicked_already_told = self.rater.join();
+        let _panic_printed = self.rater.join();
         kept
     }
 }
@@ -205,17 +196,17 @@ pub fn plan(config: &ServeConfig) -> serde_json::Value {
 #[derive(Clone)]
 struct Amid {
     hall: Hall,
-    bus: Arc<Bus>,
-    pulse: Arc<Pulse>,
+    sink: Arc<dyn Sink>,
+    lag: Arc<SchedulerLag>,
     adjourn: CancellationToken,
 }
 
 /// Plays one game and takes it off the list.
 async fn host(arranged: Match, amid: Amid) {
-    let Match { table, mut seats } = arranged;
-    let game = table.setup.game;
-    let surroundings = Surroundings { bus: &amid.bus, pulse: &amid.pulse, stop: &amid.adjourn };
-    let outcome = play(table, &mut seats, surroundings).await;
+    let Match { fixture, mut seats } = arranged;
+    let game = fixture.setup.game;
+    let context = GameContext { sink: &*amid.sink, lag: &amid.lag, stop: &amid.adjourn };
+    let outcome = play(fixture, &mut seats, context).await;
     amid.hall.lobby().over(game, outcome.ok());
 }
 
@@ -282,33 +273,6 @@ impl Drop for Counted {
     }
 }
 
-/// What goes from the bus to the store.
-struct Keeper {
-    name: String,
-    bus: Arc<Bus>,
-    roster: Arc<Roster>,
-    ledger: Ledger,
-    asides: Asides,
-    writer: Writer,
-}
-
-/// The thread that brings everything from the bus to the store.
-fn keep(
-    path: &Path,
-    keeper: Keeper,
-    shutdown: Shutdown,
-) -> Result<JoinHandle<Result<(), StoreError>>, StoreError> {
-    let work = move || {
-        let kept = keeper.pump().and_then(|()| keeper.writer.finish().map(drop));
-        if kept.is_err() {
-            shutdown.finish.cancel();
-            shutdown.adjourn.cancel();
-        }
-        kept
-    };
-    spawn("events", path, work)
-}
-
 /// The thread that rates.
 fn rate(
     path: &Path,
@@ -328,30 +292,4 @@ fn spawn<T: Send + 'static>(
 ) -> Result<JoinHandle<T>, StoreError> {
     let thread = thread::Builder::new().name(name.to_owned()).spawn(work);
     thread.map_err(|source| StoreError::Thread { path: path.to_owned(), source: Arc::new(source) })
-}
-
-impl Keeper {
-    fn pump(&self) -> Result<(), StoreError> {
-        let mut notes = Vec::new();
-        loop {
-            self.bus.drain(&mut notes);
-            let mut batch: Vec<Stamped> = vec![];
-            // Players come before the first game they are in; they are entered before that game begins.
-            batch.extend(self.roster.news(&self.name).map(|event| Stamped { at: bus::now(), event }));
-            let mut over = false;
-            for note in notes.drain(..) {
-                match note {
-                    bus::Note::Event(stamped) => batch.push(stamped),
-                    bus::Note::Stop { .. } => over = true,
-                    bus::Note::Free(_) => {}
-                }
-            }
-            batch.iter().for_each(|stamped| self.ledger.fold(stamped));
-            self.writer.write(batch)?;
-            self.writer.keep(self.asides.take())?;
-            if over {
-                return Ok(());
-            }
-        }
-    }
 }

@@ -10,8 +10,7 @@ use super::{
     roster::Roster,
     spectators::{Shown, Spectacle},
 };
-use arena::play::Table;
-use journal::Asides;
+use arena::play::Fixture;
 use notation::csa::{
     game_name::{Entry, GameName, Wish, player_id},
     summary::sign,
@@ -19,7 +18,7 @@ use notation::csa::{
 };
 use plan::serve::ServeConfig;
 use referee::{Color, Outcome, event::GameId};
-use seat::{Seat, csa_host::CsaHost};
+use seat::{Seat, csa_host::CsaHost, transcript::Transcripts};
 use std::{
     collections::{BTreeMap, HashMap},
     sync::Arc,
@@ -60,7 +59,7 @@ pub struct Offer {
 #[derive(Debug)]
 pub struct Match {
     /// The game.
-    pub table: Table,
+    pub fixture: Fixture,
     /// Its players.
     pub seats: [Seat; 2],
 }
@@ -141,8 +140,8 @@ pub struct Lobby {
     /// Stamps given out this second, so that no two games have one id.
     pub(super) stamps: HashMap<String, i64>,
     pub(super) closing: bool,
-    /// What is kept beside the events.
-    pub(super) asides: Asides,
+    /// The transcripts of the games, and where entries are reported.
+    pub(super) transcripts: Transcripts,
     pub(super) filer: Filer,
     /// The event that pairs the players; `None`: whoever asks for the same game meets.
     pub(super) event: Option<Event>,
@@ -167,6 +166,7 @@ impl Lobby {
         roster: Arc<Roster>,
         next_game: GameId,
         matches: mpsc::UnboundedSender<Match>,
+        transcripts: Transcripts,
     ) -> Self {
         Self {
             config,
@@ -180,7 +180,7 @@ impl Lobby {
             next_game,
             stamps: HashMap::new(),
             closing: false,
-            asides: Asides::default(),
+            transcripts,
             filer: Filer::default(),
             event: None,
             ledger: Ledger::default(),

@@ -4,7 +4,7 @@ use super::{
     ledger::{Ledger, Played, Rate},
     roster::Roster,
 };
-use journal::bus;
+use journal::now;
 use journal::{EventId, RatingRow, Store};
 use plan::serve::{Login, Method, RatingConfig, ServeConfig};
 use referee::{
@@ -51,7 +51,7 @@ pub fn keep(
             let begun = Instant::now();
             rated = games.len();
             let names = roster.names();
-            let rates = estimate(config, &games, &names, bus::now());
+            let rates = estimate(config, &games, &names, now());
             let rows: Vec<RatingRow> = rates.iter().map(|(&player, rate)| row(player, rate)).collect();
             ledger.read().rates = rates;
             // The next estimate writes them all again; a disk that has failed ends the league elsewhere.

@@ -5,23 +5,23 @@ use super::{
     ledger::Pages,
     lobby::{Key, Lobby, Status},
 };
-use journal::bus::{self, Bus};
+use journal::now;
 use notation::csa::game_name::{GameName, Wish};
 use plan::serve::RoundsConfig;
 use referee::{
     event::{Event, PlayerId},
     schedule::rounds::{Paired, Seeker, pair},
 };
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 /// Begins the rounds of a schedule, until the league closes.
-pub(super) async fn keep(rounds: RoundsConfig, hall: Hall, bus: Arc<Bus>) {
+pub(super) async fn keep(rounds: RoundsConfig, hall: Hall) {
     let Ok(game) = rounds.game.parse::<GameName>() else { return };
-    let begun = bus::now();
-    while let Some(next) = rounds.next(begun, bus::now()) {
-        let left = u64::try_from(next - bus::now()).unwrap_or(0);
+    let begun = now();
+    while let Some(next) = rounds.next(begun, now()) {
+        let left = u64::try_from(next - now()).unwrap_or(0);
         tokio::time::sleep(Duration::from_millis(left)).await;
-        if bus::now() < next {
+        if now() < next {
             continue;
         }
         let (keys, seekers) = hall.lobby().waiting_for(&game);
@@ -29,7 +29,7 @@ pub(super) async fn keep(rounds: RoundsConfig, hall: Hall, bus: Arc<Bus>) {
         // Many who wait take a while to pair; the games of this thread go on meanwhile.
         let paired = tokio::task::spawn_blocking(move || pair(&seekers, method, seed)).await;
         if let Ok(paired) = paired {
-            hall.lobby().begin_round(&game, &keys, &paired, &bus);
+            hall.lobby().begin_round(&game, &keys, &paired);
         }
     }
 }
@@ -51,7 +51,7 @@ impl Lobby {
     }
 
     /// Begins the games of a round; who has left meanwhile is missed by its opponent, who waits for the next.
-    fn begin_round(&mut self, game: &GameName, keys: &[Key], paired: &Paired, bus: &Bus) {
+    fn begin_round(&mut self, game: &GameName, keys: &[Key], paired: &Paired) {
         if self.closing || paired.tables.is_empty() {
             return;
         }
@@ -68,7 +68,7 @@ impl Lobby {
         }
         if let Some(player) = paired.bye.and_then(|bye| self.players.get(&keys[bye])) {
             let player: PlayerId = self.roster.player(&player.id);
-            bus.happened(Event::Bye { stage: 0, round, player, half_points: 0 });
+            self.transcripts.sink().happened(Event::Bye { stage: 0, round, player, half_points: 0 });
         }
     }
 }

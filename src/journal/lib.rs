@@ -1,27 +1,25 @@
 #![doc = include_str!("SCHEMA.md")]
 
 mod accounts;
-pub mod bus;
 mod database;
 mod error;
 mod insert;
 mod lock;
-mod network;
 mod ratings;
 mod read;
 mod replay;
 mod row;
+mod side;
+mod stream;
 #[cfg(test)]
 mod tests;
-mod writer;
 
 pub use accounts::Account;
 pub use error::StoreError;
-pub use network::{Aside, Asides, StoredBuoy, Tape, TapeLine, TapePiece, Way};
 pub use ratings::RatingRow;
 pub use read::{EventSummary, FullGame, GameFilter, GameRow, GameState};
 pub use replay::Moves;
-pub use writer::Writer;
+pub use stream::{Journal, Opening, Read, Reader};
 
 use database::Database;
 use insert::Rows;
@@ -146,19 +144,6 @@ impl Store {
         self.database.write(|conn| conn.execute(sql, (event.0, plan)).map(drop))
     }
 
-    /// Gives the store to the one thread that writes; `committed` gets every event back once it is on the disk.
-    ///
-    /// # Errors
-    /// [`StoreError::Running`] while another process plays the event.
-    pub fn into_writer(
-        mut self,
-        event: EventId,
-        committed: impl FnMut(Vec<Stamped>) + Send + 'static,
-    ) -> Result<Writer, StoreError> {
-        self.lock_event(event)?;
-        Writer::start(self, event, committed)
-    }
-
     fn lock_event(&mut self, event: EventId) -> Result<(), StoreError> {
         if self.lock.as_ref().is_some_and(|lock| lock.event == event) {
             return Ok(());
@@ -208,7 +193,8 @@ fn adjourn(conn: &Connection, event: EventId) -> rusqlite::Result<Vec<GameEnded>
 }
 
 /// Milliseconds since 1970-01-01 UTC.
-fn now() -> i64 {
+#[must_use]
+pub fn now() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }

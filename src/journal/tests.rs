@@ -5,7 +5,7 @@ mod opening;
 mod round_trip;
 mod views;
 
-use super::{EventHead, EventId, OpenedEvent, Store, StoreError};
+use super::{EventHead, EventId, Journal, OpenedEvent, Reader, Store, StoreError};
 use referee::{
     Color, DrawBy, Outcome, WinBy,
     event::{Event, GameEnded, GameId, GameStarted, Moved, Opened, PlayerId, Score, Stamped, Thought},
@@ -33,10 +33,20 @@ fn open(path: &PathBuf) -> (Store, OpenedEvent) {
 /// Writes the events and closes the database.
 fn write(path: &PathBuf, events: &[Stamped]) -> EventId {
     let (store, opened) = open(path);
-    let writer = store.into_writer(opened.event, drop).unwrap();
-    writer.write(events.iter().cloned()).unwrap();
-    writer.finish().unwrap();
+    let journal = start(store, opened.event);
+    journal.append(events.iter().cloned());
+    journal.finish().unwrap();
     opened.event
+}
+
+/// A journal without readers.
+fn start(store: Store, event: EventId) -> Journal {
+    Journal::start(Default::default(), store, event, vec![], || ()).unwrap()
+}
+
+/// A journal with one reader.
+fn read_by(store: Store, event: EventId, read: impl FnMut(&[Stamped]) + Send + 'static) -> Journal {
+    Journal::start(Default::default(), store, event, vec![Reader::new("test", read)], || ()).unwrap()
 }
 
 fn at(at: i64, event: Event) -> Stamped {

@@ -5,8 +5,6 @@
 pub mod game_name;
 pub mod summary;
 pub mod wire;
-#[cfg(test)]
-mod wire_lines;
 
 use rsshogi::board::{BoardArray, Position, PositionState};
 use rsshogi::types::{Color, File, Hand, HandPiece, Move, Piece, PieceType, Rank, Square};

@@ -138,7 +138,7 @@ pub enum SprtModel {
 /// Where start positions come from.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct OpeningPlan {
-    /// Files: SFEN or USI move lines, CSA, KIF, KI2, JKF records.
+    /// Files: SFEN or USI move lines, CSA, KIF, KI2, JKF records; or [`NAME`](config::built_in::NAME).
     pub files: Vec<PathBuf>,
     /// Plies taken from each line; `None`: all.
     pub plies: Option<u32>,

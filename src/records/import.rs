@@ -6,8 +6,7 @@ use super::{
     game::{self, Origin, UNNAMED},
     verify,
 };
-use journal::bus::now;
-use journal::{EventHead, GameFilter, Store, Writer};
+use journal::{EventHead, GameFilter, Journal, Store, now};
 use notation::date;
 use notation::record::GameRecord;
 use referee::{
@@ -97,9 +96,8 @@ pub fn import(args: &Import) -> Result<ImportReport, RecordsError> {
     let names = survey(&files, args.verify, &mut report);
     if let Some(db) = &args.db {
         let mut importer = Importer::open(db, &args.event, names)?;
-        let done = files.iter().try_for_each(|file| importer.file(file));
+        files.iter().for_each(|file| importer.file(file));
         (report.imported, report.known) = importer.finish()?;
-        done?;
     }
     Ok(report)
 }
@@ -143,7 +141,7 @@ fn players(record: &GameRecord) -> [String; 2] {
 
 /// The event that records go into.
 struct Importer {
-    writer: Writer,
+    journal: Journal,
     name: String,
     players: Vec<String>,
     ids: HashMap<String, PlayerId>,
@@ -158,30 +156,31 @@ struct Importer {
 
 impl Importer {
     fn open(db: &Path, name: &str, names: Vec<String>) -> Result<Self, RecordsError> {
-        let mut store = Store::open(db)?;
-        let before = store.events()?.into_iter().find(|event| event.name == name);
+        let before = Store::open(db)?.events()?.into_iter().find(|event| event.name == name);
         if before.as_ref().is_some_and(|event| event.kind != "import") {
             return Err(RecordsError::PlayedHere(name.to_owned()));
         }
-        let opened = store.open_event(&EventHead { name, kind: "import", plan: "{}", fingerprint: "{}" })?;
+        let head = EventHead { name, kind: "import", plan: "{}", fingerprint: "{}" };
+        let opening = Journal::open(db, &head)?;
         let mut there = HashSet::new();
-        store.games(opened.event, &GameFilter::default(), |row| {
+        opening.store().games(opening.event().event, &GameFilter::default(), |row| {
             there.extend(Origin::of(&row.evidence).field("record").map(str::to_owned));
             Ok::<_, RecordsError>(())
         })?;
-        let mut players = before.map_or(vec![], |event| event.players);
+        let mut players = opening.players().to_vec();
+        let (next, resumed) = (opening.event().next_game.0, opening.event().resumed);
         let old: HashSet<_> = players.iter().cloned().collect();
         players.extend(names.into_iter().filter(|name| !old.contains(name)));
         let id = |(at, name): (usize, &String)| Some((name.clone(), PlayerId(u16::try_from(at).ok()?)));
         let ids = players.iter().enumerate().map(id).collect::<Option<_>>();
         Ok(Self {
             ids: ids.ok_or(RecordsError::TooManyPlayers(players.len()))?,
-            writer: store.into_writer(opened.event, drop)?,
+            journal: opening.start(vec![], || ())?,
             name: name.to_owned(),
             players,
-            resumed: opened.resumed,
+            resumed,
             begun: false,
-            next: opened.next_game.0,
+            next,
             there,
             imported: 0,
             known: 0,
@@ -189,8 +188,8 @@ impl Importer {
     }
 
     /// Takes the records of a file; what cannot be read was told by the survey.
-    fn file(&mut self, file: &Path) -> Result<(), RecordsError> {
-        let Ok(content) = Content::of(file) else { return Ok(()) };
+    fn file(&mut self, file: &Path) {
+        let Ok(content) = Content::of(file) else { return };
         let mut times: HashMap<u128, u32> = HashMap::new();
         for record in content.records().into_iter().flatten() {
             let contents = hash(&record);
@@ -199,33 +198,31 @@ impl Importer {
             // Games of engines that calculate alike are alike: the second of them in a file is another game.
             let fingerprint = format!("{contents:032x}.{time}");
             if self.there.insert(fingerprint.clone()) {
-                self.record(&record, &file.to_string_lossy(), &fingerprint)?;
+                self.record(&record, &file.to_string_lossy(), &fingerprint);
             } else {
                 self.known += 1;
             }
         }
-        Ok(())
     }
 
-    fn record(&mut self, record: &GameRecord, file: &str, fingerprint: &str) -> Result<(), RecordsError> {
+    fn record(&mut self, record: &GameRecord, file: &str, fingerprint: &str) {
         let players = players(record);
         // A file that changed since the survey may name somebody new; the next import knows them.
         let [Some(&black), Some(&white)] = players.each_ref().map(|name| self.ids.get(name)) else {
-            return Ok(());
+            return;
         };
-        self.begin()?;
+        self.begin();
         let (game, index) = (GameId(self.next), self.next - 1);
         let pairing =
             Pairing { stage: 0, index, attempt: 0, round: 1, pair: index, opening: index, black, white };
         let evidence = Origin::new(record, file, fingerprint).text();
-        self.writer.write(events(record, game, pairing, evidence))?;
+        self.journal.append(events(record, game, pairing, evidence));
         self.next += 1;
         self.imported += 1;
-        Ok(())
     }
 
     /// Opens the event with the first new game: an import that brings nothing leaves no trace.
-    fn begin(&mut self) -> Result<(), RecordsError> {
+    fn begin(&mut self) {
         if !std::mem::replace(&mut self.begun, true) {
             let opened = Opened {
                 name: self.name.clone(),
@@ -233,16 +230,15 @@ impl Importer {
                 format: "imported records".to_owned(),
                 resumed: self.resumed,
             };
-            self.writer.write([Stamped { at: now(), event: Event::Opened(opened) }])?;
+            self.journal.append([Stamped { at: now(), event: Event::Opened(opened) }]);
         }
-        Ok(())
     }
 
     fn finish(self) -> Result<(usize, usize), RecordsError> {
         if self.begun {
-            self.writer.write([Stamped { at: now(), event: Event::Closed }])?;
+            self.journal.append([Stamped { at: now(), event: Event::Closed }]);
         }
-        self.writer.finish()?;
+        self.journal.finish()?;
         Ok((self.imported, self.known))
     }
 }

@@ -5,7 +5,7 @@ mod import;
 mod verify;
 
 use super::*;
-use journal::{EventHead, Store};
+use journal::{EventHead, Journal, Store};
 use referee::{
     AbortBy, Color, DrawBy, Outcome, WinBy,
     event::{Event, GameEnded, GameId, GameStarted, Moved, Opened, PlayerId, Score, Stamped, Thought},
@@ -56,17 +56,15 @@ impl Place {
             serde_json::json!({ "name": name, "time": time })
         });
         let plan = serde_json::json!({ "engines": engines }).to_string();
-        let mut store = Store::open(self.db()).unwrap();
         let head = EventHead { name: "league", kind: "run", plan: &plan, fingerprint: "{}" };
-        let event = store.open_event(&head).unwrap().event;
-        let writer = store.into_writer(event, drop).unwrap();
+        let journal = Journal::open(&self.db(), &head).unwrap().start(vec![], || ()).unwrap();
         let players = names.map(str::to_owned).to_vec();
         let opened = Opened { name: "league".into(), players, format: String::new(), resumed: false };
-        writer.write([Stamped { at: STARTED, event: Event::Opened(opened) }]).unwrap();
+        journal.append([Stamped { at: STARTED, event: Event::Opened(opened) }]);
         for (index, outcome) in (0..).zip(outcomes) {
-            writer.write(game(index, *outcome)).unwrap();
+            journal.append(game(index, *outcome));
         }
-        writer.finish().unwrap();
+        journal.finish().unwrap();
     }
 
     fn export(&self, edit: impl FnOnce(&mut Export)) -> Result<ExportReport, RecordsError> {
@@ -145,14 +143,4 @@ fn outcomes() -> Vec<Outcome> {
 /// The repository's own records.
 fn samples() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../kifu/samples")
-}
-
-/// Public records, where they lie beside the repository.
-fn shared() -> Option<PathBuf> {
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/records");
-    if !dir.exists() {
-        eprintln!("skipped: {} is not here", dir.display());
-        return None;
-    }
-    Some(dir)
 }

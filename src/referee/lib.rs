@@ -17,6 +17,7 @@ pub mod pairing;
 pub mod rating;
 pub mod rules;
 pub mod schedule;
+pub mod sink;
 pub mod sprt;
 pub mod stage;
 pub mod standings;

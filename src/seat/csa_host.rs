@@ -4,7 +4,7 @@
 //! buffer. Whoever owns the socket carries them (`league`).
 
 use super::{ActorEnd, Seat, pair};
-use journal::{Asides, Tape, Way};
+use crate::transcript::{Transcript, Transcripts};
 use notation::csa::{
     move_from_csa,
     summary::{Summary, TimeUnit},
@@ -12,6 +12,7 @@ use notation::csa::{
 };
 use notation::printable;
 use plan::serve::Compat;
+use referee::sink::Way;
 use referee::{
     AbortBy, Color, DrawBy, Outcome, WinBy,
     event::GameId,
@@ -68,7 +69,7 @@ pub struct CsaHost {
     /// What was said since it was last asked for, for spectators, with the time units charged.
     heard: Vec<(String, u64)>,
     /// What is said, word for word, if it is kept.
-    tape: Option<Tape>,
+    transcript: Option<Transcript>,
     /// What a player who comes back is told once it agrees to go on.
     unsaid: Vec<u8>,
 }
@@ -106,7 +107,7 @@ pub fn seat(place: Place) -> (Seat, CsaHost) {
         resigned: false,
         left: false,
         heard: vec![],
-        tape: None,
+        transcript: None,
         unsaid: vec![],
         place,
     };
@@ -148,14 +149,14 @@ impl CsaHost {
     }
 
     /// Keeps every line of the game from now on.
-    pub fn keep(&mut self, asides: Asides) {
-        self.tape = Some(Tape::new(self.place.game, self.place.color, asides));
+    pub fn keep(&mut self, transcripts: &Transcripts) {
+        self.transcript = Some(transcripts.open(self.place.game, self.place.color));
     }
 
     /// A line was read, for the record of a dispute.
     pub fn received(&mut self, line: &[u8], at: Instant) {
         self.end.trace.received(line);
-        self.tape.iter_mut().for_each(|tape| tape.line(at, Way::Received, line));
+        self.transcript.iter_mut().for_each(|transcript| transcript.line(at, Way::Received, line));
     }
 
     /// Moves and special words heard since this was last asked, with the time units charged.
@@ -268,10 +269,10 @@ impl CsaHost {
     fn sent(&mut self, lines: &[u8], at: Instant) {
         for line in lines.split(|b| *b == b'\n').filter(|line| !line.is_empty()) {
             self.end.trace.sent(line);
-            self.tape.iter_mut().for_each(|tape| tape.line(at, Way::Sent, line));
+            self.transcript.iter_mut().for_each(|transcript| transcript.line(at, Way::Sent, line));
         }
         if self.phase == Phase::Over {
-            self.tape = None;
+            self.transcript = None;
         }
     }
 

@@ -12,11 +12,11 @@ use super::{
     process::{self, Process},
     session::{Effects, Session},
 };
-use journal::bus::Bus;
 use plan::{EnginePlan, Restart};
 use referee::{
     event::{Event, PlayerId},
     game::{Order, Reply},
+    sink::Sink,
 };
 use std::{
     io,
@@ -47,8 +47,8 @@ pub struct UsiPlayer {
     pub cores: Vec<usize>,
     /// How many engines may be starting at once.
     pub startups: Arc<Semaphore>,
-    /// Where faults between games and the memory of its processes are told, and as whose.
-    pub faults: Option<(Arc<Bus>, PlayerId)>,
+    /// Where faults between games and the memory of its processes are reported, and as which player's.
+    pub reports: Option<(Arc<dyn Sink>, PlayerId)>,
 }
 
 /// Opens a seat for a USI engine; the future is its actor and ends after the seat is dropped and the process is gone.
@@ -160,9 +160,9 @@ impl Actor {
 
     /// Between games nobody waits for the kernel's answer.
     fn tell_memory(&mut self) {
-        let (Some(process), Some((bus, player))) = (&self.process, &self.player.faults) else { return };
+        let (Some(process), Some((sink, player))) = (&self.process, &self.player.reports) else { return };
         if let Some(kib) = self.peak.news(process.group(), Instant::now()) {
-            bus.happened(Event::Memory { player: *player, kib });
+            sink.happened(Event::Memory { player: *player, kib });
         }
     }
 
@@ -197,7 +197,9 @@ impl Actor {
     async fn back_off(&self) {
         if self.failed_starts > 1 {
             let ceiling = 50_u64 << self.failed_starts.min(8);
-            sleep(Duration::from_millis(rand::random_range(ceiling / 2..=ceiling))).await;
+            let wait = Duration::from_millis(rand::random_range(ceiling / 2..=ceiling));
+            tracing::debug!(target: "seat", engine = ?self.player.engine.name, starts = self.failed_starts, ?wait, "failed starts in a row");
+            sleep(wait).await;
         }
     }
 
@@ -319,6 +321,7 @@ impl Actor {
         }
         self.barred |= self.player.engine.restart == Restart::Never;
         if self.session.deserves_new_process() && !self.barred {
+            tracing::info!(target: "seat", engine = ?self.player.engine.name, why = ?text, "engine is started again");
             self.tell_fault(&text);
             self.start().await;
         } else if let Some(game) = self.session.abandon() {
@@ -330,13 +333,13 @@ impl Actor {
 
     /// No game suffers from it, but its author should know.
     fn tell_fault(&self, text: &str) {
-        if let Some((bus, player)) = &self.player.faults {
+        if let Some((sink, player)) = &self.player.reports {
             let text = format!(
                 "engine `{}` between games: {text}\n{}",
                 self.player.engine.name,
                 self.end.trace.report()
             );
-            bus.happened(Event::Fault { player: Some(*player), text });
+            sink.happened(Event::Fault { player: Some(*player), text });
         }
     }
 

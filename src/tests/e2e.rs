@@ -4,7 +4,9 @@
 mod support;
 
 mod commands;
+mod databases;
 mod deep;
+mod door;
 mod faults;
 mod formats;
 mod ponder;

@@ -5,7 +5,11 @@ use std::{
     collections::BTreeSet,
     io::{BufRead, BufReader, Write},
     process::{Command, Stdio},
-    sync::{Arc, Mutex, mpsc},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering},
+        mpsc,
+    },
 };
 
 const CHILD: &str = "RENMEI_STORE_TEST_DATABASE";
@@ -15,22 +19,22 @@ const CHILD: &str = "RENMEI_STORE_TEST_DATABASE";
 fn the_process_that_is_killed() {
     let Some(path) = std::env::var_os(CHILD).map(PathBuf::from) else { return };
     let (store, opened) = open(&path);
-    let writer = store.into_writer(opened.event, announce).unwrap();
-    writer.write([opening()]).unwrap();
+    let writer = read_by(store, opened.event, announce);
+    writer.append([opening()]);
     for first in (opened.next_game.0..).step_by(4) {
         let games = first..first + 4;
-        writer.write(games.clone().map(|game| started(game, 0, 1))).unwrap();
+        writer.append(games.clone().map(|game| started(game, 0, 1)));
         for ply in 3..23 {
-            writer.write(games.clone().map(|game| moved(game, ply, 5))).unwrap();
+            writer.append(games.clone().map(|game| moved(game, ply, 5)));
         }
-        writer.write(games.map(|game| ended(game, 0, 1, win(Color::Black)))).unwrap();
+        writer.append(games.map(|game| ended(game, 0, 1, win(Color::Black))));
     }
 }
 
-fn announce(batch: Vec<Stamped>) {
+fn announce(batch: &[Stamped]) {
     let mut out = std::io::stdout().lock();
     for stamped in batch {
-        if let Event::GameEnded(ended) = stamped.event {
+        if let Event::GameEnded(ended) = &stamped.event {
             writeln!(out, "ended:{}", ended.game.0).unwrap();
         }
     }
@@ -40,7 +44,7 @@ fn announce(batch: Vec<Stamped>) {
 /// Runs the process above, kills it once it has announced `enough` games, and says which it announced.
 fn announced_before_the_kill(path: &PathBuf, enough: usize) -> BTreeSet<u64> {
     let mut child = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "store::tests::durability::the_process_that_is_killed", "--nocapture"])
+        .args(["--exact", "tests::durability::the_process_that_is_killed", "--nocapture"])
         .env(CHILD, path)
         .stdout(Stdio::piped())
         .spawn()
@@ -120,18 +124,16 @@ fn an_end_is_on_the_disk_when_it_is_announced() {
     let (store, opened) = open(&path);
     let reader = Store::read(&path).unwrap();
     let (tell, told) = mpsc::channel();
-    let writer = store
-        .into_writer(opened.event, move |batch| {
-            let ended = batch.iter().filter(|stamped| matches!(stamped.event, Event::GameEnded(_))).count();
-            let stored = "SELECT count(*) FROM games WHERE ended_at IS NOT NULL";
-            let stored: i64 = reader.connection().query_row(stored, [], |row| row.get(0)).unwrap();
-            tell.send((ended, stored)).unwrap();
-        })
-        .unwrap();
+    let writer = read_by(store, opened.event, move |batch| {
+        let ended = batch.iter().filter(|stamped| matches!(stamped.event, Event::GameEnded(_))).count();
+        let stored = "SELECT count(*) FROM games WHERE ended_at IS NOT NULL";
+        let stored: i64 = reader.connection().query_row(stored, [], |row| row.get(0)).unwrap();
+        tell.send((ended, stored)).unwrap();
+    });
     let mut announced = 0;
-    writer.write([opening()]).unwrap();
+    writer.append([opening()]);
     for game in 1..=20 {
-        writer.write([started(game, 0, 1), ended(game, 0, 1, SENNICHITE)]).unwrap();
+        writer.append([started(game, 0, 1), ended(game, 0, 1, SENNICHITE)]);
         while announced < game as usize {
             let (ended, stored) = told.recv().unwrap();
             announced += ended;
@@ -145,9 +147,9 @@ fn moves_are_committed_without_waiting_for_an_end() {
     let (_directory, path) = place();
     let (store, opened) = open(&path);
     let (tell, told) = mpsc::channel();
-    let writer = store.into_writer(opened.event, move |batch| tell.send(batch).unwrap()).unwrap();
+    let writer = read_by(store, opened.event, move |batch| tell.send(batch.to_vec()).unwrap());
     let events = [opening(), started(1, 0, 1), moved(1, 3, 5), moved(1, 4, 5)];
-    writer.write(events.clone()).unwrap();
+    writer.append(events.clone());
     let mut committed = Vec::new();
     while committed.len() < events.len() {
         committed.extend(told.recv().unwrap());
@@ -156,28 +158,32 @@ fn moves_are_committed_without_waiting_for_an_end() {
 }
 
 #[test]
-fn a_full_disk_stops_the_writer_and_is_told() {
+fn a_full_disk_fails_the_journal_and_every_entry_is_accounted_for() {
     let (_directory, path) = place();
     let (store, opened) = open(&path);
     let pages: i64 = store.connection().query_row("PRAGMA page_count", [], |row| row.get(0)).unwrap();
     store.connection().pragma_update(None, "max_page_count", pages + 20).unwrap();
     let committed = Arc::new(Mutex::new(Vec::new()));
-    let sink = Arc::clone(&committed);
-    let writer = store.into_writer(opened.event, move |batch| sink.lock().unwrap().extend(batch)).unwrap();
-    writer.write([opening()]).unwrap();
+    let (seen, failed) = (Arc::clone(&committed), Arc::new(AtomicBool::new(false)));
+    let failing = Arc::clone(&failed);
+    let reader = Reader::new("test", move |batch| seen.lock().unwrap().extend_from_slice(batch));
+    let stop = move || failing.store(true, Ordering::SeqCst);
+    let writer = Journal::start(Default::default(), store, opened.event, vec![reader], stop).unwrap();
+    writer.append([opening()]);
     let mut handed_over = 1;
-    let refused = (1..).find_map(|game| {
+    for game in 1.. {
         let events = (3..99).map(|ply| moved(game, ply, 5));
         handed_over += 98;
         let end = ended(game, 0, 1, SENNICHITE);
-        writer.write([started(game, 0, 1)].into_iter().chain(events).chain([end])).err()
-    });
-    let refused = refused.unwrap().to_string();
-    assert!(refused.ends_with("league.db` cannot grow: the disk is full"), "{refused}");
+        writer.append([started(game, 0, 1)].into_iter().chain(events).chain([end]));
+        if failed.load(Ordering::SeqCst) {
+            break;
+        }
+    }
     let StoreError::Stopped { unwritten, source } = writer.finish().unwrap_err() else {
         panic!("it stopped")
     };
-    assert!(matches!(*source, StoreError::Full { .. }));
+    assert!(source.to_string().ends_with("league.db` cannot grow: the disk is full"), "{source}");
     let committed = committed.lock().unwrap();
     assert_eq!(
         committed.len() + unwritten,
@@ -193,28 +199,64 @@ fn a_full_disk_stops_the_writer_and_is_told() {
 }
 
 #[test]
-fn a_callback_that_panics_stops_the_writer_and_is_told() {
+fn a_reader_that_panics_stops_neither_the_event_nor_the_other_readers() {
     let (_directory, path) = place();
     let (store, opened) = open(&path);
-    let writer = store.into_writer(opened.event, |_| panic!("a test's panic")).unwrap();
-    let refused = (0..).find_map(|_| writer.write([opening()]).err());
-    assert!(refused.unwrap().to_string().contains("panicked"));
-    assert!(matches!(writer.finish(), Err(StoreError::Stopped { .. })));
+    let (tell, told) = mpsc::channel();
+    let readers = vec![
+        Reader::new("panics", |_| panic!("a test's panic")),
+        Reader::new("reads", move |batch| tell.send(batch.len()).unwrap()),
+    ];
+    let writer = Journal::start(Default::default(), store, opened.event, readers, || ()).unwrap();
+    for entry in [opening(), started(1, 0, 1), ended(1, 0, 1, SENNICHITE)] {
+        writer.append([entry]);
+    }
+    writer.finish().unwrap();
+    assert_eq!(told.iter().sum::<usize>(), 3);
+}
+
+#[test]
+fn a_reader_that_stands_still_delays_no_game() {
+    let (_directory, path) = place();
+    let (store, opened) = open(&path);
+    let (release, held) = mpsc::channel::<()>();
+    let mut seen = 0;
+    let (tell, told) = mpsc::channel();
+    let writer = read_by(store, opened.event, move |batch| {
+        let _released = held.recv();
+        seen += batch.len();
+        tell.send(seen).unwrap();
+    });
+    writer.append([opening()]);
+    for game in 1..=500 {
+        writer.append([started(game, 0, 1), ended(game, 0, 1, SENNICHITE)]);
+    }
+    let reader = Store::read(&path).unwrap();
+    let stored = || -> i64 {
+        let sql = "SELECT count(*) FROM games WHERE ended_at IS NOT NULL";
+        reader.connection().query_row(sql, [], |row| row.get(0)).unwrap()
+    };
+    while stored() < 500 {
+        std::thread::yield_now();
+    }
+    drop(release);
+    writer.finish().unwrap();
+    assert_eq!(told.iter().last(), Some(1001), "nothing was missed");
 }
 
 #[test]
 fn a_reader_sees_one_moment_while_games_go_on() {
     let (_directory, path) = place();
     let (store, opened) = open(&path);
-    let writer = store.into_writer(opened.event, drop).unwrap();
-    writer.write([opening(), started(1, 0, 1), ended(1, 0, 1, SENNICHITE)]).unwrap();
+    let writer = start(store, opened.event);
+    writer.append([opening(), started(1, 0, 1), ended(1, 0, 1, SENNICHITE)]);
     let store = writer.finish().unwrap();
     let reader = Store::read(&path).unwrap();
-    let (mut writer, mut seen) = (Some(store.into_writer(opened.event, drop).unwrap()), 0);
+    let (mut writer, mut seen) = (Some(start(store, opened.event)), 0);
     let fold = &mut |_: &Stamped| {
         seen += 1;
         if let Some(writer) = writer.take() {
-            writer.write([started(2, 0, 1), ended(2, 0, 1, SENNICHITE)]).unwrap();
+            writer.append([started(2, 0, 1), ended(2, 0, 1, SENNICHITE)]);
             writer.finish().unwrap();
         }
     };

@@ -254,8 +254,8 @@ fn a_row_that_no_event_wrote_is_an_error_that_says_what_is_wrong() {
 fn a_move_of_a_game_that_never_started_is_refused() {
     let (_directory, path) = place();
     let (store, opened) = open(&path);
-    let writer = store.into_writer(opened.event, drop).unwrap();
-    writer.write([opening(), moved(7, 1, 5)]).unwrap();
+    let writer = start(store, opened.event);
+    writer.append([opening(), moved(7, 1, 5)]);
     let error = writer.finish().unwrap_err().to_string();
     assert!(
         error.starts_with("2 events were not stored: ") && error.ends_with("game 7 does not run"),

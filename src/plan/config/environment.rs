@@ -12,7 +12,8 @@ use std::{
 pub struct Environment {
     /// The directory that relative paths start from; absolute.
     pub base: PathBuf,
-    /// The directories in which programs are searched, in this order.
+    /// The directories in which programs are searched, in this order; engines of Renmei first in the last of them, where
+    /// they came with the manager, since one elsewhere may be of another version.
     pub search: Vec<PathBuf>,
     /// Cores this process may use.
     pub cores: usize,
@@ -43,7 +44,10 @@ impl Environment {
     pub(super) fn program(&self, command: &str) -> Result<PathBuf, String> {
         let candidates: Vec<_> = match command.contains('/') {
             true => vec![self.path(command)],
-            false => self.search.iter().map(|dir| dir.join(command)).collect(),
+            false => {
+                let beside = self.search.last().filter(|_| command.starts_with("renmei-"));
+                beside.into_iter().chain(&self.search).map(|dir| dir.join(command)).collect()
+            }
         };
         match candidates.iter().find(|path| is_program(path)) {
             Some(path) => Ok(path.clone()),
@@ -103,6 +107,20 @@ fn neighbour(path: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_engine_of_renmei_is_the_one_beside_the_manager_and_any_other_the_first_on_the_path() {
+        let dir = tempfile::tempdir().unwrap();
+        let search = ["path", "beside"].map(|name| dir.path().join(name)).to_vec();
+        for program in search.iter().flat_map(|dir| [dir.join("renmei-random"), dir.join("other")]) {
+            fs::create_dir_all(program.parent().unwrap()).unwrap();
+            fs::write(&program, "").unwrap();
+            fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        let here = Environment { base: dir.path().to_path_buf(), search: search.clone(), cores: 1 };
+        assert_eq!(here.program("renmei-random"), Ok(search[1].join("renmei-random")));
+        assert_eq!(here.program("other"), Ok(search[0].join("other")));
+    }
 
     #[test]
     fn programs_are_searched_beside_this_program_and_in_usr_games() {

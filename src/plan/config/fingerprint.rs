@@ -3,16 +3,12 @@
 //! The store keeps the fingerprint of the plan an event was begun with; a resumed run compares. What may change
 //! freely is left out: concurrency, cores, the database, limits outside the turns, patience.
 
-use super::time_text;
+use super::{built_in, time_text};
 use crate::{EnginePlan, OpeningPlan, Plan};
 use referee::clock::TimeControl;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use std::{
-    fs::File,
-    io::{self, Read},
-    path::Path,
-};
+use std::{io, path::Path};
 
 /// A summary of a plan, to be kept as JSON and compared with that of a later plan.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -102,17 +98,9 @@ fn openings(plan: &OpeningPlan) -> io::Result<Value> {
 /// FNV-1a over 64 bits (Fowler, Noll, Vo): the same on every machine and in every build, and an edited file is what it
 /// has to tell, not a forged one.
 fn content_hash(path: &Path) -> io::Result<String> {
-    let mut file = File::open(path)?;
-    let (mut hash, mut buffer) = (0xcbf2_9ce4_8422_2325_u64, vec![0; 1 << 16]);
-    loop {
-        let read = file.read(&mut buffer)?;
-        if read == 0 {
-            return Ok(format!("contents {hash:016x}"));
-        }
-        for byte in &buffer[..read] {
-            hash = (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
-        }
-    }
+    let add = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+    let hash = built_in::contents(path)?.iter().fold(0xcbf2_9ce4_8422_2325_u64, add);
+    Ok(format!("contents {hash:016x}"))
 }
 
 fn compare(path: &str, was: &Value, is: &Value, changes: &mut Vec<String>) {

@@ -1,6 +1,7 @@
 //! The games themselves: `[rules]`, `[adjudication]`, `[openings]`.
 
 use super::{
+    built_in,
     environment::Environment,
     keys::{ADJUDICATION, DRAW, OPENINGS, RESIGN, RULES},
     reader::{IntegerOr, Item, Table},
@@ -115,6 +116,9 @@ fn files<'a>(table: &Table<'a>) -> Vec<Item<'a>> {
 }
 
 fn readable(item: &Item<'_>) -> Option<std::path::PathBuf> {
+    if item.text("a path")? == built_in::NAME {
+        return Some(built_in::NAME.into());
+    }
     let path = item.path()?;
     if let Some(reason) = Environment::why_unreadable(&path) {
         item.fault(reason);

@@ -341,7 +341,7 @@ pub const OPENINGS: Section = Section {
             "file",
             Path,
             Says("`files`"),
-            "a file of SFEN or USI move lines, or a CSA, KIF, KI2 or JKF record",
+            "a file of SFEN or USI move lines, or a CSA, KIF, KI2 or JKF record; `\"built-in\"`: the 600 openings that renmei carries",
         ),
         key("files", Other("paths"), Says("`file`"), "several of them"),
         key("plies", IntegerOr(0, 1000, "all"), Is("\"all\""), "plies taken from each line"),
@@ -380,7 +380,7 @@ pub const ENGINE: Section = Section {
             "command",
             Text,
             Needed,
-            "the program: with a `/` a path, else a name that is searched on `PATH`, in `/usr/games` and beside `renmei`",
+            "the program: with a `/` a path, else a name that is searched beside `renmei` if it begins with `renmei-`, on `PATH`, in `/usr/games` and beside `renmei`",
         ),
         key(
             "remote",

@@ -308,7 +308,7 @@ fn the_words_of_the_rules_are_those_of_the_reference() {
 }
 
 fn repository() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
 fn preset(name: &str, programs: &[&str]) -> Plan {

@@ -1,6 +1,6 @@
 use super::*;
 use crate::Dossier;
-use journal::{EventHead, EventSummary, Moves, Store};
+use journal::{EventHead, EventSummary, Journal, Moves, Store};
 use referee::{
     Color, Outcome, WinBy,
     event::{Event, GameEnded, GameId, GameStarted, Moved, Opened, PlayerId, Score, Stamped, Thought},
@@ -14,15 +14,14 @@ const HOSTILE: &str = "</script><img src=x onerror=alert(1)>";
 
 /// A stored event of one game: two plies of opening, three of the engines.
 fn event(directory: &std::path::Path) -> (Store, EventSummary) {
-    let mut store = Store::open(directory.join("event.db")).unwrap();
     let plan = r#"{"name":"e","stages":[{"format":{"format":"round-robin","cycles":1},"games":2,"entrants":null}],"sprt":null,"engines":[]}"#;
     let head = EventHead { name: HOSTILE, kind: "run", plan, fingerprint: "{}" };
-    let id = store.open_event(&head).unwrap().event;
-    let writer = store.into_writer(id, drop).unwrap();
+    let opening = Journal::open(&directory.join("event.db"), &head).unwrap();
+    let journal = opening.start(vec![], || ()).unwrap();
     for (at, event) in (1_790_000_000_000..).step_by(1000).zip(events()) {
-        writer.write([Stamped { at, event }]).unwrap();
+        journal.append([Stamped { at, event }]);
     }
-    let store = writer.finish().unwrap();
+    let store = journal.finish().unwrap();
     let summary = store.events().unwrap().remove(0);
     (store, summary)
 }

@@ -2,10 +2,10 @@
 
 use crate::support::program;
 use arena::Shutdown;
-use client::{Audience, Client, Teller, ratings::Ratings};
+use client::{Audience, Client, GameLines, ratings::Ratings};
+use journal::Reader;
 use plan::client::ClientConfig;
 use plan::config::Environment;
-use referee::event::Stamped;
 use rusqlite::Connection;
 use std::{
     io::{BufRead, BufReader, Write},
@@ -19,7 +19,7 @@ use std::{
 use tempfile::TempDir;
 
 /// Longer than anything here may take on a slow machine.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A game of black, ours, and `them`.
 pub const SUMMARY: &str = "BEGIN Game_Summary
@@ -209,11 +209,11 @@ impl Playing {
             let (shutdown, said) = (shutdown.clone(), said.clone());
             move || {
                 let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-                let (mut teller, ratings) = (Teller::default(), Ratings::new(config.ratings.clone()));
-                let committed = Box::new(move |batch: Vec<Stamped>| {
-                    said.lock().unwrap().extend(batch.iter().filter_map(|stamped| teller.line(stamped)));
+                let (mut lines, ratings) = (GameLines::default(), Ratings::new(config.ratings.clone()));
+                let reader = Reader::new("lines", move |batch| {
+                    said.lock().unwrap().extend(batch.iter().filter_map(|stamped| lines.line(stamped)));
                 });
-                let audience = Audience { committed, say: Arc::new(|_: &str| ()) };
+                let audience = Audience { readers: vec![reader], say: Arc::new(|_: &str| ()) };
                 let client = Client::open(config, &shutdown, ratings, audience).unwrap();
                 runtime.block_on(client.play(shutdown)).unwrap();
             }
@@ -233,15 +233,15 @@ impl Playing {
 
     /// Tells it to leave, and waits.
     pub fn leave(&mut self) -> Connection {
-        self.shutdown.finish.cancel();
+        self.shutdown.finish();
         self.done()
     }
 }
 
 impl Drop for Playing {
     fn drop(&mut self) {
-        self.shutdown.finish.cancel();
-        self.shutdown.adjourn.cancel();
+        self.shutdown.finish();
+        self.shutdown.adjourn();
     }
 }
 

@@ -1,0 +1,450 @@
+//! The dispatcher: schedule, free slot, game; and the verdict that stops the event.
+//!
+//! Workers report moves to the journal, and the end of a game to the dispatcher, which folds it into the standings,
+//! hands it to the journal, and asks the schedule for more. Nothing downstream calls back.
+
+use crate::{
+    Say, Shutdown,
+    pending::Absences,
+    play::Fixture,
+    preflight,
+    remote::Remote,
+    worker::{Note, Over, Worker, WorkerContext, WorkerSpec},
+};
+use journal::{EventHead, EventId, Journal, Moves, Opening, Reader, Store, StoreError};
+use plan::{OpeningOrder, Plan, config::Fingerprint};
+use referee::{
+    Outcome,
+    event::{Event, GameEnded, GameId, GameStarted, Opened},
+    game::Setup,
+    opening::Openings,
+    schedule::{Next, Pairing, Schedule},
+    sink::Sink,
+    sprt::{self, Sprt, SprtError},
+    standings::{Standings, TestCounts},
+};
+use std::{
+    collections::HashMap,
+    io,
+    sync::{
+        Arc,
+        mpsc::{self, Receiver, Sender},
+    },
+    time::Duration,
+};
+use tokio::sync::Semaphore;
+
+/// How often a game between remote players may be rejected; the player who rejects it once more loses it.
+const REJECTIONS: u32 = 2;
+/// How long remote players may take to receive the end of their last game, so that the transcripts are complete.
+const SETTLED: Duration = Duration::from_secs(1);
+/// Time between two looks at who has logged in, while games wait for remote players.
+const GLANCE: Duration = Duration::from_millis(50);
+
+/// Why an event cannot be played, or played on.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The database.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The configuration is not the one the event was begun with.
+    #[error("`{name}` was begun with another configuration, and its games would not be comparable:\n  {}\n  take the change back, or give the event another name", changes.join("\n  "))]
+    Changed {
+        /// The event.
+        name: String,
+        /// What changed.
+        changes: Vec<String>,
+    },
+    /// Engines that cannot play, before anything was started.
+    #[error("{}", .0.join("\n"))]
+    Engines(Vec<String>),
+    /// An opening that leaves the rules, found only when it was to be played.
+    #[error("game {0:?} cannot be set up: {1}")]
+    Setup(GameId, String),
+    /// A file or a thread.
+    #[error("{0}: {1}")]
+    Io(String, io::Error),
+    /// The sequential test.
+    #[error("the sequential test: {0}")]
+    Sprt(#[from] SprtError),
+}
+
+/// How an event stands when this run of it ends.
+#[derive(Debug)]
+pub struct Finished {
+    /// Everything that was played, earlier runs included.
+    pub standings: Standings,
+    /// Whether it was stopped before its end.
+    pub interrupted: bool,
+    /// The store, for reports.
+    pub store: Store,
+    /// The event's row in it.
+    pub event: EventId,
+}
+
+/// An event that is open for play: nobody else can play it, and what was played before is known.
+#[derive(Debug)]
+pub struct OpenEvent<'a> {
+    plan: &'a Plan,
+    test: Option<Sprt>,
+    opening: Opening,
+    standings: Standings,
+    closed: bool,
+}
+
+/// What an event is played with.
+pub struct Company {
+    /// The openings, in the order of the plan.
+    pub openings: Openings,
+    /// The network side; `None` where every player is an engine started here.
+    pub remote: Option<Remote>,
+    /// The views of the event.
+    pub readers: Vec<Reader>,
+    /// Shows lines that are no entries.
+    pub say: Say,
+}
+
+impl<'a> OpenEvent<'a> {
+    /// Opens the event of a plan, or takes it up where it was left.
+    ///
+    /// # Errors
+    /// See [`RunError`].
+    pub fn open(plan: &'a Plan) -> Result<Self, RunError> {
+        let test = plan.sprt.map(|sprt| sprt.test()).transpose()?;
+        let opening = open(plan)?;
+        let mut standings = Standings::new(&plan.stages, plan.engines.len());
+        let mut closed = false;
+        opening.replay(Moves::Without, &mut |stamped| {
+            closed |= stamped.event == Event::Closed;
+            standings.fold(&stamped.event);
+        })?;
+        Ok(Self { plan, test, opening, standings, closed })
+    }
+
+    /// Whether it was played to its end before.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.closed
+    }
+
+    /// Where those report who play in it.
+    #[must_use]
+    pub fn sink(&self) -> Arc<dyn Sink> {
+        self.opening.sink()
+    }
+
+    /// Plays it to its end, or until `shutdown`.
+    ///
+    /// # Errors
+    /// See [`RunError`]; whatever was committed stays.
+    pub fn play(self, company: Company, shutdown: &Shutdown) -> Result<Finished, RunError> {
+        let Self { plan, test, opening, standings, closed } = self;
+        let event = opening.event().event;
+        if closed {
+            return Ok(Finished { standings, interrupted: false, store: opening.into_store(), event });
+        }
+        let Company { openings, remote, readers, say } = company;
+        let (notes, inbox) = mpsc::channel();
+        watch(shutdown, notes.clone());
+        let players = remote.as_ref().map(|remote| remote.players.clone());
+        let context = WorkerContext {
+            sink: opening.sink(),
+            notes: notes.clone(),
+            engines: plan.engines.iter().cloned().map(Arc::new).collect(),
+            remote: players,
+            startups: Arc::new(Semaphore::new(plan.startups.max(1))),
+            adjourn: shutdown.adjourning().clone(),
+        };
+        let (next_game, resumed) = (opening.event().next_game, opening.event().resumed);
+        let failed = notes.clone();
+        let journal = opening.start(readers, move || drop(failed.send(Note::Failed)))?;
+        let workers = start_workers(plan, &context)?;
+        let paired = plan.openings.as_ref().is_none_or(|openings| openings.pairs);
+        let schedule = Schedule::new(&plan.stages, plan.engines.len(), plan.seed, plan.replay_draws, paired);
+        let mut dispatcher = Dispatcher {
+            plan,
+            openings,
+            notes,
+            inbox,
+            shutdown,
+            workers,
+            schedule,
+            standings,
+            journal,
+            test,
+            running: HashMap::new(),
+            remote,
+            pending: vec![],
+            absences: Absences::default(),
+            next_game,
+            failed: false,
+            told: false,
+            say,
+        };
+        dispatcher.happened(opened(plan, resumed));
+        let played = dispatcher.play();
+        dispatcher.close(played, event)
+    }
+}
+
+/// Turns the wish to end into a note.
+fn watch(shutdown: &Shutdown, notes: Sender<Note>) {
+    shutdown.watch(move || drop(notes.send(Note::Shutdown)));
+}
+
+/// A worker and its free slots.
+#[derive(Debug)]
+struct Slots {
+    worker: Worker,
+    free: usize,
+}
+
+pub(crate) struct Dispatcher<'a> {
+    pub(crate) plan: &'a Plan,
+    openings: Openings,
+    notes: Sender<Note>,
+    inbox: Receiver<Note>,
+    shutdown: &'a Shutdown,
+    workers: Vec<Slots>,
+    pub(crate) schedule: Schedule,
+    pub(crate) standings: Standings,
+    journal: Journal,
+    test: Option<Sprt>,
+    pub(crate) running: HashMap<GameId, Pairing>,
+    pub(crate) remote: Option<Remote>,
+    /// Games that wait for a GPU or a player.
+    pub(crate) pending: Vec<Pairing>,
+    pub(crate) absences: Absences,
+    next_game: GameId,
+    /// The database has failed.
+    failed: bool,
+    /// The people were told that the running games are finished.
+    told: bool,
+    say: Say,
+}
+
+impl Dispatcher<'_> {
+    fn play(&mut self) -> Result<(), RunError> {
+        self.fill();
+        while !self.failed && (!self.running.is_empty() || (self.goes_on() && !self.pending.is_empty())) {
+            if let Some(note) = self.next_note() {
+                self.handle(note)?;
+                while let Ok(note) = self.inbox.try_recv() {
+                    self.handle(note)?;
+                }
+            }
+            self.rule_absences();
+            self.fill();
+        }
+        Ok(())
+    }
+
+    /// Whether new games begin.
+    fn goes_on(&self) -> bool {
+        !self.shutdown.is_finishing()
+    }
+
+    /// The next note; `None` when it is time to look again at who has logged in.
+    fn next_note(&self) -> Option<Note> {
+        if self.remote.is_none() {
+            return self.inbox.recv().ok();
+        }
+        self.inbox.recv_timeout(GLANCE).ok()
+    }
+
+    /// Ends every engine, and the journal after the last entry; only then are faults passed on.
+    fn close(mut self, played: Result<(), RunError>, event: EventId) -> Result<Finished, RunError> {
+        if self.failed || played.is_err() {
+            self.shutdown.adjourn();
+        }
+        let interrupted = !self.goes_on() && !self.is_done();
+        let workers = std::mem::take(&mut self.workers);
+        workers.into_iter().for_each(|slots| slots.worker.finish());
+        // Games that ended while the workers were awaited.
+        while let Ok(note) = self.inbox.try_recv() {
+            if let Note::Over(over) = note {
+                self.record(&over.started, over.ended);
+            }
+        }
+        if played.is_ok() && !interrupted {
+            self.happened(Event::Closed);
+        }
+        if let Some(remote) = &self.remote {
+            remote.players.settle(SETTLED);
+        }
+        let finished = self.journal.finish();
+        played?;
+        Ok(Finished { standings: self.standings, interrupted, store: finished?, event })
+    }
+
+    fn handle(&mut self, note: Note) -> Result<(), RunError> {
+        match note {
+            Note::Over(over) => self.over(*over)?,
+            Note::Shutdown if !self.shutdown.is_adjourning() && !self.told => {
+                self.told = true;
+                let games = self.running.len();
+                (self.say)(&format!("finishing {games} running games; once more adjourns them"));
+            }
+            Note::Shutdown => {}
+            Note::Failed => self.failed = true,
+        }
+        Ok(())
+    }
+
+    /// Folds an entry and hands it to the journal.
+    pub(crate) fn happened(&mut self, entry: Event) {
+        self.standings.fold(&entry);
+        let ended = matches!(entry, Event::GameEnded(_));
+        self.journal.happened(entry);
+        if ended {
+            self.judge();
+        }
+    }
+
+    /// The sequential test, evaluated after each pair in schedule order.
+    fn judge(&mut self) {
+        let Some(test) = &self.test else { return };
+        if self.standings.verdict().is_some() {
+            return;
+        }
+        let reached = self.standings.due().iter().find_map(|counts| verdict(test, counts));
+        if let Some(entry) = reached {
+            self.happened(entry);
+        }
+    }
+
+    fn record(&mut self, started: &Option<GameStarted>, ended: Option<GameEnded>) {
+        if let Some(started) = started {
+            self.standings.fold(&Event::GameStarted(started.clone()));
+        }
+        if let Some(ended) = ended {
+            self.happened(Event::GameEnded(ended));
+        }
+    }
+
+    fn over(&mut self, over: Over) -> Result<(), RunError> {
+        let Over { worker, game, pairing, draws, started, ended, outcome } = over;
+        self.record(&started, ended);
+        self.running.remove(&game);
+        self.workers[worker].free += 1;
+        match outcome {
+            Ok(Outcome::Aborted { .. }) => self.schedule.returned(pairing),
+            Ok(_) if self.standings.replays(&pairing) > draws => self.schedule.returned(pairing),
+            Ok(_) => {}
+            Err(reason) => return Err(RunError::Setup(game, reason)),
+        }
+        Ok(())
+    }
+
+    /// Gives every free slot a game.
+    fn fill(&mut self) {
+        while self.goes_on() {
+            let freest = self.workers.iter().enumerate().max_by_key(|(_, slots)| slots.free);
+            let Some((worker, Slots { free: 1.., .. })) = freest else { return };
+            match self.next_game() {
+                Some(pairing) => self.seat(worker, pairing),
+                None => return,
+            }
+        }
+    }
+
+    fn is_done(&mut self) -> bool {
+        self.running.is_empty()
+            && self.pending.is_empty()
+            && self.schedule.next(&self.standings) == Next::Done
+    }
+
+    pub(crate) fn lacks_gpu(&self, pairing: &Pairing) -> bool {
+        let share = |pairing: &Pairing| {
+            let gpu = |player: referee::event::PlayerId| self.plan.engines[player.index()].gpu;
+            gpu(pairing.black) + gpu(pairing.white)
+        };
+        let needed = share(pairing);
+        let used: f64 = self.running.values().map(share).sum();
+        needed > 0.0 && used > 0.0 && used + needed > self.plan.gpus
+    }
+
+    /// The number of a new game.
+    pub(crate) fn number(&mut self) -> GameId {
+        let game = self.next_game;
+        self.next_game = GameId(game.0 + 1);
+        game
+    }
+
+    fn seat(&mut self, worker: usize, pairing: Pairing) {
+        let game = self.number();
+        let engines = [pairing.black, pairing.white].map(|player| &self.plan.engines[player.index()]);
+        let opening = self.openings.pick(pairing.opening);
+        let setup = Setup {
+            game,
+            rules: self.plan.rules,
+            adjudication: self.plan.adjudication,
+            times: engines.map(|engine| engine.time),
+            start: opening.start.clone(),
+            opening: opening.moves.clone(),
+            hears: engines.map(|engine| engine.remote),
+            may_reject: pairing.attempt < REJECTIONS,
+        };
+        let draws = self.standings.replays(&pairing);
+        let replays_draws = draws < self.plan.replay_draws.times;
+        let fixture = Fixture { setup, pairing, draws, replays_draws, tells_times: false };
+        self.running.insert(game, pairing);
+        self.workers[worker].free -= 1;
+        if !self.workers[worker].worker.play(fixture) {
+            let outcome = Err("its worker is gone".to_owned());
+            let over = Over { worker, game, pairing, draws, started: None, ended: None, outcome };
+            let _ours = self.notes.send(Note::Over(Box::new(over)));
+        }
+    }
+}
+
+fn open(plan: &Plan) -> Result<Opening, RunError> {
+    let fingerprint = Fingerprint::of(plan).map_err(|e| RunError::Io("openings".to_owned(), e))?;
+    let json = |e: serde_json::Error| RunError::Io("the plan as JSON".to_owned(), e.into());
+    let plan_json = serde_json::to_string(plan).map_err(json)?;
+    let fingerprint_json = serde_json::to_string(&fingerprint).map_err(json)?;
+    let head = EventHead { name: &plan.name, kind: "run", plan: &plan_json, fingerprint: &fingerprint_json };
+    let opening = Journal::open(&plan.database, &head)?;
+    let before: Fingerprint = serde_json::from_str(&opening.event().fingerprint).map_err(json)?;
+    let changes = before.changes_to(&fingerprint);
+    match changes.is_empty() {
+        true => Ok(opening),
+        false => Err(RunError::Changed { name: plan.name.clone(), changes }),
+    }
+}
+
+fn opened(plan: &Plan, resumed: bool) -> Event {
+    Event::Opened(Opened {
+        name: plan.name.clone(),
+        players: plan.engines.iter().map(|engine| engine.name.clone()).collect(),
+        format: plan.format_words(),
+        resumed,
+    })
+}
+
+/// The verdict that these counts are enough for.
+fn verdict(test: &Sprt, counts: &TestCounts) -> Option<Event> {
+    let llr = test.llr(&referee::rating::Pentanomial(counts.pentanomial).into()).ok()?;
+    let verdict = match test.verdict(llr) {
+        sprt::Verdict::H0 => "H0",
+        sprt::Verdict::H1 => "H1",
+        sprt::Verdict::Continue => return None,
+    };
+    Some(Event::Verdict { verdict: verdict.to_owned(), llr, pairs: counts.pairs })
+}
+
+fn start_workers(plan: &Plan, context: &WorkerContext) -> Result<Vec<Slots>, RunError> {
+    let start = |spec: WorkerSpec| {
+        let free = spec.slots;
+        Worker::start(spec, context.clone()).map(|worker| Slots { worker, free })
+    };
+    let started: io::Result<Vec<Slots>> = preflight::worker_specs(plan).into_iter().map(start).collect();
+    started.map_err(|e| RunError::Io("a worker thread".to_owned(), e))
+}
+
+/// The openings of a plan in the order it wants.
+#[must_use]
+pub fn in_order(lines: Vec<referee::opening::Opening>, plan: &Plan) -> Openings {
+    let random = plan.openings.as_ref().is_some_and(|openings| openings.order == OpeningOrder::Random);
+    Openings::new(lines, random.then_some(plan.seed))
+}

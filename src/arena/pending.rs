@@ -1,0 +1,153 @@
+//! Games that were handed out and cannot begin yet: a GPU is taken, or a player of the network is busy or missing.
+
+use crate::{dispatcher::Dispatcher, remote::Remote};
+use plan::serve::Missing;
+use referee::{
+    AbortBy, Color, Outcome, WinBy,
+    event::{Event, GameEnded, PlayerId},
+    schedule::{Next, Pairing},
+};
+use std::{
+    collections::{HashMap, HashSet},
+    time::{Duration, Instant},
+};
+
+/// Since when players have been missing from games that wait for them.
+pub(crate) type Absences = HashMap<PlayerId, Instant>;
+
+impl Dispatcher<'_> {
+    /// The next game that can begin: one that was pending up, or the schedule's next.
+    pub(crate) fn next_game(&mut self) -> Option<Pairing> {
+        if let Some(at) = self.pending.iter().position(|pairing| self.can_begin(pairing)) {
+            return Some(self.pending.remove(at));
+        }
+        while self.pending.len() < self.may_hold() {
+            match self.schedule.next(&self.standings) {
+                Next::Game(pairing) if self.can_begin(&pairing) => return Some(pairing),
+                Next::Game(pairing) => self.pending.push(pairing),
+                Next::Bye { stage, round, player, half_points } => {
+                    self.happened(Event::Bye { stage, round, player, half_points });
+                }
+                Next::Wait | Next::Done => return None,
+            }
+        }
+        None
+    }
+
+    /// How many games may be pending while others overtake them: where players come and go, enough that nobody who is
+    /// here has to wait for somebody who is not.
+    fn may_hold(&self) -> usize {
+        if self.remote.is_some() { 2 * self.plan.engines.len() } else { 1 }
+    }
+
+    fn can_begin(&self, pairing: &Pairing) -> bool {
+        let comes = |player: PlayerId| match &self.remote {
+            Some(remote) if self.is_remote(player) => !self.plays(player) && remote.players.waits(player),
+            _ => true,
+        };
+        !self.lacks_gpu(pairing) && comes(pairing.black) && comes(pairing.white)
+    }
+
+    fn is_remote(&self, player: PlayerId) -> bool {
+        self.plan.engines[player.index()].remote
+    }
+
+    fn plays(&self, player: PlayerId) -> bool {
+        self.running.values().any(|pairing| [pairing.black, pairing.white].contains(&player))
+    }
+
+    /// Rules on games that have waited long enough. Of the games that wait for one player, only the first is ruled on;
+    /// then the next has its time.
+    pub(crate) fn rule_absences(&mut self) {
+        let Some(remote) = self.remote.clone() else { return };
+        let now = Instant::now();
+        let mut awaited = HashSet::new();
+        let mut ruled = vec![];
+        for pairing in &self.pending {
+            let players = [pairing.black, pairing.white];
+            let absent = players.map(|player| self.is_absent(player, &remote));
+            let overdue = [0, 1].map(|side| {
+                let first = awaited.insert(players[side]);
+                let since = self.absences.get(&players[side]).copied();
+                let over = since.is_some_and(|since| now.saturating_duration_since(since) >= remote.wait);
+                absent[side] && first && over
+            });
+            if let Some(outcome) = ruling(absent, overdue, remote.missing) {
+                ruled.push((*pairing, outcome, absent));
+            }
+        }
+        self.note_absences(&remote, now);
+        for (pairing, outcome, absent) in ruled {
+            self.pending.retain(|pending| *pending != pairing);
+            self.settle(pairing, outcome, absent, remote.wait);
+        }
+    }
+
+    fn is_absent(&self, player: PlayerId, remote: &Remote) -> bool {
+        self.is_remote(player) && !self.plays(player) && !remote.players.waits(player)
+    }
+
+    /// Whoever is awaited and not here is missing from now on, if not before; whoever is here is not.
+    fn note_absences(&mut self, remote: &Remote, now: Instant) {
+        let awaited = self.pending.iter().flat_map(|pairing| [pairing.black, pairing.white]);
+        let absent: HashSet<PlayerId> = awaited.filter(|&player| self.is_absent(player, remote)).collect();
+        self.absences.retain(|player, _| absent.contains(player));
+        for player in absent {
+            self.absences.entry(player).or_insert(now);
+        }
+    }
+
+    /// Ends a game that was never begun.
+    fn settle(&mut self, pairing: Pairing, outcome: Outcome, absent: [bool; 2], wait: Duration) {
+        let mut evidence = vec![];
+        for (player, _) in
+            [pairing.black, pairing.white].into_iter().zip(absent).filter(|(_, absent)| *absent)
+        {
+            self.absences.remove(&player);
+            let name = &self.plan.engines[player.index()].name;
+            evidence.push(format!("{name} did not log in within {} s", wait.as_secs()));
+        }
+        let game = self.number();
+        let evidence = evidence.join("; ");
+        self.happened(Event::GameEnded(GameEnded {
+            game,
+            pairing,
+            outcome,
+            plies: 0,
+            evidence,
+            replayed: false,
+        }));
+    }
+}
+
+/// What becomes of a game whose players are absent, and have been for too long; `None`: it waits on.
+fn ruling(absent: [bool; 2], overdue: [bool; 2], missing: Missing) -> Option<Outcome> {
+    let left_out = Outcome::Aborted { by: AbortBy::Missing };
+    let loser = match (overdue, absent) {
+        ([true, true], _) => return Some(left_out),
+        ([true, _], [_, false]) => Color::Black,
+        ([_, true], [false, _]) => Color::White,
+        _ => return None,
+    };
+    Some(match missing {
+        Missing::Forfeit => Outcome::loss(loser, WinBy::Default),
+        Missing::Skip => left_out,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_is_here_wins_by_default_and_a_game_without_players_is_left_out() {
+        let left_out = Some(Outcome::Aborted { by: AbortBy::Missing });
+        let of = |absent, overdue| ruling(absent, overdue, Missing::Forfeit);
+        assert_eq!(of([true, false], [true, false]), Some(Outcome::loss(Color::Black, WinBy::Default)));
+        assert_eq!(of([false, true], [false, true]), Some(Outcome::loss(Color::White, WinBy::Default)));
+        assert_eq!(of([true, true], [true, true]), left_out);
+        assert_eq!(of([true, true], [true, false]), None, "the other may still come");
+        assert_eq!(of([true, false], [false, false]), None);
+        assert_eq!(ruling([true, false], [true, false], Missing::Skip), left_out);
+    }
+}

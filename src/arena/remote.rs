@@ -1,0 +1,39 @@
+//! Players of an event who log in over the network: the host knows who is here and seats them.
+
+use crate::play::Fixture;
+use plan::serve::Missing;
+use referee::event::PlayerId;
+use seat::Seat;
+use std::{fmt, sync::Arc, time::Duration};
+
+/// The remote players of an event.
+pub trait RemotePlayers: Send + Sync {
+    /// Whether the player is logged in and waits for a game.
+    fn waits(&self, player: PlayerId) -> bool;
+
+    /// Seats the remote players of a game, black first; `None` when one of them has left.
+    fn seat(&self, fixture: &Fixture) -> Option<[Option<Seat>; 2]>;
+
+    /// Waits until the transcripts of all games are complete, but no longer than `patience`.
+    fn settle(&self, patience: Duration);
+}
+
+/// The network side of an event.
+#[derive(Clone)]
+pub struct Remote {
+    /// The source of remote players.
+    pub players: Arc<dyn RemotePlayers>,
+    /// How long a game waits for a player who is not logged in.
+    pub wait: Duration,
+    /// What becomes of the game then.
+    pub missing: Missing,
+}
+
+impl fmt::Debug for Remote {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Remote")
+            .field("wait", &self.wait)
+            .field("missing", &self.missing)
+            .finish_non_exhaustive()
+    }
+}

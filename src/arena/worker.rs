@@ -1,0 +1,309 @@
+//! A worker: one thread on which games live wholly, with their seats, alarms and processes.
+
+use crate::{
+    lag::SchedulerLag,
+    play::{Fixture, GameContext, play},
+    remote::RemotePlayers,
+};
+use nix::{
+    sched::{CpuSet, sched_setaffinity},
+    unistd::Pid,
+};
+use plan::EnginePlan;
+use referee::{
+    AbortBy, Outcome,
+    event::{Event, GameEnded, GameId, GameStarted, PlayerId},
+    schedule::Pairing,
+    sink::{SideRecord, Sink},
+};
+use seat::{
+    Seat,
+    usi::{self, UsiPlayer},
+};
+use std::{
+    io,
+    sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc::Sender},
+    thread::{self, JoinHandle},
+};
+use tokio::sync::{Semaphore, mpsc};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+/// Engines kept running on a worker though no game needs them now.
+const IDLE_ENGINES: usize = 8;
+
+/// What all workers share.
+#[derive(Clone)]
+pub struct WorkerContext {
+    /// Where moves, faults and memory are reported.
+    pub sink: Arc<dyn Sink>,
+    /// The dispatcher's mailbox.
+    pub notes: Sender<Note>,
+    /// The engines, by [`PlayerId`].
+    pub engines: Arc<[Arc<EnginePlan>]>,
+    /// The source of remote players.
+    pub remote: Option<Arc<dyn RemotePlayers>>,
+    /// How many engines may be starting at once.
+    pub startups: Arc<Semaphore>,
+    /// Adjourns the running games.
+    pub adjourn: CancellationToken,
+}
+
+/// A message to the dispatcher.
+#[derive(Debug)]
+pub enum Note {
+    /// A game is over, or never began, and its slot is free.
+    Over(Box<Over>),
+    /// The wish to end has changed.
+    Shutdown,
+    /// The database has failed.
+    Failed,
+}
+
+/// A game that is over.
+#[derive(Debug)]
+pub struct Over {
+    /// The worker whose slot is free.
+    pub worker: usize,
+    /// The game.
+    pub game: GameId,
+    /// Its pairing.
+    pub pairing: Pairing,
+    /// How often it had been drawn before without counting.
+    pub draws: u32,
+    /// Its entries for the schedule; the journal has the first one already.
+    pub started: Option<GameStarted>,
+    /// Its end, which the journal does not have yet.
+    pub ended: Option<GameEnded>,
+    /// Its ending; an error when it could not be set up.
+    pub outcome: Result<Outcome, String>,
+}
+
+/// The dispatcher's end of a worker.
+#[derive(Debug)]
+pub struct Worker {
+    fixtures: mpsc::UnboundedSender<Fixture>,
+    thread: JoinHandle<()>,
+}
+
+/// What a worker is started with.
+#[derive(Clone, Debug, Default)]
+pub struct WorkerSpec {
+    /// Its number.
+    pub number: usize,
+    /// Games at once on it.
+    pub slots: usize,
+    /// The cores its engines are pinned to; empty: any.
+    pub cores: Vec<usize>,
+}
+
+impl Worker {
+    /// Starts a worker.
+    ///
+    /// # Errors
+    /// When the system has no thread or event queue for it.
+    pub fn start(spec: WorkerSpec, context: WorkerContext) -> io::Result<Self> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let (fixtures, inbox) = mpsc::unbounded_channel();
+        let name = format!("games-{}", spec.number);
+        let thread = thread::Builder::new().name(name).spawn(move || {
+            pin(&spec);
+            tracing::debug!(target: "arena", worker = spec.number, slots = spec.slots, cores = ?spec.cores, "worker started");
+            runtime.block_on(work(spec, context, inbox));
+        })?;
+        Ok(Self { fixtures, thread })
+    }
+
+    /// Gives it a game to play; false when the worker is gone.
+    #[must_use]
+    pub fn play(&self, fixture: Fixture) -> bool {
+        self.fixtures.send(fixture).is_ok()
+    }
+
+    /// Lets it finish its games, ends its engines and waits for all of it.
+    pub fn finish(self) {
+        drop(self.fixtures);
+        let _panic_printed = self.thread.join();
+    }
+}
+
+/// With affinity the thread shares the cores of its engines: the side that waits for the other's line is woken where
+/// the line is already in the cache.
+fn pin(spec: &WorkerSpec) {
+    let mut set = CpuSet::new();
+    let all_set = spec.cores.iter().all(|&core| set.set(core).is_ok());
+    if all_set && !spec.cores.is_empty() {
+        let _unpinned_is_only_slower = sched_setaffinity(Pid::from_raw(0), &set);
+    }
+}
+
+async fn work(spec: WorkerSpec, context: WorkerContext, mut fixtures: mpsc::UnboundedReceiver<Fixture>) {
+    let bench = Arc::new(Bench::new(spec, context));
+    let games = TaskTracker::new();
+    let measured = bench.clone();
+    let measuring = tokio::spawn(async move { measured.lag.measure().await });
+    while let Some(fixture) = fixtures.recv().await {
+        games.spawn(host(fixture, bench.clone()));
+    }
+    games.close();
+    games.wait().await;
+    measuring.abort();
+    bench.clear();
+    bench.actors.close();
+    bench.actors.wait().await;
+}
+
+/// Seats both players, plays, and puts them back.
+async fn host(fixture: Fixture, bench: Arc<Bench>) {
+    let mut slot = Slot::new(&fixture, &bench);
+    let Some(mut seats) = bench.seats(&fixture) else {
+        // A remote player has left since the game was given out: the game comes again.
+        return slot.over(Ok(Outcome::Aborted { by: AbortBy::NotStarted }), Entries::default());
+    };
+    let Pairing { black, white, .. } = fixture.pairing;
+    let report = GameReport { sink: bench.context.sink.clone(), entries: Mutex::default() };
+    let context = GameContext { sink: &report, lag: &bench.lag, stop: &bench.context.adjourn };
+    let outcome = play(fixture, &mut seats, context).await.map_err(|error| error.to_string());
+    slot.over(outcome, std::mem::take(&mut *report.entries()));
+    for (player, seat) in [black, white].into_iter().zip(seats) {
+        bench.put_back(player, seat);
+    }
+}
+
+/// Reports a game: its end goes to the dispatcher, which folds the ends of all workers in the order in which it hands
+/// them to the journal; everything else goes to the journal at once.
+#[derive(Debug)]
+struct GameReport {
+    sink: Arc<dyn Sink>,
+    entries: Mutex<Entries>,
+}
+
+/// The entries of a game that the schedule waits for.
+type Entries = (Option<GameStarted>, Option<GameEnded>);
+
+impl GameReport {
+    fn entries(&self) -> MutexGuard<'_, Entries> {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Sink for GameReport {
+    fn happened(&self, entry: Event) {
+        match entry {
+            Event::GameEnded(ended) => self.entries().1 = Some(ended),
+            Event::GameStarted(started) => {
+                self.entries().0 = Some(started.clone());
+                self.sink.happened(Event::GameStarted(started));
+            }
+            other => self.sink.happened(other),
+        }
+    }
+
+    fn keep(&self, record: SideRecord) {
+        self.sink.keep(record);
+    }
+}
+
+/// A slot in use. The dispatcher hears that it is free when this is dropped, even by a panic: it waits for it.
+struct Slot {
+    notes: Sender<Note>,
+    over: Option<Box<Over>>,
+}
+
+impl Slot {
+    fn new(fixture: &Fixture, bench: &Bench) -> Self {
+        let outcome = Err("its task ended by a panic".to_owned());
+        let (worker, game) = (bench.spec.number, fixture.setup.game);
+        let (pairing, draws) = (fixture.pairing, fixture.draws);
+        let over = Over { worker, game, pairing, draws, started: None, ended: None, outcome };
+        Self { notes: bench.context.notes.clone(), over: Some(Box::new(over)) }
+    }
+
+    fn over(&mut self, outcome: Result<Outcome, String>, entries: Entries) {
+        if let Some(over) = &mut self.over {
+            over.outcome = outcome;
+            (over.started, over.ended) = entries;
+        }
+    }
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        if let Some(over) = self.over.take() {
+            let _dispatcher_gone = self.notes.send(Note::Over(over));
+        }
+    }
+}
+
+/// The engines of a worker that wait for a game.
+struct Bench {
+    spec: WorkerSpec,
+    context: WorkerContext,
+    actors: TaskTracker,
+    lag: SchedulerLag,
+    /// The longest waiting first.
+    idle: Mutex<Vec<(PlayerId, Seat)>>,
+}
+
+impl Bench {
+    fn new(spec: WorkerSpec, context: WorkerContext) -> Self {
+        Self {
+            spec,
+            context,
+            actors: TaskTracker::new(),
+            lag: SchedulerLag::default(),
+            idle: Mutex::default(),
+        }
+    }
+
+    /// Both players; `None` when a remote one is not there.
+    fn seats(&self, fixture: &Fixture) -> Option<[Seat; 2]> {
+        let [black, white] = match &self.context.remote {
+            Some(remote) => remote.seat(fixture)?,
+            None => [None, None],
+        };
+        let pairing = &fixture.pairing;
+        let seat = |player: PlayerId, remote: Option<Seat>| match self.is_remote(player) {
+            true => remote,
+            false => Some(self.seat(player)),
+        };
+        Some([seat(pairing.black, black)?, seat(pairing.white, white)?])
+    }
+
+    fn is_remote(&self, player: PlayerId) -> bool {
+        self.context.engines[player.index()].remote
+    }
+
+    fn seat(&self, player: PlayerId) -> Seat {
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        match idle.iter().rposition(|(who, _)| *who == player) {
+            Some(at) => idle.remove(at).1,
+            None => self.open(player),
+        }
+    }
+
+    fn open(&self, player: PlayerId) -> Seat {
+        let engine = self.context.engines[player.index()].clone();
+        let (cores, startups) = (self.spec.cores.clone(), self.context.startups.clone());
+        let reports = Some((self.context.sink.clone(), player));
+        let (seat, actor) = usi::open(UsiPlayer { engine, cores, startups, reports });
+        self.actors.spawn(actor);
+        seat
+    }
+
+    /// Engines stay for the next game; remote players are let go.
+    fn put_back(&self, player: PlayerId, seat: Seat) {
+        if self.is_remote(player) {
+            return;
+        }
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        idle.push((player, seat));
+        let most = IDLE_ENGINES.max(2 * self.spec.slots);
+        if idle.len() > most {
+            idle.remove(0);
+        }
+    }
+
+    fn clear(&self) {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+}

@@ -1,0 +1,48 @@
+//! Lines for people about games on a server, once they are in the database.
+
+use notation::printable;
+use referee::event::{Event, GameEnded, GameId, PlayerId, Stamped};
+
+/// Writes a line for each entry that is worth one.
+#[derive(Debug, Default)]
+pub struct GameLines {
+    players: Vec<String>,
+}
+
+impl GameLines {
+    /// The line about an entry, if it is worth one. Text of strangers in it is made safe for a terminal.
+    pub fn line(&mut self, stamped: &Stamped) -> Option<String> {
+        self.words(stamped).map(|line| printable(line.as_bytes()))
+    }
+
+    fn words(&mut self, stamped: &Stamped) -> Option<String> {
+        match &stamped.event {
+            Event::Opened(opened) => {
+                self.players.clone_from(&opened.players);
+                None
+            }
+            Event::GameStarted(started) => {
+                let game = self.game(started.game, started.pairing.black, started.pairing.white);
+                Some(format!("{game} begins"))
+            }
+            Event::GameEnded(end) => Some(self.ended(end)),
+            Event::Fault { text, .. } => text.lines().next().map(|line| format!("fault: {line}")),
+            _ => None,
+        }
+    }
+
+    fn ended(&self, end: &GameEnded) -> String {
+        let why = end.evidence.lines().next().unwrap_or_default();
+        let why = if end.outcome.counts() || why.is_empty() { String::new() } else { format!(" ({why})") };
+        let game = self.game(end.game, end.pairing.black, end.pairing.white);
+        format!("{game}: {}, {} plies{why}", end.outcome, end.plies)
+    }
+
+    fn game(&self, game: GameId, black: PlayerId, white: PlayerId) -> String {
+        format!("game {}: {} - {}", game.0, self.name(black), self.name(white))
+    }
+
+    fn name(&self, player: PlayerId) -> &str {
+        self.players.get(player.index()).map_or("?", String::as_str)
+    }
+}

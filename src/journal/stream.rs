@@ -1,0 +1,402 @@
+//! The stream of an event: one queue in, one thread that writes, readers who see what is on the disk.
+//!
+//! Entries wait in a list. The thread takes the whole list, writes it in one transaction and commits. A lone game end
+//! is committed at once; while ends are frequent, commits are [`LINGER`] apart, so that a ply's share of a commit stays
+//! small; moves that nothing urgent follows wait for [`PATIENCE`].
+//!
+//! A reader runs on a thread of its own behind a queue of [`READER_QUEUE`] batches and never misses an entry. A reader
+//! that stops reading delays the next commits once its queue is full, and games only after [`LIMIT`] entries more.
+
+use crate::{EventHead, EventId, Moves, OpenedEvent, Store, StoreError, insert::Rows, now, side};
+use referee::{
+    event::{Event, Stamped},
+    sink::{SideRecord, Sink},
+};
+use std::{
+    fmt, mem,
+    path::{Path, PathBuf},
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc},
+    thread::{self, JoinHandle},
+    time::{Duration, Instant},
+};
+
+/// Longest wait of a move for its commit.
+const PATIENCE: Duration = Duration::from_millis(200);
+/// Time between two commits while games end all the time.
+const LINGER: Duration = Duration::from_millis(10);
+/// Waiting entries that are committed whatever the time.
+const MANY: usize = 4096;
+/// Waiting entries at which those who bring more have to wait: the disk does not keep up.
+const LIMIT: usize = 16 * MANY;
+/// Batches that may wait for a reader.
+const READER_QUEUE: usize = 1024;
+
+/// An event that is open for play, and not being played yet: the time to replay what was played before.
+#[derive(Debug)]
+pub struct Opening {
+    store: Store,
+    opened: OpenedEvent,
+    players: Vec<String>,
+    inbox: Arc<Inbox>,
+}
+
+impl Opening {
+    /// What is known of the event.
+    #[must_use]
+    pub fn event(&self) -> &OpenedEvent {
+        &self.opened
+    }
+
+    /// The players known so far, by their ids.
+    #[must_use]
+    pub fn players(&self) -> &[String] {
+        &self.players
+    }
+
+    /// The database, to read from.
+    #[must_use]
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// A handle for those who report what happens. What they report waits for [`Opening::start`].
+    #[must_use]
+    pub fn sink(&self) -> Arc<dyn Sink> {
+        Arc::new(Entries(Arc::clone(&self.inbox)))
+    }
+
+    /// Replays the entries of earlier runs, in order.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn replay(&self, moves: Moves, each: &mut dyn FnMut(&Stamped)) -> Result<(), StoreError> {
+        self.store.replay(self.opened.event, moves, each)
+    }
+
+    /// Starts the thread that writes. `failed` is called on it when the database fails.
+    ///
+    /// # Errors
+    /// When the system has no thread for it.
+    pub fn start(
+        self,
+        readers: Vec<Reader>,
+        failed: impl FnOnce() + Send + 'static,
+    ) -> Result<Journal, StoreError> {
+        Journal::start(self.inbox, self.store, self.opened.event, readers, failed)
+    }
+
+    /// Gives up the event without playing.
+    #[must_use]
+    pub fn into_store(self) -> Store {
+        self.store
+    }
+}
+
+/// The way into an event while it is played.
+#[derive(Debug)]
+pub struct Journal {
+    inbox: Arc<Inbox>,
+    path: PathBuf,
+    event: EventId,
+    thread: Option<JoinHandle<Store>>,
+}
+
+impl Journal {
+    /// Opens an event in a database, or takes it up where it was left. Nobody else can play it meanwhile.
+    ///
+    /// # Errors
+    /// [`StoreError::Running`] while another process plays it; else when the database cannot be written.
+    pub fn open(database: &Path, head: &EventHead<'_>) -> Result<Opening, StoreError> {
+        let mut store = Store::open(database)?;
+        let opened = store.open_event(head)?;
+        let known = store.events()?.into_iter().find(|event| event.id == opened.event);
+        let players = known.map(|event| event.players).unwrap_or_default();
+        Ok(Opening { store, opened, players, inbox: Arc::default() })
+    }
+
+    pub(crate) fn start(
+        inbox: Arc<Inbox>,
+        store: Store,
+        event: EventId,
+        readers: Vec<Reader>,
+        failed: impl FnOnce() + Send + 'static,
+    ) -> Result<Self, StoreError> {
+        let path = store.path().to_owned();
+        let spawned = |source| StoreError::Thread { path: path.clone(), source: Arc::new(source) };
+        let feeds = readers.into_iter().map(Feed::start).collect::<Result<Vec<_>, _>>().map_err(spawned)?;
+        let guard = Guard { inbox: Arc::clone(&inbox), path: path.clone() };
+        let work = move || {
+            if let Err((unwritten, error)) = write(&store, event, &guard.inbox, &feeds) {
+                guard.inbox.fail(unwritten, error);
+                failed();
+            }
+            feeds.into_iter().for_each(Feed::finish);
+            store
+        };
+        let thread = thread::Builder::new().name("journal".to_owned()).spawn(work).map_err(spawned)?;
+        Ok(Self { inbox, path, event, thread: Some(thread) })
+    }
+
+    /// The event.
+    #[must_use]
+    pub fn event(&self) -> EventId {
+        self.event
+    }
+
+    /// A handle for those who report what happens. What is reported after [`Journal::finish`] is lost.
+    #[must_use]
+    pub fn sink(&self) -> Arc<dyn Sink> {
+        Arc::new(Entries(Arc::clone(&self.inbox)))
+    }
+
+    /// Takes an entry that happened now. Waits only while the disk cannot keep up.
+    pub fn happened(&self, entry: Event) {
+        self.append([Stamped { at: now(), event: entry }]);
+    }
+
+    /// Takes entries with their times, in order.
+    pub fn append(&self, entries: impl IntoIterator<Item = Stamped>) {
+        self.inbox.put(entries);
+    }
+
+    /// Commits what waits, lets the readers see it, ends the threads and gives the store back.
+    ///
+    /// # Errors
+    /// [`StoreError::Stopped`] when something could not be stored, now or before.
+    pub fn finish(mut self) -> Result<Store, StoreError> {
+        let store = self.join();
+        let waiting = self.inbox.lock();
+        match (&waiting.failed, store) {
+            (Some(source), _) => Err(waiting.stopped(source)),
+            (None, Some(store)) => Ok(store),
+            (None, None) => Err(StoreError::Panicked { path: self.path.clone() }),
+        }
+    }
+
+    fn join(&mut self) -> Option<Store> {
+        self.inbox.close();
+        self.thread.take().and_then(|thread| thread.join().ok())
+    }
+}
+
+/// What waits is committed all the same; but only [`Journal::finish`] tells whether that succeeded.
+impl Drop for Journal {
+    fn drop(&mut self) {
+        self.join();
+    }
+}
+
+/// A view of the event: sees every entry once it is on the disk.
+pub struct Reader {
+    name: &'static str,
+    read: Read,
+}
+
+/// Takes the entries of a commit.
+pub type Read = Box<dyn FnMut(&[Stamped]) + Send>;
+
+impl Reader {
+    /// A reader; its thread bears the name.
+    pub fn new(name: &'static str, read: impl FnMut(&[Stamped]) + Send + 'static) -> Self {
+        Self { name, read: Box::new(read) }
+    }
+}
+
+impl fmt::Debug for Reader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reader").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// The writing end of a reader's queue.
+struct Feed {
+    batches: mpsc::SyncSender<Arc<[Stamped]>>,
+    thread: JoinHandle<()>,
+}
+
+impl Feed {
+    fn start(Reader { name, mut read }: Reader) -> std::io::Result<Self> {
+        let (batches, inbox) = mpsc::sync_channel::<Arc<[Stamped]>>(READER_QUEUE);
+        let work = move || inbox.iter().for_each(|batch| read(&batch));
+        let thread = thread::Builder::new().name(name.to_owned()).spawn(work)?;
+        Ok(Self { batches, thread })
+    }
+
+    fn finish(self) {
+        drop(self.batches);
+        // A panic has printed its message; the event does not depend on its views.
+        let _panicked = self.thread.join();
+    }
+}
+
+/// Fails the inbox when the thread panics: else whoever reports to it would wait for ever.
+struct Guard {
+    inbox: Arc<Inbox>,
+    path: PathBuf,
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.inbox.fail(0, StoreError::Panicked { path: self.path.clone() });
+        }
+    }
+}
+
+/// Writes batch after batch until the inbox is closed and empty; on failure, says how much was lost.
+fn write(store: &Store, event: EventId, inbox: &Inbox, feeds: &[Feed]) -> Result<(), (usize, StoreError)> {
+    let database = store.database();
+    let mut rows = database.check(|conn| Rows::new(conn, event)).map_err(|error| (0, error))?;
+    let mut last_commit = None;
+    while let Some((batch, records)) = inbox.take(last_commit) {
+        database
+            .write(|conn| {
+                batch.iter().try_for_each(|entry| rows.store(entry))?;
+                records.iter().try_for_each(|record| side::store(record, conn, event))
+            })
+            .map_err(|error| (batch.len(), error))?;
+        last_commit = Some(Instant::now());
+        if batch.is_empty() || feeds.is_empty() {
+            continue;
+        }
+        let batch: Arc<[Stamped]> = batch.into();
+        for feed in feeds {
+            let _reader_panicked = feed.batches.send(Arc::clone(&batch));
+        }
+    }
+    Ok(())
+}
+
+/// Whether somebody waits to see it committed.
+fn is_urgent(entry: &Stamped) -> bool {
+    !matches!(entry.event, Event::Moved(_) | Event::GameStarted(_) | Event::Memory { .. })
+}
+
+/// A handle on the inbox.
+#[derive(Debug)]
+struct Entries(Arc<Inbox>);
+
+impl Sink for Entries {
+    fn happened(&self, entry: Event) {
+        self.0.put([Stamped { at: now(), event: entry }]);
+    }
+
+    fn keep(&self, record: SideRecord) {
+        self.0.keep(record);
+    }
+}
+
+/// A bounded list of what waits to be written. Not a channel: a channel wakes its reader for every message, which would
+/// cost more than writing the row.
+#[derive(Debug, Default)]
+pub(crate) struct Inbox {
+    waiting: Mutex<Waiting>,
+    work: Condvar,
+    room: Condvar,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Waiting {
+    entries: Vec<Stamped>,
+    records: Vec<SideRecord>,
+    urgent: bool,
+    closed: bool,
+    failed: Option<Arc<StoreError>>,
+    /// Entries lost to the failure.
+    unwritten: usize,
+}
+
+impl Waiting {
+    fn stopped(&self, source: &Arc<StoreError>) -> StoreError {
+        StoreError::Stopped { unwritten: self.unwritten, source: Arc::clone(source) }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.entries.is_empty() && self.records.is_empty()
+    }
+
+    /// When to write what waits; `None`: now.
+    fn due(&self, patient: Instant, last_commit: Option<Instant>) -> Option<Instant> {
+        match () {
+            () if self.closed || self.entries.len() >= MANY => None,
+            () if self.urgent => last_commit.map(|last| last + LINGER),
+            () => Some(patient),
+        }
+    }
+}
+
+impl Inbox {
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn put(&self, entries: impl IntoIterator<Item = Stamped>) {
+        let full = |waiting: &mut Waiting| {
+            waiting.failed.is_none() && !waiting.closed && waiting.entries.len() >= LIMIT
+        };
+        let waiting = self.room.wait_while(self.lock(), full);
+        let mut waiting = waiting.unwrap_or_else(PoisonError::into_inner);
+        let (idle, before, calm) = (waiting.is_empty(), waiting.entries.len(), !waiting.urgent);
+        waiting.entries.extend(entries);
+        let after = waiting.entries.len();
+        if waiting.failed.is_some() {
+            waiting.unwritten += after;
+            waiting.entries.clear();
+            return;
+        }
+        waiting.urgent = !calm || waiting.entries[before..].iter().any(is_urgent);
+        if idle && after > 0 || calm && waiting.urgent || before < MANY && after >= MANY {
+            self.work.notify_one();
+        }
+    }
+
+    fn keep(&self, record: SideRecord) {
+        let mut waiting = self.lock();
+        if waiting.failed.is_some() {
+            return;
+        }
+        let idle = waiting.is_empty();
+        waiting.records.push(record);
+        if idle {
+            self.work.notify_one();
+        }
+    }
+
+    /// Everything that waits, when it is time to write it; `None` after the last.
+    fn take(&self, last_commit: Option<Instant>) -> Option<(Vec<Stamped>, Vec<SideRecord>)> {
+        let nothing = |waiting: &mut Waiting| waiting.is_empty() && !waiting.closed;
+        let waiting = self.work.wait_while(self.lock(), nothing);
+        let mut waiting = waiting.unwrap_or_else(PoisonError::into_inner);
+        let patient = Instant::now() + PATIENCE;
+        while let Some(due) = waiting.due(patient, last_commit) {
+            let left = due.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                break;
+            }
+            let woken = self.work.wait_timeout(waiting, left);
+            waiting = woken.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        waiting.urgent = false;
+        let full = waiting.entries.len() >= LIMIT;
+        let taken = (mem::take(&mut waiting.entries), mem::take(&mut waiting.records));
+        drop(waiting);
+        if full {
+            self.room.notify_all();
+        }
+        if taken.0.is_empty() && taken.1.is_empty() { None } else { Some(taken) }
+    }
+
+    fn close(&self) {
+        self.lock().closed = true;
+        self.work.notify_one();
+        self.room.notify_all();
+    }
+
+    fn fail(&self, unwritten: usize, error: StoreError) {
+        let mut waiting = self.lock();
+        waiting.unwritten += unwritten + waiting.entries.len();
+        waiting.entries.clear();
+        waiting.failed = Some(Arc::new(error));
+        self.room.notify_all();
+    }
+}

@@ -1,0 +1,191 @@
+//! Transcripts of games over a network: every line with its time, bounded, handed to the journal piece by piece.
+
+use referee::{
+    Color,
+    event::GameId,
+    sink::{SideRecord, Sink, TranscriptPiece, Way},
+};
+use std::{
+    io::Write,
+    mem,
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
+};
+
+/// Size in bytes at which a piece is handed over.
+const PIECE: usize = 4096;
+/// Age at which a piece is handed over.
+const AGE: Duration = Duration::from_secs(10);
+/// Bytes kept of one player's lines in one game.
+const MOST: usize = 256 * 1024;
+
+/// Opens transcripts, and knows how many are open.
+#[derive(Clone, Debug)]
+pub struct Transcripts {
+    sink: Arc<dyn Sink>,
+    open: Arc<Open>,
+}
+
+#[derive(Debug, Default)]
+struct Open {
+    count: Mutex<usize>,
+    closed: Condvar,
+}
+
+impl Open {
+    fn count(&self) -> MutexGuard<'_, usize> {
+        self.count.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Transcripts {
+    /// Transcripts whose pieces go to `sink`.
+    #[must_use]
+    pub fn new(sink: Arc<dyn Sink>) -> Self {
+        Self { sink, open: Arc::default() }
+    }
+
+    /// The sink that the pieces go to.
+    #[must_use]
+    pub fn sink(&self) -> &Arc<dyn Sink> {
+        &self.sink
+    }
+
+    /// Opens the transcript of one player's lines in a game.
+    #[must_use]
+    pub fn open(&self, game: GameId, color: Color) -> Transcript {
+        *self.open.count() += 1;
+        let (part, began, lines, kept) = (0, (Instant::now(), now_ms()), vec![], 0);
+        Transcript { game, color, part, began, lines, kept, of: self.clone() }
+    }
+
+    /// Waits until every transcript is closed, but no longer than `patience`.
+    pub fn settle(&self, patience: Duration) {
+        let _late = self.open.closed.wait_timeout_while(self.open.count(), patience, |open| *open > 0);
+    }
+}
+
+/// The lines of one player in one game. Dropping it hands over the last piece.
+#[derive(Debug)]
+pub struct Transcript {
+    game: GameId,
+    color: Color,
+    part: u32,
+    /// The time of the piece's first line, by the monotonic clock and in ms since 1970-01-01 UTC.
+    began: (Instant, i64),
+    lines: Vec<u8>,
+    kept: usize,
+    of: Transcripts,
+}
+
+impl Transcript {
+    /// Adds a line that was read or written at that instant.
+    pub fn line(&mut self, at: Instant, way: Way, bytes: &[u8]) {
+        if self.kept >= MOST {
+            return;
+        }
+        if self.lines.is_empty() {
+            self.began = (at, now_ms() - age_ms(at));
+        }
+        let (begun, after) = (self.lines.len(), at.saturating_duration_since(self.began.0));
+        let way = if way == Way::Received { '<' } else { '>' };
+        let _infallible = write!(self.lines, "{} {way} ", after.as_micros());
+        self.lines.extend_from_slice(bytes);
+        self.lines.push(b'\n');
+        self.kept += self.lines.len() - begun;
+        if self.kept >= MOST {
+            let _infallible =
+                writeln!(self.lines, "{} {way} (no more is kept of this line)", after.as_micros());
+        }
+        if self.lines.len() >= PIECE || after >= AGE {
+            self.cut();
+        }
+    }
+
+    /// Hands over the lines since the last piece.
+    pub fn cut(&mut self) {
+        if !self.lines.is_empty() {
+            let Self { game, color, part, began: (_, at), .. } = *self;
+            let lines = mem::take(&mut self.lines);
+            self.of.sink.keep(SideRecord::Transcript(TranscriptPiece { game, color, part, at, lines }));
+            self.part += 1;
+        }
+    }
+}
+
+impl Drop for Transcript {
+    fn drop(&mut self) {
+        self.cut();
+        *self.of.open.count() -= 1;
+        self.of.open.closed.notify_all();
+    }
+}
+
+/// Milliseconds since 1970-01-01 UTC.
+fn now_ms() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}
+
+fn age_ms(at: Instant) -> i64 {
+    i64::try_from(at.elapsed().as_millis()).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use referee::event::Event;
+
+    #[derive(Debug, Default)]
+    struct Kept(Mutex<Vec<TranscriptPiece>>);
+
+    impl Sink for Kept {
+        fn happened(&self, _: Event) {}
+
+        fn keep(&self, record: SideRecord) {
+            let SideRecord::Transcript(piece) = record else { panic!("{record:?}") };
+            self.0.lock().unwrap().push(piece);
+        }
+    }
+
+    #[test]
+    fn a_transcript_keeps_bytes_unchanged_and_is_bounded() {
+        let kept = Arc::new(Kept::default());
+        let mut transcript = Transcripts::new(kept.clone()).open(GameId(7), Color::White);
+        let at = Instant::now();
+        transcript.line(at, Way::Received, b"+7776FU,'* 1 \xff\x1b[2J < x");
+        transcript.line(at + Duration::from_micros(1500), Way::Sent, b"");
+        transcript.cut();
+        transcript.cut();
+        let taken = mem::take(&mut *kept.0.lock().unwrap());
+        let [piece] = &taken[..] else { panic!("{taken:?}") };
+        let lines: Vec<_> = piece.lines().collect();
+        assert_eq!(lines.len(), 2);
+        assert_eq!(
+            (lines[0].way, &lines[0].bytes[..]),
+            (Way::Received, &b"+7776FU,'* 1 \xff\x1b[2J < x"[..])
+        );
+        assert_eq!(
+            (lines[1].way, &lines[1].bytes[..], lines[1].at - lines[0].at),
+            (Way::Sent, &b""[..], 1500)
+        );
+        for _ in 0..1000 {
+            transcript.line(at, Way::Received, &[b'x'; 1000]);
+        }
+        drop(transcript);
+        let pieces = kept.0.lock().unwrap();
+        let size: usize = pieces.iter().map(|piece| piece.lines.len()).sum();
+        assert!((MOST..MOST + 2000).contains(&size), "{size}");
+        assert!(pieces.last().unwrap().lines.ends_with(b"(no more is kept of this line)\n"));
+    }
+
+    #[test]
+    fn settling_waits_for_the_last_transcript() {
+        let transcripts = Transcripts::new(Arc::new(Kept::default()));
+        let open = transcripts.open(GameId(1), Color::Black);
+        let closing = std::thread::spawn(move || drop(open));
+        transcripts.settle(Duration::from_secs(60));
+        closing.join().unwrap();
+        assert_eq!(*transcripts.open.count(), 0);
+    }
+}
