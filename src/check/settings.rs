@@ -4,7 +4,7 @@ use super::{
     CheckError, GoForm,
     positions::{self, Spot},
 };
-use plan::{EnginePlan, GoForms, Restart, SeatLimits, Environment};
+use plan::{EnginePlan, Environment, GoForms, Restart, SeatLimits};
 use referee::clock::TimeControl;
 use std::{
     path::{Path, PathBuf},

@@ -172,7 +172,7 @@ fn ratings(item: &Item<'_>) -> BTreeMap<String, f64> {
 }
 
 fn login(table: &Table<'_>) -> Login {
-    let name = needed(table, "login", "say who you are there");
+    let name = needed(table, "login", "give the name to log in with");
     let password = needed(table, "password", "on floodgate: `floodgate-300-10F,` and a secret of your own");
     if !name.is_empty() && !is_player_name(&name) {
         table.fault(

@@ -24,7 +24,8 @@ impl Environment {
     /// this program.
     ///
     /// # Errors
-    /// When the working directory no longer exists, so that `base` cannot be made absolute.
+    /// When `base` cannot be made absolute, as the working directory no longer exists, or is not UTF-8: the paths of a
+    /// plan are stored as text.
     pub fn here(base: &Path) -> io::Result<Self> {
         let base = if base.as_os_str().is_empty() { Path::new(".") } else { base };
         let path = std::env::var_os("PATH").unwrap_or_default();
@@ -32,8 +33,14 @@ impl Environment {
         let mut search: Vec<_> = std::env::split_paths(&path).filter(|dir| dir.is_absolute()).collect();
         search.push("/usr/games".into());
         search.extend(beside);
+        search.retain(|dir| dir.to_str().is_some());
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        Ok(Self { base: std::path::absolute(base)?, search, cores })
+        let base = std::path::absolute(base)?;
+        if base.to_str().is_none() {
+            let message = format!("the name of the directory `{}` is not UTF-8", base.display());
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+        }
+        Ok(Self { base, search, cores })
     }
 
     /// The absolute path that a path of the configuration means.
@@ -121,6 +128,13 @@ mod tests {
         let here = Environment { base: dir.path().to_path_buf(), search: search.clone(), cores: 1 };
         assert_eq!(here.program("renmei-random"), Ok(search[1].join("renmei-random")));
         assert_eq!(here.program("other"), Ok(search[0].join("other")));
+    }
+
+    #[test]
+    fn a_directory_that_no_plan_can_name_is_refused() {
+        use std::{ffi::OsStr, os::unix::ffi::OsStrExt};
+        let error = Environment::here(Path::new(OsStr::from_bytes(b"/tmp/\xff"))).unwrap_err();
+        assert!(error.to_string().contains("is not UTF-8"), "{error}");
     }
 
     #[test]

@@ -14,6 +14,8 @@ use referee::rules::{Declaration, Rules};
 use serde::{Deserialize, Serialize};
 use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
+/// Database of an open league whose file names none.
+const DATABASE: &str = "league.db";
 /// Seconds that a game waits for a player whose connection broke, by default.
 const GRACE: u64 = 60;
 
@@ -126,7 +128,7 @@ impl Default for ServeConfig {
         Self {
             name: "league".to_owned(),
             listen: vec![SocketAddr::from(([127, 0, 0, 1], 4081))],
-            database: PathBuf::from(read::DATABASE),
+            database: PathBuf::from(DATABASE),
             compat: Compat::Protocol,
             max_moves: 256,
             least_time: 0,

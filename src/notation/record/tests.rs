@@ -414,7 +414,9 @@ fn survives(game: &GameRecord, name: &str) {
     {
         let again = read(&write(game, format).unwrap(), None).unwrap().remove(0);
         assert_eq!(again.usi_moves(), game.usi_moves(), "{name} {format:?}");
-        assert!(again.ending == game.ending || matches!(format, Format::Usi), "{name} {format:?}");
+        // Packed positions know the winner alone, which the other formats have no word for.
+        let unspelled = matches!(format, Format::Usi) || matches!(game.ending, Some(Ending::Won { .. }));
+        assert!(again.ending == game.ending || unspelled, "{name} {format:?}");
     }
 }
 

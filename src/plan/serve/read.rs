@@ -1,6 +1,6 @@
 //! The tables of `[serve]`, read and checked.
 
-use super::{Limits, PlayerTime, RatingConfig, RoundsConfig, ServeConfig, rating::Method};
+use super::{DATABASE, Limits, PlayerTime, RatingConfig, RoundsConfig, ServeConfig, rating::Method};
 use crate::{
     keys::serve::{SERVE, SERVE_LIMITS, SERVE_RATING, SERVE_ROUNDS, SERVE_TIME},
     password,
@@ -82,9 +82,6 @@ fn serve(table: &Table<'_>) -> ServeConfig {
     table.refuse_unknown();
     config
 }
-
-/// The database of an open league that names none.
-pub const DATABASE: &str = "league.db";
 
 fn tables<'a>(table: &Table<'a>, name: &str) -> Vec<Item<'a>> {
     let expected = format!("tables, each under `[[serve.{name}]]`");
