@@ -10,7 +10,7 @@ use crate::{
 };
 use arena::Say;
 use arena::Shutdown;
-use host::{League, Ledger, event::Doors};
+use host::{League, RatingHistory, event::EventNetwork};
 use journal::Reader;
 use plan::config;
 use plan::serve::ServeConfig;
@@ -46,8 +46,8 @@ pub fn serve(args: &ServeArgs, open_screen: OpenScreen) -> Result<Exit, Failure>
             let bound = TcpListener::bind(address).await;
             listeners.push(bound.map_err(|e| Failure::Other(format!("cannot listen on {address}: {e}")))?);
         }
-        let ledger = Ledger::default();
-        let screen = if wanted { open_screen(showing(&config, &ledger))? } else { None };
+        let history = RatingHistory::default();
+        let screen = if wanted { open_screen(showing(&config, &history))? } else { None };
         let (say, feed, _linger) = match screen {
             Some(Screen { say, feed, linger, .. }) => (say, Some(feed), Some(linger)),
             None => (Arc::new(tell) as Say, None, None),
@@ -56,7 +56,7 @@ pub fn serve(args: &ServeArgs, open_screen: OpenScreen) -> Result<Exit, Failure>
         let finishing = move || told("no new games; those that run are finished, once more breaks them off");
         signals::listen(shutdown.clone(), finishing).map_err(other)?;
         let readers = feed.map(|feed| Reader::new("dashboard", feed)).into_iter().collect();
-        let league = League::open(config, ledger, &shutdown, readers)?;
+        let league = League::open(config, history, &shutdown, readers)?;
         for listener in &listeners {
             say(&format!("listening on {}", listener.local_addr().map_err(other)?));
         }
@@ -66,13 +66,13 @@ pub fn serve(args: &ServeArgs, open_screen: OpenScreen) -> Result<Exit, Failure>
 }
 
 /// What screens have to know of a league.
-fn showing(config: &ServeConfig, ledger: &Ledger) -> Showing {
-    let ledger = ledger.clone();
+fn showing(config: &ServeConfig, history: &RatingHistory) -> Showing {
+    let history = history.clone();
     Showing {
         name: config.name.clone(),
         database: config.database.clone(),
         plan: host::plan(config).to_string(),
-        scale: Some(Box::new(move |_, _| ledger.scale())),
+        scale: Some(Box::new(move |_, _| history.scale())),
     }
 }
 
@@ -95,11 +95,12 @@ fn event(args: &ServeArgs, open_screen: OpenScreen) -> Result<Exit, Failure> {
             });
             listeners.push(bound.map_err(|e| Failure::Other(format!("cannot listen on {address}: {e}")))?);
         }
-        let doors = Doors::open(serve, plan, listeners, sink).map_err(|e| Failure::Other(e.to_string()))?;
-        let (remote, mut show) = (doors.remote(), doors.show());
+        let network =
+            EventNetwork::open(serve, plan, listeners, sink).map_err(|e| Failure::Other(e.to_string()))?;
+        let (remote, mut show) = (network.remote(), network.show());
         let reader = Reader::new("network", move |batch| {
             // The network closes when it has seen the last entry.
-            let _open = &doors;
+            let _open = &network;
             show(batch);
         });
         Ok(Some(Network { remote, reader, listening }))

@@ -1,8 +1,8 @@
 //! Two players meet: the game's name, colours, clocks and start become a table, two seats and a view for spectators.
 
 use super::{
-    lobby::{Key, Lobby, Match, Note, Offer, Stage, Status},
-    spectators::{Spectacle, apply},
+    game_view::{GameView, apply},
+    lobby::{ArrangedGame, Lobby, LoginId, Message, Offer, Progress, Status},
 };
 use arena::play::Fixture;
 use journal::now;
@@ -25,7 +25,7 @@ use std::time::Duration;
 
 impl Lobby {
     /// Two players meet. The one who waited has its colour; where neither asks for one, chance has it.
-    pub(super) fn arrange(&mut self, name: GameName, waiting: (Key, Wish), coming: (Key, Wish)) {
+    pub(super) fn arrange(&mut self, name: GameName, waiting: (LoginId, Wish), coming: (LoginId, Wish)) {
         let color = waiting.1.color().or(coming.1.color().map(|color| !color));
         let waits_black = color.map_or_else(rand::random, |color| color == Color::Black);
         let players = if waits_black { [waiting.0, coming.0] } else { [coming.0, waiting.0] };
@@ -33,11 +33,11 @@ impl Lobby {
     }
 
     /// A game between two players, black first, in a round counted from 1.
-    pub(super) fn begin(&mut self, name: &GameName, players: [Key; 2], round: u32) {
+    pub(super) fn begin(&mut self, name: &GameName, players: [LoginId; 2], round: u32) {
         let opening = self.take_buoy(name);
         let [names, ids] = [0, 1].map(|what| {
-            players.map(|key| {
-                let player = self.players.get(&key);
+            players.map(|login| {
+                let player = self.players.get(&login);
                 player.map_or_else(String::new, |player| [&player.name, &player.id][what].clone())
             })
         });
@@ -49,31 +49,31 @@ impl Lobby {
         let setup = self.setup(game, &summary, times);
         let pairing = self.pairing(game, &ids, round);
         let fixture = Fixture { setup, pairing, draws: 0, replays_draws: false, tells_times: true };
-        let view = Spectacle::new(summary.clone(), ids, times, self.config.unit(), self.config.compat, now());
+        let view = GameView::new(summary.clone(), ids, times, self.config.unit(), self.config.compat, now());
         self.list(game, view);
-        let seats = [(players[0], Color::Black), (players[1], Color::White)].map(|(key, color)| {
+        let seats = [(players[0], Color::Black), (players[1], Color::White)].map(|(login, color)| {
             let place = self.place(game, color, summary.clone(), fixture.setup.opening.clone());
-            self.offer(key, name.clone(), place, color == Color::Black)
+            self.offer(login, name.clone(), place, color == Color::Black)
         });
-        let _closing = self.matches.send(Match { fixture, seats });
+        let _closing = self.matches.send(ArrangedGame { fixture, seats });
     }
 
     /// Puts a game on the list.
-    pub(super) fn list(&mut self, game: GameId, view: Spectacle) {
+    pub(super) fn list(&mut self, game: GameId, view: GameView) {
         self.transcripts.sink().keep(SideRecord::Named(game, view.id().to_owned()));
-        self.filer.arranged(game, &view);
+        self.record_files.arranged(game, &view);
         self.games.insert(game, view);
     }
 
     /// Seats a player and offers it the game.
-    pub(super) fn offer(&mut self, key: Key, name: GameName, place: Place, tells: bool) -> Seat {
+    pub(super) fn offer(&mut self, login: LoginId, name: GameName, place: Place, tells: bool) -> Seat {
         let (game, color) = (place.game, place.color);
         let (seat, mut host) = csa_host::seat(place);
-        if let Some(player) = self.players.get_mut(&key) {
-            player.status = Status::InGame(name, color, Stage::AgreeWaiting);
+        if let Some(player) = self.players.get_mut(&login) {
+            player.status = Status::InGame(name, color, Progress::AgreeWaiting);
             host.keep(&self.transcripts);
             // A full mailbox drops the offer, and with it the seat: the game is lost by it.
-            let _behind = player.mailbox.try_send(Note::Game(Box::new(Offer { host, game, tells })));
+            let _behind = player.mailbox.try_send(Message::Game(Box::new(Offer { host, game, tells })));
         }
         seat
     }

@@ -1,9 +1,9 @@
 //! The extended mode's commands.
 
 use super::{
-    ledger::Rate,
-    lobby::{Buoy, Key, Lobby, Status},
-    spectators::apply,
+    game_view::apply,
+    lobby::{Buoy, Lobby, LoginId, Status},
+    rating_history::Rate,
 };
 use notation::csa::{
     game_name::{BadGameName, GameName, Wish},
@@ -23,60 +23,63 @@ const BUOY_PLIES: usize = 512;
 
 impl Lobby {
     /// Carries out a command of a player.
-    pub fn command(&mut self, key: Key, command: Command) {
+    pub fn command(&mut self, login: LoginId, command: Command) {
         let said = command.to_string();
         match command {
-            Command::Help => self.say(key, HELP.to_owned()),
+            Command::Help => self.say(login, HELP.to_owned()),
             Command::Version => {
-                self.say(key, format!("##[VERSION] Renmei {}\n##[VERSION] +OK\n", env!("CARGO_PKG_VERSION")));
+                self.say(
+                    login,
+                    format!("##[VERSION] Renmei {}\n##[VERSION] +OK\n", env!("CARGO_PKG_VERSION")),
+                );
             }
             Command::Who => {
                 let lines: String = self.players.values().map(Self::who).collect();
-                self.say(key, lines + "##[WHO] +OK\n");
+                self.say(login, lines + "##[WHO] +OK\n");
             }
             Command::List => {
                 let lines: String =
                     self.games.values().map(|game| format!("##[LIST] {}\n", game.id())).collect();
-                self.say(key, lines + "##[LIST] +OK\n");
+                self.say(login, lines + "##[LIST] +OK\n");
             }
-            Command::Rating => self.say(key, self.rating()),
+            Command::Rating => self.say(login, self.rating()),
             Command::Show(game) => {
                 let shown = self.game(&game).map(|view| view.show("##[SHOW]"));
-                self.say(key, shown.unwrap_or_else(|| "##[SHOW] +OK\n".to_owned()));
+                self.say(login, shown.unwrap_or_else(|| "##[SHOW] +OK\n".to_owned()));
             }
-            Command::Monitor { game, moves_only, on } => self.monitor(key, &game, moves_only, on),
+            Command::Monitor { game, moves_only, on } => self.monitor(login, &game, moves_only, on),
             Command::Seek { challenge, game, wish } => {
-                self.asked(key, challenge, game.as_deref(), wish, &said)
+                self.asked(login, challenge, game.as_deref(), wish, &said)
             }
-            Command::Chat(text) => self.chat(key, &text),
-            Command::SetBuoy { game, moves, count } => self.set_buoy(key, game, &moves, count),
-            Command::DeleteBuoy(game) => self.delete_buoy(key, &game),
+            Command::Chat(text) => self.chat(login, &text),
+            Command::SetBuoy { game, moves, count } => self.set_buoy(login, game, &moves, count),
+            Command::DeleteBuoy(game) => self.delete_buoy(login, &game),
             Command::GetBuoyCount(game) => {
                 let left = self.buoys.get(&game).map_or(-1, |buoy| buoy.left);
-                self.say(key, format!("##[GETBUOYCOUNT] {left}\n##[GETBUOYCOUNT] +OK\n"));
+                self.say(login, format!("##[GETBUOYCOUNT] {left}\n##[GETBUOYCOUNT] +OK\n"));
             }
-            Command::Fork { game, buoy, plies } => self.fork(key, &game, buoy, plies),
+            Command::Fork { game, buoy, plies } => self.fork(login, &game, buoy, plies),
             Command::Private(_) => {}
         }
     }
 
     /// Something that is no line of the protocol.
-    pub fn unknown(&self, key: Key, line: &str) {
-        self.error(key, &format!("unknown command: {}", printable(line.as_bytes())));
+    pub fn unknown(&self, login: LoginId, line: &str) {
+        self.error(login, &format!("unknown command: {}", printable(line.as_bytes())));
     }
 
     /// A word that is for another moment.
-    pub fn untimely(&self, key: Key, word: &str, valid: &str) {
-        if let Some(player) = self.players.get(&key) {
+    pub fn untimely(&self, login: LoginId, word: &str, valid: &str) {
+        if let Some(player) = self.players.get(&login) {
             let status = player.status.word();
-            self.error(key, &format!("you are in {status} status. {word} is valid in {valid} status"));
+            self.error(login, &format!("you are in {status} status. {word} is valid in {valid} status"));
         }
     }
 
     /// The rated players, best first, each with the day of its last rated game.
     fn rating(&self) -> String {
-        let (names, pages) = (self.roster.names(), self.ledger.read());
-        let mut rates: Vec<_> = pages.rates.iter().collect();
+        let (names, played) = (self.roster.names(), self.history.read());
+        let mut rates: Vec<_> = played.rates.iter().collect();
         rates.sort_by(|a, b| b.1.rate.total_cmp(&a.1.rate).then(a.0.cmp(b.0)));
         let line = |(player, rate): &(&PlayerId, &Rate)| {
             let id = names.get(player.index()).map_or("", String::as_str);
@@ -87,67 +90,67 @@ impl Lobby {
         rates.iter().map(line).collect::<String>() + "##[RATING] +OK\n"
     }
 
-    fn monitor(&mut self, key: Key, game: &str, moves_only: bool, on: bool) {
+    fn monitor(&mut self, login: LoginId, game: &str, moves_only: bool, on: bool) {
         let Some(view) = self.game(game) else { return };
         if on {
-            let seen = view.watch(key, moves_only);
-            self.say(key, seen);
+            let seen = view.watch(login, moves_only);
+            self.say(login, seen);
         } else {
-            view.unwatch(key, moves_only);
+            view.unwatch(login, moves_only);
         }
     }
 
-    fn asked(&mut self, key: Key, challenge: bool, game: Option<&str>, wish: Option<Wish>, said: &str) {
-        let Some(player) = self.players.get_mut(&key) else { return };
+    fn asked(&mut self, login: LoginId, challenge: bool, game: Option<&str>, wish: Option<Wish>, said: &str) {
+        let Some(player) = self.players.get_mut(&login) else { return };
         if matches!(player.status, Status::InGame(..)) {
             let word = if challenge { "CHALLENGE" } else { "GAME" };
-            return self.untimely(key, word, "connected or game_waiting");
+            return self.untimely(login, word, "connected or game_waiting");
         }
         let Some(game) = game else {
             player.status = Status::Connected;
             return;
         };
         match (game.parse::<GameName>(), wish) {
-            (Err(bad), _) => self.bad_name(key, game, bad),
+            (Err(bad), _) => self.bad_name(login, game, bad),
             (Ok(_), None) => {
-                self.error(key, &format!("A turn identifier is required: {}", printable(said.as_bytes())))
+                self.error(login, &format!("A turn identifier is required: {}", printable(said.as_bytes())))
             }
-            (Ok(name), Some(wish)) => self.seek(key, name, wish, challenge),
+            (Ok(name), Some(wish)) => self.seek(login, name, wish, challenge),
         }
     }
 
-    fn bad_name(&self, key: Key, game: &str, bad: BadGameName) {
-        self.error(key, &format!("bad game name: {}.", printable(game.as_bytes())));
-        self.error(key, &bad.to_string());
+    fn bad_name(&self, login: LoginId, game: &str, bad: BadGameName) {
+        self.error(login, &format!("bad game name: {}.", printable(game.as_bytes())));
+        self.error(login, &bad.to_string());
     }
 
     /// To everybody of the extended mode, the sender as well.
-    fn chat(&self, key: Key, text: &str) {
-        let Some(sender) = self.players.get(&key) else { return };
+    fn chat(&self, login: LoginId, text: &str) {
+        let Some(sender) = self.players.get(&login) else { return };
         let line = format!("##[CHAT][{}] {}\n", sender.name, printable(text.as_bytes()));
         let heard = self.players.iter().filter(|(_, player)| player.extended);
-        heard.for_each(|(key, _)| self.say(*key, line.clone()));
+        heard.for_each(|(login, _)| self.say(*login, line.clone()));
     }
 
-    fn set_buoy(&mut self, key: Key, game: String, moves: &str, count: Option<i64>) {
+    fn set_buoy(&mut self, login: LoginId, game: String, moves: &str, count: Option<i64>) {
         let count = count.unwrap_or(1);
         let is_buoy = game.parse::<GameName>().is_ok_and(|name| name.is_buoy());
         if !is_buoy {
-            return self.error(key, &format!("wrong buoy game name: {}", printable(game.as_bytes())));
+            return self.error(login, &format!("wrong buoy game name: {}", printable(game.as_bytes())));
         } else if self.buoys.contains_key(&game) {
-            return self.error(key, &format!("duplicated buoy game name: {game}"));
+            return self.error(login, &format!("duplicated buoy game name: {game}"));
         } else if count <= 0 {
-            return self.error(key, &format!("invalid count: {count}"));
+            return self.error(login, &format!("invalid count: {count}"));
         } else if self.buoys.len() >= self.config.limits.buoys {
-            return self.error(key, "too many buoys are set");
+            return self.error(login, "too many buoys are set");
         }
         let Some(read) = buoy_moves(moves) else {
-            return self.error(key, &format!("wrong moves: {}", printable(moves.as_bytes())));
+            return self.error(login, &format!("wrong moves: {}", printable(moves.as_bytes())));
         };
-        let owner = self.players.get(&key).map_or_else(String::new, |player| player.id.clone());
+        let owner = self.players.get(&login).map_or_else(String::new, |player| player.id.clone());
         self.buoys.insert(game.clone(), Buoy { moves: read, owner, left: count });
         self.keep_buoy(&game);
-        self.say(key, "##[SETBUOY] +OK\n".to_owned());
+        self.say(login, "##[SETBUOY] +OK\n".to_owned());
     }
 
     /// The moves of the buoy of that name; it is used up by one.
@@ -177,40 +180,40 @@ impl Lobby {
         self.transcripts.sink().keep(stored.unwrap_or_else(|| SideRecord::NoBuoy(name.to_owned())));
     }
 
-    fn delete_buoy(&mut self, key: Key, game: &str) {
+    fn delete_buoy(&mut self, login: LoginId, game: &str) {
         let shown = printable(game.as_bytes());
-        match (self.buoys.get(game), self.players.get(&key)) {
-            (None, _) | (_, None) => self.error(key, &format!("buoy game not found: {shown}")),
+        match (self.buoys.get(game), self.players.get(&login)) {
+            (None, _) | (_, None) => self.error(login, &format!("buoy game not found: {shown}")),
             (Some(buoy), Some(player)) if buoy.owner != player.id => self.error(
-                key,
+                login,
                 &format!("you are not allowed to delete a buoy game that you did not set: {shown}"),
             ),
             _ => {
                 self.buoys.remove(game);
                 self.keep_buoy(game);
-                self.say(key, "##[DELETEBUOY] +OK\n".to_owned());
+                self.say(login, "##[DELETEBUOY] +OK\n".to_owned());
             }
         }
     }
 
     /// A buoy from a running game, by default from before its last move.
-    fn fork(&mut self, key: Key, game: &str, buoy: Option<String>, plies: Option<i64>) {
+    fn fork(&mut self, login: LoginId, game: &str, buoy: Option<String>, plies: Option<i64>) {
         let Some(view) = self.game(game) else {
-            return self.error(key, &format!("wrong source game name: {}", printable(game.as_bytes())));
+            return self.error(login, &format!("wrong source game name: {}", printable(game.as_bytes())));
         };
         let moves = view.moves();
         let plies = plies.unwrap_or_else(|| i64::try_from(moves.len()).unwrap_or(0) - 1);
         let Some(taken) = usize::try_from(plies).ok().filter(|n| (1..=moves.len()).contains(n)) else {
             let count = moves.len();
-            return self.error(key, &format!("number of moves to fork is out of range: {count}."));
+            return self.error(login, &format!("number of moves to fork is out of range: {count}."));
         };
         let glued = moves[..taken].concat();
         let name = buoy.unwrap_or_else(|| forked_name(game, taken));
         self.say(
-            key,
+            login,
             format!("##[FORK]: new buoy game name: {}\n##[FORK] +OK\n", printable(name.as_bytes())),
         );
-        self.set_buoy(key, name, &glued, None);
+        self.set_buoy(login, name, &glued, None);
     }
 }
 

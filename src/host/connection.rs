@@ -1,10 +1,10 @@
 //! One accepted connection: the task that owns its socket, from the first byte to the last.
 
 use super::{
-    door::{Door, Verdict, Visitor},
-    grace::Entered,
-    lobby::{Key, Lobby, Note, Offer, Refusal, Stage},
-    waits::{handed_over, next_note, next_order, next_read, verdict, writable},
+    admission::{Admission, Decision, LoginRequest},
+    grace::LoggedIn,
+    lobby::{Lobby, LoginId, Message, Offer, Progress, Refusal},
+    waits::{decision, handed_over, next_message, next_order, next_read, writable},
 };
 use notation::csa::wire::{ClientLine, Played};
 use plan::serve::{Limits, ServeConfig};
@@ -34,7 +34,7 @@ const TYPE: &str = "type 'LOGIN name password' or 'LOGIN name password x1'\n";
 
 /// What every connection knows.
 #[derive(Clone, Debug)]
-pub struct Hall {
+pub struct HostContext {
     /// The lobby.
     pub lobby: Arc<Mutex<Lobby>>,
     /// What strangers may ask for.
@@ -42,15 +42,15 @@ pub struct Hall {
     /// How long a game is held for a player whose line dropped.
     pub grace: Duration,
     /// Who may come in.
-    pub door: Door,
+    pub admission: Admission,
 }
 
-impl Hall {
-    /// A lobby behind a door, as the configuration has it.
+impl HostContext {
+    /// A lobby with its admission, as configured.
     #[must_use]
-    pub fn new(config: &ServeConfig, lobby: Lobby, door: Door) -> Self {
+    pub fn new(config: &ServeConfig, lobby: Lobby, admission: Admission) -> Self {
         let (limits, grace) = (config.limits, config.grace());
-        Self { lobby: Arc::new(Mutex::new(lobby)), limits, grace, door }
+        Self { lobby: Arc::new(Mutex::new(lobby)), limits, grace, admission }
     }
 
     /// The lobby; nobody holds it for long.
@@ -60,8 +60,8 @@ impl Hall {
 }
 
 /// Serves a connection to its end.
-pub async fn attend(socket: TcpStream, hall: Hall) {
-    let mut connection = Connection::new(socket.into_split(), hall);
+pub async fn attend(socket: TcpStream, context: HostContext) {
+    let mut connection = Connection::new(socket.into_split(), context);
     loop {
         connection.flush();
         connection.hold();
@@ -70,12 +70,12 @@ pub async fn attend(socket: TcpStream, hall: Hall) {
         }
         match connection.hear().await {
             Heard::Order(order) => connection.obey(order),
-            Heard::Note(note) => connection.note(note),
+            Heard::Message(note) => connection.note(note),
             Heard::Read(Ok(bytes @ 1..), at) => connection.take(bytes, at),
             Heard::Read(..) => connection.broken = true,
             Heard::Writable => {}
             Heard::Rings => connection.rings(),
-            Heard::Verdict(admitted) => connection.admitted(admitted),
+            Heard::Decision(admitted) => connection.admitted(admitted),
             Heard::Seat(seat) => connection.sit_down(seat),
         }
     }
@@ -83,24 +83,24 @@ pub async fn attend(socket: TcpStream, hall: Hall) {
 
 enum Heard {
     Order(Option<Order>),
-    Note(Option<Note>),
+    Message(Option<Message>),
     Read(io::Result<usize>, Instant),
     Writable,
     Rings,
-    Verdict(bool),
+    Decision(bool),
     Seat(Option<Box<Offer>>),
 }
 
 pub(super) struct Player {
-    key: Key,
+    login: LoginId,
     extended: bool,
-    pub(super) mailbox: mpsc::Receiver<Note>,
+    pub(super) mailbox: mpsc::Receiver<Message>,
     /// Whether it can be told from others when it comes back.
     secret: bool,
 }
 
 struct Connection {
-    hall: Hall,
+    context: HostContext,
     /// None: it dropped, and the game is held.
     socket: Option<(OwnedReadHalf, OwnedWriteHalf)>,
     /// Until when the game is held.
@@ -109,8 +109,8 @@ struct Connection {
     /// The beginning of a line whose end is not here yet.
     carry: Vec<u8>,
     pending: Vec<u8>,
-    /// Who waits at the door, and what it said since.
-    knocked: Option<(Visitor, Verdict)>,
+    /// The login that is being checked.
+    checking: Option<(LoginRequest, Decision)>,
     unheard: Vec<u8>,
     player: Option<Player>,
     /// The seat in a game that goes on, as soon as the player's former connection gives it up.
@@ -130,16 +130,16 @@ struct Connection {
 }
 
 impl Connection {
-    fn new(socket: (OwnedReadHalf, OwnedWriteHalf), hall: Hall) -> Self {
+    fn new(socket: (OwnedReadHalf, OwnedWriteHalf), context: HostContext) -> Self {
         let now = Instant::now();
         Self {
-            hall,
+            context,
             socket: Some(socket),
             held: None,
             chunk: vec![0; CHUNK],
             carry: Vec::new(),
             pending: Vec::new(),
-            knocked: None,
+            checking: None,
             unheard: Vec::new(),
             player: None,
             awaits: None,
@@ -158,13 +158,13 @@ impl Connection {
     /// Orders and notes come first: a client that floods is the only one to wait for what it says.
     async fn hear(&mut self) -> Heard {
         self.alarm.set(self.deadline());
-        let listens = self.closing.is_none() && self.paused.is_none() && self.knocked.is_none();
+        let listens = self.closing.is_none() && self.paused.is_none() && self.checking.is_none();
         let unwritten = !self.pending.is_empty();
         let (read, write) = self.socket.as_mut().map(|(read, write)| (read, &*write)).unzip();
         tokio::select! { biased;
             order = next_order(&mut self.seat) => Heard::Order(order),
-            note = next_note(&mut self.player) => Heard::Note(note),
-            admitted = verdict(&mut self.knocked) => Heard::Verdict(admitted),
+            note = next_message(&mut self.player) => Heard::Message(note),
+            admitted = decision(&mut self.checking) => Heard::Decision(admitted),
             seat = handed_over(&mut self.awaits) => Heard::Seat(seat),
             read = next_read(read, &mut self.chunk), if listens => Heard::Read(read, Instant::now()),
             () = writable(write), if unwritten => Heard::Writable,
@@ -173,7 +173,7 @@ impl Connection {
     }
 
     fn deadline(&self) -> Option<Instant> {
-        let login = || self.opened + Duration::from_secs(self.hall.limits.login_seconds);
+        let login = || self.opened + Duration::from_secs(self.context.limits.login_seconds);
         let agreement = self.seat.as_ref().and_then(|seat| seat.host.deadline());
         let login = self.player.is_none().then(login);
         [self.closing, self.paused, self.held, login, agreement].into_iter().flatten().min()
@@ -195,7 +195,9 @@ impl Connection {
                 .iter_mut()
                 .for_each(|seat| seat.host.leave("the connection ended, and nobody came back"));
         }
-        if self.player.is_none() && now >= self.opened + Duration::from_secs(self.hall.limits.login_seconds) {
+        if self.player.is_none()
+            && now >= self.opened + Duration::from_secs(self.context.limits.login_seconds)
+        {
             self.broken = true;
         }
         if let Some(seat) = &mut self.seat
@@ -213,9 +215,9 @@ impl Connection {
     fn hold(&mut self) {
         let under_way = self.seat.as_ref().is_some_and(|seat| seat.host.is_under_way());
         let known = self.player.as_ref().is_some_and(|player| player.secret);
-        if self.broken && under_way && known && self.closing.is_none() && !self.hall.grace.is_zero() {
+        if self.broken && under_way && known && self.closing.is_none() && !self.context.grace.is_zero() {
             (self.broken, self.socket, self.paused) = (false, None, None);
-            self.held = Some(Instant::now() + self.hall.grace);
+            self.held = Some(Instant::now() + self.context.grace);
         }
     }
 
@@ -227,7 +229,7 @@ impl Connection {
                 self.seat = Some(*seat);
             }
             // The game had ended in the meantime.
-            (None, Some(player)) if player.extended => self.hall.lobby().free(player.key),
+            (None, Some(player)) if player.extended => self.context.lobby().free(player.login),
             (None, _) => self.close(),
         }
     }
@@ -242,7 +244,7 @@ impl Connection {
                 Err(_) => self.broken = true,
             }
         }
-        self.broken |= self.pending.len() > self.hall.limits.unread_bytes;
+        self.broken |= self.pending.len() > self.context.limits.unread_bytes;
     }
 
     fn take(&mut self, bytes: usize, at: Instant) {
@@ -252,7 +254,7 @@ impl Connection {
     }
 
     fn cut(&mut self, mut rest: &[u8], at: Instant) {
-        while let (None, None, Some(end)) = (self.closing, &self.knocked, memchr::memchr(b'\n', rest)) {
+        while let (None, None, Some(end)) = (self.closing, &self.checking, memchr::memchr(b'\n', rest)) {
             if self.carry.is_empty() {
                 self.line(&rest[..end], at);
             } else {
@@ -264,14 +266,14 @@ impl Connection {
             }
             rest = &rest[end + 1..];
         }
-        match self.knocked {
+        match self.checking {
             Some(_) => self.unheard = rest.to_vec(),
             None => self.keep(rest),
         }
     }
 
     fn keep(&mut self, bytes: &[u8]) {
-        let room = self.hall.limits.line_bytes.saturating_sub(self.carry.len());
+        let room = self.context.limits.line_bytes.saturating_sub(self.carry.len());
         self.carry.extend_from_slice(&bytes[..bytes.len().min(room)]);
     }
 
@@ -282,12 +284,12 @@ impl Connection {
         }
         let text = String::from_utf8_lossy(bytes);
         let Ok(line) = text.parse::<ClientLine>();
-        let in_turn = match self.player.as_ref().map(|player| player.key) {
+        let in_turn = match self.player.as_ref().map(|player| player.login) {
             None => {
                 self.stranger(line, &text);
                 false
             }
-            Some(key) => self.said(key, line, &text, at),
+            Some(login) => self.said(login, line, &text, at),
         };
         if !in_turn {
             self.count(at);
@@ -299,7 +301,7 @@ impl Connection {
         let (lines, since) = self.chatter;
         let second = Duration::from_secs(1);
         self.chatter = if now >= since + second { (1, now) } else { (lines + 1, since) };
-        if self.chatter.0 >= self.hall.limits.lines_per_second {
+        if self.chatter.0 >= self.context.limits.lines_per_second {
             self.paused = Some(self.chatter.1 + second);
         }
     }
@@ -309,30 +311,30 @@ impl Connection {
             let hint = if text.split_whitespace().count() >= 4 { TYPE } else { "" };
             return self.refuse(&Refusal { lines: format!("{INCORRECT}{hint}"), again: true });
         };
-        let visitor = Visitor { name, password, extended, vouched: false };
-        match self.hall.door.knock(&visitor) {
-            None => self.login(&visitor),
-            Some(verdict) => self.knocked = Some((visitor, verdict)),
+        let request = LoginRequest { name, password, extended, vouched: false };
+        match self.context.admission.check(&request) {
+            None => self.login(&request),
+            Some(decision) => self.checking = Some((request, decision)),
         }
     }
 
     fn admitted(&mut self, admitted: bool) {
-        let Some((visitor, _)) = self.knocked.take() else { return };
+        let Some((request, _)) = self.checking.take() else { return };
         match admitted {
-            true => self.login(&Visitor { vouched: true, ..visitor }),
+            true => self.login(&LoginRequest { vouched: true, ..request }),
             false => self.refuse(&Refusal { lines: INCORRECT.to_owned(), again: true }),
         }
         let said = mem::take(&mut self.unheard);
         self.cut(&said, Instant::now());
     }
 
-    fn login(&mut self, visitor: &Visitor) {
+    fn login(&mut self, request: &LoginRequest) {
         let (sender, mailbox) = mpsc::channel(MAILBOX);
-        let login = self.hall.lobby().login(visitor, sender);
+        let login = self.context.lobby().login(request, sender);
         match login {
-            Ok(Entered { key, seat }) => {
-                let (extended, secret) = (visitor.extended, visitor.secret().is_some());
-                self.player = Some(Player { key, extended, mailbox, secret });
+            Ok(LoggedIn { login, seat }) => {
+                let (extended, secret) = (request.extended, request.secret().is_some());
+                self.player = Some(Player { login, extended, mailbox, secret });
                 self.awaits = seat;
             }
             Err(refusal) => self.refuse(&refusal),
@@ -342,58 +344,58 @@ impl Connection {
     fn refuse(&mut self, refusal: &Refusal) {
         self.attempts += 1;
         self.send(&refusal.lines);
-        if !refusal.again || self.attempts >= self.hall.limits.login_attempts {
+        if !refusal.again || self.attempts >= self.context.limits.login_attempts {
             self.close();
         }
     }
 
     /// Whether it was a move in turn.
-    fn said(&mut self, key: Key, line: ClientLine, text: &str, at: Instant) -> bool {
+    fn said(&mut self, login: LoginId, line: ClientLine, text: &str, at: Instant) -> bool {
         match line {
             ClientLine::Blank => self.send("\n"),
-            ClientLine::Move(played) => return self.played(key, "MOVE", played, at),
-            ClientLine::Special(played) => return self.played(key, "MOVE", played, at),
-            ClientLine::Agree(_) => self.agree(key),
-            ClientLine::Reject(_) => self.reject(key),
+            ClientLine::Move(played) => return self.played(login, "MOVE", played, at),
+            ClientLine::Special(played) => return self.played(login, "MOVE", played, at),
+            ClientLine::Agree(_) => self.agree(login),
+            ClientLine::Reject(_) => self.reject(login),
             ClientLine::Logout => self.logout(),
             ClientLine::Challenge => self.send("CHALLENGE ACCEPTED\n"),
-            ClientLine::Command(command) => self.hall.lobby().command(key, command),
+            ClientLine::Command(command) => self.context.lobby().command(login, command),
             ClientLine::Unknown(line) if line.trim().is_empty() => {}
-            ClientLine::Unknown(_) | ClientLine::Login { .. } => self.hall.lobby().unknown(key, text),
+            ClientLine::Unknown(_) | ClientLine::Login { .. } => self.context.lobby().unknown(login, text),
         }
         false
     }
 
-    fn played(&mut self, key: Key, word: &str, played: Played, at: Instant) -> bool {
+    fn played(&mut self, login: LoginId, word: &str, played: Played, at: Instant) -> bool {
         match &mut self.seat {
             Some(seat) if seat.host.phase() == Phase::Playing => {
                 if let Some(comment) = played.rest.as_deref().filter(|rest| rest.starts_with("'*")) {
-                    self.hall.lobby().commented(seat.game, &played.text, comment);
+                    self.context.lobby().commented(seat.game, &played.text, comment);
                 }
                 seat.host.played(played, at)
             }
             _ => {
-                self.hall.lobby().untimely(key, word, "game");
+                self.context.lobby().untimely(login, word, "game");
                 false
             }
         }
     }
 
-    fn agree(&mut self, key: Key) {
+    fn agree(&mut self, login: LoginId) {
         if self.seat.as_mut().is_some_and(|seat| seat.host.go_on(Instant::now(), &mut self.pending)) {
             return;
         }
         let agreed = self.seat.as_mut().is_some_and(|seat| seat.host.agree());
-        let mut lobby = self.hall.lobby();
+        let mut lobby = self.context.lobby();
         match agreed {
-            true => lobby.reached(key, Stage::StartWaiting),
-            false => lobby.untimely(key, "AGREE", "agree_waiting"),
+            true => lobby.reached(login, Progress::StartWaiting),
+            false => lobby.untimely(login, "AGREE", "agree_waiting"),
         }
     }
 
-    fn reject(&mut self, key: Key) {
+    fn reject(&mut self, login: LoginId) {
         if !self.seat.as_mut().is_some_and(|seat| seat.host.reject()) {
-            self.hall.lobby().untimely(key, "REJECT", "agree_waiting");
+            self.context.lobby().untimely(login, "REJECT", "agree_waiting");
         }
     }
 
@@ -418,7 +420,7 @@ impl Connection {
         host.obey(order, Instant::now(), &mut self.pending);
         let after = host.phase();
         if *tells {
-            let lobby = &self.hall.lobby;
+            let lobby = &self.context.lobby;
             host.take_heard().for_each(|(mv, seconds)| {
                 lobby.lock().unwrap_or_else(PoisonError::into_inner).moved(*game, mv, seconds);
             });
@@ -426,7 +428,9 @@ impl Connection {
             host.take_heard();
         }
         match (before == after, after, &self.player) {
-            (false, Phase::Playing, Some(player)) => self.hall.lobby().reached(player.key, Stage::Game),
+            (false, Phase::Playing, Some(player)) => {
+                self.context.lobby().reached(player.login, Progress::Game)
+            }
             (_, Phase::Over, _) => self.game_over(),
             _ => {}
         }
@@ -437,7 +441,7 @@ impl Connection {
         self.stand_up();
         match &self.player {
             Some(player) if player.extended && !self.leaving && self.socket.is_some() => {
-                self.hall.lobby().free(player.key)
+                self.context.lobby().free(player.login)
             }
             _ => self.close(),
         }
@@ -447,17 +451,17 @@ impl Connection {
         if let Some(seat) = self.seat.take()
             && seat.tells
         {
-            self.hall.lobby().told(seat.game);
+            self.context.lobby().told(seat.game);
         }
     }
 
-    fn note(&mut self, note: Option<Note>) {
+    fn note(&mut self, note: Option<Message>) {
         match note {
-            Some(Note::Lines(lines)) => self.send(&lines),
-            Some(Note::Game(offer)) => self.seat = Some(*offer),
-            Some(Note::HandOver(to)) => self.hand_over(to),
-            Some(Note::Closing) if self.seat.is_some() => self.leaving = true,
-            Some(Note::Closing | Note::Replaced) | None => self.close(),
+            Some(Message::Lines(lines)) => self.send(&lines),
+            Some(Message::Game(offer)) => self.seat = Some(*offer),
+            Some(Message::HandOver(to)) => self.hand_over(to),
+            Some(Message::Closing) if self.seat.is_some() => self.leaving = true,
+            Some(Message::Closing | Message::Replaced) | None => self.close(),
         }
     }
 
@@ -481,7 +485,7 @@ impl Connection {
 
     fn leave(&mut self) {
         if let Some(player) = self.player.take() {
-            self.hall.lobby().leave(player.key);
+            self.context.lobby().leave(player.login);
         }
         self.stand_up();
     }

@@ -1,9 +1,9 @@
 //! The lobby of an event: its entrants wait for the games that the event pairs, everybody else looks on.
 
 use super::{
-    lobby::{Key, Lobby, Status},
+    game_view::{GameView, apply},
+    lobby::{Lobby, LoginId, Status},
     roster::Roster,
-    spectators::{Spectacle, apply},
 };
 use arena::play::Fixture;
 use journal::now;
@@ -19,7 +19,7 @@ use plan::serve::{Login, ServeConfig};
 use referee::{
     Color,
     clock::TimeControl,
-    event::{Event as Happened, GameId, GameStarted, Moved, PlayerId, Stamped},
+    event::{Event, GameId, GameStarted, Moved, PlayerId, Stamped},
     rules::{Declaration, Rules},
     schedule::Pairing,
 };
@@ -36,7 +36,7 @@ use std::{
 use tokio::sync::mpsc;
 
 /// An event as its network side sees it.
-pub struct Event {
+pub struct Entrants {
     name: String,
     players: Vec<Entrant>,
     numbers: HashMap<String, PlayerId>,
@@ -47,9 +47,9 @@ pub struct Event {
     boards: BTreeMap<GameId, Position>,
 }
 
-impl fmt::Debug for Event {
+impl fmt::Debug for Entrants {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Event")
+        f.debug_struct("Entrants")
             .field("name", &self.name)
             .field("players", &self.players)
             .finish_non_exhaustive()
@@ -63,7 +63,7 @@ struct Entrant {
     time: TimeControl,
 }
 
-impl Event {
+impl Entrants {
     /// The entrants of a plan.
     #[must_use]
     pub fn of(plan: &Plan) -> Self {
@@ -112,7 +112,7 @@ fn spelled(name: &str) -> String {
 impl Lobby {
     /// The lobby of an event.
     #[must_use]
-    pub fn of_event(config: Arc<ServeConfig>, event: Event, transcripts: Transcripts) -> Self {
+    pub fn of_event(config: Arc<ServeConfig>, event: Entrants, transcripts: Transcripts) -> Self {
         let (nobody_pairs_here, _) = mpsc::unbounded_channel();
         let roster = Roster::new(event.players.iter().map(|player| player.name.clone()).collect());
         let mut lobby = Self::new(config, Arc::new(roster), GameId(1), nobody_pairs_here, transcripts);
@@ -121,8 +121,8 @@ impl Lobby {
     }
 
     /// An entrant waits for its next game, without being asked.
-    pub(super) fn await_round(&mut self, key: Key) {
-        let (Some(player), Some(event)) = (self.players.get_mut(&key), &self.event) else { return };
+    pub(super) fn await_round(&mut self, login: LoginId) {
+        let (Some(player), Some(event)) = (self.players.get_mut(&login), &self.event) else { return };
         let number = event.numbers.get(&player.name);
         if let Some(game) = number.and_then(|number| event.game_name(*number)) {
             player.status = Status::GameWaiting(game, Wish::Either);
@@ -135,27 +135,27 @@ impl Lobby {
         self.waiting(player).is_some()
     }
 
-    fn waiting(&self, player: PlayerId) -> Option<Key> {
+    fn waiting(&self, player: PlayerId) -> Option<LoginId> {
         let entrant = self.event.as_ref()?.players.get(player.index())?;
-        let key = *self.names.get(&entrant.name)?;
-        matches!(self.players.get(&key)?.status, Status::GameWaiting(..)).then_some(key)
+        let login = *self.names.get(&entrant.name)?;
+        matches!(self.players.get(&login)?.status, Status::GameWaiting(..)).then_some(login)
     }
 
     /// Seats the remote players of a game, if all of them are still here.
     pub fn seat_remote(&mut self, fixture: &Fixture) -> Option<[Option<Seat>; 2]> {
         let Fixture { setup, pairing, .. } = fixture;
         let players = [pairing.black, pairing.white];
-        let mut keys = [None; 2];
+        let mut logins = [None; 2];
         for side in [0, 1].into_iter().filter(|&side| setup.hears[side]) {
-            keys[side] = Some(self.waiting(players[side])?);
+            logins[side] = Some(self.waiting(players[side])?);
         }
         let opening: Vec<String> = setup.opening.iter().map(|mv| mv.to_usi()).collect();
         let summary = self.announce(setup.game, pairing, &setup.start, &opening.join(" "))?;
         let mut seat = |color: Color| {
-            let key = keys[color.index()]?;
+            let login = logins[color.index()]?;
             let name = self.event.as_ref()?.game_name(players[color.index()])?;
             let place = self.place(setup.game, color, summary.clone(), setup.opening.clone());
-            Some(self.offer(key, name, place, false))
+            Some(self.offer(login, name, place, false))
         };
         Some([seat(Color::Black), seat(Color::White)])
     }
@@ -177,7 +177,7 @@ impl Lobby {
         summary.max_moves = Some(max_moves.unwrap_or(0));
         summary.declaration = declares.then(|| "Jishogi 1.1".to_owned());
         let (ids, unit, compat) = (self.ids(&names), self.config.unit(), self.config.compat);
-        let view = Spectacle::new(summary.clone(), ids, times, unit, compat, now());
+        let view = GameView::new(summary.clone(), ids, times, unit, compat, now());
         self.list(game, view);
         self.event.as_mut()?.boards.insert(game, board);
         Some(summary)
@@ -194,12 +194,12 @@ impl Lobby {
     /// Shows spectators what happened in the event.
     pub fn happened(&mut self, stamped: &Stamped) {
         match &stamped.event {
-            Happened::GameStarted(GameStarted { game, pairing, start, opening, .. })
+            Event::GameStarted(GameStarted { game, pairing, start, opening, .. })
                 if !self.games.contains_key(game) =>
             {
                 self.announce(*game, pairing, start, opening);
             }
-            Happened::Moved(Moved { game, mv, charged, .. }) => {
+            Event::Moved(Moved { game, mv, charged, .. }) => {
                 let board = self.event.as_mut().and_then(|event| event.boards.get_mut(game));
                 let Some(board) = board else { return };
                 if let Some(text) = move_to_csa(board, *mv).filter(|text| apply(board, text)) {
@@ -207,7 +207,7 @@ impl Lobby {
                     self.moved(*game, text, charged);
                 }
             }
-            Happened::GameEnded(end) => {
+            Event::GameEnded(end) => {
                 self.told(end.game);
                 self.over(end.game, Some(end.outcome));
                 if let Some(event) = &mut self.event {

@@ -6,16 +6,16 @@
 //! is the sooner.
 
 use super::{
-    door::Visitor,
-    lobby::{Key, Lobby, Note, Offer, Player, Stage, Status},
+    admission::LoginRequest,
+    lobby::{Lobby, LoginId, Message, Offer, Player, Progress, Status},
 };
 use tokio::sync::{mpsc, oneshot};
 
 /// A login that was accepted.
 #[derive(Debug)]
-pub struct Entered {
+pub struct LoggedIn {
     /// The login.
-    pub key: Key,
+    pub login: LoginId,
     /// The player's seat in a game that goes on, once its former connection has given it up.
     pub seat: Option<oneshot::Receiver<Box<Offer>>>,
 }
@@ -24,47 +24,52 @@ impl Lobby {
     /// Enters a player with its id and password.
     pub(super) fn enter(
         &mut self,
-        key: Key,
-        visitor: &Visitor,
+        login: LoginId,
+        request: &LoginRequest,
         [id, password]: [String; 2],
         secret: Option<String>,
         status: Status,
-        mailbox: mpsc::Sender<Note>,
+        mailbox: mpsc::Sender<Message>,
     ) {
-        let (name, extended) = (visitor.name.clone(), visitor.extended);
-        self.names.insert(name.clone(), key);
-        self.players.insert(key, Player { name, id, password, secret, extended, status, mailbox });
+        let (name, extended) = (request.name.clone(), request.extended);
+        self.names.insert(name.clone(), login);
+        self.players.insert(login, Player { name, id, password, secret, extended, status, mailbox });
     }
 
-    pub(super) fn welcome(&mut self, visitor: &Visitor, mailbox: &mpsc::Sender<Note>) -> Key {
-        let ok = if visitor.extended { "##[LOGIN] +OK x1\n" } else { "" };
-        let lines = format!("LOGIN:{} OK\n{ok}", visitor.name);
-        let _empty_mailbox = mailbox.try_send(Note::Lines(lines));
-        self.next_key += 1;
-        Key(self.next_key - 1)
+    pub(super) fn welcome(&mut self, request: &LoginRequest, mailbox: &mpsc::Sender<Message>) -> LoginId {
+        let ok = if request.extended { "##[LOGIN] +OK x1\n" } else { "" };
+        let lines = format!("LOGIN:{} OK\n{ok}", request.name);
+        let _empty_mailbox = mailbox.try_send(Message::Lines(lines));
+        self.next_login += 1;
+        LoginId(self.next_login - 1)
     }
 
-    /// The login whose running game the visitor may go on with. Without a secret anybody could come for it.
-    pub(super) fn held_for(&self, visitor: &Visitor) -> Option<Key> {
-        let key = *self.names.get(&visitor.name)?;
-        let Player { status, secret, .. } = self.players.get(&key)?;
-        let in_game = matches!(status, Status::InGame(.., Stage::Game));
-        let same = secret.is_some() && *secret == visitor.secret();
-        (in_game && same && !self.config.grace().is_zero()).then_some(key)
+    /// The login whose running game the request may go on with. Without a secret anybody could come for it.
+    pub(super) fn held_for(&self, request: &LoginRequest) -> Option<LoginId> {
+        let login = *self.names.get(&request.name)?;
+        let Player { status, secret, .. } = self.players.get(&login)?;
+        let in_game = matches!(status, Status::InGame(.., Progress::Game));
+        let same = secret.is_some() && *secret == request.secret();
+        (in_game && same && !self.config.grace().is_zero()).then_some(login)
     }
 
     /// Lets a player in again who has a game to go on with.
-    pub(super) fn come_back(&mut self, visitor: &Visitor, held: Key, mailbox: mpsc::Sender<Note>) -> Entered {
-        let key = self.welcome(visitor, &mailbox);
+    pub(super) fn come_back(
+        &mut self,
+        request: &LoginRequest,
+        held: LoginId,
+        mailbox: mpsc::Sender<Message>,
+    ) -> LoggedIn {
+        let login = self.welcome(request, &mailbox);
         let (give, seat) = oneshot::channel();
         if let Some(player) = self.players.get(&held) {
             // Who cannot be told drops what it is told with: then there is no seat, and the receiver knows.
-            let _behind = player.mailbox.try_send(Note::HandOver(give));
-            let (id, password) = (player.id.clone(), visitor.password.clone());
+            let _behind = player.mailbox.try_send(Message::HandOver(give));
+            let (id, password) = (player.id.clone(), request.password.clone());
             let (status, secret) = (player.status.clone(), player.secret.clone());
             self.leave(held);
-            self.enter(key, visitor, [id, password], secret, status, mailbox);
+            self.enter(login, request, [id, password], secret, status, mailbox);
         }
-        Entered { key, seat: Some(seat) }
+        LoggedIn { login, seat: Some(seat) }
     }
 }

@@ -24,31 +24,31 @@ mod arrange;
 
 mod commands;
 
+mod admission;
 mod connection;
-mod door;
 mod entrants;
 pub mod event;
-mod filing;
 mod grace;
-mod ledger;
 mod lobby;
+mod rating_history;
+mod record_files;
 
+mod game_view;
 pub mod ratings;
 mod roster;
 pub mod rounds;
-mod spectators;
 mod waits;
 
+use admission::Admission;
 use arena::Shutdown;
 use arena::lag::SchedulerLag;
 use arena::play::{GameContext, play};
-use connection::{Hall, attend};
-use door::Door;
-use filing::Filer;
+use connection::{HostContext, attend};
 use journal::{EventHead, EventId, Journal, Moves, Reader, StoreError};
-pub use ledger::Ledger;
-use lobby::{Lobby, Match};
+use lobby::{ArrangedGame, Lobby};
 use plan::serve::{Limits, ServeConfig};
+pub use rating_history::RatingHistory;
+use record_files::RecordFiles;
 use referee::{
     event::GameId,
     schedule::{Format, Stage},
@@ -82,24 +82,24 @@ pub struct League {
     config: Arc<ServeConfig>,
     journal: Journal,
     roster: Arc<Roster>,
-    door: Door,
+    admission: Admission,
     buoys: Vec<Buoy>,
-    filer: Filer,
+    record_files: RecordFiles,
     filing: Option<JoinHandle<()>>,
     next_game: GameId,
-    ledger: Ledger,
+    history: RatingHistory,
     rater: JoinHandle<()>,
 }
 
 impl League {
-    /// Opens the event in the database, or takes it up again. The `ledger` is that of a league that has not begun;
+    /// Opens the event in the database, or takes it up again. The `history` is that of a league that has not begun;
     /// when the database fails, `shutdown` adjourns.
     ///
     /// # Errors
     /// When the database cannot be written, or another process has the event.
     pub fn open(
         config: ServeConfig,
-        ledger: Ledger,
+        history: RatingHistory,
         shutdown: &Shutdown,
         mut readers: Vec<Reader>,
     ) -> Result<Self, StoreError> {
@@ -107,17 +107,18 @@ impl League {
         let plan = plan(&config).to_string();
         let head = EventHead { name: &config.name, kind: "serve", plan: &plan, fingerprint: "{}" };
         let opening = Journal::open(&path, &head)?;
-        opening.replay(Moves::Without, &mut |stamped| ledger.fold(stamped))?;
+        opening.replay(Moves::Without, &mut |stamped| history.fold(stamped))?;
         let buoys = opening.store().buoys(opening.event().event)?;
         let players = opening.players().to_vec();
         let (next_game, resumed) = (opening.event().next_game, opening.event().resumed);
-        let door = Door::new(&config, &path)?;
+        let admission = Admission::new(&config, &path)?;
         let roster = Arc::new(Roster::new(players.clone()));
         let thread = |source| StoreError::Thread { path: path.clone(), source: Arc::new(source) };
-        let open = |records| Filer::open(records, path.clone(), config.name.clone());
+        let open = |records| RecordFiles::open(records, path.clone(), config.name.clone());
         let filing = config.records.clone().map(open).transpose().map_err(thread)?;
-        let (filer, filing) = filing.map_or_else(Default::default, |(filer, thread)| (filer, Some(thread)));
-        let (files, folded) = (filer.clone(), ledger.clone());
+        let (record_files, filing) =
+            filing.map_or_else(Default::default, |(record_files, thread)| (record_files, Some(thread)));
+        let (files, folded) = (record_files.clone(), history.clone());
         readers.push(Reader::new("league", move |batch| {
             files.committed(batch);
             batch.iter().for_each(|stamped| folded.fold(stamped));
@@ -126,8 +127,19 @@ impl League {
         let journal = opening.start(readers, move || failed.adjourn())?;
         journal.happened(roster::opened(&config.name, players, resumed));
         let config = Arc::new(config);
-        let rater = rate(&path, journal.event(), config.clone(), ledger.clone(), roster.clone())?;
-        Ok(Self { config, journal, roster, door, buoys, filer, filing, next_game, ledger, rater })
+        let rater = rate(&path, journal.event(), config.clone(), history.clone(), roster.clone())?;
+        Ok(Self {
+            config,
+            journal,
+            roster,
+            admission,
+            buoys,
+            record_files,
+            filing,
+            next_game,
+            history,
+            rater,
+        })
     }
 
     /// Serves until `shutdown` and the end of the last game.
@@ -139,37 +151,37 @@ impl League {
         let transcripts = Transcripts::new(self.journal.sink());
         let mut lobby =
             Lobby::new(self.config.clone(), self.roster.clone(), self.next_game, matches, transcripts);
-        lobby.filer = self.filer.clone();
-        lobby.ledger = self.ledger.clone();
+        lobby.record_files = self.record_files.clone();
+        lobby.history = self.history.clone();
         lobby.know(self.buoys);
-        let hall = Hall::new(&self.config, lobby, self.door);
+        let context = HostContext::new(&self.config, lobby, self.admission);
         let (connections, games) = (TaskTracker::new(), TaskTracker::new());
         let lag = Arc::new(SchedulerLag::default());
         let measured = lag.clone();
         let measuring = tokio::spawn(async move { measured.measure().await });
         let adjourn = shutdown.adjourning().clone();
-        let amid = Amid { hall: hall.clone(), sink: self.journal.sink(), lag, adjourn };
+        let league = LeagueContext { context: context.clone(), sink: self.journal.sink(), lag, adjourn };
         let counts = Arc::new(Counts::default());
         for listener in listeners {
-            let accepting = accept(listener, hall.clone(), counts.clone(), connections.clone());
+            let accepting = accept(listener, context.clone(), counts.clone(), connections.clone());
             let finish = shutdown.finishing().clone();
             connections.spawn(async move { finish.run_until_cancelled_owned(accepting).await });
         }
         for schedule in &self.config.rounds {
-            let keeping = rounds::keep(schedule.clone(), hall.clone());
+            let keeping = rounds::keep(schedule.clone(), context.clone());
             connections.spawn(shutdown.finishing().clone().run_until_cancelled_owned(keeping));
         }
         loop {
             tokio::select! { biased;
                 () = shutdown.finishing().cancelled() => break,
                 Some(arranged) = arranged.recv() => {
-                    games.spawn(host(arranged, amid.clone()));
+                    games.spawn(host(arranged, league.clone()));
                 }
             }
         }
-        hall.lobby().close();
+        context.lobby().close();
         while let Ok(arranged) = arranged.try_recv() {
-            games.spawn(host(arranged, amid.clone()));
+            games.spawn(host(arranged, league.clone()));
         }
         games.close();
         games.wait().await;
@@ -177,9 +189,9 @@ impl League {
         connections.close();
         let _strangers_stay_behind = tokio::time::timeout(FAREWELL, connections.wait()).await;
         let kept = self.journal.finish().map(drop);
-        self.filer.close();
+        self.record_files.close();
         self.filing.map(JoinHandle::join);
-        self.ledger.close();
+        self.history.close();
         let _panic_printed = self.rater.join();
         kept
     }
@@ -192,37 +204,37 @@ pub fn plan(config: &ServeConfig) -> serde_json::Value {
     serde_json::json!({ "name": config.name, "stages": [stage], "sprt": null, "engines": [], "serve": config })
 }
 
-/// What every game of the league is played amid.
+/// What every game of the league needs.
 #[derive(Clone)]
-struct Amid {
-    hall: Hall,
+struct LeagueContext {
+    context: HostContext,
     sink: Arc<dyn Sink>,
     lag: Arc<SchedulerLag>,
     adjourn: CancellationToken,
 }
 
 /// Plays one game and takes it off the list.
-async fn host(arranged: Match, amid: Amid) {
-    let Match { fixture, mut seats } = arranged;
+async fn host(arranged: ArrangedGame, league: LeagueContext) {
+    let ArrangedGame { fixture, mut seats } = arranged;
     let game = fixture.setup.game;
-    let context = GameContext { sink: &*amid.sink, lag: &amid.lag, stop: &amid.adjourn };
+    let context = GameContext { sink: &*league.sink, lag: &league.lag, stop: &league.adjourn };
     let outcome = play(fixture, &mut seats, context).await;
-    amid.hall.lobby().over(game, outcome.ok());
+    league.context.lobby().over(game, outcome.ok());
 }
 
 /// Lets connections in, within the limits.
-async fn accept(listener: TcpListener, hall: Hall, counts: Arc<Counts>, connections: TaskTracker) {
+async fn accept(listener: TcpListener, context: HostContext, counts: Arc<Counts>, connections: TaskTracker) {
     loop {
         let Ok((socket, peer)) = listener.accept().await else {
             tokio::time::sleep(REFUSED).await;
             continue;
         };
-        let Some(counted) = Counts::enter(&counts, peer.ip(), &hall.limits) else { continue };
+        let Some(counted) = Counts::enter(&counts, peer.ip(), &context.limits) else { continue };
         if prepare(&socket).is_ok() {
-            let hall = hall.clone();
+            let context = context.clone();
             connections.spawn(async move {
                 let _counted = counted;
-                attend(socket, hall).await;
+                attend(socket, context).await;
             });
         }
     }
@@ -278,11 +290,11 @@ fn rate(
     path: &Path,
     event: EventId,
     config: Arc<ServeConfig>,
-    ledger: Ledger,
+    history: RatingHistory,
     roster: Arc<Roster>,
 ) -> Result<JoinHandle<()>, StoreError> {
     let file = path.to_owned();
-    spawn("ratings", path, move || ratings::keep(&config, &ledger, &roster, &file, |_| Some(event)))
+    spawn("ratings", path, move || ratings::keep(&config, &history, &roster, &file, |_| Some(event)))
 }
 
 fn spawn<T: Send + 'static>(

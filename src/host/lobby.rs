@@ -2,13 +2,13 @@
 //! player go into the mailbox of its connection, games to be played go out through a channel.
 
 use super::{
-    door::Visitor,
-    entrants::Event,
-    filing::Filer,
-    grace::Entered,
-    ledger::Ledger,
+    admission::LoginRequest,
+    entrants::Entrants,
+    game_view::{GameView, Shown},
+    grace::LoggedIn,
+    rating_history::RatingHistory,
+    record_files::RecordFiles,
     roster::Roster,
-    spectators::{Shown, Spectacle},
 };
 use arena::play::Fixture;
 use notation::csa::{
@@ -27,11 +27,11 @@ use tokio::sync::{mpsc, oneshot};
 
 /// A login; never given twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Key(pub u64);
+pub struct LoginId(pub u64);
 
 /// For a connection, from others.
 #[derive(Debug)]
-pub enum Note {
+pub enum Message {
     /// Lines to send.
     Lines(String),
     /// A game to be played.
@@ -57,7 +57,7 @@ pub struct Offer {
 
 /// A game whose players are to be called.
 #[derive(Debug)]
-pub struct Match {
+pub struct ArrangedGame {
     /// The game.
     pub fixture: Fixture,
     /// Its players.
@@ -72,12 +72,12 @@ pub enum Status {
     /// Waiting for an opponent.
     GameWaiting(GameName, Wish),
     /// In a game, which has come so far.
-    InGame(GameName, Color, Stage),
+    InGame(GameName, Color, Progress),
 }
 
 /// How far a player's game has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stage {
+pub enum Progress {
     /// The summary was sent.
     AgreeWaiting,
     /// The opponent has not agreed yet.
@@ -93,9 +93,9 @@ impl Status {
         match self {
             Self::Connected => "connected",
             Self::GameWaiting(..) => "game_waiting",
-            Self::InGame(.., Stage::AgreeWaiting) => "agree_waiting",
-            Self::InGame(.., Stage::StartWaiting) => "start_waiting",
-            Self::InGame(.., Stage::Game) => "game",
+            Self::InGame(.., Progress::AgreeWaiting) => "agree_waiting",
+            Self::InGame(.., Progress::StartWaiting) => "start_waiting",
+            Self::InGame(.., Progress::Game) => "game",
         }
     }
 }
@@ -114,7 +114,7 @@ pub struct Player {
     pub extended: bool,
     /// What it is doing.
     pub status: Status,
-    pub(super) mailbox: mpsc::Sender<Note>,
+    pub(super) mailbox: mpsc::Sender<Message>,
 }
 
 /// Moves that games of a name start from.
@@ -129,24 +129,24 @@ pub struct Buoy {
 #[derive(Debug)]
 pub struct Lobby {
     pub(super) config: Arc<ServeConfig>,
-    pub(super) players: BTreeMap<Key, Player>,
-    pub(super) names: HashMap<String, Key>,
-    pub(super) games: BTreeMap<GameId, Spectacle>,
+    pub(super) players: BTreeMap<LoginId, Player>,
+    pub(super) names: HashMap<String, LoginId>,
+    pub(super) games: BTreeMap<GameId, GameView>,
     pub(super) buoys: HashMap<String, Buoy>,
     pub(super) roster: Arc<Roster>,
-    pub(super) matches: mpsc::UnboundedSender<Match>,
-    pub(super) next_key: u64,
+    pub(super) matches: mpsc::UnboundedSender<ArrangedGame>,
+    pub(super) next_login: u64,
     pub(super) next_game: GameId,
     /// Stamps given out this second, so that no two games have one id.
     pub(super) stamps: HashMap<String, i64>,
     pub(super) closing: bool,
     /// The transcripts of the games, and where entries are reported.
     pub(super) transcripts: Transcripts,
-    pub(super) filer: Filer,
+    pub(super) record_files: RecordFiles,
     /// The event that pairs the players; `None`: whoever asks for the same game meets.
-    pub(super) event: Option<Event>,
+    pub(super) event: Option<Entrants>,
     /// What is remembered of the players.
-    pub(super) ledger: Ledger,
+    pub(super) history: RatingHistory,
 }
 
 /// A login that was refused: what is said, and whether the connection may try again.
@@ -165,7 +165,7 @@ impl Lobby {
         config: Arc<ServeConfig>,
         roster: Arc<Roster>,
         next_game: GameId,
-        matches: mpsc::UnboundedSender<Match>,
+        matches: mpsc::UnboundedSender<ArrangedGame>,
         transcripts: Transcripts,
     ) -> Self {
         Self {
@@ -176,14 +176,14 @@ impl Lobby {
             buoys: HashMap::new(),
             roster,
             matches,
-            next_key: 0,
+            next_login: 0,
             next_game,
             stamps: HashMap::new(),
             closing: false,
             transcripts,
-            filer: Filer::default(),
+            record_files: RecordFiles::default(),
             event: None,
-            ledger: Ledger::default(),
+            history: RatingHistory::default(),
         }
     }
 
@@ -192,80 +192,84 @@ impl Lobby {
     ///
     /// # Errors
     /// What is answered instead.
-    pub fn login(&mut self, visitor: &Visitor, mailbox: mpsc::Sender<Note>) -> Result<Entered, Refusal> {
-        let Visitor { name, password, extended, vouched } = visitor;
+    pub fn login(
+        &mut self,
+        request: &LoginRequest,
+        mailbox: mpsc::Sender<Message>,
+    ) -> Result<LoggedIn, Refusal> {
+        let LoginRequest { name, password, extended, vouched } = request;
         let extended = *extended;
         let refusal = |more: &str, again| Refusal { lines: format!("LOGIN:incorrect\n{more}"), again };
         if !is_player_name(name) || password.len() > 256 {
             return Err(refusal("", true));
         }
-        if let Some(held) = self.held_for(visitor) {
-            return Ok(self.come_back(visitor, held, mailbox));
+        if let Some(held) = self.held_for(request) {
+            return Ok(self.come_back(request, held, mailbox));
         }
-        if let Some(other) = self.names.get(name).and_then(|key| self.players.get(key)) {
+        if let Some(other) = self.names.get(name).and_then(|login| self.players.get(login)) {
             if other.password != *password || matches!(other.status, Status::InGame(..)) {
                 let why = format!("username {name} is already connected\n");
                 return Err(refusal(if extended { &why } else { "" }, false));
             }
-            let _leaving_already = other.mailbox.try_send(Note::Replaced);
-            let key = self.names[name];
-            self.leave(key);
+            let _leaving_already = other.mailbox.try_send(Message::Replaced);
+            let login = self.names[name];
+            self.leave(login);
         }
         if let Some(Err(why)) = self.event.as_mut().map(|event| event.admit(name, password, extended)) {
             return Err(refusal(&if extended { format!("{why}\n") } else { String::new() }, false));
         }
         let entry = Entry::read(password);
-        let secret = visitor.secret();
+        let secret = request.secret();
         // A password that the host keeps is not shown to everybody as a trip is.
         let trip = secret.as_deref().filter(|_| !vouched);
-        let key = self.welcome(visitor, &mailbox);
+        let login = self.welcome(request, &mailbox);
         let id = player_id(name, trip);
-        self.enter(key, visitor, [id, password.clone()], secret, Status::Connected, mailbox);
+        self.enter(login, request, [id, password.clone()], secret, Status::Connected, mailbox);
         if self.event.is_some() {
-            self.await_round(key);
+            self.await_round(login);
         } else if !extended {
-            self.seek(key, entry.game, entry.wish, false);
+            self.seek(login, entry.game, entry.wish, false);
         }
-        Ok(Entered { key, seat: None })
+        Ok(LoggedIn { login, seat: None })
     }
 
     /// A player has left.
-    pub fn leave(&mut self, key: Key) {
-        if let Some(player) = self.players.remove(&key)
-            && self.names.get(&player.name) == Some(&key)
+    pub fn leave(&mut self, login: LoginId) {
+        if let Some(player) = self.players.remove(&login)
+            && self.names.get(&player.name) == Some(&login)
         {
             self.names.remove(&player.name);
         }
         self.games
             .values_mut()
-            .for_each(|game| [false, true].into_iter().for_each(|only| game.unwatch(key, only)));
+            .for_each(|game| [false, true].into_iter().for_each(|only| game.unwatch(login, only)));
     }
 
     /// Sends lines to a player.
-    pub(super) fn say(&self, key: Key, lines: String) {
-        if let Some(player) = self.players.get(&key) {
+    pub(super) fn say(&self, login: LoginId, lines: String) {
+        if let Some(player) = self.players.get(&login) {
             // Who does not read its mailbox is behind on its socket, and is closed there.
-            let _behind = player.mailbox.try_send(Note::Lines(lines));
+            let _behind = player.mailbox.try_send(Message::Lines(lines));
         }
     }
 
-    pub(super) fn error(&self, key: Key, text: &str) {
-        self.say(key, format!("##[ERROR] {text}\n"));
+    pub(super) fn error(&self, login: LoginId, text: &str) {
+        self.say(login, format!("##[ERROR] {text}\n"));
     }
 
     /// Tells how far the player's game has come.
-    pub fn reached(&mut self, key: Key, stage: Stage) {
-        if let Some(Player { status: Status::InGame(_, _, known), .. }) = self.players.get_mut(&key) {
+    pub fn reached(&mut self, login: LoginId, stage: Progress) {
+        if let Some(Player { status: Status::InGame(_, _, known), .. }) = self.players.get_mut(&login) {
             *known = stage;
         }
     }
 
     /// The player's game is over.
-    pub fn free(&mut self, key: Key) {
-        if let Some(player) = self.players.get_mut(&key) {
+    pub fn free(&mut self, login: LoginId) {
+        if let Some(player) = self.players.get_mut(&login) {
             player.status = Status::Connected;
         }
-        self.await_round(key);
+        self.await_round(login);
     }
 
     /// A player says what it thinks of a move that it wants to make.
@@ -283,7 +287,7 @@ impl Lobby {
 
     /// Every move of a game was told.
     pub fn told(&mut self, game: GameId) {
-        let end = self.games.get_mut(&game).and_then(Spectacle::told);
+        let end = self.games.get_mut(&game).and_then(GameView::told);
         self.end(game, end);
     }
 
@@ -306,36 +310,36 @@ impl Lobby {
     }
 
     fn show(&self, shown: Vec<Shown>) {
-        shown.into_iter().for_each(|(key, lines)| self.say(key, lines));
+        shown.into_iter().for_each(|(login, lines)| self.say(login, lines));
     }
 
     /// No new games; who is in none is sent away.
     pub fn close(&mut self) {
         self.closing = true;
         for player in self.players.values() {
-            let _leaving_already = player.mailbox.try_send(Note::Closing);
+            let _leaving_already = player.mailbox.try_send(Message::Closing);
         }
     }
 
     /// Waits for an opponent, or meets one who waits. Why not is told to the player.
-    pub(super) fn seek(&mut self, key: Key, game: GameName, wish: Wish, challenge: bool) {
+    pub(super) fn seek(&mut self, login: LoginId, game: GameName, wish: Wish, challenge: bool) {
         if self.event.is_some() {
-            return self.await_round(key);
+            return self.await_round(login);
         }
         if let Err(why) = self.admissible(&game, wish) {
-            return self.error(key, &why);
+            return self.error(login, &why);
         }
         let rival = self.players.iter().find_map(|(other, player)| match &player.status {
-            Status::GameWaiting(name, theirs) if *name == game && *other != key && theirs.fits(wish) => {
+            Status::GameWaiting(name, theirs) if *name == game && *other != login && theirs.fits(wish) => {
                 Some((*other, *theirs))
             }
             _ => None,
         });
         match rival.filter(|_| !game.is_floodgate()) {
-            Some((rival, theirs)) => self.arrange(game, (rival, theirs), (key, wish)),
-            None if challenge => self.error(key, &format!("can't find rival for {game}")),
+            Some((rival, theirs)) => self.arrange(game, (rival, theirs), (login, wish)),
+            None if challenge => self.error(login, &format!("can't find rival for {game}")),
             None => {
-                if let Some(player) = self.players.get_mut(&key) {
+                if let Some(player) = self.players.get_mut(&login) {
                     player.status = Status::GameWaiting(game, wish);
                 }
             }
@@ -360,7 +364,7 @@ impl Lobby {
     }
 
     /// The game with that id.
-    pub(super) fn game(&mut self, id: &str) -> Option<&mut Spectacle> {
+    pub(super) fn game(&mut self, id: &str) -> Option<&mut GameView> {
         self.games.values_mut().find(|view| view.id() == id)
     }
 

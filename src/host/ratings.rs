@@ -1,7 +1,7 @@
 //! Live ratings: a thread of its own estimates them when games have ended, no game waits for it.
 
 use super::{
-    ledger::{Ledger, Played, Rate},
+    rating_history::{Played, Rate, RatingHistory},
     roster::Roster,
 };
 use journal::now;
@@ -38,7 +38,7 @@ pub fn is_rated(id: &str, login: Login) -> bool {
 /// finds the event in it, once it has games.
 pub fn keep(
     config: &ServeConfig,
-    ledger: &Ledger,
+    history: &RatingHistory,
     roster: &Arc<Roster>,
     path: &Path,
     event: impl Fn(&Store) -> Option<EventId>,
@@ -46,18 +46,18 @@ pub fn keep(
     let mut rated = 0;
     let mut store = None;
     loop {
-        let (games, over) = ledger.more_than(rated);
+        let (games, over) = history.more_than(rated);
         if games.len() > rated {
             let begun = Instant::now();
             rated = games.len();
             let names = roster.names();
             let rates = estimate(config, &games, &names, now());
             let rows: Vec<RatingRow> = rates.iter().map(|(&player, rate)| row(player, rate)).collect();
-            ledger.read().rates = rates;
+            history.read().rates = rates;
             // The next estimate writes them all again; a disk that has failed ends the league elsewhere.
             store = store.or_else(|| Store::open(path).ok());
             let _later = store.as_ref().and_then(|store| Some(store.set_ratings(event(store)?, &rows)));
-            ledger.rest(PAUSE.max(begun.elapsed() * SHARE));
+            history.rest(PAUSE.max(begun.elapsed() * SHARE));
         }
         if over {
             return;

@@ -1,9 +1,9 @@
 //! What a connection waits for; what is not there is waited for in vain.
 
 use super::{
+    admission::{Decision, LoginRequest},
     connection::Player,
-    door::{Verdict, Visitor},
-    lobby::{Note, Offer},
+    lobby::{Message, Offer},
 };
 use referee::game::Order;
 use seat::csa_host::CsaHost;
@@ -42,14 +42,14 @@ pub(super) async fn writable(write: Option<&OwnedWriteHalf>) {
     }
 }
 
-pub(super) async fn verdict(knocked: &mut Option<(Visitor, Verdict)>) -> bool {
-    match knocked {
-        Some((_, verdict)) => verdict.await,
+pub(super) async fn decision(checking: &mut Option<(LoginRequest, Decision)>) -> bool {
+    match checking {
+        Some((_, decision)) => decision.await,
         None => std::future::pending().await,
     }
 }
 
-pub(super) async fn next_note(player: &mut Option<Player>) -> Option<Note> {
+pub(super) async fn next_message(player: &mut Option<Player>) -> Option<Message> {
     match player {
         Some(player) => player.mailbox.recv().await,
         None => std::future::pending().await,

@@ -42,11 +42,11 @@ pub struct Played {
 
 /// Shared between the thread that keeps events, the one that rates, and the lobby.
 #[derive(Clone, Debug, Default)]
-pub struct Ledger(Arc<(Mutex<Pages>, Condvar)>);
+pub struct RatingHistory(Arc<(Mutex<PlayedGames>, Condvar)>);
 
 /// What is in it.
 #[derive(Debug, Default)]
-pub struct Pages {
+pub struct PlayedGames {
     seekers: HashMap<PlayerId, Seeker>,
     /// All games that count, in the order of their ends.
     pub games: Vec<Played>,
@@ -58,9 +58,9 @@ pub struct Pages {
     pub over: bool,
 }
 
-impl Ledger {
+impl RatingHistory {
     /// What is in it; nobody holds it for long.
-    pub fn read(&self) -> MutexGuard<'_, Pages> {
+    pub fn read(&self) -> MutexGuard<'_, PlayedGames> {
         self.0.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -88,19 +88,19 @@ impl Ledger {
 
     /// Waits until there are more games than `rated`, or the league is over; the games, and whether it is.
     pub fn more_than(&self, rated: usize) -> (Vec<Played>, bool) {
-        let nothing = |pages: &mut Pages| pages.games.len() <= rated && !pages.over;
-        let pages = self.0.1.wait_while(self.read(), nothing).unwrap_or_else(PoisonError::into_inner);
-        (pages.games.clone(), pages.over)
+        let nothing = |played: &mut PlayedGames| played.games.len() <= rated && !played.over;
+        let played = self.0.1.wait_while(self.read(), nothing).unwrap_or_else(PoisonError::into_inner);
+        (played.games.clone(), played.over)
     }
 
     /// Waits for `pause`, or until the league is over.
     pub fn rest(&self, pause: std::time::Duration) {
-        let waited = self.0.1.wait_timeout_while(self.read(), pause, |pages| !pages.over);
+        let waited = self.0.1.wait_timeout_while(self.read(), pause, |played| !played.over);
         drop(waited.unwrap_or_else(PoisonError::into_inner));
     }
 }
 
-impl Pages {
+impl PlayedGames {
     fn fold(&mut self, stamped: &Stamped) {
         match &stamped.event {
             Event::GameStarted(GameStarted { pairing, .. }) => {

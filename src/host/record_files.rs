@@ -1,7 +1,7 @@
 //! Records as floodgate writes them: one file a game, `YYYY/MM/DD/<Game_ID>.csa` by the date it was arranged, written
 //! whole once its end is in the database. A thread of its own reads the game from there.
 
-use super::spectators::{Spectacle, apply};
+use super::game_view::{GameView, apply};
 use journal::{EventId, FullGame, Store};
 use notation::csa::{move_to_csa, position_lines};
 use notation::date;
@@ -24,10 +24,10 @@ const NAME: usize = 200;
 
 /// Whoever writes the records, if anybody does.
 #[derive(Clone, Debug, Default)]
-pub struct Filer(Option<mpsc::Sender<Deed>>);
+pub struct RecordFiles(Option<mpsc::Sender<Job>>);
 
 #[derive(Debug)]
-enum Deed {
+enum Job {
     Arranged(GameId, Box<Arranged>),
     Ended(GameId),
     Close,
@@ -44,20 +44,20 @@ struct Arranged {
     ids: [String; 2],
 }
 
-impl Filer {
+impl RecordFiles {
     /// A thread that writes the records of an event into a directory. It opens the database at the end of the first
     /// game: only then the event is sure to be there.
     ///
     /// # Errors
     /// When the system has no thread.
     pub fn open(directory: PathBuf, database: PathBuf, event: String) -> io::Result<(Self, JoinHandle<()>)> {
-        let (deeds, inbox) = mpsc::channel();
+        let (jobs, inbox) = mpsc::channel();
         let work = move || {
             let (mut arranged, mut source) = (HashMap::new(), None);
-            for deed in inbox {
-                match deed {
-                    Deed::Arranged(game, known) => drop(arranged.insert(game, known)),
-                    Deed::Ended(game) => {
+            for job in inbox {
+                match job {
+                    Job::Arranged(game, known) => drop(arranged.insert(game, known)),
+                    Job::Ended(game) => {
                         let Some(known) = arranged.remove(&game) else { continue };
                         let filed = find(&mut source, &database, &event)
                             .and_then(|(store, event)| file(&directory, store, *event, game, &known));
@@ -66,26 +66,26 @@ impl Filer {
                                 writeln!(std::io::stderr(), "no record of {}: {why}", known.name);
                         }
                     }
-                    Deed::Close => return,
+                    Job::Close => return,
                 }
             }
         };
         let thread = thread::Builder::new().name("records".to_owned()).spawn(work)?;
-        Ok((Self(Some(deeds)), thread))
+        Ok((Self(Some(jobs)), thread))
     }
 
-    fn tell(&self, deed: Deed) {
-        if let Some(deeds) = &self.0 {
-            let _closed = deeds.send(deed);
+    fn tell(&self, job: Job) {
+        if let Some(jobs) = &self.0 {
+            let _closed = jobs.send(job);
         }
     }
 
     /// A game was arranged, and no move made yet.
-    pub fn arranged(&self, game: GameId, view: &Spectacle) {
+    pub fn arranged(&self, game: GameId, view: &GameView) {
         if self.0.is_some() {
             let day = date::text(view.at())[..10].to_owned();
             let (name, head, ids) = (view.id().to_owned(), view.record(), view.ids().clone());
-            self.tell(Deed::Arranged(game, Box::new(Arranged { day, name, head, ids })));
+            self.tell(Job::Arranged(game, Box::new(Arranged { day, name, head, ids })));
         }
     }
 
@@ -93,14 +93,14 @@ impl Filer {
     pub fn committed(&self, batch: &[Stamped]) {
         for stamped in batch {
             if let Event::GameEnded(end) = &stamped.event {
-                self.tell(Deed::Ended(end.game));
+                self.tell(Job::Ended(end.game));
             }
         }
     }
 
     /// Nothing more will come.
     pub fn close(&self) {
-        self.tell(Deed::Close);
+        self.tell(Job::Close);
     }
 }
 

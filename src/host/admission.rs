@@ -1,5 +1,5 @@
 //! Who may come in. A password takes tens of milliseconds to check: one thread of its own does nothing else, below the
-//! games in priority; who knocks waits for it, one login for each connection, so that a flood of logins keeps its own
+//! games in priority; who checks waits for it, one login for each connection, so that a flood of logins keeps its own
 //! kind waiting and nobody else.
 
 use journal::{Store, StoreError};
@@ -11,7 +11,7 @@ use tokio::sync::{mpsc, oneshot};
 
 /// Somebody who wants to come in.
 #[derive(Clone, Debug)]
-pub struct Visitor {
+pub struct LoginRequest {
     /// The name.
     pub name: String,
     /// The password as it was said, in CSA mode with the game's name in it.
@@ -22,7 +22,7 @@ pub struct Visitor {
     pub vouched: bool,
 }
 
-impl Visitor {
+impl LoginRequest {
     /// What nobody else knows: in CSA mode what follows the game's name.
     #[must_use]
     pub fn secret(&self) -> Option<String> {
@@ -30,22 +30,22 @@ impl Visitor {
     }
 }
 
-/// Whether a visitor may come in, as soon as that is known.
-pub type Verdict = Pin<Box<dyn Future<Output = bool> + Send>>;
+/// Whether a request may come in, as soon as that is known.
+pub type Decision = Pin<Box<dyn Future<Output = bool> + Send>>;
 
 /// The way in.
 #[derive(Clone, Debug)]
-pub struct Door(Option<mpsc::Sender<Knock>>);
+pub struct Admission(Option<mpsc::Sender<Check>>);
 
 #[derive(Debug)]
-struct Knock {
+struct Check {
     name: String,
     secret: Option<String>,
     answer: oneshot::Sender<bool>,
 }
 
-impl Door {
-    /// A door as the configuration has it, with the accounts of the database; with accounts or invitations, a thread keeps it.
+impl Admission {
+    /// Admission as the configuration has it, with the accounts of the database; with accounts or invitations, a thread keeps it.
     ///
     /// # Errors
     /// When the accounts cannot be read, or the system has no thread.
@@ -58,31 +58,31 @@ impl Door {
             }
             Login::Invitation => List::Invited(config.invitations().collect()),
         };
-        let (knocks, mut inbox) = mpsc::channel::<Knock>(1);
+        let (checks, mut inbox) = mpsc::channel::<Check>(1);
         let work = move || {
             yield_to_games();
-            while let Some(knock) = inbox.blocking_recv() {
+            while let Some(check) = inbox.blocking_recv() {
                 // Who has left costs nothing.
-                if !knock.answer.is_closed() {
-                    let admitted = list.admits(&knock.name, knock.secret.as_deref());
-                    let _gone_meanwhile = knock.answer.send(admitted);
+                if !check.answer.is_closed() {
+                    let admitted = list.admits(&check.name, check.secret.as_deref());
+                    let _gone_meanwhile = check.answer.send(admitted);
                 }
             }
         };
-        let thread = thread::Builder::new().name("door".to_owned()).spawn(work);
+        let thread = thread::Builder::new().name("admission".to_owned()).spawn(work);
         let failed = |source| StoreError::Thread { path: database.to_owned(), source: Arc::new(source) };
-        thread.map(|_| Self(Some(knocks))).map_err(failed)
+        thread.map(|_| Self(Some(checks))).map_err(failed)
     }
 
     /// Asks for admission; `None` where nobody is asked anything.
     #[must_use]
-    pub fn knock(&self, visitor: &Visitor) -> Option<Verdict> {
+    pub fn check(&self, request: &LoginRequest) -> Option<Decision> {
         let keeper = self.0.clone()?;
-        let (name, secret) = (visitor.name.clone(), visitor.secret());
+        let (name, secret) = (request.name.clone(), request.secret());
         Some(Box::pin(async move {
-            let (answer, verdict) = oneshot::channel();
-            let heard = keeper.send(Knock { name, secret, answer }).await.is_ok();
-            heard && verdict.await.unwrap_or(false)
+            let (answer, decision) = oneshot::channel();
+            let heard = keeper.send(Check { name, secret, answer }).await.is_ok();
+            heard && decision.await.unwrap_or(false)
         }))
     }
 }

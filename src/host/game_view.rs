@@ -1,6 +1,6 @@
 //! A running game as it is shown: `%%SHOW`, `%%MONITOR`, `%%MONITOR2`.
 
-use super::lobby::Key;
+use super::lobby::LoginId;
 use notation::csa::{
     move_from_csa, position_lines,
     summary::{Span, Standing, Summary, TimeUnit},
@@ -21,7 +21,7 @@ const COMMENT: usize = 1000;
 
 /// A running game.
 #[derive(Debug)]
-pub struct Spectacle {
+pub struct GameView {
     summary: Summary,
     /// The players with their trips, black first.
     ids: [String; 2],
@@ -35,16 +35,16 @@ pub struct Spectacle {
     /// What was said of a move that was not made yet.
     comment: Option<(String, String)>,
     /// Who watches, and whether moves alone.
-    watchers: Vec<(Key, bool)>,
+    watchers: Vec<(LoginId, bool)>,
     /// Everything was heard from the one who tells it.
     told: bool,
     outcome: Option<Outcome>,
 }
 
 /// Lines for a watcher.
-pub type Shown = (Key, String);
+pub type Shown = (LoginId, String);
 
-impl Spectacle {
+impl GameView {
     /// A game that was arranged at `at`, in ms since 1970.
     #[must_use]
     pub fn new(
@@ -86,7 +86,7 @@ impl Spectacle {
     }
 
     /// Begins to watch; what is seen first.
-    pub fn watch(&mut self, watcher: Key, moves_only: bool) -> String {
+    pub fn watch(&mut self, watcher: LoginId, moves_only: bool) -> String {
         self.unwatch(watcher, moves_only);
         self.watchers.push((watcher, moves_only));
         let prefix = self.prefix(moves_only);
@@ -97,7 +97,7 @@ impl Spectacle {
     }
 
     /// Watches no longer.
-    pub fn unwatch(&mut self, watcher: Key, moves_only: bool) {
+    pub fn unwatch(&mut self, watcher: LoginId, moves_only: bool) {
         self.watchers.retain(|known| *known != (watcher, moves_only));
     }
 
@@ -123,7 +123,7 @@ impl Spectacle {
         let whole =
             self.watchers.iter().any(|(_, moves_only)| !moves_only).then(|| self.show(&self.prefix(false)));
         let lines = |moves_only| if moves_only { alone.clone() } else { whole.clone().unwrap_or_default() };
-        self.watchers.iter().map(|&(key, moves_only)| (key, lines(moves_only))).collect()
+        self.watchers.iter().map(|&(login, moves_only)| (login, lines(moves_only))).collect()
     }
 
     /// The one who tells the moves has told them all; the lines about the end, once it is known.
@@ -151,7 +151,7 @@ impl Spectacle {
             let prefix = self.prefix(moves_only);
             format!("{prefix} {word}\n{prefix} +OK\n")
         };
-        Some(self.watchers.iter().map(|&(key, moves_only)| (key, lines(moves_only))).collect())
+        Some(self.watchers.iter().map(|&(login, moves_only)| (login, lines(moves_only))).collect())
     }
 
     fn prefix(&self, moves_only: bool) -> String {
