@@ -330,7 +330,7 @@ impl Session {
         let (sink, lag, adjourn) =
             (self.transcripts.sink().clone(), self.lag.clone(), self.shutdown.adjourning().clone());
         let playing = async {
-            let context = GameContext { sink: &*sink, lag: &lag, stop: &adjourn };
+            let context = GameContext { sink: &*sink, spectators: None, lag: &lag, stop: &adjourn };
             let outcome = play_under(Authority::Server(away), fixture, &mut seats, context).await;
             let [black, white] = seats; // giving up the server's seat ends the conversation below
             (outcome, if announced.color == Color::Black { black } else { white })

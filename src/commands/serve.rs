@@ -97,11 +97,11 @@ fn event(args: &ServeArgs, open_screen: OpenScreen) -> Result<Exit, Failure> {
         }
         let network =
             EventNetwork::open(serve, plan, listeners, sink).map_err(|e| Failure::Other(e.to_string()))?;
-        let (remote, mut show) = (network.remote(), network.show());
+        let (remote, mut read) = (network.remote(), network.reader());
         let reader = Reader::new("network", move |batch| {
             // The network closes when it has seen the last entry.
             let _open = &network;
-            show(batch);
+            read(batch);
         });
         Ok(Some(Network { remote, reader, listening }))
     })

@@ -19,7 +19,7 @@ pub struct LoginRequest {
     /// Whether the extended mode is asked for.
     pub extended: bool,
     /// Whether the host answers for it that this is who it says.
-    pub vouched: bool,
+    pub authenticated: bool,
 }
 
 impl LoginRequest {

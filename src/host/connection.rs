@@ -1,21 +1,23 @@
 //! One accepted connection: the task that owns its socket, from the first byte to the last.
 
 use super::{
-    admission::{Admission, Decision, LoginRequest},
-    grace::LoggedIn,
-    lobby::{Lobby, LoginId, Message, Offer, Progress, Refusal},
-    waits::{decision, handed_over, next_message, next_order, next_read, writable},
+    admission::{Decision, LoginRequest},
+    context::HostContext,
+    lobby::{LoggedIn, Refusal},
+    presence::{LoginId, Message, Offer, Progress},
 };
 use notation::csa::wire::{ClientLine, Played};
-use plan::serve::{Limits, ServeConfig};
 use referee::game::Order;
-use seat::{csa_host::Phase, usi::Alarm};
+use seat::{
+    csa_host::{CsaHost, Phase},
+    usi::Alarm,
+};
 use std::{
     io, mem,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 use tokio::{
+    io::AsyncReadExt,
     net::{
         TcpStream,
         tcp::{OwnedReadHalf, OwnedWriteHalf},
@@ -23,7 +25,7 @@ use tokio::{
     sync::{mpsc, oneshot},
 };
 
-/// Notes that may wait for a connection.
+/// Messages that may wait for a connection.
 const MAILBOX: usize = 64;
 /// Bytes read at once.
 const CHUNK: usize = 2048;
@@ -31,33 +33,6 @@ const CHUNK: usize = 2048;
 const FAREWELL: Duration = Duration::from_secs(2);
 const INCORRECT: &str = "LOGIN:incorrect\n";
 const TYPE: &str = "type 'LOGIN name password' or 'LOGIN name password x1'\n";
-
-/// What every connection knows.
-#[derive(Clone, Debug)]
-pub struct HostContext {
-    /// The lobby.
-    pub lobby: Arc<Mutex<Lobby>>,
-    /// What strangers may ask for.
-    pub limits: Limits,
-    /// How long a game is held for a player whose line dropped.
-    pub grace: Duration,
-    /// Who may come in.
-    pub admission: Admission,
-}
-
-impl HostContext {
-    /// A lobby with its admission, as configured.
-    #[must_use]
-    pub fn new(config: &ServeConfig, lobby: Lobby, admission: Admission) -> Self {
-        let (limits, grace) = (config.limits, config.grace());
-        Self { lobby: Arc::new(Mutex::new(lobby)), limits, grace, admission }
-    }
-
-    /// The lobby; nobody holds it for long.
-    pub fn lobby(&self) -> MutexGuard<'_, Lobby> {
-        self.lobby.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
 
 /// Serves a connection to its end.
 pub async fn attend(socket: TcpStream, context: HostContext) {
@@ -70,61 +45,66 @@ pub async fn attend(socket: TcpStream, context: HostContext) {
         }
         match connection.hear().await {
             Heard::Order(order) => connection.obey(order),
-            Heard::Message(note) => connection.note(note),
+            Heard::Message(message) => connection.message(message),
             Heard::Read(Ok(bytes @ 1..), at) => connection.take(bytes, at),
             Heard::Read(..) => connection.broken = true,
             Heard::Writable => {}
             Heard::Rings => connection.rings(),
-            Heard::Decision(admitted) => connection.admitted(admitted),
-            Heard::Seat(seat) => connection.sit_down(seat),
+            Heard::Admitted(admitted) => connection.admitted(admitted),
+            Heard::HandedOver(seat) => connection.resume(seat),
         }
     }
 }
 
+/// Something that a connection hears.
 enum Heard {
     Order(Option<Order>),
     Message(Option<Message>),
     Read(io::Result<usize>, Instant),
     Writable,
     Rings,
-    Decision(bool),
-    Seat(Option<Box<Offer>>),
+    Admitted(bool),
+    HandedOver(Option<Box<Offer>>),
 }
 
-pub(super) struct Player {
-    login: LoginId,
+/// The login of a connection.
+struct Login {
+    id: LoginId,
     extended: bool,
-    pub(super) mailbox: mpsc::Receiver<Message>,
-    /// Whether it can be told from others when it comes back.
+    mailbox: mpsc::Receiver<Message>,
+    /// Whether the player can be told from others when it comes back.
     secret: bool,
 }
 
 struct Connection {
     context: HostContext,
-    /// None: it dropped, and the game is held.
+    /// `None` when it dropped and the game is kept for the player.
     socket: Option<(OwnedReadHalf, OwnedWriteHalf)>,
-    /// Until when the game is held.
-    held: Option<Instant>,
+    /// Until when the game is kept.
+    kept_until: Option<Instant>,
     chunk: Vec<u8>,
     /// The beginning of a line whose end is not here yet.
     carry: Vec<u8>,
+    /// Bytes to be written.
     pending: Vec<u8>,
     /// The login that is being checked.
     checking: Option<(LoginRequest, Decision)>,
+    /// Bytes read while the login is checked.
     unheard: Vec<u8>,
-    player: Option<Player>,
-    /// The seat in a game that goes on, as soon as the player's former connection gives it up.
-    awaits: Option<oneshot::Receiver<Box<Offer>>>,
+    login: Option<Login>,
+    /// The seat in a game that goes on, once the player's former connection has handed it over.
+    handover: Option<oneshot::Receiver<Box<Offer>>>,
     seat: Option<Offer>,
     attempts: u32,
     opened: Instant,
     alarm: Alarm,
-    /// Lines heard since then.
+    /// Lines that count against the limit, since that time.
     chatter: (u32, Instant),
+    /// Nothing is read until then.
     paused: Option<Instant>,
     /// To be closed when the game is over.
     leaving: bool,
-    /// To be closed once everything is written, or then.
+    /// To be closed once everything is written, at the latest then.
     closing: Option<Instant>,
     broken: bool,
 }
@@ -135,14 +115,14 @@ impl Connection {
         Self {
             context,
             socket: Some(socket),
-            held: None,
+            kept_until: None,
             chunk: vec![0; CHUNK],
             carry: Vec::new(),
             pending: Vec::new(),
             checking: None,
             unheard: Vec::new(),
-            player: None,
-            awaits: None,
+            login: None,
+            handover: None,
             seat: None,
             attempts: 0,
             opened: now,
@@ -155,7 +135,7 @@ impl Connection {
         }
     }
 
-    /// Orders and notes come first: a client that floods is the only one to wait for what it says.
+    /// Orders and messages come before bytes: a client that floods delays only itself.
     async fn hear(&mut self) -> Heard {
         self.alarm.set(self.deadline());
         let listens = self.closing.is_none() && self.paused.is_none() && self.checking.is_none();
@@ -163,9 +143,9 @@ impl Connection {
         let (read, write) = self.socket.as_mut().map(|(read, write)| (read, &*write)).unzip();
         tokio::select! { biased;
             order = next_order(&mut self.seat) => Heard::Order(order),
-            note = next_message(&mut self.player) => Heard::Message(note),
-            admitted = decision(&mut self.checking) => Heard::Decision(admitted),
-            seat = handed_over(&mut self.awaits) => Heard::Seat(seat),
+            message = next_message(&mut self.login) => Heard::Message(message),
+            admitted = decision(&mut self.checking) => Heard::Admitted(admitted),
+            seat = handed_over(&mut self.handover) => Heard::HandedOver(seat),
             read = next_read(read, &mut self.chunk), if listens => Heard::Read(read, Instant::now()),
             () = writable(write), if unwritten => Heard::Writable,
             () = self.alarm.rings() => Heard::Rings,
@@ -175,8 +155,8 @@ impl Connection {
     fn deadline(&self) -> Option<Instant> {
         let login = || self.opened + Duration::from_secs(self.context.limits.login_seconds);
         let agreement = self.seat.as_ref().and_then(|seat| seat.host.deadline());
-        let login = self.player.is_none().then(login);
-        [self.closing, self.paused, self.held, login, agreement].into_iter().flatten().min()
+        let login = self.login.is_none().then(login);
+        [self.closing, self.paused, self.kept_until, login, agreement].into_iter().flatten().min()
     }
 
     fn rings(&mut self) {
@@ -189,14 +169,13 @@ impl Connection {
         if due(self.closing) {
             self.broken = true;
         }
-        if due(self.held) {
-            self.held = None;
+        if due(self.kept_until) {
+            self.kept_until = None;
             self.seat
                 .iter_mut()
                 .for_each(|seat| seat.host.leave("the connection ended, and nobody came back"));
         }
-        if self.player.is_none()
-            && now >= self.opened + Duration::from_secs(self.context.limits.login_seconds)
+        if self.login.is_none() && now >= self.opened + Duration::from_secs(self.context.limits.login_seconds)
         {
             self.broken = true;
         }
@@ -211,30 +190,30 @@ impl Connection {
         self.broken || (self.closing.is_some() && self.pending.is_empty())
     }
 
-    /// A line that drops takes the game with it only where the player could not come back for it.
+    /// Keeps the game of a connection that broke, if the player can come back for it.
     fn hold(&mut self) {
         let under_way = self.seat.as_ref().is_some_and(|seat| seat.host.is_under_way());
-        let known = self.player.as_ref().is_some_and(|player| player.secret);
-        if self.broken && under_way && known && self.closing.is_none() && !self.context.grace.is_zero() {
+        let identified = self.login.as_ref().is_some_and(|login| login.secret);
+        if self.broken && under_way && identified && self.closing.is_none() && !self.context.grace.is_zero() {
             (self.broken, self.socket, self.paused) = (false, None, None);
-            self.held = Some(Instant::now() + self.context.grace);
+            self.kept_until = Some(Instant::now() + self.context.grace);
         }
     }
 
-    fn sit_down(&mut self, seat: Option<Box<Offer>>) {
-        self.awaits = None;
-        match (seat, &self.player) {
+    fn resume(&mut self, seat: Option<Box<Offer>>) {
+        self.handover = None;
+        match (seat, &self.login) {
             (Some(mut seat), _) => {
                 seat.host.come_back(Instant::now(), &mut self.pending);
                 self.seat = Some(*seat);
             }
             // The game had ended in the meantime.
-            (None, Some(player)) if player.extended => self.context.lobby().free(player.login),
+            (None, Some(login)) if login.extended => self.context.lobby().free(login.id),
             (None, _) => self.close(),
         }
     }
 
-    /// Writes what can be written now; the rest waits, to a limit.
+    /// Writes what can be written now. A connection with too much left to write is closed.
     fn flush(&mut self) {
         let Some((_, write)) = &self.socket else { return self.pending.clear() };
         while !self.pending.is_empty() && !self.broken {
@@ -284,19 +263,19 @@ impl Connection {
         }
         let text = String::from_utf8_lossy(bytes);
         let Ok(line) = text.parse::<ClientLine>();
-        let in_turn = match self.player.as_ref().map(|player| player.login) {
+        let in_turn = match self.login.as_ref().map(|login| login.id) {
             None => {
-                self.stranger(line, &text);
+                self.before_login(line, &text);
                 false
             }
-            Some(login) => self.said(login, line, &text, at),
+            Some(login) => self.handle(login, line, &text, at),
         };
         if !in_turn {
             self.count(at);
         }
     }
 
-    /// Lines beyond the limit wait for the next second: nothing is read until then.
+    /// Counts a line. At the limit nothing is read until the next second.
     fn count(&mut self, now: Instant) {
         let (lines, since) = self.chatter;
         let second = Duration::from_secs(1);
@@ -306,12 +285,12 @@ impl Connection {
         }
     }
 
-    fn stranger(&mut self, line: ClientLine, text: &str) {
+    fn before_login(&mut self, line: ClientLine, text: &str) {
         let ClientLine::Login { name, password, extended } = line else {
             let hint = if text.split_whitespace().count() >= 4 { TYPE } else { "" };
             return self.refuse(&Refusal { lines: format!("{INCORRECT}{hint}"), again: true });
         };
-        let request = LoginRequest { name, password, extended, vouched: false };
+        let request = LoginRequest { name, password, extended, authenticated: false };
         match self.context.admission.check(&request) {
             None => self.login(&request),
             Some(decision) => self.checking = Some((request, decision)),
@@ -321,21 +300,21 @@ impl Connection {
     fn admitted(&mut self, admitted: bool) {
         let Some((request, _)) = self.checking.take() else { return };
         match admitted {
-            true => self.login(&LoginRequest { vouched: true, ..request }),
+            true => self.login(&LoginRequest { authenticated: true, ..request }),
             false => self.refuse(&Refusal { lines: INCORRECT.to_owned(), again: true }),
         }
-        let said = mem::take(&mut self.unheard);
-        self.cut(&said, Instant::now());
+        let unheard = mem::take(&mut self.unheard);
+        self.cut(&unheard, Instant::now());
     }
 
     fn login(&mut self, request: &LoginRequest) {
         let (sender, mailbox) = mpsc::channel(MAILBOX);
         let login = self.context.lobby().login(request, sender);
         match login {
-            Ok(LoggedIn { login, seat }) => {
+            Ok(LoggedIn { login: id, seat }) => {
                 let (extended, secret) = (request.extended, request.secret().is_some());
-                self.player = Some(Player { login, extended, mailbox, secret });
-                self.awaits = seat;
+                self.login = Some(Login { id, extended, mailbox, secret });
+                self.handover = seat;
             }
             Err(refusal) => self.refuse(&refusal),
         }
@@ -350,7 +329,7 @@ impl Connection {
     }
 
     /// Whether it was a move in turn.
-    fn said(&mut self, login: LoginId, line: ClientLine, text: &str, at: Instant) -> bool {
+    fn handle(&mut self, login: LoginId, line: ClientLine, text: &str, at: Instant) -> bool {
         match line {
             ClientLine::Blank => self.send("\n"),
             ClientLine::Move(played) => return self.played(login, "MOVE", played, at),
@@ -388,7 +367,7 @@ impl Connection {
         let agreed = self.seat.as_mut().is_some_and(|seat| seat.host.agree());
         let mut lobby = self.context.lobby();
         match agreed {
-            true => lobby.reached(login, Progress::StartWaiting),
+            true => lobby.progressed(login, Progress::StartWaiting),
             false => lobby.untimely(login, "AGREE", "agree_waiting"),
         }
     }
@@ -411,7 +390,7 @@ impl Connection {
     }
 
     fn obey(&mut self, order: Option<Order>) {
-        let Some(Offer { host, game, tells }) = &mut self.seat else { return };
+        let Some(Offer { host, .. }) = &mut self.seat else { return };
         let Some(order) = order else {
             self.send("##[ERROR] the game could not be set up\n");
             return self.game_over();
@@ -419,17 +398,9 @@ impl Connection {
         let before = host.phase();
         host.obey(order, Instant::now(), &mut self.pending);
         let after = host.phase();
-        if *tells {
-            let lobby = &self.context.lobby;
-            host.take_heard().for_each(|(mv, seconds)| {
-                lobby.lock().unwrap_or_else(PoisonError::into_inner).moved(*game, mv, seconds);
-            });
-        } else {
-            host.take_heard();
-        }
-        match (before == after, after, &self.player) {
-            (false, Phase::Playing, Some(player)) => {
-                self.context.lobby().reached(player.login, Progress::Game)
+        match (before == after, after, &self.login) {
+            (false, Phase::Playing, Some(login)) => {
+                self.context.lobby().progressed(login.id, Progress::Game);
             }
             (_, Phase::Over, _) => self.game_over(),
             _ => {}
@@ -438,25 +409,17 @@ impl Connection {
 
     /// In the extended mode a player stays for the next game.
     fn game_over(&mut self) {
-        self.stand_up();
-        match &self.player {
-            Some(player) if player.extended && !self.leaving && self.socket.is_some() => {
-                self.context.lobby().free(player.login)
+        self.seat = None;
+        match &self.login {
+            Some(login) if login.extended && !self.leaving && self.socket.is_some() => {
+                self.context.lobby().free(login.id);
             }
             _ => self.close(),
         }
     }
 
-    fn stand_up(&mut self) {
-        if let Some(seat) = self.seat.take()
-            && seat.tells
-        {
-            self.context.lobby().told(seat.game);
-        }
-    }
-
-    fn note(&mut self, note: Option<Message>) {
-        match note {
+    fn message(&mut self, message: Option<Message>) {
+        match message {
             Some(Message::Lines(lines)) => self.send(&lines),
             Some(Message::Game(offer)) => self.seat = Some(*offer),
             Some(Message::HandOver(to)) => self.hand_over(to),
@@ -467,7 +430,7 @@ impl Connection {
 
     fn hand_over(&mut self, to: oneshot::Sender<Box<Offer>>) {
         if let Some(seat) = self.seat.take() {
-            // A new connection that is gone by now loses the game with its seat.
+            // If the new connection is gone by now, the seat is dropped, and the game is lost by it.
             let _gone = to.send(Box::new(seat));
         }
         self.close();
@@ -477,22 +440,66 @@ impl Connection {
         self.pending.extend_from_slice(lines.as_bytes());
     }
 
-    /// Nothing more is heard; what is to be said still is.
+    /// Hears nothing more; what is to be written still is.
     fn close(&mut self) {
         self.closing.get_or_insert_with(|| Instant::now() + FAREWELL);
         self.leave();
     }
 
     fn leave(&mut self) {
-        if let Some(player) = self.player.take() {
-            self.context.lobby().leave(player.login);
+        if let Some(login) = self.login.take() {
+            self.context.lobby().leave(login.id);
         }
-        self.stand_up();
+        self.seat = None;
     }
 }
 
 impl Drop for Connection {
     fn drop(&mut self) {
         self.leave();
+    }
+}
+
+// Futures over optional resources; pending while absent.
+
+async fn next_order(seat: &mut Option<Offer>) -> Option<Order> {
+    match seat {
+        Some(Offer { host, .. }) => CsaHost::order(host).await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn handed_over(handover: &mut Option<oneshot::Receiver<Box<Offer>>>) -> Option<Box<Offer>> {
+    match handover {
+        Some(seat) => seat.await.ok(),
+        None => std::future::pending().await,
+    }
+}
+
+async fn next_read(read: Option<&mut OwnedReadHalf>, chunk: &mut [u8]) -> io::Result<usize> {
+    match read {
+        Some(read) => read.read(chunk).await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn writable(write: Option<&OwnedWriteHalf>) {
+    match write {
+        Some(write) => drop(write.writable().await),
+        None => std::future::pending().await,
+    }
+}
+
+async fn decision(checking: &mut Option<(LoginRequest, Decision)>) -> bool {
+    match checking {
+        Some((_, decision)) => decision.await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn next_message(login: &mut Option<Login>) -> Option<Message> {
+    match login {
+        Some(login) => login.mailbox.recv().await,
+        None => std::future::pending().await,
     }
 }

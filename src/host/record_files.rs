@@ -81,10 +81,11 @@ impl RecordFiles {
     }
 
     /// A game was arranged, and no move made yet.
-    pub fn arranged(&self, game: GameId, view: &GameView) {
+    pub fn arranged(&self, game: GameId, view: &mut GameView) {
         if self.0.is_some() {
             let day = date::text(view.at())[..10].to_owned();
-            let (name, head, ids) = (view.id().to_owned(), view.record(), view.ids().clone());
+            let head = view.record();
+            let (name, ids) = (view.id().to_owned(), view.ids().clone());
             self.tell(Job::Arranged(game, Box::new(Arranged { day, name, head, ids })));
         }
     }

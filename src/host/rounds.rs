@@ -1,8 +1,9 @@
-//! Rounds by the clock: at its times, everybody who waits for a game of that name is paired.
+//! Rounds by the clock: at the times of a schedule, all players who wait for a game of its name are paired.
 
 use super::{
-    connection::HostContext,
-    lobby::{Lobby, LoginId, Status},
+    context::HostContext,
+    lobby::Lobby,
+    presence::{LoginId, Player, Status},
     rating_history::PlayedGames,
 };
 use journal::now;
@@ -14,7 +15,7 @@ use referee::{
 };
 use std::time::Duration;
 
-/// Begins the rounds of a schedule, until the league closes.
+/// Begins the rounds of a schedule, until the host closes.
 pub(super) async fn keep(rounds: RoundsConfig, context: HostContext) {
     let Ok(game) = rounds.game.parse::<GameName>() else { return };
     let begun = now();
@@ -24,9 +25,9 @@ pub(super) async fn keep(rounds: RoundsConfig, context: HostContext) {
         if now() < next {
             continue;
         }
-        let (logins, seekers) = context.lobby().waiting_for(&game);
+        let (logins, seekers) = context.lobby().seekers(&game);
         let (method, seed) = (rounds.pairing, rand::random());
-        // Many who wait take a while to pair; the games of this thread go on meanwhile.
+        // Pairing many players takes a while; the games of this thread go on meanwhile.
         let paired = tokio::task::spawn_blocking(move || pair(&seekers, method, seed)).await;
         if let Ok(paired) = paired {
             context.lobby().begin_round(&game, &logins, &paired);
@@ -35,40 +36,38 @@ pub(super) async fn keep(rounds: RoundsConfig, context: HostContext) {
 }
 
 impl Lobby {
-    fn waiting_for(&self, game: &GameName) -> (Vec<LoginId>, Vec<Seeker>) {
+    fn seekers(&self, game: &GameName) -> (Vec<LoginId>, Vec<Seeker>) {
         let played = self.history.read();
-        let waiting = self
-            .players
-            .iter()
-            .filter(|(_, player)| matches!(&player.status, Status::GameWaiting(name, _) if name == game));
-        let seeker = |name: &str, id: &str| self.seeker(&played, name, id);
-        waiting.map(|(login, player)| (*login, seeker(&player.name, &player.id))).unzip()
+        let waiting = self.presence.waiting_for(game);
+        waiting.map(|(login, player, _)| (login, self.seeker(&played, player))).unzip()
     }
 
-    fn seeker(&self, played: &PlayedGames, name: &str, id: &str) -> Seeker {
-        let player = self.roster.player(id);
-        Seeker { human: name.ends_with("_human"), ..played.seeker(player, self.config.rating.mean) }
+    fn seeker(&self, played: &PlayedGames, player: &Player) -> Seeker {
+        let number = self.arranger.roster().player(&player.id);
+        let human = player.name.ends_with("_human");
+        Seeker { human, ..played.seeker(number, self.config.rating.mean) }
     }
 
-    /// Begins the games of a round; who has left meanwhile is missed by its opponent, who waits for the next.
+    fn waits_for(&self, login: LoginId, game: &GameName) -> bool {
+        let status = self.presence.get(login).map(|player| &player.status);
+        matches!(status, Some(Status::GameWaiting(name, Wish::Either)) if name == game)
+    }
+
+    /// Begins the games of a round. If a player has left meanwhile, its opponent waits for the next round.
     fn begin_round(&mut self, game: &GameName, logins: &[LoginId], paired: &Paired) {
         if self.closing || paired.tables.is_empty() {
             return;
         }
         let round = self.history.read().round + 1;
-        let waits = |lobby: &Self, login: LoginId| {
-            let status = lobby.players.get(&login).map(|player| &player.status);
-            matches!(status, Some(Status::GameWaiting(name, Wish::Either)) if name == game)
-        };
         for &(black, white) in &paired.tables {
             let players = [logins[black], logins[white]];
-            if players.into_iter().all(|login| waits(self, login)) {
+            if players.into_iter().all(|login| self.waits_for(login, game)) {
                 self.begin(game, players, round);
             }
         }
-        if let Some(player) = paired.bye.and_then(|bye| self.players.get(&logins[bye])) {
-            let player: PlayerId = self.roster.player(&player.id);
-            self.transcripts.sink().happened(Event::Bye { stage: 0, round, player, half_points: 0 });
+        if let Some(player) = paired.bye.and_then(|bye| self.presence.get(logins[bye])) {
+            let player: PlayerId = self.arranger.roster().player(&player.id);
+            self.arranger.sink().happened(Event::Bye { stage: 0, round, player, half_points: 0 });
         }
     }
 }

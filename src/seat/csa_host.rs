@@ -66,8 +66,6 @@ pub struct CsaHost {
     last_own: String,
     resigned: bool,
     left: bool,
-    /// What was said since it was last asked for, for spectators, with the time units charged.
-    heard: Vec<(String, u64)>,
     /// What is said, word for word, if it is kept.
     transcript: Option<Transcript>,
     /// What a player who comes back is told once it agrees to go on.
@@ -106,7 +104,6 @@ pub fn seat(place: Place) -> (Seat, CsaHost) {
         last_own: String::new(),
         resigned: false,
         left: false,
-        heard: vec![],
         transcript: None,
         unsaid: vec![],
         place,
@@ -157,11 +154,6 @@ impl CsaHost {
     pub fn received(&mut self, line: &[u8], at: Instant) {
         self.end.trace.received(line);
         self.transcript.iter_mut().for_each(|transcript| transcript.line(at, Way::Received, line));
-    }
-
-    /// Moves and special words heard since this was last asked, with the time units charged.
-    pub fn take_heard(&mut self) -> std::vec::Drain<'_, (String, u64)> {
-        self.heard.drain(..)
     }
 
     /// The player agrees; whether that was a thing to say now.
@@ -332,13 +324,7 @@ impl CsaHost {
                 self.resigned = true;
                 self.special("%TORYO", timed, out);
             }
-            Word::Declare => {
-                self.special("%KACHI", Some(charged), out);
-                if self.place.compat == Compat::ShogiServer {
-                    // Its spectators hear a declaration as if it were a move, and again at the end.
-                    self.heard.push(("%KACHI".to_owned(), charged));
-                }
-            }
+            Word::Declare => self.special("%KACHI", Some(charged), out),
             Word::Reject => {
                 let by = self.place.summary.names[color.index()].clone();
                 self.rejected(by, out);
@@ -354,8 +340,7 @@ impl CsaHost {
             self.last_own.clone_from(&text);
         }
         self.apply(mv);
-        self.place.summary.moves.push((text.clone(), Some(charged)));
-        self.heard.push((text, charged));
+        self.place.summary.moves.push((text, Some(charged)));
     }
 
     fn apply(&mut self, mv: Move32) {

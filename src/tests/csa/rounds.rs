@@ -67,11 +67,13 @@ impl Recorded {
 fn attend(host: &Host, name: &str, recorded: &Recorded, games: &Mutex<Vec<[String; 2]>>) {
     let extended = name == "eng3";
     let mut player = host.connect();
+    let mut logged_in = false;
     loop {
         if !extended {
             player.say(&format!("LOGIN {name} floodgate-300-10F,trip{name}"));
             player.hears(&[&format!("LOGIN:{name} OK")]);
-        } else if games.lock().unwrap().is_empty() {
+        } else if !logged_in {
+            logged_in = true;
             player.say(&format!("LOGIN {name} trip{name} x1"));
             player.hears(&[&format!("LOGIN:{name} OK"), "##[LOGIN] +OK x1"]);
         }
