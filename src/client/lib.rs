@@ -14,17 +14,20 @@
 pub mod announced;
 pub mod backoff;
 
+mod fixtures;
 mod game_lines;
 pub mod link;
+mod login_loop;
 pub mod performance;
 pub mod ratings;
-mod session;
 
 use arena::Say;
 use arena::Shutdown;
 use arena::lag::SchedulerLag;
+use fixtures::{Fixtures, opened};
 pub use game_lines::GameLines;
 use journal::{EventHead, Journal, Reader, StoreError};
+use login_loop::{LoginLoop, LoopContext};
 use plan::client::ClientConfig;
 use ratings::Ratings;
 use referee::{
@@ -35,7 +38,6 @@ use seat::{
     transcript::Transcripts,
     usi::{self, UsiPlayer},
 };
-use session::{Beginning, Session, opened};
 use std::{collections::BTreeMap, sync::Arc};
 use tokio::sync::Semaphore;
 
@@ -100,18 +102,17 @@ impl Client {
             reports: Some((self.journal.sink(), self.us())),
         });
         let actor = tokio::spawn(actor);
-        let session = Session::new(Beginning {
+        let sink = self.journal.sink();
+        let fixtures = Fixtures::new(self.config.clone(), sink.clone(), self.players, self.next_game);
+        let context = LoopContext {
             config: self.config.clone(),
             shutdown,
-            transcripts: Transcripts::new(self.journal.sink()),
+            transcripts: Transcripts::new(sink),
             lag,
-            engine,
             ratings: self.ratings.clone(),
             say: self.say,
-            players: self.players,
-            next_game: self.next_game,
-        });
-        session.run().await;
+        };
+        LoginLoop::new(context, engine, fixtures).run().await;
         let _panic_printed = actor.await;
         measuring.abort();
         let event = self.journal.event();
