@@ -1,13 +1,13 @@
 //! A USI engine on any server that speaks the CSA protocol, for weeks and unattended.
 //!
-//! The server rules; our referee looks on ([`referee::game::Away`]). The engine is started before the login, so that
-//! no game waits for it, and again within a game if it crashes. A login that fails or a line that breaks is tried
-//! again after a while ([`backoff`]); a line that is dead without saying so is found out ([`link`]); how much time the
-//! way to the server costs is learned ([`seat::margin`]). Every game is in the database as that of any other
-//! event, under the names that the server gives, with every line that was said in it (`renmei log`).
+//! The server rules; our referee only follows the game ([`referee::game::Away`]). The engine is started before the
+//! login, so that no game waits for it, and again within a game if it crashes. After a failed login or a broken
+//! connection the client waits and logs in again ([`backoff`]); it detects dead connections ([`link`]) and learns how
+//! much time the network costs ([`seat::margin`]). The games are in the database like those of any other event, under
+//! the names that the server gives, with every line that was sent and received (`renmei log`).
 //!
 //! # Leaving
-//! The first signal lets the running game end and logs in no more. The second resigns it (`%TORYO` in our turn,
+//! After the first signal the running game is finished, and no login follows. The second resigns it (`%TORYO` in our turn,
 //! else `LOGOUT`, which servers rule as a resignation), waits a few seconds for the ruling, and leaves. After a game
 //! the connection is closed without `LOGOUT`: floodgate closes it itself.
 
@@ -58,7 +58,7 @@ pub struct Client {
 pub struct Audience {
     /// The views of the event.
     pub readers: Vec<Reader>,
-    /// Shows lines that are no entries: of logins, of games that are offered.
+    /// Shows lines that are no entries, about logins and offered games.
     pub say: Say,
 }
 
@@ -116,7 +116,7 @@ impl Client {
         let _panic_printed = actor.await;
         measuring.abort();
         let event = self.journal.event();
-        // Ratings change from run to run; reports measure by the last that were known.
+        // Ratings change from run to run; reports use the last ones known.
         self.journal.finish()?.replan(event, &plan(&self.config, &self.ratings.all()))
     }
 

@@ -25,7 +25,7 @@ use referee::{
 };
 use seat::{
     Seat,
-    csa_client::{self, CsaClient, Place},
+    csa_client::{self, CsaClient, SeatTerms},
     margin::Margin,
     transcript::Transcripts,
     usi::Alarm,
@@ -128,7 +128,7 @@ impl LoginLoop {
         while self.wants_more() {
             let begun = Instant::now();
             let Err(failure) = self.one_login().await else { continue };
-            // A login that stood for long was no failure of the server's.
+            // After a login that lasted the waiting times start over.
             if begun.elapsed() > self.context.config.backoff_most {
                 self.backoff.reset();
             }
@@ -206,7 +206,7 @@ impl LoginLoop {
                 Some((READY_CHECK, Reply::Gone(how))) => {
                     return Err(Failure::Engine(format!("{how}\n{}", engine.trace.report())));
                 }
-                Some(_) => {} // a last word of the game before
+                Some(_) => {} // a late reply of the previous game
                 None => return Err(gone()),
             }
         }
@@ -313,21 +313,21 @@ impl LoginLoop {
         comments: bool,
     ) -> Result<Outcome, Failure> {
         let LoopContext { config, shutdown, transcripts, lag, .. } = &self.context;
-        let terms = Away {
+        let away = Away {
             server: !announced.color,
             left: announced.left,
             lag: self.margin.now(),
             declares: config.declares_at_once,
             restarts: config.restarts,
         };
-        let place = place(announced, fixture.setup.game, comments);
-        let (server, mut client) = csa_client::seat(place, self.margin.clone(), Instant::now());
+        let terms = seat_terms(announced, fixture.setup.game, comments);
+        let (server, mut client) = csa_client::seat(terms, self.margin.clone(), Instant::now());
         let Some(engine) = self.engine.take() else { return Err(Failure::Engine("it is gone".to_owned())) };
         let mut seats = if announced.color == Color::Black { [engine, server] } else { [server, engine] };
         let (sink, stop) = (&**transcripts.sink(), shutdown.adjourning());
         let playing = async {
             let context = GameContext { sink, spectators: None, lag, stop };
-            let outcome = play_under(Authority::Server(terms), fixture, &mut seats, context).await;
+            let outcome = play_under(Authority::Server(away), fixture, &mut seats, context).await;
             let [black, white] = seats; // giving up the server's seat ends the conversation below
             (outcome, if announced.color == Color::Black { black } else { white })
         };
@@ -358,8 +358,8 @@ impl LoginLoop {
     }
 }
 
-fn place(announced: &Announced, game: GameId, comments: bool) -> Place {
-    Place {
+fn seat_terms(announced: &Announced, game: GameId, comments: bool) -> SeatTerms {
+    SeatTerms {
         game,
         game_id: announced.id.clone(),
         color: announced.color,

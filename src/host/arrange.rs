@@ -28,7 +28,7 @@ use referee::{
 use rsshogi::{board::position_from_sfen, types::Move};
 use seat::{
     Seat,
-    csa_host::{self, Place},
+    csa_host::{self, SeatTerms},
     transcript::Transcripts,
 };
 use std::{collections::HashMap, sync::Arc, time::Duration};
@@ -122,9 +122,9 @@ impl Arranger {
     }
 
     /// Seats a player in a game and offers it to the player's connection.
-    pub fn offer(&self, player: &mut Player, name: GameName, place: Place) -> Seat {
-        let (game, color) = (place.game, place.color);
-        let (seat, mut host) = csa_host::seat(place);
+    pub fn offer(&self, player: &mut Player, name: GameName, terms: SeatTerms) -> Seat {
+        let (game, color) = (terms.game, terms.color);
+        let (seat, mut host) = csa_host::seat(terms);
         player.status = Status::InGame(name, color, Progress::AgreeWaiting);
         host.keep(&self.transcripts);
         // If the mailbox is full, the offer is dropped, and the player's seat with it: the game is lost by it.
@@ -134,8 +134,8 @@ impl Arranger {
 
     /// The terms on which a player is seated.
     #[must_use]
-    pub fn terms(&self, game: GameId, color: Color, summary: Summary, opening: Vec<Move>) -> Place {
-        Place {
+    pub fn terms(&self, game: GameId, color: Color, summary: Summary, opening: Vec<Move>) -> SeatTerms {
+        SeatTerms {
             game,
             color,
             summary,
@@ -170,7 +170,7 @@ impl Arranger {
     fn pairing(&self, game: GameId, ids: &[String; 2], round: u32) -> Pairing {
         let [black, white] = [0, 1].map(|side| self.roster.player(&ids[side]));
         // A player is entered before the first game it is in.
-        if let Some(opened) = self.roster.news(&self.config.name) {
+        if let Some(opened) = self.roster.unreported(&self.config.name) {
             self.sink().happened(opened);
         }
         let index = game.0.saturating_sub(1);

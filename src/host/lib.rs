@@ -1,23 +1,27 @@
-//! A league: players log in over the network by the CSA server protocol, meet, and are refereed here.
+//! The CSA server: players log in over the network by the CSA server protocol, meet, and are refereed here.
 //!
-//! Everything that waits lives on one thread: a task for each connection, a task for each game. The lobby is plain
-//! state behind a lock that is never held across a wait; the store has its own thread behind the bus.
+//! There are two kinds of host. In a [`League`] the players who ask for the same game meet; its games, connections and
+//! lobby live on one thread. In an [event](event::EventNetwork) the dispatcher pairs the players of a plan and workers
+//! play the games; the connections and the lobby live on the thread of the network.
+//!
+//! The lobby is a policy over plain registries behind one lock, which is never kept across a wait. A game never waits
+//! for the lobby: it puts what spectators can see into a queue, and whoever looks at the lobby takes in the queue first.
 //!
 //! # Where it departs from shogi-server, whatever `compat` says
 //!
-//! * `#TIME_UP` is told at the instant, not when the mover speaks or a minute is over.
-//! * Who drops the line loses, also while the opponent is to move: at once, or after the `grace` time, in which the
-//!   same player may log in again and go on.
-//! * Both players are let go at the end of a CSA-mode game; a refused login is closed at once and stalls nobody.
-//! * `%%FORK` takes the number of moves it is given.
+//! * `#TIME_UP` is sent at the instant, not when the mover sends a line or a minute is over.
+//! * A player whose connection drops loses, also while the opponent is to move: at once, or after the `grace` time, in
+//!   which the same player may log in again and go on.
+//! * Both connections are closed at the end of a CSA-mode game; a refused login is closed at once and delays nobody.
+//! * `%%FORK` heeds the number of moves.
 //! * Spectators see the board after the move that completes a repetition.
-//! * Rounds by the clock are paired by an optimal matching, players without a trip among them; byes and colours are
-//!   shared out. shogi-server tries some hundred ways, gives byes by chance, and does not call who shows no trip.
-//! * A stop-watch game (`-060`) without a main time is refused with a word.
+//! * Rounds by the clock are paired by an optimal matching, players without a trip included; byes and colours are
+//!   balanced. shogi-server tries some hundred pairings, gives byes by chance, and leaves out players without a trip.
+//! * A stop-watch game (`-060`) without a main time is refused with an error.
 //!
-//! `compat = "protocol"` besides: `%TORYO` and `%KACHI` are told once and with their time, a buoy's moves took no
-//! time, a stop-watch's byoyomi is not told, `To_Move` is the side to move before the moves listed, and the start
-//! position counts for sennichite. An illegal move is not sent on, against the text, as no client can play it: it is
+//! With `compat = "protocol"` also: `%TORYO` and `%KACHI` are sent once and with their time, a buoy's moves took no
+//! time, a stop-watch's byoyomi is not announced, `To_Move` is the side to move before the moves listed, and the start
+//! position counts for sennichite. An illegal move is not sent on, against the text, as no client can play it; it is
 //! kept as evidence.
 
 mod admission;

@@ -1,5 +1,5 @@
-//! Records as floodgate writes them: one file a game, `YYYY/MM/DD/<Game_ID>.csa` by the date it was arranged, written
-//! whole once its end is in the database. A thread of its own reads the game from there.
+//! Record files in the layout of floodgate: one file for each game, `YYYY/MM/DD/<Game_ID>.csa` by the date when it was
+//! arranged. A thread of its own writes the file in one piece, once the end of the game is in the database.
 
 use super::game_view::{GameView, apply};
 use journal::{EventId, FullGame, Store};
@@ -19,10 +19,10 @@ use std::{
     thread::{self, JoinHandle},
 };
 
-/// Longest name of a file, its extension aside.
+/// Longest name of a file without its extension, in characters.
 const NAME: usize = 200;
 
-/// Whoever writes the records, if anybody does.
+/// The queue of the thread that writes record files; nothing is written where there is none.
 #[derive(Clone, Debug, Default)]
 pub struct RecordFiles(Option<mpsc::Sender<Job>>);
 
@@ -33,7 +33,7 @@ enum Job {
     Close,
 }
 
-/// What the database does not know of a game.
+/// The parts of a record that the database does not have.
 #[derive(Debug)]
 struct Arranged {
     /// `2026/11/21`.
@@ -74,34 +74,34 @@ impl RecordFiles {
         Ok((Self(Some(jobs)), thread))
     }
 
-    fn tell(&self, job: Job) {
+    fn send(&self, job: Job) {
         if let Some(jobs) = &self.0 {
             let _closed = jobs.send(job);
         }
     }
 
-    /// A game was arranged, and no move made yet.
+    /// Takes a game before its first move.
     pub fn arranged(&self, game: GameId, view: &mut GameView) {
         if self.0.is_some() {
             let day = date::text(view.at())[..10].to_owned();
             let head = view.record();
             let (name, ids) = (view.id().to_owned(), view.ids().clone());
-            self.tell(Job::Arranged(game, Box::new(Arranged { day, name, head, ids })));
+            self.send(Job::Arranged(game, Box::new(Arranged { day, name, head, ids })));
         }
     }
 
-    /// This is on the disk.
+    /// Takes committed entries: games that have ended are written.
     pub fn committed(&self, batch: &[Stamped]) {
         for stamped in batch {
             if let Event::GameEnded(end) = &stamped.event {
-                self.tell(Job::Ended(end.game));
+                self.send(Job::Ended(end.game));
             }
         }
     }
 
-    /// Nothing more will come.
+    /// Ends the thread after the jobs that are queued.
     pub fn close(&self) {
-        self.tell(Job::Close);
+        self.send(Job::Close);
     }
 }
 
@@ -128,14 +128,14 @@ fn file(directory: &Path, store: &Store, event: EventId, game: GameId, known: &A
     fs::rename(&unfinished, directory.join(format!("{name}.csa")))
 }
 
-/// A name that stays in its directory: ids of games have only such characters, but for whoever names an event.
+/// A file name that cannot leave its directory. Only the name of the event can contain other characters.
 fn safe(name: &str) -> String {
     let allowed = |c: char| if c.is_ascii_alphanumeric() || "_-.@+".contains(c) { c } else { '_' };
     let name: String = name.chars().map(allowed).take(NAME).collect();
     name.strip_prefix(['.', '-']).map_or(name.clone(), |rest| format!("_{rest}"))
 }
 
-/// The record: what was known before, the moves, and what shogi-server writes at the end.
+/// The text of a record: its head, the moves, and the end as shogi-server writes it.
 fn text(full: &FullGame, known: &Arranged) -> String {
     let mut text = known.head.clone();
     let mut board =
@@ -163,7 +163,7 @@ fn play(board: &mut Position, mv: Option<rsshogi::types::Move>) -> Option<String
     apply(board, &text).then_some(text)
 }
 
-/// Floodgate's comment: the score from black's side, and the moves expected.
+/// The comment on a move as floodgate writes it: the score from black's side, and the expected moves.
 fn comment(moved: &Moved) -> Option<String> {
     let thought = moved.thought.as_ref()?;
     let score = thought.score.map(|score| match score {
