@@ -107,6 +107,7 @@ impl Worker {
         let name = format!("games-{}", spec.number);
         let thread = thread::Builder::new().name(name).spawn(move || {
             pin(&spec);
+            tracing::debug!(target: "arena", worker = spec.number, slots = spec.slots, cores = ?spec.cores, "worker started");
             runtime.block_on(work(spec, context, inbox));
         })?;
         Ok(Self { fixtures, thread })

@@ -1,6 +1,6 @@
 //! A USI engine on any server that speaks the CSA protocol, for weeks and unattended.
 //!
-//! The server rules; our referee only follows the game ([`referee::game::Away`]). The engine is started before the
+//! The server rules; our referee only follows the game ([`referee::game::ServerRuled`]). The engine is started before the
 //! login, so that no game waits for it, and again within a game if it crashes. After a failed login or a broken
 //! connection the client waits and logs in again ([`backoff`]); it detects dead connections ([`link`]) and learns how
 //! much time the network costs ([`seat::margin`]). The games are in the database like those of any other event, under
@@ -28,17 +28,14 @@ use fixtures::{Fixtures, opened};
 pub use game_lines::GameLines;
 use journal::{EventHead, Journal, Reader, StoreError};
 use login_loop::{LoginLoop, LoopContext};
-use plan::client::ClientConfig;
+use plan::{StoredPlan, client::ClientConfig};
 use ratings::Ratings;
-use referee::{
-    event::{GameId, PlayerId},
-    schedule::{Format, Stage},
-};
+use referee::event::{GameId, PlayerId};
 use seat::{
     transcript::Transcripts,
     usi::{self, UsiPlayer},
 };
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 use tokio::sync::Semaphore;
 
 /// The word for such events in the database.
@@ -73,7 +70,7 @@ impl Client {
         ratings: Ratings,
         audience: Audience,
     ) -> Result<Self, StoreError> {
-        let plan = plan(&config, &config.ratings);
+        let plan = StoredPlan::of_client(&config, config.ratings.clone()).to_json();
         let head = EventHead { name: &config.name, kind: KIND, plan: &plan, fingerprint: "{}" };
         let opening = Journal::open(&config.database, &head)?;
         let mut players = opening.players().to_vec();
@@ -117,23 +114,12 @@ impl Client {
         measuring.abort();
         let event = self.journal.event();
         // Ratings change from run to run; reports use the last ones known.
-        self.journal.finish()?.replan(event, &plan(&self.config, &self.ratings.all()))
+        let plan = StoredPlan::of_client(&self.config, self.ratings.all());
+        self.journal.finish()?.replan(event, &plan.to_json())
     }
 
     fn us(&self) -> PlayerId {
         let at = self.players.iter().position(|name| *name == self.config.login.name);
         PlayerId(at.and_then(|at| u16::try_from(at).ok()).unwrap_or(0))
     }
-}
-
-/// The plan as reports read it: one stage in which anybody meets anybody. Opponents come and go.
-#[must_use]
-pub fn plan(config: &ClientConfig, ratings: &BTreeMap<String, f64>) -> String {
-    let stage = Stage { format: Format::RoundRobin { cycles: 1 }, games: 1, entrants: None };
-    let us = &config.login.name;
-    serde_json::json!({
-        "name": config.name, "stages": [stage], "sprt": null, "engines": [], "us": us, "ratings": ratings,
-        "floodgate": config,
-    })
-    .to_string()
 }

@@ -20,7 +20,7 @@ use plan::client::ClientConfig;
 use referee::{
     AbortBy, Color, Outcome,
     event::{Event, GameId},
-    game::{Authority, Away, Order, Reply, SetupError},
+    game::{Authority, Order, Reply, ServerRuled, SetupError},
     sink::{SideRecord, Way},
 };
 use seat::{
@@ -133,6 +133,7 @@ impl LoginLoop {
                 self.backoff.reset();
             }
             let wait = self.backoff.failed(rand::random());
+            tracing::info!(target: "client", %failure, ?wait, "the login failed or the connection broke");
             self.fault(format!("{failure}; the next login is in {:.1} s", wait.as_secs_f64()));
             let finish = self.context.shutdown.finishing().clone();
             let _leaving = finish.run_until_cancelled(sleep(wait)).await;
@@ -218,6 +219,7 @@ impl LoginLoop {
     async fn log_in(&mut self) -> Result<Link, Failure> {
         let ClientConfig { host, port, keep_alive, patience, login, .. } = &*self.context.config;
         let mut link = Link::connect(host, *port, *keep_alive, *patience).await?;
+        tracing::debug!(target: "client", host, port, "connected");
         let mode = if login.seek.is_some() { " x1" } else { "" };
         link.say(format!("LOGIN {} {}{mode}\n", login.name, login.password).as_bytes()).await?;
         let answer = async {
@@ -232,6 +234,7 @@ impl LoginLoop {
         };
         timeout(*patience, answer).await.map_err(|_| Failure::NoAnswer(*patience))??;
         link.keep_alive();
+        tracing::info!(target: "client", name = login.name, "logged in");
         if login.seek.is_some() {
             link.say(b"%%VERSION\n%%RATING\n").await?;
         }
@@ -313,7 +316,7 @@ impl LoginLoop {
         comments: bool,
     ) -> Result<Outcome, Failure> {
         let LoopContext { config, shutdown, transcripts, lag, .. } = &self.context;
-        let away = Away {
+        let ruled = ServerRuled {
             server: !announced.color,
             left: announced.left,
             lag: self.margin.now(),
@@ -327,7 +330,7 @@ impl LoginLoop {
         let (sink, stop) = (&**transcripts.sink(), shutdown.adjourning());
         let playing = async {
             let context = GameContext { sink, spectators: None, lag, stop };
-            let outcome = play_under(Authority::Server(away), fixture, &mut seats, context).await;
+            let outcome = play_under(Authority::Server(ruled), fixture, &mut seats, context).await;
             let [black, white] = seats; // giving up the server's seat ends the conversation below
             (outcome, if announced.color == Color::Black { black } else { white })
         };

@@ -1,13 +1,12 @@
 //! Ratings of the opponents, from the configuration and from the server's answer to `%%RATING`.
 
 use super::performance::{Against, Performance};
-use journal::EventSummary;
+use plan::StoredPlan;
 use referee::{
     event::PlayerId,
     rating::{Estimate, Scale},
     standings::Standings,
 };
-use serde::Deserialize;
 use std::{
     collections::BTreeMap,
     fmt,
@@ -71,15 +70,6 @@ impl Ratings {
     }
 }
 
-/// The ratings in the stored plan of a client.
-#[derive(Debug, Deserialize)]
-struct Stored {
-    #[serde(default)]
-    us: String,
-    #[serde(default)]
-    ratings: BTreeMap<String, f64>,
-}
-
 /// Our performance on the server's scale, with the games it is based on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measured {
@@ -93,11 +83,11 @@ pub struct Measured {
     pub opponents: usize,
 }
 
-/// The performance in a stored event; `None` where no opponent has a known rating.
+/// The performance in a stored event among its `players`; `None` where it was not played on a server, or no opponent
+/// has a known rating.
 #[must_use]
-pub fn measured(event: &EventSummary, standings: &Standings) -> Option<Measured> {
-    let Stored { us, ratings } = serde_json::from_str(&event.plan).ok()?;
-    measure(us, &event.players, standings, |name| ratings.get(name).copied())
+pub fn measured(plan: &StoredPlan, players: &[String], standings: &Standings) -> Option<Measured> {
+    measure(plan.us.clone()?, players, standings, |name| plan.rating(name))
 }
 
 /// The performance of `us` among `players`; `rating` gives the ratings that are known.
@@ -150,9 +140,9 @@ pub fn scale(
 
 /// The ratings of a stored event.
 #[must_use]
-pub fn stored_scale(plan: &str, players: &[String], standings: &Standings) -> Scale {
-    let Ok(Stored { us, ratings }) = serde_json::from_str(plan) else { return Scale::default() };
-    scale(&us, players, standings, |name| ratings.get(name).copied())
+pub fn stored_scale(plan: &StoredPlan, players: &[String], standings: &Standings) -> Scale {
+    let Some(us) = &plan.us else { return Scale::default() };
+    scale(us, players, standings, |name| plan.rating(name))
 }
 
 impl From<Performance> for Estimate {

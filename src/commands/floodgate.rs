@@ -12,7 +12,7 @@ use client::{
     ratings::{Ratings, scale},
 };
 use journal::{Reader, Store};
-use plan::client::ClientConfig;
+use plan::{StoredPlan, client::ClientConfig};
 use referee::rating::LookUp;
 use std::{
     io::{self, Write},
@@ -70,7 +70,7 @@ fn showing(config: &ClientConfig, ratings: &Ratings) -> Showing {
     Showing {
         name: config.name.clone(),
         database: config.database.clone(),
-        plan: client::plan(config, &config.ratings),
+        plan: StoredPlan::of_client(config, config.ratings.clone()),
         scale: Some(look_up),
     }
 }

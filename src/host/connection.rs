@@ -299,6 +299,7 @@ impl Connection {
 
     fn admitted(&mut self, admitted: bool) {
         let Some((request, _)) = self.checking.take() else { return };
+        tracing::debug!(target: "host", name = ?request.name, admitted, "password checked");
         match admitted {
             true => self.login(&LoginRequest { authenticated: true, ..request }),
             false => self.refuse(&Refusal { lines: INCORRECT.to_owned(), again: true }),
@@ -312,11 +313,15 @@ impl Connection {
         let login = self.context.lobby().login(request, sender);
         match login {
             Ok(LoggedIn { login: id, seat }) => {
+                tracing::info!(target: "host", name = ?request.name, extended = request.extended, resumes = seat.is_some(), "logged in");
                 let (extended, secret) = (request.extended, request.secret().is_some());
                 self.login = Some(Login { id, extended, mailbox, secret });
                 self.handover = seat;
             }
-            Err(refusal) => self.refuse(&refusal),
+            Err(refusal) => {
+                tracing::info!(target: "host", name = ?request.name, why = ?refusal.lines, "login refused");
+                self.refuse(&refusal);
+            }
         }
     }
 

@@ -18,10 +18,9 @@ use arena::{
     play::{GameContext, play},
 };
 use journal::{EventHead, Journal, Moves, Reader, StoreError};
-use plan::serve::ServeConfig;
+use plan::{StoredPlan, serve::ServeConfig};
 use referee::{
     event::GameId,
-    schedule::{Format, Stage},
     sink::{Buoy, Sink},
 };
 use seat::transcript::Transcripts;
@@ -54,7 +53,7 @@ impl League {
         mut readers: Vec<Reader>,
     ) -> Result<Self, StoreError> {
         let path = config.database.clone();
-        let plan = plan(&config).to_string();
+        let plan = StoredPlan::of_league(&config).to_json();
         let head = EventHead { name: &config.name, kind: "serve", plan: &plan, fingerprint: "{}" };
         let opening = Journal::open(&path, &head)?;
         opening.replay(Moves::Without, &mut |stamped| history.fold(stamped))?;
@@ -109,13 +108,6 @@ impl League {
         drop(bookkeeping);
         kept
     }
-}
-
-/// The plan as reports read it: one stage in which anybody meets anybody. Its players come and go.
-#[must_use]
-pub fn plan(config: &ServeConfig) -> serde_json::Value {
-    let stage = Stage { format: Format::RoundRobin { cycles: 1 }, games: 1, entrants: None };
-    serde_json::json!({ "name": config.name, "stages": [stage], "sprt": null, "engines": [], "serve": config })
 }
 
 /// What every game of the league needs.

@@ -45,5 +45,5 @@ mod record_files;
 mod roster;
 pub mod rounds;
 
-pub use league::{League, plan};
+pub use league::League;
 pub use rating_history::RatingHistory;

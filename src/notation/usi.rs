@@ -1,224 +1,28 @@
-//! The USI line protocol: [`EngineLine`] is what an engine prints, [`GuiLine`] what it is told.
+//! The USI line protocol: [`EngineLine`] is a line of an engine, [`GuiLine`] a line for it.
 //!
-//! Both round-trip through `FromStr` and `Display`. An engine may print anything, so an [`EngineLine`] always
-//! parses: what is not understood is [`EngineLine::Unknown`], cut to [`UNKNOWN_KEPT`] bytes.
-//! Reference: <http://shogidokoro.starfree.jp/usi.html>.
+//! Both round-trip through `FromStr` and `Display`. An engine may print anything, so an [`EngineLine`] always parses:
+//! an unknown line is [`EngineLine::Unknown`], cut to [`UNKNOWN_KEPT`] bytes. [`EngineLineRef`] is the same parser
+//! for the game loop. Reference: <http://shogidokoro.starfree.jp/usi.html>.
 
-use std::convert::Infallible;
-use std::fmt;
-use std::str::FromStr;
-
-use rsshogi::types::{Move, PieceType, Square};
-
+mod engine;
 mod gui;
 mod info;
+mod moves;
 mod option;
+mod words;
 
+pub use engine::{BestMoveLine, Checkmate, EngineLine, EngineLineRef, OtherLine};
 pub use gui::{GameEnd, GoLimits, GuiFault, GuiLine, MateLimit, PositionLine};
-pub use info::{Bound, Info, Score, ScoreValue};
+pub use info::{Bound, Info, InfoLine, Score, ScoreValue};
+pub use moves::push_move;
 pub use option::{OptionDecl, OptionFault, OptionKind, nearest};
-
-/// How many bytes of an unknown line are kept: enough for a log, too few for a flood to matter.
-pub const UNKNOWN_KEPT: usize = 256;
-
-/// One line printed by an engine.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum EngineLine {
-    /// `id name ..`
-    IdName(String),
-    /// `id author ..`
-    IdAuthor(String),
-    /// `option name ..`
-    Option(OptionDecl),
-    /// `usiok`
-    UsiOk,
-    /// `readyok`
-    ReadyOk,
-    /// `bestmove ..`: the answer to `go`.
-    BestMove {
-        /// The raw token: a USI move, `resign` or `win`; the referee judges it.
-        mv: String,
-        /// The reply the engine expects, raw, if it named one.
-        ponder: Option<String>,
-    },
-    /// `checkmate ..`: the answer to `go mate`.
-    Checkmate(Checkmate),
-    /// `info ..`
-    Info(Box<Info>),
-    /// Any other line, cut to [`UNKNOWN_KEPT`] bytes.
-    Unknown(String),
-}
-
-/// The answer to `go mate`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Checkmate {
-    /// The mating moves, raw USI tokens.
-    Moves(Vec<String>),
-    /// There is no mate.
-    NoMate,
-    /// Not solved in the time given.
-    Timeout,
-    /// The engine solves no mate problems.
-    NotImplemented,
-}
-
-impl EngineLine {
-    /// Reads a line as it came from the pipe; bytes that are not UTF-8 become U+FFFD, line ends are dropped.
-    pub fn parse(line: &[u8]) -> Self {
-        Self::of(&String::from_utf8_lossy(line))
-    }
-
-    fn of(line: &str) -> Self {
-        let line = line.trim();
-        let mut words = Words(line);
-        let known = match words.next().unwrap_or_default() {
-            "info" => Some(Self::Info(Box::new(Info::of(line)))),
-            "bestmove" => Self::best_move(words),
-            "option" => OptionDecl::of(words).map(Self::Option),
-            "id" => Self::id(words),
-            "checkmate" => Some(Self::Checkmate(Checkmate::of(words))),
-            "usiok" => words.is_empty().then_some(Self::UsiOk),
-            "readyok" => words.is_empty().then_some(Self::ReadyOk),
-            _ => None,
-        };
-        known.unwrap_or_else(|| Self::Unknown(shortened(line).to_owned()))
-    }
-
-    fn id(mut words: Words) -> Option<Self> {
-        match words.next()? {
-            "name" => Some(Self::IdName(words.rest().to_owned())),
-            "author" => Some(Self::IdAuthor(words.rest().to_owned())),
-            _ => None,
-        }
-    }
-
-    fn best_move(mut words: Words) -> Option<Self> {
-        let mv = shortened(words.next()?).to_owned();
-        let ponder = match words.next() {
-            Some("ponder") => words.next().map(|word| shortened(word).to_owned()),
-            _ => None,
-        };
-        Some(Self::BestMove { mv, ponder })
-    }
-}
-
-impl Checkmate {
-    fn of(mut words: Words) -> Self {
-        match words.rest() {
-            "nomate" => Self::NoMate,
-            "timeout" => Self::Timeout,
-            "notimplemented" => Self::NotImplemented,
-            _ => Self::Moves(std::iter::from_fn(|| words.next()).map(str::to_owned).collect()),
-        }
-    }
-}
-
-impl FromStr for EngineLine {
-    type Err = Infallible;
-
-    fn from_str(line: &str) -> Result<Self, Infallible> {
-        Ok(Self::of(line))
-    }
-}
-
-impl fmt::Display for EngineLine {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::IdName(name) => write!(f, "id name {name}"),
-            Self::IdAuthor(author) => write!(f, "id author {author}"),
-            Self::Option(option) => write!(f, "{option}"),
-            Self::UsiOk => f.write_str("usiok"),
-            Self::ReadyOk => f.write_str("readyok"),
-            Self::BestMove { mv, ponder: None } => write!(f, "bestmove {mv}"),
-            Self::BestMove { mv, ponder: Some(ponder) } => write!(f, "bestmove {mv} ponder {ponder}"),
-            Self::Checkmate(answer) => write!(f, "checkmate {answer}"),
-            Self::Info(info) => write!(f, "{info}"),
-            Self::Unknown(line) => f.write_str(line),
-        }
-    }
-}
-
-impl fmt::Display for Checkmate {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Moves(moves) => f.write_str(&moves.join(" ")),
-            Self::NoMate => f.write_str("nomate"),
-            Self::Timeout => f.write_str("timeout"),
-            Self::NotImplemented => f.write_str("notimplemented"),
-        }
-    }
-}
-
-/// Appends a move in USI spelling without allocating: a `position` line carries the whole game.
-pub fn push_move(out: &mut String, mv: Move) {
-    match mv.dropped_piece() {
-        Some(piece) => {
-            out.push(piece_letter(piece));
-            out.push('*');
-        }
-        None => push_square(out, mv.from_sq()),
-    }
-    push_square(out, mv.to_sq());
-    if mv.is_promotion() {
-        out.push('+');
-    }
-}
-
-fn push_square(out: &mut String, square: Square) {
-    out.push(char::from(b'1' + square.file().raw() as u8));
-    out.push(char::from(b'a' + square.rank().raw() as u8));
-}
-
-const fn piece_letter(piece: PieceType) -> char {
-    match piece {
-        PieceType::PAWN => 'P',
-        PieceType::LANCE => 'L',
-        PieceType::KNIGHT => 'N',
-        PieceType::SILVER => 'S',
-        PieceType::BISHOP => 'B',
-        PieceType::ROOK => 'R',
-        _ => 'G',
-    }
-}
-
-fn shortened(line: &str) -> &str {
-    let mut end = line.len().min(UNKNOWN_KEPT);
-    while !line.is_char_boundary(end) {
-        end -= 1;
-    }
-    &line[..end]
-}
-
-/// Words parted by blanks, with the unread rest of the line at hand.
-#[derive(Clone, Copy)]
-struct Words<'a>(&'a str);
-
-impl<'a> Words<'a> {
-    fn next(&mut self) -> Option<&'a str> {
-        let rest = self.rest();
-        let end = rest.bytes().position(|b| b == b' ' || b == b'\t').unwrap_or(rest.len());
-        let (word, rest) = rest.split_at(end);
-        self.0 = rest;
-        (!word.is_empty()).then_some(word)
-    }
-
-    fn rest(&self) -> &'a str {
-        self.0.trim_start_matches([' ', '\t'])
-    }
-
-    fn is_empty(&self) -> bool {
-        self.rest().is_empty()
-    }
-
-    fn number<T: FromStr>(&mut self) -> Option<T> {
-        self.next()?.parse().ok()
-    }
-}
+pub use words::UNKNOWN_KEPT;
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use rsshogi::types::Move;
 
     fn read(line: &str) -> EngineLine {
         EngineLine::parse(line.as_bytes())
@@ -284,7 +88,77 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_keyword_inside_a_line_is_a_whole_word() {
+        for line in [
+            "bestmove",
+            "id namefoo Engine",
+            "option namefoo X type check default true",
+            "option name X typecheck default true",
+            "checkmate",
+            "checkmate nomatefoo",
+            "checkmate G*5b foo",
+            "usiok now",
+        ] {
+            assert_eq!(read(line), EngineLine::Unknown(line.into()));
+        }
+        let best = EngineLine::BestMove { mv: "7g7f".into(), ponder: None };
+        assert_eq!(read("bestmove 7g7f ponderfoo 3c3d"), best);
+        let kind = OptionKind::String { default: String::new() };
+        let option = EngineLine::Option(OptionDecl { name: "X".into(), kind });
+        assert_eq!(read("option name X type string defaultfoo"), option);
+    }
+
+    const OF_ENGINES: [&str; 7] = ["info", "bestmove", "option", "id", "checkmate", "usiok", "readyok"];
+    const OF_MANAGERS: [&str; 10] = [
+        "usi",
+        "isready",
+        "usinewgame",
+        "stop",
+        "ponderhit",
+        "quit",
+        "setoption",
+        "position",
+        "go",
+        "gameover",
+    ];
+
     proptest! {
+        #[test]
+        fn a_word_that_only_begins_with_a_keyword_is_unknown(
+            keyword in prop::sample::select(OF_ENGINES.to_vec()),
+            more in "[!-~]{1,8}",
+            rest in "( (name|7g7f|nomate|score|[ -~]{1,6})){0,3}",
+        ) {
+            let line = format!("{keyword}{more}{rest}");
+            prop_assert!(matches!(read(&line), EngineLine::Unknown(_)), "{}", line);
+        }
+
+        #[test]
+        fn a_word_that_only_begins_with_a_command_is_unknown(
+            keyword in prop::sample::select(OF_MANAGERS.to_vec()),
+            more in "[!-~]{1,8}",
+            rest in "( (name|startpos|win|moves|[ -~]{1,6})){0,3}",
+        ) {
+            prop_assume!(!OF_MANAGERS.contains(&format!("{keyword}{more}").as_str()));
+            let line = format!("{keyword}{more}{rest}");
+            prop_assert!(matches!(line.parse::<GuiLine>(), Err(GuiFault::Unknown(_))), "{}", line);
+        }
+
+        #[test]
+        fn the_borrowed_and_the_owned_reading_of_a_line_agree(
+            line in "(info|bestmove|usiok|id)?( score| cp| multipv| ponder| 7g7f| 1|[ -~]|\\PC){0,20}",
+        ) {
+            match (EngineLineRef::parse(line.as_bytes()), read(&line)) {
+                (EngineLineRef::Info(info), EngineLine::Info(owned)) => prop_assert_eq!(info.read(), *owned),
+                (EngineLineRef::BestMove(best), EngineLine::BestMove { mv, ponder }) => {
+                    prop_assert_eq!((best.mv.as_ref(), best.ponder.as_deref()), (mv.as_str(), ponder.as_deref()));
+                }
+                (EngineLineRef::Other(other), owned) => prop_assert_eq!(other.read(), owned),
+                readings => prop_assert!(false, "{:?}", readings),
+            }
+        }
+
         #[test]
         fn no_line_of_an_engine_panics(line in "(info|option|bestmove|checkmate|id)?( name| type| score| mate| cp| pv| default| var|[ -~]|\\PC){0,40}") {
             let once = read(&line);

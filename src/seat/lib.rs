@@ -1,5 +1,10 @@
 //! A player: an actor behind two mailboxes. No trait, no shared state; dropping the mailbox ends the actor.
 
+#[cfg(not(target_os = "linux"))]
+compile_error!(
+    "Renmei runs on Linux only: engines are tied to its life by prctl, pinned by sched_setaffinity and measured in /proc; on Windows it runs in WSL 2, on macOS in a Linux container"
+);
+
 pub mod csa_client;
 pub mod csa_host;
 pub mod lines;

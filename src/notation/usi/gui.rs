@@ -1,4 +1,4 @@
-//! What a manager tells an engine.
+//! Lines of a manager for an engine.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,7 +6,8 @@ use std::str::FromStr;
 use rsshogi::types::Move;
 use thiserror::Error;
 
-use super::{Words, push_move};
+use super::push_move;
+use super::words::{Words, shortened};
 
 /// One line for an engine.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,7 +48,7 @@ pub struct PositionLine {
     pub moves: Vec<Move>,
 }
 
-/// How long an engine may think. Times are in milliseconds.
+/// The limits of a search. Times are in milliseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GoLimits {
     /// Think on the opponent's time.
@@ -79,25 +80,25 @@ pub struct GoLimits {
 pub enum MateLimit {
     /// Until `stop`.
     Infinite,
-    /// So many milliseconds.
+    /// A time in milliseconds.
     Ms(u64),
 }
 
-/// How a game ended for the engine told.
+/// The result of a game for the receiving engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GameEnd {
-    /// It won.
+    /// The engine won.
     Win,
-    /// It lost.
+    /// The engine lost.
     Lose,
-    /// Neither.
+    /// The game was drawn.
     Draw,
 }
 
-/// Why a line for an engine was not understood.
+/// A line for an engine that is not understood.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum GuiFault {
-    /// The line is none of the protocol's.
+    /// The line is not part of the protocol.
     #[error("unknown command `{0}`")]
     Unknown(String),
     /// A `position` line has no start position.
@@ -113,15 +114,15 @@ impl FromStr for GuiLine {
 
     fn from_str(line: &str) -> Result<Self, GuiFault> {
         let line = line.trim();
-        let unknown = || GuiFault::Unknown(super::shortened(line).to_owned());
+        let unknown = || GuiFault::Unknown(shortened(line).to_owned());
         let mut words = Words(line);
         Ok(match words.next().unwrap_or_default() {
-            "usi" => Self::Usi,
-            "isready" => Self::IsReady,
-            "usinewgame" => Self::UsiNewGame,
-            "stop" => Self::Stop,
-            "ponderhit" => Self::PonderHit,
-            "quit" => Self::Quit,
+            "usi" if words.is_empty() => Self::Usi,
+            "isready" if words.is_empty() => Self::IsReady,
+            "usinewgame" if words.is_empty() => Self::UsiNewGame,
+            "stop" if words.is_empty() => Self::Stop,
+            "ponderhit" if words.is_empty() => Self::PonderHit,
+            "quit" if words.is_empty() => Self::Quit,
             "setoption" => set_option(words).ok_or_else(unknown)?,
             "position" => Self::Position(PositionLine::of(words)?),
             "go" => Self::Go(GoLimits::of(words)),
@@ -146,6 +147,9 @@ fn set_option(mut words: Words) -> Option<GuiLine> {
     (!name.is_empty()).then_some(GuiLine::SetOption { name, value })
 }
 
+/// Board, side to move, hands and move number.
+const SFEN_FIELDS: usize = 4;
+
 impl PositionLine {
     fn of(mut words: Words) -> Result<Self, GuiFault> {
         let mut sfen = None;
@@ -154,12 +158,15 @@ impl PositionLine {
             Some("sfen") => sfen = Some(String::new()),
             _ => return Err(GuiFault::NoStart),
         }
+        let mut fields = 0;
         while let Some(word) = words.next().filter(|word| *word != "moves") {
-            let sfen = sfen.as_mut().ok_or_else(|| GuiFault::NotAMove(word.to_owned()))?;
-            if !sfen.is_empty() {
+            let sfen = sfen.as_mut().filter(|_| fields < SFEN_FIELDS);
+            let sfen = sfen.ok_or_else(|| GuiFault::NotAMove(word.to_owned()))?;
+            if fields > 0 {
                 sfen.push(' ');
             }
             sfen.push_str(word);
+            fields += 1;
         }
         let moves = std::iter::from_fn(|| words.next())
             .map(|word| {
@@ -176,7 +183,7 @@ impl PositionLine {
 }
 
 impl GoLimits {
-    // Words an engine does not know are passed over, as engines do.
+    // Unknown words are ignored, as engines do.
     fn of(mut words: Words) -> Self {
         let mut go = Self::default();
         while let Some(word) = words.next() {
@@ -328,12 +335,16 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_not_understood_says_why() {
+    fn an_unknown_line_is_refused_with_a_reason() {
         let fault = |line: &str| line.parse::<GuiLine>().unwrap_err().to_string();
         assert_eq!(fault("dance"), "unknown command `dance`");
         assert_eq!(fault("gameover maybe"), "unknown command `gameover maybe`");
         assert_eq!(fault("setoption value 3"), "unknown command `setoption value 3`");
         assert_eq!(fault("position moves 7g7f"), "position line without startpos or sfen");
         assert_eq!(fault("position startpos moves 7g7f 0x0x"), "`0x0x` is not a move");
+        assert_eq!(fault("position startposmoves 7g7f"), "position line without startpos or sfen");
+        assert_eq!(fault("position startpos movesfoo 7g7f"), "`movesfoo` is not a move");
+        assert_eq!(fault("position sfen 9/9 b - 1 movesfoo 7g7f"), "`movesfoo` is not a move");
+        assert_eq!(fault("usi now"), "unknown command `usi now`");
     }
 }

@@ -1,10 +1,10 @@
-//! `info` lines: read once per line an engine prints, so the reader allocates nothing it need not.
+//! `info` lines. An engine may print thousands for one move, so parsing is cheap and on demand.
 
 use std::fmt;
 
-use super::Words;
+use super::words::{Words, bytes_words};
 
-/// What an `info` line said; every part is optional. Scores are from the mover's side.
+/// The content of an `info` line; every part is optional. Scores are from the mover's side.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Info {
     /// Search depth in plies.
@@ -19,7 +19,7 @@ pub struct Info {
     pub nodes: Option<u64>,
     /// Nodes a second.
     pub nps: Option<u64>,
-    /// Time used by the engine's own reckoning, in milliseconds.
+    /// Thinking time by the engine's own count, in milliseconds.
     pub time_ms: Option<u64>,
     /// Fill of the hash table in permille.
     pub hashfull: Option<u32>,
@@ -29,7 +29,7 @@ pub struct Info {
     pub string: String,
 }
 
-/// A score with the side on which it is exact.
+/// A score, exact or a bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Score {
     /// The number.
@@ -54,7 +54,7 @@ pub enum ScoreValue {
 /// Whether a score is exact.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Bound {
-    /// Neither of the two below.
+    /// The true score.
     #[default]
     Exact,
     /// The true score is at least this.
@@ -63,8 +63,47 @@ pub enum Bound {
     Upper,
 }
 
+/// An `info` line that is not read yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InfoLine<'a>(&'a [u8]);
+
+impl<'a> InfoLine<'a> {
+    /// A line that begins with the word `info`.
+    pub(super) const fn of(line: &'a [u8]) -> Self {
+        Self(line)
+    }
+
+    /// The line as it was printed, without the blanks around it.
+    #[must_use]
+    pub const fn bytes(self) -> &'a [u8] {
+        self.0
+    }
+
+    /// Whether the line has a score for the best line of play: a score, and no `multipv` but 1. It looks at words
+    /// only as far as `pv` or `string`, because an engine may print thousands of these lines for one move.
+    #[must_use]
+    pub fn scores_best_line(self) -> bool {
+        let (mut words, mut scores) = (bytes_words(self.0), false);
+        while let Some(word) = words.next() {
+            match word {
+                b"score" => scores = true,
+                b"multipv" if words.next() != Some(b"1") => return false,
+                b"pv" | b"string" => break,
+                _ => {}
+            }
+        }
+        scores
+    }
+
+    /// Reads the line; bytes that are not UTF-8 become U+FFFD.
+    #[must_use]
+    pub fn read(self) -> Info {
+        Info::of(&String::from_utf8_lossy(self.0))
+    }
+}
+
 impl Info {
-    /// Whether a line is an `info` line, without reading on.
+    /// Whether a line is an `info` line; its arguments are not read.
     pub fn is_info(line: &[u8]) -> bool {
         line.trim_ascii_start()
             .strip_prefix(b"info")
@@ -91,7 +130,7 @@ impl Info {
         info
     }
 
-    /// Reads an `info` line into this value, reusing its buffers; what the line does not say is cleared.
+    /// Reads an `info` line into this value, reusing its buffers; fields absent from the line are cleared.
     pub fn parse_into(&mut self, line: &str) {
         self.clear();
         let mut words = Words(line);
@@ -144,7 +183,7 @@ impl Score {
     }
 }
 
-// Engines print sentinels beyond 32 bits; their sign still counts.
+// Engines print sentinels beyond 32 bits; only their sign matters.
 fn clamped(word: &str) -> Option<i32> {
     let number = word.parse::<i64>().ok()?;
     Some(number.clamp(-i64::from(i32::MAX), i64::from(i32::MAX)) as i32)
@@ -216,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn mates_of_known_and_unknown_length_are_told_apart() {
+    fn mates_of_known_and_unknown_length_are_distinguished() {
         for (text, value) in [
             ("mate 5", ScoreValue::Mate(5)),
             ("mate -4", ScoreValue::Mate(-4)),
@@ -258,6 +297,21 @@ mod tests {
         let mut info = Info::of("info depth 9 score cp 3 pv 7g7f");
         info.parse_into("info string hello");
         assert_eq!(info, Info { string: "hello".into(), ..Info::default() });
+    }
+
+    #[test]
+    fn only_a_score_of_the_best_line_counts() {
+        for (line, scores) in [
+            ("info depth 3 score cp -20 pv 7g7f", true),
+            ("info multipv 1 score mate 3", true),
+            ("info score cp 5 multipv 2 pv 7g7f", false),
+            ("info multipv score cp 5", false),
+            ("info depth 3 nodes 100", false),
+            ("info string the score is cp 5", false),
+            ("info underscore cp 5", false),
+        ] {
+            assert_eq!(InfoLine::of(line.as_bytes()).scores_best_line(), scores, "{line}");
+        }
     }
 
     #[test]

@@ -1,15 +1,15 @@
-//! `option` declarations, and whether a value fits one.
+//! `option` declarations and validation of values.
 
 use std::fmt;
 
 use thiserror::Error;
 
-use super::Words;
+use super::words::Words;
 
 /// The word that stands for an empty string in USI.
 const EMPTY: &str = "<empty>";
 
-/// An option as an engine declared it; names and values may hold blanks.
+/// A declared option; names and values may contain blanks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OptionDecl {
     /// The option's name.
@@ -23,12 +23,12 @@ pub struct OptionDecl {
 pub enum OptionKind {
     /// `true` or `false`.
     Check {
-        /// The engine's own choice.
+        /// Default of the engine.
         default: bool,
     },
     /// A whole number.
     Spin {
-        /// The engine's own choice.
+        /// Default of the engine.
         default: i64,
         /// Smallest value allowed, if declared.
         min: Option<i64>,
@@ -37,7 +37,7 @@ pub enum OptionKind {
     },
     /// One of several words.
     Combo {
-        /// The engine's own choice.
+        /// Default of the engine.
         default: String,
         /// The words to choose from.
         choices: Vec<String>,
@@ -46,17 +46,17 @@ pub enum OptionKind {
     Button,
     /// Free text.
     String {
-        /// The engine's own choice.
+        /// Default of the engine.
         default: String,
     },
     /// The path of a file.
     Filename {
-        /// The engine's own choice.
+        /// Default of the engine.
         default: String,
     },
 }
 
-/// Why a value does not fit an option.
+/// A value that does not fit an option.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum OptionFault {
     /// A check is neither `true` nor `false`.
@@ -64,15 +64,15 @@ pub enum OptionFault {
     NotABoolean {
         /// The option.
         name: String,
-        /// What was given.
+        /// The given value.
         value: String,
     },
-    /// A spin is no whole number.
+    /// A spin is not a whole number.
     #[error("option `{name}` is a whole number, not `{value}`")]
     NotANumber {
         /// The option.
         name: String,
-        /// What was given.
+        /// The given value.
         value: String,
     },
     /// A spin is out of its range.
@@ -80,7 +80,7 @@ pub enum OptionFault {
     OutOfRange {
         /// The option.
         name: String,
-        /// What was given.
+        /// The given value.
         value: i64,
         /// Smallest value allowed.
         min: i64,
@@ -92,9 +92,9 @@ pub enum OptionFault {
     NotOffered {
         /// The option.
         name: String,
-        /// What was given.
+        /// The given value.
         value: String,
-        /// The word on offer that looks most like it.
+        /// The most similar word on offer.
         nearest: Option<String>,
     },
     /// A button was given a value.
@@ -102,7 +102,7 @@ pub enum OptionFault {
     ButtonWithValue {
         /// The option.
         name: String,
-        /// What was given.
+        /// The given value.
         value: String,
     },
 }
@@ -111,7 +111,7 @@ fn suggestion(nearest: &Option<String>) -> String {
     nearest.as_ref().map_or_else(String::new, |word| format!("; did you mean `{word}`?"))
 }
 
-/// The candidate that looks most like a word, letter case aside; `None` when nothing does.
+/// The candidate most similar to a word, ignoring case; `None` if none is similar.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word = word.to_lowercase();
     candidates
@@ -126,7 +126,7 @@ impl OptionDecl {
     /// Whether `value` may be sent as this option's value; a button's value is empty.
     ///
     /// # Errors
-    /// What is wrong with the value, naming the option and, for a combo, the nearest word on offer.
+    /// The fault, with the name of the option and, for a combo, the nearest word on offer.
     pub fn check(&self, value: &str) -> Result<(), OptionFault> {
         let (name, given) = (self.name.clone(), value.to_owned());
         match &self.kind {
@@ -161,9 +161,7 @@ impl OptionDecl {
         }
         let (name, kind, rest) = split_name(words.rest())?;
         let kind = match kind {
-            "check" => {
-                OptionKind::Check { default: rest.strip_prefix("default").map(str::trim) == Some("true") }
-            }
+            "check" => OptionKind::Check { default: default_of(rest) == "true" },
             "button" => OptionKind::Button,
             "string" => OptionKind::String { default: text_default(rest) },
             "filename" => OptionKind::Filename { default: text_default(rest) },
@@ -174,7 +172,7 @@ impl OptionDecl {
     }
 }
 
-/// Parts `NAME type KIND REST`: a name may hold the word `type`, so that a known kind must follow.
+/// Splits `NAME type KIND REST`. A name may contain the word `type`, so a known kind must follow.
 fn split_name(text: &str) -> Option<(&str, &str, &str)> {
     const KINDS: [&str; 6] = ["check", "spin", "combo", "button", "string", "filename"];
     text.match_indices("type ").filter(|(at, _)| text[..*at].ends_with(' ')).find_map(|(at, mark)| {
@@ -186,8 +184,13 @@ fn split_name(text: &str) -> Option<(&str, &str, &str)> {
 }
 
 fn text_default(rest: &str) -> String {
-    let value = rest.strip_prefix("default").unwrap_or_default().trim();
-    unquoted(value)
+    unquoted(default_of(rest))
+}
+
+/// The text after the word `default`; empty when another word or none follows the type.
+fn default_of(rest: &str) -> &str {
+    let mut words = Words(rest);
+    if words.next() == Some("default") { words.rest().trim() } else { "" }
 }
 
 fn unquoted(value: &str) -> String {
@@ -220,7 +223,7 @@ fn combo(rest: &str) -> OptionKind {
     OptionKind::Combo { default, choices }
 }
 
-/// Parts `default A B var C D`; a value runs to the next key and is one word at least, so that a choice may be
+/// Splits `default A B var C D`. A value extends to the next key and has at least one word, so that a choice may be
 /// called `default`.
 fn attributes(rest: &str) -> Vec<(&str, String)> {
     let mut found: Vec<(&str, String)> = Vec::new();
