@@ -72,7 +72,7 @@ struct Login {
     id: LoginId,
     extended: bool,
     mailbox: mpsc::Receiver<Message>,
-    /// Whether the player can be told from others when it comes back.
+    /// Whether the player can be identified when it comes back.
     secret: bool,
 }
 

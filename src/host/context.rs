@@ -7,6 +7,9 @@ use std::{
     time::Duration,
 };
 
+/// Least time between two wake-ups for spectators: fast games are shown several moves at a time.
+const BATCH: Duration = Duration::from_millis(10);
+
 /// What the tasks of a host share.
 #[derive(Clone, Debug)]
 pub struct HostContext {
@@ -41,6 +44,7 @@ impl HostContext {
         loop {
             self.sights.arrived().await;
             drop(self.lobby());
+            tokio::time::sleep(BATCH).await;
         }
     }
 }

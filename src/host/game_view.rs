@@ -32,7 +32,7 @@ pub struct Announcement {
     pub times: [TimeControl; 2],
     /// The unit that times are announced in.
     pub unit: TimeUnit,
-    /// The rules of protocol that are followed.
+    /// The variant of the protocol.
     pub compat: Compat,
     /// The time when the game was arranged, in ms since 1970.
     pub at: i64,
@@ -47,7 +47,7 @@ pub struct GameView {
     left: [u64; 2],
     /// Moves made, with the time units charged.
     moves: Vec<(String, u64)>,
-    /// Moves made since anybody looked at the game. They are spelled when somebody does: most games are not watched.
+    /// Moves that are not spelled yet: they are when the game is looked at, as most games are not watched.
     unread: Vec<(Move, u64)>,
     /// A move that was not made yet, and the player's comment on it.
     comment: Option<(String, String)>,
@@ -130,7 +130,7 @@ impl GameView {
         self.last_shown()
     }
 
-    /// Spells the moves that nobody has looked at.
+    /// Spells the moves since the game was last looked at.
     fn catch_up(&mut self) {
         for (mv, charged) in std::mem::take(&mut self.unread) {
             let Some(text) = move_to_csa(&self.board, mv) else { continue };
@@ -192,7 +192,7 @@ impl GameView {
         if let Some(block) = summary.times.blocks_mut().last_mut() {
             block.standing = Some(Standing { remaining: self.left, last_move, current_turn });
         }
-        // shogi-server tells spectators `+` whoever is to move.
+        // shogi-server announces `+` to spectators whichever side is to move.
         let turn = Color::from(self.board.turn());
         summary.to_move = if self.game.compat == Compat::Protocol { turn } else { Color::Black };
         summary.moves.clear();

@@ -1,9 +1,12 @@
 //! The registry of the games that are played, and the way from the games to it.
 //!
-//! A game never waits for its spectators: it puts what can be seen into a [`SightQueue`], and whoever looks at the
-//! registry takes in the queue first. So nobody sees less than a player of the game was told.
+//! A game never waits for its spectators: it puts its moves and its end into a [`SightQueue`], and every access to the
+//! lobby takes in the queue first. So an answer of the lobby contains at least what the players of the game were told.
 
-use super::game_view::{GameView, Shown};
+use super::{
+    game_view::{GameView, Shown},
+    presence::LoginId,
+};
 use arena::spectators::{Sight, Spectators};
 use referee::event::GameId;
 use std::{
@@ -12,8 +15,6 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 use tokio::sync::Notify;
-
-use super::presence::LoginId;
 
 /// The games that are played.
 #[derive(Debug, Default)]
@@ -73,7 +74,7 @@ impl Games {
     }
 }
 
-/// Sights that the registry has not taken in yet. Unbounded: what the games of a host show in one turn of its thread.
+/// Sights that the lobby has not taken in yet. Unbounded: every access to the lobby empties it.
 #[derive(Debug, Default)]
 pub struct SightQueue {
     waiting: Mutex<Vec<Sight>>,
@@ -90,7 +91,7 @@ impl SightQueue {
         mem::take(&mut *self.lock())
     }
 
-    /// Returns when a sight has arrived since the last call.
+    /// Returns when sights wait, or have waited since the last call.
     pub async fn arrived(&self) {
         self.arrived.notified().await;
     }
@@ -98,7 +99,12 @@ impl SightQueue {
 
 impl Spectators for SightQueue {
     fn see(&self, sight: Sight) {
-        self.lock().push(sight);
-        self.arrived.notify_one();
+        let mut waiting = self.lock();
+        let first = waiting.is_empty();
+        waiting.push(sight);
+        drop(waiting);
+        if first {
+            self.arrived.notify_one();
+        }
     }
 }

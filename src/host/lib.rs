@@ -5,7 +5,7 @@
 //! play the games; the connections and the lobby live on the thread of the network.
 //!
 //! The lobby is a policy over plain registries behind one lock, which is never kept across a wait. A game never waits
-//! for the lobby: it puts what spectators can see into a queue, and whoever looks at the lobby takes in the queue first.
+//! for the lobby: it puts what spectators can see into a queue, and every access to the lobby takes in the queue first.
 //!
 //! # Where it departs from shogi-server, whatever `compat` says
 //!

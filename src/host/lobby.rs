@@ -1,4 +1,4 @@
-//! The lobby: who may log in, who meets whom, and what players and spectators are told of it.
+//! The lobby: decides on logins and pairings, and sends players and spectators their lines.
 //!
 //! The lobby decides; the facts are in its registries ([`Presence`], [`Games`], [`Buoys`]), and an [`Arranger`] makes
 //! the games. Nothing here waits or owns a socket: lines for a player go into the mailbox of its connection, arranged
@@ -348,7 +348,7 @@ impl Lobby {
         Some(self.arranger.offer(self.presence.get_mut(login)?, name, terms))
     }
 
-    /// Makes an entrant wait for its next game, which nobody has to ask for.
+    /// Makes an entrant wait for its next game; an entrant does not have to ask for it.
     fn await_round(&mut self, login: LoginId) {
         let Matchmaking::Scheduled(entrants) = &self.matchmaking else { return };
         let game = self.presence.get(login).and_then(|player| entrants.game_of(&player.name));

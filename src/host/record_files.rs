@@ -45,32 +45,14 @@ struct Arranged {
 }
 
 impl RecordFiles {
-    /// A thread that writes the records of an event into a directory. It opens the database at the end of the first
-    /// game: only then the event is sure to be there.
+    /// Starts the thread that writes the records of an event into a directory.
     ///
     /// # Errors
     /// When the system has no thread.
     pub fn open(directory: PathBuf, database: PathBuf, event: String) -> io::Result<(Self, JoinHandle<()>)> {
         let (jobs, inbox) = mpsc::channel();
-        let work = move || {
-            let (mut arranged, mut source) = (HashMap::new(), None);
-            for job in inbox {
-                match job {
-                    Job::Arranged(game, known) => drop(arranged.insert(game, known)),
-                    Job::Ended(game) => {
-                        let Some(known) = arranged.remove(&game) else { continue };
-                        let filed = find(&mut source, &database, &event)
-                            .and_then(|(store, event)| file(&directory, store, *event, game, &known));
-                        if let Err(why) = filed {
-                            let _nobody_reads =
-                                writeln!(std::io::stderr(), "no record of {}: {why}", known.name);
-                        }
-                    }
-                    Job::Close => return,
-                }
-            }
-        };
-        let thread = thread::Builder::new().name("records".to_owned()).spawn(work)?;
+        let writer = Writer { directory, database, event, arranged: HashMap::new(), source: None };
+        let thread = thread::Builder::new().name("records".to_owned()).spawn(move || writer.run(inbox))?;
         Ok((Self(Some(jobs)), thread))
     }
 
@@ -105,16 +87,47 @@ impl RecordFiles {
     }
 }
 
-type Source = Option<(Store, EventId)>;
+/// Writes the records of an event.
+struct Writer {
+    directory: PathBuf,
+    database: PathBuf,
+    event: String,
+    /// Games that have not ended.
+    arranged: HashMap<GameId, Box<Arranged>>,
+    /// The event in its database; opened at the end of the first game, when the event is sure to be there.
+    source: Option<(Store, EventId)>,
+}
 
-/// The event in its database, opened once.
-fn find<'a>(source: &'a mut Source, database: &Path, event: &str) -> io::Result<&'a (Store, EventId)> {
-    if source.is_none() {
-        let store = Store::read(database).map_err(io::Error::other)?;
-        let known = store.events().map_err(io::Error::other)?.into_iter().find(|known| known.name == event);
-        *source = known.map(|known| (store, known.id));
+impl Writer {
+    fn run(mut self, inbox: mpsc::Receiver<Job>) {
+        for job in inbox {
+            match job {
+                Job::Arranged(game, known) => drop(self.arranged.insert(game, known)),
+                Job::Ended(game) => self.ended(game),
+                Job::Close => return,
+            }
+        }
     }
-    source.as_ref().ok_or_else(|| io::Error::other("the event is not in the database"))
+
+    fn ended(&mut self, game: GameId) {
+        let Some(known) = self.arranged.remove(&game) else { return };
+        if let Err(why) = self.write(game, &known) {
+            let _stderr_closed =
+                writeln!(std::io::stderr(), "the record of {} could not be written: {why}", known.name);
+        }
+    }
+
+    fn write(&mut self, game: GameId, known: &Arranged) -> io::Result<()> {
+        if self.source.is_none() {
+            let store = Store::read(&self.database).map_err(io::Error::other)?;
+            let events = store.events().map_err(io::Error::other)?;
+            let event = events.into_iter().find(|event| event.name == self.event);
+            self.source = event.map(|event| (store, event.id));
+        }
+        let missing = || io::Error::other("the event is not in the database");
+        let (store, event) = self.source.as_ref().ok_or_else(missing)?;
+        file(&self.directory, store, *event, game, known)
+    }
 }
 
 fn file(directory: &Path, store: &Store, event: EventId, game: GameId, known: &Arranged) -> io::Result<()> {
