@@ -60,7 +60,9 @@ fn league(args: &ServeArgs, mut config: ServeConfig, open_screen: OpenScreen) ->
             None => (Arc::new(tell) as Say, None, None),
         };
         let told = say.clone();
-        let finishing = move || told("no new games begin; running games are finished, and a second signal breaks them off");
+        let finishing = move || {
+            told("no new games begin; running games are finished, and a second signal breaks them off")
+        };
         signals::listen(shutdown.clone(), finishing).map_err(other)?;
         let mut readers: Vec<_> = feed.map(|feed| Reader::new("dashboard", feed)).into_iter().collect();
         readers.extend(events.map(|mut events| Reader::new("event file", move |batch| events.write(batch))));
