@@ -6,12 +6,15 @@ use clap::{
     builder::{PossibleValue, PossibleValuesParser, TypedValueParser},
 };
 use notation::record::Format;
-use std::path::PathBuf;
+use std::{num::ParseIntError, path::PathBuf, str::FromStr};
 
 /// Tournaments and match servers for computer shogi.
 #[derive(Debug, Parser)]
 #[command(name = "renmei", version, about, max_term_width = 100, after_help = EXIT_CODES)]
 pub struct Cli {
+    /// Tell on stderr what the program does: -v engines, logins and databases, -vv more; RENMEI_LOG has a filter.
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    pub verbose: u8,
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
@@ -74,6 +77,10 @@ pub enum Command {
     Log(LogArgs),
     /// Compute an SPRT, Elo and their bounds from counts.
     Sprt(SprtArgs),
+    /// Write a configuration to begin with into this directory; without a name, list them.
+    Init(InitArgs),
+    /// Print a systemd unit that keeps a host, or an engine on a server, running.
+    Systemd(SystemdArgs),
     /// Print a completion script for a shell.
     Completions {
         /// The shell.
@@ -98,7 +105,7 @@ pub struct PlayingArgs {
     #[arg(long, value_name = "FILE")]
     pub db: Option<PathBuf>,
     /// Games at once; overrides the configuration.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = at_least_one::<usize>)]
     pub concurrency: Option<usize>,
     /// Play even though the engines need more cores than there are.
     #[arg(long)]
@@ -129,7 +136,7 @@ pub struct PlayingArgs {
 Example:
   renmei match --engine cmd=fairy-stockfish name=new nodes=4000 \\
                --engine cmd=fairy-stockfish name=old nodes=1000 option.Hash=16 \\
-               --games 1000 --openings kifu/openings.sfen --sprt elo0=0 elo1=10")]
+               --games 1000 --openings built-in --sprt elo0=0 elo1=10")]
 pub struct MatchArgs {
     /// An engine: cmd=PROGRAM name=NAME args=\"...\" dir=DIR time=TIME nodes=N depth=N reserve=TIME go=FORMS
     /// ponder=true option.NAME=VALUE ...; give it twice or more.
@@ -150,17 +157,17 @@ pub struct MatchArgs {
     /// Games of each pair of engines; with --sprt: games at most.
     #[arg(long, default_value_t = 100)]
     pub games: u64,
-    /// Openings: SFEN or USI move lines, CSA, KIF, KI2 or JKF records.
+    /// Openings: SFEN or USI move lines, CSA, KIF, KI2 or JKF records; `built-in`: those that this program carries.
     #[arg(long, value_name = "FILE")]
     pub openings: Vec<PathBuf>,
     /// Plies of each opening that are used.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", requires = "openings")]
     pub plies: Option<u32>,
     /// Use the openings in the order of the file instead of shuffled by the seed.
-    #[arg(long)]
+    #[arg(long, requires = "openings")]
     pub sequential: bool,
     /// The first engine against each of the others, instead of everybody against everybody.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "sprt")]
     pub gauntlet: bool,
     /// Stop at a verdict: elo0=0 elo1=5 [alpha=0.05] [beta=0.05] [model=normalized|logistic].
     #[arg(long, num_args = 1.., value_name = "KEY=VALUE")]
@@ -176,8 +183,17 @@ pub struct MatchArgs {
     pub playing: PlayingArgs,
 }
 
+/// A whole number above 0.
+fn at_least_one<T: FromStr<Err = ParseIntError> + From<u8> + PartialOrd>(text: &str) -> Result<T, String> {
+    let number: T = text.parse().map_err(|error: ParseIntError| error.to_string())?;
+    if number < T::from(1) { Err("it must be at least 1".to_owned()) } else { Ok(number) }
+}
+
 /// `renmei serve`.
 #[derive(Clone, Debug, Args)]
+#[command(after_help = "\
+An open league (a file with [serve] and neither [event] nor [[engines]]) starts no engines and has no end: it refuses
+--concurrency, --oversubscribe, --affinity and --json.")]
 pub struct ServeArgs {
     /// The configuration file of the league, or of an event whose players log in.
     pub file: PathBuf,
@@ -198,7 +214,7 @@ pub struct FloodgateArgs {
     #[arg(long, value_name = "FILE")]
     pub db: Option<PathBuf>,
     /// Games to play; overrides the configuration.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = at_least_one::<u64>)]
     pub games: Option<u64>,
     /// Print the final standings as JSON on stdout; everything else goes to stderr.
     #[arg(long)]
@@ -259,8 +275,8 @@ pub enum AccountCommand {
 /// `renmei log`.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "\
-Each line: the time in UTC, whose line, `<` from the player or `>` to it, and what was said; whatever a terminal would
-not print as it is, is escaped.
+Each line: the time in UTC, the colour of the player whose connection it is, `<` received or `>` sent by this program, and
+the line itself; what a terminal would not print as it is, is escaped.
 
 Examples:
   renmei log 7 --db league.db
@@ -322,7 +338,7 @@ pub struct ReportArgs {
     #[arg(long, value_name = "NAME")]
     pub event: Option<String>,
     /// List the events of the database.
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["json", "event"])]
     pub list: bool,
     /// Print JSON.
     #[arg(long)]
@@ -473,7 +489,7 @@ pub struct ImportArgs {
     #[arg(long)]
     pub verify: bool,
     /// Name of the event they are filed under.
-    #[arg(long, default_value = "import", value_name = "NAME")]
+    #[arg(long, default_value = "import", value_name = "NAME", requires = "db")]
     pub event: String,
     /// Print the result as JSON.
     #[arg(long)]
@@ -520,4 +536,64 @@ pub enum SprtScale {
     Normalized,
     /// Logistic Elo.
     Logistic,
+}
+
+/// `renmei init`.
+#[derive(Clone, Debug, Args)]
+pub struct InitArgs {
+    /// The preset.
+    #[arg(value_enum)]
+    pub preset: Option<Preset>,
+    /// Overwrite files that are there already.
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// A configuration to begin with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Preset {
+    /// A first league of the engines that are installed; two minutes.
+    Quickstart,
+    /// Is one version better than another? A sequential test.
+    Sprt,
+    /// One engine against all the others.
+    Gauntlet,
+    /// A whole tournament: a Swiss, then a knock-out final.
+    Denou,
+    /// Games for renmei-pairwise to learn from.
+    Learn,
+    /// Games on the clock of floodgate, to see whether an engine keeps it.
+    FloodgateTime,
+    /// An engine on floodgate, or on another CSA server (`renmei floodgate`).
+    Floodgate,
+    /// An open league over the network (`renmei serve`).
+    Serve,
+    /// An event of engines here and players from the network (`renmei serve`).
+    League,
+}
+
+/// `renmei systemd`.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "\
+Examples:
+  renmei systemd serve league.toml | sudo tee /etc/systemd/system/renmei-league.service
+  renmei systemd --user floodgate floodgate.toml > ~/.config/systemd/user/renmei-floodgate.service")]
+pub struct SystemdArgs {
+    /// What the service does.
+    #[arg(value_enum)]
+    pub service: Service,
+    /// Its configuration file.
+    pub file: PathBuf,
+    /// Print a unit for the service manager of a user, which needs no root.
+    #[arg(long)]
+    pub user: bool,
+}
+
+/// A command that runs for weeks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Service {
+    /// `renmei serve`.
+    Serve,
+    /// `renmei floodgate`.
+    Floodgate,
 }

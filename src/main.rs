@@ -5,6 +5,8 @@ mod say;
 
 mod cli;
 mod commands;
+mod diagnostics;
+mod guide;
 mod screen;
 mod signals;
 
@@ -13,7 +15,12 @@ use commands::Exit;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let done = match cli::parse().command {
+    let typed = cli::parse();
+    if let Err(fault) = diagnostics::start(typed.verbose) {
+        eprintln!("renmei: {fault}");
+        return Exit::Wrong.into();
+    }
+    let done = match typed.command {
         Command::Run(args) => commands::run(&args, screen::open),
         Command::Match(args) => commands::ad_hoc(&args, screen::open),
         Command::Serve(args) => commands::serve(&args, screen::open),
@@ -23,6 +30,8 @@ fn main() -> ExitCode {
         Command::Account(args) => commands::account(&args),
         Command::Log(args) => commands::log(&args),
         Command::Sprt(args) => commands::sprt(&args),
+        Command::Init(args) => commands::init(&args),
+        Command::Systemd(args) => commands::systemd(&args),
         Command::Completions { shell } => commands::completions(shell),
         Command::Check(args) => commands::check(&args),
         Command::Export(args) => commands::export(&args),

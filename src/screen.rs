@@ -6,17 +6,15 @@ mod watch;
 pub use watch::watch;
 
 use crate::commands::{Failure, Screen, Showing};
-use dashboard::{Head, Setting, input::Form};
+use dashboard::{EventInfo, Setting, input::Form};
 use journal::{EventId, FullGame, Moves, Store, StoreError};
 use notation::record::Format as RecordFormat;
-use plan::{self, SprtPlan};
+use plan::{SprtPlan, StoredPlan};
 use referee::{
-    clock::TimeControl,
     event::{Event, GameEnded, GameId, GameStarted, Stamped},
     schedule::{Format, ReplayDraws, Schedule, Stage},
 };
 use report::model_word;
-use serde::Deserialize;
 use std::{
     collections::{BTreeMap, HashSet},
     io::{self, IsTerminal},
@@ -33,14 +31,14 @@ pub fn open(showing: Showing) -> Result<Option<Screen>, Failure> {
     let (before, event) = before(&database, &name)?;
     let archive = archive(database.clone(), name.clone(), event);
     let save = save(database, name.clone());
-    let setting = Setting { head: head(&name, &plan)?, before, archive, save, scale, watching: false };
+    let setting = Setting { info: info(name, plan), before, archive, save, scale, watching: false };
     let (feed, inbox) = dashboard::feed::pair();
-    let screen = dashboard::Screen::open(setting, inbox).map_err(no_thread)?;
-    let people = Box::new(screen.curtain());
+    let screen = dashboard::Dashboard::open(setting, inbox).map_err(no_thread)?;
+    let people = Box::new(screen.quiet_stdout());
     let log = screen.log();
-    let say = Arc::new(move |line: &str| log.say(line));
+    let say = Arc::new(move |line: &str| log.write(line));
     let linger = Box::new(move || screen.linger());
-    Ok(Some(Screen { feed: Box::new(move |batch| feed.tell(batch)), people, say, linger }))
+    Ok(Some(Screen { feed: Box::new(move |batch| feed.send(batch)), people, say, linger }))
 }
 
 fn has_terminal() -> bool {
@@ -147,45 +145,21 @@ fn events_of(game: FullGame) -> Vec<Stamped> {
     events
 }
 
-/// The parts of a stored plan that the screens need.
-#[derive(Deserialize)]
-struct Stored {
-    /// Records that were read in have no plan.
-    #[serde(default = "anybody")]
-    stages: Vec<Stage>,
-    sprt: Option<SprtPlan>,
-    #[serde(default)]
-    engines: Vec<StoredEngine>,
-}
-
-/// Anybody meets anybody.
-fn anybody() -> Vec<Stage> {
-    vec![Stage { format: Format::RoundRobin { cycles: 1 }, games: 1, entrants: None }]
-}
-
-#[derive(Deserialize)]
-struct StoredEngine {
-    name: String,
-    time: Option<TimeControl>,
-}
-
-fn head(name: &str, plan: &str) -> Result<Head, Failure> {
-    let unreadable = |e| Failure::Other(format!("the stored plan of `{name}` cannot be read: {e}"));
-    let stored: Stored = serde_json::from_str(plan).map_err(unreadable)?;
-    let players: Vec<String> = stored.engines.iter().map(|engine| engine.name.clone()).collect();
-    Ok(Head {
-        name: name.to_owned(),
-        times: stored.engines.iter().map(|engine| engine.time.unwrap_or_default()).collect(),
-        test: stored.sprt.and_then(|sprt| sprt.test().ok()),
-        test_words: stored.sprt.map(|sprt| test_words(sprt, &players)).unwrap_or_default(),
-        // Of a free league, or of games on a server, no plan knows the players.
+fn info(name: String, plan: StoredPlan) -> EventInfo {
+    let players: Vec<String> = plan.engines.iter().map(|engine| engine.name.clone()).collect();
+    EventInfo {
+        name,
+        times: plan.engines.iter().map(|engine| engine.time.unwrap_or_default()).collect(),
+        test: plan.sprt.and_then(|sprt| sprt.test().ok()),
+        test_words: plan.sprt.map(|sprt| test_words(sprt, &players)).unwrap_or_default(),
+        // The plan of an open league, or of games on a server, knows no players.
         free: players.is_empty(),
-        total: if players.is_empty() { None } else { total(&stored.stages, players.len()) },
-        // They come with their heads, and so does the format.
-        format: if players.is_empty() { String::new() } else { plan::format_words(&stored.stages) },
-        stages: stored.stages,
+        total: if players.is_empty() { None } else { total(&plan.stages, players.len()) },
+        // Where players come and go, the events of the game announce them and the format.
+        format: if players.is_empty() { String::new() } else { plan::format_words(&plan.stages) },
+        stages: plan.stages,
         players,
-    })
+    }
 }
 
 /// Games of the whole event; for a sequential test, at most.

@@ -21,6 +21,7 @@ pub fn listen(shutdown: Shutdown, finishing: impl Fn() + Send + 'static) -> io::
     let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP])?;
     thread::Builder::new().name("signals".to_owned()).spawn(move || {
         for signal in signals.forever() {
+            tracing::info!(target: "signals", signal, "signal received");
             if signal == SIGINT && !shutdown.is_finishing() {
                 shutdown.finish();
                 finishing();

@@ -1,6 +1,6 @@
-//! What a frame costs: `cargo bench -p dashboard`.
+//! The cost of a frame: `cargo bench -p dashboard`.
 
-use dashboard::{Head, State, input::Screen, ui::Ui, view};
+use dashboard::{EventInfo, State, input::Screen, ui::Ui, view};
 use ratatui::{buffer::Buffer, layout::Rect};
 use referee::{
     Color, Outcome, WinBy,
@@ -77,14 +77,14 @@ fn moved(number: u64, ply: u32) -> Stamped {
 
 /// A league of twenty with a hundred games on the boards.
 fn league() -> State {
-    let head = Head {
+    let info = EventInfo {
         name: "bench".to_owned(),
         stages: vec![Stage { format: Format::RoundRobin { cycles: 50 }, games: 2, entrants: None }],
         players: (0..PLAYERS).map(|player| format!("engine {player}")).collect(),
         total: Some(10_000),
-        ..Head::default()
+        ..EventInfo::default()
     };
-    let mut state = State::new(head);
+    let mut state = State::new(info);
     (0..OVER).for_each(|number| state.fold(&ended(number)));
     for number in OVER..OVER + RUNNING {
         state.fold(&started(number));
@@ -94,7 +94,7 @@ fn league() -> State {
     state
 }
 
-/// A frame as the terminal's thread makes one while a move came in every game.
+/// A frame of the terminal thread after a move in every game.
 #[divan::bench(args = ["event", "boards", "game", "played", "table", "elo", "engines", "openings", "log"])]
 fn frame(bencher: divan::Bencher<'_, '_>, name: &str) {
     let mut state = league();
@@ -111,7 +111,7 @@ fn frame(bencher: divan::Bencher<'_, '_>, name: &str) {
     });
 }
 
-/// The ratings, which are computed anew at most once a second.
+/// The ratings, which are computed at most once a second.
 #[divan::bench]
 fn figures(bencher: divan::Bencher<'_, '_>) {
     let mut state = league();

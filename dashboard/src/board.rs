@@ -1,15 +1,15 @@
-//! A board to be looked at. Legality is not its business: the moves come from the referee, which has judged them.
+//! A board for display. It does not check legality, because the moves come from the referee.
 
 use referee::Color;
 
 /// A piece on the board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece {
-    /// Its letter in SFEN, in upper case.
+    /// Letter in SFEN, in upper case.
     pub letter: u8,
-    /// Whether it is promoted.
+    /// Whether the piece is promoted.
     pub promoted: bool,
-    /// Whose it is.
+    /// The owner.
     pub color: Color,
 }
 
@@ -22,18 +22,18 @@ pub struct Square {
     pub rank: u8,
 }
 
-/// Pieces on squares and in hands, whose turn it is, and where the last move went.
+/// Pieces on squares and in hands, the side to move, and the last move.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Board {
     squares: [Option<Piece>; 81],
     hands: [[u8; 7]; 2],
-    /// Who moves next.
+    /// The side to move.
     pub turn: Color,
-    /// Where the last move came from (unless it was a drop) and where it went.
+    /// Origin (`None` for a drop) and target of the last move.
     pub last: Option<(Option<Square>, Square)>,
 }
 
-/// The order pieces are told in, in a hand.
+/// The order of pieces in a hand.
 pub const HAND: [u8; 7] = *b"RBGSNLP";
 
 impl Board {
@@ -43,7 +43,7 @@ impl Board {
         Self { squares: [None; 81], hands: [[0; 7]; 2], turn: Color::Black, last: None }
     }
 
-    /// Reads a position in SFEN; `None` when it is none.
+    /// Reads a position in SFEN; `None` if the text is not a position.
     #[must_use]
     pub fn from_sfen(sfen: &str) -> Option<Self> {
         let mut words = sfen.split_whitespace();
@@ -104,7 +104,7 @@ impl Board {
         HAND.into_iter().zip(self.hands[color.index()]).filter(|&(_, count)| count > 0)
     }
 
-    /// Makes a move given in USI; `None`, and nothing is changed, when it is no move on this board.
+    /// Makes a move given in USI; `None` if it is no move on this board, which then stays unchanged.
     pub fn apply(&mut self, usi: &str) -> Option<()> {
         let Parsed { from, to, drop, promotes } = Parsed::from(usi)?;
         let moved = match (from, drop) {
@@ -130,7 +130,7 @@ impl Board {
         Some(())
     }
 
-    /// A move given in USI as Japanese records write it, with the square it comes from: `☗７六歩(77)`.
+    /// A USI move in Japanese notation with its origin: `☗７六歩(77)`.
     #[must_use]
     pub fn spell(&self, usi: &str) -> Option<String> {
         let Parsed { from, to, drop, promotes } = Parsed::from(usi)?;
@@ -150,10 +150,10 @@ impl Board {
     }
 }
 
-/// Files as records write them.
+/// Files in Japanese notation.
 pub const FILES: [char; 9] = ['１', '２', '３', '４', '５', '６', '７', '８', '９'];
 
-/// Ranks as records write them.
+/// Ranks in Japanese notation.
 pub const RANKS: [char; 9] = ['一', '二', '三', '四', '五', '六', '七', '八', '九'];
 
 impl Square {
@@ -178,7 +178,7 @@ impl Piece {
         (letter == b'K' || HAND.contains(&letter)).then_some(Self { letter, promoted: false, color })
     }
 
-    /// Its name in one kanji.
+    /// The name in one kanji.
     #[must_use]
     pub fn kanji(self) -> char {
         match (self.letter, self.promoted) {
@@ -200,7 +200,7 @@ impl Piece {
         }
     }
 
-    /// Its letter as SFEN has it: upper case for black, a plus before a promoted one.
+    /// The letter in SFEN: upper case for black, with a plus if promoted.
     #[must_use]
     pub fn ascii(self) -> String {
         let letter = char::from(match self.color {

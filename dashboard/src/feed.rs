@@ -1,4 +1,4 @@
-//! From the thread that commits events to the thread that shows them: neither waits for the other.
+//! The queue from the thread that commits entries to the thread that shows them. Neither waits for the other.
 
 use referee::event::Stamped;
 use std::sync::{
@@ -12,15 +12,15 @@ struct Shared {
     over: AtomicBool,
 }
 
-/// The end that is told. Dropping it tells the screen that nothing more will come.
+/// The sending end. Dropping it closes the queue.
 #[derive(Debug)]
 pub struct Feed(Arc<Shared>);
 
-/// The end that shows.
+/// The receiving end.
 #[derive(Debug)]
 pub struct Inbox(Arc<Shared>);
 
-/// Both ends.
+/// A queue, as its two ends.
 #[must_use]
 pub fn pair() -> (Feed, Inbox) {
     let shared = Arc::new(Shared::default());
@@ -28,17 +28,17 @@ pub fn pair() -> (Feed, Inbox) {
 }
 
 impl Feed {
-    /// Leaves events for the next frame, while anybody looks. Never blocks for longer than it takes to move them.
-    pub fn tell(&self, batch: &[Stamped]) {
-        if self.is_deserted() {
+    /// Queues entries for the next frame while the receiving end exists. Blocks only while entries are moved.
+    pub fn send(&self, batch: &[Stamped]) {
+        if self.is_closed() {
             return;
         }
         self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(batch);
     }
 
-    /// Whether nobody will look any more.
+    /// Whether the receiving end is gone.
     #[must_use]
-    pub fn is_deserted(&self) -> bool {
+    pub fn is_closed(&self) -> bool {
         Arc::strong_count(&self.0) == 1
     }
 }
@@ -50,19 +50,19 @@ impl Drop for Feed {
 }
 
 impl Inbox {
-    /// Everything that came since the last time, in order.
+    /// Every queued entry, in order.
     #[must_use]
     pub fn take(&self) -> Vec<Stamped> {
         std::mem::take(&mut *self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// How many events wait.
+    /// Number of queued entries.
     #[must_use]
     pub fn waiting(&self) -> usize {
         self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner).len()
     }
 
-    /// Whether nothing more will come but what waits.
+    /// Whether the sending end is gone, so that only queued entries remain.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.0.over.load(Ordering::Acquire)
@@ -75,10 +75,10 @@ mod tests {
     use referee::event::Event;
 
     #[test]
-    fn batches_that_nobody_fetched_in_time_are_fetched_together_and_in_order() {
+    fn queued_batches_are_taken_together_and_in_order() {
         let (feed, inbox) = pair();
         for at in 0..5 {
-            feed.tell(&[Stamped { at, event: Event::Closed }]);
+            feed.send(&[Stamped { at, event: Event::Closed }]);
         }
         drop(feed);
         assert!(inbox.is_over());
@@ -87,12 +87,12 @@ mod tests {
     }
 
     #[test]
-    fn a_feed_learns_that_nobody_looks() {
+    fn a_feed_without_its_receiver_is_closed_and_queues_nothing() {
         let (feed, inbox) = pair();
-        assert!(!feed.is_deserted());
+        assert!(!feed.is_closed());
         drop(inbox);
-        assert!(feed.is_deserted());
-        feed.tell(&[Stamped { at: 0, event: Event::Closed }]);
+        assert!(feed.is_closed());
+        feed.send(&[Stamped { at: 0, event: Event::Closed }]);
         assert!(feed.0.waiting.lock().unwrap().is_empty(), "nothing piles up");
     }
 }

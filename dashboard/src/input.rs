@@ -1,33 +1,33 @@
-//! Keys become actions; what an action does is the business of [`crate::ui`].
+//! Mapping from keys to actions; [`crate::ui`] performs them.
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 /// A screen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Screen {
-    /// Standings, test, progress, what runs.
+    /// Standings, sequential test, progress, running games.
     #[default]
     Event,
     /// Boards of the running games.
     Games,
     /// One game.
     Game,
-    /// Every game that is over.
+    /// Finished games.
     Played,
-    /// Who scored how much against whom.
+    /// Cross table.
     Table,
-    /// Ratings over the games.
+    /// Course of the ratings.
     Ratings,
-    /// What engines do with their time.
+    /// Time use of the engines.
     Engines,
     /// Score by opening.
     Openings,
-    /// What happened.
+    /// Log.
     Log,
 }
 
 impl Screen {
-    /// All of them, in the order of their keys.
+    /// All screens, in the order of their keys.
     pub const ALL: [Self; 9] = [
         Self::Event,
         Self::Games,
@@ -40,7 +40,7 @@ impl Screen {
         Self::Log,
     ];
 
-    /// Its name.
+    /// The name of the screen.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -57,7 +57,7 @@ impl Screen {
     }
 }
 
-/// What a reader wants.
+/// An action of the reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// Another screen.
@@ -72,29 +72,29 @@ pub enum Action {
     Page(isize),
     /// To the start.
     First,
-    /// To the end, and follow it.
+    /// To the end, following it.
     Last,
     /// The game after the one shown, or before it.
     Neighbour(isize),
-    /// Open what is chosen.
+    /// Open the chosen row or board.
     Open,
-    /// Back to where one came from.
+    /// Back to the screen before.
     Back,
     /// The list of keys.
     Help,
-    /// Write a filter.
+    /// Edit the filter.
     Filter,
     /// A letter of the filter.
     Letter(char),
-    /// Take its last letter back.
+    /// Delete the last letter of the filter.
     Erase,
     /// Lists in another order.
     Sort,
-    /// Into the line the engine had in mind, or back out of it.
+    /// Forward or back in the line that the engine expected.
     Variation(isize),
     /// Write the game shown to a file.
     Save(Form),
-    /// Hold the screen still, or let it go on.
+    /// Pause or resume the screen.
     Pause,
     /// Kanji or letters.
     Pieces,
@@ -104,9 +104,9 @@ pub enum Action {
     Quit,
     /// Stop the event, as Ctrl-C does everywhere.
     Interrupt,
-    /// Give the terminal back for a while.
+    /// Suspend the program.
     Suspend,
-    /// Draw everything anew.
+    /// Redraw the screen.
     Redraw,
 }
 
@@ -119,7 +119,7 @@ pub enum Form {
     Kif,
 }
 
-/// What a key means; `writing`: a filter is being written.
+/// The action of a key; `writing`: the filter is being edited.
 #[must_use]
 pub fn action(key: KeyEvent, writing: bool) -> Option<Action> {
     if key.kind == KeyEventKind::Release {
@@ -197,7 +197,7 @@ fn named_key(code: KeyCode) -> Option<Action> {
     })
 }
 
-/// Every key with what it does, as the help shows it.
+/// Every key with its meaning, for the help.
 pub const KEYS: &[(&str, &str)] = &[
     ("1 - 9", "the screens, by the numbers of the last line"),
     ("t r e o L", "table, elo (ratings over the games), engines, openings, log"),

@@ -1,10 +1,14 @@
-//! What the screens show: a fold of the event's stream, on top of the referee's standings.
+//! The content of the screens: a fold of the event's entries, on top of the referee's standings.
 
 mod figures;
 mod game;
+mod info;
+mod openings;
 
 pub use figures::{Figures, Gauge, Line};
 pub use game::{Clock, End, Game, Ply, score_words};
+pub use info::EventInfo;
+pub use openings::by_opening;
 
 use crate::{board::Board, text::clean};
 use referee::{
@@ -12,122 +16,99 @@ use referee::{
     clock::TimeControl,
     event::{Event, GameEnded, GameId, GameStarted, Opened, PlayerId, Stamped},
     rating::{Course, Scale},
-    schedule::{Pairing, Stage},
-    sprt::{Sprt, Walk},
+    schedule::Pairing,
+    sprt::Walk,
     standings::Standings,
     usage::Usage,
 };
 use std::collections::{BTreeMap, VecDeque};
 
-/// What has to be known of an event beside its stream.
-#[derive(Clone, Debug, Default)]
-pub struct Head {
-    /// Its name.
-    pub name: String,
-    /// Its format in words.
-    pub format: String,
-    /// Its stages.
-    pub stages: Vec<Stage>,
-    /// The players' names, by [`PlayerId`].
-    pub players: Vec<String>,
-    /// The players' clocks, by [`PlayerId`]; absent where they are not known.
-    pub times: Vec<TimeControl>,
-    /// Its sequential test.
-    pub test: Option<Sprt>,
-    /// The test in words.
-    pub test_words: String,
-    /// Games of the whole event, where that is known.
-    pub total: Option<u64>,
-    /// Whether players come and go: no plan knows them.
-    pub free: bool,
-}
-
-/// A game that is over, in few bytes: an event may have a hundred thousand.
+/// A finished game in few bytes, because an event may have a hundred thousand.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Played {
-    /// Which.
+    /// The game.
     pub game: GameId,
-    /// Its place in the schedule.
+    /// Place in the schedule.
     pub pairing: Pairing,
-    /// How it ended.
+    /// The ending.
     pub outcome: Outcome,
     /// Plies on the board.
     pub plies: u32,
-    /// Whether it was drawn and played again.
+    /// Whether the game was a draw that is played again.
     pub replayed: bool,
-    /// When it ended, in ms since 1970 UTC.
+    /// Time of the end, in ms since 1970 UTC.
     pub ended: i64,
 }
 
 /// A line of the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogLine {
-    /// When, in ms since 1970 UTC.
+    /// Time in ms since 1970 UTC.
     pub at: i64,
-    /// Whether it is a fault.
+    /// Whether the line reports a fault.
     pub fault: bool,
-    /// What, printable, perhaps in several lines.
+    /// Printable text, possibly of several lines.
     pub text: String,
 }
 
 /// Lines of the log that are kept.
 const LOG: usize = 2000;
 
-/// Boards of games that are over, kept to look back at without asking the archive.
+/// Boards kept of finished games; older ones come from the archive.
 const BOARDS: usize = 64;
 
-/// Everything the screens show.
+/// The content of all screens.
 #[derive(Clone, Debug)]
 pub struct State {
     /// The event.
-    pub head: Head,
-    /// Who stands where.
+    pub info: EventInfo,
+    /// The standings.
     pub standings: Standings,
-    /// Boards: of every running game, and of some that are over.
+    /// Boards of every running game and of some finished ones.
     pub boards: BTreeMap<GameId, Game>,
-    /// Every game that is over, in the order of their ends.
+    /// Finished games, in the order of their ends.
     pub played: Vec<Played>,
-    /// What happened, newest last.
+    /// The log, newest line last.
     pub log: VecDeque<LogLine>,
-    /// Faults of engines and of the event: losses that are not shogi, and everything a host should know.
+    /// Faults of engines and of the event: games lost by faults, and notices for the operator.
     pub faults: u64,
-    /// Ratings on a scale that is not the field's own, where there is one; looked up now and then.
+    /// Ratings on an external scale, if there is one; looked up periodically.
     pub scale: Option<Scale>,
-    /// Ratings and the test's state, computed now and then.
+    /// Ratings and the state of the test, computed periodically.
     pub figures: Figures,
-    /// The way the sequential test has gone.
+    /// The course of the sequential test.
     pub walk: Walk,
-    /// How the ratings moved.
+    /// The course of the ratings.
     pub course: Course,
-    /// Games of `played` that are in it.
+    /// Number of games of `played` that are in `course`.
     rated: usize,
-    /// The moves of the openings, by number; of the first few thousand.
+    /// Moves of the first few thousand openings, by number.
     pub openings: BTreeMap<u64, String>,
-    /// What the engines did with their time, by [`PlayerId`].
+    /// Time use of the engines, by [`PlayerId`].
     pub usage: Vec<Usage>,
-    /// When this run of the event began, in ms since 1970 UTC.
+    /// Start of this run of the event, in ms since 1970 UTC.
     pub opened: Option<i64>,
-    /// Games that were over when it began.
+    /// Number of games finished before this run.
     pub before: usize,
     /// Whether the event is over.
     pub closed: bool,
-    /// The present, in ms since 1970 UTC.
+    /// The current time, in ms since 1970 UTC.
     pub now: i64,
 }
 
 impl State {
-    /// Nothing has happened.
+    /// The state before the first entry.
     #[must_use]
-    pub fn new(mut head: Head) -> Self {
-        head.players
+    pub fn new(mut info: EventInfo) -> Self {
+        info.players
             .iter_mut()
-            .chain([&mut head.name, &mut head.format])
+            .chain([&mut info.name, &mut info.format])
             .for_each(|text| *text = clean(text));
-        let course = Course::new(head.players.len());
+        let course = Course::new(info.players.len());
         Self {
-            standings: Standings::new(&head.stages, head.players.len()),
-            usage: vec![Usage::default(); head.players.len()],
-            head,
+            standings: Standings::new(&info.stages, info.players.len()),
+            usage: vec![Usage::default(); info.players.len()],
+            info,
             walk: Walk::default(),
             course,
             rated: 0,
@@ -148,13 +129,13 @@ impl State {
     /// A player's name, printable.
     #[must_use]
     pub fn player(&self, player: PlayerId) -> &str {
-        self.head.players.get(player.index()).map_or("?", String::as_str)
+        self.info.players.get(player.index()).map_or("?", String::as_str)
     }
 
-    /// The clock a player has; untimed where that is not known.
+    /// The time control of a player; untimed if unknown.
     #[must_use]
     pub fn time(&self, player: PlayerId) -> TimeControl {
-        self.head.times.get(player.index()).copied().unwrap_or_default()
+        self.info.times.get(player.index()).copied().unwrap_or_default()
     }
 
     /// The running games, in the order of their starts.
@@ -162,33 +143,24 @@ impl State {
         self.boards.values().filter(|game| game.end.is_none())
     }
 
-    /// Takes in what happened.
+    /// Folds an entry.
     pub fn fold(&mut self, stamped: &Stamped) {
-        if !matches!(stamped.event, Event::Moved(_)) {
-            self.standings.fold(&stamped.event);
-            self.figures.stale = true;
-            if let Some(test) = &self.head.test {
-                self.standings.due().iter().for_each(|counts| self.walk.step(test, counts));
-            }
+        let Stamped { at, event } = stamped;
+        if !matches!(event, Event::Moved(_)) {
+            self.fold_standings(event);
         }
-        self.now = self.now.max(stamped.at);
-        match &stamped.event {
-            Event::Opened(opened) => self.open(opened, stamped.at),
-            Event::GameStarted(started) => {
-                if self.openings.len() < OPENINGS && !started.opening.is_empty() {
-                    let opening = self.openings.entry(started.pairing.opening);
-                    opening.or_insert_with(|| opening_words(started));
-                }
-                let _before = self.boards.insert(started.game, self.board(started, stamped.at));
-            }
-            Event::Moved(moved) => self.moved(moved, stamped.at),
-            Event::GameEnded(end) => self.ended(end, stamped.at),
+        self.now = self.now.max(*at);
+        match event {
+            Event::Opened(opened) => self.open(opened, *at),
+            Event::GameStarted(started) => self.started(started, *at),
+            Event::Moved(moved) => self.moved(moved, *at),
+            Event::GameEnded(end) => self.ended(end, *at),
             Event::Bye { round, player, .. } => {
-                self.say(stamped.at, false, &format!("round {round}: {} has a bye", self.player(*player)));
+                self.log_line(*at, false, &format!("round {round}: {} has a bye", self.player(*player)));
             }
             Event::Fault { text, .. } => {
                 self.faults += 1;
-                self.say(stamped.at, true, text);
+                self.log_line(*at, true, text);
             }
             Event::Memory { player, kib } => {
                 if let Some(usage) = self.usage.get_mut(player.index()) {
@@ -196,28 +168,41 @@ impl State {
                 }
             }
             Event::Verdict { verdict, llr, pairs } => {
-                self.say(
-                    stamped.at,
-                    false,
-                    &format!("verdict after {pairs} pairs: {verdict} (LLR {llr:.2})"),
-                );
+                let text = format!("verdict after {pairs} pairs: {verdict} (LLR {llr:.2})");
+                self.log_line(*at, false, &text);
             }
             Event::Closed => {
                 self.closed = true;
-                self.say(stamped.at, false, "the event is over");
+                self.log_line(*at, false, "the event is over");
             }
         }
+    }
+
+    fn fold_standings(&mut self, event: &Event) {
+        self.standings.fold(event);
+        self.figures.stale = true;
+        if let Some(test) = &self.info.test {
+            self.standings.due().iter().for_each(|counts| self.walk.step(test, counts));
+        }
+    }
+
+    fn started(&mut self, started: &GameStarted, at: i64) {
+        if self.openings.len() < OPENINGS && !started.opening.is_empty() {
+            let opening = self.openings.entry(started.pairing.opening);
+            opening.or_insert_with(|| opening_words(started));
+        }
+        let _before = self.boards.insert(started.game, self.board(started, at));
     }
 
     /// A run of the event begins, or players join.
     fn open(&mut self, opened: &Opened, at: i64) {
         let joined = !opened.resumed && self.opened.is_some();
-        let known = self.head.players.len();
+        let known = self.info.players.len();
         self.enter(opened);
         if joined {
-            for player in known..self.head.players.len() {
-                let name = self.head.players[player].clone();
-                self.say(at, false, &format!("{name} joins"));
+            for player in known..self.info.players.len() {
+                let name = self.info.players[player].clone();
+                self.log_line(at, false, &format!("{name} joins"));
             }
             return;
         }
@@ -225,20 +210,20 @@ impl State {
         (self.opened, self.before) = (Some(at), self.played.len());
         self.closed = false;
         let how = if opened.resumed { "goes on" } else { "begins" };
-        self.say(at, false, &format!("{} {how}: {}", opened.name, opened.format));
+        self.log_line(at, false, &format!("{} {how}: {}", opened.name, opened.format));
     }
 
-    /// Players whom nobody knew so far are in the event from now on.
+    /// Adds players that are new in this entry.
     fn enter(&mut self, opened: &Opened) {
-        let known = self.head.players.len();
+        let known = self.info.players.len();
         let new = opened.players.iter().skip(known).map(|name| clean(name));
-        if self.head.free {
-            self.head.players.extend(new.map(|name| with_short_trip(&name)));
-            self.head.format = clean(&opened.format);
+        if self.info.free {
+            self.info.players.extend(new.map(|name| with_short_trip(&name)));
+            self.info.format = clean(&opened.format);
         } else {
-            self.head.players.extend(new);
+            self.info.players.extend(new);
         }
-        let players = self.head.players.len();
+        let players = self.info.players.len();
         self.usage.resize(players, Usage::default());
         self.course.grow(players);
     }
@@ -262,7 +247,7 @@ impl State {
         let (game, pairing, outcome) = (end.game, end.pairing, end.outcome);
         let (plies, replayed) = (end.plies, end.replayed);
         self.played.push(Played { game, pairing, outcome, plies, replayed, ended: at });
-        // A board whose moves were not told is no board: the archive has it.
+        // A board without all moves is dropped: the archive has the game.
         self.boards
             .retain(|id, board| *id != game || usize::try_from(plies).is_ok_and(|n| n == board.plies.len()));
         if let Some(board) = self.boards.get_mut(&game) {
@@ -276,7 +261,7 @@ impl State {
         if fault {
             end.evidence.lines().take(40).for_each(|line| text.extend(["\n", line]));
         }
-        self.say(at, fault, &text);
+        self.log_line(at, fault, &text);
         self.forget();
     }
 
@@ -292,14 +277,14 @@ impl State {
     }
 
     /// Writes a line into the log.
-    pub fn say(&mut self, at: i64, fault: bool, text: &str) {
+    pub fn log_line(&mut self, at: i64, fault: bool, text: &str) {
         self.log.push_back(LogLine { at, fault, text: clean_lines(text) });
         if self.log.len() > LOG {
             self.log.pop_front();
         }
     }
 
-    /// Takes in ratings that were looked up.
+    /// Stores ratings that were looked up.
     pub fn rescale(&mut self, scale: Scale) {
         let scale = Scale { words: clean(&scale.words), ..scale };
         if self.scale.as_ref() != Some(&scale) {
@@ -308,7 +293,7 @@ impl State {
         }
     }
 
-    /// Takes in a game from the archive: its events, without its effect on anything but its board.
+    /// Restores the board of a game from its archived entries; nothing else changes.
     pub fn recall(&mut self, events: &[Stamped]) {
         let Some(Stamped { at, event: Event::GameStarted(started) }) = events.first() else { return };
         let mut game = self.board(started, *at);
@@ -325,18 +310,18 @@ impl State {
         self.boards.insert(started.game, game);
     }
 
-    /// The present is now; ratings are computed again if anything changed and a second has passed.
+    /// Sets the current time. Ratings are computed again if something changed and a second has passed.
     pub fn tick(&mut self, now: i64) {
         self.now = now;
         if self.figures.is_due(now) {
-            self.figures = Figures::of(&self.head, &self.standings, self.scale.as_ref(), now);
-            if self.head.players.len() <= figures::RATED {
+            self.figures = Figures::of(&self.info, &self.standings, self.scale.as_ref(), now);
+            if self.info.players.len() <= figures::RATED {
                 self.rate();
             }
         }
     }
 
-    /// Takes the games that ended since into the course of the ratings.
+    /// Adds newly finished games to the course of the ratings.
     fn rate(&mut self) {
         let counts = |played: &&Played| played.outcome.counts() && !played.replayed;
         let new: Vec<_> = self.played[self.rated..]
@@ -348,16 +333,17 @@ impl State {
         self.rated = self.played.len();
     }
 
-    /// Games that count.
+    /// Number of games that count.
     #[must_use]
     pub fn counted(&self) -> u64 {
         self.standings.total().players.iter().map(|record| record.games().games()).sum::<u64>() / 2
     }
 
-    /// Milliseconds until the event is over, by the pace of the last games of this run; `None` before there is one.
+    /// Estimated milliseconds until the event is over, by the pace of the last games of this run; `None` before the
+    /// first end.
     #[must_use]
     pub fn to_go(&self) -> Option<u64> {
-        let left = self.head.total?.checked_sub(self.counted())?;
+        let left = self.info.total?.checked_sub(self.counted())?;
         let run = &self.played[self.before.min(self.played.len())..];
         let recent = &run[run.len().saturating_sub(RECENT)..];
         let since = match run.len() > recent.len() {
@@ -374,7 +360,7 @@ impl State {
 /// Openings whose moves are kept.
 const OPENINGS: usize = 8192;
 
-/// The first moves of an opening as Japanese records write them.
+/// The first moves of an opening in Japanese notation.
 fn opening_words(started: &referee::event::GameStarted) -> String {
     let Some(mut board) = Board::from_sfen(&started.start) else { return String::new() };
     let mut words = String::new();
@@ -388,14 +374,14 @@ fn opening_words(started: &referee::event::GameStarted) -> String {
     words
 }
 
-/// Moves of an opening that are told.
+/// Moves of an opening that are shown.
 const SPELLED: usize = 8;
 
-/// Games whose pace tells when the event will be over.
+/// Number of last games for the estimate of the end.
 const RECENT: usize = 400;
 
-/// A player of a league by its name and the beginning of its trip, which would fill a column: two of the same name
-/// are still told apart.
+/// The name of a league player with the beginning of its trip. The whole trip would fill a column; the beginning
+/// still distinguishes players of one name.
 fn with_short_trip(player: &str) -> String {
     match player.split_once('+') {
         Some((name, trip)) => format!("{name}+{}", trip.chars().take(TRIP).collect::<String>()),
@@ -410,7 +396,7 @@ fn clean_lines(text: &str) -> String {
     text.lines().map(clean).collect::<Vec<_>>().join("\n")
 }
 
-/// A result as tables write it.
+/// A result as in tables.
 #[must_use]
 pub fn result(outcome: Outcome) -> &'static str {
     match outcome.winner() {
@@ -421,7 +407,18 @@ pub fn result(outcome: Outcome) -> &'static str {
     }
 }
 
-/// Endings that are not shogi.
+/// The result for one side.
+#[must_use]
+pub fn result_of(outcome: Outcome, color: referee::Color) -> &'static str {
+    match outcome.winner() {
+        Some(winner) if winner == color => "won",
+        Some(_) => "lost",
+        None if outcome.counts() => "drawn",
+        None => "-",
+    }
+}
+
+/// Whether a game ended by a fault.
 #[must_use]
 pub fn is_fault(outcome: Outcome) -> bool {
     match outcome {

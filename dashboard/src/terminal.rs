@@ -1,11 +1,12 @@
-//! The terminal's own thread: keys in, frames out, at most ten a second, and a clean terminal afterwards.
+//! The thread of the terminal: it reads keys, draws at most ten frames a second, and restores the terminal at its
+//! end.
 
-mod stage;
+mod takeover;
 
 use crate::{
     feed::Inbox,
     input::{self, Form},
-    state::{Head, State},
+    state::{EventInfo, State},
     theme::Palette,
     ui::{Ui, Wish},
     view,
@@ -15,7 +16,7 @@ use ratatui::{
     Terminal,
     backend::CrosstermBackend,
     crossterm::{
-        event::{self, Event as Told},
+        event::{self, Event as TerminalEvent},
         execute,
         terminal::{Clear, ClearType},
     },
@@ -28,7 +29,6 @@ use signal_hook::{
     consts::{SIGHUP, SIGINT, SIGTERM, SIGTSTP},
     flag, low_level,
 };
-use stage::Stage;
 use std::{
     io::{self, Stdout, Write},
     os::fd::AsFd,
@@ -42,77 +42,78 @@ use std::{
     thread::{self, JoinHandle},
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
+use takeover::Takeover;
 
-/// From one frame to the next, at least.
+/// Least time between frames.
 const FRAME: Duration = Duration::from_millis(100);
 
-/// How often running clocks are drawn when nothing else happens.
+/// Time between frames when only clocks change.
 const TICK: Duration = Duration::from_millis(500);
 
-/// How often ratings are looked up.
+/// Time between look-ups of ratings.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// Finds the events of a game that is over; empty where there are none.
+/// Finds the entries of a finished game; empty if there are none.
 pub type Archive = Box<dyn FnMut(GameId) -> Vec<Stamped> + Send>;
 
-/// Writes a game to a file, and says which one, or why not.
+/// Writes a game to a file; returns its path, or the reason of the failure.
 pub type Save = Box<dyn FnMut(GameId, Form) -> Result<String, String> + Send>;
 
-/// What a screen has to be given.
+/// The inputs of a dashboard.
 pub struct Setting {
     /// The event.
-    pub head: Head,
-    /// What happened before, in order.
+    pub info: EventInfo,
+    /// Entries of earlier runs, in order.
     pub before: Vec<Stamped>,
-    /// Games that are over.
+    /// Source of finished games.
     pub archive: Archive,
-    /// Where games are saved.
+    /// Writer of saved games.
     pub save: Save,
-    /// Where ratings are looked up, if not in the games themselves.
+    /// Source of external ratings, if there is one.
     pub scale: Option<LookUp>,
-    /// Whether somebody else plays the event.
+    /// Whether another process plays the event.
     pub watching: bool,
 }
 
-/// A screen on the terminal. Dropping it gives the terminal back.
+/// The dashboard on the terminal. Dropping it restores the terminal.
 #[derive(Debug)]
-pub struct Screen {
+pub struct Dashboard {
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
 }
 
 #[derive(Debug, Default)]
 struct Shared {
-    /// The owner wants the terminal back.
+    /// The owner asks the thread to end.
     leave: AtomicBool,
-    /// The owner waits for the reader: Ctrl-C has nothing left to stop.
+    /// The event is over and the owner waits for the reader, so Ctrl-C only leaves.
     lingers: AtomicBool,
     /// A key was pressed.
     touched: AtomicBool,
-    /// The screens are gone, for whatever reason.
+    /// The thread has restored the terminal.
     gone: AtomicBool,
-    /// Lines for the log that nobody has fetched yet.
-    said: Mutex<Vec<(i64, String)>>,
+    /// Lines for the log that the thread has not fetched yet.
+    unread: Mutex<Vec<(i64, String)>>,
 }
 
 impl Shared {
-    fn said(&self) -> Vec<(i64, String)> {
-        std::mem::take(&mut *self.said.lock().unwrap_or_else(PoisonError::into_inner))
+    fn take_unread(&self) -> Vec<(i64, String)> {
+        std::mem::take(&mut *self.unread.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-impl Screen {
+impl Dashboard {
     /// Starts the thread; the terminal is taken when the first event comes.
     ///
     /// # Errors
-    /// When there is no thread to be had.
+    /// When the thread cannot be started.
     pub fn open(setting: Setting, inbox: Inbox) -> io::Result<Self> {
         let shared = Arc::new(Shared::default());
         let theirs = shared.clone();
         let show = move || {
             let shown = show(setting, &inbox, &theirs);
             theirs.gone.store(true, SeqCst);
-            theirs.said().iter().for_each(|(_, line)| on_stderr(line));
+            theirs.take_unread().iter().for_each(|(_, line)| on_stderr(line));
             if let Err(error) = shown {
                 eprintln!("the terminal cannot be used: {error}");
             }
@@ -121,13 +122,13 @@ impl Screen {
         Ok(Self { shared, thread })
     }
 
-    /// Somewhere to write lines to: swallowed while the screens are up, and on stdout from then on.
+    /// A writer that discards lines while the screens are shown and writes to stdout afterwards.
     #[must_use]
-    pub fn curtain(&self) -> Curtain {
-        Curtain(self.shared.clone())
+    pub fn quiet_stdout(&self) -> QuietStdout {
+        QuietStdout(self.shared.clone())
     }
 
-    /// Somewhere to say lines: they are in the log while the screens are up, and on stderr from then on.
+    /// A log whose lines go to the log screen while the screens are shown and to stderr afterwards.
     #[must_use]
     pub fn log(&self) -> Log {
         Log(self.shared.clone())
@@ -143,24 +144,24 @@ impl Screen {
 
     fn join(&mut self) {
         if let Some(thread) = self.thread.take() {
-            // Its panic has been told by the hook already.
-            let _told = thread.join();
+            // The panic hook has printed the message already.
+            let _panic = thread.join();
         }
     }
 }
 
-impl Drop for Screen {
+impl Drop for Dashboard {
     fn drop(&mut self) {
         self.shared.leave.store(true, Relaxed);
         self.join();
     }
 }
 
-/// See [`Screen::curtain`].
+/// See [`Dashboard::quiet_stdout`].
 #[derive(Debug)]
-pub struct Curtain(Arc<Shared>);
+pub struct QuietStdout(Arc<Shared>);
 
-impl Write for Curtain {
+impl Write for QuietStdout {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self.0.gone.load(Relaxed) {
             true => io::stdout().write(bytes),
@@ -173,27 +174,27 @@ impl Write for Curtain {
     }
 }
 
-/// See [`Screen::log`].
+/// See [`Dashboard::log`].
 #[derive(Clone, Debug)]
 pub struct Log(Arc<Shared>);
 
 impl Log {
-    /// Says a line.
-    pub fn say(&self, line: &str) {
-        self.0.said.lock().unwrap_or_else(PoisonError::into_inner).push((now(), line.to_owned()));
+    /// Writes a line.
+    pub fn write(&self, line: &str) {
+        self.0.unread.lock().unwrap_or_else(PoisonError::into_inner).push((now(), line.to_owned()));
         if self.0.gone.load(SeqCst) {
-            self.0.said().iter().for_each(|(_, line)| on_stderr(line));
+            self.0.take_unread().iter().for_each(|(_, line)| on_stderr(line));
         }
     }
 }
 
-/// Whoever read our stderr may be gone.
+/// Writes a line to stderr; a closed stderr is no error.
 fn on_stderr(line: &str) {
-    let _nobody_reads = writeln!(io::stderr(), "{line}");
+    let _closed = writeln!(io::stderr(), "{line}");
 }
 
 fn show(setting: Setting, inbox: &Inbox, shared: &Shared) -> io::Result<()> {
-    let mut state = State::new(setting.head);
+    let mut state = State::new(setting.info);
     setting.before.into_iter().for_each(|stamped| state.fold(&stamped));
     while inbox.waiting() == 0 {
         if inbox.is_over() || shared.leave.load(Relaxed) {
@@ -205,15 +206,29 @@ fn show(setting: Setting, inbox: &Inbox, shared: &Shared) -> io::Result<()> {
     let palette = Palette::of(var("NO_COLOR").as_deref(), var("COLORTERM").as_deref());
     let ui = Ui { palette, watching: setting.watching, ..Ui::default() };
     let signals = Signals::listen()?;
-    let stage = Stage::enter()?;
+    let takeover = Takeover::enter()?;
     let terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
     let (archive, save, scale) = (setting.archive, setting.save, setting.scale);
     let (dirty, drawn, looked) = (true, None, None);
-    Player { state, ui, archive, save, scale, inbox, shared, signals, stage, terminal, dirty, drawn, looked }
-        .play()
+    ScreenLoop {
+        state,
+        ui,
+        archive,
+        save,
+        scale,
+        inbox,
+        shared,
+        signals,
+        takeover,
+        terminal,
+        dirty,
+        drawn,
+        looked,
+    }
+    .run()
 }
 
-/// Signals that the screen has to know of.
+/// Signals that the dashboard handles.
 struct Signals {
     stop: Arc<AtomicBool>,
     suspend: Arc<AtomicBool>,
@@ -225,14 +240,15 @@ impl Signals {
         for signal in [SIGINT, SIGTERM, SIGHUP] {
             flag::register(signal, stop.clone())?;
         }
-        // While the screens are up, the terminal has to be given back first; afterwards the signal does what it does.
-        flag::register_conditional_default(SIGTSTP, stage::down())?;
+        // While the screens are shown, the terminal is restored first; at other times the signal has its default
+        // effect.
+        flag::register_conditional_default(SIGTSTP, takeover::down())?;
         flag::register(SIGTSTP, suspend.clone())?;
         Ok(Self { stop, suspend })
     }
 }
 
-struct Player<'a> {
+struct ScreenLoop<'a> {
     state: State,
     ui: Ui,
     archive: Archive,
@@ -241,16 +257,16 @@ struct Player<'a> {
     inbox: &'a Inbox,
     shared: &'a Shared,
     signals: Signals,
-    stage: Stage,
+    takeover: Takeover,
     terminal: Terminal<CrosstermBackend<Stdout>>,
     dirty: bool,
     drawn: Option<Instant>,
-    /// When ratings were looked up.
+    /// Time of the last look-up of ratings.
     looked: Option<Instant>,
 }
 
-/// Waits until something was typed, the window changed or the time is up; whether the terminal is gone (its window was
-/// closed). Asked for a terminal that is gone, crossterm would read its end for ever.
+/// Waits for input, a resize or the timeout. Returns whether the terminal is gone because its window was closed;
+/// crossterm would then read its end of file for ever.
 fn hangs_up(patience: Duration) -> bool {
     let stdout = io::stdout();
     let mut screen = [PollFd::new(stdout.as_fd(), PollFlags::POLLIN)];
@@ -259,8 +275,8 @@ fn hangs_up(patience: Duration) -> bool {
     poll(&mut screen, patience).is_ok() && screen[0].revents().is_some_and(|events| events.intersects(lost))
 }
 
-impl Player<'_> {
-    fn play(mut self) -> io::Result<()> {
+impl ScreenLoop<'_> {
+    fn run(mut self) -> io::Result<()> {
         while !self.is_over() {
             self.hear()?;
             self.draw_if_needed()?;
@@ -279,23 +295,25 @@ impl Player<'_> {
         Ok(())
     }
 
-    /// Whether there is nobody left to show anything to.
+    /// Whether the dashboard has to end.
     fn is_over(&self) -> bool {
         let alone = self.ui.watching || self.shared.lingers.load(Relaxed);
-        self.shared.leave.load(Relaxed) || self.stage.is_lost() || (alone && self.signals.stop.load(Relaxed))
+        self.shared.leave.load(Relaxed)
+            || self.takeover.is_lost()
+            || (alone && self.signals.stop.load(Relaxed))
     }
 
     fn hear(&mut self) -> io::Result<()> {
         if self.signals.suspend.swap(false, Relaxed) {
             self.suspend()?;
         }
-        for line in self.stage.stderr_lines() {
-            self.state.say(now(), false, &line);
+        for line in self.takeover.stderr_lines() {
+            self.state.log_line(now(), false, &line);
             self.ui.notice = Some(crate::text::clean(&line));
             self.dirty = true;
         }
-        for (at, line) in self.shared.said() {
-            self.state.say(at, false, &line);
+        for (at, line) in self.shared.take_unread() {
+            self.state.log_line(at, false, &line);
             self.ui.notice = Some(crate::text::clean(&line));
             self.dirty = true;
         }
@@ -327,16 +345,16 @@ impl Player<'_> {
         Ok(())
     }
 
-    /// Ratings change at their own pace.
+    /// Looks up external ratings from time to time.
     fn look_up(&mut self) {
         let Some(scale) = &mut self.scale else { return };
         if self.looked.is_none_or(|looked| looked.elapsed() >= LOOK) {
-            self.state.rescale(scale(&self.state.standings, &self.state.head.players));
+            self.state.rescale(scale(&self.state.standings, &self.state.info.players));
             self.looked = Some(Instant::now());
         }
     }
 
-    /// Gets the game that is to be shown, if only the archive has it.
+    /// Loads the shown game from the archive if its board is not in memory.
     fn fetch(&mut self) {
         if let Some(game) = self.ui.game.filter(|game| !self.state.boards.contains_key(game)) {
             let events = (self.archive)(game);
@@ -349,12 +367,12 @@ impl Player<'_> {
     }
 
     /// Whether the reader leaves.
-    fn terminal_event(&mut self, event: &Told) -> io::Result<bool> {
+    fn terminal_event(&mut self, event: &TerminalEvent) -> io::Result<bool> {
         self.dirty = true;
-        if let Told::Resize(..) = event {
+        if let TerminalEvent::Resize(..) = event {
             self.anew()?;
         }
-        let Told::Key(key) = event else { return Ok(false) };
+        let TerminalEvent::Key(key) = event else { return Ok(false) };
         self.shared.touched.store(true, Relaxed);
         self.ui.notice = None;
         let Some(action) = input::action(*key, self.ui.writing) else { return Ok(false) };
@@ -368,11 +386,11 @@ impl Player<'_> {
             Some(Wish::Suspend) => self.suspend()?,
             Some(Wish::Redraw) => self.anew()?,
             Some(Wish::Save(game, form)) => {
-                let told = match (self.save)(game, form) {
+                let notice = match (self.save)(game, form) {
                     Ok(path) => format!("game {} is in {path}", game.0),
                     Err(reason) => format!("game {} was not written: {reason}", game.0),
                 };
-                self.ui.notice = Some(crate::text::clean(&told));
+                self.ui.notice = Some(crate::text::clean(&notice));
             }
         }
         self.fetch();
@@ -380,14 +398,15 @@ impl Player<'_> {
     }
 
     fn suspend(&mut self) -> io::Result<()> {
-        self.stage.leave();
+        self.takeover.leave();
         low_level::emulate_default_handler(SIGTSTP)?;
         self.signals.suspend.store(false, Relaxed);
-        self.stage.enter_again()?;
+        self.takeover.enter_again()?;
         self.anew()
     }
 
-    /// Forgets what is on the terminal. The library would first ask the terminal for its cursor, and wait for it.
+    /// Clears the terminal and draws it again. The library's own clear would wait for the terminal to report its
+    /// cursor.
     fn anew(&mut self) -> io::Result<()> {
         execute!(io::stdout(), Clear(ClearType::All))?;
         self.terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;

@@ -1,8 +1,8 @@
-//! Text for terminals: made harmless, measured in columns, cut and padded.
+//! Text for terminals: escaped, measured in columns, cut and padded.
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Text of engines, players and files with everything escaped that a terminal would obey.
+/// Untrusted text with every control sequence escaped.
 #[must_use]
 pub fn clean(text: &str) -> String {
     let mut cleaned = String::with_capacity(text.len());
@@ -22,7 +22,7 @@ pub fn columns(text: &str) -> usize {
     text.width()
 }
 
-/// Text cut to at most `width` columns, with an ellipsis where something is missing.
+/// Text cut to at most `width` columns, with an ellipsis if something is cut off.
 #[must_use]
 pub fn cut(text: &str, width: usize) -> String {
     if columns(text) <= width {
@@ -42,10 +42,10 @@ pub fn cut(text: &str, width: usize) -> String {
     kept
 }
 
-/// A name cut to at most `width` columns: versions of an engine differ at the end of their names, so the end stays.
+/// A name cut to at most `width` columns: the end is kept, because versions of an engine differ there.
 #[must_use]
 pub fn name(name: &str, width: usize) -> String {
-    // With fewer columns there is no end to speak of.
+    // Fewer columns leave no room for the end.
     if columns(name) <= width || width < 7 {
         return cut(name, width);
     }
@@ -59,7 +59,7 @@ pub fn name(name: &str, width: usize) -> String {
     cut(&name[..end], width - columns(tail)) + tail
 }
 
-/// Text in lines of at most `width` columns, broken at blanks where there are some.
+/// Text in lines of at most `width` columns, broken at blanks if possible.
 #[must_use]
 pub fn wrapped(text: &str, width: usize) -> Vec<String> {
     let (mut lines, mut line) = (vec![], String::new());
@@ -94,7 +94,7 @@ pub fn right(text: &str, width: usize) -> String {
     " ".repeat(width.saturating_sub(columns(&text))) + &text
 }
 
-/// Milliseconds as a clock shows them: tenths below ten seconds, then `m:ss`, then `h:mm:ss`.
+/// Milliseconds as on a clock: tenths below ten seconds, then `m:ss`, then `h:mm:ss`.
 #[must_use]
 pub fn clock(ms: u64) -> String {
     let (hours, minutes, seconds) = (ms / 3_600_000, ms / 60_000 % 60, ms / 1000 % 60);
@@ -105,7 +105,14 @@ pub fn clock(ms: u64) -> String {
     }
 }
 
-/// A duration in ms as people tell it: `42 s`, `7 min`, `3 h 05`, `4 d 02 h`.
+/// The time of day in UTC of a time in ms since 1970: `21:40:05`.
+#[must_use]
+pub fn time_of_day(at: i64) -> String {
+    let seconds = at.div_euclid(1000).rem_euclid(86_400);
+    format!("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
+}
+
+/// A duration in ms with its unit: `42 s`, `7 min`, `3 h 05`, `4 d 02 h`.
 #[must_use]
 pub fn lasting(ms: u64) -> String {
     let (minutes, hours) = (ms / 60_000, ms / 3_600_000);

@@ -1,11 +1,11 @@
-//! Colour carries meaning only: a role is drawn in a colour, in one of sixteen, or by weight alone.
+//! Colours by meaning: each role has a colour in 24 bits, one of sixteen, or only weight.
 
 use ratatui::style::{Color, Modifier, Style};
 
-/// How many colours there are.
+/// The colours of the terminal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Palette {
-    /// `NO_COLOR`: bold, dim, underlined and reversed must do.
+    /// `NO_COLOR`: only bold, dim, underlined and reversed.
     Mono,
     /// The terminal's own sixteen.
     #[default]
@@ -14,12 +14,12 @@ pub enum Palette {
     True,
 }
 
-/// What a piece of text means.
+/// The meaning of a piece of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// Nothing in particular.
+    /// Ordinary text.
     Plain,
-    /// Frames, headings of columns, what is over.
+    /// Frames, headings of columns, finished games.
     Quiet,
     /// Titles and leaders.
     Strong,
@@ -29,7 +29,7 @@ pub enum Role {
     Mover,
     /// A clock that is nearly empty.
     Low,
-    /// Something is wrong.
+    /// A fault.
     Fault,
     /// Towards H1, winning.
     Good,
@@ -38,7 +38,7 @@ pub enum Role {
 }
 
 impl Palette {
-    /// What the environment asks for, by the values of `NO_COLOR` and `COLORTERM`.
+    /// The palette for the values of `NO_COLOR` and `COLORTERM`.
     #[must_use]
     pub fn of(no_color: Option<&str>, colorterm: Option<&str>) -> Self {
         match (no_color, colorterm) {
@@ -48,7 +48,7 @@ impl Palette {
         }
     }
 
-    /// How a role is drawn.
+    /// The style of a role.
     #[must_use]
     pub fn style(self, role: Role) -> Style {
         let style = Style::new().add_modifier(modifier(role));

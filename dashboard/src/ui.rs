@@ -1,17 +1,17 @@
-//! Where the reader is: the screen, what is chosen, the ply that is shown. Actions change this and nothing else.
+//! The view of the reader: the screen, the chosen row, the shown ply. Actions change only this.
 
 use crate::{
     input::{Action, Form, Screen},
-    state::{Game, Played, State},
+    state::{Game, Played, State, by_opening},
     theme::{Palette, Role},
 };
 use ratatui::style::Style;
 use referee::event::GameId;
 
-/// What a reader looks at.
+/// The view of the reader.
 #[derive(Clone, Debug, Default)]
 pub struct Ui {
-    /// The screen.
+    /// The current screen.
     pub screen: Screen,
     /// The screen before.
     pub came_from: Screen,
@@ -23,13 +23,13 @@ pub struct Ui {
     pub flipped: bool,
     /// Whether the list of keys lies over the screen.
     pub help: bool,
-    /// Whether the screen is held still.
+    /// Whether the screen is paused.
     pub paused: bool,
-    /// Events that wait while it is.
+    /// Entries that wait while the screen is paused.
     pub waiting: usize,
     /// The filter.
     pub filter: String,
-    /// Whether it is being written.
+    /// Whether the filter is being edited.
     pub writing: bool,
     /// The chosen row or board of the screen.
     pub chosen: usize,
@@ -37,20 +37,20 @@ pub struct Ui {
     pub game: Option<GameId>,
     /// The ply that is shown; `None` follows the game.
     pub ply: Option<usize>,
-    /// Moves into the line that the engine of the ply shown had in mind; none: the game itself is shown.
+    /// Moves shown of the line that the engine of the shown ply expected; 0 shows the game itself.
     pub ahead: usize,
     /// The order of games.
     pub order: Order,
-    /// Whether the event is played by somebody else: it is only watched.
+    /// Whether another process plays the event.
     pub watching: bool,
-    /// Something the reader should know, until the next key.
+    /// Notice in the last line, until the next key.
     pub notice: Option<String>,
 }
 
 /// The order that games are listed in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
-    /// As they began, or by what ended last.
+    /// By start; finished games by end, latest first.
     #[default]
     Time,
     /// By the names of the players.
@@ -66,7 +66,7 @@ pub enum Order {
 impl Order {
     const ALL: [Self; 5] = [Self::Time, Self::Player, Self::Result, Self::Length, Self::Left];
 
-    /// Its name.
+    /// The name of the order.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -84,16 +84,16 @@ impl Order {
     }
 }
 
-/// What an action asks of the terminal.
+/// A request of an action to the terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wish {
     /// Leave the screens.
     Quit,
-    /// Send the process what Ctrl-C sends.
+    /// Send the process the signal of Ctrl-C.
     Interrupt,
-    /// Stop until somebody wants us back.
+    /// Suspend the process.
     Suspend,
-    /// Draw everything anew.
+    /// Redraw the screen.
     Redraw,
     /// Write a game to a file.
     Save(GameId, Form),
@@ -106,13 +106,13 @@ impl Ui {
         self.palette.style(role)
     }
 
-    /// Does what a key asked for.
+    /// Performs an action.
     pub fn act(&mut self, action: Action, state: &State) -> Option<Wish> {
         if self.help && !matches!(action, Action::Interrupt | Action::Suspend | Action::Redraw) {
             self.help = false;
             return None;
         }
-        // A line is left by every key that does not step through it.
+        // Every other key leaves the expected line.
         if !matches!(
             action,
             Action::Variation(_) | Action::Pieces | Action::Flip | Action::Help | Action::Pause
@@ -209,8 +209,8 @@ impl Ui {
             Screen::Event | Screen::Games => self.games(state).len(),
             Screen::Played => self.played(state).len(),
             Screen::Log => state.log.len(),
-            Screen::Table | Screen::Ratings | Screen::Engines => state.head.players.len(),
-            Screen::Openings => crate::view::openings::rows(state).len(),
+            Screen::Table | Screen::Ratings | Screen::Engines => state.info.players.len(),
+            Screen::Openings => by_opening(state).len(),
             Screen::Game => 0,
         }
     }
@@ -228,7 +228,7 @@ impl Ui {
             Action::First => Some(0),
             _ => None,
         };
-        // At the end of a game the reader follows it again.
+        // At its last ply the view follows the game again.
         self.ply = self.ply.filter(|&ply| ply < end);
     }
 
@@ -249,7 +249,7 @@ impl Ui {
         self.ply = None;
     }
 
-    /// The running games that pass the filter, then those that have just ended, newest first.
+    /// The running games that pass the filter and, on the boards screen, recently finished ones, newest first.
     #[must_use]
     pub fn games<'a>(&self, state: &'a State) -> Vec<&'a Game> {
         let mut games: Vec<&Game> = state.running().collect();
@@ -269,7 +269,7 @@ impl Ui {
         games
     }
 
-    /// The games that are over and pass the filter, newest first unless another order is asked for.
+    /// The finished games that pass the filter, newest first unless another order is chosen.
     #[must_use]
     pub fn played<'a>(&self, state: &'a State) -> Vec<&'a Played> {
         let players = |played: &Played| [played.pairing.black, played.pairing.white];
@@ -284,7 +284,7 @@ impl Ui {
         games
     }
 
-    /// Every word of the filter is in the name of a player or in the words of the ending.
+    /// Whether every word of the filter is in a player's name or in the words of the ending.
     #[must_use]
     pub fn passes(
         &self,
@@ -300,7 +300,7 @@ impl Ui {
         self.matches(&text)
     }
 
-    /// Every word of the filter is in the text.
+    /// Whether every word of the filter is in the text.
     #[must_use]
     pub fn matches(&self, text: &str) -> bool {
         let text = text.to_lowercase();
@@ -318,7 +318,7 @@ fn rank(outcome: Option<referee::Outcome>) -> u8 {
     }
 }
 
-/// `at` moved by `by` in a list of `len`, round and round or stopping at its ends.
+/// `at` moved by `by` in a list of `len`, wrapping around or stopping at its ends.
 fn moved(at: usize, by: isize, len: usize, around: bool) -> usize {
     if len == 0 {
         return 0;

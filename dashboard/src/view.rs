@@ -1,4 +1,4 @@
-//! What is on the screen: pure functions of the state and of where the reader is, into a buffer.
+//! Drawing: pure functions of the state and the reader's view into a buffer.
 
 mod board;
 mod clock;
@@ -7,7 +7,7 @@ mod game;
 mod games;
 mod graph;
 mod lists;
-pub mod openings;
+mod openings;
 mod paint;
 mod ratings;
 mod sprt;
@@ -22,7 +22,7 @@ const SMALLEST: (u16, u16) = (40, 10);
 
 /// Draws everything.
 pub fn draw(state: &State, ui: &Ui, area: Rect, buf: &mut Buffer) {
-    let mut paint = Paint::new(buf, ui);
+    let mut paint = Paint::new(buf, ui.palette);
     if area.width < SMALLEST.0 || area.height < SMALLEST.1 {
         paint.text(area.x, area.y, area.width, "the window is too small", Role::Plain);
         return;
@@ -46,10 +46,10 @@ pub fn draw(state: &State, ui: &Ui, area: Rect, buf: &mut Buffer) {
     }
 }
 
-/// The event at the left; at the right what a host asks first.
+/// The event at the left; progress and faults at the right.
 fn title(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
     let running = state.running().count();
-    let total = state.head.total.map(|total| format!("/{total}")).unwrap_or_default();
+    let total = state.info.total.map(|total| format!("/{total}")).unwrap_or_default();
     let mut facts = format!("{}{total} games", state.counted());
     if state.closed {
         facts += " · over";
@@ -68,7 +68,7 @@ fn title(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
     let facts = held + &facts;
     let wide = text::columns(&facts) as u16 + text::columns(&faults) as u16;
     let at = area.x + area.width.saturating_sub(wide);
-    let name = format!(" {} · {}", state.head.name, state.head.format);
+    let name = format!(" {} · {}", state.info.name, state.info.format);
     paint.text(area.x, area.y, area.width.saturating_sub(wide + 2), &name, Role::Strong);
     paint.text(at, area.y, area.width.min(wide), &facts, Role::Plain);
     let fault_at = at + text::columns(&facts) as u16;
@@ -103,22 +103,6 @@ fn footer(ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
     let at = (area.x + area.width).saturating_sub(keys.len() as u16);
     if at >= x {
         paint.text(at, area.y, keys.len() as u16, keys, Role::Quiet);
-    }
-}
-
-/// The time of day in UTC of a moment in ms since 1970: `21:40:05`.
-fn time_of_day(at: i64) -> String {
-    let seconds = at.div_euclid(1000).rem_euclid(86_400);
-    format!("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
-}
-
-/// What an outcome is to one side.
-fn result_of(outcome: referee::Outcome, color: referee::Color) -> &'static str {
-    match outcome.winner() {
-        Some(winner) if winner == color => "won",
-        Some(_) => "lost",
-        None if outcome.counts() => "drawn",
-        None => "-",
     }
 }
 

@@ -13,7 +13,7 @@ use crate::{
     worker::{Note, Over, Worker, WorkerContext, WorkerSpec},
 };
 use journal::{EventHead, EventId, Journal, Moves, Opening, Reader, Store, StoreError};
-use plan::{OpeningOrder, Plan, config::Fingerprint};
+use plan::{Fingerprint, OpeningOrder, Plan, StoredPlan};
 use referee::{
     Outcome,
     event::{Event, GameEnded, GameId, GameStarted, Opened},
@@ -413,8 +413,8 @@ impl Dispatcher<'_> {
 
 fn open(plan: &Plan) -> Result<Opening, RunError> {
     let fingerprint = Fingerprint::of(plan).map_err(|e| RunError::Io("openings".to_owned(), e))?;
-    let json = |e: serde_json::Error| RunError::Io("the plan as JSON".to_owned(), e.into());
-    let plan_json = serde_json::to_string(plan).map_err(json)?;
+    let json = |e: serde_json::Error| RunError::Io("the fingerprint as JSON".to_owned(), e.into());
+    let plan_json = StoredPlan::of_event(plan).to_json();
     let fingerprint_json = serde_json::to_string(&fingerprint).map_err(json)?;
     let head = EventHead { name: &plan.name, kind: "run", plan: &plan_json, fingerprint: &fingerprint_json };
     let opening = Journal::open(&plan.database, &head)?;

@@ -107,6 +107,7 @@ impl Worker {
         let name = format!("games-{}", spec.number);
         let thread = thread::Builder::new().name(name).spawn(move || {
             pin(&spec);
+            tracing::debug!(target: "arena", worker = spec.number, slots = spec.slots, cores = ?spec.cores, "worker started");
             runtime.block_on(work(spec, context, inbox));
         })?;
         Ok(Self { fixtures, thread })
@@ -159,7 +160,8 @@ async fn host(fixture: Fixture, bench: Arc<Bench>) {
     };
     let Pairing { black, white, .. } = fixture.pairing;
     let report = GameReport { sink: bench.context.sink.clone(), entries: Mutex::default() };
-    let context = GameContext { sink: &report, lag: &bench.lag, stop: &bench.context.adjourn };
+    let spectators = bench.context.remote.as_ref().map(|remote| remote.spectators());
+    let context = GameContext { sink: &report, spectators, lag: &bench.lag, stop: &bench.context.adjourn };
     let outcome = play(fixture, &mut seats, context).await.map_err(|error| error.to_string());
     slot.over(outcome, std::mem::take(&mut *report.entries()));
     for (player, seat) in [black, white].into_iter().zip(seats) {

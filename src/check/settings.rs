@@ -4,7 +4,7 @@ use super::{
     CheckError, GoForm,
     positions::{self, Spot},
 };
-use plan::{EnginePlan, GoForms, Restart, SeatLimits};
+use plan::{EnginePlan, Environment, GoForms, Restart, SeatLimits};
 use referee::clock::TimeControl;
 use std::{
     path::{Path, PathBuf},
@@ -95,14 +95,15 @@ fn option(text: &str) -> Result<(String, String), CheckError> {
     Ok((name.trim().to_owned(), value.trim().to_owned()))
 }
 
-/// The program as it can be started: a bare name that the path does not have may be in `/usr/games`, where Debian
-/// installs engines.
+/// The program as it can be started. A bare name that is not on the path is searched where events search it too: in
+/// `/usr/games`, where Debian installs engines, and beside this program.
 fn program(command: &Path) -> PathBuf {
     let is_bare = command.components().count() == 1;
     let path = std::env::var_os("PATH").unwrap_or_default();
     let on_path = std::env::split_paths(&path).any(|directory| directory.join(command).is_file());
-    let game = Path::new("/usr/games").join(command);
-    if is_bare && !on_path && game.is_file() { game } else { command.to_path_buf() }
+    let search = Environment::here(Path::new("")).map(|here| here.search).unwrap_or_default();
+    let found = search.iter().map(|directory| directory.join(command)).find(|file| file.is_file());
+    found.filter(|_| is_bare && !on_path).unwrap_or_else(|| command.to_path_buf())
 }
 
 /// `500ms`, `120s`, `2m`.
@@ -121,6 +122,13 @@ fn duration(text: &str) -> Option<Duration> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_program_beside_this_one_is_found_by_its_name() {
+        let beside = std::env::current_exe().unwrap();
+        assert_eq!(program(Path::new(beside.file_name().unwrap())), beside);
+        assert_eq!(program(Path::new("./elsewhere")), Path::new("./elsewhere"));
+    }
 
     #[test]
     fn times_are_read_as_people_write_them() {

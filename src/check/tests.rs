@@ -74,8 +74,16 @@ fn puppet(mode: &str) -> Option<Settings> {
         eprintln!("skipped: {} has not been built", program.display());
         return None;
     }
-    let mut settings = settings(&["--ready", "300ms", program.to_str().unwrap(), "--mode", mode]);
+    let mut settings = settings(&["--ready", "60s", program.to_str().unwrap(), "--mode", mode]);
+    settings.plan.limits.start = Duration::from_secs(60);
+    Some(settings)
+}
+
+/// The same for a puppet that never becomes ready: it is waited for no longer than this.
+fn unready_puppet(mode: &str) -> Option<Settings> {
+    let mut settings = puppet(mode)?;
     settings.plan.limits.start = Duration::from_millis(300);
+    settings.plan.limits.ready = Duration::from_millis(300);
     Some(settings)
 }
 
@@ -119,7 +127,7 @@ async fn illegal_moves_are_faults_shown_with_their_names() {
 #[tokio::test]
 async fn an_engine_that_is_never_ready_is_a_fault_and_the_check_ends() {
     for (mode, check) in [("nousi", "usi"), ("noready", "isready"), ("crashready", "isready")] {
-        let Some(settings) = puppet(mode) else { return };
+        let Some(settings) = unready_puppet(mode) else { return };
         let report = greeted_and_asked(settings).await;
         assert_eq!(verdict(&report, check), Some(Verdict::Fault), "{mode}: {report}");
     }

@@ -1,7 +1,7 @@
 //! Summaries of every kind of server.
 
 use super::*;
-use plan::config::Environment;
+use plan::Environment;
 
 const SUMMARY: &str = "BEGIN Game_Summary
 Protocol_Version:1.2

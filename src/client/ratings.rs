@@ -1,13 +1,12 @@
-//! What is known of the opponents' strength: from the configuration, and from the server where it tells.
+//! Ratings of the opponents, from the configuration and from the server's answer to `%%RATING`.
 
 use super::performance::{Against, Performance};
-use journal::EventSummary;
+use plan::StoredPlan;
 use referee::{
     event::PlayerId,
     rating::{Estimate, Scale},
     standings::Standings,
 };
-use serde::Deserialize;
 use std::{
     collections::BTreeMap,
     fmt,
@@ -24,11 +23,11 @@ struct Known {
     told: BTreeMap<String, f64>,
 }
 
-/// Names a server may tell; floodgate rates a few hundred.
+/// Most names taken from a server; floodgate rates a few hundred.
 const MOST: usize = 10_000;
 
 impl Ratings {
-    /// Those of the configuration.
+    /// The ratings of the configuration.
     #[must_use]
     pub fn new(given: BTreeMap<String, f64>) -> Self {
         Self(Arc::new(Mutex::new(Known { given, told: BTreeMap::new() })))
@@ -38,8 +37,8 @@ impl Ratings {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A line of the answer to `%%RATING`: `##[RATING] name+trip  2850 @2026-11-21`. Of one name's several trips the
-    /// strongest counts.
+    /// Reads a line of the answer to `%%RATING`: `##[RATING] name+trip  2850 @2026-11-21`. If a name has several trips,
+    /// the strongest counts.
     pub fn hear(&self, line: &str) {
         let Some(said) = line.strip_prefix("##[RATING] ") else { return };
         let mut words = said.split_ascii_whitespace();
@@ -54,7 +53,7 @@ impl Ratings {
         }
     }
 
-    /// All of them; what the configuration says stands.
+    /// All ratings; those of the configuration take precedence.
     #[must_use]
     pub fn all(&self) -> BTreeMap<String, f64> {
         let known = self.lock();
@@ -63,7 +62,7 @@ impl Ratings {
         all
     }
 
-    /// Of one player.
+    /// The rating of a player.
     #[must_use]
     pub fn of(&self, name: &str) -> Option<f64> {
         let known = self.lock();
@@ -71,36 +70,27 @@ impl Ratings {
     }
 }
 
-/// What the stored plan of a client says of ratings.
-#[derive(Debug, Deserialize)]
-struct Stored {
-    #[serde(default)]
-    us: String,
-    #[serde(default)]
-    ratings: BTreeMap<String, f64>,
-}
-
-/// How we stand on the server's scale, with the games it rests on.
+/// Our performance on the server's scale, with the games it is based on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measured {
-    /// Who.
+    /// Our name.
     pub name: String,
     /// The performance.
     pub performance: Performance,
     /// Games against rated opponents.
     pub games: u64,
-    /// Those opponents.
+    /// The number of those opponents.
     pub opponents: usize,
 }
 
-/// The performance in a stored event; `None` where no opponent met has a known rating.
+/// The performance in a stored event among its `players`; `None` where it was not played on a server, or no opponent
+/// has a known rating.
 #[must_use]
-pub fn measured(event: &EventSummary, standings: &Standings) -> Option<Measured> {
-    let Stored { us, ratings } = serde_json::from_str(&event.plan).ok()?;
-    measure(us, &event.players, standings, |name| ratings.get(name).copied())
+pub fn measured(plan: &StoredPlan, players: &[String], standings: &Standings) -> Option<Measured> {
+    measure(plan.us.clone()?, players, standings, |name| plan.rating(name))
 }
 
-/// The performance of `us` among `players`, of whom `rating` knows some.
+/// The performance of `us` among `players`; `rating` gives the ratings that are known.
 fn measure(
     us: String,
     players: &[String],
@@ -126,7 +116,7 @@ fn number(at: usize) -> Option<PlayerId> {
     u16::try_from(at).ok().map(PlayerId)
 }
 
-/// The ratings of `players` as `rating` knows them, with ours as it is measured against them.
+/// The known ratings of `players`, with ours measured against them.
 #[must_use]
 pub fn scale(
     us: &str,
@@ -150,9 +140,9 @@ pub fn scale(
 
 /// The ratings of a stored event.
 #[must_use]
-pub fn stored_scale(plan: &str, players: &[String], standings: &Standings) -> Scale {
-    let Ok(Stored { us, ratings }) = serde_json::from_str(plan) else { return Scale::default() };
-    scale(&us, players, standings, |name| ratings.get(name).copied())
+pub fn stored_scale(plan: &StoredPlan, players: &[String], standings: &Standings) -> Scale {
+    let Some(us) = &plan.us else { return Scale::default() };
+    scale(us, players, standings, |name| plan.rating(name))
 }
 
 impl From<Performance> for Estimate {

@@ -5,7 +5,7 @@ use super::{
     play::{OpenScreen, play},
 };
 use crate::cli::MatchArgs;
-use plan::config::{self, Environment};
+use plan::{Environment, Plan};
 use std::path::Path;
 use toml::{Table, Value};
 
@@ -17,7 +17,7 @@ pub fn ad_hoc(args: &MatchArgs, open_screen: OpenScreen) -> Result<Exit, Failure
     let config = configuration(args).map_err(Failure::Usage)?;
     let text = toml::to_string(&config).map_err(|e| Failure::Usage(e.to_string()))?;
     let environment = Environment::here(Path::new(".")).map_err(|e| Failure::Other(e.to_string()))?;
-    let plan = config::parse(&text, None, &environment).map_err(Failure::Config)?;
+    let plan = Plan::parse(&text, None, &environment).map_err(Failure::Config)?;
     play(plan, &args.playing, open_screen)
 }
 

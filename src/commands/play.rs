@@ -12,15 +12,13 @@ use arena::{
     remote::Remote,
 };
 use journal::{Read, Reader, Store};
-use plan::config;
-use plan::{EnginePlan, Plan};
+use plan::{Document, EnginePlan, Plan, StoredPlan};
 use records::openings;
 use referee::{opening::Opening, rating::LookUp, schedule::Schedule, sink::Sink, sprt::Verdict};
-use report::{Announcer, Head, Report, verdict};
+use report::{Announcer, EventFile, Head, Report, verdict};
 use std::{
-    fs::OpenOptions,
     io::{self, Write},
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::Arc,
 };
 
@@ -29,8 +27,13 @@ use std::{
 /// # Errors
 /// When the configuration is wrong or the event cannot be played.
 pub fn run(args: &RunArgs, open_screen: OpenScreen) -> Result<Exit, Failure> {
-    let plan = config::load(&args.file).map_err(Failure::Config)?;
-    play(plan, &args.playing, open_screen)
+    match Document::load(&args.file).map_err(Failure::Config)? {
+        Document::Event { plan, .. } => play(*plan, &args.playing, open_screen),
+        Document::League(_) => Err(Failure::Usage(format!(
+            "{}: this file describes an open league, not an event; host it with `renmei serve`",
+            args.file.display()
+        ))),
+    }
 }
 
 /// Opens the screens for an event that is about to be played or gone on with; `None`: there is no terminal for them.
@@ -43,16 +46,15 @@ pub struct Showing {
     /// The database.
     pub database: PathBuf,
     /// The plan, as the store keeps it.
-    pub plan: String,
+    pub plan: StoredPlan,
     /// Where ratings are looked up, if not in the games themselves.
     pub scale: Option<LookUp>,
 }
 
 impl Showing {
-    fn of(plan: &Plan) -> Result<Self, Failure> {
-        let json =
-            serde_json::to_string(plan).map_err(|e| Failure::Other(format!("the plan as JSON: {e}")))?;
-        Ok(Self { name: plan.name.clone(), database: plan.database.clone(), plan: json, scale: None })
+    fn of(plan: &Plan) -> Self {
+        let (name, database) = (plan.name.clone(), plan.database.clone());
+        Self { name, database, plan: StoredPlan::of_event(plan), scale: None }
     }
 }
 
@@ -106,7 +108,7 @@ pub fn host(
     open_screen: OpenScreen,
     open_network: impl FnOnce(&Plan, Arc<dyn Sink>) -> Result<Option<Network>, Failure>,
 ) -> Result<Exit, Failure> {
-    overrule(&mut plan, args);
+    overrule(&mut plan, args)?;
     let lines = match &plan.openings {
         Some(openings) => openings::load(openings).map_err(|faults| Failure::Usage(faults.to_string()))?,
         None => vec![],
@@ -162,7 +164,7 @@ fn follow(
     open_screen: OpenScreen,
 ) -> Result<(Finished, Option<Linger>), Failure> {
     let wanted = !(args.no_dashboard || args.json || args.quiet);
-    let screen = if wanted { open_screen(Showing::of(plan)?)? } else { None };
+    let screen = if wanted { open_screen(Showing::of(plan))? } else { None };
     let (people, feed, linger, say) = match screen {
         Some(Screen { feed, people, linger, say }) => (Some(people), Some(feed), Some(linger), say),
         None => (None, None, None, Arc::new(|line: &str| tell!("{line}")) as Say),
@@ -185,17 +187,22 @@ fn follow(
     Ok((finished, linger))
 }
 
-fn overrule(plan: &mut Plan, args: &PlayingArgs) {
+fn overrule(plan: &mut Plan, args: &PlayingArgs) -> Result<(), Failure> {
     if let Some(db) = &args.db {
         plan.database.clone_from(db);
     }
     if let Some(concurrency) = args.concurrency {
-        plan.concurrency = concurrency.max(1);
+        plan.concurrency = concurrency;
     }
     plan.oversubscribe |= args.oversubscribe;
     if args.affinity || args.no_affinity {
         plan.affinity = Some(args.affinity);
     }
+    if plan.affinity == Some(true) && plan.oversubscribe {
+        let why = "--affinity and oversubscribing exclude each other: pinned games need cores of their own";
+        return Err(Failure::Usage(why.to_owned()));
+    }
+    Ok(())
 }
 
 fn announcer(
@@ -212,11 +219,14 @@ fn announcer(
         announcer = announcer.people(curtain.unwrap_or_else(plain));
     }
     if let Some(path) = &args.events {
-        let file = OpenOptions::new().create(true).append(true).open(path);
-        announcer = announcer
-            .programs(file.map_err(|e| Failure::Usage(format!("--events {}: {e}", path.display())))?);
+        announcer = announcer.programs(event_file(path)?);
     }
     Ok(announcer)
+}
+
+/// The file of `--events`, where lines are added.
+pub fn event_file(path: &Path) -> Result<EventFile, Failure> {
+    EventFile::append(path).map_err(|e| Failure::Usage(format!("--events {}: {e}", path.display())))
 }
 
 /// Games of the event that count already; none when there is no such database or event yet.

@@ -8,6 +8,7 @@ use referee::{event::GameId, standings::Standings};
 use report::{
     Dossier, DossierError, Report, head,
     html::page,
+    plan,
     plot::{self, Plot, Size},
 };
 use std::{fs, path::Path};
@@ -40,11 +41,13 @@ pub fn report(args: &ReportArgs) -> Result<Exit, Failure> {
         write_plot(&store, event, args.of, path)?;
     }
     if args.html.is_none() && args.plot.is_none() {
-        let head = head(event)?;
+        let plan = plan(event)?;
+        let measured = |standings: &_| ratings::measured(&plan, &event.players, standings);
+        let head = head(event, plan.clone());
         let mut standings = Standings::new(&head.stages, event.players.len());
         store.replay(event.id, Moves::Without, &mut |stamped| standings.fold(&stamped.event))?;
         super::print(&Report::new(&head, &standings, event.closed), args.json);
-        if let Some(measured) = ratings::measured(event, &standings).filter(|_| !args.json) {
+        if let Some(measured) = measured(&standings).filter(|_| !args.json) {
             say!("\n{measured}");
         }
     }

@@ -2,7 +2,7 @@
 
 use super::{
     Exit, Failure, OpenScreen, Screen, Showing,
-    play::{Network, host},
+    play::{Network, event_file, host},
 };
 use crate::{
     cli::{PlayingArgs, ServeArgs},
@@ -10,10 +10,9 @@ use crate::{
 };
 use arena::Say;
 use arena::Shutdown;
-use host::{League, Ledger, event::Doors};
+use host::{League, RatingHistory, event::EventNetwork};
 use journal::Reader;
-use plan::config;
-use plan::serve::ServeConfig;
+use plan::{Document, Plan, ServeConfig, StoredPlan};
 use std::{
     io::{self, Write},
     sync::Arc,
@@ -25,18 +24,26 @@ use tokio::net::TcpListener;
 /// # Errors
 /// When the configuration is wrong, an address cannot be had, or the database fails.
 pub fn serve(args: &ServeArgs, open_screen: OpenScreen) -> Result<Exit, Failure> {
-    if ServeConfig::is_event(&args.file) {
-        return event(args, open_screen);
+    match Document::load(&args.file).map_err(Failure::Config)? {
+        Document::Event { plan, serve } => {
+            let serve = serve.map_or_else(ServeConfig::default, |serve| *serve);
+            event(args, *plan, serve, open_screen)
+        }
+        Document::League(config) => league(args, *config, open_screen),
     }
-    let mut config = ServeConfig::load(&args.file).map_err(|e| Failure::Usage(e.to_string()))?;
+}
+
+/// Serves an open league.
+fn league(args: &ServeArgs, mut config: ServeConfig, open_screen: OpenScreen) -> Result<Exit, Failure> {
+    refuse_of_league(&args.playing)?;
     if !args.listen.is_empty() {
         config.listen.clone_from(&args.listen);
     }
     if let Some(db) = &args.playing.db {
         config.database.clone_from(db);
     }
-    let PlayingArgs { no_dashboard, json, quiet, .. } = args.playing;
-    let wanted = !(no_dashboard || json || quiet);
+    let events = args.playing.events.as_deref().map(event_file).transpose()?;
+    let wanted = !(args.playing.no_dashboard || args.playing.quiet);
     let other = |e: io::Error| Failure::Other(e.to_string());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(other)?;
     let shutdown = Shutdown::default();
@@ -46,17 +53,20 @@ pub fn serve(args: &ServeArgs, open_screen: OpenScreen) -> Result<Exit, Failure>
             let bound = TcpListener::bind(address).await;
             listeners.push(bound.map_err(|e| Failure::Other(format!("cannot listen on {address}: {e}")))?);
         }
-        let ledger = Ledger::default();
-        let screen = if wanted { open_screen(showing(&config, &ledger))? } else { None };
+        let history = RatingHistory::default();
+        let screen = if wanted { open_screen(showing(&config, &history))? } else { None };
         let (say, feed, _linger) = match screen {
             Some(Screen { say, feed, linger, .. }) => (say, Some(feed), Some(linger)),
             None => (Arc::new(tell) as Say, None, None),
         };
         let told = say.clone();
-        let finishing = move || told("no new games; those that run are finished, once more breaks them off");
+        let finishing = move || {
+            told("no new games begin; running games are finished, and a second signal breaks them off")
+        };
         signals::listen(shutdown.clone(), finishing).map_err(other)?;
-        let readers = feed.map(|feed| Reader::new("dashboard", feed)).into_iter().collect();
-        let league = League::open(config, ledger, &shutdown, readers)?;
+        let mut readers: Vec<_> = feed.map(|feed| Reader::new("dashboard", feed)).into_iter().collect();
+        readers.extend(events.map(|mut events| Reader::new("event file", move |batch| events.write(batch))));
+        let league = League::open(config, history, &shutdown, readers)?;
         for listener in &listeners {
             say(&format!("listening on {}", listener.local_addr().map_err(other)?));
         }
@@ -65,21 +75,50 @@ pub fn serve(args: &ServeArgs, open_screen: OpenScreen) -> Result<Exit, Failure>
     })
 }
 
+/// Refuses the flags of an event that have no meaning in an open league.
+fn refuse_of_league(args: &PlayingArgs) -> Result<(), Failure> {
+    const STARTS_NONE: &str = "an open league starts no engines";
+    let given = [
+        (
+            "--concurrency",
+            args.concurrency.is_some(),
+            "an open league plays every game that its players agree to",
+        ),
+        ("--oversubscribe", args.oversubscribe, STARTS_NONE),
+        ("--affinity", args.affinity, STARTS_NONE),
+        ("--no-affinity", args.no_affinity, STARTS_NONE),
+        (
+            "--json",
+            args.json,
+            "an open league has no final standings; `renmei report DATABASE --json` prints those of the moment",
+        ),
+    ];
+    let refused: Vec<_> = given
+        .iter()
+        .filter(|(_, given, _)| *given)
+        .map(|(flag, _, why)| format!("{flag} does not apply: {why}"))
+        .collect();
+    if refused.is_empty() { Ok(()) } else { Err(Failure::Usage(refused.join("\n"))) }
+}
+
 /// What screens have to know of a league.
-fn showing(config: &ServeConfig, ledger: &Ledger) -> Showing {
-    let ledger = ledger.clone();
+fn showing(config: &ServeConfig, history: &RatingHistory) -> Showing {
+    let history = history.clone();
     Showing {
         name: config.name.clone(),
         database: config.database.clone(),
-        plan: host::plan(config).to_string(),
-        scale: Some(Box::new(move |_, _| ledger.scale())),
+        plan: StoredPlan::of_league(config),
+        scale: Some(Box::new(move |_, _| history.scale())),
     }
 }
 
 /// Plays an event whose players log in.
-fn event(args: &ServeArgs, open_screen: OpenScreen) -> Result<Exit, Failure> {
-    let plan = config::load(&args.file).map_err(Failure::Config)?;
-    let mut serve = ServeConfig::of_event(&args.file).map_err(|e| Failure::Usage(e.to_string()))?;
+fn event(
+    args: &ServeArgs,
+    plan: Plan,
+    mut serve: ServeConfig,
+    open_screen: OpenScreen,
+) -> Result<Exit, Failure> {
     if !args.listen.is_empty() {
         serve.listen.clone_from(&args.listen);
     }
@@ -95,12 +134,13 @@ fn event(args: &ServeArgs, open_screen: OpenScreen) -> Result<Exit, Failure> {
             });
             listeners.push(bound.map_err(|e| Failure::Other(format!("cannot listen on {address}: {e}")))?);
         }
-        let doors = Doors::open(serve, plan, listeners, sink).map_err(|e| Failure::Other(e.to_string()))?;
-        let (remote, mut show) = (doors.remote(), doors.show());
+        let network =
+            EventNetwork::open(serve, plan, listeners, sink).map_err(|e| Failure::Other(e.to_string()))?;
+        let (remote, mut read) = (network.remote(), network.reader());
         let reader = Reader::new("network", move |batch| {
             // The network closes when it has seen the last entry.
-            let _open = &doors;
-            show(batch);
+            let _open = &network;
+            read(batch);
         });
         Ok(Some(Network { remote, reader, listening }))
     })

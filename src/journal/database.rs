@@ -1,10 +1,12 @@
 //! Opening a file: is it ours, how SQLite is to treat it, and bringing its schema up to date.
 
-use super::StoreError;
-use rusqlite::{Connection, OpenFlags, TransactionBehavior};
+use super::{StoreError, lock};
+use rusqlite::{Connection, OpenFlags, TransactionBehavior, backup::Backup};
 use rusqlite_migration::{M, Migrations};
 use std::{
+    fs,
     path::{Path, PathBuf},
+    sync::Arc,
     thread,
     time::{Duration, Instant},
 };
@@ -50,8 +52,14 @@ impl Database {
         let version = db.identify()?;
         db.check(|conn| conn.is_readonly("main").and_then(refuse_read_only))?;
         db.check(set_up_writing)?;
+        tracing::debug!(target: "journal", path = ?db.path, schema = version, "database opened to write");
         if version < MIGRATIONS.len() {
+            if version > 0 {
+                refuse_played(&db.path)?;
+                db.keep_copy(version)?;
+            }
             db.migrate(version)?;
+            tracing::info!(target: "journal", path = ?db.path, from = version, to = MIGRATIONS.len(), "schema brought up to date");
         }
         Ok(db)
     }
@@ -59,11 +67,41 @@ impl Database {
     /// Opens a database to read from: never blocks a writer, never changes the file.
     pub(super) fn read(path: &Path) -> Result<Self, StoreError> {
         let db = Self::connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
-        // An old schema lacks what today's queries ask for: it is brought up to date first.
-        if db.identify()? < MIGRATIONS.len() {
-            drop(Self::open(path)?);
-        }
+        let version = db.identify()?;
+        if version < MIGRATIONS.len() { db.snapshot(version) } else { Ok(db) }
+    }
+
+    /// A private copy of this moment with the newest tables: an old file lacks what today's queries ask for, and
+    /// reading changes no file.
+    fn snapshot(&self, version: usize) -> Result<Self, StoreError> {
+        let copy = || -> rusqlite::Result<Connection> {
+            let mut copy = Connection::open("")?;
+            Backup::new(&self.conn, &mut copy)?.run_to_completion(4096, Duration::ZERO, None)?;
+            Ok(copy)
+        };
+        let conn = copy().map_err(|error| StoreError::sql(&self.path, error))?;
+        let mut db = Self { conn, path: self.path.clone() };
+        db.migrate(version)?;
+        db.check(|conn| conn.pragma_update(None, "query_only", true))?;
         Ok(db)
+    }
+
+    /// Keeps the file as the older version wrote it beside the one that is migrated: `league.db.v4`.
+    fn keep_copy(&self, version: usize) -> Result<(), StoreError> {
+        let beside = |end: &str| {
+            let mut name = self.path.clone().into_os_string();
+            name.push(end);
+            PathBuf::from(name)
+        };
+        let kept = beside(&format!(".v{version}"));
+        if kept.exists() {
+            return Ok(());
+        }
+        let part = beside(&format!(".v{version}-{}", std::process::id()));
+        let failed = |source| StoreError::Copy { path: kept.clone(), source: Arc::new(source) };
+        let _left_by_a_dead_process = fs::remove_file(&part);
+        self.check(|conn| conn.execute("VACUUM INTO ?", [part.to_string_lossy()]))?;
+        fs::rename(&part, &kept).map_err(failed)
     }
 
     fn connect(path: &Path, mode: OpenFlags) -> Result<Self, StoreError> {
@@ -141,6 +179,14 @@ impl Database {
             transaction.commit()?;
             Ok(value)
         })
+    }
+}
+
+/// A migration never touches a file in which somebody plays.
+fn refuse_played(path: &Path) -> Result<(), StoreError> {
+    match lock::holder_of(path) {
+        Some(holder) => Err(StoreError::Played { path: path.to_owned(), holder }),
+        None => Ok(()),
     }
 }
 

@@ -96,6 +96,22 @@ pub enum StoreError {
         /// The system's account.
         source: Arc<io::Error>,
     },
+    /// The tables are an older version's, and somebody plays in the file.
+    #[error("database `{}` has the tables of an older version and is in use by {holder}: try again when that has ended; until then it can be read", path.display())]
+    Played {
+        /// The file.
+        path: PathBuf,
+        /// Who plays.
+        holder: String,
+    },
+    /// The copy that is kept before a migration cannot be written.
+    #[error("the tables are an older version's, and `{}` cannot be written to keep the file as it was: {source}", path.display())]
+    Copy {
+        /// The copy.
+        path: PathBuf,
+        /// The system's account.
+        source: Arc<io::Error>,
+    },
     /// The system has no thread for the writer.
     #[error("no thread to write database `{}`: {source}", path.display())]
     Thread {

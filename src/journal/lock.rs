@@ -43,6 +43,28 @@ impl EventLock {
     }
 }
 
+/// The process that plays an event of the database, if one does.
+pub(super) fn holder_of(database: &Path) -> Option<String> {
+    let mut name = database.file_name()?.to_owned();
+    name.push("-run");
+    let directory =
+        database.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let entries = fs::read_dir(directory).ok()?.flatten();
+    let locks = entries.filter(|entry| {
+        entry
+            .file_name()
+            .as_encoded_bytes()
+            .strip_prefix(name.as_encoded_bytes())
+            .is_some_and(|event| !event.is_empty() && event.iter().all(u8::is_ascii_digit))
+    });
+    locks
+        .filter_map(|entry| {
+            let mut file = File::open(entry.path()).ok()?;
+            matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)).then(|| holder(&mut file))
+        })
+        .next()
+}
+
 impl Drop for EventLock {
     fn drop(&mut self) {
         // Removed while it is still locked, so that nobody can hold a lock on a file that is gone.

@@ -1,12 +1,10 @@
-//! CSA spelling of moves and boards, as the server protocol and CSA files share it, and the lines of the protocol.
+//! CSA notation of moves and boards, which the server protocol and CSA files share, and the lines of the protocol.
 //!
 //! Reference: the CSA standard record format, <http://www2.computer-shogi.org/protocol/record_v22.html>.
 
 pub mod game_name;
 pub mod summary;
 pub mod wire;
-#[cfg(test)]
-mod wire_lines;
 
 use rsshogi::board::{BoardArray, Position, PositionState};
 use rsshogi::types::{Color, File, Hand, HandPiece, Move, Piece, PieceType, Rank, Square};
@@ -29,7 +27,7 @@ const PIECES: [(&str, PieceType); 14] = [
     ("RY", PieceType::DRAGON),
 ];
 
-/// Spells a move, such as `+7776FU`; `None` when the position has no piece to move so.
+/// Writes a move, such as `+7776FU`; `None` if the position has no piece for it.
 pub fn move_to_csa(position: &Position, mv: Move) -> Option<String> {
     if !mv.is_normal() {
         return None;
@@ -37,11 +35,11 @@ pub fn move_to_csa(position: &Position, mv: Move) -> Option<String> {
     position.move32_from_move(mv).to_csa()
 }
 
-/// Reads a move with its sign, such as `+7776FU`. The piece must be the mover's and spelled as it stands after
-/// the move; legality is for the caller to judge.
+/// Reads a move with its sign, such as `+7776FU`. The piece must be the mover's, with its name after the move;
+/// legality is not checked.
 pub fn move_from_csa(position: &Position, text: &str) -> Option<Move> {
     let mv = position.move_from_csa(text);
-    // rsshogi takes a drop of a promoted piece and a move without a sign; no server does.
+    // rsshogi accepts drops of promoted pieces and moves without a sign; servers do not.
     (mv.is_normal() && mv.to_csa().as_deref() == Some(text)).then(|| mv.to_move())
 }
 
@@ -108,10 +106,10 @@ impl Default for PositionBlock {
 }
 
 impl PositionBlock {
-    /// Takes one line that starts with `P`.
+    /// Adds a line that starts with `P`.
     ///
     /// # Errors
-    /// What is wrong with the line.
+    /// A description of the fault in the line.
     pub fn line(&mut self, line: &str) -> Result<(), &'static str> {
         self.seen = true;
         let line = line.trim_end();
@@ -125,10 +123,10 @@ impl PositionBlock {
         }
     }
 
-    /// The position, with the side to move given; the even game when no line was taken.
+    /// The position with this side to move; the even start if no line was added.
     ///
     /// # Errors
-    /// Why no game can start from it.
+    /// The reason why no game can start from it.
     pub fn finish(mut self, turn: Color) -> Result<Position, &'static str> {
         if !self.seen {
             self.even("")?;
@@ -151,7 +149,7 @@ impl PositionBlock {
         Ok(())
     }
 
-    // Mail and web pages collapse the blanks of ` * `, so that cells are read by their marks.
+    // Cells are found by their marks, because mail and web pages collapse the blanks of ` * `.
     fn row(&mut self, rank: u8, cells: &str) -> Result<(), &'static str> {
         let mut chars = cells.chars().filter(|c| !c.is_whitespace());
         for file in (1..=9).rev() {
@@ -231,7 +229,7 @@ const HAND_KINDS: [PieceType; 7] = [
     PieceType::BISHOP,
     PieceType::ROOK,
 ];
-/// How many of [`HAND_KINDS`] a set of pieces holds.
+/// Number of each of [`HAND_KINDS`] in a set of pieces.
 const SET: [u32; 7] = [18, 4, 4, 4, 4, 2, 2];
 
 fn count_of(state: &PositionState, kind: PieceType) -> u32 {
@@ -242,8 +240,8 @@ fn count_of(state: &PositionState, kind: PieceType) -> u32 {
     on_board.count() as u32 + held
 }
 
-/// The position of a state that a game can start from: no more pieces than a set has, one king a side at most,
-/// and no king that could be taken at once. (Problems leave the attacker's king out.)
+/// The position of a state that a game can start from: no more pieces than a set has, one king a side at most, and no
+/// king that could be captured at once. (Mate problems have no king of the attacker.)
 pub(crate) fn checked_position(state: &PositionState) -> Result<Position, &'static str> {
     if HAND_KINDS.iter().zip(SET).any(|(kind, most)| count_of(state, *kind) > most) {
         return Err("more pieces than a set has");

@@ -1,4 +1,4 @@
-//! Dates in UTC: `2026/11/21 09:30:00` as records write them, `20261121093000` as names of games hold them.
+//! Dates in UTC: `2026/11/21 09:30:00` as records write them, `20261121093000` as in names of games.
 
 const DAY: i64 = 86_400_000;
 
@@ -17,7 +17,7 @@ pub fn digits(at: i64) -> String {
     text(at).replace(['/', ' ', ':'], "")
 }
 
-/// Milliseconds since 1970-01-01; the time of day may be missing, and whatever follows is passed over.
+/// Milliseconds since 1970-01-01; the time of day may be missing, and text after it is ignored.
 #[must_use]
 pub fn parse(text: &str) -> Option<i64> {
     let mut numbers =

@@ -1,12 +1,12 @@
-//! How things are spelled: the USI line protocol, CSA moves and boards, and game-record files.
+//! Text formats: the USI line protocol, the CSA server protocol, and game-record files.
 //!
-//! A pure crate: text and bytes come in as arguments and go out as values; it opens no file, reads no clock and
-//! knows no socket. Moves, positions and legality are `rsshogi`'s.
+//! A pure crate: text and bytes are arguments and results, and no file, clock or socket is used. Moves, positions and
+//! legality are `rsshogi`'s.
 //!
 //! * [`usi`] is the protocol between a manager and an engine, one enum per direction.
-//! * [`csa`] spells moves and boards as the CSA server protocol and CSA files do.
-//! * [`date`] spells instants.
-//! * [`printable`] makes text of strangers safe to show.
+//! * [`csa`] is the CSA server protocol, with moves and boards in CSA notation.
+//! * [`date`] formats and parses dates.
+//! * [`printable`] escapes untrusted text for display.
 //! * [`record`] reads and writes game records (CSA, KIF, KI2, JKF, USI lines, USEN, PSV, hcpe).
 
 pub mod csa;

@@ -1,9 +1,9 @@
-//! Game records: one neutral [`GameRecord`], read from and written as the formats of the shogi world.
+//! Game records: one neutral [`GameRecord`], read from and written to every common format.
 //!
-//! [`read`] finds encoding and format by content and says line and reason where it refuses; [`write()`] spells a
-//! record in a [`Format`]. Only the main line is kept: variations in a file are passed over.
+//! [`read`] detects encoding and format by content and reports line and reason of a fault; [`write()`] writes a
+//! record in a [`Format`]. Only the main line is kept; variations are ignored.
 //!
-//! What a format can say (comments belong to plies; "reason" is the [`Ending`]):
+//! What each format can hold (comments belong to plies; "reason" is the [`Ending`]):
 //!
 //! | format | times | scores, PV | comments | names, dates | reason |
 //! |---|---|---|---|---|---|
@@ -16,12 +16,8 @@
 //! | USEN | no | no | no | no | resign, time up, draws as impasse, interrupted |
 //! | PSV, hcpe | no | 16-bit score, no PV | no | no | who won |
 //!
-//! The text formats are read by readers of our own: they must name the line at fault and must not panic on any
-//! input. JKF, KI2 spelling, diagrams and the two binary formats are `rsshogi`'s.
-
-use rsshogi::board::{Position, STARTPOS_SFEN};
-use rsshogi::types::{Color, Move};
-use thiserror::Error;
+//! The text formats have parsers of their own, which name the line at fault and never panic. JKF, KI2 moves, diagrams
+//! and the two binary formats use `rsshogi`.
 
 mod csa;
 mod decode;
@@ -31,190 +27,19 @@ mod kif;
 mod kif_move;
 mod kif_write;
 mod lines;
+mod model;
 mod packed;
 mod replay;
 mod usen;
 
 pub use ending::Ending;
+pub use model::{Format, GameRecord, Ply, RecordFault};
 
-/// A game: where it started, what was played, who played it, how it ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GameRecord {
-    /// The start position as SFEN, with its move number.
-    pub start: String,
-    /// The moves of the main line.
-    pub plies: Vec<Ply>,
-    /// Black's name.
-    pub black: Option<String>,
-    /// White's name.
-    pub white: Option<String>,
-    /// The event.
-    pub event: Option<String>,
-    /// The place.
-    pub site: Option<String>,
-    /// When the game started, as the file spells it (usually `YYYY/MM/DD HH:MM:SS`).
-    pub started: Option<String>,
-    /// When the game ended, likewise.
-    pub ended: Option<String>,
-    /// The time control: `main+byoyomi+increment` in seconds where it was understood, else the file's own text.
-    pub time_control: Option<String>,
-    /// Comment on the start position, lines parted by `\n`.
-    pub comment: String,
-    /// How the game ended; `None` when the record just stops.
-    pub ending: Option<Ending>,
-    /// Time used before the ending, in milliseconds (for a resignation, say).
-    pub ending_time_ms: Option<u32>,
-}
-
-/// One move as it was played.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ply {
-    /// The move.
-    pub mv: Move,
-    /// Time used for it, in milliseconds.
-    pub time_ms: Option<u32>,
-    /// The mover's evaluation in centipawns from BLACK's view, mates as ±100000 or so, as floodgate has it.
-    pub score: Option<i32>,
-    /// The line expected after the move, from the opponent's reply on.
-    pub pv: Vec<Move>,
-    /// Comment on the move, lines parted by `\n`.
-    pub comment: String,
-}
-
-impl Default for GameRecord {
-    fn default() -> Self {
-        Self {
-            start: STARTPOS_SFEN.to_owned(),
-            plies: Vec::new(),
-            black: None,
-            white: None,
-            event: None,
-            site: None,
-            started: None,
-            ended: None,
-            time_control: None,
-            comment: String::new(),
-            ending: None,
-            ending_time_ms: None,
-        }
-    }
-}
-
-impl From<Move> for Ply {
-    fn from(mv: Move) -> Self {
-        Self { mv, time_ms: None, score: None, pv: Vec::new(), comment: String::new() }
-    }
-}
-
-impl GameRecord {
-    /// Whose turn it is after the last move.
-    pub fn side_to_move(&self) -> Color {
-        let white_starts = self.start.split_whitespace().nth(1) == Some("w");
-        if white_starts == self.plies.len().is_multiple_of(2) { Color::WHITE } else { Color::BLACK }
-    }
-
-    /// Who won; `None` for a draw and for a game that did not end.
-    pub fn winner(&self) -> Option<Color> {
-        self.ending.as_ref()?.winner(self.side_to_move())
-    }
-
-    /// The moves in USI spelling, parted by blanks.
-    pub fn usi_moves(&self) -> String {
-        let mut out = String::new();
-        for ply in &self.plies {
-            if !out.is_empty() {
-                out.push(' ');
-            }
-            crate::usi::push_move(&mut out, ply.mv);
-        }
-        out
-    }
-
-    /// Calls `each` with the position before every ply, and returns the position after the last.
-    fn replayed(&self, mut each: impl FnMut(&Position, usize, &Ply)) -> Result<Position, RecordFault> {
-        let start = Position::from_sfen(&self.start);
-        let mut position = start.map_err(|fault| RecordFault::new(1, format!("start position: {fault}")))?;
-        for (index, ply) in self.plies.iter().enumerate() {
-            if !replay::can_play(&position, ply.mv) {
-                return Err(RecordFault::new(
-                    index + 1,
-                    format!("illegal move {} at ply {}", ply.mv, index + 1),
-                ));
-            }
-            each(&position, index, ply);
-            replay::play(&mut position, ply.mv);
-        }
-        Ok(position)
-    }
-}
-
-/// A file format of game records.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Format {
-    /// CSA 2.2, written as UTF-8 (it is ASCII but for names and comments).
-    Csa,
-    /// CSA 3.0 with its encoding line and milliseconds.
-    Csa3,
-    /// KIF in CP932.
-    Kif,
-    /// KIF in UTF-8.
-    Kifu,
-    /// KI2 in CP932.
-    Ki2,
-    /// KI2 in UTF-8.
-    Ki2u,
-    /// JSON Kifu Format.
-    Jkf,
-    /// One game a line: `startpos moves ..`, `sfen .. moves ..`.
-    Usi,
-    /// URL-safe SFEN-Extended Notation, one game a line.
-    Usen,
-    /// YaneuraOu's packed positions, 40 bytes a ply.
-    Psv,
-    /// Apery's huffman-coded positions with evaluation, 38 bytes a ply.
-    Hcpe,
-}
-
-impl Format {
-    /// The format a file extension stands for, letter case aside.
-    pub fn from_extension(extension: &str) -> Option<Self> {
-        Some(match extension.to_ascii_lowercase().as_str() {
-            "csa" => Self::Csa,
-            "kif" => Self::Kif,
-            "kifu" => Self::Kifu,
-            "ki2" => Self::Ki2,
-            "ki2u" => Self::Ki2u,
-            "jkf" | "json" => Self::Jkf,
-            "usi" | "sfen" => Self::Usi,
-            "usen" => Self::Usen,
-            "psv" => Self::Psv,
-            "hcpe" => Self::Hcpe,
-            _ => return None,
-        })
-    }
-}
-
-/// Why a record was refused.
-#[derive(Clone, Debug, Error, PartialEq, Eq)]
-#[error("line {line}: {reason}")]
-pub struct RecordFault {
-    /// The line at fault, from 1. In a binary format, and when a record is written, the entry or ply at fault.
-    pub line: usize,
-    /// What is wrong with it.
-    pub reason: String,
-}
-
-impl RecordFault {
-    pub(crate) fn new(line: usize, reason: impl Into<String>) -> Self {
-        Self { line, reason: reason.into() }
-    }
-}
-
-/// Reads all records of a file. Encoding and format are found by content; `hint`, usually from the file's
-/// extension, decides only where the content leaves it open.
+/// Reads all records of a file. Encoding and format are detected by content; `hint`, usually from the file's
+/// extension, decides only if the content is ambiguous.
 ///
 /// # Errors
-/// The first line that cannot be read, and why.
+/// The first line that cannot be read, with the reason.
 pub fn read(bytes: &[u8], hint: Option<Format>) -> Result<Vec<GameRecord>, RecordFault> {
     if decode::is_binary(bytes) {
         return packed::read(bytes, hint);
@@ -231,7 +56,7 @@ pub fn read(bytes: &[u8], hint: Option<Format>) -> Result<Vec<GameRecord>, Recor
     }
 }
 
-/// Spells a record in a format; what the format cannot say is left out (see the table of this module).
+/// Writes a record in a format; information that the format cannot hold is left out (see the table of this module).
 ///
 /// # Errors
 /// The ply whose move is illegal, or a start position or number that the format cannot hold.

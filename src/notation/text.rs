@@ -1,6 +1,6 @@
-//! Text that strangers wrote, made safe to show.
+//! Escaping of untrusted text.
 
-/// Text of strangers for a terminal, a log or a page: bytes that are no UTF-8 and control characters are escaped.
+/// Untrusted text, safe for a terminal, a log or a page: control characters and bytes that are not UTF-8 are escaped.
 #[must_use]
 pub fn printable(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len());

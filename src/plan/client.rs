@@ -1,17 +1,13 @@
-//! `renmei floodgate FILE`: the file, checked. A login that cannot lead to a game is explained before anybody is
-//! bothered with it.
+//! The file of `renmei floodgate`. A login that cannot lead to a game is refused here, before the server sees it.
 
-use crate::EnginePlan;
-use crate::config::{
-    Environment, Faults,
+use crate::{
+    EnginePlan, Environment, Faults,
     engines::lone,
     keys::{
-        ENGINE, Fallback, Key,
-        Kind::{self, Duration as Span, Integer, IntegerOr, Other, Path as File, Text, Words},
-        Section, key,
+        ENGINE,
+        client::{CLIENT, FLOODGATE},
     },
-    read,
-    reader::{IntegerOr as Or, Item, Table},
+    reader::{self, IntegerOr as Or, Item, Table},
 };
 use notation::csa::{
     game_name::{Entry, GameName, Wish},
@@ -21,55 +17,54 @@ use referee::rules::Declaration;
 use serde::Serialize;
 use std::{
     collections::BTreeMap,
-    fs,
     path::{Path, PathBuf},
     time::Duration,
 };
 
-/// A client, checked.
+/// A checked `renmei floodgate` file.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ClientConfig {
-    /// The event's name in the database.
+    /// Name of the event in the database.
     pub name: String,
     /// The SQLite file.
     pub database: PathBuf,
-    /// The server.
+    /// Host name or address of the server.
     pub host: String,
-    /// Its port.
+    /// Port of the server.
     pub port: u16,
-    /// Who we are there.
+    /// Login on the server.
     pub login: Login,
-    /// Games to play; `None`: until told.
+    /// Games to play; `None`: until a signal.
     pub games: Option<u64>,
-    /// Whether our evaluation goes out with our moves; `None`: where the server is known to take it.
+    /// Whether moves carry the engine's evaluation; `None`: on servers that are known to accept it.
     pub comments: Option<bool>,
-    /// A win is declared as soon as our referee sees it, not only when the engine says it.
+    /// Whether a win is declared as soon as the referee allows it, not only when the engine declares it.
     pub declares_at_once: bool,
     /// The declaration rule; `None`: as the server announces it.
     pub declaration: Option<Declaration>,
-    /// How often the engine is started again within a game.
+    /// Restarts of the engine within a game, at most.
     pub restarts: u32,
-    /// Least time kept back for the way to the server.
+    /// Least time kept back for the network.
     pub margin: Duration,
-    /// Most time kept back for it.
+    /// Most time kept back for the network.
     pub margin_most: Duration,
     /// Time for a move in games without a clock.
     pub untimed: Duration,
     /// Silence after which a blank line is sent.
     pub keep_alive: Duration,
-    /// How long a connection, and the answer to a login, may take.
+    /// Longest time for a connection, and for the answer to a login.
     pub patience: Duration,
-    /// The first wait after a failure.
+    /// First wait after a failure.
     pub backoff: Duration,
-    /// The longest.
+    /// Longest wait after failures.
     pub backoff_most: Duration,
     /// The engine.
     pub engine: EnginePlan,
-    /// Ratings of opponents.
+    /// Ratings of opponents, by name.
     pub ratings: BTreeMap<String, f64>,
 }
 
-/// Who we are on the server.
+/// Login on a server.
 #[derive(Clone, PartialEq, Serialize)]
 pub struct Login {
     /// The name.
@@ -79,7 +74,7 @@ pub struct Login {
     pub password: String,
     /// In the extended mode: the game asked for, and the colour.
     pub seek: Option<(String, char)>,
-    /// The game, as far as it is known.
+    /// Name of the game, as far as the file says it.
     pub game: String,
 }
 
@@ -89,109 +84,13 @@ impl std::fmt::Debug for Login {
     }
 }
 
-use Fallback::{Is, Needed, Says};
-
-const ABOVE_ZERO: Kind = Span { zero: false };
-
-/// The top level of the file.
-pub const ROOT: Section = Section {
-    title: "Playing on a server",
-    about: "The file of `renmei floodgate`.",
-    keys: &[&[
-        key("floodgate", Other("table"), Needed, "the server, and how to play there"),
-        key(
-            "engine",
-            Other("table"),
-            Needed,
-            "the engine, with the keys of `[[engines]]`; `time` is the server's",
-        ),
-        key(
-            "ratings",
-            Other("table"),
-            Is("{}"),
-            "ratings of opponents by their names: Elo is measured against them",
-        ),
-    ]],
-};
-
-/// `[floodgate]`.
-pub const FLOODGATE: Section = Section { title: "`[floodgate]`", about: "", keys: &[KEYS] };
-
-const KEYS: &[Key] = &[
-    key("name", Text, Says("the file's name"), "with it the event is found again in its database"),
-    key("database", File, Says("the file's name with `.db`"), "the SQLite file"),
-    key("host", Text, Needed, "the server"),
-    key("port", Integer(1, 65_535), Is("4081"), "its port"),
-    key("login", Text, Needed, "our name there: 1 to 32 letters, digits, `_`, `-`, `@` or `.`"),
-    key(
-        "password",
-        Text,
-        Needed,
-        "in CSA mode the game and a secret of one's own: `floodgate-300-10F,secret`; in x1 mode the secret alone",
-    ),
-    key(
-        "mode",
-        Words(&["csa", "x1"]),
-        Is("\"csa\""),
-        "how to log in: `csa`, or shogi-server's extended mode",
-    ),
-    key("game", Text, Says("in CSA mode the password says it"), "in x1 mode: the game to wait for"),
-    key("color", Words(&["any", "black", "white"]), Is("\"any\""), "in x1 mode: the colour to ask for"),
-    key("games", IntegerOr(1, i64::MAX, "unlimited"), Is("\"unlimited\""), "games to play; else until told"),
-    key(
-        "comments",
-        Words(&["auto", "yes", "no"]),
-        Is("\"auto\""),
-        "send the evaluation and the line expected with each move; `auto`: to servers that are known to take it",
-    ),
-    key(
-        "declare",
-        Words(&["engine", "at-once"]),
-        Is("\"engine\""),
-        "declare a win when the engine says so and the rule allows it, or as soon as the rule allows it",
-    ),
-    key(
-        "declaration",
-        Words(&["announced", "27", "24", "none"]),
-        Is("\"announced\""),
-        "the rule of declarations; `announced`: 27 points where the server says `Jishogi 1.1`, else none",
-    ),
-    key(
-        "restarts",
-        Integer(0, 1000),
-        Is("3"),
-        "how often the engine is started again within a game; then we resign",
-    ),
-    key("margin", Span { zero: true }, Is("\"200ms\""), "time kept back for the way to the server at least"),
-    key("margin_most", ABOVE_ZERO, Is("\"3s\""), "and at most, whatever is measured"),
-    key(
-        "hurry",
-        Span { zero: true },
-        Is("\"300ms\""),
-        "an engine that still thinks so long before its time for a move is over (less what is kept back) is told `stop`",
-    ),
-    key("untimed", ABOVE_ZERO, Is("\"10s\""), "time for a move in games without a clock"),
-    key("keep_alive", ABOVE_ZERO, Is("\"40s\""), "silence after which a blank line is sent"),
-    key("patience", ABOVE_ZERO, Is("\"30s\""), "how long a connection, and the answer to a login, may take"),
-    key("backoff", ABOVE_ZERO, Is("\"10s\""), "the first wait before logging in again after a failure"),
-    key(
-        "backoff_most",
-        ABOVE_ZERO,
-        Is("\"15m\""),
-        "the longest; each wait is twice the last one, half of it chance",
-    ),
-];
-
 impl ClientConfig {
     /// Reads a file.
     ///
     /// # Errors
     /// Everything that is wrong with it.
     pub fn load(path: &Path) -> Result<Self, Faults> {
-        let unreadable = |error: std::io::Error| Faults::of_file(path, format!("cannot be read: {error}"));
-        let text = fs::read_to_string(path).map_err(unreadable)?;
-        let environment = Environment::here(path.parent().unwrap_or(path)).map_err(unreadable)?;
-        Self::parse(&text, Some(path), &environment)
+        reader::read_file(path, |text, environment| Self::parse(text, Some(path), environment))
     }
 
     /// Reads the text of a file.
@@ -199,7 +98,7 @@ impl ClientConfig {
     /// # Errors
     /// Everything that is wrong with it.
     pub fn parse(text: &str, file: Option<&Path>, environment: &Environment) -> Result<Self, Faults> {
-        read(text, file, environment, &ROOT, |root| client(root, file))
+        reader::read(text, file, environment, &CLIENT, |root| client(root, file))
     }
 }
 
@@ -266,17 +165,20 @@ fn ratings(item: &Item<'_>) -> BTreeMap<String, f64> {
     for (name, entry) in item.free_entries() {
         match entry.scalar().and_then(|text| text.parse::<f64>().ok()).filter(|rating| rating.is_finite()) {
             Some(rating) => _ = ratings.insert(name, rating),
-            None => entry.fault("is no rating; write a number, such as 2850"),
+            None => entry.fault("is not a rating; write a number such as 2850"),
         }
     }
     ratings
 }
 
 fn login(table: &Table<'_>) -> Login {
-    let name = needed(table, "login", "say who you are there");
+    let name = needed(table, "login", "give the name to log in with");
     let password = needed(table, "password", "on floodgate: `floodgate-300-10F,` and a secret of your own");
     if !name.is_empty() && !is_player_name(&name) {
-        table.fault("login", "has to be 1 to 32 letters, digits, `_`, `-`, `@` or `.`, the first no dot");
+        table.fault(
+            "login",
+            "must be 1 to 32 letters, digits, `_`, `-`, `@` or `.`; the first must not be a dot",
+        );
     }
     if password.contains(' ') {
         table.fault("password", "must not contain a blank: the line `LOGIN name password` is cut at blanks");
@@ -289,7 +191,7 @@ fn login(table: &Table<'_>) -> Login {
     Login { name, password, seek, game }
 }
 
-/// In CSA mode the password says what is played; without it one waits for a game that nobody plays.
+/// In CSA mode the password begins with the game; without one the server assumes a game that nobody plays.
 fn plain(table: &Table<'_>, password: &str, color: &str) -> String {
     for (key, given) in [("game", table.has("game")), ("color", color != "any")] {
         if given {
@@ -329,7 +231,7 @@ fn plain(table: &Table<'_>, password: &str, color: &str) -> String {
     entry.game.to_string()
 }
 
-/// In x1 mode the password is the secret alone, and the game is asked for by a command.
+/// In x1 mode the password is the secret alone, and a command asks for the game.
 fn extended(table: &Table<'_>, password: &str, color: &str) -> (Option<(String, char)>, String) {
     if password.split_once(',').is_some_and(|(head, _)| Entry::read(head).game.as_str() == head) {
         table.fault(

@@ -1,9 +1,40 @@
-//! A checked event: what `run`, `match` and `serve` work from. Nothing below validates it again.
+//! The configuration: TOML text to a checked [`Plan`], [`ServeConfig`] or [`ClientConfig`], or every fault of the text
+//! at once. Nothing below this crate validates a plan again.
+//!
+//! Each key stands once in `keys` with its type, default and meaning; `reader` checks values by this list and
+//! `reference` prints it. The readers of the tables (`event`, `engines`, `games`, `time`, `serve`, `client`) note every
+//! fault and continue with a placeholder, so that one run lists everything that is wrong. `stored` is the plan as the
+//! database keeps it.
 
+pub mod built_in;
 pub mod client;
-pub mod config;
+mod document;
+mod engines;
+mod environment;
+mod event;
+mod fault;
+mod fingerprint;
+mod games;
+mod keys;
 pub mod password;
+mod reader;
+mod reference;
 pub mod serve;
+pub mod stored;
+#[cfg(test)]
+mod tests;
+mod time;
+pub mod time_text;
+
+pub use client::ClientConfig;
+pub use document::Document;
+pub use environment::Environment;
+pub use fault::{Fault, Faults};
+pub use fingerprint::Fingerprint;
+pub use reference::reference;
+pub use serve::ServeConfig;
+pub use stored::{StoredPlan, StoredPlanError};
+pub use time::contradictions;
 
 use referee::{
     adjudicate::Adjudication,
@@ -15,10 +46,10 @@ use referee::{
 use serde::{Deserialize, Serialize};
 use std::{path::PathBuf, time::Duration};
 
-/// Everything an event needs to be played.
+/// A checked event.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Plan {
-    /// The event's name: with it an interrupted event is found again in its database.
+    /// Name of the event; an interrupted event is found by it in its database.
     pub name: String,
     /// The SQLite file.
     pub database: PathBuf,
@@ -26,15 +57,15 @@ pub struct Plan {
     pub seed: u64,
     /// Games at once.
     pub concurrency: usize,
-    /// Play even if the engines need more cores than there are.
+    /// Whether to play even if the engines need more cores than there are.
     pub oversubscribe: bool,
     /// Whether each game is pinned to cores of its own; `None`: where nobody loses by it.
     pub affinity: Option<bool>,
-    /// How many engines may be starting up at once.
+    /// Engines that may start up at the same time.
     pub startups: usize,
     /// The stages, in order; at least one.
     pub stages: Vec<Stage>,
-    /// Whether draws are played again.
+    /// Replays of drawn games.
     pub replay_draws: ReplayDraws,
     /// The sequential test that ends an SPRT stage.
     pub sprt: Option<SprtPlan>,
@@ -53,7 +84,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The format in words, as reports print it: `swiss, 8 rounds of 2 games, then knock-out of the first 4, best of 3`.
+    /// The format in words, for reports: `swiss, 8 rounds of 2 games, then knock-out of the first 4, best of 3`.
     #[must_use]
     pub fn format_words(&self) -> String {
         format_words(&self.stages)
@@ -67,10 +98,10 @@ pub fn format_words(stages: &[Stage]) -> String {
 }
 
 impl SprtPlan {
-    /// The test it plans.
+    /// The test itself.
     ///
     /// # Errors
-    /// When its numbers make no test.
+    /// When the numbers are not those of a test.
     pub fn test(&self) -> Result<Sprt, SprtError> {
         let model = match self.model {
             SprtModel::Normalized => sprt::Model::Normalized,
@@ -103,16 +134,16 @@ fn stage_words(stage: &Stage) -> String {
 /// An optional engine that does not take part.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Skipped {
-    /// Its name.
+    /// Name of the engine.
     pub name: String,
-    /// Why: a lowercase fragment.
+    /// Why it is left out, as a lowercase fragment.
     pub reason: String,
 }
 
 /// A sequential probability ratio test.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SprtPlan {
-    /// The scale of the two hypotheses.
+    /// Scale of the two hypotheses.
     pub model: SprtModel,
     /// Elo of H0.
     pub elo0: f64,
@@ -124,7 +155,7 @@ pub struct SprtPlan {
     pub beta: f64,
 }
 
-/// The scale the hypotheses of an SPRT are on.
+/// Scale of the hypotheses of an SPRT.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SprtModel {
@@ -135,90 +166,90 @@ pub enum SprtModel {
     Logistic,
 }
 
-/// Where start positions come from.
+/// Source of start positions.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct OpeningPlan {
-    /// Files: SFEN or USI move lines, CSA, KIF, KI2, JKF records.
+    /// Files: SFEN or USI move lines, CSA, KIF, KI2, JKF records; or [`NAME`](built_in::NAME).
     pub files: Vec<PathBuf>,
     /// Plies taken from each line; `None`: all.
     pub plies: Option<u32>,
-    /// The order they are used in.
+    /// Order of use.
     pub order: OpeningOrder,
-    /// The two games of a pair use the same opening with colours swapped.
+    /// Whether the two games of a pair use the same opening with colours swapped.
     pub pairs: bool,
-    /// Positions that two lines lead to are used once.
+    /// Whether a position is used once, even if several lines lead to it.
     pub dedupe: bool,
 }
 
-/// The order openings are used in.
+/// Order in which openings are used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum OpeningOrder {
-    /// As they stand in the files.
+    /// The order of the files.
     #[default]
     Sequential,
-    /// Shuffled by the event's seed.
+    /// Shuffled with the seed of the event.
     Random,
 }
 
-/// One player: an engine that is started here, or a program in the network.
+/// A player: an engine that is started here, or a program in the network.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct EnginePlan {
-    /// Its name in the event; unique.
+    /// Name in the event; unique.
     pub name: String,
-    /// It is a program somewhere in the network that logs in under its name; nothing is started for it.
+    /// Whether it is a program in the network that logs in under this name; then nothing is started for it.
     pub remote: bool,
-    /// The program, already found on the path or relative to the configuration file.
+    /// Absolute path of the program.
     pub command: PathBuf,
-    /// Its arguments.
+    /// Arguments of the program.
     pub args: Vec<String>,
-    /// The directory it runs in.
+    /// Working directory.
     pub directory: Option<PathBuf>,
-    /// Environment variables on top of this program's.
+    /// Environment variables in addition to those of this program.
     pub environment: Vec<(String, String)>,
     /// USI options, by their names as the engine declares them.
     pub options: Vec<(String, String)>,
-    /// Where each of the options was written (`file:line`, or `command line`), in their order: for the message that
-    /// the engine does not offer it.
+    /// Origin of each option (`file:line`, or `command line`), in the order of `options`, for messages about options that
+    /// the engine does not have.
     #[serde(skip)]
     pub option_sources: Vec<String>,
-    /// Its clock.
+    /// Clock.
     pub time: TimeControl,
-    /// Time kept back from what it is told in `go`, for engines that overshoot.
+    /// Time kept back from what `go` says, for engines that overshoot.
     pub reserve: Duration,
-    /// Told `stop` so long before its time for a move is over, where a server rules; `None`: never, as in every game
+    /// In games on a server: `stop` is sent this long before the time for a move ends; `None`: never, as in every game
     /// that is refereed here.
     pub hurry: Option<Duration>,
-    /// Which `go` forms it understands.
+    /// Forms of `go` that it understands.
     pub go: GoForms,
-    /// Let it think on the opponent's time.
+    /// Whether it thinks on the opponent's time.
     pub ponder: bool,
-    /// How long it may take outside its own turns.
+    /// Time limits outside its own turns.
     pub limits: SeatLimits,
     /// When a new process is started.
     pub restart: Restart,
-    /// Cores it keeps busy while it thinks.
+    /// Cores that it keeps busy while it thinks.
     pub cores: f64,
-    /// Share of a GPU it needs; at most `gpus` of the event run at once.
+    /// Share of a GPU that it needs; the shares of running games add up to [`Plan::gpus`] at most.
     pub gpu: f64,
-    /// The event goes on without it when its program is not there.
+    /// Whether the event is played without it if its program is absent.
     pub optional: bool,
 }
 
-/// Which forms of `go` an engine understands; the clock form with `byoyomi` every engine does.
+/// Forms of `go` that an engine understands, in addition to the clock form with `byoyomi`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct GoForms {
-    /// `binc`/`winc`; else the increment is added to the time told.
+    /// `binc`/`winc`; otherwise the increment is added to the time left.
     pub increment: bool,
-    /// `movetime`; else the fixed time is told as byoyomi.
+    /// `movetime`; otherwise the fixed time is sent as byoyomi.
     pub movetime: bool,
     /// `nodes`.
     pub nodes: bool,
     /// `depth`.
     pub depth: bool,
-    /// `btime 0 wtime 0` may be sent with a byoyomi; else `byoyomi` stands alone when no main time is left.
+    /// `btime 0 wtime 0` with a byoyomi; otherwise `byoyomi` is sent alone once the main time is used up.
     pub zero_time: bool,
-    /// Its own time is told as both players', for engines that take one for the other.
+    /// Its own time as that of both players, for engines that mix them up.
     pub own_time_only: bool,
 }
 
@@ -235,10 +266,10 @@ impl Default for GoForms {
     }
 }
 
-/// How long an engine may take outside its own turns.
+/// Time limits of an engine outside its own turns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct SeatLimits {
-    /// From its start to `usiok`.
+    /// From the start of the process to `usiok`.
     pub start: Duration,
     /// From the first `isready` of a process to `readyok`.
     pub ready: Duration,
@@ -246,9 +277,9 @@ pub struct SeatLimits {
     pub new_game: Duration,
     /// From `stop` to `bestmove`.
     pub stop: Duration,
-    /// From `quit` to its end; then SIGTERM.
+    /// From `quit` to the end of the process; then SIGTERM.
     pub quit: Duration,
-    /// From SIGTERM to its end; then SIGKILL.
+    /// From SIGTERM to the end of the process; then SIGKILL.
     pub terminate: Duration,
 }
 
@@ -270,7 +301,7 @@ impl Default for SeatLimits {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Restart {
-    /// After a fault; else one process plays game after game.
+    /// After a fault; otherwise one process plays all games.
     #[default]
     OnFault,
     /// For every game.

@@ -1,22 +1,22 @@
-//! Passwords: what is kept of one, and whether one fits. Slow on purpose: 19 MiB and two passes of argon2id each.
+//! Password hashes: argon2id with 19 MiB and two passes, slow on purpose.
 
 use argon2::{
     Argon2,
     password_hash::{PasswordHasher, PasswordVerifier, phc::PasswordHash},
 };
 
-/// Longest password, in bytes: it stands in a line of the protocol.
+/// Longest password, in bytes; it has to fit in a line of the protocol.
 pub const LONGEST: usize = 128;
 
-/// Why something cannot be a password.
+/// Why a password cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadPassword {
-    /// Nobody could type it into the protocol.
+    /// It does not fit in a line of the protocol.
     #[error(
         "a password has 1 to {LONGEST} characters, without blanks, as it stands in a line of the protocol"
     )]
     Form,
-    /// The system gives no random bytes.
+    /// The system has no random bytes.
     #[error("the password cannot be hashed: the system has no random bytes")]
     Salt,
 }
@@ -24,7 +24,7 @@ pub enum BadPassword {
 /// The hash of a password with a salt of its own, as a PHC string.
 ///
 /// # Errors
-/// When nobody could log in with it.
+/// When the password does not fit in a line of the protocol, or the system has no random bytes.
 pub fn hash(password: &str) -> Result<String, BadPassword> {
     let speakable = |b: u8| b.is_ascii_graphic();
     if password.is_empty() || password.len() > LONGEST || !password.bytes().all(speakable) {
@@ -34,14 +34,14 @@ pub fn hash(password: &str) -> Result<String, BadPassword> {
     hash.map(|hash| hash.to_string()).map_err(|_| BadPassword::Salt)
 }
 
-/// Whether it is the password of which `hash` was made.
+/// Whether `hash` was made from this password.
 #[must_use]
 pub fn fits(password: &str, hash: &str) -> bool {
     let known = PasswordHash::new(hash);
     known.is_ok_and(|known| Argon2::default().verify_password(password.as_bytes(), &known).is_ok())
 }
 
-/// Whether it is a hash that [`fits`] can read.
+/// Whether the text is a hash that [`fits`] can read.
 #[must_use]
 pub fn is_hash(text: &str) -> bool {
     PasswordHash::new(text)

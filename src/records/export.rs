@@ -53,7 +53,7 @@ pub fn export(args: &Export) -> Result<ExportReport, RecordsError> {
         return Err(RecordsError::OneGameAFile { format: name(format), games: games.len() });
     }
     let mut output = Output::open(target, extension, joint)?;
-    let (frame, mut report) = (Frame::of(&event), ExportReport::default());
+    let (frame, mut report) = (Frame::of(&event)?, ExportReport::default());
     for number in games {
         let Some(game) = store.game(event.id, number)? else {
             return Err(RecordsError::NoGame(event.name, number.0));

@@ -1,9 +1,10 @@
 //! A game of the database as a record, and a record as a game: everything but the ending.
 
+use super::RecordsError;
 use journal::{EventSummary, FullGame};
 use notation::date;
 use notation::record::{GameRecord, Ply};
-use plan::config::time_text;
+use plan::{StoredPlan, time_text};
 use referee::{
     Color,
     clock::{Clock, TimeControl},
@@ -28,20 +29,13 @@ pub(super) struct Frame {
 }
 
 impl Frame {
-    pub fn of(event: &EventSummary) -> Self {
-        #[derive(serde::Deserialize)]
-        struct Engine {
-            name: String,
-            time: TimeControl,
-        }
-        #[derive(serde::Deserialize)]
-        struct Plan {
-            engines: Vec<Engine>,
-        }
-        // A plan of another kind, or of another version of this program, only costs the records their time control.
-        let engines = serde_json::from_str::<Plan>(&event.plan).map_or(vec![], |plan| plan.engines);
-        let times = engines.into_iter().map(|engine| (engine.name, engine.time)).collect();
-        Self { event: event.name.clone(), imported: event.kind == "import", times }
+    /// # Errors
+    /// When the stored plan of the event cannot be read.
+    pub fn of(event: &EventSummary) -> Result<Self, RecordsError> {
+        let unreadable = |source| RecordsError::Plan { event: event.name.clone(), source };
+        let plan = StoredPlan::from_json(&event.plan).map_err(unreadable)?;
+        let timed = plan.engines.into_iter().filter_map(|engine| Some((engine.name, engine.time?)));
+        Ok(Self { event: event.name.clone(), imported: event.kind == "import", times: timed.collect() })
     }
 
     /// The record of a game, its ending left out.

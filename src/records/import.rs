@@ -9,6 +9,7 @@ use super::{
 use journal::{EventHead, GameFilter, Journal, Store, now};
 use notation::date;
 use notation::record::GameRecord;
+use plan::StoredPlan;
 use referee::{
     Outcome,
     event::{Event, GameEnded, GameId, GameStarted, Opened, PlayerId, Stamped},
@@ -160,7 +161,8 @@ impl Importer {
         if before.as_ref().is_some_and(|event| event.kind != "import") {
             return Err(RecordsError::PlayedHere(name.to_owned()));
         }
-        let head = EventHead { name, kind: "import", plan: "{}", fingerprint: "{}" };
+        let plan = StoredPlan::of_records(name).to_json();
+        let head = EventHead { name, kind: "import", plan: &plan, fingerprint: "{}" };
         let opening = Journal::open(db, &head)?;
         let mut there = HashSet::new();
         opening.store().games(opening.event().event, &GameFilter::default(), |row| {

@@ -47,6 +47,7 @@ pub use verify::Finding;
 
 use journal::StoreError;
 use notation::record::Format;
+use plan::StoredPlanError;
 use std::{io, path::PathBuf, sync::Arc};
 
 /// Why nothing was written, or read.
@@ -67,6 +68,14 @@ pub enum RecordsError {
         db: PathBuf,
         /// The names there are.
         known: String,
+    },
+    /// The stored plan of an event.
+    #[error("the stored plan of `{event}` cannot be read: {source}")]
+    Plan {
+        /// The event.
+        event: String,
+        /// What is wrong with it.
+        source: StoredPlanError,
     },
     /// Games are played under this name, not imported.
     #[error("event `{0}` was played by this program; name another one with --event for games from elsewhere")]

@@ -144,13 +144,3 @@ fn outcomes() -> Vec<Outcome> {
 fn samples() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../kifu/samples")
 }
-
-/// Public records, where they lie beside the repository.
-fn shared() -> Option<PathBuf> {
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/records");
-    if !dir.exists() {
-        eprintln!("skipped: {} is not here", dir.display());
-        return None;
-    }
-    Some(dir)
-}

@@ -1,4 +1,5 @@
-//! Ending a game early by what both engines think of it. Off unless the event asks for it.
+//! Adjudication: ending a game early by the scores of both engines. Off unless the configuration of the event sets
+//! it.
 
 use crate::{Color, event::Score};
 use serde::{Deserialize, Serialize};
@@ -6,61 +7,61 @@ use serde::{Deserialize, Serialize};
 /// The adjudication rules of an event; all counts are in plies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Adjudication {
-    /// When a game is given up for a side.
+    /// Rule by which a side loses.
     pub resign: Option<ResignRule>,
-    /// When a game is called a draw.
+    /// Rule by which a game is drawn.
     pub draw: Option<DrawRule>,
 }
 
-/// A side loses when it has thought itself lost for long enough.
+/// The resign rule: a side loses after enough moves with a losing score of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ResignRule {
-    /// At or below minus this many centipawns, from the side that is lost.
+    /// A score is losing at or below minus this many centipawns, from the side of the mover.
     pub score: i32,
-    /// For this many of its own moves in a row.
+    /// Consecutive moves of the losing side that need such a score.
     pub moves: u32,
-    /// The opponent has to agree: at or above `score` for as many moves in a row.
+    /// Whether the opponent has to agree, with as many consecutive scores at or above `score`.
     pub two_sided: bool,
 }
 
-/// A game is drawn when both sides have thought it level for long enough.
+/// The draw rule: a game is drawn after enough plies with level scores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DrawRule {
-    /// Within this many centipawns of zero.
+    /// A score is level within this many centipawns of zero.
     pub score: i32,
-    /// For this many plies in a row, both sides' counted.
+    /// Consecutive plies of both sides that need such a score.
     pub plies: u32,
-    /// Not before this ply of the game.
+    /// First ply at which the rule applies.
     pub from_ply: u32,
 }
 
-/// What adjudication has seen of a game.
+/// The streaks of scores in one game.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Adjudicator {
     rules: Adjudication,
-    /// By color, consecutive own moves at or below `-score`, and at or above `score`.
+    /// Consecutive moves by colour: at or below `-score`, and at or above `score`.
     lost: [u32; 2],
     won: [u32; 2],
     level: u32,
 }
 
-/// What the scores say.
+/// The ruling of adjudication.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// This side is lost.
+    /// This side loses.
     Lost(Color),
-    /// Nobody will win.
+    /// The game is drawn.
     Draw,
 }
 
 impl Adjudicator {
-    /// A game under `rules`.
+    /// No score yet, under `rules`.
     #[must_use]
     pub fn new(rules: Adjudication) -> Self {
         Self { rules, ..Self::default() }
     }
 
-    /// `color` made ply `ply` with this score of its own; a move without a score ends every streak.
+    /// Counts the score that `color` gave with ply `ply`; a move without a score ends every streak.
     pub fn moved(&mut self, color: Color, ply: u32, score: Option<Score>) -> Option<Verdict> {
         let cp = score.map(Score::centipawns);
         self.resignation(color, cp).or_else(|| self.draw(ply, cp))

@@ -7,7 +7,7 @@ use crate::Color;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// How the time a move took is counted.
+/// The unit in which the time of a move is counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Accounting {
@@ -17,9 +17,10 @@ pub enum Accounting {
     /// In whole seconds, fractions dropped, as CSA servers count (CSA server protocol 1.2.1); using *exactly* what
     /// is left loses.
     Seconds,
-    /// As with a stop-watch: a move takes whole multiples of the byoyomi (whole seconds where there is none), what is
-    /// beyond them is free. The main time is all there is, and using exactly what is left of it loses. So
-    /// shogi-server counts where a game's name ends in `-060`; the least time is counted before the multiples are.
+    /// As with a stop-watch: a move costs whole multiples of the byoyomi (whole seconds without byoyomi), and the
+    /// remainder is free. There is only main time, and using exactly what is left of it loses. shogi-server counts so
+    /// in games whose name has a byoyomi with a leading zero, such as `-060`. The least time is applied before the
+    /// multiples are counted.
     StopWatch,
 }
 
@@ -30,15 +31,15 @@ pub struct TimeControl {
     pub main: Duration,
     /// Byoyomi: time for each move once the main time is used up.
     pub byoyomi: Duration,
-    /// Fischer increment, there for every move, the first included.
+    /// Fischer increment, added for every move, the first included.
     pub increment: Duration,
     /// Time at the start of each move that is never charged.
     pub delay: Duration,
-    /// Exactly this long for each move (`go movetime`); main, byoyomi and increment are then zero.
+    /// Exact time for each move (`go movetime`); main time, byoyomi and increment are then zero.
     pub fixed: Option<Duration>,
-    /// Search this many nodes (`go nodes`).
+    /// Nodes to search (`go nodes`).
     pub nodes: Option<u64>,
-    /// Search this deep, in plies (`go depth`).
+    /// Depth to search in plies (`go depth`).
     pub depth: Option<u32>,
     /// Overrun of a move that is forgiven; it is not added to what is left.
     pub margin: Duration,
@@ -46,8 +47,7 @@ pub struct TimeControl {
     pub accounting: Accounting,
     /// Least time charged for a move.
     pub least: Duration,
-    /// On an untimed turn (only nodes or depth), how long an engine may be silent before its flag falls all the same:
-    /// no game may hang for ever.
+    /// Time limit of a turn that only nodes or depth limit, so that no game hangs for ever.
     pub patience: Duration,
 }
 
@@ -66,20 +66,20 @@ pub struct Clock {
     left: Duration,
 }
 
-/// What a player is told about time when it is asked to move: the content of a `go` line.
+/// The time that a player may use for its move: the content of a `go` line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Budget {
-    /// Main time left, by side; the byoyomi and the coming increment are not in it.
+    /// Main time left by side, without the byoyomi and the increment of this move.
     pub left: [Duration; 2],
     /// Byoyomi by side.
     pub byoyomi: [Duration; 2],
     /// Increment by side.
     pub increment: [Duration; 2],
-    /// Exactly this long.
+    /// Exact time for this move.
     pub fixed: Option<Duration>,
-    /// This many nodes.
+    /// Nodes to search.
     pub nodes: Option<u64>,
-    /// This deep, in plies.
+    /// Depth to search, in plies.
     pub depth: Option<u32>,
 }
 
@@ -90,7 +90,7 @@ impl TimeControl {
         self.fixed.is_some() || self.main + self.byoyomi + self.increment > Duration::ZERO
     }
 
-    /// The time as it is charged for a reply that took `elapsed`.
+    /// The time charged for a reply that took `elapsed`.
     fn counted(&self, elapsed: Duration) -> Duration {
         let net = elapsed.saturating_sub(self.delay);
         // CSA servers count whole units: rounding once, here, keeps our clock equal to theirs.
@@ -101,7 +101,7 @@ impl TimeControl {
         }
     }
 
-    /// What a stop-watch counts in.
+    /// The unit of a stop-watch.
     fn press(&self) -> Duration {
         if self.byoyomi.is_zero() { Duration::from_secs(1) } else { self.byoyomi }
     }
@@ -126,7 +126,7 @@ impl Clock {
         Self { control, left }
     }
 
-    /// The control it runs by.
+    /// The time control of this clock.
     #[must_use]
     pub fn control(&self) -> &TimeControl {
         &self.control
@@ -158,8 +158,8 @@ impl Clock {
         self.ceiling() + self.control.delay + self.control.margin
     }
 
-    /// Charges a reply that took `elapsed`. The byoyomi comes after the main time; the increment is there from the
-    /// first move on. An overrun within the margin is forgiven.
+    /// Charges a reply that took `elapsed`. Byoyomi is used after the main time; the increment counts from the first
+    /// move on. An overrun within the margin is forgiven.
     ///
     /// # Errors
     /// [`FlagFell`] when the reply was late; the clock is then as it was.
@@ -174,8 +174,8 @@ impl Clock {
         Ok(Charged(counted))
     }
 
-    /// What another's clock has charged: it has ruled already, nothing is late. Without a word from it the time is
-    /// counted here.
+    /// Takes over the time that a foreign server charged: the server has ruled, so nothing is late. If it names no
+    /// time, the time is counted here.
     pub fn settle(&mut self, charged: Option<Duration>, elapsed: Duration) -> Charged {
         let charged = charged.unwrap_or_else(|| self.control.counted(elapsed));
         if self.control.fixed.is_none() && self.control.is_timed() {
@@ -184,7 +184,7 @@ impl Clock {
         Charged(charged)
     }
 
-    /// Byoyomi is consumed only after the main time, hence the comparison with everything there is for this move.
+    /// Byoyomi is consumed only after the main time, so the comparison is with all time available for this move.
     fn is_late(&self, elapsed: Duration) -> bool {
         let judged = self.control.counted(elapsed.saturating_sub(self.control.margin));
         match self.control.accounting {
@@ -197,11 +197,11 @@ impl Clock {
 }
 
 impl Budget {
-    /// What the player of `color` is told, with both clocks as they stand.
+    /// The budget of `color` with both clocks as they stand.
     #[must_use]
     pub fn new(clocks: &[Clock; 2], color: Color) -> Self {
         let own = clocks[color.index()].control;
-        // A stop-watch's byoyomi is what it counts in: it adds nothing to the main time.
+        // The byoyomi of a stop-watch is its unit and adds nothing to the main time.
         let byoyomi = |control: &TimeControl| match control.accounting {
             Accounting::StopWatch => Duration::ZERO,
             Accounting::Milliseconds | Accounting::Seconds => control.byoyomi,
@@ -216,7 +216,7 @@ impl Budget {
         }
     }
 
-    /// All that the player of `color` may use for this move; `None` where no clock runs.
+    /// All time that `color` may use for this move; `None` without a clock.
     #[must_use]
     pub fn all(&self, color: Color) -> Option<Duration> {
         let own = color.index();
@@ -224,8 +224,7 @@ impl Budget {
         self.fixed.or((!clock.is_zero()).then_some(clock))
     }
 
-    /// Less of everything that `color` may use up in its turn: of the main time, and of the byoyomi behind it or of
-    /// the increment, as far as the main time is too short.
+    /// The budget without `time`: `color` loses it from the main time first, then from byoyomi and increment.
     #[must_use]
     pub fn without(mut self, time: Duration, color: Color) -> Self {
         let own = color.index();

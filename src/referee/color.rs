@@ -1,4 +1,4 @@
-//! Which side of the board.
+//! The two sides of a game.
 
 use serde::{Deserialize, Serialize};
 use std::{fmt, ops::Not};

@@ -1,44 +1,30 @@
-//! What happens in an event, as one ordered stream.
+//! The stream of entries of an event, in the order in which they happened.
 //!
-//! Standings, ratings, SPRT, the dashboard and a resumed run all fold these same values, live or replayed from the
-//! store: there are no counters beside them.
+//! Standings, ratings, sequential tests, the dashboard and resumed runs are all computed from these entries, live or
+//! replayed from the database. No other counters exist.
 
-use crate::{Color, Outcome, clock::TimeControl, schedule::Pairing};
+pub use crate::ids::{GameId, PlayerId};
+
+use crate::{Color, Outcome, clock::TimeControl, pairing::Pairing};
 use rsshogi::types::Move;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// A participant of the event: an index into its list of players, in the order of the configuration.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct PlayerId(pub u16);
-
-impl PlayerId {
-    /// The index into a list kept by player.
-    #[must_use]
-    pub fn index(self) -> usize {
-        usize::from(self.0)
-    }
-}
-
-/// A game of the event, numbered from 1 in the order of their starts; never used twice.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct GameId(pub u64);
-
-/// An event with the wall-clock time it happened at.
+/// An entry with its wall-clock time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Stamped {
     /// Milliseconds since 1970-01-01 UTC.
     pub at: i64,
-    /// What happened.
+    /// The entry.
     #[serde(flatten)]
     pub event: Event,
 }
 
-/// What happened.
+/// One entry of the stream.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "event")]
 pub enum Event {
-    /// The event opened: its first line, written again each time it is resumed, and when players join.
+    /// The event opened. This is the first entry; it is repeated when the event is resumed and when players join.
     Opened(Opened),
     /// A game began: both players were ready and the first clock runs.
     GameStarted(GameStarted),
@@ -52,39 +38,39 @@ pub enum Event {
         stage: u8,
         /// The round, from 1.
         round: u32,
-        /// Who.
+        /// The player without an opponent.
         player: PlayerId,
-        /// Twice the score it earns.
+        /// Twice the score of the bye.
         half_points: u8,
     },
-    /// Something went wrong with an engine outside a game, or something a host should know.
+    /// A fault of an engine outside a game, or a notice for the operator.
     Fault {
-        /// Whose fault, when it is known.
+        /// The player at fault, if known.
         player: Option<PlayerId>,
-        /// What happened, in a sentence, with the last lines of its stderr.
+        /// The fault in a sentence, with the last lines of the engine's stderr.
         text: String,
     },
-    /// A process of an engine has held so much more memory than was told before that it is worth telling.
+    /// The peak memory of an engine rose well above the last recorded peak.
     Memory {
-        /// Whose.
+        /// The player of the engine.
         player: PlayerId,
-        /// The most it has held at once, in KiB.
+        /// Peak memory of one process, in KiB.
         kib: u64,
     },
     /// A sequential test reached a verdict; games that still run will be finished.
     Verdict {
-        /// `H0`, `H1`.
+        /// `H0` or `H1`.
         verdict: String,
-        /// Log-likelihood ratio at the stop.
+        /// Log-likelihood ratio when the test stopped.
         llr: f64,
-        /// Whole pairs it was evaluated on, in schedule order.
+        /// Complete pairs that the ratio is computed from, in schedule order.
         pairs: u64,
     },
-    /// The event is over: every game it asked for was played, or its test has its verdict.
+    /// The event is over: every scheduled game was played, or the sequential test has a verdict.
     Closed,
 }
 
-/// The head of an event.
+/// The opening of an event.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Opened {
     /// The event's name.
@@ -93,23 +79,24 @@ pub struct Opened {
     pub players: Vec<String>,
     /// The format in words, as reports print it.
     pub format: String,
-    /// Whether this is a resumed run. Neither that nor the event's first line: players have joined, and whatever runs
-    /// goes on.
+    /// Whether a new run resumes the event. An entry that is not the first and has `false` here means that players
+    /// joined while games go on.
     pub resumed: bool,
 }
 
 /// The start of a game.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GameStarted {
-    /// Which.
+    /// The game.
     pub game: GameId,
-    /// Its place in the schedule: players, colours, round, pair, opening.
+    /// Place in the schedule: players, colours, round, pair, opening.
     pub pairing: Pairing,
-    /// The start position as SFEN; the opening's moves lead on from it.
+    /// The start position as SFEN; the moves of the opening follow it.
     pub start: String,
     /// The opening's moves in USI, separated by blanks; they are not played by the engines.
     pub opening: String,
-    /// The clocks, black's first, where the plan of the event does not know them: players of a league bring theirs.
+    /// The time controls, black first. Absent where the configuration of the event sets them; players of an open
+    /// league choose their own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub times: Option<Box<[TimeControl; 2]>>,
 }
@@ -117,11 +104,11 @@ pub struct GameStarted {
 /// A move.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Moved {
-    /// In which game.
+    /// The game.
     pub game: GameId,
-    /// The ply it makes, from 1 on, the moves of the opening counted.
+    /// Number of the ply, from 1, moves of the opening included.
     pub ply: u32,
-    /// Who moved.
+    /// The side that moved.
     pub color: Color,
     /// The move.
     #[serde(with = "usi_move")]
@@ -135,11 +122,11 @@ pub struct Moved {
     /// Main time the mover has left, in ms.
     #[serde(rename = "left_ms", with = "millis")]
     pub left: Duration,
-    /// What the engine said of the position before it moved.
+    /// The last `info` of the engine before the move.
     pub thought: Option<Box<Thought>>,
 }
 
-/// An engine's own account of a move: its last `info`.
+/// The last `info` that an engine printed before its move.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Thought {
     /// Depth in plies.
@@ -152,7 +139,7 @@ pub struct Thought {
     pub nodes: Option<u64>,
     /// Nodes a second.
     pub nps: Option<u64>,
-    /// Time the engine says it took, in ms.
+    /// Thinking time by the engine's own count, in ms.
     pub time: Option<u64>,
     /// Principal variation as it was printed.
     pub pv: Option<String>,
@@ -164,7 +151,8 @@ pub struct Thought {
 pub enum Score {
     /// Centipawns.
     Cp(i32),
-    /// Mate in that many plies, zero or negative when the mover is mated; `i32::MAX` and `-i32::MAX` when the length is unknown.
+    /// Mate in so many plies, zero or negative when the mover is mated; `i32::MAX` or `-i32::MAX` for an unknown
+    /// length.
     Mate(i32),
 }
 
@@ -183,18 +171,18 @@ impl Score {
 /// The end of a game.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GameEnded {
-    /// Which.
+    /// The game.
     pub game: GameId,
-    /// Its place in the schedule.
+    /// Place in the schedule.
     pub pairing: Pairing,
-    /// How.
+    /// The ending.
     pub outcome: Outcome,
     /// Plies on the board, the opening's included.
     pub plies: u32,
-    /// What a dispute would need: the raw line, exit status, last lines of stderr and of the protocol. Empty for
+    /// Evidence for disputes: the raw line, the exit status, the last lines of stderr and of the protocol. Empty for
     /// endings that explain themselves.
     pub evidence: String,
-    /// Whether the result counts: a drawn game that is to be replayed does not.
+    /// Whether the game was a draw that is played again and therefore does not count.
     pub replayed: bool,
 }
 

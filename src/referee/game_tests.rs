@@ -2,8 +2,11 @@
 
 use super::*;
 use crate::{
-    clock::Accounting,
+    adjudicate::Adjudication,
+    clock::{Accounting, TimeControl},
     event::{Score, Thought},
+    ids::GameId,
+    rules::Rules,
 };
 
 const EVEN: &str = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1";
@@ -73,7 +76,7 @@ fn the_clock_starts_only_when_both_are_ready() {
 }
 
 #[test]
-fn a_late_reply_loses_on_time_whatever_it_says() {
+fn a_late_reply_loses_on_time_with_any_content() {
     let illegal = Said::Move(Move::from_usi("5e5d").unwrap());
     let legal = Said::Move(Move::from_usi("7g7f").unwrap());
     for late in [illegal, legal, Said::Resign, Said::Win, Said::Unreadable("hello".to_owned())] {
@@ -127,7 +130,7 @@ fn mate_ends_the_game_without_asking_the_mated_side() {
 }
 
 #[test]
-fn mate_by_the_last_move_is_ruled_as_the_event_says() {
+fn mate_by_the_last_move_is_ruled_as_configured() {
     let ruled = |at_limit| {
         let mut setup = setup(MATE_IN_ONE);
         setup.rules.max_moves = Some(1);
@@ -240,7 +243,7 @@ fn the_position_line_grows_as_usi_has_it() {
 }
 
 #[test]
-fn a_player_that_wishes_to_ponder_is_told_the_clocks_after_its_move() {
+fn a_pondering_player_receives_the_clocks_after_its_move() {
     let mut game = begin(setup(EVEN));
     let said = Said::Move(Move::from_usi("7g7f").unwrap());
     let reply = Answer { said, elapsed: ms(400), ponders: true, thought: None };
@@ -250,7 +253,7 @@ fn a_player_that_wishes_to_ponder_is_told_the_clocks_after_its_move() {
 }
 
 #[test]
-fn whole_seconds_rule_the_game_where_the_event_says_so() {
+fn time_is_counted_in_whole_seconds_where_configured() {
     let mut setup = setup(EVEN);
     setup.times =
         [TimeControl { main: ms(2000), accounting: Accounting::Seconds, ..TimeControl::default() }; 2];
@@ -261,7 +264,7 @@ fn whole_seconds_rule_the_game_where_the_event_says_so() {
     assert_eq!(game.outcome(), win(Color::Black, WinBy::Time));
 }
 
-/// What `side` is told, in short.
+/// The orders for `side`, abbreviated.
 fn told(outputs: &[Output], side: Color) -> Vec<&'static str> {
     let short = |output: &Output| match output {
         Output::Tell(to, Order::Heard(heard)) if *to == side => Some(match heard.word {
@@ -280,7 +283,7 @@ fn told(outputs: &[Output], side: Color) -> Vec<&'static str> {
 }
 
 #[test]
-fn a_side_that_hears_everything_is_told_each_word_before_what_it_means() {
+fn a_side_that_receives_every_word_receives_it_before_the_ruling() {
     let (mut game, _) = Game::start(Setup { hears: [true, false], ..setup(EVEN) }).unwrap();
     game.handle(Input::Reply(Color::Black, Reply::Ready));
     let started = game.handle(Input::Reply(Color::White, Reply::Ready));

@@ -1,8 +1,8 @@
 //! Repetition, counted exactly: sennichite and perpetual check.
 //!
-//! rsshogi's own counter restarts when the same board with other pieces in hand came in between, and so misses some
-//! fourfold repetitions; a game cannot be ruled by it. Here every position of the game is kept with its 128-bit key
-//! (board, hands and side to move).
+//! The counter of rsshogi restarts when the same board occurred with other pieces in hand, and so misses some
+//! fourfold repetitions. This module keeps every position of the game by its 128-bit key (board, hands and side to
+//! move).
 
 use crate::Color;
 use rsshogi::board::{Position, zobrist::ZobristKey};
@@ -11,7 +11,7 @@ use rsshogi::board::{Position, zobrist::ZobristKey};
 #[derive(Clone, Debug, Default)]
 pub struct History {
     seen: Vec<Seen>,
-    /// The index that occurrences are counted from: 1 where the start position does not count.
+    /// First index that counts as an occurrence: 1 if the start position does not count.
     counted_from: usize,
 }
 
@@ -22,7 +22,7 @@ struct Seen {
     check: bool,
 }
 
-/// What a fourth occurrence of a position means.
+/// The ruling on the fourth occurrence of a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repetition {
     /// A draw.
@@ -31,11 +31,11 @@ pub enum Repetition {
     PerpetualCheck(Color),
 }
 
-/// Plies that a position may remember.
+/// Length of the move stack at which a position is rebuilt.
 const REMEMBERED: u16 = 16;
 
-/// Now and then, to be called after each move: lets a position forget the moves that led to it. rsshogi looks back
-/// through all of them at every move, for a repetition that nobody asks it for.
+/// Clears the move stack of a position from time to time; to be called after each move. At every move rsshogi
+/// searches the whole stack for repetitions, which this crate counts itself.
 pub fn forget(position: &mut Position) {
     if position.game_ply().is_multiple_of(REMEMBERED) {
         position.init_stack();
@@ -51,9 +51,9 @@ impl History {
         history
     }
 
-    /// Adds the position after a move; says whether it ends the game: at its fourth occurrence it is sennichite, or
-    /// a loss for the side whose moves since the first occurrence all gave check (rules of the Japan Shogi
-    /// Association; one quiet move in between makes it sennichite).
+    /// Adds the position after a move; returns the repetition if it ends the game. The fourth occurrence is
+    /// sennichite, or a loss for the side whose moves since the first occurrence all gave check (rules of the Japan
+    /// Shogi Association; one quiet move in between makes it sennichite).
     pub fn push(&mut self, position: &Position) -> Option<Repetition> {
         let now = Seen::of(position);
         let mut earlier = self.earlier(now.key);
@@ -63,14 +63,14 @@ impl History {
         Some(self.judge(first?, Color::from(position.turn())))
     }
 
-    /// How often the position was there, now included.
+    /// Occurrences of the current position, this one included.
     #[must_use]
     pub fn occurrences(&self, position: &Position) -> usize {
         let key = position.key();
         self.seen.iter().skip(self.counted_from).filter(|seen| seen.key == key).count()
     }
 
-    /// Earlier indices of the position with `key` (which would come next), the latest first. Only every other
+    /// Earlier indices of the position with `key`, latest first; `key` belongs to the next index. Only every other
     /// position has the same side to move.
     fn earlier(&self, key: ZobristKey) -> impl Iterator<Item = usize> + '_ {
         let next = self.seen.len();
@@ -129,7 +129,7 @@ mod tests {
 
     /// Both lines were recorded on the server that runs floodgate.
     #[test]
-    fn the_side_that_gave_perpetual_check_loses_whoever_completes_the_cycle() {
+    fn the_side_that_gave_perpetual_check_loses_even_if_the_other_completes_the_cycle() {
         let black = SETUP.to_owned() + &"3c4c 5b5a 4c3c 5a5b ".repeat(4);
         assert_eq!(first_repetition(&black, true), Some((21, Repetition::PerpetualCheck(Color::Black))));
         let white = "6g6f 3c3d 1g1f 2b6f 1i1g 6f5g+ 1f1e ".to_owned() + &"5g6h 5i4h 6h5g 4h5i ".repeat(4);

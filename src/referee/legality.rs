@@ -1,4 +1,4 @@
-//! What exactly is illegal about a move.
+//! The rule that an illegal move breaks.
 
 use crate::Foul;
 use rsshogi::{
@@ -6,10 +6,10 @@ use rsshogi::{
     types::{HandPiece, Move, PieceType},
 };
 
-/// The name of the foul that `mv` would be in `position`; `None` for a legal move.
+/// The foul that `mv` commits in `position`; `None` for a legal move.
 ///
-/// Where a move breaks several rules, the plainest is named: the piece that is not there before the square that is
-/// taken, nifu before uchifuzume, and a king left in check only where nothing else is wrong.
+/// If a move breaks several rules, the most obvious one is named: a missing piece before an occupied square, nifu
+/// before uchifuzume, and a king left in check only if nothing else is wrong.
 #[must_use]
 pub fn foul(position: &Position, mv: Move) -> Option<Foul> {
     if !mv.is_normal() {
@@ -66,7 +66,7 @@ fn board_foul(position: &Position, mv: Move) -> Foul {
     }
 }
 
-/// Whether the piece moves so at all, its own king's safety aside.
+/// Whether the piece can make the move if the safety of its own king is ignored.
 fn reaches(position: &Position, mv: Move) -> bool {
     if position.piece_on(mv.from_sq()).piece_type() == PieceType::KING {
         return !mv.is_promotion() && mv.from_sq().distance(mv.to_sq()) <= 1;
@@ -78,7 +78,7 @@ fn reaches_exactly(position: &Position, mv: Move) -> bool {
     reaches(position, mv)
 }
 
-/// The position without the mover's king, in which nothing can leave it in check.
+/// The position without the mover's king, in which no move leaves it in check.
 fn without_king(position: &Position) -> Option<Position> {
     let sfen = position.to_sfen(None);
     let (board, rest) = sfen.split_once(' ')?;
@@ -86,7 +86,7 @@ fn without_king(position: &Position) -> Option<Position> {
     Position::from_sfen(&format!("{} {rest}", board.replace(king, "1"))).ok()
 }
 
-/// Whether a gold could be dropped there: a pawn that may not has then been refused for the mate alone.
+/// Whether a gold could be dropped there. If so, the pawn drop is illegal only because it mates.
 fn gold_would_do(position: &Position, mv: Move) -> bool {
     let sfen = position.to_sfen(None);
     let mut fields = sfen.split(' ');
@@ -124,7 +124,7 @@ mod tests {
     const START: &str = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1";
 
     #[test]
-    fn fouls_from_the_start_position_are_told_apart() {
+    fn fouls_from_the_start_position_are_distinguished() {
         assert_eq!(named(START, "7g7f"), None);
         assert_eq!(named(START, "5e5d"), Some(Foul::NoPiece));
         assert_eq!(named(START, "3c3d"), Some(Foul::OpponentsPiece));
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn drops_are_told_apart() {
+    fn illegal_drops_are_distinguished() {
         let sfen = "4k4/9/9/9/4P4/9/9/9/4K4 b PNL 1";
         assert_eq!(named(sfen, "P*5d"), Some(Foul::Nifu));
         assert_eq!(named(sfen, "P*4a"), Some(Foul::DeadPiece));

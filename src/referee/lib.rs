@@ -1,4 +1,4 @@
-//! Floor 1: what a game, a match and a rating are.
+//! The rules of play: games, clocks, schedules, standings, ratings and sequential tests.
 //!
 //! Nothing here reads a clock, a file, a socket or a source of randomness: time, text and seeds come in as
 //! arguments, so that every rule is tested without waiting for anything.
@@ -9,14 +9,17 @@ mod color;
 pub mod event;
 pub mod game;
 pub mod history;
+pub mod ids;
 pub mod legality;
 pub mod opening;
 mod outcome;
+pub mod pairing;
 pub mod rating;
 pub mod rules;
 pub mod schedule;
 pub mod sink;
 pub mod sprt;
+pub mod stage;
 pub mod standings;
 pub mod usage;
 

@@ -1,4 +1,4 @@
-//! Openings: where games start from, and which game starts where.
+//! Openings: start positions with first moves, and which game uses which one.
 
 use rsshogi::{board::position_from_sfen, types::Move};
 
@@ -10,7 +10,7 @@ pub const EVEN: &str = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSN
 pub struct Opening {
     /// The start position as SFEN.
     pub start: String,
-    /// Legal moves that lead on from it.
+    /// Legal moves from the start position.
     pub moves: Vec<Move>,
 }
 
@@ -21,7 +21,7 @@ impl Default for Opening {
 }
 
 impl Opening {
-    /// At most `plies` of its moves.
+    /// The opening cut to at most `plies` moves.
     #[must_use]
     pub fn cut(mut self, plies: Option<u32>) -> Self {
         let plies = plies.and_then(|plies| usize::try_from(plies).ok());
@@ -29,8 +29,8 @@ impl Opening {
         self
     }
 
-    /// The position it leads to as SFEN without the move number, for finding lines that meet; `None` when it breaks
-    /// the rules.
+    /// The position after its moves, as SFEN without the move number, to find lines that transpose; `None` if a move
+    /// is illegal.
     #[must_use]
     pub fn goal(&self) -> Option<String> {
         rsshogi::board::init();
@@ -54,21 +54,21 @@ pub struct Openings {
 }
 
 impl Openings {
-    /// Lines to be used one after the other, or shuffled by a seed; none: the even start.
+    /// The lines in order, or shuffled by a seed. Without lines every game begins from the even start.
     #[must_use]
     pub fn new(lines: Vec<Opening>, shuffle: Option<u64>) -> Self {
         let lines = if lines.is_empty() { vec![Opening::default()] } else { lines };
         Self { lines, shuffle }
     }
 
-    /// How many there are.
+    /// Number of lines.
     #[must_use]
     pub fn count(&self) -> usize {
         self.lines.len()
     }
 
-    /// The opening of number `index`. Every line is used once before any is used again, each time round in another
-    /// order if they are shuffled; the same seed gives the same lines to the same numbers, for a resumed event too.
+    /// The opening with number `index`. Every line is used once before any is used again; shuffled lines come in
+    /// another order each time round. The same seed gives the same line to the same number, in a resumed event too.
     #[must_use]
     pub fn pick(&self, index: u64) -> &Opening {
         let count = self.lines.len() as u64;

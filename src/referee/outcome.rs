@@ -1,4 +1,4 @@
-//! How a game ended, as one value: the winner lives inside it and is stored nowhere else.
+//! The ending of a game as one value. The winner is part of it and stored nowhere else.
 
 use crate::Color;
 use serde::{Deserialize, Serialize};
@@ -10,24 +10,25 @@ use std::fmt;
 pub enum Outcome {
     /// One side won.
     Win {
-        /// Who.
+        /// The winner.
         winner: Color,
-        /// How.
+        /// The cause.
         by: WinBy,
     },
     /// Neither side won; the game counts.
     Draw {
-        /// Why.
+        /// The cause.
         by: DrawBy,
     },
-    /// The game does not count; unless it is left out ([`AbortBy::Missing`]), it is played again when the event goes on.
+    /// The game does not count. It is played again when the event goes on, unless it is left out
+    /// ([`AbortBy::Missing`]).
     Aborted {
-        /// Why.
+        /// The cause.
         by: AbortBy,
     },
 }
 
-/// How a won game was won.
+/// The cause of a win.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WinBy {
@@ -54,7 +55,7 @@ pub enum WinBy {
 }
 
 impl WinBy {
-    /// Whether it was lost by something that is not shogi: time, a dead process, an illegal move.
+    /// Whether the loser failed outside shogi itself: by time, a lost process or connection, or an illegal move.
     #[must_use]
     pub fn is_fault(self) -> bool {
         use WinBy::{Default, Disconnection, IllegalDeclaration, IllegalMove, Time};
@@ -62,7 +63,7 @@ impl WinBy {
     }
 }
 
-/// What was illegal about a move.
+/// The rule that an illegal move broke.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Foul {
@@ -74,13 +75,13 @@ pub enum Foul {
     NoPiece,
     /// The piece belongs to the opponent.
     OpponentsPiece,
-    /// The target holds a piece of one's own.
+    /// The target square holds a piece of the mover.
     OwnPieceOnTarget,
     /// A drop onto a square that is not empty.
     DropOnPiece,
-    /// The piece does not move so, or something stands in its way.
+    /// The piece cannot move that way, or another piece blocks it.
     Unreachable,
-    /// The own king is left in check.
+    /// The mover's king is left in check.
     KingLeftInCheck,
     /// A pawn, lance or knight that could never move again.
     DeadPiece,
@@ -90,11 +91,11 @@ pub enum Foul {
     NotInHand,
     /// A move while the opponent was to move.
     OutOfTurn,
-    /// Not a move at all.
+    /// The text is not a move.
     Unreadable,
 }
 
-/// Why a game was drawn.
+/// The cause of a draw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DrawBy {
@@ -108,22 +109,23 @@ pub enum DrawBy {
     Adjudication,
 }
 
-/// Why a game does not count.
+/// The reason why a game does not count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AbortBy {
     /// The event was stopped while the game was running.
     Stopped,
-    /// An engine could not be started; nobody moved.
+    /// A player could not start or turned the game down; no move was made.
     NotStarted,
-    /// The server on the far side ended the game without a result.
+    /// The foreign server ended the game without a result.
     Server,
-    /// Nobody appeared, or one did not and the event does not punish that: the game is left out for good.
+    /// Neither player appeared, or one did not and the event does not count that as a loss. The game is left out for
+    /// good.
     Missing,
 }
 
 impl Outcome {
-    /// `color` loses by `by`.
+    /// A loss of `color` by `by`.
     #[must_use]
     pub fn loss(color: Color, by: WinBy) -> Self {
         Self::Win { winner: !color, by }
@@ -155,7 +157,7 @@ impl Outcome {
         self.black_half_points().map(|black| if color == Color::Black { black } else { 2 - black })
     }
 
-    /// Whether the game is over for good though it does not count: its place in the schedule is done with.
+    /// Whether the game is left out for good: it does not count, and its place in the schedule is not played again.
     #[must_use]
     pub fn is_left_out(self) -> bool {
         matches!(self, Self::Aborted { by: AbortBy::Missing })
@@ -178,7 +180,7 @@ impl Outcome {
         }
     }
 
-    /// The inverse of [`Outcome::cause`] and [`Outcome::winner`]; `None` for words that name no ending.
+    /// The inverse of [`Outcome::cause`] and [`Outcome::winner`]; `None` for an unknown word.
     #[must_use]
     pub fn from_cause(cause: &str, winner: Option<Color>) -> Option<Self> {
         match winner {
@@ -194,7 +196,7 @@ impl Outcome {
     }
 }
 
-/// Gives an enum its words, once: `name` writes them and `ALL` lists the values for reading them back.
+/// Defines the words of an enum in one place: `name` writes them, and `ALL` lists the values for reading them.
 macro_rules! words {
     ($type:ident { $($value:expr => $word:literal),+ $(,)? }) => {
         impl $type {

@@ -1,7 +1,7 @@
-//! How strong: numbers for two sides ([`Numbers`]) and for a whole field ([`fit`]).
+//! Playing strength: statistics of two sides ([`Numbers`]) and ratings of a whole field ([`fit`]).
 //!
-//! Ratings are on the usual logistic scale of 400 / ln 10 Elo per unit of log odds. Nothing here returns NaN; what
-//! the games cannot bound is said by [`Estimate`] instead of being printed as a large number.
+//! Ratings are on the usual logistic scale of 400 / ln 10 Elo per unit of log odds. Nothing here returns NaN. A value
+//! that the games do not bound is marked as such by [`Estimate`].
 
 mod aged;
 mod connect;

@@ -1,22 +1,23 @@
-//! The rules of a game that are a host's choice.
+//! The rules of a game that the configuration chooses.
 
 use serde::{Deserialize, Serialize};
 
-/// The rules a game is refereed by.
+/// The rules of a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rules {
     /// The move limit in plies from move 1 of the game, the moves of an opening included; `None`: no limit.
     pub max_moves: Option<u32>,
-    /// What happens at the move limit.
+    /// Ruling at the move limit.
     pub at_limit: AtLimit,
     /// The declaration rule (nyugyoku).
     pub declaration: Declaration,
-    /// In handicap games, the pieces that white gave count for white's declaration.
+    /// In handicap games, whether the pieces that white gave count for white's declaration.
     pub handicap_credit: bool,
-    /// The start position is the first of the four occurrences of a sennichite, as the rules of the Japan Shogi
-    /// Association have it; shogi-server does not count it.
+    /// Whether the start position counts as the first of the four occurrences of a sennichite, as under the rules of
+    /// the Japan Shogi Association. shogi-server does not count it.
     pub count_start_position: bool,
-    /// The game ends at once when a side has no legal move; else the mated side has to resign, as on CSA servers.
+    /// Whether the game ends at once when a side has no legal move; otherwise the mated side has to resign, as on CSA
+    /// servers.
     pub mate_ends_game: bool,
 }
 
@@ -33,17 +34,17 @@ impl Default for Rules {
     }
 }
 
-/// What happens when the move limit is reached.
+/// Ruling at the move limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AtLimit {
     /// A draw as soon as the last move is made, even if it mates (floodgate, CSA championship).
     #[default]
     Draw,
-    /// A mate by the last move wins; else a draw.
+    /// A win if the last move mates, a draw otherwise.
     MateWins,
-    /// The player to move still has the turn while in check: play goes on until a move that gives no check
-    /// (professional games); mate wins.
+    /// Play goes on while the side to move is in check, until a move that gives no check (professional games); mate
+    /// wins.
     CheckExtends,
 }
 

@@ -1,219 +1,84 @@
-//! Who plays whom, when, with which colours and from which opening.
+//! The schedule of an event: opponents, order, colours and openings of its games.
 //!
-//! One lazy [`Schedule::next`] for every format: a million games cost no memory, because the game at an index is
-//! computed, not stored. All that a schedule remembers is which indices it has handed out; what has been played it
-//! reads from the [`Standings`], so that a resumed run builds a new `Schedule`, folds the stored events into
-//! `Standings` and goes on: what is finished is not issued again, what is not is, as a further attempt if it was
-//! started. With the same seed and results, the same pairings come out.
+//! [`Schedule::next`] computes the game at an index for every format, so that a million games cost no memory. A
+//! schedule remembers only the indices that it has handed out; results come from the [`Standings`]. A resumed run
+//! therefore builds a new `Schedule` and folds the stored entries into `Standings`: finished games are not issued
+//! again, and an unfinished game that had started is issued as a further attempt. The same seed and results always
+//! give the same pairings.
 //!
-//! **"Why was I paired so?"** Each format answers in the documentation of its module ([`round_robin`], [`gauntlet`],
-//! [`swiss`], [`knockout`], [`sprt`]); none has a hidden state. What they have in common:
+//! **"Why was I paired so?"** The documentation of each format answers ([`round_robin`], [`gauntlet`], [`swiss`],
+//! [`knockout`], [`sprt`]); no format has hidden state. Common to all:
 //!
 //! - A stage is a list of encounters (two players meeting once), each of a fixed number of indices (its games, and
 //!   the extra ones that a tie rule may ask for): index = encounter * that number + game. Round robin, gauntlet and
 //!   SPRT compute the encounter from its number; Swiss and knock-out from the results before it.
 //! - Colours alternate within an encounter. Two neighbouring games of it are a pair; the last game of an encounter of
-//!   odd length is half a pair for ever.
-//! - Openings are numbered through the event: every pair has one of its own (or every game, when pairs do not share
-//!   them), and the stages follow each other. Extra games that were not needed leave gaps.
+//!   odd length has no partner.
+//! - Openings are numbered through the event, stage after stage. Every pair has one of its own, or every game if
+//!   pairs do not share openings. Extra games that were not needed leave gaps.
 //! - Games come in the order of their indices, but no game waits for a slow one unless it depends on its result.
-//! - A later stage is entered by the best of the stage before: [`Standings::entrants`].
+//! - The best of a stage enter the next one: [`Standings::entrants`].
 
 pub mod gauntlet;
 pub mod knockout;
+mod lot;
 mod matching;
 pub mod round_robin;
 pub mod rounds;
 pub mod sprt;
+mod step;
 pub mod swiss;
+mod table;
+
+pub use crate::{
+    pairing::Pairing,
+    stage::{Format, Stage, Tie},
+};
 
 use crate::{
     Outcome,
-    event::PlayerId,
-    standings::{Progress, Ranges, Standings},
+    ids::PlayerId,
+    standings::{Bracket, Progress, Ranges, Standings},
 };
 use serde::{Deserialize, Serialize};
-use std::{collections::BTreeMap, ops::Range};
+use std::collections::BTreeMap;
+use step::{Step, pick};
+use table::Table;
 
-/// A game to be played: its place in the schedule.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Pairing {
-    /// The stage of the event, from 0 (a Swiss, then a knock-out final, are two stages).
-    pub stage: u8,
-    /// The game's index in its stage, in schedule order, from 0. (stage, index, attempt) names one game for ever.
-    pub index: u64,
-    /// 0, and one more each time the game has to be played again (a draw that is replayed, an adjourned game).
-    pub attempt: u32,
-    /// The round, from 1.
-    pub round: u32,
-    /// The pair of colour-swapped games this one belongs to, counted through the stage from 0.
-    pub pair: u64,
-    /// The opening: an index that the book of openings turns into one of its lines (by its order and seed).
-    pub opening: u64,
-    /// Who plays black.
-    pub black: PlayerId,
-    /// Who plays white.
-    pub white: PlayerId,
-}
-
-/// One stage of an event.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Stage {
-    /// Who meets whom.
-    pub format: Format,
-    /// Games of an encounter (a pair of players meeting once): even numbers give both players both colours.
-    pub games: u32,
-    /// How many players enter: the first so many of the stage before (by its standings) or, in the first stage, of
-    /// the list of players; `None`: all.
-    pub entrants: Option<u16>,
-}
-
-/// Who meets whom in a stage.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", tag = "format")]
-pub enum Format {
-    /// Everybody meets everybody, `cycles` times (1: single, 2: double).
-    RoundRobin {
-        /// How often each pair meets.
-        cycles: u32,
-    },
-    /// The first `challengers` players meet each of the others, `cycles` times.
-    Gauntlet {
-        /// How many players of the list challenge the rest.
-        challengers: u16,
-        /// How often each pair meets.
-        cycles: u32,
-    },
-    /// Players of equal score meet; colours are balanced; no rematch until it cannot be avoided.
-    Swiss {
-        /// How many rounds.
-        rounds: u32,
-    },
-    /// The loser of an encounter is out; seeded by the order of entry (the first and the second can meet only in the
-    /// final).
-    Knockout {
-        /// What decides an encounter that ends level.
-        tie: Tie,
-    },
-    /// The first two players, in colour-swapped pairs, until a sequential test has its verdict or `max_games` are
-    /// played; `games` of the stage is not used.
-    Sprt {
-        /// Games at most.
-        max_games: u64,
-    },
-}
-
-/// What decides a level knock-out encounter.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Tie {
-    /// Two more games at a time, at most `extra` pairs of them, then the higher seed.
-    MoreGames {
-        /// How many pairs at most.
-        extra: u32,
-    },
-    /// The higher seed goes on.
-    #[default]
-    HigherSeed,
-}
-
-/// Whether a drawn game is played again, in which case the draw does not count.
+/// The rule for replaying draws; a replayed draw does not count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReplayDraws {
-    /// How often at most; 0: draws count.
+    /// Most replays of a game; 0: draws count.
     pub times: u32,
-    /// With colours swapped, as a sennichite is replayed between people.
+    /// Whether colours are swapped, as after a sennichite between professionals.
     pub swap_colors: bool,
 }
 
-/// What the schedule has to say when it is asked for a game.
+/// The answer of a schedule that is asked for a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// Play this.
+    /// Play this game.
     Game(Pairing),
-    /// Nobody plays `player` in this round: to be recorded as an [`Event::Bye`](crate::event::Event::Bye) of the same
-    /// fields and folded into the standings; the next round of a Swiss waits for that.
+    /// `player` has no opponent in this round. The caller records an [`Event::Bye`](crate::event::Event::Bye) with
+    /// these fields and folds it into the standings; the next round of a Swiss waits for that.
     Bye {
         /// The stage of the event, from 0.
         stage: u8,
         /// The round, from 1.
         round: u32,
-        /// Who.
+        /// The player without an opponent.
         player: PlayerId,
-        /// Twice the score it earns: a win of every game of the encounter in a Swiss, nothing in a knock-out.
+        /// Twice the score of the bye: that of winning every game of the encounter in a Swiss, nothing in a
+        /// knock-out.
         half_points: u8,
     },
-    /// Nothing now: a later game waits for one that is still running.
+    /// No game now: later games depend on one that is still running.
     Wait,
-    /// Nothing any more: every game is played and counts, or the test has its verdict and nothing is running.
+    /// No game any more: every game is played and counts, or the test has a verdict and no game is running.
     Done,
 }
 
-impl Stage {
-    /// Games of an encounter before any tie rule, at least one.
-    pub(crate) fn encounter_games(&self) -> u64 {
-        match self.format {
-            Format::Sprt { .. } => 2,
-            _ => u64::from(self.games.max(1)),
-        }
-    }
-
-    /// Indices of an encounter: its games and the extra ones it may need.
-    pub(crate) fn stride(&self) -> u64 {
-        match self.format {
-            Format::Knockout { tie: Tie::MoreGames { extra } } => {
-                self.encounter_games() + 2 * u64::from(extra)
-            }
-            _ => self.encounter_games(),
-        }
-    }
-
-    /// Encounters of the stage, those of a knock-out bracket that have one player included.
-    fn encounters(&self, entrants: usize) -> u64 {
-        match self.format {
-            Format::RoundRobin { cycles } => round_robin::encounters(entrants, cycles),
-            Format::Gauntlet { challengers, cycles } => gauntlet::encounters(entrants, challengers, cycles),
-            Format::Swiss { rounds } => swiss::encounters(entrants, rounds),
-            Format::Knockout { .. } => knockout::encounters(entrants),
-            Format::Sprt { max_games } => sprt::encounters(entrants, max_games),
-        }
-    }
-
-    fn indices(&self, entrants: usize) -> u64 {
-        self.encounters(entrants).saturating_mul(self.stride())
-    }
-
-    fn openings(&self, entrants: usize, paired: bool) -> u64 {
-        let each = if paired { self.stride().div_ceil(2) } else { self.stride() };
-        self.encounters(entrants).saturating_mul(each)
-    }
-}
-
-/// An encounter: who has black in its first game. Players are [`PlayerId`]s, or seats in the list of entrants.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Table<P> {
-    round: u32,
-    black: P,
-    white: P,
-}
-
-impl Table<usize> {
-    fn seated(self, entrants: &[PlayerId]) -> Option<Table<PlayerId>> {
-        let (black, white) = (*entrants.get(self.black)?, *entrants.get(self.white)?);
-        Some(Table { round: self.round, black, white })
-    }
-}
-
-/// What a stage has to say when it is asked for a game.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Step {
-    Play(u64),
-    Bye { round: u32, player: PlayerId, half_points: u8 },
-    Wait,
-    Over,
-}
-
-/// The order of play of an event: hands out every game once.
+/// The order of play of an event; hands out every game once.
 ///
 /// ```
 /// use referee::{schedule::{Format, Next, ReplayDraws, Schedule, Stage}, standings::Standings};
@@ -239,14 +104,14 @@ pub struct Schedule {
     open: Option<OpenStage>,
 }
 
-/// The stage that is being played.
+/// The current stage.
 #[derive(Clone, Debug)]
 struct OpenStage {
     entrants: Vec<PlayerId>,
     first_opening: u64,
-    /// Handed out and not returned; those of former runs are not among them.
+    /// Indices handed out by this run and not returned.
     issued: Ranges,
-    /// Returned and not handed out again: the number of the next attempt.
+    /// Number of the next attempt, by index, of games returned and not handed out again.
     returned: BTreeMap<u64, u32>,
     /// Byes of a knock-out that were handed out.
     byes_issued: Vec<PlayerId>,
@@ -254,9 +119,10 @@ struct OpenStage {
 }
 
 impl Schedule {
-    /// The schedule of an event of `players` players, from its start or, with the [`Standings`] of a former run, from
-    /// where that stopped. `seed` draws lots for colours. With `colour_swapped_openings` the two games of a pair start
-    /// from the same opening, else every game has the next one. Of more than 256 stages, the first 256 are played.
+    /// The schedule of an event of `players` players, from its start or, with the [`Standings`] of an earlier run,
+    /// from where that run stopped. `seed` draws lots for colours. With `colour_swapped_openings` the two games of a
+    /// pair start from the same opening, else every game has the next one. Of more than 256 stages, the first 256 are
+    /// played.
     #[must_use]
     pub fn new(
         stages: &[Stage],
@@ -276,17 +142,17 @@ impl Schedule {
         }
     }
 
-    /// The games of the whole event; `None` when results decide how many there are (knock-out, SPRT).
+    /// Number of games of the whole event; `None` if it depends on results (knock-out, SPRT).
     #[must_use]
     pub fn total(&self) -> Option<u64> {
         (0..self.stages.len()).try_fold(0_u64, |sum, at| match self.stages[at].format {
             Format::Knockout { .. } | Format::Sprt { .. } => None,
-            _ => Some(sum.saturating_add(self.stages[at].indices(self.entrants(at)))),
+            _ => Some(sum.saturating_add(indices(&self.stages[at], self.entrants(at)))),
         })
     }
 
-    /// The next thing to do. `standings` must have every event of this event folded in so far; they need not yet know
-    /// of games that were handed out and have not started.
+    /// The next step. Every entry so far must be folded into `standings`; games that were handed out and have not
+    /// started may be missing from it.
     pub fn next(&mut self, standings: &Standings) -> Next {
         while self.over < self.stages.len() {
             match self.step(standings) {
@@ -307,9 +173,8 @@ impl Schedule {
         Next::Done
     }
 
-    /// Takes back a game that was handed out and brought no result that counts (it was aborted or adjourned, or a draw
-    /// that is to be replayed): it comes again, before later games and with the next attempt. To be called after its
-    /// events are folded.
+    /// Takes back a game without a result that counts: aborted, adjourned, or a draw that is to be replayed. The game
+    /// is handed out again, before later games and as the next attempt. To be called after its entries are folded.
     pub fn returned(&mut self, pairing: Pairing) {
         let Some(open) = self.open.as_mut().filter(|_| usize::from(pairing.stage) == self.over) else {
             return;
@@ -319,9 +184,9 @@ impl Schedule {
         }
     }
 
-    /// Whether a game that ended so is to be replayed: its end is then recorded as
-    /// [`replayed`](crate::event::GameEnded::replayed), folded, and the game [`returned`](Self::returned). Standings
-    /// are those before its end.
+    /// Whether a game with this outcome is to be replayed. Its end is then recorded as
+    /// [`replayed`](crate::event::GameEnded::replayed), folded, and the game [`returned`](Self::returned).
+    /// `standings` are those before its end.
     #[must_use]
     pub fn replays(&self, standings: &Standings, pairing: &Pairing, outcome: Outcome) -> bool {
         matches!(outcome, Outcome::Draw { .. }) && standings.replays(pairing) < self.replay.times
@@ -335,7 +200,7 @@ impl Schedule {
             None => {
                 let before = 0..self.over;
                 let first_opening = before
-                    .map(|at| self.stages[at].openings(entrants(&self.stages, self.players, at), self.paired))
+                    .map(|at| openings(&self.stages[at], self.entrants(at), self.paired))
                     .fold(0, u64::saturating_add);
                 self.open.insert(OpenStage::new(standings.entrants(self.over), first_opening))
             }
@@ -347,7 +212,7 @@ impl Schedule {
         entrants(&self.stages, self.players, stage)
     }
 
-    /// Hands out the game at `index`. `None` cannot come: an index is picked only where there is a table.
+    /// Hands out the game at `index`. Always `Some`, because indices are picked only where there is a table.
     fn issue(&mut self, index: u64, standings: &Standings) -> Option<Pairing> {
         let (stage, open) = (&self.stages[self.over], self.open.as_mut()?);
         let progress = standings.progress(self.over)?;
@@ -385,7 +250,7 @@ impl OpenStage {
             }
             Format::Knockout { .. } => self.knockout_step(stage, progress),
             Format::Sprt { .. } if verdict => sprt::finish_pairs(&self.issued, &self.returned, progress),
-            _ => self.fixed_step(stage.indices(self.entrants.len()), progress),
+            _ => self.fixed_step(indices(stage, self.entrants.len()), progress),
         }
     }
 
@@ -398,10 +263,11 @@ impl OpenStage {
     }
 
     fn knockout_step(&mut self, stage: &Stage, progress: &Progress) -> Step {
-        let bracket = knockout::Bracket::new(stage, &self.entrants, progress);
-        let told = |player| progress.byes.contains_key(&(1, player)) || self.byes_issued.contains(&player);
-        let Some(player) = bracket.byes().find(|&player| !told(player)) else {
-            return bracket.step(&self.issued);
+        let bracket = Bracket::new(stage, &self.entrants, progress);
+        let handed_out =
+            |player| progress.byes.contains_key(&(1, player)) || self.byes_issued.contains(&player);
+        let Some(player) = bracket.byes().find(|&player| !handed_out(player)) else {
+            return knockout::step(&bracket, stage.stride(), &self.issued, progress);
         };
         self.byes_issued.push(player);
         Step::Bye { round: 1, player, half_points: 0 }
@@ -421,45 +287,37 @@ impl OpenStage {
             Format::Sprt { .. } => sprt::table(encounter),
             Format::Swiss { .. } => return self.swiss.table(encounter),
             Format::Knockout { .. } => {
-                knockout::Bracket::new(stage, entrants, progress).table(encounter, seed)?
+                knockout::table(&Bracket::new(stage, entrants, progress), encounter, seed)?
             }
         };
         seats.seated(entrants)
     }
 }
 
-/// How many players enter a stage.
-fn entrants(stages: &[Stage], players: usize, stage: usize) -> usize {
-    let limits = stages.iter().take(stage + 1).filter_map(|stage| stage.entrants);
-    limits.map(usize::from).fold(players, usize::min)
-}
-
-/// The first index of the window that is neither handed out nor finished.
-fn pick(window: Range<u64>, issued: &Ranges, progress: &Progress) -> Option<u64> {
-    let mut index = window.start;
-    loop {
-        let next = progress.finished.first_absent(issued.first_absent(index));
-        if next >= window.end {
-            return None;
-        }
-        if next == index {
-            return Some(index);
-        }
-        index = next;
+/// Encounters of a stage, those of a knock-out bracket that have one player included.
+fn encounters(stage: &Stage, entrants: usize) -> u64 {
+    match stage.format {
+        Format::RoundRobin { cycles } => round_robin::encounters(entrants, cycles),
+        Format::Gauntlet { challengers, cycles } => gauntlet::encounters(entrants, challengers, cycles),
+        Format::Swiss { rounds } => swiss::encounters(entrants, rounds),
+        Format::Knockout { .. } => knockout::encounters(entrants),
+        Format::Sprt { max_games } => sprt::encounters(entrants, max_games),
     }
 }
 
-/// Rounds are told from 1.
-fn round_number(round: u64) -> u32 {
-    u32::try_from(round).unwrap_or(u32::MAX).saturating_add(1)
+fn indices(stage: &Stage, entrants: usize) -> u64 {
+    encounters(stage, entrants).saturating_mul(stage.stride())
 }
 
-/// A lot drawn from the seed: one bit of its mixture (splitmix64's finalizer) with `number`.
-fn lot(seed: u64, number: u64) -> bool {
-    let mut bits = seed ^ number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    (bits ^ (bits >> 31)) & 1 == 1
+fn openings(stage: &Stage, entrants: usize, paired: bool) -> u64 {
+    let each = if paired { stage.stride().div_ceil(2) } else { stage.stride() };
+    encounters(stage, entrants).saturating_mul(each)
+}
+
+/// Number of players who enter a stage.
+fn entrants(stages: &[Stage], players: usize, stage: usize) -> usize {
+    let limits = stages.iter().take(stage + 1).filter_map(|stage| stage.entrants);
+    limits.map(usize::from).fold(players, usize::min)
 }
 
 #[cfg(test)]

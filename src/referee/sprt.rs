@@ -13,10 +13,10 @@ pub use walk::Walk;
 use crate::rating::{Counts, NELO_PER_SD, Sample, score_of_elo};
 use serde::{Deserialize, Serialize};
 
-/// The least distance between the hypotheses, in Elo: a nearer pair takes more games than were ever played.
+/// The least distance between the hypotheses, in Elo: a smaller one needs more games than can be played.
 const NARROWEST: f64 = 1e-3;
 
-/// On which scale `elo0` and `elo1` are.
+/// Scale of `elo0` and `elo1`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Model {
@@ -30,7 +30,7 @@ pub enum Model {
 }
 
 impl Model {
-    /// The largest bound taken, in Elo: beyond it no test is of use, and the normalized model may have no such law.
+    /// Largest accepted bound, in Elo. Larger differences need no test, and the normalized model may not reach them.
     pub fn farthest(self) -> f64 {
         match self {
             Self::Normalized => 400.0,
@@ -39,7 +39,7 @@ impl Model {
     }
 }
 
-/// A test between two hypotheses. Checked when made: its numbers are sane for as long as it lives.
+/// A test between two hypotheses. Its parameters are checked on creation.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Sprt {
     model: Model,
@@ -49,7 +49,7 @@ pub struct Sprt {
     beta: f64,
 }
 
-/// What a test says at some moment.
+/// The verdict of a test at some moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
@@ -70,11 +70,11 @@ pub struct Standing {
     pub lower: f64,
     /// H1 is accepted at or above.
     pub upper: f64,
-    /// What follows.
+    /// The verdict.
     pub verdict: Verdict,
 }
 
-/// Why there is no such test, or not for these counts.
+/// Parameters or counts that no test exists for.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum SprtError {
     /// A bound that is too large, infinite or not a number.
@@ -82,17 +82,17 @@ pub enum SprtError {
     TooFar {
         /// `elo0` or `elo1`.
         name: &'static str,
-        /// What was given.
+        /// The given value.
         value: f64,
-        /// The largest that the model takes.
+        /// The largest value of the model.
         farthest: f64,
     },
-    /// H1 must be the stronger claim.
+    /// `elo0` is not below `elo1`.
     #[error("elo0 = {elo0} is not below elo1 = {elo1} by {NARROWEST} or more")]
     Order {
-        /// What was given.
+        /// The given value.
         elo0: f64,
-        /// What was given.
+        /// The given value.
         elo1: f64,
     },
     /// An error probability out of range.
@@ -100,10 +100,10 @@ pub enum SprtError {
     ErrorRate {
         /// `alpha` or `beta`.
         name: &'static str,
-        /// What was given.
+        /// The given value.
         value: f64,
     },
-    /// The BayesElo law is about single games.
+    /// The BayesElo model needs single games.
     #[error("the bayeselo model needs games, not pairs")]
     BayesEloOfPairs,
 }
@@ -155,7 +155,7 @@ impl Sprt {
         })
     }
 
-    /// What an LLR means.
+    /// The verdict at an LLR.
     pub fn verdict(&self, llr: f64) -> Verdict {
         let (lower, upper) = self.bounds();
         match llr {
@@ -196,7 +196,7 @@ impl Sprt {
     }
 }
 
-/// BayesElo's draw parameter as the sample has it.
+/// The draw parameter of BayesElo, from the sample.
 fn draw_elo(sample: &Sample) -> f64 {
     let (losses, wins) = (sample.p[0], sample.p[2]);
     200.0 * ((1.0 - losses) / losses * (1.0 - wins) / wins).log10()

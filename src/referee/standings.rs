@@ -1,20 +1,22 @@
-//! Who stands where: a fold of [`Event`]s, and the only counter of results there is.
+//! Standings: a fold of [`Event`]s, and the only counter of results.
 //!
-//! Reports, ratings, the dashboard, the schedule and a sequential test read the same [`Standings`]; a resumed run folds
-//! the stored events and has them again. Memory is bounded by the pairs of players, the encounters of Swiss and
-//! knock-out stages, the games in flight and the pairs of games of which one is missing; the length of the event does
-//! not matter.
+//! Reports, ratings, the dashboard, the schedule and a sequential test read the same [`Standings`]; a resumed run
+//! folds the stored entries to get them again. Memory grows with the pairs of players, the encounters of Swiss and
+//! knock-out stages, the running games and the incomplete pairs of games, not with the length of the event.
 //!
 //! A game counts once, by its place in the schedule (stage and index): a second ending of the same place is ignored.
 //! Games that were aborted, and draws that are played again, are counted among the endings of both players
-//! ([`Record::uncounted`]) and nowhere else; a game that is left out for good besides takes its place in the schedule. Events that name a player or a stage that does not exist are ignored.
+//! ([`Record::uncounted`]) and nowhere else; a game that is left out for good also occupies its place in the
+//! schedule. Entries with an unknown player or stage are ignored.
 
+mod bracket;
 mod progress;
 mod ranges;
 mod ranking;
 mod sequence;
 mod tally;
 
+pub(crate) use bracket::Bracket;
 pub(crate) use progress::{Encounter, Progress};
 pub use ranges::Ranges;
 pub use ranking::Row;
@@ -22,25 +24,27 @@ pub use sequence::{Sequence, TestCounts};
 pub use tally::{Causes, Pentanomial, Record, Tally, Wdl};
 
 use crate::{
-    event::{Event, GameEnded, GameId, PlayerId},
+    event::{Event, GameEnded},
+    ids::{GameId, PlayerId},
+    pairing::Pairing,
     rating::{CrossTable, Ratings, Results},
-    schedule::{Format, Pairing, Stage},
+    stage::{Format, Stage},
 };
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// The verdict of a sequential test, as its event told it.
+/// The recorded verdict of a sequential test.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Verdict {
-    /// `H0`, `H1`.
+    /// `H0` or `H1`.
     pub verdict: String,
-    /// Log-likelihood ratio at the stop.
+    /// Log-likelihood ratio when the test stopped.
     pub llr: f64,
-    /// Whole pairs it was evaluated on, in schedule order.
+    /// Complete pairs that the ratio is computed from, in schedule order.
     pub pairs: u64,
 }
 
-/// The state of an event after any number of its events.
+/// The state of an event after any number of its entries.
 #[derive(Clone, Debug)]
 pub struct Standings {
     stages: Vec<Stage>,
@@ -53,7 +57,7 @@ pub struct Standings {
 }
 
 impl Standings {
-    /// Nothing has been played. The stages say what ranks players, which games make a pair, and who enters.
+    /// The standings before any game. The stages define rankings, pairs of games and entrants.
     #[must_use]
     pub fn new(stages: &[Stage], players: usize) -> Self {
         let players = players.min(usize::from(u16::MAX));
@@ -68,12 +72,12 @@ impl Standings {
         }
     }
 
-    /// Takes in what happened.
+    /// Folds an entry.
     pub fn fold(&mut self, event: &Event) {
         self.due.clear();
         match event {
             Event::Opened(opened) => {
-                // What a killed run had on the boards is not running any more.
+                // Games of a killed run are not running any more.
                 if opened.resumed {
                     self.running.clear();
                 }
@@ -94,7 +98,7 @@ impl Standings {
         }
     }
 
-    /// Players who have joined are counted like the others.
+    /// Makes room for players who joined.
     fn grow(&mut self, players: usize) {
         let players = players.min(usize::from(u16::MAX));
         for tally in self.tallies.iter_mut().chain([&mut self.total]) {
@@ -102,7 +106,7 @@ impl Standings {
         }
     }
 
-    /// How many players there are.
+    /// Number of players.
     #[must_use]
     pub fn players(&self) -> usize {
         self.total.players.len()
@@ -120,7 +124,7 @@ impl Standings {
         self.tallies.get(stage)
     }
 
-    /// The indices of the games of a stage that are played and count.
+    /// The schedule indices of a stage that are finished: played and counting, or left out.
     #[must_use]
     pub fn finished(&self, stage: usize) -> Option<&Ranges> {
         self.progress.get(stage).map(|progress| &progress.finished)
@@ -137,22 +141,21 @@ impl Standings {
         self.progress.iter().find_map(|progress| progress.sequence.as_ref())
     }
 
-    /// The counts a sequential test is due to be evaluated on after the last folded event, one for each pair that it
-    /// brought into schedule order. Mostly none, sometimes several: a slow pair held up those behind it.
+    /// The counts that a sequential test has to be evaluated on after the last folded entry: one for each pair that
+    /// became complete in schedule order. Usually none; several if a slow pair held up later ones.
     #[must_use]
     pub fn due(&self) -> &[TestCounts] {
         &self.due
     }
 
-    /// The verdict of a sequential test, once there is one. From then on the schedule starts no new pair in an SPRT
-    /// stage.
+    /// The verdict of a sequential test. After it the schedule starts no new pair in an SPRT stage.
     #[must_use]
     pub fn verdict(&self) -> Option<&Verdict> {
         self.verdict.as_ref()
     }
 
-    /// Who enters a stage, best seed first: the players in the order of the configuration, or the first of the stage
-    /// before by its ranking (which is final only when that stage is over).
+    /// The entrants of a stage, best seed first: the players in the order of the configuration, or the first of the
+    /// stage before by its ranking (which is final only when that stage is over).
     #[must_use]
     pub fn entrants(&self, stage: usize) -> Vec<PlayerId> {
         let Some(here) = self.stages.get(stage) else { return Vec::new() };
@@ -164,7 +167,7 @@ impl Standings {
         entrants
     }
 
-    /// The table of a stage, best first; empty for a stage that does not exist. What decides is told by [`Row`].
+    /// The table of a stage, best first; empty for a stage that does not exist. [`Row`] documents the tie-breaks.
     #[must_use]
     pub fn ranking(&self, stage: usize) -> Vec<Row> {
         let (Some(here), Some(tally), Some(progress)) =
@@ -175,7 +178,7 @@ impl Standings {
         ranking::ranking(here, &self.entrants(stage), tally, progress)
     }
 
-    /// Every result that counts, as ratings are computed from.
+    /// Every result that counts, for ratings.
     #[must_use]
     pub fn cross_table(&self) -> CrossTable {
         let mut table = CrossTable::new(self.players());
@@ -185,14 +188,14 @@ impl Standings {
                 draws: met.draws as f64,
                 white_wins: met.losses as f64,
             };
-            // Both are players of the event, and not the same one; nothing is refused.
+            // `add` accepts every pair here: both players exist and differ.
             let _accepted = table.add(black.index(), white.index(), results);
         }
         table
     }
 
-    /// The players of the whole event, best first: by Elo; but where a stage's own ranking is the result of the event
-    /// (Swiss, knock-out), by that.
+    /// The players of the whole event, best first: by the ranking of the last Swiss or knock-out stage, and by Elo
+    /// otherwise.
     #[must_use]
     pub fn order(&self, ratings: &Ratings) -> Vec<PlayerId> {
         let mut order: Vec<PlayerId> = (0..self.players()).map(|n| PlayerId(n as u16)).collect();
@@ -211,7 +214,7 @@ impl Standings {
         order
     }
 
-    /// How often the game at this place of the schedule was drawn without counting.
+    /// Number of draws of the game at this place of the schedule that were replayed.
     #[must_use]
     pub fn replays(&self, pairing: &Pairing) -> u32 {
         let progress = self.progress.get(usize::from(pairing.stage));

@@ -1,27 +1,27 @@
-//! What an engine does with its time: a fold of its moves.
+//! Time use of an engine, as a fold of its moves.
 
 use crate::event::Moved;
 
 /// Plies that [`Usage::phases`] counts together.
 pub const PHASE: u32 = 10;
 
-/// Phases that are told apart; what comes later counts with the last.
+/// Number of phases; later plies count with the last.
 const PHASES: usize = 40;
 
-/// Counts of moves; memory is flat.
+/// Counts over all moves, in constant memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
-    /// Moves made.
+    /// Number of moves.
     pub moves: u64,
     /// Time charged for them, in ms.
     pub charged: u64,
     /// The longest, in ms.
     pub longest: u64,
-    /// Sum of the depths told, and how many told one.
+    /// Sum of the printed depths, and number of moves with one.
     pub depth: (u64, u64),
-    /// Nodes told, in all, and the ms told with them.
+    /// Sum of the printed nodes, and of the times in ms printed with them.
     pub nodes: (u64, u64),
-    /// The most memory that one of its processes held, in KiB; 0 where that is not known.
+    /// Peak memory of one process, in KiB; 0 if unknown.
     pub memory: u64,
     /// Time charged, in ms, and moves made, by phase of the game: [`PHASE`] plies each.
     pub phases: Vec<(u64, u64)>,
@@ -33,7 +33,7 @@ pub struct Usage {
 struct Latency([u64; 24]);
 
 impl Usage {
-    /// Takes in a move.
+    /// Adds a move.
     pub fn add(&mut self, moved: &Moved) {
         let ms = |time: std::time::Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         self.moves += 1;
@@ -53,7 +53,7 @@ impl Usage {
         }
     }
 
-    /// The most memory that one of its processes held, in words: `48 MiB`; none where it is not known.
+    /// Peak memory of one process with its unit, such as `48 MiB`; none if unknown.
     #[must_use]
     pub fn memory_words(&self) -> Option<String> {
         let mib = self.memory.div_ceil(1024);
@@ -79,7 +79,7 @@ impl Usage {
         self.charged.checked_div(self.moves)
     }
 
-    /// The mean depth told.
+    /// Mean of the printed depths.
     #[must_use]
     pub fn mean_depth(&self) -> Option<f64> {
         (self.depth.1 > 0).then(|| self.depth.0 as f64 / self.depth.1 as f64)
@@ -91,8 +91,7 @@ impl Usage {
         self.nodes.0.saturating_mul(1000).checked_div(self.nodes.1)
     }
 
-    /// Time measured beyond what the engine told, in ms, that this share of its moves does not exceed (to a factor of
-    /// two).
+    /// Quantile of the measured time beyond the engine's own count, in ms (to a factor of two).
     #[must_use]
     pub fn latency(&self, share: f64) -> Option<f64> {
         self.latency.quantile(share)
@@ -124,7 +123,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn time_is_told_by_the_phase_of_the_game() {
+    fn time_is_counted_by_phase_of_the_game() {
         let mut usage = Usage::default();
         for (ply, ms) in [(1, 100), (10, 300), (11, 50), (100_000, 7)] {
             let time = Duration::from_millis(ms);

@@ -2,10 +2,10 @@
 
 use super::{Head, Named, Report, html::pack::Packer};
 use journal::{EventSummary, Moves, Store, StoreError};
+use plan::{StoredPlan, StoredPlanError};
 use referee::{
     event::{Event, PlayerId, Stamped},
     rating::{Course, Milestone, fit},
-    schedule::{Format, Stage},
     sprt::{Sprt, Walk},
     standings::Standings,
     usage::Usage,
@@ -40,38 +40,39 @@ pub enum DossierError {
     /// The database.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The plan that the store keeps is not one of this program's.
+    /// The stored plan.
     #[error("the stored plan of `{event}` cannot be read: {source}")]
     Plan {
         /// The event.
         event: String,
         /// What is wrong with it.
-        source: serde_json::Error,
+        source: StoredPlanError,
     },
 }
 
-/// What a report has to know of a stored event. The players of a league are not known to its plan.
+/// The stored plan of an event.
 ///
 /// # Errors
-/// When the stored plan is not one of this program's.
-pub fn head(event: &EventSummary) -> Result<Head, DossierError> {
-    if event.kind == "import" {
-        return Ok(imported(event));
-    }
+/// When a newer program has stored it, or it is no plan.
+pub fn plan(event: &EventSummary) -> Result<StoredPlan, DossierError> {
     let unreadable = |source| DossierError::Plan { event: event.name.clone(), source };
-    let mut head = Head::from_json(&event.plan).map_err(unreadable)?;
-    head.engines = event.players.iter().map(|name| Named { name: name.clone() }).collect();
-    Ok(head)
+    StoredPlan::from_json(&event.plan).map_err(unreadable)
 }
 
-/// Games that were played elsewhere have no plan: whoever met whom did.
-fn imported(event: &EventSummary) -> Head {
+/// What a report has to know of a stored event. Its players come from the database: the plan of a league does not know
+/// them.
+#[must_use]
+pub fn head(event: &EventSummary, plan: StoredPlan) -> Head {
+    let format = match event.kind.as_str() {
+        "import" => "imported records".to_owned(),
+        _ => plan::format_words(&plan.stages),
+    };
     Head {
         name: event.name.clone(),
-        stages: vec![Stage { format: Format::RoundRobin { cycles: 1 }, games: 1, entrants: None }],
-        sprt: None,
+        stages: plan.stages,
+        sprt: plan.sprt,
         engines: event.players.iter().map(|name| Named { name: name.clone() }).collect(),
-        format: "imported records".to_owned(),
+        format,
     }
 }
 
@@ -81,7 +82,7 @@ impl Dossier {
     /// # Errors
     /// When the database or the stored plan cannot be read.
     pub fn read(store: &Store, event: &EventSummary, moves: Moves) -> Result<Self, DossierError> {
-        let head = head(event)?;
+        let head = head(event, plan(event)?);
         let mut fold = Fold::new(&head, moves == Moves::With);
         store.replay(event.id, moves, &mut |stamped| fold.take(stamped))?;
         Ok(fold.told(&head, event))

@@ -13,8 +13,8 @@ mod live;
 pub mod plot;
 mod text;
 
-pub use dossier::{Dossier, DossierError, head};
-pub use live::Announcer;
+pub use dossier::{Dossier, DossierError, head, plan};
+pub use live::{Announcer, EventFile};
 
 use plan::{Plan, SprtModel, SprtPlan};
 use referee::{
@@ -24,10 +24,10 @@ use referee::{
     sprt::{Sprt, Verdict},
     standings::{Causes, Row, Standings, TestCounts, Wdl},
 };
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
-/// What a report has to know of an event beside its games. It is read back from the plan that the store keeps.
-#[derive(Clone, Debug, Deserialize)]
+/// What a report has to know of an event beside its games.
+#[derive(Clone, Debug)]
 pub struct Head {
     /// The event's name.
     pub name: String,
@@ -38,12 +38,11 @@ pub struct Head {
     /// Its players.
     pub engines: Vec<Named>,
     /// Its format in words.
-    #[serde(default)]
     pub format: String,
 }
 
 /// A player's name.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug)]
 pub struct Named {
     /// The name.
     pub name: String,
@@ -60,16 +59,6 @@ impl Head {
             engines: plan.engines.iter().map(|engine| Named { name: engine.name.clone() }).collect(),
             format: plan.format_words(),
         }
-    }
-
-    /// Of an event in a database.
-    ///
-    /// # Errors
-    /// When the stored plan is not one of this program's.
-    pub fn from_json(plan: &str) -> serde_json::Result<Self> {
-        let mut head: Self = serde_json::from_str(plan)?;
-        head.format = plan::format_words(&head.stages);
-        Ok(head)
     }
 
     fn player(&self, player: PlayerId) -> &str {

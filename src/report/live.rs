@@ -7,15 +7,39 @@ use referee::{
     event::{Event, GameEnded, Stamped},
 };
 use std::{
-    fs::File,
-    io::{BufWriter, Write},
+    fs::{File, OpenOptions},
+    io::{self, BufWriter, Write},
+    path::Path,
 };
+
+/// A file that takes every event as a line of JSON.
+#[derive(Debug)]
+pub struct EventFile(Option<BufWriter<File>>);
+
+impl EventFile {
+    /// Opens a file, or makes it; lines are added at its end.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn append(path: &Path) -> io::Result<Self> {
+        let file = OpenOptions::new().create(true).append(true).open(path)?;
+        Ok(Self(Some(BufWriter::new(file))))
+    }
+
+    /// Adds a committed batch. When the file cannot be written any more, stderr says so once and the event goes on.
+    pub fn write(&mut self, batch: &[Stamped]) {
+        if let Some(Err(error)) = self.0.as_mut().map(|to| lines(to, batch)) {
+            let _nobody_reads = writeln!(io::stderr(), "events are no longer written: {error}");
+            self.0 = None;
+        }
+    }
+}
 
 /// Tells what was committed: a line per game for people, and every event as a line of JSON for programs.
 pub struct Announcer {
     head: Head,
     people: Option<Box<dyn Write + Send>>,
-    programs: Option<BufWriter<File>>,
+    programs: Option<EventFile>,
     total: Option<u64>,
     games: u64,
 }
@@ -36,17 +60,15 @@ impl Announcer {
 
     /// Tells programs here.
     #[must_use]
-    pub fn programs(mut self, to: File) -> Self {
-        self.programs = Some(BufWriter::new(to));
+    pub fn programs(mut self, to: EventFile) -> Self {
+        self.programs = Some(to);
         self
     }
 
     /// Tells of a committed batch. A reader that is gone is told nothing more; the event goes on.
     pub fn tell(&mut self, batch: &[Stamped]) {
-        let told = self.programs.as_mut().map(|to| lines(to, batch));
-        if let Some(Err(error)) = told {
-            let _nobody_reads = writeln!(std::io::stderr(), "events are no longer written: {error}");
-            self.programs = None;
+        if let Some(programs) = &mut self.programs {
+            programs.write(batch);
         }
         for stamped in batch {
             let Some(line) = self.line(&stamped.event) else { continue };
@@ -118,7 +140,7 @@ fn is_dispute(outcome: Outcome) -> bool {
     }
 }
 
-fn lines(to: &mut impl Write, batch: &[Stamped]) -> std::io::Result<()> {
+fn lines(to: &mut impl Write, batch: &[Stamped]) -> io::Result<()> {
     for stamped in batch {
         serde_json::to_writer(&mut *to, stamped)?;
         to.write_all(b"\n")?;

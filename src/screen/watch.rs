@@ -1,11 +1,12 @@
 //! `renmei watch`: an event that another process plays, or that is over, by looking into its database now and then.
 
-use super::{Past, archive, has_terminal, head, no_thread, save};
+use super::{Past, archive, has_terminal, info, no_thread, save};
 use crate::cli::WatchArgs;
 use crate::commands::{Exit, Failure, find_event};
 use client::{self, ratings::stored_scale};
 use dashboard::{Feed, Setting};
 use journal::{EventId, EventSummary, Moves, RatingRow, Store, StoreError};
+use plan::StoredPlan;
 use referee::{
     event::{Event, GameId, Moved, Stamped},
     rating::{Estimate, LookUp, Scale},
@@ -30,9 +31,10 @@ pub fn watch(args: &WatchArgs) -> Result<Exit, Failure> {
     let event = find_event(&events, args.event.as_deref())?;
     let archive = archive(args.db.clone(), event.name.clone(), Some(event.id));
     let save = save(args.db.clone(), event.name.clone());
-    let scale = scale(args.db.clone(), event);
+    let plan = report::plan(event)?;
+    let scale = scale(args.db.clone(), event, &plan);
     let setting = Setting {
-        head: head(&event.name, &event.plan)?,
+        info: info(event.name.clone(), plan),
         before: vec![],
         archive,
         save,
@@ -40,15 +42,15 @@ pub fn watch(args: &WatchArgs) -> Result<Exit, Failure> {
         watching: true,
     };
     let (feed, inbox) = dashboard::feed::pair();
-    let screen = dashboard::Screen::open(setting, inbox).map_err(no_thread)?;
+    let screen = dashboard::Dashboard::open(setting, inbox).map_err(no_thread)?;
     Watcher { store, event: event.id, seen: 0, version: None, running: BTreeMap::new() }.look(&feed)?;
     drop(screen);
     Ok(Exit::Done)
 }
 
 /// Ratings as the event's own process has left them.
-fn scale(db: PathBuf, event: &EventSummary) -> Option<LookUp> {
-    let (id, plan, mut store) = (event.id, event.plan.clone(), None);
+fn scale(db: PathBuf, event: &EventSummary, plan: &StoredPlan) -> Option<LookUp> {
+    let (id, plan, mut store) = (event.id, plan.clone(), None);
     match event.kind.as_str() {
         "serve" => Some(Box::new(move |_, _| {
             store = store.take().or_else(|| Store::read(&db).ok());
@@ -76,18 +78,18 @@ struct Watcher {
 impl Watcher {
     /// Looks until nobody looks at the screen any more.
     fn look(mut self, feed: &Feed) -> Result<(), StoreError> {
-        while !feed.is_deserted() {
+        while !feed.is_closed() {
             let begun = Instant::now();
             let version: Option<i64> =
                 self.store.connection().query_row("PRAGMA data_version", [], |row| row.get(0)).ok();
             if self.version.is_none() || version != self.version {
                 self.version = version;
-                feed.tell(&self.news()?);
+                feed.send(&self.news()?);
             }
             // A large event takes long to read: then it is read less often.
             let pause = PAUSE.max(4 * begun.elapsed());
             let until = Instant::now() + pause;
-            while !feed.is_deserted() && Instant::now() < until {
+            while !feed.is_closed() && Instant::now() < until {
                 thread::sleep(Duration::from_millis(50));
             }
         }

@@ -178,10 +178,14 @@ pub async fn spawn(engine: &EnginePlan, cores: &[usize]) -> io::Result<Process> 
     let stdout = child.stdout.take().ok_or_else(taken)?.into_owned_fd()?;
     let stderr = child.stderr.take();
     let group = Pid::from_raw(i32::try_from(child.id().ok_or_else(taken)?).map_err(io::Error::other)?);
+    tracing::debug!(target: "seat", pid = group.as_raw(), engine = ?engine.name, program = ?engine.command, "engine started");
     let (tell, exit) = oneshot::channel();
+    let name = engine.name.clone();
     // A task of its own awaits the end, so that the loop of the reader does not poll the process at every line.
     tokio::task::spawn(async move {
-        let _nobody_asks = tell.send(child.wait().await.ok());
+        let status = child.wait().await.ok();
+        tracing::debug!(target: "seat", pid = group.as_raw(), engine = ?name, how = ending_text(status), "engine ended");
+        let _nobody_asks = tell.send(status);
     });
     Ok(Process {
         stdin: Some(pipe::Sender::from_owned_fd(stdin)?),

@@ -222,7 +222,9 @@ impl<L: Launcher> Actor<L> {
     async fn back_off(&self) {
         if self.failed_starts > 1 {
             let ceiling = 50_u64 << self.failed_starts.min(8);
-            sleep(Duration::from_millis(rand::random_range(ceiling / 2..=ceiling))).await;
+            let wait = Duration::from_millis(rand::random_range(ceiling / 2..=ceiling));
+            tracing::debug!(target: "seat", engine = ?self.player.engine.name, starts = self.failed_starts, ?wait, "failed starts in a row");
+            sleep(wait).await;
         }
     }
 
@@ -344,6 +346,7 @@ impl<L: Launcher> Actor<L> {
         }
         self.barred |= self.player.engine.restart == Restart::Never;
         if self.conversation.deserves_new_process() && !self.barred {
+            tracing::info!(target: "seat", engine = ?self.player.engine.name, why = ?text, "engine is started again");
             self.tell_fault(&text);
             self.start().await;
         } else if let Some(game) = self.conversation.abandon() {

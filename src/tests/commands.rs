@@ -11,7 +11,7 @@ fn league(desk: &Desk) -> Value {
             &[&random, "name=greedy", "option.Style=greedy"],
             &[&random, "name=other", "option.Seed=9"],
         ],
-        &["--games", "4", "--time", "10s", "--max-moves", "200", "--events", "events.jsonl"],
+        &["--games", "4", "--time", "300s", "--max-moves", "200", "--events", "events.jsonl"],
     );
     played.json()
 }
@@ -99,7 +99,7 @@ fn a_sequential_test_stops_at_its_verdict_and_says_so_in_its_exit_code() {
     let random = format!("cmd={}", program("renmei-random").display());
     let played = desk.play(
         &[&[&random, "name=greedy", "option.Style=greedy"], &[&random, "name=uniform"]],
-        &["--games", "400", "--time", "10s", "--sprt", "elo0=0", "elo1=100"],
+        &["--games", "400", "--time", "300s", "--sprt", "elo0=0", "elo1=100"],
     );
     assert_eq!(played.code(), Some(10), "{}", played.text());
     let json = played.json();
@@ -124,7 +124,7 @@ fn what_engines_hold_of_the_memory_is_kept() {
     let desk = Desk::new();
     let random = format!("cmd={}", program("renmei-random").display());
     let engines = [&[random.as_str(), "name=a"][..], &[random.as_str(), "name=b"]];
-    desk.play(&engines, &["--games", "8", "--concurrency", "1", "--time", "10s", "--max-moves", "30"]);
+    desk.play(&engines, &["--games", "8", "--concurrency", "1", "--time", "300s", "--max-moves", "30"]);
     let kept = desk.query("SELECT DISTINCT player FROM memory WHERE kib BETWEEN 500 AND 1000000 ORDER BY 1");
     assert_eq!(kept, [["0"], ["1"]]);
     let over = desk.query("SELECT kind FROM log ORDER BY seq DESC LIMIT 1");

@@ -1,5 +1,5 @@
-//! The league over real sockets, in this process: the transcripts recorded from floodgate's server, and oracles of our
-//! own for what they do not hold.
+//! The league over real sockets, in this process: golden conversations, the transcripts recorded from floodgate's server,
+//! and tests of our own for what they do not hold.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 #[path = "csa/accounts.rs"]
@@ -20,6 +20,8 @@ mod grace;
 mod hostile;
 #[path = "csa/kept.rs"]
 mod kept;
+#[path = "csa/recorder.rs"]
+mod recorder;
 #[path = "csa/rounds.rs"]
 mod rounds;
 #[path = "csa/script.rs"]

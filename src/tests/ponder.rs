@@ -11,7 +11,7 @@ fn pondering(mode: &str) -> (Desk, serde_json::Value) {
             &[&format!("cmd={}", puppet.display()), "name=ponders", &args, "ponder=true"],
             &[&format!("cmd={}", program("renmei-random").display()), "name=good", "option.ThinkTime=5"],
         ],
-        &["--games", "4", "--time", "20s", "--max-moves", "40"],
+        &["--games", "4", "--time", "300s", "--max-moves", "40"],
     );
     let standing = played.standing("ponders");
     assert_eq!(standing["games"], 4, "{}", played.text());

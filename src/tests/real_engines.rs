@@ -104,8 +104,9 @@ fn a_real_engine_ponders_through_hits_and_misses() {
             "2",
             "--time",
             "byoyomi 100ms",
+            // So short a turn is late on a busy machine; how long it takes is not asked here.
             "--margin",
-            "100ms",
+            "60s",
             "--max-moves",
             "40",
             "--concurrency",

@@ -5,7 +5,7 @@ use crate::support::{Desk, program};
 fn league(desk: &Desk) -> String {
     let random = format!("cmd={}", program("renmei-random").display());
     let players: [&[&str]; 2] = [&[&random, "name=<b>bold</b>"], &[&random, "name=other", "option.Seed=9"]];
-    let played = desk.play(&players, &["--games", "4", "--time", "10s", "--max-moves", "100"]);
+    let played = desk.play(&players, &["--games", "4", "--time", "300s", "--max-moves", "100"]);
     assert_eq!(played.json()["games"], 4);
     desk.db().display().to_string()
 }

@@ -1,15 +1,59 @@
 //! Nothing that was announced is ever lost.
 
 use crate::support::{Desk, none_left, program};
+use rusqlite::{Connection, OpenFlags};
 use std::{
+    os::unix::fs::PermissionsExt,
+    path::PathBuf,
     process::{Child, Command, Stdio},
     time::{Duration, Instant},
 };
 
 const GAMES: usize = 60;
+/// Longer than an event takes on a slow machine.
+const PATIENCE: Duration = Duration::from_secs(300);
+
+/// An engine that does not think while there is a file `hold` beside it: no game ends before the test wants it.
+fn patient_engine(desk: &Desk) -> PathBuf {
+    let random = program("renmei-random").display().to_string();
+    let script = format!(
+        "#!/bin/sh\nhold=$(dirname \"$0\")/hold\nwhile read -r line; do\n  case \"$line\" in go*) while [ -e \"$hold\" ]; \
+         do sleep 0.02; done;; esac\n  echo \"$line\"\ndone | {random}\n"
+    );
+    let path = desk.write("patient.sh", &script);
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    desk.write("hold", "");
+    path
+}
+
+/// Lets the patient engines think.
+fn release(desk: &Desk) {
+    std::fs::remove_file(desk.path("hold")).unwrap();
+}
+
+/// Waits until this many games have so far begun, or ended, as `what` counts them; or until the event is over.
+fn until(desk: &Desk, child: &mut Child, what: &str, games: i64) {
+    let patience = Instant::now() + PATIENCE;
+    let count = || {
+        let stored = Connection::open_with_flags(desk.db(), OpenFlags::SQLITE_OPEN_READ_ONLY).ok()?;
+        stored.query_row(what, [], |row| row.get::<_, i64>(0)).ok()
+    };
+    while count().is_none_or(|count| count < games) && child.try_wait().unwrap().is_none() {
+        assert!(Instant::now() < patience, "the event does not get on");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+const BEGUN: &str = "SELECT count(*) FROM games";
+const RUNNING: &str = "SELECT count(*) FROM games WHERE ended_at IS NULL";
 
 fn arguments(desk: &Desk, mark: &str) -> Vec<String> {
-    let random = program("renmei-random").display().to_string();
+    played_by(desk, mark, &program("renmei-random"))
+}
+
+/// A match between two of this engine.
+fn played_by(desk: &Desk, mark: &str, engine: &std::path::Path) -> Vec<String> {
+    let random = engine.display().to_string();
     let words = |name: &str| {
         [
             "--engine".to_owned(),
@@ -25,7 +69,7 @@ fn arguments(desk: &Desk, mark: &str) -> Vec<String> {
     let db = desk.db().display().to_string();
     let games = GAMES.to_string();
     for word in
-        ["--games", &games, "--concurrency", "2", "--oversubscribe", "--time", "10s", "--max-moves", "40"]
+        ["--games", &games, "--concurrency", "2", "--oversubscribe", "--time", "600s", "--max-moves", "40"]
     {
         args.push(word.to_owned());
     }
@@ -68,7 +112,7 @@ fn a_manager_killed_again_and_again_loses_no_game_and_plays_none_twice() {
     let args = arguments(&desk, "killed");
     for round in 0..8 {
         let mut child = start(&desk, &args);
-        std::thread::sleep(Duration::from_millis(120 + 60 * round));
+        until(&desk, &mut child, BEGUN, 1 + 6 * round);
         signal(&child, nix::sys::signal::Signal::SIGKILL);
         child.wait().unwrap();
     }
@@ -81,10 +125,11 @@ fn a_manager_killed_again_and_again_loses_no_game_and_plays_none_twice() {
 #[test]
 fn the_first_ctrl_c_finishes_running_games_and_the_same_command_goes_on() {
     let desk = Desk::new();
-    let args = arguments(&desk, "asked");
-    let child = start(&desk, &args);
-    std::thread::sleep(Duration::from_millis(400));
+    let args = played_by(&desk, "asked", &patient_engine(&desk));
+    let mut child = start(&desk, &args);
+    until(&desk, &mut child, RUNNING, 2);
     signal(&child, nix::sys::signal::Signal::SIGINT);
+    release(&desk);
     let stopped = child.wait_with_output().unwrap();
     assert_eq!(stopped.status.code(), Some(3), "{}", String::from_utf8_lossy(&stopped.stderr));
     assert_eq!(desk.query("SELECT count(*) FROM games WHERE state <> 'counted'")[0][0], "0");
@@ -95,13 +140,13 @@ fn the_first_ctrl_c_finishes_running_games_and_the_same_command_goes_on() {
 #[test]
 fn sigterm_adjourns_running_games_at_once() {
     let desk = Desk::new();
-    let args = arguments(&desk, "told");
-    let child = start(&desk, &args);
-    std::thread::sleep(Duration::from_millis(400));
-    let asked = Instant::now();
+    let args = played_by(&desk, "told", &patient_engine(&desk));
+    let mut child = start(&desk, &args);
+    until(&desk, &mut child, RUNNING, 2);
     signal(&child, nix::sys::signal::Signal::SIGTERM);
+    // It waits for no move: the engines still hold theirs.
     let stopped = child.wait_with_output().unwrap();
-    assert!(asked.elapsed() < Duration::from_secs(3));
+    release(&desk);
     assert_eq!(stopped.status.code(), Some(3));
     let adjourned = desk.query("SELECT count(*) FROM games WHERE state = 'adjourned'");
     assert_ne!(adjourned[0][0], "0");
@@ -137,10 +182,11 @@ fn a_changed_event_is_refused_with_what_changed() {
 #[test]
 fn two_managers_do_not_play_one_event() {
     let desk = Desk::new();
-    let args = arguments(&desk, "twice");
-    let first = start(&desk, &args);
-    std::thread::sleep(Duration::from_millis(300));
+    let args = played_by(&desk, "twice", &patient_engine(&desk));
+    let mut first = start(&desk, &args);
+    until(&desk, &mut first, RUNNING, 1);
     let second = start(&desk, &args).wait_with_output().unwrap();
+    release(&desk);
     assert_eq!(second.status.code(), Some(1));
     let told = String::from_utf8_lossy(&second.stderr);
     assert!(told.contains(&first.id().to_string()), "names the process that plays it: {told}");

@@ -36,7 +36,7 @@ impl Shown {
     fn start(desk: &Desk, games: &str, more: &[&str]) -> Self {
         let random = format!("cmd={}", program("renmei-random").display());
         let db = desk.db().display().to_string();
-        let mut args = vec!["match", "--db", &db, "--games", games, "--oversubscribe", "--time", "10s"];
+        let mut args = vec!["match", "--db", &db, "--games", games, "--oversubscribe", "--time", "300s"];
         args.extend([
             "--engine",
             &random,
@@ -139,6 +139,21 @@ fn who_leaves_the_screens_reads_lines() {
     shown.until(" plies)\r\n");
     kill(Pid::from_raw(shown.child.id() as i32), Signal::SIGTERM).unwrap();
     assert_eq!(shown.ends(), Some(3));
+}
+
+#[test]
+fn diagnostics_stand_in_the_log_while_the_screens_are_up() {
+    let desk = Desk::new();
+    let mut shown = Shown::start(&desk, "100000", &["option.ThinkTime=500", "-v"]);
+    shown.until("Running games");
+    shown.press("L");
+    kill(Pid::from_raw(shown.child.id() as i32), Signal::SIGINT).unwrap();
+    shown.until("signal received");
+    kill(Pid::from_raw(shown.child.id() as i32), Signal::SIGTERM).unwrap();
+    assert_eq!(shown.ends(), Some(3));
+    let (_, screens) = shown.seen.split_once(ENTER).unwrap();
+    let (screens, _) = screens.split_once(LEAVE).unwrap();
+    assert!(!screens.contains("signal=2\n") && !screens.contains("signal=2\r\n"), "{screens}");
 }
 
 #[test]

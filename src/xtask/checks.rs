@@ -1,18 +1,26 @@
 //! Every check and every test, one after the other, and a summary.
 
-use crate::{
-    args::Flags,
-    engines, libtorch,
-    workspace::{DEEP, cargo, run as run_command},
-};
-use anyhow::Result;
+use crate::libtorch;
+use anyhow::{Context, Result};
 use std::{
     process::{Command, ExitCode, Stdio},
     time::{Duration, Instant},
 };
+use xtask::{
+    args::Flags,
+    engines,
+    workspace::{DEEP, cargo, root, run as run_command},
+};
 
 /// The test target that plays with the engines of Debian.
 const REAL_ENGINES: &str = "real_engines";
+
+/// Part of the name of every test that needs the oracles: such a test is ignored and stands in a module of this name.
+const ORACLES: &str = "oracles::";
+/// Where the oracles lie, from the root of the repository.
+const SHARED: &str = "../shared";
+/// With this variable at `1` a run without the oracles fails.
+const REQUIRE_SHARED: &str = "RENMEI_REQUIRE_SHARED";
 
 /// What the machine has beyond a compiler.
 #[derive(Clone, Copy)]
@@ -21,6 +29,8 @@ struct Machine {
     engines: bool,
     /// There is a libtorch, so [`DEEP`] can be built.
     libtorch: bool,
+    /// The oracles lie beside the repository.
+    oracles: bool,
 }
 
 struct Step {
@@ -43,15 +53,23 @@ pub fn run(flags: &Flags) -> Result<ExitCode> {
     let begun = Instant::now();
     add_component("rustfmt");
     add_component("clippy");
+    let oracles = !fast && root().join(SHARED).is_dir();
     let machine = if fast {
-        Machine { engines: false, libtorch: libtorch::is_there() }
+        Machine { engines: false, libtorch: libtorch::is_there(), oracles }
     } else {
-        Machine { engines: engines::install_missing(), libtorch: libtorch::fetch_missing() }
+        Machine { engines: engines::install_missing(), libtorch: libtorch::fetch_missing(), oracles }
     };
-    let done = steps(fast, machine).into_iter().map(Step::take).collect::<Result<Vec<_>>>()?;
+    let mut done = steps(fast, machine).into_iter().map(Step::take).collect::<Result<Vec<_>>>()?;
+    let oracle_tests = if fast { 0 } else { count_oracle_tests(machine)? };
+    done.extend(oracles_fault(fast, machine, oracle_tests, requires_shared()));
     print!("{}", summary(&done, begun.elapsed()));
     if !fast && !machine.engines {
         println!("  not run: the suite with real engines, as they are not installed");
+    }
+    if !fast && !machine.oracles {
+        println!(
+            "  not run: {oracle_tests} tests of the oracles, as there is no `{SHARED}` beside the repository"
+        );
     }
     if !machine.libtorch {
         println!("  left out: {DEEP}, as there is no libtorch (`cargo xtask libtorch` fetches it)");
@@ -59,12 +77,35 @@ pub fn run(flags: &Flags) -> Result<ExitCode> {
     Ok(if done.iter().all(|step| step.passed) { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
+fn requires_shared() -> bool {
+    std::env::var_os(REQUIRE_SHARED).is_some_and(|value| value == "1")
+}
+
+/// How many tests there are of the oracles. They have been built when this is asked.
+fn count_oracle_tests(machine: Machine) -> Result<usize> {
+    let mut list = cargo(["test", "--quiet", "--tests"]);
+    list.args(scope(machine)).args(["--", "--ignored", "--list", ORACLES]);
+    let listed = list.stderr(Stdio::null()).output().context("`cargo` could not be started")?;
+    Ok(String::from_utf8_lossy(&listed.stdout).lines().filter(|line| line.ends_with(": test")).count())
+}
+
+/// A failure where the oracles are required and absent, or where their step found no test to run.
+fn oracles_fault(fast: bool, machine: Machine, tests: usize, required: bool) -> Option<Done> {
+    let missing = !machine.oracles && required;
+    let vacuous = machine.oracles && tests == 0;
+    let fault = !fast && (missing || vacuous);
+    fault.then_some(Done { name: "oracles there", passed: false, took: Duration::ZERO })
+}
+
+/// What is built and tested: all of it, but [`DEEP`] only where it can be built.
+fn scope(machine: Machine) -> &'static [&'static str] {
+    if machine.libtorch { &["--workspace"] } else { &["--workspace", "--exclude", DEEP] }
+}
+
 fn steps(fast: bool, machine: Machine) -> Vec<Step> {
-    let scope: &[&str] =
-        if machine.libtorch { &["--workspace"] } else { &["--workspace", "--exclude", DEEP] };
     let all = |command: &str, rest: &[&str]| {
         let mut cargo = cargo([command]);
-        cargo.args(scope).args(rest);
+        cargo.args(scope(machine)).args(rest);
         cargo
     };
     let mut docs = all("doc", &["--no-deps"]);
@@ -78,6 +119,7 @@ fn steps(fast: bool, machine: Machine) -> Vec<Step> {
         // Tests of one crate start the programs of another, which `cargo test` alone would not build.
         (true, "programs", all("build", &["--bins"])),
         (true, "tests", all("test", &["--no-fail-fast"])),
+        (machine.oracles, "oracles", all("test", &["--no-fail-fast", "--tests", "--", "--ignored", ORACLES])),
         (machine.engines, "real engines", real),
     ];
     steps
@@ -133,25 +175,41 @@ mod tests {
         assert!(text.ends_with("2 steps in 3 s, 1 FAILED\n"), "{text}");
     }
 
+    const BARE: Machine = Machine { engines: false, libtorch: true, oracles: false };
+
+    fn names(fast: bool, machine: Machine) -> Vec<&'static str> {
+        steps(fast, machine).iter().map(|step| step.name).collect()
+    }
+
     #[test]
-    fn fast_leaves_out_docs_and_real_engines() {
-        let names = |fast, engines| {
-            let steps = steps(fast, Machine { engines, libtorch: true });
-            steps.iter().map(|step| step.name).collect::<Vec<_>>()
-        };
-        assert_eq!(names(true, false), ["format", "clippy", "programs", "tests"]);
-        assert_eq!(names(false, true), ["format", "clippy", "docs", "programs", "tests", "real engines"]);
+    fn fast_leaves_out_docs_oracles_and_real_engines() {
+        assert_eq!(names(true, BARE), ["format", "clippy", "programs", "tests"]);
+        let all = Machine { engines: true, oracles: true, ..BARE };
+        assert_eq!(
+            names(false, all),
+            ["format", "clippy", "docs", "programs", "tests", "oracles", "real engines"]
+        );
+        assert_eq!(names(false, BARE), ["format", "clippy", "docs", "programs", "tests"]);
     }
 
     #[test]
     fn without_libtorch_every_step_goes_round_the_engine_that_needs_it() {
         let told = |libtorch| {
-            let steps = steps(false, Machine { engines: false, libtorch });
+            let steps = steps(false, Machine { libtorch, oracles: true, ..BARE });
             let words = |step: &Step| step.command.get_args().map(|word| word.to_owned()).collect::<Vec<_>>();
             let around = |step: &&Step| words(step).windows(2).any(|two| two == ["--exclude", DEEP]);
             steps.iter().filter(around).map(|step| step.name).collect::<Vec<_>>()
         };
-        assert_eq!(told(false), ["clippy", "docs", "programs", "tests"]);
+        assert_eq!(told(false), ["clippy", "docs", "programs", "tests", "oracles"]);
         assert_eq!(told(true), [""; 0]);
+    }
+
+    #[test]
+    fn required_oracles_that_are_absent_and_oracles_without_a_test_fail_the_run() {
+        let there = Machine { oracles: true, ..BARE };
+        let fails = |fast, machine, tests, required| oracles_fault(fast, machine, tests, required).is_some();
+        assert!(fails(false, BARE, 12, true) && fails(false, there, 0, false));
+        assert!(!fails(false, BARE, 12, false) && !fails(false, there, 12, true));
+        assert!(!fails(true, BARE, 0, true), "a fast run does not look at them");
     }
 }

@@ -1,11 +1,11 @@
 //! libtorch for the engine with a network: fetched once into `target/libtorch`, unless the user has one.
 
-use crate::workspace::{root, run};
 use std::{
     env, fs,
     path::PathBuf,
     process::{Command, Stdio},
 };
+use xtask::workspace::{root, run};
 
 /// The wheels of the Python package index that hold it, and what else of CUDA its CPU half is linked against.
 const WHEELS: [&str; 3] = ["torch==2.11.0", "nvidia-cuda-runtime==13.0.96", "nvidia-cuda-cupti==13.0.85"];

@@ -1,33 +1,19 @@
 //! `cargo xtask`: build, try out, test and measure.
 
-mod arena;
-mod args;
 mod checks;
-mod cores;
-mod database;
-mod engines;
-mod floor;
-mod latency;
-mod league;
+mod deny;
 mod libtorch;
-mod manager;
-mod measure;
 mod quickstart;
-mod screen;
-mod soak;
-mod table;
-mod terminal;
-mod workspace;
 
 use anyhow::{Result, bail};
-use args::Flags;
 use std::process::ExitCode;
+use xtask::{args::Flags, workspace};
 
 const USAGE: &str = "\
 cargo xtask COMMAND
 
-  quickstart        install what is missing, build everything, play configs/quickstart.toml
-  test [--fast]     every check and every test; --fast: without docs and real engines
+  quickstart        install what is missing, build the manager, play configs/quickstart.toml; then build renmei-deep
+  test [--fast]     every check and every test; --fast: without docs, oracles and real engines
   bench arena       the manager's CPU per ply, plies per second and memory, beside a floor that only moves lines
         [--king-games N] [--rook-games N]  games a row (10000, 500)
         [--rival COMMAND]                  also measure this shell command; {engine}, {mode}, {games} and
@@ -37,6 +23,7 @@ cargo xtask COMMAND
   bench dashboard   plies per second with the dashboard and without; the first screen of a long event
         [--king-games N] [--rook-games N]  games a run (10000, 500)
         [--runs N] [--watch-games N]       (5, 100000)
+  deny              licences, sources and vulnerabilities of dependencies, where cargo-deny is installed
   league            a league over the network on this machine: configs/league.toml, with two programs that log in
   libtorch          fetch what renmei-deep is built against, unless LIBTORCH or LIBTORCH_USE_PYTORCH is set
   soak              kill the manager again and again during an event, and count what it kept
@@ -56,18 +43,20 @@ fn run(words: &[&str]) -> Result<ExitCode> {
     match words {
         ["quickstart"] => quickstart::run(),
         ["test", flags @ ..] => checks::run(&Flags::read(flags, &["--fast"], &[])?),
-        ["bench", "arena", flags @ ..] => arena::run(&Flags::read(flags, &[], &arena::FLAGS)?),
-        ["bench", "latency", flags @ ..] => latency::run(&Flags::read(flags, &[], &latency::FLAGS)?),
-        ["bench", "dashboard", flags @ ..] => screen::run(&Flags::read(flags, &[], &screen::FLAGS)?),
-        ["league"] => league::run(),
+        ["deny"] => deny::run(),
         ["libtorch"] => Ok(ExitCode::from(u8::from(!libtorch::fetch_missing()))),
-        ["soak", flags @ ..] => soak::run(&Flags::read(flags, &[], &soak::FLAGS)?),
-        // Not in the usage: the benchmarks start it, to measure it as they measure the manager.
-        ["floor", flags @ ..] => floor::run(&Flags::read(flags, &[], &floor::FLAGS)?),
+        // A package of its own: it needs more than a newcomer's first command should wait for.
+        ["bench", ..] | ["league"] | ["soak", ..] => measure(words),
         [] | ["help" | "--help" | "-h"] => {
             print!("{USAGE}");
             Ok(ExitCode::SUCCESS)
         }
         _ => bail!("no such command: {}\n\n{USAGE}", words.join(" ")),
     }
+}
+
+fn measure(words: &[&str]) -> Result<ExitCode> {
+    let mut cargo = workspace::cargo(["run", "--quiet", "--release", "--package", "measure", "--"]);
+    let status = workspace::run(cargo.args(words))?;
+    Ok(status.code().and_then(|code| u8::try_from(code).ok()).map_or(ExitCode::FAILURE, ExitCode::from))
 }

@@ -32,13 +32,23 @@ pub fn cargo<const N: usize>(arguments: [&str; N]) -> Command {
 /// The engine that needs libtorch, and so is built only where there is one.
 pub const DEEP: &str = "renmei-deep";
 
-/// Builds every program of the workspace but [`DEEP`], this one included if `with_tasks`, in release.
+/// Builds every program of the workspace but [`DEEP`] in release, the measurements included if `with_tasks`.
 ///
 /// # Errors
 /// When the build fails.
 pub fn build_release(with_tasks: bool) -> Result<()> {
     let scope: &[&str] = if with_tasks { &["--workspace", "--exclude", DEEP] } else { &[] };
     let status = run(cargo(["build", "--release", "--bins"]).args(scope))?;
+    ensure!(status.success(), "the build failed");
+    Ok(())
+}
+
+/// Builds what a first league needs, in release: the manager, and the engines that are installed with it.
+///
+/// # Errors
+/// When the build fails.
+pub fn build_first() -> Result<()> {
+    let status = run(&mut cargo(["build", "--release", "--package", "renmei", "--bins"]))?;
     ensure!(status.success(), "the build failed");
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! Ratings and the sequential test's state: computed from the standings, at most once a second.
 
-use super::Head;
+use super::EventInfo;
 use referee::{
     event::PlayerId,
     rating::{CrossTable, Estimate, Pentanomial, Ratings, Scale, fit},
@@ -8,7 +8,7 @@ use referee::{
 };
 use std::cmp::Reverse;
 
-/// What takes too long to compute for every frame.
+/// Values that take too long to compute for every frame.
 #[derive(Clone, Debug, Default)]
 pub struct Figures {
     /// The standings, best first.
@@ -21,7 +21,7 @@ pub struct Figures {
     pub black_score: Option<f64>,
     /// The share of draws, 0 to 1.
     pub draws: Option<f64>,
-    /// Whether something has happened since.
+    /// Whether entries have been folded since.
     pub stale: bool,
     computed: Option<i64>,
 }
@@ -29,7 +29,7 @@ pub struct Figures {
 /// A line of the standings.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
-    /// Who.
+    /// The player.
     pub player: PlayerId,
     /// The results.
     pub games: Wdl,
@@ -37,11 +37,11 @@ pub struct Line {
     pub wins: [u64; 2],
     /// Elo relative to the mean of the field.
     pub elo: Estimate,
-    /// The rating on a scale that is not the field's own, where there is one.
+    /// The rating on the external scale, if there is one.
     pub rating: Option<Estimate>,
-    /// The likelihood that it is stronger than the next in the table.
+    /// The probability that the player is stronger than the next in the table.
     pub los: Option<f64>,
-    /// Losses that are not shogi.
+    /// Games lost by faults.
     pub faults: u64,
 }
 
@@ -58,11 +58,11 @@ impl Line {
 pub struct Gauge {
     /// The log-likelihood ratio.
     pub llr: f64,
-    /// H0 is accepted here.
+    /// Lower bound: H0 is accepted.
     pub lower: f64,
-    /// H1 is accepted here.
+    /// Upper bound: H1 is accepted.
     pub upper: f64,
-    /// Whole pairs it is computed on.
+    /// Complete pairs that the ratio is computed from.
     pub pairs: u64,
     /// The pairs by their score.
     pub pentanomial: [u64; 5],
@@ -70,28 +70,28 @@ pub struct Gauge {
     pub verdict: Option<String>,
 }
 
-/// Players whose Elo is computed here; the work grows with their cube. A league rates those of larger fields itself.
+/// Most players for whom Elo is computed here: the work grows with their cube. A league rates larger fields itself.
 pub(super) const RATED: usize = 150;
 
 /// Milliseconds between two computations.
 const PAUSE: i64 = 1000;
 
 impl Figures {
-    /// Whether they should be computed again.
+    /// Whether the values should be computed again.
     #[must_use]
     pub fn is_due(&self, now: i64) -> bool {
         self.stale && self.computed.is_none_or(|computed| now - computed >= PAUSE || now < computed)
     }
 
-    /// Computes them.
+    /// Computes the values.
     #[must_use]
-    pub fn of(head: &Head, standings: &Standings, scale: Option<&Scale>, now: i64) -> Self {
+    pub fn of(info: &EventInfo, standings: &Standings, scale: Option<&Scale>, now: i64) -> Self {
         let table = standings.cross_table();
         let ratings = fit(&if table.players() > RATED { CrossTable::default() } else { table });
         let black = standings.total().met.values().fold(Wdl::default(), |sum, &met| sum + met);
         Self {
             lines: lines(standings, &ratings, scale),
-            gauge: gauge(head, standings),
+            gauge: gauge(info, standings),
             first_move: ratings.black_advantage.value().map(|elo| (elo, ratings.black_advantage.error())),
             black_score: score(black),
             draws: (black.games() > 0).then(|| black.draws as f64 / black.games() as f64),
@@ -139,8 +139,8 @@ fn score(games: Wdl) -> Option<f64> {
     (games.games() > 0).then(|| games.half_points() as f64 / 2.0 / games.games() as f64)
 }
 
-fn gauge(head: &Head, standings: &Standings) -> Option<Gauge> {
-    let (test, counts) = (head.test?, standings.sequence()?.in_order);
+fn gauge(info: &EventInfo, standings: &Standings) -> Option<Gauge> {
+    let (test, counts) = (info.test?, standings.sequence()?.in_order);
     let (lower, upper) = test.bounds();
     Some(Gauge {
         llr: test.llr(&Pentanomial(counts.pentanomial).into()).ok()?,

@@ -1,4 +1,4 @@
-//! One game: its moves as they came, and its board at any of them.
+//! One game: its moves, and its board at any of them.
 
 use crate::board::Board;
 use referee::{
@@ -13,13 +13,13 @@ use referee::{
 pub struct Ply {
     /// The move in USI.
     pub usi: String,
-    /// Who made it.
+    /// The side that moved.
     pub color: Color,
     /// Time charged, in ms; `None` for moves of the opening.
     pub charged: Option<u64>,
     /// Main time left to the mover, in ms.
     pub left: u64,
-    /// What the mover's engine said.
+    /// The last `info` of the engine.
     pub thought: Option<Box<Thought>>,
 }
 
@@ -32,29 +32,29 @@ impl Ply {
     }
 }
 
-/// How a game ended.
+/// The ending of a game.
 #[derive(Clone, Debug, PartialEq)]
 pub struct End {
     /// The result.
     pub outcome: Outcome,
-    /// When, in ms since 1970 UTC.
+    /// Time in ms since 1970 UTC.
     pub at: i64,
-    /// What a dispute would need, printable.
+    /// Evidence for disputes, printable.
     pub evidence: String,
 }
 
 /// A game with its moves.
 #[derive(Clone, Debug)]
 pub struct Game {
-    /// Which.
+    /// The game.
     pub id: GameId,
-    /// Its place in the schedule.
+    /// Place in the schedule.
     pub pairing: Pairing,
-    /// When it began, in ms since 1970 UTC.
+    /// Start in ms since 1970 UTC.
     pub started: i64,
     /// The moves, those of the opening first.
     pub plies: Vec<Ply>,
-    /// How it ended; `None` while it runs.
+    /// The ending; `None` while the game runs.
     pub end: Option<End>,
     /// The board now.
     pub board: Board,
@@ -87,7 +87,7 @@ impl Game {
         }
     }
 
-    /// A move was made; whether it was a new one.
+    /// Adds a move; returns whether it was new.
     pub fn moved(&mut self, moved: &Moved, at: i64) -> bool {
         if usize::try_from(moved.ply).is_ok_and(|ply| ply != self.plies.len() + 1) {
             return false;
@@ -97,7 +97,7 @@ impl Game {
         true
     }
 
-    /// The moves as Japanese records write them.
+    /// The moves in Japanese notation.
     #[must_use]
     pub fn words(&self) -> Vec<String> {
         let mut board = self.first.clone();
@@ -150,7 +150,7 @@ impl Game {
         Some(Clock { main: main.saturating_sub(spent), byoyomi: extra.saturating_sub(over), running })
     }
 
-    /// The moves that the engine of a ply (from 0) had in mind, its own move first, in USI, as far as they are moves.
+    /// The line that the engine of a ply (from 0) expected, its own move first, in USI, up to the first invalid move.
     #[must_use]
     pub fn variation(&self, at: usize) -> Vec<&str> {
         let thought = self.plies.get(at).and_then(|ply| ply.thought.as_ref());
@@ -166,11 +166,11 @@ impl Game {
         Color::BOTH.into_iter().filter_map(left).min().unwrap_or(u64::MAX)
     }
 
-    /// Black's expected score, 0 to 1, by what the engine that moved last said of its position.
+    /// Expected score of black, 0 to 1, by the last printed score.
     #[must_use]
     pub fn expected(&self) -> Option<f64> {
         let score = self.plies.iter().rev().find_map(Ply::black_score)?;
-        // 600 centipawns are one unit of log odds, as shogi programs have it since Ponanza.
+        // 600 centipawns are one unit of log odds, as in shogi programs since Ponanza.
         Some(1.0 / (1.0 + (-f64::from(score) / 600.0).exp()))
     }
 
@@ -189,7 +189,7 @@ pub struct Clock {
     pub main: u64,
     /// Byoyomi (or the fixed time) left.
     pub byoyomi: u64,
-    /// Whether it runs.
+    /// Whether the clock runs.
     pub running: bool,
 }
 

@@ -15,7 +15,7 @@ pub const SMALL: (u16, u16) = (30, 10);
 /// Columns and rows of a large board.
 pub const LARGE: (u16, u16) = (49, 20);
 
-/// Draws a board at the upper left of an area, large if that is asked for.
+/// Draws a board at the upper left of an area, in either size.
 pub fn draw(board: &Board, ui: &Ui, area: Rect, large: bool, paint: &mut Paint<'_>) {
     let (wide, high) = if large { (5, 2) } else { (3, 1) };
     let edge = u16::from(large);
@@ -52,7 +52,7 @@ fn rule(area: Rect, row: u16, paint: &mut Paint<'_>) {
         _ => ("├", "┼", "┤"),
     };
     let line = format!("{first}{}{last}", ["────"; 9].join(cross));
-    paint.text(area.x, area.y + 1 + 2 * row, 46, &line, Role::Quiet);
+    paint.text(area.x + 1, area.y + 1 + 2 * row, 46, &line, Role::Quiet);
 }
 
 fn cell(board: &Board, ui: &Ui, square: Square, at: (u16, u16), large: bool, paint: &mut Paint<'_>) {

@@ -10,7 +10,7 @@ use referee::Color;
 /// Below this a clock is nearly empty, in ms.
 const LOW: u64 = 10_000;
 
-/// The clock of a side after `ply` plies, as words and with what it means.
+/// The clock of a side after `ply` plies, with its role.
 #[must_use]
 pub fn words(game: &Game, color: Color, ply: usize, now: i64) -> (String, Role) {
     let Some(Clock { main, byoyomi, running }) = game.clock(color, ply, now) else {
@@ -29,7 +29,7 @@ pub fn words(game: &Game, color: Color, ply: usize, now: i64) -> (String, Role) 
     (words, role)
 }
 
-/// The same in few columns.
+/// The clock in few columns.
 #[must_use]
 pub fn short(game: &Game, color: Color, ply: usize, now: i64) -> String {
     match game.clock(color, ply, now) {

@@ -1,4 +1,4 @@
-//! The event at one glance: who leads and by how much, is anything wrong, what is being played, when it will be over.
+//! The overview of the event: standings, sequential test, running games, latest lines of the log.
 
 use super::{paint::Paint, sprt};
 use crate::{
@@ -10,7 +10,7 @@ use crate::{
 use ratatui::layout::Rect;
 use referee::rating::Estimate;
 
-/// Draws it.
+/// Draws the screen.
 pub fn draw(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
     let mut below = area;
     if let Some(gauge) = &state.figures.gauge {
@@ -62,8 +62,8 @@ fn standings(state: &State, area: Rect, paint: &mut Paint<'_>) {
             let words = text::name(state.player(line.player), name);
             paint.text(inner.x + 4, inner.y + y, name as u16, &words, Role::Fault);
             let end = text::columns(&row) as u16 + 1;
-            let told = format!("{} lost by fault", line.faults);
-            paint.text(inner.x + end, inner.y + y, inner.width.saturating_sub(end), &told, Role::Fault);
+            let faults = format!("{} lost by fault", line.faults);
+            paint.text(inner.x + end, inner.y + y, inner.width.saturating_sub(end), &faults, Role::Fault);
         }
     }
     let scale = state.scale.as_ref().map(|scale| scale.words.as_str()).filter(|words| !words.is_empty());
@@ -101,7 +101,7 @@ fn elo(elo: Estimate) -> String {
     }
 }
 
-/// A rating on a scale that is not the field's own: its numbers are no differences.
+/// A rating on an external scale, which is not a difference and has no sign.
 fn rating(rating: Estimate) -> String {
     match rating {
         Estimate::Measured { value, .. } => format!("{value:.0}"),
@@ -135,7 +135,7 @@ fn running(state: &State, ui: &Ui, games: &[&Game], area: Rect, paint: &mut Pain
         let why = match (state.closed, begun) {
             (true, _) => "the event is over",
             (false, true) => "none",
-            (false, false) if state.head.free => "no game yet",
+            (false, false) if state.info.free => "no game yet",
             (false, false) => "the engines are starting",
         };
         paint.line(inner, 0, &format!("  {why}"), Role::Quiet);
@@ -172,12 +172,12 @@ fn compact(state: &State, game: &Game, width: usize) -> String {
     )
 }
 
-/// What happened last, newest first.
+/// The latest lines of the log, newest first.
 fn latest(state: &State, area: Rect, paint: &mut Paint<'_>) {
     let inner = paint.frame(area, "Latest");
     for (row, line) in state.log.iter().rev().enumerate().take(usize::from(inner.height)) {
         let first = line.text.lines().next().unwrap_or_default();
         let role = if line.fault { Role::Fault } else { Role::Plain };
-        paint.line(inner, row as u16, &format!("  {} {first}", super::time_of_day(line.at)), role);
+        paint.line(inner, row as u16, &format!("  {} {first}", text::time_of_day(line.at)), role);
     }
 }

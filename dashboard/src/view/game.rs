@@ -11,7 +11,7 @@ use crate::{
 use ratatui::layout::Rect;
 use referee::Color;
 
-/// What is shown of which game.
+/// The shown game and ply.
 struct Shown<'a> {
     state: &'a State,
     ui: &'a Ui,
@@ -20,7 +20,7 @@ struct Shown<'a> {
     board: Board,
 }
 
-/// Draws it.
+/// Draws the screen.
 pub fn draw(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
     let Some(game) = ui.game.and_then(|game| state.boards.get(&game)) else {
         paint.line(area, 1, "  no game yet; Enter on a game opens it", Role::Quiet);
@@ -47,7 +47,7 @@ pub fn draw(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
     }
 }
 
-/// The board after so many plies, or so many moves into the line that the engine of the last of them had in mind.
+/// The board after so many plies, or so many moves into the line that the engine of the last ply expected.
 fn shown_board(game: &Game, ply: usize, ahead: usize) -> Board {
     let Some(at) = ply.checked_sub(1).filter(|_| ahead > 0) else { return game.board_at(ply) };
     let mut board = game.board_at(at);
@@ -89,7 +89,7 @@ fn the_board(shown: &Shown<'_>, area: Rect, large: bool, paint: &mut Paint<'_>) 
     }
 }
 
-/// What both engines say: white above, black below.
+/// The output of both engines, white above and black below.
 fn engines(shown: &Shown<'_>, area: Rect, paint: &mut Paint<'_>) {
     let half = area.height / 2;
     let (above, below) =
@@ -108,7 +108,7 @@ fn engine(shown: &Shown<'_>, color: Color, area: Rect, paint: &mut Paint<'_>) {
     let time = made.charged.map_or_else(|| "opening".to_owned(), text::clock);
     paint.line(inner, 0, &format!(" {} {}  {time}", at + 1, words[at]), Role::Plain);
     let Some(thought) = &made.thought else {
-        paint.line(inner, 1, " it said nothing", Role::Quiet);
+        paint.line(inner, 1, " no info", Role::Quiet);
         return;
     };
     let mut facts = vec![];
@@ -135,7 +135,7 @@ fn engine(shown: &Shown<'_>, color: Color, area: Rect, paint: &mut Paint<'_>) {
     }
 }
 
-/// The principal variation of the ply `at`, spelled move by move as far as its moves are moves.
+/// The principal variation of the ply `at` in words, up to the first invalid move.
 fn variation(game: &Game, at: usize, pv: &str, ui: &Ui) -> Vec<String> {
     let mut board = game.board_at(at);
     let mut words = vec![];

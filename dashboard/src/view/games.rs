@@ -1,8 +1,8 @@
-//! As many boards as the window holds: running games first, then those that have just ended.
+//! As many boards as the window holds: running games first, then recently finished ones.
 
 use super::{board, clock, paint::Paint};
 use crate::{
-    state::{Game, State, score_words},
+    state::{Game, State, result_of, score_words},
     text,
     theme::Role,
     ui::Ui,
@@ -10,10 +10,10 @@ use crate::{
 use ratatui::layout::Rect;
 use referee::Color;
 
-/// Columns and rows a game takes.
+/// Columns and rows of a game.
 const TILE: (u16, u16) = (38, 16);
 
-/// Draws them.
+/// Draws the screen.
 pub fn draw(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
     let games = ui.games(state);
     if games.is_empty() {
@@ -71,13 +71,13 @@ fn score_bar(share: f64, area: Rect, paint: &mut Paint<'_>) {
     }
 }
 
-/// Name, clock, and what the side's engine thinks.
+/// Name, clock and last score of a side.
 fn player(state: &State, game: &Game, color: Color, area: Rect, row: u16, paint: &mut Paint<'_>) {
     let ply = game.plies.len();
     let to_move = game.end.is_none() && game.board.turn == color;
     let (words, role) = match &game.end {
         None => (clock::short(game, color, ply, state.now), clock::words(game, color, ply, state.now).1),
-        Some(end) => (super::result_of(end.outcome, color).to_owned(), Role::Strong),
+        Some(end) => (result_of(end.outcome, color).to_owned(), Role::Strong),
     };
     let thought = game.last_of(color, ply).and_then(|ply| ply.thought.as_ref());
     let score = thought.and_then(|thought| thought.score).map(score_words).unwrap_or_default();

@@ -5,7 +5,7 @@ use crate::{state::Game, theme::Role};
 use ratatui::layout::Rect;
 use referee::Color;
 
-/// Draws it.
+/// Draws the graph.
 pub fn draw(game: &Game, shown: usize, area: Rect, paint: &mut Paint<'_>) {
     let label = 7;
     let Some(width) = area.width.checked_sub(label).filter(|&width| width > 0 && area.height > 1) else {
@@ -35,7 +35,7 @@ pub fn draw(game: &Game, shown: usize, area: Rect, paint: &mut Paint<'_>) {
     }
 }
 
-/// Where a score stands between all lost and all won: steep where games are decided, flat where they are.
+/// The height of a score, from 0 (lost) to 1 (won): linear, and clamped at 2000 centipawns.
 fn share(centipawns: i32) -> f64 {
     f64::from(centipawns.clamp(-2000, 2000)) / 4000.0 + 0.5
 }
@@ -44,7 +44,7 @@ fn share_row(share: f64, height: u16) -> u16 {
     ((1.0 - share) * f64::from(height - 1)).round() as u16
 }
 
-/// The column of a ply, from 0: one to a column while there is room.
+/// The column of a ply, from 0: one per column while there is room.
 fn column(ply: usize, plies: usize, width: u16) -> u16 {
     let width = usize::from(width);
     let at = if plies <= width { ply } else { ply * (width - 1) / (plies - 1) };

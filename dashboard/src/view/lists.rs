@@ -1,6 +1,6 @@
-//! The plainer screens: games that are over, the log, the list of keys.
+//! Lists: finished games, the log, the keys.
 
-use super::{paint::Paint, time_of_day};
+use super::paint::Paint;
 use crate::{
     input::KEYS,
     state::{Played, State, is_fault, result},
@@ -10,7 +10,7 @@ use crate::{
 };
 use ratatui::layout::Rect;
 
-/// Every game that is over, newest first.
+/// The finished games.
 pub fn played(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
     let title = format!("Played · by {} · Enter opens a game, / filters, s sorts", ui.order.name());
     let inner = paint.frame(area, &title);
@@ -46,23 +46,23 @@ fn played_line(state: &State, game: &Played, names: usize) -> String {
         text::left(&white, names),
         game.plies,
         text::left(game.outcome.cause(), 20),
-        time_of_day(game.ended),
+        text::time_of_day(game.ended),
     )
 }
 
-/// What happened; faults with all that is known of them.
+/// The log; faults with all their evidence.
 pub fn log(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
     let inner = paint.frame(area, "Log · faults in full, times in UTC");
     let rows: Vec<_> = state.log.iter().filter(|line| ui.matches(&line.text)).collect();
     let (room, wide) = (usize::from(inner.height), usize::from(inner.width).saturating_sub(14).max(20));
     let last = ui.chosen.min(rows.len().saturating_sub(1));
-    // Filled from the bottom up, so that what happened last is always whole.
+    // Filled from the bottom up, so that the latest line is always shown whole.
     let mut shown: Vec<(String, Role)> = vec![];
     for line in rows.iter().take(last + 1).rev() {
         let role = if line.fault { Role::Fault } else { Role::Plain };
         let mut parts = line.text.lines();
         let mut head = text::wrapped(parts.next().unwrap_or_default(), wide).into_iter();
-        let first = format!(" {}  {}", time_of_day(line.at), head.next().unwrap_or_default());
+        let first = format!(" {}  {}", text::time_of_day(line.at), head.next().unwrap_or_default());
         let head = head.map(|part| (part, role));
         let rest: Vec<_> = head.chain(parts.map(|part| (part.to_owned(), Role::Quiet))).collect();
         shown.extend(rest.into_iter().rev().map(|(part, role)| (format!("             {part}"), role)));
@@ -76,7 +76,7 @@ pub fn log(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
     }
 }
 
-/// The list of keys, over whatever is on the screen.
+/// The list of keys, over the current screen.
 pub fn help(area: Rect, paint: &mut Paint<'_>) {
     let height = (KEYS.len() as u16 + 3).min(area.height);
     let width = 82.min(area.width);

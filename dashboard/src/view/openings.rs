@@ -1,34 +1,20 @@
-//! Score by opening: to see a set that is not balanced.
+//! Score by opening, which shows unbalanced openings.
 
 use super::paint::Paint;
-use crate::{state::State, text, theme::Role, ui::Ui};
+use crate::{
+    state::{State, by_opening},
+    text,
+    theme::Role,
+    ui::Ui,
+};
 use ratatui::layout::Rect;
 use referee::standings::Wdl;
-use std::collections::BTreeMap;
 
-/// Results of black by the number of the opening, the most uneven ones first.
-#[must_use]
-pub fn rows(state: &State) -> Vec<(u64, Wdl)> {
-    let mut by_opening: BTreeMap<u64, Wdl> = BTreeMap::new();
-    for played in state.played.iter().filter(|played| !played.replayed) {
-        let Some(half_points) = played.outcome.black_half_points() else { continue };
-        let wdl = by_opening.entry(played.pairing.opening).or_default();
-        match half_points {
-            0 => wdl.losses += 1,
-            1 => wdl.draws += 1,
-            _ => wdl.wins += 1,
-        }
-    }
-    let mut rows: Vec<(u64, Wdl)> = by_opening.into_iter().collect();
-    rows.sort_by_key(|(opening, wdl)| (std::cmp::Reverse(wdl.wins.abs_diff(wdl.losses)), *opening));
-    rows
-}
-
-/// Draws them.
+/// Draws the screen.
 pub fn draw(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
     let inner = paint.frame(area, "Openings · the most uneven first; the score is black's");
     paint.line(inner, 0, "  opening  games    +    −    =   score", Role::Quiet);
-    let rows = rows(state);
+    let rows = by_opening(state);
     let room = usize::from(inner.height).saturating_sub(1).max(1);
     let chosen = ui.chosen.min(rows.len().saturating_sub(1));
     let first = chosen.saturating_sub(room - 1);

@@ -1,6 +1,9 @@
-//! The brush: text into cells, never outside them.
+//! Writing text into cells of a buffer, clipped to its area.
 
-use crate::{text, theme::Role, ui::Ui};
+use crate::{
+    text,
+    theme::{Palette, Role},
+};
 use ratatui::{
     buffer::Buffer,
     layout::Rect,
@@ -8,24 +11,24 @@ use ratatui::{
     widgets::{Block, BorderType, Widget},
 };
 
-/// A buffer with the reader's colours.
+/// A buffer with a palette.
 pub struct Paint<'a> {
     buf: &'a mut Buffer,
-    ui: &'a Ui,
+    palette: Palette,
 }
 
 impl<'a> Paint<'a> {
-    /// On this buffer, with these colours.
-    pub fn new(buf: &'a mut Buffer, ui: &'a Ui) -> Self {
-        Self { buf, ui }
+    /// Paints on this buffer with this palette.
+    pub fn new(buf: &'a mut Buffer, palette: Palette) -> Self {
+        Self { buf, palette }
     }
 
-    /// Writes text into at most `width` columns, cut where it does not fit; how many columns it took.
+    /// Writes text into at most `width` columns, cut where it does not fit; returns the columns used.
     pub fn text(&mut self, x: u16, y: u16, width: u16, words: &str, role: Role) -> u16 {
-        self.styled(x, y, width, words, self.ui.style(role))
+        self.styled(x, y, width, words, self.palette.style(role))
     }
 
-    /// The same in any style.
+    /// Writes text in any style.
     pub fn styled(&mut self, x: u16, y: u16, width: u16, words: &str, style: Style) -> u16 {
         let area = self.buf.area;
         if y < area.y || y >= area.bottom() || x >= area.right() {
@@ -36,14 +39,14 @@ impl<'a> Paint<'a> {
         end - x
     }
 
-    /// A line of an area, by its number; nothing below its end.
+    /// Writes a line of an area, by its number; lines below the area are dropped.
     pub fn line(&mut self, area: Rect, row: u16, words: &str, role: Role) {
         if row < area.height {
             self.text(area.x, area.y + row, area.width, words, role);
         }
     }
 
-    /// A row over the whole width of an area, its blanks styled too.
+    /// Writes a row over the whole width of an area, its blanks styled too.
     pub fn row(&mut self, area: Rect, row: u16, words: &str, role: Role) {
         self.line(area, row, &text::left(words, usize::from(area.width)), role);
     }
@@ -53,12 +56,12 @@ impl<'a> Paint<'a> {
         ratatui::widgets::Clear.render(area.intersection(self.buf.area), self.buf);
     }
 
-    /// A frame with a title; the area inside.
+    /// Draws a frame with a title; returns the area inside.
     pub fn frame(&mut self, area: Rect, title: &str) -> Rect {
         let block = Block::bordered()
             .border_type(BorderType::Plain)
-            .border_style(self.ui.style(Role::Quiet))
-            .title(ratatui::text::Span::styled(format!(" {title} "), self.ui.style(Role::Strong)));
+            .border_style(self.palette.style(Role::Quiet))
+            .title(ratatui::text::Span::styled(format!(" {title} "), self.palette.style(Role::Strong)));
         let inner = block.inner(area);
         block.render(area.intersection(self.buf.area), self.buf);
         inner

@@ -1,11 +1,11 @@
-//! Ratings over the games: a line for each player, drawn in the sign of its place.
+//! The course of the ratings: a line for each player, drawn with the sign of its rank.
 
 use super::paint::Paint;
 use crate::{state::State, text, theme::Role, ui::Ui};
 use ratatui::layout::Rect;
 use referee::rating::Estimate;
 
-/// The signs of the places; players beyond them share the last.
+/// Signs of the ranks; lower ranks share the last.
 const SIGNS: &[u8] = b"123456789abcdefghijklmnopqrstuvwxyz*";
 
 /// Columns of the names.
@@ -14,7 +14,7 @@ const NAMES: u16 = 32;
 /// Columns of the numbers beside the lines.
 const LABEL: u16 = 7;
 
-/// Draws them.
+/// Draws the screen.
 pub fn draw(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
     let inner = paint.frame(area, "Ratings · Elo over the games, relative to the mean of the field");
     let milestones = state.course.milestones();
@@ -62,7 +62,7 @@ fn legend(state: &State, chosen: usize, area: Rect, paint: &mut Paint<'_>) {
     }
 }
 
-/// Where the lines are drawn, and the values at its edges.
+/// The area of the lines, with the values at its edges.
 struct Frame {
     area: Rect,
     low: f64,
@@ -70,7 +70,7 @@ struct Frame {
 }
 
 impl Frame {
-    /// Room for every value since a quarter of the games was played: the first games move ratings far.
+    /// Covers every value after the first quarter of the games, because the first games move ratings far.
     fn around(state: &State, area: Rect) -> Self {
         let milestones = state.course.milestones();
         let late = milestones.iter().skip(milestones.len() / 4).flat_map(|milestone| &milestone.elo);

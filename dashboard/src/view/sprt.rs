@@ -1,4 +1,4 @@
-//! A sequential test: where it stands between its bounds, and the way it has gone.
+//! A sequential test: its state between the bounds, and its course.
 
 use super::paint::Paint;
 use crate::{
@@ -7,7 +7,7 @@ use crate::{
 };
 use ratatui::layout::Rect;
 
-/// Rows it takes in a window of this height.
+/// Rows for a window of this height.
 #[must_use]
 pub fn rows(window: u16) -> u16 {
     if window >= 50 {
@@ -19,9 +19,9 @@ pub fn rows(window: u16) -> u16 {
     }
 }
 
-/// Draws it.
+/// Draws the test.
 pub fn draw(state: &State, gauge: &Gauge, area: Rect, paint: &mut Paint<'_>) {
-    let inner = paint.frame(area, &format!("SPRT {}", state.head.test_words));
+    let inner = paint.frame(area, &format!("SPRT {}", state.info.test_words));
     let share = ((gauge.llr - gauge.lower) / (gauge.upper - gauge.lower)).clamp(0.0, 1.0);
     let columns = usize::from(inner.width).saturating_sub(24).max(3);
     let at = ((columns - 1) as f64 * share).round() as usize;

@@ -1,11 +1,11 @@
-//! Tables: who scored how much against whom, and what engines do with their time.
+//! Tables: cross table, and time use of the engines.
 
 use super::paint::Paint;
 use crate::{state::State, text, theme::Role, ui::Ui};
 use ratatui::layout::Rect;
 use referee::{event::PlayerId, usage::Usage};
 
-/// The cross table: points of the row's player against the column's, of so many games.
+/// The cross table: points and games of the row's player against the column's.
 pub fn cross(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
     let inner = paint.frame(area, "Cross table · points/games against");
     let order: Vec<PlayerId> = state.figures.lines.iter().map(|line| line.player).collect();
@@ -43,7 +43,7 @@ fn cell(state: &State, player: PlayerId, other: PlayerId) -> String {
     text::right(&words, CELL)
 }
 
-/// What the engines do with their time.
+/// Time use of the engines.
 pub fn engines(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
     let inner = paint.frame(area, "Engines · of the moves seen since this screen was opened");
     let wide = inner.width >= 96;

@@ -1,6 +1,6 @@
 use crate::{
     input::{Action, Form, Screen},
-    state::{Head, State},
+    state::{EventInfo, State},
     theme::{Palette, Role},
     ui::{Ui, Wish},
     view,
@@ -21,20 +21,20 @@ const BEGIN: i64 = 1_790_000_000_000;
 
 const LINE: &str = "7g7f 3c3d 8h2b+ 3a2b B*5e 2b3c 5e3c+ 2a3c S*4b";
 
-fn head() -> Head {
+fn info() -> EventInfo {
     let time = TimeControl {
         main: Duration::from_secs(60),
         byoyomi: Duration::from_secs(10),
         ..TimeControl::default()
     };
-    Head {
+    EventInfo {
         name: "Friday\u{1b}[2J".to_owned(),
         format: "round robin, 4 games a pair".to_owned(),
         stages: vec![Stage { format: Format::RoundRobin { cycles: 1 }, games: 4, entrants: None }],
         players: ["gpsusi", "将棋エンジン", "evil\u{1b}]0;x\u{7}"].map(str::to_owned).to_vec(),
         times: vec![time; 3],
         total: Some(12),
-        ..Head::default()
+        ..EventInfo::default()
     }
 }
 
@@ -97,9 +97,9 @@ fn ended(number: u64, outcome: Outcome, evidence: &str) -> Stamped {
     Stamped { at: BEGIN + 20_000 * number as i64 + 12_000, event: Event::GameEnded(end) }
 }
 
-/// Four games are over, one by a flag that fell; two are running.
-fn league(head: Head) -> State {
-    let mut state = State::new(head);
+/// Four games are finished, one of them on time; two are running.
+fn league(info: EventInfo) -> State {
+    let mut state = State::new(info);
     let opened = Opened {
         name: "Friday".to_owned(),
         players: vec![],
@@ -166,14 +166,15 @@ fn on(screen: Screen) -> Ui {
 }
 
 #[test]
-fn the_event_is_told_at_one_glance() {
-    check("event", &league(head()), &on(Screen::Event));
+fn the_event_screen_shows_standings_test_and_running_games() {
+    check("event", &league(info()), &on(Screen::Event));
 }
 
-/// A league that nobody plans: players join, and it rates them itself.
+/// An open league, which players join, with ratings of its own.
 fn free_league() -> State {
     let stages = vec![Stage { format: Format::RoundRobin { cycles: 1 }, games: 1, entrants: None }];
-    let mut state = State::new(Head { name: "Friday".to_owned(), stages, free: true, ..Head::default() });
+    let mut state =
+        State::new(EventInfo { name: "Friday".to_owned(), stages, free: true, ..EventInfo::default() });
     let joined = |at: i64, players: &[&str]| {
         let players = players.iter().map(|&name| name.to_owned()).collect();
         let (name, format) = ("Friday".to_owned(), "free pairing".to_owned());
@@ -212,7 +213,7 @@ fn players_join_a_league_and_have_its_ratings_and_the_clocks_of_their_games() {
 
 #[test]
 fn a_field_too_large_to_be_rated_here_is_ordered_by_points() {
-    let mut state = State::new(Head { players: vec!["p".to_owned(); 1000], ..head() });
+    let mut state = State::new(EventInfo { players: vec!["p".to_owned(); 1000], ..info() });
     state.fold(&ended(1, Outcome::Win { winner: Color::White, by: WinBy::Mate }, ""));
     state.tick(BEGIN);
     assert_eq!((state.figures.lines.len(), state.figures.lines[0].player), (1000, PlayerId(1)));
@@ -224,44 +225,44 @@ fn a_sequential_test_stands_between_its_bounds() {
     let test = Sprt::new(Model::Normalized, 0.0, 50.0, 0.05, 0.05).unwrap();
     let stages = vec![Stage { format: Format::Sprt { max_games: 100 }, games: 2, entrants: None }];
     let test_words = "gpsusi vs 将棋エンジン · normalized [0, 50]".to_owned();
-    let state = league(Head { test: Some(test), stages, test_words, total: Some(100), ..head() });
+    let state = league(EventInfo { test: Some(test), stages, test_words, total: Some(100), ..info() });
     check("sprt", &state, &on(Screen::Event));
 }
 
 #[test]
 fn boards_fill_the_window() {
-    check("boards", &league(head()), &on(Screen::Games));
+    check("boards", &league(info()), &on(Screen::Games));
 }
 
 #[test]
 fn a_running_game_is_followed() {
-    check("game", &league(head()), &Ui { game: Some(GameId(5)), ..on(Screen::Game) });
+    check("game", &league(info()), &Ui { game: Some(GameId(5)), ..on(Screen::Game) });
 }
 
 #[test]
 fn a_game_is_looked_back_at_in_letters_and_from_the_other_side() {
     let ui = Ui { game: Some(GameId(3)), ply: Some(5), ascii: true, flipped: true, ..on(Screen::Game) };
-    check("game_back", &league(head()), &ui);
+    check("game_back", &league(info()), &ui);
 }
 
 #[test]
 fn games_that_are_over_are_listed() {
-    check("played", &league(head()), &on(Screen::Played));
+    check("played", &league(info()), &on(Screen::Played));
 }
 
 #[test]
-fn the_cross_table_tells_who_met_whom() {
-    check("table", &league(head()), &on(Screen::Table));
+fn the_cross_table_shows_points_of_every_encounter() {
+    check("table", &league(info()), &on(Screen::Table));
 }
 
 #[test]
 fn ratings_are_drawn_over_the_games() {
-    check("elo", &league(head()), &on(Screen::Ratings));
+    check("elo", &league(info()), &on(Screen::Ratings));
 }
 
 #[test]
 fn a_reader_steps_into_what_the_engine_had_in_mind_and_out_again() {
-    let mut state = league(head());
+    let mut state = league(info());
     let mut events = game(5, 9);
     if let Event::Moved(moved) = &mut events[2].event {
         moved.thought.as_mut().unwrap().pv = Some("3a2b 2h2f B*5e junk".to_owned());
@@ -282,7 +283,7 @@ fn a_reader_steps_into_what_the_engine_had_in_mind_and_out_again() {
 
 #[test]
 fn only_a_game_that_is_shown_is_saved() {
-    let state = league(head());
+    let state = league(info());
     let mut ui = Ui { game: Some(GameId(3)), ..on(Screen::Event) };
     assert_eq!(ui.act(Action::Save(Form::Csa), &state), None);
     ui.screen = Screen::Game;
@@ -290,23 +291,23 @@ fn only_a_game_that_is_shown_is_saved() {
 }
 
 #[test]
-fn the_engines_are_told_by_their_use_of_time() {
-    check("engines", &league(head()), &on(Screen::Engines));
+fn the_engines_screen_shows_their_use_of_time() {
+    check("engines", &league(info()), &on(Screen::Engines));
 }
 
 #[test]
 fn the_most_uneven_opening_stands_first() {
-    check("openings", &league(head()), &on(Screen::Openings));
+    check("openings", &league(info()), &on(Screen::Openings));
 }
 
 #[test]
 fn the_log_has_faults_in_full() {
-    check("log", &league(head()), &Ui { chosen: usize::MAX, ..on(Screen::Log) });
+    check("log", &league(info()), &Ui { chosen: usize::MAX, ..on(Screen::Log) });
 }
 
 #[test]
 fn help_lists_every_key_at_every_size() {
-    let (state, ui) = (league(head()), Ui { help: true, ..Ui::default() });
+    let (state, ui) = (league(info()), Ui { help: true, ..Ui::default() });
     check("help", &state, &ui);
     let smallest = text(&picture(&state, &ui, 80, 24));
     for (keys, _) in crate::input::KEYS {
@@ -316,7 +317,7 @@ fn help_lists_every_key_at_every_size() {
 
 #[test]
 fn without_colours_nothing_is_coloured_and_a_fault_still_stands_out() {
-    let state = league(head());
+    let state = league(info());
     let buf = picture(&state, &Ui { palette: Palette::Mono, ..Ui::default() }, 120, 40);
     let plain = |color| color == ratatui::style::Color::Reset;
     assert!(buf.content.iter().all(|cell| plain(cell.fg) && plain(cell.bg)));
@@ -326,7 +327,7 @@ fn without_colours_nothing_is_coloured_and_a_fault_still_stands_out() {
 
 #[test]
 fn every_window_down_to_nothing_is_drawn_without_harm() {
-    let state = league(head());
+    let state = league(info());
     for screen in Screen::ALL {
         for (width, height) in (0..90).step_by(7).flat_map(|w| (0..30).step_by(3).map(move |h| (w, h))) {
             let ui = Ui { game: Some(GameId(5)), help: width % 2 == 0, ..on(screen) };
@@ -337,7 +338,7 @@ fn every_window_down_to_nothing_is_drawn_without_harm() {
 
 #[test]
 fn a_reader_steps_back_and_is_not_dragged_along_until_the_end_is_reached_again() {
-    let mut state = league(head());
+    let mut state = league(info());
     let mut ui = on(Screen::Event);
     ui.act(Action::Vertical(1), &state);
     ui.act(Action::Open, &state);
@@ -354,7 +355,7 @@ fn a_reader_steps_back_and_is_not_dragged_along_until_the_end_is_reached_again()
 
 #[test]
 fn a_filter_leaves_the_games_it_names() {
-    let state = league(head());
+    let state = league(info());
     let mut ui = on(Screen::Played);
     for letter in "/evil time".chars() {
         let action = if letter == '/' { Action::Filter } else { Action::Letter(letter) };
@@ -370,8 +371,8 @@ fn a_filter_leaves_the_games_it_names() {
 }
 
 #[test]
-fn a_game_whose_moves_were_not_told_is_fetched_from_the_archive_and_is_the_same() {
-    let mut state = State::new(head());
+fn a_game_without_its_moves_is_fetched_from_the_archive_and_is_the_same() {
+    let mut state = State::new(info());
     state.fold(&game(1, 2)[0]);
     state.fold(&ended(1, Outcome::Win { winner: Color::Black, by: WinBy::Mate }, ""));
     assert!(state.boards.is_empty(), "a board without its moves is not kept");

@@ -1,42 +1,7 @@
-//! `renmei-pairwise`: without a command a USI engine; the commands prepare what it plays with.
+//! `renmei-pairwise`: a USI engine on stdin and stdout, and the commands that prepare what it plays with.
 
-use std::{error::Error, io, process::ExitCode};
-
-use clap::{Parser, Subcommand};
-use opening_book::BookArguments;
-use pairwise::bench::{self, BenchArguments};
-use pairwise::engine::Pairwise;
-use pairwise::learn::{self, LearnArguments};
-
-/// A USI shogi engine. Without a command it speaks USI on stdin and stdout.
-#[derive(Parser)]
-#[command(version)]
-struct Arguments {
-    #[command(subcommand)]
-    command: Option<Command>,
-}
-
-#[derive(Subcommand)]
-enum Command {
-    /// Speak USI on stdin and stdout
-    Usi,
-    Learn(LearnArguments),
-    Book(BookArguments),
-    Bench(BenchArguments),
-}
+use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let mut out = io::stdout();
-    match Arguments::parse().command {
-        None | Some(Command::Usi) => usi_shell::run(Pairwise::default()),
-        Some(Command::Learn(arguments)) => told(learn::run(&arguments, &mut out)),
-        Some(Command::Book(arguments)) => told(opening_book::run(&arguments, &mut out)),
-        Some(Command::Bench(arguments)) => told(bench::run(&arguments, &mut out)),
-    }
-}
-
-fn told(result: Result<(), impl Error>) -> ExitCode {
-    let Err(error) = result else { return ExitCode::SUCCESS };
-    eprintln!("renmei-pairwise: {error}");
-    ExitCode::FAILURE
+    pairwise::program::main()
 }

@@ -141,3 +141,51 @@ fn two_programs_may_create_one_database_at_once() {
         }
     });
 }
+
+/// A database as the first version left it.
+fn first_version(path: &PathBuf) {
+    let first = rusqlite::Connection::open(path).unwrap();
+    first.execute_batch(include_str!("../migrations/001_events.sql")).unwrap();
+    first.pragma_update(None, "user_version", 1).unwrap();
+    first.execute("INSERT INTO events VALUES (1, 'old', 'run', 0, '{}', '{}')", []).unwrap();
+}
+
+#[test]
+fn reading_an_old_database_leaves_the_file_as_it_was() {
+    let (directory, path) = place();
+    first_version(&path);
+    let before = std::fs::read(&path).unwrap();
+    let store = Store::read(&path).unwrap();
+    assert_eq!(store.events().unwrap()[0].name, "old");
+    assert!(
+        store.connection().execute("DELETE FROM events", []).is_err(),
+        "a copy that nobody keeps is not written"
+    );
+    drop(store);
+    assert_eq!(std::fs::read(&path).unwrap(), before);
+    assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 1, "nothing is left beside it");
+}
+
+#[test]
+fn a_migration_keeps_the_file_as_it_was_beside_it() {
+    let (_directory, path) = place();
+    first_version(&path);
+    drop(Store::open(&path).unwrap());
+    let kept = rusqlite::Connection::open(path.with_extension("db.v1")).unwrap();
+    let version: i64 = kept.query_row("SELECT * FROM pragma_user_version", [], |row| row.get(0)).unwrap();
+    let name: String = kept.query_row("SELECT name FROM events", [], |row| row.get(0)).unwrap();
+    assert_eq!((version, name.as_str()), (1, "old"));
+}
+
+#[test]
+fn a_file_in_which_somebody_plays_is_read_but_not_migrated() {
+    let (_directory, path) = place();
+    first_version(&path);
+    let lock =
+        crate::lock::EventLock::take(&path.canonicalize().unwrap(), EventId(1), "old", "today").unwrap();
+    let told = Store::open(&path).unwrap_err().to_string();
+    assert!(told.contains("older version and is in use by process"), "{told}");
+    assert_eq!(Store::read(&path).unwrap().events().unwrap()[0].name, "old");
+    drop(lock);
+    Store::open(&path).unwrap();
+}

@@ -1,5 +1,5 @@
-//! Names of games that carry their time and start position, and the passwords that carry names of games, as
-//! shogi-server and floodgate have them.
+//! Game names, which encode time control and start position, and passwords with a game name, as in shogi-server and
+//! on floodgate.
 
 use referee::{
     Color,
@@ -7,7 +7,7 @@ use referee::{
 };
 use std::{fmt, str::FromStr, time::Duration};
 
-/// The colour a player asks for.
+/// The colour that a player asks for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Wish {
     /// `+`.
@@ -31,7 +31,7 @@ impl Wish {
         }
     }
 
-    /// The colour, where one is asked for.
+    /// The colour; `None` for any.
     #[must_use]
     pub fn color(self) -> Option<Color> {
         match self {
@@ -48,7 +48,7 @@ impl Wish {
     }
 }
 
-/// A name such as `test-600-10`: what it is called, main time and byoyomi in seconds; `-10F` is a Fischer increment.
+/// A name such as `test-600-10`: a label, main time and byoyomi in seconds; `-10F` is a Fischer increment.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct GameName {
     text: String,
@@ -56,19 +56,19 @@ pub struct GameName {
     stop_watch: bool,
 }
 
-/// Why a name names no game.
+/// A name that is not the name of a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadGameName {
-    /// It lacks its times.
+    /// The times are missing.
     #[error("game name should consist of three parts like game-1500-60.")]
     Parts,
-    /// It holds what no name may hold, or too much of it.
+    /// Characters that a name must not have, or too many characters.
     #[error("invalid identifiers are found or too many characters are used.")]
     Characters,
 }
 
-/// Where a handicap game starts: the pieces are taken from *black's* camp and black moves first, as shogi-server has
-/// it (elsewhere white gives the odds).
+/// Where a handicap game starts: the pieces are taken from *black's* camp and black moves first, as in shogi-server
+/// (elsewhere white gives the odds).
 const HANDICAPS: [(&str, &str); 9] = [
     ("hclance_", "1B5R1/1NSGKGSNL"),
     ("hcbishop_", "7R1/LNSGKGSNL"),
@@ -106,19 +106,19 @@ impl GameName {
         self.stop_watch
     }
 
-    /// Whether its games are paired by a scheduler, not by who comes first.
+    /// Whether games of this name are paired at fixed times instead of by order of arrival.
     #[must_use]
     pub fn is_floodgate(&self) -> bool {
         self.text.starts_with("floodgate-")
     }
 
-    /// Whether its games start after moves that somebody has set.
+    /// Whether games of this name start from moves set with `%%SETBUOY`.
     #[must_use]
     pub fn is_buoy(&self) -> bool {
         self.text.starts_with("buoy_")
     }
 
-    /// The start position as SFEN, where the name asks for a handicap.
+    /// The start position as SFEN, if the name asks for a handicap.
     #[must_use]
     pub fn handicap(&self) -> Option<String> {
         let (_, camp) = HANDICAPS.iter().find(|(prefix, _)| self.text.starts_with(prefix))?;
@@ -158,14 +158,14 @@ impl fmt::Display for GameName {
     }
 }
 
-/// What the password of a CSA-mode login says: `game`, `game,trip`, `game-B,trip`, or a trip alone.
+/// The content of the password of a CSA-mode login: `game`, `game,trip`, `game-B,trip`, or a trip alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// The game asked for; by default `default-1500-0`.
     pub game: GameName,
     /// The colour asked for.
     pub wish: Wish,
-    /// What makes the player known again; without one it is not rated.
+    /// Secret that identifies the player; a player without one is not rated.
     pub trip: Option<String>,
 }
 
@@ -197,8 +197,8 @@ fn game_and_wish(text: &str) -> Option<(GameName, Wish)> {
     name.parse().ok().map(|game| (game, wish))
 }
 
-/// How a player is known to others: the name, and with a trip `+` and the MD5 of the trip in hex. (Unsalted and shown
-/// to everyone, as floodgate has it: it proves that two logins were the same person's, no more.)
+/// The public id of a player: the name and, with a trip, `+` and the MD5 of the trip in hex. The hash is unsalted and
+/// public, as on floodgate: it proves only that two logins know the same trip.
 #[must_use]
 pub fn player_id(name: &str, trip: Option<&str>) -> String {
     use md5::{Digest, Md5};
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn names_without_times_or_with_strange_characters_are_told_apart() {
+    fn names_without_times_and_names_with_invalid_characters_are_distinguished() {
         for bad in
             ["badname", "", "-", "a-b", "x-600", "x-600-10G", "x--10", "x-600-", "x-1234567-0", "x-+6-0"]
         {

@@ -1,4 +1,4 @@
-//! `Game_Summary`: all there is to know about a game before it begins, or goes on.
+//! `Game_Summary`: the announcement of a game that begins or is resumed.
 
 mod read;
 
@@ -7,12 +7,12 @@ use referee::{Color, clock::TimeControl};
 use rsshogi::board::Position;
 use std::{fmt, time::Duration};
 
-/// A game as the server announces it. Written in the order shogi-server writes it in; read in any.
+/// A game as the server announces it. Written in the order of shogi-server, read in any order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Summary {
     /// `Protocol_Version`.
     pub version: String,
-    /// `Protocol_Mode`; `Server` where it is not said.
+    /// `Protocol_Mode`; `Server` if absent.
     pub mode: Option<String>,
     /// `Format`.
     pub format: String,
@@ -22,21 +22,21 @@ pub struct Summary {
     pub game_id: Option<String>,
     /// The players, black first.
     pub names: [String; 2],
-    /// The side of the one who reads it; nobody's for a spectator.
+    /// `Your_Turn`: the side of the reader; `None` for a spectator.
     pub your_turn: Option<Color>,
     /// `Rematch_On_Draw`.
     pub rematch_on_draw: Option<bool>,
-    /// `To_Move`: the side to move before the moves listed. (shogi-server tells spectators `+` always.)
+    /// `To_Move`: the side to move before the moves listed. (shogi-server always sends `+` to spectators.)
     pub to_move: Color,
     /// `Max_Moves`; 0 is no limit.
     pub max_moves: Option<u32>,
     /// The clocks.
     pub times: Times,
-    /// The position block as SFEN, with the side to move that it ends with.
+    /// The position block as SFEN, with the side to move at its end.
     pub start: String,
-    /// Moves played already, with the time they took in time units.
+    /// Moves played so far, with their time in time units.
     pub moves: Vec<(String, Option<u64>)>,
-    /// Lines that are not known here, such as extensions of other servers.
+    /// Unknown lines, such as extensions of other servers.
     pub others: Vec<String>,
 }
 
@@ -69,27 +69,27 @@ pub struct TimeBlock {
     pub least: Option<u64>,
     /// `Time_Roundup`.
     pub roundup: Option<bool>,
-    /// What spectators are shown besides.
+    /// The extra lines for spectators.
     pub standing: Option<Standing>,
 }
 
-/// The game as a spectator finds it.
+/// The state of the game that a spectator receives.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Standing {
     /// Main time left, black first.
     pub remaining: [u64; 2],
-    /// `+7776FU,T12`; empty before the first.
+    /// Last move, such as `+7776FU,T12`; empty before the first.
     pub last_move: String,
     /// Plies played.
     pub current_turn: u32,
 }
 
-/// What times are counted in.
+/// Unit of the times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimeUnit {
-    /// How many of them.
+    /// Number of spans in the unit.
     pub count: u32,
-    /// Of what.
+    /// The span.
     pub of: Span,
 }
 
@@ -104,16 +104,16 @@ pub enum Span {
     Min,
 }
 
-/// Why a summary cannot be read.
+/// A summary that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SummaryError {
-    /// A line that must be there is not.
+    /// A required line is missing.
     #[error("game summary without `{0}`")]
     Missing(&'static str),
-    /// A line says what it cannot say.
+    /// A line has an invalid value.
     #[error("line of the game summary that cannot be read: `{0}`")]
     Line(String),
-    /// The position block.
+    /// The position block is invalid.
     #[error("position of the game summary: {0}")]
     Position(&'static str),
 }
@@ -124,7 +124,7 @@ impl TimeUnit {
     /// A millisecond.
     pub const MILLISECOND: Self = Self { count: 1, of: Span::Msec };
 
-    /// How many whole units a time is.
+    /// A time in whole units.
     #[must_use]
     pub fn count(self, time: Duration) -> u64 {
         let millis = match self.of {
@@ -138,7 +138,7 @@ impl TimeUnit {
 }
 
 impl TimeBlock {
-    /// A control in whole units; what is beyond them is dropped.
+    /// A time control in whole units; fractions are dropped.
     #[must_use]
     pub fn counted(time: &TimeControl, unit: TimeUnit) -> Self {
         Self {
@@ -154,7 +154,7 @@ impl TimeBlock {
 }
 
 impl Times {
-    /// One block where both sides have the same time, else one each.
+    /// One block if both sides have the same time control, one each otherwise.
     #[must_use]
     pub fn counted(times: &[TimeControl; 2], unit: TimeUnit) -> Self {
         match times[0] == times[1] {
@@ -184,7 +184,7 @@ impl fmt::Display for TimeUnit {
     }
 }
 
-/// The whole block with a line end behind every line.
+/// The whole block, each line with a line end.
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "BEGIN Game_Summary")?;

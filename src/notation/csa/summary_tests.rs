@@ -1,5 +1,5 @@
 use super::*;
-use crate::csa::wire_lines::transcripts;
+use golden::conversation::{self, Conversation, Step};
 
 const SMALL: &str = "BEGIN Game_Summary
 Protocol_Version:1.2
@@ -72,23 +72,42 @@ fn what_is_missing_or_wrong_is_named() {
     assert!("".parse::<Summary>().is_err());
 }
 
-#[test]
-fn every_summary_of_the_transcripts_survives_a_round_trip() {
+/// Reads every summary that was said in these conversations and writes it again; how many there are.
+fn round_trips(conversations: &[Conversation]) -> usize {
     let mut seen = 0;
-    for (name, lines) in transcripts() {
-        let clients: std::collections::BTreeSet<_> = lines.iter().map(|line| &line.client).collect();
+    for Conversation { name, lines, .. } in conversations {
+        let clients: std::collections::BTreeSet<_> = lines.iter().map(|line| &line.who).collect();
         for client in clients {
-            let said = lines.iter().filter(|line| line.client == *client && !line.by_client);
-            let said: Vec<_> = said.map(|line| plain(&line.text)).collect();
-            for (at, _) in said.iter().enumerate().filter(|(_, line)| **line == "BEGIN Game_Summary") {
-                let end = said[at..].iter().position(|line| *line == "END Game_Summary").unwrap();
-                let block = said[at..=at + end].join("\n") + "\n";
+            let heard = lines.iter().filter(|line| line.who == *client).filter_map(|line| match &line.step {
+                Step::Heard(text) => Some(plain(text)),
+                _ => None,
+            });
+            let heard: Vec<_> = heard.collect();
+            for (at, _) in heard.iter().enumerate().filter(|(_, line)| **line == "BEGIN Game_Summary") {
+                let end = heard[at..].iter().position(|line| *line == "END Game_Summary").unwrap();
+                let block = heard[at..=at + end].join("\n") + "\n";
                 assert_eq!(block.parse::<Summary>().unwrap().to_string(), block, "{name}");
                 seen += 1;
             }
         }
     }
-    assert!(seen == 154 || transcripts().is_empty(), "{seen} summaries");
+    seen
+}
+
+#[test]
+fn every_summary_of_our_own_host_survives_a_round_trip() {
+    let seen = round_trips(&conversation::golden());
+    assert!(seen > 100, "{seen} summaries");
+}
+
+mod oracles {
+    use super::*;
+
+    #[test]
+    #[ignore = "needs the oracles in ../shared/protocol/transcripts: recordings of floodgate's server"]
+    fn every_summary_of_the_transcripts_survives_a_round_trip() {
+        assert_eq!(round_trips(&conversation::oracle()), 154);
+    }
 }
 
 /// A line of a summary without the mark it bears for spectators.

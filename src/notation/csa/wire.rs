@@ -1,8 +1,7 @@
 //! The lines of the CSA server protocol (1.2.1, with shogi-server's extended mode), one enum per direction.
 //!
-//! Reading is total: whatever a stranger sends is some line, if only [`ClientLine::Unknown`] or
-//! [`ServerLine::Text`], and writing a line that was read gives the same bytes back. A value holds no more than the
-//! line it was read from, so that a cap on the line is a cap on the value.
+//! Every line parses, if only as [`ClientLine::Unknown`] or [`ServerLine::Text`], and a parsed line is written with
+//! the same bytes. A value is no larger than its line, so a limit on the line is a limit on the value.
 
 mod command;
 
@@ -12,48 +11,48 @@ use super::game_name::Wish;
 use referee::event::{Score, Thought};
 use std::{convert::Infallible, fmt, str::FromStr};
 
-/// What a client says, without its line end.
+/// A line of a client, without its line end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClientLine {
     /// `LOGIN name password`, with `x1` for the extended mode.
     Login {
-        /// The name asked for; see [`is_player_name`].
+        /// The player's name; see [`is_player_name`].
         name: String,
-        /// The password, in CSA mode with the game's name in it; see [`super::game_name::Entry`].
+        /// The password, which contains the name of the game in CSA mode; see [`super::game_name::Entry`].
         password: String,
         /// Whether the extended mode is asked for.
         extended: bool,
     },
     /// `LOGOUT`.
     Logout,
-    /// `AGREE`, with the game's id if one is said.
+    /// `AGREE`, with the game's id if given.
     Agree(Option<String>),
-    /// `REJECT`, with the game's id if one is said.
+    /// `REJECT`, with the game's id if given.
     Reject(Option<String>),
-    /// A line that starts with `+` or `-`: a move, or what is taken for one.
+    /// A line that starts with `+` or `-`: a move, not checked.
     Move(Played),
     /// A line that starts with one `%`: `%TORYO`, `%KACHI` ...
     Special(Played),
-    /// The keep-alive.
+    /// An empty line: the keep-alive.
     Blank,
     /// A command of the extended mode.
     Command(Command),
     /// `CHALLENGE` alone, which the CSA test server answers.
     Challenge,
-    /// Anything else.
+    /// Any other line.
     Unknown(String),
 }
 
-/// A move or special word, with what stands behind its first comma.
+/// A move or special word, with the text after its first comma.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Played {
     /// `+7776FU`, `%TORYO`; not checked.
     pub text: String,
-    /// Floodgate's comment, or anything else that followed a comma.
+    /// Floodgate's comment, or any other text after the comma.
     pub rest: Option<String>,
 }
 
-/// What a server says, without its line end.
+/// A line of a server, without its line end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ServerLine {
     /// `LOGIN:name OK`.
@@ -68,25 +67,25 @@ pub enum ServerLine {
     Rejected {
         /// The game.
         game: String,
-        /// Who rejected it, or `the Server (timed out)`.
+        /// Name of the player who rejected it, or `the Server (timed out)`.
         by: String,
     },
-    /// A move or special word, with the time it took in the game's time units where it is said.
+    /// A move or special word, with its time in the game's time units, if given.
     Played {
         /// `+7776FU`, `%TORYO`.
         text: String,
         /// The time charged.
         time: Option<u64>,
     },
-    /// Why the game ended.
+    /// The reason line of an ending.
     Ending(Ending),
-    /// What that means for the one who hears it.
+    /// The result line for the receiver.
     Result(GameResult),
-    /// A line of the extended mode, `##[...`, as it is.
+    /// A line of the extended mode, `##[...`, unchanged.
     Notice(String),
     /// The answer to a keep-alive.
     Blank,
-    /// Anything else: the lines of a Game_Summary, and what is not known.
+    /// Any other line: those of a Game_Summary, and unknown ones.
     Text(String),
 }
 
@@ -105,7 +104,7 @@ pub enum Ending {
     Sennichite,
     /// `#OUTE_SENNICHITE`.
     OuteSennichite,
-    /// `#JISHOGI`: a declaration stands.
+    /// `#JISHOGI`: a valid declaration.
     Jishogi,
     /// `#MAX_MOVES`.
     MaxMoves,
@@ -147,7 +146,8 @@ const RESULTS: [(&str, GameResult); 4] = [
 /// Longest name of a player, in characters (CSA server protocol 1.1, 3).
 pub const NAME_MAX: usize = 32;
 
-/// Whether a player may be called that: letters, digits and `_ - @ .`, at most [`NAME_MAX`] of them, the first no dot.
+/// Whether a name is valid for a player: letters, digits and `_ - @ .`, at most [`NAME_MAX`] of them, not beginning
+/// with a dot.
 #[must_use]
 pub fn is_player_name(name: &str) -> bool {
     let allowed = |b: u8| b.is_ascii_alphanumeric() || b"_-@.".contains(&b);
@@ -186,8 +186,8 @@ fn read_login(line: &str) -> Option<ClientLine> {
         ["LOGIN", name, password, "x1"] => (name, password, true),
         _ => return None,
     };
-    let said = !name.is_empty() && !password.is_empty();
-    said.then(|| ClientLine::Login { name: name.to_owned(), password: password.to_owned(), extended })
+    let complete = !name.is_empty() && !password.is_empty();
+    complete.then(|| ClientLine::Login { name: name.to_owned(), password: password.to_owned(), extended })
 }
 
 impl fmt::Display for ClientLine {
@@ -221,7 +221,7 @@ impl Played {
     }
 
     /// Floodgate's comment `'* score pv`: the score in centipawns from black's side, +-100000 for a mate, and the
-    /// moves expected, spelled as in CSA. The thought is the mover's, as everywhere else.
+    /// expected moves in CSA notation. The score of a [`Thought`] is from the mover's side, as everywhere else.
     #[must_use]
     pub fn thought(&self, by_black: bool) -> Option<Thought> {
         let comment = self.rest.as_deref()?;

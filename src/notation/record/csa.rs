@@ -10,7 +10,7 @@ use super::replay::{Replay, can_play, line_of};
 use super::{Ending, GameRecord, RecordFault};
 use crate::csa::{PositionBlock, move_from_csa, move_to_csa, position_lines};
 
-/// Comments that programs write for themselves: server settings, ratings, the final board.
+/// Comments with data of programs: server settings, ratings, the final board.
 const MACHINE: [&str; 14] = [
     "CSA encoding=",
     "encoding=",
@@ -43,12 +43,12 @@ pub(super) fn read(lines: &[String]) -> Result<Vec<GameRecord>, RecordFault> {
     Ok(games)
 }
 
-/// Reads one game. Statements may come in any order that makes sense: some files put headers after the moves.
+/// Reads one game. Statements may come in any sensible order; some files have headers after the moves.
 #[derive(Default)]
 struct Reader {
     header: GameRecord,
     block: PositionBlock,
-    /// Whether the lines so far hold a game: a trailing comment is none.
+    /// Whether the lines so far hold a game: a trailing comment does not count.
     begun: bool,
     replay: Option<Replay>,
 }
@@ -72,7 +72,7 @@ impl Reader {
         }
         let mut rest = line;
         while !rest.is_empty() {
-            // A comment may follow the statements, commas and all.
+            // A comment may follow the statements, and may contain commas.
             let (statement, next) =
                 if rest.starts_with('\'') { (rest, "") } else { rest.split_once(',').unwrap_or((rest, "")) };
             self.statement(statement.trim(), at)?;
@@ -277,7 +277,7 @@ fn header(record: &GameRecord, v3: bool) -> String {
     line("$END_TIME:", &record.ended);
     if let Some(control) = record.time_control.as_deref().and_then(TimeControl::from_spec) {
         let (hours, minutes) = (control.base_seconds() / 3600, control.base_seconds() / 60 % 60);
-        // 2.2 knows whole minutes and byoyomi only; the newer key is the lesser evil for the rest.
+        // CSA 2.2 has only whole minutes and byoyomi; other controls use the newer key.
         if v3 || control.increment_seconds() > 0 || control.base_seconds() % 60 > 0 {
             line("$TIME:", &Some(control.to_spec()));
         } else {
@@ -326,7 +326,8 @@ fn ending_lines(record: &GameRecord, ending: &Ending, to_move: Color, v3: bool) 
     let Some(word) = ending.to_csa(to_move) else { return String::new() };
     let mut out = format!("%{word}\n");
     out.extend(record.ending_time_ms.map(|time_ms| time_line(time_ms, v3)));
-    // CSA has no word for perpetual check: it is a foul, and the reason goes where shogi-server puts it.
+    // CSA has no word for perpetual check. It is written as a foul, with the reason in the comment that shogi-server
+    // uses.
     if let Ending::PerpetualCheck { by } = ending {
         let (black, white) = if *by == Color::BLACK { ("lose", "win") } else { ("win", "lose") };
         let name = |name: &Option<String>| name.as_ref().map_or(String::new(), |name| name.replace(':', " "));

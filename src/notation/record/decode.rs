@@ -1,16 +1,16 @@
-//! From bytes to lines, and which format the lines are.
+//! Decoding of bytes to lines, and detection of their format.
 
 use encoding_rs::{EUC_JP, SHIFT_JIS};
 
 use super::Format;
 
-/// Whether bytes are no text: control characters other than blanks and line ends.
+/// Whether bytes are binary: they have control characters other than blanks and line ends.
 pub(super) fn is_binary(bytes: &[u8]) -> bool {
     bytes.iter().any(|byte| *byte < b' ' && !matches!(byte, b'\t' | b'\n' | b'\r' | 0x0c | 0x1a | 0x1b))
 }
 
-/// The lines of a text in UTF-8 (with or without BOM), CP932 or EUC-JP. Each line is decoded by itself, as real
-/// files mix encodings, and bytes that fit none are replaced.
+/// The lines of a text in UTF-8 (with or without BOM), CP932 or EUC-JP. Each line is decoded alone, because real
+/// files mix encodings; invalid bytes are replaced.
 pub(super) fn lines(bytes: &[u8]) -> Vec<String> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let mut lines: Vec<String> =
@@ -36,7 +36,7 @@ fn decoded(line: &[u8]) -> String {
     if looks_euc && !euc_broken { euc.into_owned() } else { cp932.into_owned() }
 }
 
-/// Encodes a text as CP932; what it lacks becomes `?`.
+/// Encodes a text as CP932; characters that it lacks become `?`.
 pub(super) fn to_cp932(text: &str) -> Vec<u8> {
     let mut buffer = [0; 4];
     text.chars()
@@ -47,7 +47,7 @@ pub(super) fn to_cp932(text: &str) -> Vec<u8> {
         .collect()
 }
 
-/// The format that the first telling line speaks for.
+/// The format of the first line that identifies one.
 pub(super) fn format_of(lines: &[String]) -> Option<Format> {
     lines.iter().find_map(|line| format_of_line(line.trim()))
 }
@@ -72,7 +72,7 @@ fn format_of_line(line: &str) -> Option<Format> {
     if super::lines::is_usi(line) {
         return Some(Format::Usi);
     }
-    // A header or a diagram: KIF and KI2 share them, and one reader takes both.
+    // A header or a diagram: KIF and KI2 share them, and one parser reads both.
     (line.contains('：') || line.starts_with("+--") || line.starts_with('|')).then_some(Format::Kif)
 }
 

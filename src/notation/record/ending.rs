@@ -1,8 +1,8 @@
-//! How games end, in the words of CSA and KIF.
+//! Endings of games in the words of CSA and KIF.
 
 use rsshogi::types::Color;
 
-/// How a game ended. Unless a side is named, the ending is about the side to move after the last move.
+/// The ending of a game. Endings without a named side concern the side to move after the last move.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ending {
     /// The side to move resigned.
@@ -11,7 +11,7 @@ pub enum Ending {
     TimeUp,
     /// The side to move is mated.
     Mate,
-    /// The problem has no mate.
+    /// The mate problem has no solution.
     NoMate,
     /// The side to move won by declaration.
     Declaration,
@@ -24,7 +24,7 @@ pub enum Ending {
     },
     /// One side made an illegal move (or a foul of another kind) and lost.
     Illegal {
-        /// Who fouled.
+        /// The side at fault.
         by: Color,
     },
     /// The move limit was reached: a draw.
@@ -35,23 +35,23 @@ pub enum Ending {
     Draw,
     /// The game was broken off.
     Interrupted,
-    /// The side to move won as its opponent did not appear.
+    /// The side to move won because its opponent did not appear.
     WinByDefault,
-    /// The side to move lost as it did not appear.
+    /// The side to move lost because it did not appear.
     LossByDefault,
-    /// Someone won; the record does not say how.
+    /// A win without a recorded cause.
     Won {
         /// The winner.
         by: Color,
     },
-    /// A word that is none of the above, such as a sealed move.
+    /// Any other word, such as one for a sealed move.
     Unknown(String),
 }
 
 use Ending::*;
 
 impl Ending {
-    /// Who won, given the side to move after the last move; `None` for draws and games without a result.
+    /// The winner, given the side to move after the last move; `None` for draws and games without a result.
     pub fn winner(&self, to_move: Color) -> Option<Color> {
         match self {
             Resign | TimeUp | Mate | LossByDefault => Some(to_move.flip()),
@@ -118,8 +118,8 @@ impl Ending {
         Some(word.to_owned())
     }
 
-    /// The ending that shogi-server notes in its comment `'summary:TYPE:NAME win:NAME lose`. It is the only place
-    /// where it names perpetual check, the move limit and illegal moves.
+    /// The ending that shogi-server notes in its comment `'summary:TYPE:NAME win:NAME lose`. shogi-server records
+    /// perpetual check, the move limit and illegal moves only there.
     pub(super) fn from_summary(summary: &str) -> Option<Self> {
         let mut parts = summary.split(':');
         let kind = parts.next()?;
@@ -185,10 +185,10 @@ impl Ending {
         })
     }
 
-    /// The ending of a summary line (`まで113手で先手の勝ち`), in KI2 the only place that names it.
+    /// The ending of a summary line (`まで113手で先手の勝ち`), the only place of an ending in KI2.
     pub(super) fn from_kif_summary(line: &str, to_move: Color) -> Option<Self> {
-        let said = line.split_once("手で").map_or(line, |(_, said)| said).trim();
-        let has = |word| said.contains(word);
+        let result = line.split_once("手で").map_or(line, |(_, result)| result).trim();
+        let has = |word| result.contains(word);
         let named = if has("先手の") || has("下手の") {
             Some(Color::BLACK)
         } else if has("後手の") || has("上手の") {
@@ -208,15 +208,15 @@ impl Ending {
             _ if has("引き分け") || has("引分") => Draw,
             _ if has("中断") => Interrupted,
             _ if has("不詰") => NoMate,
-            _ if said.ends_with('詰') || said.ends_with("詰み") => Mate,
+            _ if result.ends_with('詰') || result.ends_with("詰み") => Mate,
             Some(loser) if loser == to_move => Resign,
             Some(loser) => Won { by: loser.flip() },
-            None if said.is_empty() => return None,
-            None => Unknown(said.to_owned()),
+            None if result.is_empty() => return None,
+            None => Unknown(result.to_owned()),
         })
     }
 
-    /// What a summary line says after `まで..手で`, by the sides' names.
+    /// The text of a summary line after `まで..手で`, by the sides' names.
     pub(super) fn kif_summary(&self, to_move: Color, handicap: bool) -> String {
         let side = |color: Color| match (color == Color::BLACK, handicap) {
             (true, false) => "先手",

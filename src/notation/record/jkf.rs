@@ -1,4 +1,4 @@
-//! JSON Kifu Format: `rsshogi` reads and writes moves and times, headers and endings are ours.
+//! JSON Kifu Format: `rsshogi` reads and writes moves and times, this module handles headers and endings.
 
 use rsshogi::records::{JkfError, MoveEntry, Record, RecordAnnotation, export_jkf, parse_jkf_str};
 use serde_json::{Map, Value, json};
@@ -38,7 +38,7 @@ pub(super) fn read(lines: &[String]) -> Result<Vec<GameRecord>, RecordFault> {
     Ok(vec![replay.finish()?])
 }
 
-/// Illegal moves are counted by entry; where an entry has its own line, that line is named.
+/// Illegal moves are reported by entry; if every entry has its own line, by that line.
 fn located(fault: &JkfError, text: &str) -> RecordFault {
     match fault {
         JkfError::Json(json) => RecordFault::new(json.line(), json.to_string()),

@@ -1,4 +1,4 @@
-//! KIF and KI2: one reader, as they share all but the shape of their move lines.
+//! KIF and KI2: one parser, because they differ only in their move lines.
 
 use rsshogi::board::{BoardArray, InitialPosition, Position, PositionState, STARTPOS_SFEN};
 use rsshogi::records::{TimeControl, parse_kif_time_control};
@@ -28,7 +28,7 @@ struct Reader {
 }
 
 impl Reader {
-    /// Takes a line; whether the main line may go on.
+    /// Reads a line; returns whether the main line may continue.
     fn line(&mut self, line: &str, at: usize) -> Result<bool, RecordFault> {
         let Some(first) = line.chars().next() else { return Ok(true) };
         if line.starts_with("変化") && self.replay.is_some() {
@@ -73,7 +73,7 @@ impl Reader {
         replay.end(Ending::from_kif(word, replay.position().turn()))
     }
 
-    /// The summary names the ending where the moves did not, and the reason behind a foul.
+    /// The summary line names the ending if the moves did not, and the reason of a foul.
     fn summary(&mut self, line: &str, at: usize) -> Result<(), RecordFault> {
         let replay = self.replay(at)?;
         match Ending::from_kif_summary(line, replay.position().turn()) {
@@ -115,7 +115,7 @@ impl Reader {
         match key {
             "先手の持駒" | "下手の持駒" => self.diagram().hand(Color::BLACK, value)?,
             "後手の持駒" | "上手の持駒" => self.diagram().hand(Color::WHITE, value)?,
-            // 詰将棋, その他 and the like leave the start to a diagram.
+            // 詰将棋, その他 and similar words leave the start position to a diagram.
             "手合割" => self.named = InitialPosition::from_handicap_name_ja(value).or(self.named),
             _ => set_header(&mut self.header, key, value),
         }
@@ -153,7 +153,7 @@ impl Reader {
     }
 }
 
-/// Notes a header in the words of KIF, which JKF shares; unknown ones are passed over.
+/// Stores a header of KIF, whose keys JKF shares; unknown keys are ignored.
 pub(super) fn set_header(record: &mut GameRecord, key: &str, value: &str) {
     if value.is_empty() {
         return;
@@ -176,7 +176,7 @@ pub(super) fn set_header(record: &mut GameRecord, key: &str, value: &str) {
     }
 }
 
-/// ShogiHome's notes `評価値=CENTIPAWNS` (from Black's view) and `読み筋=MOVES`; whether the text was one.
+/// ShogiHome's notes `評価値=CENTIPAWNS` (from Black's view) and `読み筋=MOVES`; returns whether the text was one.
 pub(super) fn analysis(replay: &mut Replay, text: &str) -> bool {
     if let Some(score) = text.strip_prefix("評価値=").and_then(|score| score.trim().parse().ok()) {
         replay.score(score);
@@ -200,14 +200,14 @@ fn last_square(replay: &Replay) -> Option<rsshogi::types::Square> {
     replay.record.plies.last().map(|ply| ply.mv).map(Move::to_sq)
 }
 
-/// What follows a move number; a number is parted from it by a blank.
+/// The text after a move number and a blank.
 fn numbered(line: &str) -> Option<&str> {
     let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
     let body = rest.trim_start();
     (rest.len() < line.len() && body.len() < rest.len() && !body.is_empty()).then_some(body)
 }
 
-/// Parts `( 0:12/00:00:12)` from the move before it.
+/// Splits `( 0:12/00:00:12)` from the move before it.
 fn parted_time(body: &str) -> (&str, Option<u32>) {
     let found = body.rfind(['(', '（']).filter(|at| body[*at..].contains([':', '/']));
     let Some(at) = found else { return (body.trim_end(), None) };
@@ -294,7 +294,7 @@ impl Diagram {
     }
 }
 
-/// Kanji numbers up to 19; nothing counts as one.
+/// Kanji numbers up to 19; an empty text is 1.
 fn number(text: &str) -> Result<u32, &'static str> {
     let (tens, ones) = text.strip_prefix('十').map_or((0, text), |ones| (10, ones));
     let mut ones = ones.chars();

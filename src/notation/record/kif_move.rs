@@ -1,4 +1,4 @@
-//! A move as KIF and KI2 write it, and the legal move that is meant.
+//! Moves in KIF and KI2 notation, resolved to legal moves.
 
 use rsshogi::board::{LegalAll, MoveList, Position, generate_moves};
 use rsshogi::types::{Color, Move, PieceType, Square};
@@ -29,12 +29,12 @@ const PIECES: [(&str, PieceType); 21] = [
     ("竜", PieceType::DRAGON),
 ];
 
-/// Parts a piece name from the text after it.
+/// Splits a piece name from the text after it.
 pub(super) fn piece(text: &str) -> Option<(PieceType, &str)> {
     PIECES.iter().find_map(|(name, kind)| Some((*kind, text.strip_prefix(name)?)))
 }
 
-/// The marks of the side that moves. They are not checked: handicap games of the wild have them either way.
+/// The marks of the side that moves. They are not checked: real files of handicap games use either.
 pub(super) const MARKS: [char; 6] = ['▲', '△', '▼', '▽', '☗', '☖'];
 
 /// A digit from 1 to 9 in any of the three scripts.
@@ -65,11 +65,11 @@ pub(super) fn begins_like_a_move(text: &str) -> bool {
     first == Some('同') || (first.and_then(digit).is_some() && chars.next().and_then(digit).is_some())
 }
 
-/// Finds the move that a text such as `７六歩(77)`, `同　銀` or `▲５八金右` means in a position. Legality is judged
-/// only as far as it tells moves apart.
+/// Resolves a text such as `７六歩(77)`, `同　銀` or `▲５八金右` in a position. Legality is checked only to choose between
+/// moves.
 ///
 /// # Errors
-/// Why no move, or more than one, is meant.
+/// The text matches no move, or more than one.
 pub(super) fn resolve(position: &Position, last: Option<Square>, text: &str) -> Result<Move, &'static str> {
     let compact: String = text.chars().filter(|c| !c.is_whitespace() && !MARKS.contains(c)).collect();
     let (to, rest) = destination(&compact, last)?;
@@ -141,7 +141,7 @@ fn from_square(
     if standing.is_empty() || standing.piece_type().demote() != kind.demote() {
         return Err("the piece named does not stand on the origin");
     }
-    // A promoted name for an unpromoted piece can only mean that it promotes.
+    // A promoted name for an unpromoted piece means that the piece promotes.
     let promotes = promotes || (kind.is_promoted() && !standing.is_promoted());
     Ok(if promotes { Move::promotion(from, to) } else { Move::normal(from, to) })
 }
@@ -162,7 +162,7 @@ fn search(
         found.filter(|mv| position.piece_on(mv.from_sq()).piece_type() == mover).collect()
     };
     let mut found = moves(kind, described.promotes);
-    // Lossy files name the piece as it stands after it promoted.
+    // Lossy files have the name of the promoted piece.
     if found.is_empty() && kind.is_promoted() {
         found = moves(kind.demote(), true);
     }
@@ -182,7 +182,7 @@ fn search(
     }
 }
 
-/// How far the origin lies to the left and behind, seen by the mover.
+/// Distance of the origin to the left and behind, from the mover's side.
 fn offset(mv: Move, mover: Color) -> (i32, i32) {
     let files = i32::from(mv.from_sq().file().raw()) - i32::from(mv.to_sq().file().raw());
     let ranks = i32::from(mv.from_sq().rank().raw()) - i32::from(mv.to_sq().rank().raw());
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn promotion_drops_and_lossy_names_are_told_apart() {
+    fn promotion_drops_and_lossy_names_are_distinguished() {
         let sfen = "4k4/9/9/2B6/9/9/9/9/4K4 b P 1";
         assert_eq!(usi(sfen, "５二角").as_deref(), Ok("7d5b"));
         assert_eq!(usi(sfen, "５二角成").as_deref(), Ok("7d5b+"));
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_move_says_why() {
+    fn text_without_a_move_is_refused_with_a_reason() {
         let start = rsshogi::board::STARTPOS_SFEN;
         for (text, reason) in [
             ("７零歩", "no square is named"),

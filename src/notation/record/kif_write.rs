@@ -92,7 +92,7 @@ fn comment_lines(comment: &str) -> String {
     comment.lines().map(|line| format!("*{line}\n")).collect()
 }
 
-/// Score, expected line and comment of a move, as ShogiHome writes them.
+/// Score, expected line and comment of a move, in the style of ShogiHome.
 fn notes(position: &Position, ply: &Ply) -> String {
     let mut out = ply.score.map_or_else(String::new, |score| format!("**評価値={score}\n"));
     if !ply.pv.is_empty() {
@@ -111,8 +111,8 @@ fn notes(position: &Position, ply: &Ply) -> String {
     out + &comment_lines(&ply.comment)
 }
 
-/// A move as KI2 writes it. rsshogi spells it but for gold-like pieces that move sideways while another stands
-/// behind on the same side (左寄, 右寄): there the missing word is added.
+/// A move in KI2 notation. rsshogi omits a word for gold-like pieces that move sideways while another stands behind
+/// on the same side (左寄, 右寄); it is added here.
 pub(super) fn ki2_move(position: &Position, mv: Move) -> String {
     let text = position.move32_from_move(mv).to_ki2(position).unwrap_or_default();
     let means_it = |text: &str| resolve(position, Some(mv.to_sq()), text) == Ok(mv);

@@ -7,7 +7,7 @@ use super::replay::Replay;
 use super::{Ending, GameRecord, RecordFault};
 use crate::csa::checked_position;
 
-/// Whether a line looks like a game or a position in USI spelling.
+/// Whether a line looks like a game or a position in USI notation.
 pub(super) fn is_usi(line: &str) -> bool {
     let (start, moves) = split(line);
     match (start, moves.split_whitespace().next()) {
@@ -25,17 +25,29 @@ enum Start<'a> {
 }
 
 fn split(line: &str) -> (Start<'_>, &str) {
-    let line = line.strip_prefix("position ").unwrap_or(line).trim();
-    if let Some(rest) = line.strip_prefix("startpos") {
-        let rest = rest.trim_start();
-        return (Start::Even, rest.strip_prefix("moves").unwrap_or(rest));
+    let line = without(line, "position").unwrap_or(line);
+    if let Some(rest) = without(line, "startpos") {
+        return (Start::Even, without(rest, "moves").unwrap_or(rest));
     }
-    let sfen = line.strip_prefix("sfen ").unwrap_or(line);
-    match sfen.split_once("moves") {
+    let sfen = without(line, "sfen").unwrap_or(line);
+    let mut marks = sfen.match_indices("moves").map(|(at, _)| sfen.split_at(at));
+    match marks
+        .find_map(|(start, moves)| Some((start, without(moves, "moves").filter(|_| ends_a_word(start))?)))
+    {
         Some((sfen, moves)) => (Start::Sfen(sfen.trim()), moves),
         None if sfen.contains('/') => (Start::Sfen(sfen), ""),
         None => (Start::Even, line),
     }
+}
+
+/// The text after a word at the start of a line; `None` if the line begins with another word.
+fn without<'a>(line: &'a str, word: &str) -> Option<&'a str> {
+    let rest = line.strip_prefix(word)?;
+    (rest.is_empty() || rest.starts_with(char::is_whitespace)).then(|| rest.trim())
+}
+
+fn ends_a_word(text: &str) -> bool {
+    text.is_empty() || text.ends_with(char::is_whitespace)
 }
 
 pub(super) fn read(lines: &[String]) -> Result<Vec<GameRecord>, RecordFault> {

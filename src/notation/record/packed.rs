@@ -26,7 +26,7 @@ struct Entry {
     winner: Option<Color>,
 }
 
-/// Reads a binary file; without a hint, the length and the first entry tell the formats apart.
+/// Reads a binary file; without a hint, the format follows from the length and the first entry.
 pub(super) fn read(bytes: &[u8], hint: Option<Format>) -> Result<Vec<GameRecord>, RecordFault> {
     let fits = |size: usize, first: fn(&[u8]) -> Result<Entry, String>| {
         bytes.len().is_multiple_of(size) && bytes.get(..size).is_some_and(|entry| first(entry).is_ok())
@@ -121,13 +121,13 @@ fn entry(position: Position, mv: Move, score: i16, winner: Option<Color>) -> Res
     }
 }
 
-/// The score of a ply by its mover, cut to 16 bits; 0 when there is none.
+/// The score of a ply from its mover's side, clamped to 16 bits; 0 without a score.
 fn relative_score(ply: &super::Ply, mover: Color) -> i16 {
     let score = ply.score.unwrap_or(0).clamp(-i32::from(i16::MAX), i32::from(i16::MAX)) as i16;
     if mover == Color::BLACK { score } else { -score }
 }
 
-/// Writes a game with a result; one that did not end has nothing to teach.
+/// Writes a game with a result; an unfinished game has no label for training.
 fn entries(
     record: &GameRecord,
     mut each: impl FnMut(&Position, &super::Ply, i16, Option<Color>) -> Result<Vec<u8>, String>,

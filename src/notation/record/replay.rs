@@ -1,13 +1,13 @@
-//! Playing a record's moves while it is read.
+//! Replay of a record while it is read or written.
 
 use rsshogi::board::Position;
 use rsshogi::types::{HandPiece, Move};
 
 use super::{Ending, GameRecord, Ply, RecordFault};
 
-/// Whether a move may be played.
+/// Whether a move is legal.
 pub(super) fn can_play(position: &Position, mv: Move) -> bool {
-    // Binary files bring any 16 bits, and rsshogi takes squares on trust.
+    // Binary files have arbitrary 16 bits, and rsshogi does not check squares.
     let origin = mv
         .dropped_piece()
         .map_or(mv.from_sq().is_on_board(), |piece| HandPiece::from_piece_type(piece).is_some());
@@ -22,7 +22,7 @@ pub(super) fn play(position: &mut Position, mv: Move) -> bool {
     can_play(position, mv) && position.try_apply_move32(position.move32_from_move(mv)).is_ok()
 }
 
-/// Reads a line of moves with `step` until one is not understood or not legal.
+/// Reads a line of moves with `step` until one is unreadable or illegal.
 pub(super) fn line_of<T>(
     position: &Position,
     words: impl Iterator<Item = T>,
@@ -30,6 +30,28 @@ pub(super) fn line_of<T>(
 ) -> Vec<Move> {
     let mut position = position.clone();
     words.map_while(|word| step(&position, word).filter(|mv| play(&mut position, *mv))).collect()
+}
+
+impl GameRecord {
+    /// Calls `each` with the position before every ply, and returns the position after the last.
+    pub(super) fn replayed(
+        &self,
+        mut each: impl FnMut(&Position, usize, &Ply),
+    ) -> Result<Position, RecordFault> {
+        let start = Position::from_sfen(&self.start);
+        let mut position = start.map_err(|fault| RecordFault::new(1, format!("start position: {fault}")))?;
+        for (index, ply) in self.plies.iter().enumerate() {
+            if !can_play(&position, ply.mv) {
+                return Err(RecordFault::new(
+                    index + 1,
+                    format!("illegal move {} at ply {}", ply.mv, index + 1),
+                ));
+            }
+            each(&position, index, ply);
+            play(&mut position, ply.mv);
+        }
+        Ok(position)
+    }
 }
 
 /// A record under construction and the position it has reached.
@@ -41,7 +63,7 @@ pub(super) struct Replay {
 }
 
 impl Replay {
-    /// Starts from a position; `record` brings what is known already.
+    /// Starts from a position; `record` holds the headers read so far.
     pub fn new(position: Position, mut record: GameRecord) -> Self {
         record.start = position.to_sfen(Some(i32::from(position.game_ply()).max(1)));
         Self { record, position, foul: None }
@@ -73,7 +95,7 @@ impl Replay {
         }
     }
 
-    /// Ends the game. An illegal move just before makes it the mover's foul.
+    /// Ends the game. After an illegal move, an illegal-move ending is a foul of the mover.
     pub fn end(&mut self, ending: Ending) -> Result<(), RecordFault> {
         let ending = match (self.foul.take(), ending) {
             (None, ending) => ending,
@@ -84,7 +106,7 @@ impl Replay {
         Ok(())
     }
 
-    /// Notes the time used for the last move, or before the ending.
+    /// Stores the time used for the last move, or before the ending.
     pub fn spend(&mut self, time_ms: u32) {
         match (&self.record.ending, self.record.plies.last_mut()) {
             (None, Some(ply)) => ply.time_ms = Some(time_ms),
@@ -99,7 +121,7 @@ impl Replay {
         add_line(comment, text);
     }
 
-    /// Notes the mover's evaluation of the last move.
+    /// Stores the mover's evaluation of the last move.
     pub fn score(&mut self, score: i32) {
         if let Some(ply) = self.record.plies.last_mut() {
             ply.score = Some(score);

@@ -34,7 +34,7 @@ pub enum EngineLine {
     Checkmate(Checkmate),
     /// `info ..`
     Info(Box<Info>),
-    /// Any other line, cut to [`UNKNOWN_KEPT`] bytes.
+    /// Any other line, cut to [`UNKNOWN_KEPT`](super::UNKNOWN_KEPT) bytes.
     Unknown(String),
 }
 

@@ -1,4 +1,4 @@
-//! The clocks of a league's games: what the name of the game says, what a player has of its own, and what both are told.
+//! Clocks of an open league: from the name of the game, or from a player's own time, to what both players are told.
 
 use super::{Compat, ServeConfig};
 use notation::csa::{
@@ -9,10 +9,10 @@ use referee::clock::{Accounting, TimeControl};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// How long a game without clocks may stand still.
+/// Longest silence in a game without clocks.
 const UNTIMED: Duration = Duration::from_secs(24 * 3600);
 
-/// What time is counted in.
+/// Unit of clocks and announced times.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Counted {
@@ -23,25 +23,21 @@ pub enum Counted {
     Msec,
 }
 
-/// `[[serve.time]]`: the time that a player has in all its games, whatever their names say.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+/// `[[serve.time]]`: a time that one player has in all its games, whatever their names say.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PlayerTime {
-    /// The player's name, or its name with its trip as `%%WHO` shows it.
+    /// Name of the player, or name and trip as `%%WHO` shows them.
     pub player: String,
     /// Main time in seconds.
-    #[serde(default)]
     pub total: u32,
     /// Byoyomi in seconds.
-    #[serde(default)]
     pub byoyomi: u32,
     /// Fischer increment in seconds.
-    #[serde(default)]
     pub increment: u32,
 }
 
 impl PlayerTime {
-    /// Whether it runs at all.
+    /// Whether there is any time at all.
     #[must_use]
     pub fn is_timed(&self) -> bool {
         self.total > 0 || self.byoyomi > 0 || self.increment > 0
@@ -49,7 +45,7 @@ impl PlayerTime {
 }
 
 impl ServeConfig {
-    /// What times are told in.
+    /// Unit of announced times.
     #[must_use]
     pub fn unit(&self) -> TimeUnit {
         match self.time_unit {
@@ -58,7 +54,7 @@ impl ServeConfig {
         }
     }
 
-    /// A player's clock in a game of that name.
+    /// Clock of a player in a game of that name.
     #[must_use]
     pub fn clock(&self, game: &GameName, name: &str, id: &str) -> TimeControl {
         let own = self.time.iter().find(|own| own.player == name || own.player == id);
@@ -82,8 +78,9 @@ impl ServeConfig {
 
     /// The clocks as they are announced.
     ///
-    /// A stop-watch's are told as shogi-server does, `1min` with counts that are seconds all the same; by the text there
-    /// is no word for it, so that only the main time is told: who keeps to that never loses by it.
+    /// shogi-server announces a stop-watch with the unit `1min` and counts that are seconds nevertheless. The
+    /// protocol's text has no field for it, so only the main time is announced: a player who keeps to that never loses
+    /// on time.
     #[must_use]
     pub fn announced(&self, times: &[TimeControl; 2]) -> Times {
         let mut announced = Times::counted(times, self.unit());

@@ -7,28 +7,27 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
-    /// Maximum likelihood over all games, with an advantage of black and draws as draws, as reports have it.
+    /// Maximum likelihood over all games, with an advantage for Black and draws as draws, as in reports.
     #[default]
     MaximumLikelihood,
-    /// As floodgate: games lose weight with age, draws are half a win, and 15 games are needed.
+    /// As floodgate: games lose weight with age, a draw is half a win, and a player needs 15 games.
     Floodgate,
 }
 
 /// `[serve.rating]`: how players are rated.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RatingConfig {
     /// The method.
     pub method: Method,
-    /// The mean of those who are rated.
+    /// Mean rating of all rated players.
     pub mean: f64,
-    /// Instead of the mean: a player, by its name or its name with its trip, whose rating is `mean`.
+    /// Instead of the mean of all: the rating of this player (by name, or by name and trip) is `mean`.
     pub fixed: Option<String>,
-    /// With `floodgate`: days in which a game loses half of its weight.
+    /// With [`Method::Floodgate`]: days in which a game loses half of its weight.
     pub half_life_days: f64,
-    /// With `floodgate`: days in which it loses none yet.
+    /// With [`Method::Floodgate`]: days in which a game keeps its whole weight.
     pub fresh_days: f64,
-    /// With `floodgate`: games that a player needs.
+    /// With [`Method::Floodgate`]: games that a player needs for a rating.
     pub least_games: f64,
 }
 
@@ -43,16 +42,5 @@ impl Default for RatingConfig {
             fresh_days: decay.fresh,
             least_games: decay.least,
         }
-    }
-}
-
-impl RatingConfig {
-    /// Whether its numbers can be worked with.
-    #[must_use]
-    pub fn is_usable(&self) -> bool {
-        self.mean.is_finite()
-            && self.half_life_days > 0.0
-            && self.fresh_days >= 0.0
-            && self.least_games >= 1.0
     }
 }

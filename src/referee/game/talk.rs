@@ -1,79 +1,107 @@
-//! What a game and its seats say to each other.
+//! The messages between a game, its seats and the shell.
 
 use crate::{
     Color, Outcome,
     clock::Budget,
-    event::{GameId, Thought},
+    event::{Event, Thought},
+    ids::GameId,
 };
 use rsshogi::types::{Move, Move32};
-use std::time::Duration;
+use std::{fmt, time::Duration};
 
-/// What a seat says.
+/// An input of a game.
+#[derive(Clone, Debug)]
+pub enum Input {
+    /// A message of a seat.
+    Reply(Color, Reply),
+    /// The alarm of the side to move went off.
+    FlagFell,
+    /// The event is being stopped.
+    Stop,
+}
+
+/// An output of a game: an action for the shell.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Output {
+    /// Send an order to a seat.
+    Tell(Color, Order),
+    /// Ask a seat that began anew in the middle of its turn; the time of the turn so far stays charged.
+    AskAgain(Color, Order),
+    /// Report a fault of a seat that does not end the game.
+    Fault(Color, String),
+    /// Both players are ready: the game begins.
+    Started,
+    /// An entry for the stream.
+    Happened(Event),
+    /// The game ended; the text is the reason, empty for endings that explain themselves.
+    Ended(Outcome, String),
+}
+
+/// A message of a seat.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reply {
-    /// It is ready for the game.
+    /// The seat is ready for the game.
     Ready,
-    /// It does not want the game; heard only before the game begins.
+    /// The player turns the game down; valid only before the game begins.
     Rejected {
-        /// It said nothing for too long.
+        /// Whether the player did not answer in time.
         expired: bool,
     },
-    /// Its answer to [`Order::Go`].
+    /// The answer to [`Order::Go`].
     Answer(Answer),
-    /// What the server says that rules this game; heard only from its seat, and only under
-    /// [`super::Authority::Server`].
+    /// A ruling of the server; valid only from the seat of the server under [`super::Authority::Server`].
     Ruled(Ruling),
-    /// It is gone: its process or connection ended, or it never became ready. The text says how.
+    /// The seat is lost: its process or connection ended, or it never became ready. The text gives the cause.
     Gone(String),
 }
 
-/// What a server says that rules.
+/// A ruling of the server.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Ruling {
-    /// A move stands, whoever made it.
+    /// The server accepts a move of either side.
     Moved(RuledMove),
-    /// The game is not played; the text says by whose wish.
+    /// The game is not played; the text names the side that turned it down.
     Rejected(String),
     /// The game is over.
     Ended {
-        /// How, as far as the server's words tell.
+        /// The ending, as far as the lines of the server name it.
         outcome: Outcome,
-        /// The words.
+        /// The lines of the server.
         words: String,
     },
 }
 
-/// A move as the server tells it.
+/// A move that the server accepted.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RuledMove {
-    /// Who made it.
+    /// The side that moved.
     pub color: Color,
-    /// The move, or what could not be read as one.
+    /// The move, or the text that could not be read as one.
     pub said: Said,
-    /// The line as it came.
+    /// The line as received.
     pub raw: String,
-    /// The time charged; `None` where the server does not say it.
+    /// The time charged; `None` if the server does not name it.
     pub charged: Option<Duration>,
-    /// The time measured here.
+    /// The time measured by this program.
     pub elapsed: Duration,
-    /// What is to be kept back from the next turn's time for the way to the server.
+    /// Time reserved from the next turn for the way to the server.
     pub lag: Duration,
 }
 
-/// An answer, with the time it took.
+/// An answer with its thinking time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
-    /// What was said.
+    /// The content of the answer.
     pub said: Said,
-    /// From the moment the seat was asked to the read that completed the line.
+    /// Time from the order to the read that completed the line.
     pub elapsed: Duration,
-    /// It wants to think on, expecting a reply: send [`Order::Ponder`] if the game goes on.
+    /// Whether the engine wants to ponder on an expected reply: [`Order::Ponder`] follows if the game goes on.
     pub ponders: bool,
-    /// Its account of the move.
+    /// The last `info` before the move.
     pub thought: Option<Box<Thought>>,
 }
 
-/// What was said.
+/// The content of the answer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Said {
     /// A move, legal or not.
@@ -82,63 +110,74 @@ pub enum Said {
     Resign,
     /// Declaration of a win.
     Win,
-    /// Something that is no move; the text as it was.
+    /// Any other text, unchanged.
     Unreadable(String),
 }
 
-/// What a seat is told.
+impl fmt::Display for Said {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Move(mv) => f.write_str(&mv.to_usi()),
+            Self::Resign => f.write_str("resign"),
+            Self::Win => f.write_str("win"),
+            Self::Unreadable(text) => f.write_str(text),
+        }
+    }
+}
+
+/// An order of the game for a seat.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Order {
-    /// Get ready for a game with these colours.
+    /// Get ready for a game.
     NewGame {
-        /// Which; every reply is marked with it, so that no word of one game is heard in the next.
+        /// The game. Every reply carries it, so that a late reply is not taken for one of the next game.
         game: GameId,
-        /// The side the seat plays.
+        /// The side of the seat.
         color: Color,
     },
-    /// Your turn.
+    /// Make a move.
     Go {
-        /// The game so far as the argument of USI's `position`.
+        /// The game so far, as the argument of USI `position`.
         position: String,
         /// The last move on the board, if there is one.
         last: Option<Move>,
-        /// The clocks.
+        /// The time that may be used.
         budget: Budget,
     },
-    /// Think on, as you wished, with these clocks.
+    /// Ponder, as the last answer asked for, with this budget.
     Ponder(Budget),
-    /// Somebody, perhaps you, said this; only for sides that hear everything ([`super::Setup::hears`]).
+    /// A word of either side; only for sides that receive everything ([`super::Setup::hears`]).
     Heard(Heard),
-    /// Say this to the server that rules; only for its seat.
+    /// Submit this answer to the server; only for the seat of the server.
     Submit(Answer),
     /// The game is over.
     Over(Outcome),
 }
 
-/// What was said in a game, as a player in a network has to hear it.
+/// A word of the game, as a network player receives it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Heard {
-    /// Who said it; at the start, the side to move.
+    /// The side that said it; at the start, the side to move.
     pub color: Color,
-    /// What.
+    /// The word.
     pub word: Word,
     /// The time charged for it.
     pub charged: Duration,
 }
 
-/// What can be heard in a game.
+/// A word of the game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Word {
-    /// Both are ready and the first clock runs.
+    /// Both sides are ready and the first clock runs.
     Start,
     /// A legal move, with the piece that stands after it.
     Move(Move32),
     /// Resignation.
     Resign,
-    /// A declaration, whatever it is worth.
+    /// A declaration, valid or not.
     Declare,
-    /// The game is not wanted.
+    /// A player turned the game down.
     Reject,
-    /// Not ready in time.
+    /// A player did not agree in time.
     Expire,
 }

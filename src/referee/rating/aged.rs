@@ -1,31 +1,31 @@
-//! Ratings from games that count less with age, as floodgate's are.
+//! Ratings from games that weigh less with age, as on floodgate.
 
 use super::{CrossTable, Results, fit_bradley_terry};
 
-/// A game that is over.
+/// A finished game.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Aged {
-    /// The number of black.
+    /// Number of the black player.
     pub black: usize,
-    /// The number of white.
+    /// Number of the white player.
     pub white: usize,
-    /// Twice what black scored: 2, 1 or 0.
+    /// Twice the score of black: 2, 1 or 0.
     pub half_points: u8,
-    /// Its age in days.
+    /// Age in days.
     pub days: f64,
 }
 
-/// How games lose weight. The default is that of shogi-server's `mk_rate`, which rates floodgate.
+/// The loss of weight with age. The default is that of shogi-server's `mk_rate`, which rates floodgate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Decay {
     /// Days in which a game loses half of its weight.
     pub half_life: f64,
-    /// Days in which it loses nothing yet.
+    /// Age in days up to which a game keeps its full weight.
     pub fresh: f64,
-    /// Days after which it counts no more.
+    /// Age in days beyond which a game has no weight.
     pub ignore: f64,
-    /// The weight of games that a player needs, with something won and something lost among them. Games with players
-    /// who lack that do not count for the others either.
+    /// Least total weight of a player's games, with at least one win and one loss among them. Games against players
+    /// below it do not count for the others either.
     pub least: f64,
 }
 
@@ -36,18 +36,18 @@ impl Default for Decay {
 }
 
 impl Decay {
-    /// The weight of a game of that age.
+    /// The weight of a game of this age.
     #[must_use]
     pub fn weight(&self, days: f64) -> f64 {
         match days > self.ignore {
             true => 0.0,
-            // mk_rate says 0.693 for ln 2.
+            // mk_rate has 0.693 for ln 2.
             false => (-0.693 * (days - self.fresh).max(0.0) / self.half_life).exp(),
         }
     }
 }
 
-/// Elo by player (by the model of Bradley and Terry, draws as half a win), relative to the mean of those who have
+/// Elo by player (by the model of Bradley and Terry, draws as half a win), relative to the mean of the players with
 /// enough games; none for the others.
 #[must_use]
 pub fn fit_aged(players: usize, games: &[Aged], decay: &Decay) -> Vec<Option<f64>> {
@@ -85,7 +85,7 @@ fn results(game: &Aged, decay: &Decay) -> Results {
     }
 }
 
-/// What each player won and lost against players who are rated.
+/// The weight that each player won and lost against rated players.
 fn weights(players: usize, games: &[Aged], decay: &Decay, rated: &[bool]) -> (Vec<f64>, Vec<f64>) {
     let (mut won, mut lost) = (vec![0.0; players], vec![0.0; players]);
     let is_rated = |p: usize| rated.get(p).copied().unwrap_or(false);
@@ -103,7 +103,6 @@ fn weights(players: usize, games: &[Aged], decay: &Decay, rated: &[bool]) -> (Ve
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::path::Path;
 
     fn games(of: (usize, usize), won: usize, lost: usize, days: f64) -> Vec<Aged> {
         let game = |half_points| Aged { black: of.0, white: of.1, half_points, days };
@@ -119,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_too_few_games_or_only_wins_is_not_rated_nor_its_victims_by_it() {
+    fn players_with_too_few_games_or_only_wins_are_not_rated_and_do_not_count_for_others() {
         let mut all = games((0, 1), 10, 10, 0.0);
         all.extend(games((2, 0), 20, 0, 0.0));
         all.extend(games((3, 1), 3, 3, 0.0));
@@ -130,33 +129,32 @@ mod tests {
         assert_eq!(old, [None, None], "old games do not suffice");
     }
 
+    fn rates(games: &[golden::GameResult]) -> Vec<Option<f64>> {
+        let game = |game: &golden::GameResult| {
+            let [black, white] = game.players;
+            Aged { black, white, half_points: game.half_points, days: game.days }
+        };
+        fit_aged(5, &games.iter().map(game).collect::<Vec<_>>(), &Decay::default())
+    }
+
     #[test]
-    fn results_of_a_hundred_days_are_rated_as_by_an_independent_fit() {
-        let path =
-            Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/rating_oracle/results.txt");
-        let Ok(text) = std::fs::read_to_string(&path) else {
-            eprintln!("skipped: {} is absent", path.display());
-            return;
-        };
-        let game = |line: &str| {
-            let fields: Vec<&str> = line.split('\t').collect();
-            let number = |id: &str| "ABCDE".find(&id[1..2]).unwrap();
-            let half_points = ["lose", "draw", "win"].iter().position(|r| *r == fields[2]).unwrap() as u8;
-            let (black, white) = (number(fields[3]), number(fields[4]));
-            Aged { black, white, half_points, days: age(fields[0]) }
-        };
-        let games: Vec<Aged> = text.lines().map(game).collect();
-        let rates = fit_aged(5, &games, &Decay::default());
-        for (rate, known) in rates.iter().zip([1247.96, 1103.67, 1032.94, 817.93, 797.50]) {
-            assert!((rate.unwrap() + 1000.0 - known).abs() < 0.5, "{rates:?}");
+    fn golden_results_of_eighty_days_are_rated_as_by_a_fit_with_50_digits() {
+        let rates = rates(&golden::results());
+        for (rate, known) in rates.iter().zip(golden::RATES) {
+            assert!((rate.unwrap() - known).abs() < 1e-3, "{rates:?}");
         }
     }
 
-    /// Days from `2026/07/03 03:49:27` to the beginning of 2026-11-02.
-    fn age(stamp: &str) -> f64 {
-        let n: Vec<f64> = stamp.split(['/', ' ', ':']).map(|part| part.parse().unwrap()).collect();
-        let before = [0.0, 31.0, 59.0, 90.0, 120.0, 151.0, 181.0, 212.0, 243.0, 273.0, 304.0, 334.0];
-        let day = |month: f64, day: f64| before[month as usize - 1] + day;
-        day(11.0, 2.0) - day(n[1], n[2]) - (n[3] * 3600.0 + n[4] * 60.0 + n[5]) / 86400.0
+    mod oracles {
+        use super::*;
+
+        #[test]
+        #[ignore = "needs the oracles in ../shared/data/rating_oracle: 400 results and their ratings by another program"]
+        fn results_of_a_hundred_days_are_rated_as_by_an_independent_fit() {
+            let rates = rates(&golden::oracle_results());
+            for (rate, known) in rates.iter().zip([1247.96, 1103.67, 1032.94, 817.93, 797.50]) {
+                assert!((rate.unwrap() + 1000.0 - known).abs() < 0.5, "{rates:?}");
+            }
+        }
     }
 }

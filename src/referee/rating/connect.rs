@@ -1,11 +1,11 @@
-//! Which players the results bind together.
+//! The players whose ratings are bound to each other by results.
 
 use super::CrossTable;
 
 /// The players whose ratings relative to each other have a finite maximum of the likelihood and who are the core of
-/// the field, by player: the largest set in which everyone can be reached from everyone over games won or drawn (L. R.
-/// Ford, "Solution of a ranking problem from binary comparisons", 1957). Where two sets are equally large the one with
-/// more games is the core, and where that too is equal there is none: no set has a better claim.
+/// the field, by player: the largest set in which everyone can be reached from everyone over games won or drawn (L.
+/// R. Ford, "Solution of a ranking problem from binary comparisons", 1957). Where two sets are equally large the one
+/// with more games is the core, and where that too is equal there is none: neither set can be preferred.
 pub(super) fn core(table: &CrossTable) -> Vec<bool> {
     let scored = Scored::from(table);
     let mut group = vec![usize::MAX; table.players()];
@@ -21,7 +21,8 @@ pub(super) fn core(table: &CrossTable) -> Vec<bool> {
     group.into_iter().map(|g| Some(g) == core).collect()
 }
 
-/// For each player, on whom he scored at least half a point, and who scored on him.
+/// For each player, the opponents against whom it scored at least half a point, and the opponents who did so against
+/// it.
 struct Scored {
     on: Vec<Vec<usize>>,
     by: Vec<Vec<usize>>,

@@ -1,4 +1,4 @@
-//! What two sides scored against each other, game by game or pair by pair.
+//! Results of two sides against each other, by single games or by pairs.
 
 use serde::{Deserialize, Serialize};
 
@@ -59,7 +59,7 @@ impl From<Pentanomial> for Counts {
 }
 
 impl Counts {
-    /// Games counted: two a pair.
+    /// Number of games; a pair has two.
     pub fn games(&self) -> u64 {
         let observed = self.cells().iter().fold(0u64, |sum, &n| sum.saturating_add(n));
         observed.saturating_mul(self.games_per_observation())

@@ -1,11 +1,11 @@
-//! How ratings moved: the field rated anew after every so many games.
+//! The course of the ratings: the field rated again after every so many games.
 
 use super::{CrossTable, Estimate, Results, fit};
 use crate::{Outcome, event::PlayerId};
 
 /// Milestones of an event: between 64 and 128 of them once there are that many games, whatever its length.
 ///
-/// What is told in one go costs a hundred fits at most, so that a long event is cheap to open; after that there is one
+/// Games added in one call cost a hundred fits at most, so that a long event opens quickly; after that there is one
 /// fit for every [`Course::stride`] games.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Course {
@@ -20,20 +20,20 @@ pub struct Course {
 pub struct Milestone {
     /// Games that count, all players together.
     pub games: u64,
-    /// Elo by player, relative to the mean of the field; of those who were in it.
+    /// Elo by player, relative to the mean of the field; for the players of that time.
     pub elo: Vec<Estimate>,
 }
 
 const MOST: u64 = 128;
 
 impl Course {
-    /// Nothing has been played.
+    /// No game yet.
     #[must_use]
     pub fn new(players: usize) -> Self {
         Self { stride: 1, games: 0, table: CrossTable::new(players), milestones: vec![] }
     }
 
-    /// Makes room for players up to `players`; milestones before know nothing of the new ones.
+    /// Makes room for players up to `players`; earlier milestones have no rating for them.
     pub fn grow(&mut self, players: usize) {
         self.table.grow(players);
     }
@@ -50,7 +50,7 @@ impl Course {
         self.stride
     }
 
-    /// Takes in games that count, as black, white and outcome, in the order of their ends.
+    /// Adds games that count, as black, white and outcome, in the order of their ends.
     pub fn extend(&mut self, games: impl ExactSizeIterator<Item = (PlayerId, PlayerId, Outcome)>) {
         self.widen(self.games + games.len() as u64);
         for (black, white, outcome) in games {
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn a_course_told_in_one_go_is_the_one_that_was_told_game_by_game() {
+    fn a_course_is_the_same_for_one_batch_and_for_single_games() {
         let (mut whole, mut bits) = (Course::new(2), Course::new(2));
         whole.extend(games(1000));
         for game in games(1000) {
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn games_of_nobody_and_games_that_do_not_count_move_nothing() {
+    fn games_of_unknown_players_and_games_that_do_not_count_change_nothing() {
         let mut course = Course::new(2);
         let aborted = Outcome::Aborted { by: crate::AbortBy::Stopped };
         let won = Outcome::loss(Color::White, WinBy::Mate);

@@ -1,4 +1,4 @@
-//! A number that says how far it can be trusted.
+//! A number with its precision.
 
 use serde::Serialize;
 use std::fmt;
@@ -10,7 +10,7 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Estimate {
-    /// The games bound it on both sides.
+    /// The games bound the value on both sides.
     Measured {
         /// The maximum likelihood.
         value: f64,
@@ -34,12 +34,12 @@ pub enum Estimate {
         /// The upper end.
         value: f64,
     },
-    /// The games say nothing.
+    /// The games give no information.
     Unknown,
 }
 
 impl Estimate {
-    /// The point estimate, where there is one: a one-sided bound is not.
+    /// The point estimate; `None` for one-sided bounds.
     pub fn value(&self) -> Option<f64> {
         match *self {
             Self::Measured { value, .. } | Self::Tentative { value, .. } => Some(value),
@@ -47,7 +47,7 @@ impl Estimate {
         }
     }
 
-    /// Half the 95 % interval, where there is one.
+    /// Half the 95 % interval; `None` if unknown.
     pub fn error(&self) -> Option<f64> {
         match *self {
             Self::Measured { error, .. } => error,
@@ -82,7 +82,7 @@ impl fmt::Display for Estimate {
     }
 }
 
-/// A signed number in which what rounds to zero is `+0`, never `-0`.
+/// A signed number; zero is `+0`, never `-0`.
 fn signed(value: f64, digits: usize) -> String {
     let text = format!("{value:+.digits$}");
     match text.strip_prefix('-') {

@@ -13,11 +13,11 @@ use serde::Serialize;
 /// score at equality as on the logistic scale; without it many draws would spread the ratings (BayesElo's "scale").
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Ratings {
-    /// By the numbers of the table.
+    /// By the player numbers of the table.
     pub players: Vec<PlayerRating>,
-    /// What having black is worth, in Elo.
+    /// Advantage of black, in Elo.
     pub black_advantage: Estimate,
-    /// The probability of a draw between equals; none if draws were counted as half a win each.
+    /// The probability of a draw between equals; none if draws count as half a win.
     pub draw_ratio: Option<f64>,
     /// Elo by player, prior or not.
     #[serde(skip)]
@@ -74,7 +74,7 @@ fn rate(table: &CrossTable, advantage: Option<usize>, draw: Option<usize>) -> Ra
             (maximise(&likelihood), false)
         }
     };
-    // With both priors the likelihood has a maximum. Only weights that floating point cannot add up (10^16 games beside
+    // With both priors the likelihood has a maximum. Only weights beyond floating-point precision (10^16 games beside
     // one) still hide it.
     match maximum {
         Some(maximum) => rated(table, &core, &likelihood, &maximum, identified),
@@ -168,7 +168,7 @@ fn points(table: &CrossTable) -> Vec<(f64, f64)> {
 
 impl Ratings {
     /// The probability that `player` is stronger than `other` (numbers of the table), given these ratings; none for
-    /// players outside the table and for those without a game, of whom nothing is known.
+    /// players outside the table or without a game.
     pub fn los(&self, player: usize, other: usize) -> Option<f64> {
         let has_played = |player: usize| self.players.get(player).is_some_and(|player| player.games > 0.0);
         (has_played(player) && has_played(other)).then(|| {

@@ -18,19 +18,19 @@ pub(super) struct Meeting {
     pub results: Results,
 }
 
-/// The results and which parameters explain them: the strengths, then those that have an index here.
+/// The results and the parameters of the model: the strengths, then those with an index here.
 #[derive(Clone, Debug)]
 pub(super) struct Likelihood {
     pub players: usize,
     pub meetings: Vec<Meeting>,
-    /// Where black's advantage is, if it is estimated.
+    /// Index of black's advantage, if it is estimated.
     pub advantage: Option<usize>,
-    /// Where ln nu is, if draws have odds of their own; otherwise a draw is half a win and half a loss.
+    /// Index of ln nu, if draws have odds of their own; otherwise a draw is half a win and half a loss.
     pub draw: Option<usize>,
 }
 
-/// Probabilities of a meeting's outcomes. Written, like all that uses it, without differences of nearly equal numbers:
-/// among a milliard of games the one upset still counts.
+/// Probabilities of the outcomes of a game. The formulas avoid differences of nearly equal numbers, so that one upset
+/// in a billion games still counts.
 struct Odds {
     black: f64,
     white: f64,
@@ -46,7 +46,7 @@ impl Odds {
         Self { black: black / sum, white: white / sum, draw: draw / sum }
     }
 
-    /// The sum of `count ln p`; what never happened adds nothing.
+    /// The sum of `count ln p`; outcomes that never occurred add nothing.
     fn log_likelihood(&self, won: f64, drawn: f64, lost: f64) -> f64 {
         let Self { black, white, draw } = *self;
         [(won, black, white + draw), (drawn, draw, black + white), (lost, white, black + draw)]
@@ -112,7 +112,7 @@ impl Likelihood {
         }
     }
 
-    /// The parameters that x is made of.
+    /// The parameters that x is the sum of.
     fn signs(&self, meeting: &Meeting) -> [Option<(usize, f64)>; 3] {
         [Some((meeting.black, 1.0)), Some((meeting.white, -1.0)), self.advantage.map(|i| (i, 1.0))]
     }

@@ -4,19 +4,19 @@ use super::likelihood::Likelihood;
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 
 const MOST_STEPS: usize = 100;
-/// No step changes a parameter by more (natural logarithms; 350 Elo).
+/// Largest change of a parameter in one step (natural logarithms; 350 Elo).
 const LONGEST_STEP: f64 = 2.0;
-/// A parameter beyond this (5000 Elo) is on its way to infinity.
+/// A parameter beyond this (5000 Elo) diverges.
 const FARTHEST: f64 = 30.0;
 /// The likelihood that a last step may still gain: it leads within 10^-5 standard errors of the maximum, and the step
-/// itself is then made too. Rounding of very unequal counts forbids to ask for a step of nothing.
+/// itself is then made too. A smaller bound would not be reached with very unequal counts, because of rounding.
 const LAST_GAIN: f64 = 1e-11;
-/// On the way to infinity gains vanish too, but steps do not.
+/// When a parameter diverges, gains vanish too, but steps do not.
 const LAST_STEP: f64 = 1e-3;
-/// A parameter of whose information less than this share is its own is not identified.
+/// A parameter is not identified if less than this share of its information is independent of the others.
 const LEAST_OWN_SHARE: f64 = 1e-9;
 
-/// Where the likelihood is largest.
+/// The maximum of the likelihood.
 pub(super) struct Maximum {
     pub at: DVector<f64>,
     /// Covariance of the parameters there; the strengths' part is relative to their mean.
@@ -43,7 +43,7 @@ pub(super) fn maximise(likelihood: &Likelihood) -> Option<Maximum> {
     None
 }
 
-/// The point, and the value there, to which as much of the step leads as does not lower the value.
+/// The point after the largest part of the step that does not lower the value, and the value there.
 fn forward(
     likelihood: &Likelihood,
     at: DVector<f64>,
@@ -87,7 +87,7 @@ fn factor(likelihood: &Likelihood, mut information: DMatrix<f64>) -> Option<Chol
     identified.then_some(factor)
 }
 
-/// How hard the mean is pinned: about as hard as the results bind a player.
+/// Strength of the pin on the mean: about that of one player's results.
 fn pin(likelihood: &Likelihood, information: &DMatrix<f64>) -> f64 {
     let players = likelihood.players;
     let bound: f64 = (0..players).map(|i| information[(i, i)]).sum();

@@ -1,9 +1,9 @@
-//! The numbers of two sides against each other.
+//! Statistics of two sides against each other.
 
 use super::{Counts, ELO_PER_NAT, Estimate, NELO_PER_SD, Sample, Z_95, elo_of_score, normal_cdf};
 use serde::Serialize;
 
-/// What the games between two sides say, from the view of one of them.
+/// Statistics of the games between two sides, from the view of one of them.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Numbers {
     /// Games counted.
@@ -37,7 +37,7 @@ impl From<&Counts> for Numbers {
     }
 }
 
-/// How a sample is spread over its outcomes.
+/// The spread of a sample over its outcomes.
 enum Spread {
     Wide,
     OnlyLosses,
@@ -106,7 +106,7 @@ fn nelo(sample: &Sample) -> Estimate {
 }
 
 /// The least normalized Elo at the lower end of an all-won sample: no distribution with that mean spreads wider than
-/// the one on the two extreme outcomes. Says nothing while that end is below 50 %.
+/// the one on the two extreme outcomes. Gives no bound while that end is below 50 %.
 fn sure_nelo(sample: &Sample) -> Option<f64> {
     let p = lower_end_of_all(sample);
     let sd = (sample.games_each * p * (1.0 - p)).sqrt();
@@ -114,7 +114,7 @@ fn sure_nelo(sample: &Sample) -> Option<f64> {
 }
 
 /// Normal likelihood of superiority. Without any spread cutechess's form is taken, in which each decisive observation
-/// is a coin toss: 1 - 0 is no proof.
+/// is a coin toss, because a score of 1 - 0 proves little.
 fn los(sample: &Sample) -> f64 {
     let (mean, variance) = sample.moments();
     match spread(sample) {

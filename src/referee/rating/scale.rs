@@ -1,17 +1,17 @@
-//! Ratings that are not those of the field's own games: a league has a mean of its own, a server rates whom it likes.
+//! Ratings from outside the event: those of a league, with a mean of its own, or of a foreign server.
 
 use super::Estimate;
 use crate::{event::PlayerId, standings::Standings};
 use std::collections::BTreeMap;
 
-/// Ratings on somebody's scale.
+/// Ratings on an external scale.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Scale {
-    /// Who has one; a bound where everything was won or lost.
+    /// The rated players; a bound for those who won or lost every game.
     pub ratings: BTreeMap<PlayerId, Estimate>,
-    /// What has to be said of them in a line; empty where nothing has.
+    /// A remark in one line; may be empty.
     pub words: String,
 }
 
-/// Looks the ratings of players up: given what was played, and the players' names by number.
+/// Looks up ratings, given the standings and the players' names by number.
 pub type LookUp = Box<dyn FnMut(&Standings, &[String]) -> Scale + Send>;

@@ -1,4 +1,4 @@
-//! Who played whom with which colour, and how it ended.
+//! Results of every pair of players by colour.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ impl Results {
     }
 }
 
-/// Why results do not fit into a table.
+/// Results that a table cannot hold.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum TableError {
     /// A player's number is beyond the table.
@@ -44,7 +44,7 @@ pub enum TableError {
     NoCount(Results),
 }
 
-/// The results of a field, sparse: pairs that never met take no room.
+/// The results of a field, stored sparsely: pairs that never met take no memory.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CrossTable {
     players: usize,
@@ -57,7 +57,7 @@ impl CrossTable {
         Self { players, cells: BTreeMap::new() }
     }
 
-    /// Makes room for players up to `players`; nobody leaves.
+    /// Makes room for players up to `players`; never shrinks.
     pub fn grow(&mut self, players: usize) {
         self.players = self.players.max(players);
     }
@@ -65,8 +65,8 @@ impl CrossTable {
     /// Adds results of games in which `black` had black against `white`.
     ///
     /// # Errors
-    /// [`TableError`] for players outside the table, one player against itself, and what is no count; the table is
-    /// unchanged then.
+    /// [`TableError`] for players outside the table, one player against itself, and invalid counts; the table is then
+    /// unchanged.
     pub fn add(&mut self, black: usize, white: usize, results: Results) -> Result<(), TableError> {
         let players = self.players;
         if let Some(player) = [black, white].into_iter().find(|&player| player >= players) {
@@ -85,7 +85,7 @@ impl CrossTable {
         Ok(())
     }
 
-    /// How many players the table is for.
+    /// Number of players.
     pub fn players(&self) -> usize {
         self.players
     }

@@ -1,11 +1,11 @@
-//! The first players of the list challenge all the others.
+//! Gauntlet: the first players of the list challenge all the others.
 //!
-//! "Why was I paired so": in round r, the i-th of the smaller side (challengers or challenged) meets number
-//! (i + r) of the larger one, so that nobody plays twice in a round and everybody plays early. Challenger i has black
+//! "Why was I paired so": in round r, the i-th of the smaller side (challengers or challenged) meets number (i + r)
+//! of the larger one, so that no player plays twice in a round and every player plays early. Challenger i has black
 //! in the first game against opponent j when i + j is even; each cycle swaps the colours of the one before. With an
 //! odd number of games, both sides' colours differ by one at most over a cycle.
 
-use super::Table;
+use super::table::{Table, round_number};
 
 /// Challengers and challenged; a list without either side has no encounters.
 fn sides(entrants: usize, challengers: u16) -> (u64, u64) {
@@ -18,7 +18,7 @@ pub(super) fn encounters(entrants: usize, challengers: u16, cycles: u32) -> u64 
     (challengers * others).saturating_mul(u64::from(cycles))
 }
 
-/// The encounter as seats in the list of entrants; there are some on both sides.
+/// The seats of an encounter in the list of entrants; both sides must have players.
 pub(super) fn table(entrants: usize, challengers: u16, encounter: u64) -> Table<usize> {
     let (challengers, others) = sides(entrants, challengers);
     let (few, many) = (challengers.min(others), challengers.max(others));
@@ -29,5 +29,5 @@ pub(super) fn table(entrants: usize, challengers: u16, encounter: u64) -> Table<
     let challenger_is_black = (challenger + other + cycle).is_multiple_of(2);
     let seats = (challenger as usize, (challengers + other) as usize);
     let (black, white) = if challenger_is_black { seats } else { (seats.1, seats.0) };
-    Table { round: super::round_number(round), black, white }
+    Table { round: round_number(round), black, white }
 }

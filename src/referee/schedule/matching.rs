@@ -2,11 +2,11 @@
 //! a polyhedron with 0,1-vertices", 1965), the primal-dual form that grows all trees at once.
 //!
 //! Costs are compared criterion by criterion, the first criterion first: they form an ordered group, which is all the
-//! algorithm asks of them, and no weights have to be invented that make one criterion outweigh the next.
+//! algorithm asks of them, and no weights are needed to make one criterion outweigh the next.
 
 use std::ops::{Add, Sub};
 
-/// How many criteria a cost has.
+/// Number of criteria of a cost.
 const CRITERIA: usize = 7;
 
 /// A cost: criteria by falling importance, each of them added up over the matching.
@@ -33,8 +33,8 @@ impl Cost {
     }
 }
 
-/// The partner of each of `vertices` vertices (an even number) in a perfect matching whose costs, none of them below
-/// zero and asked for with the lower vertex first, have the least sum.
+/// The partner of each of `vertices` vertices (an even number) in the perfect matching with the least sum of costs.
+/// Costs must not be negative; `cost` is called with the lower vertex first.
 pub(super) fn least_cost(vertices: usize, cost: impl Fn(usize, usize) -> Cost) -> Vec<usize> {
     let mut matcher = Matcher::new(vertices, cost);
     for _ in 0..vertices / 2 {
@@ -146,7 +146,7 @@ impl Matcher {
         tops
     }
 
-    /// The smallest change of dual values that lets something happen, and what that is.
+    /// The smallest change of dual values that makes a step possible, and the step.
     fn next_step(&self) -> Option<(Cost, Step)> {
         let mut best: Option<(Cost, Step)> = None;
         let mut offer = |shift: Cost, step: Step| {
@@ -240,7 +240,7 @@ impl Matcher {
         path
     }
 
-    /// Two outer nodes of a tree met: the cycle through them becomes one outer node.
+    /// Contracts the cycle through two outer nodes of a tree into one outer node.
     fn contract(&mut self, meeting: Edge, ancestor: usize) {
         let (mut children, mut links) = (vec![ancestor], Vec::new());
         for (node, (from, to)) in self.path(self.top[meeting.0], ancestor).into_iter().rev() {
@@ -258,7 +258,7 @@ impl Matcher {
         self.nodes.push(Node { label: Label::Outer, base, children, links, dual: Cost::default() });
     }
 
-    /// An inner blossom falls apart; those of its children that the tree passes through stay in it.
+    /// Expands an inner blossom; the children on the path of the tree stay in the tree.
     fn expand(&mut self, blossom: usize) {
         let Label::Inner(entry) = self.nodes[blossom].label else { return };
         let children = std::mem::take(&mut self.nodes[blossom].children);
@@ -296,7 +296,7 @@ impl Matcher {
         }
     }
 
-    /// Two trees met: the path from root to root through `meeting` changes matched and unmatched edges.
+    /// Swaps matched and unmatched edges on the path from root to root through `meeting`.
     fn augment(&mut self, (one, other): Edge) {
         for (mut from, mut to) in [(one, other), (other, one)] {
             loop {
@@ -382,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_matched_with_nobody() {
+    fn no_vertices_have_an_empty_matching() {
         assert!(least_cost(0, |_, _| Cost::default()).is_empty());
     }
 }

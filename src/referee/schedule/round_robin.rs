@@ -1,19 +1,19 @@
-//! Everybody meets everybody, in the rounds of the circle method: one player stands still, the others move on by one
-//! seat a round. So everybody plays early, and a round can be computed without those before it.
+//! Round robin by the circle method: one player stands still, the others move on by one seat a round. Every player
+//! plays early, and a round can be computed without those before it.
 //!
 //! "Why was I paired so": in round r of a cycle (from 0) of m seats (m even; with an odd number of players the last
 //! seat is empty), seat m - 1 meets seat r, and seats r + t and r - t (modulo m - 1) meet at table t. At odd tables
 //! r + t has black in the first game, at even tables r - t; the player who stands still alternates. Hence colours
 //! alternate from round to round and differ by one at most over a cycle; each cycle swaps those of the one before.
 
-use super::Table;
+use super::table::{Table, round_number};
 
 pub(super) fn encounters(entrants: usize, cycles: u32) -> u64 {
     let n = entrants as u64;
     (n * n.saturating_sub(1) / 2).saturating_mul(u64::from(cycles))
 }
 
-/// The encounter as seats in the list of entrants, of which there are two at least.
+/// The seats of an encounter in a list of at least two entrants.
 pub(super) fn table(entrants: usize, encounter: u64) -> Table<usize> {
     let n = entrants as u64;
     let (tables, ring) = (n / 2, n - 1 + n % 2);
@@ -28,5 +28,5 @@ pub(super) fn table(entrants: usize, encounter: u64) -> Table<usize> {
     let ahead_is_black = if table == 0 { turn.is_multiple_of(2) } else { !table.is_multiple_of(2) };
     let (black, white) =
         if ahead_is_black == cycle.is_multiple_of(2) { (ahead, behind) } else { (behind, ahead) };
-    Table { round: super::round_number(round), black: black as usize, white: white as usize }
+    Table { round: round_number(round), black: black as usize, white: white as usize }
 }

@@ -1,25 +1,28 @@
-//! Rounds of a league that plays by the clock: whoever waits when a round begins is paired in it.
+//! Rounds of a league at fixed times: the players waiting when a round begins are paired.
 //!
-//! "Why was I paired so?" Of all ways to pair those who wait, the one is chosen that is best by this list, where a later
-//! line only decides between ways that all lines before leave level:
+//! "Why was I paired so?" Of all possible pairings of the waiting players, the best by this list is chosen; a later
+//! line decides only between pairings that are level by all lines before:
 //!
-//! 1. nobody has a bye who had one in the round it was in last;
-//! 2. the bye goes to who had the fewest;
-//! 3. nobody meets the opponent of its last game again;
-//! 4. nobody meets another person (`..._human`), as people come to meet programs;
+//! 1. no bye for a player who had one in its last round;
+//! 2. the bye goes to a player with the fewest byes;
+//! 3. no player meets the opponent of its last game;
+//! 4. no human player (`..._human`) meets another, because they come to play programs;
 //! 5. the method's own line: the least sum of rating differences ([`Method::LeastDifference`]), the least sum of squares
 //!    of differences in points ([`Method::Swiss`]), or nothing ([`Method::Random`]);
 //! 6. colours are balanced: the least sum of squares of games as black less games as white after the round, and of
 //!    colours three times in a row;
 //! 7. the lot, from the seed.
 //!
-//! Least sums are found by an optimal matching, not by trying some: no other way costs less, however many wait. Within a
-//! pair, the colours are those that cost least by line 6; where that is level, the lot decides.
+//! Least sums are found by an optimal matching, so no other pairing costs less for any number of players. Within a
+//! pair, the colours are those that cost least by line 6; if both cost the same, the lot decides.
 
-use super::matching::{Cost, least_cost};
+use super::{
+    lot::mixed,
+    matching::{Cost, least_cost},
+};
 use serde::{Deserialize, Serialize};
 
-/// Whom a round brings together.
+/// The rule by which a round is paired.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
@@ -28,16 +31,16 @@ pub enum Method {
     LeastDifference,
     /// Players of near points.
     Swiss,
-    /// Anybody.
+    /// Any players.
     Random,
 }
 
-/// Somebody who waits for a round.
+/// A player waiting for a round.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Seeker {
-    /// Its rating, or what is taken for it.
+    /// Rating, or an assumed value without one.
     pub rating: f64,
-    /// Twice its points so far.
+    /// Twice the points so far.
     pub half_points: u32,
     /// Games as black less games as white.
     pub balance: i32,
@@ -45,26 +48,26 @@ pub struct Seeker {
     pub streak: (i32, u32),
     /// Rounds without an opponent.
     pub byes: u32,
-    /// Whether the last round it was in was one of them.
+    /// Whether the last round was a bye.
     pub bye_last: bool,
-    /// Whoever it met last, by any number that is the same for one player.
+    /// The last opponent, by its `number`.
     pub last_opponent: Option<usize>,
-    /// Its own number of that kind.
+    /// Any number that identifies the player.
     pub number: usize,
-    /// A person.
+    /// Whether the player is a human.
     pub human: bool,
 }
 
-/// A round: indices into the list of those who waited.
+/// A paired round, as indices into the list of waiting players.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Paired {
-    /// Black and white.
+    /// Black and white of each game.
     pub tables: Vec<(usize, usize)>,
-    /// Who has no opponent.
+    /// The player without an opponent.
     pub bye: Option<usize>,
 }
 
-/// Pairs those who wait; at most one of them has no opponent.
+/// Pairs the waiting players; at most one has no opponent.
 #[must_use]
 pub fn pair(seekers: &[Seeker], method: Method, seed: u64) -> Paired {
     let field = Field { seekers, method, seed, fewest: seekers.iter().map(|s| s.byes).min().unwrap_or(0) };
@@ -88,7 +91,7 @@ struct Field<'a> {
 }
 
 impl Field<'_> {
-    /// What it costs to pair two; the place after the last is the bye.
+    /// The cost of pairing two players; the index after the last stands for the bye.
     fn cost(&self, one: usize, other: usize) -> Cost {
         let a = &self.seekers[one];
         let lot = i64::from(draw(self.seed, one, other) >> 12);
@@ -103,7 +106,7 @@ impl Field<'_> {
 
     fn difference(&self, a: &Seeker, b: &Seeker) -> i64 {
         match self.method {
-            // To a hundredth of an Elo: costs are whole numbers.
+            // In hundredths of an Elo, because costs are whole numbers.
             Method::LeastDifference => ((a.rating - b.rating).abs() * 100.0).round() as i64,
             Method::Swiss => i64::from(a.half_points.abs_diff(b.half_points)).pow(2),
             Method::Random => 0,
@@ -126,13 +129,9 @@ impl Field<'_> {
     }
 }
 
-/// A number that the seed and two others give (the finaliser of SplitMix64 by G. Steele, D. Lea and C. Flood, 2014).
+/// The lot of an ordered pair of seekers.
 fn draw(seed: u64, one: usize, other: usize) -> u32 {
-    let place = (one as u64) << 32 | other as u64;
-    let mut bits = seed ^ place.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    ((bits ^ (bits >> 31)) >> 32) as u32
+    (mixed(seed, (one as u64) << 32 | other as u64) >> 32) as u32
 }
 
 #[cfg(test)]

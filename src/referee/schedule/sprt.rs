@@ -1,11 +1,14 @@
-//! Two players, pair after pair with colours swapped, until a test has its verdict.
+//! Sequential test: two players play pairs with colours swapped until the test has a verdict.
 //!
 //! "Why was I paired so": there are two players; the first of the list has black in the first game of every pair.
 //!
-//! When the verdict is in the standings, no new pair is begun, but every pair of which a game was started is played to
-//! its end, on a resumed run too: short games end first, and leaving the long ones out would bias the counts.
+//! After the verdict no new pair begins, but every pair with a started game is completed, in a resumed run too: short
+//! games end first, and dropping the long ones would bias the counts.
 
-use super::{Step, Table, pick};
+use super::{
+    step::{Step, pick},
+    table::{Table, round_number},
+};
 use crate::standings::{Progress, Ranges};
 use std::collections::BTreeMap;
 
@@ -15,10 +18,10 @@ pub(super) fn encounters(entrants: usize, max_games: u64) -> u64 {
 }
 
 pub(super) fn table(encounter: u64) -> Table<usize> {
-    Table { round: super::round_number(encounter), black: 0, white: 1 }
+    Table { round: round_number(encounter), black: 0, white: 1 }
 }
 
-/// What is still to be played after the verdict.
+/// The next step after the verdict.
 pub(super) fn finish_pairs(issued: &Ranges, returned: &BTreeMap<u64, u32>, progress: &Progress) -> Step {
     let issued_pairs = issued.iter().flat_map(|range| [range.start / 2, (range.end - 1) / 2]);
     let started = progress.halves.keys().copied();

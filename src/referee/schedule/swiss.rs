@@ -1,37 +1,40 @@
-//! Players of equal score meet.
+//! Swiss: players of equal score meet.
 //!
-//! "Why was I paired so": of all ways to pair a round, the one is chosen that is best by this list, where a later line
-//! only decides between ways that all lines before leave level (so there is exactly one reason, the first line in
-//! which another way is worse):
+//! "Why was I paired so": of all possible pairings of a round, the best by this list is chosen; a later line decides
+//! only between pairings that are level by all lines before. The reason is therefore the first line by which another
+//! pairing is worse:
 //!
-//! 1. The bye (with an odd number of players) goes to one of those who had the fewest.
+//! 1. The bye (with an odd number of players) goes to one of the players with the fewest byes.
 //! 2. As few meetings as possible have taken place before: no rematch until it cannot be avoided.
 //! 3. The bye goes to the lowest player: by score, then by the order of entry.
 //! 4. As few players as possible get a colour three times more often than the other.
-//! 5. The squares of the differences in score between opponents have the least sum: equal scores meet; if a player has
-//!    to float, then not far.
+//! 5. The squares of the differences in score between opponents have the least sum: equal scores meet, and floaters
+//!    float as little as possible.
 //! 6. Colours are equalised, then alternate: the least sum over all players of four times the square of (blacks -
 //!    whites) plus the square of the number of times the colour is now repeated in a row.
 //! 7. Within equal scores, the best of the upper half meets the best of the lower half and so on; between different
 //!    scores, the last of the upper meets the first of the lower: the least sum of squares of how far opponents are
 //!    from that, in places.
 //!
-//! Lines 4 and 6 have a say when an encounter has an odd number of games, else both players have both colours. In a
-//! pair, the colours are those that cost least by the same two lines; when that is level, the higher player gets the
-//! one it had less often, then not the one it had last, and at first (in round 1) what the lot from the event's seed
-//! and then alternation give. So round 1 pairs the upper half of the entry list against the lower half.
+//! Lines 4 and 6 apply if an encounter has an odd number of games; with an even number both players have both
+//! colours. In a pair, the colours are those that cost least by the same two lines; if both cost the same, the higher
+//! player gets the colour that it had less often, or else the one that it did not have last. In round 1 the lot from
+//! the event's seed decides for the first table, and colours alternate from there. So round 1 pairs the upper half of
+//! the entry list against the lower half.
 //!
 //! Scores are those of the games and byes of the rounds before; a bye is worth a win of every game of an encounter. A
-//! round begins when the one before is complete. All of it follows from the results and the seed: a resumed run, and
-//! anybody with the results, gets the same pairs.
+//! round begins when the one before is complete. Everything follows from the results and the seed, so a resumed run
+//! computes the same pairs.
 
 use super::{
-    Stage, Step, Table, lot,
+    lot::lot,
     matching::{Cost, least_cost},
-    pick,
+    step::{Step, pick},
+    table::Table,
 };
 use crate::{
-    event::PlayerId,
+    ids::PlayerId,
+    stage::Stage,
     standings::{Encounter, Progress, Ranges},
 };
 use std::{
@@ -43,19 +46,19 @@ pub(super) fn encounters(entrants: usize, rounds: u32) -> u64 {
     (entrants as u64 / 2).saturating_mul(u64::from(rounds))
 }
 
-/// A bye earns what winning every game would.
+/// A bye counts as winning every game of an encounter.
 fn bye_half_points(stage: &Stage) -> u8 {
     u8::try_from(stage.encounter_games().saturating_mul(2)).unwrap_or(u8::MAX)
 }
 
-/// The round that is being played.
+/// The current round.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Round {
-    /// How many rounds are complete.
+    /// Number of complete rounds.
     complete: u32,
-    /// Its tables, best first; empty until it is paired.
+    /// Tables of the round, best first; empty until it is paired.
     tables: Vec<Table<PlayerId>>,
-    /// Who has the bye, until that was handed out.
+    /// Player of the bye, until it is handed out.
     bye: Option<PlayerId>,
 }
 
@@ -150,14 +153,14 @@ impl Player {
         }
     }
 
-    /// What it costs to give this player a colour (1 black, -1 white): lines 4 and 6.
+    /// The cost of giving this player a colour (1 black, -1 white), by lines 4 and 6.
     fn color_cost(&self, color: i64) -> (i64, i64) {
         let balance = self.balance + color;
         let repeats = if color == self.last { self.streak } else { 0 };
         (i64::from(balance.abs() > 2), 4 * balance * balance + repeats * repeats)
     }
 
-    /// The colour it is due, 0 for none.
+    /// The colour that is due, 0 for none.
     fn due(&self) -> i64 {
         if self.balance == 0 { -self.last } else { -self.balance.signum() }
     }
@@ -166,7 +169,7 @@ impl Player {
 /// All players before a round, best first.
 struct Field {
     players: Vec<Player>,
-    /// Of each player: how many have its score.
+    /// For each player, the number of players with the same score.
     equals: Vec<i64>,
     fewest_byes: u32,
     colors_matter: bool,
@@ -201,7 +204,7 @@ impl Field {
         }
     }
 
-    /// What it costs to pair two players, the higher of them first; the place after the last is the bye.
+    /// The cost of pairing two players, the higher first; the index after the last stands for the bye.
     fn cost(&self, high: usize, low: usize) -> Cost {
         let (size, a) = (self.players.len(), &self.players[high]);
         let Some(b) = self.players.get(low) else {
@@ -223,7 +226,7 @@ impl Field {
         (b.0 + w.0, b.1 + w.1)
     }
 
-    /// Who has black and who white.
+    /// Black and white of a pair.
     fn colors(&self, high: usize, low: usize, initial: bool) -> (usize, usize) {
         let high_is_black = match self.color_cost(high, low).cmp(&self.color_cost(low, high)) {
             Ordering::Less => true,

@@ -20,7 +20,7 @@ struct Host {
     log: Vec<Event>,
     started: Vec<Pairing>,
     dice: u64,
-    /// The same games end otherwise in another year.
+    /// Mixed into the results, so that a case can have other results for the same games.
     year: u64,
     /// One ending in so many is an abort; 0: none.
     aborts: u64,
@@ -115,7 +115,7 @@ impl Host {
         }
     }
 
-    /// Plays until nothing is left, or `events` events have happened.
+    /// Plays until no game is left, or until `events` entries exist.
     fn play(&mut self, at_once: usize, events: usize) {
         loop {
             while self.running.len() < at_once {
@@ -136,7 +136,7 @@ impl Host {
         }
     }
 
-    /// As after a kill: only the log is left.
+    /// Restarts as after a kill: only the log is left.
     fn resume(&mut self) {
         self.running.clear();
         self.schedule = Schedule::new(&self.stages, self.players, SEED, self.replay, true);
@@ -231,7 +231,7 @@ proptest! {
     }
 
     #[test]
-    fn nobody_plays_twice_in_a_round(players in 2..12_usize, challengers in 1..12_u16, cycles in 1..3_u32) {
+    fn no_player_plays_twice_in_a_round(players in 2..12_usize, challengers in 1..12_u16, cycles in 1..3_u32) {
         for format in [Format::RoundRobin { cycles }, Format::Gauntlet { challengers, cycles }] {
             let mut seen = HashSet::new();
             for game in played(&[stage(format, 1)], players).counted().values() {
@@ -322,7 +322,7 @@ proptest! {
 }
 
 #[test]
-fn a_slow_game_holds_up_nobody_in_a_round_robin() {
+fn a_slow_game_delays_no_other_game_of_a_round_robin() {
     let mut host = Host::new(&[stage(Format::RoundRobin { cycles: 2 }, 2)], 5, 1);
     let Next::Game(slow) = host.next() else { panic!("there are games") };
     while let Next::Game(game) = host.next() {
@@ -336,7 +336,7 @@ fn a_slow_game_holds_up_nobody_in_a_round_robin() {
 }
 
 #[test]
-fn everybody_plays_early_in_a_round_robin() {
+fn every_player_plays_early_in_a_round_robin() {
     let host = played(&[stage(Format::RoundRobin { cycles: 1 }, 2)], 8);
     let first: HashSet<PlayerId> = host.started[..8].iter().map(|game| game.black).collect();
     assert_eq!(first.len(), 8);
@@ -399,7 +399,7 @@ fn a_drawn_game_is_replayed_with_colours_swapped_as_often_as_asked() {
         assert_eq!(game.attempt, attempt);
         blacks.push(game.black.0);
         host.end(game, draw);
-        // A resumed run knows of the draw, too.
+        // A resumed run counts the draw, too.
         if attempt == 0 {
             host.resume();
         }

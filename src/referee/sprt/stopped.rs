@@ -1,4 +1,5 @@
-//! How strong a side is after a sequential test stopped: the plain estimate leans to the side of the verdict.
+//! The difference in strength after a sequential test stopped, where the plain estimate is biased towards the
+//! verdict.
 
 use super::{Sprt, SprtError};
 use crate::rating::{Counts, Sample, elo_of_score, normal_cdf, score_of_elo};
@@ -8,7 +9,7 @@ use std::f64::consts::PI;
 /// The difference in logistic Elo, corrected for stopping when the LLR was at a bound.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct StoppedEstimate {
-    /// The median-unbiased estimate: at this difference the outcome would be as often better as worse.
+    /// The median-unbiased estimate: at this difference, better and worse outcomes are equally likely.
     pub elo: f64,
     /// Lower end of the 95 % interval.
     pub low: f64,
@@ -40,7 +41,7 @@ impl Sprt {
         let at = llr.clamp(lower, upper);
         let time = if at == llr { sample.size } else { at / drift(mean) };
         let worse = |elo: f64| walk.probability_of_worse(drift(score_of_elo(elo)), time, at);
-        // With nothing but draws by the milliard, BayesElo's hypotheses round to one and the same score.
+        // After a billion draws and nothing else, both hypotheses of BayesElo round to the same score.
         (walk.variance > 0.0).then(|| StoppedEstimate {
             elo: elo_at(&worse, 0.5),
             low: elo_at(&worse, 0.975),

@@ -1,9 +1,9 @@
-//! The way a sequential test has gone: its log-likelihood ratio over the pairs.
+//! The course of a sequential test: its log-likelihood ratio over the pairs.
 
 use super::Sprt;
 use crate::{rating::Pentanomial, standings::TestCounts};
 
-/// Points of the way; there are never more than 512, whatever the length of the event.
+/// Points of the course; never more than 512, for an event of any length.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Walk {
     /// Pairs, and the log-likelihood ratio after them.
@@ -14,7 +14,7 @@ pub struct Walk {
 const POINTS: usize = 256;
 
 impl Walk {
-    /// Takes in the counts after a pair, if this pair is one of those that are kept.
+    /// Adds the counts after a pair, if the point of this pair is kept.
     pub fn step(&mut self, test: &Sprt, counts: &TestCounts) {
         if !counts.pairs.is_multiple_of(1 << self.thinned) {
             return;

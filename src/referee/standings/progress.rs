@@ -1,21 +1,24 @@
+//! Progress of a stage.
+
 use super::{Ranges, Sequence};
 use crate::{
     Outcome,
-    event::PlayerId,
-    schedule::{Format, Pairing, Stage},
+    ids::PlayerId,
+    pairing::Pairing,
+    stage::{Format, Stage},
 };
 use std::collections::BTreeMap;
 
-/// Two players' meeting in a Swiss or knock-out stage, as far as it has been played.
+/// An encounter of a Swiss or knock-out stage, as far as it has been played.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Encounter {
-    /// The lower id first; what follows is in the same order.
+    /// The players, lower id first; the other fields use the same order.
     pub players: [PlayerId; 2],
     /// Twice the score.
     pub half_points: [u64; 2],
     /// Games as black.
     pub blacks: [u64; 2],
-    /// Games that were left out: nobody has scored in them.
+    /// Games left out, without a score for either player.
     pub left_out: u64,
 }
 
@@ -25,26 +28,26 @@ impl Encounter {
     }
 }
 
-/// A game that was started and has no result that counts.
+/// A game that has started and has no result that counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Open {
-    /// The attempts so far: the number of the next one.
+    /// Attempts so far, which is the number of the next one.
     pub attempts: u32,
-    /// How many of them were draws that do not count.
+    /// Attempts that were replayed draws.
     pub draws: u32,
 }
 
-/// How far a stage has got: what the schedule has to know of the past.
+/// The progress of a stage, as the schedule needs it.
 #[derive(Clone, Debug)]
 pub(crate) struct Progress {
     stride: u64,
     keeps_encounters: bool,
     pub finished: Ranges,
     pub open: BTreeMap<u64, Open>,
-    /// Half pairs: the half points of the lower id in the game that is finished.
+    /// Incomplete pairs: the half points of the lower id in the finished game.
     pub halves: BTreeMap<u64, u8>,
     pub encounters: BTreeMap<u64, Encounter>,
-    /// By round and player: twice the score it earned.
+    /// Byes by round and player, with twice their score.
     pub byes: BTreeMap<(u32, PlayerId), u8>,
     pub sequence: Option<Sequence>,
 }
@@ -70,7 +73,7 @@ impl Progress {
         }
     }
 
-    /// A game ended that will be played again.
+    /// Records a game that will be played again.
     pub fn reopen(&mut self, pairing: &Pairing, drawn: bool) {
         self.start(pairing);
         if let Some(open) = self.open.get_mut(&pairing.index) {
@@ -78,7 +81,7 @@ impl Progress {
         }
     }
 
-    /// A game is left out for good.
+    /// Records a game that is left out for good.
     pub fn leave_out(&mut self, pairing: &Pairing) {
         self.finished.insert(pairing.index);
         self.open.remove(&pairing.index);
@@ -87,7 +90,8 @@ impl Progress {
         }
     }
 
-    /// A game counts: gives the half points of the lower id in both games of its pair when that is complete.
+    /// Records a game that counts. Returns the half points of the lower id in both games of the pair when the pair is
+    /// complete.
     pub fn finish(&mut self, pairing: &Pairing, outcome: Outcome) -> Option<[u8; 2]> {
         let black = outcome.black_half_points()?;
         self.finished.insert(pairing.index);
@@ -102,7 +106,7 @@ impl Progress {
         self.complete(pairing, lower)
     }
 
-    /// The last game of an encounter of odd length has no partner, and nothing is kept for it.
+    /// The last game of an encounter of odd length has no partner and is not kept.
     fn complete(&mut self, pairing: &Pairing, lower: u8) -> Option<[u8; 2]> {
         let game = pairing.index % self.stride;
         if game ^ 1 >= self.stride {

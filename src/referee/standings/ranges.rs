@@ -1,6 +1,8 @@
+//! Sets of schedule indices.
+
 use std::{collections::BTreeMap, ops::Range};
 
-/// A set of schedule indices, kept as ranges: games end nearly in order, so that a million of them are a few ranges.
+/// A set of schedule indices, kept as ranges. Games end nearly in order, so a million indices need a few ranges.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ranges {
     /// Start (inclusive) to end (exclusive); no two touch.
@@ -9,13 +11,13 @@ pub struct Ranges {
 }
 
 impl Ranges {
-    /// How many indices are in the set.
+    /// Number of indices in the set.
     #[must_use]
     pub fn len(&self) -> u64 {
         self.len
     }
 
-    /// Whether nothing is in the set.
+    /// Whether the set is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
@@ -44,7 +46,7 @@ impl Ranges {
         self.iter().all(|range| other.first_absent(range.start) >= range.end)
     }
 
-    /// Adds `index`; false when it was there.
+    /// Adds `index`; false if it was in the set.
     pub fn insert(&mut self, index: u64) -> bool {
         if index == u64::MAX || self.contains(index) {
             return false;
@@ -61,7 +63,7 @@ impl Ranges {
         true
     }
 
-    /// Takes `index` out; false when it was not there.
+    /// Removes `index`; false if it was not in the set.
     pub fn remove(&mut self, index: u64) -> bool {
         let Some(range) = self.around(index) else { return false };
         self.ends.remove(&range.start);

@@ -1,7 +1,9 @@
-use super::{Encounter, Progress, Tally, Wdl};
+//! The ranking of a stage.
+
+use super::{Bracket, Encounter, Progress, Tally, Wdl};
 use crate::{
-    event::PlayerId,
-    schedule::{Format, Stage, knockout::Bracket},
+    ids::PlayerId,
+    stage::{Format, Stage},
 };
 use serde::Serialize;
 use std::cmp::Reverse;
@@ -9,13 +11,13 @@ use std::cmp::Reverse;
 /// A line of a stage's table.
 ///
 /// Swiss: score, Buchholz, Sonneborn-Berger, direct encounter. Round robin, gauntlet and SPRT: score,
-/// Sonneborn-Berger, direct encounter. Knock-out: the round reached. What is level after that keeps the order of
+/// Sonneborn-Berger, direct encounter. Knock-out: the round reached. Players who are still level keep the order of
 /// entry. A tie-break that the format does not use is `None`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Row {
     /// The place, from 1.
     pub rank: u32,
-    /// Who.
+    /// The player.
     pub player: PlayerId,
     /// The games of the stage that count.
     pub games: Wdl,
@@ -29,7 +31,7 @@ pub struct Row {
     pub sonneborn_berger: Option<u64>,
     /// Twice the score against the players who are level so far.
     pub direct: Option<u64>,
-    /// The knock-out round the player got to, from 1; the winner is one round further than the final.
+    /// The knock-out round that the player reached, from 1; for the winner, the number of rounds plus 1.
     pub round: Option<u32>,
 }
 

@@ -1,12 +1,14 @@
+//! Counts for a sequential test.
+
 use serde::Serialize;
 use std::collections::BTreeMap;
 
 use super::Pentanomial;
 
-/// Counts a sequential test is evaluated on, from the side of the player with the lower id.
+/// Counts for a sequential test, from the side of the player with the lower id.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct TestCounts {
-    /// Whole colour-swapped pairs.
+    /// Complete colour-swapped pairs.
     pub pairs: u64,
     /// Games as `[losses, draws, wins]`.
     pub trinomial: [u64; 3],
@@ -27,13 +29,13 @@ impl TestCounts {
 
 /// The pairs of a sequential test, brought into schedule order.
 ///
-/// Short games end first, and they are not won as often as long ones: a test that looks at pairs as they end is
-/// biased. Pair k is therefore evaluated only when the pairs 0 to k are complete; later ones wait.
+/// Short games end first, and their results differ from those of long games, so a test on pairs in the order of their
+/// ends would be biased. Pair k is therefore evaluated only when the pairs 0 to k are complete; later ones wait.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Sequence {
     /// The pairs from 0 on without a gap.
     pub in_order: TestCounts,
-    /// Every finished game (those of half pairs too) and every complete pair: what is known at the end.
+    /// Every finished game, incomplete pairs included, and every complete pair.
     pub finished: TestCounts,
     #[serde(skip)]
     waiting: BTreeMap<u64, [u8; 2]>,
@@ -44,7 +46,7 @@ impl Sequence {
         self.finished.add_game(half_points);
     }
 
-    /// Takes in a complete pair; `due` gets the counts after each pair that is now in order.
+    /// Adds a complete pair; `due` receives the counts after each pair that is now in order.
     pub(super) fn add_pair(&mut self, pair: u64, half_points: [u8; 2], due: &mut Vec<TestCounts>) {
         self.finished.add_pair(half_points);
         self.waiting.insert(pair, half_points);

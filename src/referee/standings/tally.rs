@@ -1,4 +1,6 @@
-use crate::{Color, Outcome, WinBy, event::PlayerId, schedule::Pairing};
+//! Counts of results.
+
+use crate::{Color, Outcome, WinBy, ids::PlayerId, pairing::Pairing};
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 
@@ -55,7 +57,7 @@ impl std::ops::Add for Wdl {
 /// Endings by their cause, in the words of [`Outcome::cause`].
 pub type Causes = BTreeMap<&'static str, u64>;
 
-/// What one player did.
+/// Results of one player.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Record {
     /// Games as black.
@@ -72,7 +74,7 @@ pub struct Record {
     pub uncounted: Causes,
     /// Rounds without an opponent.
     pub byes: u32,
-    /// Twice the score those rounds earned.
+    /// Twice the score of those rounds.
     pub bye_half_points: u64,
 }
 
@@ -89,7 +91,7 @@ impl Record {
         self.games().half_points() + self.bye_half_points
     }
 
-    /// Games lost by what is not shogi: time, a dead process, an illegal move.
+    /// Games lost by faults: time, a lost process or connection, an illegal move.
     #[must_use]
     pub fn faults(&self) -> u64 {
         WinBy::ALL.iter().filter(|by| by.is_fault()).map(|by| self.lost(by.name())).sum()

@@ -131,12 +131,12 @@ fn players_level_in_score_and_sonneborn_berger_are_ranked_by_their_direct_encoun
 }
 
 #[test]
-fn a_player_nobody_has_met_yet_keeps_the_order_of_entry() {
+fn a_player_without_a_game_keeps_the_order_of_entry() {
     assert_eq!(order(&Standings::new(&[stage(Format::RoundRobin { cycles: 1 }, 2)], 3)), [0, 1, 2]);
 }
 
 #[test]
-fn records_say_how_games_were_won_and_lost_with_which_colour() {
+fn records_count_wins_and_losses_by_cause_and_colour() {
     let crash = Outcome::loss(Color::White, WinBy::Disconnection);
     let games = [(0, 1, black_wins()), (1, 0, black_wins()), (0, 1, crash), (1, 0, DRAW)];
     let standings = single_games(Format::RoundRobin { cycles: 4 }, 2, &games);
@@ -211,7 +211,7 @@ fn games_that_do_not_count_are_seen_among_the_endings_only() {
 }
 
 #[test]
-fn an_ending_that_is_told_twice_counts_once() {
+fn a_repeated_ending_counts_once() {
     let ending = end(pairing(0, 0, 0, 1), black_wins());
     let mut standings = Standings::new(&[stage(Format::RoundRobin { cycles: 1 }, 1)], 2);
     standings.fold(&ending);
@@ -233,7 +233,7 @@ fn games_run_from_their_start_to_their_end_or_until_the_event_is_resumed() {
 }
 
 #[test]
-fn who_joins_is_counted_from_then_on_and_nothing_that_runs_is_broken_off() {
+fn a_joining_player_is_counted_from_then_on_and_running_games_go_on() {
     let mut standings = Standings::new(&[stage(Format::RoundRobin { cycles: 1 }, 1)], 0);
     let opened = |players: &[&str]| {
         let (name, format) = (String::new(), String::new());

@@ -37,7 +37,7 @@ fn moves_listed(player: &mut Client, color: char) -> Vec<String> {
     loop {
         match player.line().unwrap() {
             end if end == "END Position" => break,
-            mv => moves.push(mv),
+            mv => moves.push(player.in_no_time(mv)),
         }
     }
     player.hears(&["END Game_Summary"]);

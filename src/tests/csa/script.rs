@@ -1,25 +1,6 @@
-//! A transcript as a script, and where this league departs from what was recorded.
+//! The transcripts recorded from floodgate's server, and where this host departs from what was recorded.
 
-/// Something that happened on a connection.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Step {
-    Connected,
-    Said(String),
-    Heard(String),
-    ClientCloses,
-    ServerCloses,
-    /// From here on it is another server.
-    Server,
-}
-
-/// A line of a transcript.
-#[derive(Clone, Debug)]
-pub struct Line {
-    /// Seconds since the beginning.
-    pub at: f64,
-    pub who: String,
-    pub step: Step,
-}
+pub use golden::conversation::{Line, Step};
 
 /// Transcripts in which time passes, and how much of a wait is waited. In all others nobody waits for anything.
 const PACE: [(&str, f64); 8] = [
@@ -99,38 +80,17 @@ pub fn deviations(name: &str) -> Vec<Deviation> {
     all.into_iter().filter(|deviation| name.starts_with(deviation.of)).collect()
 }
 
-/// Reads a transcript: `<seconds> <client> <direction> <line>`.
-pub fn read(name: &str, text: &str) -> Vec<Line> {
-    let mut lines: Vec<Line> =
-        text.lines().filter(|line| !line.starts_with('#')).filter_map(read_line).collect();
-    if let Some(owners) = Some(NAMESAKES.1).filter(|_| name.starts_with(NAMESAKES.0)) {
-        let known = |line: &Line| line.who == "A" && line.step == Step::Connected;
-        let second = lines.iter().rposition(known).unwrap();
-        let third = lines.iter().position(|line| line.who == "C").unwrap();
-        lines[second..third].iter_mut().for_each(|line| line.who.make_ascii_lowercase());
-        let owners: Vec<char> = owners.chars().filter(|c| !c.is_whitespace()).collect();
-        for (line, owner) in lines[third..].iter_mut().zip(&owners) {
-            line.who = owner.to_string();
-        }
-        lines.retain(|line| line.who != ".");
+/// Sets apart the connections of a transcript that bear one letter.
+pub fn set_apart(name: &str, mut lines: Vec<Line>) -> Vec<Line> {
+    let Some(owners) = Some(NAMESAKES.1).filter(|_| name.starts_with(NAMESAKES.0)) else { return lines };
+    let known = |line: &Line| line.who == "A" && line.step == Step::Connected;
+    let second = lines.iter().rposition(known).unwrap();
+    let third = lines.iter().position(|line| line.who == "C").unwrap();
+    lines[second..third].iter_mut().for_each(|line| line.who.make_ascii_lowercase());
+    let owners: Vec<char> = owners.chars().filter(|c| !c.is_whitespace()).collect();
+    for (line, owner) in lines[third..].iter_mut().zip(&owners) {
+        line.who = owner.to_string();
     }
+    lines.retain(|line| line.who != ".");
     lines
-}
-
-fn read_line(line: &str) -> Option<Line> {
-    let (at, rest) = line.trim_start().split_once(' ')?;
-    let (who, rest) = rest.trim_start().split_once(' ')?;
-    let (direction, said) = rest.trim_start().split_at_checked(1)?;
-    let said = said.strip_prefix(' ').unwrap_or(said);
-    let plain = if matches!(said, "(LF only)" | "(CRLF only)") { "" } else { said };
-    let step = match (direction, said) {
-        (">", _) => Step::Said(plain.strip_suffix("\\r\\n").unwrap_or(plain).to_owned()),
-        ("<", _) => Step::Heard(plain.to_owned()),
-        (_, "[connected]") => Step::Connected,
-        (_, "[client closes the socket]") => Step::ClientCloses,
-        (_, "[server closed the connection]") => Step::ServerCloses,
-        (_, "least-time-per-move 1") => Step::Server,
-        _ => return None,
-    };
-    Some(Line { at: at.parse().ok()?, who: who.to_owned(), step })
 }

@@ -1,74 +1,102 @@
-//! Every transcript recorded from floodgate's server: its client lines in, our lines out, compared line by line.
+//! Conversations: the lines of the clients in, the lines of our host out, compared with those of a file.
 //!
 //! Compared are all lines of each connection in their order. Not compared are the dates in game ids and records. The
-//! seconds charged are those recorded where time passes in the transcript ([`pace`]), else none; no more may be added to
-//! them than this machine was late. Where we depart from what was recorded is listed, with reasons, in [`deviations`].
+//! seconds charged are those of the file where time passes in it ([`pace`]), else none; no more may be added to them than
+//! this machine was late. Golden conversations are those of our own host. Where it departs from floodgate's server is
+//! listed, with reasons, in [`deviations`].
 
 use super::{
     client::{Client, Host},
-    script::{Deviation, Line, Step, deviations, pace, read, wait},
+    script::{Deviation, Line, Step, deviations, pace, set_apart, wait},
 };
+use golden::conversation::{self, Conversation};
 use plan::serve::Compat;
 use plan::serve::ServeConfig;
 use std::{
     collections::{HashMap, VecDeque},
-    path::{Path, PathBuf},
     sync::atomic::{AtomicBool, Ordering},
     time::{Duration, Instant},
 };
 
-/// In it chance has a hand: it is replayed in `rounds`.
-const BY_LOT: &str = "23_";
-
-/// Where time passes, a machine that was later than this has shown nothing: it tries again.
-const LATE: Duration = Duration::from_millis(100);
-const ATTEMPTS: usize = 5;
+/// Where time passes, a difference counts when it is seen so often.
+const ATTEMPTS: usize = 6;
+/// What stands for the version of the program in golden conversations.
+pub const VERSION: &str = "{VERSION}";
 const BEAT: Duration = Duration::from_millis(10);
 
 #[test]
-fn recorded_client_lines_bring_the_recorded_server_lines() {
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/protocol/transcripts");
-    let Ok(files) = std::fs::read_dir(&dir) else {
-        eprintln!("no transcripts in {}: nothing is compared", dir.display());
-        return;
-    };
-    let mut paths: Vec<_> = files.map(|file| file.unwrap().path()).collect();
-    paths.sort();
-    // Those in which time passes wait beside each other.
-    let (slow, fast): (Vec<_>, Vec<_>) = paths.into_iter().partition(|path| pace(&name(path)).is_some());
-    let failures: Vec<String> = std::thread::scope(|scope| {
-        let slow: Vec<_> = slow.into_iter().map(|path| scope.spawn(move || attempt(&path))).collect();
-        let fast: Vec<_> = fast.iter().filter_map(attempt).collect();
-        let slow = slow.into_iter().filter_map(|thread| thread.join().expect("a replay ends"));
-        slow.chain(fast).collect()
-    });
+fn the_host_says_the_lines_of_every_golden_conversation() {
+    let failures: Vec<String> = conversation::golden()
+        .iter()
+        .filter_map(|golden| {
+            let replayed = replay(&golden.name, &golden.lines, |_| settings(golden));
+            replayed.err().map(|difference| format!("{}: {difference}", golden.name))
+        })
+        .collect();
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
-fn name(path: &Path) -> String {
-    path.file_stem().unwrap().to_string_lossy().into_owned()
+mod oracles {
+    use super::*;
+
+    /// In it chance has a hand: it is replayed in `rounds`.
+    const BY_LOT: &str = "23_";
+
+    #[test]
+    #[ignore = "needs the oracles in ../shared/protocol/transcripts: recordings of floodgate's server"]
+    fn recorded_client_lines_bring_the_recorded_server_lines() {
+        let recorded = conversation::oracle().into_iter().filter(|one| !one.name.starts_with(BY_LOT));
+        // Those in which time passes wait beside each other.
+        let (slow, fast): (Vec<_>, Vec<_>) = recorded.partition(|one| pace(&one.name).is_some());
+        let failures: Vec<String> = std::thread::scope(|scope| {
+            let slow: Vec<_> = slow.iter().map(|one| scope.spawn(move || attempt(one))).collect();
+            let fast: Vec<_> = fast.iter().filter_map(attempt).collect();
+            let slow = slow.into_iter().filter_map(|thread| thread.join().expect("a replay ends"));
+            slow.chain(fast).collect()
+        });
+        assert!(failures.is_empty(), "{}", failures.join("\n"));
+    }
+
+    /// What went wrong, if anything did.
+    fn attempt(recorded: &Conversation) -> Option<String> {
+        let name = &recorded.name;
+        let script = set_apart(name, recorded.lines.clone());
+        // Where time passes, a machine that is late shows nothing. A fault of the host shows in every attempt.
+        let attempts = if pace(name).is_some() { ATTEMPTS } else { 1 };
+        let mut difference = None;
+        for _ in 0..attempts {
+            let (replayed, late) = watched(|| replay(name, &script, config));
+            match replayed {
+                Ok(lines) => {
+                    eprintln!("{name}: {lines} lines as recorded");
+                    return None;
+                }
+                Err(fault) => {
+                    eprintln!("{name}: this machine was {late:?} late: {fault}");
+                    difference = Some(format!("{name}: {fault}"));
+                }
+            }
+        }
+        difference
+    }
 }
 
-/// What went wrong, if anything did.
-fn attempt(path: &PathBuf) -> Option<String> {
-    let name = name(path);
-    if name.starts_with(BY_LOT) {
-        return None;
-    }
-    let script = read(&name, &std::fs::read_to_string(path).unwrap());
-    for _ in 0..ATTEMPTS {
-        let (replayed, late) = watched(|| replay(&name, &script));
-        match replayed {
-            Ok(lines) => eprintln!("{name}: {lines} lines as recorded"),
-            Err(difference) if late > LATE && pace(&name).is_some() => {
-                eprintln!("{name}: again, as this machine was {late:?} late: {difference}");
-                continue;
-            }
-            Err(difference) => return Some(format!("{name}: {difference}")),
+/// The host of a golden conversation.
+pub fn settings(golden: &Conversation) -> ServeConfig {
+    let mut config = ServeConfig { name: "golden".to_owned(), ..ServeConfig::default() };
+    config.limits.lines_per_second = 100_000;
+    for (key, value) in &golden.settings {
+        match key.as_str() {
+            "compat" if value == "shogi-server" => config.compat = Compat::ShogiServer,
+            "compat" if value == "protocol" => config.compat = Compat::Protocol,
+            "max_moves" => config.max_moves = value.parse().unwrap(),
+            "least_time" => config.least_time = value.parse().unwrap(),
+            "grace" => config.grace = Some(value.parse().unwrap()),
+            "comments" => config.comments = value.parse().unwrap(),
+            _ => panic!("{}: unknown setting `{key} = {value}`", golden.name),
         }
-        return None;
     }
-    Some(format!("{name}: this machine is too late for it every time"))
+    config
 }
 
 /// Does it, and tells how late this machine was meanwhile.
@@ -90,7 +118,7 @@ fn watched<T>(work: impl FnOnce() -> T) -> (T, Duration) {
     })
 }
 
-/// The league the transcript was recorded on, as far as its lines tell.
+/// The host that a transcript was recorded on, as far as its lines tell.
 fn config(script: &[Line]) -> ServeConfig {
     let value = |key: &str| {
         script.iter().find_map(|line| match &line.step {
@@ -121,15 +149,19 @@ struct Stage {
     deviations: Vec<Deviation>,
     compared: usize,
     pace: Option<f64>,
+    /// Least time charged for a move, in seconds.
+    least: u64,
     /// When the last two moves or agreements were said: no turn that is told about now began before the first.
     turns: [Instant; 2],
     /// Within a game summary or a record so far, where moves are those of another time.
     told_before: bool,
 }
 
-fn replay(name: &str, script: &[Line]) -> Result<usize, String> {
-    let mut host = Host::start(config(script));
-    let mut stage = Stage::new(name);
+/// Plays the clients' lines on a host, whose settings may depend on the lines that are still to come.
+fn replay(name: &str, script: &[Line], config: impl Fn(&[Line]) -> ServeConfig) -> Result<usize, String> {
+    let settings = config(script);
+    let mut stage = Stage::new(name, settings.least_time);
+    let mut host = Host::start(settings);
     let (mut at, mut before) = (0, 0.0);
     while at < script.len() {
         let Line { at: seconds, who, step } = &script[at];
@@ -155,6 +187,7 @@ fn replay(name: &str, script: &[Line]) -> Result<usize, String> {
             Step::ClientCloses => drop(stage.clients.remove(who)),
             Step::Server => host = Host::start(config(&script[at..])),
             Step::ServerCloses => stage.closed(who).map_err(fail)?,
+            Step::Waits(_) => {}
         }
         before = *seconds;
         at += 1;
@@ -164,7 +197,7 @@ fn replay(name: &str, script: &[Line]) -> Result<usize, String> {
 }
 
 impl Stage {
-    fn new(name: &str) -> Self {
+    fn new(name: &str, least: u32) -> Self {
         Self {
             clients: HashMap::new(),
             earlier: vec![],
@@ -175,6 +208,7 @@ impl Stage {
             deviations: deviations(name),
             compared: 0,
             pace: pace(name),
+            least: u64::from(least),
             turns: [Instant::now(); 2],
             told_before: false,
         }
@@ -233,6 +267,7 @@ impl Stage {
                 deviation.after = "";
             }
         }
+        let recorded = &recorded.replace(VERSION, env!("CARGO_PKG_VERSION"));
         let mark = recorded.strip_suffix(line).unwrap_or_default();
         let expected = match known {
             Some(at) => self.deviations.remove(at).ours.iter().map(|ours| format!("{mark}{ours}")).collect(),
@@ -247,15 +282,16 @@ impl Stage {
         if let (Some(recorded), Some(ours)) = (expected.strip_prefix("Game_ID:"), id) {
             self.ids.insert(recorded.to_owned(), ours.to_owned());
         }
-        match plain(expected) {
+        match expected {
             "BEGIN Game_Summary" => self.told_before = true,
             "END Game_Summary" => self.told_before = false,
             _ => {}
         }
         self.compared += 1;
         let (ours, recorded) = (masked(&heard), masked(expected));
+        let is_left = self.is_left(&ours, &recorded);
         let ((ours, charged), (recorded, due)) = (untimed(&ours), untimed(&recorded));
-        if ours == recorded && self.is_due(charged, due) {
+        if is_left || ours == recorded && self.is_due(charged, due) {
             Ok(())
         } else {
             Err(format!("{who} should hear `{expected}` but hears `{heard}`"))
@@ -269,8 +305,19 @@ impl Stage {
         match self.pace {
             _ if self.told_before => ours == recorded,
             Some(_) => (recorded..=late.max(recorded)).contains(&ours),
-            None => ours <= late,
+            None => ours <= late.max(self.least),
         }
+    }
+
+    /// Whether both lines tell spectators how much time is left, and ours is less by what this machine was late at most.
+    fn is_left(&self, ours: &str, recorded: &str) -> bool {
+        let read = |line: &str| {
+            let (key, seconds) = line.rsplit_once(':').filter(|(key, _)| key.contains("Remaining_Time"))?;
+            Some((key.to_owned(), seconds.parse::<u64>().ok()?))
+        };
+        let Some((ours, recorded)) = read(ours).zip(read(recorded)) else { return false };
+        let late = self.turns[0].elapsed().as_secs();
+        ours.0 == recorded.0 && (recorded.1.saturating_sub(late)..=recorded.1).contains(&ours.1)
     }
 
     /// Players are listed in no certain order.
@@ -331,7 +378,9 @@ pub fn masked(line: &str) -> String {
 
 /// A line, and the seconds charged that it tells.
 pub fn untimed(line: &str) -> (&str, Option<u64>) {
-    match line.split_once(",T") {
+    // Spectators of moves hear the time on a line of its own.
+    let parted = line.split_once(",T").or_else(|| line.rsplit_once("] T"));
+    match parted {
         Some((mv, time)) => time.parse().map_or((line, None), |time| (mv, Some(time))),
         None => (line, None),
     }

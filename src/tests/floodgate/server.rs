@@ -4,8 +4,8 @@ use crate::support::program;
 use arena::Shutdown;
 use client::{Audience, Client, GameLines, ratings::Ratings};
 use journal::Reader;
+use plan::Environment;
 use plan::client::ClientConfig;
-use plan::config::Environment;
 use rusqlite::Connection;
 use std::{
     io::{BufRead, BufReader, Write},
@@ -19,7 +19,7 @@ use std::{
 use tempfile::TempDir;
 
 /// Longer than anything here may take on a slow machine.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A game of black, ours, and `them`.
 pub const SUMMARY: &str = "BEGIN Game_Summary

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 #[test]
 fn a_server_that_answered_keep_alives_and_stops_is_left_though_the_connection_stands() {
     let server = Server::new();
-    let mut playing = Playing::scripted(server.port(), "games = 1\nkeep_alive = \"60ms\"", "0 7g7f\n");
+    let mut playing = Playing::scripted(server.port(), "games = 1\nkeep_alive = \"400ms\"", "0 7g7f\n");
     let mut half_open = server.begin();
     half_open.hears("+7776FU");
     assert_eq!(half_open.any_line().as_deref(), Some(""));

@@ -1,31 +1,79 @@
-//! Everything that was recorded from floodgate's server, from the side of each player: the server's lines in, and
-//! what we answer and keep. The player's recorded moves are our engine's, said when our game asks for them.
+//! Conversations with our own host and everything that was recorded from floodgate's server, from the side of each player:
+//! the server's lines in, and what we answer and keep. The player's recorded moves are our engine's, said when our game
+//! asks for them.
 //!
 //! Compared are: each line we send with the recorded one (up to the comment), save that an illegal move is resigned
 //! instead; every move with the time charged for it; and the ending.
 
 use super::server::config_text;
 use client::announced::Announced;
+use golden::conversation::{self, Conversation, Line, Step};
 use notation::csa::{move_from_csa, summary::Summary};
+use plan::Environment;
 use plan::client::ClientConfig;
-use plan::config::Environment;
 use referee::{
     Color,
     adjudicate::Adjudication,
     event::{Event, GameId},
-    game::{Answer, Authority, Away, Game, Input, Order, Output, Reply, Said, Setup},
+    game::{Answer, Authority, Game, Input, Order, Output, Reply, Said, ServerRuled, Setup},
 };
 use seat::{
     Seat,
-    csa_client::{self, CsaClient, ServerGame},
+    csa_client::{self, CsaClient, SeatTerms},
     margin::Margin,
 };
 use std::{
-    collections::{BTreeMap, VecDeque},
+    collections::{BTreeSet, VecDeque},
     path::Path,
     time::Duration,
 };
 use tokio::time::Instant;
+
+/// The endings that the players of each golden conversation have to see, in order: who won, and how.
+const GOLDEN: &[(&str, &str, &str)] = &[
+    ("agreement", "A", "not counted: not-started, not counted: stopped, white wins by resignation"),
+    ("agreement", "B", "not counted: stopped, not counted: not-started, white wins by resignation"),
+    ("buoys", "A B", "black wins by resignation, white wins by resignation"),
+    ("chudan", "A B", "black wins by illegal-move:unreadable"),
+    ("comeback", "A", "white wins by resignation"),
+    ("comeback", "B", "not counted: server, white wins by resignation"),
+    ("commands", "A B", "black wins by resignation"),
+    ("declaration_out_of_turn", "A B", "black wins by illegal-declaration, black wins by resignation"),
+    ("declaration_refused", "A B", "black wins by illegal-declaration"),
+    ("disconnection", "A", "not counted: server"),
+    ("disconnection", "B", "white wins by resignation"),
+    ("disconnection_before_the_game", "A", "not counted: not-started"),
+    ("disconnection_before_the_game", "B", "not counted: server"),
+    ("extended_mode", "A B", "black wins by resignation, white wins by resignation"),
+    ("fischer", "A B", "white wins by resignation"),
+    ("fork", "A B", "black wins by resignation, white wins by resignation"),
+    ("handicaps", "A B", "9 times white wins by resignation"),
+    ("illegal_move_protocol", "A B", "white wins by illegal-move:unreadable"),
+    (
+        "illegal_moves",
+        "A B",
+        "11 times white wins by illegal-move:unreadable, black wins by illegal-move:unreadable",
+    ),
+    ("keep_alive", "A B", "white wins by resignation"),
+    ("least_time", "A B", "white wins by resignation"),
+    ("logout_in_a_game", "A B", "black wins by resignation"),
+    ("max_moves", "A B", "draw by max-moves"),
+    ("out_of_turn", "A B", "white wins by illegal-move:unreadable"),
+    ("perpetual_check", "A B", "white wins by perpetual-check"),
+    ("perpetual_check_protocol", "A B", "white wins by perpetual-check"),
+    ("rejection_in_csa_mode", "A", "not counted: not-started"),
+    ("rejection_in_csa_mode", "B", "not counted: stopped"),
+    ("resignation", "A B", "white wins by resignation"),
+    ("resignation_shogi_server", "A B", "white wins by resignation"),
+    ("sennichite", "A B", "draw by sennichite"),
+    ("sennichite_shogi_server", "A B", "draw by sennichite"),
+    ("spectators", "A B", "black wins by resignation"),
+    ("spectators_comments", "A B", "black wins by resignation"),
+    ("spectators_of_a_repetition", "A B", "draw by sennichite"),
+    ("stop_watch", "A B", "white wins by resignation"),
+    ("time_up", "A B", "white wins by time"),
+    ("time_up_protocol", "A B", "white wins by time"),
+];
 
 /// The endings that the players of each transcript have to see, in order: who won, and how. (In 13 the players' own
 /// lines break, in 12 and 18 one of them rejects; in 21 two connections bear one letter, so that the first game has no
@@ -79,33 +127,6 @@ const ENDINGS: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// A line of one player's connection.
-#[derive(Clone, Debug)]
-struct Step {
-    at: f64,
-    mark: char,
-    text: String,
-}
-
-fn steps(text: &str) -> BTreeMap<String, Vec<Step>> {
-    let mut players: BTreeMap<String, Vec<Step>> = BTreeMap::new();
-    for line in text.lines().filter(|line| !line.starts_with('#')) {
-        let Some((at, rest)) = line.trim_start().split_once(' ') else { continue };
-        let Some((who, rest)) = rest.trim_start().split_once(' ') else { continue };
-        let Some((mark, said)) = rest.trim_start().split_at_checked(1) else { continue };
-        let Ok(at) = at.parse() else { continue };
-        let said = said.strip_prefix(' ').unwrap_or(said);
-        let said = if matches!(said, "(LF only)" | "(CRLF only)") { "" } else { said };
-        let text = said.strip_suffix("\\r\\n").unwrap_or(said).to_owned();
-        players.entry(who.to_owned()).or_default().push(Step {
-            at,
-            mark: mark.chars().next().unwrap(),
-            text,
-        });
-    }
-    players
-}
-
 /// One connection, replayed.
 struct Replay {
     config: ClientConfig,
@@ -152,30 +173,31 @@ impl Replay {
         }
     }
 
-    fn step(&mut self, step: &Step) {
-        self.now = self.begun + Duration::from_secs_f64(step.at);
-        match (step.mark, step.text.as_str()) {
-            ('<', line) => self.heard(line),
-            ('>', "LOGOUT") if self.table.is_some() => {
-                let asked = self.table.as_ref().is_some_and(|table| table.asked.is_some());
-                let said = self.input(Input::Stop);
-                self.check(if asked { "%TORYO" } else { "LOGOUT" }, said);
-            }
-            ('>', line) if line.starts_with("REJECT") && self.table.is_some() => {
-                let said = self.input(Input::Stop);
-                self.check(line, said.map(|said| said.split(' ').next().unwrap().to_owned()));
-            }
-            ('>', line)
-                if line.starts_with(['+', '-']) || line.starts_with('%') && !line.starts_with("%%") =>
-            {
-                self.say(line);
-            }
-            ('*', "[connected]") => {
+    fn step(&mut self, line: &Line) {
+        self.now = self.begun + Duration::from_secs_f64(line.at);
+        match &line.step {
+            Step::Heard(line) => self.heard(line),
+            Step::Said(line) => self.said(line),
+            Step::Connected => {
                 self.gone();
                 self.to_say.clear();
             }
-            ('*', note) if note.contains("clos") => self.gone(),
-            _ => {}
+            Step::ClientCloses | Step::ServerCloses => self.gone(),
+            Step::Waits(_) | Step::Server => {}
+        }
+    }
+
+    fn said(&mut self, line: &str) {
+        let is_move = line.starts_with(['+', '-']) || line.starts_with('%') && !line.starts_with("%%");
+        if line == "LOGOUT" && self.table.is_some() {
+            let asked = self.table.as_ref().is_some_and(|table| table.asked.is_some());
+            let said = self.input(Input::Stop);
+            self.check(if asked { "%TORYO" } else { "LOGOUT" }, said);
+        } else if line.starts_with("REJECT") && self.table.is_some() {
+            let said = self.input(Input::Stop);
+            self.check(line, said.map(|said| said.split(' ').next().unwrap().to_owned()));
+        } else if is_move {
+            self.say(line);
         }
     }
 
@@ -220,7 +242,7 @@ impl Replay {
 
     fn begin(&mut self, summary: &Summary) {
         let announced = Announced::read(summary, "", &self.config).unwrap();
-        let place = ServerGame {
+        let terms = SeatTerms {
             game: GameId(1),
             game_id: announced.id.clone(),
             color: announced.color,
@@ -230,7 +252,7 @@ impl Replay {
             comments: false,
         };
         let margin = Margin::new(Duration::ZERO, Duration::from_secs(1));
-        let (seat, client) = csa_client::seat(place, margin, self.now);
+        let (seat, client) = csa_client::seat(terms, margin, self.now);
         let setup = Setup {
             game: GameId(1),
             rules: announced.rules,
@@ -242,8 +264,8 @@ impl Replay {
             may_reject: true,
         };
         let (server, left) = (!announced.color, announced.left);
-        let away = Away { server, left, lag: Duration::ZERO, declares: false, restarts: 0 };
-        let (game, _) = Game::start_under(setup, Authority::Server(away)).unwrap();
+        let terms = ServerRuled { server, left, lag: Duration::ZERO, declares: false, restarts: 0 };
+        let (game, _) = Game::start_under(setup, Authority::Server(terms)).unwrap();
         let (ours, told, kept) = (announced.color, vec![], vec![]);
         self.table = Some(Table { game, client, seat, ours, asked: None, told, kept });
         self.to_say.clear();
@@ -345,36 +367,45 @@ impl Replay {
     }
 }
 
-#[test]
-fn recorded_server_lines_bring_the_recorded_answers_times_and_endings() {
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/protocol/transcripts");
-    let Ok(files) = std::fs::read_dir(&dir) else {
-        eprintln!("no transcripts in {}: nothing is compared", dir.display());
-        return;
-    };
-    let mut paths: Vec<_> = files.map(|file| file.unwrap().path()).collect();
-    paths.sort();
+/// Replays each player of each conversation; the endings that they saw are those expected.
+fn are_answered(conversations: &[Conversation], key: fn(&str) -> &str, expected: &[(&str, &str, &str)]) {
     let (mut seen, mut problems, mut compared) = (vec![], vec![], 0);
-    for path in paths {
-        let name = path.file_stem().unwrap().to_string_lossy().into_owned();
-        for (who, steps) in steps(&std::fs::read_to_string(&path).unwrap()) {
+    for conversation in conversations {
+        let name = &conversation.name;
+        let players: BTreeSet<&String> = conversation.lines.iter().map(|line| &line.who).collect();
+        for who in players {
             let mut replay = Replay::new();
-            steps.iter().for_each(|step| replay.step(step));
+            conversation.of(who).for_each(|line| replay.step(line));
             replay.gone();
             problems.extend(replay.problems.into_iter().map(|problem| format!("{name} {who}: {problem}")));
             compared += replay.compared;
-            note(&mut seen, name.split('_').next().unwrap(), &who, &replay.endings);
+            note(&mut seen, key(name), who, &replay.endings);
         }
     }
     eprintln!("{compared} lines and moves compared");
     assert!(problems.is_empty(), "{}", problems.join("\n"));
-    let expected: Vec<Seen> = ENDINGS
+    let expected: Vec<Seen> = expected
         .iter()
         .map(|(name, who, ends)| ((*name).to_owned(), (*who).to_owned(), (*ends).to_owned()))
         .collect();
     let printed: String =
         seen.iter().map(|(name, who, ends)| format!("    ({name:?}, {who:?}, {ends:?}),\n")).collect();
     assert!(seen == expected, "seen are:\n{printed}");
+}
+
+#[test]
+fn the_lines_of_our_own_host_bring_the_recorded_answers_and_endings() {
+    are_answered(&conversation::golden(), |name| name, GOLDEN);
+}
+
+mod oracles {
+    use super::*;
+
+    #[test]
+    #[ignore = "needs the oracles in ../shared/protocol/transcripts: recordings of floodgate's server"]
+    fn recorded_server_lines_bring_the_recorded_answers_times_and_endings() {
+        are_answered(&conversation::oracle(), |name| name.split('_').next().unwrap(), ENDINGS);
+    }
 }
 
 /// A transcript, players, and the endings they saw.

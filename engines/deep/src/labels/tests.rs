@@ -1,7 +1,7 @@
 use super::*;
 use rsshogi::board::{MoveList, position_from_sfen};
 use rsshogi::movegen::generate_legal_all;
-use std::{collections::HashMap, fs, path::Path};
+use std::collections::HashMap;
 use usi_shell::Game;
 
 fn position(sfen: &str) -> Position {
@@ -31,31 +31,37 @@ fn ambiguous(labels: Labels, position: &Position) -> Vec<String> {
 const CROWDED: &str = "4k4/9/9/9/3+B5/9/4p4/9/3GKG3 b N 1";
 
 #[test]
-fn directional_labels_name_every_legal_move_of_thousands_of_positions() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+fn directional_labels_name_every_legal_move_of_hundreds_of_positions() {
+    let lines = ["kifu/openings.sfen", "kifu/middlegames.sfen", "kifu/check.sfen"]
+        .map(|file| golden::text(&golden::repository().join(file)))
+        .concat();
+    let games = lines.lines().filter(|line| line.starts_with("sfen ") || line.starts_with("startpos "));
     let mut tried = 0;
-    for file in ["kifu/openings.sfen", "kifu/middlegames.sfen", "kifu/check.sfen"] {
-        for line in
-            fs::read_to_string(root.join(file)).unwrap().lines().filter(|line| line.starts_with("sfen "))
-        {
-            let game = Game::parse(&format!("position {line}")).unwrap();
-            assert_eq!(ambiguous(Labels::Directional, game.position()), [""; 0], "{line}");
-            tried += 1;
-        }
+    for line in games {
+        let game = Game::parse(&format!("position {line}")).unwrap();
+        assert_eq!(ambiguous(Labels::Directional, game.position()), [""; 0], "{line}");
+        tried += 1;
     }
-    let list = root.join("../shared/data/positions_a.tsv");
-    match fs::read_to_string(&list) {
-        Ok(text) => {
-            for sfen in text.lines().filter_map(|line| line.split('\t').next()) {
-                if let Ok(position) = position_from_sfen(sfen) {
-                    assert_eq!(ambiguous(Labels::Directional, &position), [""; 0], "{sfen}");
-                    tried += 1;
-                }
-            }
-        }
-        Err(_) => eprintln!("{} is absent: its positions were not tried", list.display()),
+    tried += are_all_named(&golden::positions());
+    assert!(tried > 900, "{tried}");
+}
+
+/// Every legal move of these positions has a label of its own; how many positions there are.
+fn are_all_named(listed: &[golden::Listed]) -> usize {
+    for golden::Listed { sfen, .. } in listed {
+        assert_eq!(ambiguous(Labels::Directional, &position(sfen)), [""; 0], "{sfen}");
     }
-    assert!(tried > 100, "{tried}");
+    listed.len()
+}
+
+mod oracles {
+    use super::*;
+
+    #[test]
+    #[ignore = "needs the oracles in ../shared/data: 5,200 positions of random games"]
+    fn directional_labels_name_every_legal_move_of_thousands_of_positions() {
+        assert_eq!(are_all_named(&golden::oracle_positions()), 5200);
+    }
 }
 
 #[test]

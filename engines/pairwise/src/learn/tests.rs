@@ -371,18 +371,39 @@ fn positions_of_a_training_file_all_teach() {
 }
 
 #[test]
-fn the_teachers_games_shared_with_us_can_be_read() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/teacher/gpsusi_ld4.tsv");
-    if !path.exists() {
-        eprintln!("{} is absent: nothing is tested", path.display());
-        return;
+fn a_list_of_games_is_read_with_its_random_plies_and_scores() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("games.tsv");
+    let taught = taught_games(3);
+    let line = |game: &Game| {
+        let moves: Vec<String> = game.moves.iter().map(|(mv, _)| mv.to_usi()).collect();
+        let score = |score: &Option<i32>| score.map_or("-".to_owned(), |score| score.to_string());
+        let scores: Vec<String> = game.moves.iter().map(|(_, known)| score(known)).collect();
+        format!("{}\tresign\t{}\t{}\n", game.opening, moves.join(" "), scores.join(" "))
+    };
+    let lines: String = taught.iter().map(line).collect();
+    fs::write(&path, format!("opening_plies\tending\tmoves\tscores\n{lines}")).unwrap();
+    let read = games(&path).unwrap();
+    assert_eq!(read.len(), 3);
+    for (read, taught) in read.iter().zip(&taught) {
+        assert_eq!((&read.moves, read.opening), (&taught.moves, taught.opening));
     }
-    let all = games(&path).unwrap();
-    let samples = select(&all, &Selection { max_score: 40_000, ..everything() });
-    assert_eq!(all.len(), 202);
-    assert!(samples.training.len() > 24_000);
-    let gold = PieceType::GOLD;
-    assert!(
-        Position::from_sfen(&samples.training[0].sfen).unwrap().pieces_for(gold, Color::BLACK).count() <= 4
-    );
+}
+
+mod oracles {
+    use super::*;
+
+    #[test]
+    #[ignore = "needs the oracles in ../shared/data/teacher: 202 games of one program"]
+    fn the_teachers_games_can_be_read() {
+        let all = games(&golden::oracle("data/teacher/gpsusi_ld4.tsv")).unwrap();
+        let samples = select(&all, &Selection { max_score: 40_000, ..everything() });
+        assert_eq!(all.len(), 202);
+        assert!(samples.training.len() > 24_000);
+        let gold = PieceType::GOLD;
+        assert!(
+            Position::from_sfen(&samples.training[0].sfen).unwrap().pieces_for(gold, Color::BLACK).count()
+                <= 4
+        );
+    }
 }

@@ -8,7 +8,7 @@ use std::{fmt, str::FromStr};
 impl FromStr for Summary {
     type Err = SummaryError;
 
-    /// Reads the lines of a block; those before `BEGIN Game_Summary` and behind its end are not looked at.
+    /// Reads the lines of a block; lines before `BEGIN Game_Summary` and after its end are ignored.
     fn from_str(text: &str) -> Result<Self, SummaryError> {
         let mut reader = Reader::default();
         let begun = text.lines().skip_while(|line| *line != "BEGIN Game_Summary").skip(1);
@@ -23,7 +23,7 @@ impl FromStr for Summary {
 enum Block {
     #[default]
     Head,
-    /// Of both sides, or of one.
+    /// For both sides, or for one.
     Time(Option<Color>),
     Position,
 }

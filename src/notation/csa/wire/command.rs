@@ -16,7 +16,7 @@ pub enum Command {
     List,
     /// `%%RATING`: the rated players, best first.
     Rating,
-    /// `%%SHOW id`: a game as it stands.
+    /// `%%SHOW id`: the state of a game.
     Show(String),
     /// `%%MONITORON id`, `%%MONITOROFF id`, and the same with MONITOR2.
     Monitor {
@@ -24,27 +24,27 @@ pub enum Command {
         game: String,
         /// Moves alone (MONITOR2) instead of a summary after each.
         moves_only: bool,
-        /// Begin or end it.
+        /// Whether to begin or to end watching.
         on: bool,
     },
-    /// `%%GAME name +`: wait for an opponent; without a name: wait no longer. `%%CHALLENGE` does not wait.
+    /// `%%GAME name +`: wait for an opponent; without a name, stop waiting. `%%CHALLENGE` does not wait.
     Seek {
-        /// Only an opponent who waits already will do.
+        /// Whether only a player who already waits is accepted as opponent.
         challenge: bool,
-        /// The game; `None` takes the wish back.
+        /// The game; `None` stops waiting.
         game: Option<String>,
-        /// The colour; a command without it is an error that is told.
+        /// The colour; the server answers a command without it with an error.
         wish: Option<Wish>,
     },
     /// `%%CHAT text`.
     Chat(String),
     /// `%%SETBUOY name moves [count]`: games of that name start after these moves.
     SetBuoy {
-        /// `buoy_x-600-10`.
+        /// Name of the game, such as `buoy_x-600-10`.
         game: String,
-        /// The moves, glued together.
+        /// The moves without separators.
         moves: String,
-        /// For so many games.
+        /// Number of games that start so.
         count: Option<i64>,
     },
     /// `%%DELETEBUOY name`.
@@ -60,16 +60,16 @@ pub enum Command {
         /// After this many plies.
         plies: Option<i64>,
     },
-    /// `%%%...`: other programs' private words, to be passed over in silence.
+    /// `%%%...`: private commands of other programs, which are ignored.
     Private(String),
 }
 
 pub(super) fn read(line: &str) -> Option<Command> {
-    let said = line.strip_prefix("%%")?;
-    if said.starts_with('%') {
+    let command = line.strip_prefix("%%")?;
+    if command.starts_with('%') {
         return Some(Command::Private(line.to_owned()));
     }
-    let (word, rest) = said.split_once(' ').map_or((said, None), |(word, rest)| (word, Some(rest)));
+    let (word, rest) = command.split_once(' ').map_or((command, None), |(word, rest)| (word, Some(rest)));
     let name = || rest.filter(|rest| !rest.is_empty() && !rest.contains(' ')).map(str::to_owned);
     let alone = |command: Command| rest.is_none().then_some(command);
     let watch = |moves_only, on| name().map(|game| Command::Monitor { game, moves_only, on });
@@ -111,8 +111,8 @@ fn set_buoy(rest: &str) -> Option<Command> {
         [game, moves, count] => (game, moves, Some(number(count)?)),
         _ => return None,
     };
-    let said = !game.is_empty() && !moves.is_empty();
-    said.then(|| Command::SetBuoy { game: game.to_owned(), moves: moves.to_owned(), count })
+    let complete = !game.is_empty() && !moves.is_empty();
+    complete.then(|| Command::SetBuoy { game: game.to_owned(), moves: moves.to_owned(), count })
 }
 
 fn fork(rest: &str) -> Option<Command> {
@@ -123,11 +123,11 @@ fn fork(rest: &str) -> Option<Command> {
         [game, buoy, plies] => (game, Some(buoy), Some(number(plies)?)),
         _ => return None,
     };
-    let said = !game.is_empty() && buoy != Some("");
-    said.then(|| Command::Fork { game: game.to_owned(), buoy: buoy.map(str::to_owned), plies })
+    let complete = !game.is_empty() && buoy != Some("");
+    complete.then(|| Command::Fork { game: game.to_owned(), buoy: buoy.map(str::to_owned), plies })
 }
 
-/// A number that is written back as it was read.
+/// A number in canonical form, so that writing it gives the same text.
 fn number(word: &str) -> Option<i64> {
     word.parse().ok().filter(|count: &i64| count.to_string() == word)
 }

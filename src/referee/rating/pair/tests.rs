@@ -46,7 +46,7 @@ fn ratios_count_draws_and_won_pairs() {
 }
 
 #[test]
-fn no_game_says_nothing() {
+fn without_games_every_estimate_is_unknown() {
     let numbers = Numbers::from(&games(0, 0, 0));
     assert_eq!((numbers.games, numbers.score, numbers.los), (0, None, 0.5));
     assert_eq!((numbers.elo, numbers.nelo), (Estimate::Unknown, Estimate::Unknown));

@@ -67,7 +67,7 @@ fn neighbours_in_rating_meet_even_where_the_nearest_pair_has_to_be_parted() {
 }
 
 #[test]
-fn nobody_meets_its_last_opponent_again_while_there_is_another() {
+fn no_player_meets_its_last_opponent_while_there_is_another() {
     let mut four = seekers(&[100.0, 110.0, 900.0, 910.0]);
     for (one, other) in [(0, 1), (1, 0), (2, 3), (3, 2)] {
         four[one].last_opponent = Some(other);

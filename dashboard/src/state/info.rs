@@ -1,0 +1,26 @@
+//! What is known of an event before anything has happened in it.
+
+use referee::{clock::TimeControl, schedule::Stage, sprt::Sprt};
+
+/// What the screens need to know of an event besides its stream of entries.
+#[derive(Clone, Debug, Default)]
+pub struct EventInfo {
+    /// Name of the event.
+    pub name: String,
+    /// Format in words.
+    pub format: String,
+    /// Stages.
+    pub stages: Vec<Stage>,
+    /// The players' names, by [`PlayerId`](referee::event::PlayerId).
+    pub players: Vec<String>,
+    /// The players' clocks, by [`PlayerId`](referee::event::PlayerId); empty if unknown.
+    pub times: Vec<TimeControl>,
+    /// The sequential test, if there is one.
+    pub test: Option<Sprt>,
+    /// The test in words.
+    pub test_words: String,
+    /// Number of games of the whole event, if known.
+    pub total: Option<u64>,
+    /// Whether the event is an open league, whose players no configuration names.
+    pub free: bool,
+}

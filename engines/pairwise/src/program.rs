@@ -1,0 +1,43 @@
+//! The program `renmei-pairwise`: without a command a USI engine; the commands prepare what it plays with.
+
+use crate::bench::{self, BenchArguments};
+use crate::engine::Pairwise;
+use crate::learn::{self, LearnArguments};
+use clap::{Parser, Subcommand};
+use opening_book::BookArguments;
+use std::{error::Error, io, process::ExitCode};
+
+/// A USI shogi engine. Without a command it speaks USI on stdin and stdout.
+#[derive(Parser)]
+#[command(name = "renmei-pairwise", version)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Speak USI on stdin and stdout
+    Usi,
+    Learn(LearnArguments),
+    Book(BookArguments),
+    Bench(BenchArguments),
+}
+
+/// Reads the command line and does what it says.
+#[must_use]
+pub fn main() -> ExitCode {
+    let mut out = io::stdout();
+    match Arguments::parse().command {
+        None | Some(Command::Usi) => usi_shell::run(Pairwise::default()),
+        Some(Command::Learn(arguments)) => told(learn::run(&arguments, &mut out)),
+        Some(Command::Book(arguments)) => told(opening_book::run(&arguments, &mut out)),
+        Some(Command::Bench(arguments)) => told(bench::run(&arguments, &mut out)),
+    }
+}
+
+fn told(result: Result<(), impl Error>) -> ExitCode {
+    let Err(error) = result else { return ExitCode::SUCCESS };
+    eprintln!("renmei-pairwise: {error}");
+    ExitCode::FAILURE
+}

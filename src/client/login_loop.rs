@@ -1,0 +1,405 @@
+//! One login after another: start the engine, log in, wait for a game, play it, and again.
+
+use super::{
+    announced::{Announced, game_name},
+    backoff::Backoff,
+    fixtures::Fixtures,
+    link::{Link, LinkError},
+    ratings::Ratings,
+};
+use arena::Say;
+use arena::Shutdown;
+use arena::lag::SchedulerLag;
+use arena::play::{Fixture, GameContext, play_under};
+use notation::csa::{
+    summary::{Summary, SummaryError},
+    wire::ServerLine,
+};
+use notation::printable;
+use plan::client::ClientConfig;
+use referee::{
+    AbortBy, Color, Outcome,
+    event::{Event, GameId},
+    game::{Authority, Order, Reply, ServerRuled, SetupError},
+    sink::{SideRecord, Way},
+};
+use seat::{
+    Seat,
+    csa_client::{self, CsaClient, SeatTerms},
+    margin::Margin,
+    transcript::Transcripts,
+    usi::Alarm,
+};
+use std::{sync::Arc, time::Duration};
+use tokio::time::{Instant, sleep, timeout};
+
+/// The number under which an engine is asked whether it is ready. No game of an event has it.
+const READY_CHECK: GameId = GameId(0);
+/// Most lines of a summary; that of a game that goes on has one for each move.
+const SUMMARY_LINES: usize = 20_000;
+
+/// Reason why a login failed or ended early.
+#[derive(Debug, thiserror::Error)]
+enum Failure {
+    #[error("the engine is not ready: {0}")]
+    Engine(String),
+    #[error(transparent)]
+    Link(#[from] LinkError),
+    #[error("the server did not answer the login within {0:?}")]
+    NoAnswer(Duration),
+    #[error(
+        "the server refuses the login of `{0}`: the name is in use there with another secret, or an earlier login of \
+         ours still stands"
+    )]
+    Refused(String),
+    #[error("the server says: {0}")]
+    Said(String),
+    #[error(transparent)]
+    Summary(#[from] SummaryError),
+    #[error(transparent)]
+    CannotPlay(#[from] super::announced::CannotPlay),
+    #[error(transparent)]
+    Setup(#[from] SetupError),
+    #[error("a summary of more than {SUMMARY_LINES} lines")]
+    Endless,
+    #[error("the game ended without a ruling")]
+    Unruled,
+}
+
+/// A game that the server offers: its summary, and the lines that it came in.
+struct OfferedGame {
+    summary: Summary,
+    lines: Vec<(Instant, Vec<u8>)>,
+}
+
+/// Logs in, plays and logs in again, until enough games are played.
+pub struct LoginLoop {
+    context: LoopContext,
+    /// `None` while a game has it.
+    engine: Option<Seat>,
+    fixtures: Fixtures,
+    games: u64,
+    margin: Margin,
+    backoff: Backoff,
+    /// Whether the server is known to take evaluations with moves.
+    takes_comments: bool,
+    /// Whether the engine was found ready once.
+    checked: bool,
+}
+
+/// What all logins share.
+pub struct LoopContext {
+    /// The configuration.
+    pub config: Arc<ClientConfig>,
+    /// The wish to end.
+    pub shutdown: Shutdown,
+    /// The transcripts of the games, and the sink that entries are reported to.
+    pub transcripts: Transcripts,
+    /// The lag of this thread.
+    pub lag: Arc<SchedulerLag>,
+    /// The opponents' ratings, which the server adds to.
+    pub ratings: Ratings,
+    /// Shows lines that are no entries.
+    pub say: Say,
+}
+
+impl LoginLoop {
+    /// The loop of an engine before the first login.
+    #[must_use]
+    pub fn new(context: LoopContext, engine: Seat, fixtures: Fixtures) -> Self {
+        let config = &context.config;
+        Self {
+            margin: Margin::new(config.margin, config.margin_most),
+            backoff: Backoff::new(config.backoff, config.backoff_most),
+            takes_comments: false,
+            engine: Some(engine),
+            checked: false,
+            games: 0,
+            fixtures,
+            context,
+        }
+    }
+
+    /// Plays until enough games are played or a shutdown is wished.
+    pub async fn run(mut self) {
+        while self.wants_more() {
+            let begun = Instant::now();
+            let Err(failure) = self.one_login().await else { continue };
+            // After a login that lasted the waiting times start over.
+            if begun.elapsed() > self.context.config.backoff_most {
+                self.backoff.reset();
+            }
+            let wait = self.backoff.failed(rand::random());
+            tracing::info!(target: "client", %failure, ?wait, "the login failed or the connection broke");
+            self.fault(format!("{failure}; the next login is in {:.1} s", wait.as_secs_f64()));
+            let finish = self.context.shutdown.finishing().clone();
+            let _leaving = finish.run_until_cancelled(sleep(wait)).await;
+        }
+    }
+
+    fn wants_more(&self) -> bool {
+        !self.context.shutdown.is_finishing()
+            && self.context.config.games.is_none_or(|games| self.games < games)
+    }
+
+    fn fault(&self, text: String) {
+        self.context.transcripts.sink().happened(Event::Fault { player: None, text });
+    }
+
+    /// One login, with all games that are played under it.
+    async fn one_login(&mut self) -> Result<(), Failure> {
+        let finish = self.context.shutdown.finishing().clone();
+        let arrive = async {
+            self.warm().await?;
+            self.log_in().await
+        };
+        let Some(link) = finish.run_until_cancelled(arrive).await else { return Ok(()) };
+        let mut link = link?;
+        let ClientConfig { host, port, login, .. } = &*self.context.config;
+        (self.context.say)(&format!(
+            "logged in to {host}:{port} as {}; waiting for a game of {}",
+            login.name, login.game
+        ));
+        while self.wants_more() {
+            if let Some((game, wish)) = &self.context.config.login.seek {
+                link.say(format!("%%GAME {game} {wish}\n").as_bytes()).await?;
+            }
+            let Some(offer) = finish.run_until_cancelled(self.summary(&mut link)).await else { break };
+            let outcome = self.game(&mut link, offer?).await;
+            link.forget();
+            if !self.goes_on(outcome?)? {
+                break;
+            }
+            self.warm().await?;
+        }
+        Ok(())
+    }
+
+    /// Counts a game; returns whether the login serves for another one.
+    fn goes_on(&mut self, outcome: Outcome) -> Result<bool, Failure> {
+        match outcome {
+            // The engine may be the reason: it is started again before the next game.
+            Outcome::Aborted { by: AbortBy::NotStarted } => Ok(true),
+            Outcome::Aborted { by: AbortBy::Stopped } => Ok(false),
+            Outcome::Aborted { .. } => Err(Failure::Unruled),
+            _ => {
+                self.games += 1;
+                self.backoff.reset();
+                // In CSA mode a login is for one game.
+                Ok(self.context.config.login.seek.is_some())
+            }
+        }
+    }
+
+    /// Starts the engine, if it does not run, and waits until it is ready, so that no game waits for it.
+    async fn warm(&mut self) -> Result<(), Failure> {
+        let anew = self.context.config.engine.restart == plan::Restart::EveryGame;
+        let Some(engine) = self.engine.as_mut().filter(|_| !(anew && self.checked)) else { return Ok(()) };
+        let call = Order::NewGame { game: READY_CHECK, color: Color::Black };
+        let gone = || Failure::Engine("its seat was given up".to_owned());
+        engine.orders.send(call).await.map_err(|_| gone())?;
+        loop {
+            match engine.replies.recv().await {
+                Some((READY_CHECK, Reply::Ready)) => break,
+                Some((READY_CHECK, Reply::Gone(how))) => {
+                    return Err(Failure::Engine(format!("{how}\n{}", engine.trace.report())));
+                }
+                Some(_) => {} // a late reply of the previous game
+                None => return Err(gone()),
+            }
+        }
+        self.checked = true;
+        let over = Order::Over(Outcome::Aborted { by: AbortBy::NotStarted });
+        engine.orders.send(over).await.map_err(|_| gone())
+    }
+
+    async fn log_in(&mut self) -> Result<Link, Failure> {
+        let ClientConfig { host, port, keep_alive, patience, login, .. } = &*self.context.config;
+        let mut link = Link::connect(host, *port, *keep_alive, *patience).await?;
+        tracing::debug!(target: "client", host, port, "connected");
+        let mode = if login.seek.is_some() { " x1" } else { "" };
+        link.say(format!("LOGIN {} {}{mode}\n", login.name, login.password).as_bytes()).await?;
+        let answer = async {
+            loop {
+                let (line, _) = link.line().await?;
+                match read(&line) {
+                    ServerLine::LoggedIn(_) => return Ok(()),
+                    ServerLine::LoginIncorrect => return Err(Failure::Refused(login.name.clone())),
+                    _ => {}
+                }
+            }
+        };
+        timeout(*patience, answer).await.map_err(|_| Failure::NoAnswer(*patience))??;
+        link.keep_alive();
+        tracing::info!(target: "client", name = login.name, "logged in");
+        if login.seek.is_some() {
+            link.say(b"%%VERSION\n%%RATING\n").await?;
+        }
+        Ok(link)
+    }
+
+    /// Waits for a game to be offered. Lines of the extended mode may stand inside a summary.
+    async fn summary(&mut self, link: &mut Link) -> Result<OfferedGame, Failure> {
+        let mut text: Option<String> = None;
+        let mut lines = vec![];
+        loop {
+            let (bytes, at) = link.line().await?;
+            let line = String::from_utf8_lossy(&bytes);
+            if line.starts_with("##[") {
+                self.notice(&line);
+                if text.is_none() && line.starts_with("##[ERROR]") && self.context.config.login.seek.is_some()
+                {
+                    return Err(Failure::Said(printable(line.as_bytes())));
+                }
+                continue;
+            }
+            if line == "BEGIN Game_Summary" {
+                text = Some(String::new());
+                lines.clear();
+            }
+            let Some(text) = &mut text else { continue };
+            text.push_str(&line);
+            text.push('\n');
+            let ended = line == "END Game_Summary";
+            lines.push((at, bytes));
+            if ended {
+                return Ok(OfferedGame { summary: text.parse()?, lines });
+            } else if lines.len() > SUMMARY_LINES {
+                return Err(Failure::Endless);
+            }
+        }
+    }
+
+    fn notice(&mut self, line: &str) {
+        self.context.ratings.hear(line);
+        let version = line.strip_prefix("##[VERSION] ");
+        self.takes_comments |=
+            version.is_some_and(|it| it.starts_with("Shogi Server") || it.starts_with("Renmei"));
+    }
+
+    fn comments(&self, summary: &Summary) -> bool {
+        let host = self.context.config.host.as_str();
+        let floodgate = game_name(summary).is_some_and(|game| game.is_floodgate())
+            || host.contains("wdoor")
+            || host.contains("floodgate");
+        self.context.config.comments.unwrap_or(floodgate || self.takes_comments)
+    }
+
+    /// Plays an offered game to its end.
+    async fn game(&mut self, link: &mut Link, offer: OfferedGame) -> Result<Outcome, Failure> {
+        let OfferedGame { summary, lines } = offer;
+        self.offered(&summary);
+        let LoopContext { config, .. } = &self.context;
+        let announced = match Announced::read(&summary, &config.login.name, config) {
+            Ok(announced) => announced,
+            Err(why) => {
+                let id = summary.game_id.unwrap_or_default();
+                link.say(format!("REJECT {id}\n").as_bytes()).await?;
+                return Err(why.into());
+            }
+        };
+        let comments = self.comments(&summary);
+        let fixture = self.fixtures.fixture(&announced);
+        self.keep(link, &announced, fixture.setup.game, &lines);
+        self.play(link, &announced, fixture, comments).await
+    }
+
+    /// Plays a game under the rulings of the server, and carries its conversation.
+    async fn play(
+        &mut self,
+        link: &mut Link,
+        announced: &Announced,
+        fixture: Fixture,
+        comments: bool,
+    ) -> Result<Outcome, Failure> {
+        let LoopContext { config, shutdown, transcripts, lag, .. } = &self.context;
+        let ruled = ServerRuled {
+            server: !announced.color,
+            left: announced.left,
+            lag: self.margin.now(),
+            declares: config.declares_at_once,
+            restarts: config.restarts,
+        };
+        let terms = seat_terms(announced, fixture.setup.game, comments);
+        let (server, mut client) = csa_client::seat(terms, self.margin.clone(), Instant::now());
+        let Some(engine) = self.engine.take() else { return Err(Failure::Engine("it is gone".to_owned())) };
+        let mut seats = if announced.color == Color::Black { [engine, server] } else { [server, engine] };
+        let (sink, stop) = (&**transcripts.sink(), shutdown.adjourning());
+        let playing = async {
+            let context = GameContext { sink, spectators: None, lag, stop };
+            let outcome = play_under(Authority::Server(ruled), fixture, &mut seats, context).await;
+            let [black, white] = seats; // giving up the server's seat ends the conversation below
+            (outcome, if announced.color == Color::Black { black } else { white })
+        };
+        let ((outcome, engine), carried) = tokio::join!(playing, carry(link, &mut client));
+        self.engine = Some(engine);
+        self.margin = client.margin().clone();
+        let outcome = outcome?;
+        match carried {
+            Err(dead) if !outcome.counts() => Err(dead.into()),
+            _ => Ok(outcome),
+        }
+    }
+
+    /// Starts the transcript of the game with the lines of the offer, and keeps the server's name of the game.
+    fn keep(&self, link: &mut Link, announced: &Announced, game: GameId, offer: &[(Instant, Vec<u8>)]) {
+        let mut transcript = self.context.transcripts.open(game, announced.color);
+        offer.iter().for_each(|(at, line)| transcript.line(*at, Way::Received, line));
+        link.keep(transcript);
+        if let Some(name) = announced.id.clone() {
+            self.context.transcripts.sink().keep(SideRecord::Named(game, name));
+        }
+    }
+
+    /// Shows which game is offered.
+    fn offered(&self, summary: &Summary) {
+        let id = summary.game_id.as_deref().unwrap_or("without a name");
+        (self.context.say)(&printable(format!("a game is offered: {id}").as_bytes()));
+    }
+}
+
+fn seat_terms(announced: &Announced, game: GameId, comments: bool) -> SeatTerms {
+    SeatTerms {
+        game,
+        game_id: announced.id.clone(),
+        color: announced.color,
+        start: announced.start.clone(),
+        opening: announced.opening.clone(),
+        count: announced.count,
+        comments,
+    }
+}
+
+fn read(line: &[u8]) -> ServerLine {
+    String::from_utf8_lossy(line).parse().unwrap_or_else(|never| match never {})
+}
+
+/// Carries the conversation of a game to the server and back.
+async fn carry(link: &mut Link, client: &mut CsaClient) -> Result<(), LinkError> {
+    let (mut out, mut dead, mut alarm) = (vec![], None, Alarm::new());
+    while !client.is_done() {
+        client.deliver().await;
+        alarm.set(client.deadline());
+        let mut failed = None;
+        tokio::select! { biased;
+            heard = link.line(), if dead.is_none() && !client.is_ruled() => match heard {
+                Ok((line, at)) => client.line(&line, at),
+                Err(error) => failed = Some(error),
+            },
+            order = client.order() => {
+                let Some(order) = order else { break };
+                client.obey(order, Instant::now(), &mut out);
+                if dead.is_none() && !out.is_empty() {
+                    failed = link.say(&out).await.err();
+                }
+                out.clear();
+            }
+            () = alarm.rings() => client.expire(),
+        }
+        if let Some(error) = failed {
+            client.gone(error.to_string());
+            dead = Some(error);
+        }
+    }
+    dead.map_or(Ok(()), Err)
+}

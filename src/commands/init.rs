@@ -1,0 +1,85 @@
+//! `renmei init`: a configuration to begin with, in the working directory.
+
+use super::{Exit, Failure};
+use crate::cli::{InitArgs, Preset};
+use clap::ValueEnum;
+use std::{fs::OpenOptions, io::Write, path::Path};
+
+/// A file that a preset consists of: its name, and its text as it stands in `configs/`.
+type PresetFile = (&'static str, &'static str);
+
+macro_rules! preset_file {
+    ($name:literal) => {
+        ($name, include_str!(concat!("../../configs/", $name)))
+    };
+}
+
+/// The files of a preset, the one to start with first.
+fn files(preset: Preset) -> &'static [PresetFile] {
+    match preset {
+        Preset::Quickstart => &[preset_file!("quickstart.toml")],
+        Preset::Sprt => &[preset_file!("sprt.toml")],
+        Preset::Gauntlet => &[preset_file!("gauntlet.toml")],
+        Preset::Denou => &[preset_file!("denou.toml")],
+        Preset::Learn => &[preset_file!("learn.toml")],
+        Preset::FloodgateTime => &[preset_file!("floodgate-time.toml")],
+        Preset::Floodgate => &[preset_file!("floodgate.toml")],
+        Preset::Serve => &[preset_file!("serve.toml")],
+        Preset::League => {
+            &[preset_file!("league.toml"), preset_file!("kawa.toml"), preset_file!("mori.toml")]
+        }
+    }
+}
+
+/// The command that plays a preset.
+fn command(preset: Preset) -> &'static str {
+    match preset {
+        Preset::Floodgate => "floodgate",
+        Preset::Serve | Preset::League => "serve",
+        _ => "run",
+    }
+}
+
+/// Writes a preset into the working directory; without one, lists them.
+///
+/// # Errors
+/// When one of the files is there already and is not to be overwritten; then none is written.
+pub fn init(args: &InitArgs) -> Result<Exit, Failure> {
+    let Some(preset) = args.preset else {
+        list();
+        return Ok(Exit::Done);
+    };
+    let files = files(preset);
+    let there: Vec<_> = files.iter().map(|(name, _)| *name).filter(|name| Path::new(name).exists()).collect();
+    if !there.is_empty() && !args.force {
+        let names = there.join("`, `");
+        return Err(Failure::Other(format!(
+            "`{names}` is in this directory already; `--force` overwrites it"
+        )));
+    }
+    for (name, text) in files {
+        write(name, &text.replace("configs/", ""), args.force)
+            .map_err(|e| Failure::Other(format!("`{name}` cannot be written: {e}")))?;
+        say!("wrote {name}");
+    }
+    say!("to play it: renmei {} {}", command(preset), files[0].0);
+    Ok(Exit::Done)
+}
+
+/// A file that came into being since the look at the directory is not overwritten either.
+fn write(name: &str, text: &str, force: bool) -> std::io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true).truncate(true);
+    let mut file = if force { options.create(true).open(name) } else { options.create_new(true).open(name) }?;
+    file.write_all(text.as_bytes())
+}
+
+fn list() {
+    let values: Vec<_> = Preset::value_variants().iter().filter_map(ValueEnum::to_possible_value).collect();
+    let width = values.iter().map(|value| value.get_name().len()).max().unwrap_or(0);
+    for value in &values {
+        let about = value.get_help().map(ToString::to_string).unwrap_or_default();
+        say!("{:width$}  {about}", value.get_name());
+    }
+    say!("\nrenmei init PRESET writes one into this directory");
+}

@@ -1,0 +1,152 @@
+//! The history of an event that ratings and rounds need: a fold of its entries, live or replayed.
+
+use referee::{
+    Color, Outcome, WinBy,
+    event::{Event, GameEnded, GameStarted, PlayerId, Stamped},
+    rating::{Estimate, Scale},
+    schedule::rounds::Seeker,
+};
+use std::{
+    collections::HashMap,
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+};
+
+/// Plies up to which an abandoned game is no measure of strength (the threshold of floodgate's `mk_rate`).
+const ABANDONED: u32 = 30;
+
+/// A rating as players are shown it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rate {
+    /// Elo.
+    pub rate: f64,
+    /// Half the 95 % interval, where the method has one.
+    pub error: Option<f64>,
+    /// Games it rests on.
+    pub games: u64,
+    /// When the last of them ended, in ms since 1970.
+    pub at: i64,
+}
+
+/// A game that may be rated.
+#[derive(Clone, Copy, Debug)]
+pub struct Played {
+    /// When it ended, in ms since 1970.
+    pub at: i64,
+    /// The players, black first.
+    pub players: [PlayerId; 2],
+    /// Twice black's points.
+    pub half_points: u8,
+    /// Whether a player left it near its beginning.
+    pub abandoned: bool,
+}
+
+/// The history, shared between the journal's reader, the rating thread and the lobby.
+#[derive(Clone, Debug, Default)]
+pub struct RatingHistory(Arc<(Mutex<PlayedGames>, Condvar)>);
+
+/// The contents of a rating history.
+#[derive(Debug, Default)]
+pub struct PlayedGames {
+    seekers: HashMap<PlayerId, Seeker>,
+    /// All games that count, in the order of their ends.
+    pub games: Vec<Played>,
+    /// The last ratings.
+    pub rates: HashMap<PlayerId, Rate>,
+    /// The last round.
+    pub round: u32,
+    /// The event is closed: nothing more will be rated.
+    pub over: bool,
+}
+
+impl RatingHistory {
+    /// The contents; the lock must not be kept for long.
+    pub fn read(&self) -> MutexGuard<'_, PlayedGames> {
+        self.0.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The last ratings, for screens.
+    #[must_use]
+    pub fn scale(&self) -> Scale {
+        let rating = |rate: &Rate| Estimate::Measured { value: rate.rate, error: rate.error };
+        let ratings = self.read().rates.iter().map(|(&player, rate)| (player, rating(rate))).collect();
+        Scale { ratings, words: String::new() }
+    }
+
+    /// Folds a committed entry.
+    pub fn fold(&self, stamped: &Stamped) {
+        if matches!(stamped.event, Event::GameStarted(_) | Event::GameEnded(_) | Event::Bye { .. }) {
+            self.read().fold(stamped);
+            self.0.1.notify_all();
+        }
+    }
+
+    /// Ends the rating thread: no entry follows.
+    pub fn close(&self) {
+        self.read().over = true;
+        self.0.1.notify_all();
+    }
+
+    /// Waits until there are more games than `rated` or the event is closed; returns the games and whether it is.
+    pub fn more_than(&self, rated: usize) -> (Vec<Played>, bool) {
+        let nothing = |played: &mut PlayedGames| played.games.len() <= rated && !played.over;
+        let played = self.0.1.wait_while(self.read(), nothing).unwrap_or_else(PoisonError::into_inner);
+        (played.games.clone(), played.over)
+    }
+
+    /// Waits for `pause`, or until the event is closed.
+    pub fn rest(&self, pause: std::time::Duration) {
+        let waited = self.0.1.wait_timeout_while(self.read(), pause, |played| !played.over);
+        drop(waited.unwrap_or_else(PoisonError::into_inner));
+    }
+}
+
+impl PlayedGames {
+    fn fold(&mut self, stamped: &Stamped) {
+        match &stamped.event {
+            Event::GameStarted(GameStarted { pairing, .. }) => {
+                self.round = self.round.max(pairing.round);
+                self.met(pairing.black, pairing.white, Color::Black);
+                self.met(pairing.white, pairing.black, Color::White);
+            }
+            Event::GameEnded(end) => self.ended(stamped.at, end),
+            Event::Bye { round, player, .. } => {
+                self.round = self.round.max(*round);
+                let seeker = self.seekers.entry(*player).or_default();
+                seeker.byes += 1;
+                seeker.bye_last = true;
+            }
+            _ => {}
+        }
+    }
+
+    fn met(&mut self, player: PlayerId, opponent: PlayerId, color: Color) {
+        let seeker = self.seekers.entry(player).or_default();
+        let color = if color == Color::Black { 1 } else { -1 };
+        let again = if seeker.streak.0 == color { seeker.streak.1 + 1 } else { 1 };
+        seeker.streak = (color, again);
+        seeker.balance += color;
+        seeker.last_opponent = Some(opponent.index());
+        seeker.bye_last = false;
+    }
+
+    fn ended(&mut self, at: i64, end: &GameEnded) {
+        let Some(half_points) = end.outcome.black_half_points().filter(|_| end.outcome.counts()) else {
+            return;
+        };
+        let players = [end.pairing.black, end.pairing.white];
+        for (player, earned) in players.into_iter().zip([half_points, 2 - half_points]) {
+            self.seekers.entry(player).or_default().half_points += u32::from(earned);
+        }
+        let left = matches!(end.outcome, Outcome::Win { by: WinBy::Disconnection, .. });
+        let abandoned = left && end.plies <= ABANDONED;
+        self.games.push(Played { at, players, half_points, abandoned });
+    }
+
+    /// A player as the pairing of a round needs it; a player without a rating has `unrated`.
+    #[must_use]
+    pub fn seeker(&self, player: PlayerId, unrated: f64) -> Seeker {
+        let rating = self.rates.get(&player).map_or(unrated, |rate| rate.rate);
+        let number = player.index();
+        Seeker { rating, number, ..self.seekers.get(&player).cloned().unwrap_or_default() }
+    }
+}

@@ -1,0 +1,253 @@
+//! Record files in the layout of floodgate: one file for each game, `YYYY/MM/DD/<Game_ID>.csa` by the date when it was
+//! arranged. A thread of its own writes the file in one piece, once the end of the game is in the database.
+
+use super::game_view::{GameView, apply};
+use journal::{EventId, FullGame, Store};
+use notation::csa::{move_to_csa, position_lines};
+use notation::date;
+use referee::{
+    AbortBy, Color, DrawBy, Foul, Outcome, WinBy,
+    event::{Event, GameId, Moved, Score, Stamped},
+};
+use rsshogi::board::{Position, position_from_sfen};
+use std::{
+    collections::HashMap,
+    fs, io,
+    io::Write as _,
+    path::{Path, PathBuf},
+    sync::mpsc,
+    thread::{self, JoinHandle},
+};
+
+/// Longest name of a file without its extension, in characters.
+const NAME: usize = 200;
+
+/// The queue of the thread that writes record files; nothing is written where there is none.
+#[derive(Clone, Debug, Default)]
+pub struct RecordFiles(Option<mpsc::Sender<Job>>);
+
+#[derive(Debug)]
+enum Job {
+    Arranged(GameId, Box<Arranged>),
+    Ended(GameId),
+    Close,
+}
+
+/// The parts of a record that the database does not have.
+#[derive(Debug)]
+struct Arranged {
+    /// `2026/11/21`.
+    day: String,
+    name: String,
+    /// The record up to its first move.
+    head: String,
+    ids: [String; 2],
+}
+
+impl RecordFiles {
+    /// Starts the thread that writes the records of an event into a directory.
+    ///
+    /// # Errors
+    /// When the system has no thread.
+    pub fn open(directory: PathBuf, database: PathBuf, event: String) -> io::Result<(Self, JoinHandle<()>)> {
+        let (jobs, inbox) = mpsc::channel();
+        let writer = Writer { directory, database, event, arranged: HashMap::new(), source: None };
+        let thread = thread::Builder::new().name("records".to_owned()).spawn(move || writer.run(inbox))?;
+        Ok((Self(Some(jobs)), thread))
+    }
+
+    fn send(&self, job: Job) {
+        if let Some(jobs) = &self.0 {
+            let _closed = jobs.send(job);
+        }
+    }
+
+    /// Takes a game before its first move.
+    pub fn arranged(&self, game: GameId, view: &mut GameView) {
+        if self.0.is_some() {
+            let day = date::text(view.at())[..10].to_owned();
+            let head = view.record();
+            let (name, ids) = (view.id().to_owned(), view.ids().clone());
+            self.send(Job::Arranged(game, Box::new(Arranged { day, name, head, ids })));
+        }
+    }
+
+    /// Takes committed entries: games that have ended are written.
+    pub fn committed(&self, batch: &[Stamped]) {
+        for stamped in batch {
+            if let Event::GameEnded(end) = &stamped.event {
+                self.send(Job::Ended(end.game));
+            }
+        }
+    }
+
+    /// Ends the thread after the jobs that are queued.
+    pub fn close(&self) {
+        self.send(Job::Close);
+    }
+}
+
+/// Writes the records of an event.
+struct Writer {
+    directory: PathBuf,
+    database: PathBuf,
+    event: String,
+    /// Games that have not ended.
+    arranged: HashMap<GameId, Box<Arranged>>,
+    /// The event in its database; opened at the end of the first game, when the event is sure to be there.
+    source: Option<(Store, EventId)>,
+}
+
+impl Writer {
+    fn run(mut self, inbox: mpsc::Receiver<Job>) {
+        for job in inbox {
+            match job {
+                Job::Arranged(game, known) => drop(self.arranged.insert(game, known)),
+                Job::Ended(game) => self.ended(game),
+                Job::Close => return,
+            }
+        }
+    }
+
+    fn ended(&mut self, game: GameId) {
+        let Some(known) = self.arranged.remove(&game) else { return };
+        if let Err(why) = self.write(game, &known) {
+            let _stderr_closed =
+                writeln!(std::io::stderr(), "the record of {} could not be written: {why}", known.name);
+        }
+    }
+
+    fn write(&mut self, game: GameId, known: &Arranged) -> io::Result<()> {
+        if self.source.is_none() {
+            let store = Store::read(&self.database).map_err(io::Error::other)?;
+            let events = store.events().map_err(io::Error::other)?;
+            let event = events.into_iter().find(|event| event.name == self.event);
+            self.source = event.map(|event| (store, event.id));
+        }
+        let missing = || io::Error::other("the event is not in the database");
+        let (store, event) = self.source.as_ref().ok_or_else(missing)?;
+        file(&self.directory, store, *event, game, known)
+    }
+}
+
+fn file(directory: &Path, store: &Store, event: EventId, game: GameId, known: &Arranged) -> io::Result<()> {
+    let full = store.game(event, game).map_err(io::Error::other)?;
+    let Some(full) = full.filter(|full| full.row.started_at.is_some()) else { return Ok(()) };
+    let directory = directory.join(&known.day);
+    fs::create_dir_all(&directory)?;
+    let name = safe(&known.name);
+    let unfinished = directory.join(format!(".{name}.tmp"));
+    fs::write(&unfinished, text(&full, known))?;
+    fs::rename(&unfinished, directory.join(format!("{name}.csa")))
+}
+
+/// A file name that cannot leave its directory. Only the name of the event can contain other characters.
+fn safe(name: &str) -> String {
+    let allowed = |c: char| if c.is_ascii_alphanumeric() || "_-.@+".contains(c) { c } else { '_' };
+    let name: String = name.chars().map(allowed).take(NAME).collect();
+    name.strip_prefix(['.', '-']).map_or(name.clone(), |rest| format!("_{rest}"))
+}
+
+/// The text of a record: its head, the moves, and the end as shogi-server writes it.
+fn text(full: &FullGame, known: &Arranged) -> String {
+    let mut text = known.head.clone();
+    let mut board =
+        full.row.start.as_deref().and_then(|start| position_from_sfen(start).ok()).unwrap_or_default();
+    board.init_stack();
+    for mv in full.row.opening.iter().flat_map(|opening| opening.split_whitespace()) {
+        play(&mut board, rsshogi::types::Move::from_usi(mv));
+    }
+    for (_, moved) in &full.moves {
+        let Some(mv) = play(&mut board, Some(moved.mv)) else { break };
+        text.push_str(&format!("{mv}\nT{}\n", moved.charged.as_secs()));
+        text.push_str(&comment(moved).map_or_else(String::new, |comment| format!("'** {comment}\n")));
+    }
+    if let Some(outcome) = full.row.outcome {
+        text.push_str(word(outcome).unwrap_or_default());
+        position_lines(&board).lines().for_each(|line| text.push_str(&format!("'{line}\n")));
+        text.push_str(&summary(outcome, &known.ids));
+    }
+    let end = full.row.ended_at.map_or_else(String::new, date::text);
+    text + &format!("'$END_TIME:{end}\n")
+}
+
+fn play(board: &mut Position, mv: Option<rsshogi::types::Move>) -> Option<String> {
+    let text = move_to_csa(board, mv?)?;
+    apply(board, &text).then_some(text)
+}
+
+/// The comment on a move as floodgate writes it: the score from black's side, and the expected moves.
+fn comment(moved: &Moved) -> Option<String> {
+    let thought = moved.thought.as_ref()?;
+    let score = thought.score.map(|score| match score {
+        Score::Mate(plies) if plies > 0 => 100_000,
+        Score::Mate(_) => -100_000,
+        Score::Cp(cp) => cp,
+    });
+    let score = score.map(|score| if moved.color == Color::Black { score } else { -score });
+    let pv = thought.pv.as_deref().filter(|pv| pv.starts_with(['+', '-']));
+    let pv = pv.map_or_else(String::new, |pv| format!(" {pv}"));
+    score.map(|score| format!("{score}{pv}"))
+}
+
+fn word(outcome: Outcome) -> Option<&'static str> {
+    Some(match outcome {
+        Outcome::Win { by: WinBy::Resignation | WinBy::Disconnection | WinBy::Default, .. } => "%TORYO\n",
+        Outcome::Win { by: WinBy::Time, .. } => "%TIME_UP\n",
+        Outcome::Win { by: WinBy::Declaration | WinBy::IllegalDeclaration, .. } => "%KACHI\n",
+        Outcome::Draw { by: DrawBy::Sennichite } => "%SENNICHITE\n",
+        Outcome::Aborted { by: AbortBy::Stopped } => "%CHUDAN\n",
+        _ => return None,
+    })
+}
+
+/// `'summary:toryo:a win:b lose`.
+fn summary(outcome: Outcome, ids: &[String; 2]) -> String {
+    let [black, white] = [0, 1].map(|side| ids[side].split('+').next().unwrap_or_default());
+    let kind = match outcome {
+        Outcome::Win { by, .. } => match by {
+            WinBy::Resignation | WinBy::Mate | WinBy::Adjudication => "toryo",
+            WinBy::Time => "time up",
+            WinBy::IllegalMove(Foul::Uchifuzume) => "uchifuzume",
+            WinBy::IllegalMove(Foul::KingLeftInCheck) => "oute_kaihimore",
+            WinBy::IllegalMove(_) => "illegal move",
+            WinBy::Declaration => "kachi",
+            WinBy::IllegalDeclaration => "illegal kachi",
+            WinBy::PerpetualCheck => "oute_sennichite",
+            WinBy::Disconnection | WinBy::Default => "abnormal",
+        },
+        Outcome::Draw { by: DrawBy::Sennichite } => "sennichite",
+        Outcome::Draw { by: DrawBy::MaxMoves } => "max_moves",
+        Outcome::Draw { by: DrawBy::Impasse } => "kachi",
+        Outcome::Draw { by: DrawBy::Adjudication } | Outcome::Aborted { .. } => "abnormal",
+    };
+    let side = |side: Color| match outcome {
+        Outcome::Win { winner, .. } => {
+            if winner == side {
+                "win"
+            } else {
+                "lose"
+            }
+        }
+        _ => "draw",
+    };
+    format!("'summary:{kind}:{black} {}:{white} {}\n", side(Color::Black), side(Color::White))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_game_is_filed_outside_its_directory() {
+        for (name, told) in [
+            ("cup+t-600-10+a+b+20261121000000", "cup+t-600-10+a+b+20261121000000"),
+            ("../../etc/passwd", "_._.._etc_passwd"),
+            (".hidden", "_hidden"),
+            ("a\0\u{1b}[2J角", "a___2J_"),
+        ] {
+            assert_eq!(safe(name), told);
+        }
+        assert!(safe(&"x".repeat(999)).len() <= NAME);
+    }
+}

@@ -1,0 +1,40 @@
+//! Benchmarks, the soak test and the league over the network: what `cargo xtask bench`, `soak` and `league` start.
+
+mod arena;
+mod cores;
+mod database;
+mod floor;
+mod latency;
+mod league;
+mod manager;
+mod measure;
+mod screen;
+mod soak;
+mod table;
+mod terminal;
+
+use anyhow::{Result, bail};
+use std::process::ExitCode;
+use xtask::args::Flags;
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    run(&words).unwrap_or_else(|fault| {
+        eprintln!("measure: {fault:#}");
+        ExitCode::FAILURE
+    })
+}
+
+fn run(words: &[&str]) -> Result<ExitCode> {
+    match words {
+        ["bench", "arena", flags @ ..] => arena::run(&Flags::read(flags, &[], &arena::FLAGS)?),
+        ["bench", "latency", flags @ ..] => latency::run(&Flags::read(flags, &[], &latency::FLAGS)?),
+        ["bench", "dashboard", flags @ ..] => screen::run(&Flags::read(flags, &[], &screen::FLAGS)?),
+        ["league"] => league::run(),
+        ["soak", flags @ ..] => soak::run(&Flags::read(flags, &[], &soak::FLAGS)?),
+        // The benchmarks start it, to measure it as they measure the manager.
+        ["floor", flags @ ..] => floor::run(&Flags::read(flags, &[], &floor::FLAGS)?),
+        _ => bail!("no such command: {}; `cargo xtask help` lists them", words.join(" ")),
+    }
+}

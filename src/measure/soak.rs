@@ -1,0 +1,213 @@
+//! The manager is killed at random instants, over and over, and started again with the same command: at the end every
+//! game of the schedule has been played exactly once, and nothing is left behind.
+
+use crate::{
+    database::{Counts, Database},
+    manager::{expect_success, silence},
+};
+use anyhow::{Context, Result, ensure};
+use std::{
+    collections::BTreeMap,
+    fs,
+    os::unix::{ffi::OsStrExt, fs::symlink},
+    path::{Path, PathBuf},
+    process::{Command, ExitCode, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+use xtask::{
+    args::Flags,
+    workspace::{self, Scratch},
+};
+
+/// The flags of the command.
+pub const FLAGS: [&str; 3] = ["--games", "--kills", "--seed"];
+
+/// How long engines may take to notice that their manager is gone.
+const GRACE: Duration = Duration::from_secs(5);
+
+struct Soak {
+    scratch: Scratch,
+    engine: PathBuf,
+    games: i64,
+    seed: u64,
+}
+
+/// Kills, resumes, counts, and prints a line.
+///
+/// # Errors
+/// When the manager cannot be run, or a game is missing, double or miscounted, or an engine survives.
+pub fn run(flags: &Flags) -> Result<ExitCode> {
+    workspace::build_release(false)?;
+    let soak = Soak::new(flags.number("--games", 400)?, flags.number("--seed", 1)?)?;
+    let kills = flags.number("--kills", 50)?;
+    let begun = Instant::now();
+    soak.finish("whole")?;
+    // A quarter of the event is kept for the last start, so that few kills come when all is over.
+    let mean = begun.elapsed() * 3 / 4 / kills;
+    let hits = soak.kill_again_and_again(kills, mean)?;
+    let standings = soak.finish("killed")?;
+    soak.expect_nothing_lost(&standings)?;
+    soak.expect_no_engine()?;
+    println!(
+        "soak: {kills} kills, {hits} of them during the event; {} distinct games as scheduled, none double; \
+         standings equal to the games; no engine left (seed {})",
+        soak.games, soak.seed
+    );
+    Ok(ExitCode::SUCCESS)
+}
+
+impl Soak {
+    fn new(games: i64, seed: u64) -> Result<Self> {
+        let scratch = Scratch::new("soak")?;
+        // By a name of its own, so that its processes are told from those of anybody else.
+        let engine = scratch.file("engine");
+        symlink(workspace::release("renmei-random"), &engine)?;
+        Ok(Self { scratch, engine, games, seed })
+    }
+
+    fn db(&self, event: &str) -> PathBuf {
+        self.scratch.file(&format!("{event}.db"))
+    }
+
+    fn command(&self, event: &str) -> Command {
+        let mut command = Command::new(workspace::release("renmei"));
+        command.arg("match");
+        for (name, seed) in [("a", self.seed), ("b", self.seed + 1)] {
+            command.args(["--engine", &format!("cmd={}", self.engine.display()), &format!("name={name}")]);
+            command.arg(format!("option.Seed={seed}"));
+        }
+        command.args(["--games", &self.games.to_string(), "--seed", &self.seed.to_string()]);
+        command.args(["--time", "byoyomi 10s", "--concurrency", "2", "--oversubscribe", "--quiet", "--json"]);
+        command.arg("--db").arg(self.db(event));
+        command
+    }
+
+    /// Plays the event to its end; returns the standings that the manager prints.
+    fn finish(&self, event: &str) -> Result<BTreeMap<String, Counts>> {
+        let mut command = self.command(event);
+        let log = self.scratch.file("log");
+        silence(&mut command, &log)?;
+        let output = command.stdout(Stdio::piped()).output()?;
+        expect_success(&command, output.status.success(), &log)?;
+        read_standings(&output.stdout)
+    }
+
+    /// Returns how many of the kills hit an event that was not over.
+    fn kill_again_and_again(&self, kills: u32, mean: Duration) -> Result<u32> {
+        let mut random = self.seed;
+        let mut hits = 0;
+        for _ in 0..kills {
+            // Twice the mean at most, and uniformly: the instant may fall on the start, on a game, on the end.
+            let delay = mean.mul_f64(2.0 * uniform(&mut random));
+            hits += u32::from(self.kill_after(delay)?);
+        }
+        Ok(hits)
+    }
+
+    fn kill_after(&self, delay: Duration) -> Result<bool> {
+        let mut command = self.command("killed");
+        silence(&mut command, &self.scratch.file("log"))?;
+        let mut manager = command.spawn().context("the manager could not be started")?;
+        thread::sleep(delay);
+        let running = manager.try_wait()?.is_none();
+        manager.kill()?;
+        manager.wait()?;
+        Ok(running)
+    }
+
+    fn expect_nothing_lost(&self, standings: &BTreeMap<String, Counts>) -> Result<()> {
+        let (killed, whole) = (Database::open(&self.db("killed"))?, Database::open(&self.db("whole"))?);
+        let (games, places) = (killed.finished()?, killed.places()?);
+        ensure!(games == self.games, "{games} games count instead of {}", self.games);
+        ensure!(places == games, "{games} games stand in {places} places of the schedule");
+        ensure!(killed.running()? == 0, "{} games never ended", killed.running()?);
+        ensure!(
+            killed.schedule()? == whole.schedule()?,
+            "the schedule is not that of an uninterrupted event"
+        );
+        let scores = killed.scores()?;
+        ensure!(*standings == scores, "the standings are {standings:?}, the games say {scores:?}");
+        Ok(())
+    }
+
+    fn expect_no_engine(&self) -> Result<()> {
+        let begun = Instant::now();
+        while !processes_of(&self.engine)?.is_empty() && begun.elapsed() < GRACE {
+            thread::sleep(Duration::from_millis(50));
+        }
+        let left = processes_of(&self.engine)?;
+        ensure!(left.is_empty(), "engines were left behind: {left:?}");
+        Ok(())
+    }
+}
+
+/// The processes whose command line begins with the program.
+fn processes_of(program: &Path) -> Result<Vec<u32>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir("/proc")? {
+        let entry = entry?;
+        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
+        // A process may end between the listing and the look at it.
+        let words = fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        if words.split(|&byte| byte == 0).next() == Some(program.as_os_str().as_bytes()) {
+            found.push(pid);
+        }
+    }
+    Ok(found)
+}
+
+fn read_standings(json: &[u8]) -> Result<BTreeMap<String, Counts>> {
+    let report: serde_json::Value = serde_json::from_slice(json).context("the manager printed no JSON")?;
+    let rows = report["standings"].as_array().context("the report has no standings")?;
+    let row = |row: &serde_json::Value| {
+        let count = |key| row[key].as_i64();
+        Some((row["name"].as_str()?.to_owned(), (count("wins")?, count("losses")?, count("draws")?)))
+    };
+    rows.iter().map(row).collect::<Option<_>>().context("a row of the standings lacks a name or a count")
+}
+
+/// The next number of a sequence, from 0 to 1 (Steele, Lea, Flood: Fast splittable pseudorandom number generators).
+fn uniform(state: &mut u64) -> f64 {
+    *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    let mut mixed = *state;
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    ((mixed ^ (mixed >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Read, Write};
+
+    #[test]
+    fn standings_are_read_from_a_report() {
+        let json = br#"{"standings":[{"name":"a","games":3,"wins":2,"losses":0,"draws":1,"elo":null}]}"#;
+        assert_eq!(read_standings(json).unwrap(), BTreeMap::from([("a".to_owned(), (2, 0, 1))]));
+        assert!(read_standings(br#"{"standings":[{"name":"a"}]}"#).is_err());
+    }
+
+    #[test]
+    fn a_process_is_found_by_its_program_and_only_while_it_lives() {
+        let scratch = Scratch::new("soak-test").unwrap();
+        let program = scratch.file("echo");
+        symlink("/bin/cat", &program).unwrap();
+        let mut child = Command::new(&program).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        // Before it answers, it may not have its command line yet.
+        child.stdin.as_mut().unwrap().write_all(b"?").unwrap();
+        child.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
+        assert_eq!(processes_of(&program).unwrap(), [child.id()]);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(processes_of(&program).unwrap().is_empty());
+    }
+
+    #[test]
+    fn equal_seeds_give_equal_instants_between_zero_and_one() {
+        let sequence = |mut seed| (0..100).map(|_| uniform(&mut seed)).collect::<Vec<_>>();
+        assert_eq!(sequence(1), sequence(1));
+        assert_ne!(sequence(1), sequence(2));
+        assert!(sequence(1).iter().all(|number| (0.0..1.0).contains(number)));
+    }
+}

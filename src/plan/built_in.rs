@@ -1,0 +1,20 @@
+//! The openings that the program carries, under a name that stands in place of a path.
+
+use std::{borrow::Cow, fs, io, path::Path};
+
+/// The name. Paths of a plan are absolute, so that no file is meant by it; `./built-in` is a file.
+pub const NAME: &str = "built-in";
+
+/// `kifu/openings.sfen`.
+const OPENINGS: &[u8] = include_bytes!("../../kifu/openings.sfen");
+
+/// The contents of an opening file of a plan.
+///
+/// # Errors
+/// If the file cannot be read.
+pub fn contents(file: &Path) -> io::Result<Cow<'static, [u8]>> {
+    match file == Path::new(NAME) {
+        true => Ok(Cow::Borrowed(OPENINGS)),
+        false => fs::read(file).map(Cow::Owned),
+    }
+}

@@ -1,0 +1,326 @@
+//! The players: `[defaults]` and `[[engines]]`.
+
+use crate::{EnginePlan, GoForms, SeatLimits, Skipped};
+use crate::{
+    keys::{ENGINE, LIMITS},
+    reader::{Item, Table},
+    time::time_control,
+    time_text::{EXAMPLES, text},
+};
+use notation::csa::wire::is_player_name;
+use referee::clock::{Accounting, TimeControl};
+use std::path::PathBuf;
+use toml::de::DeValue;
+
+/// The engines of a file.
+#[derive(Default)]
+pub struct Engines {
+    /// Engines that take part.
+    pub present: Vec<EnginePlan>,
+    /// Optional engines whose program is absent.
+    pub skipped: Vec<Skipped>,
+    /// For each engine of the file, in its order, whether it takes part.
+    pub listed: Vec<bool>,
+    names: Vec<String>,
+}
+
+enum Entry {
+    Present(Box<EnginePlan>),
+    Skipped(Skipped),
+    Faulty,
+}
+
+impl Engines {
+    /// Reads all engines and notes their faults.
+    pub fn read(root: &Table<'_>) -> Self {
+        let defaults = root.table("defaults", &ENGINE);
+        if defaults.has("name") {
+            defaults.fault("name", "each engine has a name of its own");
+        }
+        let items = root.item("engines").map(|list| list.elements("tables, each under `[[engines]]`"));
+        let items = items.unwrap_or_default();
+        // The file's clock is checked even where every engine has its own.
+        time_control(&root.items("time"));
+        let mut engines = Self::default();
+        for item in &items {
+            let table = item.table(&ENGINE).map(|table| table.over(&defaults));
+            let entry = table.map(|table| engine(&table, time(&table, root), engines.name(&table)));
+            engines.take(entry.unwrap_or(Entry::Faulty));
+        }
+        engines.check_number(root);
+        engines.count_as_the_network_does();
+        engines
+    }
+
+    fn take(&mut self, entry: Entry) {
+        self.listed.push(!matches!(entry, Entry::Skipped(_)));
+        match entry {
+            Entry::Present(engine) => self.present.push(*engine),
+            Entry::Skipped(skipped) => self.skipped.push(skipped),
+            Entry::Faulty => {}
+        }
+    }
+
+    fn name(&mut self, table: &Table<'_>) -> Option<String> {
+        let name = name(table)?;
+        if self.names.contains(&name) {
+            table.fault("name", format!("a second engine is named \"{name}\"; give it another `name`"));
+        }
+        self.names.push(name.clone());
+        Some(name)
+    }
+
+    fn check_number(&self, root: &Table<'_>) {
+        if self.listed.iter().filter(|present| **present).count() >= 2 {
+            return;
+        }
+        let skipped: String =
+            self.skipped.iter().map(|s| format!("; {} is left out: {}", s.name, s.reason)).collect();
+        root.fault("engines", format!("an event needs at least two engines{skipped}"));
+    }
+
+    /// If one player is remote, every clock counts whole seconds, as the protocol announces them.
+    fn count_as_the_network_does(&mut self) {
+        if self.present.iter().any(|engine| engine.remote) {
+            self.present.iter_mut().for_each(|engine| engine.time.accounting = Accounting::Seconds);
+        }
+    }
+
+    /// Number of engines that take part among the first `n` of the file.
+    pub fn present_among(&self, n: usize) -> usize {
+        self.listed.iter().take(n).filter(|present| **present).count()
+    }
+
+    /// Cores that a game keeps busy: those of the heaviest engine; of the two heaviest if any engine ponders.
+    pub fn cores_per_game(&self) -> f64 {
+        let mut cores: Vec<_> = self.present.iter().map(|engine| engine.cores).collect();
+        cores.sort_by(|a, b| b.total_cmp(a));
+        let thinking = if self.present.iter().any(|engine| engine.ponder) { 2 } else { 1 };
+        cores.iter().take(thinking).sum()
+    }
+}
+
+/// The only engine of a file, whose clock comes from a server; `None` after a fault.
+pub fn lone(table: &Table<'_>) -> Option<EnginePlan> {
+    if table.has("time") {
+        table.fault("time", "has no meaning here: the server says how much time there is");
+    }
+    for key in ["optional", "remote"] {
+        if table.flag(key, false) {
+            table.fault(key, "has no meaning here: without its engine a client cannot play");
+        }
+    }
+    match engine(table, TimeControl::default(), name(table)) {
+        Entry::Present(engine) => Some(*engine),
+        Entry::Skipped(_) | Entry::Faulty => None,
+    }
+}
+
+fn engine(table: &Table<'_>, time: TimeControl, name: Option<String>) -> Entry {
+    if table.flag("remote", false) {
+        return remote(table, time, name);
+    }
+    let (options, option_sources) = options(table);
+    let program = program(table);
+    let optional = table.flag("optional", false);
+    let engine = EnginePlan {
+        name: name.clone().unwrap_or_default(),
+        remote: false,
+        command: program.clone().and_then(Result::ok).unwrap_or_default(),
+        args: args(table),
+        directory: directory(table),
+        environment: scalars(table, "environment")
+            .into_iter()
+            .map(|(name, value, _)| (name, value))
+            .collect(),
+        cores: cores(table, &options),
+        options,
+        option_sources,
+        time,
+        reserve: table.duration("reserve").unwrap_or_default(),
+        hurry: None,
+        go: go(table),
+        ponder: table.flag("ponder", false),
+        limits: limits(&table.table("limits", &LIMITS)),
+        restart: table.choice("restart"),
+        gpu: table.number("gpu").unwrap_or_default(),
+        optional,
+    };
+    check_go(table, &engine);
+    check_reserve(table, &engine);
+    table.refuse_unknown();
+    match (name, program) {
+        (Some(_), Some(Ok(_))) => Entry::Present(Box::new(engine)),
+        (Some(name), Some(Err(reason))) if optional => Entry::Skipped(Skipped { name, reason }),
+        (_, Some(Err(reason))) => {
+            table.fault("command", reason);
+            Entry::Faulty
+        }
+        _ => Entry::Faulty,
+    }
+}
+
+/// A remote player, which has only a name and a clock.
+fn remote(table: &Table<'_>, time: TimeControl, name: Option<String>) -> Entry {
+    for key in ENGINE.all().filter(|key| !["name", "remote", "time"].contains(&key.name)) {
+        if table.has_itself(key.name) {
+            table.fault(key.name, "has no meaning for a `remote` player, which is started elsewhere");
+        }
+    }
+    if time.nodes.is_some() || time.depth.is_some() || !time.is_timed() {
+        table.fault("time", "a `remote` player has a clock: main time, byoyomi or increment");
+    }
+    match &name {
+        None => table.fault("name", "is missing; a `remote` player logs in under it"),
+        Some(name) if !is_player_name(name) => {
+            table.fault("name", "is not a name for a login: 1 to 32 letters, digits, `_`, `-`, `@` or `.`");
+        }
+        Some(_) => {}
+    }
+    table.refuse_unknown();
+    let cores = 0.0;
+    let plan = name.map(|name| EnginePlan { name, remote: true, time, cores, ..EnginePlan::default() });
+    plan.map_or(Entry::Faulty, |plan| Entry::Present(Box::new(plan)))
+}
+
+/// The name of an engine: as given, or that of its program.
+fn name(table: &Table<'_>) -> Option<String> {
+    if let Some(item) = table.item("name") {
+        let name = item.text("a text")?.trim();
+        if name.is_empty() {
+            item.fault("is empty");
+        }
+        return Some(name.to_owned());
+    }
+    let command = table.item("command")?;
+    let DeValue::String(command) = command.value else { return None };
+    Some(command.rsplit('/').next().unwrap_or_default().to_owned())
+}
+
+/// The program, or the reason why there is none; `None` after a fault.
+fn program(table: &Table<'_>) -> Option<Result<PathBuf, String>> {
+    let Some(item) = table.item("command") else {
+        table.fault("command", "is missing; name the engine's program");
+        return None;
+    };
+    let name = item.text("the name or path of a program")?;
+    if name.trim().is_empty() {
+        item.fault("is empty; name the engine's program");
+        return None;
+    }
+    Some(table.context.environment.program(name))
+}
+
+fn directory(table: &Table<'_>) -> Option<PathBuf> {
+    let path = table.path("directory")?;
+    if !path.is_dir() {
+        table.fault("directory", format!("there is no directory `{}`", path.display()));
+    }
+    Some(path)
+}
+
+fn args(table: &Table<'_>) -> Vec<String> {
+    let items = table.item("args").map(|list| list.elements("a list of texts")).unwrap_or_default();
+    items.iter().filter_map(Item::scalar).collect()
+}
+
+/// The entries of a free table with the places they stand at: those of `[defaults]` first, overridden by the engine's.
+fn scalars<'a>(table: &Table<'a>, key: &str) -> Vec<(String, String, Item<'a>)> {
+    let mut entries: Vec<(String, String, Item<'_>)> = Vec::new();
+    for (name, item) in table.items(key).iter().rev().flat_map(Item::free_entries) {
+        if name.trim().is_empty() || name.chars().any(char::is_control) {
+            item.fault("is no name");
+        }
+        let Some(value) = item.scalar() else { continue };
+        match entries.iter_mut().find(|(known, ..)| *known == name) {
+            Some(entry) => *entry = (name, value, item),
+            None => entries.push((name, value, item)),
+        }
+    }
+    entries
+}
+
+fn options(table: &Table<'_>) -> (Vec<(String, String)>, Vec<String>) {
+    let entries = scalars(table, "options");
+    entries.into_iter().map(|(name, value, item)| ((name, value), item.context.line(item.at))).unzip()
+}
+
+fn cores(table: &Table<'_>, options: &[(String, String)]) -> f64 {
+    let threads = options.iter().find(|(name, _)| ["Threads", "Thread"].contains(&name.as_str()));
+    let threads = threads.and_then(|(_, value)| value.parse::<f64>().ok());
+    table.number("cores").or(threads.filter(|n| *n > 0.0)).unwrap_or(1.0)
+}
+
+fn time(table: &Table<'_>, root: &Table<'_>) -> TimeControl {
+    let places: Vec<_> = table.items("time").into_iter().chain(root.items("time")).collect();
+    let time = time_control(&places);
+    match (time, places.first()) {
+        (Some(_), _) => {}
+        (None, Some(place)) => {
+            place.fault(format!("does not say how much time there is; write it as in {EXAMPLES}"))
+        }
+        (None, None) => root.fault("time", format!("is missing; give the engines a clock as in {EXAMPLES}")),
+    }
+    time.unwrap_or_default()
+}
+
+const GO_FORMS: [&str; 4] = ["increment", "movetime", "nodes", "depth"];
+
+fn go(table: &Table<'_>) -> GoForms {
+    let zero_time = table.flag("zero_time", true);
+    let own_time_only = table.flag("own_time_only", false);
+    let all = GoForms { zero_time, own_time_only, ..GoForms::default() };
+    let of = |words: &[&str]| {
+        let [increment, movetime, nodes, depth] = GO_FORMS.map(|form| words.contains(&form));
+        GoForms { increment, movetime, nodes, depth, zero_time, own_time_only }
+    };
+    let Some(item) = table.item("go") else { return all };
+    if let DeValue::Array(_) = item.value {
+        let words: Vec<_> = item.elements("a list").iter().filter_map(|item| item.word(&GO_FORMS)).collect();
+        return of(&words);
+    }
+    match item.word(&["all", "byoyomi-only"]) {
+        Some("byoyomi-only") => of(&[]),
+        _ => all,
+    }
+}
+
+/// An engine that does not understand `go nodes` cannot be held to a number of nodes.
+fn check_go(table: &Table<'_>, engine: &EnginePlan) {
+    let (time, go) = (&engine.time, &engine.go);
+    let forms = [("nodes", time.nodes.is_some(), go.nodes), ("depth", time.depth.is_some(), go.depth)];
+    for (form, wanted, understood) in forms {
+        if wanted && !understood {
+            let name = &engine.name;
+            let message = format!(
+                "\"{name}\" has a clock with `{form}`, which it does not understand; give it a `time` of its own, \
+                 or add \"{form}\" to this list"
+            );
+            table.fault("go", message);
+        }
+    }
+}
+
+/// An engine needs some time after the reserve is taken off.
+fn check_reserve(table: &Table<'_>, engine: &EnginePlan) {
+    let time = &engine.time;
+    let first = time.fixed.unwrap_or(time.main + time.byoyomi + time.increment);
+    if time.is_timed() && engine.reserve >= first {
+        let (reserve, first) = (text(engine.reserve), text(first));
+        table.fault("reserve", format!("{reserve} leaves nothing of the {first} that its clock has"));
+    }
+}
+
+fn limits(table: &Table<'_>) -> SeatLimits {
+    let default = SeatLimits::default();
+    let limits = SeatLimits {
+        start: table.duration("start").unwrap_or(default.start),
+        ready: table.duration("ready").unwrap_or(default.ready),
+        new_game: table.duration("new_game").unwrap_or(default.new_game),
+        stop: table.duration("stop").unwrap_or(default.stop),
+        quit: table.duration("quit").unwrap_or(default.quit),
+        terminate: table.duration("terminate").unwrap_or(default.terminate),
+    };
+    table.refuse_unknown();
+    limits
+}

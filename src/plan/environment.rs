@@ -1,0 +1,148 @@
+//! The surroundings of a configuration: directories for its files and programs, and the usable cores.
+
+use crate::fault::nearest;
+use std::{
+    fs, io,
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+};
+
+/// Directories for files and programs, and the usable cores.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Environment {
+    /// The directory that relative paths start from; absolute.
+    pub base: PathBuf,
+    /// Directories to search for programs, in this order; for engines of Renmei the last one first, where the manager
+    /// was installed: one elsewhere may be of another version.
+    pub search: Vec<PathBuf>,
+    /// Cores that this process may use.
+    pub cores: usize,
+}
+
+impl Environment {
+    /// The environment of this process: programs on `PATH`, in `/usr/games` (where Debian installs engines) and beside
+    /// this program.
+    ///
+    /// # Errors
+    /// When `base` cannot be made absolute, as the working directory no longer exists, or is not UTF-8: the paths of a
+    /// plan are stored as text.
+    pub fn here(base: &Path) -> io::Result<Self> {
+        let base = if base.as_os_str().is_empty() { Path::new(".") } else { base };
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let beside = std::env::current_exe().ok().and_then(|exe| Some(exe.parent()?.to_path_buf()));
+        let mut search: Vec<_> = std::env::split_paths(&path).filter(|dir| dir.is_absolute()).collect();
+        search.push("/usr/games".into());
+        search.extend(beside);
+        search.retain(|dir| dir.to_str().is_some());
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let base = std::path::absolute(base)?;
+        if base.to_str().is_none() {
+            let message = format!("the name of the directory `{}` is not UTF-8", base.display());
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+        }
+        Ok(Self { base, search, cores })
+    }
+
+    /// The absolute path that a path of the configuration means.
+    pub(crate) fn path(&self, path: &str) -> PathBuf {
+        self.base.join(path).components().collect()
+    }
+
+    /// The program that a command names, or the reason why there is none.
+    pub(crate) fn program(&self, command: &str) -> Result<PathBuf, String> {
+        let candidates: Vec<_> = match command.contains('/') {
+            true => vec![self.path(command)],
+            false => {
+                let beside = self.search.last().filter(|_| command.starts_with("renmei-"));
+                beside.into_iter().chain(&self.search).map(|dir| dir.join(command)).collect()
+            }
+        };
+        match candidates.iter().find(|path| is_program(path)) {
+            Some(path) => Ok(path.clone()),
+            None => Err(self.why_none(command, &candidates)),
+        }
+    }
+
+    fn why_none(&self, command: &str, candidates: &[PathBuf]) -> String {
+        if let Some(path) = candidates.iter().find(|path| path.exists()) {
+            let what = if path.is_dir() { "a directory, not a program" } else { "not executable" };
+            return format!("`{}` is {what}", path.display());
+        }
+        if command.contains(char::is_whitespace) {
+            return format!("there is no program `{command}`; arguments are written in `args`");
+        }
+        if let ([path], true) = (candidates, command.contains('/')) {
+            return format!("there is no program `{}`", path.display());
+        }
+        let known: Vec<_> = self.search.iter().flat_map(|dir| names(dir)).collect();
+        let meant = nearest(command, known.iter().map(String::as_str));
+        let meant = meant.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default();
+        format!("there is no program `{command}` on the path, in /usr/games or beside renmei{meant}")
+    }
+
+    /// The reason why a file cannot be read; `None` if it can.
+    pub(crate) fn why_unreadable(path: &Path) -> Option<String> {
+        match fs::File::open(path).and_then(|file| file.metadata()) {
+            Ok(data) if data.is_dir() => Some(format!("`{}` is a directory, not a file", path.display())),
+            Ok(_) => None,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                Some(format!("there is no file `{}`{}", path.display(), neighbour(path)))
+            }
+            Err(error) => Some(format!("`{}` cannot be read: {error}", path.display())),
+        }
+    }
+}
+
+fn is_program(path: &Path) -> bool {
+    path.metadata().is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
+}
+
+fn names(dir: &Path) -> Vec<String> {
+    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
+    let mut names: Vec<_> = entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    names.sort_unstable();
+    names
+}
+
+/// The file in the same directory with the nearest name.
+fn neighbour(path: &Path) -> String {
+    let known = path.parent().map(names).unwrap_or_default();
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let meant = nearest(&name, known.iter().map(String::as_str));
+    meant.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_engine_of_renmei_is_the_one_beside_the_manager_and_any_other_the_first_on_the_path() {
+        let dir = tempfile::tempdir().unwrap();
+        let search = ["path", "beside"].map(|name| dir.path().join(name)).to_vec();
+        for program in search.iter().flat_map(|dir| [dir.join("renmei-random"), dir.join("other")]) {
+            fs::create_dir_all(program.parent().unwrap()).unwrap();
+            fs::write(&program, "").unwrap();
+            fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        let here = Environment { base: dir.path().to_path_buf(), search: search.clone(), cores: 1 };
+        assert_eq!(here.program("renmei-random"), Ok(search[1].join("renmei-random")));
+        assert_eq!(here.program("other"), Ok(search[0].join("other")));
+    }
+
+    #[test]
+    fn a_directory_that_no_plan_can_name_is_refused() {
+        use std::{ffi::OsStr, os::unix::ffi::OsStrExt};
+        let error = Environment::here(Path::new(OsStr::from_bytes(b"/tmp/\xff"))).unwrap_err();
+        assert!(error.to_string().contains("is not UTF-8"), "{error}");
+    }
+
+    #[test]
+    fn programs_are_searched_beside_this_program_and_in_usr_games() {
+        let here = Environment::here(Path::new("")).unwrap();
+        assert!(here.base.is_absolute() && here.cores >= 1);
+        assert!(here.search.contains(&PathBuf::from("/usr/games")));
+        let exe = std::env::current_exe().unwrap();
+        assert_eq!(here.program(exe.file_name().unwrap().to_str().unwrap()), Ok(exe));
+    }
+}

@@ -1,0 +1,287 @@
+//! The event: `[event]`, `[[stage]]` and `[sprt]`.
+
+use crate::{OpeningPlan, Plan, SprtModel, SprtPlan};
+use crate::{
+    engines::Engines,
+    keys::{EVENT, SPRT, STAGE, STAGE_KEYS},
+    reader::{IntegerOr, Table, listed},
+};
+use referee::{
+    adjudicate::Adjudication,
+    rules::Rules,
+    schedule::{Format, ReplayDraws, Stage, Tie},
+};
+use std::path::Path;
+
+/// Keys with a meaning in some formats only.
+const ONLY_IN: [(&str, &[&str]); 6] = [
+    ("games", &["round-robin", "double-round-robin", "gauntlet", "swiss", "knock-out"]),
+    ("rounds", &["swiss"]),
+    ("cycles", &["round-robin", "gauntlet"]),
+    ("challengers", &["gauntlet"]),
+    ("tie", &["knock-out"]),
+    ("extra_pairs", &["knock-out"]),
+];
+
+/// Reads the tables of the event and puts the plan together.
+pub fn plan(
+    root: &Table<'_>,
+    engines: Engines,
+    rules: Rules,
+    adjudication: Adjudication,
+    openings: Option<OpeningPlan>,
+) -> Plan {
+    let event = root.table("event", &EVENT);
+    let stages = stages(root, &event, &engines);
+    check_pairs(root, &stages, openings.as_ref());
+    let environment = root.context.environment;
+    let plan = Plan {
+        name: name(&event),
+        database: event.path("database").unwrap_or_else(|| environment.base.join(database(&event))),
+        seed: event.integer("seed").unwrap_or(1),
+        concurrency: concurrency(&event, &engines),
+        oversubscribe: event.flag("oversubscribe", false),
+        affinity: event.flag_or_auto("affinity"),
+        startups: number_or(&event, "startups", environment.cores),
+        replay_draws: replay_draws(&event, &stages),
+        sprt: sprt(root, &stages),
+        stages,
+        rules,
+        adjudication,
+        openings,
+        gpus: event.number("gpus").unwrap_or_default(),
+        engines: engines.present,
+        skipped: engines.skipped,
+    };
+    check_event(&event, &plan);
+    event.refuse_unknown();
+    plan
+}
+
+fn stem(event: &Table<'_>) -> String {
+    let stem = event.context.file.and_then(Path::file_stem);
+    stem.map_or_else(|| "match".to_owned(), |stem| stem.to_string_lossy().into_owned())
+}
+
+fn name(event: &Table<'_>) -> String {
+    let name = event.text("name").unwrap_or_else(|| stem(event));
+    if name.trim().is_empty() {
+        event.fault("name", "is empty");
+    }
+    name
+}
+
+fn database(event: &Table<'_>) -> String {
+    stem(event) + ".db"
+}
+
+fn number_or(table: &Table<'_>, key: &str, auto: usize) -> usize {
+    match table.integer_or::<usize>(key) {
+        Some(IntegerOr::Integer(number)) => number,
+        _ => auto.max(1),
+    }
+}
+
+fn concurrency(event: &Table<'_>, engines: &Engines) -> usize {
+    let cores = event.context.environment.cores;
+    let per_game = engines.cores_per_game();
+    let carried = if per_game > 0.0 { (cores as f64 / per_game) as usize } else { cores };
+    number_or(event, "concurrency", carried)
+}
+
+fn check_event(event: &Table<'_>, plan: &Plan) {
+    if plan.affinity == Some(true) && plan.oversubscribe {
+        let message = "cannot be with `oversubscribe = true`: pinned games need cores of their own";
+        event.fault("affinity", message);
+    }
+    if let Some(engine) = plan.engines.iter().find(|engine| engine.gpu > plan.gpus) {
+        let (name, gpu, gpus) = (&engine.name, engine.gpu, plan.gpus);
+        event.fault("gpus", format!("\"{name}\" needs {gpu} of a GPU, the event has {gpus}"));
+    }
+    if plan.database.is_dir() {
+        event.fault("database", format!("`{}` is a directory, not a file", plan.database.display()));
+    } else if !plan.database.parent().is_some_and(Path::is_dir) {
+        event.fault("database", format!("the directory of `{}` does not exist", plan.database.display()));
+    }
+}
+
+fn replay_draws(event: &Table<'_>, stages: &[Stage]) -> ReplayDraws {
+    let word = event.word("replay_draws").unwrap_or("no");
+    let limit = event.integer("replay_limit");
+    if word == "no" {
+        if event.has("replay_limit") {
+            let message = "no draw is played again; say `replay_draws = \"same\"` or `\"swap\"` too";
+            event.fault("replay_limit", message);
+        }
+        return ReplayDraws::default();
+    }
+    if stages.iter().any(|stage| matches!(stage.format, Format::Sprt { .. })) {
+        event.fault("replay_draws", "an SPRT counts its draws; leave it out");
+    }
+    ReplayDraws { times: limit.unwrap_or(4), swap_colors: word == "swap" }
+}
+
+fn stages(root: &Table<'_>, event: &Table<'_>, engines: &Engines) -> Vec<Stage> {
+    let mut entering = (engines.listed.len(), "engines of the file".to_owned());
+    let Some(list) = root.item("stage") else {
+        return vec![stage(event, root, engines, &mut entering)];
+    };
+    for key in STAGE_KEYS.iter().filter(|key| event.has(key.name)) {
+        event.fault(key.name, "belongs in a `[[stage]]` where there are stages");
+    }
+    let items = list.elements("tables, each under `[[stage]]`");
+    if items.is_empty() {
+        list.fault("names no stage");
+    }
+    let mut stages = Vec::new();
+    for table in items.iter().filter_map(|item| item.table(&STAGE)) {
+        stages.push(stage(&table, root, engines, &mut entering));
+        table.refuse_unknown();
+    }
+    stages
+}
+
+/// Reads a stage; `entering` is the number of players that may enter it, and is set to the number that do.
+fn stage(table: &Table<'_>, root: &Table<'_>, engines: &Engines, entering: &mut (usize, String)) -> Stage {
+    let word = table.word("format");
+    let entrants = entrants(table, engines, entering);
+    let format = format(table, root, word.unwrap_or("round-robin"), engines, entering.0);
+    if table.has("format") == word.is_some() {
+        check_words(table, word.unwrap_or("round-robin"));
+    }
+    let games = table.integer("games").unwrap_or(if word == Some("swiss") { 1 } else { 2 });
+    Stage { format, games, entrants }
+}
+
+/// The entrants of a stage, at most as many as engines take part.
+fn entrants(table: &Table<'_>, engines: &Engines, entering: &mut (usize, String)) -> Option<u16> {
+    let Some(IntegerOr::Integer(entrants)) = table.integer_or::<u16>("entrants") else { return None };
+    let (most, whence) = &*entering;
+    if usize::from(entrants) > *most {
+        table.fault("entrants", format!("{entrants} is more than the {most} {whence}"));
+    }
+    *entering = (usize::from(entrants), "entrants of the stage before".to_owned());
+    let present = engines.listed.iter().filter(|present| **present).count();
+    Some(entrants.min(u16::try_from(present).unwrap_or(u16::MAX)))
+}
+
+fn format(table: &Table<'_>, root: &Table<'_>, word: &str, engines: &Engines, players: usize) -> Format {
+    let cycles = table.integer("cycles").unwrap_or(1);
+    let rounds = table.integer("rounds");
+    let challengers = table.integer("challengers").unwrap_or(1);
+    let tie = tie(table);
+    match word {
+        "double-round-robin" => Format::RoundRobin { cycles: 2 },
+        "gauntlet" => {
+            Format::Gauntlet { challengers: challenging(table, engines, players, challengers), cycles }
+        }
+        "swiss" => {
+            if !table.has("rounds") {
+                table.fault("rounds", "is missing; a Swiss needs a number of rounds, such as `rounds = 5`");
+            }
+            Format::Swiss { rounds: rounds.unwrap_or(1) }
+        }
+        "knock-out" => Format::Knockout { tie },
+        "sprt" => {
+            let present = engines.present_among(players);
+            if present != 2 {
+                table.fault("format", format!("an SPRT is between two engines, here are {present}"));
+            }
+            Format::Sprt { max_games: root.table("sprt", &SPRT).integer("max_games").unwrap_or(20_000) }
+        }
+        _ => Format::RoundRobin { cycles },
+    }
+}
+
+/// Number of challengers that take part.
+fn challenging(table: &Table<'_>, engines: &Engines, players: usize, challengers: u16) -> u16 {
+    let of_file = usize::from(challengers);
+    if of_file >= players {
+        let message =
+            format!("{challengers} of {players} players challenge, so that nobody is left to meet them");
+        table.fault("challengers", message);
+        return challengers;
+    }
+    let present = engines.present_among(of_file);
+    let all = engines.present_among(players);
+    if present == 0 || present == all {
+        let who = if present == 0 { "challenger" } else { "opponent" };
+        table.fault("challengers", format!("no {who} of the gauntlet has its program here"));
+    }
+    u16::try_from(present).unwrap_or(challengers)
+}
+
+fn tie(table: &Table<'_>) -> Tie {
+    let extra = table.integer("extra_pairs");
+    match table.word("tie") {
+        Some("more-games") => Tie::MoreGames { extra: extra.unwrap_or(2) },
+        _ => {
+            if table.has("extra_pairs") {
+                table.fault("extra_pairs", "no more games are played; say `tie = \"more-games\"` too");
+            }
+            Tie::HigherSeed
+        }
+    }
+}
+
+fn check_words(table: &Table<'_>, format: &str) {
+    for (key, formats) in ONLY_IN {
+        if table.has(key) && !formats.contains(&format) {
+            let instead = match (key, format) {
+                ("games", _) => "an SPRT has `max_games` in `[sprt]` instead".to_owned(),
+                ("cycles", "double-round-robin") => {
+                    "it has two cycles; use \"round-robin\" for more".to_owned()
+                }
+                _ => format!("it belongs to {}", listed(formats.iter().copied(), "and")),
+            };
+            table.fault(key, format!("has no meaning in format \"{format}\": {instead}"));
+        }
+    }
+}
+
+fn check_pairs(root: &Table<'_>, stages: &[Stage], openings: Option<&OpeningPlan>) {
+    let table = root.table("openings", &crate::keys::OPENINGS);
+    if !table.has("pairs") || !openings.is_some_and(|plan| plan.pairs) {
+        return;
+    }
+    let paired = |stage: &&Stage| !matches!(stage.format, Format::Sprt { .. });
+    let odd = stages.iter().filter(paired).find(|stage| stage.games % 2 == 1);
+    if let Some(stage) = odd {
+        let games = stage.games;
+        let message =
+            format!("colour-swapped pairs need an even number of games, here are {games} an encounter");
+        table.fault("pairs", message);
+    }
+}
+
+fn sprt(root: &Table<'_>, stages: &[Stage]) -> Option<SprtPlan> {
+    let table = root.table("sprt", &SPRT);
+    let wanted = stages.iter().any(|stage| matches!(stage.format, Format::Sprt { .. }));
+    if !table.is_given() {
+        if wanted {
+            root.fault("sprt", "is missing; format \"sprt\" needs its two hypotheses `elo0` and `elo1`");
+        }
+        return None;
+    }
+    if !wanted {
+        table.fault("", "no stage has format \"sprt\"; say `format = \"sprt\"` or leave this table out");
+    }
+    table.require("elo0", "say how much stronger the first engine is by H0, such as `elo0 = 0`");
+    table.require("elo1", "say how much stronger the first engine is by H1, such as `elo1 = 10`");
+    let plan = SprtPlan {
+        model: table.choice::<SprtModel>("model"),
+        elo0: table.number("elo0").unwrap_or_default(),
+        elo1: table.number("elo1").unwrap_or(1001.0),
+        alpha: table.number("alpha").unwrap_or(0.05),
+        beta: table.number("beta").unwrap_or(0.05),
+    };
+    if table.integer::<i64>("max_games").is_some_and(|games| games % 2 == 1) {
+        table.fault("max_games", "must be even: games are played in colour-swapped pairs");
+    }
+    if plan.elo0 >= plan.elo1 {
+        let (elo0, elo1) = (plan.elo0, plan.elo1);
+        table.fault("elo1", format!("must be above `elo0`: {elo1} is not above {elo0}"));
+    }
+    table.refuse_unknown();
+    Some(plan)
+}

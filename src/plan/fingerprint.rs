@@ -1,0 +1,144 @@
+//! The part of a plan that must not change while an event is interrupted.
+//!
+//! The database keeps the fingerprint of the plan that an event was begun with, and a resumed run compares it with that
+//! of its own plan. Settings without influence on the games are left out: concurrency, cores, the database, limits
+//! outside the turns, patience.
+
+use crate::{EnginePlan, OpeningPlan, Plan};
+use crate::{built_in, time_text};
+use referee::clock::TimeControl;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::{io, path::Path};
+
+/// Summary of a plan, stored as JSON and compared with that of a later plan.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Fingerprint(Value);
+
+impl Fingerprint {
+    /// The fingerprint of a plan, with the contents of its opening files.
+    ///
+    /// # Errors
+    /// If an opening file cannot be read.
+    pub fn of(plan: &Plan) -> io::Result<Self> {
+        let engines: serde_json::Map<_, _> =
+            plan.engines.iter().map(|engine| (engine.name.clone(), self::engine(engine))).collect();
+        let order: Vec<_> = plan.engines.iter().map(|engine| &engine.name).collect();
+        Ok(Self(json!({
+            "seed": plan.seed,
+            "stages": plan.stages,
+            "replay_draws": plan.replay_draws,
+            "sprt": plan.sprt,
+            "rules": plan.rules,
+            "adjudication": plan.adjudication,
+            "openings": plan.openings.as_ref().map(openings).transpose()?,
+            "order of the engines": order,
+            "engines": engines,
+        })))
+    }
+
+    /// Differences in words, one line each, such as `engines[fairy].options.Threads was 1, is 2`; empty if the games of
+    /// both plans are comparable.
+    #[must_use]
+    pub fn changes_to(&self, now: &Self) -> Vec<String> {
+        let mut changes = Vec::new();
+        compare("", &self.0, &now.0, &mut changes);
+        changes
+    }
+}
+
+fn engine(engine: &EnginePlan) -> Value {
+    let pairs = |pairs: &[(String, String)]| {
+        Value::Object(pairs.iter().cloned().map(|(k, v)| (k, v.into())).collect())
+    };
+    if engine.remote {
+        return json!({ "remote": true, "time": time(&engine.time) });
+    }
+    json!({
+        "command": engine.command,
+        "args": engine.args,
+        "directory": engine.directory,
+        "environment": pairs(&engine.environment),
+        "options": pairs(&engine.options),
+        "time": time(&engine.time),
+        "reserve": time_text::text(engine.reserve),
+        "go": engine.go,
+        "ponder": engine.ponder,
+        "restart": engine.restart,
+    })
+}
+
+fn time(time: &TimeControl) -> Value {
+    json!({
+        "main": time_text::text(time.main),
+        "byoyomi": time_text::text(time.byoyomi),
+        "increment": time_text::text(time.increment),
+        "delay": time_text::text(time.delay),
+        "fixed": time.fixed.map(time_text::text),
+        "nodes": time.nodes,
+        "depth": time.depth,
+        "margin": time_text::text(time.margin),
+        "accounting": time.accounting,
+        "least": time_text::text(time.least),
+    })
+}
+
+fn openings(plan: &OpeningPlan) -> io::Result<Value> {
+    let contents = plan.files.iter().map(|path| content_hash(path)).collect::<io::Result<Vec<_>>>()?;
+    Ok(json!({
+        // Files may move; their contents, in their order, must stay.
+        "files": contents,
+        "plies": plan.plies,
+        "order": plan.order,
+        "pairs": plan.pairs,
+        "dedupe": plan.dedupe,
+    }))
+}
+
+/// FNV-1a over 64 bits (Fowler, Noll, Vo): the same on every machine and in every build, and it has
+/// to detect an edited file, not a forged one.
+fn content_hash(path: &Path) -> io::Result<String> {
+    let add = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+    let hash = built_in::contents(path)?.iter().fold(0xcbf2_9ce4_8422_2325_u64, add);
+    Ok(format!("contents {hash:016x}"))
+}
+
+fn compare(path: &str, was: &Value, is: &Value, changes: &mut Vec<String>) {
+    match (was, is) {
+        (Value::Object(before), Value::Object(after)) => {
+            for (key, was) in before {
+                compare(&join(path, key), was, after.get(key).unwrap_or(&Value::Null), changes);
+            }
+            for (key, is) in after.iter().filter(|(key, _)| !before.contains_key(*key)) {
+                compare(&join(path, key), &Value::Null, is, changes);
+            }
+        }
+        (Value::Array(before), Value::Array(after)) if before.len() == after.len() => {
+            for (i, (was, is)) in before.iter().zip(after).enumerate() {
+                compare(&format!("{path}[{i}]"), was, is, changes);
+            }
+        }
+        _ if was == is => {}
+        (Value::Null, Value::Object(_)) => changes.push(format!("{path} was not there, is now")),
+        (Value::Object(_), Value::Null) => changes.push(format!("{path} was there, is not now")),
+        _ => changes.push(format!("{path} was {}, is {}", told(was), told(is))),
+    }
+}
+
+fn join(path: &str, key: &str) -> String {
+    match path {
+        "" => key.to_owned(),
+        "engines" => format!("engines[{key}]"),
+        _ => format!("{path}.{key}"),
+    }
+}
+
+fn told(value: &Value) -> String {
+    match value {
+        Value::Null => "not given".to_owned(),
+        Value::String(text) => text.clone(),
+        Value::Array(values) => values.iter().map(told).collect::<Vec<_>>().join(", "),
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,514 @@
+//! Every key of the configuration, once: its type, its default and its meaning.
+//!
+//! The reader checks values by this list and finds unknown keys with it; the reference of the guide is printed from it.
+
+pub mod client;
+pub mod serve;
+
+/// A key of a table.
+#[derive(Clone, Copy, Debug)]
+pub struct Key {
+    /// Name of the key.
+    pub name: &'static str,
+    /// Type and range of its value.
+    pub kind: Kind,
+    /// Value when the key is absent.
+    pub default: Fallback,
+    /// Effect of the key.
+    pub meaning: &'static str,
+}
+
+/// Type and range of a value.
+#[derive(Clone, Copy, Debug)]
+pub enum Kind {
+    /// A text.
+    Text,
+    /// A path, relative to the directory of the configuration file.
+    Path,
+    /// `true` or `false`.
+    Flag,
+    /// A duration; zero only where `zero` says so.
+    Duration {
+        /// Whether zero makes sense.
+        zero: bool,
+    },
+    /// A whole number from the first to the second.
+    Integer(i64, i64),
+    /// A whole number from the first to the second, or the word.
+    IntegerOr(i64, i64, &'static str),
+    /// A number from the first to the second.
+    Number(f64, f64),
+    /// One of these words.
+    Words(&'static [&'static str]),
+    /// Another type, in words.
+    Other(&'static str),
+}
+
+/// Value when a key is absent.
+#[derive(Clone, Copy, Debug)]
+pub enum Fallback {
+    /// The same as this TOML.
+    Is(&'static str),
+    /// A description.
+    Says(&'static str),
+    /// None: the key is required.
+    Needed,
+}
+
+/// A table of the configuration.
+#[derive(Clone, Copy, Debug)]
+pub struct Section {
+    /// Headline in the reference.
+    pub title: &'static str,
+    /// Introduction in the reference; may be empty.
+    pub about: &'static str,
+    /// Keys of the table, in groups; groups after the first are printed with another section.
+    pub keys: &'static [&'static [Key]],
+}
+
+impl Section {
+    /// The key of this name.
+    pub fn key(&self, name: &str) -> Option<&'static Key> {
+        self.all().find(|key| key.name == name)
+    }
+
+    /// All its keys.
+    pub fn all(&self) -> impl Iterator<Item = &'static Key> + use<> {
+        self.keys.iter().flat_map(|group| group.iter())
+    }
+}
+
+use Fallback::{Is, Needed, Says};
+use Kind::{Duration, Flag, Integer, IntegerOr, Number, Other, Path, Text, Words};
+
+/// A key with all its parts.
+pub const fn key(name: &'static str, kind: Kind, default: Fallback, meaning: &'static str) -> Key {
+    Key { name, kind, default, meaning }
+}
+
+const ZERO: Kind = Duration { zero: true };
+const ABOVE_ZERO: Kind = Duration { zero: false };
+const TIME: Kind = Other("text or table");
+
+/// The top level of the file.
+pub const ROOT: Section = Section {
+    title: "Top level",
+    about: "A file has these tables and keys; all but `engines` and a `time` may be left out.",
+    keys: &[&[
+        key("event", Other("table"), Says("all its defaults"), "the event: name, format, resources"),
+        key(
+            "stage",
+            Other("tables"),
+            Says("one stage, as `event` says"),
+            "the stages of the event, in order",
+        ),
+        key(
+            "time",
+            TIME,
+            Says("the engines have their own"),
+            "the clock of every engine without one of its own",
+        ),
+        key("rules", Other("table"), Says("all its defaults"), "the rules of the games"),
+        key("adjudication", Other("table"), Says("off"), "endings by score"),
+        key("openings", Other("table"), Says("the even position"), "start positions"),
+        key("sprt", Other("table"), Says("needed by format `sprt`"), "the hypotheses of a sequential test"),
+        key("defaults", Other("table"), Says("none"), "keys for every engine that does not give them itself"),
+        key("engines", Other("tables"), Needed, "the players, at least two; their order is the seeding"),
+        key(
+            "serve",
+            Other("table"),
+            Says("nobody logs in"),
+            "the network side of the event, or an open league: see `[serve]`",
+        ),
+    ]],
+};
+
+/// The formats.
+pub const FORMATS: &[&str] = &["round-robin", "double-round-robin", "gauntlet", "swiss", "knock-out", "sprt"];
+
+/// The keys of a stage.
+pub const STAGE_KEYS: &[Key] = &[
+    key("format", Words(FORMATS), Is("\"round-robin\""), "who meets whom"),
+    key(
+        "games",
+        Integer(1, 1_000_000),
+        Says("2; in a Swiss 1"),
+        "games of an encounter; even numbers give both players both colours; SPRT has `max_games` instead",
+    ),
+    key("rounds", Integer(1, 10_000), Says("needed by a Swiss"), "rounds of a Swiss"),
+    key("cycles", Integer(1, 1_000_000), Is("1"), "how often each pair meets in a round robin or gauntlet"),
+    key(
+        "challengers",
+        Integer(1, 65_534),
+        Is("1"),
+        "number of engines, from the first, that meet each of the others in a gauntlet",
+    ),
+    key(
+        "entrants",
+        IntegerOr(2, 65_535, "all"),
+        Is("\"all\""),
+        "number of players that take part: the best of the stage before (in the first stage, the first of the list of engines)",
+    ),
+    key(
+        "tie",
+        Words(&["higher-seed", "more-games"]),
+        Is("\"higher-seed\""),
+        "what decides a level knock-out encounter",
+    ),
+    key(
+        "extra_pairs",
+        Integer(1, 1000),
+        Is("2"),
+        "with `tie = \"more-games\"`, pairs of games at most; then the higher seed goes on",
+    ),
+];
+
+/// The keys of the event.
+pub const EVENT: Section = Section {
+    title: "`[event]`",
+    about: "With one stage, the keys of `[[stage]]` are written here too.",
+    keys: &[
+        &[
+            key(
+                "name",
+                Text,
+                Says("the file's name"),
+                "with it an interrupted event is found again in its database",
+            ),
+            key("database", Path, Says("the file's name with `.db`"), "the SQLite file"),
+            key("seed", Integer(0, i64::MAX), Is("1"), "seed of every random choice"),
+            key(
+                "concurrency",
+                IntegerOr(1, 65_535, "auto"),
+                Is("\"auto\""),
+                "games at once; `auto`: as many as the usable cores carry",
+            ),
+            key(
+                "oversubscribe",
+                Flag,
+                Is("false"),
+                "play even if the engines need more cores than there are",
+            ),
+            key(
+                "affinity",
+                Other("`true`, `false` or `\"auto\"`"),
+                Is("\"auto\""),
+                "pin each game to cores of its own; `auto`: if every engine has one thread, none ponders or uses a GPU, and every game finds an idle core that no other manager has",
+            ),
+            key(
+                "startups",
+                IntegerOr(1, 65_535, "auto"),
+                Is("\"auto\""),
+                "engines that start up at the same time; `auto`: one for each usable core",
+            ),
+            key("gpus", Number(0.0, 1024.0), Is("0"), "GPUs that the engines share"),
+            key(
+                "replay_draws",
+                Words(&["no", "same", "swap"]),
+                Is("\"no\""),
+                "play drawn games again, with the same colours or with colours swapped; the draw then does not count",
+            ),
+            key("replay_limit", Integer(1, 1000), Is("4"), "replays of a game, at most"),
+        ],
+        STAGE_KEYS,
+    ],
+};
+
+/// A stage of an event.
+pub const STAGE: Section = Section {
+    title: "`[[stage]]`",
+    about: "Several stages follow each other: a Swiss, then a knock-out of its first eight.",
+    keys: &[STAGE_KEYS],
+};
+
+/// The keys that say how much time there is: given together or not at all.
+pub const BUDGET_KEYS: [&str; 8] =
+    ["control", "main", "byoyomi", "increment", "delay", "fixed", "nodes", "depth"];
+
+/// A time control.
+pub const TIME_TABLE: Section = Section {
+    title: "`[time]`, `[defaults.time]`, `[engines.time]`",
+    about: "Either a text (`time = \"5m+10s\"`, `\"10m byoyomi 30s\"`, `\"byoyomi 1s\"`, `\"fixed 100ms\"`, \
+        `\"nodes 1000\"`, `\"depth 6\"`, `\"60+0.6\"` in seconds) or a table. How much time there is (`control` to \
+        `depth`) comes from the nearest table that gives any of these keys (the engine's own, `[defaults]`, `[time]`) \
+        and from no other; how it is counted (`margin` to `patience`) is taken key by key.",
+    keys: &[&[
+        key("control", Text, Says("the keys below"), "the short form; `main` to `depth` are then not given"),
+        key("main", ZERO, Is("\"0\""), "main time of a game"),
+        key("byoyomi", ZERO, Is("\"0\""), "time for each move once the main time is used up"),
+        key("increment", ZERO, Is("\"0\""), "Fischer increment, added for every move, the first included"),
+        key("delay", ZERO, Is("\"0\""), "time at the start of each move that is never charged"),
+        key("fixed", ABOVE_ZERO, Says("none"), "time of each move, exactly (`go movetime`)"),
+        key("nodes", Integer(1, i64::MAX), Says("none"), "nodes to search (`go nodes`)"),
+        key("depth", Integer(1, 1000), Says("none"), "depth to search, in plies (`go depth`)"),
+        key("margin", ZERO, Is("\"0\""), "overrun of a move that is forgiven"),
+        key(
+            "accounting",
+            Words(&["ms", "seconds"]),
+            Is("\"ms\""),
+            "count milliseconds, or whole seconds as CSA servers do: fractions are dropped, using exactly what is left loses; where a player is `remote`, always whole seconds",
+        ),
+        key("least", ZERO, Is("\"0\""), "least time charged for a move"),
+        key(
+            "patience",
+            ABOVE_ZERO,
+            Is("\"2m\""),
+            "with nodes or depth only: silence after which the flag falls",
+        ),
+    ]],
+};
+
+/// The rules.
+pub const RULES: Section = Section {
+    title: "`[rules]`",
+    about: "",
+    keys: &[&[
+        key(
+            "max_moves",
+            IntegerOr(1, 100_000, "none"),
+            Is("512"),
+            "move limit in plies, the moves of the opening included",
+        ),
+        key(
+            "at_limit",
+            Words(&["draw", "mate-wins", "check-extends"]),
+            Is("\"draw\""),
+            "at the limit: a draw even if the last move mates (floodgate); a mate wins; or play goes on while in check",
+        ),
+        key(
+            "declaration",
+            Words(&["27", "24", "try", "none"]),
+            Is("\"27\""),
+            "the rule of entering kings (nyugyoku): 27 points (CSA), 24 points, the try rule, or none",
+        ),
+        key(
+            "handicap_credit",
+            Flag,
+            Is("true"),
+            "in handicap games the pieces that White gave count for White's declaration",
+        ),
+        key(
+            "count_start_position",
+            Flag,
+            Is("true"),
+            "the start position counts for sennichite; floodgate does not count it",
+        ),
+        key(
+            "mate_ends_game",
+            Flag,
+            Is("true"),
+            "the game ends at once when a side has no legal move; else the mated side has to resign",
+        ),
+    ]],
+};
+
+/// Endings by score.
+pub const ADJUDICATION: Section = Section {
+    title: "`[adjudication]`",
+    about: "Off, unless one of the two tables is given.",
+    keys: &[&[
+        key(
+            "resign",
+            Other("table"),
+            Says("off"),
+            "a side whose own evaluation has been lost for long enough loses",
+        ),
+        key(
+            "draw",
+            Other("table"),
+            Says("off"),
+            "a game that both sides have evaluated as level for long enough is drawn",
+        ),
+    ]],
+};
+
+/// Adjudication of a loss.
+pub const RESIGN: Section = Section {
+    title: "`adjudication.resign`",
+    about: "",
+    keys: &[&[
+        key("score", Integer(1, 1_000_000), Needed, "evaluation at or below minus this, in centipawns"),
+        key("moves", Integer(1, 1000), Is("3"), "on this many of its own moves in a row"),
+        key("two_sided", Flag, Is("false"), "the opponent's evaluations have to agree for as many moves"),
+    ]],
+};
+
+/// Adjudication of a draw.
+pub const DRAW: Section = Section {
+    title: "`adjudication.draw`",
+    about: "",
+    keys: &[&[
+        key("score", Integer(0, 1_000_000), Needed, "evaluations within this of zero, in centipawns"),
+        key("plies", Integer(1, 10_000), Is("20"), "on this many plies in a row, of both sides"),
+        key("from_ply", Integer(1, 100_000), Is("80"), "not before this ply of the game"),
+    ]],
+};
+
+/// Start positions.
+pub const OPENINGS: Section = Section {
+    title: "`[openings]`",
+    about: "",
+    keys: &[&[
+        key(
+            "file",
+            Path,
+            Says("`files`"),
+            "a file of SFEN or USI move lines, or a CSA, KIF, KI2 or JKF record; `\"built-in\"`: the 600 openings that renmei carries",
+        ),
+        key("files", Other("paths"), Says("`file`"), "several of them"),
+        key("plies", IntegerOr(0, 1000, "all"), Is("\"all\""), "plies taken from each line"),
+        key(
+            "order",
+            Words(&["sequential", "random"]),
+            Is("\"sequential\""),
+            "as they stand in the files, or shuffled by the seed",
+        ),
+        key("pairs", Flag, Is("true"), "the two games of a pair use the same opening with colours swapped"),
+        key("dedupe", Flag, Is("true"), "use a position once, even if several lines lead to it"),
+    ]],
+};
+
+/// The sequential test.
+pub const SPRT: Section = Section {
+    title: "`[sprt]`",
+    about: "For `format = \"sprt\"`: H0 says that the first engine is `elo0` better than the second, H1 that it is `elo1` better.",
+    keys: &[&[
+        key("elo0", Number(-1000.0, 1000.0), Needed, "Elo of H0"),
+        key("elo1", Number(-1000.0, 1000.0), Needed, "Elo of H1; above `elo0`"),
+        key("alpha", Number(0.0001, 0.4999), Is("0.05"), "probability of accepting H1 when H0 is true"),
+        key("beta", Number(0.0001, 0.4999), Is("0.05"), "probability of accepting H0 when H1 is true"),
+        key("model", Words(&["normalized", "logistic"]), Is("\"normalized\""), "the scale of the two"),
+        key("max_games", Integer(2, 1_000_000_000), Is("20000"), "games at most; even"),
+    ]],
+};
+
+/// An engine.
+pub const ENGINE: Section = Section {
+    title: "`[[engines]]`",
+    about: "In `[defaults]` all keys but `name` stand for every engine; tables are taken together key by key.",
+    keys: &[&[
+        key("name", Text, Says("the program's name"), "its name in the event; unique"),
+        key(
+            "command",
+            Text,
+            Needed,
+            "the program: with a `/` a path, else a name that is searched beside `renmei` if it begins with `renmei-`, on `PATH`, in `/usr/games` and beside `renmei`",
+        ),
+        key(
+            "remote",
+            Flag,
+            Is("false"),
+            "a program in the network that logs in under this name (`renmei serve`); of the other keys only `time` applies",
+        ),
+        key("args", Other("texts"), Is("[]"), "its arguments"),
+        key("directory", Path, Says("that of `renmei`"), "the directory it runs in"),
+        key("environment", Other("table"), Is("{}"), "environment variables on top of those of `renmei`"),
+        key(
+            "options",
+            Other("table"),
+            Is("{}"),
+            "USI options by their names: texts, numbers, `true` or `false`",
+        ),
+        key("time", TIME, Says("`time` of the file"), "its clock, see `[time]`"),
+        key("reserve", ZERO, Is("\"0\""), "time kept back from what `go` says, for engines that overshoot"),
+        key(
+            "go",
+            Other("list, `\"all\"` or `\"byoyomi-only\"`"),
+            Is("\"all\""),
+            "the forms of `go` it understands beside the clock with byoyomi: `\"increment\"` (else the increment is told as time left), `\"movetime\"` (else it is told as byoyomi), `\"nodes\"`, `\"depth\"`",
+        ),
+        key("zero_time", Flag, Is("true"), "`btime 0 wtime 0` may be sent with a byoyomi"),
+        key(
+            "own_time_only",
+            Flag,
+            Is("false"),
+            "`go` gives its own time as that of both players, for engines that mix them up (fairy-stockfish 11.1)",
+        ),
+        key("ponder", Flag, Is("false"), "think on the opponent's time"),
+        key(
+            "limits",
+            Other("table"),
+            Says("all its defaults"),
+            "time limits outside its own turns, see below",
+        ),
+        key(
+            "restart",
+            Words(&["on-fault", "every-game", "never"]),
+            Is("\"on-fault\""),
+            "when a new process is started; `never`: after a fault its remaining games are lost by default",
+        ),
+        key(
+            "cores",
+            Number(0.0, 4096.0),
+            Says("its option `Threads`, else 1"),
+            "cores that it keeps busy while it thinks",
+        ),
+        key("gpu", Number(0.0, 1024.0), Is("0"), "share of a GPU it needs"),
+        key("optional", Flag, Is("false"), "leave the engine out if its program is absent"),
+    ]],
+};
+
+/// Time limits of an engine outside its own turns.
+pub const LIMITS: Section = Section {
+    title: "`limits` of an engine",
+    about: "",
+    keys: &[&[
+        key("start", ABOVE_ZERO, Is("\"30s\""), "from its start to `usiok`"),
+        key("ready", ABOVE_ZERO, Is("\"2m\""), "from the first `isready` of a process to `readyok`"),
+        key("new_game", ABOVE_ZERO, Is("\"30s\""), "from a later `isready` to `readyok`, between games"),
+        key("stop", ABOVE_ZERO, Is("\"5s\""), "from `stop` to `bestmove`"),
+        key("quit", ZERO, Is("\"2s\""), "from `quit` to its end; then SIGTERM"),
+        key("terminate", ZERO, Is("\"1s\""), "from SIGTERM to its end; then SIGKILL"),
+    ]],
+};
+
+/// The sections of the reference, in order.
+pub const REFERENCE: [&Section; 19] = [
+    &ROOT,
+    &EVENT,
+    &STAGE,
+    &TIME_TABLE,
+    &RULES,
+    &ADJUDICATION,
+    &RESIGN,
+    &DRAW,
+    &OPENINGS,
+    &SPRT,
+    &ENGINE,
+    &LIMITS,
+    &serve::SERVE,
+    &serve::SERVE_TIME,
+    &serve::SERVE_ROUNDS,
+    &serve::SERVE_RATING,
+    &serve::SERVE_LIMITS,
+    &client::CLIENT,
+    &client::FLOODGATE,
+];
+
+/// Tables that only one kind of file has, each with the command for it.
+pub const FILES: [(&str, &str); 4] = [
+    ("floodgate", "`renmei floodgate`"),
+    ("serve", "`renmei serve`"),
+    ("event", "`renmei run` or `renmei serve`"),
+    ("engines", "`renmei run` or `renmei serve`"),
+];
+
+/// Words of other programs, each with the key that has its meaning here.
+pub const ELSEWHERE: [(&str, &str); 16] = [
+    ("best_of", "games"),
+    ("cmd", "command"),
+    ("program", "command"),
+    ("path", "command"),
+    ("dir", "directory"),
+    ("env", "environment"),
+    ("option", "options"),
+    ("tc", "time"),
+    ("st", "fixed"),
+    ("inc", "increment"),
+    ("timemargin", "margin"),
+    ("threads", "options.Threads"),
+    ("hash", "options.Hash"),
+    ("engine", "engines"),
+    ("port", "listen"),
+    ("address", "listen"),
+];

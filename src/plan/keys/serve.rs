@@ -1,0 +1,228 @@
+//! The keys of `[serve]`: the network side of a file.
+
+use super::{
+    Fallback::{Is, Needed, Says},
+    Key,
+    Kind::{Duration, Flag, Integer, Number, Other, Path, Text, Words},
+    Section, key,
+};
+
+/// A day, in seconds.
+const DAY: i64 = 86_400;
+
+/// `[serve]`.
+pub const SERVE: Section = Section {
+    title: "`[serve]`",
+    about: "For `renmei serve`: without `[event]` and `[[engines]]` the file describes an open league, whose games \
+        have the rules given here; with them, the network side of an event, whose rules stand in the event's own \
+        tables.",
+    keys: &[KEYS],
+};
+
+const KEYS: &[Key] = &[
+    key(
+        "name",
+        Text,
+        Is("\"league\""),
+        "open league: its name in the database and in the id of every game; 1 to 32 letters, digits, `_`, `-` or `.`",
+    ),
+    key("database", Path, Is("\"league.db\""), "open league: the SQLite file"),
+    key(
+        "listen",
+        Other("list of addresses"),
+        Is("[\"127.0.0.1:4081\"]"),
+        "addresses to accept connections on",
+    ),
+    key(
+        "compat",
+        Words(&["protocol", "shogi-server"]),
+        Is("\"protocol\""),
+        "which to follow where the protocol's text and shogi-server differ",
+    ),
+    key("max_moves", Integer(0, 100_000), Is("256"), "open league: move limit in plies; 0: no limit"),
+    key("least_time", Integer(0, DAY), Is("0"), "open league: least time charged for a move, in seconds"),
+    key(
+        "declaration",
+        Words(&["27", "24", "try", "none"]),
+        Is("\"27\""),
+        "open league: the rule of entering kings, as in `[rules]`",
+    ),
+    key(
+        "count_start_position",
+        Flag,
+        Says("`true`; `false` with `compat = \"shogi-server\"`"),
+        "open league: the start position counts for sennichite",
+    ),
+    key(
+        "login",
+        Words(&["open", "accounts", "invitation"]),
+        Is("\"open\""),
+        "who may log in: anybody, under a name that its first trip keeps; the accounts of the database (`renmei \
+         account`); the names in `invited`",
+    ),
+    key(
+        "invited",
+        Other("list of texts"),
+        Is("[]"),
+        "with `login = \"invitation\"`: names, or lines as `renmei account invite NAME` prints them, with the hash of \
+         a trip",
+    ),
+    key(
+        "records",
+        Path,
+        Says("none"),
+        "directory for a record of every game, `YYYY/MM/DD/<Game_ID>.csa`, as floodgate writes them",
+    ),
+    key(
+        "grace",
+        Integer(0, DAY),
+        Says("60; 0 with `compat = \"shogi-server\"`"),
+        "seconds that a running game waits for a player whose connection broke; 0: the game is lost at once",
+    ),
+    key("agreement", Integer(1, DAY), Is("120"), "seconds that both players have to agree to a game"),
+    key(
+        "comments",
+        Flag,
+        Is("false"),
+        "show the comments of moves (`'* score pv`) to spectators of moves (`%%MONITOR2`)",
+    ),
+    key(
+        "time_unit",
+        Words(&["sec", "msec"]),
+        Is("\"sec\""),
+        "unit of clocks and announced times: seconds or milliseconds",
+    ),
+    key("time", Other("tables"), Says("none"), "open league: times of single players, see `[[serve.time]]`"),
+    key("wait", Integer(0, 365 * DAY), Is("120"), "event: seconds that a game waits for an absent player"),
+    key(
+        "missing",
+        Words(&["forfeit", "skip"]),
+        Is("\"forfeit\""),
+        "event: a game whose player stays absent is won by the opponent, or is left out",
+    ),
+    key("rounds", Other("tables"), Says("none"), "open league: timed rounds, see `[[serve.rounds]]`"),
+    key("rating", Other("table"), Says("all its defaults"), "how players are rated, see `[serve.rating]`"),
+    key("limits", Other("table"), Says("all its defaults"), "limits per client, see `[serve.limits]`"),
+];
+
+/// `[[serve.time]]`.
+pub const SERVE_TIME: Section = Section {
+    title: "`[[serve.time]]`",
+    about: "A time that one player has in all its games, whatever their names say. At least one of the three times is \
+        above 0.",
+    keys: &[&[
+        key("player", Text, Needed, "name of the player, or name and trip as `%%WHO` shows them"),
+        key("total", Integer(0, 365 * DAY), Is("0"), "main time in seconds"),
+        key("byoyomi", Integer(0, DAY), Is("0"), "byoyomi in seconds"),
+        key("increment", Integer(0, DAY), Is("0"), "Fischer increment in seconds"),
+    ]],
+};
+
+/// `[[serve.rounds]]`.
+pub const SERVE_ROUNDS: Section = Section {
+    title: "`[[serve.rounds]]`",
+    about: "A schedule for games whose names begin with `floodgate-`: their players wait for a round.",
+    keys: &[&[
+        key("game", Text, Needed, "name of the game, with its time: `floodgate-300-10F`"),
+        key(
+            "minutes",
+            Other("list of whole numbers, 0 to 59"),
+            Says("needed without `every`"),
+            "minutes of the hour at which rounds begin",
+        ),
+        key(
+            "hours",
+            Other("list of whole numbers, 0 to 23"),
+            Says("all"),
+            "hours of the day (UTC) in which rounds begin, with `minutes`",
+        ),
+        key(
+            "every",
+            Duration { zero: false },
+            Says("needed without `minutes`"),
+            "time from one round to the next, from the start of the league on",
+        ),
+        key(
+            "pairing",
+            Words(&["least-difference", "swiss", "random"]),
+            Is("\"least-difference\""),
+            "pair players of near rating, players of near points, or by lot",
+        ),
+    ]],
+};
+
+/// `[serve.rating]`.
+pub const SERVE_RATING: Section = Section {
+    title: "`[serve.rating]`",
+    about: "",
+    keys: &[&[
+        key(
+            "method",
+            Words(&["maximum-likelihood", "floodgate"]),
+            Is("\"maximum-likelihood\""),
+            "over all games as reports do it; or as floodgate: games lose weight with age and a player needs a number \
+             of them",
+        ),
+        key("mean", Number(-100_000.0, 100_000.0), Is("1000"), "mean rating of all rated players"),
+        key("fixed", Text, Says("none"), "instead of the mean of all, the rating of this player is `mean`"),
+        key(
+            "half_life_days",
+            Number(0.001, 100_000.0),
+            Is("60"),
+            "with `method = \"floodgate\"`: days in which a game loses half of its weight",
+        ),
+        key(
+            "fresh_days",
+            Number(0.0, 100_000.0),
+            Is("7"),
+            "with `method = \"floodgate\"`: days in which a game keeps its whole weight",
+        ),
+        key(
+            "least_games",
+            Number(1.0, 1_000_000.0),
+            Is("15"),
+            "with `method = \"floodgate\"`: games that a player needs for a rating",
+        ),
+    ]],
+};
+
+/// `[serve.limits]`.
+pub const SERVE_LIMITS: Section = Section {
+    title: "`[serve.limits]`",
+    about: "",
+    keys: &[&[
+        key("connections", Integer(1, 1_000_000), Is("4096"), "connections at once"),
+        key(
+            "connections_per_address",
+            Integer(1, 1_000_000),
+            Is("256"),
+            "connections at once from one address",
+        ),
+        key(
+            "login_attempts",
+            Integer(1, 1_000_000),
+            Is("5"),
+            "lines other than a login before a connection is closed",
+        ),
+        key("login_seconds", Integer(1, DAY), Is("60"), "seconds that a connection has to log in"),
+        key(
+            "line_bytes",
+            Integer(128, 1024 * 1024),
+            Is("8192"),
+            "bytes of a line that are read; the rest of a longer line is dropped",
+        ),
+        key(
+            "lines_per_second",
+            Integer(1, 1_000_000),
+            Is("50"),
+            "lines read in a second, moves in turn not counted; later lines wait",
+        ),
+        key(
+            "unread_bytes",
+            Integer(16 * 1024, 1024 * 1024 * 1024),
+            Is("524288"),
+            "bytes that wait for a client that does not read, before it is disconnected; a game summary has to fit",
+        ),
+        key("buoys", Integer(0, 1_000_000), Is("1000"), "buoys at once"),
+    ]],
+};

@@ -1,0 +1,258 @@
+//! The tables of `[serve]`, read and checked.
+
+use super::{DATABASE, Limits, PlayerTime, RatingConfig, RoundsConfig, ServeConfig, rating::Method};
+use crate::{
+    keys::serve::{SERVE, SERVE_LIMITS, SERVE_RATING, SERVE_ROUNDS, SERVE_TIME},
+    password,
+    reader::{Item, Table},
+};
+use notation::csa::{game_name::GameName, wire::is_player_name};
+use std::{net::SocketAddr, path::PathBuf};
+
+/// What is said of the tables of an event in the file of an open league.
+const LEAGUE_ONLY: &str = "an open league has `[serve]` alone, and its rules there; with `[event]` or `[[engines]]` the \
+                           file is that of an event";
+
+/// Keys that an event has elsewhere, or not at all.
+const ELSEWHERE_IN_AN_EVENT: [(&str, &str); 8] = [
+    ("name", "belongs in `[event]` where there is an event"),
+    ("database", "belongs in `[event]` where there is an event"),
+    ("max_moves", "belongs in `[rules]` where there is an event"),
+    ("declaration", "belongs in `[rules]` where there is an event"),
+    ("count_start_position", "belongs in `[rules]` where there is an event"),
+    ("least_time", "belongs in `[time]`, as `least`, where there is an event"),
+    ("time", "belongs in the player's own `time` where there is an event"),
+    ("rounds", "has no place where there is an event: the event pairs its games itself"),
+];
+
+/// Keys that only games of an event need.
+const ONLY_IN_AN_EVENT: [&str; 2] = ["wait", "missing"];
+
+/// Reads the `[serve]` of an open league.
+pub fn league(root: &Table<'_>) -> ServeConfig {
+    for key in crate::keys::ROOT.all().filter(|key| key.name != "serve" && root.has(key.name)) {
+        root.fault(key.name, LEAGUE_ONLY);
+    }
+    let table = root.table("serve", &SERVE);
+    for key in ONLY_IN_AN_EVENT.into_iter().filter(|key| table.has(key)) {
+        table.fault(key, "belongs to an event: in an open league no game waits for a player");
+    }
+    serve(&table)
+}
+
+/// Reads the network side of an event; `None` where the file has none.
+pub fn of_event(root: &Table<'_>) -> Option<ServeConfig> {
+    let table = root.table("serve", &SERVE);
+    if !table.is_given() {
+        return None;
+    }
+    for (key, why) in ELSEWHERE_IN_AN_EVENT.into_iter().filter(|(key, _)| table.has(key)) {
+        table.fault(key, why);
+    }
+    Some(serve(&table))
+}
+
+fn serve(table: &Table<'_>) -> ServeConfig {
+    let default = ServeConfig::default();
+    let config = ServeConfig {
+        name: name(table).unwrap_or(default.name),
+        listen: listen(table).unwrap_or(default.listen),
+        database: table.path("database").unwrap_or_else(|| table.context.environment.path(DATABASE)),
+        compat: table.choice("compat"),
+        max_moves: table.integer("max_moves").unwrap_or(default.max_moves),
+        least_time: table.integer("least_time").unwrap_or(default.least_time),
+        declaration: table.choice("declaration"),
+        count_start_position: table
+            .has("count_start_position")
+            .then(|| table.flag("count_start_position", true)),
+        login: table.choice("login"),
+        invited: invited(table),
+        records: records(table),
+        grace: table.integer("grace"),
+        agreement: table.integer("agreement").unwrap_or(default.agreement),
+        comments: table.flag("comments", default.comments),
+        time_unit: table.choice("time_unit"),
+        time: tables(table, "time").iter().filter_map(player_time).collect(),
+        wait: table.integer("wait").unwrap_or(default.wait),
+        missing: table.choice("missing"),
+        rounds: tables(table, "rounds").iter().filter_map(rounds).collect(),
+        rating: rating(&table.table("rating", &SERVE_RATING)),
+        limits: limits(&table.table("limits", &SERVE_LIMITS)),
+    };
+    table.refuse_unknown();
+    config
+}
+
+fn tables<'a>(table: &Table<'a>, name: &str) -> Vec<Item<'a>> {
+    let expected = format!("tables, each under `[[serve.{name}]]`");
+    table.item(name).map(|list| list.elements(&expected)).unwrap_or_default()
+}
+
+fn name(table: &Table<'_>) -> Option<String> {
+    let name = table.text("name")?;
+    let fits = |b: u8| b.is_ascii_alphanumeric() || b"_-.".contains(&b);
+    if name.is_empty() || name.len() > 32 || !name.bytes().all(fits) {
+        table.fault("name", "must be 1 to 32 letters, digits, `_`, `-` or `.`: it is a part of game ids");
+    }
+    Some(name)
+}
+
+fn listen(table: &Table<'_>) -> Option<Vec<SocketAddr>> {
+    let list = table.item("listen")?;
+    let elements = list.elements("a list of addresses such as [\"127.0.0.1:4081\"]");
+    if list.is_empty_list() {
+        list.fault(
+            "names no address; write one such as \"127.0.0.1:4081\", or \"0.0.0.0:4081\" for every interface",
+        );
+    }
+    Some(elements.iter().filter_map(address).collect())
+}
+
+fn address(item: &Item<'_>) -> Option<SocketAddr> {
+    let text = item.text("an address such as \"127.0.0.1:4081\"")?;
+    let address = text.parse().ok();
+    if address.is_none() {
+        item.fault(format!(
+            "`{text}` is not an address; write a numeric IP address and a port, such as \"127.0.0.1:4081\", or \
+             \"0.0.0.0:4081\" for every interface"
+        ));
+    }
+    address
+}
+
+fn invited(table: &Table<'_>) -> Vec<String> {
+    let invitation = table.word("login") == Some("invitation");
+    let Some(list) = table.item("invited") else {
+        if invitation {
+            table.fault("invited", "is missing; with `login = \"invitation\"` name those who may log in");
+        }
+        return vec![];
+    };
+    let elements = list.elements("a list of names");
+    match (invitation, elements.is_empty()) {
+        (true, true) => list.fault("invites nobody; with `login = \"invitation\"` name those who may log in"),
+        (false, false) => {
+            list.fault("is checked only with `login = \"invitation\"`; write that too, or leave this out")
+        }
+        _ => {}
+    }
+    elements.iter().filter_map(invitation_line).collect()
+}
+
+fn invitation_line(item: &Item<'_>) -> Option<String> {
+    let line = item.text("a name, or a line of `renmei account invite NAME`")?;
+    let (name, hash) = line.split_once(':').map_or((line, None), |(name, hash)| (name, Some(hash)));
+    if !is_player_name(name) {
+        item.fault(format!(
+            "`{name}` is not a name for a login: 1 to 32 letters, digits, `_`, `-`, `@` or `.`"
+        ));
+    } else if !hash.is_none_or(password::is_hash) {
+        item.fault("what follows the name is not a hash; `renmei account invite NAME` prints the whole line");
+    }
+    Some(line.to_owned())
+}
+
+fn records(table: &Table<'_>) -> Option<PathBuf> {
+    let path = table.path("records")?;
+    if path.exists() && !path.is_dir() {
+        table.fault("records", format!("`{}` is a file, not a directory", path.display()));
+    }
+    Some(path)
+}
+
+fn player_time(item: &Item<'_>) -> Option<PlayerTime> {
+    let table = item.table(&SERVE_TIME)?;
+    table.require("player", "name the player whose time this is");
+    let before = table.context.faults.borrow().len();
+    let time = PlayerTime {
+        player: table.text("player").unwrap_or_default(),
+        total: table.integer("total").unwrap_or_default(),
+        byoyomi: table.integer("byoyomi").unwrap_or_default(),
+        increment: table.integer("increment").unwrap_or_default(),
+    };
+    if !time.is_timed() && table.context.faults.borrow().len() == before {
+        table.fault("", "gives the player no time at all; give it `total`, `byoyomi` or `increment`");
+    }
+    table.refuse_unknown();
+    Some(time)
+}
+
+fn rounds(item: &Item<'_>) -> Option<RoundsConfig> {
+    let table = item.table(&SERVE_ROUNDS)?;
+    table.require("game", "name the game that is played in rounds, such as `floodgate-300-10F`");
+    let game = table.text("game").unwrap_or_default();
+    if table.has("game") && !game.parse::<GameName>().is_ok_and(|game| game.is_floodgate()) {
+        table.fault(
+            "game",
+            "must be a name such as `floodgate-300-10F`: only players of those wait for a round",
+        );
+    }
+    let rounds = RoundsConfig {
+        game,
+        minutes: numbers(&table, "minutes", 59),
+        hours: numbers(&table, "hours", 23),
+        every: table.duration("every"),
+        pairing: table.choice("pairing"),
+    };
+    check_times(&table);
+    table.refuse_unknown();
+    Some(rounds)
+}
+
+fn check_times(table: &Table<'_>) {
+    if table.has("every") {
+        for key in ["minutes", "hours"].into_iter().filter(|key| table.has(key)) {
+            table.fault(key, "`every` already says when rounds begin; give one of the two");
+        }
+    } else if !table.has("minutes") {
+        table.fault(
+            "minutes",
+            "is missing; say when rounds begin, such as `minutes = [0, 30]` or `every = \"90s\"`",
+        );
+    } else if table.item("minutes").is_some_and(|list| list.is_empty_list()) {
+        table.fault("minutes", "names no minute; write them as in `minutes = [0, 30]`");
+    }
+}
+
+fn numbers(table: &Table<'_>, name: &str, most: i64) -> Vec<u8> {
+    let elements = table.item(name).map(|list| list.elements("a list of whole numbers")).unwrap_or_default();
+    let number = |item: &Item<'_>| item.integer(0, most, "").and_then(|n| u8::try_from(n).ok());
+    elements.iter().filter_map(number).collect()
+}
+
+fn rating(table: &Table<'_>) -> RatingConfig {
+    let default = RatingConfig::default();
+    let rating = RatingConfig {
+        method: table.choice("method"),
+        mean: table.number("mean").unwrap_or(default.mean),
+        fixed: table.text("fixed"),
+        half_life_days: table.number("half_life_days").unwrap_or(default.half_life_days),
+        fresh_days: table.number("fresh_days").unwrap_or(default.fresh_days),
+        least_games: table.number("least_games").unwrap_or(default.least_games),
+    };
+    if rating.method == Method::MaximumLikelihood && (table.has("method") == table.word("method").is_some()) {
+        for key in ["half_life_days", "fresh_days", "least_games"].into_iter().filter(|key| table.has(key)) {
+            table.fault(key, "has no meaning without `method = \"floodgate\"`");
+        }
+    }
+    table.refuse_unknown();
+    rating
+}
+
+fn limits(table: &Table<'_>) -> Limits {
+    let default = Limits::default();
+    let limits = Limits {
+        connections: table.integer("connections").unwrap_or(default.connections),
+        connections_per_address: table
+            .integer("connections_per_address")
+            .unwrap_or(default.connections_per_address),
+        login_attempts: table.integer("login_attempts").unwrap_or(default.login_attempts),
+        login_seconds: table.integer("login_seconds").unwrap_or(default.login_seconds),
+        line_bytes: table.integer("line_bytes").unwrap_or(default.line_bytes),
+        lines_per_second: table.integer("lines_per_second").unwrap_or(default.lines_per_second),
+        unread_bytes: table.integer("unread_bytes").unwrap_or(default.unread_bytes),
+        buoys: table.integer("buoys").unwrap_or(default.buoys),
+    };
+    table.refuse_unknown();
+    limits
+}

@@ -1,0 +1,177 @@
+//! The plan of an event as the database keeps it, in the column `plan` of the table `events`: JSON with a version.
+//!
+//! The fields of [`StoredPlan`] are those that this program reads back. Everything else of a plan is written beside
+//! them for people's queries (`plan ->> '$.rules.max_moves'`) and is kept as it is, but no code reads it.
+//!
+//! | version | written by |
+//! |---|---|
+//! | 0 | programs before the version was written: no field `version`, otherwise as 1; `{}` for records that were read in |
+//! | 1 | this program |
+
+use crate::{ClientConfig, EnginePlan, Plan, ServeConfig, SprtPlan};
+use referee::{
+    clock::TimeControl,
+    schedule::{Format, Stage},
+};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+/// The version that this program writes, and the newest that it reads.
+pub const VERSION: u32 = 1;
+
+/// The plan of an event as the database keeps it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StoredPlan {
+    #[serde(default)]
+    version: u32,
+    /// Name of the event.
+    #[serde(default)]
+    pub name: String,
+    /// Stages of the event. An open league, games on a server and imported records have one stage, in which everybody
+    /// may meet everybody.
+    #[serde(default = "open_field")]
+    pub stages: Vec<Stage>,
+    /// The sequential test, if there is one.
+    #[serde(default)]
+    pub sprt: Option<SprtPlan>,
+    /// The players, in the order of their numbers; empty where players come and go.
+    #[serde(default)]
+    pub engines: Vec<StoredEngine>,
+    /// On a server: the name of our player there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub us: Option<String>,
+    /// On a server: ratings of opponents, by name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ratings: Option<BTreeMap<String, f64>>,
+    /// What no code reads back.
+    #[serde(flatten)]
+    details: Map<String, Value>,
+}
+
+/// A player of a stored plan.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StoredEngine {
+    /// Name of the player.
+    pub name: String,
+    /// Its clock; `None` if the plan does not say.
+    #[serde(default)]
+    pub time: Option<TimeControl>,
+    /// What no code reads back.
+    #[serde(flatten)]
+    details: Map<String, Value>,
+}
+
+/// Why a stored plan cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum StoredPlanError {
+    /// Written by a newer program.
+    #[error(
+        "it was written by a newer renmei (version {found} of stored plans; this program reads up to {VERSION})"
+    )]
+    Newer {
+        /// The version of the plan.
+        found: u32,
+    },
+    /// Not a plan of this program.
+    #[error("it is not a plan of this program: {0}")]
+    Unreadable(String),
+}
+
+impl From<serde_json::Error> for StoredPlanError {
+    fn from(error: serde_json::Error) -> Self {
+        Self::Unreadable(error.to_string())
+    }
+}
+
+impl StoredPlan {
+    /// The plan of an event that is played here.
+    #[must_use]
+    pub fn of_event(plan: &Plan) -> Self {
+        let details = details(plan, &["name", "stages", "sprt", "engines"]);
+        let engines = plan.engines.iter().map(StoredEngine::of).collect();
+        Self { stages: plan.stages.clone(), sprt: plan.sprt, engines, ..Self::open(&plan.name, details) }
+    }
+
+    /// The plan of an open league.
+    #[must_use]
+    pub fn of_league(config: &ServeConfig) -> Self {
+        Self::open(&config.name, Map::from_iter([("serve".to_owned(), details(config, &[]).into())]))
+    }
+
+    /// The plan of games on a server, with the ratings of opponents that are known.
+    #[must_use]
+    pub fn of_client(config: &ClientConfig, ratings: BTreeMap<String, f64>) -> Self {
+        let details = Map::from_iter([("floodgate".to_owned(), details(config, &[]).into())]);
+        let (us, ratings) = (Some(config.login.name.clone()), Some(ratings));
+        Self { us, ratings, ..Self::open(&config.name, details) }
+    }
+
+    /// The plan of records that were played elsewhere.
+    #[must_use]
+    pub fn of_records(name: &str) -> Self {
+        Self::open(name, Map::new())
+    }
+
+    fn open(name: &str, details: Map<String, Value>) -> Self {
+        let (version, name, stages) = (VERSION, name.to_owned(), open_field());
+        Self { version, name, stages, sprt: None, engines: vec![], us: None, ratings: None, details }
+    }
+
+    /// The JSON that the database keeps.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        json(self).to_string()
+    }
+
+    /// Reads what this program, or an older one, has stored.
+    ///
+    /// # Errors
+    /// When a newer program has stored it, or it is no plan.
+    pub fn from_json(json: &str) -> Result<Self, StoredPlanError> {
+        #[derive(Deserialize)]
+        struct Versioned {
+            #[serde(default)]
+            version: u32,
+        }
+        let Versioned { version } = serde_json::from_str(json)?;
+        if version > VERSION {
+            return Err(StoredPlanError::Newer { found: version });
+        }
+        Ok(serde_json::from_str(json)?)
+    }
+
+    /// The rating of an opponent on a server.
+    #[must_use]
+    pub fn rating(&self, name: &str) -> Option<f64> {
+        self.ratings.as_ref()?.get(name).copied()
+    }
+}
+
+impl StoredEngine {
+    fn of(engine: &EnginePlan) -> Self {
+        let details = details(engine, &["name", "time"]);
+        Self { name: engine.name.clone(), time: Some(engine.time), details }
+    }
+}
+
+/// A value as JSON. The one thing that JSON cannot hold is a path that is not UTF-8; the error then stands in place of
+/// the value, so that the event is played all the same.
+fn json(value: &impl Serialize) -> Value {
+    serde_json::to_value(value).unwrap_or_else(|error| serde_json::json!({ "error": error.to_string() }))
+}
+
+/// The fields of a value without those that the stored plan has a type for.
+fn details(value: &impl Serialize, typed: &[&str]) -> Map<String, Value> {
+    match json(value) {
+        Value::Object(fields) => {
+            fields.into_iter().filter(|(name, _)| !typed.contains(&name.as_str())).collect()
+        }
+        other => Map::from_iter([("value".to_owned(), other)]),
+    }
+}
+
+/// One stage in which everybody may meet everybody.
+fn open_field() -> Vec<Stage> {
+    vec![Stage { format: Format::RoundRobin { cycles: 1 }, games: 1, entrants: None }]
+}

@@ -1,0 +1,101 @@
+//! The plan as the database keeps it: what is written, and that everything written before is read.
+
+use super::{FULL, client, here, with};
+use crate::{ClientConfig, Plan, ServeConfig, StoredPlan, StoredPlanError};
+use referee::{
+    clock::TimeControl,
+    schedule::{Format, Stage},
+};
+use serde_json::Value;
+use std::{collections::BTreeMap, path::Path, time::Duration};
+
+fn anybody() -> Vec<Stage> {
+    vec![Stage { format: Format::RoundRobin { cycles: 1 }, games: 1, entrants: None }]
+}
+
+fn reread(plan: &StoredPlan) -> StoredPlan {
+    StoredPlan::from_json(&plan.to_json()).unwrap()
+}
+
+/// A plan as it was stored before plans had a version.
+fn unversioned(plan: &Plan) -> String {
+    serde_json::to_string(plan).unwrap()
+}
+
+#[test]
+fn an_event_comes_back_with_its_stages_and_players_and_keeps_the_rest_for_queries() {
+    let plan = here().plan(FULL);
+    let stored = StoredPlan::of_event(&plan);
+    assert_eq!(reread(&stored), stored);
+    assert_eq!(stored.stages, plan.stages);
+    let names: Vec<_> = stored.engines.iter().map(|engine| engine.name.as_str()).collect();
+    assert_eq!(names, ["alpha", "b"]);
+    assert_eq!(stored.engines[1].time, Some(plan.engines[1].time));
+    let written: Value = serde_json::from_str(&stored.to_json()).unwrap();
+    let mut before: Value = serde_json::from_str(&unversioned(&plan)).unwrap();
+    before["version"] = 1.into();
+    assert_eq!(written, before, "every field stands where it stood before");
+}
+
+#[test]
+fn a_sequential_test_comes_back() {
+    let plan = here().plan(&with("[event]\nformat = \"sprt\"\n[sprt]\nelo0 = 0\nelo1 = 5.5\n"));
+    assert_eq!(reread(&StoredPlan::of_event(&plan)).sprt, plan.sprt);
+}
+
+#[test]
+fn an_open_league_is_one_stage_of_anybody_against_anybody() {
+    let stored = StoredPlan::of_league(&ServeConfig { max_moves: 120, ..ServeConfig::default() });
+    assert_eq!((&stored.stages, stored.engines.len(), &stored.us), (&anybody(), 0, &None));
+    assert_eq!(reread(&stored), stored);
+    let written: Value = serde_json::from_str(&stored.to_json()).unwrap();
+    assert_eq!((&written["name"], &written["serve"]["max_moves"]), (&"league".into(), &120.into()));
+    assert!(written["serve"].get("invited").is_none(), "who is invited stays in the file");
+}
+
+#[test]
+fn games_on_a_server_come_back_with_our_name_and_the_ratings_but_no_password() {
+    let config =
+        ClientConfig::parse(&client("", "a-1-1,geheim", ""), Some(Path::new("x.toml")), &here().environment);
+    let ratings = BTreeMap::from([("strong".to_owned(), 2850.5)]);
+    let stored = StoredPlan::of_client(&config.unwrap(), ratings);
+    assert_eq!(reread(&stored), stored);
+    assert_eq!((stored.us.as_deref(), stored.rating("strong")), (Some("me"), Some(2850.5)));
+    assert_eq!(stored.rating("stranger"), None);
+    assert!(stored.to_json().contains("\"floodgate\":{") && !stored.to_json().contains("geheim"));
+}
+
+#[test]
+fn plans_from_before_the_version_are_read() {
+    let plan = here().plan(FULL);
+    let stored = StoredPlan::from_json(&unversioned(&plan)).unwrap();
+    assert_eq!((&stored.stages, stored.engines.len()), (&plan.stages, 2));
+    let league = StoredPlan::from_json(
+        r#"{"engines":[],"name":"league","serve":{"grace":null,"listen":["127.0.0.1:4181"]},"sprt":null,
+            "stages":[{"entrants":null,"format":{"cycles":1,"format":"round-robin"},"games":1}]}"#,
+    );
+    assert_eq!(league.unwrap().stages, anybody());
+    let server = StoredPlan::from_json(
+        r#"{"engines":[],"floodgate":{"host":"h"},"name":"kawa","ratings":{"mori":1500.0},"sprt":null,
+            "stages":[{"entrants":null,"format":{"cycles":1,"format":"round-robin"},"games":1}],"us":"kawa"}"#,
+    )
+    .unwrap();
+    assert_eq!((server.us.as_deref(), server.rating("mori")), (Some("kawa"), Some(1500.0)));
+    let imported = StoredPlan::from_json("{}").unwrap();
+    assert_eq!((imported.stages, imported.engines.len()), (anybody(), 0));
+    let short = r#"{"engines":[{"name":"a","time":{"main":{"secs":0,"nanos":0},"byoyomi":{"secs":10,"nanos":0},
+        "increment":{"secs":0,"nanos":0},"delay":{"secs":0,"nanos":0},"fixed":null,"nodes":null,"depth":null,
+        "margin":{"secs":0,"nanos":0},"accounting":"milliseconds","least":{"secs":0,"nanos":0},
+        "patience":{"secs":120,"nanos":0}}}]}"#;
+    let time = StoredPlan::from_json(short).unwrap().engines[0].time.map(|time: TimeControl| time.byoyomi);
+    assert_eq!(time, Some(Duration::from_secs(10)));
+}
+
+#[test]
+fn a_plan_of_a_newer_program_or_of_another_is_refused() {
+    let newer = StoredPlan::from_json(r#"{"version":2,"stages":"in a way of its own"}"#).unwrap_err();
+    assert_eq!(newer, StoredPlanError::Newer { found: 2 });
+    insta::assert_snapshot!(newer, @"it was written by a newer renmei (version 2 of stored plans; this program reads up to 1)");
+    let other = StoredPlan::from_json("nonsense").unwrap_err();
+    insta::assert_snapshot!(other, @"it is not a plan of this program: expected ident at line 1 column 2");
+}

@@ -1,0 +1,121 @@
+//! Time controls: the tables of the engine, the defaults and the file, merged into one clock.
+
+use crate::{
+    keys::{BUDGET_KEYS, TIME_TABLE},
+    reader::{Item, Table},
+    time_text,
+};
+use referee::clock::{Accounting, TimeControl};
+use std::time::Duration;
+use toml::de::DeValue;
+
+/// Time settings of one place in the file; `None`: a more general place decides.
+#[derive(Clone, Default)]
+struct Layer {
+    budget: Option<TimeControl>,
+    margin: Option<Duration>,
+    accounting: Option<Accounting>,
+    least: Option<Duration>,
+    patience: Option<Duration>,
+}
+
+/// Merges the time settings of several places, the nearest first. The amount of time comes from the nearest place that
+/// gives any; how it is counted is taken key by key. `None` if no place gives an amount: the caller notes that fault.
+pub fn time_control(places: &[Item<'_>]) -> Option<TimeControl> {
+    let layers: Vec<_> = places.iter().map(layer).collect();
+    let (budget, place) =
+        layers.iter().zip(places).find_map(|(layer, place)| Some((layer.budget?, place)))?;
+    let time = TimeControl {
+        margin: layers.iter().find_map(|layer| layer.margin).unwrap_or_default(),
+        accounting: layers.iter().find_map(|layer| layer.accounting).unwrap_or_default(),
+        least: layers.iter().find_map(|layer| layer.least).unwrap_or_default(),
+        patience: layers.iter().find_map(|layer| layer.patience).unwrap_or(PATIENCE),
+        ..budget
+    };
+    contradictions(&time).into_iter().for_each(|message| place.fault(message));
+    Some(time)
+}
+
+/// Longest silence of an engine on an untimed turn.
+pub const PATIENCE: Duration = Duration::from_secs(120);
+
+fn layer(place: &Item<'_>) -> Layer {
+    if let DeValue::String(text) = place.value {
+        return Layer { budget: Some(short(place, text)), ..Layer::default() };
+    }
+    let table = match place.value {
+        DeValue::Table(_) => place.table(&TIME_TABLE),
+        _ => place.wrong("a text such as \"5m+10s\" or a table"),
+    };
+    let Some(table) = table else {
+        return Layer { budget: Some(stand_in()), ..Layer::default() };
+    };
+    let budget = budget(&table);
+    let layer = Layer {
+        budget: table.has_budget().then_some(budget),
+        margin: table.duration("margin"),
+        accounting: table.word("accounting").map(|word| match word {
+            "seconds" => Accounting::Seconds,
+            _ => Accounting::Milliseconds,
+        }),
+        least: table.duration("least"),
+        patience: table.duration("patience"),
+    };
+    table.refuse_unknown();
+    layer
+}
+
+/// A placeholder for a faulty time control, so that one fault does not cause others.
+fn stand_in() -> TimeControl {
+    TimeControl { byoyomi: Duration::from_secs(1), ..TimeControl::default() }
+}
+
+fn short(place: &Item<'_>, text: &str) -> TimeControl {
+    time_text::time_control(text).map_err(|error| place.fault(error)).unwrap_or_else(|()| stand_in())
+}
+
+fn budget(table: &Table<'_>) -> TimeControl {
+    let before = table.context.faults.borrow().len();
+    let keys = TimeControl {
+        main: table.duration("main").unwrap_or_default(),
+        byoyomi: table.duration("byoyomi").unwrap_or_default(),
+        increment: table.duration("increment").unwrap_or_default(),
+        delay: table.duration("delay").unwrap_or_default(),
+        fixed: table.duration("fixed"),
+        nodes: table.integer("nodes"),
+        depth: table.integer("depth"),
+        ..TimeControl::default()
+    };
+    let control = table.item("control");
+    let control = control.and_then(|item| Some(short(&item, item.text("a time control")?)));
+    if table.context.faults.borrow().len() > before {
+        return stand_in();
+    }
+    if let (Some(_), Some(key)) = (control, BUDGET_KEYS[1..].iter().find(|key| table.has(key))) {
+        table.fault(key, "`control` already says how much time there is; give one of the two");
+    }
+    control.unwrap_or(keys)
+}
+
+/// Settings of a time control that contradict each other, as messages.
+#[must_use]
+pub fn contradictions(time: &TimeControl) -> Vec<String> {
+    let mut faults = Vec::new();
+    let running = [("main", time.main), ("byoyomi", time.byoyomi), ("increment", time.increment)];
+    let given: Vec<_> = running.iter().filter(|(_, time)| !time.is_zero()).collect();
+    if let (Some(_), Some((name, _))) = (time.fixed, given.first()) {
+        faults.push(format!("`fixed` is all the time of a move; `{name}` cannot go with it"));
+    }
+    if !time.is_timed() && time.nodes.is_none() && time.depth.is_none() {
+        faults.push(format!("there is no time and no limit in it; write it as in {}", time_text::EXAMPLES));
+    }
+    if time.accounting == Accounting::Seconds {
+        let fixed = time.fixed.map(|fixed| ("fixed", fixed));
+        let broken = |(_, time): &&(&str, Duration)| time.subsec_nanos() != 0;
+        for (name, time) in given.into_iter().chain(fixed.as_ref()).filter(broken) {
+            let time = time_text::text(*time);
+            faults.push(format!("`{name}` is {time}, but `accounting = \"seconds\"` counts whole seconds"));
+        }
+    }
+    faults
+}

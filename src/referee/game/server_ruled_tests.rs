@@ -1,0 +1,201 @@
+//! Server-ruled games, ruling by ruling.
+
+use super::*;
+use crate::game::{Authority, Game, Setup};
+use crate::{
+    adjudicate::Adjudication,
+    clock::{Accounting, TimeControl},
+    event::GameId,
+    opening::EVEN,
+    rules::Rules,
+};
+use Color::{Black, White};
+
+fn secs(n: u64) -> Duration {
+    Duration::from_secs(n)
+}
+
+fn setup(start: &str) -> Setup {
+    let time = TimeControl {
+        main: secs(300),
+        increment: secs(10),
+        accounting: Accounting::Seconds,
+        ..TimeControl::default()
+    };
+    Setup {
+        game: GameId(1),
+        rules: Rules::default(),
+        adjudication: Adjudication::default(),
+        times: [time; 2],
+        start: start.to_owned(),
+        opening: vec![],
+        hears: [false; 2],
+        may_reject: true,
+    }
+}
+
+fn terms() -> ServerRuled {
+    ServerRuled {
+        server: White,
+        left: [secs(300); 2],
+        lag: Duration::from_millis(250),
+        declares: false,
+        restarts: 1,
+    }
+}
+
+/// Our seat has black and was asked for a move.
+fn begun(start: &str, terms: ServerRuled) -> (Game, Vec<Output>) {
+    let (mut game, calls) = Game::start_under(setup(start), Authority::Server(terms)).unwrap();
+    assert!(matches!(calls[..], [Output::Tell(Black, Order::NewGame { .. })]), "{calls:?}");
+    let called = game.handle(Input::Reply(Black, Reply::Ready));
+    assert!(matches!(called[..], [Output::Tell(White, Order::NewGame { .. })]), "{called:?}");
+    let started = game.handle(Input::Reply(White, Reply::Ready));
+    (game, started)
+}
+
+fn mv(text: &str) -> Said {
+    Said::Move(Move::from_usi(text).unwrap())
+}
+
+fn answer(said: Said) -> Input {
+    Input::Reply(Black, Reply::Answer(Answer { said, elapsed: secs(3), ponders: false, thought: None }))
+}
+
+fn ruled(color: Color, said: Said, charged: u64) -> Input {
+    let lag = Duration::from_millis(500);
+    let (raw, charged) = (said.to_string(), Some(secs(charged)));
+    let ruled = RuledMove { color, said, raw, charged, elapsed: secs(4), lag };
+    Input::Reply(White, Reply::Ruled(Ruling::Moved(ruled)))
+}
+
+fn gone(color: Color) -> Input {
+    Input::Reply(color, Reply::Gone("it is gone".to_owned()))
+}
+
+fn asked(outputs: &[Output]) -> Budget {
+    match outputs {
+        [.., Output::Tell(Black, Order::Go { budget, .. })] => *budget,
+        other => panic!("nobody is asked: {other:?}"),
+    }
+}
+
+fn submits(outputs: &[Output], said: &Said) -> bool {
+    matches!(outputs, [.., Output::Tell(White, Order::Submit(answer))] if answer.said == *said)
+}
+
+#[test]
+fn our_move_counts_when_the_server_echoes_it_with_the_servers_time() {
+    let (mut game, started) = begun(EVEN, terms());
+    assert_eq!(asked(&started).left, [secs(300) - Duration::from_millis(250), secs(300)]);
+    assert!(submits(&game.handle(answer(mv("7g7f"))), &mv("7g7f")));
+    assert_eq!((game.plies(), game.allowance()), (0, None), "no clock of ours ends it");
+    let told = game.handle(ruled(Black, mv("7g7f"), 5));
+    let [Output::Happened(Event::Moved(moved))] = &told[..] else { panic!("{told:?}") };
+    assert_eq!((moved.charged, moved.elapsed, moved.left), (secs(5), secs(3), secs(305)));
+    let told = game.handle(ruled(White, mv("3c3d"), 20));
+    let lag = Duration::from_millis(500);
+    assert_eq!(asked(&told).left, [secs(305) - lag, secs(290)]);
+}
+
+#[test]
+fn a_game_that_goes_on_has_the_time_that_is_left() {
+    let left = [secs(0), secs(7)];
+    let (_, started) = begun(EVEN, ServerRuled { left, ..terms() });
+    let budget = asked(&started);
+    assert_eq!(budget.left, left);
+    assert_eq!(
+        budget.increment[0],
+        secs(10) - Duration::from_millis(250),
+        "the lag is taken from what is there"
+    );
+}
+
+#[test]
+fn an_illegal_answer_is_never_sent_but_resigned_with_a_fault() {
+    for (bad, name) in [
+        (mv("7g7e"), "illegal-move:unreachable"),
+        (Said::Unreadable("bestmove hello".to_owned()), "illegal-move:unreadable"),
+        (Said::Win, "illegal-declaration"),
+    ] {
+        let (mut game, _) = begun(EVEN, terms());
+        let outputs = game.handle(answer(bad));
+        assert!(submits(&outputs, &Said::Resign));
+        assert!(matches!(&outputs[0], Output::Fault(Black, text) if text.contains(name)), "{outputs:?}");
+        assert!(!game.is_over(), "the server ends it");
+    }
+}
+
+#[test]
+fn the_game_ends_by_the_servers_word_alone() {
+    let (mut game, _) = begun(EVEN, terms());
+    game.handle(answer(Said::Resign));
+    assert!(!game.is_over());
+    let outcome = Outcome::loss(Black, WinBy::Resignation);
+    let words = "#RESIGN #LOSE".to_owned();
+    let outputs = game.handle(Input::Reply(White, Reply::Ruled(Ruling::Ended { outcome, words })));
+    assert_eq!(game.outcome(), Some(outcome));
+    assert!(matches!(outputs.last(), Some(Output::Ended(_, words)) if words == "#RESIGN #LOSE"));
+}
+
+#[test]
+fn a_servers_move_that_no_referee_would_let_stand_ends_the_game_with_its_line() {
+    for (color, bad) in [(White, mv("3c3d")), (Black, mv("7g7e")), (Black, mv("2g2f"))] {
+        let (mut game, _) = begun(EVEN, terms());
+        game.handle(answer(mv("7g7f")));
+        let outputs = game.handle(ruled(color, bad.clone(), 1));
+        assert_eq!(game.outcome(), Some(Outcome::Aborted { by: AbortBy::Server }));
+        let raw = bad.to_string();
+        assert!(matches!(&outputs[0], Output::Fault(White, text) if text.contains(&raw)), "{outputs:?}");
+    }
+}
+
+#[test]
+fn a_seat_that_is_gone_begins_anew_and_is_asked_again_and_then_we_resign() {
+    let (mut game, _) = begun(EVEN, terms());
+    let outputs = game.handle(gone(Black));
+    assert!(matches!(outputs[..], [Output::Fault(Black, _), Output::Tell(Black, Order::NewGame { .. })]));
+    let again = game.handle(Input::Reply(Black, Reply::Ready));
+    assert!(matches!(again[..], [Output::AskAgain(Black, Order::Go { .. })]), "{again:?}");
+    let outputs = game.handle(gone(Black));
+    assert!(submits(&outputs, &Said::Resign) && matches!(outputs[0], Output::Fault(Black, _)));
+}
+
+#[test]
+fn a_seat_that_begins_anew_in_the_opponents_time_is_asked_once() {
+    let (mut game, _) = begun(EVEN, terms());
+    game.handle(answer(mv("7g7f")));
+    game.handle(gone(Black));
+    game.handle(ruled(Black, mv("7g7f"), 5));
+    let outputs = game.handle(ruled(White, mv("3c3d"), 5));
+    assert!(matches!(outputs[..], [Output::Happened(_)]), "it is not ready: {outputs:?}");
+    let again = game.handle(Input::Reply(Black, Reply::Ready));
+    assert!(matches!(again[..], [Output::AskAgain(Black, _)]));
+}
+
+#[test]
+fn a_line_that_breaks_decides_nothing() {
+    let (mut game, _) = begun(EVEN, terms());
+    game.handle(gone(White));
+    assert_eq!(game.outcome(), Some(Outcome::Aborted { by: AbortBy::Server }));
+}
+
+#[test]
+fn leaving_is_resigning_and_waiting_for_the_word() {
+    let (mut game, _) = begun(EVEN, terms());
+    assert!(submits(&game.handle(Input::Stop), &Said::Resign));
+    assert!(!game.is_over());
+    game.handle(Input::FlagFell);
+    assert_eq!(game.outcome(), Some(Outcome::Aborted { by: AbortBy::Stopped }), "nobody waits for ever");
+}
+
+#[test]
+fn a_win_that_can_be_declared_is_declared_without_asking() {
+    // Ten pieces besides the king in the camp, 28 points.
+    let entered = "RBGSNL3/PPPPK4/R1B6/9/9/9/9/9/4k4 b GSNL2g2s2n2l14p 1";
+    let (_, started) = begun(entered, ServerRuled { declares: true, ..terms() });
+    assert!(submits(&started, &Said::Win), "{started:?}");
+    let (mut game, started) = begun(entered, terms());
+    asked(&started);
+    assert!(submits(&game.handle(answer(Said::Win)), &Said::Win));
+}

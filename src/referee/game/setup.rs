@@ -1,0 +1,64 @@
+//! The setup of a game.
+
+use crate::{Color, adjudicate::Adjudication, clock::TimeControl, ids::GameId, rules::Rules};
+use rsshogi::types::Move;
+use std::time::Duration;
+
+/// The setup of a game.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// The game.
+    pub game: GameId,
+    /// The rules.
+    pub rules: Rules,
+    /// The adjudication rules.
+    pub adjudication: Adjudication,
+    /// Time controls, black first.
+    pub times: [TimeControl; 2],
+    /// The start position as SFEN.
+    pub start: String,
+    /// Moves already on the board when the players begin.
+    pub opening: Vec<Move>,
+    /// The sides, black first, that receive every word of the game with the time charged for it
+    /// ([`Order::Heard`](super::Order::Heard)).
+    pub hears: [bool; 2],
+    /// Whether a side may turn the game down; if not, it loses by default.
+    pub may_reject: bool,
+}
+
+/// A setup that no game can start from.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SetupError {
+    /// The start position is not SFEN.
+    #[error("start position `{0}` cannot be read: {1}")]
+    Start(String, String),
+    /// A move of the opening is illegal.
+    #[error("move {0} of the opening, `{1}`, is illegal: {2}")]
+    Opening(usize, String, &'static str),
+}
+
+/// The authority that rules a game.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Authority {
+    /// The referee of this program.
+    #[default]
+    Here,
+    /// A foreign server; its seat stands for the opponent.
+    Server(ServerRuled),
+}
+
+/// The terms of a game that a foreign server rules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ServerRuled {
+    /// The side of the server's seat; the other side is ours.
+    pub server: Color,
+    /// Main time left, black first; less than the whole when the game is resumed.
+    pub left: [Duration; 2],
+    /// Time reserved from our clock for the way to the server. It holds until the first ruling; each ruling brings a
+    /// new value.
+    pub lag: Duration,
+    /// Whether a declarable win is declared without asking our seat.
+    pub declares: bool,
+    /// How often our seat may begin anew after its process ended. After that we resign.
+    pub restarts: u32,
+}

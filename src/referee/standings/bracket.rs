@@ -1,0 +1,158 @@
+//! The bracket of a knock-out stage, resolved from its results.
+
+use super::{Encounter, Progress};
+use crate::{
+    ids::PlayerId,
+    stage::{Format, Stage, Tie},
+};
+
+/// A seat of the bracket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Seat {
+    /// Not decided.
+    Open,
+    /// Without a player: the number of entrants is no power of two.
+    Empty,
+    /// The entrant with this index.
+    Taken(usize),
+}
+
+/// A knock-out stage as far as its results decide it.
+pub(crate) struct Bracket<'a> {
+    entrants: &'a [PlayerId],
+    stage: &'a Stage,
+    progress: &'a Progress,
+    /// The two seats of each encounter, round by round.
+    seats: Vec<[Seat; 2]>,
+}
+
+impl<'a> Bracket<'a> {
+    /// The bracket after these results.
+    pub(crate) fn new(stage: &'a Stage, entrants: &'a [PlayerId], progress: &'a Progress) -> Self {
+        let order = seed_order(entrants.len());
+        let taken = |seed: usize| if seed < entrants.len() { Seat::Taken(seed) } else { Seat::Empty };
+        let seats = order.chunks_exact(2).map(|two| [taken(two[0]), taken(two[1])]).collect();
+        let mut bracket = Self { entrants, stage, progress, seats };
+        for feeder in (0..order.len().saturating_sub(2)).step_by(2) {
+            let seats = [bracket.winner(feeder), bracket.winner(feeder + 1)];
+            bracket.seats.push(seats);
+        }
+        bracket
+    }
+
+    /// The round that each entrant reached, from 1; for the winner of the final, the number of rounds plus 1.
+    pub(crate) fn rounds_reached(&self) -> Vec<u32> {
+        let mut reached = vec![1; self.entrants.len()];
+        let mut note = |seat: Seat, round: u32| {
+            if let Seat::Taken(seed) = seat {
+                reached[seed] = reached[seed].max(round);
+            }
+        };
+        for (encounter, seats) in self.seats.iter().enumerate() {
+            seats.iter().for_each(|&seat| note(seat, self.round(encounter)));
+        }
+        if let Some(last) = self.seats.len().checked_sub(1) {
+            note(self.winner(last), self.round(last) + 1);
+        }
+        reached
+    }
+
+    /// The players who are in round 2 without an opponent in round 1.
+    pub(crate) fn byes(&self) -> impl Iterator<Item = PlayerId> + '_ {
+        self.seats.iter().filter_map(|seats| match seats {
+            [Seat::Taken(seed), Seat::Empty] | [Seat::Empty, Seat::Taken(seed)] => Some(self.entrants[*seed]),
+            _ => None,
+        })
+    }
+
+    /// Whether the final is decided.
+    pub(crate) fn is_over(&self) -> bool {
+        self.seats.len().checked_sub(1).is_none_or(|last| self.winner(last) != Seat::Open)
+    }
+
+    fn round(&self, encounter: usize) -> u32 {
+        let left = self.seats.len() - encounter;
+        (self.seats.len() + 1).ilog2() - left.ilog2()
+    }
+
+    /// The encounters that have both their players, by number, each with the games it needs at least.
+    pub(crate) fn playable(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        (0_u64..).zip(&self.seats).filter_map(|(encounter, seats)| match *seats {
+            [Seat::Taken(a), Seat::Taken(b)] => {
+                Some((encounter, needed(self.stage, self.score(encounter, a, b))))
+            }
+            _ => None,
+        })
+    }
+
+    /// The round of an encounter that has both its players, and these players as seats in the list of entrants.
+    pub(crate) fn players(&self, encounter: u64) -> Option<(u32, [usize; 2])> {
+        let at = usize::try_from(encounter).ok()?;
+        let [Seat::Taken(a), Seat::Taken(b)] = *self.seats.get(at)? else { return None };
+        Some((self.round(at), [a, b]))
+    }
+
+    fn winner(&self, encounter: usize) -> Seat {
+        match self.seats[encounter] {
+            [Seat::Open, _] | [_, Seat::Open] => Seat::Open,
+            [Seat::Empty, other] | [other, Seat::Empty] => other,
+            [Seat::Taken(a), Seat::Taken(b)] => {
+                let score = self.score(encounter as u64, a, b);
+                match score.half_points {
+                    _ if needed(self.stage, score) > score.games => Seat::Open,
+                    [x, y] if x > y => Seat::Taken(a),
+                    [x, y] if x < y => Seat::Taken(b),
+                    _ => Seat::Taken(a.min(b)),
+                }
+            }
+        }
+    }
+
+    /// The score of entrants `a` and `b` in their encounter.
+    fn score(&self, encounter: u64, a: usize, b: usize) -> Score {
+        let Some(met) = self.progress.encounters.get(&encounter) else { return Score::default() };
+        let of = |seed: usize| half_points(met, self.entrants[seed]);
+        Score { games: met.games(), half_points: [of(a), of(b)] }
+    }
+}
+
+fn half_points(met: &Encounter, player: PlayerId) -> u64 {
+    met.half_points[usize::from(met.players[0] != player)]
+}
+
+#[derive(Clone, Copy, Default)]
+struct Score {
+    games: u64,
+    half_points: [u64; 2],
+}
+
+/// The least number of games of the encounter, whatever the results of unfinished games. The encounter is decided
+/// when this is the number of finished games.
+fn needed(stage: &Stage, score: Score) -> u64 {
+    let games = stage.encounter_games();
+    let best = score.half_points[0].max(score.half_points[1]);
+    if score.games < games {
+        // More than `games` half points are more than half of all there are.
+        return if best > games { score.games } else { games.min(score.games + 1 + (games - best) / 2) };
+    }
+    let extra = match stage.format {
+        Format::Knockout { tie: Tie::MoreGames { extra } } => u64::from(extra),
+        _ => 0,
+    };
+    match score.games - games {
+        odd if !odd.is_multiple_of(2) => score.games + 1,
+        even if score.half_points[0] == score.half_points[1] && even / 2 < extra => score.games + 2,
+        _ => score.games,
+    }
+}
+
+/// The seeds in the order of their seats in round 1 of the full bracket.
+fn seed_order(entrants: usize) -> Vec<usize> {
+    let full = entrants.next_power_of_two();
+    let mut order = vec![0];
+    while order.len() < full {
+        let last = order.len() * 2 - 1;
+        order = order.into_iter().flat_map(|seed| [seed, last - seed]).collect();
+    }
+    order
+}

@@ -1,0 +1,148 @@
+//! Wrong files and flags without a meaning: the real binary refuses them, says why, and starts nothing.
+
+use crate::support::{Desk, program};
+use std::{
+    fs,
+    process::{Command, Output, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+
+/// What a command that was refused has said on stderr.
+fn refused(output: &Output) -> String {
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(output.stdout.is_empty(), "nothing is printed");
+    said
+}
+
+const LEAGUE: &str = "[serve]\nlisten = [\"127.0.0.1:0\"]\n";
+
+#[test]
+fn every_fault_of_a_league_s_file_is_told_at_once_with_file_and_line() {
+    let desk = Desk::new();
+    desk.write(
+        "league.toml",
+        "[serve]\nnmae = \"x\"\nmax_moves = \"256\"\n[serve.limits]\nconnections = 0\n",
+    );
+    let said = refused(&desk.renmei(&["serve", "league.toml"]));
+    for fault in [
+        "league.toml:2:1: serve.nmae: unknown key `nmae`; did you mean `name`?",
+        "league.toml:3:13: serve.max_moves: expected a whole number, found the text \"256\"",
+        "league.toml:5:15: serve.limits.connections: 0 is out of range; it must be from 1 to 1000000",
+    ] {
+        assert!(said.contains(fault), "{said}");
+    }
+    assert!(!desk.path("league.db").exists(), "nothing was begun");
+}
+
+#[test]
+fn a_file_for_another_command_names_that_command() {
+    let desk = Desk::new();
+    desk.write("league.toml", LEAGUE);
+    desk.write("client.toml", "[floodgate]\nhost = \"h\"\n");
+    let said = |command: &str, file: &str| refused(&desk.renmei(&[command, file]));
+    assert!(said("run", "league.toml").contains("an open league, not an event; host it with `renmei serve`"));
+    assert!(
+        said("serve", "client.toml")
+            .contains("client.toml:1:2: floodgate: a file with this table is for `renmei floodgate`")
+    );
+    assert!(
+        said("floodgate", "league.toml")
+            .contains("league.toml:1:2: serve: a file with this table is for `renmei serve`")
+    );
+}
+
+#[test]
+fn flags_of_an_event_are_refused_by_an_open_league_with_their_reasons() {
+    let desk = Desk::new();
+    desk.write("league.toml", LEAGUE);
+    let flags = ["--json", "--concurrency", "3", "--oversubscribe", "--affinity"];
+    let said = refused(&desk.renmei(&[&["serve", "league.toml"], &flags[..]].concat()));
+    for reason in [
+        "--json does not apply: an open league has no final standings",
+        "--concurrency does not apply: an open league plays every game that its players agree to",
+        "--oversubscribe does not apply: an open league starts no engines",
+        "--affinity does not apply: an open league starts no engines",
+    ] {
+        assert!(said.contains(reason), "{said}");
+    }
+    assert!(!desk.path("league.db").exists(), "nothing was begun");
+}
+
+#[test]
+fn an_open_league_writes_its_events() {
+    let desk = Desk::new();
+    let league = desk.write("league.toml", LEAGUE);
+    let events = desk.path("events.jsonl");
+    let mut child = Command::new(env!("CARGO_BIN_EXE_renmei"))
+        .arg("serve")
+        .arg(league)
+        .arg("--events")
+        .arg(&events)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let patience = Instant::now() + Duration::from_secs(60);
+    while !fs::read_to_string(&events).is_ok_and(|text| text.ends_with('\n')) {
+        assert!(Instant::now() < patience && child.try_wait().unwrap().is_none(), "no event is written");
+        thread::sleep(Duration::from_millis(20));
+    }
+    let pid = nix::unistd::Pid::from_raw(child.id().try_into().unwrap());
+    nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGTERM).unwrap();
+    assert!(child.wait().unwrap().success());
+    let text = fs::read_to_string(&events).unwrap();
+    let first: serde_json::Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
+    assert_eq!((&first["event"], &first["name"]), (&"opened".into(), &"league".into()));
+}
+
+#[test]
+fn flags_that_need_or_exclude_others_are_refused_alone_or_with_them() {
+    let desk = Desk::new();
+    let random = format!("cmd={}", program("renmei-random").display());
+    let engines = ["match", "--engine", &random, "--engine", &random];
+    let said = |flags: &[&str]| refused(&desk.renmei(&[&engines, flags].concat()));
+    assert!(said(&["--plies", "4"]).contains("--openings"));
+    assert!(said(&["--sequential"]).contains("--openings"));
+    assert!(
+        said(&["--gauntlet", "--sprt", "elo0=0", "elo1=5"])
+            .contains("'--gauntlet' cannot be used with '--sprt")
+    );
+    assert!(said(&["--concurrency", "0"]).contains("it must be at least 1"));
+    assert!(said(&["--affinity", "--oversubscribe"]).contains("pinned games need cores of their own"));
+    let said = |args: &[&str]| refused(&desk.renmei(args));
+    assert!(said(&["report", "x.db", "--list", "--json"]).contains("'--list' cannot be used with '--json'"));
+    assert!(said(&["import", "x.kif", "--verify", "--event", "x"]).contains("--db"));
+    assert!(said(&["floodgate", "x.toml", "--games", "0"]).contains("it must be at least 1"));
+}
+
+#[test]
+fn a_plan_without_a_version_is_read_and_one_of_a_newer_program_is_refused() {
+    let desk = Desk::new();
+    let random = format!("cmd={}", program("renmei-random").display());
+    let engines: [&[&str]; 2] = [&[&random, "name=a"], &[&random, "name=b"]];
+    let live = desk.play(&engines, &["--games", "2", "--time", "10s", "--max-moves", "20"]).json();
+    assert_eq!(
+        desk.query("SELECT plan ->> '$.version', plan ->> '$.rules.max_moves' FROM events"),
+        [["1", "20"]]
+    );
+    let db = desk.db().display().to_string();
+    let update = |sql: &str| rusqlite::Connection::open(desk.db()).unwrap().execute(sql, []).unwrap();
+    update("UPDATE events SET plan = json_remove(plan, '$.version')");
+    let report = desk.renmei(&["report", &db, "--json"]);
+    assert_eq!(serde_json::from_slice::<serde_json::Value>(&report.stdout).unwrap(), live);
+    let exported = String::from_utf8(desk.renmei(&["export", &db, "--format", "csa3"]).stdout).unwrap();
+    assert!(exported.contains("$TIME:10+0+0"), "the plan has the clocks: {exported}");
+    update("UPDATE events SET plan = json_set(plan, '$.version', 99)");
+    for command in ["report", "export"] {
+        let output = desk.renmei(&[command, &db]);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(
+            said.contains("the stored plan of `match` cannot be read: it was written by a newer renmei"),
+            "{said}"
+        );
+    }
+}

@@ -1,0 +1,51 @@
+//! The policy for dependencies, `.deny.toml`: licences, sources, bans, and known vulnerabilities where their database
+//! can be reached.
+
+use anyhow::Result;
+use std::process::{Command, ExitCode, Stdio};
+use xtask::workspace::{cargo, run as run_command};
+
+/// What needs no network beyond the dependencies themselves.
+const OFFLINE: [&str; 3] = ["licenses", "bans", "sources"];
+
+/// Runs cargo-deny; without it, says how to install it.
+///
+/// # Errors
+/// When cargo cannot be started.
+pub fn run() -> Result<ExitCode> {
+    if !is_installed() {
+        eprintln!("not checked: cargo-deny is not installed (`cargo install cargo-deny --locked`)");
+        return Ok(ExitCode::SUCCESS);
+    }
+    let kept = run_command(&mut check(&OFFLINE))?.success();
+    let safe = if fetches_advisories()? {
+        run_command(&mut check(&["advisories"]))?.success()
+    } else {
+        eprintln!("not checked: advisories, as their database cannot be reached");
+        true
+    };
+    Ok(if kept && safe { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn is_installed() -> bool {
+    let probe = cargo(["deny", "--version"]).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    probe.is_ok_and(|status| status.success())
+}
+
+/// Whether the database of advisories is here and current.
+fn fetches_advisories() -> Result<bool> {
+    let mut fetch = deny();
+    fetch.args(["fetch", "db"]).stdout(Stdio::null()).stderr(Stdio::null());
+    Ok(run_command(&mut fetch)?.success())
+}
+
+fn check(checks: &[&str]) -> Command {
+    let mut command = deny();
+    command.arg("check").args(checks);
+    command
+}
+
+/// cargo-deny on the whole workspace: the engine with a network is no default member.
+fn deny() -> Command {
+    cargo(["deny", "--workspace", "--locked", "--config", ".deny.toml"])
+}
