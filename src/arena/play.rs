@@ -12,13 +12,14 @@ use referee::{
     sink::Sink,
 };
 use seat::{Seat, usi::Alarm};
-use std::time::{Duration, Instant};
+use std::{pin::pin, time::Duration};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-/// The alarm rings this much after the last moment a reply could be in time. The stamp of a reply decides, never the
-/// alarm; it only ends the turn of an engine that says nothing at all.
+/// Delay of the alarm after the last moment at which a reply is in time. The stamp of a reply decides, never the alarm,
+/// which only ends the turn of a silent engine.
 const ALARM_GRACE: Duration = Duration::from_millis(100);
-/// How long a server may take to rule on a game that somebody here wants to leave.
+/// Most time for a server to rule on a game that is left from here.
 const FAREWELL: Duration = Duration::from_secs(5);
 
 /// A game that is due to be played.
@@ -32,7 +33,7 @@ pub struct Fixture {
     pub draws: u32,
     /// Whether a draw of it will be played again and does not count.
     pub replays_draws: bool,
-    /// Whether its clocks are told with its start: the plan of the event does not know them.
+    /// Whether its clocks are part of its first entry, because the plan of the event does not have them.
     pub tells_times: bool,
 }
 
@@ -80,6 +81,8 @@ pub async fn play_under(
     let mut running =
         RunningGame { id, fixture, seats, sink, spectators, lag, turn, alarm, rung, leaving, outcome };
     running.deliver(calls, &game).await;
+    // One registration for the whole game: the token is shared by all workers, and each registration takes its lock.
+    let mut stopped = pin!(stop.cancelled());
     while !game.is_over() {
         let input = tokio::select! { biased; // a reply already in the mailbox beats the alarm
             (color, reply) = next_reply(running.seats, id) => Input::Reply(color, running.fair(reply, &game)),
@@ -90,7 +93,7 @@ pub async fn play_under(
                     continue;
                 }
             },
-            () = stop.cancelled(), if !running.leaving => {
+            () = stopped.as_mut(), if !running.leaving => {
                 running.leaving = true;
                 running.alarm.set(Some(Instant::now() + FAREWELL));
                 Input::Stop
@@ -102,7 +105,7 @@ pub async fn play_under(
     Ok(running.outcome.unwrap_or(Outcome::Aborted { by: referee::AbortBy::Stopped }))
 }
 
-/// The next word of either side in this game; words of an earlier game are not heard.
+/// The next reply of either side in this game; replies in an earlier game are dropped.
 async fn next_reply(seats: &mut [Seat; 2], game: GameId) -> (Color, Reply) {
     let [black, white] = seats;
     loop {
@@ -128,9 +131,9 @@ struct RunningGame<'a> {
     /// When the turn began.
     turn: Instant,
     alarm: Alarm,
-    /// The alarm of this turn has rung before.
+    /// Whether the alarm of this turn has rung before.
     rung: bool,
-    /// The game was told to stop, and waits for the word of a server.
+    /// Whether the game is to stop and waits for the ruling of a server.
     leaving: bool,
     outcome: Option<Outcome>,
 }
@@ -182,7 +185,7 @@ impl RunningGame<'_> {
         let _gone = self.seats[color.index()].orders.send(order).await; // a dead seat says so itself
     }
 
-    /// The turn has begun before: what has passed of it is not told as time.
+    /// Asks a seat that started over within its turn; its budget is what is left of the turn.
     async fn ask_again(&mut self, color: Color, mut order: Order) {
         if let Order::Go { budget, .. } = &mut order {
             *budget = budget.without(self.turn.elapsed(), color);
@@ -190,7 +193,7 @@ impl RunningGame<'_> {
         let _gone = self.seats[color.index()].orders.send(order).await;
     }
 
-    /// No game ends by it, but its author should know.
+    /// Reports a fault that ends no game, for the author of the engine.
     fn fault(&self, color: Color, text: &str) {
         let Pairing { black, white, .. } = self.fixture.pairing;
         let player = Some([black, white][color.index()]);
@@ -199,7 +202,7 @@ impl RunningGame<'_> {
         self.sink.happened(Event::Fault { player, text });
     }
 
-    /// An answer that would lose on time is not charged for what this program was late by itself.
+    /// Takes the lag of this program off an answer that would lose on time.
     fn fair(&self, mut reply: Reply, game: &Game) -> Reply {
         if let (Reply::Answer(answer), Some(allowance)) = (&mut reply, game.allowance())
             && answer.elapsed >= allowance
@@ -215,8 +218,8 @@ impl RunningGame<'_> {
         reply
     }
 
-    /// When the alarm is to ring again, if this program was so late itself that it may not have read yet what came in
-    /// time; once a turn.
+    /// When the alarm rings again, if this program was so late that it may not have read yet what came in time; at most
+    /// once a turn.
     fn grace(&mut self) -> Option<Instant> {
         let late = self.lag.late_since(self.turn);
         let again = late > ALARM_GRACE && !std::mem::replace(&mut self.rung, true);
@@ -247,7 +250,7 @@ impl RunningGame<'_> {
         }));
     }
 
-    /// What a dispute about the ending would need; nothing for endings that explain themselves.
+    /// Evidence for a dispute about the ending; empty for endings that explain themselves.
     fn evidence(&self, outcome: Outcome, reason: &str) -> String {
         let disputed = |by| {
             use WinBy::{Disconnection, IllegalDeclaration, IllegalMove, Time};
@@ -266,3 +269,7 @@ impl RunningGame<'_> {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "play_tests.rs"]
+mod tests;

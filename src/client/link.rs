@@ -8,15 +8,11 @@
 use referee::sink::Way;
 use seat::lines::Lines;
 use seat::transcript::Transcript;
-use std::{
-    collections::VecDeque,
-    io,
-    time::{Duration, Instant},
-};
+use std::{collections::VecDeque, io, time::Duration};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
-    time::{sleep_until, timeout},
+    time::{Instant, sleep_until, timeout},
 };
 
 /// How long a server may leave unread what is sent to it.
@@ -144,7 +140,7 @@ impl Link {
             let due = self.said.max(self.heard) + self.keep_alive;
             let read = tokio::select! { biased;
                 read = self.stream.read(&mut self.lines.chunk) => read?,
-                () = sleep_until(due.into()), if self.pings => {
+                () = sleep_until(due), if self.pings => {
                     self.ping().await?;
                     continue;
                 }

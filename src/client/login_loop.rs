@@ -30,11 +30,8 @@ use seat::{
     transcript::Transcripts,
     usi::Alarm,
 };
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
-use tokio::time::{sleep, timeout};
+use std::{sync::Arc, time::Duration};
+use tokio::time::{Instant, sleep, timeout};
 
 /// The number under which an engine is asked whether it is ready. No game of an event has it.
 const READY_CHECK: GameId = GameId(0);

@@ -12,10 +12,7 @@ use seat::{
     csa_host::{CsaHost, Phase},
     usi::Alarm,
 };
-use std::{
-    io, mem,
-    time::{Duration, Instant},
-};
+use std::{io, mem, time::Duration};
 use tokio::{
     io::AsyncReadExt,
     net::{
@@ -23,6 +20,7 @@ use tokio::{
         tcp::{OwnedReadHalf, OwnedWriteHalf},
     },
     sync::{mpsc, oneshot},
+    time::Instant,
 };
 
 /// Messages that may wait for a connection.

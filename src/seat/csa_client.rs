@@ -1,9 +1,9 @@
-//! The seat of a server that rules: our side's opponent is somewhere behind it. A conversation without a socket, as
-//! [`super::csa_host`] is: lines come in with the instant they were read at, orders come in from the game, bytes to
-//! send go out into a buffer. Whoever owns the socket carries them (`floodgate`).
+//! The seat of a foreign server, which stands for our opponent and rules the game: the conversation, without the socket.
+//! As with [`super::csa_host`], lines come in with the instant they were read at, and orders from the game; bytes to
+//! send go out into a buffer. The owner of the socket, in the client, carries them.
 //!
-//! Floodgate's server and others differ in how they end a game; every way is understood: `%TORYO` with and without a
-//! time, `%KACHI` once or twice, an illegal move told or not told before `#ILLEGAL_MOVE`, a result without a reason.
+//! Servers differ in how they end a game, and every way is understood: `%TORYO` with and without a time, `%KACHI` once
+//! or twice, an illegal move with or without an echo before `#ILLEGAL_MOVE`, a result without a reason.
 //! A reason alone ends nothing but for `#CHUDAN`. Blank lines and `##` lines may stand anywhere.
 
 mod comment;
@@ -22,19 +22,15 @@ use rsshogi::{
     board::{Position, position_from_sfen},
     types::{Move, Move32},
 };
-use std::{
-    collections::VecDeque,
-    fmt,
-    io::Write,
-    time::{Duration, Instant},
-};
+use std::{collections::VecDeque, fmt, io::Write, time::Duration};
+use tokio::time::Instant;
 
-/// How long a server may take to say that a move it told was illegal.
+/// Most time for a server to say that a move that it echoed was illegal.
 const AFTERTHOUGHT: Duration = Duration::from_secs(3);
-/// How long after our agreement a game may neither begin nor be rejected (shogi-server rejects within three minutes).
+/// Most time from our agreement to the start or the rejection of the game (shogi-server rejects within three minutes).
 const AGREEMENT: Duration = Duration::from_secs(300);
 
-/// What the seat has to know of a game.
+/// A game on a server, as the seat needs it.
 #[derive(Clone, Debug)]
 pub struct SeatTerms {
     /// The game.
@@ -49,14 +45,14 @@ pub struct SeatTerms {
     pub opening: Vec<Move>,
     /// How the server counts time.
     pub count: Count,
-    /// Our engine's evaluation goes out with its moves.
+    /// Whether the evaluation of our engine is sent with its moves.
     pub comments: bool,
 }
 
 /// How a server counts time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Count {
-    /// What a `T1` is.
+    /// The time of a `T1`.
     pub unit: Duration,
     /// Least charge of a move.
     pub least: Duration,
@@ -76,7 +72,7 @@ enum Phase {
     Over,
 }
 
-/// A move that is not legal here: perhaps the server says so itself in its next line.
+/// A move that is illegal by our rules; the next line of the server may say so too.
 struct Held {
     ruled: RuledMove,
     foul: Foul,
@@ -88,7 +84,7 @@ pub struct CsaClient {
     end: ActorEnd,
     terms: SeatTerms,
     phase: Phase,
-    /// The game at this end is over.
+    /// Whether the game at this end is over.
     done: bool,
     position: Position,
     margin: Margin,
@@ -97,7 +93,7 @@ pub struct CsaClient {
     agreed: Option<Instant>,
     /// When our move went out, until its echo.
     submitted: Option<Instant>,
-    /// The last move told, to know it if it is told twice.
+    /// The last move of the server, which may repeat it.
     last: String,
     held: Option<Held>,
     words: Words,
@@ -139,26 +135,26 @@ impl CsaClient {
         self.end.inbox.recv().await
     }
 
-    /// Hands the game what it is to hear.
+    /// Sends the waiting replies to the game.
     pub async fn deliver(&mut self) {
         while let Some(reply) = self.replies.pop_front() {
             let _game_over = self.end.outbox.send((self.terms.game, reply)).await;
         }
     }
 
-    /// Whether nothing more is to be said or heard: the game has told its end.
+    /// Whether the game has ended at this end: nothing more is to be sent or read.
     #[must_use]
     pub fn is_done(&self) -> bool {
         self.done
     }
 
-    /// Whether the server has ruled: what it says next is about another game.
+    /// Whether the server has ruled: its next lines are about another game.
     #[must_use]
     pub fn is_ruled(&self) -> bool {
         self.phase == Phase::Over
     }
 
-    /// What was learned of the way to the server.
+    /// The margin as learned so far.
     #[must_use]
     pub fn margin(&self) -> &Margin {
         &self.margin
@@ -174,7 +170,7 @@ impl CsaClient {
         }
     }
 
-    /// The server has not said in time what was to be expected of it.
+    /// The server has let the deadline pass.
     pub fn expire(&mut self) {
         match self.held.take() {
             Some(held) => self.tell(held.ruled),
@@ -182,7 +178,7 @@ impl CsaClient {
         }
     }
 
-    /// The line to the server is dead.
+    /// The connection to the server is dead.
     pub fn gone(&mut self, how: String) {
         if self.phase != Phase::Over {
             self.phase = Phase::Over;
@@ -190,7 +186,7 @@ impl CsaClient {
         }
     }
 
-    /// A line of the server, read at that instant.
+    /// Takes a line of the server that was read at that instant.
     pub fn line(&mut self, line: &[u8], at: Instant) {
         self.end.trace.received(line);
         let text = String::from_utf8_lossy(line);
@@ -225,7 +221,7 @@ impl CsaClient {
                 self.release();
                 self.ended();
             }
-            // Comments and other fields behind the time are not known to all.
+            // A line with comments or other fields behind the time.
             ServerLine::Text(text) if text.starts_with(['+', '-', '%']) => {
                 let mut fields = text.split(',');
                 let word = fields.next().unwrap_or_default().to_owned();
@@ -280,7 +276,7 @@ impl CsaClient {
         }
     }
 
-    /// What the move took as seen from here; of ours, the way to the server is learned.
+    /// The time of a move as measured here; a move of ours also teaches the margin.
     fn measure(&mut self, color: Color, charged: Option<Duration>, at: Instant) -> Duration {
         let sent = self.submitted.take_if(|_| color == self.terms.color);
         let Some(sent) = sent else { return at.saturating_duration_since(self.turn) };
@@ -296,7 +292,7 @@ impl CsaClient {
         let _legal = self.position.try_apply_move32(Move32::from_move_with_piece(mv, piece));
     }
 
-    /// What was held back is told as it was: the server has gone on without a word about it.
+    /// Passes a held move on: the server has gone on without an objection.
     fn release(&mut self) {
         if let Some(held) = self.held.take() {
             self.tell(held.ruled);

@@ -1,7 +1,7 @@
-//! A player who is somewhere in the network, in one game that is refereed here: a conversation without a socket.
+//! A remote player in one game that is refereed here: the conversation, without the socket.
 //!
-//! Lines come in with the instant they were read at, orders come in from the game; bytes to send go out into a
-//! buffer. Whoever owns the socket carries them (`league`).
+//! Lines come in with the instant they were read at, and orders from the game; bytes to send go out into a buffer. The
+//! owner of the socket, in the host, carries them.
 
 use super::{ActorEnd, Seat, pair};
 use crate::transcript::{Transcript, Transcripts};
@@ -23,14 +23,10 @@ use rsshogi::{
     board::{Position, position_from_sfen},
     types::{Move, Move32},
 };
-use std::{
-    collections::VecDeque,
-    fmt,
-    io::Write,
-    time::{Duration, Instant},
-};
+use std::{collections::VecDeque, fmt, io::Write, time::Duration};
+use tokio::time::Instant;
 
-/// Lines kept that were said while the opponent was to move.
+/// Lines kept that came while the opponent was to move.
 const EARLY: usize = 4;
 
 /// What a player is seated with.
@@ -44,11 +40,11 @@ pub struct SeatTerms {
     pub summary: Summary,
     /// Moves on the board already.
     pub opening: Vec<Move>,
-    /// Whose habits are followed.
+    /// The server whose habits are followed.
     pub compat: Compat,
     /// How long the player has to agree.
     pub agreement: Duration,
-    /// What the times charged are told in.
+    /// Unit of the times charged.
     pub unit: TimeUnit,
 }
 
@@ -62,28 +58,28 @@ pub struct CsaHost {
     asked: Option<Instant>,
     agree_by: Option<Instant>,
     early: VecDeque<(Played, Instant)>,
-    /// The line last taken as a move of this player: said again, it is not heard again.
+    /// The last line that was taken as a move of this player; a repetition of it is dropped.
     last_own: String,
     resigned: bool,
     left: bool,
-    /// What is said, word for word, if it is kept.
+    /// The transcript, if the host keeps one.
     transcript: Option<Transcript>,
-    /// What a player who comes back is told once it agrees to go on.
+    /// Lines for a player who comes back, to be sent once it agrees to go on.
     unsaid: Vec<u8>,
 }
 
-/// How far a game has come, as the player sees it.
+/// The stage of a game, as the player sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// The summary was sent, and nothing said to it yet.
+    /// The summary was sent; the player has not answered.
     Offered,
     /// Agreed; the opponent has not yet.
     Agreed,
     /// The clocks run.
     Playing,
-    /// Its line had dropped; the summary was sent again, with the moves so far, and nothing said to it yet.
+    /// The connection was lost; the summary was sent again with the moves so far, and the player has not answered.
     Returning,
-    /// The end was told.
+    /// The end was sent.
     Over,
 }
 
@@ -121,7 +117,7 @@ impl CsaHost {
         self.end.inbox.recv().await
     }
 
-    /// How far the game has come.
+    /// The stage of the game.
     #[must_use]
     pub fn phase(&self) -> Phase {
         self.phase
@@ -139,7 +135,7 @@ impl CsaHost {
         self.agree_by.filter(|_| matches!(self.phase, Phase::Offered | Phase::Returning))
     }
 
-    /// Whether the clocks run and the player has not given up its seat: a game that may be held for it.
+    /// Whether the clocks run and the player has not left, so that the game may be held for it.
     #[must_use]
     pub fn is_under_way(&self) -> bool {
         matches!(self.phase, Phase::Playing | Phase::Returning) && !self.left
@@ -150,13 +146,13 @@ impl CsaHost {
         self.transcript = Some(transcripts.open(self.terms.game, self.terms.color));
     }
 
-    /// A line was read, for the record of a dispute.
+    /// Notes a line that was read, for the record of a dispute.
     pub fn received(&mut self, line: &[u8], at: Instant) {
         self.end.trace.received(line);
         self.transcript.iter_mut().for_each(|transcript| transcript.line(at, Way::Received, line));
     }
 
-    /// The player agrees; whether that was a thing to say now.
+    /// The player agrees; false if there was nothing to agree to.
     pub fn agree(&mut self) -> bool {
         let now = self.phase == Phase::Offered;
         if now {
@@ -166,7 +162,7 @@ impl CsaHost {
         now
     }
 
-    /// The player does not want the game; whether that was a thing to say now.
+    /// The player rejects the game; false if there was nothing to reject.
     pub fn reject(&mut self) -> bool {
         if self.phase == Phase::Returning {
             self.leave("rejected its game when it came back");
@@ -179,7 +175,7 @@ impl CsaHost {
         now
     }
 
-    /// The player said nothing to the offer for [`SeatTerms::agreement`].
+    /// The player has not answered the offer within [`SeatTerms::agreement`].
     pub fn expire(&mut self) {
         self.agree_by = None;
         match self.phase {
@@ -188,17 +184,17 @@ impl CsaHost {
         }
     }
 
-    /// The player has left; before the start that is a rejection, later it loses.
+    /// The player has left: before the start a rejection, later a loss.
     pub fn leave(&mut self, how: &str) {
         if !std::mem::replace(&mut self.left, true) {
-            // The game may have begun without this side having heard of it yet: it takes the word that fits.
+            // The game may have begun without this side's knowledge: it takes the reply that fits.
             self.reject();
             self.reply(Reply::Gone(how.to_owned()));
         }
     }
 
-    /// A move or a special word, read at that instant. Out of turn it waits for the turn (so shogi-server has it); a
-    /// line that repeats the last move is not heard. Whether it was taken as an answer.
+    /// Takes a move or a special word that was read at that instant; true if it was an answer. Out of turn it waits for
+    /// the turn, as with shogi-server; a line that repeats the last move is dropped.
     pub fn played(&mut self, played: Played, at: Instant) -> bool {
         if self.asked.is_none() {
             if played.text != self.last_own && self.early.len() < EARLY {
@@ -230,7 +226,7 @@ impl CsaHost {
         self.reply(Reply::Answer(Answer { said, elapsed, ponders: false, thought }));
     }
 
-    /// A game hears at most one answer a turn, so that its mailbox has room; a game that is over hears nothing.
+    /// Replies to the game. There is at most one answer a turn, so the mailbox has room; a game that is over drops it.
     fn reply(&mut self, reply: Reply) {
         let _game_over = self.end.outbox.try_send((self.terms.game, reply));
     }
@@ -268,7 +264,7 @@ impl CsaHost {
         }
     }
 
-    /// The player is back on another line: the game is offered as it stands. Its clocks have not stopped.
+    /// Offers the game as it stands to a player who is back on a new connection. The clocks have not stopped.
     pub fn come_back(&mut self, now: Instant, out: &mut Vec<u8>) {
         let begun = out.len();
         self.phase = Phase::Returning;
@@ -280,7 +276,7 @@ impl CsaHost {
         self.sent(&out[begun..], now);
     }
 
-    /// The player agrees to go on; whether that was a thing to say now.
+    /// The player agrees to go on; false if it was not asked to.
     pub fn go_on(&mut self, at: Instant, out: &mut Vec<u8>) -> bool {
         let now = self.phase == Phase::Returning;
         if now {
@@ -390,7 +386,7 @@ impl fmt::Debug for CsaHost {
     }
 }
 
-/// Whoever is put away without a word has left.
+/// Dropping an active seat counts as disconnecting.
 impl Drop for CsaHost {
     fn drop(&mut self) {
         if self.phase != Phase::Over {
@@ -407,7 +403,7 @@ fn declared(outcome: Outcome) -> bool {
     matches!(outcome, Outcome::Win { by: WinBy::Declaration | WinBy::IllegalDeclaration, .. })
 }
 
-/// The two last lines of a game as `side` is told them.
+/// The last two lines of a game for `side`.
 #[must_use]
 pub fn ending(outcome: Outcome, side: Color) -> (Ending, Option<GameResult>) {
     match outcome {

@@ -25,8 +25,9 @@ use seat::{
 use std::{
     collections::{BTreeSet, VecDeque},
     path::Path,
-    time::{Duration, Instant},
+    time::Duration,
 };
+use tokio::time::Instant;
 
 /// The endings that the players of each golden conversation have to see, in order: who won, and how.
 const GOLDEN: &[(&str, &str, &str)] = &[
