@@ -59,7 +59,7 @@ pub struct Plan {
     pub concurrency: usize,
     /// Whether to play even if the engines need more cores than there are.
     pub oversubscribe: bool,
-    /// Whether each game is pinned to cores of its own; `None`: where nobody loses by it.
+    /// Whether each game is pinned to cores of its own; `None`: where no engine loses by it.
     pub affinity: Option<bool>,
     /// Engines that may start up at the same time.
     pub startups: usize,
