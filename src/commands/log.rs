@@ -17,7 +17,7 @@ pub fn log(args: &LogArgs) -> Result<Exit, Failure> {
     let event = records::event(&store, args.event.as_deref(), &args.db)?.id;
     let number = args.game.parse().ok().map(GameId);
     let lines = match number.map_or_else(|| store.game_named(event, &args.game), |number| Ok(Some(number)))? {
-        Some(game) => store.said(event, game)?,
+        Some(game) => store.transcript(event, game)?,
         None => vec![],
     };
     if lines.is_empty() {
