@@ -9,7 +9,7 @@ use referee::{
     opening::EVEN,
     schedule::Pairing,
 };
-use report::{Dossier, html};
+use report::{EventHistory, html};
 use rsshogi::types::Move;
 use std::{
     path::{Path, PathBuf},
@@ -37,9 +37,9 @@ fn main() -> Result<()> {
     let begun = Instant::now();
     let store = Store::read(&path)?;
     let event = store.events()?.remove(0);
-    let dossier = Dossier::read(&store, &event, Moves::With)?;
+    let history = EventHistory::read(&store, &event, Moves::With)?;
     let read = begun.elapsed();
-    let page = html::page(&dossier)?;
+    let page = html::page(&history)?;
     std::fs::write(directory.join("report.html"), &page)?;
     let (all, megabytes) = (begun.elapsed(), page.len() as f64 / 1e6);
     println!(

@@ -222,7 +222,7 @@ mod tests {
     const MS: fn(u64) -> Duration = Duration::from_millis;
 
     #[test]
-    fn time_kept_is_told_with_what_was_to_spare() {
+    fn kept_time_is_reported_with_the_time_to_spare() {
         let row = kept("byoyomi", MS(100), &[MS(60), MS(85)]);
         assert_eq!(
             (row.verdict, row.seen.as_str()),
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn an_overrun_is_a_warning_with_the_reserve_that_cures_it() {
+    fn an_overrun_is_a_warning_that_recommends_a_reserve() {
         let row = kept("byoyomi", MS(1000), &[MS(900), MS(1930)]);
         assert_eq!(row.verdict, Verdict::Warn);
         assert!(row.seen.ends_with("up to 930 ms late"), "{row:?}");
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn the_middle_games_are_positions_of_both_sides_without_a_quick_end() {
+    fn the_middle_games_have_both_sides_to_move_and_no_quick_end() {
         let games = MiddleGames::new().unwrap();
         let turns = |color| games.spots.iter().filter(|spot| spot.position.turn() == color).count();
         assert!(turns(rsshogi::types::Color::BLACK) >= 3 && turns(rsshogi::types::Color::WHITE) >= 3);
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_no_reserve_explains_is_unusually_late() {
+    fn only_an_overrun_beyond_the_usual_is_unusually_late() {
         assert!(!unusually_late(MS(880), MS(400), MS(0)));
         assert!(unusually_late(MS(1000), MS(400), MS(0)));
         assert!(!unusually_late(MS(1000), MS(400), MS(300)), "within its usual overrun");

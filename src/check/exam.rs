@@ -309,7 +309,7 @@ pub fn is_best_move(line: &EngineLine) -> bool {
 }
 
 fn best_move(line: Line) -> String {
-    match line.said {
+    match line.parsed {
         EngineLine::BestMove { mv, .. } => mv,
         _ => String::new(),
     }
@@ -356,7 +356,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_fault_shows_what_was_said_but_not_every_info() {
+    fn a_fault_shows_the_conversation_without_most_info_lines() {
         let report = "  > go nodes 1\n  < info depth 1\n  < info depth 2\n  < bestmove 7g7e\n  ! oops\n";
         assert_eq!(shown(report), ["> go nodes 1", "< info depth 2", "< bestmove 7g7e", "! oops"]);
         let long = shown(&format!("  > position {}\n", "7g7f ".repeat(100)));

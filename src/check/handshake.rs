@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn defaults_outside_their_range_and_double_names_are_told() {
+    fn bad_defaults_and_duplicate_names_are_reported() {
         let options = options(
             &declared(&[
                 "option name Hash type spin default 0 min 1 max 9",
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn an_option_asked_for_must_be_offered_and_in_range() {
+    fn a_requested_option_must_be_declared_and_in_range() {
         let declared = declared(&["option name Skill Level type spin default 20 min -20 max 20"]);
         let verdict = |name: &str, value: &str| wanted_option(&declared, name, value);
         assert_eq!(verdict("Skill Level", "5").verdict, Verdict::Pass);

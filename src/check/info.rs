@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_of_play_must_be_playable_but_may_end_in_a_remark() {
+    fn a_variation_must_be_legal_but_may_end_in_a_remark() {
         let row = judged(&["info depth 2 score cp 3 pv 7g7f 3c3d resign", "info string depth 9 score none"]);
         assert_eq!(row.verdict, Verdict::Pass, "{row:?}");
         let row = judged(&["info depth 2 score cp 3 pv 7g7f 7g7f"]);
@@ -138,14 +138,14 @@ mod tests {
     }
 
     #[test]
-    fn scores_and_depths_must_be_numbers_that_can_be() {
+    fn scores_and_depths_must_be_plausible() {
         assert_eq!(judged(&["info depth 3 score 57 pv 7g7f"]).verdict, Verdict::Warn);
         assert_eq!(judged(&["info depth 99999 score cp 1"]).verdict, Verdict::Warn);
         assert_eq!(judged(&["info depth 3 nodes 100"]).verdict, Verdict::Note);
     }
 
     #[test]
-    fn the_ranks_of_several_lines_are_counted_once() {
+    fn multipv_ranks_are_counted_once() {
         let infos =
             ["info multipv 2 pv 7g7f", "info multipv 1 pv 2g2f", "info multipv 2 pv 5g5f", "info depth 1"];
         assert_eq!(ranks(&infos.map(str::to_owned)), [1, 2]);

@@ -214,7 +214,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn memory_that_grows_with_every_game_is_told_and_a_warm_cache_is_not() {
+    fn growing_memory_is_reported_and_a_warming_cache_is_not() {
         let mib = |n: u64| n << 20;
         let row = growth(&[mib(20), mib(60), mib(100), mib(140), mib(180)]);
         assert_eq!(
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_move_nobody_asked_for_is_a_fault_and_a_stray_word_a_warning() {
+    fn an_unasked_move_is_a_fault_and_another_unasked_answer_a_warning() {
         let verdict = |lines: &[&str]| {
             let lines: Vec<_> = lines.iter().map(|&line| line.to_owned()).collect();
             out_of_turn(&lines).map(|row| row.verdict)
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn games_that_begin_alike_are_noted() {
+    fn equal_first_moves_are_noted() {
         let moves = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>();
         assert!(sameness(&moves(&["7g7f", "7g7f"])).unwrap().seen.starts_with("`7g7f` in all 2 games"));
         assert!(sameness(&moves(&["7g7f", "2g2f"])).unwrap().seen.contains("differ"));

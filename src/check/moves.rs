@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_that_ends_now_and_then_is_a_fault_and_a_single_silence_a_warning() {
+    fn repeated_exits_are_a_fault_and_a_single_silence_is_a_warning() {
         let lapse = |ended| Failure { what: "silent".to_owned(), ended, lines: vec![] };
         let verdict = |all: &[Failure]| lapses(all).map(|row| row.verdict);
         assert_eq!(verdict(&[]), None);
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn resigning_with_moves_left_is_noted_and_loses_nothing_here() {
+    fn resigning_with_legal_moves_is_a_note() {
         let tally = answered("startpos", "resign");
         assert_eq!(tally.legal_row(1).verdict, Verdict::Pass);
         assert_eq!((tally.resigned, tally.lost), (1, 0));
@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn long_lines_are_legal_and_free_of_sennichite_where_they_should_be() {
+    fn long_games_are_legal_and_without_unintended_sennichite() {
         use referee::history::History;
         let spot = Spot::read("startpos").unwrap();
         let mut history = History::new(&spot.position, true);

@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn strangers_and_zombies_are_no_members() {
+    fn other_groups_and_zombies_are_left_out() {
         assert_eq!(member(42, STAT, 41), None);
         assert_eq!(member(42, &STAT.replace(") S ", ") Z "), 40), None);
         assert_eq!(member(42, "42 (cut", 40), None);

@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_shows_each_verdict_with_its_lines_and_what_to_do() {
+    fn the_table_shows_verdicts_with_lines_and_advice() {
         assert_eq!(
             report().to_string(),
             "\
@@ -177,7 +177,7 @@ For the configuration of an event:
     }
 
     #[test]
-    fn scripts_read_the_same_as_json() {
+    fn the_json_report_has_the_same_rows() {
         let json = serde_json::to_value(report()).unwrap();
         assert_eq!(json["passed"], false);
         assert_eq!(json["rows"][1]["verdict"], "fault");

@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_read_as_people_write_them() {
+    fn durations_are_parsed() {
         assert_eq!(duration("120s"), Some(Duration::from_secs(120)));
         assert_eq!(duration("500ms"), Some(Duration::from_millis(500)));
         assert_eq!(duration("2m"), Some(Duration::from_secs(120)));

@@ -45,7 +45,7 @@ pub struct Line {
     /// Time at which the read that completed the line returned.
     pub at: Instant,
     /// The parsed line.
-    pub said: EngineLine,
+    pub parsed: EngineLine,
 }
 
 /// Why a line did not arrive.
@@ -103,11 +103,11 @@ impl Talk {
     ) -> Result<Line, Silence> {
         loop {
             let (at, line) = self.next(deadline).await?;
-            let said = EngineLine::parse(&line);
-            if wanted(&said) {
-                return Ok(Line { at, said });
+            let parsed = EngineLine::parse(&line);
+            if wanted(&parsed) {
+                return Ok(Line { at, parsed });
             }
-            self.file(said, &line);
+            self.file(parsed, &line);
         }
     }
 
@@ -210,8 +210,8 @@ impl Talk {
         });
     }
 
-    fn file(&mut self, said: EngineLine, line: &[u8]) {
-        match said {
+    fn file(&mut self, parsed: EngineLine, line: &[u8]) {
+        match parsed {
             EngineLine::Info(_) => {
                 if self.infos.len() == INFOS {
                     self.infos.pop_front();

@@ -15,7 +15,7 @@ use journal::{Read, Reader, Store};
 use plan::{Document, EnginePlan, Plan, StoredPlan};
 use records::openings;
 use referee::{opening::Opening, rating::LookUp, schedule::Schedule, sink::Sink, sprt::Verdict};
-use report::{Announcer, EventFile, Head, Report, verdict};
+use report::{Announcer, EventFile, EventInfo, Report, verdict};
 use std::{
     io::{self, Write},
     path::{Path, PathBuf},
@@ -132,7 +132,7 @@ pub fn host(
     if let Some(linger) = linger.filter(|_| !finished.interrupted) {
         linger();
     }
-    let mut report = Report::new(&Head::of(&plan), &finished.standings, !finished.interrupted);
+    let mut report = Report::new(&EventInfo::of(&plan), &finished.standings, !finished.interrupted);
     report.skipped = plan.skipped.iter().map(|skipped| skipped.name.clone()).collect();
     if !args.json {
         say!("");
@@ -209,7 +209,7 @@ fn announcer(
     curtain: Option<Box<dyn Write + Send>>,
 ) -> Result<Announcer, Failure> {
     let schedule = Schedule::new(&plan.stages, plan.engines.len(), plan.seed, plan.replay_draws, true);
-    let mut announcer = Announcer::new(Head::of(plan), schedule.total(), played_before(plan));
+    let mut announcer = Announcer::new(EventInfo::of(plan), schedule.total(), played_before(plan));
     if !args.quiet {
         let plain = || -> Box<dyn Write + Send> {
             if args.json { Box::new(io::stderr()) } else { Box::new(io::stdout()) }

@@ -6,18 +6,18 @@ use client::ratings;
 use journal::{EventSummary, Moves, Store};
 use referee::{event::GameId, standings::Standings};
 use report::{
-    Dossier, DossierError, Report, head,
+    EventHistory, EventHistoryError, Report, event_info,
     html::page,
     plan,
     plot::{self, Plot, Size},
 };
 use std::{fs, path::Path};
 
-impl From<DossierError> for Failure {
-    fn from(error: DossierError) -> Self {
+impl From<EventHistoryError> for Failure {
+    fn from(error: EventHistoryError) -> Self {
         match error {
-            DossierError::Store(error) => Self::Store(error),
-            DossierError::Plan { .. } => Self::Other(error.to_string()),
+            EventHistoryError::Store(error) => Self::Store(error),
+            EventHistoryError::Plan { .. } => Self::Other(error.to_string()),
         }
     }
 }
@@ -43,10 +43,10 @@ pub fn report(args: &ReportArgs) -> Result<Exit, Failure> {
     if args.html.is_none() && args.plot.is_none() {
         let plan = plan(event)?;
         let measured = |standings: &_| ratings::measured(&plan, &event.players, standings);
-        let head = head(event, plan.clone());
-        let mut standings = Standings::new(&head.stages, event.players.len());
+        let info = event_info(event, plan.clone());
+        let mut standings = Standings::new(&info.stages, event.players.len());
         store.replay(event.id, Moves::Without, &mut |stamped| standings.fold(&stamped.event))?;
-        super::print(&Report::new(&head, &standings, event.closed), args.json);
+        super::print(&Report::new(&info, &standings, event.closed), args.json);
         if let Some(measured) = measured(&standings).filter(|_| !args.json) {
             say!("\n{measured}");
         }
@@ -63,10 +63,10 @@ fn list(events: &[EventSummary]) {
 }
 
 fn write_page(store: &Store, event: &EventSummary, path: &Path) -> Result<(), Failure> {
-    let dossier = Dossier::read(store, event, Moves::With)?;
-    let page = page(&dossier).map_err(|e| Failure::Other(format!("the page's data: {e}")))?;
+    let history = EventHistory::read(store, event, Moves::With)?;
+    let page = page(&history).map_err(|e| Failure::Other(format!("the page's data: {e}")))?;
     write(path, page.as_bytes())?;
-    tell!("{}: {} games, {:.1} MB", path.display(), dossier.games.games(), page.len() as f64 / 1e6);
+    tell!("{}: {} games, {:.1} MB", path.display(), history.games.games(), page.len() as f64 / 1e6);
     Ok(())
 }
 
@@ -88,14 +88,14 @@ fn write_plot(store: &Store, event: &EventSummary, of: Picture, path: &Path) -> 
 
 fn draw(store: &Store, event: &EventSummary, of: Picture) -> Result<Plot, Failure> {
     let moves = if of == Picture::Time { Moves::With } else { Moves::Without };
-    let dossier = || Dossier::read(store, event, moves);
+    let history = || EventHistory::read(store, event, moves);
     Ok(match of {
-        Picture::Elo => plot::elo(&dossier()?.report, Size::Wide),
-        Picture::Ratings => plot::ratings(&dossier()?, Size::Wide),
-        Picture::Endings => plot::endings(&dossier()?.report, Size::Wide),
-        Picture::Time => plot::time(&dossier()?, Size::Wide),
+        Picture::Elo => plot::elo(&history()?.report, Size::Wide),
+        Picture::Ratings => plot::ratings(&history()?, Size::Wide),
+        Picture::Endings => plot::endings(&history()?.report, Size::Wide),
+        Picture::Time => plot::time(&history()?, Size::Wide),
         Picture::Sprt => {
-            let Dossier { report, walk, .. } = dossier()?;
+            let EventHistory { report, walk, .. } = history()?;
             let test = report.sprt.as_ref();
             let test =
                 test.ok_or_else(|| Failure::Usage(format!("`{}` has no sequential test", event.name)))?;

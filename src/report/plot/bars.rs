@@ -1,4 +1,4 @@
-//! A row for each player or ending.
+//! Pictures with a row for each player or ending.
 
 use super::{
     Plot, Size,
@@ -11,7 +11,7 @@ use unicode_width::UnicodeWidthStr;
 
 const ROW: f64 = 28.0;
 
-/// The Elo of every player with its 95 % interval.
+/// Elo of every player with its 95 % interval.
 #[must_use]
 pub fn elo(report: &Report, size: Size) -> Plot {
     let rated: Vec<(usize, &Standing)> =
@@ -36,8 +36,8 @@ pub fn elo(report: &Report, size: Size) -> Plot {
     Plot::new(size, height + 26.0, format!("{} · Elo with 95 % intervals", report.event), body)
 }
 
-/// The interval that all values and most of the errors lie in: one player who won everything has no bounds, and must
-/// not squeeze the others together.
+/// Range that contains all values and most intervals: a player who won every game has an unbounded interval, which
+/// must not compress the others.
 fn elo_range(rated: &[(usize, &Standing)]) -> (f64, f64) {
     let values = || rated.iter().filter_map(|(_, line)| line.elo);
     let (least, most) = values().fold((0.0_f64, 0.0_f64), |(low, high), elo| (low.min(elo), high.max(elo)));
@@ -70,7 +70,7 @@ fn elo_row(line: &Standing, place: usize, row: usize, x: &Axis, names: &Names, s
     }
 }
 
-/// Games by how they ended; what does not count comes last.
+/// Number of games by ending; endings that do not count come last.
 #[must_use]
 pub fn endings(report: &Report, size: Size) -> Plot {
     let mut rows: Vec<(String, u64, &str)> =
@@ -97,7 +97,7 @@ pub fn endings(report: &Report, size: Size) -> Plot {
     Plot::new(size, ROW * rows.len() as f64, format!("{} · games by ending", report.event), body)
 }
 
-/// The column that names stand in.
+/// The column of the names.
 struct Names {
     width: f64,
     columns: usize,
