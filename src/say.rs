@@ -1,6 +1,6 @@
-//! Writing to people. A reader that is gone (`renmei report | head`) ends nothing: `println!` would panic.
+//! Output to stdout and stderr. A closed pipe (`renmei report | head`) is ignored; `println!` would panic.
 
-/// A line on stdout.
+/// Prints a line on stdout.
 macro_rules! say {
     ($($text:tt)*) => {{
         use std::io::Write as _;
@@ -8,7 +8,7 @@ macro_rules! say {
     }};
 }
 
-/// Text on stdout that ends its own lines.
+/// Prints text on stdout, without a line end of its own.
 macro_rules! put {
     ($($text:tt)*) => {{
         use std::io::Write as _;
@@ -16,7 +16,7 @@ macro_rules! put {
     }};
 }
 
-/// A line on stderr.
+/// Prints a line on stderr.
 macro_rules! tell {
     ($($text:tt)*) => {{
         use std::io::Write as _;

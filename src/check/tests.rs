@@ -163,7 +163,7 @@ async fn processes_left_by_an_engine_are_named_and_killed() {
     let report = exam.report();
     let row = report.rows.iter().find(|row| row.check == "quit").unwrap();
     assert_eq!(row.verdict, Verdict::Warn, "{report}");
-    assert!(row.seen.contains("left behind: renmei-puppet"), "{report}");
+    assert!(row.seen.contains("left processes running: renmei-puppet"), "{report}");
 }
 
 #[tokio::test]

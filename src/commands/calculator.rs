@@ -1,4 +1,4 @@
-//! `renmei sprt`: counts in; LLR, Elo, normalized Elo and bounds out.
+//! `renmei sprt`: from counts to LLR, Elo, normalized Elo and bounds.
 
 use super::{Exit, Failure};
 use crate::cli::{SprtArgs, SprtScale};
@@ -24,7 +24,7 @@ struct Answer {
 /// Computes a sequential test from counts.
 ///
 /// # Errors
-/// When the numbers make no test.
+/// When the numbers are no valid test.
 pub fn sprt(args: &SprtArgs) -> Result<Exit, Failure> {
     let model = match args.model {
         SprtScale::Normalized => Model::Normalized,

@@ -1,4 +1,4 @@
-//! `renmei run`, and what `renmei match` shares with it: from a plan to standings.
+//! `renmei run`, and the steps that `renmei match` and `renmei serve` share with it: from a plan to standings.
 
 use super::{Exit, Failure};
 use crate::{
@@ -36,18 +36,18 @@ pub fn run(args: &RunArgs, open_screen: OpenScreen) -> Result<Exit, Failure> {
     }
 }
 
-/// Opens the screens for an event that is about to be played or gone on with; `None`: there is no terminal for them.
+/// Opens the dashboard for an event that is about to be played or resumed; `None`: there is no terminal for it.
 pub type OpenScreen = fn(Showing) -> Result<Option<Screen>, Failure>;
 
-/// What screens have to know of an event.
+/// What the dashboard needs to know about an event.
 pub struct Showing {
-    /// Its name.
+    /// Name of the event.
     pub name: String,
     /// The database.
     pub database: PathBuf,
-    /// The plan, as the store keeps it.
+    /// The plan, as stored.
     pub plan: StoredPlan,
-    /// Where ratings are looked up, if not in the games themselves.
+    /// Source of ratings, if they do not follow from the games.
     pub scale: Option<LookUp>,
 }
 
@@ -58,22 +58,22 @@ impl Showing {
     }
 }
 
-/// Screens that follow an event. Dropping them gives the terminal back.
+/// A dashboard that follows an event. Dropping it restores the terminal.
 pub struct Screen {
-    /// Takes what was committed; never waits for the terminal.
+    /// Takes committed entries; never blocks on the terminal.
     pub feed: Read,
-    /// Where lines about entries go: nowhere while the screens are up, as they have them already.
+    /// Destination of the lines about entries: discarded while the dashboard shows the entries itself.
     pub people: Box<dyn Write + Send>,
-    /// Where other lines go: into the log, and on stderr once the screens are gone.
+    /// Destination of other lines: the dashboard's log, and stderr after its end.
     pub say: Say,
-    /// Keeps the screens up at the end of the event while somebody looks.
+    /// Keeps the dashboard open at the end of the event until it is closed.
     pub linger: Linger,
 }
 
-/// Returns when nobody looks any more; dropping it gives the terminal back at once.
+/// Returns when the dashboard is closed; dropping it restores the terminal at once.
 pub type Linger = Box<dyn FnOnce()>;
 
-/// Plays a plan to its end and reports.
+/// Plays a plan to its end and prints the report.
 ///
 /// # Errors
 /// When it cannot be played.
@@ -91,14 +91,14 @@ pub fn play(plan: Plan, args: &PlayingArgs, open_screen: OpenScreen) -> Result<E
 pub struct Network {
     /// The source of remote players.
     pub remote: Remote,
-    /// Shows the players and spectators what was committed.
+    /// Shows committed entries to players and spectators.
     pub reader: Reader,
-    /// Where it listens, in lines that were shown on stderr already.
+    /// Lines about listening addresses, already printed on stderr.
     pub listening: Vec<String>,
 }
 
-/// Plays a plan whose players may be remote, to its end, and reports; `open_network` is called when everything else is
-/// ready.
+/// Plays a plan, with or without remote players, to its end and prints the report; `open_network` is called when
+/// everything else is ready.
 ///
 /// # Errors
 /// When it cannot be played.
@@ -108,7 +108,7 @@ pub fn host(
     open_screen: OpenScreen,
     open_network: impl FnOnce(&Plan, Arc<dyn Sink>) -> Result<Option<Network>, Failure>,
 ) -> Result<Exit, Failure> {
-    overrule(&mut plan, args)?;
+    override_plan(&mut plan, args)?;
     let lines = match &plan.openings {
         Some(openings) => openings::load(openings).map_err(|faults| Failure::Usage(faults.to_string()))?,
         None => vec![],
@@ -146,7 +146,7 @@ pub fn host(
     })
 }
 
-/// Whether two engines that calculate the same moves each time would meet more often than once with each colour.
+/// Whether two deterministic engines would play more than one game with each colour from the initial position.
 fn repeats(plan: &Plan) -> bool {
     let counted = |engine: &&EnginePlan| engine.time.nodes.is_some() || engine.time.depth.is_some();
     plan.openings.is_none()
@@ -154,7 +154,7 @@ fn repeats(plan: &Plan) -> bool {
         && plan.engines.iter().filter(counted).count() > 1
 }
 
-/// Plays, with a reader of the journal for everybody who follows the event.
+/// Plays the event with its journal's readers: announcer, dashboard, network.
 fn follow(
     plan: &Plan,
     event: OpenEvent<'_>,
@@ -187,7 +187,7 @@ fn follow(
     Ok((finished, linger))
 }
 
-fn overrule(plan: &mut Plan, args: &PlayingArgs) -> Result<(), Failure> {
+fn override_plan(plan: &mut Plan, args: &PlayingArgs) -> Result<(), Failure> {
     if let Some(db) = &args.db {
         plan.database.clone_from(db);
     }
@@ -222,12 +222,12 @@ fn announcer(
     Ok(announcer)
 }
 
-/// The file of `--events`, where lines are added.
+/// Opens the file of `--events` for appending.
 pub fn event_file(path: &Path) -> Result<EventFile, Failure> {
     EventFile::append(path).map_err(|e| Failure::Usage(format!("--events {}: {e}", path.display())))
 }
 
-/// Games of the event that count already; none when there is no such database or event yet.
+/// Games of the event that count already; 0 if the database or the event does not exist yet.
 fn played_before(plan: &Plan) -> u64 {
     let events = Store::read(&plan.database).and_then(|store| store.events()).unwrap_or_default();
     events.iter().find(|event| event.name == plan.name).map_or(0, |event| event.counted)

@@ -25,7 +25,7 @@ impl From<EventHistoryError> for Failure {
 /// Reports an event of a database.
 ///
 /// # Errors
-/// When the database, the event or what is to be drawn is not there, or a file cannot be written.
+/// When the database, the event or the content of the picture does not exist, or a file cannot be written.
 pub fn report(args: &ReportArgs) -> Result<Exit, Failure> {
     let store = Store::read(&args.db)?;
     let events = store.events()?;
@@ -64,7 +64,8 @@ fn list(events: &[EventSummary]) {
 
 fn write_page(store: &Store, event: &EventSummary, path: &Path) -> Result<(), Failure> {
     let history = EventHistory::read(store, event, Moves::With)?;
-    let page = page(&history).map_err(|e| Failure::Other(format!("the page's data: {e}")))?;
+    let page =
+        page(&history).map_err(|e| Failure::Other(format!("the page's data cannot be serialized: {e}")))?;
     write(path, page.as_bytes())?;
     tell!("{}: {} games, {:.1} MB", path.display(), history.games.games(), page.len() as f64 / 1e6);
     Ok(())

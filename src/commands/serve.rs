@@ -1,4 +1,4 @@
-//! `renmei serve`: a league on this machine.
+//! `renmei serve`: hosts a league or an event over the network.
 
 use super::{
     Exit, Failure, OpenScreen, Screen, Showing,
@@ -19,10 +19,10 @@ use std::{
 };
 use tokio::net::TcpListener;
 
-/// Serves a league until a signal: the first lets the running games end, the second breaks them off.
+/// Serves until a signal: the first lets the running games end, the second breaks them off.
 ///
 /// # Errors
-/// When the configuration is wrong, an address cannot be had, or the database fails.
+/// When the configuration is wrong, an address is not available, or the database fails.
 pub fn serve(args: &ServeArgs, open_screen: OpenScreen) -> Result<Exit, Failure> {
     match Document::load(&args.file).map_err(Failure::Config)? {
         Document::Event { plan, serve } => {
@@ -73,7 +73,7 @@ fn league(args: &ServeArgs, mut config: ServeConfig, open_screen: OpenScreen) ->
     })
 }
 
-/// Refuses the flags of an event that have no meaning in an open league.
+/// Refuses flags that have no meaning in an open league.
 fn refuse_of_league(args: &PlayingArgs) -> Result<(), Failure> {
     const STARTS_NONE: &str = "an open league starts no engines";
     let given = [
@@ -87,7 +87,7 @@ fn refuse_of_league(args: &PlayingArgs) -> Result<(), Failure> {
         (
             "--json",
             args.json,
-            "an open league has no final standings; `renmei report DATABASE --json` prints those of the moment",
+            "an open league has no final standings; `renmei report DATABASE --json` prints the current ones",
         ),
     ];
     let refused: Vec<_> = given
@@ -98,7 +98,7 @@ fn refuse_of_league(args: &PlayingArgs) -> Result<(), Failure> {
     if refused.is_empty() { Ok(()) } else { Err(Failure::Usage(refused.join("\n"))) }
 }
 
-/// What screens have to know of a league.
+/// What the dashboard needs to know about a league.
 fn showing(config: &ServeConfig, ledger: &Ledger) -> Showing {
     let ledger = ledger.clone();
     Showing {
@@ -109,7 +109,7 @@ fn showing(config: &ServeConfig, ledger: &Ledger) -> Showing {
     }
 }
 
-/// Plays an event whose players log in.
+/// Plays an event with remote players.
 fn event(
     args: &ServeArgs,
     plan: Plan,
@@ -134,7 +134,7 @@ fn event(
         let doors = Doors::open(serve, plan, listeners, sink).map_err(|e| Failure::Other(e.to_string()))?;
         let (remote, mut show) = (doors.remote(), doors.show());
         let reader = Reader::new("network", move |batch| {
-            // The network closes when it has seen the last entry.
+            // The network closes after the last entry.
             let _open = &doors;
             show(batch);
         });
@@ -142,7 +142,7 @@ fn event(
     })
 }
 
-/// Whoever read our stderr may be gone; the league is not.
+/// Prints a line on stderr; a closed stderr must not end the league.
 fn tell(line: &str) {
-    let _nobody_reads = writeln!(io::stderr(), "{line}");
+    let _reader_gone = writeln!(io::stderr(), "{line}");
 }

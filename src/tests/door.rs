@@ -90,7 +90,7 @@ fn init_overwrites_only_when_it_is_forced_and_otherwise_writes_nothing() {
     desk.write("mori.toml", "mine");
     let refused = desk.renmei(&["init", "league"]);
     assert_eq!(refused.status.code(), Some(1));
-    assert!(text(&refused).contains("`mori.toml` is in this directory already"), "{}", text(&refused));
+    assert!(text(&refused).contains("`mori.toml` exists in this directory"), "{}", text(&refused));
     assert!(!desk.path("league.toml").exists());
     assert_eq!(fs::read_to_string(desk.path("mori.toml")).unwrap(), "mine");
     assert_eq!(desk.renmei(&["init", "league", "--force"]).status.code(), Some(0));
@@ -171,5 +171,5 @@ fn diagnostics_tell_of_engines_and_databases_when_asked_and_are_silent_otherwise
     assert!(lines.contains("DEBUG journal: ") && !lines.contains("seat"), "{lines}");
     let (code, lines) = told(&[], Some("seat=loud"));
     assert_eq!(code, Some(2));
-    assert!(lines.contains("RENMEI_LOG=`seat=loud` is no filter"), "{lines}");
+    assert!(lines.contains("RENMEI_LOG=`seat=loud` is not a filter"), "{lines}");
 }

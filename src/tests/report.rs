@@ -43,7 +43,7 @@ fn pictures_are_drawn_by_their_name_and_what_cannot_be_drawn_is_told() {
         ("picture.jpg", "elo", "pictures are written as .svg or .png"),
         ("picture.svg", "sprt", "has no sequential test"),
         ("picture.svg", "eval:99", "has no game 99"),
-        ("picture.svg", "weather", "none of elo, ratings, sprt, endings, time, eval:N"),
+        ("picture.svg", "weather", "expected elo, ratings, sprt, endings, time or eval:N"),
     ] {
         let refused = draw(file, of);
         let told = String::from_utf8_lossy(&refused.stderr).into_owned();

@@ -110,7 +110,7 @@ fn accounts_are_made_listed_and_ended_from_the_command_line() {
         assert_eq!(refused.status.code(), Some(2), "{wrong:?} {typed:?}");
         assert!(!refused.stderr.contains(&0x1b));
     }
-    assert_eq!(text(account(&["remove", "gps", "--db", db], "")), "gps has no account any more\n");
+    assert_eq!(text(account(&["remove", "gps", "--db", db], "")), "gps no longer has an account\n");
     assert_eq!(account(&["remove", "gps", "--db", db], "").status.code(), Some(1));
     let line = text(account(&["invite", "gps"], "trip\n"));
     let hash = line.trim().trim_matches('"').strip_prefix("gps:").unwrap();
