@@ -1,4 +1,4 @@
-//! Wrong files and flags without a meaning: the real binary refuses them, says why, and starts nothing.
+//! Wrong files and meaningless flags: the real binary refuses them with a reason and starts nothing.
 
 use crate::support::{Desk, program};
 use std::{
@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// What a command that was refused has said on stderr.
+/// Stderr of a refused command.
 fn refused(output: &Output) -> String {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(2), "{said}");
@@ -19,7 +19,7 @@ fn refused(output: &Output) -> String {
 const LEAGUE: &str = "[serve]\nlisten = [\"127.0.0.1:0\"]\n";
 
 #[test]
-fn every_fault_of_a_league_s_file_is_told_at_once_with_file_and_line() {
+fn all_faults_of_a_leagues_file_are_reported_at_once_with_file_and_line() {
     let desk = Desk::new();
     desk.write(
         "league.toml",
@@ -33,7 +33,7 @@ fn every_fault_of_a_league_s_file_is_told_at_once_with_file_and_line() {
     ] {
         assert!(said.contains(fault), "{said}");
     }
-    assert!(!desk.path("league.db").exists(), "nothing was begun");
+    assert!(!desk.path("league.db").exists(), "no event was begun");
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn flags_of_an_event_are_refused_by_an_open_league_with_their_reasons() {
     ] {
         assert!(said.contains(reason), "{said}");
     }
-    assert!(!desk.path("league.db").exists(), "nothing was begun");
+    assert!(!desk.path("league.db").exists(), "no event was begun");
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn an_open_league_writes_its_events() {
 }
 
 #[test]
-fn flags_that_need_or_exclude_others_are_refused_alone_or_with_them() {
+fn flags_that_need_or_exclude_others_are_refused_accordingly() {
     let desk = Desk::new();
     let random = format!("cmd={}", program("renmei-random").display());
     let engines = ["match", "--engine", &random, "--engine", &random];
