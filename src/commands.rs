@@ -132,9 +132,9 @@ pub fn find_event<'a>(events: &'a [EventSummary], name: Option<&str>) -> Result<
 
 fn print(report: &Report, json: bool) {
     match (json, serde_json::to_string_pretty(report)) {
-        (true, Ok(text)) => say!("{text}"),
-        (true, Err(error)) => tell!("the report cannot be written as JSON: {error}"),
-        (false, _) => put!("{report}"),
+        (true, Ok(text)) => out_line!("{text}"),
+        (true, Err(error)) => err_line!("the report cannot be written as JSON: {error}"),
+        (false, _) => out!("{report}"),
     }
 }
 
@@ -143,13 +143,13 @@ fn print(report: &Report, json: bool) {
 /// # Errors
 /// When the engine cannot be started or the arguments are invalid.
 pub fn check(args: &CheckArgs) -> Result<Exit, Failure> {
-    let report = ::check::check(&args.into(), |row| tell!("{row}")).map_err(|error| match error {
+    let report = ::check::check(&args.into(), |row| err_line!("{row}")).map_err(|error| match error {
         CheckError::Start { .. } | CheckError::Runtime(_) => Failure::Other(error.to_string()),
         _ => Failure::Usage(error.to_string()),
     })?;
     match args.json {
-        false => put!("{report}"),
-        true => say!("{}", pretty(&report)?),
+        false => out!("{report}"),
+        true => out_line!("{}", pretty(&report)?),
     }
     Ok(if report.passed() { Exit::Done } else { Exit::Faults })
 }
@@ -161,9 +161,9 @@ pub fn check(args: &CheckArgs) -> Result<Exit, Failure> {
 pub fn export(args: &ExportArgs) -> Result<Exit, Failure> {
     let report = records::export(&args.into())?;
     for (game, reason) in &report.left_out {
-        tell!("game {} left out: {reason}", game.0);
+        err_line!("game {} left out: {reason}", game.0);
     }
-    tell!("{} games written", report.games);
+    err_line!("{} games written", report.games);
     Ok(Exit::Done)
 }
 
@@ -174,8 +174,8 @@ pub fn export(args: &ExportArgs) -> Result<Exit, Failure> {
 pub fn import(args: &ImportArgs) -> Result<Exit, Failure> {
     let report = records::import(&args.into())?;
     match args.json {
-        false => put!("{report}"),
-        true => say!("{}", pretty(&report)?),
+        false => out!("{report}"),
+        true => out_line!("{}", pretty(&report)?),
     }
     Ok(match report.exit_code() {
         0 => Exit::Done,

@@ -1,7 +1,7 @@
 //! The program: from the command line to an exit code.
 
 #[macro_use]
-mod say;
+mod output;
 
 mod cli;
 mod commands;

@@ -11,6 +11,7 @@ pub mod play;
 pub mod preflight;
 pub mod remote;
 mod shutdown;
+pub mod spectators;
 pub mod worker;
 
 pub use shutdown::Shutdown;

@@ -1,10 +1,13 @@
 //! The only loop that plays a game, and the only caller of [`Game::handle`].
 
-use crate::lag::SchedulerLag;
+use crate::{
+    lag::SchedulerLag,
+    spectators::{Sight, Spectators},
+};
 use referee::{
     AbortBy, Color, Outcome, WinBy,
     event::{Event, GameEnded, GameId, GameStarted},
-    game::{Authority, Game, Input, Order, Output, Reply, Setup, SetupError},
+    game::{Authority, Game, Heard, Input, Order, Output, Reply, Setup, SetupError, Word},
     schedule::Pairing,
     sink::Sink,
 };
@@ -38,6 +41,8 @@ pub struct Fixture {
 pub struct GameContext<'a> {
     /// Where the game reports its entries.
     pub sink: &'a dyn Sink,
+    /// The spectators, where the game can be watched.
+    pub spectators: Option<&'a dyn Spectators>,
     /// The lag of this thread.
     pub lag: &'a SchedulerLag,
     /// Adjourns the game.
@@ -68,11 +73,12 @@ pub async fn play_under(
 ) -> Result<Outcome, SetupError> {
     let id = fixture.setup.game;
     let (mut game, calls) = Game::start_under(fixture.setup.clone(), authority)?;
-    let GameContext { sink, lag, stop } = context;
+    let GameContext { sink, spectators, lag, stop } = context;
     let turn = Instant::now();
     let alarm = Alarm::new();
     let (rung, leaving, outcome) = (false, false, None);
-    let mut running = RunningGame { id, fixture, seats, sink, lag, turn, alarm, rung, leaving, outcome };
+    let mut running =
+        RunningGame { id, fixture, seats, sink, spectators, lag, turn, alarm, rung, leaving, outcome };
     running.deliver(calls, &game).await;
     while !game.is_over() {
         let input = tokio::select! { biased; // a reply already in the mailbox beats the alarm
@@ -117,6 +123,7 @@ struct RunningGame<'a> {
     fixture: Fixture,
     seats: &'a mut [Seat; 2],
     sink: &'a dyn Sink,
+    spectators: Option<&'a dyn Spectators>,
     lag: &'a SchedulerLag,
     /// When the turn began.
     turn: Instant,
@@ -137,14 +144,26 @@ impl RunningGame<'_> {
                 Output::Fault(color, text) => self.fault(color, &text),
                 Output::Started => {
                     self.turn = Instant::now();
-                    self.sink.happened(Event::GameStarted(self.started()));
+                    let started = self.started();
+                    self.show(|| Sight::Started(Box::new(started.clone())));
+                    self.sink.happened(Event::GameStarted(started));
                 }
                 Output::Happened(event) => {
                     self.turn = Instant::now();
+                    if let Event::Moved(moved) = &event {
+                        let (game, mv, charged) = (moved.game, moved.mv, moved.charged);
+                        self.show(|| Sight::Moved { game, mv, charged });
+                    }
                     self.sink.happened(event);
                 }
                 Output::Ended(outcome, reason) => self.ended(outcome, &reason, game.plies()),
             }
+        }
+    }
+
+    fn show(&self, sight: impl FnOnce() -> Sight) {
+        if let Some(spectators) = self.spectators {
+            spectators.see(sight());
         }
     }
 
@@ -153,6 +172,12 @@ impl RunningGame<'_> {
             self.turn = Instant::now();
             self.rung = false;
             self.alarm.set(game.allowance().map(|allowance| self.turn + allowance + ALARM_GRACE));
+        }
+        // A declaration is no entry of the event: the order to its own side is where it shows, once.
+        if let Order::Heard(Heard { color: by, word: Word::Declare, charged }) = order
+            && by == color
+        {
+            self.show(|| Sight::Declared { game: self.id, charged });
         }
         let _gone = self.seats[color.index()].orders.send(order).await; // a dead seat says so itself
     }
@@ -211,6 +236,7 @@ impl RunningGame<'_> {
         let replayed = self.fixture.replays_draws && matches!(outcome, Outcome::Draw { .. });
         let evidence = self.evidence(outcome, reason);
         let pairing = self.fixture.pairing;
+        self.show(|| Sight::Ended { game: self.id, outcome });
         self.sink.happened(Event::GameEnded(GameEnded {
             game: self.id,
             pairing,

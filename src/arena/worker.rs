@@ -161,7 +161,8 @@ async fn host(fixture: Fixture, bench: Arc<Bench>) {
     };
     let Pairing { black, white, .. } = fixture.pairing;
     let report = GameReport { sink: bench.context.sink.clone(), entries: Mutex::default() };
-    let context = GameContext { sink: &report, lag: &bench.lag, stop: &bench.context.adjourn };
+    let spectators = bench.context.remote.as_ref().map(|remote| remote.spectators());
+    let context = GameContext { sink: &report, spectators, lag: &bench.lag, stop: &bench.context.adjourn };
     let outcome = play(fixture, &mut seats, context).await.map_err(|error| error.to_string());
     slot.over(outcome, std::mem::take(&mut *report.entries()));
     for (player, seat) in [black, white].into_iter().zip(seats) {

@@ -19,20 +19,20 @@ pub fn account(args: &AccountArgs) -> Result<Exit, Failure> {
             let hash = prompted_hash(name)?;
             let new = Store::open(db)?.set_account(name, &hash)?;
             let done = if new { "has an account now" } else { "has another password now" };
-            say!("{name} {done}");
+            out_line!("{name} {done}");
         }
         AccountCommand::List { db } => {
             for account in Store::read(db)?.accounts()? {
-                say!("{:NAME_MAX$}  since {}", account.name, date::text(account.created_at));
+                out_line!("{:NAME_MAX$}  since {}", account.name, date::text(account.created_at));
             }
         }
         AccountCommand::Remove { name, db } => {
             if !Store::open(db)?.remove_account(name)? {
                 return Err(Failure::Other(format!("there is no account `{}`", name.escape_debug())));
             }
-            say!("{name} no longer has an account");
+            out_line!("{name} no longer has an account");
         }
-        AccountCommand::Invite { name } => say!("\"{name}:{}\"", prompted_hash(name)?),
+        AccountCommand::Invite { name } => out_line!("\"{name}:{}\"", prompted_hash(name)?),
     }
     Ok(Exit::Done)
 }
@@ -54,7 +54,7 @@ fn prompted_hash(name: &str) -> Result<String, Failure> {
 fn read_twice() -> io::Result<Option<String>> {
     let _hidden = Hidden::new()?;
     let ask = |text: &str| {
-        tell!("{text}");
+        err_line!("{text}");
         line()
     };
     let (once, again) = (ask("password (it is not shown):")?, ask("once more:")?);

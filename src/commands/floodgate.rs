@@ -50,7 +50,8 @@ pub fn floodgate(args: &FloodgateArgs, open_screen: OpenScreen) -> Result<Exit, 
     let screen = if wanted { open_screen(showing(&config, &ratings))? } else { None };
     let (audience, linger) = audience(screen);
     let say = audience.say.clone();
-    let finishing = move || say("no new games; one that runs is finished, once more resigns it");
+    let finishing =
+        move || say("no new game begins; a running game is finished, and a second signal resigns it");
     signals::listen(shutdown.clone(), finishing).map_err(other)?;
     let ClientConfig { host, port, login, .. } = &config;
     (audience.say)(&format!("{} on {host}:{port} as {}", login.game, login.name));
@@ -78,7 +79,7 @@ fn showing(config: &ClientConfig, ratings: &Ratings) -> Showing {
 /// The views of the event: the dashboard, or lines on stderr without one.
 fn audience(screen: Option<Screen>) -> (Audience, Option<Linger>) {
     let (mut people, say, feed, linger): (Box<dyn Write + Send>, Say, _, _) = match screen {
-        None => (Box::new(io::stderr()), Arc::new(|line: &str| tell!("{line}")), None, None),
+        None => (Box::new(io::stderr()), Arc::new(|line: &str| err_line!("{line}")), None, None),
         Some(Screen { feed, people, say, linger }) => (people, say, Some(feed), Some(linger)),
     };
     let mut lines = GameLines::default();

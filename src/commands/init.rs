@@ -58,9 +58,9 @@ pub fn init(args: &InitArgs) -> Result<Exit, Failure> {
     for (name, text) in files {
         write(name, &text.replace("configs/", ""), args.force)
             .map_err(|e| Failure::Other(format!("`{name}` cannot be written: {e}")))?;
-        say!("wrote {name}");
+        out_line!("wrote {name}");
     }
-    say!("to play it: renmei {} {}", command(preset), files[0].0);
+    out_line!("to play it: renmei {} {}", command(preset), files[0].0);
     Ok(Exit::Done)
 }
 
@@ -77,7 +77,7 @@ fn list() {
     let width = values.iter().map(|value| value.get_name().len()).max().unwrap_or(0);
     for value in &values {
         let about = value.get_help().map(ToString::to_string).unwrap_or_default();
-        say!("{:width$}  {about}", value.get_name());
+        out_line!("{:width$}  {about}", value.get_name());
     }
-    say!("\nrenmei init PRESET writes one into this directory");
+    out_line!("\nrenmei init PRESET writes one into this directory");
 }

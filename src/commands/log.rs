@@ -24,7 +24,7 @@ pub fn log(args: &LogArgs) -> Result<Exit, Failure> {
         let game = printable(args.game.as_bytes());
         return Err(Failure::Other(format!("the database has no transcript of a game `{game}`")));
     }
-    lines.iter().for_each(|line| say!("{}", text(line)));
+    lines.iter().for_each(|line| out_line!("{}", text(line)));
     Ok(Exit::Done)
 }
 

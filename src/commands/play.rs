@@ -113,15 +113,7 @@ pub fn host(
         Some(openings) => openings::load(openings).map_err(|faults| Failure::Usage(faults.to_string()))?,
         None => vec![],
     };
-    for skipped in &plan.skipped {
-        tell!("skipping `{}`: {}", skipped.name, skipped.reason);
-    }
-    if repeats(&plan) {
-        tell!(
-            "every game begins from the even position, and engines are limited by nodes or depth: without openings \
-             they may play the same games again and again"
-        );
-    }
+    warn_about(&plan);
     let faults = preflight::faults(&plan).map_err(|e| Failure::Other(e.to_string()))?;
     if !faults.is_empty() {
         return Err(RunError::Engines(faults).into());
@@ -135,7 +127,7 @@ pub fn host(
     let mut report = Report::new(&EventInfo::of(&plan), &finished.standings, !finished.interrupted);
     report.skipped = plan.skipped.iter().map(|skipped| skipped.name.clone()).collect();
     if !args.json {
-        say!("");
+        out_line!("");
     }
     super::print(&report, args.json);
     Ok(match verdict(&report) {
@@ -144,6 +136,19 @@ pub fn host(
         _ if finished.interrupted => Exit::Stopped,
         _ => Exit::Done,
     })
+}
+
+/// Prints what a user may not expect of the plan.
+fn warn_about(plan: &Plan) {
+    for skipped in &plan.skipped {
+        err_line!("skipping `{}`: {}", skipped.name, skipped.reason);
+    }
+    if repeats(plan) {
+        err_line!(
+            "every game begins from the even position, and engines are limited by nodes or depth: without openings \
+             they may play the same games again and again"
+        );
+    }
 }
 
 /// Whether two deterministic engines would play more than one game with each colour from the initial position.
@@ -167,10 +172,10 @@ fn follow(
     let screen = if wanted { open_screen(Showing::of(plan))? } else { None };
     let (people, feed, linger, say) = match screen {
         Some(Screen { feed, people, linger, say }) => (Some(people), Some(feed), Some(linger), say),
-        None => (None, None, None, Arc::new(|line: &str| tell!("{line}")) as Say),
+        None => (None, None, None, Arc::new(|line: &str| err_line!("{line}")) as Say),
     };
     let mut announcer = announcer(plan, args, people)?;
-    let mut readers = vec![Reader::new("announcer", move |batch| announcer.tell(batch))];
+    let mut readers = vec![Reader::new("announcer", move |batch| announcer.announce(batch))];
     readers.extend(feed.map(|feed| Reader::new("dashboard", feed)));
     let mut remote = None;
     if let Some(Network { remote: players, reader, listening }) = network {

@@ -48,7 +48,7 @@ pub fn report(args: &ReportArgs) -> Result<Exit, Failure> {
         store.replay(event.id, Moves::Without, &mut |stamped| standings.fold(&stamped.event))?;
         super::print(&Report::new(&info, &standings, event.closed), args.json);
         if let Some(measured) = measured(&standings).filter(|_| !args.json) {
-            say!("\n{measured}");
+            out_line!("\n{measured}");
         }
     }
     Ok(Exit::Done)
@@ -58,7 +58,12 @@ fn list(events: &[EventSummary]) {
     for event in events {
         let state = if event.closed { "complete" } else { "not complete" };
         let name = notation::printable(event.name.as_bytes());
-        say!("{name}  {} games, {} players, {}, {state}", event.counted, event.players.len(), event.kind);
+        out_line!(
+            "{name}  {} games, {} players, {}, {state}",
+            event.counted,
+            event.players.len(),
+            event.kind
+        );
     }
 }
 
@@ -67,7 +72,7 @@ fn write_page(store: &Store, event: &EventSummary, path: &Path) -> Result<(), Fa
     let page =
         page(&history).map_err(|e| Failure::Other(format!("the page's data cannot be serialized: {e}")))?;
     write(path, page.as_bytes())?;
-    tell!("{}: {} games, {:.1} MB", path.display(), history.games.games(), page.len() as f64 / 1e6);
+    err_line!("{}: {} games, {:.1} MB", path.display(), history.games.games(), page.len() as f64 / 1e6);
     Ok(())
 }
 

@@ -30,7 +30,7 @@ pub fn systemd(args: &SystemdArgs) -> Result<Exit, Failure> {
         owner: owner(&file),
         file: text(&file)?,
     };
-    put!("{}", unit.text());
+    out!("{}", unit.text());
     Ok(Exit::Done)
 }
 

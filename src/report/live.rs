@@ -66,7 +66,7 @@ impl Announcer {
     }
 
     /// Announces a committed batch. An output whose reader is gone is dropped; the event continues.
-    pub fn tell(&mut self, batch: &[Stamped]) {
+    pub fn announce(&mut self, batch: &[Stamped]) {
         if let Some(programs) = &mut self.programs {
             programs.write(batch);
         }

@@ -36,7 +36,7 @@ const AGREEMENT: Duration = Duration::from_secs(300);
 
 /// What the seat has to know of a game.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct SeatTerms {
     /// The game.
     pub game: GameId,
     /// Its name on the server.
@@ -86,7 +86,7 @@ struct Held {
 /// The conversation.
 pub struct CsaClient {
     end: ActorEnd,
-    place: Place,
+    terms: SeatTerms,
     phase: Phase,
     /// The game at this end is over.
     done: bool,
@@ -106,12 +106,12 @@ pub struct CsaClient {
 
 /// Seats a server: the game's end of the seat, and the conversation.
 #[must_use]
-pub fn seat(place: Place, margin: Margin, now: Instant) -> (Seat, CsaClient) {
+pub fn seat(terms: SeatTerms, margin: Margin, now: Instant) -> (Seat, CsaClient) {
     let (seat, end) = pair();
     rsshogi::board::init();
-    let mut position = position_from_sfen(&place.start).unwrap_or_default();
+    let mut position = position_from_sfen(&terms.start).unwrap_or_default();
     position.init_stack();
-    let words = Words::new(place.color);
+    let words = Words::new(terms.color);
     let mut client = CsaClient {
         end,
         phase: Phase::Offered,
@@ -125,9 +125,9 @@ pub fn seat(place: Place, margin: Margin, now: Instant) -> (Seat, CsaClient) {
         held: None,
         words,
         replies: VecDeque::new(),
-        place,
+        terms,
     };
-    for mv in client.place.opening.clone() {
+    for mv in client.terms.opening.clone() {
         client.apply(mv);
     }
     (seat, client)
@@ -142,7 +142,7 @@ impl CsaClient {
     /// Hands the game what it is to hear.
     pub async fn deliver(&mut self) {
         while let Some(reply) = self.replies.pop_front() {
-            let _game_over = self.end.outbox.send((self.place.game, reply)).await;
+            let _game_over = self.end.outbox.send((self.terms.game, reply)).await;
         }
     }
 
@@ -254,7 +254,7 @@ impl CsaClient {
             return self.words.special(word, raw);
         }
         let charged =
-            time.map(|units| self.place.count.unit.saturating_mul(u32::try_from(units).unwrap_or(u32::MAX)));
+            time.map(|units| self.terms.count.unit.saturating_mul(u32::try_from(units).unwrap_or(u32::MAX)));
         let color = if word.starts_with('+') { Color::Black } else { Color::White };
         let turn = Color::from(self.position.turn());
         let elapsed = self.measure(color, charged, at);
@@ -282,10 +282,10 @@ impl CsaClient {
 
     /// What the move took as seen from here; of ours, the way to the server is learned.
     fn measure(&mut self, color: Color, charged: Option<Duration>, at: Instant) -> Duration {
-        let sent = self.submitted.take_if(|_| color == self.place.color);
+        let sent = self.submitted.take_if(|_| color == self.terms.color);
         let Some(sent) = sent else { return at.saturating_duration_since(self.turn) };
         let own = sent.saturating_duration_since(self.turn);
-        let charged = self.place.count.measured(charged.unwrap_or_default());
+        let charged = self.terms.count.measured(charged.unwrap_or_default());
         self.margin.observe(Sample { own, echo: at.saturating_duration_since(sent), charged });
         own
     }
@@ -342,7 +342,7 @@ impl CsaClient {
     }
 
     fn say_with_id(&self, word: &str, out: &mut Vec<u8>) {
-        let _infallible = match &self.place.game_id {
+        let _infallible = match &self.terms.game_id {
             Some(id) => writeln!(out, "{word} {id}"),
             None => writeln!(out, "{word}"),
         };
@@ -351,7 +351,7 @@ impl CsaClient {
     /// What leaves out of turn would wait at the server for the turn: who resigns then logs out, which is ruled at
     /// once (shogi-server; the protocol's text does not say).
     fn submit(&mut self, answer: &Answer, now: Instant, out: &mut Vec<u8>) {
-        let ours = Color::from(self.position.turn()) == self.place.color && self.submitted.is_none();
+        let ours = Color::from(self.position.turn()) == self.terms.color && self.submitted.is_none();
         let line = match &answer.said {
             Said::Resign if !ours => "LOGOUT".to_owned(),
             Said::Resign => "%TORYO".to_owned(),
@@ -365,7 +365,7 @@ impl CsaClient {
 
     fn spell(&self, mv: Move, answer: &Answer) -> String {
         let mut line = move_to_csa(&self.position, mv).unwrap_or_default();
-        let thought = answer.thought.as_deref().filter(|_| self.place.comments);
+        let thought = answer.thought.as_deref().filter(|_| self.terms.comments);
         let comment = thought.and_then(|thought| comment::text(&self.position, mv, thought));
         if let Some(comment) = comment {
             line.push(',');
@@ -386,7 +386,7 @@ impl Count {
 impl fmt::Debug for CsaClient {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("CsaClient")
-            .field("place", &self.place)
+            .field("terms", &self.terms)
             .field("phase", &self.phase)
             .finish_non_exhaustive()
     }

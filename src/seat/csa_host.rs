@@ -35,7 +35,7 @@ const EARLY: usize = 4;
 
 /// What a player is seated with.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct SeatTerms {
     /// The game.
     pub game: GameId,
     /// The side.
@@ -55,7 +55,7 @@ pub struct Place {
 /// A player in a game.
 pub struct CsaHost {
     end: ActorEnd,
-    place: Place,
+    terms: SeatTerms,
     phase: Phase,
     position: Position,
     /// Since when the player is to move.
@@ -66,8 +66,6 @@ pub struct CsaHost {
     last_own: String,
     resigned: bool,
     left: bool,
-    /// What was said since it was last asked for, for spectators, with the time units charged.
-    heard: Vec<(String, u64)>,
     /// What is said, word for word, if it is kept.
     transcript: Option<Transcript>,
     /// What a player who comes back is told once it agrees to go on.
@@ -91,10 +89,10 @@ pub enum Phase {
 
 /// Seats a player: the game's end of the seat, and the conversation.
 #[must_use]
-pub fn seat(place: Place) -> (Seat, CsaHost) {
+pub fn seat(terms: SeatTerms) -> (Seat, CsaHost) {
     let (seat, end) = pair();
     rsshogi::board::init();
-    let mut position = position_from_sfen(&place.summary.start).unwrap_or_default();
+    let mut position = position_from_sfen(&terms.summary.start).unwrap_or_default();
     position.init_stack();
     let mut host = CsaHost {
         end,
@@ -106,12 +104,11 @@ pub fn seat(place: Place) -> (Seat, CsaHost) {
         last_own: String::new(),
         resigned: false,
         left: false,
-        heard: vec![],
         transcript: None,
         unsaid: vec![],
-        place,
+        terms,
     };
-    for mv in host.place.opening.clone() {
+    for mv in host.terms.opening.clone() {
         let piece = host.position.moved_piece_after_move(mv);
         host.apply(Move32::from_move_with_piece(mv, piece));
     }
@@ -133,7 +130,7 @@ impl CsaHost {
     /// The side played.
     #[must_use]
     pub fn color(&self) -> Color {
-        self.place.color
+        self.terms.color
     }
 
     /// When [`CsaHost::expire`] is due.
@@ -150,18 +147,13 @@ impl CsaHost {
 
     /// Keeps every line of the game from now on.
     pub fn keep(&mut self, transcripts: &Transcripts) {
-        self.transcript = Some(transcripts.open(self.place.game, self.place.color));
+        self.transcript = Some(transcripts.open(self.terms.game, self.terms.color));
     }
 
     /// A line was read, for the record of a dispute.
     pub fn received(&mut self, line: &[u8], at: Instant) {
         self.end.trace.received(line);
         self.transcript.iter_mut().for_each(|transcript| transcript.line(at, Way::Received, line));
-    }
-
-    /// Moves and special words heard since this was last asked, with the time units charged.
-    pub fn take_heard(&mut self) -> std::vec::Drain<'_, (String, u64)> {
-        self.heard.drain(..)
     }
 
     /// The player agrees; whether that was a thing to say now.
@@ -187,7 +179,7 @@ impl CsaHost {
         now
     }
 
-    /// The player said nothing to the offer for [`Place::agreement`].
+    /// The player said nothing to the offer for [`SeatTerms::agreement`].
     pub fn expire(&mut self) {
         self.agree_by = None;
         match self.phase {
@@ -220,7 +212,7 @@ impl CsaHost {
 
     fn answer(&mut self, played: Played, at: Instant) {
         let Some(asked) = self.asked.take() else { return };
-        let mut thought = played.thought(self.place.color == Color::Black).map(Box::new);
+        let mut thought = played.thought(self.terms.color == Color::Black).map(Box::new);
         if let Some(pv) = thought.as_mut().and_then(|thought| thought.pv.as_mut()) {
             // It will be read by people, in terminals and files.
             *pv = printable(pv.as_bytes());
@@ -240,7 +232,7 @@ impl CsaHost {
 
     /// A game hears at most one answer a turn, so that its mailbox has room; a game that is over hears nothing.
     fn reply(&mut self, reply: Reply) {
-        let _game_over = self.end.outbox.try_send((self.place.game, reply));
+        let _game_over = self.end.outbox.try_send((self.terms.game, reply));
     }
 
     /// Carries out an order of the game; what is to be sent goes into `out`.
@@ -281,8 +273,8 @@ impl CsaHost {
         let begun = out.len();
         self.phase = Phase::Returning;
         self.unsaid.clear();
-        if self.place.compat == Compat::ShogiServer {
-            self.place.summary.to_move = Color::from(self.position.turn());
+        if self.terms.compat == Compat::ShogiServer {
+            self.terms.summary.to_move = Color::from(self.position.turn());
         }
         self.offer(now, out);
         self.sent(&out[begun..], now);
@@ -301,14 +293,14 @@ impl CsaHost {
     }
 
     fn catch_up(&mut self, out: &mut Vec<u8>) {
-        say(out, &ServerLine::Start(self.place.summary.game_id.clone().unwrap_or_default()));
+        say(out, &ServerLine::Start(self.terms.summary.game_id.clone().unwrap_or_default()));
         out.append(&mut self.unsaid);
     }
 
     fn offer(&mut self, now: Instant, out: &mut Vec<u8>) {
-        self.agree_by = Some(now + self.place.agreement);
-        self.place.summary.your_turn = Some(self.place.color);
-        let _infallible = write!(out, "{}", self.place.summary);
+        self.agree_by = Some(now + self.terms.agreement);
+        self.terms.summary.your_turn = Some(self.terms.color);
+        let _infallible = write!(out, "{}", self.terms.summary);
     }
 
     fn go(&mut self, now: Instant) {
@@ -319,9 +311,9 @@ impl CsaHost {
     }
 
     fn hear(&mut self, Heard { color, word, charged }: Heard, out: &mut Vec<u8>) {
-        let id = || self.place.summary.game_id.clone().unwrap_or_default();
-        let charged = self.place.unit.count(charged);
-        let timed = (self.place.compat == Compat::Protocol).then_some(charged);
+        let id = || self.terms.summary.game_id.clone().unwrap_or_default();
+        let charged = self.terms.unit.count(charged);
+        let timed = (self.terms.compat == Compat::Protocol).then_some(charged);
         match word {
             Word::Start => {
                 self.phase = Phase::Playing;
@@ -332,15 +324,9 @@ impl CsaHost {
                 self.resigned = true;
                 self.special("%TORYO", timed, out);
             }
-            Word::Declare => {
-                self.special("%KACHI", Some(charged), out);
-                if self.place.compat == Compat::ShogiServer {
-                    // Its spectators hear a declaration as if it were a move, and again at the end.
-                    self.heard.push(("%KACHI".to_owned(), charged));
-                }
-            }
+            Word::Declare => self.special("%KACHI", Some(charged), out),
             Word::Reject => {
-                let by = self.place.summary.names[color.index()].clone();
+                let by = self.terms.summary.names[color.index()].clone();
                 self.rejected(by, out);
             }
             Word::Expire => self.rejected("the Server (timed out)".to_owned(), out),
@@ -350,12 +336,11 @@ impl CsaHost {
     fn moved(&mut self, color: Color, mv: Move32, charged: u64, out: &mut Vec<u8>) {
         let text = mv.to_csa().unwrap_or_default();
         let _infallible = writeln!(out, "{text},T{charged}");
-        if color == self.place.color {
+        if color == self.terms.color {
             self.last_own.clone_from(&text);
         }
         self.apply(mv);
-        self.place.summary.moves.push((text.clone(), Some(charged)));
-        self.heard.push((text, charged));
+        self.terms.summary.moves.push((text, Some(charged)));
     }
 
     fn apply(&mut self, mv: Move32) {
@@ -369,7 +354,7 @@ impl CsaHost {
     }
 
     fn rejected(&mut self, by: String, out: &mut Vec<u8>) {
-        let game = self.place.summary.game_id.clone().unwrap_or_default();
+        let game = self.terms.summary.game_id.clone().unwrap_or_default();
         self.phase = Phase::Over;
         say(out, &ServerLine::Rejected { game, by });
     }
@@ -382,11 +367,11 @@ impl CsaHost {
             return self.rejected("the Server".to_owned(), out);
         }
         self.phase = Phase::Over;
-        let (ending, result) = ending(outcome, self.place.color);
+        let (ending, result) = ending(outcome, self.terms.color);
         if ending == Ending::Resign && !self.resigned {
             self.special("%TORYO", None, out);
         }
-        if declared(outcome) && self.place.compat == Compat::ShogiServer {
+        if declared(outcome) && self.terms.compat == Compat::ShogiServer {
             self.special("%KACHI", None, out);
         }
         say(out, &ServerLine::Ending(ending));
@@ -399,7 +384,7 @@ impl CsaHost {
 impl fmt::Debug for CsaHost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("CsaHost")
-            .field("place", &self.place)
+            .field("terms", &self.terms)
             .field("phase", &self.phase)
             .finish_non_exhaustive()
     }

@@ -177,7 +177,10 @@ fn an_unknown_option_is_reported_with_file_line_and_the_nearest_name() {
     let output = desk.renmei(&["run", &file]);
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{stderr}");
-    assert!(stderr.contains("x.toml:9: engine `a` offers no option `Seeed`; did you mean `Seed`?"), "{stderr}");
+    assert!(
+        stderr.contains("x.toml:9: engine `a` offers no option `Seeed`; did you mean `Seed`?"),
+        "{stderr}"
+    );
     assert!(stderr.contains("x.toml:10: engine `a`: ") && stderr.contains("bold"), "{stderr}");
     assert!(!desk.path("x.db").exists(), "no event was begun");
 }

@@ -22,7 +22,7 @@ function unpackMoves(text) {
   return moves;
 }
 
-// Centipawns from black's side, or {mate, sign}; null where the engine said nothing.
+// Centipawns from black's side, or {mate, sign}; null without a score.
 function unpackScore(code) {
   if (code === 88 * 88 - 1) return null;
   const signed = code - 3871, size = Math.abs(signed), sign = Math.sign(signed);
@@ -130,7 +130,7 @@ const SVG = "http://www.w3.org/2000/svg";
 
 function draw(name, attributes, parent, words) {
   const element = document.createElementNS(SVG, name);
-  for (const [key, told] of Object.entries(attributes)) element.setAttribute(key, told);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
   if (words !== undefined) element.textContent = words;
   parent?.append(element);
   return element;

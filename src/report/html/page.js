@@ -110,12 +110,12 @@ function show(ply) {
   for (const id of ["first", "back"]) byId(id).disabled = view.ply === 0;
   for (const id of ["on", "last"]) byId(id).disabled = view.ply === plies.length;
   const last = plies[view.ply - 1];
-  const told = last ? spelled(last.before, last.move, false) : "start";
+  const spelling = last ? spelled(last.before, last.move, false) : "start";
   showThought(last);
-  byId("board").setAttribute("aria-label", `Board at ply ${view.ply} of ${plies.length}: ${told}`);
+  byId("board").setAttribute("aria-label", `Board at ply ${view.ply} of ${plies.length}: ${spelling}`);
 }
 
-// What the engine said of the move shown: depth, evaluation, the line it expected. No move is broken across lines.
+// The engine's thought on the current move: depth, evaluation, expected line. Moves are not broken across lines.
 function showThought(ply) {
   byId("thought").replaceChildren();
   if (!ply) return;

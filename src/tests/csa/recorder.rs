@@ -63,7 +63,9 @@ impl Recorder {
                     self.ids.iter().fold(text.clone(), |text, (ours, golden)| text.replace(golden, ours));
                 match self.clients.get_mut(who) {
                     Some(client) => client.say(&ours),
-                    None => return eprintln!("left out, because the host has closed the connection: `{line}`"),
+                    None => {
+                        return eprintln!("left out, because the host has closed the connection: `{line}`");
+                    }
                 }
             }
             Step::Waits(_) => {}

@@ -277,7 +277,8 @@ impl Stage {
     }
 
     fn compare(&mut self, who: &str, expected: &str) -> Result<(), String> {
-        let heard = self.next(who).ok_or_else(|| format!("{who} should receive `{expected}` but is disconnected"))?;
+        let heard =
+            self.next(who).ok_or_else(|| format!("{who} should receive `{expected}` but is disconnected"))?;
         let id = heard.strip_prefix("Game_ID:");
         if let (Some(recorded), Some(ours)) = (expected.strip_prefix("Game_ID:"), id) {
             self.ids.insert(recorded.to_owned(), ours.to_owned());

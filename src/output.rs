@@ -1,7 +1,7 @@
 //! Output to stdout and stderr. A closed pipe (`renmei report | head`) is ignored; `println!` would panic.
 
 /// Prints a line on stdout.
-macro_rules! say {
+macro_rules! out_line {
     ($($text:tt)*) => {{
         use std::io::Write as _;
         let _reader_gone = writeln!(std::io::stdout(), $($text)*);
@@ -9,7 +9,7 @@ macro_rules! say {
 }
 
 /// Prints text on stdout, without a line end of its own.
-macro_rules! put {
+macro_rules! out {
     ($($text:tt)*) => {{
         use std::io::Write as _;
         let _reader_gone = write!(std::io::stdout(), $($text)*);
@@ -17,7 +17,7 @@ macro_rules! put {
 }
 
 /// Prints a line on stderr.
-macro_rules! tell {
+macro_rules! err_line {
     ($($text:tt)*) => {{
         use std::io::Write as _;
         let _reader_gone = writeln!(std::io::stderr(), $($text)*);
