@@ -61,7 +61,7 @@ mod tests {
     use tracing::Level;
 
     #[test]
-    fn flags_come_before_the_variable_and_nothing_is_told_without_either() {
+    fn flags_override_the_variable_and_without_either_diagnostics_are_off() {
         assert!(targets(0, "").unwrap().is_none());
         let shown = |verbose, variable: &str, target: &str, level: &Level| {
             targets(verbose, variable).unwrap().unwrap().would_enable(target, level)

@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pinned_thread_has_its_cores_back_afterwards() {
+    fn dropping_the_pin_restores_the_cores_of_the_thread() {
         let all = usable().unwrap();
         let pinned = Pinned::to(&all[..1]).unwrap();
         assert_eq!(usable().unwrap(), all[..1]);

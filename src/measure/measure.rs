@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_times_stand_behind_a_name_that_may_hold_anything() {
+    fn times_are_parsed_after_any_process_name() {
         let stat = "42 (a ) b (c) S 1 42 42 0 -1 4194560 100 200 0 0 120 30 999 888 20 0 1 0 5";
         assert_eq!(own_time(stat), Some(Duration::from_millis(1500)));
         assert_eq!(own_time("nonsense"), None);
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_is_charged_its_own_time_and_not_its_childs() {
+    fn a_process_is_charged_its_own_time_but_not_its_childrens() {
         let on = cores::usable().unwrap();
         let busy = "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done";
         let own = measured(Command::new("sh").args(["-c", busy]), &on).unwrap();

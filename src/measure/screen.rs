@@ -112,8 +112,8 @@ fn watch(games: u32, scratch: &Scratch) -> Result<String> {
     let begun = Instant::now();
     let mut child = command.spawn().context("renmei watch")?;
     drop(command);
-    let told = format!("{games}/");
-    while !(terminal.output().contains("Standings") && terminal.output().contains(&told)) {
+    let progress = format!("{games}/");
+    while !(terminal.output().contains("Standings") && terminal.output().contains(&progress)) {
         ensure!(begun.elapsed() < Duration::from_secs(60), "no first screen:\n{}", terminal.output());
         std::thread::sleep(Duration::from_millis(2));
     }

@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_seeds_give_equal_instants_between_zero_and_one() {
+    fn equal_seeds_give_equal_numbers_between_zero_and_one() {
         let sequence = |mut seed| (0..100).map(|_| uniform(&mut seed)).collect::<Vec<_>>();
         assert_eq!(sequence(1), sequence(1));
         assert_ne!(sequence(1), sequence(2));

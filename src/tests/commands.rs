@@ -55,14 +55,14 @@ fn the_events_file_has_every_game_and_move_in_order() {
 #[test]
 fn deterministic_engines_without_openings_cause_a_warning() {
     let random = format!("cmd={}", program("renmei-random").display());
-    let said = |more: &[&str]| {
+    let stderr_of = |more: &[&str]| {
         let desk = Desk::new();
         desk.write("openings.sfen", "startpos moves 7g7f\nstartpos moves 2g2f\n");
         let engines: [&[&str]; 2] = [&[&random, "nodes=1"], &[&random, "nodes=1", "name=other"]];
         desk.play(&engines, &[&["--games", "4", "--max-moves", "20"], more].concat()).text()
     };
-    assert!(said(&[]).contains("without openings they may play the same games"));
-    assert!(!said(&["--openings", "openings.sfen"]).contains("without openings"));
+    assert!(stderr_of(&[]).contains("without openings they may play the same games"));
+    assert!(!stderr_of(&["--openings", "openings.sfen"]).contains("without openings"));
 }
 
 #[test]

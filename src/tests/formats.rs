@@ -19,8 +19,8 @@ fn config(desk: &Desk, event: &str, players: usize, engine: &str) -> String {
 fn run(desk: &Desk, file: &str) -> Value {
     let db = desk.db().display().to_string();
     let output = desk.renmei(&["run", file, "--db", &db, "--json", "--oversubscribe", "--concurrency", "3"]);
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(0), "{told}");
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
     serde_json::from_slice(&output.stdout).unwrap()
 }
 

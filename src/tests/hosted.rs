@@ -36,14 +36,14 @@ impl Hosted {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        let mut said = BufReader::new(child.stderr.take().unwrap());
+        let mut stderr = BufReader::new(child.stderr.take().unwrap());
         let mut line = String::new();
         while !line.starts_with("listening on ") {
             line.clear();
-            assert!(said.read_line(&mut line).unwrap() > 0, "the event does not listen");
+            assert!(stderr.read_line(&mut line).unwrap() > 0, "the event does not listen");
         }
         // Keeps reading its output, so that later writes do not fail on a closed pipe.
-        thread::spawn(move || std::io::copy(&mut said, &mut std::io::sink()));
+        thread::spawn(move || std::io::copy(&mut stderr, &mut std::io::sink()));
         let address = line.trim().trim_start_matches("listening on ").to_owned();
         Self { child, address }
     }

@@ -87,9 +87,9 @@ fn a_configuration_that_needs_an_unsupported_go_is_refused() {
     );
     let file = desk.write("x.toml", &text).display().to_string();
     let refused = desk.renmei(&["run", &file]);
-    let told = String::from_utf8_lossy(&refused.stderr);
-    assert_eq!(refused.status.code(), Some(2), "{told}");
-    assert!(told.contains("x.toml:") && told.contains("nodes"), "{told}");
+    let stderr = String::from_utf8_lossy(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("x.toml:") && stderr.contains("nodes"), "{stderr}");
 }
 
 #[test]

@@ -46,8 +46,8 @@ fn pictures_are_drawn_by_name_and_impossible_ones_are_refused_with_a_reason() {
         ("picture.svg", "weather", "expected elo, ratings, sprt, endings, time or eval:N"),
     ] {
         let refused = draw(file, of);
-        let told = String::from_utf8_lossy(&refused.stderr).into_owned();
-        assert_eq!(refused.status.code(), Some(2), "{told}");
-        assert!(told.contains(why), "{told}");
+        let stderr = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert_eq!(refused.status.code(), Some(2), "{stderr}");
+        assert!(stderr.contains(why), "{stderr}");
     }
 }

@@ -175,9 +175,9 @@ fn a_changed_event_is_refused_and_the_change_named() {
         *word = word.replace("ThinkTime=2", "ThinkTime=1");
     }
     let refused = start(&desk, &args).wait_with_output().unwrap();
-    let told = String::from_utf8_lossy(&refused.stderr);
-    assert_eq!(refused.status.code(), Some(2), "{told}");
-    assert!(told.contains("engines[a].options.ThinkTime was 2, is 1"), "{told}");
+    let stderr = String::from_utf8_lossy(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("engines[a].options.ThinkTime was 2, is 1"), "{stderr}");
 }
 
 #[test]
@@ -189,8 +189,8 @@ fn two_managers_do_not_play_one_event() {
     let second = start(&desk, &args).wait_with_output().unwrap();
     release(&desk);
     assert_eq!(second.status.code(), Some(1));
-    let told = String::from_utf8_lossy(&second.stderr);
-    assert!(told.contains(&first.id().to_string()), "names the process that plays it: {told}");
+    let stderr = String::from_utf8_lossy(&second.stderr);
+    assert!(stderr.contains(&first.id().to_string()), "names the process that plays it: {stderr}");
     first.wait_with_output().unwrap();
     complete(&desk);
 }

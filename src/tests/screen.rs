@@ -58,11 +58,11 @@ impl Shown {
         command.current_dir(desk.dir.path()).env("TERM", "xterm").args(args);
         let child = command.stdin(end()).stdout(end()).stderr(end()).spawn().unwrap();
         let keys = File::from(master.try_clone().unwrap());
-        let (told, bytes) = mpsc::channel();
+        let (chunks, bytes) = mpsc::channel();
         thread::spawn(move || {
             let (mut master, mut buf) = (File::from(master), [0; 4096]);
             while let Ok(count @ 1..) = master.read(&mut buf) {
-                let _nobody_waits = told.send(buf[..count].to_vec());
+                let _receiver_gone = chunks.send(buf[..count].to_vec());
             }
         });
         Self { child, keys, terminal: slave, bytes, seen: String::new() }

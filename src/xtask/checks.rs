@@ -191,15 +191,15 @@ mod tests {
     }
 
     #[test]
-    fn without_libtorch_every_step_goes_round_the_engine_that_needs_it() {
-        let told = |libtorch| {
+    fn without_libtorch_every_step_excludes_the_engine_that_needs_it() {
+        let excluding_deep = |libtorch| {
             let steps = steps(false, Machine { libtorch, oracles: true, ..BARE });
             let words = |step: &Step| step.command.get_args().map(|word| word.to_owned()).collect::<Vec<_>>();
             let around = |step: &&Step| words(step).windows(2).any(|two| two == ["--exclude", DEEP]);
             steps.iter().filter(around).map(|step| step.name).collect::<Vec<_>>()
         };
-        assert_eq!(told(false), ["clippy", "docs", "programs", "tests", "oracles"]);
-        assert_eq!(told(true), [""; 0]);
+        assert_eq!(excluding_deep(false), ["clippy", "docs", "programs", "tests", "oracles"]);
+        assert_eq!(excluding_deep(true), [""; 0]);
     }
 
     #[test]

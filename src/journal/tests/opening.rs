@@ -44,9 +44,9 @@ fn a_newer_programs_database_is_refused() {
         store.connection().query_row("SELECT * FROM pragma_user_version", [], |row| row.get(0)).unwrap();
     store.connection().pragma_update(None, "user_version", 99).unwrap();
     drop(store);
-    let (refusal, told) =
+    let (refusal, expected) =
         (refusal(&path), format!("has schema 99, made by a newer renmei; this one knows up to {known}"));
-    assert!(refusal.ends_with(&told), "{refusal}");
+    assert!(refusal.ends_with(&expected), "{refusal}");
 }
 
 #[test]

@@ -176,7 +176,7 @@ function scrub(event) {
   show(Math.round(((x - GRAPH.left) / (GRAPH.right - GRAPH.left)) * view.open.plies.length));
 }
 
-// What the reader does.
+// Keys, buttons and touch.
 
 function stop() {
   clearInterval(view.timer);
@@ -234,7 +234,7 @@ const clicks = { first: () => step(-Infinity), back: () => step(-1), play, on: (
   flip, pieces: letters, previous: () => neighbour(-1), next: () => neighbour(1), close: () => byId("viewer").close() };
 for (const [id, act] of Object.entries(clicks)) byId(id).addEventListener("click", act);
 
-// A tap on the right half of the board goes on, one on the left half goes back; a swipe does what it looks like.
+// A tap on the right half of the board steps forward, on the left half back; a swipe to the left steps forward, to the right back.
 const touch = { x: 0, y: 0 };
 byId("board").addEventListener("pointerdown", (event) => Object.assign(touch, { x: event.clientX, y: event.clientY }));
 byId("board").addEventListener("pointerup", (event) => {

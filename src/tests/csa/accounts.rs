@@ -19,7 +19,7 @@ fn with_accounts(names: &[(&str, &str)]) -> Host {
     })
 }
 
-fn says(host: &Host, line: &str) -> Client {
+fn client_sending(host: &Host, line: &str) -> Client {
     let mut client = host.connect();
     client.say(line);
     client
@@ -28,9 +28,9 @@ fn says(host: &Host, line: &str) -> Client {
 #[test]
 fn with_accounts_the_password_follows_the_game_name() {
     let host = with_accounts(&[("sente", "geheim,1"), ("gote", "riddle")]);
-    let mut black = says(&host, "LOGIN sente t-600-10-B,geheim,1");
+    let mut black = client_sending(&host, "LOGIN sente t-600-10-B,geheim,1");
     black.hears(&["LOGIN:sente OK"]);
-    let mut white = says(&host, "LOGIN gote riddle x1");
+    let mut white = client_sending(&host, "LOGIN gote riddle x1");
     white.hears(&["LOGIN:gote OK", "##[LOGIN] +OK x1"]);
     white.say("%%WHO");
     white.hears(&["##[WHO] sente CSA game_waiting t-600-10 +", "##[WHO] gote x1 connected", "##[WHO] +OK"]);
@@ -44,10 +44,10 @@ fn a_login_needs_the_password_and_refusals_do_not_reveal_known_names() {
     for wrong in
         ["sente t-600-10,wrong", "sente t-600-10", "sente geheim2 x1", "nobody t-600-10,geheim", "sente x x1"]
     {
-        let mut stranger = says(&host, &format!("LOGIN {wrong}"));
-        stranger.hears(&["LOGIN:incorrect"]);
-        stranger.say("LOGIN sente t-600-10,geheim");
-        stranger.hears(&["LOGIN:sente OK"]);
+        let mut client = client_sending(&host, &format!("LOGIN {wrong}"));
+        client.hears(&["LOGIN:incorrect"]);
+        client.say("LOGIN sente t-600-10,geheim");
+        client.hears(&["LOGIN:sente OK"]);
     }
     let mut guesser = host.connect();
     for guess in 0..5 {
@@ -72,10 +72,10 @@ fn only_invited_players_log_in_and_with_their_trip_if_one_is_set() {
     let trip = password::hash("trip").unwrap();
     let invited = vec!["free".to_owned(), format!("bound:{trip}")];
     let host = Host::start(ServeConfig { login: Login::Invitation, invited, ..ServeConfig::default() });
-    says(&host, "LOGIN free t-600-10").hears(&["LOGIN:free OK"]);
-    says(&host, "LOGIN bound t-600-10,trip").hears(&["LOGIN:bound OK"]);
-    says(&host, "LOGIN bound t-600-10,trap").hears(&["LOGIN:incorrect"]);
-    says(&host, "LOGIN other t-600-10,trip").hears(&["LOGIN:incorrect"]);
+    client_sending(&host, "LOGIN free t-600-10").hears(&["LOGIN:free OK"]);
+    client_sending(&host, "LOGIN bound t-600-10,trip").hears(&["LOGIN:bound OK"]);
+    client_sending(&host, "LOGIN bound t-600-10,trap").hears(&["LOGIN:incorrect"]);
+    client_sending(&host, "LOGIN other t-600-10,trip").hears(&["LOGIN:incorrect"]);
 }
 
 fn account(args: &[&str], typed: &str) -> Output {

@@ -80,10 +80,10 @@ fn play(mut players: [Client; 2], over: &AtomicBool) -> Vec<(Duration, String)> 
             break;
         }
         thread::sleep(PACE);
-        let said = Instant::now();
+        let sent_at = Instant::now();
         players[ply % 2].say(mv);
         let relayed = players[1 - ply % 2].line().expect("the game continues");
-        played.push((said.elapsed(), relayed.clone()));
+        played.push((sent_at.elapsed(), relayed.clone()));
         assert_eq!(players[ply % 2].line().as_ref(), Some(&relayed));
         let (relayed_move, charged) = relayed.split_once(",T").expect("a move with its time");
         assert_eq!(relayed_move, mv);

@@ -26,8 +26,8 @@ fn a_game_is_played_with_pondering_and_the_servers_clock() {
     peer.say("+2625FU,T0\n%TORYO\n#RESIGN\n#WIN");
     let db = playing.done();
     assert_eq!(endings(&db), ["black resignation 5"]);
-    let told = std::fs::read_to_string(playing.path("heard")).unwrap();
-    let go: Vec<&str> = told.lines().filter(|line| line.starts_with("go") || *line == "ponderhit").collect();
+    let heard = std::fs::read_to_string(playing.path("heard")).unwrap();
+    let go: Vec<&str> = heard.lines().filter(|line| line.starts_with("go") || *line == "ponderhit").collect();
     assert_eq!(
         go,
         [
@@ -38,7 +38,7 @@ fn a_game_is_played_with_pondering_and_the_servers_clock() {
             "go btime 319800 wtime 299000 binc 10000 winc 10000",
         ]
     );
-    assert!(told.contains("gameover win"));
+    assert!(heard.contains("gameover win"));
     let moves = rows(&db, "SELECT move || ' ' || charged_ms || ' ' || left_ms FROM moves ORDER BY ply");
     assert_eq!(moves[..2], ["7g7f 0 310000", "3c3d 20000 290000"]);
     let scores = rows(&db, "SELECT cast(count(score_cp) AS text) FROM moves");
@@ -107,7 +107,7 @@ fn an_illegal_move_from_the_server_aborts_the_game_with_the_line_as_evidence() {
 fn without_a_ready_engine_the_client_does_not_log_in() {
     let server = Server::new();
     let mut playing = Playing::puppet(server.port(), "", "Mode = \"crashready\"");
-    while playing.said.lock().unwrap().iter().filter(|line| line.contains("not ready")).count() < 3 {
+    while playing.lines.lock().unwrap().iter().filter(|line| line.contains("not ready")).count() < 3 {
         std::thread::yield_now();
     }
     let db = playing.leave();

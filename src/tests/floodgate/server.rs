@@ -141,7 +141,7 @@ impl Peer {
 pub struct Playing {
     pub dir: TempDir,
     pub shutdown: Shutdown,
-    pub said: Arc<Mutex<Vec<String>>>,
+    pub lines: Arc<Mutex<Vec<String>>>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -204,21 +204,21 @@ impl Playing {
         let environment = Environment::here(dir.path()).unwrap();
         let config = ClientConfig::parse(text, Some(&dir.path().join("cup.toml")), &environment).unwrap();
         let shutdown = Shutdown::default();
-        let said = Arc::new(Mutex::new(vec![]));
+        let printed = Arc::new(Mutex::new(vec![]));
         let thread = std::thread::spawn({
-            let (shutdown, said) = (shutdown.clone(), said.clone());
+            let (shutdown, printed) = (shutdown.clone(), printed.clone());
             move || {
                 let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
                 let (mut lines, ratings) = (GameLines::default(), Ratings::new(config.ratings.clone()));
                 let reader = Reader::new("lines", move |batch| {
-                    said.lock().unwrap().extend(batch.iter().filter_map(|stamped| lines.line(stamped)));
+                    printed.lock().unwrap().extend(batch.iter().filter_map(|stamped| lines.line(stamped)));
                 });
                 let audience = Audience { readers: vec![reader], say: Arc::new(|_: &str| ()) };
                 let client = Client::open(config, &shutdown, ratings, audience).unwrap();
                 runtime.block_on(client.play(shutdown)).unwrap();
             }
         });
-        Self { dir, shutdown, said, thread: Some(thread) }
+        Self { dir, shutdown, lines: printed, thread: Some(thread) }
     }
 
     pub fn path(&self, name: &str) -> PathBuf {

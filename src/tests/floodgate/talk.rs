@@ -51,10 +51,10 @@ fn a_resumed_game_has_its_moves_and_remaining_time() {
     peer.say("%TORYO\n#RESIGN\n#WIN");
     let db = playing.done();
     assert_eq!(rows(&db, "SELECT opening_moves FROM games"), ["7g7f 3c3d"]);
-    let told = std::fs::read_to_string(playing.path("heard")).unwrap();
+    let heard = std::fs::read_to_string(playing.path("heard")).unwrap();
     assert!(
-        told.contains("position startpos moves 7g7f 3c3d\ngo btime 499800 wtime 550000 byoyomi 10000"),
-        "{told}"
+        heard.contains("position startpos moves 7g7f 3c3d\ngo btime 499800 wtime 550000 byoyomi 10000"),
+        "{heard}"
     );
 }
 

@@ -147,9 +147,9 @@ struct Table {
     ours: Color,
     asked: Option<Instant>,
     /// Moves as sent by the server.
-    told: Vec<String>,
+    received: Vec<String>,
     /// Moves as stored by our game.
-    kept: Vec<String>,
+    stored: Vec<String>,
 }
 
 impl Replay {
@@ -175,7 +175,7 @@ impl Replay {
         self.now = self.begun + Duration::from_secs_f64(line.at);
         match &line.step {
             Step::Heard(line) => self.heard(line),
-            Step::Said(line) => self.said(line),
+            Step::Said(line) => self.client_line(line),
             Step::Connected => {
                 self.gone();
                 self.to_say.clear();
@@ -185,7 +185,7 @@ impl Replay {
         }
     }
 
-    fn said(&mut self, line: &str) {
+    fn client_line(&mut self, line: &str) {
         let is_move = line.starts_with(['+', '-']) || line.starts_with('%') && !line.starts_with("%%");
         if line == "LOGOUT" && self.table.is_some() {
             let asked = self.table.as_ref().is_some_and(|table| table.asked.is_some());
@@ -218,7 +218,7 @@ impl Replay {
     fn heard(&mut self, line: &str) {
         if let Some(table) = &mut self.table {
             if line.starts_with(['+', '-']) && line.contains(",T") {
-                table.told.push(line.to_owned());
+                table.received.push(line.to_owned());
             }
             table.client.line(line.trim().as_bytes(), self.now);
             self.settle();
@@ -264,8 +264,8 @@ impl Replay {
         let (server, left) = (!announced.color, announced.left);
         let terms = ServerRuled { server, left, lag: Duration::ZERO, declares: false, restarts: 0 };
         let (game, _) = Game::start_under(setup, Authority::Server(terms)).unwrap();
-        let (ours, told, kept) = (announced.color, vec![], vec![]);
-        self.table = Some(Table { game, client, seat, ours, asked: None, told, kept });
+        let (ours, received, stored) = (announced.color, vec![], vec![]);
+        self.table = Some(Table { game, client, seat, ours, asked: None, received, stored });
         self.to_say.clear();
         self.last.clear();
         let agreed = self.input(Input::Reply(ours, Reply::Ready));
@@ -285,7 +285,7 @@ impl Replay {
                     table.client.obey(order, self.now, &mut out);
                 }
                 Output::Happened(Event::Moved(moved)) => {
-                    table.kept.push(format!("{},T{}", moved.mv.to_usi(), moved.charged.as_secs()));
+                    table.stored.push(format!("{},T{}", moved.mv.to_usi(), moved.charged.as_secs()));
                 }
                 Output::Ended(outcome, _) => self.endings.push(outcome.to_string()),
                 _ => {}
@@ -299,18 +299,18 @@ impl Replay {
 
     fn end(&mut self) {
         let Some(table) = self.table.take() else { return };
-        self.compared += table.kept.len();
+        self.compared += table.stored.len();
         // A move is identified by its destination: `+7776FU,T12` is `7g7f,T12`.
-        let told = table.told.iter().map(|line| {
+        let received = table.received.iter().map(|line| {
             let rank = char::from(line.as_bytes()[4] - b'1' + b'a');
             (format!("{}{rank}", &line[3..4]), line.split(",T").nth(1).unwrap().to_owned())
         });
-        let kept = table
-            .kept
+        let stored = table
+            .stored
             .iter()
             .map(|line| (line[2..4].to_owned(), line.split(",T").nth(1).unwrap().to_owned()));
-        if !told.eq(kept) {
-            self.problems.push(format!("sent {:?} but stored {:?}", table.told, table.kept));
+        if !received.eq(stored) {
+            self.problems.push(format!("sent {:?} but stored {:?}", table.received, table.stored));
         }
     }
 
