@@ -34,11 +34,11 @@ pub fn open(showing: Showing) -> Result<Option<Screen>, Failure> {
     let setting = Setting { info: info(name, plan), before, archive, save, scale, watching: false };
     let (feed, inbox) = dashboard::feed::pair();
     let screen = dashboard::Dashboard::open(setting, inbox).map_err(no_thread)?;
-    let people = Box::new(screen.quiet_stdout());
+    let game_lines = Box::new(screen.quiet_stdout());
     let log = screen.log();
     let say = Arc::new(move |line: &str| log.write(line));
     let linger = Box::new(move || screen.linger());
-    Ok(Some(Screen { feed: Box::new(move |batch| feed.send(batch)), people, say, linger }))
+    Ok(Some(Screen { feed: Box::new(move |batch| feed.send(batch)), game_lines, say, linger }))
 }
 
 fn has_terminal() -> bool {

@@ -78,14 +78,14 @@ fn showing(config: &ClientConfig, ratings: &Ratings) -> Showing {
 
 /// The views of the event: the dashboard, or lines on stderr without one.
 fn audience(screen: Option<Screen>) -> (Audience, Option<Linger>) {
-    let (mut people, say, feed, linger): (Box<dyn Write + Send>, Say, _, _) = match screen {
+    let (mut output, say, feed, linger): (Box<dyn Write + Send>, Say, _, _) = match screen {
         None => (Box::new(io::stderr()), Arc::new(|line: &str| err_line!("{line}")), None, None),
-        Some(Screen { feed, people, say, linger }) => (people, say, Some(feed), Some(linger)),
+        Some(Screen { feed, game_lines, say, linger }) => (game_lines, say, Some(feed), Some(linger)),
     };
     let mut lines = GameLines::default();
     let mut readers = vec![Reader::new("lines", move |batch| {
         for line in batch.iter().filter_map(|stamped| lines.line(stamped)) {
-            let _nobody_reads = writeln!(people, "{line}");
+            let _reader_gone = writeln!(output, "{line}");
         }
     })];
     readers.extend(feed.map(|feed| Reader::new("dashboard", feed)));

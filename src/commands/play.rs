@@ -63,7 +63,7 @@ pub struct Screen {
     /// Takes committed entries; never blocks on the terminal.
     pub feed: Read,
     /// Destination of the lines about entries: discarded while the dashboard shows the entries itself.
-    pub people: Box<dyn Write + Send>,
+    pub game_lines: Box<dyn Write + Send>,
     /// Destination of other lines: the dashboard's log, and stderr after its end.
     pub say: Say,
     /// Keeps the dashboard open at the end of the event until it is closed.
@@ -170,11 +170,11 @@ fn follow(
 ) -> Result<(Finished, Option<Linger>), Failure> {
     let wanted = !(args.no_dashboard || args.json || args.quiet);
     let screen = if wanted { open_screen(Showing::of(plan))? } else { None };
-    let (people, feed, linger, say) = match screen {
-        Some(Screen { feed, people, linger, say }) => (Some(people), Some(feed), Some(linger), say),
+    let (game_lines, feed, linger, say) = match screen {
+        Some(Screen { feed, game_lines, linger, say }) => (Some(game_lines), Some(feed), Some(linger), say),
         None => (None, None, None, Arc::new(|line: &str| err_line!("{line}")) as Say),
     };
-    let mut announcer = announcer(plan, args, people)?;
+    let mut announcer = announcer(plan, args, game_lines)?;
     let mut readers = vec![Reader::new("announcer", move |batch| announcer.announce(batch))];
     readers.extend(feed.map(|feed| Reader::new("dashboard", feed)));
     let mut remote = None;
@@ -211,7 +211,7 @@ fn override_plan(plan: &mut Plan, args: &PlayingArgs) -> Result<(), Failure> {
 fn announcer(
     plan: &Plan,
     args: &PlayingArgs,
-    curtain: Option<Box<dyn Write + Send>>,
+    game_lines: Option<Box<dyn Write + Send>>,
 ) -> Result<Announcer, Failure> {
     let schedule = Schedule::new(&plan.stages, plan.engines.len(), plan.seed, plan.replay_draws, true);
     let mut announcer = Announcer::new(EventInfo::of(plan), schedule.total(), played_before(plan));
@@ -219,10 +219,10 @@ fn announcer(
         let plain = || -> Box<dyn Write + Send> {
             if args.json { Box::new(io::stderr()) } else { Box::new(io::stdout()) }
         };
-        announcer = announcer.people(curtain.unwrap_or_else(plain));
+        announcer = announcer.lines(game_lines.unwrap_or_else(plain));
     }
     if let Some(path) = &args.events {
-        announcer = announcer.programs(event_file(path)?);
+        announcer = announcer.json(event_file(path)?);
     }
     Ok(announcer)
 }

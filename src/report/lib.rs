@@ -78,9 +78,9 @@ pub struct Report {
     /// Whether all games were played.
     pub complete: bool,
     /// The players, best first: by Elo, or by the ranking of the last stage where that decides.
-    pub standings: Vec<Standing>,
+    pub standings: Vec<PlayerRow>,
     /// Encounters of any two players who met.
-    pub pairs: Vec<Pair>,
+    pub pairs: Vec<Encounter>,
     /// Number of counted endings by cause.
     pub endings: Causes,
     /// Number of endings that do not count, by cause.
@@ -97,7 +97,7 @@ pub struct Report {
 
 /// A player's row in the standings.
 #[derive(Clone, Debug, Serialize)]
-pub struct Standing {
+pub struct PlayerRow {
     /// Rank, from 1.
     pub rank: usize,
     /// Name.
@@ -139,7 +139,7 @@ pub struct Standing {
 
 /// The encounter of two players, from the side of `name`.
 #[derive(Clone, Debug, Serialize)]
-pub struct Pair {
+pub struct Encounter {
     /// The player listed first in the configuration.
     pub name: String,
     /// Its opponent.
@@ -262,8 +262,8 @@ impl Report {
             format: info.format.clone(),
             games: standings.total().met.values().map(|wdl| wdl.games()).sum(),
             complete,
-            standings: standing_lines(info, standings, &ratings),
-            pairs: pair_lines(info, standings),
+            standings: player_rows(info, standings, &ratings),
+            pairs: encounter_rows(info, standings),
             endings: endings(standings),
             uncounted: halved(standings.total().players.iter().map(|record| &record.uncounted)),
             first_move: first_move(standings, &ratings),
@@ -274,13 +274,13 @@ impl Report {
     }
 }
 
-fn standing_lines(info: &EventInfo, standings: &Standings, ratings: &Ratings) -> Vec<Standing> {
+fn player_rows(info: &EventInfo, standings: &Standings, ratings: &Ratings) -> Vec<PlayerRow> {
     let order = standings.order(ratings);
     let line = |(at, player): (usize, &PlayerId)| {
         let record = &standings.total().players[player.index()];
         let games = record.games();
         let elo = ratings.players[player.index()].elo;
-        Standing {
+        PlayerRow {
             rank: at + 1,
             name: info.player(*player).to_owned(),
             games: games.games(),
@@ -318,7 +318,7 @@ fn kind(estimate: Estimate) -> &'static str {
     }
 }
 
-fn pair_lines(info: &EventInfo, standings: &Standings) -> Vec<Pair> {
+fn encounter_rows(info: &EventInfo, standings: &Standings) -> Vec<Encounter> {
     let total = standings.total();
     let mut met: Vec<(PlayerId, PlayerId)> = total.met.keys().map(|&(a, b)| (a.min(b), a.max(b))).collect();
     met.sort_unstable();
@@ -335,7 +335,7 @@ fn pair_lines(info: &EventInfo, standings: &Standings) -> Vec<Pair> {
             Estimate::AtLeast { value } | Estimate::AtMost { value } => Some(value),
             _ => None,
         };
-        Pair {
+        Encounter {
             name: info.player(player).to_owned(),
             opponent: info.player(opponent).to_owned(),
             games: wdl.games(),

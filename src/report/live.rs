@@ -35,11 +35,11 @@ impl EventFile {
     }
 }
 
-/// Announces committed entries: a line per game for people, a line of JSON per entry for programs.
+/// Announces committed entries: a line of text per game, a line of JSON per entry.
 pub struct Announcer {
     info: EventInfo,
-    people: Option<Box<dyn Write + Send>>,
-    programs: Option<EventFile>,
+    lines: Option<Box<dyn Write + Send>>,
+    json: Option<EventFile>,
     total: Option<u64>,
     games: u64,
 }
@@ -48,32 +48,32 @@ impl Announcer {
     /// An announcer for an event of `total` games, if known, of which `games` were played before.
     #[must_use]
     pub fn new(info: EventInfo, total: Option<u64>, games: u64) -> Self {
-        Self { info, people: None, programs: None, total, games }
+        Self { info, lines: None, json: None, total, games }
     }
 
-    /// Sets the output for people.
+    /// Sets the output of lines of text.
     #[must_use]
-    pub fn people(mut self, to: Box<dyn Write + Send>) -> Self {
-        self.people = Some(to);
+    pub fn lines(mut self, to: Box<dyn Write + Send>) -> Self {
+        self.lines = Some(to);
         self
     }
 
-    /// Sets the output for programs.
+    /// Sets the file for lines of JSON.
     #[must_use]
-    pub fn programs(mut self, to: EventFile) -> Self {
-        self.programs = Some(to);
+    pub fn json(mut self, to: EventFile) -> Self {
+        self.json = Some(to);
         self
     }
 
     /// Announces a committed batch. An output whose reader is gone is dropped; the event continues.
     pub fn announce(&mut self, batch: &[Stamped]) {
-        if let Some(programs) = &mut self.programs {
-            programs.write(batch);
+        if let Some(json) = &mut self.json {
+            json.write(batch);
         }
         for stamped in batch {
             let Some(line) = self.line(&stamped.event) else { continue };
-            if self.people.as_mut().is_some_and(|to| writeln!(to, "{line}").is_err()) {
-                self.people = None;
+            if self.lines.as_mut().is_some_and(|to| writeln!(to, "{line}").is_err()) {
+                self.lines = None;
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Reports as text for a terminal: numbers right-aligned, names left-aligned.
 
-use super::{Pair, Report, StageTable, Standing, TestReport};
+use super::{Encounter, PlayerRow, Report, StageTable, TestReport};
 use std::fmt;
 
 /// Greatest number of encounters listed one by one; more become a cross table.
@@ -29,7 +29,7 @@ impl fmt::Display for Report {
     }
 }
 
-fn standings(f: &mut fmt::Formatter<'_>, lines: &[Standing]) -> fmt::Result {
+fn standings(f: &mut fmt::Formatter<'_>, lines: &[PlayerRow]) -> fmt::Result {
     let width = name_width(lines.iter().map(|line| line.name.as_str()));
     writeln!(f, " #  {:width$}  games  wins  loss  draw   score     Elo    +-    LOS  faults", "engine")?;
     for line in lines {
@@ -106,7 +106,7 @@ fn stage_table(f: &mut fmt::Formatter<'_>, stage: &StageTable) -> fmt::Result {
     Ok(())
 }
 
-fn pairs(f: &mut fmt::Formatter<'_>, pairs: &[Pair]) -> fmt::Result {
+fn pairs(f: &mut fmt::Formatter<'_>, pairs: &[Encounter]) -> fmt::Result {
     let width = name_width(pairs.iter().flat_map(|pair| [pair.name.as_str(), pair.opponent.as_str()]));
     writeln!(
         f,
@@ -151,7 +151,7 @@ fn cross_table(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
 }
 
 fn cell(report: &Report, row: &str, column: &str) -> String {
-    let met = |pair: &&Pair| {
+    let met = |pair: &&Encounter| {
         [(&*pair.name, &*pair.opponent), (&*pair.opponent, &*pair.name)].contains(&(row, column))
     };
     let Some(pair) = report.pairs.iter().find(met) else {

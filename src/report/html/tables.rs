@@ -1,7 +1,7 @@
 //! The tables of the page.
 
 use super::plain;
-use crate::{EventHistory, Report, StageTable, Standing};
+use crate::{EventHistory, PlayerRow, Report, StageTable};
 use maud::{Markup, html};
 use referee::{event::PlayerId, usage::Usage};
 
@@ -22,7 +22,7 @@ pub fn standings(history: &EventHistory) -> Markup {
     }
 }
 
-fn standing(place: usize, line: &Standing) -> Markup {
+fn standing(place: usize, line: &PlayerRow) -> Markup {
     html! { tr {
         td { (line.rank) }
         th.name scope="row" { (chip(place)) (plain(&line.name)) }
@@ -35,7 +35,7 @@ fn standing(place: usize, line: &Standing) -> Markup {
     } }
 }
 
-fn elo(line: &Standing) -> String {
+fn elo(line: &PlayerRow) -> String {
     let Some(elo) = line.elo else { return dash() };
     let mark = if line.elo_kind == "measured" { "" } else { "~" };
     format!("{mark}{elo:+.0}").replace('-', "−")

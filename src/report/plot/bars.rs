@@ -5,7 +5,7 @@ use super::{
     axis::{Axis, signed},
     number, paint, short,
 };
-use crate::{Report, Standing};
+use crate::{PlayerRow, Report};
 use maud::{Markup, html};
 use unicode_width::UnicodeWidthStr;
 
@@ -14,7 +14,7 @@ const ROW: f64 = 28.0;
 /// Elo of every player with its 95 % interval.
 #[must_use]
 pub fn elo(report: &Report, size: Size) -> Plot {
-    let rated: Vec<(usize, &Standing)> =
+    let rated: Vec<(usize, &PlayerRow)> =
         report.standings.iter().enumerate().filter(|(_, line)| line.elo.is_some()).collect();
     let (low, high) = elo_range(&rated);
     let names = name_column(rated.iter().map(|(_, line)| line.name.as_str()), size);
@@ -38,7 +38,7 @@ pub fn elo(report: &Report, size: Size) -> Plot {
 
 /// Range that contains all values and most intervals: a player who won every game has an unbounded interval, which
 /// must not compress the others.
-fn elo_range(rated: &[(usize, &Standing)]) -> (f64, f64) {
+fn elo_range(rated: &[(usize, &PlayerRow)]) -> (f64, f64) {
     let values = || rated.iter().filter_map(|(_, line)| line.elo);
     let (least, most) = values().fold((0.0_f64, 0.0_f64), |(low, high), elo| (low.min(elo), high.max(elo)));
     let room = (most - least).max(40.0);
@@ -51,7 +51,7 @@ fn elo_range(rated: &[(usize, &Standing)]) -> (f64, f64) {
     (low - margin, high + margin)
 }
 
-fn elo_row(line: &Standing, place: usize, row: usize, x: &Axis, names: &Names, size: Size) -> Markup {
+fn elo_row(line: &PlayerRow, place: usize, row: usize, x: &Axis, names: &Names, size: Size) -> Markup {
     let y = ROW * (row as f64 + 0.5);
     let elo = line.elo.unwrap_or(0.0);
     let loose = line.elo_kind != "measured";

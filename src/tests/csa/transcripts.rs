@@ -136,7 +136,7 @@ fn config(script: &[Line]) -> ServeConfig {
     config
 }
 
-struct Stage {
+struct Playback {
     clients: HashMap<String, Client>,
     earlier: Vec<Client>,
     /// Lines read while waiting for others.
@@ -160,7 +160,7 @@ struct Stage {
 /// Replays the clients' lines on a host; its settings may depend on the remaining lines.
 fn replay(name: &str, script: &[Line], config: impl Fn(&[Line]) -> ServeConfig) -> Result<usize, String> {
     let settings = config(script);
-    let mut stage = Stage::new(name, settings.least_time);
+    let mut playback = Playback::new(name, settings.least_time);
     let mut host = Host::start(settings);
     let (mut at, mut before) = (0, 0.0);
     while at < script.len() {
@@ -169,34 +169,34 @@ fn replay(name: &str, script: &[Line], config: impl Fn(&[Line]) -> ServeConfig) 
         match step {
             Step::Connected => {
                 // The earlier connection with this letter stays open, as it did in the recording.
-                stage.earlier.extend(stage.clients.insert(who.clone(), host.connect()));
-                stage.backlog.remove(who);
-                stage.logged_in.insert(who.clone(), false);
+                playback.earlier.extend(playback.clients.insert(who.clone(), host.connect()));
+                playback.backlog.remove(who);
+                playback.logged_in.insert(who.clone(), false);
             }
-            Step::Said(line) => stage.say(who, line, seconds - before),
+            Step::Said(line) => playback.say(who, line, seconds - before),
             Step::Heard(line) if line.starts_with("##[WHO] ") => {
                 let listed = |line: &&Line| {
                     line.who == *who
                         && matches!(&line.step, Step::Heard(line) if line.starts_with("##[WHO] "))
                 };
                 let count = script[at..].iter().take_while(listed).count();
-                stage.hear_sorted(who, &script[at..at + count]).map_err(fail)?;
+                playback.hear_sorted(who, &script[at..at + count]).map_err(fail)?;
                 at += count - 1;
             }
-            Step::Heard(line) => stage.hear(who, line).map_err(fail)?,
-            Step::ClientCloses => drop(stage.clients.remove(who)),
+            Step::Heard(line) => playback.hear(who, line).map_err(fail)?,
+            Step::ClientCloses => drop(playback.clients.remove(who)),
             Step::Server => host = Host::start(config(&script[at..])),
-            Step::ServerCloses => stage.closed(who).map_err(fail)?,
+            Step::ServerCloses => playback.closed(who).map_err(fail)?,
             Step::Waits(_) => {}
         }
         before = *seconds;
         at += 1;
     }
-    let unmet = stage.deviations.first().map(|unmet| format!("`{}` is never sent", unmet.recorded));
-    unmet.map_or(Ok(stage.compared), Err)
+    let unmet = playback.deviations.first().map(|unmet| format!("`{}` is never sent", unmet.recorded));
+    unmet.map_or(Ok(playback.compared), Err)
 }
 
-impl Stage {
+impl Playback {
     fn new(name: &str, least: u32) -> Self {
         Self {
             clients: HashMap::new(),

@@ -3,10 +3,10 @@
 use super::server::{Peer, Playing, SUMMARY, Server, endings, faults};
 
 /// A stage's name, and how a connection reaches it.
-type Stage = (&'static str, fn(&Server) -> Peer);
+type Cut = (&'static str, fn(&Server) -> Peer);
 
 /// Stages at which the connection is cut.
-const STAGES: [Stage; 11] = [
+const CUTS: [Cut; 11] = [
     ("before the login", Server::accept),
     ("after the login was read", |server| {
         let mut peer = server.accept();
@@ -60,11 +60,11 @@ const STAGES: [Stage; 11] = [
 fn a_cut_at_any_stage_leads_to_a_new_login_and_decides_no_game() {
     let server = Server::new();
     let mut playing = Playing::scripted(server.port(), "games = 1", "0 7g7f\n2 2g2f\n");
-    for (stage, reach) in STAGES {
+    for (stage, reach) in CUTS {
         eprintln!("cut {stage}");
         reach(&server).cut();
     }
-    for (stage, reach) in STAGES {
+    for (stage, reach) in CUTS {
         eprintln!("closed {stage}");
         drop(reach(&server));
     }
