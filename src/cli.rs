@@ -1,4 +1,4 @@
-//! What may be typed: every command with its arguments, and the exit codes scripts can rely on.
+//! The command line: commands, arguments, and the exit codes that scripts can rely on.
 
 use check::GoForm;
 use clap::{
@@ -12,26 +12,26 @@ use std::{num::ParseIntError, path::PathBuf, str::FromStr};
 #[derive(Debug, Parser)]
 #[command(name = "renmei", version, about, max_term_width = 100, after_help = EXIT_CODES)]
 pub struct Cli {
-    /// Tell on stderr what the program does: -v engines, logins and databases, -vv more; RENMEI_LOG has a filter.
+    /// Print diagnostics on stderr: -v engines, logins and databases, -vv more. RENMEI_LOG sets a filter instead.
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub verbose: u8,
-    /// What to do.
+    /// The command.
     #[command(subcommand)]
     pub command: Command,
 }
 
-/// The exit codes, as `--help` tells them.
+/// The exit codes, as listed by `--help`.
 pub const EXIT_CODES: &str = "\
 Exit codes:
   0   done (SPRT: still undecided when the games ran out)
   1   the request failed; the reason is on stderr
   2   the command line or the configuration is wrong; nothing was started
-  3   stopped before the end; the same command goes on from there
+  3   stopped before the end; the same command resumes
   10  SPRT accepted H1 (the first engine is stronger by elo1)
   11  SPRT accepted H0
   20  `check`: the engine has faults; `import --verify`: records disagree with the referee";
 
-/// Reads the command line; prints help or what is wrong, and exits, where there is nothing to do.
+/// Parses the command line; prints help or the error and exits where there is no command to execute.
 #[must_use]
 pub fn parse() -> Cli {
     let matches = Cli::command().get_matches();
@@ -43,8 +43,8 @@ pub fn parse() -> Cli {
 
 fn from(matches: &ArgMatches) -> Result<Cli, clap::Error> {
     let mut cli = Cli::from_arg_matches(matches)?;
-    if let (Command::Match(args), Some((_, typed))) = (&mut cli.command, matches.subcommand()) {
-        let groups = typed.get_occurrences::<String>("engine").into_iter().flatten();
+    if let (Command::Match(args), Some((_, arguments))) = (&mut cli.command, matches.subcommand()) {
+        let groups = arguments.get_occurrences::<String>("engine").into_iter().flatten();
         args.engines = groups.map(|words| words.cloned().collect()).collect();
     }
     Ok(cli)
@@ -53,7 +53,7 @@ fn from(matches: &ArgMatches) -> Result<Cli, clap::Error> {
 /// The commands.
 #[derive(Clone, Debug, Subcommand)]
 pub enum Command {
-    /// Play the event of a configuration file, or go on with it.
+    /// Play the event of a configuration file, or resume it.
     Run(RunArgs),
     /// Play engines against each other without a configuration file.
     Match(MatchArgs),
@@ -61,23 +61,23 @@ pub enum Command {
     Serve(ServeArgs),
     /// Play with an engine on floodgate, or on any other CSA server.
     Floodgate(FloodgateArgs),
-    /// Tell what would go wrong with an engine in an event.
+    /// Check what would go wrong with an engine in an event.
     Check(CheckArgs),
-    /// Tell an event of a database: standings, Elo and endings as text, a page for the web, or a picture.
+    /// Report an event of a database: standings, Elo and endings as text or JSON, a web page, or a picture.
     Report(ReportArgs),
-    /// Show an event of a database that runs elsewhere or is over.
+    /// Show an event of a database while another process plays it, or after its end.
     Watch(WatchArgs),
-    /// Write games of a database as records.
+    /// Export games of a database as record files.
     Export(ExportArgs),
-    /// Read records into a database.
+    /// Import record files into a database.
     Import(ImportArgs),
-    /// Say who may log in to a league that has accounts or invitations.
+    /// Manage the players who may log in to a league with accounts or invitations.
     Account(AccountArgs),
-    /// Print what was said over the network in a game, line by line.
+    /// Print the transcript of a game played over the network, line by line.
     Log(LogArgs),
-    /// Compute an SPRT, Elo and their bounds from counts.
+    /// Compute an SPRT, Elo and error bounds from counts.
     Sprt(SprtArgs),
-    /// Write a configuration to begin with into this directory; without a name, list them.
+    /// Write a preset configuration into this directory; without a name, list the presets.
     Init(InitArgs),
     /// Print a systemd unit that keeps a host, or an engine on a server, running.
     Systemd(SystemdArgs),
@@ -93,12 +93,12 @@ pub enum Command {
 pub struct RunArgs {
     /// The configuration file of the event.
     pub file: PathBuf,
-    /// How it is played.
+    /// Options for playing.
     #[command(flatten)]
     pub playing: PlayingArgs,
 }
 
-/// What `run` and `match` have in common.
+/// Options for playing that several commands share.
 #[derive(Clone, Debug, Args)]
 pub struct PlayingArgs {
     /// The database; overrides the configuration.
@@ -107,7 +107,7 @@ pub struct PlayingArgs {
     /// Games at once; overrides the configuration.
     #[arg(long, value_name = "N", value_parser = at_least_one::<usize>)]
     pub concurrency: Option<usize>,
-    /// Play even though the engines need more cores than there are.
+    /// Play even if the engines need more cores than the machine has.
     #[arg(long)]
     pub oversubscribe: bool,
     /// Pin each game's engines to cores of their own.
@@ -116,7 +116,7 @@ pub struct PlayingArgs {
     /// Leave every core to every game.
     #[arg(long, conflicts_with = "affinity")]
     pub no_affinity: bool,
-    /// Write every event as a line of JSON.
+    /// Append every entry of the event to a file, as a line of JSON.
     #[arg(long, value_name = "FILE")]
     pub events: Option<PathBuf>,
     /// Print the final standings as JSON on stdout; everything else goes to stderr.
@@ -125,7 +125,7 @@ pub struct PlayingArgs {
     /// Print no line per game.
     #[arg(long, short)]
     pub quiet: bool,
-    /// Print a line per game on a terminal too, instead of showing the dashboard.
+    /// Print a line per game on a terminal, too, instead of showing the dashboard.
     #[arg(long)]
     pub no_dashboard: bool,
 }
@@ -139,10 +139,10 @@ Example:
                --games 1000 --openings built-in --sprt elo0=0 elo1=10")]
 pub struct MatchArgs {
     /// An engine: cmd=PROGRAM name=NAME args=\"...\" dir=DIR time=TIME nodes=N depth=N reserve=TIME go=FORMS
-    /// ponder=true option.NAME=VALUE ...; give it twice or more.
+    /// ponder=true option.NAME=VALUE ...; to be given at least twice.
     #[arg(long, num_args = 1.., required = true, value_name = "KEY=VALUE", action = clap::ArgAction::Append)]
     pub engine: Vec<String>,
-    /// The same words, one list for each `--engine`.
+    /// The same words, grouped by `--engine`.
     #[arg(skip)]
     pub engines: Vec<Vec<String>>,
     /// Name of the event in the database.
@@ -151,39 +151,39 @@ pub struct MatchArgs {
     /// Time for every engine: `10s`, `5m+10s`, `byoyomi 1s`, `10m byoyomi 30s`, `nodes 1000`, `depth 6`, `fixed 100ms`.
     #[arg(long, default_value = "byoyomi 1s")]
     pub time: String,
-    /// Overrun that is forgiven.
+    /// Overrun that is forgiven before a flag falls.
     #[arg(long, default_value = "0ms", value_name = "TIME")]
     pub margin: String,
-    /// Games of each pair of engines; with --sprt: games at most.
+    /// Games of each encounter; with --sprt: maximum number of games.
     #[arg(long, default_value_t = 100)]
     pub games: u64,
-    /// Openings: SFEN or USI move lines, CSA, KIF, KI2 or JKF records; `built-in`: those that this program carries.
+    /// Openings: SFEN or USI move lines, CSA, KIF, KI2 or JKF records; `built-in`: the built-in collection.
     #[arg(long, value_name = "FILE")]
     pub openings: Vec<PathBuf>,
-    /// Plies of each opening that are used.
+    /// Number of plies to use of each opening.
     #[arg(long, value_name = "N", requires = "openings")]
     pub plies: Option<u32>,
-    /// Use the openings in the order of the file instead of shuffled by the seed.
+    /// Use the openings in the order of the file instead of in random order.
     #[arg(long, requires = "openings")]
     pub sequential: bool,
-    /// The first engine against each of the others, instead of everybody against everybody.
+    /// The first engine plays against each of the others, instead of everybody against everybody.
     #[arg(long, conflicts_with = "sprt")]
     pub gauntlet: bool,
     /// Stop at a verdict: elo0=0 elo1=5 [alpha=0.05] [beta=0.05] [model=normalized|logistic].
     #[arg(long, num_args = 1.., value_name = "KEY=VALUE")]
     pub sprt: Vec<String>,
-    /// The move limit, in plies.
+    /// Move limit in plies.
     #[arg(long, default_value_t = 512, value_name = "PLIES")]
     pub max_moves: u32,
-    /// Seed of every random choice.
+    /// Seed of all random choices.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// How it is played.
+    /// Options for playing.
     #[command(flatten)]
     pub playing: PlayingArgs,
 }
 
-/// A whole number above 0.
+/// Parses a whole number of at least 1.
 fn at_least_one<T: FromStr<Err = ParseIntError> + From<u8> + PartialOrd>(text: &str) -> Result<T, String> {
     let number: T = text.parse().map_err(|error: ParseIntError| error.to_string())?;
     if number < T::from(1) { Err("it must be at least 1".to_owned()) } else { Ok(number) }
@@ -195,12 +195,12 @@ fn at_least_one<T: FromStr<Err = ParseIntError> + From<u8> + PartialOrd>(text: &
 An open league (a file with [serve] and neither [event] nor [[engines]]) starts no engines and has no end: it refuses
 --concurrency, --oversubscribe, --affinity and --json.")]
 pub struct ServeArgs {
-    /// The configuration file of the league, or of an event whose players log in.
+    /// Configuration file of the league, or of an event with remote players.
     pub file: PathBuf,
-    /// Where connections are accepted; overrides the configuration.
+    /// Address to listen on; overrides the configuration.
     #[arg(long, value_name = "ADDR")]
     pub listen: Vec<std::net::SocketAddr>,
-    /// How an event is played.
+    /// Options for playing an event.
     #[command(flatten)]
     pub playing: PlayingArgs,
 }
@@ -208,7 +208,7 @@ pub struct ServeArgs {
 /// `renmei floodgate`.
 #[derive(Clone, Debug, Args)]
 pub struct FloodgateArgs {
-    /// The configuration file: the server, the login, the engine.
+    /// Configuration file with the server, the login and the engine.
     pub file: PathBuf,
     /// The database; overrides the configuration.
     #[arg(long, value_name = "FILE")]
@@ -235,15 +235,15 @@ Examples:
   echo $PASSWORD | renmei account add gps --db league.db
   renmei account invite gps      # a line for `[serve] invited`")]
 pub struct AccountArgs {
-    /// What to do.
+    /// The operation.
     #[command(subcommand)]
     pub command: AccountCommand,
 }
 
-/// What to do about accounts.
+/// Operations on accounts.
 #[derive(Clone, Debug, Subcommand)]
 pub enum AccountCommand {
-    /// Make an account, or give it another password.
+    /// Create an account, or change its password.
     Add {
         /// The player's name: 1 to 32 letters, digits, `_`, `-`, `@` or `.`.
         name: String,
@@ -257,7 +257,7 @@ pub enum AccountCommand {
         #[arg(long, value_name = "FILE", default_value = "league.db")]
         db: PathBuf,
     },
-    /// End an account; a game that it plays goes on.
+    /// Delete an account; a game that its player is playing continues.
     Remove {
         /// The player's name.
         name: String,
@@ -265,7 +265,7 @@ pub enum AccountCommand {
         #[arg(long, value_name = "FILE", default_value = "league.db")]
         db: PathBuf,
     },
-    /// Print the line that invites a player with a trip, for `[serve] invited`.
+    /// Print the invitation of a player with a trip, a line for `[serve] invited`.
     Invite {
         /// The player's name.
         name: String,
@@ -282,12 +282,12 @@ Examples:
   renmei log 7 --db league.db
   renmei log league+t-600-10+gps+fairy+20261121120000")]
 pub struct LogArgs {
-    /// The game: its number, or its Game_ID.
+    /// The game: its number or its Game_ID.
     pub game: String,
     /// The database.
     #[arg(long, value_name = "FILE", default_value = "league.db")]
     pub db: PathBuf,
-    /// The event, by name; by default the last one.
+    /// Name of the event; by default the last one.
     #[arg(long, value_name = "NAME")]
     pub event: Option<String>,
 }
@@ -309,13 +309,13 @@ pub struct CheckArgs {
     /// Set an option before the checks: NAME=VALUE.
     #[arg(long, value_name = "NAME=VALUE")]
     pub option: Vec<String>,
-    /// Positions to ask for moves in (SFEN lines); by default those this program carries.
+    /// File of positions to ask for moves in (SFEN lines); by default the built-in ones.
     #[arg(long, value_name = "FILE")]
     pub positions: Option<PathBuf>,
-    /// A form of `go` the engine is known not to take: it is not tried. May be given several times.
+    /// A form of `go` to leave out because the engine does not support it. May be repeated.
     #[arg(long, value_parser = one_of(&GO_FORMS), value_name = "FORM")]
     pub skip: Vec<GoForm>,
-    /// How long `isready` may take.
+    /// Time limit of `isready`.
     #[arg(long, default_value = "120s", value_name = "TIME")]
     pub ready: String,
     /// Print the result as JSON.
@@ -334,7 +334,7 @@ Examples:
 pub struct ReportArgs {
     /// The database.
     pub db: PathBuf,
-    /// The event, by name; by default the last one.
+    /// Name of the event; by default the last one.
     #[arg(long, value_name = "NAME")]
     pub event: Option<String>,
     /// List the events of the database.
@@ -343,31 +343,31 @@ pub struct ReportArgs {
     /// Print JSON.
     #[arg(long)]
     pub json: bool,
-    /// Write a page with everything, every game on a board; it needs nothing else to be published.
+    /// Write a self-contained web page with all figures and every game on a board.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "list"])]
     pub html: Option<PathBuf>,
     /// Draw a picture: FILE.svg or FILE.png.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "list"])]
     pub plot: Option<PathBuf>,
-    /// What the picture shows: elo, ratings (over the games), sprt, endings, time (by ply), or eval:N for game N.
+    /// Content of the picture: elo, ratings (over the games), sprt, endings, time (by ply), or eval:N for game N.
     #[arg(long, value_name = "WHAT", default_value = "elo", requires = "plot")]
     pub of: Picture,
 }
 
-/// What a picture shows.
+/// Content of a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Picture {
-    /// Every player's Elo with its interval.
+    /// Elo of every player with its interval.
     Elo,
     /// The ratings over the games.
     Ratings,
-    /// A sequential test's way between its bounds.
+    /// The log-likelihood ratio of a sequential test between its bounds.
     Sprt,
-    /// Games by ending.
+    /// Number of games by ending.
     Endings,
     /// The mean time of a move by ply.
     Time,
-    /// The evaluations of a game, by its number.
+    /// Evaluations of the game with this number.
     Eval(u64),
 }
 
@@ -384,7 +384,7 @@ impl std::str::FromStr for Picture {
             "time" => Some(Self::Time),
             _ => text.strip_prefix("eval:").and_then(game),
         }
-        .ok_or_else(|| "it is none of elo, ratings, sprt, endings, time, eval:N".to_owned())
+        .ok_or_else(|| "expected elo, ratings, sprt, endings, time or eval:N".to_owned())
     }
 }
 
@@ -393,12 +393,12 @@ impl std::str::FromStr for Picture {
 pub struct WatchArgs {
     /// The database.
     pub db: PathBuf,
-    /// The event, by name; by default the last one.
+    /// Name of the event; by default the last one.
     #[arg(long, value_name = "NAME")]
     pub event: Option<String>,
 }
 
-/// The record formats that games are exported in.
+/// Record formats for export.
 const RECORD_FORMATS: [(&str, Format, &str); 11] = [
     ("csa", Format::Csa, "CSA 2.2"),
     ("csa3", Format::Csa3, "CSA 3.0"),
@@ -407,13 +407,13 @@ const RECORD_FORMATS: [(&str, Format, &str); 11] = [
     ("ki2", Format::Ki2, "KI2 in Shift_JIS"),
     ("ki2u", Format::Ki2u, "KI2 in UTF-8"),
     ("jkf", Format::Jkf, "JSON kifu format"),
-    ("usi", Format::Usi, "USI position lines, one game a line"),
-    ("usen", Format::Usen, "URL-safe USEN, one game a line"),
+    ("usi", Format::Usi, "USI position lines, one game per line"),
+    ("usen", Format::Usen, "URL-safe USEN, one game per line"),
     ("psv", Format::Psv, "Packed positions with scores (YaneuraOu)"),
     ("hcpe", Format::Hcpe, "Packed positions with scores (Apery, dlshogi)"),
 ];
 
-/// The forms of `go` that `check` can leave out.
+/// Forms of `go` that `check` can leave out.
 const GO_FORMS: [(&str, GoForm, &str); 5] = [
     ("nodes", GoForm::Nodes, "`go nodes`"),
     ("depth", GoForm::Depth, "`go depth`"),
@@ -422,14 +422,14 @@ const GO_FORMS: [(&str, GoForm, &str); 5] = [
     ("ponder", GoForm::Ponder, "`go ponder`"),
 ];
 
-/// A parser of one word of a list, with a line of help for each.
+/// A parser for a word of a list, with a line of help for each.
 fn one_of<T: Copy + Send + Sync + 'static>(
     words: &'static [(&'static str, T, &'static str)],
 ) -> impl TypedValueParser<Value = T> {
     let values = words.iter().map(|(name, _, about)| PossibleValue::new(*name).help(*about));
     PossibleValuesParser::new(values).try_map(|word| {
         let found = words.iter().find(|(name, ..)| *name == word);
-        found.map(|(_, value, _)| *value).ok_or("not a value of the list")
+        found.map(|(_, value, _)| *value).ok_or("not one of the listed values")
     })
 }
 
@@ -438,19 +438,19 @@ fn one_of<T: Copy + Send + Sync + 'static>(
 pub struct ExportArgs {
     /// The database.
     pub db: PathBuf,
-    /// The event, by name; by default the last one.
+    /// Name of the event; by default the last one.
     #[arg(long, value_name = "NAME")]
     pub event: Option<String>,
     /// Games by number (`7`, `10-20`); by default all that count.
     #[arg(long, value_name = "N")]
     pub game: Vec<String>,
-    /// Games that do not count, too: those broken off, and draws that were played again.
+    /// Include games that do not count: aborted ones, and draws that were played again.
     #[arg(long, conflicts_with = "game")]
     pub all: bool,
     /// The format.
     #[arg(long, value_parser = one_of(&RECORD_FORMATS), default_value = "csa")]
     pub format: Format,
-    /// A directory (`DIR/`) for one file a game, a file for all of them, or `-` for stdout.
+    /// A directory (`DIR/`) for one file per game, a file for all games, or `-` for stdout.
     #[arg(long, short, default_value = "-", value_name = "PATH")]
     pub output: PathBuf,
 }
@@ -479,16 +479,16 @@ impl From<&CheckArgs> for check::Request {
 /// `renmei import`.
 #[derive(Clone, Debug, Args)]
 pub struct ImportArgs {
-    /// Record files of any format, and directories of them; the format and the encoding are detected.
+    /// Record files of any format, and directories with them; format and encoding are detected.
     #[arg(required = true)]
     pub files: Vec<PathBuf>,
-    /// The database they go into.
+    /// The database to import into.
     #[arg(long, value_name = "FILE", required_unless_present = "verify")]
     pub db: Option<PathBuf>,
-    /// Replay each record through the referee and say where the two disagree.
+    /// Replay each record through the referee and report disagreements.
     #[arg(long)]
     pub verify: bool,
-    /// Name of the event they are filed under.
+    /// Name of the event that receives the games.
     #[arg(long, default_value = "import", value_name = "NAME", requires = "db")]
     pub event: String,
     /// Print the result as JSON.
@@ -521,7 +521,7 @@ pub struct SprtArgs {
     /// Probability of accepting H0 when H1 is true.
     #[arg(long, default_value_t = 0.05)]
     pub beta: f64,
-    /// The scale of elo0 and elo1.
+    /// Scale of elo0 and elo1.
     #[arg(long, value_enum, default_value_t = SprtScale::Normalized)]
     pub model: SprtScale,
     /// Print JSON.
@@ -544,31 +544,31 @@ pub struct InitArgs {
     /// The preset.
     #[arg(value_enum)]
     pub preset: Option<Preset>,
-    /// Overwrite files that are there already.
+    /// Overwrite existing files.
     #[arg(long)]
     pub force: bool,
 }
 
-/// A configuration to begin with.
+/// A preset configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Preset {
-    /// A first league of the engines that are installed; two minutes.
+    /// A first league of the installed engines; two minutes.
     Quickstart,
     /// Is one version better than another? A sequential test.
     Sprt,
-    /// One engine against all the others.
+    /// One engine against all others.
     Gauntlet,
-    /// A whole tournament: a Swiss, then a knock-out final.
+    /// A whole tournament: a Swiss stage, then a knock-out final.
     Denou,
-    /// Games for renmei-pairwise to learn from.
+    /// Training games for renmei-pairwise.
     Learn,
-    /// Games on the clock of floodgate, to see whether an engine keeps it.
+    /// Games on floodgate's clock, to test whether an engine keeps it.
     FloodgateTime,
-    /// An engine on floodgate, or on another CSA server (`renmei floodgate`).
+    /// An engine on floodgate or another CSA server (`renmei floodgate`).
     Floodgate,
     /// An open league over the network (`renmei serve`).
     Serve,
-    /// An event of engines here and players from the network (`renmei serve`).
+    /// An event of local engines and remote players (`renmei serve`).
     League,
 }
 
@@ -579,17 +579,17 @@ Examples:
   renmei systemd serve league.toml | sudo tee /etc/systemd/system/renmei-league.service
   renmei systemd --user floodgate floodgate.toml > ~/.config/systemd/user/renmei-floodgate.service")]
 pub struct SystemdArgs {
-    /// What the service does.
+    /// The command that the service runs.
     #[arg(value_enum)]
     pub service: Service,
     /// Its configuration file.
     pub file: PathBuf,
-    /// Print a unit for the service manager of a user, which needs no root.
+    /// Print a unit for a user's service manager, which needs no root.
     #[arg(long)]
     pub user: bool,
 }
 
-/// A command that runs for weeks.
+/// A command that runs as a service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Service {
     /// `renmei serve`.

@@ -1,4 +1,4 @@
-//! The commands: each takes what was typed, does it, and says how to exit.
+//! The commands: each takes its arguments, does its work and returns an exit code.
 
 mod account;
 mod ad_hoc;
@@ -33,7 +33,7 @@ use records::{self, RecordsError};
 use serde::Serialize;
 use std::{io, process::ExitCode};
 
-/// How a command that did its work exits; see [`crate::cli::EXIT_CODES`].
+/// How a command exits; see [`crate::cli::EXIT_CODES`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
     /// Done.
@@ -42,7 +42,7 @@ pub enum Exit {
     Failed,
     /// Wrong command line or configuration.
     Wrong,
-    /// Stopped before the end.
+    /// Stopped before its end.
     Stopped,
     /// SPRT accepted H1.
     H1,
@@ -66,25 +66,25 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Why a command did not do its work.
+/// Why a command failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
     /// The configuration is wrong.
     #[error("the configuration is wrong:\n{0}")]
     Config(Faults),
-    /// What was typed is wrong.
+    /// The arguments are wrong.
     #[error("{0}")]
     Usage(String),
-    /// The event cannot be played.
+    /// The event could not be played.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// The database.
+    /// A database error.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// Records.
+    /// A fault in the handling of records.
     #[error(transparent)]
     Records(#[from] RecordsError),
-    /// Anything else.
+    /// Any other failure.
     #[error("{0}")]
     Other(String),
 }
@@ -109,10 +109,10 @@ pub fn completions(shell: clap_complete::Shell) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// The event of that name; without one, the last.
+/// Finds an event by name; without a name, the last one.
 ///
 /// # Errors
-/// When there is none.
+/// When there is no such event.
 pub fn find_event<'a>(events: &'a [EventSummary], name: Option<&str>) -> Result<&'a EventSummary, Failure> {
     let found = match name {
         Some(name) => events.iter().find(|event| event.name == name),
@@ -132,50 +132,50 @@ pub fn find_event<'a>(events: &'a [EventSummary], name: Option<&str>) -> Result<
 
 fn print(report: &Report, json: bool) {
     match (json, serde_json::to_string_pretty(report)) {
-        (true, Ok(text)) => say!("{text}"),
-        (true, Err(error)) => tell!("the report cannot be written as JSON: {error}"),
-        (false, _) => put!("{report}"),
+        (true, Ok(text)) => out_line!("{text}"),
+        (true, Err(error)) => err_line!("the report cannot be written as JSON: {error}"),
+        (false, _) => out!("{report}"),
     }
 }
 
 /// Checks an engine before an event.
 ///
 /// # Errors
-/// When it cannot be started or what was typed makes no sense.
+/// When the engine cannot be started or the arguments are invalid.
 pub fn check(args: &CheckArgs) -> Result<Exit, Failure> {
-    let report = ::check::check(&args.into(), |row| tell!("{row}")).map_err(|error| match error {
+    let report = ::check::check(&args.into(), |row| err_line!("{row}")).map_err(|error| match error {
         CheckError::Start { .. } | CheckError::Runtime(_) => Failure::Other(error.to_string()),
         _ => Failure::Usage(error.to_string()),
     })?;
     match args.json {
-        false => put!("{report}"),
-        true => say!("{}", pretty(&report)?),
+        false => out!("{report}"),
+        true => out_line!("{}", pretty(&report)?),
     }
     Ok(if report.passed() { Exit::Done } else { Exit::Faults })
 }
 
-/// Writes games as records.
+/// Exports games as records.
 ///
 /// # Errors
-/// When the games or the place for them are not there.
+/// When the games do not exist or the output cannot be written.
 pub fn export(args: &ExportArgs) -> Result<Exit, Failure> {
     let report = records::export(&args.into())?;
     for (game, reason) in &report.left_out {
-        tell!("game {} left out: {reason}", game.0);
+        err_line!("game {} left out: {reason}", game.0);
     }
-    tell!("{} games written", report.games);
+    err_line!("{} games written", report.games);
     Ok(Exit::Done)
 }
 
-/// Reads records into a database, and compares them with the referee.
+/// Imports records into a database, and verifies them if requested.
 ///
 /// # Errors
 /// When the database cannot be written.
 pub fn import(args: &ImportArgs) -> Result<Exit, Failure> {
     let report = records::import(&args.into())?;
     match args.json {
-        false => put!("{report}"),
-        true => say!("{}", pretty(&report)?),
+        false => out!("{report}"),
+        true => out_line!("{}", pretty(&report)?),
     }
     Ok(match report.exit_code() {
         0 => Exit::Done,

@@ -1,8 +1,8 @@
-//! What the program tells of itself, for whoever looks for a fault: engines that start and end, logins, databases,
-//! signals. On stderr, which the screens show in their log while they are up; nothing unless it is asked for.
+//! Diagnostics of the program's own work: engines that start and end, logins, databases, signals. They go to stderr,
+//! which the dashboard shows in its log; off by default.
 //!
-//! Targets are the rooms of the program: `seat`, `arena`, `host`, `client`, `journal`, `signals`. Nothing is told of
-//! single moves, so that a ply costs the same with it and without.
+//! Targets are the program's crates: `seat`, `arena`, `host`, `client`, `journal`, and `signals`. Moves emit no
+//! diagnostics, so that enabling them does not slow down games.
 
 use std::{io, str::FromStr};
 use tracing::level_filters::LevelFilter;
@@ -12,30 +12,30 @@ use tracing_subscriber::{
     util::{SubscriberInitExt as _, TryInitError},
 };
 
-/// The variable with a filter: a level (`debug`), or levels of targets (`seat=debug,host=info`).
+/// Environment variable with a filter: a level (`debug`), or levels by target (`seat=debug,host=info`).
 pub const VARIABLE: &str = "RENMEI_LOG";
 
-/// Why nothing can be told.
+/// Why diagnostics cannot be started.
 #[derive(Debug, thiserror::Error)]
 pub enum DiagnosticsError {
-    /// The filter of the environment.
+    /// The variable holds an invalid filter.
     #[error(
-        "{VARIABLE}=`{0}` is no filter ({1}); write a level, as `debug`, or levels of targets, as `seat=debug,host=info`"
+        "{VARIABLE}=`{0}` is not a filter ({1}); write a level such as `debug`, or levels by target such as `seat=debug,host=info`"
     )]
     Filter(String, ParseError),
-    /// Somebody listens already.
+    /// A subscriber is installed already.
     #[error(transparent)]
     Init(#[from] TryInitError),
 }
 
-/// Begins to tell: by as many `-v` as were given, and without one by [`VARIABLE`].
+/// Starts diagnostics at the level given by `-v`, or without it as [`VARIABLE`] says.
 ///
 /// # Errors
-/// When the variable holds no filter.
+/// When the variable holds an invalid filter.
 pub fn start(verbose: u8) -> Result<(), DiagnosticsError> {
     let variable = std::env::var(VARIABLE).unwrap_or_default();
     let Some(targets) = targets(verbose, variable.trim())? else { return Ok(()) };
-    // A reader of stderr that is gone ends nothing.
+    // A closed stderr is ignored.
     let lines =
         tracing_subscriber::fmt::layer().with_writer(io::stderr).with_ansi(false).log_internal_errors(false);
     Ok(tracing_subscriber::registry().with(targets).with(lines).try_init()?)
@@ -61,7 +61,7 @@ mod tests {
     use tracing::Level;
 
     #[test]
-    fn flags_come_before_the_variable_and_nothing_is_told_without_either() {
+    fn flags_override_the_variable_and_without_either_diagnostics_are_off() {
         assert!(targets(0, "").unwrap().is_none());
         let shown = |verbose, variable: &str, target: &str, level: &Level| {
             targets(verbose, variable).unwrap().unwrap().would_enable(target, level)
@@ -70,8 +70,8 @@ mod tests {
         assert!(
             shown(0, "seat=debug", "seat", &Level::DEBUG) && !shown(0, "seat=debug", "host", &Level::ERROR)
         );
-        assert!(shown(2, "error", "host", &Level::DEBUG), "what was typed overrules the environment");
+        assert!(shown(2, "error", "host", &Level::DEBUG), "the command line overrides the environment");
         let wrong = targets(0, "seat=loud").unwrap_err().to_string();
-        assert!(wrong.starts_with("RENMEI_LOG=`seat=loud` is no filter"), "{wrong}");
+        assert!(wrong.starts_with("RENMEI_LOG=`seat=loud` is not a filter"), "{wrong}");
     }
 }

@@ -1,7 +1,7 @@
-//! The program: what was typed becomes one command, and the command an exit code.
+//! The program: from the command line to an exit code.
 
 #[macro_use]
-mod say;
+mod output;
 
 mod cli;
 mod commands;
@@ -15,12 +15,12 @@ use commands::Exit;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let typed = cli::parse();
-    if let Err(fault) = diagnostics::start(typed.verbose) {
+    let arguments = cli::parse();
+    if let Err(fault) = diagnostics::start(arguments.verbose) {
         eprintln!("renmei: {fault}");
         return Exit::Wrong.into();
     }
-    let done = match typed.command {
+    let done = match arguments.command {
         Command::Run(args) => commands::run(&args, screen::open),
         Command::Match(args) => commands::ad_hoc(&args, screen::open),
         Command::Serve(args) => commands::serve(&args, screen::open),

@@ -1,5 +1,5 @@
-//! The dashboard on this program's events: fed by the store's thread while they are played here, and by looking into
-//! the database while they are played elsewhere.
+//! The dashboard on this program's events: fed by the journal while they are played here, and by polling the database
+//! while another process plays them.
 
 mod watch;
 
@@ -22,7 +22,7 @@ use std::{
     sync::Arc,
 };
 
-/// The screens for an event that is about to be played, where there is a terminal that can show them.
+/// Opens the dashboard for an event that is about to be played; `None` without a suitable terminal.
 pub fn open(showing: Showing) -> Result<Option<Screen>, Failure> {
     if !has_terminal() {
         return Ok(None);
@@ -34,11 +34,11 @@ pub fn open(showing: Showing) -> Result<Option<Screen>, Failure> {
     let setting = Setting { info: info(name, plan), before, archive, save, scale, watching: false };
     let (feed, inbox) = dashboard::feed::pair();
     let screen = dashboard::Dashboard::open(setting, inbox).map_err(no_thread)?;
-    let people = Box::new(screen.quiet_stdout());
+    let game_lines = Box::new(screen.quiet_stdout());
     let log = screen.log();
     let say = Arc::new(move |line: &str| log.write(line));
     let linger = Box::new(move || screen.linger());
-    Ok(Some(Screen { feed: Box::new(move |batch| feed.send(batch)), people, say, linger }))
+    Ok(Some(Screen { feed: Box::new(move |batch| feed.send(batch)), game_lines, say, linger }))
 }
 
 fn has_terminal() -> bool {
@@ -47,10 +47,10 @@ fn has_terminal() -> bool {
 }
 
 fn no_thread(error: io::Error) -> Failure {
-    Failure::Other(format!("a thread for the screen: {error}"))
+    Failure::Other(format!("the dashboard's thread could not be started: {error}"))
 }
 
-/// What happened in the event so far; nothing when there is no such database or event yet.
+/// Entries of the event so far; empty if the database or the event does not exist yet.
 fn before(database: &Path, name: &str) -> Result<(Vec<Stamped>, Option<EventId>), StoreError> {
     let Ok(store) = Store::read(database) else { return Ok((vec![], None)) };
     let found = store.events()?.into_iter().find(|event| event.name == name).map(|event| event.id);
@@ -61,8 +61,8 @@ fn before(database: &Path, name: &str) -> Result<(Vec<Stamped>, Option<EventId>)
     Ok((past.events(), found))
 }
 
-/// The past in few bytes: of the starts of games that are over, only the first of each opening is kept. A screen needs
-/// no more of them, and an event may have a hundred thousand.
+/// A compact past: of the starts of finished games, only the first of each opening is kept. The dashboard needs no
+/// others, and an event may have a hundred thousand.
 #[derive(Default)]
 struct Past {
     kept: Vec<Stamped>,
@@ -92,7 +92,7 @@ impl Past {
     }
 }
 
-/// Games by their number, out of the database.
+/// Looks up games by number in the database.
 fn archive(database: PathBuf, name: String, mut event: Option<EventId>) -> dashboard::terminal::Archive {
     let mut store = None;
     Box::new(move |game: GameId| {
@@ -109,7 +109,7 @@ fn archive(database: PathBuf, name: String, mut event: Option<EventId>) -> dashb
     })
 }
 
-/// Writes games into the working directory.
+/// Saves games into the working directory.
 fn save(db: PathBuf, event: String) -> dashboard::terminal::Save {
     Box::new(move |game, form| {
         let (format, extension) = match form {
@@ -121,13 +121,13 @@ fn save(db: PathBuf, event: String) -> dashboard::terminal::Save {
         let args = records::Export { db, event, game, all: false, format, output };
         let written = records::export(&args).map_err(|e| e.to_string())?;
         match written.games {
-            0 => Err("the database does not have it yet".to_owned()),
+            0 => Err("the game is not in the database yet".to_owned()),
             _ => Ok(args.output.display().to_string()),
         }
     })
 }
 
-/// A stored game as the events it was made of.
+/// The entries of a stored game.
 fn events_of(game: FullGame) -> Vec<Stamped> {
     let FullGame { row, moves } = game;
     let (game, pairing, plies) = (row.game, row.pairing, row.plies.unwrap_or(0));
@@ -152,17 +152,17 @@ fn info(name: String, plan: StoredPlan) -> EventInfo {
         times: plan.engines.iter().map(|engine| engine.time.unwrap_or_default()).collect(),
         test: plan.sprt.and_then(|sprt| sprt.test().ok()),
         test_words: plan.sprt.map(|sprt| test_words(sprt, &players)).unwrap_or_default(),
-        // The plan of an open league, or of games on a server, knows no players.
+        // The plan of an open league, or of games on a server, has no players.
         free: players.is_empty(),
         total: if players.is_empty() { None } else { total(&plan.stages, players.len()) },
-        // Where players come and go, the events of the game announce them and the format.
+        // Where players come and go, the stream announces them and the format.
         format: if players.is_empty() { String::new() } else { plan::format_words(&plan.stages) },
         stages: plan.stages,
         players,
     }
 }
 
-/// Games of the whole event; for a sequential test, at most.
+/// Number of games of the event; the maximum for a sequential test.
 fn total(stages: &[Stage], players: usize) -> Option<u64> {
     match stages {
         [Stage { format: Format::Sprt { max_games }, .. }] => Some(*max_games),

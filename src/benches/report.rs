@@ -1,6 +1,5 @@
-//! What the page of a large league costs: `cargo bench --bench report [DIRECTORY]` writes ten thousand games into a
-//! database in DIRECTORY (the system's temporary one by default), makes the page beside it, and leaves both when a
-//! directory was given.
+//! Cost of the page of a large league. `cargo bench --bench report [DIRECTORY]` writes ten thousand games into a
+//! database in DIRECTORY (by default a temporary one) and renders the page beside it; a given DIRECTORY keeps both.
 
 use journal::{EventHead, Journal, Moves, Store};
 use referee::{
@@ -9,7 +8,7 @@ use referee::{
     opening::EVEN,
     schedule::Pairing,
 };
-use report::{Dossier, html};
+use report::{EventHistory, html};
 use rsshogi::types::Move;
 use std::{
     path::{Path, PathBuf},
@@ -18,7 +17,7 @@ use std::{
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
-/// Played games, one a line; those that are long enough are played again and again.
+/// Sample games, one per line; those that are long enough are repeated.
 const LINES: &str = include_str!("../../kifu/samples/quickstart.usi");
 const SHORTEST: usize = 90;
 const PLAYERS: u64 = 10;
@@ -27,7 +26,7 @@ const PLAN: &str = r#"{"name":"bench","sprt":null,"engines":[],
 
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    // `cargo test --all-targets` runs benches too, without this word: then a hundredth shows that it works.
+    // `cargo test --all-targets` runs benches without `--bench`; then a hundredth of the games shows that they work.
     let games = if arguments.iter().any(|arg| arg == "--bench") { 10_000 } else { 100 };
     let given: Option<PathBuf> = arguments.into_iter().find(|arg| !arg.starts_with('-')).map(Into::into);
     let scratch = tempfile::tempdir()?;
@@ -37,9 +36,9 @@ fn main() -> Result<()> {
     let begun = Instant::now();
     let store = Store::read(&path)?;
     let event = store.events()?.remove(0);
-    let dossier = Dossier::read(&store, &event, Moves::With)?;
+    let history = EventHistory::read(&store, &event, Moves::With)?;
     let read = begun.elapsed();
-    let page = html::page(&dossier)?;
+    let page = html::page(&history)?;
     std::fs::write(directory.join("report.html"), &page)?;
     let (all, megabytes) = (begun.elapsed(), page.len() as f64 / 1e6);
     println!(
@@ -48,7 +47,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// Writes the games; how many plies they have.
+/// Writes the games and returns their number of plies.
 fn write(path: &Path, games: u64) -> Result<u64> {
     let head = EventHead { name: "bench", kind: "run", plan: PLAN, fingerprint: "{}" };
     let journal = Journal::open(path, &head)?.start(vec![], || ())?;
@@ -80,7 +79,7 @@ fn events(number: u64, line: &[Move]) -> Vec<Event> {
     let start = GameStarted { game, pairing, start: EVEN.to_owned(), opening: String::new(), times: None };
     let mut events = vec![Event::GameStarted(start)];
     events.extend((1..).zip(line).map(|(ply, mv)| moved(game, ply, *mv)));
-    // The player listed first wins a little more often.
+    // The player listed first wins slightly more often.
     let strong = if black < white { Color::Black } else { Color::White };
     let winner = if number.is_multiple_of(5) { !strong } else { strong };
     let outcome = Outcome::Win { winner, by: WinBy::Resignation };

@@ -1,6 +1,6 @@
-//! What a ply costs in the store: the process's CPU time for handing over, writing and committing, over plies.
+//! Cost of a ply in the journal: CPU time of the process for queueing, writing and committing, divided by plies.
 //!
-//! `cargo bench --bench store [DIRECTORY]` (the directory of the database; the system's temporary one by default).
+//! `cargo bench --bench store [DIRECTORY]` (directory of the database; by default a temporary one).
 
 use journal::{EventHead, Journal, Moves};
 use referee::{
@@ -17,14 +17,14 @@ use std::{
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
-/// A kind of event: so many games of so many plies, so many of them at once.
+/// Shape of an event: number of games, plies per game, games at once.
 struct Load {
     name: &'static str,
     games: u64,
     plies: u32,
     at_once: u64,
     thought: bool,
-    /// Plies a second the games make; 0: as many as the store takes.
+    /// Plies per second; 0: as fast as the journal accepts them.
     pace: u32,
 }
 
@@ -65,7 +65,7 @@ const LOADS: [Load; 4] = [
 
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    // `cargo test --all-targets` runs benches too, without this word: then a hundredth shows that it works.
+    // `cargo test --all-targets` runs benches without `--bench`; then a hundredth of the load shows that they work.
     let share = if arguments.iter().any(|arg| arg == "--bench") { 1 } else { 100 };
     let directory = arguments.into_iter().find(|arg| !arg.starts_with('-'));
     let directory = directory.map_or_else(std::env::temp_dir, Into::into);
@@ -124,7 +124,7 @@ fn cpu() -> Duration {
     Duration::new(now.tv_sec.unsigned_abs(), u32::try_from(now.tv_nsec).unwrap_or(0))
 }
 
-/// The events of all games, `at_once` games in step, in handfuls.
+/// Entries of all games in chunks, `at_once` games in step.
 fn chunks(load: &Load) -> Vec<Vec<Stamped>> {
     let mut events = vec![Event::Opened(Opened {
         name: load.name.to_owned(),

@@ -1,4 +1,4 @@
-//! The engine's table for a configuration file, with the keys it needs and why.
+//! The engine's table for a configuration file: the keys it needs, with reasons.
 
 use super::{
     clocks::{JITTER, reserve},
@@ -8,7 +8,7 @@ use notation::usi::OptionKind;
 use plan::{EnginePlan, GoForms, SeatLimits};
 use std::{fmt::Write as _, time::Duration};
 
-/// An `[[engines]]` table with which this engine plays without losing games to what was found.
+/// An `[[engines]]` table under which this engine loses no games to the faults found.
 #[must_use]
 pub fn toml(plan: &EnginePlan, facts: &Facts) -> String {
     let mut text = "[[engines]]\n".to_owned();
@@ -30,13 +30,13 @@ pub fn toml(plan: &EnginePlan, facts: &Facts) -> String {
     }
     timing(facts, &mut key);
     if let Some(limits) = limits(facts) {
-        key("limits", limits, "what it was seen to need, and as much again");
+        key("limits", limits, "measured need, doubled");
     }
     if facts.grows {
-        key("restart", quoted("every-game"), "it did not get well from game to game in one process");
+        key("restart", quoted("every-game"), "it failed when a second game began in the same process");
     }
     if cores(facts) > 1 {
-        key("cores", cores(facts).to_string(), "what it keeps busy while it thinks");
+        key("cores", cores(facts).to_string(), "cores in use while it thinks");
     }
     if facts.overrun > Duration::ZERO && facts.overrun <= JITTER {
         let _in_memory = writeln!(
@@ -53,10 +53,10 @@ pub fn toml(plan: &EnginePlan, facts: &Facts) -> String {
 
 fn timing(facts: &Facts, key: &mut impl FnMut(&str, String, &str)) {
     if let Some(forms) = forms(facts.go) {
-        key("go", forms, "the other forms of `go` it does not take");
+        key("go", forms, "the engine does not accept the other forms of `go`");
     }
     if !facts.go.zero_time {
-        key("zero_time", "false".to_owned(), "`btime 0 wtime 0` is not for it");
+        key("zero_time", "false".to_owned(), "the engine does not accept `btime 0 wtime 0`");
     }
     if facts.misreads_clock {
         key("own_time_only", "true".to_owned(), "it seems to read its opponent's clock");
@@ -68,12 +68,12 @@ fn timing(facts: &Facts, key: &mut impl FnMut(&str, String, &str)) {
     let why = format!("it overran by up to {}", text(facts.overrun));
     key("reserve", milliseconds(reserve), &why);
     let least_why = "or any clock with at least so much for a move";
-    // With less than twice the reserve it would be told next to nothing.
+    // With less than twice the reserve, hardly any time would be left for the engine.
     let least = (reserve * 2).as_millis().div_ceil(500) * 500;
     key("time", quoted(&format!("byoyomi {}", millis_text(least))), least_why);
 }
 
-/// The `go` key; none when the engine takes every form.
+/// The `go` key; `None` when the engine accepts every form.
 fn forms(go: GoForms) -> Option<String> {
     let forms =
         [("increment", go.increment), ("movetime", go.movetime), ("nodes", go.nodes), ("depth", go.depth)];
@@ -85,7 +85,7 @@ fn forms(go: GoForms) -> Option<String> {
     }
 }
 
-/// Limits that the defaults would not do for, with as much again to spare.
+/// Limits beyond the defaults, with as much again to spare.
 fn limits(facts: &Facts) -> Option<String> {
     let default = SeatLimits::default();
     let wanted = [
@@ -102,7 +102,7 @@ fn cores(facts: &Facts) -> u32 {
     if facts.cores > 1.3 { facts.cores.ceil() as u32 } else { 1 }
 }
 
-/// Numbers and flags stand bare where the engine declares them so.
+/// Numbers and booleans are written without quotes where the engine declares such a type.
 fn value_of(facts: &Facts, name: &str, value: &str) -> String {
     let kind = facts.options.iter().find(|option| option.name == name).map(|option| &option.kind);
     match kind {

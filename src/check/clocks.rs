@@ -1,4 +1,4 @@
-//! Does it keep its time, and with how much to spare?
+//! Time control: does the engine keep its time, and with how much to spare?
 
 use super::{
     exam::{Answer, Exam, Failure, text},
@@ -9,36 +9,36 @@ use super::{
 };
 use std::time::Duration;
 
-/// Positions in which there is something to think about; the file says where they come from.
+/// Middle-game positions; the file names their origin.
 const MIDDLE_GAMES: &str = include_str!("../../kifu/middlegames.sfen");
-/// Byoyomi in milliseconds, and how many moves are timed with it.
+/// Byoyomi in ms, and the number of moves timed with it.
 const BYOYOMI: [(u64, usize); 4] = [(100, 6), (200, 5), (500, 4), (1000, 3)];
-/// An overrun up to this is what a busy machine does to anybody.
+/// An overrun up to this may be caused by a busy machine.
 pub const JITTER: Duration = Duration::from_millis(20);
 
-/// Middle games, one after the other and again from the first.
+/// A cycle of middle-game positions.
 pub struct MiddleGames {
     spots: Vec<Spot>,
     next: usize,
 }
 
 impl MiddleGames {
-    /// From the first on.
+    /// Starts with the first position.
     ///
     /// # Errors
-    /// Never, as long as the file is in order.
+    /// When the built-in file cannot be read.
     pub fn new() -> Result<Self, String> {
         let spots =
             positions::read(MIDDLE_GAMES).map_err(|(line, reason)| format!("line {line}: {reason}"))?;
         Ok(Self { spots, next: 0 })
     }
 
-    /// The one that comes next.
+    /// The next position, not yet taken.
     fn peek(&self) -> Option<&Spot> {
         self.spots.get(self.next % self.spots.len().max(1))
     }
 
-    /// The next one.
+    /// Takes the next position.
     pub fn next(&mut self) -> Option<Spot> {
         let spot = self.peek().cloned();
         self.next += 1;
@@ -53,7 +53,7 @@ impl MiddleGames {
     }
 }
 
-/// Times byoyomi of 100 ms to 1 s, then other clocks.
+/// Times moves under byoyomi of 100 ms to 1 s, then under other time controls.
 pub async fn all(exam: &mut Exam) {
     let Ok(mut games) = MiddleGames::new() else { return };
     for (ms, moves) in BYOYOMI {
@@ -99,12 +99,12 @@ fn note(exam: &mut Exam, check: &str, limit: Duration, took: &[Duration]) {
     exam.add(kept(check, limit, took));
 }
 
-/// How late, in whole milliseconds, as clocks count.
+/// Overrun in whole milliseconds, the unit of the clocks.
 fn overrun(took: Duration, limit: Duration) -> Duration {
     Duration::from_millis(took.saturating_sub(limit).as_millis() as u64)
 }
 
-/// The verdict on moves that had `limit` each.
+/// Verdict on moves that were allowed `limit` each.
 #[must_use]
 pub fn kept(check: &str, limit: Duration, took: &[Duration]) -> Row {
     let longest = took.iter().copied().max().unwrap_or_default();
@@ -122,20 +122,20 @@ pub fn kept(check: &str, limit: Duration, took: &[Duration]) -> Row {
     match overrun <= JITTER {
         true => row.advising("a `margin` of 50 ms forgives it"),
         false => row.advising(format!(
-            "`reserve = \"{}ms\"`, and more time than that for a move, or its flag falls",
+            "set `reserve = \"{}ms\"` and allow more time than that per move, or the engine loses on time",
             reserve(overrun).as_millis()
         )),
     }
 }
 
-/// What to keep back for an engine that overran so long: a quarter more and 50 ms, rounded up to 50 ms.
+/// The reserve for an engine with this overrun: a quarter more plus 50 ms, rounded up to 50 ms.
 #[must_use]
 pub fn reserve(overrun: Duration) -> Duration {
     let wanted = overrun.as_millis() as u64 * 5 / 4 + 50;
     Duration::from_millis(wanted.div_ceil(50) * 50)
 }
 
-/// Clocks with main time, each with what a move may take by it.
+/// Time controls with main time, each with the time a move may take under it.
 async fn main_times(exam: &mut Exam, games: &mut MiddleGames) {
     let plain = [("main time, byoyomi", "go btime 1500 wtime 1500 byoyomi 200", 1700)];
     let increment = [("main time, increment", "go btime 500 wtime 500 binc 200 winc 200", 700)];
@@ -151,7 +151,7 @@ async fn main_times(exam: &mut Exam, games: &mut MiddleGames) {
     own_clock(exam, games).await;
 }
 
-/// The side to move is short of time, its opponent is not: which clock does it read?
+/// Gives the side to move little time and its opponent much, to find out whose clock the engine reads.
 async fn own_clock(exam: &mut Exam, games: &mut MiddleGames) {
     let usual = exam.facts.overrun;
     let limit = Duration::from_millis(400);
@@ -167,9 +167,9 @@ async fn own_clock(exam: &mut Exam, games: &mut MiddleGames) {
             Ok(answer) if unusually_late(answer.took, limit, usual) => {
                 exam.facts.misreads_clock = true;
                 let side = if black { "Black" } else { "White" };
-                let seen = format!("{side} took {} of the {} it had", text(answer.took), text(limit));
+                let seen = format!("{side} took {} of the {} allowed", text(answer.took), text(limit));
                 let row = Row::new(Verdict::Warn, OWN_CLOCK, seen).showing(vec![format!("> {go}")]);
-                let advice = "it seems to read its opponent's clock: `own_time_only = true` shows it its own on both sides";
+                let advice = "it seems to read its opponent's clock: `own_time_only = true` sends its own time for both sides";
                 return exam.add(row.advising(advice));
             }
             Ok(answer) => took.push(answer.took),
@@ -178,7 +178,7 @@ async fn own_clock(exam: &mut Exam, games: &mut MiddleGames) {
     note(exam, OWN_CLOCK, limit, &took);
 }
 
-/// The name of that check.
+/// Name of the check of the engine's own clock.
 const OWN_CLOCK: &str = "its own clock";
 
 async fn one(exam: &mut Exam, games: &mut MiddleGames, check: &str, go: &str, limit: u64) {
@@ -187,19 +187,19 @@ async fn one(exam: &mut Exam, games: &mut MiddleGames, check: &str, go: &str, li
     match games.ask(exam, go, limit).await {
         Err(failure) => exam.add(failure.row(Verdict::Fault, check)),
         Ok(answer) if unusually_late(answer.took, limit, usual) => {
-            let seen = format!("`{go}`: 1 move in {}, of {} it has", text(answer.took), text(limit));
+            let seen = format!("`{go}`: 1 move in {} of the {} allowed", text(answer.took), text(limit));
             let lines = exam.last_lines();
             exam.add(
                 Row::new(Verdict::Fault, check, seen)
                     .showing(lines)
-                    .advising("it does not keep to this clock at all; give it byoyomi alone"),
+                    .advising("it does not keep this time control; use byoyomi alone"),
             );
         }
         Ok(answer) => note(exam, check, limit, &[answer.took]),
     }
 }
 
-/// Later than its usual overrun explains, so that no reserve would help.
+/// An overrun far beyond the usual one, which no reserve would cover.
 fn unusually_late(took: Duration, limit: Duration, usual: Duration) -> bool {
     took > limit + usual * 2 + Duration::from_millis(500)
 }
@@ -209,7 +209,7 @@ fn load(exam: &mut Exam) {
     let seen = format!("{cores:.1} cores while it thinks");
     let row = match cores > 1.3 {
         true => Row::new(Verdict::Note, "load", seen)
-            .advising("`cores` says so to the event, which then shares the machine fairly"),
+            .advising("set `cores`, so that the scheduler does not start too many games"),
         false => Row::new(Verdict::Pass, "load", seen),
     };
     exam.add(row);
@@ -222,7 +222,7 @@ mod tests {
     const MS: fn(u64) -> Duration = Duration::from_millis;
 
     #[test]
-    fn time_kept_is_told_with_what_was_to_spare() {
+    fn kept_time_is_reported_with_the_time_to_spare() {
         let row = kept("byoyomi", MS(100), &[MS(60), MS(85)]);
         assert_eq!(
             (row.verdict, row.seen.as_str()),
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn an_overrun_is_a_warning_with_the_reserve_that_cures_it() {
+    fn an_overrun_is_a_warning_that_recommends_a_reserve() {
         let row = kept("byoyomi", MS(1000), &[MS(900), MS(1930)]);
         assert_eq!(row.verdict, Verdict::Warn);
         assert!(row.seen.ends_with("up to 930 ms late"), "{row:?}");
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn the_middle_games_are_positions_of_both_sides_without_a_quick_end() {
+    fn the_middle_games_have_both_sides_to_move_and_no_quick_end() {
         let games = MiddleGames::new().unwrap();
         let turns = |color| games.spots.iter().filter(|spot| spot.position.turn() == color).count();
         assert!(turns(rsshogi::types::Color::BLACK) >= 3 && turns(rsshogi::types::Color::WHITE) >= 3);
@@ -258,9 +258,9 @@ mod tests {
     }
 
     #[test]
-    fn only_what_no_reserve_explains_is_unusually_late() {
+    fn only_an_overrun_beyond_the_usual_is_unusually_late() {
         assert!(!unusually_late(MS(880), MS(400), MS(0)));
         assert!(unusually_late(MS(1000), MS(400), MS(0)));
-        assert!(!unusually_late(MS(1000), MS(400), MS(300)), "it always is");
+        assert!(!unusually_late(MS(1000), MS(400), MS(300)), "within its usual overrun");
     }
 }

@@ -1,4 +1,4 @@
-//! The state of an examination: the engine as it runs, what is known of it, what was found.
+//! State of an examination: the running engine, the facts known about it, the results so far.
 
 use super::{
     info::InfoTally,
@@ -13,28 +13,28 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long an engine may take beyond its time before it counts as silent.
+/// Time beyond its limit after which an engine counts as silent.
 pub const PATIENCE: Duration = Duration::from_secs(5);
-/// Time between an answer and the next question: an opponent's, in a game.
+/// Pause between an answer and the next question, like an opponent's move.
 const BREATH: Duration = Duration::from_millis(5);
-/// Lines of the protocol shown with a fault.
+/// Number of protocol lines shown with a fault.
 const PROTOCOL: usize = 6;
-/// Lines of stderr shown with a fault.
+/// Number of stderr lines shown with a fault.
 const STDERR: usize = 3;
-/// Characters shown of each.
+/// Longest line shown, in characters.
 const SHOWN_WIDTH: usize = 160;
 
-/// An examination under way.
+/// An examination in progress.
 pub struct Exam {
-    /// What is checked.
+    /// The arguments of the examination.
     pub settings: Settings,
-    /// What is known of the engine.
+    /// Facts known about the engine.
     pub facts: Facts,
-    /// What its `info` lines were like.
+    /// Statistics of its `info` lines.
     pub infos: InfoTally,
-    /// Answers that did not come at first, but when it was asked again.
+    /// Questions that were answered only when asked again.
     pub lapses: Vec<Failure>,
-    /// Lines outside the protocol, from every process.
+    /// Lines outside the protocol, from all processes.
     pub noise: BTreeSet<String>,
     rows: Vec<Row>,
     talk: Option<Talk>,
@@ -42,65 +42,65 @@ pub struct Exam {
     progress: fn(&Row),
 }
 
-/// What is known of the engine: what its configuration is made from.
+/// Facts about the engine, from which its configuration is made.
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
     /// `id name`.
     pub name: Option<String>,
     /// `id author`.
     pub author: Option<String>,
-    /// The options it declared.
+    /// Options that it declared.
     pub options: Vec<OptionDecl>,
-    /// The forms of `go` it takes.
+    /// Forms of `go` that it accepts.
     pub go: GoForms,
-    /// It ponders as it should.
+    /// Whether it ponders correctly.
     pub ponders: bool,
-    /// The longest time from its first `isready` to `readyok`.
+    /// Longest time from the first `isready` of a process to `readyok`.
     pub ready: Duration,
-    /// The longest time of a later one.
+    /// Longest time from a later `isready` to `readyok`.
     pub reload: Duration,
-    /// The longest time from `stop` to `bestmove`.
+    /// Longest time from `stop` to `bestmove`.
     pub stop: Duration,
-    /// The longest overrun of its time.
+    /// Longest overrun of its time.
     pub overrun: Duration,
-    /// Cores it was seen to keep busy.
+    /// Cores in use while it thinks.
     pub cores: f64,
-    /// With main time it is late, as if it read its opponent's clock.
+    /// Whether it is late with main time, as if it read its opponent's clock.
     pub misreads_clock: bool,
-    /// It holds more memory after every game.
+    /// Whether its memory grows with every game.
     pub grows: bool,
 }
 
 /// An answer to `go`.
 #[derive(Clone, Debug)]
 pub struct Answer {
-    /// The word behind `bestmove`.
+    /// Its move: the word after `bestmove`.
     pub mv: String,
-    /// The time it took.
+    /// Time taken.
     pub took: Duration,
     /// Its last `info` lines.
     pub infos: Vec<String>,
 }
 
-/// The engine did not answer.
+/// A missing answer.
 #[derive(Clone, Debug)]
 pub struct Failure {
     /// What happened.
     pub what: String,
-    /// Its process is gone, by its own doing.
+    /// Whether the process ended by itself.
     pub ended: bool,
-    /// The lines that show it.
+    /// Lines of the conversation that show it.
     pub lines: Vec<String>,
 }
 
 impl Failure {
-    /// There is no process to talk to.
+    /// A failure because no process is running.
     #[must_use]
     pub fn not_running(why: impl Into<String>) -> Self {
         Self { what: why.into(), ended: true, lines: Vec::new() }
     }
 
-    /// The failure as a row.
+    /// The failure as a row of the report.
     #[must_use]
     pub fn row(self, verdict: Verdict, check: &str) -> Row {
         Row::new(verdict, check, self.what).showing(self.lines)
@@ -108,7 +108,7 @@ impl Failure {
 }
 
 impl Exam {
-    /// An examination in which the engine has just been started and nothing has been said.
+    /// Starts an examination with an engine that was just started.
     #[must_use]
     pub fn new(settings: Settings, talk: Talk, progress: fn(&Row)) -> Self {
         Self {
@@ -124,16 +124,16 @@ impl Exam {
         }
     }
 
-    /// Notes what was found.
+    /// Adds a row to the report.
     pub fn add(&mut self, row: Row) {
         (self.progress)(&row);
         self.rows.push(row);
     }
 
-    /// The engine, started anew and made ready if it is gone.
+    /// The running engine; restarted and made ready if it has ended.
     ///
     /// # Errors
-    /// When it cannot be.
+    /// When it cannot be started or made ready.
     pub async fn engine(&mut self) -> Result<&mut Talk, Failure> {
         if self.talk.is_none() {
             self.restart().await?;
@@ -151,10 +151,10 @@ impl Exam {
         Ok(())
     }
 
-    /// Sends `usi` and hears the engine out to `usiok`.
+    /// Sends `usi` and reads up to `usiok`, passing each line to `heard`.
     ///
     /// # Errors
-    /// When `usiok` does not come in time.
+    /// When `usiok` does not arrive in time.
     pub async fn usi(&mut self, mut heard: impl FnMut(&EngineLine)) -> Result<Duration, Failure> {
         let limit = self.settings.plan.limits.start;
         let talk = self.engine_running()?;
@@ -169,7 +169,7 @@ impl Exam {
         }
     }
 
-    /// Sets the options asked for on the command line.
+    /// Sends the options given on the command line.
     pub fn set_options(&mut self) {
         let options = self.settings.plan.options.clone();
         let Some(talk) = &mut self.talk else { return };
@@ -179,10 +179,10 @@ impl Exam {
         }
     }
 
-    /// `isready` until `readyok`, then `usinewgame`.
+    /// Sends `isready`, waits for `readyok` and sends `usinewgame`.
     ///
     /// # Errors
-    /// When `readyok` does not come within `limit`.
+    /// When `readyok` does not arrive within `limit`.
     pub async fn ready(&mut self, limit: Duration) -> Result<Duration, Failure> {
         let talk = self.engine_running()?;
         match talk.ready(limit).await {
@@ -197,7 +197,7 @@ impl Exam {
     /// Asks for a move.
     ///
     /// # Errors
-    /// When none comes within `limit` and [`PATIENCE`]; an engine that answers `stop` then runs on.
+    /// When no move arrives within `limit` plus [`PATIENCE`]; an engine that answers `stop` keeps running.
     pub async fn ask(&mut self, position: &str, go: &str, limit: Duration) -> Result<Answer, Failure> {
         let talk = self.engine().await?;
         talk.catch_up();
@@ -206,7 +206,7 @@ impl Exam {
         self.answer(since, limit + PATIENCE).await
     }
 
-    /// Asks for a move, and once more if none comes: one that does not come a second time is no accident.
+    /// Asks for a move, and a second time after a failure, to rule out an accident.
     ///
     /// # Errors
     /// As [`Exam::ask`].
@@ -237,7 +237,7 @@ impl Exam {
         }
     }
 
-    /// What to say of an engine that did not answer. It is ended, unless it answers `stop`.
+    /// Describes a missing answer and kills the engine, unless it answers `stop`.
     pub async fn failed(&mut self, wanted: &str, limit: Duration, silence: Silence) -> Failure {
         let Some(mut talk) = self.talk.take() else {
             return Failure::not_running("it is not running");
@@ -263,19 +263,19 @@ impl Exam {
         Failure { what, ended, lines }
     }
 
-    /// The running engine, taken out: it is not used again.
+    /// Takes the running engine out for good.
     pub fn take_engine(&mut self) -> Option<Talk> {
         self.talk.take()
     }
 
-    /// Answers that nobody had asked for since this was last called.
+    /// Answers without a question since the last call.
     pub fn unasked(&mut self) -> Vec<String> {
         let Some(talk) = &mut self.talk else { return vec![] };
         talk.catch_up();
         std::mem::take(&mut talk.unasked)
     }
 
-    /// The last lines of the conversation, as they are shown with a fault.
+    /// Last lines of the conversation, as shown with a fault.
     #[must_use]
     pub fn last_lines(&self) -> Vec<String> {
         self.talk.as_ref().map(|talk| shown(&talk.trace.report())).unwrap_or_default()
@@ -285,7 +285,7 @@ impl Exam {
         self.talk.as_mut().ok_or_else(|| Failure::not_running("it is not running"))
     }
 
-    /// Everything that was found.
+    /// The report of everything found.
     #[must_use]
     pub fn report(self) -> Report {
         let plan = &self.settings.plan;
@@ -302,20 +302,20 @@ impl Exam {
     }
 }
 
-/// Whether a line answers `go`.
+/// Whether a line is a `bestmove`.
 #[must_use]
 pub fn is_best_move(line: &EngineLine) -> bool {
     matches!(line, EngineLine::BestMove { .. }) || *line == EngineLine::Unknown("bestmove".to_owned())
 }
 
 fn best_move(line: Line) -> String {
-    match line.said {
+    match line.parsed {
         EngineLine::BestMove { mv, .. } => mv,
         _ => String::new(),
     }
 }
 
-/// The last lines of a trace: the protocol without its crowd of `info` lines, then stderr.
+/// Last lines of a trace: the protocol with few of its `info` lines, then stderr.
 #[must_use]
 pub fn shown(report: &str) -> Vec<String> {
     let lines = || report.lines().map(str::trim_start);
@@ -329,7 +329,7 @@ pub fn shown(report: &str) -> Vec<String> {
     [last(&protocol, PROTOCOL), last(&stderr, STDERR)].concat()
 }
 
-/// A line that fits a page: a long one loses its middle.
+/// Shortens a long line in the middle.
 #[must_use]
 pub fn cut(line: &str) -> String {
     let count = line.chars().count();
@@ -342,7 +342,7 @@ pub fn cut(line: &str) -> String {
     format!("{head} ... {tail}")
 }
 
-/// A time for people: milliseconds up to ten seconds.
+/// A duration as text: milliseconds below ten seconds, else seconds.
 #[must_use]
 pub fn text(time: Duration) -> String {
     match time.as_millis() {
@@ -356,7 +356,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_fault_shows_what_was_said_but_not_every_info() {
+    fn a_fault_shows_the_conversation_without_most_info_lines() {
         let report = "  > go nodes 1\n  < info depth 1\n  < info depth 2\n  < bestmove 7g7e\n  ! oops\n";
         assert_eq!(shown(report), ["> go nodes 1", "< info depth 2", "< bestmove 7g7e", "! oops"]);
         let long = shown(&format!("  > position {}\n", "7g7f ".repeat(100)));

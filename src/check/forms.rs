@@ -1,4 +1,4 @@
-//! Which forms of `go` the engine takes. One that it does not take may end it: it is started anew.
+//! Forms of `go` that the engine accepts. An unsupported form may end the process, which is then restarted.
 
 use super::{
     exam::{Exam, text},
@@ -9,7 +9,7 @@ use crate::GoForm;
 use plan::GoForms;
 use std::time::Duration;
 
-/// A form with an example that takes a moment.
+/// Each form with a short example and its time limit in ms.
 const FORMS: [(GoForm, &str, u64); 4] = [
     (GoForm::Nodes, "go nodes 1000", 2000),
     (GoForm::Depth, "go depth 3", 2000),
@@ -17,7 +17,7 @@ const FORMS: [(GoForm, &str, u64); 4] = [
     (GoForm::Increment, "go btime 1000 wtime 1000 binc 200 winc 200", 1200),
 ];
 
-/// Byoyomi first, which every engine must take; whether it can be asked more.
+/// Byoyomi, which every engine must accept; returns whether the examination can continue.
 pub async fn byoyomi(exam: &mut Exam) -> bool {
     let forms = [(true, "go btime 0 wtime 0 byoyomi 500"), (false, "go byoyomi 500")];
     for (zero_time, go) in forms {
@@ -26,12 +26,13 @@ pub async fn byoyomi(exam: &mut Exam) -> bool {
             Err(row) if zero_time => {
                 exam.add(
                     Row { verdict: Verdict::Warn, ..row }
-                        .advising("`zero_time = false`, if the next line passes"),
+                        .advising("set `zero_time = false` if the next check passes"),
                 );
             }
             Err(row) => {
                 exam.add(
-                    Row { verdict: Verdict::Fault, ..row }.advising("without byoyomi it can play no game"),
+                    Row { verdict: Verdict::Fault, ..row }
+                        .advising("an engine without byoyomi cannot play any game"),
                 );
             }
             Ok(row) => {
@@ -61,7 +62,7 @@ pub async fn others(exam: &mut Exam) {
     }
 }
 
-/// Tries one form from the even position.
+/// Tries one form from the initial position.
 async fn taken(exam: &mut Exam, go: &str, limit: u64) -> Result<Row, Row> {
     let check = match go.split_ascii_whitespace().nth(1) {
         Some("btime") if go.contains("binc") => "go binc/winc",
@@ -92,13 +93,13 @@ fn set(forms: &mut GoForms, form: GoForm, taken: bool) {
     }
 }
 
-/// How to play all the same.
+/// Advice for playing without this form.
 fn around(form: GoForm) -> &'static str {
     match form {
         GoForm::Nodes => "leave `nodes` out of `go`; it cannot play by nodes",
         GoForm::Depth => "leave `depth` out of `go`; it cannot play by depth",
-        GoForm::Movetime => "leave `movetime` out of `go`: fixed time is then told as byoyomi",
-        GoForm::Increment => "leave `increment` out of `go`: it is then told as time left",
+        GoForm::Movetime => "leave `movetime` out of `go`: fixed time is then sent as byoyomi",
+        GoForm::Increment => "leave `increment` out of `go`: it is then sent as remaining time",
         GoForm::Ponder => "leave `ponder` out",
     }
 }

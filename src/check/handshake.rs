@@ -1,4 +1,4 @@
-//! `usi` to `readyok`: names, options, time and memory.
+//! From `usi` to `readyok`: names, options, time and memory.
 
 use super::{
     exam::{Exam, text},
@@ -8,12 +8,12 @@ use super::{
 use notation::usi::{EngineLine, OptionDecl, OptionKind, nearest};
 use std::{collections::BTreeSet, time::Duration};
 
-/// From here on a start-up is slow enough to be told.
+/// A start-up that takes longer is reported as slow.
 const SLOW: Duration = Duration::from_secs(10);
-/// Options that managers set without asking (USI); engines that do not declare them ignore them.
+/// Options that managers send without being asked (USI); engines that do not declare them ignore them.
 const IMPLIED: [&str; 2] = ["USI_Hash", "USI_Ponder"];
 
-/// Greets the engine; whether it can be asked more.
+/// Performs the handshake; returns whether the examination can continue.
 pub async fn greet(exam: &mut Exam) -> bool {
     let mut broken = Vec::new();
     let mut facts = std::mem::take(&mut exam.facts);
@@ -30,7 +30,7 @@ pub async fn greet(exam: &mut Exam) -> bool {
         Ok(took) => took,
         Err(failure) => {
             let advice =
-                "a USI engine answers `usi` with `id` lines and `usiok`; is this one, started rightly?";
+                "a USI engine answers `usi` with `id` lines and `usiok`; check the program and its arguments";
             exam.add(failure.row(Verdict::Fault, "usi").advising(advice));
             return false;
         }
@@ -67,12 +67,12 @@ fn named(name: Option<&str>, author: Option<&str>, took: Duration) -> Row {
         (Some(name), Some(author)) => Row::new(Verdict::Pass, "usi", format!("{seen}: {name}, by {author}")),
         (Some(name), None) => Row::new(Verdict::Warn, "usi", format!("{seen}: {name}; no `id author`")),
         _ => Row::new(Verdict::Warn, "usi", format!("{seen}, but no `id name`")).advising(
-            "print `id name NAME` before `usiok`; an event calls the engine by its `name` key meanwhile",
+            "print `id name NAME` before `usiok`; events use the `name` key of the configuration instead",
         ),
     }
 }
 
-/// What is to be said of the options declared and of those wanted.
+/// Rows about the declared and the requested options.
 #[must_use]
 pub fn options(declared: &[OptionDecl], broken: &[String], wanted: &[(String, String)]) -> Vec<Row> {
     let mut rows = Vec::new();
@@ -104,7 +104,7 @@ fn received(lines: &[String]) -> Vec<String> {
     lines.iter().take(5).map(|line| super::exam::cut(&format!("< {line}"))).collect()
 }
 
-/// Why the default of an option is not one of its values.
+/// Why the default value of an option contradicts its declaration.
 fn default_fault(option: &OptionDecl) -> Option<String> {
     let default = match &option.kind {
         OptionKind::Spin { default, .. } => default.to_string(),
@@ -122,7 +122,7 @@ fn wanted_option(declared: &[OptionDecl], name: &str, value: &str) -> Row {
             Err(fault) => Row::new(Verdict::Fault, check, fault.to_string()),
         },
         None if IMPLIED.contains(&name) => {
-            Row::new(Verdict::Warn, check, "not declared; managers send it all the same")
+            Row::new(Verdict::Warn, check, "not declared; managers send it anyway")
         }
         None => {
             let near = nearest(name, declared.iter().map(|option| option.name.as_str()));
@@ -132,7 +132,7 @@ fn wanted_option(declared: &[OptionDecl], name: &str, value: &str) -> Row {
     }
 }
 
-/// Memory for people.
+/// A number of bytes as text.
 #[must_use]
 pub fn mebibytes(bytes: u64) -> String {
     format!("{:.0} MiB", bytes as f64 / f64::from(1 << 20))
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn defaults_outside_their_range_and_double_names_are_told() {
+    fn bad_defaults_and_duplicate_names_are_reported() {
         let options = options(
             &declared(&[
                 "option name Hash type spin default 0 min 1 max 9",
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn an_option_asked_for_must_be_offered_and_in_range() {
+    fn a_requested_option_must_be_declared_and_in_range() {
         let declared = declared(&["option name Skill Level type spin default 20 min -20 max 20"]);
         let verdict = |name: &str, value: &str| wanted_option(&declared, name, value);
         assert_eq!(verdict("Skill Level", "5").verdict, Verdict::Pass);

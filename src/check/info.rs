@@ -1,4 +1,4 @@
-//! What an engine's `info` lines are like: moves that can be played, numbers that can be.
+//! Quality of an engine's `info` lines: legal moves and plausible numbers.
 
 use super::{
     exam::{Exam, cut},
@@ -8,14 +8,14 @@ use super::{
 use notation::usi::{EngineLine, Info, OptionKind};
 use std::{collections::BTreeSet, time::Duration};
 
-/// How many of an answer's lines are judged, the last ones.
+/// Number of `info` lines judged per answer, the last ones.
 const JUDGED: usize = 40;
-/// How many bad lines are shown.
+/// Number of bad lines shown.
 const SHOWN: usize = 4;
-/// Deeper than any search: a number that went wrong.
+/// A greater depth is certainly wrong.
 const DEPTH_MAX: u32 = 1000;
 
-/// What was seen of an engine's `info` lines.
+/// Statistics of an engine's `info` lines.
 #[derive(Clone, Debug, Default)]
 pub struct InfoTally {
     lines: usize,
@@ -42,25 +42,24 @@ impl InfoTally {
         }
     }
 
-    /// The verdict.
+    /// The row of the report.
     #[must_use]
     pub fn row(&self) -> Row {
         let Self { lines, scored, with_pv, bad, .. } = self;
         let seen = format!("{lines} lines, {scored} with a score, {with_pv} with moves");
         if *bad > 0 {
             let seen = format!("{seen}; {bad} are wrong");
-            let advice =
-                "they cost no game, but the record of the game and adjudication by score rely on them";
+            let advice = "no game is lost by them, but records and adjudication by score rely on them";
             return Row::new(Verdict::Warn, "info", seen).showing(self.shown.clone()).advising(advice);
         }
         match scored {
-            0 => Row::new(Verdict::Note, "info", format!("{seen}: adjudication by score cannot count it")),
-            _ => Row::new(Verdict::Pass, "info", format!("{seen}, all of them playable")),
+            0 => Row::new(Verdict::Note, "info", format!("{seen}: adjudication by score needs scores")),
+            _ => Row::new(Verdict::Pass, "info", format!("{seen}, all of them legal")),
         }
     }
 }
 
-/// What is wrong with a line about a position.
+/// The fault of a line about a position.
 fn fault(spot: &Spot, line: &str, info: &Info) -> Option<String> {
     if line.contains(" score ") && !line.contains(" string ") && info.score.is_none() {
         return Some("a score that is neither `cp N` nor `mate N`".to_owned());
@@ -72,8 +71,9 @@ fn fault(spot: &Spot, line: &str, info: &Info) -> Option<String> {
     for word in info.pv.split_ascii_whitespace() {
         match at.after(word) {
             Ok(next) => at = next,
-            // Engines close a line of play with `resign`, `win` or a remark of their own; a move must be one.
-            Err(_) if looks_like_a_move(word) => return Some(format!("`{word}` cannot be played there")),
+            // Engines end a variation with `resign`, `win` or a remark; only a word that looks like a move must be
+            // legal.
+            Err(_) if looks_like_a_move(word) => return Some(format!("`{word}` is illegal there")),
             Err(_) => break,
         }
     }
@@ -84,7 +84,7 @@ fn looks_like_a_move(word: &str) -> bool {
     rsshogi::types::Move::from_usi(word).is_some_and(|mv| mv.is_normal())
 }
 
-/// Whether `MultiPV` gives as many lines as it is set to, if the engine has it.
+/// Checks whether `MultiPV` gives as many variations as set, if the engine has it.
 pub async fn multipv(exam: &mut Exam) {
     let option = exam.facts.options.iter().find(|option| option.name.eq_ignore_ascii_case("MultiPV"));
     let Some((name, default)) = option.and_then(|option| match option.kind {
@@ -129,23 +129,23 @@ mod tests {
     }
 
     #[test]
-    fn a_line_of_play_must_be_playable_but_may_end_in_a_remark() {
+    fn a_variation_must_be_legal_but_may_end_in_a_remark() {
         let row = judged(&["info depth 2 score cp 3 pv 7g7f 3c3d resign", "info string depth 9 score none"]);
         assert_eq!(row.verdict, Verdict::Pass, "{row:?}");
         let row = judged(&["info depth 2 score cp 3 pv 7g7f 7g7f"]);
         assert_eq!(row.verdict, Verdict::Warn);
-        assert!(row.lines[1].contains("`7g7f` cannot be played there"), "{row:?}");
+        assert!(row.lines[1].contains("`7g7f` is illegal there"), "{row:?}");
     }
 
     #[test]
-    fn scores_and_depths_must_be_numbers_that_can_be() {
+    fn scores_and_depths_must_be_plausible() {
         assert_eq!(judged(&["info depth 3 score 57 pv 7g7f"]).verdict, Verdict::Warn);
         assert_eq!(judged(&["info depth 99999 score cp 1"]).verdict, Verdict::Warn);
         assert_eq!(judged(&["info depth 3 nodes 100"]).verdict, Verdict::Note);
     }
 
     #[test]
-    fn the_ranks_of_several_lines_are_counted_once() {
+    fn multipv_ranks_are_counted_once() {
         let infos =
             ["info multipv 2 pv 7g7f", "info multipv 1 pv 2g2f", "info multipv 2 pv 5g5f", "info depth 1"];
         assert_eq!(ranks(&infos.map(str::to_owned)), [1, 2]);

@@ -1,8 +1,8 @@
-//! `renmei check`: what would go wrong with an engine in an event, told before the event.
+//! `renmei check`: finds what would go wrong with an engine in an event, before the event.
 //!
-//! One engine is put through the situations of a tournament one after the other, in [`examine`]'s order. An engine
-//! that ends or hangs is started anew for the next situation. What was seen becomes rows of a [`Report`], and a table
-//! for the configuration file with which the engine can be played.
+//! [`examine`] puts one engine through the situations of a tournament in a fixed order. An engine that ends or hangs
+//! is restarted for the next situation. The result is a [`Report`] with rows and a configuration table under which the
+//! engine can be played.
 
 mod advice;
 mod clocks;
@@ -27,13 +27,13 @@ use settings::Settings;
 use std::{io, path::PathBuf};
 use talk::Talk;
 
-/// Why an engine could not be checked at all.
+/// Why an engine could not be checked.
 #[derive(Debug, thiserror::Error)]
 pub enum CheckError {
     /// `--option` without a value.
     #[error("`--option {0}` is not NAME=VALUE")]
     Option(String),
-    /// A duration that cannot be read.
+    /// Not a duration.
     #[error("`{0}` is not a time such as `120s` or `500ms`")]
     Duration(String),
     /// The file of positions cannot be read.
@@ -41,10 +41,10 @@ pub enum CheckError {
     File {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The system's error.
         source: io::Error,
     },
-    /// A line of it is no position.
+    /// A line of the file is not a position.
     #[error("{}:{line}: {reason}", path.display())]
     Position {
         /// The file.
@@ -59,15 +59,15 @@ pub enum CheckError {
     Start {
         /// The program.
         command: PathBuf,
-        /// Why.
+        /// The system's error.
         source: io::Error,
     },
-    /// This program could not set itself up.
-    #[error("no runtime for the conversation: {0}")]
+    /// The async runtime could not be started.
+    #[error("the async runtime could not be started: {0}")]
     Runtime(io::Error),
 }
 
-/// A form of `go` beside the clock with byoyomi.
+/// A form of `go` other than byoyomi.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GoForm {
     /// `go nodes`.
@@ -82,10 +82,10 @@ pub enum GoForm {
     Ponder,
 }
 
-/// Checks an engine, giving `progress` each row as it comes.
+/// Checks an engine and passes each row to `progress` as it is found.
 ///
 /// # Errors
-/// When the arguments make no sense or the engine could not be started; whatever else is wrong is in the report.
+/// When the arguments are invalid or the engine cannot be started; all other problems are in the report.
 pub fn check(request: &Request, progress: fn(&Row)) -> Result<Report, CheckError> {
     let settings = Settings::of(request)?;
     let runtime =
@@ -93,10 +93,10 @@ pub fn check(request: &Request, progress: fn(&Row)) -> Result<Report, CheckError
     runtime.block_on(examine(settings, progress))
 }
 
-/// Puts an engine through everything, telling `progress` each row as it comes.
+/// Checks an engine in every situation and passes each row to `progress`.
 ///
 /// # Errors
-/// When it could not be started.
+/// When the engine cannot be started.
 pub async fn examine(settings: Settings, progress: fn(&Row)) -> Result<Report, CheckError> {
     let mut exam = begin(settings, progress).await?;
     if handshake::greet(&mut exam).await {

@@ -1,4 +1,4 @@
-//! Between games and at the end: rest, reload, noise, end of input, `quit`.
+//! Between games and at the end: idleness, new games, stray output, end of input, `quit`.
 
 use super::{
     exam::{Answer, Exam, Failure, text},
@@ -10,14 +10,14 @@ use super::{
 };
 use std::time::Duration;
 
-/// Games begun one after the other.
+/// Number of games begun one after the other.
 const RELOADS: usize = 5;
-/// How long an engine may take to end.
+/// Time an engine may take to end.
 const END: Duration = Duration::from_secs(2);
-/// Growth over the reloads that is more than a cache warming up.
+/// Growth over these games that exceeds the warming up of a cache.
 const GROWTH: u64 = 16 << 20;
 
-/// Nothing is asked of it: is it silent, and does it leave the cores to its opponent?
+/// Checks that an idle engine is silent and leaves the cores to its opponent.
 pub async fn rest(exam: &mut Exam) {
     let Ok(talk) = exam.engine().await else { return };
     talk.listen(Duration::from_millis(50)).await;
@@ -26,30 +26,32 @@ pub async fn rest(exam: &mut Exam) {
     if let Some(row) = out_of_turn(&unasked) {
         exam.add(row);
     }
-    let seen = format!("{:.0} % of a core while nothing is asked of it", load * 100.0);
+    let seen = format!("{:.0} % of a core while idle", load * 100.0);
     exam.add(match load > 0.3 {
         true => Row::new(Verdict::Warn, "at rest", seen)
-            .advising("it thinks, or waits busily, in its opponent's time: count that core in `cores`"),
+            .advising("it thinks or busy-waits in its opponent's time: count that core in `cores`"),
         false => Row::new(Verdict::Pass, "at rest", seen),
     });
 }
 
-/// Answers that nobody had asked for: a move out of turn loses, anything else is passed over.
+/// Answers without a question: a move out of turn loses the game; others are ignored.
 fn out_of_turn(unasked: &[String]) -> Option<Row> {
     let (moves, others): (Vec<_>, Vec<_>) = unasked.iter().partition(|line| line.starts_with("bestmove"));
     let (verdict, lines, advice) = match (moves.is_empty(), others.is_empty()) {
         (false, _) => (Verdict::Fault, moves, "a move out of turn loses the game; no configuration helps"),
-        (true, false) => {
-            (Verdict::Warn, others, "each question has one answer; a manager might take this for the next")
-        }
+        (true, false) => (
+            Verdict::Warn,
+            others,
+            "send one answer per question; a manager might take this for the next answer",
+        ),
         (true, true) => return None,
     };
-    let seen = format!("{} answers that nobody had asked for", lines.len());
+    let seen = format!("{} answers without a question", lines.len());
     let lines = lines.iter().take(5).map(|line| format!("< {line}")).collect();
     Some(Row::new(verdict, "unasked answers", seen).showing(lines).advising(advice))
 }
 
-/// Lines it cannot know are to be passed over.
+/// Checks that the engine ignores unknown lines.
 pub async fn unknown_lines(exam: &mut Exam) {
     let cases = [
         ("unknown command", "renmei-check 1 2 3", Verdict::Warn),
@@ -77,7 +79,7 @@ pub async fn unknown_lines(exam: &mut Exam) {
     }
 }
 
-/// `gameover`, `isready` and `usinewgame`, as between games: time, memory, and the same answer again.
+/// `gameover`, `isready` and `usinewgame` as between games: time, memory, and equal answers.
 pub async fn reload(exam: &mut Exam) {
     match reloads(exam).await {
         Ok((memory, answers)) => {
@@ -119,7 +121,7 @@ async fn reloads(exam: &mut Exam) -> Result<(Vec<u64>, Vec<String>), Failure> {
     Ok((memory, answers))
 }
 
-/// Memory after each of several games.
+/// Verdict on the memory held after each of several games.
 #[must_use]
 pub fn growth(memory: &[u64]) -> Row {
     let [_, second, .., before, last] = memory else {
@@ -127,7 +129,7 @@ pub fn growth(memory: &[u64]) -> Row {
     };
     let grown = last.saturating_sub(*second);
     let seen = format!("{} after {} games", mebibytes(*last), memory.len());
-    // A cache that fills up grows less and less.
+    // A cache grows less and less as it fills.
     let still_growing = last.saturating_sub(*before) > grown / 8;
     match grown > GROWTH && still_growing {
         true => Row::new(Verdict::Warn, "memory", format!("{seen}, {} more than after 2", mebibytes(grown)))
@@ -136,18 +138,18 @@ pub fn growth(memory: &[u64]) -> Row {
     }
 }
 
-/// Whether every game began alike.
+/// Whether the engine begins every game with the same move.
 fn sameness(answers: &[String]) -> Option<Row> {
     let first = answers.first()?;
     let alike = answers.iter().all(|answer| answer == first);
     let seen = match alike {
-        true => format!("`{first}` in all {} games: openings are what makes its games differ", answers.len()),
+        true => format!("`{first}` in all {} games: only openings make its games differ", answers.len()),
         false => format!("first moves differ from game to game: {}", answers.join(" ")),
     };
     Some(Row::new(Verdict::Note, "same again", seen))
 }
 
-/// What else it printed, in every process.
+/// Other output, from every process.
 pub async fn noise(exam: &mut Exam) {
     let Ok(talk) = exam.engine().await else { return };
     let mut noise = std::mem::take(&mut talk.noise);
@@ -161,11 +163,13 @@ pub async fn noise(exam: &mut Exam) {
     let stderr: Vec<_> = stderr.lines().map(|line| super::exam::cut(line.trim_start())).collect();
     if !stderr.is_empty() {
         let lines = stderr[stderr.len().saturating_sub(4)..].to_vec();
-        exam.add(Row::new(Verdict::Note, "stderr", "it writes there; the last lines are").showing(lines));
+        exam.add(
+            Row::new(Verdict::Note, "stderr", "the engine writes to stderr; last lines:").showing(lines),
+        );
     }
 }
 
-/// `quit`, and in another process the end of input: does it end, and all that it started?
+/// `quit`, and the end of input in a second process: does the engine end with all its child processes?
 pub async fn end(exam: &mut Exam) {
     for check in ["quit", "end of input"] {
         if let Err(failure) = exam.engine().await {
@@ -187,8 +191,8 @@ async fn ended(check: &str, talk: &mut Talk) -> Row {
     let group = talk.group();
     let Some(took) = talk.ends_within(END).await else {
         let advice = match check {
-            "quit" => "it is killed then; raise `limits.quit` if it needs longer to save what it learnt",
-            _ => "it is killed then; started by hand it stays behind when its manager dies",
+            "quit" => "it is killed then; raise `limits.quit` if it needs longer to save its data",
+            _ => "it is killed then; without a manager it would keep running",
         };
         return Row::new(Verdict::Warn, check, format!("runs on after {}", text(END))).advising(advice);
     };
@@ -196,9 +200,9 @@ async fn ended(check: &str, talk: &mut Talk) -> Row {
     let left = procfs::members(group);
     if !left.is_empty() {
         let names: Vec<_> = left.iter().map(|member| format!("{} ({})", member.name, member.pid)).collect();
-        let seen = format!("{how}, but left behind: {}", names.join(", "));
+        let seen = format!("{how}, but left processes running: {}", names.join(", "));
         return Row::new(Verdict::Warn, check, seen)
-            .advising("they are killed with it; let it end them itself");
+            .advising("they are killed with it; the engine should end them itself");
     }
     let clean = how == "it exited with code 0";
     let verdict = if clean { Verdict::Pass } else { Verdict::Warn };
@@ -210,7 +214,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn memory_that_grows_with_every_game_is_told_and_a_warm_cache_is_not() {
+    fn growing_memory_is_reported_and_a_warming_cache_is_not() {
         let mib = |n: u64| n << 20;
         let row = growth(&[mib(20), mib(60), mib(100), mib(140), mib(180)]);
         assert_eq!(
@@ -223,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_move_nobody_asked_for_is_a_fault_and_a_stray_word_a_warning() {
+    fn an_unasked_move_is_a_fault_and_another_unasked_answer_a_warning() {
         let verdict = |lines: &[&str]| {
             let lines: Vec<_> = lines.iter().map(|&line| line.to_owned()).collect();
             out_of_turn(&lines).map(|row| row.verdict)
@@ -234,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn games_that_begin_alike_are_noted() {
+    fn equal_first_moves_are_noted() {
         let moves = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>();
         assert!(sameness(&moves(&["7g7f", "7g7f"])).unwrap().seen.starts_with("`7g7f` in all 2 games"));
         assert!(sameness(&moves(&["7g7f", "2g2f"])).unwrap().seen.contains("differ"));

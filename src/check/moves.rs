@@ -1,4 +1,4 @@
-//! Moves in many positions: legal ones, mates, declarations, long games.
+//! Moves in many positions: legality, mate, declaration, long games.
 
 use super::{
     exam::{Answer, Exam, Failure, cut},
@@ -7,16 +7,16 @@ use super::{
 };
 use std::time::{Duration, Instant};
 
-/// How long all positions together may take; then the rest is left out.
+/// Time for all positions together; the rest is left out.
 const ALL: Duration = Duration::from_secs(15);
-/// How many answers that lose are shown.
+/// Number of losing answers shown.
 const SHOWN: usize = 3;
-/// Questions asked one right after the other.
+/// Number of questions asked one right after the other.
 const RAPID: usize = 100;
-/// After so many failures the rest is not asked.
+/// Number of failures after which no more questions are asked.
 const FAILURES: usize = 3;
 
-/// What came of the positions.
+/// Results over the positions.
 #[derive(Clone, Debug, Default)]
 struct Tally {
     asked: usize,
@@ -30,7 +30,7 @@ struct Tally {
     declared: [usize; 2],
 }
 
-/// Positions without a legal move.
+/// Results over positions without a legal move.
 #[derive(Clone, Debug, Default)]
 struct Ended {
     asked: usize,
@@ -42,7 +42,7 @@ struct Ended {
 pub async fn positions(exam: &mut Exam) {
     let mut spots = exam.settings.spots.clone();
     let total = spots.len();
-    // What is special comes first, in case the time does not suffice for all.
+    // Special positions first, in case time runs out.
     spots.sort_by_key(|spot| spot.kind() == Kind::Ordinary && spot.position.checkers().is_empty());
     let (go, limit) = quick_go(exam);
     let until = Instant::now() + ALL;
@@ -62,7 +62,7 @@ pub async fn positions(exam: &mut Exam) {
     }
 }
 
-/// A short question: nodes if the engine takes them, else a short byoyomi.
+/// A short search: nodes if the engine accepts them, else a short byoyomi.
 fn quick_go(exam: &Exam) -> (String, Duration) {
     if exam.facts.go.nodes {
         return ("go nodes 500".to_owned(), Duration::from_secs(2));
@@ -70,7 +70,7 @@ fn quick_go(exam: &Exam) -> (String, Duration) {
     (byoyomi(exam, 50), Duration::from_millis(50))
 }
 
-/// A byoyomi in the form the engine takes.
+/// Byoyomi in the form that the engine accepts.
 #[must_use]
 pub fn byoyomi(exam: &Exam, ms: u64) -> String {
     match exam.facts.go.zero_time {
@@ -143,8 +143,10 @@ impl Tally {
     fn legal_row(&self, total: usize) -> Row {
         let answered = self.asked - self.failed;
         if self.lost + self.failed > 0 {
-            let seen =
-                format!("{} of {answered} answers lose, {} times no answer at all", self.lost, self.failed);
+            let seen = format!(
+                "{} of {answered} answers lose, {} questions without an answer",
+                self.lost, self.failed
+            );
             return Row::new(Verdict::Fault, "legal moves", seen)
                 .showing(self.lines.clone())
                 .advising("each of these loses a game; no configuration helps");
@@ -178,12 +180,12 @@ impl Ended {
             true => Row::new(Verdict::Pass, "mated", seen),
             false => Row::new(Verdict::Warn, "mated", seen)
                 .showing(self.lines.clone())
-                .advising("keep `rules.mate_ends_game = true`, which ends the game before it is asked; a server may not be so kind"),
+                .advising("keep `rules.mate_ends_game = true`, which ends the game before the engine is asked; other servers may ask it"),
         }
     }
 }
 
-/// Games whose `position` line is long, or on the brink of sennichite, or beyond it.
+/// Games with a long `position` line, just before sennichite, or beyond it.
 pub async fn long_games(exam: &mut Exam) {
     let shuffle = ["5i5h", "5a5b", "5h5i", "5b5a"];
     let shuffled = |plies| line(&shuffle, &[], plies);
@@ -206,7 +208,7 @@ pub async fn long_games(exam: &mut Exam) {
     }
 }
 
-/// Question after question without a moment in between, as against an opponent that answers at once.
+/// Questions without a pause, as against an opponent that answers at once.
 pub async fn rapid(exam: &mut Exam) {
     let (go, limit) = quick_go(exam);
     let since = Instant::now();
@@ -216,7 +218,7 @@ pub async fn rapid(exam: &mut Exam) {
             let what = format!("question {}: {}", asked + 1, failure.what);
             let row = Row::new(Verdict::Warn, "rapid questions", what).showing(failure.lines);
             exam.add(row.advising(
-                "it misses a `go` that follows its `bestmove` at once; opponents that think are no danger",
+                "it misses a `go` that follows its `bestmove` at once; only opponents that answer instantly cause this",
             ));
             return;
         }
@@ -229,7 +231,7 @@ pub async fn rapid(exam: &mut Exam) {
     ));
 }
 
-/// Answers that did not come at first.
+/// Reports questions that were answered only the second time.
 pub fn missed(exam: &mut Exam) {
     let row = lapses(&exam.lapses);
     if let Some(row) = row {
@@ -237,20 +239,20 @@ pub fn missed(exam: &mut Exam) {
     }
 }
 
-/// One silence may be the machine's fault; a process that ends is not, nor is silence again and again.
+/// One missing answer may be the machine's fault; an ended process or repeated silence is not.
 fn lapses(lapses: &[Failure]) -> Option<Row> {
     let shown = lapses.iter().find(|lapse| lapse.ended).or(lapses.first())?;
     let verdict = if shown.ended || lapses.len() > FAILURES { Verdict::Fault } else { Verdict::Warn };
-    let seen = format!("{} times no answer, but one when asked again: {}", lapses.len(), shown.what);
+    let seen = format!("{} questions were answered only when asked again: {}", lapses.len(), shown.what);
     let row = Row::new(verdict, "lapses", seen).showing(shown.lines.clone());
     Some(row.advising("each of these loses a game; the engine is started anew for the next one"))
 }
 
-/// The black rook goes round in seven moves, the white one in six: no position comes four times within 252 plies.
+/// The black rook's cycle has seven moves and the white one's six, so no position occurs four times within 252 plies.
 const BLACK_ROOK: [&str; 7] = ["2h1h", "1h3h", "3h4h", "4h5h", "5h6h", "6h7h", "7h2h"];
 const WHITE_ROOK: [&str; 6] = ["8b9b", "9b7b", "7b6b", "6b5b", "5b4b", "4b8b"];
 
-/// Black and White each go round their moves; without moves of White's both share one round.
+/// Black and White each repeat their moves; if White has none, both share one cycle.
 fn line(black: &[&str], white: &[&str], plies: usize) -> String {
     let mv = |ply: usize| match (white, ply % 2) {
         ([], _) => black[ply % black.len()],
@@ -290,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_that_ends_now_and_then_is_a_fault_and_a_single_silence_a_warning() {
+    fn repeated_exits_are_a_fault_and_a_single_silence_is_a_warning() {
         let lapse = |ended| Failure { what: "silent".to_owned(), ended, lines: vec![] };
         let verdict = |all: &[Failure]| lapses(all).map(|row| row.verdict);
         assert_eq!(verdict(&[]), None);
@@ -300,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn resigning_with_moves_left_is_noted_and_loses_nothing_here() {
+    fn resigning_with_legal_moves_is_a_note() {
         let tally = answered("startpos", "resign");
         assert_eq!(tally.legal_row(1).verdict, Verdict::Pass);
         assert_eq!((tally.resigned, tally.lost), (1, 0));
@@ -314,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn long_lines_are_legal_and_free_of_sennichite_where_they_should_be() {
+    fn long_games_are_legal_and_without_unintended_sennichite() {
         use referee::history::History;
         let spot = Spot::read("startpos").unwrap();
         let mut history = History::new(&spot.position, true);

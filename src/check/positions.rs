@@ -1,4 +1,4 @@
-//! The positions an engine is asked about, and what each of them asks for.
+//! Positions for the questions, and the answers that are correct in each.
 
 use referee::{WinBy, legality};
 use rsshogi::{
@@ -7,51 +7,51 @@ use rsshogi::{
     types::{EnteringKingRule, Move},
 };
 
-/// The positions this program carries; `kifu/check.sfen` says how they were made.
+/// The built-in positions; `kifu/check.sfen` describes their origin.
 pub const CARRIED: &str = include_str!("../../kifu/check.sfen");
 
 /// A position with its spelling.
 #[derive(Clone)]
 pub struct Spot {
-    /// What stands behind the word `position`.
+    /// Argument of the `position` command.
     pub line: String,
-    /// The position it leads to.
+    /// The position itself.
     pub position: Position,
 }
 
-/// What a position asks for.
+/// Kind of a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// No legal move and in check.
+    /// Checkmate.
     Mated,
-    /// No legal move and not in check: lost all the same.
+    /// No legal move without check; lost as well.
     Stalemated,
     /// The side to move may declare (27-point rule).
     Declarable,
-    /// There is a mate in one.
+    /// The side to move can mate in one.
     MateInOne,
-    /// Any legal move will do.
+    /// Any other.
     Ordinary,
 }
 
-/// What an answer is worth in a position.
+/// Judgement of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Judged {
     /// A legal move.
     Legal(Move),
     /// `resign`
     Resigned,
-    /// `win`, with the right to it.
+    /// `win`, with the right to declare.
     Declared,
-    /// It loses the game; why.
+    /// An answer that loses the game; the reason.
     Lost(String),
 }
 
 impl Spot {
-    /// Reads `startpos`, an SFEN, or either with `moves M..` behind it; the word `position` may lead.
+    /// Reads `startpos` or an SFEN, optionally followed by `moves M...`; the word `position` may precede it.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The fault in the text.
     pub fn read(text: &str) -> Result<Self, String> {
         board::init();
         let text = text.trim().trim_start_matches("position ").trim_start();
@@ -84,7 +84,7 @@ impl Spot {
         Ok(next)
     }
 
-    /// What it asks for.
+    /// Its kind.
     #[must_use]
     pub fn kind(&self) -> Kind {
         let position = &self.position;
@@ -97,7 +97,7 @@ impl Spot {
         }
     }
 
-    /// What the word behind `bestmove` is worth here.
+    /// Judges the word after `bestmove`.
     #[must_use]
     pub fn judge(&self, word: &str) -> Judged {
         match word {
@@ -121,10 +121,10 @@ impl std::fmt::Debug for Spot {
     }
 }
 
-/// The positions of a text: one a line, `#` begins a comment.
+/// Reads one position per line; `#` begins a comment.
 ///
 /// # Errors
-/// The number of the line that is no position, and why.
+/// The number of the first bad line, and its fault.
 pub fn read(text: &str) -> Result<Vec<Spot>, (usize, String)> {
     let lines = text.lines().enumerate().map(|(i, line)| (i, line.split('#').next().unwrap_or_default()));
     lines

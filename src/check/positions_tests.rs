@@ -7,11 +7,11 @@ use rsshogi::{
 };
 use std::collections::{BTreeMap, HashSet};
 
-/// Both kings are on the board and White, to move, is walled in without a check.
+/// White, to move, has both kings on the board, no legal move and no check.
 const STALEMATE: &str = "8k/6G2/8G/9/9/9/9/9/4K4 w 2R2B2G4S4N4L18P 1";
-/// Black may declare: king on 5b, ten pieces in the camp, 28 points.
+/// Black may declare: king on 5b, ten pieces in the zone, 28 points.
 const DECLARABLE: &str = "1+R+R1G1GG1/4K1SSS/PPPPP4/9/9/9/9/4k4/9 b 2BGS2N3P 1";
-/// All pieces there, and 26 points: one short for White, two for Black.
+/// Enough pieces in the zone but 26 points: one short for White, two for Black.
 const SHORT_OF_POINTS: &str = "1+R+R1G1GG1/4K1SSS/PPPPP4/9/9/9/9/4k4/9 b GS2NP2b2n4l12p 1";
 
 fn spot(sfen: &str) -> Spot {
@@ -19,7 +19,7 @@ fn spot(sfen: &str) -> Spot {
 }
 
 #[test]
-fn what_a_position_asks_for_is_found_by_the_rules() {
+fn the_kind_of_a_position_follows_from_the_rules() {
     assert_eq!(spot("startpos").kind(), Kind::Ordinary);
     assert_eq!(spot(STALEMATE).kind(), Kind::Stalemated);
     assert_eq!(spot(DECLARABLE).kind(), Kind::Declarable);
@@ -29,7 +29,7 @@ fn what_a_position_asks_for_is_found_by_the_rules() {
 }
 
 #[test]
-fn answers_are_judged_and_fouls_named() {
+fn answers_are_judged_and_fouls_are_named() {
     let start = spot("startpos");
     assert!(matches!(start.judge("7g7f"), Judged::Legal(_)));
     assert_eq!(start.judge("resign"), Judged::Resigned);
@@ -41,7 +41,7 @@ fn answers_are_judged_and_fouls_named() {
 }
 
 #[test]
-fn positions_are_read_with_moves_and_grow_by_moves() {
+fn positions_are_read_and_extended_by_moves() {
     let line = "position startpos moves 7g7f  3c3d";
     assert_eq!(spot(line).line, "startpos moves 7g7f 3c3d");
     assert_eq!(spot("startpos").after("7g7f").unwrap().after("3c3d").unwrap().line, spot(line).line);
@@ -52,7 +52,7 @@ fn positions_are_read_with_moves_and_grow_by_moves() {
 }
 
 #[test]
-fn the_carried_positions_are_many_and_various() {
+fn the_built_in_positions_cover_every_kind() {
     let spots = read(CARRIED).unwrap();
     let mut counts = BTreeMap::new();
     for spot in &spots {
@@ -71,18 +71,17 @@ fn the_carried_positions_are_many_and_various() {
     }
 }
 
-/// Makes `kifu/check.sfen` anew:
-/// `cargo test -p check the_carried_positions_are_written -- --ignored`
+/// Rewrites `kifu/check.sfen`: `cargo test -p check the_built_in_positions_are_written -- --ignored`
 #[test]
 #[ignore = "writes kifu/check.sfen"]
-fn the_carried_positions_are_written() {
+fn the_built_in_positions_are_written() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../kifu/check.sfen");
     std::fs::write(path, written()).unwrap();
 }
 
 const HEAD: &str = "\
 # Positions that `renmei check` asks an engine about: random play with a fixed seed, handicap starts, a few by hand.
-# Made by `cargo test -p check the_carried_positions_are_written -- --ignored`
+# Made by `cargo test -p check the_built_in_positions_are_written -- --ignored`
 ";
 
 fn written() -> String {
@@ -128,7 +127,7 @@ fn handicaps() -> Vec<String> {
     starts.iter().map(|start| start.to_sfen().to_owned()).collect()
 }
 
-/// Whether some pawn drop would be this foul; a nifu counts only where another piece may be dropped instead.
+/// Whether a pawn drop would be this foul; for nifu, another piece must be available for the drop.
 fn tempts(position: &Position, foul: Foul) -> bool {
     use PieceType as P;
     let others = [P::LANCE, P::KNIGHT, P::SILVER, P::GOLD, P::BISHOP, P::ROOK];
@@ -149,7 +148,7 @@ impl Walk {
         Self(seed)
     }
 
-    /// Knuth's MMIX generator; the high half is good enough for picking moves.
+    /// Knuth's MMIX generator; its high half is random enough to choose moves.
     fn below(&mut self, n: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         ((self.0 >> 33) as usize) % n
@@ -166,7 +165,7 @@ impl Walk {
         true
     }
 
-    /// A position after so many plies that is not the end of its game.
+    /// A position after that many plies in which the game is not over.
     fn after(&mut self, plies: usize) -> String {
         loop {
             let mut position = board::hirate_position();
@@ -177,7 +176,7 @@ impl Walk {
         }
     }
 
-    /// The first such position, after `from` plies, of each of so many games.
+    /// The first matching position after `from` plies, in each of `count` games.
     fn found(&mut self, count: usize, from: usize, wanted: impl Fn(&Position) -> bool) -> Vec<String> {
         let mut found = Vec::new();
         while found.len() < count {

@@ -1,4 +1,4 @@
-//! What `/proc` says of an engine's process group: its members, their memory, their CPU time.
+//! An engine's process group in `/proc`: its members, their memory and CPU time.
 
 use std::{fs, time::Duration};
 
@@ -7,15 +7,15 @@ use std::{fs, time::Duration};
 pub struct Member {
     /// Its process id.
     pub pid: u32,
-    /// The name of its program, as the kernel keeps it.
+    /// Name of its program, as the kernel stores it.
     pub name: String,
-    /// Its CPU time so far, user and system.
+    /// CPU time used, user and system.
     pub cpu: Duration,
-    /// Memory it holds, in bytes.
+    /// Resident memory in bytes.
     pub rss: u64,
 }
 
-/// The living members of a process group; zombies do not count.
+/// Living members of a process group; zombies are left out.
 #[must_use]
 pub fn members(group: i32) -> Vec<Member> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
@@ -28,22 +28,22 @@ pub fn members(group: i32) -> Vec<Member> {
     .collect()
 }
 
-/// The memory of a whole group, in bytes.
+/// Resident memory of a process group in bytes.
 #[must_use]
 pub fn memory(group: i32) -> u64 {
     members(group).iter().map(|member| member.rss).sum()
 }
 
-/// The CPU time of a whole group.
+/// CPU time of a process group.
 #[must_use]
 pub fn cpu(group: i32) -> Duration {
     members(group).iter().map(|member| member.cpu).sum()
 }
 
-/// Clock ticks a second of `/proc`: 100 on every Linux since the kernel hides its own rate (proc(5), USER_HZ).
+/// Clock ticks per second in `/proc`: USER_HZ, 100 on every Linux (proc(5)).
 const TICKS: u64 = 100;
 
-/// Reads `/proc/PID/stat`: `pid (name) state ppid pgrp ...`, where the name may hold blanks and parentheses (proc(5)).
+/// Parses `/proc/PID/stat`: `pid (name) state ppid pgrp ...`; the name may contain blanks and parentheses (proc(5)).
 fn member(pid: u32, stat: &str, group: i32) -> Option<Member> {
     let (head, tail) = stat.rsplit_once(')')?;
     let fields: Vec<&str> = tail.split_ascii_whitespace().collect();
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn strangers_and_zombies_are_no_members() {
+    fn other_groups_and_zombies_are_left_out() {
         assert_eq!(member(42, STAT, 41), None);
         assert_eq!(member(42, &STAT.replace(") S ", ") Z "), 40), None);
         assert_eq!(member(42, "42 (cut", 40), None);

@@ -1,40 +1,40 @@
-//! What was found: a table of verdicts for people, the same as JSON for scripts.
+//! Result of a check: a table for people, JSON for scripts.
 
 use serde::Serialize;
 use std::fmt;
 
-/// How a check came out.
+/// Verdict of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// As it should be.
+    /// Correct.
     Pass,
-    /// Neither good nor bad; good to know.
+    /// Worth knowing, neither good nor bad.
     Note,
-    /// It needs configuration, or costs something, but loses no game then.
+    /// Needs configuration or costs something, but then loses no game.
     Warn,
-    /// It would lose games or hold up an event.
+    /// Would lose games or hold up an event.
     Fault,
 }
 
-/// One check.
+/// Result of one check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Row {
-    /// How it came out.
+    /// Verdict.
     pub verdict: Verdict,
-    /// What was checked.
+    /// Name of the check.
     pub check: String,
-    /// The figure or the fact seen.
+    /// The figure or fact observed.
     pub seen: String,
-    /// What to do about it.
+    /// Advice.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub advice: Option<String>,
-    /// The lines that show it: `>` sent, `<` received, `!` stderr.
+    /// Lines of the conversation that show it: `>` sent, `<` received, `!` stderr.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub lines: Vec<String>,
 }
 
-/// Everything that was found about an engine.
+/// The result of all checks of an engine.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
     /// The command that was checked.
@@ -43,13 +43,13 @@ pub struct Report {
     pub name: Option<String>,
     /// `id author`.
     pub author: Option<String>,
-    /// How long the checks took, in seconds.
+    /// Duration of the checks in seconds.
     pub seconds: f64,
-    /// No row is a fault.
+    /// Whether no row is a fault.
     pub passed: bool,
-    /// The checks, in the order they were made.
+    /// The checks, in order.
     pub rows: Vec<Row>,
-    /// A table for a configuration file, with the keys this engine needs.
+    /// A configuration table with the keys that this engine needs.
     pub toml: String,
 }
 
@@ -60,14 +60,14 @@ impl Row {
         Self { verdict, check: check.into(), seen: seen.into(), advice: None, lines: Vec::new() }
     }
 
-    /// With what to do about it.
+    /// Adds advice.
     #[must_use]
     pub fn advising(mut self, advice: impl Into<String>) -> Self {
         self.advice = Some(advice.into());
         self
     }
 
-    /// With the lines that show it.
+    /// Adds lines of the conversation.
     #[must_use]
     pub fn showing(mut self, lines: Vec<String>) -> Self {
         self.lines = lines;
@@ -76,13 +76,13 @@ impl Row {
 }
 
 impl Report {
-    /// Whether no fault was found.
+    /// Whether no row is a fault.
     #[must_use]
     pub fn passed(&self) -> bool {
         self.passed
     }
 
-    /// How many rows have a verdict.
+    /// Number of rows with a verdict.
     #[must_use]
     pub fn count(&self, verdict: Verdict) -> usize {
         self.rows.iter().filter(|row| row.verdict == verdict).count()
@@ -100,7 +100,7 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// One line, as it is also printed while the checks run.
+/// One line, as printed while the checks run.
 impl fmt::Display for Row {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:<5}  {:<24}  {}", self.verdict, self.check, self.seen)
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_shows_each_verdict_with_its_lines_and_what_to_do() {
+    fn the_table_shows_verdicts_with_lines_and_advice() {
         assert_eq!(
             report().to_string(),
             "\
@@ -177,7 +177,7 @@ For the configuration of an event:
     }
 
     #[test]
-    fn scripts_read_the_same_as_json() {
+    fn the_json_report_has_the_same_rows() {
         let json = serde_json::to_value(report()).unwrap();
         assert_eq!(json["passed"], false);
         assert_eq!(json["rows"][1]["verdict"], "fault");

@@ -1,4 +1,4 @@
-//! What is to be checked: from arguments to a plan.
+//! Settings of an examination, from its arguments.
 
 use super::{
     CheckError, GoForm,
@@ -11,25 +11,25 @@ use std::{
     time::Duration,
 };
 
-/// What is asked for.
+/// Arguments of a check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
     /// The engine's program.
     pub command: PathBuf,
     /// Its arguments.
     pub args: Vec<String>,
-    /// Options set before the checks, as `NAME=VALUE`.
+    /// Options to set before the checks, as `NAME=VALUE`.
     pub option: Vec<String>,
     /// A file of positions (SFEN lines); `None`: the built-in ones.
     pub positions: Option<PathBuf>,
-    /// Forms of `go` that are not tried.
+    /// Forms of `go` to leave out.
     pub skip: Vec<GoForm>,
     /// Time limit of `isready`: `120s`, `500ms`, `2m`.
     pub ready: String,
 }
 
 impl Request {
-    /// Checks a program with nothing said about it.
+    /// A check of a program with default settings.
     #[must_use]
     pub fn new(command: impl Into<PathBuf>) -> Self {
         let (args, option, positions, skip) = (vec![], vec![], None, vec![]);
@@ -37,22 +37,22 @@ impl Request {
     }
 }
 
-/// The engine and what to ask it.
+/// Checked arguments.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// How it is started, and how long it may take.
+    /// The engine and its time limits.
     pub plan: EnginePlan,
     /// Positions to ask for moves in.
     pub spots: Vec<Spot>,
-    /// Forms of `go` that are not tried.
+    /// Forms of `go` to leave out.
     pub skip: Vec<GoForm>,
 }
 
 impl Settings {
-    /// Reads the arguments and the files they name.
+    /// Reads the arguments and the files that they name.
     ///
     /// # Errors
-    /// What is wrong with them.
+    /// The first fault found.
     pub fn of(args: &Request) -> Result<Self, CheckError> {
         let ready = duration(&args.ready).ok_or_else(|| CheckError::Duration(args.ready.clone()))?;
         let plan = EnginePlan {
@@ -95,7 +95,7 @@ fn option(text: &str) -> Result<(String, String), CheckError> {
     Ok((name.trim().to_owned(), value.trim().to_owned()))
 }
 
-/// The program as it can be started. A bare name that is not on the path is searched where events search it too: in
+/// Resolves the program. A bare name that is not on the path is also looked up where events look it up: in
 /// `/usr/games`, where Debian installs engines, and beside this program.
 fn program(command: &Path) -> PathBuf {
     let is_bare = command.components().count() == 1;
@@ -106,7 +106,7 @@ fn program(command: &Path) -> PathBuf {
     found.filter(|_| is_bare && !on_path).unwrap_or_else(|| command.to_path_buf())
 }
 
-/// `500ms`, `120s`, `2m`.
+/// Parses `500ms`, `120s`, `2m`.
 fn duration(text: &str) -> Option<Duration> {
     let digits = text.find(|c: char| !c.is_ascii_digit())?;
     let (number, unit) = text.split_at(digits);
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_read_as_people_write_them() {
+    fn durations_are_parsed() {
         assert_eq!(duration("120s"), Some(Duration::from_secs(120)));
         assert_eq!(duration("500ms"), Some(Duration::from_millis(500)));
         assert_eq!(duration("2m"), Some(Duration::from_secs(120)));

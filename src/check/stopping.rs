@@ -1,4 +1,4 @@
-//! `stop` and pondering: one answer each, when it is wanted and not before.
+//! `stop` and pondering: one answer to each question, when it is requested and not before.
 
 use super::{
     clocks::MiddleGames,
@@ -12,15 +12,15 @@ use crate::GoForm;
 use notation::usi::OptionKind;
 use std::time::{Duration, Instant};
 
-/// How soon `stop` has to be answered.
+/// Time within which `stop` must be answered.
 const PROMPT: Duration = Duration::from_secs(1);
-/// How long one is listened for a second answer.
+/// Time to wait for a second answer.
 const AFTERMATH: Duration = Duration::from_millis(250);
-/// A position to ponder in, and one that the opponent may reach instead.
+/// A position to ponder in, and another that the opponent may reach instead.
 const EXPECTED: &str = "startpos moves 7g7f 3c3d";
 const OTHER: &str = "startpos moves 7g7f 8c8d";
 
-/// `stop` while it thinks without limit, and `stop` that comes with the question.
+/// `stop` during an unlimited search, and `stop` right after `go`.
 pub async fn stop(exam: &mut Exam) {
     for (check, wait) in [("stop", 400), ("stop at once", 0)] {
         let row = match stopped(exam, Duration::from_millis(wait)).await {
@@ -32,7 +32,7 @@ pub async fn stop(exam: &mut Exam) {
 }
 
 async fn stopped(exam: &mut Exam, wait: Duration) -> Result<Row, Failure> {
-    // In a middle game: many engines answer at once from their book.
+    // A middle game, because many engines answer from their book in the opening.
     let spot = MiddleGames::new().ok().and_then(|mut games| games.next());
     let line = spot.map_or(EXPECTED.to_owned(), |spot| spot.line);
     let talk = exam.engine().await?;
@@ -56,7 +56,7 @@ async fn stopped(exam: &mut Exam, wait: Duration) -> Result<Row, Failure> {
     Ok(promptness(exam, &line, &answer, extra))
 }
 
-/// An answer to `go infinite` or `go ponder` that did not wait.
+/// Waits for a premature answer to `go infinite` or `go ponder`.
 async fn early_answer(exam: &mut Exam, wait: Duration) -> Result<Option<Line>, Failure> {
     let talk = exam.engine().await?;
     match talk.wait(Instant::now() + wait, super::exam::is_best_move).await {
@@ -85,9 +85,7 @@ async fn second_answer(exam: &mut Exam) -> Option<String> {
 fn twice(exam: &Exam, second: &str) -> Row {
     Row::new(Verdict::Fault, "", format!("a second answer to one question: `{second}`"))
         .showing(exam.last_lines())
-        .advising(
-            "the answer nobody asked for is taken for the next move, out of turn; no configuration helps",
-        )
+        .advising("the extra answer is taken for the next move, out of turn; no configuration helps")
 }
 
 fn promptness(exam: &Exam, position: &str, answer: &Answer, extra: Option<String>) -> Row {
@@ -101,7 +99,7 @@ fn promptness(exam: &Exam, position: &str, answer: &Answer, extra: Option<String
     match answer.took <= PROMPT {
         true => Row::new(Verdict::Pass, "", format!("one answer, after {took}")),
         false => Row::new(Verdict::Warn, "", format!("answered after {took} only")).advising(
-            "raise `limits.stop`; leave `ponder` out: a ponder miss costs that much of its own time",
+            "raise `limits.stop`, and leave `ponder` off: every ponder miss costs the engine that time",
         ),
     }
 }
@@ -134,7 +132,7 @@ fn ponder_option(exam: &Exam) -> Option<String> {
     Some(option.name.clone())
 }
 
-/// An engine that never said it could ponder may fail at it.
+/// A warning only, for an engine that does not offer pondering.
 fn rated(exam: &Exam, check: &str, outcome: Result<Row, Failure>) -> Row {
     let row = outcome.unwrap_or_else(|failure| failure.row(Verdict::Fault, ""));
     let row = Row { check: check.to_owned(), ..row };
@@ -164,7 +162,7 @@ async fn begin_ponder(exam: &mut Exam, wait: Duration) -> Result<Option<Row>, Fa
 }
 
 async fn hit(exam: &mut Exam) -> Result<Row, Failure> {
-    // Longer than its byoyomi: the clock must not run while it ponders.
+    // Longer than the byoyomi: the clock must not run while the engine ponders.
     if let Some(row) = begin_ponder(exam, Duration::from_millis(500)).await? {
         return Ok(row);
     }
@@ -177,7 +175,7 @@ async fn hit(exam: &mut Exam) -> Result<Row, Failure> {
         (Verdict::Pass, true) => Row::new(
             Verdict::Warn,
             "",
-            format!("answered {} after `ponderhit`, of 300 ms it had", text(answer.took)),
+            format!("answered {} after `ponderhit`, 300 ms allowed", text(answer.took)),
         ),
         _ => row,
     })
@@ -190,7 +188,7 @@ async fn miss(exam: &mut Exam) -> Result<Row, Failure> {
     let since = exam.engine().await?.send(&["stop"]);
     let stopped = exam.answer(since, exam.settings.plan.limits.stop).await?;
     exam.facts.stop = exam.facts.stop.max(stopped.took);
-    // The real position comes at once, as in a game: its answer must not be the old one.
+    // The actual position follows at once, as in a game: its answer must not be the old one.
     let go = byoyomi(exam, 300);
     let answer = exam.ask(OTHER, &go, Duration::from_millis(300)).await?;
     let extra = second_answer(exam).await;
@@ -198,7 +196,7 @@ async fn miss(exam: &mut Exam) -> Result<Row, Failure> {
     Ok(match row.verdict {
         Verdict::Pass => {
             let (stop, next) = (text(stopped.took), text(answer.took));
-            // Its own clock runs meanwhile.
+            // The engine's own clock runs meanwhile.
             let slow = stopped.took > Duration::from_millis(300);
             let verdict = if slow { Verdict::Warn } else { Verdict::Pass };
             Row::new(verdict, "", format!("`stop` answered after {stop}, the real position after {next}"))

@@ -1,4 +1,4 @@
-//! A conversation with one engine, a question at a time, each with its deadline.
+//! A conversation with one engine: one question at a time, each with a deadline.
 
 use super::procfs;
 use notation::usi::EngineLine;
@@ -16,42 +16,42 @@ use std::{
 };
 use tokio::{io::AsyncReadExt, time::sleep_until};
 
-/// How many `info` lines of an answer are kept, the last ones.
+/// Number of `info` lines kept per answer, the last ones.
 const INFOS: usize = 400;
-/// How many different lines outside the protocol are kept.
+/// Number of different lines outside the protocol to keep.
 const NOISE: usize = 20;
-/// How long the exit status of an engine that closed its output is waited for.
+/// Longest wait for the exit status of an engine that closed its output.
 const STATUS_PATIENCE: Duration = Duration::from_millis(300);
 
-/// A running engine and what it said.
+/// A running engine and its output.
 pub struct Talk {
     process: Process,
     lines: Lines,
     queue: VecDeque<(Instant, Vec<u8>)>,
     pending: Vec<u8>,
-    /// Its last words.
+    /// Last lines of the conversation.
     pub trace: Trace,
-    /// The `info` lines since the last question.
+    /// `info` lines since the last question.
     pub infos: VecDeque<String>,
-    /// Answers that nobody had asked for.
+    /// Answers without a question.
     pub unasked: Vec<String>,
-    /// Lines that are none of the protocol's.
+    /// Lines outside the protocol.
     pub noise: BTreeSet<String>,
 }
 
-/// The line that was waited for.
+/// A line of the engine.
 #[derive(Debug)]
 pub struct Line {
-    /// When the read that completed it returned.
+    /// Time at which the read that completed the line returned.
     pub at: Instant,
-    /// The line as it is understood.
-    pub said: EngineLine,
+    /// The parsed line.
+    pub parsed: EngineLine,
 }
 
-/// The line did not come.
+/// Why a line did not arrive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Silence {
-    /// Not within its time.
+    /// Not before the deadline.
     Late,
     /// The engine closed its output.
     Ended,
@@ -80,8 +80,8 @@ impl Talk {
         })
     }
 
-    /// Sends lines in one write, as far as the engine reads them; the rest follows while it is listened to.
-    /// Returns when they were written.
+    /// Sends lines in one write as far as the engine reads them; the rest follows while its output is read. Returns
+    /// the time of the write.
     pub fn send(&mut self, lines: &[&str]) -> Instant {
         for line in lines {
             self.trace.sent(line.as_bytes());
@@ -92,10 +92,10 @@ impl Talk {
         Instant::now()
     }
 
-    /// Waits until `deadline` for a line that is wanted; others are filed on the way.
+    /// Waits until `deadline` for a line that `wanted` accepts; other lines are filed.
     ///
     /// # Errors
-    /// [`Silence`] when it did not come.
+    /// [`Silence`] when no such line arrives.
     pub async fn wait(
         &mut self,
         deadline: Instant,
@@ -103,30 +103,30 @@ impl Talk {
     ) -> Result<Line, Silence> {
         loop {
             let (at, line) = self.next(deadline).await?;
-            let said = EngineLine::parse(&line);
-            if wanted(&said) {
-                return Ok(Line { at, said });
+            let parsed = EngineLine::parse(&line);
+            if wanted(&parsed) {
+                return Ok(Line { at, parsed });
             }
-            self.file(said, &line);
+            self.file(parsed, &line);
         }
     }
 
-    /// Waits for `isready`'s answer.
+    /// Waits for the answer to `isready`.
     ///
     /// # Errors
-    /// [`Silence`] when it did not come within `limit`.
+    /// [`Silence`] when it does not arrive within `limit`.
     pub async fn ready(&mut self, limit: Duration) -> Result<Duration, Silence> {
         let since = self.send(&["isready"]);
         let line = self.wait(since + limit, |line| *line == EngineLine::ReadyOk).await?;
         Ok(line.at.saturating_duration_since(since))
     }
 
-    /// Listens for so long and files what comes.
+    /// Reads and files lines for `time`.
     pub async fn listen(&mut self, time: Duration) {
         let _whatever = self.wait(Instant::now() + time, |_| false).await;
     }
 
-    /// Files what has come already, so that the next line answers the next question.
+    /// Files the lines that have already arrived, so that the next line answers the next question.
     pub fn catch_up(&mut self) {
         while let Ok(bytes @ 1..) = self.process.stdout.try_read(&mut self.lines.chunk) {
             self.take(bytes);
@@ -139,15 +139,15 @@ impl Talk {
         }
     }
 
-    /// How the process ended, or that it has not.
+    /// How the process ended, or that it still runs.
     pub async fn ending(&mut self) -> String {
         self.process.ending(STATUS_PATIENCE).await
     }
 
-    /// Waits so long for the process to end by itself.
+    /// Waits up to `limit` for the process to end by itself.
     pub async fn ends_within(&mut self, limit: Duration) -> Option<Duration> {
         let since = Instant::now();
-        // Its output is read on, or it might wait for that for ever.
+        // Its output must be read, or the engine might block on a full pipe.
         while let Ok((_, line)) = self.next(since + limit).await {
             self.file(EngineLine::parse(&line), &line);
         }
@@ -156,23 +156,23 @@ impl Talk {
         ended.is_ok().then(|| since.elapsed())
     }
 
-    /// Closes its input.
+    /// Closes the engine's input.
     pub fn close_input(&mut self) {
         self.process.stdin = None;
     }
 
-    /// Ends it at once, with everything it started.
+    /// Kills the engine with its whole process group.
     pub async fn kill(self) {
         self.process.kill().await;
     }
 
-    /// The process group it leads.
+    /// Its process group.
     #[must_use]
     pub fn group(&self) -> i32 {
         self.process.group()
     }
 
-    /// Share of one core that the engine used while it was listened to for so long.
+    /// Cores used while reading for `time`.
     pub async fn load(&mut self, time: Duration) -> f64 {
         let (before, since) = (procfs::cpu(self.group()), Instant::now());
         self.listen(time).await;
@@ -183,7 +183,7 @@ impl Talk {
     async fn next(&mut self, deadline: Instant) -> Result<(Instant, Vec<u8>), Silence> {
         loop {
             if let Some((at, line)) = self.queue.pop_front() {
-                // The stamp decides: a flood cannot put the deadline off.
+                // The time stamp decides, so that a flood of lines cannot extend the deadline.
                 return if at > deadline { Err(Silence::Late) } else { Ok((at, line)) };
             }
             let unwritten = !self.pending.is_empty();
@@ -210,8 +210,8 @@ impl Talk {
         });
     }
 
-    fn file(&mut self, said: EngineLine, line: &[u8]) {
-        match said {
+    fn file(&mut self, parsed: EngineLine, line: &[u8]) {
+        match parsed {
             EngineLine::Info(_) => {
                 if self.infos.len() == INFOS {
                     self.infos.pop_front();
@@ -236,7 +236,7 @@ impl Talk {
             match stdin.try_write(&self.pending) {
                 Ok(written) => drop(self.pending.drain(..written)),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
-                // Its output says how it ended.
+                // Its output shows how it ended.
                 Err(_) => self.pending.clear(),
             }
         }

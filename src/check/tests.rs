@@ -1,11 +1,12 @@
-//! Whole checks of real processes: puppets that misbehave, and engines of others where they are installed.
+//! Complete checks of real processes: misbehaving puppets, and public engines where they are installed.
 
 use super::*;
 use exam::Exam;
 use positions::{Kind, Spot};
 use std::time::Duration;
 
-/// A request in the words of the command line: `--option NAME=VALUE` before the engine's command, its arguments after.
+/// Builds a request from command-line words: `--option NAME=VALUE` before the engine's command, its arguments after
+/// it.
 pub(super) fn request(arguments: &[&str]) -> Request {
     match arguments {
         ["--option", option, rest @ ..] => {
@@ -25,8 +26,7 @@ fn settings(arguments: &[&str]) -> Settings {
     Settings::of(&request(arguments)).unwrap()
 }
 
-/// Makes `kifu/middlegames.sfen` anew:
-/// `cargo test -p check the_middle_games_are_written -- --ignored`
+/// Rewrites `kifu/middlegames.sfen`: `cargo test -p check the_middle_games_are_written -- --ignored`
 #[tokio::test]
 #[ignore = "writes kifu/middlegames.sfen; needs fairy-stockfish"]
 async fn the_middle_games_are_written() {
@@ -66,7 +66,7 @@ async fn middle_game(exam: &mut Exam, moves: &str, plies: usize) -> String {
     at.position.to_sfen(None)
 }
 
-/// The arguments of a puppet in this mode; `None`, and a word about it, where it has not been built.
+/// Settings for a puppet in this mode; `None`, with a message, where it has not been built.
 fn puppet(mode: &str) -> Option<Settings> {
     let tests = std::env::current_exe().unwrap();
     let program = tests.parent().unwrap().parent().unwrap().join("renmei-puppet");
@@ -79,7 +79,7 @@ fn puppet(mode: &str) -> Option<Settings> {
     Some(settings)
 }
 
-/// The same for a puppet that never becomes ready: it is waited for no longer than this.
+/// The same for a puppet that never becomes ready, with a short limit.
 fn unready_puppet(mode: &str) -> Option<Settings> {
     let mut settings = puppet(mode)?;
     settings.plan.limits.start = Duration::from_millis(300);
@@ -87,13 +87,13 @@ fn unready_puppet(mode: &str) -> Option<Settings> {
     Some(settings)
 }
 
-/// A verdict with its check, for comparison.
+/// Verdict of the row of that name.
 fn verdict(report: &Report, check: &str) -> Option<Verdict> {
     report.rows.iter().find(|row| row.check == check).map(|row| row.verdict)
 }
 
-/// The shorter half of a check.
-async fn greeted_and_asked(settings: Settings) -> Report {
+/// Runs the checks up to the idle engine, and the report of missing answers.
+async fn short_check(settings: Settings) -> Report {
     let mut exam = begin(settings, |_| {}).await.unwrap();
     if handshake::greet(&mut exam).await {
         forms::others(&mut exam).await;
@@ -115,10 +115,10 @@ async fn an_honest_engine_passes_from_its_handshake_to_its_end() {
 }
 
 #[tokio::test]
-async fn illegal_moves_are_faults_shown_with_their_names() {
+async fn illegal_moves_are_faults_and_named() {
     for mode in ["nifu", "uchifuzume", "incheck", "deadpiece", "unreachable"] {
         let Some(settings) = puppet(mode) else { return };
-        let report = greeted_and_asked(settings).await;
+        let report = short_check(settings).await;
         assert_eq!(verdict(&report, "legal moves"), Some(Verdict::Fault), "{mode}: {report}");
         assert!(!report.passed());
     }
@@ -128,13 +128,13 @@ async fn illegal_moves_are_faults_shown_with_their_names() {
 async fn an_engine_that_is_never_ready_is_a_fault_and_the_check_ends() {
     for (mode, check) in [("nousi", "usi"), ("noready", "isready"), ("crashready", "isready")] {
         let Some(settings) = unready_puppet(mode) else { return };
-        let report = greeted_and_asked(settings).await;
+        let report = short_check(settings).await;
         assert_eq!(verdict(&report, check), Some(Verdict::Fault), "{mode}: {report}");
     }
 }
 
 #[tokio::test]
-async fn an_engine_that_dies_on_a_form_of_go_is_told_how_to_be_configured() {
+async fn an_engine_that_dies_on_a_form_of_go_gets_a_configuration_without_it() {
     let Some(settings) = puppet("crash") else { return };
     let mut exam = begin(settings, |_| {}).await.unwrap();
     assert!(handshake::greet(&mut exam).await);
@@ -149,12 +149,12 @@ async fn an_engine_that_dies_on_a_form_of_go_is_told_how_to_be_configured() {
 #[tokio::test]
 async fn a_second_answer_to_one_question_is_a_fault() {
     let Some(settings) = puppet("doublemove") else { return };
-    let report = greeted_and_asked(settings).await;
+    let report = short_check(settings).await;
     assert_eq!(verdict(&report, "unasked answers"), Some(Verdict::Fault), "{report}");
 }
 
 #[tokio::test]
-async fn what_an_engine_leaves_behind_is_named_and_ended() {
+async fn processes_left_by_an_engine_are_named_and_killed() {
     let Some(mut settings) = puppet("grandchild") else { return };
     settings.plan.args.extend(["--delay".to_owned(), "60000".to_owned()]);
     let mut exam = begin(settings, |_| {}).await.unwrap();
@@ -163,11 +163,11 @@ async fn what_an_engine_leaves_behind_is_named_and_ended() {
     let report = exam.report();
     let row = report.rows.iter().find(|row| row.check == "quit").unwrap();
     assert_eq!(row.verdict, Verdict::Warn, "{report}");
-    assert!(row.seen.contains("left behind: renmei-puppet"), "{report}");
+    assert!(row.seen.contains("left processes running: renmei-puppet"), "{report}");
 }
 
 #[tokio::test]
-async fn a_program_that_cannot_be_started_is_an_error_and_no_report() {
+async fn a_program_that_cannot_be_started_is_an_error_without_a_report() {
     let error = examine(settings(&["/nonexistent/engine"]), |_| {}).await.unwrap_err();
     assert!(error.to_string().starts_with("`/nonexistent/engine` could not be started: "), "{error}");
 }
@@ -178,7 +178,7 @@ async fn fairy_stockfish_knows_the_protocol_and_the_rules() {
         eprintln!("skipped: fairy-stockfish is not installed");
         return;
     }
-    let report = greeted_and_asked(settings(&["--option", "Skill Level=5", "fairy-stockfish"])).await;
+    let report = short_check(settings(&["--option", "Skill Level=5", "fairy-stockfish"])).await;
     assert!(report.passed(), "{report}");
     for check in ["usi", "options", "option Skill Level", "go nodes", "legal moves", "mated"] {
         assert_eq!(verdict(&report, check), Some(Verdict::Pass), "{check}: {report}");

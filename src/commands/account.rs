@@ -1,4 +1,4 @@
-//! `renmei account`: who may log in to a league.
+//! `renmei account`: manages the accounts of a league.
 
 use super::{Exit, Failure};
 use crate::cli::{AccountArgs, AccountCommand};
@@ -9,52 +9,52 @@ use notation::date;
 use plan::password;
 use std::io::{self, BufRead, IsTerminal};
 
-/// Makes, lists and ends accounts.
+/// Creates, lists and deletes accounts.
 ///
 /// # Errors
-/// When the name or the password cannot be one, or the database cannot be used.
+/// When the name or the password is invalid, or the database cannot be used.
 pub fn account(args: &AccountArgs) -> Result<Exit, Failure> {
     match &args.command {
         AccountCommand::Add { name, db } => {
-            let hash = asked(name)?;
+            let hash = prompted_hash(name)?;
             let new = Store::open(db)?.set_account(name, &hash)?;
             let done = if new { "has an account now" } else { "has another password now" };
-            say!("{name} {done}");
+            out_line!("{name} {done}");
         }
         AccountCommand::List { db } => {
             for account in Store::read(db)?.accounts()? {
-                say!("{:NAME_MAX$}  since {}", account.name, date::text(account.created_at));
+                out_line!("{:NAME_MAX$}  since {}", account.name, date::text(account.created_at));
             }
         }
         AccountCommand::Remove { name, db } => {
             if !Store::open(db)?.remove_account(name)? {
                 return Err(Failure::Other(format!("there is no account `{}`", name.escape_debug())));
             }
-            say!("{name} has no account any more");
+            out_line!("{name} no longer has an account");
         }
-        AccountCommand::Invite { name } => say!("\"{name}:{}\"", asked(name)?),
+        AccountCommand::Invite { name } => out_line!("\"{name}:{}\"", prompted_hash(name)?),
     }
     Ok(Exit::Done)
 }
 
-/// The hash of the password that is typed for a name.
-fn asked(name: &str) -> Result<String, Failure> {
+/// Prompts for the password of `name` and returns its hash.
+fn prompted_hash(name: &str) -> Result<String, Failure> {
     if !is_player_name(name) {
         let why = format!("a name has 1 to {NAME_MAX} letters, digits, `_`, `-`, `@` or `.`");
         return Err(Failure::Usage(format!("`{}`: {why}", name.escape_debug())));
     }
-    let other = |e: io::Error| Failure::Other(format!("no password can be read: {e}"));
-    let typed =
-        if io::stdin().is_terminal() { typed().map_err(other)? } else { Some(line().map_err(other)?) };
-    let typed = typed.ok_or_else(|| Failure::Usage("the two passwords differ".to_owned()))?;
-    password::hash(&typed).map_err(|e| Failure::Usage(e.to_string()))
+    let other = |e: io::Error| Failure::Other(format!("the password cannot be read: {e}"));
+    let password =
+        if io::stdin().is_terminal() { read_twice().map_err(other)? } else { Some(line().map_err(other)?) };
+    let password = password.ok_or_else(|| Failure::Usage("the two passwords differ".to_owned()))?;
+    password::hash(&password).map_err(|e| Failure::Usage(e.to_string()))
 }
 
-/// A password typed twice without being shown; `None` if the two differ.
-fn typed() -> io::Result<Option<String>> {
+/// Reads a password twice without echo; `None` if the two differ.
+fn read_twice() -> io::Result<Option<String>> {
     let _hidden = Hidden::new()?;
     let ask = |text: &str| {
-        tell!("{text}");
+        err_line!("{text}");
         line()
     };
     let (once, again) = (ask("password (it is not shown):")?, ask("once more:")?);
@@ -67,7 +67,7 @@ fn line() -> io::Result<String> {
     Ok(line.trim_end_matches(['\r', '\n']).to_owned())
 }
 
-/// A terminal that does not show what is typed, until this is dropped.
+/// A terminal without echo, until dropped.
 struct Hidden(Termios);
 
 impl Hidden {

@@ -1,4 +1,4 @@
-//! `renmei match`: what was typed becomes a configuration, which is then checked and played like any other.
+//! `renmei match`: the arguments become a configuration, which is then checked and played like any other.
 
 use super::{
     Exit, Failure,
@@ -12,7 +12,7 @@ use toml::{Table, Value};
 /// Plays engines against each other without a configuration file.
 ///
 /// # Errors
-/// When what was typed is wrong or the engines cannot play.
+/// When the arguments are wrong or the engines cannot play.
 pub fn ad_hoc(args: &MatchArgs, open_screen: OpenScreen) -> Result<Exit, Failure> {
     let config = configuration(args).map_err(Failure::Usage)?;
     let text = toml::to_string(&config).map_err(|e| Failure::Usage(e.to_string()))?;
@@ -65,7 +65,7 @@ fn event(args: &MatchArgs) -> Table {
     event
 }
 
-/// A name for a file that is no path to somewhere else.
+/// A file name without path separators.
 fn file_stem(name: &str) -> String {
     name.chars().map(|c| if c.is_alphanumeric() || "-_".contains(c) { c } else { '_' }).collect()
 }
@@ -89,7 +89,7 @@ fn sprt(args: &MatchArgs) -> Result<Table, String> {
     Ok(sprt)
 }
 
-/// The words of one `--engine`, in the configuration's keys.
+/// The table of one `--engine`, in the configuration's keys.
 fn engine(at: usize, words: &[String]) -> Result<Table, String> {
     let mut engine = Table::new();
     for word in words {
@@ -110,14 +110,14 @@ fn engine(at: usize, words: &[String]) -> Result<Table, String> {
         }
     }
     let command = engine.get("command").and_then(Value::as_str);
-    let none = || format!("--engine {}: there is no cmd=PROGRAM; got `{}`", at + 1, words.join(" "));
+    let none = || format!("--engine {}: cmd=PROGRAM is missing in `{}`", at + 1, words.join(" "));
     let program = Path::new(command.ok_or_else(none)?).file_name().unwrap_or_default().to_string_lossy();
     let name = format!("{program}-{}", at + 1);
     engine.entry("name").or_insert_with(|| name.into());
     Ok(engine)
 }
 
-/// A word in the configuration's spelling: its key, and its value of the type that key has.
+/// The configuration's key and typed value of a word.
 fn engine_key<'a>(key: &'a str, value: &str) -> (&'a str, Value) {
     let list = |words: Vec<&str>| Value::Array(words.into_iter().map(Value::from).collect());
     match key {
@@ -136,7 +136,7 @@ fn key_value(word: &str) -> Result<(&str, &str), String> {
     word.split_once('=').ok_or_else(|| format!("`{word}` is not KEY=VALUE"))
 }
 
-/// A number or a truth where it reads as one; the configuration's check says what it should have been.
+/// A number or boolean where it parses as one; the configuration's check reports wrong types.
 fn plain(value: &str) -> Value {
     if let Ok(number) = value.parse::<i64>() {
         return number.into();

@@ -1,4 +1,4 @@
-//! `renmei sprt`: counts in; LLR, Elo, normalized Elo and bounds out.
+//! `renmei sprt`: from counts to LLR, Elo, normalized Elo and bounds.
 
 use super::{Exit, Failure};
 use crate::cli::{SprtArgs, SprtScale};
@@ -24,7 +24,7 @@ struct Answer {
 /// Computes a sequential test from counts.
 ///
 /// # Errors
-/// When the numbers make no test.
+/// When the numbers are no valid test.
 pub fn sprt(args: &SprtArgs) -> Result<Exit, Failure> {
     let model = match args.model {
         SprtScale::Normalized => Model::Normalized,
@@ -44,7 +44,7 @@ pub fn sprt(args: &SprtArgs) -> Result<Exit, Failure> {
     let answer = Answer { numbers: Numbers::from(&counts), standing, elo0, elo1, alpha, beta, estimate };
     match args.json {
         true => {
-            say!("{}", super::pretty(&answer)?)
+            out_line!("{}", super::pretty(&answer)?)
         }
         false => print(&answer),
     }
@@ -62,16 +62,20 @@ fn counts(args: &SprtArgs) -> Result<Counts, Failure> {
 fn print(answer: &Answer) {
     let Answer { numbers, standing, .. } = answer;
     let score = numbers.score.map_or_else(|| "n/a".to_owned(), |score| format!("{:.2}%", 100.0 * score));
-    say!("games  {}", numbers.games);
-    say!("score  {score}");
-    say!("Elo    {:.2}", numbers.elo);
-    say!("nElo   {:.2}", numbers.nelo);
-    say!("LOS    {:.2}%", 100.0 * numbers.los);
+    out_line!("games  {}", numbers.games);
+    out_line!("score  {score}");
+    out_line!("Elo    {:.2}", numbers.elo);
+    out_line!("nElo   {:.2}", numbers.nelo);
+    out_line!("LOS    {:.2}%", 100.0 * numbers.los);
     let Standing { llr, lower, upper, verdict } = standing;
     let verdict = match verdict {
         Verdict::H0 => "H0 accepted",
         Verdict::H1 => "H1 accepted",
         Verdict::Continue => "undecided",
     };
-    say!("LLR    {llr:.3} in [{lower:.3}, {upper:.3}] for [{}, {}]: {verdict}", answer.elo0, answer.elo1);
+    out_line!(
+        "LLR    {llr:.3} in [{lower:.3}, {upper:.3}] for [{}, {}]: {verdict}",
+        answer.elo0,
+        answer.elo1
+    );
 }

@@ -1,4 +1,4 @@
-//! `renmei floodgate`: an engine on somebody's server.
+//! `renmei floodgate`: an engine on a server.
 
 use super::{Exit, Failure, OpenScreen, Screen, Showing, play::Linger};
 use crate::{
@@ -19,8 +19,8 @@ use std::{
     sync::Arc,
 };
 
-/// Plays until enough games are played or until a signal: the first SIGINT lets the game end, the second, or SIGTERM,
-/// resigns it.
+/// Plays until the configured number of games is played or a signal arrives: the first SIGINT lets the game end, the
+/// second, or SIGTERM, resigns it.
 ///
 /// # Errors
 /// When the configuration is wrong or the database fails.
@@ -63,7 +63,7 @@ pub fn floodgate(args: &FloodgateArgs, open_screen: OpenScreen) -> Result<Exit, 
     super::report(&report)
 }
 
-/// What screens have to know of games on a server.
+/// What the dashboard needs to know about games on a server.
 fn showing(config: &ClientConfig, ratings: &Ratings) -> Showing {
     let (us, known) = (config.login.name.clone(), ratings.clone());
     let look_up: LookUp =
@@ -76,16 +76,16 @@ fn showing(config: &ClientConfig, ratings: &Ratings) -> Showing {
     }
 }
 
-/// The views of the event: the screens, or lines on stderr where there are none.
+/// The views of the event: the dashboard, or lines on stderr without one.
 fn audience(screen: Option<Screen>) -> (Audience, Option<Linger>) {
-    let (mut people, say, feed, linger): (Box<dyn Write + Send>, Say, _, _) = match screen {
-        None => (Box::new(io::stderr()), Arc::new(|line: &str| tell!("{line}")), None, None),
-        Some(Screen { feed, people, say, linger }) => (people, say, Some(feed), Some(linger)),
+    let (mut output, say, feed, linger): (Box<dyn Write + Send>, Say, _, _) = match screen {
+        None => (Box::new(io::stderr()), Arc::new(|line: &str| err_line!("{line}")), None, None),
+        Some(Screen { feed, game_lines, say, linger }) => (game_lines, say, Some(feed), Some(linger)),
     };
     let mut lines = GameLines::default();
     let mut readers = vec![Reader::new("lines", move |batch| {
         for line in batch.iter().filter_map(|stamped| lines.line(stamped)) {
-            let _nobody_reads = writeln!(people, "{line}");
+            let _reader_gone = writeln!(output, "{line}");
         }
     })];
     readers.extend(feed.map(|feed| Reader::new("dashboard", feed)));

@@ -1,11 +1,11 @@
-//! `renmei init`: a configuration to begin with, in the working directory.
+//! `renmei init`: writes a preset configuration into the working directory.
 
 use super::{Exit, Failure};
 use crate::cli::{InitArgs, Preset};
 use clap::ValueEnum;
 use std::{fs::OpenOptions, io::Write, path::Path};
 
-/// A file that a preset consists of: its name, and its text as it stands in `configs/`.
+/// A file of a preset: its name, and its text in `configs/`.
 type PresetFile = (&'static str, &'static str);
 
 macro_rules! preset_file {
@@ -14,7 +14,7 @@ macro_rules! preset_file {
     };
 }
 
-/// The files of a preset, the one to start with first.
+/// The files of a preset, starting with the one to play.
 fn files(preset: Preset) -> &'static [PresetFile] {
     match preset {
         Preset::Quickstart => &[preset_file!("quickstart.toml")],
@@ -40,10 +40,10 @@ fn command(preset: Preset) -> &'static str {
     }
 }
 
-/// Writes a preset into the working directory; without one, lists them.
+/// Writes a preset into the working directory; without one, lists the presets.
 ///
 /// # Errors
-/// When one of the files is there already and is not to be overwritten; then none is written.
+/// When one of the files exists and must not be overwritten; then none is written.
 pub fn init(args: &InitArgs) -> Result<Exit, Failure> {
     let Some(preset) = args.preset else {
         list();
@@ -53,20 +53,18 @@ pub fn init(args: &InitArgs) -> Result<Exit, Failure> {
     let there: Vec<_> = files.iter().map(|(name, _)| *name).filter(|name| Path::new(name).exists()).collect();
     if !there.is_empty() && !args.force {
         let names = there.join("`, `");
-        return Err(Failure::Other(format!(
-            "`{names}` is in this directory already; `--force` overwrites it"
-        )));
+        return Err(Failure::Other(format!("`{names}` exists in this directory; `--force` overwrites it")));
     }
     for (name, text) in files {
         write(name, &text.replace("configs/", ""), args.force)
             .map_err(|e| Failure::Other(format!("`{name}` cannot be written: {e}")))?;
-        say!("wrote {name}");
+        out_line!("wrote {name}");
     }
-    say!("to play it: renmei {} {}", command(preset), files[0].0);
+    out_line!("to play it: renmei {} {}", command(preset), files[0].0);
     Ok(Exit::Done)
 }
 
-/// A file that came into being since the look at the directory is not overwritten either.
+/// `create_new`: a file created since the check is not overwritten either.
 fn write(name: &str, text: &str, force: bool) -> std::io::Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).truncate(true);
@@ -79,7 +77,7 @@ fn list() {
     let width = values.iter().map(|value| value.get_name().len()).max().unwrap_or(0);
     for value in &values {
         let about = value.get_help().map(ToString::to_string).unwrap_or_default();
-        say!("{:width$}  {about}", value.get_name());
+        out_line!("{:width$}  {about}", value.get_name());
     }
-    say!("\nrenmei init PRESET writes one into this directory");
+    out_line!("\nrenmei init PRESET writes one into this directory");
 }

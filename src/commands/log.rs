@@ -1,4 +1,4 @@
-//! `renmei log`: what was said over the network in a game.
+//! `renmei log`: the transcript of a game played over the network.
 
 use super::{Exit, Failure};
 use crate::cli::LogArgs;
@@ -8,23 +8,23 @@ use notation::printable;
 use referee::event::GameId;
 use referee::sink::{TranscriptLine, Way};
 
-/// Prints every line of a game, safe for a terminal.
+/// Prints every line of a game, escaped for terminals.
 ///
 /// # Errors
-/// When the event or the game is not in the database.
+/// When the database has no such event or game.
 pub fn log(args: &LogArgs) -> Result<Exit, Failure> {
     let store = Store::read(&args.db)?;
     let event = records::event(&store, args.event.as_deref(), &args.db)?.id;
     let number = args.game.parse().ok().map(GameId);
     let lines = match number.map_or_else(|| store.game_named(event, &args.game), |number| Ok(Some(number)))? {
-        Some(game) => store.said(event, game)?,
+        Some(game) => store.transcript(event, game)?,
         None => vec![],
     };
     if lines.is_empty() {
         let game = printable(args.game.as_bytes());
-        return Err(Failure::Other(format!("nothing is kept of what was said in a game `{game}`")));
+        return Err(Failure::Other(format!("the database has no transcript of a game `{game}`")));
     }
-    lines.iter().for_each(|line| say!("{}", text(line)));
+    lines.iter().for_each(|line| out_line!("{}", text(line)));
     Ok(Exit::Done)
 }
 

@@ -1,4 +1,4 @@
-//! `renmei run`, and what `renmei match` shares with it: from a plan to standings.
+//! `renmei run`, and the steps that `renmei match` and `renmei serve` share with it: from a plan to standings.
 
 use super::{Exit, Failure};
 use crate::{
@@ -15,7 +15,7 @@ use journal::{Read, Reader, Store};
 use plan::{Document, EnginePlan, Plan, StoredPlan};
 use records::openings;
 use referee::{opening::Opening, rating::LookUp, schedule::Schedule, sink::Sink, sprt::Verdict};
-use report::{Announcer, EventFile, Head, Report, verdict};
+use report::{Announcer, EventFile, EventInfo, Report, verdict};
 use std::{
     io::{self, Write},
     path::{Path, PathBuf},
@@ -36,18 +36,18 @@ pub fn run(args: &RunArgs, open_screen: OpenScreen) -> Result<Exit, Failure> {
     }
 }
 
-/// Opens the screens for an event that is about to be played or gone on with; `None`: there is no terminal for them.
+/// Opens the dashboard for an event that is about to be played or resumed; `None`: there is no terminal for it.
 pub type OpenScreen = fn(Showing) -> Result<Option<Screen>, Failure>;
 
-/// What screens have to know of an event.
+/// What the dashboard needs to know about an event.
 pub struct Showing {
-    /// Its name.
+    /// Name of the event.
     pub name: String,
     /// The database.
     pub database: PathBuf,
-    /// The plan, as the store keeps it.
+    /// The plan, as stored.
     pub plan: StoredPlan,
-    /// Where ratings are looked up, if not in the games themselves.
+    /// Source of ratings, if they do not follow from the games.
     pub scale: Option<LookUp>,
 }
 
@@ -58,22 +58,22 @@ impl Showing {
     }
 }
 
-/// Screens that follow an event. Dropping them gives the terminal back.
+/// A dashboard that follows an event. Dropping it restores the terminal.
 pub struct Screen {
-    /// Takes what was committed; never waits for the terminal.
+    /// Takes committed entries; never blocks on the terminal.
     pub feed: Read,
-    /// Where lines about entries go: nowhere while the screens are up, as they have them already.
-    pub people: Box<dyn Write + Send>,
-    /// Where other lines go: into the log, and on stderr once the screens are gone.
+    /// Destination of the lines about entries: discarded while the dashboard shows the entries itself.
+    pub game_lines: Box<dyn Write + Send>,
+    /// Destination of other lines: the dashboard's log, and stderr after its end.
     pub say: Say,
-    /// Keeps the screens up at the end of the event while somebody looks.
+    /// Keeps the dashboard open at the end of the event until it is closed.
     pub linger: Linger,
 }
 
-/// Returns when nobody looks any more; dropping it gives the terminal back at once.
+/// Returns when the dashboard is closed; dropping it restores the terminal at once.
 pub type Linger = Box<dyn FnOnce()>;
 
-/// Plays a plan to its end and reports.
+/// Plays a plan to its end and prints the report.
 ///
 /// # Errors
 /// When it cannot be played.
@@ -91,14 +91,14 @@ pub fn play(plan: Plan, args: &PlayingArgs, open_screen: OpenScreen) -> Result<E
 pub struct Network {
     /// The source of remote players.
     pub remote: Remote,
-    /// Shows the players and spectators what was committed.
+    /// Shows committed entries to players and spectators.
     pub reader: Reader,
-    /// Where it listens, in lines that were shown on stderr already.
+    /// Lines about listening addresses, already printed on stderr.
     pub listening: Vec<String>,
 }
 
-/// Plays a plan whose players may be remote, to its end, and reports; `open_network` is called when everything else is
-/// ready.
+/// Plays a plan, with or without remote players, to its end and prints the report; `open_network` is called when
+/// everything else is ready.
 ///
 /// # Errors
 /// When it cannot be played.
@@ -108,20 +108,12 @@ pub fn host(
     open_screen: OpenScreen,
     open_network: impl FnOnce(&Plan, Arc<dyn Sink>) -> Result<Option<Network>, Failure>,
 ) -> Result<Exit, Failure> {
-    overrule(&mut plan, args)?;
+    override_plan(&mut plan, args)?;
     let lines = match &plan.openings {
         Some(openings) => openings::load(openings).map_err(|faults| Failure::Usage(faults.to_string()))?,
         None => vec![],
     };
-    for skipped in &plan.skipped {
-        tell!("skipping `{}`: {}", skipped.name, skipped.reason);
-    }
-    if repeats(&plan) {
-        tell!(
-            "every game begins from the even position, and engines are limited by nodes or depth: without openings \
-             they may play the same games again and again"
-        );
-    }
+    warn_about(&plan);
     let found = preflight::look(&plan).map_err(|e| Failure::Other(e.to_string()))?;
     if !found.faults.is_empty() {
         return Err(RunError::Engines(found.faults).into());
@@ -132,10 +124,10 @@ pub fn host(
     if let Some(linger) = linger.filter(|_| !finished.interrupted) {
         linger();
     }
-    let mut report = Report::new(&Head::of(&plan), &finished.standings, !finished.interrupted);
+    let mut report = Report::new(&EventInfo::of(&plan), &finished.standings, !finished.interrupted);
     report.skipped = plan.skipped.iter().map(|skipped| skipped.name.clone()).collect();
     if !args.json {
-        say!("");
+        out_line!("");
     }
     super::print(&report, args.json);
     Ok(match verdict(&report) {
@@ -146,7 +138,20 @@ pub fn host(
     })
 }
 
-/// Whether two engines that calculate the same moves each time would meet more often than once with each colour.
+/// Prints what a user may not expect of the plan.
+fn warn_about(plan: &Plan) {
+    for skipped in &plan.skipped {
+        err_line!("skipping `{}`: {}", skipped.name, skipped.reason);
+    }
+    if repeats(plan) {
+        err_line!(
+            "every game begins from the even position, and engines are limited by nodes or depth: without openings \
+             they may play the same games again and again"
+        );
+    }
+}
+
+/// Whether two deterministic engines would play more than one game with each colour from the initial position.
 fn repeats(plan: &Plan) -> bool {
     let counted = |engine: &&EnginePlan| engine.time.nodes.is_some() || engine.time.depth.is_some();
     plan.openings.is_none()
@@ -154,7 +159,7 @@ fn repeats(plan: &Plan) -> bool {
         && plan.engines.iter().filter(counted).count() > 1
 }
 
-/// Plays, with a reader of the journal for everybody who follows the event.
+/// Plays the event with its journal's readers: announcer, dashboard, network.
 fn follow(
     plan: &Plan,
     event: OpenEvent<'_>,
@@ -165,12 +170,12 @@ fn follow(
 ) -> Result<(Finished, Option<Linger>), Failure> {
     let wanted = !(args.no_dashboard || args.json || args.quiet);
     let screen = if wanted { open_screen(Showing::of(plan))? } else { None };
-    let (people, feed, linger, say) = match screen {
-        Some(Screen { feed, people, linger, say }) => (Some(people), Some(feed), Some(linger), say),
-        None => (None, None, None, Arc::new(|line: &str| tell!("{line}")) as Say),
+    let (game_lines, feed, linger, say) = match screen {
+        Some(Screen { feed, game_lines, linger, say }) => (Some(game_lines), Some(feed), Some(linger), say),
+        None => (None, None, None, Arc::new(|line: &str| err_line!("{line}")) as Say),
     };
-    let mut announcer = announcer(plan, args, people)?;
-    let mut readers = vec![Reader::new("announcer", move |batch| announcer.tell(batch))];
+    let mut announcer = announcer(plan, args, game_lines)?;
+    let mut readers = vec![Reader::new("announcer", move |batch| announcer.announce(batch))];
     readers.extend(feed.map(|feed| Reader::new("dashboard", feed)));
     let mut remote = None;
     if let Some(Network { remote: players, reader, listening }) = network {
@@ -187,7 +192,7 @@ fn follow(
     Ok((finished, linger))
 }
 
-fn overrule(plan: &mut Plan, args: &PlayingArgs) -> Result<(), Failure> {
+fn override_plan(plan: &mut Plan, args: &PlayingArgs) -> Result<(), Failure> {
     if let Some(db) = &args.db {
         plan.database.clone_from(db);
     }
@@ -208,28 +213,28 @@ fn overrule(plan: &mut Plan, args: &PlayingArgs) -> Result<(), Failure> {
 fn announcer(
     plan: &Plan,
     args: &PlayingArgs,
-    curtain: Option<Box<dyn Write + Send>>,
+    game_lines: Option<Box<dyn Write + Send>>,
 ) -> Result<Announcer, Failure> {
     let schedule = Schedule::new(&plan.stages, plan.engines.len(), plan.seed, plan.replay_draws, true);
-    let mut announcer = Announcer::new(Head::of(plan), schedule.total(), played_before(plan));
+    let mut announcer = Announcer::new(EventInfo::of(plan), schedule.total(), played_before(plan));
     if !args.quiet {
         let plain = || -> Box<dyn Write + Send> {
             if args.json { Box::new(io::stderr()) } else { Box::new(io::stdout()) }
         };
-        announcer = announcer.people(curtain.unwrap_or_else(plain));
+        announcer = announcer.lines(game_lines.unwrap_or_else(plain));
     }
     if let Some(path) = &args.events {
-        announcer = announcer.programs(event_file(path)?);
+        announcer = announcer.json(event_file(path)?);
     }
     Ok(announcer)
 }
 
-/// The file of `--events`, where lines are added.
+/// Opens the file of `--events` for appending.
 pub fn event_file(path: &Path) -> Result<EventFile, Failure> {
     EventFile::append(path).map_err(|e| Failure::Usage(format!("--events {}: {e}", path.display())))
 }
 
-/// Games of the event that count already; none when there is no such database or event yet.
+/// Games of the event that count already; 0 if the database or the event does not exist yet.
 fn played_before(plan: &Plan) -> u64 {
     let events = Store::read(&plan.database).and_then(|store| store.events()).unwrap_or_default();
     events.iter().find(|event| event.name == plan.name).map_or(0, |event| event.counted)

@@ -6,18 +6,18 @@ use client::ratings;
 use journal::{EventSummary, Moves, Store};
 use referee::{event::GameId, standings::Standings};
 use report::{
-    Dossier, DossierError, Report, head,
+    EventHistory, EventHistoryError, Report, event_info,
     html::page,
     plan,
     plot::{self, Plot, Size},
 };
 use std::{fs, path::Path};
 
-impl From<DossierError> for Failure {
-    fn from(error: DossierError) -> Self {
+impl From<EventHistoryError> for Failure {
+    fn from(error: EventHistoryError) -> Self {
         match error {
-            DossierError::Store(error) => Self::Store(error),
-            DossierError::Plan { .. } => Self::Other(error.to_string()),
+            EventHistoryError::Store(error) => Self::Store(error),
+            EventHistoryError::Plan { .. } => Self::Other(error.to_string()),
         }
     }
 }
@@ -25,7 +25,7 @@ impl From<DossierError> for Failure {
 /// Reports an event of a database.
 ///
 /// # Errors
-/// When the database, the event or what is to be drawn is not there, or a file cannot be written.
+/// When the database, the event or the content of the picture does not exist, or a file cannot be written.
 pub fn report(args: &ReportArgs) -> Result<Exit, Failure> {
     let store = Store::read(&args.db)?;
     let events = store.events()?;
@@ -43,12 +43,12 @@ pub fn report(args: &ReportArgs) -> Result<Exit, Failure> {
     if args.html.is_none() && args.plot.is_none() {
         let plan = plan(event)?;
         let measured = |standings: &_| ratings::measured(&plan, &event.players, standings);
-        let head = head(event, plan.clone());
-        let mut standings = Standings::new(&head.stages, event.players.len());
+        let info = event_info(event, plan.clone());
+        let mut standings = Standings::new(&info.stages, event.players.len());
         store.replay(event.id, Moves::Without, &mut |stamped| standings.fold(&stamped.event))?;
-        super::print(&Report::new(&head, &standings, event.closed), args.json);
+        super::print(&Report::new(&info, &standings, event.closed), args.json);
         if let Some(measured) = measured(&standings).filter(|_| !args.json) {
-            say!("\n{measured}");
+            out_line!("\n{measured}");
         }
     }
     Ok(Exit::Done)
@@ -58,15 +58,21 @@ fn list(events: &[EventSummary]) {
     for event in events {
         let state = if event.closed { "complete" } else { "not complete" };
         let name = notation::printable(event.name.as_bytes());
-        say!("{name}  {} games, {} players, {}, {state}", event.counted, event.players.len(), event.kind);
+        out_line!(
+            "{name}  {} games, {} players, {}, {state}",
+            event.counted,
+            event.players.len(),
+            event.kind
+        );
     }
 }
 
 fn write_page(store: &Store, event: &EventSummary, path: &Path) -> Result<(), Failure> {
-    let dossier = Dossier::read(store, event, Moves::With)?;
-    let page = page(&dossier).map_err(|e| Failure::Other(format!("the page's data: {e}")))?;
+    let history = EventHistory::read(store, event, Moves::With)?;
+    let page =
+        page(&history).map_err(|e| Failure::Other(format!("the page's data cannot be serialized: {e}")))?;
     write(path, page.as_bytes())?;
-    tell!("{}: {} games, {:.1} MB", path.display(), dossier.games.games(), page.len() as f64 / 1e6);
+    err_line!("{}: {} games, {:.1} MB", path.display(), history.games.games(), page.len() as f64 / 1e6);
     Ok(())
 }
 
@@ -88,14 +94,14 @@ fn write_plot(store: &Store, event: &EventSummary, of: Picture, path: &Path) -> 
 
 fn draw(store: &Store, event: &EventSummary, of: Picture) -> Result<Plot, Failure> {
     let moves = if of == Picture::Time { Moves::With } else { Moves::Without };
-    let dossier = || Dossier::read(store, event, moves);
+    let history = || EventHistory::read(store, event, moves);
     Ok(match of {
-        Picture::Elo => plot::elo(&dossier()?.report, Size::Wide),
-        Picture::Ratings => plot::ratings(&dossier()?, Size::Wide),
-        Picture::Endings => plot::endings(&dossier()?.report, Size::Wide),
-        Picture::Time => plot::time(&dossier()?, Size::Wide),
+        Picture::Elo => plot::elo(&history()?.report, Size::Wide),
+        Picture::Ratings => plot::ratings(&history()?, Size::Wide),
+        Picture::Endings => plot::endings(&history()?.report, Size::Wide),
+        Picture::Time => plot::time(&history()?, Size::Wide),
         Picture::Sprt => {
-            let Dossier { report, walk, .. } = dossier()?;
+            let EventHistory { report, walk, .. } = history()?;
             let test = report.sprt.as_ref();
             let test =
                 test.ok_or_else(|| Failure::Usage(format!("`{}` has no sequential test", event.name)))?;

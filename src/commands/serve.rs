@@ -1,4 +1,4 @@
-//! `renmei serve`: a league on this machine.
+//! `renmei serve`: hosts a league or an event over the network.
 
 use super::{
     Exit, Failure, OpenScreen, Screen, Showing,
@@ -19,10 +19,10 @@ use std::{
 };
 use tokio::net::TcpListener;
 
-/// Serves a league until a signal: the first lets the running games end, the second breaks them off.
+/// Serves until a signal: the first lets the running games end, the second breaks them off.
 ///
 /// # Errors
-/// When the configuration is wrong, an address cannot be had, or the database fails.
+/// When the configuration is wrong, an address is not available, or the database fails.
 pub fn serve(args: &ServeArgs, open_screen: OpenScreen) -> Result<Exit, Failure> {
     match Document::load(&args.file).map_err(Failure::Config)? {
         Document::Event { plan, serve } => {
@@ -59,9 +59,9 @@ fn league(args: &ServeArgs, mut config: ServeConfig, open_screen: OpenScreen) ->
             Some(Screen { say, feed, linger, .. }) => (say, Some(feed), Some(linger)),
             None => (Arc::new(tell) as Say, None, None),
         };
-        let told = say.clone();
+        let notify = say.clone();
         let finishing = move || {
-            told("no new games begin; running games are finished, and a second signal breaks them off")
+            notify("no new games begin; running games are finished, and a second signal breaks them off")
         };
         signals::listen(shutdown.clone(), finishing).map_err(other)?;
         let mut readers: Vec<_> = feed.map(|feed| Reader::new("dashboard", feed)).into_iter().collect();
@@ -75,7 +75,7 @@ fn league(args: &ServeArgs, mut config: ServeConfig, open_screen: OpenScreen) ->
     })
 }
 
-/// Refuses the flags of an event that have no meaning in an open league.
+/// Refuses flags that have no meaning in an open league.
 fn refuse_of_league(args: &PlayingArgs) -> Result<(), Failure> {
     const STARTS_NONE: &str = "an open league starts no engines";
     let given = [
@@ -90,7 +90,7 @@ fn refuse_of_league(args: &PlayingArgs) -> Result<(), Failure> {
         (
             "--json",
             args.json,
-            "an open league has no final standings; `renmei report DATABASE --json` prints those of the moment",
+            "an open league has no final standings; `renmei report DATABASE --json` prints the current ones",
         ),
     ];
     let refused: Vec<_> = given
@@ -101,7 +101,7 @@ fn refuse_of_league(args: &PlayingArgs) -> Result<(), Failure> {
     if refused.is_empty() { Ok(()) } else { Err(Failure::Usage(refused.join("\n"))) }
 }
 
-/// What screens have to know of a league.
+/// What the dashboard needs to know about a league.
 fn showing(config: &ServeConfig, history: &RatingHistory) -> Showing {
     let history = history.clone();
     Showing {
@@ -112,7 +112,7 @@ fn showing(config: &ServeConfig, history: &RatingHistory) -> Showing {
     }
 }
 
-/// Plays an event whose players log in.
+/// Plays an event with remote players.
 fn event(
     args: &ServeArgs,
     plan: Plan,
@@ -138,7 +138,7 @@ fn event(
             EventNetwork::open(serve, plan, listeners, sink).map_err(|e| Failure::Other(e.to_string()))?;
         let (remote, mut read) = (network.remote(), network.reader());
         let reader = Reader::new("network", move |batch| {
-            // The network closes when it has seen the last entry.
+            // The network closes after the last entry.
             let _open = &network;
             read(batch);
         });
@@ -146,7 +146,7 @@ fn event(
     })
 }
 
-/// Whoever read our stderr may be gone; the league is not.
+/// Prints a line on stderr; a closed stderr must not end the league.
 fn tell(line: &str) {
-    let _nobody_reads = writeln!(io::stderr(), "{line}");
+    let _reader_gone = writeln!(io::stderr(), "{line}");
 }

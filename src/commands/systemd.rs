@@ -1,4 +1,4 @@
-//! `renmei systemd`: a unit that keeps a host, or an engine on a server, running on this machine.
+//! `renmei systemd`: prints a unit that keeps a host, or an engine on a server, running.
 
 use super::{Exit, Failure};
 use crate::cli::{Service, SystemdArgs};
@@ -11,10 +11,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Prints a unit for a configuration that is right.
+/// Checks the configuration and prints its unit.
 ///
 /// # Errors
-/// When the configuration is wrong, or a path cannot stand in a unit.
+/// When the configuration is wrong, or a path cannot be written in a unit.
 pub fn systemd(args: &SystemdArgs) -> Result<Exit, Failure> {
     let name = checked(args)?;
     let failed = |what: &str, e: std::io::Error| Failure::Other(format!("{what}: {e}"));
@@ -30,11 +30,11 @@ pub fn systemd(args: &SystemdArgs) -> Result<Exit, Failure> {
         owner: owner(&file),
         file: text(&file)?,
     };
-    put!("{}", unit.text());
+    out!("{}", unit.text());
     Ok(Exit::Done)
 }
 
-/// Reads the configuration as the service will; the name of its event.
+/// Checks the configuration as the service will read it; returns the name of its event.
 fn checked(args: &SystemdArgs) -> Result<String, Failure> {
     if args.service == Service::Floodgate {
         return Ok(ClientConfig::load(&args.file).map_err(Failure::Config)?.name);
@@ -45,7 +45,7 @@ fn checked(args: &SystemdArgs) -> Result<String, Failure> {
     }
 }
 
-/// The owner of a file: whoever may write beside it is to run the service; `None` for root.
+/// The owner of a file, who can write beside it and runs the service; `None` for root.
 fn owner(file: &Path) -> Option<String> {
     let uid = fs::metadata(file).ok()?.uid();
     let user = User::from_uid(Uid::from_raw(uid)).ok().flatten();
@@ -54,7 +54,7 @@ fn owner(file: &Path) -> Option<String> {
 
 fn text(path: &Path) -> Result<String, Failure> {
     let text = path.to_str().filter(|text| !text.contains(char::is_control)).map(str::to_owned);
-    text.ok_or_else(|| Failure::Other(format!("`{}` cannot stand in a unit", path.display())))
+    text.ok_or_else(|| Failure::Other(format!("`{}` cannot be written in a unit", path.display())))
 }
 
 struct Unit {
@@ -82,7 +82,7 @@ impl Unit {
         text
     }
 
-    /// How to install it.
+    /// Instructions for installation.
     fn head(&self) -> String {
         let stem = PathBuf::from(&self.file);
         let stem = stem.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
@@ -99,7 +99,7 @@ impl Unit {
              # systemctl{switch} daemon-reload; systemctl{switch} enable --now renmei-{stem}; journalctl{switch} -fu renmei-{stem}\n"
         );
         if self.for_user {
-            text += "# It runs while its user is logged in; `loginctl enable-linger` lets it run for ever.\n";
+            text += "# It runs while its user is logged in; `loginctl enable-linger` keeps it running after that.\n";
         }
         text
     }
@@ -126,14 +126,14 @@ impl Unit {
             (_, true) => String::new(),
             (Some(owner), false) => format!("User={}\n", specifiers(owner)),
             (None, false) => {
-                "# Engines need no rights: name a user here who may write to the directory below.\n\
+                "# Engines need no privileges: name a user here who may write to the directory below.\n\
                               # User=\n"
                     .to_owned()
             }
         };
         format!(
             "\n[Service]\nType=exec\n{user}WorkingDirectory={}\n\
-             # Programs of engines are looked for here, as they were when this was written.\n\
+             # Search path for engines, as it was when this unit was written.\n\
              Environment={}\n# Environment=RENMEI_LOG=debug\nExecStart={} {command} {} --no-dashboard\n",
             specifiers(&self.directory),
             quoted(&format!("PATH={}", self.path)),
@@ -143,26 +143,26 @@ impl Unit {
     }
 }
 
-/// The table of signals, as a service manager has to know it.
+/// Restart and stop rules, matching the program's exit codes and signals.
 const ENDING: &str = "\
-# An interruption, or the end of the machine: the same command goes on from there. 2 is a wrong configuration, which
-# another start does not mend; 3 is a stop before the end; 10 and 11 are verdicts.
+# After an interruption or a reboot the same command resumes. Exit codes: 2 is a wrong configuration, which a restart
+# does not fix; 3 is a stop before the end; 10 and 11 are verdicts.
 Restart=on-failure
 RestartSec=10s
 RestartPreventExitStatus=2
 SuccessExitStatus=3 10 11
-# SIGINT lets running games end and begins no others. Those that have not ended in time are broken off by SIGTERM: a host
-# adjourns them, a client resigns. Only the manager is told: its engines would lose their games by ending first.
+# SIGINT lets running games end and starts no new ones. SIGTERM breaks off those still running after the timeout: a host
+# adjourns them, a client resigns. Only the manager gets the signal: engines that ended first would lose their games.
 ExecStop=-/bin/sh -c 'test -z \"$$MAINPID\" || { kill -INT \"$$MAINPID\"; while kill -0 \"$$MAINPID\" 2>/dev/null; do sleep 1; done; }'
 KillMode=mixed
 KillSignal=SIGTERM
 TimeoutStopSec=15min
-# An engine that the kernel ends for its memory loses a game; the service goes on.
+# An engine killed by the kernel for its memory loses a game; the service continues.
 OOMPolicy=continue
 LimitNOFILE=65536
 ";
 
-/// What an engine may miss least: devices (GPUs), namespaces and memory that is written and executed stay allowed.
+/// Hardening that engines tolerate: devices (GPUs), namespaces and writable executable memory stay allowed.
 const HARDENING: &str = "\
 NoNewPrivileges=yes
 ProtectSystem=full
@@ -175,7 +175,7 @@ RestrictSUIDSGID=yes
 RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK
 ";
 
-/// A word of a command line.
+/// Quotes a word of a command line.
 fn argument(text: &str) -> String {
     quoted(text).replace('$', "$$")
 }
@@ -184,7 +184,7 @@ fn quoted(text: &str) -> String {
     format!("\"{}\"", specifiers(text).replace('\\', "\\\\").replace('"', "\\\""))
 }
 
-/// A percent sign begins a specifier everywhere in a unit.
+/// Escapes percent signs, which begin a specifier everywhere in a unit.
 fn specifiers(text: &str) -> String {
     text.replace('%', "%%")
 }
@@ -194,7 +194,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_mean_themselves_in_a_unit() {
+    fn paths_are_escaped_in_a_unit() {
         assert_eq!(argument("/a b/100%/$x/\"y\"\\"), r#""/a b/100%%/$$x/\"y\"\\""#);
         assert_eq!(quoted("PATH=/a:$b"), "\"PATH=/a:$b\"");
     }

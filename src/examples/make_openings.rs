@@ -1,14 +1,14 @@
-//! Makes `kifu/openings.sfen`: lines of early moves after which the game is as open as at its start.
+//! Makes `kifu/openings.sfen`: openings after which the game is about as open as at its start.
 //!
 //! `cargo run --example make_openings -- [--lines N] [--seed N] [--engine PROGRAM] > kifu/openings.sfen`
 //!
-//! A line is walked move by move. The first two are drawn from those that people play. At each ply after them the
-//! engine searches a few thousand nodes with `MultiPV`, and one of the moves within some centipawns of the best is
-//! drawn: generously at first, so that lines part early, and while the mover is better, so that lines come level;
-//! strictly else. The position a line ends in is searched more deeply and kept if the engine judges it about as it
-//! judges the start (engines give the side to move a bonus and black its first move), the side to move is not in check
-//! and no line before led to it. All is drawn by the seed; with one thread and a cleared hash the same engine gives
-//! the same lines again.
+//! Each opening is built move by move. The first two moves are drawn from common ones. At each later ply the engine
+//! searches a few thousand nodes with `MultiPV`, and one of the moves within some centipawns of the best is drawn. The
+//! tolerance is large in the first plies, so that openings diverge early, and while the mover is ahead, so that the
+//! evaluation returns to level; small otherwise. The final position is searched more deeply. It is kept if its
+//! evaluation is close to that of the start (engines give the side to move a bonus, and black the first move), the
+//! side to move is not in check, and no earlier opening leads to it. All draws follow from the seed: with one thread
+//! and a cleared hash, the same engine reproduces the same openings.
 
 use anyhow::{Context, Result, bail};
 use notation::usi::{Bound, Info, ScoreValue};
@@ -22,20 +22,20 @@ use std::{
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
 };
 
-/// Plies of a line.
+/// Plies of an opening.
 const PLIES: std::ops::RangeInclusive<u64> = 8..=24;
-/// How games begin: black's first move and white's.
+/// Common first moves of black and white.
 const FIRST: [[&str; 7]; 2] = [
     ["7g7f", "2g2f", "6g6f", "5g5f", "7i6h", "6i7h", "3i4h"],
     ["3c3d", "8c8d", "4c4d", "5c5d", "3a4b", "4a3b", "7a6b"],
 ];
-/// Plies that are drawn generously.
+/// Plies drawn with the large tolerance.
 const FREE: usize = 8;
-/// How far behind the best a drawn move may be, in centipawns, when it is drawn generously and strictly.
+/// Large and small tolerance: centipawns below the best move.
 const BEHIND: [i32; 2] = [120, 30];
-/// How far from the start's a line's evaluation may be, in centipawns: while it is walked, and where it ends.
+/// Greatest deviation from the start's evaluation in centipawns: on the way, and in the final position.
 const LEVEL: [i32; 2] = [400, 100];
-/// Nodes searched at each ply, and in the last position.
+/// Nodes searched at each ply, and in the final position.
 const NODES: [u32; 2] = [3_000, 50_000];
 
 fn main() -> Result<()> {
@@ -62,7 +62,8 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// A line and the position it leads to; `None` when it is not level: `even` is black's evaluation of the start.
+/// Builds an opening; `None` if its final position is not level. `even` is black's evaluation of the start. Returns
+/// the moves and the position.
 fn walk(engine: &mut Engine, dice: &mut Dice, even: i32) -> Result<Option<(String, String)>> {
     rsshogi::board::init();
     let mut position = hirate_position();
@@ -96,7 +97,7 @@ fn walk(engine: &mut Engine, dice: &mut Dice, even: i32) -> Result<Option<(Strin
     Ok(level.then(|| (line.join(" "), position.to_sfen(Some(-1)))))
 }
 
-/// Black's evaluation as that of the side to move.
+/// Converts black's evaluation to the side to move.
 fn by_mover(black: i32, plies: usize) -> i32 {
     if plies.is_multiple_of(2) { black } else { -black }
 }
@@ -108,7 +109,7 @@ fn play(position: &mut Position, usi: &str) -> Result<()> {
     position.try_apply_move32(full).map_err(|fault| anyhow::anyhow!("{usi}: {fault:?}"))
 }
 
-/// splitmix64 (Steele, Lea, Flood 2014): the same numbers from the same seed, in every version of this program.
+/// splitmix64 (Steele, Lea, Flood 2014): reproducible across versions of this program.
 struct Dice(u64);
 
 impl Dice {
@@ -128,7 +129,7 @@ struct Engine {
 
 impl Engine {
     fn start(program: &str) -> Result<Self> {
-        // Debian keeps games off the usual path.
+        // Debian's directory for games is often not on the PATH.
         let path = std::env::var("PATH").unwrap_or_default() + ":/usr/games";
         let mut process = Command::new(program)
             .env("PATH", path)
@@ -159,7 +160,7 @@ impl Engine {
             }
             each(&line);
         }
-        bail!("the engine ended before it said `{word}`")
+        bail!("the engine ended before it printed `{word}`")
     }
 
     fn new_game(&mut self) -> Result<()> {
@@ -168,8 +169,7 @@ impl Engine {
         self.say("usinewgame")
     }
 
-    /// The best moves with their scores in centipawns by the side to move, the best first; moves into mate are left
-    /// out.
+    /// The best moves with scores in centipawns for the side to move, best first, without moves into mate.
     fn search(&mut self, line: &[String], nodes: u32) -> Result<Vec<(i32, String)>> {
         let moves = if line.is_empty() { String::new() } else { format!(" moves {}", line.join(" ")) };
         self.say(&format!("position startpos{moves}\ngo nodes {nodes}"))?;

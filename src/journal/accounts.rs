@@ -1,19 +1,19 @@
-//! Who may log in to a league that has accounts. What is stored of a password is for its checker alone to read.
+//! Accounts of players who log in to a league. Password hashes are opaque here: admission makes and verifies them.
 
 use super::{Store, StoreError, now};
 use rusqlite::OptionalExtension;
 
-/// A player who may log in.
+/// A player's account.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Account {
-    /// The name.
+    /// Login name.
     pub name: String,
-    /// When it was made, in ms since 1970-01-01 UTC.
+    /// Creation time in ms since 1970-01-01 UTC.
     pub created_at: i64,
 }
 
 impl Store {
-    /// Makes an account, or gives the one of that name another password; whether it is new.
+    /// Creates an account, or replaces the password of an existing one; returns whether it is new.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -27,7 +27,7 @@ impl Store {
         })
     }
 
-    /// Ends an account; whether there was one.
+    /// Deletes an account; returns whether it existed.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -35,7 +35,7 @@ impl Store {
         self.database.write(|conn| Ok(conn.execute("DELETE FROM accounts WHERE name = ?", [name])? > 0))
     }
 
-    /// Every account, by name.
+    /// All accounts, ordered by name.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -48,7 +48,7 @@ impl Store {
         })
     }
 
-    /// The hash of an account's password.
+    /// The password hash of an account; `None` without such an account.
     ///
     /// # Errors
     /// When the database cannot be read.

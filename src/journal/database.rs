@@ -1,4 +1,4 @@
-//! Opening a file: is it ours, how SQLite is to treat it, and bringing its schema up to date.
+//! Opening a database file: identification, SQLite settings, migration of the schema.
 
 use super::{StoreError, lock};
 use rusqlite::{Connection, OpenFlags, TransactionBehavior, backup::Backup};
@@ -11,7 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Every schema there ever was, in order; only ever added to.
+/// Every schema version in order. Append only: files of all earlier versions exist.
 const MIGRATIONS: &[M<'static>] = &[
     M::up(include_str!("migrations/001_events.sql")),
     M::up(include_str!("migrations/002_network.sql")),
@@ -19,14 +19,14 @@ const MIGRATIONS: &[M<'static>] = &[
     M::up(include_str!("migrations/004_clocks.sql")),
     M::up(include_str!("migrations/005_memory.sql")),
 ];
-/// The letters RNME, as the first migration writes them.
+/// "RNME"; written by the first migration.
 const APPLICATION_ID: i64 = 0x524E_4D45;
-/// How long one connection waits for another that writes.
+/// Longest wait for another connection's write lock.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// Until the next look at a file that another program is just setting up.
-const GLANCE: Duration = Duration::from_millis(10);
+/// Delay before the next attempt to open a file that another process is setting up.
+const RETRY_DELAY: Duration = Duration::from_millis(10);
 
-/// A connection and the path it came from, for error texts.
+/// A connection and the path of its file, for error messages.
 #[derive(Debug)]
 pub(super) struct Database {
     pub(super) conn: Connection,
@@ -34,13 +34,13 @@ pub(super) struct Database {
 }
 
 impl Database {
-    /// Opens or creates a database to write to, with the newest schema.
+    /// Opens or creates a database for writing and migrates it to the newest schema.
     pub(super) fn open(path: &Path) -> Result<Self, StoreError> {
         let begun = Instant::now();
         loop {
             match Self::open_now(path) {
-                // SQLite waits for who writes, but not for who changes the journal: that is to be tried again.
-                Err(StoreError::Locked { .. }) if begun.elapsed() < PATIENCE => thread::sleep(GLANCE),
+                // SQLite's busy timeout covers writers but not a change of the journal mode, so that is retried here.
+                Err(StoreError::Locked { .. }) if begun.elapsed() < PATIENCE => thread::sleep(RETRY_DELAY),
                 opened => return opened,
             }
         }
@@ -55,7 +55,7 @@ impl Database {
         tracing::debug!(target: "journal", path = ?db.path, schema = version, "database opened to write");
         if version < MIGRATIONS.len() {
             if version > 0 {
-                refuse_played(&db.path)?;
+                refuse_in_use(&db.path)?;
                 db.keep_copy(version)?;
             }
             db.migrate(version)?;
@@ -64,15 +64,14 @@ impl Database {
         Ok(db)
     }
 
-    /// Opens a database to read from: never blocks a writer, never changes the file.
+    /// Opens a database for reading: never blocks a writer, never changes the file.
     pub(super) fn read(path: &Path) -> Result<Self, StoreError> {
         let db = Self::connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
         let version = db.identify()?;
         if version < MIGRATIONS.len() { db.snapshot(version) } else { Ok(db) }
     }
 
-    /// A private copy of this moment with the newest tables: an old file lacks what today's queries ask for, and
-    /// reading changes no file.
+    /// A private, migrated copy. An old file lacks tables that the queries need, and reading must not change the file.
     fn snapshot(&self, version: usize) -> Result<Self, StoreError> {
         let copy = || -> rusqlite::Result<Connection> {
             let mut copy = Connection::open("")?;
@@ -86,7 +85,7 @@ impl Database {
         Ok(db)
     }
 
-    /// Keeps the file as the older version wrote it beside the one that is migrated: `league.db.v4`.
+    /// Copies the file before a migration changes it, for example to `league.db.v4`.
     fn keep_copy(&self, version: usize) -> Result<(), StoreError> {
         let beside = |end: &str| {
             let mut name = self.path.clone().into_os_string();
@@ -107,7 +106,7 @@ impl Database {
     fn connect(path: &Path, mode: OpenFlags) -> Result<Self, StoreError> {
         let conn = Connection::open_with_flags(path, mode | OpenFlags::SQLITE_OPEN_NO_MUTEX)
             .map_err(|error| StoreError::sql(path, error))?;
-        // The same file has one lock, whatever link it is reached by.
+        // One canonical path per file, so that two links to it share one lock.
         let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let db = Self { conn, path };
         db.check(|conn| {
@@ -118,7 +117,7 @@ impl Database {
         Ok(db)
     }
 
-    /// The schema version of the file: 0 for an empty one.
+    /// Schema version of the file; 0 for an empty one.
     fn identify(&self) -> Result<usize, StoreError> {
         let (id, version, tables): (i64, i64, i64) = self.check(|conn| {
             conn.query_row(
@@ -139,14 +138,14 @@ impl Database {
         Ok(found)
     }
 
-    /// Brings the schema up to date from the version that it had.
+    /// Migrates the schema from version `before` to the newest.
     fn migrate(&mut self, before: usize) -> Result<(), StoreError> {
         self.conn.set_transaction_behavior(TransactionBehavior::Immediate);
         let migrations = Migrations::from_slice(MIGRATIONS);
         let migrated = migrations.to_latest(&mut self.conn);
         self.conn.set_transaction_behavior(TransactionBehavior::Deferred);
         migrated.or_else(|error| match self.identify()? {
-            // Another process may have done it between our look and our lock, or be at it.
+            // Another process has migrated the file since `identify`, or is doing so.
             version if version == MIGRATIONS.len() => Ok(()),
             version if version > before => Err(StoreError::Locked { path: self.path.clone() }),
             _ => Err(self.migration_failed(error)),
@@ -160,7 +159,7 @@ impl Database {
         }
     }
 
-    /// Runs SQL and says of which file its error is.
+    /// Runs `sql`; an error is reported with the path of the file.
     pub(super) fn check<'c, T>(
         &'c self,
         sql: impl FnOnce(&'c Connection) -> rusqlite::Result<T>,
@@ -168,7 +167,7 @@ impl Database {
         sql(&self.conn).map_err(|error| StoreError::sql(&self.path, error))
     }
 
-    /// A short transaction that writes: all of it is on the disk when this returns, or nothing.
+    /// Runs `sql` in one short write transaction: all of it is on the disk on return, or nothing.
     pub(super) fn write<'c, T>(
         &'c self,
         sql: impl FnOnce(&'c Connection) -> rusqlite::Result<T>,
@@ -182,8 +181,8 @@ impl Database {
     }
 }
 
-/// A migration never touches a file in which somebody plays.
-fn refuse_played(path: &Path) -> Result<(), StoreError> {
+/// A migration never touches a file in which a process plays.
+fn refuse_in_use(path: &Path) -> Result<(), StoreError> {
     match lock::holder_of(path) {
         Some(holder) => Err(StoreError::Played { path: path.to_owned(), holder }),
         None => Ok(()),
@@ -197,7 +196,7 @@ fn refuse_read_only(read_only: bool) -> rusqlite::Result<()> {
 
 fn set_up_writing(conn: &Connection) -> rusqlite::Result<()> {
     conn.pragma_update(None, "journal_mode", "wal")?;
-    // A finished game survives the machine, not only the process.
+    // `full`: a finished game survives a power failure, not only the death of the process.
     conn.pragma_update(None, "synchronous", "full")?;
     conn.pragma_update(None, "foreign_keys", true)?;
     conn.pragma_update(None, "journal_size_limit", 16 << 20)

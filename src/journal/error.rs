@@ -1,9 +1,9 @@
-//! What can go wrong with a database, each time with its path.
+//! Errors of the journal; each names the file.
 
 use rusqlite::ErrorCode;
 use std::{io, path::Path, path::PathBuf, sync::Arc};
 
-/// Why the store could not do what it was asked to.
+/// Why the journal could not serve a request.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum StoreError {
     /// The file cannot be opened or created.
@@ -11,34 +11,34 @@ pub enum StoreError {
     CannotOpen {
         /// The database.
         path: PathBuf,
-        /// SQLite's account.
+        /// SQLite's error.
         source: Arc<rusqlite::Error>,
     },
-    /// The file is something else, or damaged.
+    /// The file is not a database, or it is damaged.
     #[error("`{}` is not a database, or it is damaged: {source}", path.display())]
     NotADatabase {
         /// The file.
         path: PathBuf,
-        /// SQLite's account.
+        /// SQLite's error.
         source: Arc<rusqlite::Error>,
     },
-    /// A SQLite database that another program made.
+    /// A SQLite database of another program.
     #[error("database `{}` was not made by renmei", path.display())]
     Foreign {
         /// The database.
         path: PathBuf,
     },
-    /// A later version of this program has changed the schema.
+    /// The schema belongs to a newer version of this program.
     #[error("database `{}` has schema {found}, made by a newer renmei; this one knows up to {known}", path.display())]
     Newer {
         /// The database.
         path: PathBuf,
-        /// Its schema version.
+        /// Schema version of the file.
         found: usize,
-        /// The newest this program knows.
+        /// Newest schema version that this program knows.
         known: usize,
     },
-    /// Another connection held the database for longer than anybody should.
+    /// Another connection held its lock for longer than the busy timeout.
     #[error("database `{}` is locked by another program", path.display())]
     Locked {
         /// The database.
@@ -50,34 +50,34 @@ pub enum StoreError {
         /// The database.
         path: PathBuf,
     },
-    /// No room is left.
+    /// The disk is full.
     #[error("database `{}` cannot grow: the disk is full", path.display())]
     Full {
         /// The database.
         path: PathBuf,
     },
-    /// The disk failed.
+    /// Input/output error.
     #[error("database `{}`: input/output error: {source}", path.display())]
     Io {
         /// The database.
         path: PathBuf,
-        /// SQLite's account.
+        /// SQLite's error.
         source: Arc<rusqlite::Error>,
     },
-    /// Anything else that SQLite refuses.
+    /// Any other SQLite error.
     #[error("database `{}`: {source}", path.display())]
     Sql {
         /// The database.
         path: PathBuf,
-        /// SQLite's account.
+        /// SQLite's error.
         source: Arc<rusqlite::Error>,
     },
-    /// A row holds what no event wrote there.
+    /// A row holds a value that no entry can have.
     #[error("database `{}`: {what}", path.display())]
     Value {
         /// The database.
         path: PathBuf,
-        /// Which row, and what is wrong with it.
+        /// The row, and what is wrong with it.
         what: String,
     },
     /// Another process plays this event.
@@ -85,50 +85,50 @@ pub enum StoreError {
     Running {
         /// The event's name.
         event: String,
-        /// Process, host and since when.
+        /// Process, host and start time of the holder.
         holder: String,
     },
-    /// The lock that keeps two processes from one event cannot be taken.
+    /// The lock file of an event cannot be created or locked.
     #[error("lock file `{}`: {source}", path.display())]
     Lock {
         /// The lock file.
         path: PathBuf,
-        /// The system's account.
+        /// The system's error.
         source: Arc<io::Error>,
     },
-    /// The tables are an older version's, and somebody plays in the file.
-    #[error("database `{}` has the tables of an older version and is in use by {holder}: try again when that has ended; until then it can be read", path.display())]
+    /// The file needs a migration, but a process plays in it.
+    #[error("database `{}` has the schema of an older version and is in use by {holder}; try again when that process has ended (reading is possible meanwhile)", path.display())]
     Played {
         /// The file.
         path: PathBuf,
-        /// Who plays.
+        /// Process, host and start time of the holder.
         holder: String,
     },
-    /// The copy that is kept before a migration cannot be written.
-    #[error("the tables are an older version's, and `{}` cannot be written to keep the file as it was: {source}", path.display())]
+    /// The copy made before a migration cannot be written.
+    #[error("the schema must be migrated, but the copy `{}` cannot be written first: {source}", path.display())]
     Copy {
         /// The copy.
         path: PathBuf,
-        /// The system's account.
+        /// The system's error.
         source: Arc<io::Error>,
     },
-    /// The system has no thread for the writer.
-    #[error("no thread to write database `{}`: {source}", path.display())]
+    /// The writing thread could not be started.
+    #[error("the thread that writes database `{}` could not be started: {source}", path.display())]
     Thread {
         /// The database.
         path: PathBuf,
-        /// The system's account.
+        /// The system's error.
         source: Arc<io::Error>,
     },
-    /// The writer stopped; what it was given since its last commit is not in the database.
-    #[error("{unwritten} events were not stored: {source}")]
+    /// The writer failed; entries since its last commit are not in the database.
+    #[error("{unwritten} entries were not stored: {source}")]
     Stopped {
-        /// How many events were handed over and lost.
+        /// Number of entries that were accepted and lost.
         unwritten: usize,
-        /// Why the writer stopped.
+        /// Why the writer failed.
         source: Arc<StoreError>,
     },
-    /// The writer's thread ended by a panic of the `committed` callback.
+    /// The writing thread panicked.
     #[error("the thread that writes database `{}` panicked", path.display())]
     Panicked {
         /// The database.
@@ -137,7 +137,7 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// What SQLite says, said of the file at `path`.
+    /// Classifies an SQLite error of the file at `path`.
     pub(super) fn sql(path: &Path, source: rusqlite::Error) -> Self {
         let path = path.to_owned();
         let code = source.sqlite_error_code();

@@ -1,4 +1,4 @@
-//! Events become rows.
+//! Entries to rows.
 
 use super::{
     EventId,
@@ -19,17 +19,17 @@ const END: &str = "UPDATE games SET ended_at = ?2, result = ?3, cause = ?4, plie
      replayed = ?7 WHERE id = ?1";
 const LOG: &str = "INSERT INTO log (event, seq, kind, game) VALUES (?, ?, ?, ?)";
 
-/// The rows of one event, as they are appended. The caller opens and commits the transactions.
+/// Appends the rows of one event. The caller begins and commits the transactions.
 pub(super) struct Rows<'c> {
     conn: &'c Connection,
     event: i64,
-    /// The last number in the event's log.
+    /// Last sequence number in the event's log.
     seq: i64,
-    /// Row of each running game: what a move refers to.
+    /// Row id of each running game; moves refer to it.
     running: HashMap<GameId, i64>,
-    /// The move being written, spelled; kept for its buffer.
+    /// Buffer for the USI spelling of the current move.
     usi: String,
-    /// Held for good: a look-up among the cached statements for each ply would cost as much as the row.
+    /// Kept prepared: looking it up in the statement cache for each ply would cost as much as the insert.
     insert_move: CachedStatement<'c>,
 }
 
@@ -43,7 +43,7 @@ impl<'c> Rows<'c> {
         Ok(Self { conn, event: event.0, seq, running: HashMap::new(), usi: String::new(), insert_move })
     }
 
-    /// Writes what happened.
+    /// Writes the rows of an entry.
     pub(super) fn store(&mut self, Stamped { at, event }: &Stamped) -> rusqlite::Result<()> {
         match event {
             Event::Moved(moved) => self.moved(*at, moved),
@@ -81,7 +81,7 @@ impl<'c> Rows<'c> {
         self.conn.prepare_cached(sql)?.execute(row).map(drop)
     }
 
-    /// One more line in the order of things.
+    /// Appends a row to the event's log and returns its sequence number.
     fn log(&mut self, kind: &str, game: Option<i64>) -> rusqlite::Result<i64> {
         self.seq += 1;
         self.run(LOG, params![self.event, self.seq, kind, game])?;
@@ -144,7 +144,7 @@ impl<'c> Rows<'c> {
     fn ended(&mut self, at: i64, ended: &GameEnded) -> rusqlite::Result<()> {
         let row = match self.running.remove(&ended.game) {
             Some(row) => row,
-            // A player that never became ready loses a game that never started.
+            // A player that never became ready loses a game that has no start.
             None => match self.find(ended.game)? {
                 Some(row) => row,
                 None => self.insert_game(ended.game, &ended.pairing, None)?,
@@ -155,7 +155,7 @@ impl<'c> Rows<'c> {
         self.log("ended", Some(row)).map(drop)
     }
 
-    /// The row of a game that runs.
+    /// Row id of a running game.
     fn find(&self, GameId(number): GameId) -> rusqlite::Result<Option<i64>> {
         let sql = "SELECT id FROM games WHERE event = ? AND number = ? AND ended_at IS NULL";
         self.conn.prepare_cached(sql)?.query_row([self.event, int(number)], |row| row.get(0)).optional()
@@ -167,7 +167,7 @@ impl<'c> Rows<'c> {
             None => self.find(moved.game)?.ok_or_else(|| not_running(moved.game))?,
         };
         write_usi(moved.mv, &mut self.usi);
-        let thought = moved.thought.as_deref().unwrap_or(&SILENT);
+        let thought = moved.thought.as_deref().unwrap_or(&NO_THOUGHT);
         let (score_cp, mate) = match thought.score {
             Some(Score::Cp(cp)) => (Some(cp), None),
             Some(Score::Mate(plies)) => (None, Some(plies)),
@@ -195,8 +195,8 @@ impl<'c> Rows<'c> {
     }
 }
 
-/// What an engine that says nothing thinks.
-const SILENT: Thought =
+/// The thought of an engine that printed no `info` line.
+const NO_THOUGHT: Thought =
     Thought { depth: None, seldepth: None, score: None, nodes: None, nps: None, time: None, pv: None };
 
 fn not_json(error: serde_json::Error) -> rusqlite::Error {
@@ -204,7 +204,7 @@ fn not_json(error: serde_json::Error) -> rusqlite::Error {
 }
 
 fn not_running(GameId(number): GameId) -> rusqlite::Error {
-    rusqlite::Error::ToSqlConversionFailure(format!("game {number} does not run").into())
+    rusqlite::Error::ToSqlConversionFailure(format!("game {number} is not running").into())
 }
 
 fn count(time: Duration, unit: fn(&Duration) -> u128) -> i64 {

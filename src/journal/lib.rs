@@ -34,70 +34,70 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
-/// An event of a database: its row in `events`.
+/// Row id of an event in `events`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct EventId(pub i64);
 
-/// A database file. Any number of readers and one writer per event may have it open.
+/// A database file. It may be open in any number of readers and one writer per event.
 #[derive(Debug)]
 pub struct Store {
     database: Database,
     lock: Option<EventLock>,
 }
 
-/// What an event is made from, or found again by.
+/// Identity and plan of an event, for creating it or finding it again.
 #[derive(Clone, Copy, Debug)]
 pub struct EventHead<'a> {
-    /// Unique in the database.
+    /// Name, unique in the database.
     pub name: &'a str,
-    /// `run`, or `import` for games that were played elsewhere.
+    /// `run`, `serve`, `floodgate`, or `import` for games of record files.
     pub kind: &'a str,
     /// The whole plan as JSON, for reports.
     pub plan: &'a str,
-    /// Those parts of the plan, as JSON, that may not change between two runs of the event.
+    /// The parts of the plan, as JSON, that must not change when the event is resumed.
     pub fingerprint: &'a str,
 }
 
-/// An event that this process may now play.
+/// An event that this process has locked for playing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OpenedEvent {
-    /// Which.
+    /// Its row id.
     pub event: EventId,
-    /// Whether it was begun before.
+    /// Whether earlier runs have stored entries.
     pub resumed: bool,
-    /// The number the next game gets.
+    /// Number of the next game.
     pub next_game: GameId,
-    /// The fingerprint the event was begun with: playing on under another one would falsify it.
+    /// Fingerprint stored when the event began; resuming under another one would falsify the results.
     pub fingerprint: String,
-    /// The games that ran when the last process died. Their ends, [`AbortBy::Stopped`], are stored already and part
-    /// of every replay; they are for the caller to play again.
+    /// Games that were running when the last process died. Their ends ([`AbortBy::Stopped`]) are stored already and
+    /// part of every replay; the caller has to play them again.
     pub adjourned: Vec<GameEnded>,
 }
 
 impl Store {
-    /// Opens a database, or makes one; brings its schema up to date.
+    /// Opens or creates a database for writing and migrates its schema.
     ///
     /// # Errors
-    /// When the file cannot be opened for writing, is not a database of this program, or is a newer program's.
+    /// When the file cannot be opened for writing, is not a database of this program, or has a newer schema.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
         Ok(Self { database: Database::open(path.as_ref())?, lock: None })
     }
 
-    /// Opens a database to read from: it never blocks those who write, nor they it.
+    /// Opens a database for reading. Readers and writers do not block each other.
     ///
     /// # Errors
-    /// When the file does not exist, is not a database of this program, or is a newer program's.
+    /// When the file does not exist, is not a database of this program, or has a newer schema.
     pub fn read(path: impl AsRef<Path>) -> Result<Self, StoreError> {
         Ok(Self { database: Database::read(path.as_ref())?, lock: None })
     }
 
-    /// The file.
+    /// Path of the file.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.database.path
     }
 
-    /// The connection, for queries of one's own.
+    /// The connection, for further queries.
     #[must_use]
     pub fn connection(&self) -> &Connection {
         &self.database.conn
@@ -107,10 +107,11 @@ impl Store {
         &self.database
     }
 
-    /// Begins an event, or takes it up where it was left, and locks it until this store is dropped.
+    /// Creates or resumes an event, and locks it until this store is dropped.
     ///
     /// # Errors
-    /// [`StoreError::Running`] while another process plays it; else when the database cannot be written.
+    /// [`StoreError::Running`] while another process plays the event; other variants when the database cannot be
+    /// written.
     pub fn open_event(&mut self, head: &EventHead<'_>) -> Result<OpenedEvent, StoreError> {
         let event = self.database.write(|conn| insert_event(conn, head))?;
         self.lock_event(event)?;
@@ -120,7 +121,7 @@ impl Store {
                     row.get(0)
                 })?;
             if !resumed {
-                // Nothing hangs on what an earlier process intended, if it died before it began.
+                // A process that died before its first entry has left only its plan, so the new plan replaces it.
                 let sql = "UPDATE events SET kind = ?2, plan = ?3, fingerprint = ?4 WHERE id = ?1";
                 conn.execute(sql, (event.0, head.kind, head.plan, head.fingerprint))?;
             }
@@ -135,7 +136,7 @@ impl Store {
         })
     }
 
-    /// Replaces the plan of an event, for reports: what is known of its players may have changed.
+    /// Replaces the stored plan of an event, which reports read: facts about its players may have changed.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -168,7 +169,7 @@ fn insert_event(conn: &Connection, head: &EventHead<'_>) -> rusqlite::Result<Eve
     conn.query_row("SELECT id FROM events WHERE name = ?", [head.name], |row| row.get(0).map(EventId))
 }
 
-/// Ends the games that a dead process left running, so that no replay has a game without an end.
+/// Ends the games that a dead process left running, so that every replayed game has an end.
 fn adjourn(conn: &Connection, event: EventId) -> rusqlite::Result<Vec<GameEnded>> {
     let games: Vec<GameEnded> = conn
         .prepare(&format!(
@@ -192,7 +193,7 @@ fn adjourn(conn: &Connection, event: EventId) -> rusqlite::Result<Vec<GameEnded>
     Ok(games)
 }
 
-/// Milliseconds since 1970-01-01 UTC.
+/// Current time in ms since 1970-01-01 UTC.
 #[must_use]
 pub fn now() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();

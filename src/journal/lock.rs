@@ -1,4 +1,4 @@
-//! One process plays an event: a file lock that the system takes back when the process dies, however it dies.
+//! One process plays an event: a file lock, which the system releases when the process dies.
 
 use super::{EventId, StoreError};
 use std::{
@@ -9,17 +9,18 @@ use std::{
     sync::Arc,
 };
 
-/// The right to play an event; given back when dropped.
+/// The right to play an event; released on drop.
 #[derive(Debug)]
 pub(super) struct EventLock {
     pub(super) event: EventId,
     path: PathBuf,
-    /// Holds the lock while it is open.
+    /// Holds the lock while open.
     file: File,
 }
 
 impl EventLock {
-    /// Takes the lock of `event` beside its database, and leaves word of who holds it since when.
+    /// Takes the lock file of `event` beside its database and writes the holder's process, host and start time into
+    /// it.
     pub(super) fn take(database: &Path, event: EventId, name: &str, since: &str) -> Result<Self, StoreError> {
         let mut path = database.as_os_str().to_owned();
         path.push(format!("-run{}", event.0));
@@ -32,7 +33,7 @@ impl EventLock {
                     sign(&mut file, since).map_err(failed)?;
                     return Ok(Self { event, path, file });
                 }
-                // The last holder removed this file while we opened it: the lock is on the next one.
+                // The previous holder removed this file after we opened it; retry on its successor.
                 Ok(()) => {}
                 Err(TryLockError::WouldBlock) => {
                     return Err(StoreError::Running { event: name.to_owned(), holder: holder(&mut file) });
@@ -43,7 +44,7 @@ impl EventLock {
     }
 }
 
-/// The process that plays an event of the database, if one does.
+/// The process that plays an event of the database, if any.
 pub(super) fn holder_of(database: &Path) -> Option<String> {
     let mut name = database.file_name()?.to_owned();
     name.push("-run");
@@ -67,8 +68,8 @@ pub(super) fn holder_of(database: &Path) -> Option<String> {
 
 impl Drop for EventLock {
     fn drop(&mut self) {
-        // Removed while it is still locked, so that nobody can hold a lock on a file that is gone.
-        // Should that fail, an unlocked file stays behind, which does no harm.
+        // Removed while still locked, so that no process can lock a file that is gone. If removal fails, an unlocked
+        // file stays behind, which is harmless.
         let _ = fs::remove_file(&self.path);
         let _ = self.file.unlock();
     }

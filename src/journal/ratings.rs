@@ -7,23 +7,23 @@ use super::{
 use referee::event::PlayerId;
 use rusqlite::{Row, params};
 
-/// A player's rating, as it was last estimated.
+/// Latest rating estimate of a player.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RatingRow {
-    /// Who.
+    /// The player.
     pub player: PlayerId,
-    /// The rating in Elo.
+    /// Rating in Elo.
     pub rate: f64,
-    /// Half its 95 % interval, where the method tells it.
+    /// Half the 95 % interval, where the method gives one.
     pub error: Option<f64>,
-    /// Games it is estimated from.
+    /// Games behind the estimate.
     pub games: u64,
-    /// When the last of them ended, in ms since 1970-01-01 UTC.
+    /// End of the last of them, in ms since 1970-01-01 UTC.
     pub at: i64,
 }
 
 impl Store {
-    /// The ratings of an event, as they were last estimated.
+    /// Latest rating estimates of an event.
     ///
     /// # Errors
     /// When the database cannot be read.

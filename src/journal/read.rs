@@ -1,4 +1,4 @@
-//! Events and games, for reports and record files.
+//! Queries of events and games, for reports and record files.
 
 use super::{
     EventId, Store, StoreError,
@@ -13,33 +13,33 @@ use referee::{
 };
 use rusqlite::{OptionalExtension, Row, named_params};
 
-/// One event of a database.
+/// An event of a database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EventSummary {
-    /// Which.
+    /// Row id.
     pub id: EventId,
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// `run` or `import`.
+    /// Kind, as in [`EventHead::kind`](crate::EventHead::kind).
     pub kind: String,
-    /// When it was made, in ms since 1970-01-01 UTC.
+    /// Creation time in ms since 1970-01-01 UTC.
     pub created_at: i64,
-    /// The plan it was made from, as JSON.
+    /// Stored plan as JSON.
     pub plan: String,
-    /// The players' names, by [`PlayerId`].
+    /// Names of the players, by [`PlayerId`].
     pub players: Vec<String>,
-    /// Games that count.
+    /// Number of games that count.
     pub counted: u64,
-    /// Games without an end: they are being played, or their process died.
+    /// Number of games without an end: still running, or left by a dead process.
     pub running: u64,
-    /// Whether it is over.
+    /// Whether the event is over.
     pub closed: bool,
 }
 
 /// A game without its moves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GameRow {
-    /// Which.
+    /// Number of the game.
     pub game: GameId,
     /// Its place in the schedule.
     pub pairing: Pairing,
@@ -47,52 +47,52 @@ pub struct GameRow {
     pub black: String,
     /// White's name.
     pub white: String,
-    /// The start position as SFEN; `None` when the game never began.
+    /// Start position as SFEN; `None` when the game never began.
     pub start: Option<String>,
-    /// The opening's moves in USI, separated by blanks.
+    /// Opening moves in USI, separated by blanks.
     pub opening: Option<String>,
-    /// The clocks, black's first, where the plan of the event does not know them.
+    /// Time controls, black's first, where the plan does not have them.
     pub times: Option<Box<[TimeControl; 2]>>,
-    /// When it began, in ms since 1970-01-01 UTC.
+    /// Start time in ms since 1970-01-01 UTC.
     pub started_at: Option<i64>,
-    /// When it ended.
+    /// End time in ms since 1970-01-01 UTC.
     pub ended_at: Option<i64>,
-    /// How it ended; `None` while it runs.
+    /// Outcome; `None` while the game runs.
     pub outcome: Option<Outcome>,
-    /// Plies on the board at the end, the opening's included.
+    /// Plies at the end, the opening's included.
     pub plies: Option<u32>,
-    /// What a dispute would need.
+    /// Evidence about the ending, for disputes.
     pub evidence: String,
-    /// Whether it is a draw that was played again, and so does not count.
+    /// Whether it is a draw that was played again and so does not count.
     pub replayed: bool,
 }
 
 /// A game with its moves.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FullGame {
-    /// Everything but the moves.
+    /// The game's row.
     pub row: GameRow,
-    /// The moves with their times, clocks and thoughts, each with the time it was made at (ms since 1970, UTC).
+    /// Moves with times, clocks and thoughts, each with its wall time in ms since 1970-01-01 UTC.
     pub moves: Vec<(i64, Moved)>,
 }
 
-/// What has become of a game: the column `state`.
+/// State of a game: the column `state`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GameState {
-    /// It has no end yet.
+    /// The game has no end yet.
     Running,
-    /// It was stopped, and is played again.
+    /// Stopped; will be played again.
     Adjourned,
-    /// It does not count for another reason.
+    /// Does not count for another reason.
     Aborted,
     /// A draw that was played again.
     Replayed,
-    /// It counts.
+    /// Counts.
     Counted,
 }
 
 impl GameState {
-    /// The word in the column.
+    /// The value of the column.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -105,18 +105,18 @@ impl GameState {
     }
 }
 
-/// Which games; the default is all of them.
+/// Selects games; the default selects all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GameFilter {
     /// Games of this player.
     pub player: Option<PlayerId>,
-    /// Games of this player too: with `player`, the games of the two against each other.
+    /// Games of this player as well: with `player`, the encounter of the two.
     pub opponent: Option<PlayerId>,
     /// Games of this stage, from 0.
     pub stage: Option<u8>,
     /// Games of this round, from 1.
     pub round: Option<u32>,
-    /// Games that ended so, by the word of [`Outcome::cause`].
+    /// Games with this ending; the values of [`Outcome::cause`].
     pub cause: Option<String>,
     /// Games in this state.
     pub state: Option<GameState>,

@@ -1,4 +1,4 @@
-//! The stored events, in the order they happened in.
+//! Replay of the stored entries, in their order.
 
 use super::{
     EventId, Store, StoreError,
@@ -7,21 +7,21 @@ use super::{
 use referee::event::{Event, GameEnded, GameId, GameStarted, Opened, PlayerId, Stamped};
 use rusqlite::{Connection, OptionalExtension, Row};
 
-/// Whether moves are replayed too.
+/// Whether a replay includes moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moves {
-    /// Standings, ratings and the schedule need none.
+    /// No moves: enough for standings, ratings and the schedule.
     Without,
-    /// With each game's moves, together, just before its end; those of games that still run come last.
+    /// The moves of each game together, just before its end; those of running games last.
     With,
 }
 
 impl Store {
-    /// Hands every stored event of `event` to `f`, as one consistent view of the database: folding them gives what
-    /// folding them live gave. Memory is flat and writers are not held up.
+    /// Passes every stored entry of `event` to `f`, from one consistent snapshot: folding a replay gives the same
+    /// result as folding the live stream. Memory use is constant and writers are not blocked.
     ///
     /// # Errors
-    /// When the database cannot be read, or holds values that no event has.
+    /// When the database cannot be read, or holds values that no entry can have.
     pub fn replay(
         &self,
         event: EventId,
@@ -42,7 +42,7 @@ fn replay(
     moves: Moves,
     f: &mut dyn FnMut(&Stamped),
 ) -> rusqlite::Result<()> {
-    let head = head(conn, event)?;
+    let names = event_names(conn, event)?;
     let mut log = conn.prepare_cached(&format!(
         "SELECT l.kind, l.seq, g.id, g.started_at, g.ended_at, g.start, g.opening_moves, g.plies, g.evidence, \
          g.replayed, {OUTCOME}, {PAIRING}, g.times \
@@ -58,28 +58,28 @@ fn replay(
                 }
                 ended(row)?
             }
-            kind => rare(conn, event, kind, row.get(1)?, &head)?,
+            kind => rare(conn, event, kind, row.get(1)?, &names)?,
         };
         f(&stamped);
     }
     if moves == Moves::With { running_moves(conn, event, f) } else { Ok(()) }
 }
 
-/// What every `Opened` of an event says alike.
-struct Head {
+/// Fields that every `Opened` of an event shares.
+struct EventNames {
     name: String,
     players: Vec<String>,
 }
 
-fn head(conn: &Connection, event: EventId) -> rusqlite::Result<Head> {
+fn event_names(conn: &Connection, event: EventId) -> rusqlite::Result<EventNames> {
     let name = conn
         .query_row("SELECT name FROM events WHERE id = ?", [event.0], |row| row.get(0))
         .optional()?
         .unwrap_or_default();
-    Ok(Head { name, players: players(conn, event)? })
+    Ok(EventNames { name, players: players(conn, event)? })
 }
 
-/// The players' names, by their numbers.
+/// Names of the players, by [`PlayerId`].
 pub(super) fn players(conn: &Connection, event: EventId) -> rusqlite::Result<Vec<String>> {
     conn.prepare_cached("SELECT name FROM players WHERE event = ? ORDER BY player")?
         .query_map([event.0], |row| row.get(0))?
@@ -102,7 +102,7 @@ fn ended(row: &Row<'_>) -> rusqlite::Result<Stamped> {
     Ok(Stamped { at: row.get(4)?, event: Event::GameEnded(ended) })
 }
 
-/// Moves of one game, in order, from its row in `games`.
+/// Passes the moves of one game to `f`; `id` is its row in `games`.
 pub(super) fn game_moves(
     conn: &Connection,
     id: i64,
@@ -128,8 +128,14 @@ fn running_moves(conn: &Connection, event: EventId, f: &mut dyn FnMut(&Stamped))
     Ok(())
 }
 
-/// What happens now and then has a table for each kind, found by its number in the log.
-fn rare(conn: &Connection, event: EventId, kind: &str, seq: i64, head: &Head) -> rusqlite::Result<Stamped> {
+/// Entries of a rare kind: each kind has a table of its own, keyed by the sequence number in the log.
+fn rare(
+    conn: &Connection,
+    event: EventId,
+    kind: &str,
+    seq: i64,
+    names: &EventNames,
+) -> rusqlite::Result<Stamped> {
     let table = match kind {
         "opened" => "runs",
         "bye" => "byes",
@@ -141,7 +147,7 @@ fn rare(conn: &Connection, event: EventId, kind: &str, seq: i64, head: &Head) ->
     let sql = format!("SELECT * FROM {table} WHERE event = ? AND seq = ?");
     conn.prepare_cached(&sql)?.query_row([event.0, seq], |row| {
         let event = match kind {
-            "opened" => opened(row, head)?,
+            "opened" => opened(row, names)?,
             "bye" => bye(row)?,
             "fault" => {
                 Event::Fault { player: row.get::<_, Option<u16>>(3)?.map(PlayerId), text: row.get(4)? }
@@ -154,8 +160,8 @@ fn rare(conn: &Connection, event: EventId, kind: &str, seq: i64, head: &Head) ->
     })
 }
 
-fn opened(row: &Row<'_>, head: &Head) -> rusqlite::Result<Event> {
-    let (name, players) = (head.name.clone(), head.players.clone());
+fn opened(row: &Row<'_>, names: &EventNames) -> rusqlite::Result<Event> {
+    let (name, players) = (names.name.clone(), names.players.clone());
     Ok(Event::Opened(Opened { name, players, format: row.get(3)?, resumed: row.get(4)? }))
 }
 
@@ -165,7 +171,7 @@ fn bye(row: &Row<'_>) -> rusqlite::Result<Event> {
 }
 
 fn verdict(row: &Row<'_>) -> rusqlite::Result<Event> {
-    // SQLite keeps a NaN as NULL.
+    // SQLite stores NaN as NULL.
     let llr = row.get::<_, Option<f64>>(4)?.unwrap_or(f64::NAN);
     Ok(Event::Verdict { verdict: row.get(3)?, llr, pairs: row::unsigned(row, 5)? })
 }

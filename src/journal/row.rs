@@ -1,4 +1,4 @@
-//! How the values of an event lie in the columns of a row, there and back.
+//! Conversions between the values of an entry and the columns of a row.
 
 use referee::{
     Color, Outcome,
@@ -10,39 +10,39 @@ use rsshogi::types::Move;
 use rusqlite::{Row, types::Type};
 use std::time::Duration;
 
-/// The columns [`pairing`] reads, from the first on.
+/// Columns that [`pairing`] reads.
 pub(super) const PAIRING: &str =
     "g.number, g.stage, g.index_, g.attempt, g.round, g.pair, g.opening, g.black, g.white";
-/// The columns [`outcome`] reads, relative to its first.
+/// Columns that [`outcome`] reads.
 pub(super) const OUTCOME: &str = "g.result, g.cause";
-/// The columns [`moved`] reads.
+/// Columns that [`moved`] reads.
 pub(super) const MOVED: &str = "at, ply, color, move, charged_ms, elapsed_us, left_ms, depth, seldepth, score_cp, \
      mate, nodes, nps, engine_ms, pv";
 
-/// SQLite's integers end at 2^63 - 1; no count of ours gets there, and an engine's absurd claim is cut to it.
+/// Saturates at SQLite's largest integer, 2^63 - 1; only an engine's absurd counts reach it.
 pub(super) fn int(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }
 
-/// A column whose content no event can have.
+/// Error for a column with a value that no entry can have.
 pub(super) fn bad(column: usize, what: String) -> rusqlite::Error {
     rusqlite::Error::FromSqlConversionFailure(column, Type::Text, what.into())
 }
 
-/// A number that was written from an unsigned one.
+/// Reads an unsigned number.
 pub(super) fn unsigned(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
     let value: i64 = row.get(column)?;
     u64::try_from(value).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(column, value))
 }
 
-/// A number that was written from an unsigned one, or nothing.
+/// Reads an unsigned number or NULL.
 fn maybe_unsigned(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<u64>> {
     let value: Option<i64> = row.get(column)?;
     let out_of_range = |value| rusqlite::Error::IntegralValueOutOfRange(column, value);
     value.map(|value| u64::try_from(value).map_err(|_| out_of_range(value))).transpose()
 }
 
-/// The game and its place in the schedule, from the columns of [`PAIRING`].
+/// The game and its place in the schedule, from the columns of [`PAIRING`] starting at `at`.
 pub(super) fn pairing(row: &Row<'_>, at: usize) -> rusqlite::Result<(GameId, Pairing)> {
     let pairing = Pairing {
         stage: row.get(at + 1)?,
@@ -57,14 +57,14 @@ pub(super) fn pairing(row: &Row<'_>, at: usize) -> rusqlite::Result<(GameId, Pai
     Ok((GameId(unsigned(row, at)?), pairing))
 }
 
-/// The clocks of a game whose plan does not know them.
+/// Time controls of a game whose plan does not have them.
 pub(super) fn times(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<Box<[TimeControl; 2]>>> {
     let Some(json) = row.get_ref(at)?.as_str_or_null()? else { return Ok(None) };
     let times = serde_json::from_str(json);
     times.map(Some).map_err(|error| bad(at, format!("the clocks of a game: {error}")))
 }
 
-/// The word for who won: the column `result`.
+/// Value of the column `result`.
 pub(super) fn result(outcome: Outcome) -> &'static str {
     match outcome {
         Outcome::Win { winner: Color::Black, .. } => "black",
@@ -88,7 +88,7 @@ pub(super) fn outcome(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<Outco
     }
 }
 
-/// When a move was made, and the move, from the columns of [`MOVED`].
+/// The wall time of a move and the move, from the columns of [`MOVED`].
 pub(super) fn moved(row: &Row<'_>, game: GameId) -> rusqlite::Result<(i64, Moved)> {
     let text = row.get_ref(3)?.as_str()?;
     let mv = Move::from_usi(text).ok_or_else(|| bad(3, format!("`{text}` is not a move in USI")))?;
@@ -121,7 +121,7 @@ fn thought(row: &Row<'_>) -> rusqlite::Result<Option<Thought>> {
     Ok(Some(thought).filter(|thought| *thought != Thought::default()))
 }
 
-/// Writes the move as USI over what `text` held: what [`Move::to_usi`] gives, without its allocations.
+/// Writes the move as USI into `text`, replacing its content: [`Move::to_usi`] without its allocations.
 pub(super) fn write_usi(mv: Move, text: &mut String) {
     text.clear();
     if !mv.is_normal() {
@@ -142,7 +142,7 @@ pub(super) fn write_usi(mv: Move, text: &mut String) {
     }
 }
 
-/// Squares are counted down the files: 0 is 1a, 8 is 1i, 80 is 9i.
+/// Square indices run down the files: 0 is 1a, 8 is 1i, 80 is 9i.
 fn push_square(text: &mut String, index: usize) {
     let [file, rank] = [index / 9, index % 9].map(|i| u8::try_from(i).unwrap_or(0));
     text.push(char::from(b'1' + file));

@@ -52,7 +52,7 @@ impl Store {
         })
     }
 
-    /// The number of the game that players know by that name.
+    /// Number of the game with this Game_ID.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -64,11 +64,11 @@ impl Store {
         })
     }
 
-    /// Everything that was said in a game, in the order of time.
+    /// The transcript of a game, ordered by time.
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn said(&self, event: EventId, game: GameId) -> Result<Vec<TranscriptLine>, StoreError> {
+    pub fn transcript(&self, event: EventId, game: GameId) -> Result<Vec<TranscriptLine>, StoreError> {
         self.database.check(|conn| {
             let sql =
                 "SELECT color, part, at, lines FROM wire WHERE event = ? AND number = ? ORDER BY color, part";

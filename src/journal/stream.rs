@@ -1,11 +1,11 @@
-//! The stream of an event: one queue in, one thread that writes, readers who see what is on the disk.
+//! The stream of an event: one queue, one writing thread, readers that see what is on the disk.
 //!
 //! Entries wait in a list. The thread takes the whole list, writes it in one transaction and commits. A lone game end
-//! is committed at once; while ends are frequent, commits are [`LINGER`] apart, so that a ply's share of a commit stays
-//! small; moves that nothing urgent follows wait for [`PATIENCE`].
+//! is committed at once; when ends are frequent, commits are [`LINGER`] apart, so that a ply's share of a commit stays
+//! small; moves without an urgent entry after them wait up to [`PATIENCE`].
 //!
-//! A reader runs on a thread of its own behind a queue of [`READER_QUEUE`] batches and never misses an entry. A reader
-//! that stops reading delays the next commits once its queue is full, and games only after [`LIMIT`] entries more.
+//! Each reader runs on a thread of its own behind a queue of [`READER_QUEUE`] batches and never misses an entry. A
+//! reader that stalls delays commits once its queue is full, and games only after [`LIMIT`] further entries.
 
 use crate::{EventHead, EventId, Moves, OpenedEvent, Store, StoreError, insert::Rows, now, side};
 use referee::{
@@ -24,14 +24,14 @@ use std::{
 const PATIENCE: Duration = Duration::from_millis(200);
 /// Time between two commits while games end all the time.
 const LINGER: Duration = Duration::from_millis(10);
-/// Waiting entries that are committed whatever the time.
+/// Number of waiting entries that triggers a commit at any time.
 const MANY: usize = 4096;
-/// Waiting entries at which those who bring more have to wait: the disk does not keep up.
+/// Number of waiting entries at which senders block: the disk is too slow.
 const LIMIT: usize = 16 * MANY;
-/// Batches that may wait for a reader.
+/// Capacity of a reader's queue, in batches.
 const READER_QUEUE: usize = 1024;
 
-/// An event that is open for play, and not being played yet: the time to replay what was played before.
+/// An event that is locked for playing but not yet written to: earlier entries can be replayed now.
 #[derive(Debug)]
 pub struct Opening {
     store: Store,
@@ -41,28 +41,28 @@ pub struct Opening {
 }
 
 impl Opening {
-    /// What is known of the event.
+    /// State of the event in the database.
     #[must_use]
     pub fn event(&self) -> &OpenedEvent {
         &self.opened
     }
 
-    /// The players known so far, by their ids.
+    /// Names of the players known so far, by [`PlayerId`](referee::event::PlayerId).
     #[must_use]
     pub fn players(&self) -> &[String] {
         &self.players
     }
 
-    /// The database, to read from.
+    /// The database, for reading.
     #[must_use]
     pub fn store(&self) -> &Store {
         &self.store
     }
 
-    /// A handle for those who report what happens. What they report waits for [`Opening::start`].
+    /// A sink for the event's entries. They are kept until [`Opening::start`].
     #[must_use]
     pub fn sink(&self) -> Arc<dyn Sink> {
-        Arc::new(Entries(Arc::clone(&self.inbox)))
+        Arc::new(InboxSink(Arc::clone(&self.inbox)))
     }
 
     /// Replays the entries of earlier runs, in order.
@@ -73,10 +73,10 @@ impl Opening {
         self.store.replay(self.opened.event, moves, each)
     }
 
-    /// Starts the thread that writes. `failed` is called on it when the database fails.
+    /// Starts the writing thread, which calls `failed` when the database fails.
     ///
     /// # Errors
-    /// When the system has no thread for it.
+    /// When a thread cannot be started.
     pub fn start(
         self,
         readers: Vec<Reader>,
@@ -85,14 +85,14 @@ impl Opening {
         Journal::start(self.inbox, self.store, self.opened.event, readers, failed)
     }
 
-    /// Gives up the event without playing.
+    /// Releases the event without playing it.
     #[must_use]
     pub fn into_store(self) -> Store {
         self.store
     }
 }
 
-/// The way into an event while it is played.
+/// Accepts the entries of an event while it is played.
 #[derive(Debug)]
 pub struct Journal {
     inbox: Arc<Inbox>,
@@ -102,10 +102,11 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Opens an event in a database, or takes it up where it was left. Nobody else can play it meanwhile.
+    /// Creates or resumes an event in a database and locks it.
     ///
     /// # Errors
-    /// [`StoreError::Running`] while another process plays it; else when the database cannot be written.
+    /// [`StoreError::Running`] while another process plays the event; other variants when the database cannot be
+    /// written.
     pub fn open(database: &Path, head: &EventHead<'_>) -> Result<Opening, StoreError> {
         let mut store = Store::open(database)?;
         let opened = store.open_event(head)?;
@@ -137,32 +138,32 @@ impl Journal {
         Ok(Self { inbox, path, event, thread: Some(thread) })
     }
 
-    /// The event.
+    /// Row id of the event.
     #[must_use]
     pub fn event(&self) -> EventId {
         self.event
     }
 
-    /// A handle for those who report what happens. What is reported after [`Journal::finish`] is lost.
+    /// A sink for the event's entries. Entries sent after [`Journal::finish`] are lost.
     #[must_use]
     pub fn sink(&self) -> Arc<dyn Sink> {
-        Arc::new(Entries(Arc::clone(&self.inbox)))
+        Arc::new(InboxSink(Arc::clone(&self.inbox)))
     }
 
-    /// Takes an entry that happened now. Waits only while the disk cannot keep up.
+    /// Appends an entry with the current time. Blocks only while the disk is too slow.
     pub fn happened(&self, entry: Event) {
         self.append([Stamped { at: now(), event: entry }]);
     }
 
-    /// Takes entries with their times, in order.
+    /// Appends entries with their times, in order.
     pub fn append(&self, entries: impl IntoIterator<Item = Stamped>) {
         self.inbox.put(entries);
     }
 
-    /// Commits what waits, lets the readers see it, ends the threads and gives the store back.
+    /// Commits all waiting entries, waits for the readers, ends the threads and returns the store.
     ///
     /// # Errors
-    /// [`StoreError::Stopped`] when something could not be stored, now or before.
+    /// [`StoreError::Stopped`] when an entry could not be stored, now or earlier.
     pub fn finish(mut self) -> Result<Store, StoreError> {
         let store = self.join();
         let waiting = self.inbox.lock();
@@ -179,24 +180,24 @@ impl Journal {
     }
 }
 
-/// What waits is committed all the same; but only [`Journal::finish`] tells whether that succeeded.
+/// Waiting entries are committed on drop as well, but only [`Journal::finish`] reports a failure.
 impl Drop for Journal {
     fn drop(&mut self) {
         self.join();
     }
 }
 
-/// A view of the event: sees every entry once it is on the disk.
+/// A view of the event: sees every entry after its commit.
 pub struct Reader {
     name: &'static str,
     read: Read,
 }
 
-/// Takes the entries of a commit.
+/// Receives the entries of a commit.
 pub type Read = Box<dyn FnMut(&[Stamped]) + Send>;
 
 impl Reader {
-    /// A reader; its thread bears the name.
+    /// A reader; `name` becomes the name of its thread.
     pub fn new(name: &'static str, read: impl FnMut(&[Stamped]) + Send + 'static) -> Self {
         Self { name, read: Box::new(read) }
     }
@@ -208,7 +209,7 @@ impl fmt::Debug for Reader {
     }
 }
 
-/// The writing end of a reader's queue.
+/// Sending side of a reader's queue.
 struct Feed {
     batches: mpsc::SyncSender<Arc<[Stamped]>>,
     thread: JoinHandle<()>,
@@ -224,12 +225,12 @@ impl Feed {
 
     fn finish(self) {
         drop(self.batches);
-        // A panic has printed its message; the event does not depend on its views.
+        // The panic message has been printed; the event does not depend on its views.
         let _panicked = self.thread.join();
     }
 }
 
-/// Fails the inbox when the thread panics: else whoever reports to it would wait for ever.
+/// Fails the inbox when the writing thread panics; otherwise senders would block for ever.
 struct Guard {
     inbox: Arc<Inbox>,
     path: PathBuf,
@@ -243,7 +244,7 @@ impl Drop for Guard {
     }
 }
 
-/// Writes batch after batch until the inbox is closed and empty; on failure, says how much was lost.
+/// Writes batch after batch until the inbox is closed and empty; a failure carries the number of lost entries.
 fn write(store: &Store, event: EventId, inbox: &Inbox, feeds: &[Feed]) -> Result<(), (usize, StoreError)> {
     let database = store.database();
     let mut rows = database.check(|conn| Rows::new(conn, event)).map_err(|error| (0, error))?;
@@ -267,16 +268,16 @@ fn write(store: &Store, event: EventId, inbox: &Inbox, feeds: &[Feed]) -> Result
     Ok(())
 }
 
-/// Whether somebody waits to see it committed.
+/// Whether a reader should see the entry without delay.
 fn is_urgent(entry: &Stamped) -> bool {
     !matches!(entry.event, Event::Moved(_) | Event::GameStarted(_) | Event::Memory { .. })
 }
 
-/// A handle on the inbox.
+/// The sink of an inbox.
 #[derive(Debug)]
-struct Entries(Arc<Inbox>);
+struct InboxSink(Arc<Inbox>);
 
-impl Sink for Entries {
+impl Sink for InboxSink {
     fn happened(&self, entry: Event) {
         self.0.put([Stamped { at: now(), event: entry }]);
     }
@@ -286,7 +287,7 @@ impl Sink for Entries {
     }
 }
 
-/// A bounded list of what waits to be written. Not a channel: a channel wakes its reader for every message, which would
+/// Bounded queue in front of the writer. Not a channel: a channel wakes its receiver for every message, which would
 /// cost more than writing the row.
 #[derive(Debug, Default)]
 pub(crate) struct Inbox {
@@ -302,7 +303,7 @@ pub(crate) struct Waiting {
     urgent: bool,
     closed: bool,
     failed: Option<Arc<StoreError>>,
-    /// Entries lost to the failure.
+    /// Entries lost because of the failure.
     unwritten: usize,
 }
 
@@ -315,7 +316,7 @@ impl Waiting {
         self.entries.is_empty() && self.records.is_empty()
     }
 
-    /// When to write what waits; `None`: now.
+    /// Time at which to write the waiting entries; `None`: now.
     fn due(&self, patient: Instant, last_commit: Option<Instant>) -> Option<Instant> {
         match () {
             () if self.closed || self.entries.len() >= MANY => None,
@@ -362,7 +363,7 @@ impl Inbox {
         }
     }
 
-    /// Everything that waits, when it is time to write it; `None` after the last.
+    /// Takes everything that waits once it is due; `None` after the last.
     fn take(&self, last_commit: Option<Instant>) -> Option<(Vec<Stamped>, Vec<SideRecord>)> {
         let nothing = |waiting: &mut Waiting| waiting.is_empty() && !waiting.closed;
         let waiting = self.work.wait_while(self.lock(), nothing);

@@ -1,4 +1,4 @@
-//! The store through real files: what is written, what a crash leaves, what people's queries say.
+//! Tests of the journal on real files: round trips, crashes, and queries over the documented views.
 
 mod durability;
 mod opening;
@@ -15,8 +15,8 @@ use rsshogi::types::Move;
 use std::{path::PathBuf, time::Duration};
 use tempfile::TempDir;
 
-/// A directory of its own and the path of a database in it.
-fn place() -> (TempDir, PathBuf) {
+/// A temporary directory and the path of a database in it.
+fn temporary() -> (TempDir, PathBuf) {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("league.db");
     (directory, path)
@@ -30,7 +30,7 @@ fn open(path: &PathBuf) -> (Store, OpenedEvent) {
     (store, opened)
 }
 
-/// Writes the events and closes the database.
+/// Writes entries and closes the database.
 fn write(path: &PathBuf, events: &[Stamped]) -> EventId {
     let (store, opened) = open(path);
     let journal = start(store, opened.event);
@@ -59,7 +59,7 @@ fn opening() -> Stamped {
     at(1_800_000_000_000, Event::Opened(Opened { name: "league".into(), players, format, resumed: false }))
 }
 
-/// Game `game` of a schedule in which `black` plays `white`.
+/// Pairing of game `game`: `black` against `white`.
 fn pairing(game: u64, black: u16, white: u16) -> Pairing {
     let (index, pair) = (game - 1, (game - 1) / 2);
     let (black, white) = (PlayerId(black), PlayerId(white));
@@ -79,7 +79,7 @@ fn ended(game: u64, black: u16, white: u16, outcome: Outcome) -> Stamped {
     at(1_800_000_060_500 + game as i64 * 1000, Event::GameEnded(ended))
 }
 
-/// Ply `ply` of a game, measured at `elapsed_ms`; the engine says it took 10 ms.
+/// Ply `ply` of a game, measured at `elapsed_ms`; the engine reports 10 ms.
 fn moved(game: u64, ply: u32, elapsed_ms: u64) -> Stamped {
     let color = if ply % 2 == 1 { Color::Black } else { Color::White };
     let thought = Thought { time: Some(10), score: Some(Score::Cp(55)), ..Thought::default() };

@@ -1,4 +1,4 @@
-//! How much of the machine the manager takes from its engines.
+//! CPU time that the manager takes from its engines.
 
 use crate::{
     cores,
@@ -14,7 +14,7 @@ use xtask::{
     workspace::{self, Scratch},
 };
 
-/// The flags of the command.
+/// Flags of the command.
 pub const FLAGS: [&str; 3] = ["--king-games", "--rook-games", "--rival"];
 
 const HEADS: [&str; 8] = [
@@ -28,13 +28,13 @@ const HEADS: [&str; 8] = [
     "floor: us/ply, plies/s",
 ];
 
-/// Games at once.
+/// Numbers of games at once.
 const CONCURRENCIES: [u32; 3] = [1, 2, 4];
 
-/// Measures every row, and prints the table.
+/// Measures every row and prints the table.
 ///
 /// # Errors
-/// When something cannot be built or run, or did not play what it was asked to.
+/// When a build or a run fails, or not every game was played.
 pub fn run(flags: &Flags) -> Result<ExitCode> {
     let sizes = [
         (Mode::King, flags.number("--king-games", 10_000)?),
@@ -52,13 +52,13 @@ pub fn run(flags: &Flags) -> Result<ExitCode> {
         }
     }
     println!(
-        "instant engines, manager and engines on the same cores; the manager writes every event to its database"
+        "instant engines, manager and engines on the same cores; the manager writes every move to its database"
     );
     println!("own: processor time of the manager itself, engines excluded; king: 12 plies a game, rook: 252");
     println!("floor: a loop with two pipes, without rules, clock or records, in the same run\n");
     print!("{}", table(&HEADS, &rows));
     if usable.len() < 2 {
-        println!("\nonly one core is usable: no rows with two");
+        println!("\nonly one core is usable, so rows with two are left out");
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -88,7 +88,7 @@ fn used(mut command: Command, on: &[usize], scratch: &Scratch) -> Result<Usage> 
     Ok(usage)
 }
 
-/// A figure per ply is worth nothing if the plies were not played.
+/// Figures per ply are meaningless unless all plies were played.
 fn expect_all_played(load: &Load, played: &Database) -> Result<()> {
     let (games, moves) = (played.finished()?, played.moves()?);
     ensure!(

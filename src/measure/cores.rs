@@ -1,4 +1,4 @@
-//! Which cores may be used, and pinning to them.
+//! CPU affinity: usable cores and pinning.
 
 use anyhow::{Context, Result};
 use nix::{
@@ -6,19 +6,19 @@ use nix::{
     unistd::Pid,
 };
 
-/// Zero is the calling thread.
+/// Process id 0 means the calling thread.
 const THIS_THREAD: Pid = Pid::from_raw(0);
 
-/// The cores this thread may use.
+/// Cores that this thread may use.
 ///
 /// # Errors
-/// When the system does not say.
+/// When the system call fails.
 pub fn usable() -> Result<Vec<usize>> {
     let set = sched_getaffinity(THIS_THREAD).context("the usable cores could not be read")?;
     Ok((0..CpuSet::count()).filter(|&core| set.is_set(core).unwrap_or(false)).collect())
 }
 
-/// While it lives, this thread, and whatever process it starts, has only the cores it was made with.
+/// Restricts this thread, and every process that it starts, to some cores until dropped.
 pub struct Pinned {
     before: Vec<usize>,
 }
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pinned_thread_has_its_cores_back_afterwards() {
+    fn dropping_the_pin_restores_the_cores_of_the_thread() {
         let all = usable().unwrap();
         let pinned = Pinned::to(&all[..1]).unwrap();
         assert_eq!(usable().unwrap(), all[..1]);

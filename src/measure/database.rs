@@ -1,4 +1,4 @@
-//! What the manager wrote.
+//! The manager's database.
 
 use anyhow::{Context, Result};
 use rusqlite::{Connection, OpenFlags};
@@ -10,28 +10,28 @@ pub struct Database(Connection);
 /// Wins, losses and draws.
 pub type Counts = (i64, i64, i64);
 
-/// A game as one side has written it down.
+/// A game as recorded in one database.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Account {
+pub struct RecordedGame {
     players: [String; 2],
     result: String,
-    /// Moves in USI with the milliseconds charged and what was left.
+    /// Moves in USI with charged and remaining milliseconds.
     moves: String,
 }
 
-impl Account {
-    /// How many moves were written down.
+impl RecordedGame {
+    /// Number of recorded moves.
     pub fn plies(&self) -> usize {
         self.moves.split_whitespace().count()
     }
 }
 
 impl Database {
-    /// The games of a player that count, in the order they were played in.
+    /// Counted games of a player, in order.
     ///
     /// # Errors
-    /// When it cannot be read.
-    pub fn accounts(&self, player: &str) -> Result<Vec<Account>> {
+    /// When the database cannot be read.
+    pub fn recorded_games(&self, player: &str) -> Result<Vec<RecordedGame>> {
         let mut query = self.0.prepare(
             "SELECT black, white, result,
                     (SELECT group_concat(move || ':' || charged_ms || ':' || left_ms, ' ' ORDER BY ply)
@@ -41,75 +41,75 @@ impl Database {
         let row = |row: &rusqlite::Row<'_>| {
             let moves: Option<String> = row.get(3)?;
             let (players, moves) = ([row.get(0)?, row.get(1)?], moves.unwrap_or_default());
-            Ok(Account { players, result: row.get(2)?, moves })
+            Ok(RecordedGame { players, result: row.get(2)?, moves })
         };
         let rows = query.query_map([player], row)?.collect::<Result<_, _>>()?;
         Ok(rows)
     }
 
-    /// Opens it.
+    /// Opens a database.
     ///
     /// # Errors
-    /// When it is not there or no database.
+    /// When the file is missing or not a database.
     pub fn open(path: &Path) -> Result<Self> {
         let opened = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY);
         Ok(Self(opened.with_context(|| format!("`{}` could not be opened", path.display()))?))
     }
 
-    /// How many games count.
+    /// Number of counted games.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// When the database cannot be read.
     pub fn finished(&self) -> Result<i64> {
         self.count("SELECT count(*) FROM games WHERE state = 'counted'")
     }
 
-    /// How many places of the schedule have a game that counts.
+    /// Number of pairings in the schedule that have a counted game.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// When the database cannot be read.
     pub fn places(&self) -> Result<i64> {
         self.count("SELECT count(*) FROM (SELECT DISTINCT stage, index_ FROM games WHERE state = 'counted')")
     }
 
-    /// How many games are written as running.
+    /// Number of games recorded as running.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// When the database cannot be read.
     pub fn running(&self) -> Result<i64> {
         self.count("SELECT count(*) FROM games WHERE state = 'running'")
     }
 
-    /// How many moves there are.
+    /// Number of moves.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// When the database cannot be read.
     pub fn moves(&self) -> Result<i64> {
         self.count("SELECT count(*) FROM moves")
     }
 
-    /// How many games were lost on time.
+    /// Number of games lost on time.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// When the database cannot be read.
     pub fn lost_on_time(&self) -> Result<i64> {
         self.count("SELECT count(*) FROM games WHERE cause = 'time'")
     }
 
-    /// The measured times of all moves in microseconds, in rising order.
+    /// Measured times of all moves in microseconds, ascending.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// When the database cannot be read.
     pub fn times(&self) -> Result<Vec<i64>> {
         let mut query = self.0.prepare("SELECT elapsed_us FROM moves ORDER BY elapsed_us")?;
         let times = query.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
         Ok(times)
     }
 
-    /// The games that count, by their place: who had which colour, and which opening.
+    /// Counted games by pairing: colours and opening.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// When the database cannot be read.
     pub fn schedule(&self) -> Result<Vec<[i64; 5]>> {
         let mut query = self.0.prepare(
             "SELECT stage, index_, black, white, opening FROM games WHERE state = 'counted' ORDER BY stage, index_",
@@ -120,10 +120,10 @@ impl Database {
         Ok(rows)
     }
 
-    /// Every player's score, counted game by game and not through the manager's views.
+    /// Score of every player, counted from the games and not through the manager's views.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// When the database cannot be read.
     pub fn scores(&self) -> Result<BTreeMap<String, Counts>> {
         let mut query = self.0.prepare(
             "SELECT p.name,

@@ -1,7 +1,7 @@
-//! The least a program can do to play these games: two pipes, and no rules, clock, schedule or records. It stands beside
-//! the manager's figures, since what a ply costs depends on the machine's pipes and scheduler before anything else.
+//! The least work a program needs for these games: two pipes, without rules, clock, schedule or records. Its figures
+//! stand beside the manager's, because pipes and the system's scheduler dominate the cost of a ply.
 //!
-//! A blocking thread for each game at once, no other one.
+//! One blocking thread per concurrent game.
 
 use anyhow::{Context, Result, bail};
 use std::{
@@ -15,7 +15,7 @@ use std::{
 };
 use xtask::args::Flags;
 
-/// The flags of the command.
+/// Flags of the command.
 pub const FLAGS: [&str; 6] = ["--engine", "--mode", "--games", "--concurrency", "--sleep-us", "--times"];
 
 struct Job {
@@ -26,10 +26,10 @@ struct Job {
     games: u64,
 }
 
-/// Plays, and writes the time of every move, in microseconds, to the file of `--times`.
+/// Plays the games and writes the time of every move, in microseconds, to the file of `--times`.
 ///
 /// # Errors
-/// When an engine cannot be started or ends.
+/// When an engine cannot be started or ends early.
 pub fn run(flags: &Flags) -> Result<ExitCode> {
     let mode = flags.text("--mode").unwrap_or("king");
     let job = Job {
@@ -57,7 +57,7 @@ fn play_all(job: &Job, concurrency: usize) -> Result<Vec<u64>> {
     let places = (0..concurrency).map(open).collect::<Result<Vec<_>>>()?;
     thread::scope(|scope| {
         let mut places = places.into_iter();
-        // The first game is played here: one game at a time is one thread.
+        // The first games are played on this thread, so that one game at a time needs only one thread.
         let first = places.next().context("`--concurrency 0` plays nothing")?;
         let others: Vec<_> = places.map(|place| scope.spawn(|| play_some(place, job, &begun))).collect();
         let mut times = play_some(first, job, &begun)?;
@@ -117,7 +117,7 @@ impl Pipes {
         Ok(pipes)
     }
 
-    /// Writes an order and reads until a line begins with `answer`; returns the rest of that line.
+    /// Writes an order and reads up to a line that begins with `answer`; returns the rest of that line.
     fn ask(&mut self, order: &str, answer: &str) -> Result<&str> {
         self.orders.write_all(order.as_bytes())?;
         loop {

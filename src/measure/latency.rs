@@ -1,4 +1,4 @@
-//! How late the manager notices a reply when many games run at once.
+//! Latency of replies while many games run at once.
 
 use crate::{
     cores,
@@ -17,18 +17,18 @@ use xtask::{
     workspace::{self, Scratch},
 };
 
-/// The flags of the command.
+/// Flags of the command.
 pub const FLAGS: [&str; 2] = ["--games", "--concurrency"];
 
-/// How long an engine takes for a move, in microseconds: also all it may take, but for the margin.
+/// Time of an engine per move in microseconds; also its byoyomi, apart from the margin.
 const MOVE_US: u32 = 10_000;
 const TIME: &str = "byoyomi 10ms";
 const MARGIN: &str = "50ms";
 
-/// Measures, and prints the table.
+/// Measures and prints the table.
 ///
 /// # Errors
-/// When something cannot be built or run.
+/// When a build or a run fails.
 pub fn run(flags: &Flags) -> Result<ExitCode> {
     let games = flags.number("--games", 1280_u32)?;
     let load =
@@ -65,7 +65,7 @@ fn play(mut command: Command, scratch: &Scratch) -> Result<f64> {
 
 fn read_times(lines: &str) -> Result<Vec<i64>> {
     let times: Result<Vec<i64>, _> = lines.lines().map(str::parse).collect();
-    let mut times = times.context("the floor wrote something that is no time")?;
+    let mut times = times.context("the floor wrote a line that is not a number")?;
     times.sort_unstable();
     Ok(times)
 }

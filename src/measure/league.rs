@@ -1,7 +1,7 @@
-//! A league in one command: a host, two programs that log in to it over the network, two engines of the house; and in
-//! the end a look at what everybody has written down.
+//! A league in one command: a host, two clients that log in over the network, two local engines; afterwards the
+//! databases of host and clients are compared.
 
-use crate::database::{Account, Database};
+use crate::database::{Database, RecordedGame};
 use anyhow::{Context, Result, bail, ensure};
 use std::{
     net::TcpStream,
@@ -15,14 +15,14 @@ use xtask::{
     workspace::{self, Scratch, release, root},
 };
 
-/// The players of `configs/league.toml` who log in.
+/// Remote players of `configs/league.toml`.
 const CLIENTS: [&str; 2] = ["kawa", "mori"];
-/// Where `configs/league.toml` listens.
+/// Address on which `configs/league.toml` listens.
 const ADDRESS: &str = "127.0.0.1:4081";
-/// How long a client may take to leave when it is asked to.
+/// Time for a client to end after SIGINT.
 const FAREWELL: Duration = Duration::from_secs(20);
 
-/// Plays `configs/league.toml`, and compares.
+/// Plays `configs/league.toml` and compares the databases.
 ///
 /// # Errors
 /// When a program cannot be started, or two databases disagree about a game.
@@ -36,7 +36,7 @@ pub fn run() -> Result<ExitCode> {
     await_host(&mut host)?;
     let clients = CLIENTS.map(|name| {
         let mut client = renmei("floodgate", name, db(name));
-        // The host tells the games; what a client says is of interest when something is wrong.
+        // The host prints the games; a client's stderr is enough to find faults.
         (name, client.stdout(Stdio::null()).spawn())
     });
     let finished = host.wait()?;
@@ -48,7 +48,7 @@ pub fn run() -> Result<ExitCode> {
         agree(name, &Database::open(&db("league"))?, &Database::open(&db(name))?)?;
         workspace::run(Command::new(release("renmei")).arg("report").arg(db(name)))?;
     }
-    println!("league: the host and both clients have written down the same games");
+    println!("league: the host and both clients recorded the same games");
     Ok(ExitCode::SUCCESS)
 }
 
@@ -59,38 +59,39 @@ fn renmei(command: &str, config: &str, db: PathBuf) -> Command {
     renmei
 }
 
-/// Waits until the host lets somebody in: a client that comes too early would try again only after a while.
+/// Waits until the host accepts connections: a client that comes too early would retry only later.
 fn await_host(host: &mut Child) -> Result<()> {
     while TcpStream::connect(ADDRESS).is_err() {
-        ensure!(host.try_wait()?.is_none(), "the host could not begin");
+        ensure!(host.try_wait()?.is_none(), "the host ended early");
         thread::sleep(Duration::from_millis(50));
     }
     Ok(())
 }
 
-/// Asks a client to leave, as Ctrl-C would.
+/// Asks a client to end, as Ctrl-C would.
 fn dismiss(mut client: Child) -> Result<()> {
     let asked = Command::new("kill").args(["-INT", &client.id().to_string()]).status();
-    ensure!(asked.is_ok_and(|status| status.success()), "a client was gone before it was dismissed");
+    ensure!(asked.is_ok_and(|status| status.success()), "a client ended before it was asked to");
     let patience = Instant::now() + FAREWELL;
     while client.try_wait()?.is_none() {
         if Instant::now() > patience {
             client.kill()?;
-            bail!("a client did not leave within {FAREWELL:?}");
+            bail!("a client did not end within {FAREWELL:?}");
         }
         thread::sleep(Duration::from_millis(50));
     }
     Ok(())
 }
 
-/// Whether host and client have the same games of a player: opponents, winners, moves, the time charged for each and what was left.
+/// Checks that host and client recorded the same games of a player: opponents, winners, moves, charged and remaining
+/// time.
 fn agree(name: &str, host: &Database, client: &Database) -> Result<()> {
-    let (theirs, ours) = (client.accounts(name)?, host.accounts(name)?);
+    let (theirs, ours) = (client.recorded_games(name)?, host.recorded_games(name)?);
     for (host, client) in ours.iter().zip(&theirs) {
         ensure!(host == client, "the host and {name} disagree:\n{host:?}\n{client:?}");
     }
     ensure!(ours.len() == theirs.len(), "{name} has {} games, the host {}", theirs.len(), ours.len());
-    let plies: usize = ours.iter().map(Account::plies).sum();
-    println!("{name}: {} games, {plies} plies with their times, the same at both ends", ours.len());
+    let plies: usize = ours.iter().map(RecordedGame::plies).sum();
+    println!("{name}: {} games, {plies} plies with their times, equal in both databases", ours.len());
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Benchmarks, the soak test and the league over the network: what `cargo xtask bench`, `soak` and `league` start.
+//! Benchmarks, the soak test and the league over the network, started by `cargo xtask bench`, `soak` and `league`.
 
 mod arena;
 mod cores;
@@ -33,7 +33,7 @@ fn run(words: &[&str]) -> Result<ExitCode> {
         ["bench", "dashboard", flags @ ..] => screen::run(&Flags::read(flags, &[], &screen::FLAGS)?),
         ["league"] => league::run(),
         ["soak", flags @ ..] => soak::run(&Flags::read(flags, &[], &soak::FLAGS)?),
-        // The benchmarks start it, to measure it as they measure the manager.
+        // Started by the benchmarks, which measure it like the manager.
         ["floor", flags @ ..] => floor::run(&Flags::read(flags, &[], &floor::FLAGS)?),
         _ => bail!("no such command: {}; `cargo xtask help` lists them", words.join(" ")),
     }

@@ -1,4 +1,4 @@
-//! The command lines that are measured: the manager's, and its floor's.
+//! Command lines of the measured programs: the manager and the floor.
 
 use anyhow::{Context, Result, ensure};
 use std::{
@@ -8,17 +8,17 @@ use std::{
 };
 use xtask::workspace;
 
-/// A kind of game that the puppet plays without looking at the board.
+/// A game that the puppet plays without looking at the board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// Kings up and down.
+    /// Kings move to and fro.
     King,
-    /// Rooks round and round.
+    /// Rooks move in cycles.
     Rook,
 }
 
 impl Mode {
-    /// What the puppet calls it.
+    /// The puppet's name for it.
     pub fn name(self) -> &'static str {
         match self {
             Self::King => "king",
@@ -26,7 +26,7 @@ impl Mode {
         }
     }
 
-    /// After how many plies the game is sennichite.
+    /// Number of plies until sennichite.
     pub fn plies(self) -> u32 {
         match self {
             Self::King => 12,
@@ -35,21 +35,21 @@ impl Mode {
     }
 }
 
-/// Games to be played by two equal puppets.
+/// Games of two equal puppets.
 #[derive(Clone, Copy, Debug)]
 pub struct Load {
-    /// What they play.
+    /// The kind of game.
     pub mode: Mode,
-    /// How many games.
+    /// Number of games.
     pub games: u32,
-    /// How many at once.
+    /// Number of games at once.
     pub concurrency: u32,
-    /// How long an engine takes for a move, in microseconds.
+    /// Time of an engine per move in microseconds.
     pub sleep_us: u32,
 }
 
 impl Load {
-    /// How many plies that is in all.
+    /// Number of plies of all games.
     pub fn plies(&self) -> u32 {
         self.games * self.mode.plies()
     }
@@ -61,7 +61,7 @@ impl Load {
         command
     }
 
-    /// The same with the dashboard, where there is a terminal.
+    /// The same with the dashboard, given a terminal.
     pub fn shown(&self, db: &Path, time: &str, margin: &str) -> Command {
         let mut command = Command::new(workspace::release("renmei"));
         command.arg("match");
@@ -75,7 +75,7 @@ impl Load {
         command
     }
 
-    /// The same games in the loop that has nothing a manager has (see [`crate::floor`]).
+    /// The same games in the minimal loop (see [`crate::floor`]).
     pub fn floor(&self, times: Option<&Path>) -> Command {
         let mut command = Command::new(workspace::release("measure"));
         command.args(["floor", "--mode", self.mode.name(), "--games", &self.games.to_string()]);
@@ -95,7 +95,7 @@ impl Load {
             .replace("{games}", &self.games.to_string())
             .replace("{concurrency}", &self.concurrency.to_string());
         let mut command = Command::new("sh");
-        // `exec`: the process that is measured is to be the rival, not the shell.
+        // `exec`, so that the measured process is the rival and not the shell.
         command.args(["-c", &format!("exec {words}")]);
         command
     }
@@ -105,20 +105,20 @@ fn puppet() -> PathBuf {
     workspace::release("renmei-puppet")
 }
 
-/// Sends what a command prints to a file, to be shown only if the command fails.
+/// Redirects the output of a command to a file, which is shown only if the command fails.
 ///
 /// # Errors
-/// When the file cannot be written.
+/// When the file cannot be created.
 pub fn silence(command: &mut Command, log: &Path) -> Result<()> {
     let file = File::create(log).with_context(|| format!("`{}` could not be written", log.display()))?;
     command.stdin(Stdio::null()).stdout(file.try_clone()?).stderr(file);
     Ok(())
 }
 
-/// Fails with what the command printed, unless it succeeded.
+/// Fails with the output of the command unless it succeeded.
 ///
 /// # Errors
-/// When it did not succeed.
+/// When the command failed.
 pub fn expect_success(command: &Command, success: bool, log: &Path) -> Result<()> {
     let printed = || std::fs::read_to_string(log).unwrap_or_default();
     ensure!(success, "{command:?} failed:\n{}", printed());

@@ -1,4 +1,4 @@
-//! What one process uses: its own processor time and memory, without its children.
+//! Resources used by one process, without its children: CPU time and memory.
 
 use crate::cores::{self, Pinned};
 use anyhow::{Context, Result};
@@ -13,38 +13,38 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How often memory is looked at.
+/// Interval between two samples of memory.
 const SAMPLE: Duration = Duration::from_millis(10);
-/// The unit of times in /proc/PID/stat (USER_HZ), which is 100 Hz on every architecture Rust's Linux runs on.
+/// Unit of times in /proc/PID/stat (USER_HZ): 100 Hz on every architecture supported by Rust on Linux.
 const TICK: Duration = Duration::from_millis(10);
 
-/// What a process used.
+/// Resources used by a process.
 #[derive(Debug)]
 pub struct Usage {
-    /// How it ended.
+    /// Exit status.
     pub status: ExitStatus,
-    /// From its start to its end.
+    /// Wall time from start to end.
     pub wall: Duration,
-    /// User and system time of all its threads, children excluded.
+    /// User and system time of all threads, without children.
     pub cpu: Duration,
-    /// The most memory it held (VmHWM), in KiB.
+    /// Peak memory (VmHWM) in KiB.
     pub peak: u64,
-    /// The memory it held (VmRSS) from its start to its end, in KiB.
+    /// Samples of resident memory (VmRSS) from start to end, in KiB.
     resident: Vec<u64>,
 }
 
 impl Usage {
-    /// The memory held, in KiB, when so many quarters of the time were over.
+    /// Resident memory in KiB after that many quarters of the time.
     pub fn resident_after(&self, quarters: usize) -> u64 {
         let last = self.resident.len().saturating_sub(1);
         self.resident.get(last * quarters / 4).copied().unwrap_or(0)
     }
 }
 
-/// Runs a command on the given cores, its children included, and watches it from the others, if there are any.
+/// Runs a command, with its children, on the given cores, and samples it from the others, if any.
 ///
 /// # Errors
-/// When it cannot be started, or what it uses cannot be read.
+/// When it cannot be started, or /proc cannot be read.
 pub fn measured(command: &mut Command, on: &[usize]) -> Result<Usage> {
     let others: Vec<usize> = cores::usable()?.into_iter().filter(|core| !on.contains(core)).collect();
     let begun = Instant::now();
@@ -69,7 +69,7 @@ fn watch(mut child: Child, begun: Instant) -> Result<Usage> {
         thread::sleep(SAMPLE);
     }
     let wall = begun.elapsed();
-    // Until it is waited for, a process that ended still tells its times, and then they are complete.
+    // A zombie's times in /proc are complete until it is reaped.
     let cpu = own_time(&fs::read_to_string(format!("{proc}/stat"))?).context("no times in /proc")?;
     Ok(Usage { status: child.wait()?, wall, cpu, peak, resident })
 }
@@ -81,7 +81,7 @@ fn is_running(child: &Child) -> Result<bool> {
 }
 
 /// User and system time (fields 14 and 15) of a line of /proc/PID/stat. The second field, the name, may contain
-/// anything, brackets and spaces included.
+/// anything, parentheses and blanks included.
 pub fn own_time(stat: &str) -> Option<Duration> {
     let (_, fields) = stat.rsplit_once(')')?;
     let mut times = fields.split_whitespace().skip(11);
@@ -89,19 +89,19 @@ pub fn own_time(stat: &str) -> Option<Duration> {
     Some(TICK * ticks)
 }
 
-/// A value of /proc/PID/status, in KiB.
+/// A value of /proc/PID/status in KiB.
 pub fn kib(status: &str, key: &str) -> Option<u64> {
     let value = status.lines().find_map(|line| line.strip_prefix(key))?;
     value.split_whitespace().next()?.parse().ok()
 }
 
-/// The value in the middle; of an even number of them, the upper one.
+/// Median; for an even count, the upper of the two middle values.
 pub fn median(values: &mut [f64]) -> f64 {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
-/// The value that so many of a hundred do not exceed (nearest rank); `sorted` in rising order.
+/// Nearest-rank percentile; `sorted` is ascending.
 pub fn percentile(sorted: &[i64], percent: usize) -> i64 {
     let rank = (sorted.len() * percent).div_ceil(100).max(1);
     sorted.get(rank - 1).copied().unwrap_or(0)
@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_times_stand_behind_a_name_that_may_hold_anything() {
+    fn times_are_parsed_after_any_process_name() {
         let stat = "42 (a ) b (c) S 1 42 42 0 -1 4194560 100 200 0 0 120 30 999 888 20 0 1 0 5";
         assert_eq!(own_time(stat), Some(Duration::from_millis(1500)));
         assert_eq!(own_time("nonsense"), None);
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_is_charged_its_own_time_and_not_its_childs() {
+    fn a_process_is_charged_its_own_time_but_not_its_childrens() {
         let on = cores::usable().unwrap();
         let busy = "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done";
         let own = measured(Command::new("sh").args(["-c", busy]), &on).unwrap();

@@ -1,4 +1,4 @@
-//! What the dashboard costs: plies per second with it and without it, and what it takes to look at a long event.
+//! Cost of the dashboard: plies per second with and without it, and the cost of opening a long event.
 
 use crate::{
     cores,
@@ -20,16 +20,16 @@ use xtask::{
     workspace::{self, Scratch},
 };
 
-/// The flags of the command.
+/// Flags of the command.
 pub const FLAGS: [&str; 4] = ["--king-games", "--rook-games", "--runs", "--watch-games"];
 
-/// Games at once.
+/// Number of games at once.
 const CONCURRENCY: u32 = 2;
 
-/// Measures, and prints the tables.
+/// Measures and prints the tables.
 ///
 /// # Errors
-/// When something cannot be built or run, or did not play what it was asked to.
+/// When a build or a run fails, or not every game was played.
 pub fn run(flags: &Flags) -> Result<ExitCode> {
     let sizes = [
         (Mode::King, flags.number("--king-games", 10_000)?),
@@ -42,13 +42,11 @@ pub fn run(flags: &Flags) -> Result<ExitCode> {
     for (mode, games) in sizes {
         rows.push(compare(&Load { mode, games, concurrency: CONCURRENCY, sleep_us: 0 }, runs, &scratch)?);
     }
-    println!(
-        "instant engines, {CONCURRENCY} games at once, on a terminal of 160x50; off and on take turns\n"
-    );
+    println!("instant engines, {CONCURRENCY} games at once, on a terminal of 160x50; off and on alternate\n");
     let heads = ["", "plies/s off", "on", "median of on/off", "lowest - highest", "own us/ply off", "on"];
     print!("{}", table(&heads, &rows));
     println!(
-        "\nown: processor time of the manager and its screens, engines excluded; a busy machine does not change it much"
+        "\nown: processor time of the manager and its screens, engines excluded; hardly affected by other load"
     );
     if watched > 0 {
         println!("\n{}", watch(watched, &scratch)?);
@@ -92,8 +90,8 @@ fn rate(load: &Load, quiet: bool, db: &Path) -> Result<(f64, f64)> {
     let terminal = Terminal::open(&mut command)?;
     let usage = measured(&mut command, &cores::usable()?)?;
     drop(command);
-    ensure!(usage.status.success(), "the manager failed:\n{}", terminal.seen());
-    ensure!(quiet || terminal.seen().contains("Standings"), "the dashboard was not shown");
+    ensure!(usage.status.success(), "the manager failed:\n{}", terminal.output());
+    ensure!(quiet || terminal.output().contains("Standings"), "the dashboard was not shown");
     let games = Database::open(db)?.finished()?;
     ensure!(games == i64::from(load.games), "{games} of {} games were played", load.games);
     fs::remove_file(db)?;
@@ -101,10 +99,10 @@ fn rate(load: &Load, quiet: bool, db: &Path) -> Result<(f64, f64)> {
     Ok((plies / usage.wall.as_secs_f64(), 1e6 * usage.cpu.as_secs_f64() / plies))
 }
 
-/// Opens a long event as a reader does.
+/// Measures `renmei watch` on a long event.
 fn watch(games: u32, scratch: &Scratch) -> Result<String> {
     let db = scratch.file("watched.db");
-    eprintln!("an event of {games} games to look at");
+    eprintln!("playing an event of {games} games for `watch`");
     let load = Load { mode: Mode::King, games, concurrency: CONCURRENCY, sleep_us: 0 };
     let mut play = load.manager(&db, "byoyomi 10s", "0ms");
     ensure!(workspace::run(play.stdout(std::process::Stdio::null()))?.success(), "the event was not played");
@@ -114,9 +112,9 @@ fn watch(games: u32, scratch: &Scratch) -> Result<String> {
     let begun = Instant::now();
     let mut child = command.spawn().context("renmei watch")?;
     drop(command);
-    let told = format!("{games}/");
-    while !(terminal.seen().contains("Standings") && terminal.seen().contains(&told)) {
-        ensure!(begun.elapsed() < Duration::from_secs(60), "no first screen:\n{}", terminal.seen());
+    let progress = format!("{games}/");
+    while !(terminal.output().contains("Standings") && terminal.output().contains(&progress)) {
+        ensure!(begun.elapsed() < Duration::from_secs(60), "no first screen:\n{}", terminal.output());
         std::thread::sleep(Duration::from_millis(2));
     }
     let first = begun.elapsed();

@@ -1,5 +1,5 @@
-//! The manager is killed at random instants, over and over, and started again with the same command: at the end every
-//! game of the schedule has been played exactly once, and nothing is left behind.
+//! Kills the manager at random times, repeatedly, and restarts it with the same command. In the end every game of the
+//! schedule must have been played exactly once, without surviving engines.
 
 use crate::{
     database::{Counts, Database},
@@ -20,10 +20,10 @@ use xtask::{
     workspace::{self, Scratch},
 };
 
-/// The flags of the command.
+/// Flags of the command.
 pub const FLAGS: [&str; 3] = ["--games", "--kills", "--seed"];
 
-/// How long engines may take to notice that their manager is gone.
+/// Time for engines to notice the end of their manager.
 const GRACE: Duration = Duration::from_secs(5);
 
 struct Soak {
@@ -33,19 +33,19 @@ struct Soak {
     seed: u64,
 }
 
-/// Kills, resumes, counts, and prints a line.
+/// Kills, resumes, counts and prints a line.
 ///
 /// # Errors
-/// When the manager cannot be run, or a game is missing, double or miscounted, or an engine survives.
+/// When the manager cannot be run, a game is missing, duplicated or miscounted, or an engine survives.
 pub fn run(flags: &Flags) -> Result<ExitCode> {
     workspace::build_release(false)?;
     let soak = Soak::new(flags.number("--games", 400)?, flags.number("--seed", 1)?)?;
     let kills = flags.number("--kills", 50)?;
     let begun = Instant::now();
     soak.finish("whole")?;
-    // A quarter of the event is kept for the last start, so that few kills come when all is over.
+    // A quarter of the event is left for the last run, so that few kills come after its end.
     let mean = begun.elapsed() * 3 / 4 / kills;
-    let hits = soak.kill_again_and_again(kills, mean)?;
+    let hits = soak.kill_repeatedly(kills, mean)?;
     let standings = soak.finish("killed")?;
     soak.expect_nothing_lost(&standings)?;
     soak.expect_no_engine()?;
@@ -60,7 +60,7 @@ pub fn run(flags: &Flags) -> Result<ExitCode> {
 impl Soak {
     fn new(games: i64, seed: u64) -> Result<Self> {
         let scratch = Scratch::new("soak")?;
-        // By a name of its own, so that its processes are told from those of anybody else.
+        // A copy with a unique name, to recognise its processes.
         let engine = scratch.file("engine");
         symlink(workspace::release("renmei-random"), &engine)?;
         Ok(Self { scratch, engine, games, seed })
@@ -83,7 +83,7 @@ impl Soak {
         command
     }
 
-    /// Plays the event to its end; returns the standings that the manager prints.
+    /// Plays the event to its end and returns the standings that the manager prints.
     fn finish(&self, event: &str) -> Result<BTreeMap<String, Counts>> {
         let mut command = self.command(event);
         let log = self.scratch.file("log");
@@ -93,12 +93,12 @@ impl Soak {
         read_standings(&output.stdout)
     }
 
-    /// Returns how many of the kills hit an event that was not over.
-    fn kill_again_and_again(&self, kills: u32, mean: Duration) -> Result<u32> {
+    /// Returns the number of kills before the event was over.
+    fn kill_repeatedly(&self, kills: u32, mean: Duration) -> Result<u32> {
         let mut random = self.seed;
         let mut hits = 0;
         for _ in 0..kills {
-            // Twice the mean at most, and uniformly: the instant may fall on the start, on a game, on the end.
+            // Uniform between 0 and twice the mean, so that a kill may hit the start, a game or the end.
             let delay = mean.mul_f64(2.0 * uniform(&mut random));
             hits += u32::from(self.kill_after(delay)?);
         }
@@ -120,11 +120,11 @@ impl Soak {
         let (killed, whole) = (Database::open(&self.db("killed"))?, Database::open(&self.db("whole"))?);
         let (games, places) = (killed.finished()?, killed.places()?);
         ensure!(games == self.games, "{games} games count instead of {}", self.games);
-        ensure!(places == games, "{games} games stand in {places} places of the schedule");
+        ensure!(places == games, "{games} games were played for {places} pairings of the schedule");
         ensure!(killed.running()? == 0, "{} games never ended", killed.running()?);
         ensure!(
             killed.schedule()? == whole.schedule()?,
-            "the schedule is not that of an uninterrupted event"
+            "the schedule differs from that of an uninterrupted event"
         );
         let scores = killed.scores()?;
         ensure!(*standings == scores, "the standings are {standings:?}, the games say {scores:?}");
@@ -137,18 +137,18 @@ impl Soak {
             thread::sleep(Duration::from_millis(50));
         }
         let left = processes_of(&self.engine)?;
-        ensure!(left.is_empty(), "engines were left behind: {left:?}");
+        ensure!(left.is_empty(), "engines survived: {left:?}");
         Ok(())
     }
 }
 
-/// The processes whose command line begins with the program.
+/// Ids of the processes whose command line begins with the program.
 fn processes_of(program: &Path) -> Result<Vec<u32>> {
     let mut found = Vec::new();
     for entry in fs::read_dir("/proc")? {
         let entry = entry?;
         let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
-        // A process may end between the listing and the look at it.
+        // A process may end between listing and reading.
         let words = fs::read(entry.path().join("cmdline")).unwrap_or_default();
         if words.split(|&byte| byte == 0).next() == Some(program.as_os_str().as_bytes()) {
             found.push(pid);
@@ -167,7 +167,8 @@ fn read_standings(json: &[u8]) -> Result<BTreeMap<String, Counts>> {
     rows.iter().map(row).collect::<Option<_>>().context("a row of the standings lacks a name or a count")
 }
 
-/// The next number of a sequence, from 0 to 1 (Steele, Lea, Flood: Fast splittable pseudorandom number generators).
+/// The next number of a splitmix64 sequence, from 0 to 1 (Steele, Lea, Flood: Fast splittable pseudorandom number
+/// generators).
 fn uniform(state: &mut u64) -> f64 {
     *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
     let mut mixed = *state;
@@ -194,7 +195,7 @@ mod tests {
         let program = scratch.file("echo");
         symlink("/bin/cat", &program).unwrap();
         let mut child = Command::new(&program).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-        // Before it answers, it may not have its command line yet.
+        // Until it answers, the child may not have executed the program.
         child.stdin.as_mut().unwrap().write_all(b"?").unwrap();
         child.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
         assert_eq!(processes_of(&program).unwrap(), [child.id()]);
@@ -204,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_seeds_give_equal_instants_between_zero_and_one() {
+    fn equal_seeds_give_equal_numbers_between_zero_and_one() {
         let sequence = |mut seed| (0..100).map(|_| uniform(&mut seed)).collect::<Vec<_>>();
         assert_eq!(sequence(1), sequence(1));
         assert_ne!(sequence(1), sequence(2));

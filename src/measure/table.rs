@@ -1,14 +1,14 @@
 //! Tables of plain text.
 
-/// The rows below their heads; the first column to the left, figures to the right.
-pub fn table(heads: &[&str], rows: &[Vec<String>]) -> String {
+/// Rows below a header; the first column left-aligned, the others right-aligned.
+pub fn table(header: &[&str], rows: &[Vec<String>]) -> String {
     let width = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column)).map(String::as_str);
-        cells.chain(heads.get(column).copied()).map(|cell| cell.chars().count()).max().unwrap_or(0)
+        cells.chain(header.get(column).copied()).map(|cell| cell.chars().count()).max().unwrap_or(0)
     };
-    let widths: Vec<usize> = (0..heads.len()).map(width).collect();
-    let heads = heads.iter().map(|head| (*head).to_owned()).collect::<Vec<_>>();
-    std::iter::once(&heads).chain(rows).map(|row| line(row, &widths)).collect()
+    let widths: Vec<usize> = (0..header.len()).map(width).collect();
+    let header = header.iter().map(|head| (*head).to_owned()).collect::<Vec<_>>();
+    std::iter::once(&header).chain(rows).map(|row| line(row, &widths)).collect()
 }
 
 fn line(row: &[String], widths: &[usize]) -> String {
@@ -23,7 +23,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn figures_stand_under_the_end_of_their_head() {
+    fn figures_are_right_aligned_below_their_header() {
         let rows = [vec!["king".to_owned(), "7".to_owned()], vec!["a".to_owned(), "12345".to_owned()]];
         assert_eq!(table(&["what", "us"], &rows), "what     us\nking      7\na     12345\n");
     }

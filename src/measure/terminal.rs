@@ -1,4 +1,4 @@
-//! A terminal that nobody looks at, for programs that behave otherwise without one.
+//! A pseudo-terminal for programs that need one.
 
 use anyhow::Result;
 use nix::pty::{OpenptyResult, Winsize, openpty};
@@ -10,17 +10,18 @@ use std::{
     thread,
 };
 
-/// The far end of a terminal: it takes everything that is written, as a fast terminal does.
+/// The controlling side of a terminal, which reads all output at once.
 pub struct Terminal {
     keys: File,
     seen: Arc<Mutex<Vec<u8>>>,
 }
 
 impl Terminal {
-    /// A terminal for a command that is about to be started. The command holds the near end until it is dropped.
+    /// Opens a terminal and connects a command to it before its start. The command keeps the other side open until it
+    /// is dropped.
     ///
     /// # Errors
-    /// When there is none to be had.
+    /// When no terminal is available.
     pub fn open(command: &mut Command) -> Result<Self> {
         let size = Winsize { ws_row: 50, ws_col: 160, ws_xpixel: 0, ws_ypixel: 0 };
         let OpenptyResult { master, slave } = openpty(&size, None)?;
@@ -38,15 +39,15 @@ impl Terminal {
         Ok(Self { keys, seen })
     }
 
-    /// Everything that was written so far.
-    pub fn seen(&self) -> String {
+    /// All output so far.
+    pub fn output(&self) -> String {
         String::from_utf8_lossy(&self.seen.lock().unwrap_or_else(PoisonError::into_inner)).into_owned()
     }
 
-    /// Types.
+    /// Sends keystrokes.
     ///
     /// # Errors
-    /// When the terminal is gone.
+    /// When the terminal is closed.
     pub fn press(&mut self, keys: &str) -> Result<()> {
         Ok(self.keys.write_all(keys.as_bytes())?)
     }

@@ -1,17 +1,17 @@
-//! Endings: the referee's [`Outcome`] and the record's [`Ending`], there and back.
+//! Conversion between the referee's [`Outcome`] and the record's [`Ending`].
 
 use notation::record::{Ending, GameRecord};
 use referee::{AbortBy, Color, DrawBy, Foul, Outcome, WinBy};
 use rsshogi::types::Color as Side;
 
-/// What a comment begins with that holds the exact outcome.
+/// Prefix of a comment that holds the exact outcome.
 const MARK: &str = "renmei: ";
 
 fn side(color: Color) -> Side {
     color.into()
 }
 
-/// Ends a record: by the record's own word, and by a comment where that would not come back as the same outcome.
+/// Sets the ending of a record, with a comment where the ending alone would not be read back as the same outcome.
 pub(super) fn end(record: &mut GameRecord, outcome: Outcome) {
     let to_move = Color::from(record.side_to_move());
     let ending = ending(outcome, to_move);
@@ -25,13 +25,13 @@ pub(super) fn end(record: &mut GameRecord, outcome: Outcome) {
     record.ending = Some(ending);
 }
 
-/// How a record ended.
+/// The outcome of a record.
 pub(super) fn outcome(record: &GameRecord) -> Outcome {
     let to_move = Color::from(record.side_to_move());
     let plain = record.ending.as_ref().map_or(NO_RESULT, |ending| of_ending(ending, to_move));
     let comment = record.plies.last().map_or(&record.comment, |ply| &ply.comment);
-    let marked = comment.lines().find_map(|line| from_words(line.trim().strip_prefix(MARK)?));
-    // Who won is the record's to say; the comment only says how.
+    let marked = comment.lines().find_map(|line| parse_outcome(line.trim().strip_prefix(MARK)?));
+    // The record's ending decides the winner; the comment only adds the cause.
     marked
         .filter(|marked| marked.half_points(Color::Black) == plain.half_points(Color::Black))
         .unwrap_or(plain)
@@ -39,8 +39,8 @@ pub(super) fn outcome(record: &GameRecord) -> Outcome {
 
 const NO_RESULT: Outcome = Outcome::Aborted { by: AbortBy::Server };
 
-/// The inverse of [`Outcome`]'s `Display`.
-fn from_words(words: &str) -> Option<Outcome> {
+/// Inverse of [`Outcome`]'s `Display`.
+fn parse_outcome(words: &str) -> Option<Outcome> {
     let winners = [(Some(Color::Black), "black wins by "), (Some(Color::White), "white wins by ")];
     let all = winners.into_iter().chain([(None, "draw by "), (None, "not counted: ")]);
     all.into_iter().find_map(|(winner, prefix)| Outcome::from_cause(words.strip_prefix(prefix)?, winner))
@@ -57,8 +57,8 @@ fn ending(outcome: Outcome, to_move: Color) -> Ending {
         Outcome::Aborted { .. } => Ending::Interrupted,
         Outcome::Win { winner, by } => {
             let ending = won(by, !winner, to_move);
-            let says_so = ending.winner(side(to_move)) == Some(side(winner));
-            if says_so { ending } else { anyhow_lost(!winner, to_move) }
+            let is_exact = ending.winner(side(to_move)) == Some(side(winner));
+            if is_exact { ending } else { generic_loss(!winner, to_move) }
         }
     }
 }
@@ -73,12 +73,12 @@ fn won(by: WinBy, loser: Color, to_move: Color) -> Ending {
         WinBy::PerpetualCheck => Ending::PerpetualCheck { by: side(loser) },
         WinBy::Default if loser == to_move => Ending::LossByDefault,
         WinBy::Default => Ending::WinByDefault,
-        WinBy::Disconnection | WinBy::Adjudication => anyhow_lost(loser, to_move),
+        WinBy::Disconnection | WinBy::Adjudication => generic_loss(loser, to_move),
     }
 }
 
-/// No format has a word for a loss of another kind; these two name the loser in all of them.
-fn anyhow_lost(loser: Color, to_move: Color) -> Ending {
+/// No format has a word for other losses; these two endings name the loser in all formats.
+fn generic_loss(loser: Color, to_move: Color) -> Ending {
     if loser == to_move { Ending::Resign } else { Ending::Illegal { by: side(loser) } }
 }
 
@@ -91,7 +91,7 @@ fn of_ending(ending: &Ending, to_move: Color) -> Outcome {
         Ending::Mate => Outcome::loss(to_move, WinBy::Mate),
         Ending::Declaration => win(to_move, WinBy::Declaration),
         Ending::PerpetualCheck { by } => Outcome::loss((*by).into(), WinBy::PerpetualCheck),
-        // Which foul it was no format says, and the move itself is not kept.
+        // No format names the foul or keeps the illegal move.
         Ending::Illegal { by } => Outcome::loss((*by).into(), WinBy::IllegalMove(Foul::Unreadable)),
         Ending::WinByDefault => win(to_move, WinBy::Default),
         Ending::LossByDefault => Outcome::loss(to_move, WinBy::Default),
@@ -111,7 +111,7 @@ mod tests {
     use rsshogi::types::Move;
 
     #[test]
-    fn every_outcome_comes_back_whoever_is_to_move() {
+    fn every_outcome_survives_a_round_trip_with_either_side_to_move() {
         let wins = WinBy::ALL
             .iter()
             .flat_map(|&by| [Color::Black, Color::White].map(|winner| Outcome::Win { winner, by }));
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_comment_cannot_turn_the_result_round() {
+    fn a_comment_cannot_change_the_winner() {
         let mut record = GameRecord { ending: Some(Ending::Resign), ..GameRecord::default() };
         record.comment = "renmei: black wins by mate".into();
         assert_eq!(outcome(&record), Outcome::loss(Color::Black, WinBy::Resignation));

@@ -11,37 +11,37 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// What to export, and where to.
+/// Arguments of an export.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Export {
     /// The database.
     pub db: PathBuf,
-    /// The event, by name; `None`: the last one.
+    /// Name of the event; `None`: the last one.
     pub event: Option<String>,
-    /// Games by number (`7`, `10-20`); none: all that count.
+    /// Games by number (`7`, `10-20`); empty: all that count.
     pub game: Vec<String>,
     /// Includes games that do not count.
     pub all: bool,
     /// The format.
     pub format: Format,
-    /// A directory (`DIR/`) for one file a game, a file for all games, or `-` for stdout.
+    /// A directory (`DIR/`) for one file per game, a file for all games, or `-` for stdout.
     pub output: PathBuf,
 }
 
-/// What was written.
+/// Result of an export.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExportReport {
-    /// Games written.
+    /// Number of games written.
     pub games: usize,
-    /// Games that the format cannot hold, and why: only PSV and hcpe leave any out.
+    /// Games that the format cannot hold, with the reason; only PSV and hcpe leave games out.
     pub left_out: Vec<(GameId, String)>,
 }
 
-/// Writes games of an event as records: one file a game into a directory, or all of them into one file or onto stdout.
+/// Writes games of an event as records: one file per game in a directory, or all games in one file or on stdout.
 ///
 /// # Errors
-/// When the event or a game asked for is not there, the format cannot hold several games in one file, or a file cannot
-/// be written.
+/// When the event or a requested game does not exist, the format cannot hold several games in one file, or a file
+/// cannot be written.
 pub fn export(args: &Export) -> Result<ExportReport, RecordsError> {
     rsshogi::board::init();
     let store = Store::read(&args.db)?;
@@ -75,10 +75,10 @@ pub fn export(args: &Export) -> Result<ExportReport, RecordsError> {
     Ok(report)
 }
 
-/// The event of that name, by default the last one.
+/// Finds an event by name; by default the last one.
 ///
 /// # Errors
-/// When there is none, or the database cannot be read.
+/// When there is no such event, or the database cannot be read.
 pub fn event(store: &Store, name: Option<&str>, db: &Path) -> Result<EventSummary, RecordsError> {
     let mut events = store.events()?;
     let Some(name) = name else {
@@ -128,7 +128,7 @@ fn name(format: Format) -> &'static str {
     }
 }
 
-/// A record's bytes; of the packed formats, only the entries whose move has a score.
+/// Encodes a record; packed formats get only the positions whose move has a score.
 fn bytes(record: &GameRecord, format: Format) -> Result<Vec<u8>, RecordFault> {
     let bytes = record::write(record, format)?;
     if !is_packed(format) || record.plies.is_empty() {
@@ -139,7 +139,7 @@ fn bytes(record: &GameRecord, format: Format) -> Result<Vec<u8>, RecordFault> {
     Ok(scored.flat_map(|(entry, _)| entry).copied().collect())
 }
 
-/// Where records go.
+/// Destination of the records.
 enum Target {
     Stdout,
     Directory(PathBuf),
@@ -207,8 +207,8 @@ impl Output {
     }
 }
 
-/// A name as part of a file name: letters, digits and a few signs; nothing that a path, a shell or a terminal would
-/// take for its own, and short enough for every file system.
+/// A player's name as part of a file name: letters, digits and a few signs that are safe in paths, shells and
+/// terminals, and short enough for every file system.
 fn safe(name: &str) -> String {
     let mut safe = String::new();
     for c in name.chars() {
@@ -227,14 +227,14 @@ mod tests {
 
     #[test]
     fn no_name_escapes_from_its_directory() {
-        for (name, told) in [
+        for (name, expected) in [
             ("../../etc/passwd", ".._.._etc_passwd"),
             ("a\0b\nc", "a_b_c"),
             ("C:\\x", "C__x"),
             ("評価関数 1.0", "評価関数_1.0"),
             ("-rf", "_rf"),
         ] {
-            assert_eq!(safe(name), told);
+            assert_eq!(safe(name), expected);
         }
         assert!(safe(&"角".repeat(500)).len() <= 80);
     }

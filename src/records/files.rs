@@ -1,4 +1,4 @@
-//! Record files: found in directories, read, told by line where they cannot be.
+//! Record files: finding and reading them, with faults by line.
 
 use super::openings::has_a_game_a_line;
 use notation::record::{self, Format, GameRecord, RecordFault};
@@ -8,14 +8,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// A file, or a record in it, that cannot be read.
+/// A file or record that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FileFault {
     /// The file.
     pub file: PathBuf,
-    /// The line, from 1; in a binary file the entry. `None` when no line is to blame.
+    /// Line from 1, or entry from 1 in a binary file; `None` when the whole file is at fault.
     pub line: Option<usize>,
-    /// What is wrong, as a lowercase fragment.
+    /// The fault, as a lowercase fragment.
     pub reason: String,
 }
 
@@ -28,8 +28,7 @@ impl fmt::Display for FileFault {
     }
 }
 
-/// The files that are meant: those named, and those in the directories named whose extension is a record's, in the
-/// order of their names.
+/// The named files, and the record files in the named directories (by extension), sorted by name.
 pub(super) fn found(paths: &[PathBuf]) -> (Vec<PathBuf>, Vec<FileFault>) {
     let (mut files, mut faults) = (Vec::new(), Vec::new());
     for path in paths {
@@ -49,7 +48,7 @@ fn walk(directory: &Path, files: &mut Vec<PathBuf>, faults: &mut Vec<FileFault>)
     };
     entries.sort_by_key(fs::DirEntry::file_name);
     for entry in entries {
-        // A link may lead back up: links to files are read, links to directories are not followed.
+        // Links to directories are not followed: a link to a parent would never end.
         let (path, is_link) = (entry.path(), entry.file_type().is_ok_and(|it| it.is_symlink()));
         if path.is_dir() && !is_link {
             walk(&path, files, faults);
@@ -67,10 +66,10 @@ fn hint(path: &Path) -> Option<Format> {
     path.extension().and_then(|it| it.to_str()).and_then(Format::from_extension)
 }
 
-/// A record, or why there is none; lines count from 1 in the whole file.
+/// A record or its fault; lines count from 1 in the whole file.
 pub(super) type Read = Result<GameRecord, RecordFault>;
 
-/// A file's content, and the format its name suggests.
+/// Content of a file, and the format its name suggests.
 pub(super) struct Content {
     pub bytes: Vec<u8>,
     pub hint: Option<Format>,
@@ -82,8 +81,8 @@ impl Content {
         Ok(Self { bytes, hint: hint(path) })
     }
 
-    /// Every record that can be told from its neighbours by itself: one line, one part of a CSA file; else the whole
-    /// file.
+    /// All records of the file. A fault in one record does not affect the others: records are separated by line or, in
+    /// CSA, by part; other formats hold one record per file.
     pub fn records(&self) -> Vec<Read> {
         let mut reads = Vec::new();
         for (before, part) in self.parts() {
@@ -101,17 +100,17 @@ impl Content {
         reads
     }
 
-    /// Parts that stand alone, each with the number of lines before it.
+    /// Independent parts, each with the number of lines before it.
     pub fn parts(&self) -> Vec<(usize, &[u8])> {
         let lines = self.bytes.split_inclusive(|byte| *byte == b'\n');
         if has_a_game_a_line(&self.bytes) {
-            let telling = |line: &[u8]| !matches!(line.trim_ascii().first(), None | Some(b'#'));
-            return lines.enumerate().filter(|(_, line)| telling(line)).collect();
+            let is_significant = |line: &[u8]| !matches!(line.trim_ascii().first(), None | Some(b'#'));
+            return lines.enumerate().filter(|(_, line)| is_significant(line)).collect();
         }
         if self.bytes.contains(&0) {
             return vec![(0, &self.bytes)];
         }
-        // Only CSA has a line that parts games.
+        // Only CSA has a line that separates games.
         let (mut parts, mut begin, mut at, mut before) = (Vec::new(), 0, 0, 0);
         for (number, line) in lines.enumerate() {
             at += line.len();
@@ -128,7 +127,7 @@ impl Content {
     }
 }
 
-/// A position alone is none, nor is a text that holds nothing of a record.
+/// Rejects a bare position and text without any part of a record.
 fn is_game(record: &GameRecord) -> bool {
     !record.plies.is_empty() || record.ending.is_some()
 }

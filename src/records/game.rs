@@ -1,4 +1,4 @@
-//! A game of the database as a record, and a record as a game: everything but the ending.
+//! Conversion between games of the database and records, except for the ending.
 
 use super::RecordsError;
 use journal::{EventSummary, FullGame};
@@ -18,10 +18,10 @@ use rsshogi::{
 };
 use std::{collections::HashMap, time::Duration};
 
-/// Names of players that a record does not name.
+/// Names for players that a record does not name.
 pub(super) const UNNAMED: [&str; 2] = ["(black)", "(white)"];
 
-/// What is known of an event's games besides their rows.
+/// Facts about an event that its records need beside the games' rows.
 pub(super) struct Frame {
     event: String,
     imported: bool,
@@ -38,7 +38,7 @@ impl Frame {
         Ok(Self { event: event.name.clone(), imported: event.kind == "import", times: timed.collect() })
     }
 
-    /// The record of a game, its ending left out.
+    /// The record of a game, without its ending.
     pub fn record(&self, game: &FullGame) -> GameRecord {
         let row = &game.row;
         let start = row.start.as_deref().unwrap_or(EVEN);
@@ -73,18 +73,18 @@ impl Frame {
     }
 }
 
-/// A name without the control characters that would end its line or make the file no text.
+/// Replaces control characters in a name: a line end would end the field, and others would make the file binary.
 fn plain(name: &str) -> String {
     name.replace(char::is_control, " ")
 }
 
-/// SFEN with its move number, as records have it.
+/// SFEN with a move number, as records require.
 fn normal(start: &str) -> String {
     let position = Position::from_sfen(start).ok();
     position.map_or(start.to_owned(), |it| it.to_sfen(Some(i32::from(it.game_ply()).max(1))))
 }
 
-/// `main+byoyomi+increment` in seconds, where that says all.
+/// `main+byoyomi+increment` in seconds, where this describes the control completely.
 fn spec(time: &TimeControl) -> Option<String> {
     let parts = [time.main, time.byoyomi, time.increment];
     let whole = parts.iter().all(|part| part.subsec_nanos() == 0) && time.fixed.is_none() && time.is_timed();
@@ -92,7 +92,7 @@ fn spec(time: &TimeControl) -> Option<String> {
     whole.then(|| format!("{main}+{byoyomi}+{increment}"))
 }
 
-/// A time control as the configuration spells it.
+/// A time control in the configuration's spelling.
 fn words(time: &TimeControl) -> String {
     let durations = [
         ("main", Some(time.main)),
@@ -116,7 +116,7 @@ fn ply(moved: &Moved) -> Ply {
         Color::Black => score.centipawns(),
         Color::White => -score.centipawns(),
     });
-    // A line that does not begin with the move belongs to another one.
+    // A line that does not begin with the move played belongs to another search.
     let pv = thought.and_then(|thought| thought.pv.as_deref()).unwrap_or_default();
     let mut pv = pv.split_whitespace().map_while(Move::from_usi);
     let pv = if pv.next() == Some(moved.mv) { pv.collect() } else { vec![] };
@@ -124,7 +124,7 @@ fn ply(moved: &Moved) -> Ply {
     Ply { mv: moved.mv, time_ms, score, pv, comment: String::new() }
 }
 
-/// The mover's score of a record's, which is from black's view.
+/// Converts a record's score, from black's side, to the mover's side.
 fn score(black: i32, color: Color) -> Score {
     match if color == Color::Black { black } else { black.saturating_neg() } {
         mate @ 99_001.. => Score::Mate((100_000 - mate).max(1)),
@@ -133,7 +133,7 @@ fn score(black: i32, color: Color) -> Score {
     }
 }
 
-/// What a record says of itself and no column of a game holds: kept as lines of its evidence.
+/// Facts of a record that no column of a game holds; stored as lines of its evidence.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Origin {
     fields: Vec<(String, String)>,
@@ -171,7 +171,7 @@ impl Origin {
 
     fn restore(&self, record: &mut GameRecord) {
         let field = |key| self.field(key).map(str::to_owned);
-        let named = |name: Option<String>, nobody: &str| name.filter(|name| name != nobody);
+        let named = |name: Option<String>, default: &str| name.filter(|name| name != default);
         record.black = named(record.black.take(), UNNAMED[0]);
         record.white = named(record.white.take(), UNNAMED[1]);
         record.event = field("event");
@@ -182,14 +182,14 @@ impl Origin {
     }
 }
 
-/// The plies of a record that nobody thought about: those without time and score before the first with a time.
+/// Length of the opening: plies without time and score, before the first ply with a time.
 pub(super) fn opening_length(record: &GameRecord) -> usize {
     let timed = record.plies.iter().position(|ply| ply.time_ms.is_some());
     let scored = record.plies.iter().position(|ply| ply.score.is_some());
     timed.map_or(0, |timed| timed.min(scored.unwrap_or(timed)))
 }
 
-/// The moves of a record after its opening, with clocks as far as the time control is known.
+/// The moves of a record after its opening, with clocks where the time control is known.
 pub(super) fn moves(record: &GameRecord) -> impl Iterator<Item = Moved> + '_ {
     let skipped = opening_length(record);
     let mut clocks = clock(record).map(|clock| [clock; 2]);
@@ -215,8 +215,8 @@ pub(super) fn moves(record: &GameRecord) -> impl Iterator<Item = Moved> + '_ {
     })
 }
 
-/// The clock of a record whose time control is understood. It counts to the millisecond: files that drop fractions
-/// then never show more than was used.
+/// Clock of a record whose time control is known. It counts milliseconds, so that records whose format drops fractions
+/// never show an overrun.
 pub(super) fn clock(record: &GameRecord) -> Option<Clock> {
     let spec = Spec::from_spec(record.time_control.as_deref()?)?;
     let seconds = |seconds: u32| Duration::from_secs(seconds.into());
@@ -238,7 +238,7 @@ fn thought(ply: &Ply, color: Color) -> Option<Box<Thought>> {
     (score.is_some() || pv.is_some()).then(|| Box::new(Thought { score, pv, ..Thought::default() }))
 }
 
-/// Plays a move that is known to be legal; whether it was.
+/// Plays a move and returns whether it was legal.
 pub(super) fn play(position: &mut Position, mv: Move) -> bool {
     let piece = position.moved_piece_after_move(mv);
     position.try_apply_move32(Move32::from_move_with_piece(mv, piece)).is_ok()

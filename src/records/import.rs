@@ -23,40 +23,40 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// What to import.
+/// Arguments of an import.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Import {
     /// Record files and directories of them.
     pub files: Vec<PathBuf>,
-    /// The database they go into.
+    /// The database to import into.
     pub db: Option<PathBuf>,
     /// Replays each record through the referee.
     pub verify: bool,
-    /// Name of the event they are filed under.
+    /// Name of the event that receives the games.
     pub event: String,
 }
 
-/// What became of the files.
+/// Result of an import.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ImportReport {
-    /// Files read.
+    /// Number of files read.
     pub files: usize,
-    /// Records that could be read.
+    /// Number of readable records.
     pub records: usize,
-    /// Records that are now in the database.
+    /// Number of records added to the database.
     pub imported: usize,
-    /// Records that were in it before.
+    /// Number of records that it already held.
     pub known: usize,
     /// Files and records that could not be read.
     pub faults: Vec<FileFault>,
-    /// Where records and referee disagree; empty unless asked for.
+    /// Disagreements between records and referee; empty unless requested.
     pub findings: Vec<Finding>,
-    /// Whether records were compared with the referee.
+    /// Whether records were verified.
     pub verified: bool,
 }
 
 impl ImportReport {
-    /// The exit code of the command: 20 for disagreements, 1 for what could not be read, else 0.
+    /// Exit code of the command: 20 after disagreements, 1 after unreadable records, else 0.
     #[must_use]
     pub fn exit_code(&self) -> u8 {
         match (self.findings.is_empty(), self.faults.is_empty()) {
@@ -67,7 +67,7 @@ impl ImportReport {
     }
 }
 
-/// One line for each fault and finding, and a summary.
+/// A line per fault and finding, and a summary.
 impl fmt::Display for ImportReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.faults.iter().try_for_each(|fault| writeln!(f, "{fault}"))?;
@@ -83,12 +83,11 @@ impl fmt::Display for ImportReport {
     }
 }
 
-/// Reads record files into an event of their own, and compares them with the referee, as asked for. What cannot be
-/// read is told in the report and the rest goes on; a record that is in the event already is not taken twice,
-/// whatever file it comes in.
+/// Imports record files into an event of their own, and verifies them if requested. Unreadable records are reported
+/// and skipped; a record that the event already holds is not imported again, whichever file it comes from.
 ///
 /// # Errors
-/// When the database cannot be written, or the event's name belongs to one that was played here.
+/// When the database cannot be written, or the event was played by this program.
 pub fn import(args: &Import) -> Result<ImportReport, RecordsError> {
     rsshogi::board::init();
     let (files, faults) = files::found(&args.files);
@@ -103,7 +102,7 @@ pub fn import(args: &Import) -> Result<ImportReport, RecordsError> {
     Ok(report)
 }
 
-/// Reads every file once for its faults and the players' names: an event names its players before its games.
+/// Reads every file once, for its faults and the names of the players: the stream names players before their games.
 fn survey(files: &[PathBuf], verifies: bool, report: &mut ImportReport) -> Vec<String> {
     let (mut names, mut seen) = (Vec::new(), HashSet::new());
     for file in files {
@@ -136,11 +135,11 @@ fn survey(files: &[PathBuf], verifies: bool, report: &mut ImportReport) -> Vec<S
 }
 
 fn players(record: &GameRecord) -> [String; 2] {
-    let name = |name: &Option<String>, nobody: &str| name.as_deref().unwrap_or(nobody).to_owned();
+    let name = |name: &Option<String>, default: &str| name.as_deref().unwrap_or(default).to_owned();
     [name(&record.black, UNNAMED[0]), name(&record.white, UNNAMED[1])]
 }
 
-/// The event that records go into.
+/// Writes records into an event.
 struct Importer {
     journal: Journal,
     name: String,
@@ -149,7 +148,7 @@ struct Importer {
     resumed: bool,
     begun: bool,
     next: u64,
-    /// Fingerprints of the records that are there.
+    /// Fingerprints of the stored records.
     there: HashSet<String>,
     imported: usize,
     known: usize,
@@ -189,7 +188,7 @@ impl Importer {
         })
     }
 
-    /// Takes the records of a file; what cannot be read was told by the survey.
+    /// Imports the records of a file; the survey has reported its faults.
     fn file(&mut self, file: &Path) {
         let Ok(content) = Content::of(file) else { return };
         let mut times: HashMap<u128, u32> = HashMap::new();
@@ -197,7 +196,7 @@ impl Importer {
             let contents = hash(&record);
             let time = times.entry(contents).or_default();
             *time += 1;
-            // Games of engines that calculate alike are alike: the second of them in a file is another game.
+            // Deterministic engines repeat games exactly: a second equal record in one file is another game.
             let fingerprint = format!("{contents:032x}.{time}");
             if self.there.insert(fingerprint.clone()) {
                 self.record(&record, &file.to_string_lossy(), &fingerprint);
@@ -209,7 +208,7 @@ impl Importer {
 
     fn record(&mut self, record: &GameRecord, file: &str, fingerprint: &str) {
         let players = players(record);
-        // A file that changed since the survey may name somebody new; the next import knows them.
+        // A file that changed since the survey may name a new player; the next import adds it.
         let [Some(&black), Some(&white)] = players.each_ref().map(|name| self.ids.get(name)) else {
             return;
         };
@@ -223,7 +222,7 @@ impl Importer {
         self.imported += 1;
     }
 
-    /// Opens the event with the first new game: an import that brings nothing leaves no trace.
+    /// Opens the event with the first new game, so that an import without new games changes nothing.
     fn begin(&mut self) {
         if !std::mem::replace(&mut self.begun, true) {
             let opened = Opened {
@@ -245,7 +244,7 @@ impl Importer {
     }
 }
 
-/// A game as if it had been played here: dated by the record, else by now.
+/// Entries of a record, as if the game had been played here; dated by the record, or else now.
 fn events(record: &GameRecord, game: GameId, pairing: Pairing, evidence: String) -> Vec<Stamped> {
     let opening = &record.plies[..game::opening_length(record)];
     let started = GameStarted {
@@ -272,14 +271,14 @@ fn events(record: &GameRecord, game: GameId, pairing: Pairing, evidence: String)
     events
 }
 
-/// Plies on the board at the end, those before the start position included, as the referee counts.
+/// Plies at the end, those before the start position included, as the referee counts.
 pub(super) fn plies(record: &GameRecord) -> u32 {
     let before =
         Position::from_sfen(&record.start).map_or(0, |it| u32::from(it.game_ply()).saturating_sub(1));
     before + u32::try_from(record.plies.len()).unwrap_or(u32::MAX - before)
 }
 
-/// What makes a record this one: all that is kept of it but its expected lines. FNV-1a over 128 bits (Fowler, Noll, Vo).
+/// Identity of a record: everything stored except the expected lines. 128-bit FNV-1a (Fowler, Noll, Vo).
 fn hash(record: &GameRecord) -> u128 {
     let mut hash = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d_u128;
     let mut add = |text: &str| {

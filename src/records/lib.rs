@@ -1,12 +1,12 @@
-//! Game records in and out of a database: `renmei export`, `renmei import` and `renmei import --verify`.
+//! Import and export of game records: `renmei export`, `renmei import` and `renmei import --verify`.
 //!
-//! Out: each game becomes a neutral [`GameRecord`](notation::record::GameRecord) and is spelled in the format asked
-//! for. In: each record becomes the events of a game played elsewhere, so that standings, views, reports and export
-//! treat it as any other.
+//! An export converts each game to a neutral [`GameRecord`](notation::record::GameRecord) and writes that in the
+//! requested format. An import converts each record to the entries of a game, so that standings, views, reports and
+//! export treat it like any other.
 //!
 //! # Endings
 //!
-//! | in the database | in a record | in words (a comment on the last move) |
+//! | in the database | in a record | comment on the last move |
 //! |---|---|---|
 //! | `mate`, `resignation`, `time` | the side to move is mated, resigns, oversteps | |
 //! | `declaration` | the side to move declares | by the try rule, where the winner moved last |
@@ -19,16 +19,16 @@
 //! | `server` | interrupted | |
 //! | `stopped`, `not-started` | interrupted | always |
 //!
-//! The words are `renmei: black wins by disconnection` and are understood on the way back. A record that
-//! just stops ended as the rules have it if they do (mate, repetition); else, and with an ending that is none of these,
-//! it comes in as `server`: it is kept, but does not count.
+//! The comment reads `renmei: black wins by disconnection`; an import understands it. A record without an ending ends
+//! as the rules have it (mate, repetition) if they apply. Otherwise, and with any other ending, it is imported as
+//! `server`: kept, but not counted.
 //!
-//! # What is kept
+//! # Precision
 //!
-//! Names, event, place, dates, time control, moves, times, scores, expected lines and endings come back as they went
-//! out, as far as the format can say them. Comments are not kept. Dates are in UTC. Moves at the beginning without
-//! time and score are taken for an opening if later moves have a time. PSV and hcpe hold only moves with a score, of
-//! games with a result: what no engine judged teaches nothing.
+//! Names, event, place, dates, time control, moves, times, scores, expected lines and endings survive a round trip as
+//! far as the format can express them. Comments are not kept. Dates are in UTC. Leading moves without time and score
+//! are the opening if later moves have a time. PSV and hcpe hold only positions whose move has a score, of games with
+//! a result: they are training data.
 
 mod ending;
 mod export;
@@ -50,13 +50,13 @@ use notation::record::Format;
 use plan::StoredPlanError;
 use std::{io, path::PathBuf, sync::Arc};
 
-/// Why nothing was written, or read.
+/// Why records could not be exported or imported.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum RecordsError {
     /// The database.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The database holds no event at all.
+    /// The database holds no event.
     #[error("database `{}` holds no event", .0.display())]
     NoEvent(PathBuf),
     /// No event has that name.
@@ -66,7 +66,7 @@ pub enum RecordsError {
         name: String,
         /// The database.
         db: PathBuf,
-        /// The names there are.
+        /// Names of its events.
         known: String,
     },
     /// The stored plan of an event.
@@ -74,24 +74,26 @@ pub enum RecordsError {
     Plan {
         /// The event.
         event: String,
-        /// What is wrong with it.
+        /// The fault in it.
         source: StoredPlanError,
     },
-    /// Games are played under this name, not imported.
-    #[error("event `{0}` was played by this program; name another one with --event for games from elsewhere")]
+    /// The event was played by this program, so it takes no imported games.
+    #[error("event `{0}` was played by this program; choose another event with --event for imported games")]
     PlayedHere(String),
-    /// Not a number nor a range of them.
-    #[error("`{0}` names no game; write `7` or `10-20`")]
+    /// Neither a game number nor a range.
+    #[error("`{0}` is not a game number; write `7` or `10-20`")]
     Selection(String),
     /// The event has no such game.
     #[error("event `{0}` has no game {1}")]
     NoGame(String, u64),
-    /// Many games in a format that has one a file.
-    #[error("{format} holds one game a file and these are {games}: name a directory with `--output DIR/`")]
+    /// Several games for a format that holds one per file.
+    #[error(
+        "{format} holds one game per file and {games} are selected: name a directory with `--output DIR/`"
+    )]
     OneGameAFile {
         /// The format.
         format: &'static str,
-        /// How many were asked for.
+        /// Number of games selected.
         games: usize,
     },
     /// A game that the format cannot hold.
@@ -99,10 +101,10 @@ pub enum RecordsError {
     Game {
         /// Its number.
         game: u64,
-        /// What is wrong.
+        /// Why the format cannot hold it.
         reason: String,
     },
-    /// More names than an event can have players.
+    /// More players than an event can have.
     #[error("these records name {0} players; an event has at most 65535")]
     TooManyPlayers(usize),
     /// A file that cannot be written.
@@ -110,7 +112,7 @@ pub enum RecordsError {
     Io {
         /// The file.
         path: PathBuf,
-        /// The system's account.
+        /// The system's error.
         source: Arc<io::Error>,
     },
 }
@@ -122,18 +124,18 @@ impl RecordsError {
     }
 }
 
-/// How many games a file of a format may hold, and how they follow each other.
+/// How games follow each other in a file of a format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Joint {
-    /// One.
+    /// One game per file.
     Single,
-    /// Any number, one after the other.
+    /// Any number, without a separator.
     Plain,
-    /// Any number, with this between them.
+    /// Any number, with this separator.
     Between(&'static str),
 }
 
-/// The extension of a format's files, and how games of it follow each other in a file.
+/// File extension and joining rule of a format.
 fn joined(format: Format) -> (&'static str, Joint) {
     match format {
         Format::Csa | Format::Csa3 => ("csa", Joint::Between("/\n")),

@@ -1,4 +1,4 @@
-//! Opening files: from paths to the lines that games start from.
+//! Opening files to openings.
 
 use notation::record::{self, Format, GameRecord, RecordFault};
 use plan::{OpeningPlan, built_in};
@@ -10,47 +10,47 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Faults that are told one by one; of more, only the number is.
-const TOLD: usize = 20;
+/// Number of faults listed one by one; the rest are only counted.
+const LISTED: usize = 20;
 
-/// What is wrong with an opening file.
+/// A fault of an opening file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{}:{} {reason}", file.display(), Place(*line))]
+#[error("{}:{} {reason}", file.display(), LineNumber(*line))]
 pub struct OpeningFault {
     /// The file.
     pub file: PathBuf,
-    /// The line, from 1; in a binary file the entry. `None` when no line is to blame.
+    /// Line from 1, or entry from 1 in a binary file; `None` when the whole file is at fault.
     pub line: Option<usize>,
-    /// What is wrong, as a lowercase fragment.
+    /// The fault, as a lowercase fragment.
     pub reason: String,
 }
 
-struct Place(Option<usize>);
+struct LineNumber(Option<usize>);
 
-impl fmt::Display for Place {
+impl fmt::Display for LineNumber {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.map_or(Ok(()), |line| write!(f, "{line}:"))
     }
 }
 
-/// Everything that is wrong with the opening files of an event; never empty.
+/// All faults of an event's opening files; never empty.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{}", told(.0))]
+#[error("{}", listed(.0))]
 pub struct OpeningFaults(pub Vec<OpeningFault>);
 
-fn told(faults: &[OpeningFault]) -> String {
-    let mut lines: Vec<_> = faults.iter().take(TOLD).map(ToString::to_string).collect();
-    if faults.len() > TOLD {
-        lines.push(format!("and {} more such lines", faults.len() - TOLD));
+fn listed(faults: &[OpeningFault]) -> String {
+    let mut lines: Vec<_> = faults.iter().take(LISTED).map(ToString::to_string).collect();
+    if faults.len() > LISTED {
+        lines.push(format!("and {} more such lines", faults.len() - LISTED));
     }
     lines.join("\n")
 }
 
 /// Reads the opening files of a plan: lines of SFEN or USI moves, or records of any format, each cut to the plan's
-/// plies. Of lines that lead to one position only the first is kept where the plan says so.
+/// plies. If the plan says so, openings that lead to a position already reached are dropped.
 ///
 /// # Errors
-/// Everything at once: files that cannot be read, lines that break the rules, lines after which the game is over.
+/// All faults at once: unreadable files, illegal lines, lines that end in a finished game.
 pub fn load(plan: &OpeningPlan) -> Result<Vec<Opening>, OpeningFaults> {
     let (mut openings, mut faults) = (Vec::new(), Vec::new());
     let mut seen = HashSet::new();
@@ -69,7 +69,7 @@ pub fn load(plan: &OpeningPlan) -> Result<Vec<Opening>, OpeningFaults> {
     if faults.is_empty() { Ok(openings) } else { Err(OpeningFaults(faults)) }
 }
 
-/// A record, or what is wrong with it, and the line it stands on.
+/// A line number with its record or fault.
 type Line = (Option<usize>, Result<GameRecord, String>);
 
 fn lines_of(file: &Path) -> Vec<Line> {
@@ -80,8 +80,9 @@ fn lines_of(file: &Path) -> Vec<Line> {
     let hint = file.extension().and_then(|it| it.to_str()).and_then(Format::from_extension);
     let mut lines = Vec::new();
     if has_a_game_a_line(&bytes) {
-        // Line by line, so that one bad line does not hide the next.
-        for (at, line) in bytes.split(|byte| *byte == b'\n').enumerate().filter(|(_, line)| is_telling(line))
+        // Each line is read by itself, so that one fault does not hide the next.
+        for (at, line) in
+            bytes.split(|byte| *byte == b'\n').enumerate().filter(|(_, line)| is_significant(line))
         {
             push(&mut lines, Some(at + 1), record::read(line, Some(Format::Usi)));
         }
@@ -101,17 +102,17 @@ fn push(lines: &mut Vec<Line>, at: Option<usize>, read: Result<Vec<GameRecord>, 
     }
 }
 
-fn is_telling(line: &[u8]) -> bool {
+fn is_significant(line: &[u8]) -> bool {
     !matches!(line.trim_ascii().first(), None | Some(b'#'))
 }
 
-/// Whether the first telling line is a game of its own: USI moves, a position, or USEN.
+/// Whether the first significant line is a game of its own: USI moves, a position, or USEN.
 pub(crate) fn has_a_game_a_line(bytes: &[u8]) -> bool {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    let first = bytes.split(|byte| *byte == b'\n').find(|line| is_telling(line)).unwrap_or_default();
+    let first = bytes.split(|byte| *byte == b'\n').find(|line| is_significant(line)).unwrap_or_default();
     let word = first.trim_ascii().split(|byte| *byte == b' ').next().unwrap_or_default();
     let Ok(word) = str::from_utf8(word) else { return false };
-    // A packed file is binary, and may begin with anything.
+    // A packed file is binary and may begin with any byte.
     if bytes.contains(&0) {
         return false;
     }
@@ -149,7 +150,7 @@ mod tests {
         }
     }
 
-    /// Writes a file of that name and reads it with the defaults.
+    /// Writes a file of that name and loads it with the default plan.
     fn loaded(name: &str, text: &str) -> Result<Vec<Opening>, String> {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join(name);
@@ -178,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_cut_and_those_that_meet_are_used_once_unless_the_plan_says_otherwise() {
+    fn openings_are_cut_and_duplicates_dropped_if_the_plan_asks_for_it() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a.usi");
         fs::write(&path, "7g7f 3c3d 2g2f 8c8d\n2g2f 3c3d 7g7f 4c4d\n7g7f 8c8d\n").unwrap();
@@ -191,10 +192,10 @@ mod tests {
     }
 
     #[test]
-    fn every_bad_line_is_told_with_its_number_and_reason() {
-        let told = loaded("a.usi", "7g7f\n7g7e\n\n2g2f 3c3d 2f2d\nhello\n").unwrap_err();
+    fn every_bad_line_is_reported_with_number_and_reason() {
+        let faults = loaded("a.usi", "7g7f\n7g7e\n\n2g2f 3c3d 2f2d\nhello\n").unwrap_err();
         assert_eq!(
-            told,
+            faults,
             "a.usi:2: illegal move 7g7e at ply 1\na.usi:4: illegal move 2f2d at ply 3\n\
              a.usi:5: `hello` is not a move"
         );

@@ -1,4 +1,4 @@
-//! Records through real files and a real database.
+//! Tests with real files and a real database.
 
 mod export;
 mod import;
@@ -19,8 +19,8 @@ use std::{
 };
 use tempfile::TempDir;
 
-/// A directory with a database, and what is put there.
-struct Place {
+/// A temporary directory with a database and record files.
+struct Workspace {
     dir: TempDir,
 }
 
@@ -28,7 +28,7 @@ struct Place {
 const STARTED: i64 = 1_795_253_771_000;
 const LINE: &str = "7g7f 3c3d 2g2f 8c8d 2f2e 8d8e 6i7h 4a3b";
 
-impl Place {
+impl Workspace {
     fn new() -> Self {
         rsshogi::board::init();
         Self { dir: tempfile::tempdir().unwrap() }
@@ -49,7 +49,7 @@ impl Place {
         self.path("games.db")
     }
 
-    /// An event of two players with a game for each outcome, as a run would have stored it.
+    /// Stores an event of two players with a game for each outcome.
     fn played(&self, names: [&str; 2], outcomes: &[Outcome]) {
         let engines = names.map(|name| {
             let time = referee::clock::TimeControl { byoyomi: Duration::from_secs(10), ..Default::default() };
@@ -92,7 +92,7 @@ impl Place {
     }
 }
 
-/// Two moves of opening, then six of the players with times, scores and expected lines.
+/// Two opening moves, then six moves of the players with times, scores and expected lines.
 fn game(index: u64, outcome: Outcome) -> Vec<Stamped> {
     let (game, start) = (GameId(index + 1), STARTED + index as i64 * 60_000);
     let (black, white) = (PlayerId(0), PlayerId(1));
@@ -130,7 +130,7 @@ fn game(index: u64, outcome: Outcome) -> Vec<Stamped> {
 
 const RESIGNED: Outcome = Outcome::Win { winner: Color::White, by: WinBy::Resignation };
 
-/// Every way a game can end.
+/// Every outcome of a game.
 fn outcomes() -> Vec<Outcome> {
     let wins = WinBy::ALL
         .iter()
@@ -140,7 +140,7 @@ fn outcomes() -> Vec<Outcome> {
     wins.chain(draws).chain(aborted).collect()
 }
 
-/// The repository's own records.
+/// The sample records of the repository.
 fn samples() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../kifu/samples")
 }

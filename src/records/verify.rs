@@ -1,7 +1,7 @@
-//! `renmei import --verify`: what our referee says of games that somebody else refereed.
+//! `renmei import --verify`: our referee on games that were refereed elsewhere.
 //!
-//! Legality, repetition and mate are judged by the rules alone; the move limit and the clock only where the record
-//! tells them. The CSA 27-point rule and the 24-point rule both make a declaration good.
+//! Legality, repetition and mate follow from the rules alone; the move limit and the clock are checked only where the
+//! record has them. A declaration is accepted under the CSA 27-point rule or the 24-point rule.
 
 use super::{
     ending,
@@ -26,16 +26,16 @@ use std::{
     time::Duration,
 };
 
-/// A disagreement of a record with the referee.
+/// A disagreement between a record and the referee.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
     /// The file.
     pub file: PathBuf,
-    /// Which of its records, from 1.
+    /// Index of the record in its file, from 1.
     pub record: usize,
-    /// After how many of the record's moves.
+    /// Number of the record's moves before the disagreement.
     pub ply: usize,
-    /// What disagrees, as a lowercase sentence.
+    /// The disagreement, as a lowercase sentence.
     pub text: String,
 }
 
@@ -45,7 +45,7 @@ impl fmt::Display for Finding {
     }
 }
 
-/// All disagreements of one record, in the order of the game.
+/// All disagreements about one record, in the order of the game.
 pub(super) fn findings(file: &Path, number: usize, record: &GameRecord, limit: Option<u32>) -> Vec<Finding> {
     let Some(game) = Replayed::of(record) else { return vec![] };
     let mut found: Vec<(usize, String)> = overruns(record);
@@ -57,7 +57,7 @@ pub(super) fn findings(file: &Path, number: usize, record: &GameRecord, limit: O
     found.into_iter().map(finding).collect()
 }
 
-/// How a game ended whose record just stops, if the rules end it there: by mate or by repetition.
+/// Outcome of a record without an ending, if the rules give one: mate or repetition.
 pub(super) fn ruling(record: &GameRecord) -> Option<Outcome> {
     let game = Replayed::of(record)?;
     match game.repetition {
@@ -73,17 +73,17 @@ fn repetition(kind: Repetition) -> Outcome {
     }
 }
 
-/// A record, played through.
+/// A record, replayed.
 struct Replayed {
     last: Position,
-    /// The first fourfold repetition, and after how many moves.
+    /// The first fourfold repetition, and the number of moves before it.
     repetition: Option<(usize, Repetition)>,
     outcome: Outcome,
     to_move: Color,
 }
 
 impl Replayed {
-    /// `None` for what no reader lets through: an illegal start or move.
+    /// `None` for an illegal start or move; the readers reject those.
     fn of(record: &GameRecord) -> Option<Self> {
         let mut position = Position::from_sfen(&record.start).ok()?;
         position.init_stack();
@@ -110,7 +110,7 @@ impl Replayed {
             return Some((ply, format!("{ruling} was not noticed; {} more moves follow", plies - ply)));
         }
         record.ending.as_ref()?;
-        // CSA's word for a loss by perpetual check is that for any foul.
+        // CSA writes a loss by perpetual check as an illegal move.
         let foul = matches!(self.outcome, Outcome::Win { by: WinBy::IllegalMove(_), .. });
         let agrees = self.outcome == ruling || foul && self.outcome.winner() == ruling.winner();
         (!agrees).then(|| (ply, format!("{ruling}; the record says: {}", self.outcome)))
@@ -125,7 +125,7 @@ impl Replayed {
         Some(format!("called {called}, but no position occurred four times"))
     }
 
-    /// What is wrong with an ending, repetition and move limit aside.
+    /// A wrong ending, repetition and move limit aside.
     fn ended(&self, record: &GameRecord) -> Option<String> {
         let (mated, side) = (self.last.is_mated(), self.to_move);
         match self.outcome {
@@ -138,7 +138,7 @@ impl Replayed {
             {
                 Some(format!("called a foul of {}, but its last move is legal", !side))
             }
-            // A record that just stops says nothing that could be wrong.
+            // A record without an ending claims nothing that could be wrong.
             outcome
                 if mated
                     && record.ending.is_some()
@@ -193,8 +193,8 @@ fn beyond(record: &GameRecord, limit: u32) -> Option<(usize, String)> {
         .then(|| (plies, format!("called a draw by the limit of {limit} moves after {all}")))
 }
 
-/// Moves and losses on time that the record's own time control contradicts; of each side only the first, as the
-/// clock is anybody's guess afterwards.
+/// Moves and losses on time that contradict the record's own time control; only the first of each side, because the
+/// clock is uncertain after it.
 fn overruns(record: &GameRecord) -> Vec<(usize, String)> {
     let Some(clock) = clock(record) else { return vec![] };
     let (mut clocks, mut found) = ([Some(clock); 2], Vec::new());
@@ -214,7 +214,7 @@ fn overruns(record: &GameRecord) -> Vec<(usize, String)> {
         (ending::outcome(record), late)
     {
         let (spent, allowed) = (Duration::from_millis(time_ms.into()), clock.allowance());
-        // Times are written without their fractions, and exactly all is too much on a CSA server.
+        // Times are written without fractions, and CSA servers count a fully used allowance as lost.
         if spent + Duration::from_secs(1) < allowed {
             let (spent, allowed) = (spent.as_secs_f64(), allowed.as_secs_f64());
             let text = format!("{} lost on time after {spent} s of {allowed} s", !winner);
@@ -230,7 +230,7 @@ pub(super) fn move_limit(bytes: &[u8]) -> Option<u32> {
     str::from_utf8(line).ok()?.trim().parse().ok().filter(|limit| *limit > 0)
 }
 
-/// A reader's fault, with the name of the foul where an illegal move is to blame.
+/// A reader's fault; an illegal move is completed with the name of the foul.
 pub(super) fn with_foul(content: &Content, fault: RecordFault) -> String {
     match named(content, &fault) {
         Some(name) => format!("{} ({name})", fault.reason),
@@ -238,7 +238,7 @@ pub(super) fn with_foul(content: &Content, fault: RecordFault) -> String {
     }
 }
 
-/// Reads the record again up to the move at fault, and asks the referee about it.
+/// Reads the record again up to the illegal move and asks the referee for the foul.
 fn named(content: &Content, fault: &RecordFault) -> Option<&'static str> {
     let (before, part) = content.parts().into_iter().rfind(|(before, _)| *before < fault.line)?;
     let lines: Vec<_> = part.split_inclusive(|byte| *byte == b'\n').collect();
@@ -270,7 +270,7 @@ fn line_until(line: &[u8], mv: &str, ply: usize) -> Option<Vec<u8>> {
     Some(if at == 0 { b"startpos".to_vec() } else { words[..at].join(" ").into_bytes() })
 }
 
-/// A move such as `+7776FU`, whatever stands on its squares; promotions are left to the reader.
+/// Parses a move such as `+7776FU` without checking its squares; the reader handles promotions.
 fn csa_move(text: &str) -> Option<Move> {
     const HELD: [(&str, &str); 7] =
         [("FU", "P"), ("KY", "L"), ("KE", "N"), ("GI", "S"), ("KI", "G"), ("KA", "B"), ("HI", "R")];

@@ -1,10 +1,10 @@
-//! An event as one page that needs nothing else: no network, no server. Everything that strangers wrote (names, mostly)
-//! goes through the template, which escapes it; the page's own script is the only one its policy lets run.
+//! An event as one self-contained page: no network, no server. All foreign text (mostly names) goes through the
+//! template, which escapes it; the content security policy allows no script but the page's own.
 
 pub mod pack;
 mod tables;
 
-use super::{Dossier, plot};
+use super::{EventHistory, plot};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use notation::date;
@@ -14,16 +14,16 @@ use sha2::{Digest, Sha256};
 const STYLE: &str = include_str!("html/page.css");
 const SCRIPT: &str = concat!(include_str!("html/board.js"), include_str!("html/page.js"));
 
-/// The page.
+/// Renders the page.
 ///
 /// # Errors
-/// Never: its data can always be written.
-pub fn page(dossier: &Dossier) -> serde_json::Result<String> {
+/// Never: the page's data always serializes.
+pub fn page(history: &EventHistory) -> serde_json::Result<String> {
     let style = format!("{}{STYLE}", plot::rules());
-    let mut places = vec![0; dossier.players.len()];
-    dossier.order.iter().enumerate().for_each(|(place, player)| places[player.index()] = place);
-    let data = dossier.games.json(&dossier.players, places)?;
-    let title = plain(&dossier.report.event);
+    let mut places = vec![0; history.players.len()];
+    history.order.iter().enumerate().for_each(|(place, player)| places[player.index()] = place);
+    let data = history.games.json(&history.players, places)?;
+    let title = plain(&history.report.event);
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -36,8 +36,8 @@ pub fn page(dossier: &Dossier) -> serde_json::Result<String> {
                 style { (PreEscaped(&style)) }
             }
             body {
-                (heading(dossier))
-                main { (sections(dossier)) }
+                (heading(history))
+                main { (sections(history)) }
                 footer { "Made by Renmei. Elo is relative to the mean of the field; ± is half the 95 % interval." }
                 (viewer())
                 script type="application/json" id="data" { (PreEscaped(data)) }
@@ -48,7 +48,7 @@ pub fn page(dossier: &Dossier) -> serde_json::Result<String> {
     Ok(page.into_string())
 }
 
-/// What the page may do: run its own script and nothing else, load nothing, send nothing.
+/// Content security policy: the page's own script, no loading, no sending.
 fn policy(style: &str) -> String {
     let [style, script] = [style, SCRIPT].map(|text| STANDARD.encode(Sha256::digest(text.as_bytes())));
     format!(
@@ -57,12 +57,12 @@ fn policy(style: &str) -> String {
     )
 }
 
-fn heading(dossier: &Dossier) -> Markup {
-    let report = &dossier.report;
+fn heading(history: &EventHistory) -> Markup {
+    let report = &history.report;
     let mut facts = vec![format!("{} games", thousands(report.games))];
-    facts.extend((dossier.running > 0).then(|| format!("{} running", dossier.running)));
+    facts.extend((history.running > 0).then(|| format!("{} running", history.running)));
     facts.push(if report.complete { "complete" } else { "not complete" }.to_owned());
-    facts.extend(dossier.span.map(|(first, last)| span(first, last)));
+    facts.extend(history.span.map(|(first, last)| span(first, last)));
     html! {
         header {
             h1 { (plain(&report.event)) }
@@ -72,7 +72,7 @@ fn heading(dossier: &Dossier) -> Markup {
     }
 }
 
-/// Thousands apart: 12 345.
+/// A number with thousands separated: 12 345.
 fn thousands(n: u64) -> String {
     let digits = n.to_string();
     let groups: Vec<&str> =
@@ -80,7 +80,7 @@ fn thousands(n: u64) -> String {
     groups.join("\u{202f}")
 }
 
-/// From when to when; the day once where it is the same.
+/// A period; the date appears once where both ends share it.
 fn span(first: i64, last: i64) -> String {
     let [first, last] = [first, last].map(date::text);
     let (day, from) = first.split_once(' ').unwrap_or((&first, ""));
@@ -90,15 +90,15 @@ fn span(first: i64, last: i64) -> String {
     }
 }
 
-/// A part of the page.
+/// A section of the page.
 struct Section {
     id: &'static str,
     title: &'static str,
     content: Markup,
 }
 
-fn sections(dossier: &Dossier) -> Markup {
-    let report = &dossier.report;
+fn sections(history: &EventHistory) -> Markup {
+    let report = &history.report;
     let played = report.games > 0;
     let mut sections = vec![];
     let mut add = |id, title, wanted: bool, content: &dyn Fn() -> Markup| {
@@ -106,17 +106,17 @@ fn sections(dossier: &Dossier) -> Markup {
             sections.push(Section { id, title, content: content() });
         }
     };
-    add("standings", "Standings", true, &|| tables::standings(dossier));
-    add("test", "Sequential test", report.sprt.is_some(), &|| test(dossier));
+    add("standings", "Standings", true, &|| tables::standings(history));
+    add("test", "Sequential test", report.sprt.is_some(), &|| test(history));
     add("elo", "Elo", played, &|| both(|size| plot::elo(report, size)));
-    add("ratings", "Ratings over the games", report.games > 1, &|| both(|size| plot::ratings(dossier, size)));
-    add("cross", "Cross table", report.pairs.len() > 1, &|| tables::cross(dossier));
+    add("ratings", "Ratings over the games", report.games > 1, &|| both(|size| plot::ratings(history, size)));
+    add("cross", "Cross table", report.pairs.len() > 1, &|| tables::cross(history));
     let ranked = report.stages.iter().any(|stage| stage.has_tie_breaks());
     add("stages", "Stages", ranked, &|| tables::stages(report));
-    add("endings", "Endings", played, &|| endings(dossier));
-    let timed = dossier.usage.iter().any(|usage| usage.charged > 0);
-    add("time", "Time", timed, &|| time(dossier));
-    add("games", "Games", dossier.games.games() > 0, &games);
+    add("endings", "Endings", played, &|| endings(history));
+    let timed = history.usage.iter().any(|usage| usage.charged > 0);
+    add("time", "Time", timed, &|| time(history));
+    add("games", "Games", history.games.games() > 0, &games);
     html! {
         nav { @for section in &sections { a href=(format!("#{}", section.id)) { (section.title) } } }
         @for Section { id, title, content } in &sections {
@@ -125,15 +125,15 @@ fn sections(dossier: &Dossier) -> Markup {
     }
 }
 
-/// A picture for wide windows and for narrow ones; the style shows one of them.
+/// A picture for wide windows and another for narrow ones; the style sheet shows one of them.
 fn both(draw: impl Fn(Size) -> Plot) -> Markup {
     html! { figure { (draw(Size::Wide).inline()) (draw(Size::Narrow).inline()) } }
 }
 
-fn test(dossier: &Dossier) -> Markup {
-    let Some(test) = &dossier.report.sprt else { return html! {} };
+fn test(history: &EventHistory) -> Markup {
+    let Some(test) = &history.report.sprt else { return html! {} };
     let plan = test.plan;
-    let names: Vec<String> = dossier.players.iter().take(2).map(|name| plain(name)).collect();
+    let names: Vec<String> = history.players.iter().take(2).map(|name| plain(name)).collect();
     let verdict = match test.verdict.as_deref() {
         Some("H1") => ("good", format!("H1 accepted: {} is stronger by {} Elo", names[0], plan.elo1)),
         Some(_) => ("bad", format!("H0 accepted: {} is not stronger by {} Elo", names[0], plan.elo1)),
@@ -150,12 +150,12 @@ fn test(dossier: &Dossier) -> Markup {
         @if let Some(estimate) = &test.estimate {
             p { (format!("Elo, corrected for the stop: {:+.1} [{:+.1}, {:+.1}]", estimate.elo, estimate.low, estimate.high)) }
         }
-        (both(|size| plot::sprt(&dossier.report, test, &dossier.walk, size)))
+        (both(|size| plot::sprt(&history.report, test, &history.walk, size)))
     }
 }
 
-fn endings(dossier: &Dossier) -> Markup {
-    let report = &dossier.report;
+fn endings(history: &EventHistory) -> Markup {
+    let report = &history.report;
     let black = report.first_move.black;
     let games = black.games().max(1) as f64;
     let share = |n: u64| format!("{:.1} %", 100.0 * n as f64 / games);
@@ -169,15 +169,15 @@ fn endings(dossier: &Dossier) -> Markup {
     }
 }
 
-fn time(dossier: &Dossier) -> Markup {
+fn time(history: &EventHistory) -> Markup {
     html! {
-        (tables::usage(dossier))
+        (tables::usage(history))
         h3 { "Seconds a move, by ply" }
-        (both(|size| plot::time(dossier, size)))
+        (both(|size| plot::time(history, size)))
     }
 }
 
-/// What the script fills.
+/// Elements that the script fills.
 fn games() -> Markup {
     html! {
         form.filter {
@@ -196,9 +196,9 @@ fn games() -> Markup {
     }
 }
 
-/// The board that games are replayed on.
+/// The board on which games are replayed.
 fn viewer() -> Markup {
-    let button = |id: &str, words: &str, told: &str| html! { button type="button" id=(id) aria-label=(told) title=(told) { (words) } };
+    let button = |id: &str, words: &str, label: &str| html! { button type="button" id=(id) aria-label=(label) title=(label) { (words) } };
     html! {
         dialog id="viewer" aria-label="Game" {
             div.bar {

@@ -1,19 +1,19 @@
-//! Reports of an event: as text where people read, as JSON where scripts do. Both are made from the same [`Report`],
-//! which is made from the same [`Standings`] as everything else.
+//! Reports of an event: text for people, JSON for scripts. Both come from one [`Report`], which is computed from the
+//! same [`Standings`] as everything else.
 //!
 //! # The JSON
-//! The shape is kept: fields are only ever added. Numbers that the games do not give are `null`, never NaN. Elo values
-//! are relative to the mean of the field; of two engines, the difference is in `pairs`. `elo_error` is half the 95 %
-//! interval; `elo_kind` says how far to trust the value (`measured`, `tentative`: the games do not bound it and a weak
-//! prior does, `unknown`).
+//! The format is stable: fields are only added. Unknown numbers are `null`, never NaN. Elo values are relative to the
+//! mean of the field; the difference between two engines is in `pairs`. `elo_error` is half the 95 % interval;
+//! `elo_kind` tells how reliable the value is (`measured`; `tentative`: the games do not bound it, a weak prior does;
+//! `unknown`).
 
-mod dossier;
+mod event_history;
 pub mod html;
 mod live;
 pub mod plot;
 mod text;
 
-pub use dossier::{Dossier, DossierError, head, plan};
+pub use event_history::{EventHistory, EventHistoryError, event_info, plan};
 pub use live::{Announcer, EventFile};
 
 use plan::{Plan, SprtModel, SprtPlan};
@@ -26,30 +26,30 @@ use referee::{
 };
 use serde::Serialize;
 
-/// What a report has to know of an event beside its games.
+/// The parts of an event's plan that a report needs.
 #[derive(Clone, Debug)]
-pub struct Head {
-    /// The event's name.
+pub struct EventInfo {
+    /// Name of the event.
     pub name: String,
     /// Its stages.
     pub stages: Vec<Stage>,
-    /// Its sequential test.
+    /// Its sequential test, if any.
     pub sprt: Option<SprtPlan>,
     /// Its players.
     pub engines: Vec<Named>,
-    /// Its format in words.
+    /// Its format as text.
     pub format: String,
 }
 
-/// A player's name.
+/// A player of a report.
 #[derive(Clone, Debug)]
 pub struct Named {
     /// The name.
     pub name: String,
 }
 
-impl Head {
-    /// Of a plan that is about to be played.
+impl EventInfo {
+    /// The parts of a checked plan.
     #[must_use]
     pub fn of(plan: &Plan) -> Self {
         Self {
@@ -66,41 +66,41 @@ impl Head {
     }
 }
 
-/// A report.
+/// A report of an event.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
-    /// The event.
+    /// Name of the event.
     pub event: String,
-    /// Its format in words.
+    /// Its format as text.
     pub format: String,
     /// Games that count.
     pub games: u64,
-    /// Whether everything was played.
+    /// Whether all games were played.
     pub complete: bool,
-    /// The players, best first: by Elo, or by the ranking of the last stage where that is what counts.
-    pub standings: Vec<Standing>,
-    /// Every two players that met.
-    pub pairs: Vec<Pair>,
-    /// Endings by cause.
+    /// The players, best first: by Elo, or by the ranking of the last stage where that decides.
+    pub standings: Vec<PlayerRow>,
+    /// Encounters of any two players who met.
+    pub pairs: Vec<Encounter>,
+    /// Number of counted endings by cause.
     pub endings: Causes,
-    /// Endings that do not count, by cause.
+    /// Number of endings that do not count, by cause.
     pub uncounted: Causes,
-    /// Moving first.
+    /// Advantage of the first move.
     pub first_move: FirstMove,
-    /// The tables of the stages, with their tie-breaks.
+    /// Tables of the stages, with tie-breaks.
     pub stages: Vec<StageTable>,
-    /// The sequential test.
+    /// The sequential test, if any.
     pub sprt: Option<TestReport>,
-    /// Optional engines that were not there.
+    /// Optional engines that were not available.
     pub skipped: Vec<String>,
 }
 
-/// A player's line.
+/// A player's row in the standings.
 #[derive(Clone, Debug, Serialize)]
-pub struct Standing {
-    /// The place, from 1.
+pub struct PlayerRow {
+    /// Rank, from 1.
     pub rank: usize,
-    /// Who.
+    /// Name.
     pub name: String,
     /// Games that count.
     pub games: u64,
@@ -110,7 +110,7 @@ pub struct Standing {
     pub losses: u64,
     /// Games drawn.
     pub draws: u64,
-    /// Score over games, 0 to 1.
+    /// Score over games, from 0 to 1.
     pub score: Option<f64>,
     /// Elo relative to the field's mean, by maximum likelihood over all games (Davidson's model with draws and an
     /// advantage of black).
@@ -119,7 +119,7 @@ pub struct Standing {
     pub elo_error: Option<f64>,
     /// `measured`, `tentative` or `unknown`.
     pub elo_kind: &'static str,
-    /// Probability that it is stronger than the next in the list.
+    /// Probability that the player is stronger than the next one.
     pub los: Option<f64>,
     /// Games as black.
     pub black: Wdl,
@@ -131,15 +131,15 @@ pub struct Standing {
     pub lost_by: Causes,
     /// Games drawn, by cause.
     pub drawn_by: Causes,
-    /// Games lost by what is not shogi: time, a dead process, an illegal move.
+    /// Games lost by faults: time, a dead process, an illegal move.
     pub faults: u64,
     /// Rounds without an opponent.
     pub byes: u32,
 }
 
-/// Two players' games against each other, from the side of `name`.
+/// The encounter of two players, from the side of `name`.
 #[derive(Clone, Debug, Serialize)]
-pub struct Pair {
+pub struct Encounter {
     /// The player listed first in the configuration.
     pub name: String,
     /// Its opponent.
@@ -154,7 +154,7 @@ pub struct Pair {
     pub draws: u64,
     /// Score of `name` over games.
     pub score: Option<f64>,
-    /// Elo difference by the score; from pairs of colour-swapped games where every game has its other half.
+    /// Elo difference by the score; from colour-swapped pairs if every game belongs to one.
     pub elo: Option<f64>,
     /// Half its 95 % interval.
     pub elo_error: Option<f64>,
@@ -162,9 +162,9 @@ pub struct Pair {
     pub nelo: Option<f64>,
     /// Half its 95 % interval.
     pub nelo_error: Option<f64>,
-    /// `measured`, `at_least`, `at_most` or `unknown`; a bound that everything was won beyond is in `elo_bound`.
+    /// `measured`, `at_least`, `at_most` or `unknown`; bounds are in `elo_bound`.
     pub elo_kind: &'static str,
-    /// The end of the interval that is known where everything was won, or lost.
+    /// The finite end of the interval when all games were won, or all lost.
     pub elo_bound: Option<f64>,
     /// Probability that `name` is stronger.
     pub los: f64,
@@ -172,117 +172,117 @@ pub struct Pair {
     pub pentanomial: [u64; 5],
 }
 
-/// Moving first.
+/// Advantage of the first move.
 #[derive(Clone, Debug, Serialize)]
 pub struct FirstMove {
     /// Games won, drawn and lost by black.
     pub black: Wdl,
     /// Black's score over games.
     pub score: Option<f64>,
-    /// Elo that black is worth.
+    /// Elo advantage of black.
     pub elo: Option<f64>,
     /// Half its 95 % interval.
     pub elo_error: Option<f64>,
 }
 
-/// A stage's table.
+/// Table of a stage.
 #[derive(Clone, Debug, Serialize)]
 pub struct StageTable {
-    /// The stage in words.
+    /// Format of the stage as text.
     pub format: String,
-    /// Its lines, best first; scores are in half points.
+    /// Rows, best first; scores are in half points.
     pub table: Vec<StageRow>,
 }
 
-/// A line of a stage's table.
+/// A row of a stage's table.
 #[derive(Clone, Debug, Serialize)]
 pub struct StageRow {
-    /// Who.
+    /// Name.
     pub name: String,
-    /// Place, games, score and tie-breaks.
+    /// Rank, games, score and tie-breaks.
     #[serde(flatten)]
     pub row: Row,
 }
 
-/// A sequential test.
+/// State of a sequential test.
 #[derive(Clone, Debug, Serialize)]
 pub struct TestReport {
     /// The hypotheses.
     #[serde(flatten)]
     pub plan: SprtPlan,
-    /// Accept H0 at or below this.
+    /// Accepts H0 at or below this bound.
     pub lower: f64,
-    /// Accept H1 at or above this.
+    /// Accepts H1 at or above this bound.
     pub upper: f64,
-    /// `H0`, `H1`, or nothing yet.
+    /// `H0`, `H1`, or `None` before the verdict.
     pub verdict: Option<String>,
-    /// What was known when the verdict fell: whole pairs in schedule order.
+    /// The test when the verdict was reached: whole pairs in schedule order.
     pub at_stop: Option<AtStop>,
-    /// The log-likelihood ratio of the whole pairs in schedule order.
+    /// Log-likelihood ratio of the whole pairs in schedule order.
     pub llr: f64,
-    /// Those pairs.
+    /// Counts of those pairs.
     pub in_order: TestCounts,
-    /// Everything that was finished at the end, games that were running at the verdict included.
+    /// Counts of all finished pairs, including games that were running at the verdict.
     pub finished: TestCounts,
-    /// The log-likelihood ratio of all finished pairs.
+    /// Log-likelihood ratio of all finished pairs.
     pub final_llr: f64,
-    /// Elo corrected for the stop, on the scale of the test: median-unbiased, with its 95 % interval.
+    /// Elo on the scale of the test, corrected for optional stopping: median-unbiased, with its 95 % interval.
     pub estimate: Option<StopEstimate>,
 }
 
-/// The moment of a verdict.
+/// A test at its verdict.
 #[derive(Clone, Debug, Serialize)]
 pub struct AtStop {
     /// Log-likelihood ratio.
     pub llr: f64,
-    /// Pairs it was evaluated on.
+    /// Number of pairs evaluated.
     pub pairs: u64,
 }
 
-/// An estimate that allows for the stop having been chosen by the result.
+/// An Elo estimate corrected for optional stopping.
 #[derive(Clone, Debug, Serialize)]
 pub struct StopEstimate {
-    /// The value.
+    /// The estimate.
     pub elo: f64,
     /// Lower end of the 95 % interval.
     pub low: f64,
-    /// Upper end.
+    /// Upper end of the 95 % interval.
     pub high: f64,
-    /// Probability that it is above zero.
+    /// Probability that the true value is above zero.
     pub los: f64,
 }
 
 impl Report {
-    /// The report of what was played so far.
+    /// The report of the games played so far.
     #[must_use]
-    pub fn new(head: &Head, standings: &Standings, complete: bool) -> Self {
+    pub fn new(info: &EventInfo, standings: &Standings, complete: bool) -> Self {
         let ratings = fit(&standings.cross_table());
         Self {
-            event: head.name.clone(),
-            format: head.format.clone(),
+            event: info.name.clone(),
+            format: info.format.clone(),
             games: standings.total().met.values().map(|wdl| wdl.games()).sum(),
             complete,
-            standings: standing_lines(head, standings, &ratings),
-            pairs: pair_lines(head, standings),
+            standings: player_rows(info, standings, &ratings),
+            pairs: encounter_rows(info, standings),
             endings: endings(standings),
             uncounted: halved(standings.total().players.iter().map(|record| &record.uncounted)),
             first_move: first_move(standings, &ratings),
-            stages: stage_tables(head, standings),
-            sprt: head.sprt.and_then(|plan| test_report(plan, standings)),
+            stages: stage_tables(info, standings),
+            sprt: info.sprt.and_then(|plan| test_report(plan, standings)),
             skipped: vec![],
         }
     }
 }
 
-fn standing_lines(head: &Head, standings: &Standings, ratings: &Ratings) -> Vec<Standing> {
+fn player_rows(info: &EventInfo, standings: &Standings, ratings: &Ratings) -> Vec<PlayerRow> {
     let order = standings.order(ratings);
     let line = |(at, player): (usize, &PlayerId)| {
         let record = &standings.total().players[player.index()];
         let games = record.games();
         let elo = ratings.players[player.index()].elo;
-        Standing {
+        PlayerRow {
             rank: at + 1,
-            name: head.player(*player).to_owned(),
+            name: info.player(*player).to_owned(),
             games: games.games(),
             wins: games.wins,
             losses: games.losses,
@@ -318,7 +318,7 @@ fn kind(estimate: Estimate) -> &'static str {
     }
 }
 
-fn pair_lines(head: &Head, standings: &Standings) -> Vec<Pair> {
+fn encounter_rows(info: &EventInfo, standings: &Standings) -> Vec<Encounter> {
     let total = standings.total();
     let mut met: Vec<(PlayerId, PlayerId)> = total.met.keys().map(|&(a, b)| (a.min(b), a.max(b))).collect();
     met.sort_unstable();
@@ -327,7 +327,7 @@ fn pair_lines(head: &Head, standings: &Standings) -> Vec<Pair> {
         let wdl = total.between(player, opponent);
         let pentanomial = total.pentanomial(player, opponent);
         let trinomial = Trinomial { losses: wdl.losses, draws: wdl.draws, wins: wdl.wins };
-        // Pairs tell more, but only if every game is in one.
+        // Pairs are more informative, but only if every game belongs to one.
         let paired = 2 * pentanomial.iter().sum::<u64>() == wdl.games();
         let counts = if paired { Pentanomial(pentanomial).into() } else { trinomial.into() };
         let numbers = Numbers::from(&counts);
@@ -335,9 +335,9 @@ fn pair_lines(head: &Head, standings: &Standings) -> Vec<Pair> {
             Estimate::AtLeast { value } | Estimate::AtMost { value } => Some(value),
             _ => None,
         };
-        Pair {
-            name: head.player(player).to_owned(),
-            opponent: head.player(opponent).to_owned(),
+        Encounter {
+            name: info.player(player).to_owned(),
+            opponent: info.player(opponent).to_owned(),
             games: wdl.games(),
             wins: wdl.wins,
             losses: wdl.losses,
@@ -370,7 +370,7 @@ fn endings(standings: &Standings) -> Causes {
     causes
 }
 
-/// Counts that both players of a game have, once for each game.
+/// Each game was counted once for each of its two players.
 fn halved<'a>(counts: impl Iterator<Item = &'a Causes>) -> Causes {
     let mut sum = Causes::new();
     for (cause, games) in counts.flatten() {
@@ -386,13 +386,13 @@ fn first_move(standings: &Standings, ratings: &Ratings) -> FirstMove {
     FirstMove { black, score: score(black), elo: elo.value(), elo_error: elo.error() }
 }
 
-fn stage_tables(head: &Head, standings: &Standings) -> Vec<StageTable> {
-    let named = |row: Row| StageRow { name: head.player(row.player).to_owned(), row };
+fn stage_tables(info: &EventInfo, standings: &Standings) -> Vec<StageTable> {
+    let named = |row: Row| StageRow { name: info.player(row.player).to_owned(), row };
     let played = |at: &usize| standings.stage(*at).is_some_and(|tally| !tally.met.is_empty());
-    (0..head.stages.len())
+    (0..info.stages.len())
         .filter(played)
         .map(|at| StageTable {
-            format: plan::format_words(&head.stages[at..=at]),
+            format: plan::format_words(&info.stages[at..=at]),
             table: standings.ranking(at).into_iter().map(named).collect(),
         })
         .collect()
@@ -423,7 +423,7 @@ fn estimate(test: &Sprt, counts: &referee::rating::Counts) -> Option<StopEstimat
     Some(StopEstimate { elo: stopped.elo, low: stopped.low, high: stopped.high, los: stopped.los })
 }
 
-/// The scale of a test in a word.
+/// Name of a test's scale.
 #[must_use]
 pub fn model_word(model: SprtModel) -> &'static str {
     match model {
@@ -432,7 +432,7 @@ pub fn model_word(model: SprtModel) -> &'static str {
     }
 }
 
-/// Whether a verdict was reached, for exit codes.
+/// The verdict of a report, for exit codes.
 #[must_use]
 pub fn verdict(report: &Report) -> Option<Verdict> {
     match report.sprt.as_ref()?.verdict.as_deref()? {

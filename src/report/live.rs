@@ -1,6 +1,6 @@
-//! Lines that tell of an event while it is played, after it is on the disk.
+//! Live output of an event: lines about entries, after their commit.
 
-use super::Head;
+use super::EventInfo;
 use notation::printable;
 use referee::{
     AbortBy, Outcome, WinBy,
@@ -12,12 +12,12 @@ use std::{
     path::Path,
 };
 
-/// A file that takes every event as a line of JSON.
+/// A file to which every entry is appended as a line of JSON.
 #[derive(Debug)]
 pub struct EventFile(Option<BufWriter<File>>);
 
 impl EventFile {
-    /// Opens a file, or makes it; lines are added at its end.
+    /// Opens or creates a file for appending.
     ///
     /// # Errors
     /// When the file cannot be written.
@@ -26,54 +26,54 @@ impl EventFile {
         Ok(Self(Some(BufWriter::new(file))))
     }
 
-    /// Adds a committed batch. When the file cannot be written any more, stderr says so once and the event goes on.
+    /// Appends a committed batch. If the file cannot be written, one message goes to stderr and the event continues.
     pub fn write(&mut self, batch: &[Stamped]) {
         if let Some(Err(error)) = self.0.as_mut().map(|to| lines(to, batch)) {
-            let _nobody_reads = writeln!(io::stderr(), "events are no longer written: {error}");
+            let _reader_gone = writeln!(io::stderr(), "entries are no longer written: {error}");
             self.0 = None;
         }
     }
 }
 
-/// Tells what was committed: a line per game for people, and every event as a line of JSON for programs.
+/// Announces committed entries: a line of text per game, a line of JSON per entry.
 pub struct Announcer {
-    head: Head,
-    people: Option<Box<dyn Write + Send>>,
-    programs: Option<EventFile>,
+    info: EventInfo,
+    lines: Option<Box<dyn Write + Send>>,
+    json: Option<EventFile>,
     total: Option<u64>,
     games: u64,
 }
 
 impl Announcer {
-    /// For an event of `total` games, where that is known, of which `games` were played before.
+    /// An announcer for an event of `total` games, if known, of which `games` were played before.
     #[must_use]
-    pub fn new(head: Head, total: Option<u64>, games: u64) -> Self {
-        Self { head, people: None, programs: None, total, games }
+    pub fn new(info: EventInfo, total: Option<u64>, games: u64) -> Self {
+        Self { info, lines: None, json: None, total, games }
     }
 
-    /// Tells people here.
+    /// Sets the output of lines of text.
     #[must_use]
-    pub fn people(mut self, to: Box<dyn Write + Send>) -> Self {
-        self.people = Some(to);
+    pub fn lines(mut self, to: Box<dyn Write + Send>) -> Self {
+        self.lines = Some(to);
         self
     }
 
-    /// Tells programs here.
+    /// Sets the file for lines of JSON.
     #[must_use]
-    pub fn programs(mut self, to: EventFile) -> Self {
-        self.programs = Some(to);
+    pub fn json(mut self, to: EventFile) -> Self {
+        self.json = Some(to);
         self
     }
 
-    /// Tells of a committed batch. A reader that is gone is told nothing more; the event goes on.
-    pub fn tell(&mut self, batch: &[Stamped]) {
-        if let Some(programs) = &mut self.programs {
-            programs.write(batch);
+    /// Announces a committed batch. An output whose reader is gone is dropped; the event continues.
+    pub fn announce(&mut self, batch: &[Stamped]) {
+        if let Some(json) = &mut self.json {
+            json.write(batch);
         }
         for stamped in batch {
             let Some(line) = self.line(&stamped.event) else { continue };
-            if self.people.as_mut().is_some_and(|to| writeln!(to, "{line}").is_err()) {
-                self.people = None;
+            if self.lines.as_mut().is_some_and(|to| writeln!(to, "{line}").is_err()) {
+                self.lines = None;
             }
         }
     }
@@ -86,7 +86,7 @@ impl Announcer {
             }
             Event::GameEnded(end) => Some(self.game_line(end)),
             Event::Bye { round, player, .. } => {
-                Some(format!("round {round}: {} has a bye", self.head.player(*player)))
+                Some(format!("round {round}: {} has a bye", self.info.player(*player)))
             }
             Event::Fault { text, .. } => Some(format!("fault:{}", indented(text))),
             Event::Verdict { verdict, llr, pairs } => {
@@ -99,7 +99,7 @@ impl Announcer {
     fn game_line(&mut self, end: &GameEnded) -> String {
         self.games += u64::from(end.outcome.counts() && !end.replayed);
         let total = self.total.map(|total| format!("/{total}")).unwrap_or_default();
-        let (black, white) = (self.head.player(end.pairing.black), self.head.player(end.pairing.white));
+        let (black, white) = (self.info.player(end.pairing.black), self.info.player(end.pairing.white));
         let result = match end.outcome {
             Outcome::Win { winner: referee::Color::Black, .. } => "1-0",
             Outcome::Win { .. } => "0-1",
@@ -119,12 +119,12 @@ impl Announcer {
     }
 }
 
-/// Lines of evidence under the line they belong to.
+/// Indents lines of evidence below the line they belong to.
 fn indented(text: &str) -> String {
     text.lines().take(50).map(|line| format!("\n      {}", printable(line.as_bytes()))).collect()
 }
 
-/// Endings that somebody will ask about.
+/// Endings that may be disputed.
 fn is_dispute(outcome: Outcome) -> bool {
     match outcome {
         Outcome::Win { by, .. } => matches!(

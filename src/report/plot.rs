@@ -1,4 +1,4 @@
-//! Pictures of an event in SVG: the same functions draw them for the page, for a file, and for a PNG.
+//! Pictures of an event in SVG, drawn by the same functions for the page, for SVG files and for PNG files.
 
 mod axis;
 mod bars;
@@ -18,17 +18,17 @@ use maud::{Markup, html};
 use std::fmt::Write as _;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// How wide a picture is drawn: text keeps its size, so that it is read on a phone as well.
+/// Width of a picture. Text keeps its size, so that it is readable on a phone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Size {
-    /// For 600 pixels and more.
+    /// At least 600 pixels.
     Wide,
-    /// For less.
+    /// Less than 600 pixels.
     Narrow,
 }
 
 impl Size {
-    /// Units across; one is a pixel where there is room.
+    /// Width in units; one unit is a pixel where there is room.
     #[must_use]
     pub fn width(self) -> f64 {
         match self {
@@ -59,7 +59,7 @@ impl Plot {
         Self { size, height, label: plain(&label.into()), body }
     }
 
-    /// As a part of a page that has [`rules`] among its styles.
+    /// As an element of a page whose styles include [`rules`].
     #[must_use]
     pub fn inline(&self) -> Markup {
         let view = format!("0 0 {} {}", self.size.width(), number(self.height));
@@ -68,16 +68,16 @@ impl Plot {
         }
     }
 
-    /// As a file of its own.
+    /// As a file.
     #[must_use]
     pub fn standalone(&self) -> String {
         self.document(&rules())
     }
 
-    /// As PNG, two pixels to a unit.
+    /// As PNG, two pixels per unit.
     ///
     /// # Errors
-    /// [`PngError`], which would be an error of this program.
+    /// [`PngError`], which indicates an error of this program.
     pub fn png(&self) -> Result<Vec<u8>, PngError> {
         png::render(&self.document(&style::light()))
     }
@@ -99,8 +99,8 @@ impl Plot {
     }
 }
 
-/// Text of strangers for a page or a picture: without what is invisible, or turns the text beside it round, or is not
-/// allowed in XML. What `<` and `&` mean is the template's business.
+/// Removes characters from foreign text that are invisible, change the direction of text or are not allowed in XML.
+/// The template escapes `<` and `&`.
 #[must_use]
 pub fn plain(text: &str) -> String {
     let shown =
@@ -111,7 +111,7 @@ pub fn plain(text: &str) -> String {
     text.chars().map(shown).collect()
 }
 
-/// A name in at most so many columns.
+/// Shortens a name to `columns` columns.
 fn short(name: &str, columns: usize) -> String {
     let name = plain(name);
     if name.width() <= columns {

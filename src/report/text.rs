@@ -1,9 +1,9 @@
-//! Reports as people read them in a terminal: numbers right-aligned, names left.
+//! Reports as text for a terminal: numbers right-aligned, names left-aligned.
 
-use super::{Pair, Report, StageTable, Standing, TestReport};
+use super::{Encounter, PlayerRow, Report, StageTable, TestReport};
 use std::fmt;
 
-/// Pairs that are told one by one; more make a cross table.
+/// Greatest number of encounters listed one by one; more become a cross table.
 const FEW: usize = 10;
 
 impl fmt::Display for Report {
@@ -29,7 +29,7 @@ impl fmt::Display for Report {
     }
 }
 
-fn standings(f: &mut fmt::Formatter<'_>, lines: &[Standing]) -> fmt::Result {
+fn standings(f: &mut fmt::Formatter<'_>, lines: &[PlayerRow]) -> fmt::Result {
     let width = name_width(lines.iter().map(|line| line.name.as_str()));
     writeln!(f, " #  {:width$}  games  wins  loss  draw   score     Elo    +-    LOS  faults", "engine")?;
     for line in lines {
@@ -50,7 +50,7 @@ fn standings(f: &mut fmt::Formatter<'_>, lines: &[Standing]) -> fmt::Result {
         )?;
     }
     if lines.iter().any(|line| line.elo_kind == "tentative") {
-        writeln!(f, "    ~ the games alone do not bound this Elo: everything won or lost, or too few met")?;
+        writeln!(f, "    ~ the games alone do not bound this Elo: all won or lost, or too few opponents")?;
     }
     Ok(())
 }
@@ -106,7 +106,7 @@ fn stage_table(f: &mut fmt::Formatter<'_>, stage: &StageTable) -> fmt::Result {
     Ok(())
 }
 
-fn pairs(f: &mut fmt::Formatter<'_>, pairs: &[Pair]) -> fmt::Result {
+fn pairs(f: &mut fmt::Formatter<'_>, pairs: &[Encounter]) -> fmt::Result {
     let width = name_width(pairs.iter().flat_map(|pair| [pair.name.as_str(), pair.opponent.as_str()]));
     writeln!(
         f,
@@ -135,7 +135,7 @@ fn pairs(f: &mut fmt::Formatter<'_>, pairs: &[Pair]) -> fmt::Result {
     Ok(())
 }
 
-/// Points of the row against the column, of how many games.
+/// Points of the row's player against the column's, over the number of games.
 fn cross_table(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
     let names: Vec<&str> = report.standings.iter().map(|line| line.name.as_str()).collect();
     let width = name_width(names.iter().copied());
@@ -151,7 +151,7 @@ fn cross_table(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
 }
 
 fn cell(report: &Report, row: &str, column: &str) -> String {
-    let met = |pair: &&Pair| {
+    let met = |pair: &&Encounter| {
         [(&*pair.name, &*pair.opponent), (&*pair.opponent, &*pair.name)].contains(&(row, column))
     };
     let Some(pair) = report.pairs.iter().find(met) else {
@@ -209,7 +209,7 @@ fn percent(share: Option<f64>, digits: usize) -> String {
     share.map_or_else(|| "-".to_owned(), |share| format!("{:.digits$}%", 100.0 * share))
 }
 
-/// Columns a name takes in a terminal: kanji take two.
+/// Columns of a name in a terminal: kanji take two.
 fn columns(name: &str) -> usize {
     unicode_width::UnicodeWidthStr::width(name)
 }

@@ -1,4 +1,4 @@
-//! `renmei watch`: an event that another process plays, or that is over, by looking into its database now and then.
+//! `renmei watch`: shows an event that another process plays, or that is over, by polling its database.
 
 use super::{Past, archive, has_terminal, info, no_thread, save};
 use crate::cli::WatchArgs;
@@ -18,13 +18,15 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// From one look to the next, at least.
+/// Least time between two polls.
 const PAUSE: Duration = Duration::from_millis(400);
 
 /// Shows an event of a database.
 pub fn watch(args: &WatchArgs) -> Result<Exit, Failure> {
     if !has_terminal() {
-        return Err(Failure::Usage("`watch` needs a terminal; `renmei report` prints".to_owned()));
+        return Err(Failure::Usage(
+            "`watch` needs a terminal; use `renmei report` to print a report".to_owned(),
+        ));
     }
     let store = Store::read(&args.db)?;
     let events = store.events()?;
@@ -43,12 +45,12 @@ pub fn watch(args: &WatchArgs) -> Result<Exit, Failure> {
     };
     let (feed, inbox) = dashboard::feed::pair();
     let screen = dashboard::Dashboard::open(setting, inbox).map_err(no_thread)?;
-    Watcher { store, event: event.id, seen: 0, version: None, running: BTreeMap::new() }.look(&feed)?;
+    Watcher { store, event: event.id, seen: 0, version: None, running: BTreeMap::new() }.poll(&feed)?;
     drop(screen);
     Ok(Exit::Done)
 }
 
-/// Ratings as the event's own process has left them.
+/// Ratings as stored by the event's own process.
 fn scale(db: PathBuf, event: &EventSummary, plan: &StoredPlan) -> Option<LookUp> {
     let (id, plan, mut store) = (event.id, plan.clone(), None);
     match event.kind.as_str() {
@@ -67,17 +69,17 @@ fn scale(db: PathBuf, event: &EventSummary, plan: &StoredPlan) -> Option<LookUp>
 struct Watcher {
     store: Store,
     event: EventId,
-    /// Events of the log that were told.
+    /// Number of entries of the log already shown.
     seen: usize,
-    /// The database when it was last looked into: SQLite counts the changes of others.
+    /// SQLite's data version at the last poll; it changes with other connections' commits.
     version: Option<i64>,
-    /// Games without an end, and the last ply of each that was told.
+    /// Games without an end, and the last ply shown of each.
     running: BTreeMap<GameId, u32>,
 }
 
 impl Watcher {
-    /// Looks until nobody looks at the screen any more.
-    fn look(mut self, feed: &Feed) -> Result<(), StoreError> {
+    /// Polls until the dashboard is closed.
+    fn poll(mut self, feed: &Feed) -> Result<(), StoreError> {
         while !feed.is_closed() {
             let begun = Instant::now();
             let version: Option<i64> =
@@ -86,7 +88,7 @@ impl Watcher {
                 self.version = version;
                 feed.send(&self.news()?);
             }
-            // A large event takes long to read: then it is read less often.
+            // A large event takes long to read, so it is read less often.
             let pause = PAUSE.max(4 * begun.elapsed());
             let until = Instant::now() + pause;
             while !feed.is_closed() && Instant::now() < until {
@@ -96,13 +98,13 @@ impl Watcher {
         Ok(())
     }
 
-    /// What happened since the last look.
+    /// Entries since the last poll.
     fn news(&mut self) -> Result<Vec<Stamped>, StoreError> {
         let (mut log, mut past, mut at) = (vec![], Past::default(), 0);
-        let first_look = self.seen == 0;
+        let first_poll = self.seen == 0;
         self.store.replay(self.event, Moves::Without, &mut |stamped| {
             match at >= self.seen {
-                true if first_look => past.take(stamped),
+                true if first_poll => past.take(stamped),
                 true => log.push(stamped.clone()),
                 false => {}
             }
@@ -115,29 +117,29 @@ impl Watcher {
             match &stamped.event {
                 Event::GameStarted(started) => _ = self.running.insert(started.game, 0),
                 Event::GameEnded(end) => {
-                    let told = self.running.remove(&end.game);
-                    // At the first look, games that are over are left to the archive.
-                    if let Some(told) = told.filter(|_| !first_look) {
-                        self.moves(end.game, told, &mut news)?;
+                    let shown = self.running.remove(&end.game);
+                    // On the first poll, finished games are left to the archive.
+                    if let Some(shown) = shown.filter(|_| !first_poll) {
+                        self.moves(end.game, shown, &mut news)?;
                     }
                 }
                 _ => {}
             }
             news.push(stamped);
         }
-        for (game, told) in self.running.clone() {
-            let last = self.moves(game, told, &mut news)?;
+        for (game, shown) in self.running.clone() {
+            let last = self.moves(game, shown, &mut news)?;
             self.running.insert(game, last);
         }
         Ok(news)
     }
 
-    /// The moves of a game after the ply `told`; the last ply.
-    fn moves(&self, game: GameId, told: u32, news: &mut Vec<Stamped>) -> Result<u32, StoreError> {
+    /// Appends the moves of a game after the ply `shown` to `news`; returns the last ply.
+    fn moves(&self, game: GameId, shown: u32, news: &mut Vec<Stamped>) -> Result<u32, StoreError> {
         let found = self.store.game(self.event, game)?;
         let moves = found.map(|game| game.moves).unwrap_or_default();
-        let new = |(_, moved): &(i64, Moved)| moved.ply > told;
-        let last = moves.last().map_or(told, |(_, moved)| moved.ply);
+        let new = |(_, moved): &(i64, Moved)| moved.ply > shown;
+        let last = moves.last().map_or(shown, |(_, moved)| moved.ply);
         news.extend(
             moves.into_iter().filter(new).map(|(at, moved)| Stamped { at, event: Event::Moved(moved) }),
         );

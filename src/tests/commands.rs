@@ -1,4 +1,4 @@
-//! The other commands, as scripts use them.
+//! Other commands, as scripts use them.
 
 use crate::support::{Desk, program};
 use serde_json::Value;
@@ -17,7 +17,7 @@ fn league(desk: &Desk) -> Value {
 }
 
 #[test]
-fn a_league_reports_the_same_live_and_from_its_database() {
+fn a_league_has_the_same_report_live_and_from_its_database() {
     let desk = Desk::new();
     let live = league(&desk);
     assert_eq!(live["games"], 12);
@@ -37,7 +37,7 @@ fn a_league_reports_the_same_live_and_from_its_database() {
 }
 
 #[test]
-fn the_event_stream_tells_every_game_and_move_in_order() {
+fn the_events_file_has_every_game_and_move_in_order() {
     let desk = Desk::new();
     league(&desk);
     let text = std::fs::read_to_string(desk.path("events.jsonl")).unwrap();
@@ -53,16 +53,16 @@ fn the_event_stream_tells_every_game_and_move_in_order() {
 }
 
 #[test]
-fn engines_that_would_repeat_their_games_are_warned_of_and_openings_silence_it() {
+fn deterministic_engines_without_openings_cause_a_warning() {
     let random = format!("cmd={}", program("renmei-random").display());
-    let said = |more: &[&str]| {
+    let stderr_of = |more: &[&str]| {
         let desk = Desk::new();
         desk.write("openings.sfen", "startpos moves 7g7f\nstartpos moves 2g2f\n");
         let engines: [&[&str]; 2] = [&[&random, "nodes=1"], &[&random, "nodes=1", "name=other"]];
         desk.play(&engines, &[&["--games", "4", "--max-moves", "20"], more].concat()).text()
     };
-    assert!(said(&[]).contains("without openings they may play the same games"));
-    assert!(!said(&["--openings", "openings.sfen"]).contains("without openings"));
+    assert!(stderr_of(&[]).contains("without openings they may play the same games"));
+    assert!(!stderr_of(&["--openings", "openings.sfen"]).contains("without openings"));
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn the_calculator_answers_scripts_and_exit_codes() {
 }
 
 #[test]
-fn a_sequential_test_stops_at_its_verdict_and_says_so_in_its_exit_code() {
+fn a_sequential_test_stops_at_its_verdict_and_returns_it_as_exit_code() {
     let desk = Desk::new();
     let random = format!("cmd={}", program("renmei-random").display());
     let played = desk.play(
@@ -114,13 +114,13 @@ fn more_games_at_once_than_cores_are_refused_unless_forced() {
     let random = format!("cmd={}", program("renmei-random").display());
     let args = ["match", "--engine", &random, "--engine", &random, "--games", "2", "--concurrency", "1000"];
     let refused = desk.renmei(&args);
-    let told = String::from_utf8_lossy(&refused.stderr);
-    assert_eq!(refused.status.code(), Some(2), "{told}");
-    assert!(told.contains("oversubscribe"), "{told}");
+    let stderr = String::from_utf8_lossy(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("oversubscribe"), "{stderr}");
 }
 
 #[test]
-fn what_engines_hold_of_the_memory_is_kept() {
+fn peak_memory_of_engines_is_stored() {
     let desk = Desk::new();
     let random = format!("cmd={}", program("renmei-random").display());
     let engines = [&[random.as_str(), "name=a"][..], &[random.as_str(), "name=b"]];
@@ -128,11 +128,11 @@ fn what_engines_hold_of_the_memory_is_kept() {
     let kept = desk.query("SELECT DISTINCT player FROM memory WHERE kib BETWEEN 500 AND 1000000 ORDER BY 1");
     assert_eq!(kept, [["0"], ["1"]]);
     let over = desk.query("SELECT kind FROM log ORDER BY seq DESC LIMIT 1");
-    assert_eq!(over, [["closed"]], "nothing is told after the end");
+    assert_eq!(over, [["closed"]], "no entry follows the end");
 }
 
 #[test]
-fn help_teaches_and_completions_complete() {
+fn help_has_examples_and_completions_list_commands() {
     let desk = Desk::new();
     let help = String::from_utf8(desk.renmei(&["match", "--help"]).stdout).unwrap();
     assert!(help.contains("--sprt") && help.contains("Example:"), "{help}");

@@ -1,5 +1,5 @@
-//! The league over real sockets, in this process: golden conversations, the transcripts recorded from floodgate's server,
-//! and tests of our own for what they do not hold.
+//! The host over real sockets, in this process: golden conversations, transcripts recorded from floodgate's server,
+//! and further tests.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 #[path = "csa/accounts.rs"]
@@ -52,7 +52,7 @@ fn game(host: &Host, name: &str) -> (Client, Client) {
 }
 
 #[test]
-fn a_resignation_is_told_with_its_time_and_both_are_let_go() {
+fn a_resignation_is_sent_with_its_time_and_both_connections_are_closed() {
     let mut host = Host::start(ServeConfig::default());
     let (mut black, mut white) = game(&host, "t-600-10");
     black.say("+7776FU,'* 35 -8384FU");
@@ -76,7 +76,7 @@ fn a_resignation_is_told_with_its_time_and_both_are_let_go() {
 }
 
 #[test]
-fn a_flag_falls_by_itself_though_nobody_says_a_word() {
+fn a_flag_falls_without_any_line_from_a_client() {
     let host = Host::start(ServeConfig::default());
     let (mut black, mut white) = game(&host, "t-1-0");
     black.hears(&["#TIME_UP", "#LOSE"]);
@@ -84,7 +84,7 @@ fn a_flag_falls_by_itself_though_nobody_says_a_word() {
 }
 
 #[test]
-fn a_declaration_is_told_once_and_loses_without_the_right_to_it() {
+fn a_declaration_is_sent_once_and_loses_when_invalid() {
     let host = Host::start(ServeConfig::default());
     let (mut black, mut white) = game(&host, "t-600-10");
     black.say("%KACHI");
@@ -93,7 +93,7 @@ fn a_declaration_is_told_once_and_loses_without_the_right_to_it() {
 }
 
 #[test]
-fn without_grace_who_drops_the_line_loses_at_once_whoever_is_to_move() {
+fn without_grace_a_dropped_connection_loses_at_once_on_either_turn() {
     let host = Host::start(ServeConfig { grace: Some(0), ..ServeConfig::default() });
     let (mut black, white) = game(&host, "t-600-10");
     drop(white);
@@ -107,9 +107,9 @@ fn the_start_position_is_the_first_of_four() {
     for _ in 0..3 {
         for (mover, mv) in [(0, "+5958OU"), (1, "-5152OU"), (0, "+5859OU"), (1, "-5251OU")] {
             [&mut black, &mut white][mover].say(mv);
-            let told = format!("{mv},T0");
-            black.hears(&[&told]);
-            white.hears(&[&told]);
+            let expected = format!("{mv},T0");
+            black.hears(&[&expected]);
+            white.hears(&[&expected]);
         }
     }
     black.hears(&["#SENNICHITE", "#DRAW"]);
@@ -117,7 +117,7 @@ fn the_start_position_is_the_first_of_four() {
 }
 
 #[test]
-fn both_sides_may_have_gone_before_the_game_began_and_nobody_has_lost() {
+fn a_game_whose_players_both_left_before_its_start_has_no_loser() {
     let mut host = Host::start(ServeConfig::default());
     let mut black = host.connect();
     black.say("LOGIN sente t-600-10-B,t");

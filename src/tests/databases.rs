@@ -1,7 +1,7 @@
-//! Databases that older versions wrote are reported, exported, learned from and resumed.
+//! Databases of older versions are reported, exported, learned from and resumed.
 //!
-//! `databases/af0dbb8` holds what the version of that commit left: an event that was played to its end, one whose
-//! program was killed while a game ran, an open league, and the games of a client in that league.
+//! `databases/af0dbb8` holds databases written by that commit: a finished event, one whose program was killed during a
+//! game, an open league, and the games of a client in that league.
 
 use crate::support::{Desk, program};
 use std::{
@@ -13,7 +13,7 @@ use std::{
 const VERSIONS: [&str; 1] = ["af0dbb8"];
 const KINDS: [&str; 4] = ["finished", "interrupted", "league", "floodgate"];
 
-/// A desk whose database is a copy of one of an older version.
+/// A desk whose database is a copy of an older version's.
 fn desk(version: &str, kind: &str) -> Desk {
     let desk = Desk::new();
     fs::copy(kept(version).join(kind).with_extension("sqlite"), desk.db()).unwrap();
@@ -75,13 +75,13 @@ fn an_engine_learns_from_a_database_of_an_older_version() {
 }
 
 #[test]
-fn a_finished_event_of_an_older_version_is_told_again_and_an_interrupted_one_is_played_to_its_end() {
+fn a_finished_event_of_an_older_version_is_reported_and_an_interrupted_one_is_finished() {
     for version in VERSIONS {
         let desk = desk(version, "interrupted");
         let engines = program("renmei-random").parent().unwrap().display().to_string();
         let configuration = fs::read_to_string(kept(version).join("interrupted.toml")).unwrap();
         fs::copy(kept(version).join("openings.sfen"), desk.path("openings.sfen")).unwrap();
-        // The engines were elsewhere; whoever moved them would be asked for another name.
+        // The engines have moved since; a changed path would require another event name.
         let elsewhere = configuration.replace("/opt/renmei", &engines).replace("interrupted.db", "event.db");
         desk.write("event.toml", &elsewhere);
         let refused = desk.renmei(&["run", "event.toml", "--quiet"]);
@@ -93,9 +93,9 @@ fn a_finished_event_of_an_older_version_is_told_again_and_an_interrupted_one_is_
         done(&desk, &["run", "event.toml", "--quiet"]);
         let counted =
             desk.query("SELECT count(*), count(DISTINCT index_) FROM games WHERE state = 'counted'");
-        assert_eq!(counted[0], ["48", "48"], "every place of the schedule is played once");
+        assert_eq!(counted[0], ["48", "48"], "every pairing of the schedule is played once");
         let after = desk.query("SELECT number, result, plies FROM games WHERE state = 'counted'");
-        assert_eq!(after[..before.len()], before, "what was played before counts as it did");
+        assert_eq!(after[..before.len()], before, "earlier games count as before");
         assert_eq!(desk.query("SELECT count(*) FROM games WHERE state = 'adjourned'")[0], ["1"]);
         let again = done(&desk, &["run", "event.toml", "--quiet"]);
         assert!(again.contains("pairwise"), "{again}");

@@ -1,13 +1,12 @@
-//! The engine with a network plays games, on the processor. It is not built where there is no libtorch; then the test
-//! says so and passes.
+//! renmei-deep plays games on the CPU. Without libtorch it is not built; then the test prints a message and passes.
 
 use crate::support::{Desk, program};
 
 #[test]
-fn the_engine_with_a_network_plays_an_event_without_a_fault_and_beats_a_greedy_mover() {
+fn renmei_deep_plays_an_event_without_a_fault_and_beats_a_greedy_mover() {
     let deep = program("renmei-deep");
     if !deep.exists() {
-        eprintln!("skipped: renmei-deep is not built, as there is no libtorch");
+        eprintln!("skipped: renmei-deep is not built, because libtorch is missing");
         return;
     }
     let (deep, random) =

@@ -1,4 +1,4 @@
-//! What a newcomer does first, with nothing but the installed programs.
+//! First steps of a new user, with only the installed programs.
 
 use crate::support::{Desk, program};
 use std::{
@@ -7,7 +7,7 @@ use std::{
     process::{Command, Output, Stdio},
 };
 
-/// The programs as `cargo install` leaves them: in one directory that is not on the path.
+/// The programs as `cargo install` leaves them: in one directory that is not on the PATH.
 fn installed(desk: &Desk) -> std::path::PathBuf {
     let bin = desk.path("bin");
     fs::create_dir(&bin).unwrap();
@@ -31,14 +31,14 @@ fn text(output: &Output) -> String {
 }
 
 #[test]
-fn the_quickstart_that_init_writes_is_played_anywhere_by_the_installed_programs() {
+fn the_quickstart_preset_is_played_by_the_installed_programs_in_any_directory() {
     let desk = Desk::new();
     let renmei = installed(&desk);
     let elsewhere = desk.path("somewhere else");
     fs::create_dir(&elsewhere).unwrap();
     let written = run(&renmei, &elsewhere, &["init", "quickstart"]);
     assert_eq!(text(&written), "wrote quickstart.toml\nto play it: renmei run quickstart.toml\n");
-    // The engines that a machine may have besides would take minutes.
+    // Other engines installed on the machine would take minutes.
     let config = elsewhere.join("quickstart.toml");
     let preset = fs::read_to_string(&config).unwrap();
     let (ours, _) = preset.split_once("[[engines]]\nname = \"fairy").unwrap();
@@ -53,7 +53,7 @@ fn the_quickstart_that_init_writes_is_played_anywhere_by_the_installed_programs(
 }
 
 #[test]
-fn init_without_a_name_tells_each_preset_in_a_line() {
+fn init_without_a_name_lists_every_preset() {
     let desk = Desk::new();
     let listed = String::from_utf8(desk.renmei(&["init"]).stdout).unwrap();
     for preset in ["quickstart", "sprt", "gauntlet", "denou", "floodgate", "serve", "league"] {
@@ -66,7 +66,7 @@ fn init_without_a_name_tells_each_preset_in_a_line() {
 }
 
 #[test]
-fn every_preset_is_written_whole_and_names_no_file_of_the_repository() {
+fn every_preset_is_complete_and_refers_to_no_file_of_the_repository() {
     for preset in
         ["quickstart", "sprt", "gauntlet", "denou", "learn", "floodgate-time", "floodgate", "serve", "league"]
     {
@@ -85,12 +85,12 @@ fn every_preset_is_written_whole_and_names_no_file_of_the_repository() {
 }
 
 #[test]
-fn init_overwrites_only_when_it_is_forced_and_otherwise_writes_nothing() {
+fn init_overwrites_only_with_force_and_otherwise_writes_nothing() {
     let desk = Desk::new();
     desk.write("mori.toml", "mine");
     let refused = desk.renmei(&["init", "league"]);
     assert_eq!(refused.status.code(), Some(1));
-    assert!(text(&refused).contains("`mori.toml` is in this directory already"), "{}", text(&refused));
+    assert!(text(&refused).contains("`mori.toml` exists in this directory"), "{}", text(&refused));
     assert!(!desk.path("league.toml").exists());
     assert_eq!(fs::read_to_string(desk.path("mori.toml")).unwrap(), "mine");
     assert_eq!(desk.renmei(&["init", "league", "--force"]).status.code(), Some(0));
@@ -98,7 +98,7 @@ fn init_overwrites_only_when_it_is_forced_and_otherwise_writes_nothing() {
 }
 
 #[test]
-fn the_openings_of_the_program_are_named_in_a_match_and_resumed_by_their_contents() {
+fn built_in_openings_are_used_in_a_match_and_compared_by_contents_on_resume() {
     let desk = Desk::new();
     let random = format!("cmd={}", program("renmei-random").display());
     let engines: [&[&str]; 2] = [&[&random, "name=a"], &[&random, "name=b"]];
@@ -109,7 +109,7 @@ fn the_openings_of_the_program_are_named_in_a_match_and_resumed_by_their_content
     assert_eq!(played.code(), Some(0), "{}", played.text());
     let openings = desk.query("SELECT DISTINCT opening_moves FROM games");
     assert_eq!(openings.len(), 2, "a line for each pair of games: {openings:?}");
-    // The same lines in a file are the same openings; other lines are none.
+    // The same openings in a file have the same fingerprint; others do not.
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("kifu/openings.sfen");
     assert_eq!(play(&file.display().to_string(), "4").code(), Some(0));
     let other = desk.write("other.sfen", "startpos moves 7g7f\n");
@@ -117,13 +117,13 @@ fn the_openings_of_the_program_are_named_in_a_match_and_resumed_by_their_content
     assert!(changed.text().contains("openings.files"), "{}", changed.text());
 }
 
-/// The lines of a unit: its sections, keys and values.
+/// Sections, keys and values of a unit.
 fn entries(unit: &str) -> Vec<(&str, &str)> {
     unit.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once('=')).collect()
 }
 
 #[test]
-fn a_unit_has_the_paths_of_this_program_and_of_a_configuration_that_is_right() {
+fn a_unit_has_the_paths_of_the_program_and_of_a_valid_configuration() {
     let desk = Desk::new();
     desk.renmei(&["init", "serve"]);
     let printed = desk.renmei(&["systemd", "serve", "serve.toml"]);
@@ -150,9 +150,9 @@ fn a_unit_has_the_paths_of_this_program_and_of_a_configuration_that_is_right() {
 }
 
 #[test]
-fn diagnostics_tell_of_engines_and_databases_when_asked_and_are_silent_otherwise() {
+fn diagnostics_report_engines_and_databases_and_are_off_by_default() {
     let random = format!("cmd={}", program("renmei-random").display());
-    let told = |more: &[&str], variable: Option<&str>| {
+    let diagnostics = |more: &[&str], variable: Option<&str>| {
         let desk = Desk::new();
         let mut command = Command::new(env!("CARGO_BIN_EXE_renmei"));
         command.args(more).args(["match", "--engine", &random, "--engine", &random, "--games", "2"]);
@@ -161,15 +161,15 @@ fn diagnostics_tell_of_engines_and_databases_when_asked_and_are_silent_otherwise
         let output = command.current_dir(desk.dir.path()).stdin(Stdio::null()).output().unwrap();
         (output.status.code(), String::from_utf8(output.stderr).unwrap())
     };
-    assert!(!told(&[], None).1.contains("engine"));
-    let (code, lines) = told(&["-vv"], None);
+    assert!(!diagnostics(&[], None).1.contains("engine"));
+    let (code, lines) = diagnostics(&["-vv"], None);
     assert_eq!(code, Some(0));
     for word in ["DEBUG seat: engine started pid=", "engine ended pid=", "DEBUG journal: ", "DEBUG arena: "] {
         assert!(lines.contains(word), "{word} in {lines}");
     }
-    let (_, lines) = told(&[], Some("journal=debug"));
+    let (_, lines) = diagnostics(&[], Some("journal=debug"));
     assert!(lines.contains("DEBUG journal: ") && !lines.contains("seat"), "{lines}");
-    let (code, lines) = told(&[], Some("seat=loud"));
+    let (code, lines) = diagnostics(&[], Some("seat=loud"));
     assert_eq!(code, Some(2));
-    assert!(lines.contains("RENMEI_LOG=`seat=loud` is no filter"), "{lines}");
+    assert!(lines.contains("RENMEI_LOG=`seat=loud` is not a filter"), "{lines}");
 }

@@ -1,13 +1,14 @@
-//! Every misbehaviour is charged to the right side with the right reason, and leaves nothing behind.
+//! Every misbehaviour is charged to the right side with the right cause, and no process survives.
 
 use crate::support::{Desk, none_left, program};
 
-/// How long the faulty engine has for a game in which it loses on time. In all others, and always for the honest one,
-/// nobody loses on time, however slow the machine is.
+/// Time of a faulty engine in games that it should lose on time. All other players have so much time that they never
+/// lose on time on a slow machine.
 const SHORT: &str = "500ms";
 const LONG: &str = "600s";
 
-/// Plays one faulty engine against an honest one, a game with each colour at once; `cause` is how it loses.
+/// Plays a faulty engine against an honest one, a game with each colour in parallel; `cause` is the expected cause of
+/// its losses.
 fn loses(mode: &str, cause: &str) {
     let desk = Desk::new();
     let mark = format!("--seed {}", 7_000_000 + u64::from(std::process::id()) * 100 + mode.len() as u64);
@@ -28,14 +29,14 @@ fn loses(mode: &str, cause: &str) {
 }
 
 #[test]
-fn silence_in_all_its_forms_loses_on_time() {
+fn every_form_of_silence_loses_on_time() {
     for mode in ["hang", "partial", "floodhang", "flood", "longline", "ignorestdin", "closein"] {
         loses(mode, "time");
     }
 }
 
 #[test]
-fn a_late_reply_loses_on_time_whatever_it_says() {
+fn any_late_reply_loses_on_time() {
     for mode in ["late", "lateillegal", "lateresign"] {
         loses(mode, "time");
     }
@@ -104,13 +105,13 @@ fn a_pawn_dropped_for_mate_is_named() {
 }
 
 #[test]
-fn declaring_without_the_right_to_loses_and_resigning_is_no_fault() {
+fn an_invalid_declaration_loses_and_resigning_is_no_fault() {
     loses("win", "illegal-declaration");
     loses("resign", "resignation");
 }
 
 #[test]
-fn a_nuisance_that_plays_on_is_no_loss() {
+fn harmless_misbehaviour_is_no_loss() {
     for mode in ["noise", "stderrflood", "memory", "slowready", "grandchild", "zombie"] {
         let desk = Desk::new();
         let (puppet, honest) = (program("renmei-puppet"), program("renmei-random"));
@@ -148,7 +149,7 @@ fn the_record_of_a_crash_holds_the_signal_and_the_last_lines() {
 }
 
 #[test]
-fn what_an_engine_prints_reaches_the_record_escaped() {
+fn engine_output_is_escaped_in_the_evidence() {
     let desk = Desk::new();
     let (puppet, honest) = (program("renmei-puppet"), program("renmei-random"));
     let played = desk.play(
@@ -162,7 +163,7 @@ fn what_an_engine_prints_reaches_the_record_escaped() {
 }
 
 #[test]
-fn an_engine_that_never_says_usiok_is_told_of_before_anything_starts() {
+fn an_engine_without_usiok_is_reported_before_any_game_starts() {
     let desk = Desk::new();
     let config = format!(
         "[event]\nname = 'x'\ndatabase = '{}'\n[time]\nbyoyomi = '1s'\n\
@@ -174,13 +175,13 @@ fn an_engine_that_never_says_usiok_is_told_of_before_anything_starts() {
     );
     let file = desk.write("x.toml", &config).display().to_string();
     let output = desk.renmei(&["run", &file]);
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{told}");
-    assert!(told.contains("engine `bad` cannot play: no `usiok` within 300 ms"), "{told}");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("engine `bad` cannot play: no `usiok` within 300 ms"), "{stderr}");
 }
 
 #[test]
-fn an_option_the_engine_does_not_offer_is_told_with_file_line_and_the_nearest_name() {
+fn an_unknown_option_is_reported_with_file_line_and_the_nearest_name() {
     let desk = Desk::new();
     let config = format!(
         "[event]\nname = 'x'\n[time]\nbyoyomi = '1s'\n\
@@ -190,9 +191,12 @@ fn an_option_the_engine_does_not_offer_is_told_with_file_line_and_the_nearest_na
     );
     let file = desk.write("x.toml", &config).display().to_string();
     let output = desk.renmei(&["run", &file]);
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{told}");
-    assert!(told.contains("x.toml:9: engine `a` offers no option `Seeed`; did you mean `Seed`?"), "{told}");
-    assert!(told.contains("x.toml:10: engine `a`: ") && told.contains("bold"), "{told}");
-    assert!(!desk.path("x.db").exists(), "nothing was begun");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert!(
+        stderr.contains("x.toml:9: engine `a` offers no option `Seeed`; did you mean `Seed`?"),
+        "{stderr}"
+    );
+    assert!(stderr.contains("x.toml:10: engine `a`: ") && stderr.contains("bold"), "{stderr}");
+    assert!(!desk.path("x.db").exists(), "no event was begun");
 }

@@ -1,5 +1,5 @@
-//! An engine on servers of every kind: our own league, scripted servers that misbehave, and everything that was
-//! recorded from floodgate's.
+//! The client on several kinds of servers: our own league, misbehaving scripted servers, and transcripts recorded from
+//! floodgate's.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 #[path = "floodgate/cuts.rs"]

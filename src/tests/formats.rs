@@ -1,9 +1,9 @@
-//! Formats and policies, played for real.
+//! Formats and policies in real events.
 
 use crate::support::{Desk, program};
 use serde_json::Value;
 
-/// A configuration of `players` random movers.
+/// A configuration with `players` random movers.
 fn config(desk: &Desk, event: &str, players: usize, engine: &str) -> String {
     let mut text = format!(
         "{event}\n[time]\nbyoyomi = '10s'\n[rules]\nmax_moves = 80\n[defaults]\ncommand = '{}'\n{engine}\n",
@@ -19,13 +19,13 @@ fn config(desk: &Desk, event: &str, players: usize, engine: &str) -> String {
 fn run(desk: &Desk, file: &str) -> Value {
     let db = desk.db().display().to_string();
     let output = desk.renmei(&["run", file, "--db", &db, "--json", "--oversubscribe", "--concurrency", "3"]);
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(0), "{told}");
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
 #[test]
-fn a_swiss_of_five_gives_every_round_a_bye_and_nobody_two() {
+fn a_swiss_of_five_has_a_bye_in_every_round_and_at_most_one_per_player() {
     let desk = Desk::new();
     let file = config(&desk, "[event]\nname = 'swiss'\nformat = 'swiss'\nrounds = 4\ngames = 1", 5, "");
     let report = run(&desk, &file);
@@ -57,7 +57,7 @@ fn a_swiss_and_a_final_have_one_winner() {
 }
 
 #[test]
-fn drawn_games_are_replayed_with_colours_swapped_where_the_event_says_so() {
+fn drawn_games_are_replayed_with_colours_swapped_if_configured() {
     let desk = Desk::new();
     let event = "[event]\nname = 'replay'\ngames = 2\nreplay_draws = 'swap'\nreplay_limit = 1";
     let file = config(&desk, event, 2, "");
@@ -83,7 +83,7 @@ fn a_fresh_process_for_every_game_plays_every_game() {
 }
 
 #[test]
-fn an_engine_that_is_not_started_again_loses_what_is_left() {
+fn an_engine_that_is_not_restarted_loses_its_remaining_games() {
     let desk = Desk::new();
     let text = format!(
         "[event]\nname = 'never'\ngames = 4\nconcurrency = 1\n[time]\nbyoyomi = '5s'\n\
@@ -100,7 +100,7 @@ fn an_engine_that_is_not_started_again_loses_what_is_left() {
 }
 
 #[test]
-fn scores_end_games_where_the_event_asks_for_it() {
+fn games_are_adjudicated_by_score_if_configured() {
     let desk = Desk::new();
     let event = "[event]\nname = 'adjudged'\ngames = 4\n[adjudication]\nresign = { score = 300, moves = 2 }";
     let file = config(&desk, event, 2, "");

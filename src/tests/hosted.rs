@@ -1,4 +1,4 @@
-//! Events with engines that are started here and programs that log in: the real binary, real sockets.
+//! Events with local engines and remote players: the real binary, real sockets.
 
 #![allow(clippy::unwrap_used)]
 
@@ -20,7 +20,7 @@ use std::{
 };
 use support::{Desk, program};
 
-/// An event on the desk's database, and where it listens.
+/// An event on the desk's database, and its address.
 struct Hosted {
     child: Child,
     address: String,
@@ -36,14 +36,14 @@ impl Hosted {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        let mut said = BufReader::new(child.stderr.take().unwrap());
+        let mut stderr = BufReader::new(child.stderr.take().unwrap());
         let mut line = String::new();
         while !line.starts_with("listening on ") {
             line.clear();
-            assert!(said.read_line(&mut line).unwrap() > 0, "the event does not listen");
+            assert!(stderr.read_line(&mut line).unwrap() > 0, "the event does not listen");
         }
-        // What it says later is not lost in a closed pipe.
-        thread::spawn(move || std::io::copy(&mut said, &mut std::io::sink()));
+        // Keeps reading its output, so that later writes do not fail on a closed pipe.
+        thread::spawn(move || std::io::copy(&mut stderr, &mut std::io::sink()));
         let address = line.trim().trim_start_matches("listening on ").to_owned();
         Self { child, address }
     }
@@ -54,7 +54,7 @@ impl Hosted {
         Guest { reader: BufReader::new(stream.try_clone().unwrap()), stream }
     }
 
-    /// Plays as `name` in every game it is called to, in another thread; gives the results it was told.
+    /// Plays as `name` in every game until the event ends, in another thread; returns the results it received.
     fn player(&self, name: &'static str, style: Style) -> JoinHandle<Vec<String>> {
         let mut guest = self.connect();
         guest.say(&format!("LOGIN {name} secret x1"));
@@ -79,11 +79,11 @@ impl Drop for Hosted {
 
 #[derive(Clone, Copy, PartialEq)]
 enum Style {
-    /// Plays the first legal move there is.
+    /// Plays the first legal move.
     Plays,
     /// Resigns on its first turn.
     Resigns,
-    /// Turns every game down.
+    /// Rejects every game.
     Rejects,
 }
 
@@ -117,7 +117,7 @@ impl Guest {
                     let mv = move_from_csa(&board, &line[..7]).unwrap();
                     let piece = board.moved_piece_after_move(mv);
                     board.try_apply_move32(Move32::from_move_with_piece(mv, piece)).unwrap();
-                    // Moves of an opening have a time only where they took some.
+                    // Opening moves have a time only where they took some.
                     if line.contains(",T") {
                         self.turn(own, &board, style);
                     }
@@ -179,7 +179,7 @@ remote = true
 }
 
 #[test]
-fn engines_of_the_house_and_programs_of_the_network_play_one_event() {
+fn local_engines_and_remote_players_play_one_event() {
     let desk = Desk::new();
     let mut hosted = Hosted::start(&desk, &event("format = \"round-robin\"\ngames = 2", 30, "forfeit"));
     let kawa = hosted.player("kawa", Style::Plays);
@@ -194,7 +194,7 @@ fn engines_of_the_house_and_programs_of_the_network_play_one_event() {
     assert_eq!(
         (rated.len(), &rated[0][0][..]),
         (3, "mori"),
-        "everybody is rated, and who always resigns the least"
+        "all players are rated, and the one that always resigns is last"
     );
     let counted = "SELECT count(*), count(DISTINCT black || white) FROM game_list WHERE state = 'counted'";
     assert_eq!(desk.query(counted), [["6", "6"]]);
@@ -207,7 +207,7 @@ fn engines_of_the_house_and_programs_of_the_network_play_one_event() {
 }
 
 #[test]
-fn who_does_not_appear_loses_by_default_and_the_event_goes_on() {
+fn a_player_who_does_not_log_in_loses_by_default_and_the_event_continues() {
     let desk = Desk::new();
     let mut hosted = Hosted::start(&desk, &event("format = \"swiss\"\nrounds = 2", 5, "forfeit"));
     let mori = hosted.player("mori", Style::Resigns);
@@ -223,18 +223,18 @@ fn who_does_not_appear_loses_by_default_and_the_event_goes_on() {
 }
 
 #[test]
-fn a_game_that_is_skipped_scores_for_nobody() {
+fn a_skipped_game_scores_for_neither_player() {
     let desk = Desk::new();
     let mut hosted = Hosted::start(&desk, &event("format = \"round-robin\"\ngames = 2", 1, "skip"));
     hosted.ends();
     let games = desk.query("SELECT DISTINCT state, cause FROM game_list");
     assert_eq!(games, [["aborted", "missing"]]);
     let score = desk.query("SELECT count(*) FROM game_list WHERE cause = 'missing'");
-    assert_eq!(score, [["6"]], "each game is left out once");
+    assert_eq!(score, [["6"]], "each game is skipped once");
 }
 
 #[test]
-fn who_turns_a_game_down_again_and_again_loses_it() {
+fn a_player_who_keeps_rejecting_a_game_loses_it() {
     let desk = Desk::new();
     let mut hosted = Hosted::start(&desk, &event("format = \"round-robin\"\ngames = 2", 30, "forfeit"));
     let kawa = hosted.player("kawa", Style::Rejects);
@@ -249,7 +249,7 @@ fn who_turns_a_game_down_again_and_again_loses_it() {
 }
 
 #[test]
-fn an_entrant_is_known_by_its_trip_and_strangers_only_look_on() {
+fn a_player_is_recognised_by_its_trip_and_others_can_only_watch() {
     let desk = Desk::new();
     let hosted = Hosted::start(&desk, &event("format = \"round-robin\"\ngames = 2", 30, "forfeit"));
     let hears = |login: &str| {

@@ -1,4 +1,4 @@
-//! Thinking on the opponent's time.
+//! Pondering.
 
 use crate::support::{Desk, program};
 
@@ -19,7 +19,7 @@ fn pondering(mode: &str) -> (Desk, serde_json::Value) {
 }
 
 #[test]
-fn hits_and_misses_are_both_played_on_without_a_fault() {
+fn ponder_hits_and_misses_are_played_without_a_fault() {
     for mode in ["honest", "ponderstale"] {
         let (desk, standing) = pondering(mode);
         for fault in ["time", "disconnection", "illegal-move:out-of-turn", "illegal-move:unreadable"] {

@@ -1,6 +1,6 @@
-//! The engines that Debian has: a well-behaved one, and one full of quirks, which configuration alone copes with.
+//! Debian's engines: a well-behaved one, and one with many quirks, which configuration alone can handle.
 //!
-//! Without them the tests say so and pass; with `RENMEI_REQUIRE_ENGINES=1` their absence is a failure.
+//! Without them the tests print a message and pass; with `RENMEI_REQUIRE_ENGINES=1` their absence is a failure.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 #[allow(dead_code)]
@@ -9,7 +9,7 @@ mod support;
 use std::path::{Path, PathBuf};
 use support::{Desk, program};
 
-/// Where the engines are, if both are installed.
+/// Paths of the engines, if both are installed.
 fn engines() -> Option<[PathBuf; 2]> {
     let found = ["fairy-stockfish", "gpsusi"].map(|name| {
         let path = std::env::var_os("PATH").unwrap_or_default();
@@ -59,7 +59,7 @@ fn the_two_play_an_event_without_a_fault() {
 }
 
 #[test]
-fn an_engine_that_aborts_on_a_go_it_does_not_know_loses_and_plays_again() {
+fn an_engine_that_aborts_on_an_unknown_go_loses_and_is_restarted() {
     let Some([fairy, gps]) = engines() else { return };
     let desk = Desk::new();
     let played = desk.play(
@@ -76,7 +76,7 @@ fn an_engine_that_aborts_on_a_go_it_does_not_know_loses_and_plays_again() {
 }
 
 #[test]
-fn a_configuration_that_asks_for_a_go_the_engine_lacks_is_refused() {
+fn a_configuration_that_needs_an_unsupported_go_is_refused() {
     let Some([_, gps]) = engines() else { return };
     let desk = Desk::new();
     let text = format!(
@@ -87,9 +87,9 @@ fn a_configuration_that_asks_for_a_go_the_engine_lacks_is_refused() {
     );
     let file = desk.write("x.toml", &text).display().to_string();
     let refused = desk.renmei(&["run", &file]);
-    let told = String::from_utf8_lossy(&refused.stderr);
-    assert_eq!(refused.status.code(), Some(2), "{told}");
-    assert!(told.contains("x.toml:") && told.contains("nodes"), "{told}");
+    let stderr = String::from_utf8_lossy(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("x.toml:") && stderr.contains("nodes"), "{stderr}");
 }
 
 #[test]
@@ -104,7 +104,7 @@ fn a_real_engine_ponders_through_hits_and_misses() {
             "2",
             "--time",
             "byoyomi 100ms",
-            // So short a turn is late on a busy machine; how long it takes is not asked here.
+            // So short a turn is late on a busy machine; its duration is not tested here.
             "--margin",
             "60s",
             "--max-moves",
@@ -136,7 +136,7 @@ fn the_quickstart_shows_a_league_with_error_bars() {
 }
 
 #[test]
-fn the_sprt_preset_tells_4000_nodes_from_1000_by_a_verdict() {
+fn the_sprt_preset_reaches_a_verdict_on_4000_against_1000_nodes() {
     let Some(_) = engines() else { return };
     let desk = Desk::new();
     let db = desk.db().display().to_string();

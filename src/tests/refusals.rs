@@ -1,4 +1,4 @@
-//! Wrong files and flags without a meaning: the real binary refuses them, says why, and starts nothing.
+//! Wrong files and meaningless flags: the real binary refuses them with a reason and starts nothing.
 
 use crate::support::{Desk, program};
 use std::{
@@ -8,32 +8,32 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// What a command that was refused has said on stderr.
+/// Stderr of a refused command.
 fn refused(output: &Output) -> String {
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(2), "{said}");
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
     assert!(output.stdout.is_empty(), "nothing is printed");
-    said
+    stderr
 }
 
 const LEAGUE: &str = "[serve]\nlisten = [\"127.0.0.1:0\"]\n";
 
 #[test]
-fn every_fault_of_a_league_s_file_is_told_at_once_with_file_and_line() {
+fn all_faults_of_a_leagues_file_are_reported_at_once_with_file_and_line() {
     let desk = Desk::new();
     desk.write(
         "league.toml",
         "[serve]\nnmae = \"x\"\nmax_moves = \"256\"\n[serve.limits]\nconnections = 0\n",
     );
-    let said = refused(&desk.renmei(&["serve", "league.toml"]));
+    let stderr = refused(&desk.renmei(&["serve", "league.toml"]));
     for fault in [
         "league.toml:2:1: serve.nmae: unknown key `nmae`; did you mean `name`?",
         "league.toml:3:13: serve.max_moves: expected a whole number, found the text \"256\"",
         "league.toml:5:15: serve.limits.connections: 0 is out of range; it must be from 1 to 1000000",
     ] {
-        assert!(said.contains(fault), "{said}");
+        assert!(stderr.contains(fault), "{stderr}");
     }
-    assert!(!desk.path("league.db").exists(), "nothing was begun");
+    assert!(!desk.path("league.db").exists(), "no event was begun");
 }
 
 #[test]
@@ -41,14 +41,16 @@ fn a_file_for_another_command_names_that_command() {
     let desk = Desk::new();
     desk.write("league.toml", LEAGUE);
     desk.write("client.toml", "[floodgate]\nhost = \"h\"\n");
-    let said = |command: &str, file: &str| refused(&desk.renmei(&[command, file]));
-    assert!(said("run", "league.toml").contains("an open league, not an event; host it with `renmei serve`"));
+    let refusal = |command: &str, file: &str| refused(&desk.renmei(&[command, file]));
     assert!(
-        said("serve", "client.toml")
+        refusal("run", "league.toml").contains("an open league, not an event; host it with `renmei serve`")
+    );
+    assert!(
+        refusal("serve", "client.toml")
             .contains("client.toml:1:2: floodgate: a file with this table is for `renmei floodgate`")
     );
     assert!(
-        said("floodgate", "league.toml")
+        refusal("floodgate", "league.toml")
             .contains("league.toml:1:2: serve: a file with this table is for `renmei serve`")
     );
 }
@@ -58,16 +60,16 @@ fn flags_of_an_event_are_refused_by_an_open_league_with_their_reasons() {
     let desk = Desk::new();
     desk.write("league.toml", LEAGUE);
     let flags = ["--json", "--concurrency", "3", "--oversubscribe", "--affinity"];
-    let said = refused(&desk.renmei(&[&["serve", "league.toml"], &flags[..]].concat()));
+    let stderr = refused(&desk.renmei(&[&["serve", "league.toml"], &flags[..]].concat()));
     for reason in [
         "--json does not apply: an open league has no final standings",
         "--concurrency does not apply: an open league plays every game that its players agree to",
         "--oversubscribe does not apply: an open league starts no engines",
         "--affinity does not apply: an open league starts no engines",
     ] {
-        assert!(said.contains(reason), "{said}");
+        assert!(stderr.contains(reason), "{stderr}");
     }
-    assert!(!desk.path("league.db").exists(), "nothing was begun");
+    assert!(!desk.path("league.db").exists(), "no event was begun");
 }
 
 #[test]
@@ -99,23 +101,25 @@ fn an_open_league_writes_its_events() {
 }
 
 #[test]
-fn flags_that_need_or_exclude_others_are_refused_alone_or_with_them() {
+fn flags_that_need_or_exclude_others_are_refused_accordingly() {
     let desk = Desk::new();
     let random = format!("cmd={}", program("renmei-random").display());
     let engines = ["match", "--engine", &random, "--engine", &random];
-    let said = |flags: &[&str]| refused(&desk.renmei(&[&engines, flags].concat()));
-    assert!(said(&["--plies", "4"]).contains("--openings"));
-    assert!(said(&["--sequential"]).contains("--openings"));
+    let refusal = |flags: &[&str]| refused(&desk.renmei(&[&engines, flags].concat()));
+    assert!(refusal(&["--plies", "4"]).contains("--openings"));
+    assert!(refusal(&["--sequential"]).contains("--openings"));
     assert!(
-        said(&["--gauntlet", "--sprt", "elo0=0", "elo1=5"])
+        refusal(&["--gauntlet", "--sprt", "elo0=0", "elo1=5"])
             .contains("'--gauntlet' cannot be used with '--sprt")
     );
-    assert!(said(&["--concurrency", "0"]).contains("it must be at least 1"));
-    assert!(said(&["--affinity", "--oversubscribe"]).contains("pinned games need cores of their own"));
-    let said = |args: &[&str]| refused(&desk.renmei(args));
-    assert!(said(&["report", "x.db", "--list", "--json"]).contains("'--list' cannot be used with '--json'"));
-    assert!(said(&["import", "x.kif", "--verify", "--event", "x"]).contains("--db"));
-    assert!(said(&["floodgate", "x.toml", "--games", "0"]).contains("it must be at least 1"));
+    assert!(refusal(&["--concurrency", "0"]).contains("it must be at least 1"));
+    assert!(refusal(&["--affinity", "--oversubscribe"]).contains("pinned games need cores of their own"));
+    let refusal = |args: &[&str]| refused(&desk.renmei(args));
+    assert!(
+        refusal(&["report", "x.db", "--list", "--json"]).contains("'--list' cannot be used with '--json'")
+    );
+    assert!(refusal(&["import", "x.kif", "--verify", "--event", "x"]).contains("--db"));
+    assert!(refusal(&["floodgate", "x.toml", "--games", "0"]).contains("it must be at least 1"));
 }
 
 #[test]
@@ -138,11 +142,11 @@ fn a_plan_without_a_version_is_read_and_one_of_a_newer_program_is_refused() {
     update("UPDATE events SET plan = json_set(plan, '$.version', 99)");
     for command in ["report", "export"] {
         let output = desk.renmei(&[command, &db]);
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(1), "{said}");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{stderr}");
         assert!(
-            said.contains("the stored plan of `match` cannot be read: it was written by a newer renmei"),
-            "{said}"
+            stderr.contains("the stored plan of `match` cannot be read: it was written by a newer renmei"),
+            "{stderr}"
         );
     }
 }

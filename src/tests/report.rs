@@ -1,4 +1,4 @@
-//! A league as a page and as pictures, through the real binary.
+//! A league as a web page and as pictures, through the real binary.
 
 use crate::support::{Desk, program};
 
@@ -28,7 +28,7 @@ fn a_league_is_published_as_one_page_with_every_game() {
 }
 
 #[test]
-fn pictures_are_drawn_by_their_name_and_what_cannot_be_drawn_is_told() {
+fn pictures_are_drawn_by_name_and_impossible_ones_are_refused_with_a_reason() {
     let desk = Desk::new();
     let db = league(&desk);
     let draw = |file: &str, of: &str| desk.renmei(&["report", &db, "--plot", file, "--of", of]);
@@ -43,11 +43,11 @@ fn pictures_are_drawn_by_their_name_and_what_cannot_be_drawn_is_told() {
         ("picture.jpg", "elo", "pictures are written as .svg or .png"),
         ("picture.svg", "sprt", "has no sequential test"),
         ("picture.svg", "eval:99", "has no game 99"),
-        ("picture.svg", "weather", "none of elo, ratings, sprt, endings, time, eval:N"),
+        ("picture.svg", "weather", "expected elo, ratings, sprt, endings, time or eval:N"),
     ] {
         let refused = draw(file, of);
-        let told = String::from_utf8_lossy(&refused.stderr).into_owned();
-        assert_eq!(refused.status.code(), Some(2), "{told}");
-        assert!(told.contains(why), "{told}");
+        let stderr = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert_eq!(refused.status.code(), Some(2), "{stderr}");
+        assert!(stderr.contains(why), "{stderr}");
     }
 }

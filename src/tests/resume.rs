@@ -1,4 +1,4 @@
-//! Nothing that was announced is ever lost.
+//! No announced game is ever lost.
 
 use crate::support::{Desk, none_left, program};
 use rusqlite::{Connection, OpenFlags};
@@ -13,8 +13,9 @@ const GAMES: usize = 60;
 /// Longer than an event takes on a slow machine.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// An engine that does not think while there is a file `hold` beside it: no game ends before the test wants it.
-fn patient_engine(desk: &Desk) -> PathBuf {
+/// An engine that does not answer `go` while a file `hold` exists beside it, so that no game ends before the test
+/// allows it.
+fn held_engine(desk: &Desk) -> PathBuf {
     let random = program("renmei-random").display().to_string();
     let script = format!(
         "#!/bin/sh\nhold=$(dirname \"$0\")/hold\nwhile read -r line; do\n  case \"$line\" in go*) while [ -e \"$hold\" ]; \
@@ -26,12 +27,12 @@ fn patient_engine(desk: &Desk) -> PathBuf {
     path
 }
 
-/// Lets the patient engines think.
+/// Lets the held engines answer.
 fn release(desk: &Desk) {
     std::fs::remove_file(desk.path("hold")).unwrap();
 }
 
-/// Waits until this many games have so far begun, or ended, as `what` counts them; or until the event is over.
+/// Waits until `games` games have begun or ended, as `what` counts them, or the event is over.
 fn until(desk: &Desk, child: &mut Child, what: &str, games: i64) {
     let patience = Instant::now() + PATIENCE;
     let count = || {
@@ -39,7 +40,7 @@ fn until(desk: &Desk, child: &mut Child, what: &str, games: i64) {
         stored.query_row(what, [], |row| row.get::<_, i64>(0)).ok()
     };
     while count().is_none_or(|count| count < games) && child.try_wait().unwrap().is_none() {
-        assert!(Instant::now() < patience, "the event does not get on");
+        assert!(Instant::now() < patience, "the event makes no progress");
         std::thread::sleep(Duration::from_millis(5));
     }
 }
@@ -51,7 +52,7 @@ fn arguments(desk: &Desk, mark: &str) -> Vec<String> {
     played_by(desk, mark, &program("renmei-random"))
 }
 
-/// A match between two of this engine.
+/// Arguments of a match between two copies of this engine.
 fn played_by(desk: &Desk, mark: &str, engine: &std::path::Path) -> Vec<String> {
     let random = engine.display().to_string();
     let words = |name: &str| {
@@ -93,7 +94,7 @@ fn signal(child: &Child, signal: nix::sys::signal::Signal) {
     nix::sys::signal::kill(pid, signal).unwrap();
 }
 
-/// Every place of the schedule was played to a counting end exactly once.
+/// Checks that every pairing of the schedule has exactly one counted game.
 fn complete(desk: &Desk) {
     let counted = desk.query(
         "SELECT count(*), count(DISTINCT index_), min(index_), max(index_) FROM games WHERE state = 'counted'",
@@ -107,7 +108,7 @@ fn complete(desk: &Desk) {
 }
 
 #[test]
-fn a_manager_killed_again_and_again_loses_no_game_and_plays_none_twice() {
+fn a_manager_killed_repeatedly_loses_no_game_and_plays_none_twice() {
     let desk = Desk::new();
     let args = arguments(&desk, "killed");
     for round in 0..8 {
@@ -123,9 +124,9 @@ fn a_manager_killed_again_and_again_loses_no_game_and_plays_none_twice() {
 }
 
 #[test]
-fn the_first_ctrl_c_finishes_running_games_and_the_same_command_goes_on() {
+fn the_first_ctrl_c_finishes_running_games_and_the_same_command_resumes() {
     let desk = Desk::new();
-    let args = played_by(&desk, "asked", &patient_engine(&desk));
+    let args = played_by(&desk, "asked", &held_engine(&desk));
     let mut child = start(&desk, &args);
     until(&desk, &mut child, RUNNING, 2);
     signal(&child, nix::sys::signal::Signal::SIGINT);
@@ -140,11 +141,11 @@ fn the_first_ctrl_c_finishes_running_games_and_the_same_command_goes_on() {
 #[test]
 fn sigterm_adjourns_running_games_at_once() {
     let desk = Desk::new();
-    let args = played_by(&desk, "told", &patient_engine(&desk));
+    let args = played_by(&desk, "told", &held_engine(&desk));
     let mut child = start(&desk, &args);
     until(&desk, &mut child, RUNNING, 2);
     signal(&child, nix::sys::signal::Signal::SIGTERM);
-    // It waits for no move: the engines still hold theirs.
+    // It waits for no move: the engines are still held.
     let stopped = child.wait_with_output().unwrap();
     release(&desk);
     assert_eq!(stopped.status.code(), Some(3));
@@ -166,7 +167,7 @@ fn a_finished_event_is_only_reported_again() {
 }
 
 #[test]
-fn a_changed_event_is_refused_with_what_changed() {
+fn a_changed_event_is_refused_and_the_change_named() {
     let desk = Desk::new();
     let mut args = arguments(&desk, "changed");
     start(&desk, &args).wait_with_output().unwrap();
@@ -174,22 +175,22 @@ fn a_changed_event_is_refused_with_what_changed() {
         *word = word.replace("ThinkTime=2", "ThinkTime=1");
     }
     let refused = start(&desk, &args).wait_with_output().unwrap();
-    let told = String::from_utf8_lossy(&refused.stderr);
-    assert_eq!(refused.status.code(), Some(2), "{told}");
-    assert!(told.contains("engines[a].options.ThinkTime was 2, is 1"), "{told}");
+    let stderr = String::from_utf8_lossy(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("engines[a].options.ThinkTime was 2, is 1"), "{stderr}");
 }
 
 #[test]
 fn two_managers_do_not_play_one_event() {
     let desk = Desk::new();
-    let args = played_by(&desk, "twice", &patient_engine(&desk));
+    let args = played_by(&desk, "twice", &held_engine(&desk));
     let mut first = start(&desk, &args);
     until(&desk, &mut first, RUNNING, 1);
     let second = start(&desk, &args).wait_with_output().unwrap();
     release(&desk);
     assert_eq!(second.status.code(), Some(1));
-    let told = String::from_utf8_lossy(&second.stderr);
-    assert!(told.contains(&first.id().to_string()), "names the process that plays it: {told}");
+    let stderr = String::from_utf8_lossy(&second.stderr);
+    assert!(stderr.contains(&first.id().to_string()), "names the process that plays it: {stderr}");
     first.wait_with_output().unwrap();
     complete(&desk);
 }

@@ -1,4 +1,4 @@
-//! The dashboard on a terminal: it comes, obeys keys and signals, and leaves everything as it was.
+//! The dashboard on a terminal: it appears, obeys keys and signals, and restores the terminal.
 
 use crate::support::{Desk, none_left, program};
 use nix::{
@@ -22,7 +22,7 @@ use std::{
 const ENTER: &str = "\u{1b}[?1049h";
 const LEAVE: &str = "\u{1b}[?1049l";
 
-/// A match on a terminal of its own.
+/// A match on a pseudo-terminal.
 struct Shown {
     child: Child,
     keys: File,
@@ -32,7 +32,7 @@ struct Shown {
 }
 
 impl Shown {
-    /// Plays so many games of two random movers.
+    /// Plays `games` games of two random movers.
     fn start(desk: &Desk, games: &str, more: &[&str]) -> Self {
         let random = format!("cmd={}", program("renmei-random").display());
         let db = desk.db().display().to_string();
@@ -58,17 +58,17 @@ impl Shown {
         command.current_dir(desk.dir.path()).env("TERM", "xterm").args(args);
         let child = command.stdin(end()).stdout(end()).stderr(end()).spawn().unwrap();
         let keys = File::from(master.try_clone().unwrap());
-        let (told, bytes) = mpsc::channel();
+        let (chunks, bytes) = mpsc::channel();
         thread::spawn(move || {
             let (mut master, mut buf) = (File::from(master), [0; 4096]);
             while let Ok(count @ 1..) = master.read(&mut buf) {
-                let _nobody_waits = told.send(buf[..count].to_vec());
+                let _receiver_gone = chunks.send(buf[..count].to_vec());
             }
         });
         Self { child, keys, terminal: slave, bytes, seen: String::new() }
     }
 
-    /// Waits until the terminal was sent this.
+    /// Waits until the terminal has received this text.
     fn until(&mut self, text: &str) {
         let patience = Instant::now() + Duration::from_secs(60);
         while !self.seen.contains(text) {
@@ -87,7 +87,7 @@ impl Shown {
         !tcgetattr(&self.terminal).unwrap().local_flags.contains(LocalFlags::ICANON)
     }
 
-    /// The exit code; the terminal must be as it was.
+    /// The exit code; the terminal must be restored.
     fn ends(&mut self) -> Option<i32> {
         let code = self.child.wait().unwrap().code();
         self.until(LEAVE);
@@ -97,7 +97,7 @@ impl Shown {
 }
 
 #[test]
-fn a_match_on_a_terminal_is_shown_and_reported_after_the_screens_are_gone() {
+fn a_match_on_a_terminal_is_shown_and_its_report_follows_the_dashboard() {
     let desk = Desk::new();
     let mut shown = Shown::start(&desk, "4", &[]);
     shown.until(ENTER);
@@ -109,7 +109,7 @@ fn a_match_on_a_terminal_is_shown_and_reported_after_the_screens_are_gone() {
 }
 
 #[test]
-fn ctrl_c_on_the_screens_stops_as_it_does_without_them() {
+fn ctrl_c_stops_with_the_dashboard_as_without_it() {
     let desk = Desk::new();
     let mut shown = Shown::start(&desk, "100000", &["--name", "ctrl-c"]);
     shown.until("Running games");
@@ -130,7 +130,7 @@ fn a_terminated_match_gives_the_terminal_back() {
 }
 
 #[test]
-fn who_leaves_the_screens_reads_lines() {
+fn lines_are_printed_after_the_dashboard_is_closed() {
     let desk = Desk::new();
     let mut shown = Shown::start(&desk, "100000", &[]);
     shown.until("Standings");
@@ -142,7 +142,7 @@ fn who_leaves_the_screens_reads_lines() {
 }
 
 #[test]
-fn diagnostics_stand_in_the_log_while_the_screens_are_up() {
+fn diagnostics_go_to_the_dashboards_log() {
     let desk = Desk::new();
     let mut shown = Shown::start(&desk, "100000", &["option.ThinkTime=500", "-v"]);
     shown.until("Running games");
@@ -165,7 +165,7 @@ fn without_the_dashboard_a_terminal_gets_plain_lines() {
     assert!(shown.seen.contains("2/2  ") && !shown.seen.contains('\u{1b}'), "{}", shown.seen);
 }
 
-/// What a player of a league needs, at that port.
+/// The configuration of a client of the league at that port.
 fn player(desk: &Desk, name: &str, port: &str) -> String {
     let engine = program("renmei-random");
     let text = format!(
@@ -182,7 +182,7 @@ impl Drop for Shown {
     }
 }
 
-/// Plays on a server where nobody looks on; ends with the test at the latest.
+/// A client without a dashboard; killed at the end of the test.
 struct Player(Child);
 
 impl Drop for Player {
@@ -197,7 +197,7 @@ fn plays(desk: &Desk, file: &str, more: &[&str]) -> Player {
     Player(command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap())
 }
 
-/// A free league on a terminal, and its port.
+/// An open league on a terminal, and its port.
 fn league(desk: &Desk) -> (Shown, String) {
     desk.write("league.toml", "[serve]\nlisten = [\"127.0.0.1:0\"]\nmax_moves = 40\n");
     let mut shown = Shown::run(desk, &["serve", "league.toml"]);
@@ -209,7 +209,7 @@ fn league(desk: &Desk) -> (Shown, String) {
 }
 
 #[test]
-fn a_free_league_shows_who_logs_in_and_what_they_play_until_it_is_told_to_end() {
+fn an_open_league_shows_logins_and_games_until_it_is_stopped() {
     let desk = Desk::new();
     let (mut league, port) = league(&desk);
     let [mut kawa, mut mori] =
@@ -243,14 +243,14 @@ fn an_engine_on_a_server_is_shown_and_leaves_after_its_game_at_the_first_ctrl_c(
 }
 
 #[test]
-fn an_event_that_is_over_is_watched_and_its_games_are_stepped_through() {
+fn a_finished_event_is_watched_and_its_games_are_stepped_through() {
     let desk = Desk::new();
     assert_eq!(Shown::start(&desk, "2", &["--max-moves", "30"]).ends(), Some(0));
     let mut shown = Shown::run(&desk, &["watch", &desk.db().display().to_string()]);
     shown.until("the event is over");
     shown.press("4\r");
     shown.until("Evaluation");
-    // Only what changed is drawn, unless everything is asked for.
+    // Only changes are drawn, unless a redraw is requested.
     shown.press("g\u{c}");
     shown.until("follows");
     shown.press("q");

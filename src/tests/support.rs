@@ -1,4 +1,4 @@
-//! What the end-to-end tests share.
+//! Shared by the end-to-end tests.
 
 use rusqlite::Connection;
 use serde_json::Value;
@@ -10,13 +10,13 @@ use std::{
 };
 use tempfile::TempDir;
 
-/// A program of this workspace, built as the one under test was, and never an old one.
+/// A program of this workspace, rebuilt with the profile of the program under test.
 pub fn program(name: &str) -> PathBuf {
     static BUILT: Once = Once::new();
     let path = Path::new(env!("CARGO_BIN_EXE_renmei")).with_file_name(name);
     BUILT.call_once(|| {
         let mut build = Command::new(env!("CARGO"));
-        // The engines of this package are built with its tests.
+        // The engines are built with the tests of this package.
         build.args(["build", "--quiet", "--package", "renmei-puppet"]);
         if path.components().any(|part| part.as_os_str() == "release") {
             build.arg("--release");
@@ -26,7 +26,7 @@ pub fn program(name: &str) -> PathBuf {
     path
 }
 
-/// A directory for one test, with a database in it.
+/// A temporary directory for one test, with a database.
 pub struct Desk {
     pub dir: TempDir,
 }
@@ -44,7 +44,7 @@ impl Desk {
         self.path("event.db")
     }
 
-    /// Writes a file of the test.
+    /// Writes a file into the directory.
     pub fn write(&self, name: &str, text: &str) -> PathBuf {
         let path = self.path(name);
         std::fs::write(&path, text).unwrap();
@@ -57,7 +57,7 @@ impl Desk {
         command.output().unwrap()
     }
 
-    /// A match between engines given as words of `--engine`; the report as JSON.
+    /// Plays a match between engines given as words of `--engine`; the report is JSON.
     pub fn play(&self, engines: &[&[&str]], more: &[&str]) -> Played {
         let db = self.db().display().to_string();
         let mut args = vec!["match", "--db", &db, "--json", "--oversubscribe"];
@@ -89,7 +89,7 @@ impl Desk {
     }
 }
 
-/// What came of a match.
+/// Result of a match.
 pub struct Played {
     pub output: Output,
 }
@@ -108,7 +108,7 @@ impl Played {
         self.output.status.code()
     }
 
-    /// The line of a player in the standings.
+    /// The row of a player in the standings.
     pub fn standing(&self, name: &str) -> Value {
         let json = self.json();
         let lines = json["standings"].as_array().unwrap();
@@ -120,7 +120,7 @@ impl Played {
     }
 }
 
-/// The processes whose command line holds `mark`.
+/// Processes whose command line contains `mark`.
 pub fn processes(mark: &str) -> Vec<String> {
     let own = std::process::id().to_string();
     let entries = std::fs::read_dir("/proc").unwrap().flatten();
@@ -134,11 +134,11 @@ pub fn processes(mark: &str) -> Vec<String> {
         .collect()
 }
 
-/// Waits until no process with this mark is left; says which is, if one stays.
+/// Waits until no process with this mark is left; panics with those that remain.
 pub fn none_left(mark: &str) {
     let patience = Instant::now() + Duration::from_secs(60);
     while !processes(mark).is_empty() {
-        assert!(Instant::now() < patience, "left behind: {:?}", processes(mark));
+        assert!(Instant::now() < patience, "still running: {:?}", processes(mark));
         std::thread::sleep(Duration::from_millis(20));
     }
 }

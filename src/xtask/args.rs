@@ -1,17 +1,17 @@
-//! Flags of a command.
+//! Command-line flags.
 
 use anyhow::{Context, Result, bail};
 use std::{collections::HashMap, str::FromStr};
 
-/// The flags given, each of them known.
+/// The flags given; all are known.
 #[derive(Debug, Default)]
 pub struct Flags(HashMap<String, String>);
 
 impl Flags {
-    /// Reads `words`; a switch stands alone, a value follows its flag.
+    /// Parses `words`; a switch stands alone, a value follows its flag.
     ///
     /// # Errors
-    /// A flag that is neither, or one without its value.
+    /// When a flag is unknown or lacks its value.
     pub fn read(words: &[&str], switches: &[&str], valued: &[&str]) -> Result<Self> {
         let mut given = HashMap::new();
         let mut words = words.iter();
@@ -33,7 +33,7 @@ impl Flags {
         self.0.contains_key(flag)
     }
 
-    /// The value of the flag.
+    /// The value of the flag, if given.
     pub fn text(&self, flag: &str) -> Option<&str> {
         self.0.get(flag).map(String::as_str)
     }
@@ -41,7 +41,7 @@ impl Flags {
     /// The number after the flag, or `default`.
     ///
     /// # Errors
-    /// When it is no number.
+    /// When it is not a number.
     pub fn number<T: FromStr>(&self, flag: &str, default: T) -> Result<T> {
         let Some(text) = self.text(flag) else { return Ok(default) };
         text.parse().ok().with_context(|| format!("`{flag} {text}` is not a number"))

@@ -1,4 +1,4 @@
-//! Every check and every test, one after the other, and a summary.
+//! Runs every check and every test in sequence and prints a summary.
 
 use crate::libtorch;
 use anyhow::{Context, Result};
@@ -12,24 +12,24 @@ use xtask::{
     workspace::{DEEP, cargo, root, run as run_command},
 };
 
-/// The test target that plays with the engines of Debian.
+/// The test target that needs Debian's engines.
 const REAL_ENGINES: &str = "real_engines";
 
 /// Part of the name of every test that needs the oracles: such a test is ignored and stands in a module of this name.
 const ORACLES: &str = "oracles::";
-/// Where the oracles lie, from the root of the repository.
+/// Directory of the oracles, relative to the root of the repository.
 const SHARED: &str = "../shared";
-/// With this variable at `1` a run without the oracles fails.
+/// If this variable is `1`, a run without the oracles fails.
 const REQUIRE_SHARED: &str = "RENMEI_REQUIRE_SHARED";
 
-/// What the machine has beyond a compiler.
+/// Optional equipment of the machine.
 #[derive(Clone, Copy)]
 struct Machine {
-    /// The engines of Debian are installed.
+    /// Debian's engines are installed.
     engines: bool,
-    /// There is a libtorch, so [`DEEP`] can be built.
+    /// libtorch is available, so [`DEEP`] can be built.
     libtorch: bool,
-    /// The oracles lie beside the repository.
+    /// The oracles are available.
     oracles: bool,
 }
 
@@ -44,7 +44,7 @@ struct Done {
     took: Duration,
 }
 
-/// Runs all steps, also after one that failed, so that one run tells everything.
+/// Runs all steps, even after a failure, so that one run reports every failure.
 ///
 /// # Errors
 /// When cargo cannot be started.
@@ -64,15 +64,13 @@ pub fn run(flags: &Flags) -> Result<ExitCode> {
     done.extend(oracles_fault(fast, machine, oracle_tests, requires_shared()));
     print!("{}", summary(&done, begun.elapsed()));
     if !fast && !machine.engines {
-        println!("  not run: the suite with real engines, as they are not installed");
+        println!("  not run: tests with real engines, because the engines are not installed");
     }
     if !fast && !machine.oracles {
-        println!(
-            "  not run: {oracle_tests} tests of the oracles, as there is no `{SHARED}` beside the repository"
-        );
+        println!("  not run: {oracle_tests} tests of the oracles, because `{SHARED}` does not exist");
     }
     if !machine.libtorch {
-        println!("  left out: {DEEP}, as there is no libtorch (`cargo xtask libtorch` fetches it)");
+        println!("  left out: {DEEP}, because libtorch is missing (`cargo xtask libtorch` fetches it)");
     }
     Ok(if done.iter().all(|step| step.passed) { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
@@ -81,7 +79,7 @@ fn requires_shared() -> bool {
     std::env::var_os(REQUIRE_SHARED).is_some_and(|value| value == "1")
 }
 
-/// How many tests there are of the oracles. They have been built when this is asked.
+/// Number of tests of the oracles; they must have been built.
 fn count_oracle_tests(machine: Machine) -> Result<usize> {
     let mut list = cargo(["test", "--quiet", "--tests"]);
     list.args(scope(machine)).args(["--", "--ignored", "--list", ORACLES]);
@@ -89,7 +87,7 @@ fn count_oracle_tests(machine: Machine) -> Result<usize> {
     Ok(String::from_utf8_lossy(&listed.stdout).lines().filter(|line| line.ends_with(": test")).count())
 }
 
-/// A failure where the oracles are required and absent, or where their step found no test to run.
+/// A failed step if the oracles are required but absent, or if their step found no test to run.
 fn oracles_fault(fast: bool, machine: Machine, tests: usize, required: bool) -> Option<Done> {
     let missing = !machine.oracles && required;
     let vacuous = machine.oracles && tests == 0;
@@ -97,7 +95,7 @@ fn oracles_fault(fast: bool, machine: Machine, tests: usize, required: bool) -> 
     fault.then_some(Done { name: "oracles there", passed: false, took: Duration::ZERO })
 }
 
-/// What is built and tested: all of it, but [`DEEP`] only where it can be built.
+/// Packages to build and test: all, but [`DEEP`] only with libtorch.
 fn scope(machine: Machine) -> &'static [&'static str] {
     if machine.libtorch { &["--workspace"] } else { &["--workspace", "--exclude", DEEP] }
 }
@@ -116,7 +114,7 @@ fn steps(fast: bool, machine: Machine) -> Vec<Step> {
         (true, "format", cargo(["fmt", "--all", "--check"])),
         (true, "clippy", all("clippy", &["--all-targets", "--", "-D", "warnings"])),
         (!fast, "docs", docs),
-        // Tests of one crate start the programs of another, which `cargo test` alone would not build.
+        // Tests of one crate start programs of another, which `cargo test` does not build.
         (true, "programs", all("build", &["--bins"])),
         (true, "tests", all("test", &["--no-fail-fast"])),
         (machine.oracles, "oracles", all("test", &["--no-fail-fast", "--tests", "--", "--ignored", ORACLES])),
@@ -138,13 +136,13 @@ impl Step {
     }
 }
 
-/// Toolchains installed with the least profile have no formatter and no linter.
+/// Toolchains with the minimal profile lack the formatter and the linter.
 fn add_component(component: &'static str) {
     let tool = if component == "rustfmt" { "fmt" } else { component };
     let mut probe = cargo([tool, "--version"]);
     let there = probe.stdout(Stdio::null()).stderr(Stdio::null()).status();
     if !there.is_ok_and(|status| status.success()) {
-        // If this fails too, the step that needs it says so.
+        // If this fails, the step that needs the component reports it.
         let _ = Command::new("rustup").args(["component", "add", component]).status();
     }
 }
@@ -193,15 +191,15 @@ mod tests {
     }
 
     #[test]
-    fn without_libtorch_every_step_goes_round_the_engine_that_needs_it() {
-        let told = |libtorch| {
+    fn without_libtorch_every_step_excludes_the_engine_that_needs_it() {
+        let excluding_deep = |libtorch| {
             let steps = steps(false, Machine { libtorch, oracles: true, ..BARE });
             let words = |step: &Step| step.command.get_args().map(|word| word.to_owned()).collect::<Vec<_>>();
             let around = |step: &&Step| words(step).windows(2).any(|two| two == ["--exclude", DEEP]);
             steps.iter().filter(around).map(|step| step.name).collect::<Vec<_>>()
         };
-        assert_eq!(told(false), ["clippy", "docs", "programs", "tests", "oracles"]);
-        assert_eq!(told(true), [""; 0]);
+        assert_eq!(excluding_deep(false), ["clippy", "docs", "programs", "tests", "oracles"]);
+        assert_eq!(excluding_deep(true), [""; 0]);
     }
 
     #[test]
@@ -210,6 +208,6 @@ mod tests {
         let fails = |fast, machine, tests, required| oracles_fault(fast, machine, tests, required).is_some();
         assert!(fails(false, BARE, 12, true) && fails(false, there, 0, false));
         assert!(!fails(false, BARE, 12, false) && !fails(false, there, 12, true));
-        assert!(!fails(true, BARE, 0, true), "a fast run does not look at them");
+        assert!(!fails(true, BARE, 0, true), "a fast run does not need them");
     }
 }

@@ -1,14 +1,14 @@
-//! The policy for dependencies, `.deny.toml`: licences, sources, bans, and known vulnerabilities where their database
-//! can be reached.
+//! Checks the dependencies against `.deny.toml`: licences, sources, bans, and known vulnerabilities if their database
+//! can be fetched.
 
 use anyhow::Result;
 use std::process::{Command, ExitCode, Stdio};
 use xtask::workspace::{cargo, run as run_command};
 
-/// What needs no network beyond the dependencies themselves.
+/// Checks that work offline once the dependencies are fetched.
 const OFFLINE: [&str; 3] = ["licenses", "bans", "sources"];
 
-/// Runs cargo-deny; without it, says how to install it.
+/// Runs cargo-deny; if it is missing, prints how to install it.
 ///
 /// # Errors
 /// When cargo cannot be started.
@@ -21,7 +21,7 @@ pub fn run() -> Result<ExitCode> {
     let safe = if fetches_advisories()? {
         run_command(&mut check(&["advisories"]))?.success()
     } else {
-        eprintln!("not checked: advisories, as their database cannot be reached");
+        eprintln!("not checked: advisories, because their database cannot be reached");
         true
     };
     Ok(if kept && safe { ExitCode::SUCCESS } else { ExitCode::FAILURE })
@@ -32,7 +32,7 @@ fn is_installed() -> bool {
     probe.is_ok_and(|status| status.success())
 }
 
-/// Whether the database of advisories is here and current.
+/// Whether the database of advisories can be fetched.
 fn fetches_advisories() -> Result<bool> {
     let mut fetch = deny();
     fetch.args(["fetch", "db"]).stdout(Stdio::null()).stderr(Stdio::null());
@@ -45,7 +45,7 @@ fn check(checks: &[&str]) -> Command {
     command
 }
 
-/// cargo-deny on the whole workspace: the engine with a network is no default member.
+/// cargo-deny for the whole workspace; its default members leave out the engine that needs libtorch.
 fn deny() -> Command {
     cargo(["deny", "--workspace", "--locked", "--config", ".deny.toml"])
 }

@@ -1,4 +1,4 @@
-//! The engines that Debian has: nothing needs them, leagues and tests are better with them.
+//! Engines from Debian packages. They are optional; leagues and tests cover more with them.
 
 use crate::workspace;
 use std::{
@@ -8,37 +8,40 @@ use std::{
     process::{Command, Stdio},
 };
 
-/// Programs and the Debian packages they are in.
+/// Programs and their Debian packages.
 const ENGINES: [(&str, &str); 2] = [("fairy-stockfish", "fairy-stockfish"), ("gpsusi", "gpsshogi")];
-/// Where Debian puts games; the PATH of root and of services often lacks it.
+/// Debian's directory for games, which is often not on the PATH of root and services.
 const GAMES: &str = "/usr/games";
 
-/// Installs the engines that are missing, where that is possible without a question. Says in one sentence what could
-/// not be had; returns whether all of them are there.
+/// Installs missing engines if that is possible without a prompt; prints one sentence about any that stay missing.
+/// Returns whether all engines are available.
 pub fn install_missing() -> bool {
     let packages = missing();
     if packages.is_empty() {
         return true;
     }
     let Some(administrator) = administrator() else {
-        say_missing(&packages, "they can be installed by whoever may run apt-get");
+        report_missing(&packages, "installing them needs the right to run apt-get");
         return false;
     };
     eprintln!("installing {}", packages.join(" and "));
-    // A fresh container has no lists of packages; fresh lists elsewhere would only take time.
+    // A fresh container has no package lists; elsewhere, updating them would only take time.
     let installed = apt_get(administrator, "install", &packages)
         || (apt_get(administrator, "update", &[]) && apt_get(administrator, "install", &packages));
     let packages = missing();
     if !packages.is_empty() {
-        let why =
-            if installed { "the packages do not bring the programs" } else { "apt-get could not get them" };
-        say_missing(&packages, why);
+        let why = if installed {
+            "the packages do not contain the programs"
+        } else {
+            "apt-get could not install them"
+        };
+        report_missing(&packages, why);
     }
     packages.is_empty()
 }
 
-fn say_missing(packages: &[&str], why: &str) {
-    eprintln!("going on without the Debian packages {}: {why}", packages.join(" and "));
+fn report_missing(packages: &[&str], why: &str) {
+    eprintln!("continuing without the Debian packages {}: {why}", packages.join(" and "));
 }
 
 fn missing() -> Vec<&'static str> {
@@ -51,7 +54,7 @@ fn find(program: &str) -> Option<PathBuf> {
     places.map(|place| place.join(program)).find(|file| file.is_file())
 }
 
-/// The words before `apt-get` with which it may install: none for root; `None` if we may not.
+/// Command before `apt-get` that gives the rights to install: empty for root, `None` without rights.
 fn administrator() -> Option<&'static [&'static str]> {
     find("apt-get")?;
     let root = fs::metadata("/proc/self").is_ok_and(|process| process.uid() == 0);

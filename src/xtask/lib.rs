@@ -1,4 +1,4 @@
-//! What `cargo xtask` and the measurements share. It depends on next to nothing: it is compiled before anything else.
+//! Code shared by `cargo xtask` and the measurements. Few dependencies, because it is compiled before everything else.
 
 pub mod args;
 pub mod engines;

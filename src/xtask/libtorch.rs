@@ -1,4 +1,4 @@
-//! libtorch for the engine with a network: fetched once into `target/libtorch`, unless the user has one.
+//! libtorch for renmei-deep: fetched once into `target/libtorch`, unless the user has one.
 
 use std::{
     env, fs,
@@ -7,9 +7,9 @@ use std::{
 };
 use xtask::workspace::{root, run};
 
-/// The wheels of the Python package index that hold it, and what else of CUDA its CPU half is linked against.
+/// Python wheels that contain it, and the CUDA libraries that its CPU part is linked against.
 const WHEELS: [&str; 3] = ["torch==2.11.0", "nvidia-cuda-runtime==13.0.96", "nvidia-cuda-cupti==13.0.85"];
-/// Unpacks libraries and headers, side by side as their search paths expect; what only a GPU needs stays out.
+/// Unpacks libraries and headers into the layout that search paths expect, without GPU-only files.
 const UNPACK: &str = r#"
 import glob, os, sys, zipfile
 wheels, target = sys.argv[1:]
@@ -24,13 +24,13 @@ with open(os.path.join(target, "torch", "build-version"), "w") as version:
     version.write("2.11.0\n")
 "#;
 
-/// Makes sure of a libtorch to build against; says in one sentence why there is none. With a user's own nothing is
-/// fetched, and nothing where its C++ could not be compiled.
+/// Fetches libtorch unless one is available; prints one sentence if that is impossible. Nothing is fetched if the user
+/// has one, or without a C++ compiler.
 pub fn fetch_missing() -> bool {
     let compiler = env::var_os("CXX").unwrap_or_else(|| "c++".into());
     if !runs(Command::new(&compiler).arg("--version")) {
         eprintln!(
-            "going on without renmei-deep: it needs a C++ compiler, and `{}` does not run (Debian: apt install g++)",
+            "continuing without renmei-deep: it needs a C++ compiler, and `{}` does not run (Debian: apt install g++)",
             compiler.to_string_lossy()
         );
         return false;
@@ -42,7 +42,7 @@ pub fn fetch_missing() -> bool {
     let fetched = fetch();
     if !fetched {
         eprintln!(
-            "going on without renmei-deep: libtorch 2.11 could not be fetched by `python3 -m pip download {}`; \
+            "continuing without renmei-deep: libtorch 2.11 could not be fetched by `python3 -m pip download {}`; \
              with a libtorch of your own set LIBTORCH to it",
             WHEELS.join(" ")
         );
@@ -50,12 +50,12 @@ pub fn fetch_missing() -> bool {
     fetched
 }
 
-/// Whether there is a libtorch to build against, without fetching one.
+/// Whether libtorch is available without fetching it.
 pub fn is_there() -> bool {
     has_own() || place().join("torch/build-version").is_file()
 }
 
-/// Whether the user says that there is a libtorch already. Cargo's configuration names the place of ours.
+/// Whether the user has configured a libtorch; cargo's configuration sets the path of ours.
 fn has_own() -> bool {
     let named = env::var_os("LIBTORCH").map(PathBuf::from);
     let other = named.is_some_and(|named| !named.ends_with("target/libtorch/torch"));
@@ -73,8 +73,8 @@ fn fetch() -> bool {
     let mut unpack = Command::new("python3");
     unpack.args(["-c", UNPACK]).arg(&wheels).arg(place());
     let done = fs::create_dir_all(&wheels).is_ok() && succeeds(&mut download) && succeeds(&mut unpack);
-    // Half a gigabyte that nothing reads again.
-    let _left_if_it_must = fs::remove_dir_all(&wheels);
+    // The wheels take half a gigabyte and are not needed any more.
+    let _ignored = fs::remove_dir_all(&wheels);
     done
 }
 

@@ -1,4 +1,4 @@
-//! `cargo xtask`: build, try out, test and measure.
+//! `cargo xtask`: builds, plays a first league, tests and measures.
 
 mod checks;
 mod deny;
@@ -45,7 +45,7 @@ fn run(words: &[&str]) -> Result<ExitCode> {
         ["test", flags @ ..] => checks::run(&Flags::read(flags, &["--fast"], &[])?),
         ["deny"] => deny::run(),
         ["libtorch"] => Ok(ExitCode::from(u8::from(!libtorch::fetch_missing()))),
-        // A package of its own: it needs more than a newcomer's first command should wait for.
+        // In a package of its own, so that the first command compiles less.
         ["bench", ..] | ["league"] | ["soak", ..] => measure(words),
         [] | ["help" | "--help" | "-h"] => {
             print!("{USAGE}");

@@ -1,4 +1,4 @@
-//! Where things are, and how they are built.
+//! Paths of the workspace, and its builds.
 
 use anyhow::{Context, Result, ensure};
 use std::{
@@ -7,32 +7,32 @@ use std::{
     process::{self, Command, ExitStatus},
 };
 
-/// The root of the repository.
+/// Root of the repository.
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).map(Path::to_path_buf).unwrap_or_default()
 }
 
-/// Where cargo puts what it builds.
+/// Cargo's target directory.
 pub fn target() -> PathBuf {
     root().join(env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into()))
 }
 
-/// A program of the release build.
+/// Path of a program of the release build.
 pub fn release(name: &str) -> PathBuf {
     target().join("release").join(name)
 }
 
-/// A cargo command, the same cargo that started this, in the root.
+/// A command of the same cargo that started this program, in the root.
 pub fn cargo<const N: usize>(arguments: [&str; N]) -> Command {
     let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.args(arguments).current_dir(root());
     cargo
 }
 
-/// The engine that needs libtorch, and so is built only where there is one.
+/// The engine that needs libtorch and is built only if it is available.
 pub const DEEP: &str = "renmei-deep";
 
-/// Builds every program of the workspace but [`DEEP`] in release, the measurements included if `with_tasks`.
+/// Builds every program of the workspace but [`DEEP`] in release; with `with_tasks`, the measurements as well.
 ///
 /// # Errors
 /// When the build fails.
@@ -43,7 +43,7 @@ pub fn build_release(with_tasks: bool) -> Result<()> {
     Ok(())
 }
 
-/// Builds what a first league needs, in release: the manager, and the engines that are installed with it.
+/// Builds the programs that a first league needs, in release: the manager and its bundled engines.
 ///
 /// # Errors
 /// When the build fails.
@@ -63,31 +63,31 @@ pub fn build_deep() -> Result<()> {
     Ok(())
 }
 
-/// Runs a command to its end.
+/// Runs a command until it ends.
 ///
 /// # Errors
-/// When it cannot be started.
+/// When the command cannot be started.
 pub fn run(command: &mut Command) -> Result<ExitStatus> {
     let program = command.get_program().to_string_lossy().into_owned();
     command.status().with_context(|| format!("`{program}` could not be started"))
 }
 
-/// A directory that goes when this value goes. It is below `target`, so that a benchmark writes to the disk that the
-/// repository is on: a temporary directory is often in memory, where a database costs nothing.
+/// A temporary directory, removed on drop. It is below `target`, on the repository's disk: the system's temporary
+/// directory is often in memory, where a database costs nothing.
 pub struct Scratch(PathBuf);
 
 impl Scratch {
-    /// Makes one.
+    /// Creates a directory.
     ///
     /// # Errors
-    /// When the directory cannot be written.
+    /// When it cannot be created.
     pub fn new(purpose: &str) -> Result<Self> {
         let path = target().join(format!("{purpose}-{}", process::id()));
-        fs::create_dir_all(&path).with_context(|| format!("`{}` could not be made", path.display()))?;
+        fs::create_dir_all(&path).with_context(|| format!("`{}` could not be created", path.display()))?;
         Ok(Self(path))
     }
 
-    /// A path in it.
+    /// A path in the directory.
     pub fn file(&self, name: &str) -> PathBuf {
         self.0.join(name)
     }

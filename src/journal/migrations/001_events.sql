@@ -1,4 +1,4 @@
--- Events, their players, games and moves. SCHEMA.md next door says what each column means.
+-- Events, their players, games and moves. The columns are documented in SCHEMA.md.
 
 -- Marks the file as this program's: the ASCII letters RNME.
 PRAGMA application_id = 1380863301;
@@ -59,7 +59,7 @@ CREATE TABLE games (
     FOREIGN KEY (event, white) REFERENCES players (event, player)
 ) STRICT;
 
--- Only the games that run are in it: a resumed event finds them at once among a million.
+-- A partial index: a resumed event finds its running games at once among a million.
 CREATE INDEX games_running ON games (event) WHERE ended_at IS NULL;
 
 CREATE TABLE moves (
@@ -82,7 +82,7 @@ CREATE TABLE moves (
     PRIMARY KEY (game, ply)
 ) STRICT, WITHOUT ROWID;
 
--- The order in which things happened, moves left out.
+-- Order of all entries but moves.
 CREATE TABLE log (
     event INTEGER NOT NULL REFERENCES events (id),
     seq   INTEGER NOT NULL,

@@ -1,4 +1,4 @@
--- Play over a network: accounts, buoys, and what was said in each game. SCHEMA.md next door says what each column means.
+-- Play over a network: accounts, buoys, and transcripts of games. The columns are documented in SCHEMA.md.
 
 CREATE TABLE accounts (
     name       TEXT PRIMARY KEY,
@@ -15,7 +15,7 @@ CREATE TABLE buoys (
     PRIMARY KEY (event, name)
 ) STRICT, WITHOUT ROWID;
 
--- Beside `games`, as a game is announced before it begins.
+-- Not a column of `games`: the Game_ID is announced before the game begins.
 CREATE TABLE game_names (
     event  INTEGER NOT NULL REFERENCES events (id),
     number INTEGER NOT NULL,

@@ -1,4 +1,4 @@
--- Ratings of a league, as they were last estimated.
+-- Latest rating estimates of a league.
 
 CREATE TABLE ratings (
     event  INTEGER NOT NULL REFERENCES events (id),

@@ -1,3 +1,3 @@
--- The clocks of games whose plan does not know them.
+-- Time controls of games whose plan does not have them.
 
 ALTER TABLE games ADD COLUMN times TEXT;

@@ -1,4 +1,4 @@
--- What engines have held of the machine's memory.
+-- Peak memory of engines.
 
 CREATE TABLE memory (
     event  INTEGER NOT NULL REFERENCES events (id),

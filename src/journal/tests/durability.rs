@@ -14,9 +14,10 @@ use std::{
 
 const CHILD: &str = "RENMEI_STORE_TEST_DATABASE";
 
-/// Plays for ever, four games at a time, and prints the number of each game whose end is committed.
+/// Plays for ever, four games at a time, and prints the number of each game whose end is committed. Run in a child
+/// process that is killed.
 #[test]
-fn the_process_that_is_killed() {
+fn child_process_to_be_killed() {
     let Some(path) = std::env::var_os(CHILD).map(PathBuf::from) else { return };
     let (store, opened) = open(&path);
     let writer = read_by(store, opened.event, announce);
@@ -41,10 +42,10 @@ fn announce(batch: &[Stamped]) {
     out.flush().unwrap();
 }
 
-/// Runs the process above, kills it once it has announced `enough` games, and says which it announced.
+/// Kills the process above once it has announced `enough` games, and returns the announced numbers.
 fn announced_before_the_kill(path: &PathBuf, enough: usize) -> BTreeSet<u64> {
     let mut child = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "tests::durability::the_process_that_is_killed", "--nocapture"])
+        .args(["--exact", "tests::durability::child_process_to_be_killed", "--nocapture"])
         .env(CHILD, path)
         .stdout(Stdio::piped())
         .spawn()
@@ -62,33 +63,33 @@ fn announced_before_the_kill(path: &PathBuf, enough: usize) -> BTreeSet<u64> {
 }
 
 #[test]
-fn every_announced_end_is_there_after_a_kill_and_no_number_is_given_twice() {
-    let (_directory, path) = place();
+fn every_announced_end_survives_a_kill_and_no_number_is_reused() {
+    let (_directory, path) = temporary();
     let mut announced = BTreeSet::new();
     for round in 1..=4 {
         let new = announced_before_the_kill(&path, 50 * round);
-        assert!(announced.is_disjoint(&new), "a number was used again");
+        assert!(announced.is_disjoint(&new), "a number was reused");
         announced.extend(new);
         let (store, opened) = open(&path);
         let (mut starts, mut ends, mut counted) = (0, BTreeSet::new(), BTreeSet::new());
         let fold = &mut |stamped: &Stamped| match &stamped.event {
             Event::GameStarted(_) => starts += 1,
             Event::GameEnded(ended) => {
-                assert!(ends.insert(ended.game.0), "an end came twice");
+                assert!(ends.insert(ended.game.0), "an end was stored twice");
                 counted.extend(ended.outcome.counts().then_some(ended.game.0));
             }
             _ => {}
         };
         store.replay(opened.event, Moves::Without, fold).unwrap();
-        assert!(announced.is_subset(&counted), "an announced game is gone");
+        assert!(announced.is_subset(&counted), "an announced game is missing");
         assert_eq!(starts, ends.len(), "every game has an end");
         assert!(opened.resumed && opened.next_game.0 > *announced.last().unwrap());
     }
 }
 
 #[test]
-fn games_that_ran_when_the_process_died_are_adjourned_once() {
-    let (_directory, path) = place();
+fn games_running_at_a_crash_are_adjourned_once() {
+    let (_directory, path) = temporary();
     let event = write(
         &path,
         &[
@@ -102,7 +103,7 @@ fn games_that_ran_when_the_process_died_are_adjourned_once() {
     );
     let (store, opened) = open(&path);
     let numbers: Vec<_> = opened.adjourned.iter().map(|ended| (ended.game.0, ended.plies)).collect();
-    assert_eq!(numbers, [(2, 3), (3, 2)], "with the plies that are stored, the opening's at least");
+    assert_eq!(numbers, [(2, 3), (3, 2)], "plies stored, at least the opening's");
     assert_eq!(opened.adjourned[1].pairing, pairing(3, 2, 0));
     assert_eq!(opened.adjourned[0].outcome, Outcome::Aborted { by: AbortBy::Stopped });
     assert_eq!((opened.resumed, opened.next_game), (true, GameId(4)));
@@ -120,22 +121,22 @@ fn games_that_ran_when_the_process_died_are_adjourned_once() {
 
 #[test]
 fn an_end_is_on_the_disk_when_it_is_announced() {
-    let (_directory, path) = place();
+    let (_directory, path) = temporary();
     let (store, opened) = open(&path);
     let reader = Store::read(&path).unwrap();
-    let (tell, told) = mpsc::channel();
+    let (sender, received) = mpsc::channel();
     let writer = read_by(store, opened.event, move |batch| {
         let ended = batch.iter().filter(|stamped| matches!(stamped.event, Event::GameEnded(_))).count();
         let stored = "SELECT count(*) FROM games WHERE ended_at IS NOT NULL";
         let stored: i64 = reader.connection().query_row(stored, [], |row| row.get(0)).unwrap();
-        tell.send((ended, stored)).unwrap();
+        sender.send((ended, stored)).unwrap();
     });
     let mut announced = 0;
     writer.append([opening()]);
     for game in 1..=20 {
         writer.append([started(game, 0, 1), ended(game, 0, 1, SENNICHITE)]);
         while announced < game as usize {
-            let (ended, stored) = told.recv().unwrap();
+            let (ended, stored) = received.recv().unwrap();
             announced += ended;
             assert_eq!(stored, announced as i64);
         }
@@ -144,22 +145,22 @@ fn an_end_is_on_the_disk_when_it_is_announced() {
 
 #[test]
 fn moves_are_committed_without_waiting_for_an_end() {
-    let (_directory, path) = place();
+    let (_directory, path) = temporary();
     let (store, opened) = open(&path);
-    let (tell, told) = mpsc::channel();
-    let writer = read_by(store, opened.event, move |batch| tell.send(batch.to_vec()).unwrap());
+    let (sender, received) = mpsc::channel();
+    let writer = read_by(store, opened.event, move |batch| sender.send(batch.to_vec()).unwrap());
     let events = [opening(), started(1, 0, 1), moved(1, 3, 5), moved(1, 4, 5)];
     writer.append(events.clone());
     let mut committed = Vec::new();
     while committed.len() < events.len() {
-        committed.extend(told.recv().unwrap());
+        committed.extend(received.recv().unwrap());
     }
     assert_eq!(committed, events);
 }
 
 #[test]
 fn a_full_disk_fails_the_journal_and_every_entry_is_accounted_for() {
-    let (_directory, path) = place();
+    let (_directory, path) = temporary();
     let (store, opened) = open(&path);
     let pages: i64 = store.connection().query_row("PRAGMA page_count", [], |row| row.get(0)).unwrap();
     store.connection().pragma_update(None, "max_page_count", pages + 20).unwrap();
@@ -188,44 +189,44 @@ fn a_full_disk_fails_the_journal_and_every_entry_is_accounted_for() {
     assert_eq!(
         committed.len() + unwritten,
         handed_over,
-        "every event is either committed or counted as lost"
+        "every entry is either committed or counted as lost"
     );
 
     let (store, opened) = open(&path);
     let mut stored = Vec::new();
     store.replay(opened.event, Moves::Without, &mut |stamped| stored.push(stamped.clone())).unwrap();
     let committed = committed.iter().filter(|stamped| !matches!(stamped.event, Event::Moved(_)));
-    assert!(committed.eq(&stored), "what was announced, and nothing else, is there");
+    assert!(committed.eq(&stored), "exactly the announced entries are stored");
 }
 
 #[test]
 fn a_reader_that_panics_stops_neither_the_event_nor_the_other_readers() {
-    let (_directory, path) = place();
+    let (_directory, path) = temporary();
     let (store, opened) = open(&path);
-    let (tell, told) = mpsc::channel();
+    let (sender, received) = mpsc::channel();
     let readers = vec![
         Reader::new("panics", |_| panic!("a test's panic")),
-        Reader::new("reads", move |batch| tell.send(batch.len()).unwrap()),
+        Reader::new("reads", move |batch| sender.send(batch.len()).unwrap()),
     ];
     let writer = Journal::start(Default::default(), store, opened.event, readers, || ()).unwrap();
     for entry in [opening(), started(1, 0, 1), ended(1, 0, 1, SENNICHITE)] {
         writer.append([entry]);
     }
     writer.finish().unwrap();
-    assert_eq!(told.iter().sum::<usize>(), 3);
+    assert_eq!(received.iter().sum::<usize>(), 3);
 }
 
 #[test]
-fn a_reader_that_stands_still_delays_no_game() {
-    let (_directory, path) = place();
+fn a_stalled_reader_delays_no_game() {
+    let (_directory, path) = temporary();
     let (store, opened) = open(&path);
     let (release, held) = mpsc::channel::<()>();
     let mut seen = 0;
-    let (tell, told) = mpsc::channel();
+    let (sender, received) = mpsc::channel();
     let writer = read_by(store, opened.event, move |batch| {
         let _released = held.recv();
         seen += batch.len();
-        tell.send(seen).unwrap();
+        sender.send(seen).unwrap();
     });
     writer.append([opening()]);
     for game in 1..=500 {
@@ -241,12 +242,12 @@ fn a_reader_that_stands_still_delays_no_game() {
     }
     drop(release);
     writer.finish().unwrap();
-    assert_eq!(told.iter().last(), Some(1001), "nothing was missed");
+    assert_eq!(received.iter().last(), Some(1001), "no entry was missed");
 }
 
 #[test]
-fn a_reader_sees_one_moment_while_games_go_on() {
-    let (_directory, path) = place();
+fn a_replay_is_one_snapshot_while_games_go_on() {
+    let (_directory, path) = temporary();
     let (store, opened) = open(&path);
     let writer = start(store, opened.event);
     writer.append([opening(), started(1, 0, 1), ended(1, 0, 1, SENNICHITE)]);

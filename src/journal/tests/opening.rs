@@ -8,8 +8,8 @@ fn refusal(path: &PathBuf) -> String {
 }
 
 #[test]
-fn a_file_that_is_not_a_database_is_refused_and_left_alone() {
-    let (_directory, path) = place();
+fn a_file_that_is_not_a_database_is_refused_and_not_changed() {
+    let (_directory, path) = temporary();
     let text = "This is a tournament, but not as we know it.\n".repeat(100);
     fs::write(&path, &text).unwrap();
     let refusal = refusal(&path);
@@ -18,8 +18,8 @@ fn a_file_that_is_not_a_database_is_refused_and_left_alone() {
 }
 
 #[test]
-fn a_damaged_database_is_refused_when_the_damage_is_met() {
-    let (_directory, path) = place();
+fn a_damaged_database_is_refused_when_the_damage_is_read() {
+    let (_directory, path) = temporary();
     let event = write(&path, &[opening(), started(1, 0, 1), ended(1, 0, 1, SENNICHITE)]);
     let mut bytes = fs::read(&path).unwrap();
     bytes[4096..].fill(0x5A);
@@ -30,7 +30,7 @@ fn a_damaged_database_is_refused_when_the_damage_is_met() {
 
 #[test]
 fn another_programs_database_is_refused() {
-    let (_directory, path) = place();
+    let (_directory, path) = temporary();
     rusqlite::Connection::open(&path).unwrap().execute("CREATE TABLE cats (name TEXT)", []).unwrap();
     let refusal = refusal(&path);
     assert!(refusal.ends_with("league.db` was not made by renmei"), "{refusal}");
@@ -38,20 +38,20 @@ fn another_programs_database_is_refused() {
 
 #[test]
 fn a_newer_programs_database_is_refused() {
-    let (_directory, path) = place();
+    let (_directory, path) = temporary();
     let store = Store::open(&path).unwrap();
     let known: i64 =
         store.connection().query_row("SELECT * FROM pragma_user_version", [], |row| row.get(0)).unwrap();
     store.connection().pragma_update(None, "user_version", 99).unwrap();
     drop(store);
-    let (refusal, told) =
+    let (refusal, expected) =
         (refusal(&path), format!("has schema 99, made by a newer renmei; this one knows up to {known}"));
-    assert!(refusal.ends_with(&told), "{refusal}");
+    assert!(refusal.ends_with(&expected), "{refusal}");
 }
 
 #[test]
-fn a_database_of_the_first_schema_keeps_its_events_and_learns_what_came_since() {
-    let (_directory, path) = place();
+fn a_database_of_the_first_schema_keeps_its_events_and_is_migrated() {
+    let (_directory, path) = temporary();
     let first = rusqlite::Connection::open(&path).unwrap();
     first.execute_batch(include_str!("../migrations/001_events.sql")).unwrap();
     first.pragma_update(None, "user_version", 1).unwrap();
@@ -63,23 +63,23 @@ fn a_database_of_the_first_schema_keeps_its_events_and_learns_what_came_since() 
 }
 
 #[test]
-fn a_path_that_leads_nowhere_is_named() {
+fn a_path_that_does_not_exist_is_named_in_the_error() {
     let path = PathBuf::from("/no/such/directory/league.db");
     let refusal = refusal(&path);
     assert!(refusal.starts_with("database `/no/such/directory/league.db` cannot be opened"), "{refusal}");
 }
 
 #[test]
-fn a_database_opened_for_reading_cannot_be_played_on() {
-    let (_directory, path) = place();
+fn a_database_opened_for_reading_cannot_be_written() {
+    let (_directory, path) = temporary();
     write(&path, &[opening()]);
     let error = Store::read(&path).unwrap().open_event(&HEAD).unwrap_err();
     assert!(matches!(error, StoreError::ReadOnly { .. }), "{error}");
 }
 
 #[test]
-fn a_database_that_another_program_keeps_locked_is_named() {
-    let (_directory, path) = place();
+fn a_locked_database_is_named_in_the_error() {
+    let (_directory, path) = temporary();
     let (mut store, _) = open(&path);
     let other = rusqlite::Connection::open(&path).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
@@ -89,8 +89,8 @@ fn a_database_that_another_program_keeps_locked_is_named() {
 }
 
 #[test]
-fn several_events_share_a_file_and_number_their_games_apart() {
-    let (_directory, path) = place();
+fn events_in_one_file_number_their_games_separately() {
+    let (_directory, path) = temporary();
     let first = write(&path, &[opening(), started(1, 0, 1), ended(1, 0, 1, SENNICHITE)]);
     let mut store = Store::open(&path).unwrap();
     let cup = store.open_event(&EventHead { name: "cup", fingerprint: "cup", ..HEAD }).unwrap();
@@ -98,12 +98,12 @@ fn several_events_share_a_file_and_number_their_games_apart() {
     assert_eq!((cup.resumed, cup.next_game), (false, GameId(1)));
     let league = store.open_event(&EventHead { fingerprint: "changed", ..HEAD }).unwrap();
     assert_eq!((league.event, league.resumed, league.next_game), (first, true, GameId(2)));
-    assert_eq!(league.fingerprint, "{}", "the one it was begun with");
+    assert_eq!(league.fingerprint, "{}", "the fingerprint of the first run");
 }
 
 #[test]
 fn an_event_that_never_began_takes_the_newest_plan() {
-    let (_directory, path) = place();
+    let (_directory, path) = temporary();
     drop(open(&path));
     let mut store = Store::open(&path).unwrap();
     let opened = store.open_event(&EventHead { plan: "new", fingerprint: "new", ..HEAD }).unwrap();
@@ -113,7 +113,7 @@ fn an_event_that_never_began_takes_the_newest_plan() {
 
 #[test]
 fn a_second_run_of_an_event_is_refused_while_the_first_is_alive() {
-    let (directory, path) = place();
+    let (directory, path) = temporary();
     let (first, _) = open(&path);
     let link = directory.path().join("link.db");
     std::os::unix::fs::symlink(&path, &link).unwrap();
@@ -133,7 +133,7 @@ fn a_second_run_of_an_event_is_refused_while_the_first_is_alive() {
 
 #[test]
 fn two_programs_may_create_one_database_at_once() {
-    let (_directory, path) = place();
+    let (_directory, path) = temporary();
     std::thread::scope(|scope| {
         let openers: Vec<_> = (0..4).map(|_| scope.spawn(|| Store::open(&path).map(drop))).collect();
         for opener in openers {
@@ -142,7 +142,7 @@ fn two_programs_may_create_one_database_at_once() {
     });
 }
 
-/// A database as the first version left it.
+/// A database with the first schema.
 fn first_version(path: &PathBuf) {
     let first = rusqlite::Connection::open(path).unwrap();
     first.execute_batch(include_str!("../migrations/001_events.sql")).unwrap();
@@ -151,24 +151,21 @@ fn first_version(path: &PathBuf) {
 }
 
 #[test]
-fn reading_an_old_database_leaves_the_file_as_it_was() {
-    let (directory, path) = place();
+fn reading_an_old_database_does_not_change_the_file() {
+    let (directory, path) = temporary();
     first_version(&path);
     let before = std::fs::read(&path).unwrap();
     let store = Store::read(&path).unwrap();
     assert_eq!(store.events().unwrap()[0].name, "old");
-    assert!(
-        store.connection().execute("DELETE FROM events", []).is_err(),
-        "a copy that nobody keeps is not written"
-    );
+    assert!(store.connection().execute("DELETE FROM events", []).is_err(), "a temporary copy is read-only");
     drop(store);
     assert_eq!(std::fs::read(&path).unwrap(), before);
-    assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 1, "nothing is left beside it");
+    assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 1, "no file is left beside it");
 }
 
 #[test]
-fn a_migration_keeps_the_file_as_it_was_beside_it() {
-    let (_directory, path) = place();
+fn a_migration_keeps_a_copy_of_the_old_file() {
+    let (_directory, path) = temporary();
     first_version(&path);
     drop(Store::open(&path).unwrap());
     let kept = rusqlite::Connection::open(path.with_extension("db.v1")).unwrap();
@@ -178,13 +175,13 @@ fn a_migration_keeps_the_file_as_it_was_beside_it() {
 }
 
 #[test]
-fn a_file_in_which_somebody_plays_is_read_but_not_migrated() {
-    let (_directory, path) = place();
+fn a_file_in_use_is_read_but_not_migrated() {
+    let (_directory, path) = temporary();
     first_version(&path);
     let lock =
         crate::lock::EventLock::take(&path.canonicalize().unwrap(), EventId(1), "old", "today").unwrap();
-    let told = Store::open(&path).unwrap_err().to_string();
-    assert!(told.contains("older version and is in use by process"), "{told}");
+    let error = Store::open(&path).unwrap_err().to_string();
+    assert!(error.contains("older version and is in use by process"), "{error}");
     assert_eq!(Store::read(&path).unwrap().events().unwrap()[0].name, "old");
     drop(lock);
     Store::open(&path).unwrap();

@@ -73,7 +73,7 @@ fn times() -> impl Strategy<Value = Option<Box<[TimeControl; 2]>>> {
     option::of((time(), time()).prop_map(|(black, white)| Box::new([black, white])))
 }
 
-/// What happens to a game: whether it starts, its moves, and its end if it has one.
+/// Entries of one game: perhaps a start, its moves, perhaps an end.
 fn games() -> impl Strategy<Value = Vec<Stamped>> {
     let places = (any::<u8>(), counts(), any::<u32>(), any::<u32>(), counts(), counts(), 0..3u16, 0..3u16);
     let ends = option::of((any::<i64>(), outcomes(), any::<u32>(), ".*", any::<bool>()));
@@ -99,7 +99,7 @@ fn games() -> impl Strategy<Value = Vec<Stamped>> {
     )
 }
 
-fn rarities() -> impl Strategy<Value = Stamped> {
+fn rare_entries() -> impl Strategy<Value = Stamped> {
     let players = || (0..3u16).prop_map(PlayerId);
     let events = prop_oneof![
         (any::<u8>(), any::<u32>(), players(), any::<u8>()).prop_map(
@@ -130,10 +130,10 @@ fn number(stamped: &mut Stamped, number: u64) {
     }
 }
 
-/// A stream as it happens: games that overlap, with other things in between.
+/// A stream of entries: overlapping games with rare entries in between.
 fn streams() -> impl Strategy<Value = Vec<Stamped>> {
     let turns = vec(any::<prop::sample::Index>(), 60);
-    (vec(games(), 0..6), vec(rarities(), 0..6), turns).prop_map(|(mut games, rarities, turns)| {
+    (vec(games(), 0..6), vec(rare_entries(), 0..6), turns).prop_map(|(mut games, rarities, turns)| {
         for (i, game) in (1..).zip(&mut games) {
             game.iter_mut().for_each(|stamped| number(stamped, i));
         }
@@ -162,8 +162,8 @@ fn moves_of(events: &[Stamped], number: u64) -> Vec<&Stamped> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
     #[test]
-    fn what_was_written_is_what_is_replayed(events in streams()) {
-        let (_directory, path) = place();
+    fn a_replay_gives_what_was_written(events in streams()) {
+        let (_directory, path) = temporary();
         let event = write(&path, &events);
         let without_moves: Vec<_> = events.iter().filter(|stamped| !is_move(stamped)).cloned().collect();
         prop_assert_eq!(&replayed(&path, event, Moves::Without), &without_moves);
@@ -177,7 +177,7 @@ proptest! {
 
 #[test]
 fn moves_come_before_the_end_of_their_game_and_those_of_running_games_last() {
-    let (_directory, path) = place();
+    let (_directory, path) = temporary();
     let end = ended(2, 1, 2, SENNICHITE);
     let [one, two] = [moved(1, 3, 5), moved(2, 3, 5)];
     let written = [opening(), started(1, 0, 1), one, started(2, 1, 2), two, end];
@@ -187,8 +187,8 @@ fn moves_come_before_the_end_of_their_game_and_those_of_running_games_last() {
 }
 
 #[test]
-fn a_thought_that_says_nothing_is_no_thought_and_absurd_counts_are_cut() {
-    let (_directory, path) = place();
+fn an_empty_thought_is_stored_as_none_and_absurd_counts_saturate() {
+    let (_directory, path) = temporary();
     let mut silent = moved(1, 3, 5);
     let mut absurd = moved(1, 4, 5);
     let Event::Moved(inner) = &mut silent.event else { unreachable!() };
@@ -202,8 +202,8 @@ fn a_thought_that_says_nothing_is_no_thought_and_absurd_counts_are_cut() {
 }
 
 #[test]
-fn a_game_is_read_with_names_moves_and_times_and_found_by_filters() {
-    let (_directory, path) = place();
+fn games_are_read_with_names_moves_and_times_and_found_by_filters() {
+    let (_directory, path) = temporary();
     let draw = ended(1, 2, 0, SENNICHITE);
     let lost = ended(2, 0, 1, Outcome::Win { winner: Color::White, by: WinBy::Default });
     let event = write(&path, &[opening(), started(1, 2, 0), moved(1, 3, 12), draw, lost, started(3, 1, 2)]);
@@ -234,8 +234,8 @@ fn a_game_is_read_with_names_moves_and_times_and_found_by_filters() {
 }
 
 #[test]
-fn a_row_that_no_event_wrote_is_an_error_that_says_what_is_wrong() {
-    let (_directory, path) = place();
+fn an_invalid_row_is_reported_with_what_is_wrong() {
+    let (_directory, path) = temporary();
     let event = write(&path, &[opening(), started(1, 0, 1), moved(1, 3, 5), ended(1, 0, 1, SENNICHITE)]);
     let store = Store::open(&path).unwrap();
     for (vandalism, complaint) in [
@@ -252,13 +252,13 @@ fn a_row_that_no_event_wrote_is_an_error_that_says_what_is_wrong() {
 
 #[test]
 fn a_move_of_a_game_that_never_started_is_refused() {
-    let (_directory, path) = place();
+    let (_directory, path) = temporary();
     let (store, opened) = open(&path);
     let writer = start(store, opened.event);
     writer.append([opening(), moved(7, 1, 5)]);
     let error = writer.finish().unwrap_err().to_string();
     assert!(
-        error.starts_with("2 events were not stored: ") && error.ends_with("game 7 does not run"),
+        error.starts_with("2 entries were not stored: ") && error.ends_with("game 7 is not running"),
         "{error}"
     );
 }

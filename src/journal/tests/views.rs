@@ -1,9 +1,9 @@
 use super::*;
 use rusqlite::{Connection, types::Value};
 
-/// Three games that count, one adjourned, one that runs, and a bye.
+/// Three games that count, one adjourned, one running, and a bye.
 fn small_league() -> (TempDir, Store) {
-    let (directory, path) = place();
+    let (directory, path) = temporary();
     let aborted = Outcome::Aborted { by: referee::AbortBy::Stopped };
     let timed_out = Outcome::Win { winner: Color::White, by: WinBy::Time };
     let mut replayed = ended(6, 0, 1, SENNICHITE);
@@ -21,7 +21,7 @@ fn small_league() -> (TempDir, Store) {
     (directory, Store::read(&path).unwrap())
 }
 
-/// The rows of a query, each as its values in words.
+/// Rows of a query, each as its values joined by ` | `.
 fn rows(conn: &Connection, sql: &str) -> Vec<String> {
     let mut statement = conn.prepare(sql).unwrap();
     let columns = statement.column_count();
@@ -51,7 +51,7 @@ fn standings_count_the_games_that_count() {
 }
 
 #[test]
-fn head_to_head_is_seen_from_both_sides() {
+fn head_to_head_lists_each_encounter_from_both_sides() {
     let (_directory, store) = small_league();
     let sql = "SELECT player, opponent, games, wins, losses, draws, score_percent FROM head_to_head";
     let expected = [
@@ -94,7 +94,7 @@ fn endings_are_counted_by_cause() {
 }
 
 #[test]
-fn moves_tell_who_made_them_and_how_late_they_came() {
+fn moves_are_listed_with_players_and_latency() {
     let (_directory, store) = small_league();
     let sql =
         "SELECT player, ply, color, move, elapsed_ms, engine_ms, latency_ms, score FROM move_list LIMIT 2";
@@ -131,7 +131,7 @@ fn the_schema_page_names_every_table_view_and_column() {
 }
 
 #[test]
-fn an_event_is_summed_up() {
+fn an_event_has_a_summary() {
     let (_directory, store) = small_league();
     let [event] = store.events().unwrap().try_into().unwrap();
     assert_eq!(

@@ -1,28 +1,28 @@
 use super::*;
 use journal::GameFilter;
 
-fn exported(place: &Place, event: &str, format: Format, to: &str) -> Vec<u8> {
-    let output = place.path(to);
-    place
+fn exported(workspace: &Workspace, event: &str, format: Format, to: &str) -> Vec<u8> {
+    let output = workspace.path(to);
+    workspace
         .export(|args| {
             (args.event, args.format, args.output, args.all) = (Some(event.into()), format, output, true)
         })
         .unwrap();
-    fs::read(place.path(to)).unwrap()
+    fs::read(workspace.path(to)).unwrap()
 }
 
 #[test]
-fn games_come_back_from_csa_as_they_went_out_whatever_ended_them() {
+fn every_ending_survives_a_round_trip_through_csa() {
     for format in [Format::Csa, Format::Csa3] {
-        let place = Place::new();
-        place.played(["Asa", "Bei"], &outcomes());
-        let out = exported(&place, "league", format, "a.csa");
-        let report = place.import(&[&place.path("a.csa")], |_| {}).unwrap();
+        let workspace = Workspace::new();
+        workspace.played(["Asa", "Bei"], &outcomes());
+        let out = exported(&workspace, "league", format, "a.csa");
+        let report = workspace.import(&[&workspace.path("a.csa")], |_| {}).unwrap();
         assert_eq!((report.imported, report.faults.len()), (outcomes().len(), 0));
-        let again = exported(&place, "import", format, "b.csa");
+        let again = exported(&workspace, "import", format, "b.csa");
         assert_eq!(String::from_utf8(again).unwrap(), String::from_utf8(out).unwrap());
         let mut stored = vec![];
-        let store = Store::read(place.db()).unwrap();
+        let store = Store::read(workspace.db()).unwrap();
         let event = store.events().unwrap()[1].id;
         store
             .games(event, &GameFilter::default(), |row| {
@@ -35,19 +35,19 @@ fn games_come_back_from_csa_as_they_went_out_whatever_ended_them() {
 }
 
 #[test]
-fn games_come_back_from_every_format_with_moves_and_winner() {
+fn moves_and_winner_survive_a_round_trip_through_every_format() {
     use Format::*;
     for format in [Kif, Kifu, Ki2, Ki2u, Jkf, Usi, Psv, Hcpe] {
-        let place = Place::new();
-        place.played(["Asa", "Bei"], &[RESIGNED]);
+        let workspace = Workspace::new();
+        workspace.played(["Asa", "Bei"], &[RESIGNED]);
         let (extension, _) = joined(format);
         let (a, b) = (format!("a.{extension}"), format!("b.{extension}"));
-        let out = exported(&place, "league", format, &a);
-        let report = place.import(&[&place.path(&a)], |_| {}).unwrap();
+        let out = exported(&workspace, "league", format, &a);
+        let report = workspace.import(&[&workspace.path(&a)], |_| {}).unwrap();
         assert_eq!(report.faults, [], "{format:?}");
-        assert_eq!(exported(&place, "import", format, &b), out, "{format:?}");
+        assert_eq!(exported(&workspace, "import", format, &b), out, "{format:?}");
         let winner = |event: usize| {
-            let store = Store::read(place.db()).unwrap();
+            let store = Store::read(workspace.db()).unwrap();
             let event = store.events().unwrap()[event].id;
             store.game(event, GameId(1)).unwrap().unwrap().row.outcome.unwrap().winner()
         };
@@ -56,12 +56,12 @@ fn games_come_back_from_every_format_with_moves_and_winner() {
 }
 
 #[test]
-fn an_imported_event_has_standings_and_moves_as_any_other() {
-    let place = Place::new();
+fn an_imported_event_has_standings_and_moves() {
+    let workspace = Workspace::new();
     let csa = "V2.2\nN+Asa\nN-Bei\n$START_TIME:2026/11/21 09:36:11\n$TIME_LIMIT:00:01+10\nPI\n+\n\
                +7776FU\nT3\n'** 20 -3334FU\n-3334FU\nT70\n%TORYO\n";
-    place.import(&[&place.put("a.csa", csa)], |args| args.event = "floodgate".into()).unwrap();
-    let store = Store::read(place.db()).unwrap();
+    workspace.import(&[&workspace.put("a.csa", csa)], |args| args.event = "floodgate".into()).unwrap();
+    let store = Store::read(workspace.db()).unwrap();
     let event = store.events().unwrap().remove(0);
     assert_eq!((event.name.as_str(), event.kind.as_str(), event.closed), ("floodgate", "import", true));
     let game = store.game(event.id, GameId(1)).unwrap().unwrap();
@@ -77,70 +77,71 @@ fn an_imported_event_has_standings_and_moves_as_any_other() {
 }
 
 #[test]
-fn a_record_that_just_stops_ended_as_the_rules_have_it() {
-    let place = Place::new();
+fn a_record_without_an_ending_ends_by_the_rules() {
+    let workspace = Workspace::new();
     let shuffle = "5i5h 5a5b 5h5i 5b5a ".repeat(3);
     let lines = format!("{shuffle}\nsfen 4k4/9/4P4/9/9/9/9/9/4K4 b G 1 moves G*5b\n7g7f\n");
-    place.import(&[&place.put("a.usi", lines)], |_| {}).unwrap();
-    let store = Store::read(place.db()).unwrap();
+    workspace.import(&[&workspace.put("a.usi", lines)], |_| {}).unwrap();
+    let store = Store::read(workspace.db()).unwrap();
     let event = store.events().unwrap().remove(0).id;
     let ended = |game| store.game(event, GameId(game)).unwrap().unwrap().row.outcome.unwrap().to_string();
     assert_eq!([1, 2, 3].map(ended), ["draw by sennichite", "black wins by mate", "not counted: server"]);
 }
 
 #[test]
-fn nothing_is_taken_twice_whatever_file_it_comes_in() {
-    let place = Place::new();
-    let file = place.put("a.usi", "7g7f 3c3d\n7g7f 3c3d\n2g2f\n");
-    let first = place.import(&[&file], |_| {}).unwrap();
+fn no_record_is_imported_twice_from_any_file() {
+    let workspace = Workspace::new();
+    let file = workspace.put("a.usi", "7g7f 3c3d\n7g7f 3c3d\n2g2f\n");
+    let first = workspace.import(&[&file], |_| {}).unwrap();
     assert_eq!((first.imported, first.known), (3, 0), "two equal lines are two games");
-    let again = place.import(&[&file], |_| {}).unwrap();
+    let again = workspace.import(&[&file], |_| {}).unwrap();
     assert_eq!((again.imported, again.known), (0, 3));
-    let longer = place.put("b.usi", "startpos moves 7g7f 3c3d\n7g7f 3c3d\n2g2f\n7g7f\n");
-    let longer = place.import(&[&longer], |_| {}).unwrap();
+    let longer = workspace.put("b.usi", "startpos moves 7g7f 3c3d\n7g7f 3c3d\n2g2f\n7g7f\n");
+    let longer = workspace.import(&[&longer], |_| {}).unwrap();
     assert_eq!((longer.imported, longer.known), (1, 3));
 }
 
 #[test]
-fn later_imports_bring_new_players() {
-    let place = Place::new();
+fn later_imports_add_players() {
+    let workspace = Workspace::new();
     let game = |black: &str| format!("V2.2\nN+{black}\nN-Bei\nPI\n+\n+7776FU\nT1\n%TORYO\n");
-    place.import(&[&place.put("a.csa", game("Asa"))], |_| {}).unwrap();
-    place.import(&[&place.put("b.csa", game("Chie"))], |_| {}).unwrap();
-    let store = Store::read(place.db()).unwrap();
+    workspace.import(&[&workspace.put("a.csa", game("Asa"))], |_| {}).unwrap();
+    workspace.import(&[&workspace.put("b.csa", game("Chie"))], |_| {}).unwrap();
+    let store = Store::read(workspace.db()).unwrap();
     let event = store.events().unwrap().remove(0);
     assert_eq!(event.players, ["Asa", "Bei", "Chie"]);
     assert_eq!(store.game(event.id, GameId(2)).unwrap().unwrap().row.black, "Chie");
 }
 
 #[test]
-fn an_event_that_was_played_here_takes_no_records() {
-    let place = Place::new();
-    place.played(["Asa", "Bei"], &[RESIGNED]);
-    let told =
-        place.import(&[&place.put("a.usi", "7g7f\n")], |args| args.event = "league".into()).unwrap_err();
+fn an_event_played_here_accepts_no_records() {
+    let workspace = Workspace::new();
+    workspace.played(["Asa", "Bei"], &[RESIGNED]);
+    let error = workspace
+        .import(&[&workspace.put("a.usi", "7g7f\n")], |args| args.event = "league".into())
+        .unwrap_err();
     assert_eq!(
-        told.to_string(),
-        "event `league` was played by this program; name another one with --event for games from elsewhere"
+        error.to_string(),
+        "event `league` was played by this program; choose another event with --event for imported games"
     );
 }
 
 #[test]
-fn bad_records_are_told_with_file_and_line_and_the_rest_goes_on() {
-    let place = Place::new();
-    place.put("in/a.usi", "7g7f\n5e5d\n7g7f 8c8d 8h2b\n2g2f 4a3b\n");
-    place.put(
+fn bad_records_are_reported_by_file_and_line_and_the_rest_is_imported() {
+    let workspace = Workspace::new();
+    workspace.put("in/a.usi", "7g7f\n5e5d\n7g7f 8c8d 8h2b\n2g2f 4a3b\n");
+    workspace.put(
         "in/deep/b.csa",
         "PI\n+\n+7776FU\n%TORYO\n/\nPI\n+\n+7775FU\n%TORYO\n/\nPI\n+\n+2726FU\n%CHUDAN\n",
     );
-    place.put("in/notes.txt", "no record");
-    place.put("in/c.kif", "hello");
-    let report = place.import(&[&place.path("in"), &place.path("absent.csa")], |_| {}).unwrap();
+    workspace.put("in/notes.txt", "no record");
+    workspace.put("in/c.kif", "hello");
+    let report = workspace.import(&[&workspace.path("in"), &workspace.path("absent.csa")], |_| {}).unwrap();
     assert_eq!((report.files, report.records, report.imported), (4, 4, 4));
-    let told = report.to_string().replace(&format!("{}/", place.dir.path().display()), "");
-    let told: Vec<_> = told.lines().collect();
+    let text = report.to_string().replace(&format!("{}/", workspace.dir.path().display()), "");
+    let lines: Vec<_> = text.lines().collect();
     assert_eq!(
-        told,
+        lines,
         [
             "in/a.usi:2: illegal move 5e5d at ply 1 (illegal-move:no-piece)",
             "in/a.usi:3: illegal move 8h2b at ply 3 (illegal-move:unreachable)",
@@ -154,9 +155,9 @@ fn bad_records_are_told_with_file_and_line_and_the_rest_goes_on() {
 }
 
 #[test]
-fn the_samples_come_in_without_a_fault() {
-    let place = Place::new();
-    let report = place.import(&[&samples()], |args| args.verify = true).unwrap();
+fn the_samples_are_imported_without_a_fault() {
+    let workspace = Workspace::new();
+    let report = workspace.import(&[&samples()], |args| args.verify = true).unwrap();
     assert_eq!(report.records, 64);
     assert_eq!((report.faults, report.findings), (vec![], vec![]));
     assert_eq!(report.imported + report.known, report.records);
@@ -167,9 +168,9 @@ mod oracles {
 
     #[test]
     #[ignore = "needs the oracles in ../shared/data/records: public records of many programs"]
-    fn public_records_come_in_or_are_told_with_line_and_reason() {
-        let place = Place::new();
-        let report = place.import(&[&golden::oracle("data/records")], |args| args.verify = true).unwrap();
+    fn public_records_are_imported_or_reported_with_line_and_reason() {
+        let workspace = Workspace::new();
+        let report = workspace.import(&[&golden::oracle("data/records")], |args| args.verify = true).unwrap();
         eprintln!("{report}");
         assert!(report.imported >= 35, "{report}");
         assert!(report.faults.iter().all(|fault| fault.line.is_some()), "{report}");

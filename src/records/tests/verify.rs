@@ -1,10 +1,10 @@
 use super::*;
 
-/// What is said of a record with these moves in CSA from the even position, and this end.
-fn told(text: &str) -> Vec<String> {
-    let place = Place::new();
-    let file = place.put("a.csa", text);
-    let report = place.import(&[&file], |args| (args.db, args.verify) = (None, true)).unwrap();
+/// Findings about a record with these CSA moves from the even position, and this ending.
+fn findings(text: &str) -> Vec<String> {
+    let workspace = Workspace::new();
+    let file = workspace.put("a.csa", text);
+    let report = workspace.import(&[&file], |args| (args.db, args.verify) = (None, true)).unwrap();
     assert_eq!(report.faults, []);
     assert_eq!(report.exit_code(), if report.findings.is_empty() { 0 } else { 20 });
     report.findings.into_iter().map(|finding| format!("{}: {}", finding.ply, finding.text)).collect()
@@ -17,35 +17,35 @@ fn shuffled(times: usize, rest: &str) -> String {
 }
 
 #[test]
-fn repetition_that_is_ruled_as_it_should_be_is_no_finding() {
-    assert_eq!(told(&shuffled(3, "%SENNICHITE\n")), [""; 0]);
-    assert_eq!(told(&shuffled(2, "%TORYO\n")), [""; 0]);
+fn correctly_ruled_repetition_is_no_finding() {
+    assert_eq!(findings(&shuffled(3, "%SENNICHITE\n")), [""; 0]);
+    assert_eq!(findings(&shuffled(2, "%TORYO\n")), [""; 0]);
 }
 
 #[test]
-fn repetition_that_nobody_noticed_is_found() {
+fn unnoticed_repetition_is_found() {
     assert_eq!(
-        told(&shuffled(4, "%TORYO\n")),
+        findings(&shuffled(4, "%TORYO\n")),
         ["12: draw by sennichite was not noticed; 4 more moves follow"]
     );
     assert_eq!(
-        told(&shuffled(3, "%TORYO\n")),
+        findings(&shuffled(3, "%TORYO\n")),
         ["12: draw by sennichite; the record says: white wins by resignation"]
     );
-    assert_eq!(told(&shuffled(3, "")), [""; 0], "a record that just stops says nothing wrong");
+    assert_eq!(findings(&shuffled(3, "")), [""; 0], "a record without an ending claims nothing wrong");
     assert_eq!(
-        told(&shuffled(2, "%SENNICHITE\n")),
+        findings(&shuffled(2, "%SENNICHITE\n")),
         ["8: called sennichite, but no position occurred four times"]
     );
 }
 
 #[test]
-fn perpetual_check_that_is_called_sennichite_is_found() {
+fn perpetual_check_recorded_as_sennichite_is_found() {
     let setup = "+7776FU\n-8272HI\n+8833UM\n-5152OU\n+8786FU\n-7282HI\n+5948OU\n-8272HI\n"
         .replace("7282HI\n+5948OU\n-8272HI", "7182GI\n+5948OU\n-7271HI");
     let check = "+3343UM\n-5251OU\n+4333UM\n-5152OU\n".repeat(3);
     let moves = format!("PI\n+\n{setup}{check}+3343UM\n");
-    let game = |end: &str| told(&format!("{moves}{end}\n"));
+    let game = |end: &str| findings(&format!("{moves}{end}\n"));
     assert_eq!(
         game("%SENNICHITE"),
         ["21: white wins by perpetual-check; the record says: draw by sennichite"]
@@ -55,35 +55,36 @@ fn perpetual_check_that_is_called_sennichite_is_found() {
 }
 
 #[test]
-fn mate_is_found_where_it_is_not_called_and_missed_where_it_is() {
+fn unnoticed_mate_and_false_mate_are_found() {
     let mate = "P-51OU\nP+53FU59OU\nP+00KI\n+\n+0052KI\n";
-    assert_eq!(told(&format!("{mate}%TSUMI\n")), [""; 0]);
-    assert_eq!(told(&format!("{mate}%TORYO\n")), [""; 0], "a mated side may resign");
+    assert_eq!(findings(&format!("{mate}%TSUMI\n")), [""; 0]);
+    assert_eq!(findings(&format!("{mate}%TORYO\n")), [""; 0], "a mated side may resign");
     assert_eq!(
-        told(&format!("{mate}%HIKIWAKE\n")),
+        findings(&format!("{mate}%HIKIWAKE\n")),
         ["1: white is mated; the record says: draw by draw-adjudication"]
     );
-    assert_eq!(told("PI\n+\n+7776FU\n%TSUMI\n"), ["1: called mate, but white has a legal move"]);
+    assert_eq!(findings("PI\n+\n+7776FU\n%TSUMI\n"), ["1: called mate, but white has a legal move"]);
 }
 
 #[test]
-fn a_declaration_without_the_points_and_a_foul_that_was_none_are_found() {
-    let told_of = told("PI\n+\n+7776FU\n-3334FU\n%KACHI\n");
-    assert_eq!(told_of.len(), 1);
-    assert!(told_of[0].starts_with("2: black declares without the right to: "), "{told_of:?}");
+fn an_invalid_declaration_and_a_false_foul_are_found() {
+    let found = findings("PI\n+\n+7776FU\n-3334FU\n%KACHI\n");
+    assert_eq!(found.len(), 1);
+    assert!(found[0].starts_with("2: black declares without the right to: "), "{found:?}");
     assert_eq!(
-        told("PI\n+\n+7776FU\n%+ILLEGAL_ACTION\n"),
+        findings("PI\n+\n+7776FU\n%+ILLEGAL_ACTION\n"),
         ["1: called a foul of black, but its last move is legal"]
     );
 }
 
 #[test]
-fn the_move_limit_and_the_clock_are_judged_where_the_record_tells_them() {
-    let game = |limit: u32, end: &str| told(&format!("'Max_Moves:{limit}\nPI\n+\n+7776FU\n-3334FU\n{end}\n"));
+fn the_move_limit_and_the_clock_are_judged_where_the_record_has_them() {
+    let game =
+        |limit: u32, end: &str| findings(&format!("'Max_Moves:{limit}\nPI\n+\n+7776FU\n-3334FU\n{end}\n"));
     assert_eq!(game(2, "%MAX_MOVES"), [""; 0]);
     assert_eq!(game(1, "%TORYO"), ["1: the limit of 1 moves was not noticed; 1 follow"]);
     assert_eq!(game(9, "%MAX_MOVES"), ["2: called a draw by the limit of 9 moves after 2"]);
-    let clock = |rest: &str| told(&format!("V2.2\n$TIME_LIMIT:00:01+00\nPI\n+\n+7776FU\n{rest}\n"));
+    let clock = |rest: &str| findings(&format!("V2.2\n$TIME_LIMIT:00:01+00\nPI\n+\n+7776FU\n{rest}\n"));
     assert_eq!(clock("T60\n-3334FU\nT1\n%TORYO"), [""; 0]);
     assert_eq!(clock("T61\n-3334FU\nT1\n%TORYO"), ["1: black used 61 s of 60 s and went on"]);
     assert_eq!(clock("T1\n%TIME_UP\nT30"), ["1: white lost on time after 30 s of 60 s"]);
@@ -92,9 +93,9 @@ fn the_move_limit_and_the_clock_are_judged_where_the_record_tells_them() {
 
 #[test]
 fn fouls_are_named() {
-    let place = Place::new();
+    let workspace = Workspace::new();
     let named = |text: &str| {
-        let report = place.import(&[&place.put("a.csa", text)], |args| args.db = None).unwrap();
+        let report = workspace.import(&[&workspace.put("a.csa", text)], |args| args.db = None).unwrap();
         let reason = &report.faults[0].reason;
         reason.rsplit_once('(').map_or(reason.clone(), |(_, name)| name.trim_end_matches(')').to_owned())
     };

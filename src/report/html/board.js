@@ -1,6 +1,5 @@
 "use strict";
-// Games as pack.rs writes them, and a board to look at. Legality is no business of this page: the referee has judged
-// every move.
+// Decoder of the games that pack.rs encodes, and the board. Moves are not checked: the referee has judged them.
 
 const data = JSON.parse(document.getElementById("data").textContent);
 const value = new Map([...data.letters].map((letter, at) => [letter, at]));
@@ -22,7 +21,7 @@ function unpackMoves(text) {
   return moves;
 }
 
-// Centipawns from black's side, or {mate, sign}; null where the engine said nothing.
+// Centipawns from black's side, or {mate, sign}; null without a score.
 function unpackScore(code) {
   if (code === 88 * 88 - 1) return null;
   const signed = code - 3871, size = Math.abs(signed), sign = Math.sign(signed);
@@ -80,7 +79,7 @@ function moved(before, move) {
 const fileOf = (square) => Math.floor(square / 9) + 1;
 const rankOf = (square) => (square % 9) + 1;
 
-// A move as Japanese records write it, or in letters.
+// A move in Japanese notation, or in letters.
 function spelled(board, move, letters) {
   const drop = move.from > 80;
   const piece = drop ? { kind: HELD[move.from - 81], turned: false } : board.squares[move.from];
@@ -114,7 +113,7 @@ function unpack(game) {
   return { game, boards, plies };
 }
 
-// The line that an engine expected, as far as there are pieces to move: it may have meant anything.
+// The expected line of an engine, up to the first move without a piece: engines print lines unchecked.
 function lineWords(ply, letters) {
   const words = [];
   let board = ply.before;
@@ -130,7 +129,7 @@ const SVG = "http://www.w3.org/2000/svg";
 
 function draw(name, attributes, parent, words) {
   const element = document.createElementNS(SVG, name);
-  for (const [key, told] of Object.entries(attributes)) element.setAttribute(key, told);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
   if (words !== undefined) element.textContent = words;
   parent?.append(element);
   return element;
@@ -195,7 +194,7 @@ function drawBoard(board, options) {
   return svg;
 }
 
-// A score as a side's reader writes it: from black's side, with its sign.
+// A score from black's side, with its sign.
 function scoreWords(score) {
   if (!score) return "";
   const sign = score.cp > 0 ? "+" : score.cp < 0 ? "−" : "";

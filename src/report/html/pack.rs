@@ -1,15 +1,15 @@
-//! Games in few bytes, for a page that holds ten thousand of them.
+//! Compact encoding of games, for a page with ten thousand of them.
 //!
-//! Every value is written in the 88 printable ASCII characters that neither HTML nor JSON has a use for, `+` excepted.
-//! `page.js` reads them back; what is written is
-//! - a move: the square it comes from (or the piece that is dropped), the square it goes to, and `+` for a promotion;
-//! - an evaluation from black's side: two characters, centipawns up to 3000, coarser beyond, mates at both ends;
+//! The alphabet is the 88 printable ASCII characters that neither HTML nor JSON treats specially, `+` excepted.
+//! `page.js` is the decoder. Encoded are
+//! - a move: source square (or dropped piece), destination square, and `+` for a promotion;
+//! - an evaluation from black's side: two characters; centipawns up to 3000, coarser beyond, mates at both ends;
 //! - a time: two characters, ms up to 2 s, then 10 ms, 100 ms and seconds;
 //! - a depth: one character;
-//! - the line that the engine expected: its first moves, and a blank behind them. They take most of the room, so that
-//!   pages of more than a thousand games have none.
+//! - the expected line: its first moves and a blank. These lines take most of the space, so pages with more than a
+//!   thousand games leave them out.
 //!
-//! The opening's moves have none of the last four. What no move of a game has is left out of that game.
+//! Opening moves have none of the last four. A column without any value in a game is left out of that game.
 
 use referee::{
     Color,
@@ -19,7 +19,7 @@ use rsshogi::types::Move;
 use serde::Serialize;
 use std::collections::HashMap;
 
-/// The letters of the code, in the order of their values.
+/// The alphabet, in the order of the values.
 const LETTERS: [u8; 88] = letters();
 const BASE: u32 = 88;
 
@@ -35,13 +35,13 @@ const fn letters() -> [u8; 88] {
     letters
 }
 
-/// The letters as text, for the page.
+/// The alphabet as text, for the page.
 #[must_use]
 pub fn alphabet() -> String {
     LETTERS.iter().map(|&c| char::from(c)).collect()
 }
 
-/// Games as they are written, and as they are kept.
+/// Packs games as entries arrive, and keeps the packed games.
 #[derive(Debug, Default)]
 pub struct Packer {
     drafts: HashMap<GameId, Draft>,
@@ -50,12 +50,12 @@ pub struct Packer {
     games: Vec<Packed>,
 }
 
-/// Games up to which the lines that engines expected are told: some 2 kB a game.
+/// Largest number of games with expected lines: about 2 kB each.
 const LINES: usize = 1000;
-/// Moves of such a line.
+/// Moves kept of an expected line.
 const LINE: usize = 10;
 
-/// A game that is read.
+/// A game that has not ended yet.
 #[derive(Debug)]
 struct Draft {
     players: [PlayerId; 2],
@@ -69,25 +69,25 @@ struct Draft {
     lines: Column,
 }
 
-/// A value for every move of the engines; empty where there is none at all.
+/// A value for every move of the engines; empty if no move has one.
 #[derive(Debug, Default)]
 struct Column {
     text: String,
-    told: bool,
+    is_used: bool,
 }
 
 impl Column {
     fn packed(self) -> String {
-        if self.told { self.text } else { String::new() }
+        if self.is_used { self.text } else { String::new() }
     }
 }
 
-/// A game: number, black, white, result (1: black won, 2: white won, 0: drawn, -1: it does not count), cause, start
+/// A game: number, black, white, result (1: black won, 2: white won, 0: drawn, -1: not counted), cause, start
 /// position, plies of the opening, start in seconds since 1970, then moves, evaluations, times, depths and lines.
 #[derive(Debug, Serialize)]
 struct Packed(u64, u16, u16, i8, usize, usize, usize, i64, String, String, String, String, String);
 
-/// Everything the page's script reads.
+/// The data that the page's script reads.
 #[derive(Serialize)]
 struct Data<'a> {
     letters: String,
@@ -99,7 +99,7 @@ struct Data<'a> {
 }
 
 impl Packer {
-    /// Takes in what happened; a game is packed when it ends.
+    /// Takes an entry; a game is packed when it ends.
     pub fn take(&mut self, stamped: &Stamped) {
         match &stamped.event {
             Event::GameStarted(started) => self.start(started, stamped.at),
@@ -114,23 +114,23 @@ impl Packer {
         }
     }
 
-    /// Black and white of a game that is being read.
+    /// Black and white of a game that has not ended yet.
     #[must_use]
     pub fn players(&self, game: GameId) -> Option<[PlayerId; 2]> {
         self.drafts.get(&game).map(|draft| draft.players)
     }
 
-    /// Games packed.
+    /// Number of packed games.
     #[must_use]
     pub fn games(&self) -> usize {
         self.games.len()
     }
 
-    /// The games as JSON that can stand inside an element of a page. The names are given by player, and the places of
-    /// the players from 0.
+    /// The games as JSON that is safe inside an HTML element. `places` are the ranks of the players from 0, in the
+    /// order of `names`.
     ///
     /// # Errors
-    /// Never: nothing here cannot be written as JSON.
+    /// Never: the data always serializes.
     pub fn json(&self, names: &[String], places: Vec<usize>) -> serde_json::Result<String> {
         let data = Data {
             letters: alphabet(),
@@ -140,7 +140,7 @@ impl Packer {
             causes: &self.causes,
             games: &self.games,
         };
-        // In JSON `<` can only stand in a string; written so, no name ends the element it stands in.
+        // `<` occurs only in JSON strings; escaped, no name can end the enclosing element.
         Ok(serde_json::to_string(&data)?.replace('<', "\\u003c"))
     }
 
@@ -189,7 +189,7 @@ impl Packer {
     }
 }
 
-/// The place of a value in a list of different ones.
+/// Index of a value in a list of distinct values; adds it if necessary.
 fn place<T: PartialEq>(list: &mut Vec<T>, value: T) -> usize {
     list.iter().position(|known| *known == value).unwrap_or_else(|| {
         list.push(value);
@@ -203,17 +203,17 @@ impl Draft {
         let thought = moved.thought.as_deref();
         let score = thought.and_then(|thought| thought.score).map(|score| score_code(score, moved.color));
         push_two(&mut self.scores.text, score.unwrap_or(NO_SCORE));
-        self.scores.told |= score.is_some();
+        self.scores.is_used |= score.is_some();
         let ms = u64::try_from(moved.charged.as_millis()).unwrap_or(u64::MAX);
         push_two(&mut self.times.text, time_code(ms));
-        self.times.told |= ms > 0;
+        self.times.is_used |= ms > 0;
         let depth = thought.and_then(|thought| thought.depth);
         push(&mut self.depths.text, depth.map_or(NO_DEPTH, |depth| depth.min(NO_DEPTH - 1)));
-        self.depths.told |= depth.is_some();
+        self.depths.is_used |= depth.is_some();
         let line = thought.and_then(|thought| thought.pv.as_deref()).filter(|_| tells_lines);
         for mv in line.unwrap_or_default().split_whitespace().take(LINE).map_while(Move::from_usi) {
             push_move(&mut self.lines.text, mv);
-            self.lines.told = true;
+            self.lines.is_used = true;
         }
         self.lines.text.push(' ');
     }
@@ -229,8 +229,8 @@ fn push_two(text: &mut String, value: u32) {
     push(text, value % BASE);
 }
 
-/// Squares are counted down the files: 0 is 1a, 8 is 1i, 80 is 9i; the pieces in hand come after them, pawn, lance,
-/// knight, silver, bishop, rook, gold.
+/// Square indices run down the files: 0 is 1a, 8 is 1i, 80 is 9i; pieces in hand follow: pawn, lance, knight, silver,
+/// bishop, rook, gold.
 fn push_move(text: &mut String, mv: Move) {
     let from = match mv.dropped_piece() {
         Some(piece) => 80 + piece.to_index(),
@@ -250,8 +250,8 @@ const FARTHEST: i32 = COARSE + 171;
 const NO_SCORE: u32 = BASE * BASE - 1;
 const NO_DEPTH: u32 = BASE - 1;
 
-/// An evaluation from black's side: centipawns as they are up to 3000, in hundreds up to 73,000; then a mate in 0 to
-/// 169 plies, and one of unknown length.
+/// Evaluation code from black's side: centipawns exactly up to 3000, in hundreds up to 73,000; then mates in 0 to 169
+/// plies, and a mate of unknown length.
 fn score_code(score: Score, color: Color) -> u32 {
     let value = match clamped(score) {
         Score::Cp(cp) if cp.abs() <= EXACT => cp,
@@ -267,7 +267,7 @@ fn score_code(score: Score, color: Color) -> u32 {
     u32::try_from(black + FARTHEST).unwrap_or(NO_SCORE)
 }
 
-/// No engine means more than a thousand pawns.
+/// Limits scores to a thousand pawns.
 fn clamped(score: Score) -> Score {
     match score {
         Score::Cp(cp) => Score::Cp(cp.clamp(-99_999, 99_999)),
@@ -275,7 +275,7 @@ fn clamped(score: Score) -> Score {
     }
 }
 
-/// Milliseconds up to 2 s, tens up to 22 s, hundreds up to 222 s, then seconds up to half an hour.
+/// Time code: milliseconds up to 2 s, tens up to 22 s, hundreds up to 222 s, then seconds up to half an hour.
 fn time_code(ms: u64) -> u32 {
     let code = match ms {
         0..2_000 => ms,
@@ -293,14 +293,14 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn no_letter_means_anything_to_html_or_json() {
+    fn no_letter_is_special_in_html_or_json() {
         let letters = alphabet();
         assert_eq!((letters.len(), LETTERS[87]), (88, b'~'));
         assert!(!letters.contains(['"', '&', '+', '<', '>', '\\']));
     }
 
     #[test]
-    fn every_move_there_is_is_told_from_every_other() {
+    fn every_move_has_a_code_of_its_own() {
         let mut seen = std::collections::HashSet::new();
         let squares: Vec<String> =
             ('1'..='9').flat_map(|file| ('a'..='i').map(move |rank| format!("{file}{rank}"))).collect();
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn evaluations_keep_their_order_and_their_side() {
+    fn evaluations_keep_order_and_sign() {
         let code = |score| score_code(score, Color::Black);
         let rising = [
             Score::Mate(-i32::MAX + 1),
@@ -338,7 +338,7 @@ mod tests {
         assert_eq!(score_code(Score::Mate(3), Color::White), code(Score::Mate(-3)));
     }
 
-    /// The lines on a page of so many games, each of one move.
+    /// The expected lines on a page of that many games, each of one move.
     fn lines(games: u64) -> Vec<String> {
         let mut packer = Packer::default();
         for game in (1..=games).map(GameId) {
@@ -371,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn what_engines_expected_is_told_up_to_where_it_is_no_move_and_not_on_large_pages() {
+    fn expected_lines_end_at_the_first_non_move_and_are_left_out_on_large_pages() {
         let few = lines(LINES as u64);
         let [mut first, mut rest] = [String::new(), String::new()];
         push_move(&mut first, Move::from_usi("7g7f").unwrap());
@@ -381,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn times_never_grow_when_they_are_written() {
+    fn times_are_never_rounded_up() {
         assert_eq!([0, 1_999, 2_000, 22_000, 222_000].map(time_code), [0, 1_999, 2_000, 4_000, 6_000]);
         assert_eq!(time_code(u64::MAX), BASE * BASE - 1);
         assert!((0..400_000).map(time_code).is_sorted());

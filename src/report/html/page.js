@@ -110,12 +110,12 @@ function show(ply) {
   for (const id of ["first", "back"]) byId(id).disabled = view.ply === 0;
   for (const id of ["on", "last"]) byId(id).disabled = view.ply === plies.length;
   const last = plies[view.ply - 1];
-  const told = last ? spelled(last.before, last.move, false) : "start";
+  const spelling = last ? spelled(last.before, last.move, false) : "start";
   showThought(last);
-  byId("board").setAttribute("aria-label", `Board at ply ${view.ply} of ${plies.length}: ${told}`);
+  byId("board").setAttribute("aria-label", `Board at ply ${view.ply} of ${plies.length}: ${spelling}`);
 }
 
-// What the engine said of the move shown: depth, evaluation, the line it expected. No move is broken across lines.
+// The engine's thought on the current move: depth, evaluation, expected line. Moves are not broken across lines.
 function showThought(ply) {
   byId("thought").replaceChildren();
   if (!ply) return;
@@ -176,7 +176,7 @@ function scrub(event) {
   show(Math.round(((x - GRAPH.left) / (GRAPH.right - GRAPH.left)) * view.open.plies.length));
 }
 
-// What the reader does.
+// Keys, buttons and touch.
 
 function stop() {
   clearInterval(view.timer);
@@ -234,7 +234,7 @@ const clicks = { first: () => step(-Infinity), back: () => step(-1), play, on: (
   flip, pieces: letters, previous: () => neighbour(-1), next: () => neighbour(1), close: () => byId("viewer").close() };
 for (const [id, act] of Object.entries(clicks)) byId(id).addEventListener("click", act);
 
-// A tap on the right half of the board goes on, one on the left half goes back; a swipe does what it looks like.
+// A tap on the right half of the board steps forward, on the left half back; a swipe to the left steps forward, to the right back.
 const touch = { x: 0, y: 0 };
 byId("board").addEventListener("pointerdown", (event) => Object.assign(touch, { x: event.clientX, y: event.clientY }));
 byId("board").addEventListener("pointerup", (event) => {

@@ -1,13 +1,13 @@
 //! The tables of the page.
 
 use super::plain;
-use crate::{Dossier, Report, StageTable, Standing};
+use crate::{EventHistory, PlayerRow, Report, StageTable};
 use maud::{Markup, html};
 use referee::{event::PlayerId, usage::Usage};
 
-/// Who stands where.
-pub fn standings(dossier: &Dossier) -> Markup {
-    let lines = &dossier.report.standings;
+/// The standings.
+pub fn standings(history: &EventHistory) -> Markup {
+    let lines = &history.report.standings;
     html! {
         div.scroll { table {
             thead { tr {
@@ -17,12 +17,12 @@ pub fn standings(dossier: &Dossier) -> Markup {
             tbody { @for (place, line) in lines.iter().enumerate() { (standing(place, line)) } }
         } }
         @if lines.iter().any(|line| line.elo_kind == "tentative") {
-            p.note { "~ the games alone do not bound this Elo: everything won or lost, or too few met" }
+            p.note { "~ the games alone do not bound this Elo: all won or lost, or too few opponents" }
         }
     }
 }
 
-fn standing(place: usize, line: &Standing) -> Markup {
+fn standing(place: usize, line: &PlayerRow) -> Markup {
     html! { tr {
         td { (line.rank) }
         th.name scope="row" { (chip(place)) (plain(&line.name)) }
@@ -35,7 +35,7 @@ fn standing(place: usize, line: &Standing) -> Markup {
     } }
 }
 
-fn elo(line: &Standing) -> String {
+fn elo(line: &PlayerRow) -> String {
     let Some(elo) = line.elo else { return dash() };
     let mark = if line.elo_kind == "measured" { "" } else { "~" };
     format!("{mark}{elo:+.0}").replace('-', "−")
@@ -55,27 +55,27 @@ fn chip(place: usize) -> Markup {
     html! { span class=(class) {} }
 }
 
-/// Points of the row's player against the column's.
-pub fn cross(dossier: &Dossier) -> Markup {
-    let order = &dossier.order;
+/// Cross table: points of the row's player against the column's.
+pub fn cross(history: &EventHistory) -> Markup {
+    let order = &history.order;
     html! { div.scroll { table.cross {
         thead { tr {
             th {} th.name {}
             @for (place, player) in order.iter().enumerate() {
-                th title=(name(dossier, *player)) { (place + 1) }
+                th title=(name(history, *player)) { (place + 1) }
             }
         } }
         tbody { @for (place, player) in order.iter().enumerate() { tr {
             td { (place + 1) }
-            th.name scope="row" { (name(dossier, *player)) }
-            @for other in order { (cell(dossier, *player, *other)) }
+            th.name scope="row" { (name(history, *player)) }
+            @for other in order { (cell(history, *player, *other)) }
         } } }
     } } }
 }
 
-fn cell(dossier: &Dossier, player: PlayerId, other: PlayerId) -> Markup {
-    let (own, theirs) = (&dossier.players[player.index()], &dossier.players[other.index()]);
-    let found = dossier.report.pairs.iter().find_map(|pair| match () {
+fn cell(history: &EventHistory, player: PlayerId, other: PlayerId) -> Markup {
+    let (own, theirs) = (&history.players[player.index()], &history.players[other.index()]);
+    let found = history.report.pairs.iter().find_map(|pair| match () {
         () if pair.name == *own && pair.opponent == *theirs => Some((pair.wins, pair.draws, pair.games)),
         () if pair.name == *theirs && pair.opponent == *own => Some((pair.losses, pair.draws, pair.games)),
         () => None,
@@ -84,7 +84,7 @@ fn cell(dossier: &Dossier, player: PlayerId, other: PlayerId) -> Markup {
         _ if player == other => html! { td.self { "■" } },
         Some((wins, draws, games @ 1..)) => {
             let points = wins as f64 + draws as f64 / 2.0;
-            // Eleven shades, from everything lost to everything won.
+            // Eleven shades, from all games lost to all won.
             let shade = format!("h{:.0}", 10.0 * points / games as f64);
             html! { td class=(shade) { (points) span { "/" (games) } } }
         }
@@ -92,11 +92,11 @@ fn cell(dossier: &Dossier, player: PlayerId, other: PlayerId) -> Markup {
     }
 }
 
-fn name(dossier: &Dossier, player: PlayerId) -> String {
-    plain(&dossier.players[player.index()])
+fn name(history: &EventHistory, player: PlayerId) -> String {
+    plain(&history.players[player.index()])
 }
 
-/// The tables of stages that have a ranking of their own.
+/// Tables of stages that have a ranking of their own.
 pub fn stages(report: &Report) -> Markup {
     html! { @for stage in &report.stages { h3 { (plain(&stage.format)) } (stage_table(stage)) } }
 }
@@ -121,17 +121,17 @@ fn stage_table(stage: &StageTable) -> Markup {
     } } }
 }
 
-/// What the players did with their time.
-pub fn usage(dossier: &Dossier) -> Markup {
-    let memory = dossier.usage.iter().any(|usage| usage.memory > 0);
+/// How the players used their time.
+pub fn usage(history: &EventHistory) -> Markup {
+    let memory = history.usage.iter().any(|usage| usage.memory > 0);
     html! { div.scroll { table {
         thead { tr {
             th.name { "engine" } th { "moves" } th { "mean" } th { "longest" } th { "depth" } th { "nodes/s" }
-            th title="time measured beyond what the engine told, to a factor of two" { "late p50" } th { "p99" }
-            @if memory { th title="the most that one of its processes held" { "memory" } }
+            th title="measured minus reported time, to a factor of two" { "late p50" } th { "p99" }
+            @if memory { th title="peak memory of one of its processes" { "memory" } }
         } }
-        tbody { @for (place, player) in dossier.order.iter().enumerate() {
-            (usage_line(place, &name(dossier, *player), &dossier.usage[player.index()], memory))
+        tbody { @for (place, player) in history.order.iter().enumerate() {
+            (usage_line(place, &name(history, *player), &history.usage[player.index()], memory))
         } }
     } } }
 }
@@ -150,7 +150,7 @@ fn usage_line(place: usize, name: &str, usage: &Usage, memory: bool) -> Markup {
     } }
 }
 
-/// A time of so many ms in words.
+/// A duration in ms as text.
 fn lasting(ms: u64) -> String {
     match ms {
         0..1_000 => format!("{ms} ms"),

@@ -1,5 +1,5 @@
 use super::*;
-use crate::Dossier;
+use crate::EventHistory;
 use journal::{EventHead, EventSummary, Journal, Moves, Store};
 use referee::{
     Color, Outcome, WinBy,
@@ -61,26 +61,26 @@ fn events() -> Vec<Event> {
     events
 }
 
-fn page_of_one_game() -> (Dossier, String) {
+fn page_of_one_game() -> (EventHistory, String) {
     let directory = tempfile::tempdir().unwrap();
     let (store, event) = event(directory.path());
-    let dossier = Dossier::read(&store, &event, Moves::With).unwrap();
-    let page = page(&dossier).unwrap();
-    (dossier, page)
+    let history = EventHistory::read(&store, &event, Moves::With).unwrap();
+    let page = page(&history).unwrap();
+    (history, page)
 }
 
 #[test]
-fn names_are_text_wherever_they_stand() {
+fn names_are_escaped_everywhere() {
     let (_, page) = page_of_one_game();
     assert!(!page.contains("<img") && !page.contains('\u{202e}'), "{page}");
-    assert_eq!(page.matches("</script>").count(), 2, "those of the data and of the script");
+    assert_eq!(page.matches("</script>").count(), 2, "the data's and the script's");
     assert!(page.contains("&lt;/script&gt;&lt;img src=x onerror=alert(1)&gt;"));
 }
 
 #[test]
-fn the_page_needs_nothing_from_elsewhere_and_runs_only_its_own_script() {
+fn the_page_loads_nothing_and_runs_only_its_own_script() {
     let (_, page) = page_of_one_game();
-    // What names the elements of pictures is no address.
+    // The XML namespace of pictures is not an address.
     let page = page.replace("http://www.w3.org/2000/svg", "");
     for address in ["http:", "https:", "//cdn", "@import", "url(", "<link", " src="] {
         let elsewhere = page.replace(HOSTILE_ADDRESS, "");
@@ -90,12 +90,12 @@ fn the_page_needs_nothing_from_elsewhere_and_runs_only_its_own_script() {
     assert!(!page.contains(" style=\"") && !page.contains(" onclick"));
 }
 
-/// What the hostile name has of an address, however its brackets are escaped.
+/// The address-like part of the hostile name, however its brackets are escaped.
 const HOSTILE_ADDRESS: &str = "img src=x onerror";
 
 #[test]
-fn a_game_is_packed_with_its_opening_its_result_and_what_the_engines_said() {
-    let (dossier, page) = page_of_one_game();
+fn a_game_is_packed_with_opening_result_and_thoughts() {
+    let (history, page) = page_of_one_game();
     let json = page.split_once("id=\"data\">").unwrap().1.split_once("</script>").unwrap().0;
     let data: serde_json::Value = serde_json::from_str(json).unwrap();
     let game = &data["games"][0];
@@ -108,12 +108,12 @@ fn a_game_is_packed_with_its_opening_its_result_and_what_the_engines_said() {
         [11, 6, 6, 3, 10],
         "five moves with one promotion; two, two and one letters for three plies; their lines"
     );
-    assert_eq!(dossier.usage[0].moves, 2);
-    assert_eq!(dossier.games.games(), 1);
+    assert_eq!(history.usage[0].moves, 2);
+    assert_eq!(history.games.games(), 1);
 }
 
 #[test]
-fn numbers_and_times_are_spelled_for_people() {
+fn numbers_and_times_are_formatted_for_readers() {
     assert_eq!(
         [0, 999, 1000, 1_234_567].map(thousands),
         ["0", "999", "1\u{202f}000", "1\u{202f}234\u{202f}567"]

@@ -1,20 +1,20 @@
-//! A row for each player or ending.
+//! Pictures with a row for each player or ending.
 
 use super::{
     Plot, Size,
     axis::{Axis, signed},
     number, paint, short,
 };
-use crate::{Report, Standing};
+use crate::{PlayerRow, Report};
 use maud::{Markup, html};
 use unicode_width::UnicodeWidthStr;
 
 const ROW: f64 = 28.0;
 
-/// The Elo of every player with its 95 % interval.
+/// Elo of every player with its 95 % interval.
 #[must_use]
 pub fn elo(report: &Report, size: Size) -> Plot {
-    let rated: Vec<(usize, &Standing)> =
+    let rated: Vec<(usize, &PlayerRow)> =
         report.standings.iter().enumerate().filter(|(_, line)| line.elo.is_some()).collect();
     let (low, high) = elo_range(&rated);
     let names = name_column(rated.iter().map(|(_, line)| line.name.as_str()), size);
@@ -36,9 +36,9 @@ pub fn elo(report: &Report, size: Size) -> Plot {
     Plot::new(size, height + 26.0, format!("{} · Elo with 95 % intervals", report.event), body)
 }
 
-/// The interval that all values and most of the errors lie in: one player who won everything has no bounds, and must
-/// not squeeze the others together.
-fn elo_range(rated: &[(usize, &Standing)]) -> (f64, f64) {
+/// Range that contains all values and most intervals: a player who won every game has an unbounded interval, which
+/// must not compress the others.
+fn elo_range(rated: &[(usize, &PlayerRow)]) -> (f64, f64) {
     let values = || rated.iter().filter_map(|(_, line)| line.elo);
     let (least, most) = values().fold((0.0_f64, 0.0_f64), |(low, high), elo| (low.min(elo), high.max(elo)));
     let room = (most - least).max(40.0);
@@ -51,7 +51,7 @@ fn elo_range(rated: &[(usize, &Standing)]) -> (f64, f64) {
     (low - margin, high + margin)
 }
 
-fn elo_row(line: &Standing, place: usize, row: usize, x: &Axis, names: &Names, size: Size) -> Markup {
+fn elo_row(line: &PlayerRow, place: usize, row: usize, x: &Axis, names: &Names, size: Size) -> Markup {
     let y = ROW * (row as f64 + 0.5);
     let elo = line.elo.unwrap_or(0.0);
     let loose = line.elo_kind != "measured";
@@ -70,7 +70,7 @@ fn elo_row(line: &Standing, place: usize, row: usize, x: &Axis, names: &Names, s
     }
 }
 
-/// Games by how they ended; what does not count comes last.
+/// Number of games by ending; endings that do not count come last.
 #[must_use]
 pub fn endings(report: &Report, size: Size) -> Plot {
     let mut rows: Vec<(String, u64, &str)> =
@@ -97,7 +97,7 @@ pub fn endings(report: &Report, size: Size) -> Plot {
     Plot::new(size, ROW * rows.len() as f64, format!("{} · games by ending", report.event), body)
 }
 
-/// The column that names stand in.
+/// The column of the names.
 struct Names {
     width: f64,
     columns: usize,

@@ -1,46 +1,46 @@
-//! Lines over games, pairs and plies.
+//! Curves over games, pairs and plies.
 
 use super::{
     Plot, Size,
     axis::{Axis, label, signed},
     paint, plain, short,
 };
-use crate::{Dossier, Report, TestReport};
+use crate::{EventHistory, Report, TestReport};
 use maud::{Markup, html};
 use referee::{rating::Milestone, sprt::Walk, usage::PHASE};
 use unicode_width::UnicodeWidthStr;
 
 const HEIGHT: f64 = 300.0;
 
-/// Players whose intervals are drawn as bands: more would hide each other.
+/// Number of players whose intervals are drawn as bands; more would hide each other.
 const BANDS: usize = 4;
 
-/// A line, and whose it is.
+/// A curve and its player.
 struct Curve {
     name: String,
     class: String,
     points: Vec<(f64, f64)>,
-    /// Half the interval at each point; empty where none is to be drawn.
+    /// Half the interval at each point; empty where no band is drawn.
     errors: Vec<f64>,
 }
 
-/// The ratings after every so many games.
+/// Ratings over the number of games.
 #[must_use]
-pub fn ratings(dossier: &Dossier, size: Size) -> Plot {
-    let milestones = dossier.milestones();
-    let curves: Vec<Curve> = dossier
+pub fn ratings(history: &EventHistory, size: Size) -> Plot {
+    let milestones = history.milestones();
+    let curves: Vec<Curve> = history
         .order
         .iter()
         .enumerate()
         .map(|(place, player)| {
-            let told: Vec<(f64, f64, f64)> =
-                milestones.iter().filter_map(|at| told(at, player.index())).collect();
+            let estimates: Vec<(f64, f64, f64)> =
+                milestones.iter().filter_map(|at| estimate(at, player.index())).collect();
             Curve {
-                name: dossier.players[player.index()].clone(),
+                name: history.players[player.index()].clone(),
                 class: paint::series(place),
-                points: told.iter().map(|&(games, elo, _)| (games, elo)).collect(),
-                errors: if dossier.order.len() <= BANDS {
-                    told.iter().map(|told| told.2).collect()
+                points: estimates.iter().map(|&(games, elo, _)| (games, elo)).collect(),
+                errors: if history.order.len() <= BANDS {
+                    estimates.iter().map(|estimate| estimate.2).collect()
                 } else {
                     vec![]
                 },
@@ -55,15 +55,15 @@ pub fn ratings(dossier: &Dossier, size: Size) -> Plot {
         (frame.curves(&curves))
         (frame.names(&curves))
     };
-    Plot::new(size, HEIGHT, format!("{} · ratings over the games", dossier.report.event), body)
+    Plot::new(size, HEIGHT, format!("{} · ratings over the games", history.report.event), body)
 }
 
-fn told(at: &Milestone, player: usize) -> Option<(f64, f64, f64)> {
+fn estimate(at: &Milestone, player: usize) -> Option<(f64, f64, f64)> {
     let elo = at.elo.get(player)?;
     Some((at.games as f64, elo.value()?, elo.error().unwrap_or(0.0)))
 }
 
-/// The range of the values once a quarter of the games was played: the first games move ratings far.
+/// Range of the values after a quarter of the games: the first games move ratings far.
 fn settled(curves: &[Curve], games: f64) -> (f64, f64) {
     let late = curves.iter().flat_map(|curve| curve.points.iter()).filter(|(at, _)| *at >= games / 4.0);
     let (low, high) = late.fold((0.0_f64, 0.0_f64), |(low, high), &(_, elo)| (low.min(elo), high.max(elo)));
@@ -76,7 +76,7 @@ fn settled(curves: &[Curve], games: f64) -> (f64, f64) {
     (low - margin, high + margin)
 }
 
-/// A sequential test's log-likelihood ratio over the pairs, between its bounds.
+/// Log-likelihood ratio of a sequential test over the pairs, between its bounds.
 #[must_use]
 pub fn sprt(report: &Report, test: &TestReport, walk: &Walk, size: Size) -> Plot {
     let points: Vec<(f64, f64)> = std::iter::once((0.0, 0.0))
@@ -109,19 +109,19 @@ pub fn sprt(report: &Report, test: &TestReport, walk: &Walk, size: Size) -> Plot
     Plot::new(size, HEIGHT, format!("{} · log-likelihood ratio", report.event), body)
 }
 
-/// The mean time of a move by the ply it was made at.
+/// Mean time of a move by ply.
 #[must_use]
-pub fn time(dossier: &Dossier, size: Size) -> Plot {
-    let curves: Vec<Curve> = dossier
+pub fn time(history: &EventHistory, size: Size) -> Plot {
+    let curves: Vec<Curve> = history
         .order
         .iter()
         .enumerate()
         .map(|(place, player)| {
-            let usage = &dossier.usage[player.index()];
+            let usage = &history.usage[player.index()];
             let counted = usage.phases.iter().enumerate().filter(|(_, (_, moves))| *moves >= FEWEST);
             let ply = |phase: usize| (phase as f64 + 0.5) * f64::from(PHASE);
             Curve {
-                name: dossier.players[player.index()].clone(),
+                name: history.players[player.index()].clone(),
                 class: paint::series(place),
                 points: counted
                     .map(|(phase, (ms, moves))| (ply(phase), *ms as f64 / 1000.0 / *moves as f64))
@@ -138,18 +138,18 @@ pub fn time(dossier: &Dossier, size: Size) -> Plot {
         (frame.curves(&curves))
         (frame.names(&curves))
     };
-    Plot::new(size, HEIGHT, format!("{} · seconds a move, by ply", dossier.report.event), body)
+    Plot::new(size, HEIGHT, format!("{} · seconds a move, by ply", history.report.event), body)
 }
 
-/// Moves that a mean is worth drawing of.
+/// Least number of moves for which a mean is drawn.
 const FEWEST: u64 = 5;
 
-/// Columns of the names beside the lines.
+/// Width of the names beside the curves, in columns.
 fn longest(size: Size) -> usize {
     if size == Size::Wide { 20 } else { 11 }
 }
 
-/// Where lines are drawn.
+/// The drawing area of the curves.
 struct Frame {
     x: Axis,
     y: Axis,
@@ -178,7 +178,7 @@ impl Frame {
             let ends = curve.points.iter().zip(&curve.errors);
             ends.map(|(&(x, y), error)| at(&(x, y + sign * error))).collect()
         };
-        // The first is drawn last, above the others.
+        // Drawn in reverse order, so that the first curve is on top.
         let content = html! {
             @for curve in curves.iter().rev() {
                 g class=(curve.class) {
@@ -191,7 +191,7 @@ impl Frame {
         paint::clipped(&self.x, &self.y, &content)
     }
 
-    /// The names beside the ends of the lines, moved apart where they would overlap; those without a colour have none.
+    /// Names beside the ends of the curves, moved apart where they would overlap; curves without a colour have none.
     fn names(&self, curves: &[Curve]) -> Markup {
         let (bottom, top) = self.y.ends();
         let mut ends: Vec<(f64, &Curve)> = curves
@@ -212,7 +212,7 @@ impl Frame {
     }
 }
 
-/// Moves labels, sorted downwards, at least a line apart and within the frame where they can be.
+/// Moves labels, sorted from the top, at least a line apart and within the area if possible.
 fn spread(ends: &mut [(f64, &Curve)], top: f64, bottom: f64) {
     const LINE: f64 = 15.0;
     let mut free = top;

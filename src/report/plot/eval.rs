@@ -1,4 +1,4 @@
-//! The evaluations of one game, from black's side.
+//! Evaluations of one game, from black's side.
 
 use super::{Plot, Size, axis::Axis, paint};
 use journal::FullGame;
@@ -7,8 +7,8 @@ use referee::{Color, event::Moved};
 
 const HEIGHT: f64 = 260.0;
 
-/// Both engines' evaluations over the plies of a game. The scale is that of expected score, so that the graph is steep
-/// where games are decided and flat where they are.
+/// Both engines' evaluations over the plies of a game, on the scale of expected score: steep where games are decided,
+/// flat where they are over.
 #[must_use]
 pub fn evaluation(game: &FullGame, size: Size) -> Plot {
     let last = game.moves.last().map_or(1, |(_, moved)| moved.ply);
@@ -42,8 +42,8 @@ fn black_score(moved: &Moved) -> Option<i32> {
     Some(if moved.color == Color::Black { score } else { -score })
 }
 
-/// The score a side with this advantage is expected to make: 600 centipawns are one unit of log odds, as shogi
-/// programs have it since Ponanza.
+/// Expected score of a side with this advantage: 600 centipawns are one unit of log odds, the convention of shogi
+/// programs since Ponanza.
 pub fn share(centipawns: i32) -> f64 {
     1.0 / (1.0 + (-f64::from(centipawns) / 600.0).exp())
 }

@@ -1,14 +1,14 @@
-//! The strokes that pictures are made of.
+//! Drawing primitives.
 
 use super::{axis::Axis, number, style::SERIES};
 use maud::{Markup, html};
 
-/// The class of a player's colour, by its place from 0.
+/// Class of a player's colour, by rank from 0.
 pub fn series(place: usize) -> String {
     if place < SERIES { format!("s{place}") } else { "rest".to_owned() }
 }
 
-/// Text at a place.
+/// Text at a coordinate.
 pub fn text(x: f64, y: f64, class: &str, words: &str) -> Markup {
     html! { text class=(class) x=(number(x)) y=(number(y)) { (words) } }
 }
@@ -25,17 +25,17 @@ pub fn curve(points: &[(f64, f64)], class: &str) -> Markup {
     html! { polyline class=(class) points=(joined(points.iter())) {} }
 }
 
-/// The area between two lines over the same places.
+/// The area between two curves over the same coordinates.
 pub fn band(upper: &[(f64, f64)], lower: &[(f64, f64)]) -> Markup {
     html! { polygon class="band" points=(joined(upper.iter().chain(lower.iter().rev()))) {} }
 }
 
-/// A dot; hollow where the value is not to be trusted.
+/// A dot; hollow for uncertain values.
 pub fn dot(x: f64, y: f64, hollow: bool) -> Markup {
     html! { circle class=(if hollow { "hollow" } else { "dot" }) cx=(number(x)) cy=(number(y)) r="4.5" {} }
 }
 
-/// A frame that nothing is drawn outside of: its content has the coordinates of the whole picture.
+/// A clipping frame; its content uses the coordinates of the whole picture.
 pub fn clipped(x: &Axis, y: &Axis, content: &Markup) -> Markup {
     let ((left, right), (bottom, top)) = (x.ends(), y.ends());
     let [left, top, width, height] = [left, top, right - left, bottom - top].map(number);
@@ -46,7 +46,7 @@ pub fn clipped(x: &Axis, y: &Axis, content: &Markup) -> Markup {
     }
 }
 
-/// Numbers under the axis across, and what they count.
+/// Labels under the horizontal axis and its title.
 pub fn scale_x(x: &Axis, y: &Axis, count: usize, what: &str) -> Markup {
     let (bottom, _) = y.ends();
     html! {
@@ -57,7 +57,7 @@ pub fn scale_x(x: &Axis, y: &Axis, count: usize, what: &str) -> Markup {
     }
 }
 
-/// Lines across at round values, with their numbers at the left.
+/// Horizontal lines at round values, with labels at the left.
 pub fn scale_y(x: &Axis, y: &Axis, count: usize, name: fn(f64) -> String) -> Markup {
     let (left, right) = x.ends();
     html! {

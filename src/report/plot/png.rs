@@ -1,4 +1,4 @@
-//! A picture as PNG.
+//! SVG to PNG.
 
 use resvg::{
     tiny_skia::{Pixmap, Transform},
@@ -8,23 +8,23 @@ use resvg::{
     },
 };
 
-/// Why there is no PNG.
+/// Why a picture cannot be rendered.
 #[derive(Debug, thiserror::Error)]
 pub enum PngError {
-    /// The picture is no SVG.
+    /// It is not SVG.
     #[error("the picture cannot be read: {0}")]
     Svg(String),
-    /// It has no size, or too much of it.
+    /// Its size is zero or too large.
     #[error("a picture of {0} x {1} pixels cannot be drawn")]
     Size(f32, f32),
-    /// It cannot be packed.
-    #[error("the picture cannot be packed: {0}")]
-    Pack(String),
+    /// It cannot be encoded.
+    #[error("the picture cannot be encoded as PNG: {0}")]
+    Encode(String),
 }
 
 const SCALE: f32 = 2.0;
 
-/// Draws a picture. Text is in the fonts of the system; where it has none, there is no text.
+/// Renders a picture with the fonts of the system; without fonts, text is missing.
 pub fn render(svg: &str) -> Result<Vec<u8>, PngError> {
     let mut options = Options::default();
     options.fontdb_mut().load_system_fonts();
@@ -34,14 +34,14 @@ pub fn render(svg: &str) -> Result<Vec<u8>, PngError> {
     let pixels = Pixmap::new(width.ceil() as u32, height.ceil() as u32);
     let mut pixels = pixels.ok_or(PngError::Size(width, height))?;
     resvg::render(&tree, Transform::from_scale(SCALE, SCALE), &mut pixels.as_mut());
-    pixels.encode_png().map_err(|e| PngError::Pack(e.to_string()))
+    pixels.encode_png().map_err(|e| PngError::Encode(e.to_string()))
 }
 
-/// Sans-serif fonts in the order they are looked for; then any font will do.
+/// Sans-serif fonts in order of preference; any other font is the last resort.
 const FONTS: [&str; 7] =
     ["Noto Sans", "DejaVu Sans", "Liberation Sans", "Arial", "Helvetica", "Noto Sans CJK JP", "IPAGothic"];
 
-/// `sans-serif` is a name that somebody has to give a font to.
+/// The generic family `sans-serif` has no font until one is assigned.
 fn choose_font(fonts: &mut Database) {
     let is_there =
         |name: &&str| fonts.query(&Query { families: &[Family::Name(name)], ..Query::default() }).is_some();

@@ -1,6 +1,6 @@
-//! The colours of pictures, on light and on dark paper. A picture names what a thing is; the colour is given here.
+//! Colours of pictures on light and dark backgrounds. Pictures use class names; the colours are defined here.
 
-/// How many players have a colour of their own; the others share a quiet one.
+/// Number of players with a colour of their own; the others share a neutral one.
 pub const SERIES: usize = 8;
 
 struct Colours {
@@ -36,13 +36,13 @@ const DARK: Colours = Colours {
     series: ["#79acf7", "#f09c5c", "#5cc596", "#e383bf", "#b29af4", "#d8b23e", "#62c4d8", "#ef8572"],
 };
 
-/// The rules for a page or a file: dark where the reader's system is.
+/// Style rules for a page or a file: dark or light, as the reader's system prefers.
 #[must_use]
 pub fn rules() -> String {
     format!("{}@media(prefers-color-scheme:dark){{{}}}", light(), colours(&DARK))
 }
 
-/// The rules for light paper only.
+/// Style rules for a light background.
 pub fn light() -> String {
     format!("{SHAPES}{}", colours(&LIGHT))
 }

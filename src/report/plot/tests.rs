@@ -1,5 +1,5 @@
 use super::*;
-use crate::{Head, Named, Report};
+use crate::{EventInfo, Named, Report};
 use referee::{
     Color, Outcome, WinBy,
     event::{Event, GameEnded, GameId, PlayerId},
@@ -32,12 +32,12 @@ fn report() -> Report {
         standings.fold(&Event::GameEnded(ended));
     }
     let engines = [HOSTILE, "other"].map(|name| Named { name: name.to_owned() }).to_vec();
-    let head = Head { name: HOSTILE.to_owned(), stages, sprt: None, engines, format: String::new() };
-    Report::new(&head, &standings, true)
+    let info = EventInfo { name: HOSTILE.to_owned(), stages, sprt: None, engines, format: String::new() };
+    Report::new(&info, &standings, true)
 }
 
 #[test]
-fn a_picture_is_a_document_that_a_strict_reader_takes_and_hostile_names_are_only_text() {
+fn a_picture_is_valid_xml_and_hostile_names_are_text() {
     for size in [Size::Wide, Size::Narrow] {
         for plot in [elo(&report(), size), endings(&report(), size)] {
             let svg = plot.standalone();
@@ -50,7 +50,7 @@ fn a_picture_is_a_document_that_a_strict_reader_takes_and_hostile_names_are_only
 }
 
 #[test]
-fn a_picture_as_png_has_two_pixels_to_a_unit_and_shows_something() {
+fn a_png_has_two_pixels_per_unit_and_is_not_blank() {
     let png = elo(&report(), Size::Wide).png().unwrap();
     let pixels = resvg::tiny_skia::Pixmap::decode_png(&png).unwrap();
     assert_eq!(pixels.width(), 2 * (760 + 32));
@@ -59,7 +59,7 @@ fn a_picture_as_png_has_two_pixels_to_a_unit_and_shows_something() {
 }
 
 #[test]
-fn names_are_cut_by_columns_and_lose_what_cannot_be_seen() {
+fn names_are_shortened_by_columns_and_lose_invisible_characters() {
     assert_eq!(short("将棋エンジン", 7), "将棋エ…");
     assert_eq!(short("abc", 3), "abc");
     assert_eq!(plain("a\u{200b}\u{1b}[2Jb"), "a\u{fffd}\u{fffd}[2Jb");
@@ -67,7 +67,7 @@ fn names_are_cut_by_columns_and_lose_what_cannot_be_seen() {
 }
 
 #[test]
-fn ticks_are_round_and_no_more_than_asked_for() {
+fn ticks_are_round_and_limited_in_number() {
     let axis = axis::Axis::new(-1437.0, 1360.0, 0.0, 100.0);
     assert_eq!(axis.ticks(6), [-1000.0, -500.0, 0.0, 500.0, 1000.0]);
     assert_eq!(axis::Axis::new(0.0, 0.34, 0.0, 1.0).ticks(5).len(), 4);

@@ -1,4 +1,4 @@
-//! Who may log in, and as whom.
+//! Admission: passwords, trips, invitations.
 
 use super::client::{Client, Host};
 use journal::Store;
@@ -19,18 +19,18 @@ fn with_accounts(names: &[(&str, &str)]) -> Host {
     })
 }
 
-fn says(host: &Host, line: &str) -> Client {
+fn client_sending(host: &Host, line: &str) -> Client {
     let mut client = host.connect();
     client.say(line);
     client
 }
 
 #[test]
-fn with_accounts_what_follows_the_games_name_is_the_password() {
+fn with_accounts_the_password_follows_the_game_name() {
     let host = with_accounts(&[("sente", "geheim,1"), ("gote", "riddle")]);
-    let mut black = says(&host, "LOGIN sente t-600-10-B,geheim,1");
+    let mut black = client_sending(&host, "LOGIN sente t-600-10-B,geheim,1");
     black.hears(&["LOGIN:sente OK"]);
-    let mut white = says(&host, "LOGIN gote riddle x1");
+    let mut white = client_sending(&host, "LOGIN gote riddle x1");
     white.hears(&["LOGIN:gote OK", "##[LOGIN] +OK x1"]);
     white.say("%%WHO");
     white.hears(&["##[WHO] sente CSA game_waiting t-600-10 +", "##[WHO] gote x1 connected", "##[WHO] +OK"]);
@@ -39,26 +39,26 @@ fn with_accounts_what_follows_the_games_name_is_the_password() {
 }
 
 #[test]
-fn nobody_comes_in_without_the_password_and_nothing_tells_which_names_are_known() {
+fn a_login_needs_the_password_and_refusals_do_not_reveal_known_names() {
     let host = with_accounts(&[("sente", "geheim")]);
     for wrong in
         ["sente t-600-10,wrong", "sente t-600-10", "sente geheim2 x1", "nobody t-600-10,geheim", "sente x x1"]
     {
-        let mut stranger = says(&host, &format!("LOGIN {wrong}"));
-        stranger.hears(&["LOGIN:incorrect"]);
-        stranger.say("LOGIN sente t-600-10,geheim");
-        stranger.hears(&["LOGIN:sente OK"]);
+        let mut client = client_sending(&host, &format!("LOGIN {wrong}"));
+        client.hears(&["LOGIN:incorrect"]);
+        client.say("LOGIN sente t-600-10,geheim");
+        client.hears(&["LOGIN:sente OK"]);
     }
     let mut guesser = host.connect();
     for guess in 0..5 {
         guesser.say(&format!("LOGIN sente t-600-10,{guess}"));
         guesser.hears(&["LOGIN:incorrect"]);
     }
-    assert_eq!(guesser.line(), None, "five guesses and out");
+    assert_eq!(guesser.line(), None, "the connection is closed after five guesses");
 }
 
 #[test]
-fn lines_said_before_the_password_was_checked_are_heard_after_it() {
+fn lines_sent_before_the_password_check_are_read_after_it() {
     let host = with_accounts(&[("a", "p")]);
     let mut player = host.connect();
     player.bytes(b"LOGIN a p x1\n%%GETBUOYCOUNT x\n%%VERS");
@@ -68,14 +68,14 @@ fn lines_said_before_the_password_was_checked_are_heard_after_it() {
 }
 
 #[test]
-fn only_who_is_invited_comes_in_and_with_the_trip_if_one_is_asked() {
+fn only_invited_players_log_in_and_with_their_trip_if_one_is_set() {
     let trip = password::hash("trip").unwrap();
     let invited = vec!["free".to_owned(), format!("bound:{trip}")];
     let host = Host::start(ServeConfig { login: Login::Invitation, invited, ..ServeConfig::default() });
-    says(&host, "LOGIN free t-600-10").hears(&["LOGIN:free OK"]);
-    says(&host, "LOGIN bound t-600-10,trip").hears(&["LOGIN:bound OK"]);
-    says(&host, "LOGIN bound t-600-10,trap").hears(&["LOGIN:incorrect"]);
-    says(&host, "LOGIN other t-600-10,trip").hears(&["LOGIN:incorrect"]);
+    client_sending(&host, "LOGIN free t-600-10").hears(&["LOGIN:free OK"]);
+    client_sending(&host, "LOGIN bound t-600-10,trip").hears(&["LOGIN:bound OK"]);
+    client_sending(&host, "LOGIN bound t-600-10,trap").hears(&["LOGIN:incorrect"]);
+    client_sending(&host, "LOGIN other t-600-10,trip").hears(&["LOGIN:incorrect"]);
 }
 
 fn account(args: &[&str], typed: &str) -> Output {
@@ -92,7 +92,7 @@ fn account(args: &[&str], typed: &str) -> Output {
 }
 
 #[test]
-fn accounts_are_made_listed_and_ended_from_the_command_line() {
+fn accounts_are_created_listed_and_removed_on_the_command_line() {
     let dir = tempfile::tempdir().unwrap();
     let db = dir.path().join("league.db");
     let db = db.to_str().unwrap();
@@ -110,7 +110,7 @@ fn accounts_are_made_listed_and_ended_from_the_command_line() {
         assert_eq!(refused.status.code(), Some(2), "{wrong:?} {typed:?}");
         assert!(!refused.stderr.contains(&0x1b));
     }
-    assert_eq!(text(account(&["remove", "gps", "--db", db], "")), "gps has no account any more\n");
+    assert_eq!(text(account(&["remove", "gps", "--db", db], "")), "gps no longer has an account\n");
     assert_eq!(account(&["remove", "gps", "--db", db], "").status.code(), Some(1));
     let line = text(account(&["invite", "gps"], "trip\n"));
     let hash = line.trim().trim_matches('"').strip_prefix("gps:").unwrap();

@@ -1,4 +1,4 @@
-//! A league in a thread, and clients that say what they are told to.
+//! A league in a thread, and scripted clients.
 
 use arena::Shutdown;
 use host::{League, RatingHistory};
@@ -12,7 +12,7 @@ use std::{
 };
 use tempfile::TempDir;
 
-/// Longer than anything here may take on a slow machine.
+/// Longer than any step takes on a slow machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A running league.
@@ -28,7 +28,7 @@ impl Host {
         Self::prepared(config, |_| ())
     }
 
-    /// A league whose database was prepared before.
+    /// Starts a league on a database that `prepare` has written.
     pub fn prepared(mut config: ServeConfig, prepare: impl FnOnce(&Path)) -> Self {
         let dir = tempfile::tempdir().unwrap();
         config.database = dir.path().join("league.db");
@@ -62,13 +62,13 @@ impl Host {
         Client { reader: BufReader::new(stream.try_clone().unwrap()), stream, connected: Instant::now() }
     }
 
-    /// Ends the league and opens its database.
+    /// Stops the league and opens its database.
     pub fn end(&mut self) -> rusqlite::Connection {
         self.stop();
         rusqlite::Connection::open(self.dir.path().join("league.db")).unwrap()
     }
 
-    /// Where the league keeps its database.
+    /// Directory of the league's database.
     pub fn dir(&self) -> &Path {
         self.dir.path()
     }
@@ -115,7 +115,7 @@ impl Client {
         self.bytes(format!("{line}\n").as_bytes());
     }
 
-    /// The league may close the connection while they are sent.
+    /// Sends bytes; the league may close the connection meanwhile.
     pub fn bytes(&mut self, bytes: &[u8]) {
         let _closed = self.stream.write_all(bytes);
     }
@@ -127,11 +127,11 @@ impl Client {
             Ok(0) => None,
             Ok(_) => Some(String::from_utf8_lossy(&line).trim_end_matches('\n').to_owned()),
             Err(error) if error.kind() == std::io::ErrorKind::ConnectionReset => None,
-            Err(error) => panic!("nothing was said for {PATIENCE:?}: {error}"),
+            Err(error) => panic!("no line arrived for {PATIENCE:?}: {error}"),
         }
     }
 
-    /// Whether anything is said before the time is over.
+    /// Whether a line arrives within `time`.
     pub fn hears_within(&mut self, time: Duration) -> bool {
         self.stream.set_read_timeout(Some(time)).unwrap();
         let heard = self.reader.fill_buf().is_ok();
@@ -155,7 +155,7 @@ impl Client {
         }
     }
 
-    /// A move for which nothing was charged, where no more was charged than the machine may have been late.
+    /// Removes the charged time of a move, if it does not exceed the lateness of this machine.
     pub fn in_no_time(&self, line: String) -> String {
         let late = self.connected.elapsed().as_secs();
         let parted = line.split_once(",T").or_else(|| line.rsplit_once("] T"));
@@ -168,7 +168,7 @@ impl Client {
         }
     }
 
-    /// What comes until the league closes, or until a moment of silence.
+    /// Everything that arrives until the league closes the connection or falls silent for a moment.
     pub fn drain(&mut self) -> Vec<u8> {
         self.stream.set_read_timeout(Some(Duration::from_millis(50))).unwrap();
         let mut all = vec![];
@@ -177,7 +177,7 @@ impl Client {
         all
     }
 
-    /// The lines that come until `quiet` passes without one, and whether the host has closed the connection.
+    /// Lines that arrive until `quiet` passes without one, and whether the host has closed the connection.
     pub fn pending(&mut self, quiet: Duration) -> (Vec<String>, bool) {
         self.stream.set_read_timeout(Some(quiet)).unwrap();
         let (mut lines, mut line) = (vec![], vec![]);
@@ -190,17 +190,17 @@ impl Client {
                 Err(error) => break error.kind() == std::io::ErrorKind::ConnectionReset,
             }
         };
-        assert!(line.is_empty(), "the host says half a line: {line:?}");
+        assert!(line.is_empty(), "the host sent half a line: {line:?}");
         self.stream.set_read_timeout(Some(PATIENCE)).unwrap();
         (lines, closed)
     }
 
-    /// Whether the league closes the connection; what comes before is passed over.
+    /// Whether the league closes the connection; earlier lines are skipped.
     pub fn is_let_go(&mut self) -> bool {
         !matches!(self.reader.read_to_end(&mut vec![]), Err(error) if error.kind() != std::io::ErrorKind::ConnectionReset)
     }
 
-    /// Says nothing more; what the league still has to say.
+    /// Closes our direction of the connection and returns what the league still sends.
     pub fn hang_up(mut self) -> Vec<u8> {
         let _closed_already = self.stream.shutdown(std::net::Shutdown::Write);
         let mut all = vec![];
@@ -208,7 +208,7 @@ impl Client {
         all
     }
 
-    /// The line is cut: the other end is told by a reset, nothing more is written.
+    /// Cuts the connection: the other end gets a reset.
     pub fn cut(self) {
         socket2::SockRef::from(&self.stream).set_linger(Some(Duration::ZERO)).unwrap();
     }

@@ -1,10 +1,10 @@
-//! Clocks that are not floodgate's, over the wire.
+//! Time controls other than floodgate's, over the network.
 
 use super::{client::Host, game};
 use plan::serve::{Counted, PlayerTime, ServeConfig};
 
 #[test]
-fn a_player_with_less_time_is_told_so_and_its_flag_falls_first() {
+fn a_player_with_less_time_is_informed_and_its_flag_falls_first() {
     let own = PlayerTime { player: "gote".to_owned(), total: 1, byoyomi: 0, increment: 0 };
     let host = Host::start(ServeConfig { time: vec![own], ..ServeConfig::default() });
     let (mut black, mut white) = game(&host, "t-600-10");
@@ -26,14 +26,14 @@ fn a_player_with_less_time_is_told_so_and_its_flag_falls_first() {
 }
 
 #[test]
-fn a_league_that_counts_milliseconds_says_so_and_charges_them() {
+fn a_league_that_counts_milliseconds_announces_and_charges_them() {
     let mut host = Host::start(ServeConfig { time_unit: Counted::Msec, ..ServeConfig::default() });
     let (mut black, mut white) = game(&host, "t-600-10");
     std::thread::sleep(std::time::Duration::from_millis(20));
     black.say("+7776FU");
-    let told = white.line().unwrap();
-    assert_eq!(black.line().as_ref(), Some(&told));
-    let charged: i64 = told.strip_prefix("+7776FU,T").unwrap().parse().unwrap();
+    let relayed = white.line().unwrap();
+    assert_eq!(black.line().as_ref(), Some(&relayed));
+    let charged: i64 = relayed.strip_prefix("+7776FU,T").unwrap().parse().unwrap();
     white.say("%TORYO");
     white.until("#LOSE");
     let query = "SELECT charged_ms, left_ms FROM moves";

@@ -1,10 +1,10 @@
-//! What players say of their moves, and who hears it.
+//! Comments of players on their moves, and who receives them.
 
 use super::{client::Host, game};
 use plan::serve::ServeConfig;
 
 #[test]
-fn spectators_of_moves_see_comments_where_the_league_wants_it_and_opponents_never_do() {
+fn spectators_see_comments_if_the_league_allows_it_and_opponents_never_do() {
     let mut host = Host::start(ServeConfig { comments: true, ..ServeConfig::default() });
     let (mut black, mut white) = game(&host, "t-600-10");
     let mut watcher = host.connect();

@@ -1,5 +1,5 @@
-//! A line that is cut by a reset at every stage of the protocol, without a grace time: what the other player hears, what
-//! the database says, and that the league goes on.
+//! Connections reset at every stage of the protocol, without grace time: the opponent's lines, the database, and that
+//! the league continues.
 
 use super::client::{Client, Host};
 use plan::serve::ServeConfig;
@@ -29,8 +29,8 @@ fn started(host: &Host) -> [Client; 2] {
     players
 }
 
-/// The league plays on: a whole game; then its database has these endings before that one.
-fn goes_on(mut host: Host, endings: &[(&str, &str)]) {
+/// Checks that the league still plays a whole game, and that its database has these endings before that game.
+fn still_plays(mut host: Host, endings: &[(&str, &str)]) {
     let [mut black, mut white] = started(&host);
     black.say("%TORYO");
     black.until("#LOSE");
@@ -39,20 +39,20 @@ fn goes_on(mut host: Host, endings: &[(&str, &str)]) {
     let mut rows = database.prepare("SELECT result, cause FROM games ORDER BY number").unwrap();
     let found: Vec<(String, String)> =
         rows.query_map([], |row| row.try_into()).unwrap().map(Result::unwrap).collect();
-    let mut told: Vec<_> =
+    let mut expected: Vec<_> =
         endings.iter().map(|(result, cause)| ((*result).to_owned(), (*cause).to_owned())).collect();
-    told.push(("white".to_owned(), "resignation".to_owned()));
-    assert_eq!(found, told);
+    expected.push(("white".to_owned(), "resignation".to_owned()));
+    assert_eq!(found, expected);
 }
 
 #[test]
-fn cut_before_the_login_and_in_the_middle_of_it() {
+fn cut_before_and_during_the_login() {
     let host = host();
     host.connect().cut();
     let mut half = host.connect();
     half.bytes(b"LOGIN sente t-600-");
     half.cut();
-    goes_on(host, &[]);
+    still_plays(host, &[]);
 }
 
 #[test]
@@ -62,9 +62,9 @@ fn cut_while_waiting_for_an_opponent() {
     let mut white = host.connect().login("gote", "t-600-10-W,t");
     white.say("\n");
     white.hears(&[""]);
-    assert!(white.drain().len() <= 1, "nobody is there to be met");
+    assert!(white.drain().len() <= 1, "there is no opponent");
     white.cut();
-    goes_on(host, &[]);
+    still_plays(host, &[]);
 }
 
 #[test]
@@ -75,11 +75,11 @@ fn cut_after_the_summary() {
     black.cut();
     white.until("END Game_Summary");
     assert!(white.line().unwrap().ends_with(" by sente"));
-    goes_on(host, &[("aborted", "not-started")]);
+    still_plays(host, &[("aborted", "not-started")]);
 }
 
 #[test]
-fn cut_after_ones_own_agreement_and_after_the_opponents() {
+fn cut_after_the_own_and_after_the_opponents_agreement() {
     for who in [0, 1] {
         let host = host();
         let mut players = enter(&host);
@@ -90,12 +90,12 @@ fn cut_after_ones_own_agreement_and_after_the_opponents() {
         let (cut, mut stays) = if who == 0 { (black, white) } else { (white, black) };
         cut.cut();
         assert!(stays.line().unwrap().ends_with(["sente", "gote"][who]));
-        goes_on(host, &[("aborted", "not-started")]);
+        still_plays(host, &[("aborted", "not-started")]);
     }
 }
 
 #[test]
-fn cut_as_soon_as_both_have_agreed() {
+fn cut_right_after_both_agreed() {
     for who in [0, 1] {
         let host = host();
         let mut players = enter(&host);
@@ -105,12 +105,12 @@ fn cut_as_soon_as_both_have_agreed() {
         assert!(stays.line().unwrap().starts_with("START:"));
         cut.cut();
         stays.hears(&["%TORYO", "#RESIGN", "#WIN"]);
-        goes_on(host, &[([("white"), ("black")][who], "disconnection")]);
+        still_plays(host, &[([("white"), ("black")][who], "disconnection")]);
     }
 }
 
 #[test]
-fn cut_in_ones_own_turn_and_in_the_opponents() {
+fn cut_in_the_own_and_in_the_opponents_turn() {
     for who in [0, 1] {
         let host = host();
         let mut players = started(&host);
@@ -122,19 +122,19 @@ fn cut_in_ones_own_turn_and_in_the_opponents() {
         cut.cut();
         stays.hears(&["%TORYO", "#RESIGN", "#WIN"]);
         assert_eq!(stays.line(), None);
-        goes_on(host, &[(["white", "black"][who], "disconnection")]);
+        still_plays(host, &[(["white", "black"][who], "disconnection")]);
     }
 }
 
 #[test]
-fn cut_with_a_move_under_way_the_move_stands_if_it_came() {
+fn a_move_that_arrived_before_the_cut_stands() {
     let host = host();
     let [mut black, mut white] = started(&host);
     black.say("+7776FU");
     white.hears(&["+7776FU,T0"]);
     black.cut();
     white.hears(&["%TORYO", "#RESIGN", "#WIN"]);
-    goes_on(host, &[("white", "disconnection")]);
+    still_plays(host, &[("white", "disconnection")]);
 }
 
 #[test]
@@ -146,5 +146,5 @@ fn cut_after_the_end() {
     black.cut();
     white.hears(&["%TORYO,T0", "#RESIGN", "#WIN"]);
     white.cut();
-    goes_on(host, &[("white", "resignation")]);
+    still_plays(host, &[("white", "resignation")]);
 }

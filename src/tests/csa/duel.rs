@@ -1,4 +1,4 @@
-//! A game that goes on whatever else happens to its host.
+//! A game that must continue undisturbed while its host is attacked.
 
 use super::client::{Client, Host};
 use rsshogi::{
@@ -14,18 +14,18 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Plies at most; the host has to allow as many.
+/// Maximum number of plies; the host must allow as many.
 pub const PLIES: usize = 400;
-/// From one move to the next.
+/// Time between two moves.
 const PACE: Duration = Duration::from_millis(40);
 
-/// A game that is being played.
+/// A running game.
 pub struct Duel {
     over: Arc<AtomicBool>,
     thread: JoinHandle<Vec<(Duration, String)>>,
 }
 
-/// Numbers from a seed.
+/// Random numbers from a seed.
 pub struct Seeded(pub u64);
 
 impl Seeded {
@@ -36,7 +36,7 @@ impl Seeded {
 }
 
 impl Duel {
-    /// Two players, with these passwords, begin a game.
+    /// Starts a game between two players with these passwords.
     pub fn begin(host: &Host, passwords: [&str; 2]) -> Self {
         let [black, white] = [("sente", "B"), ("gote", "W")];
         let black = host.connect().login(black.0, &format!("duel-600-10-{},{}", black.1, passwords[0]));
@@ -57,8 +57,8 @@ impl Duel {
         Self { over, thread }
     }
 
-    /// Ends the game. Every move was relayed to both, with no more time charged than its mover itself had seen pass;
-    /// returns the plies played.
+    /// Ends the game and returns its plies. Every move must have reached both players, charged with no more time than
+    /// its mover measured.
     pub fn end(self, what: &str) -> u32 {
         self.over.store(true, Ordering::Relaxed);
         let played = self.thread.join().expect("the game was played to its end");
@@ -80,13 +80,13 @@ fn play(mut players: [Client; 2], over: &AtomicBool) -> Vec<(Duration, String)> 
             break;
         }
         thread::sleep(PACE);
-        let said = Instant::now();
+        let sent_at = Instant::now();
         players[ply % 2].say(mv);
-        let relayed = players[1 - ply % 2].line().expect("the game goes on");
-        played.push((said.elapsed(), relayed.clone()));
+        let relayed = players[1 - ply % 2].line().expect("the game continues");
+        played.push((sent_at.elapsed(), relayed.clone()));
         assert_eq!(players[ply % 2].line().as_ref(), Some(&relayed));
-        let (told, charged) = relayed.split_once(",T").expect("a move with its time");
-        assert_eq!(told, mv);
+        let (relayed_move, charged) = relayed.split_once(",T").expect("a move with its time");
+        assert_eq!(relayed_move, mv);
         assert!(
             charged.parse::<u64>().unwrap() <= turn.elapsed().as_secs(),
             "{relayed} after {:?}",
@@ -101,7 +101,7 @@ fn play(mut players: [Client; 2], over: &AtomicBool) -> Vec<(Duration, String)> 
     played
 }
 
-/// A long game of legal moves, the same every time.
+/// A long game of legal moves, always the same.
 pub fn legal_moves(plies: usize) -> Vec<String> {
     rsshogi::board::init();
     let mut position: Position = position_from_sfen(referee::opening::EVEN).unwrap();
@@ -111,7 +111,7 @@ pub fn legal_moves(plies: usize) -> Vec<String> {
         let mut legal = MoveList::new();
         generate_moves::<LegalAll>(&position, &mut legal);
         let legal: Vec<_> = legal.iter().copied().collect();
-        assert!(!legal.is_empty(), "the seed makes a game that is too short: {}", moves.len());
+        assert!(!legal.is_empty(), "the seed gives too short a game: {}", moves.len());
         let mv = legal[seeded.below(legal.len())];
         let mv = Move32::from_move_with_piece(mv, position.moved_piece_after_move(mv));
         moves.push(mv.to_csa().unwrap());

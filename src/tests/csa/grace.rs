@@ -1,4 +1,5 @@
-//! A running game is held for a player whose line drops, and offered again when it comes back.
+//! Grace time: the seat of a player whose connection drops is kept, and the game is offered again after the next
+//! login.
 
 use super::client::{Client, Host};
 use plan::serve::Compat;
@@ -8,7 +9,8 @@ fn host(grace: u64) -> Host {
     Host::start(ServeConfig { grace: Some(grace), ..ServeConfig::default() })
 }
 
-/// A game in which black has opened, `sente` in CSA mode and `gote` in the extended mode; with its id.
+/// Starts a game with black's first move played, `sente` in CSA mode and `gote` in the extended mode; returns the
+/// Game_ID as well.
 fn game(host: &Host, name: &str) -> (Client, Client, String) {
     let mut white = host.connect().login_x1("gote", "riddle");
     white.say(&format!("%%GAME {name} -"));
@@ -28,7 +30,7 @@ fn game(host: &Host, name: &str) -> (Client, Client, String) {
     (black, white, id)
 }
 
-/// What stands in the next summary between its position and its end.
+/// The moves in the next game summary.
 fn moves_listed(player: &mut Client, color: char) -> Vec<String> {
     player.until(&format!("Your_Turn:{color}"));
     player.until("To_Move:+");
@@ -49,7 +51,7 @@ fn back(host: &Host) -> Client {
 }
 
 #[test]
-fn a_dropped_player_comes_back_in_the_opponents_turn_and_the_game_goes_on() {
+fn a_dropped_player_returns_in_the_opponents_turn_and_the_game_continues() {
     let mut host = host(60);
     let (black, mut white, id) = game(&host, "t-600-10");
     black.cut();
@@ -72,7 +74,7 @@ fn a_dropped_player_comes_back_in_the_opponents_turn_and_the_game_goes_on() {
 }
 
 #[test]
-fn a_dropped_player_comes_back_in_its_own_turn_as_often_as_need_be() {
+fn a_dropped_player_returns_in_its_own_turn_repeatedly() {
     let host = host(60);
     let (mut black, white, id) = game(&host, "t-600-10");
     white.cut();
@@ -86,7 +88,7 @@ fn a_dropped_player_comes_back_in_its_own_turn_as_often_as_need_be() {
     white.say("-3334FU");
     assert!(
         white.line().unwrap().starts_with("##[ERROR] you are in game status"),
-        "first it agrees to go on"
+        "it must agree to resume first"
     );
     white.say("AGREE");
     white.hears(&[&format!("START:{id}")]);
@@ -100,7 +102,7 @@ fn a_dropped_player_comes_back_in_its_own_turn_as_often_as_need_be() {
 }
 
 #[test]
-fn a_new_line_takes_the_game_over_from_one_that_seems_to_be_there() {
+fn a_new_connection_takes_the_game_over_from_a_dead_one() {
     let host = host(60);
     let (mut old, mut white, id) = game(&host, "t-600-10");
     let mut black = back(&host);
@@ -113,7 +115,7 @@ fn a_new_line_takes_the_game_over_from_one_that_seems_to_be_there() {
 }
 
 #[test]
-fn nobody_else_can_come_for_a_game_that_is_held() {
+fn no_other_player_can_take_over_a_kept_seat() {
     let host = host(60);
     let (black, mut white, _) = game(&host, "t-600-10");
     black.cut();
@@ -128,7 +130,7 @@ fn nobody_else_can_come_for_a_game_that_is_held() {
 }
 
 #[test]
-fn who_does_not_come_back_in_time_loses() {
+fn a_player_who_does_not_return_in_time_loses() {
     let mut host = host(1);
     let (black, mut white, _) = game(&host, "t-600-10");
     black.cut();
@@ -147,7 +149,7 @@ fn the_clock_of_a_dropped_player_runs_on() {
 }
 
 #[test]
-fn a_logout_a_missing_trip_and_shogi_servers_habit_lose_at_once() {
+fn logout_missing_trip_and_shogi_server_compatibility_lose_at_once() {
     let host = host(60);
     let (mut black, mut white, _) = game(&host, "t-600-10");
     black.say("LOGOUT");
@@ -170,7 +172,7 @@ fn a_logout_a_missing_trip_and_shogi_servers_habit_lose_at_once() {
 }
 
 #[test]
-fn a_player_that_comes_back_and_rejects_the_game_has_lost_it() {
+fn a_player_who_returns_and_rejects_the_game_loses() {
     let host = host(60);
     let (black, mut white, id) = game(&host, "t-600-10");
     black.cut();

@@ -1,4 +1,4 @@
-//! Strangers who want to hurt the league, or one of its players, while others play on it.
+//! Hostile clients, while other players play on.
 
 use super::{
     client::{Client, Host},
@@ -8,9 +8,9 @@ use journal::Store;
 use plan::password;
 use plan::serve::{Login, ServeConfig};
 
-/// Lines that the fuzzer sends from each of the three places.
+/// Number of lines that the fuzzer sends in each of the three states.
 const LINES: [usize; 3] = [3400, 3300, 3300];
-/// Lines of one connection.
+/// Lines per connection.
 const BLOCK: usize = 66;
 
 fn config() -> ServeConfig {
@@ -21,7 +21,7 @@ fn config() -> ServeConfig {
     config
 }
 
-/// A league with accounts; everybody's password is `word`.
+/// A league with accounts; all passwords are `word`.
 fn with_accounts(config: ServeConfig, names: &[&str]) -> Host {
     Host::prepared(ServeConfig { login: Login::Accounts, ..config }, |path| {
         let (store, hash) = (Store::open(path).unwrap(), password::hash("word").unwrap());
@@ -29,7 +29,7 @@ fn with_accounts(config: ServeConfig, names: &[&str]) -> Host {
     })
 }
 
-/// What the database says of the game numbered 1.
+/// Game 1 in the database.
 fn first_game(host: &mut Host) -> (u32, u32, String) {
     let sql =
         "SELECT plies, (SELECT count(*) FROM moves WHERE game = g.id), cause FROM games g WHERE number = 1";
@@ -41,12 +41,12 @@ fn resigned_after(plies: u32) -> (u32, u32, String) {
 }
 
 #[test]
-fn ten_thousand_hostile_lines_cost_a_game_nothing_and_let_nobody_in() {
+fn ten_thousand_hostile_lines_neither_disturb_a_game_nor_log_in() {
     let mut host = with_accounts(config(), &["sente", "gote", "inside", "left", "right"]);
     let duel = Duel::begin(&host, ["word", "word"]);
     let mut fuzzer = Fuzzer(Seeded(20_261_121));
     let answers = before_login(&host, &mut fuzzer);
-    assert!(!contains(&answers, b" OK\n"), "somebody came in");
+    assert!(!contains(&answers, b" OK\n"), "a login succeeded");
     after_login(&host, &mut fuzzer);
     in_games(&host, &mut fuzzer);
     let plies = duel.end("10,000 hostile lines");
@@ -72,7 +72,7 @@ fn after_login(host: &Host, fuzzer: &mut Fuzzer) {
     }
 }
 
-/// Two players in a game of their own; the first lines are none that could end it.
+/// Fuzzes two players of a game of their own; the first lines must not end it.
 fn in_games(host: &Host, fuzzer: &mut Fuzzer) {
     for _ in 0..LINES[2].div_ceil(BLOCK) {
         let mut players = [("left", "+"), ("right", "-")].map(|(name, color)| {
@@ -100,7 +100,7 @@ fn in_games(host: &Host, fuzzer: &mut Fuzzer) {
 }
 
 #[test]
-fn a_third_client_can_watch_a_game_and_do_nothing_to_it() {
+fn a_third_client_can_watch_a_game_but_not_affect_it() {
     let mut host = Host::start(ServeConfig { grace: Some(0), ..ServeConfig::default() });
     let mut black = host.connect().login("sente", "t-600-10-B,t");
     let mut third = host.connect().login_x1("third", "secret");
@@ -147,7 +147,7 @@ fn a_third_client_can_watch_a_game_and_do_nothing_to_it() {
     }
     third.say(&format!("%%MONITOR2ON {id}"));
     third.until(&format!("##[MONITOR2][{id}] +OK"));
-    white.say("-3334FU"); // out of turn: it waits for the turn
+    white.say("-3334FU"); // out of turn: queued until the turn
     black.say("+7776FU");
     black.hears(&["+7776FU,T0", "-3334FU,T0"]);
     white.hears(&["+7776FU,T0", "-3334FU,T0"]);
@@ -158,7 +158,7 @@ fn a_third_client_can_watch_a_game_and_do_nothing_to_it() {
 }
 
 #[test]
-fn no_name_or_comment_reaches_a_terminal_a_record_or_the_database_as_it_was_sent() {
+fn control_characters_of_names_and_comments_reach_no_terminal_record_or_database() {
     let mut host = Host::start(ServeConfig { grace: Some(0), ..ServeConfig::default() });
     let long = "x".repeat(33);
     for name in ["../../etc/passwd", "a/b", "\u{1b}[2J", "a\0b", "角", ".hidden", "a\u{202e}b", &long] {
@@ -205,7 +205,7 @@ fn no_name_or_comment_reaches_a_terminal_a_record_or_the_database_as_it_was_sent
 }
 
 #[test]
-fn slow_senders_are_let_go_and_hold_up_nobody() {
+fn slow_senders_are_disconnected_and_delay_no_other() {
     let mut limited = config();
     limited.limits.login_seconds = 2;
     let mut host = Host::start(limited);
@@ -221,7 +221,7 @@ fn slow_senders_are_let_go_and_hold_up_nobody() {
 }
 
 #[test]
-fn five_hundred_connections_that_say_nothing_hold_up_nobody_and_are_let_go() {
+fn five_hundred_silent_connections_delay_no_other_and_are_closed() {
     let mut limited = config();
     limited.limits.login_seconds = 3;
     let mut host = Host::start(limited);
@@ -243,7 +243,7 @@ fn five_hundred_connections_that_say_nothing_hold_up_nobody_and_are_let_go() {
 }
 
 #[test]
-fn connections_beyond_the_limit_of_an_address_are_not_let_in() {
+fn connections_beyond_the_limit_of_an_address_are_refused() {
     let mut limited = config();
     limited.limits.connections_per_address = 3;
     let host = Host::start(limited);
@@ -255,11 +255,11 @@ fn connections_beyond_the_limit_of_an_address_are_not_let_in() {
         next.say("LOGIN next x x1");
         next.line().is_some()
     });
-    assert!(came_in, "a place that was left can be taken");
+    assert!(came_in, "a closed connection frees its place");
 }
 
 #[test]
-fn a_flood_of_logins_lets_nobody_in_and_costs_a_game_nothing() {
+fn a_flood_of_logins_neither_succeeds_nor_disturbs_a_game() {
     let mut host = with_accounts(config(), &["sente", "gote", "late"]);
     let duel = Duel::begin(&host, ["word", "word"]);
     let mut guessers: Vec<_> = (0..30).map(|_| host.connect()).collect();
@@ -269,7 +269,7 @@ fn a_flood_of_logins_lets_nobody_in_and_costs_a_game_nothing() {
     }
     let mut late = host.connect();
     late.say("LOGIN late word x1");
-    drop(guessers.split_off(10)); // who leaves is not waited for
+    drop(guessers.split_off(10)); // closed connections cost no waiting
     for guesser in &mut guessers {
         guesser.hears(&["LOGIN:incorrect"]);
     }
@@ -282,23 +282,23 @@ fn contains(bytes: &[u8], part: &[u8]) -> bool {
     memchr::memmem::find(bytes, part).is_some()
 }
 
-/// Makes lines that a league should not have to read.
+/// Generates hostile lines.
 struct Fuzzer(Seeded);
 
 impl Fuzzer {
-    /// Lines for one connection in one piece; the last may have no end.
+    /// Lines for one connection in one piece; the last line may be incomplete.
     fn block(&mut self) -> Vec<u8> {
         let lines: Vec<u8> = (0..BLOCK).flat_map(|_| self.line(|_| true)).collect();
         let cut = self.0.below(4);
         lines[..lines.len() - cut.min(1)].to_vec()
     }
 
-    /// A line with its end that is as asked for.
-    fn line(&mut self, is_asked: impl Fn(&[u8]) -> bool) -> Vec<u8> {
+    /// A line, with its end, that satisfies `is_wanted`.
+    fn line(&mut self, is_wanted: impl Fn(&[u8]) -> bool) -> Vec<u8> {
         loop {
             let mut line = self.body();
             line.push(b'\n');
-            if is_asked(&line) {
+            if is_wanted(&line) {
                 return line;
             }
         }
@@ -318,7 +318,7 @@ impl Fuzzer {
         }
     }
 
-    /// A line of the protocol with a few bytes changed, lost or put in.
+    /// A line of the protocol with a few bytes changed, removed or inserted.
     fn mutant(&mut self) -> Vec<u8> {
         let mut line = self.sample().to_vec();
         for _ in 0..self.0.below(4) {

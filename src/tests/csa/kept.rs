@@ -1,4 +1,4 @@
-//! What is kept of a game beside its moves: the record as floodgate writes it, every line that was said, the buoys.
+//! Side records of a game: the record file in floodgate's form, the transcript, the buoys.
 
 use super::client::{Client, Host};
 use notation::record::{self, GameRecord};
@@ -23,14 +23,14 @@ fn game(host: &Host) -> [Client; 2] {
     players
 }
 
-/// Every file under a directory.
+/// All files below a directory.
 fn files(directory: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
     entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
 }
 
 #[test]
-fn a_record_of_every_game_is_written_as_floodgate_writes_it() {
+fn a_record_of_every_game_is_written_in_floodgates_form() {
     let records = tempfile::tempdir().unwrap();
     let config = ServeConfig { records: Some(records.path().to_owned()), ..ServeConfig::default() };
     let mut host = Host::start(config);
@@ -58,9 +58,9 @@ fn a_record_of_every_game_is_written_as_floodgate_writes_it() {
     assert!(id.starts_with("league+t-600-10+sente+gote+20"), "{id}");
     let text = fs::read_to_string(file).unwrap();
     let rating = "'rating:sente+e358efa489f58062f10dd7316b65649e:gote+e358efa489f58062f10dd7316b65649e\n";
-    let told = "+7776FU\nT0\n'** 35 -3334FU +2726FU\n-3334FU\nT0\n'** 100000\n%TORYO\n'P1-KY-KE-GI-KI-OU-KI-GI-KE-KY\n";
+    let expected = "+7776FU\nT0\n'** 35 -3334FU +2726FU\n-3334FU\nT0\n'** 100000\n%TORYO\n'P1-KY-KE-GI-KI-OU-KI-GI-KE-KY\n";
     assert!(text.starts_with("V2\nN+sente\nN-gote\n'Max_Moves:256\n"), "{text}");
-    assert!(text.contains(&format!("$EVENT:{id}\n")) && text.contains(told), "{text}");
+    assert!(text.contains(&format!("$EVENT:{id}\n")) && text.contains(expected), "{text}");
     assert!(
         text.contains(rating) && text.contains("\n'summary:toryo:sente lose:gote win\n'$END_TIME:20"),
         "{text}"
@@ -70,7 +70,7 @@ fn a_record_of_every_game_is_written_as_floodgate_writes_it() {
 }
 
 #[test]
-fn every_line_of_a_game_is_kept_as_it_was_and_shown_safely() {
+fn every_line_of_a_game_is_stored_raw_and_printed_escaped() {
     let mut host = Host::start(ServeConfig::default());
     let [mut black, mut white] = game(&host);
     black.bytes(b"\x1b[2J \xff\n");
@@ -106,7 +106,7 @@ fn every_line_of_a_game_is_kept_as_it_was_and_shown_safely() {
 }
 
 #[test]
-fn buoys_outlive_the_league_until_they_are_used_up() {
+fn buoys_survive_a_restart_until_they_are_used_up() {
     let first = tempfile::tempdir().unwrap();
     let config = ServeConfig::default();
     let mut host = Host::start(config.clone());

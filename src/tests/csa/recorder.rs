@@ -1,4 +1,4 @@
-//! Records the golden conversations again; see `golden::conversation`.
+//! Records the golden conversations; see `golden::conversation`.
 
 use super::{
     client::{Client, Host},
@@ -9,7 +9,7 @@ use golden::conversation::Conversation;
 use plan::serve::ServeConfig;
 use std::{collections::BTreeMap, path::Path, time::Duration};
 
-/// When nobody has heard anything for so long, everything was said.
+/// Silence on all connections after which all lines have arrived.
 const QUIET: Duration = Duration::from_millis(15);
 
 #[test]
@@ -35,12 +35,12 @@ fn record(path: &Path) {
 
 struct Recorder {
     host: Host,
-    /// What is charged for a move, in seconds: nobody waits, however long the recording takes.
+    /// Seconds charged per move: 0, however long the recording takes.
     charged: u32,
-    /// Within a game summary, where moves are those of another time.
+    /// Whether we are inside a game summary, whose moves keep their times.
     in_summary: bool,
     clients: BTreeMap<String, Client>,
-    /// The ids of games as the host gives them, and as the file has them.
+    /// Game_IDs of the host and in the file.
     ids: Vec<(String, String)>,
     lines: Vec<Line>,
 }
@@ -63,7 +63,9 @@ impl Recorder {
                     self.ids.iter().fold(text.clone(), |text, (ours, golden)| text.replace(golden, ours));
                 match self.clients.get_mut(who) {
                     Some(client) => client.say(&ours),
-                    None => return eprintln!("left out, as the host has closed the connection: `{line}`"),
+                    None => {
+                        return eprintln!("left out, because the host has closed the connection: `{line}`");
+                    }
                 }
             }
             Step::Waits(_) => {}
@@ -71,7 +73,7 @@ impl Recorder {
         }
         self.lines.push(line.clone());
         if let Step::Waits(text) = &line.step {
-            while let Some(heard) = self.clients.get_mut(who).expect("who waits is connected").line() {
+            while let Some(heard) = self.clients.get_mut(who).expect("a waiting client is connected").line() {
                 let last = heard.starts_with(text);
                 self.heard(who, &heard);
                 if last {
@@ -82,7 +84,7 @@ impl Recorder {
         self.listen();
     }
 
-    /// Writes down what everybody hears until all are silent.
+    /// Records what every connection receives until all are silent.
     fn listen(&mut self) {
         loop {
             let mut news = vec![];

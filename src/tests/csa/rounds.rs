@@ -1,5 +1,5 @@
-//! Rounds by the clock, where who meets whom and with which colours is up to the pairing of the day. Every player logs in,
-//! says the lines of its side in a recorded game, and hears those that were recorded.
+//! Rounds by the clock. The pairings depend on chance, so every player logs in, sends the lines of its side of a
+//! recorded game, and compares what it receives with those recorded.
 
 use super::{
     client::{Client, Host},
@@ -17,12 +17,12 @@ use std::{
 
 const PLAYERS: [&str; 5] = ["eng1", "eng2", "eng3", "eng4", "joe_human"];
 const GAME: &str = "floodgate-300-10F";
-/// Rounds that are looked at. Each of them has two games and a bye, so that nobody was late for it.
+/// Number of rounds to check; each must have two games and a bye, so that no player was late for it.
 const ROUNDS: usize = 3;
 /// Longer than that many rounds take on a slow machine.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// What the sides said and heard in a recorded game of two players.
+/// Lines of both sides of a recorded game.
 struct Recorded {
     sides: [Vec<Step>; 2],
     names: [&'static str; 2],
@@ -46,7 +46,7 @@ impl Recorded {
         Self { sides, names, game }
     }
 
-    /// A recorded line with other players in it.
+    /// A recorded line with the names of other players.
     fn of(&self, line: &str, players: &[String; 2]) -> String {
         let line = line.replace(self.game, GAME).replace(self.names[0], "\u{1}");
         let line = line.replace(self.names[1], "\u{2}");
@@ -62,12 +62,12 @@ impl Recorded {
         let value = |key: &str| summary.iter().find_map(|line| line.strip_prefix(key)).unwrap().to_owned();
         let players = [value("Name+:"), value("Name-:")];
         let side = usize::from(value("Your_Turn:") == "-");
-        let mut told = summary.into_iter();
+        let mut pending = summary.into_iter();
         for step in &self.sides[side] {
             match step {
                 Step::Said(line) => player.say(line),
                 Step::Heard(line) => {
-                    let heard = told.next().unwrap_or_else(|| player.line().unwrap());
+                    let heard = pending.next().unwrap_or_else(|| player.line().unwrap());
                     let (heard, recorded) = (masked(&heard), masked(&self.of(line, &players)));
                     assert_eq!(untimed(&heard).0, untimed(&recorded).0);
                 }
@@ -77,7 +77,7 @@ impl Recorded {
     }
 }
 
-/// One player: enters as recorded, plays whenever it is called, and enters again, until `over`.
+/// One player: logs in as recorded, plays every game it is called to and logs in again, until `over`.
 fn attend(host: &Host, name: &str, recorded: &Recorded, over: &AtomicBool) {
     let extended = name == "eng3";
     let mut player = host.connect();
@@ -105,17 +105,17 @@ fn attend(host: &Host, name: &str, recorded: &Recorded, over: &AtomicBool) {
     }
 }
 
-/// A round: the pairs of players who met, and who had no opponent.
+/// A round: the pairs of players who met, and the player with the bye.
 #[derive(Debug, PartialEq)]
 struct Round {
     meetings: Vec<[u32; 2]>,
     bye: String,
 }
 
-/// The last rounds in the database, if nobody was late for any of them and their games are over.
+/// The last rounds in the database, if no player was late for them and their games are over.
 fn full_rounds(database: &std::path::Path) -> Option<Vec<Round>> {
     let stored = rusqlite::Connection::open(database).ok()?;
-    // The host may not have made its tables yet.
+    // The host may not have created its tables yet.
     let mut rounds = stored
         .prepare(
             "SELECT group_concat(black || ' ' || white, ' '), sum(result IS NOT NULL),
@@ -138,7 +138,7 @@ fn full_rounds(database: &std::path::Path) -> Option<Vec<Round>> {
     full.filter(|full| full.len() == ROUNDS)
 }
 
-/// Plays rounds of five until nobody was late for as many as are looked at.
+/// Plays rounds of five players until enough full rounds follow each other.
 fn three_rounds(recorded: &Recorded, event: &str) -> Vec<Round> {
     let mut config = ServeConfig { compat: Compat::ShogiServer, max_moves: 512, ..ServeConfig::default() };
     config.name = event.to_owned();
@@ -164,20 +164,20 @@ fn three_rounds(recorded: &Recorded, event: &str) -> Vec<Round> {
             }
         };
         over.store(true, Ordering::Relaxed);
-        rounds.expect("three rounds in a row with everybody there")
+        rounds.expect("three full rounds in a row")
     })
 }
 
 fn are_paired_anew(rounds: &[Round]) {
     for two in rounds.windows(2) {
-        assert_ne!(two[0].bye, two[1].bye, "the same player has no opponent twice in a row: {rounds:?}");
+        assert_ne!(two[0].bye, two[1].bye, "the same player has a bye twice in a row: {rounds:?}");
         let again = two[1].meetings.iter().any(|pair| two[0].meetings.contains(pair));
         assert!(!again, "two players meet in two rounds in a row: {rounds:?}");
     }
 }
 
 #[test]
-fn rounds_are_heard_as_in_the_golden_game_with_a_bye_for_another_each_time_and_no_rematch() {
+fn rounds_match_the_golden_game_with_alternating_byes_and_no_rematch() {
     let golden = Conversation::load(&golden::file("conversations/fischer.txt"));
     let recorded = Recorded::read(&golden, ["A", "B"], ["kuma", "tanuki"], "sente-300-10F");
     are_paired_anew(&three_rounds(&recorded, "golden"));
@@ -188,7 +188,7 @@ mod oracles {
 
     #[test]
     #[ignore = "needs the oracles in ../shared/protocol/transcripts: recordings of floodgate's server"]
-    fn rounds_are_heard_as_recorded_with_a_bye_for_another_each_time_and_no_rematch() {
+    fn rounds_match_the_recording_with_alternating_byes_and_no_rematch() {
         let oracle = conversation::oracle().into_iter().find(|one| one.name.starts_with("23_")).unwrap();
         let names = ["joe_human", "eng4"];
         let recorded = Recorded::read(&oracle, names, names, GAME);
@@ -198,7 +198,7 @@ mod oracles {
 }
 
 #[test]
-fn ratings_are_told_and_stored_as_games_end_and_strangers_without_a_trip_have_none() {
+fn ratings_are_sent_and_stored_after_games_and_only_for_players_with_a_trip() {
     let mut host = Host::start(ServeConfig::default());
     for loser in [0, 1, 1] {
         let (mut black, mut white) = super::game(&host, "t-600-10");
@@ -215,20 +215,20 @@ fn ratings_are_told_and_stored_as_games_end_and_strangers_without_a_trip_have_no
     let mut watcher = host.connect();
     watcher.say("LOGIN watcher x x1");
     watcher.hears(&["LOGIN:watcher OK", "##[LOGIN] +OK x1"]);
-    let mut told: Vec<String> = vec![];
-    // They are estimated after the last game, not before it is told, and one game each had been a tie.
+    let mut ratings: Vec<String> = vec![];
+    // Ratings are estimated after the end of a game has been sent; after one game each they were equal.
     let patience = Instant::now() + PATIENCE;
-    let is_last = |told: &[String]| told[0].contains("sente+") && told[1].contains("\t  9");
-    while told.len() < 2 || !is_last(&told) && Instant::now() < patience {
-        told.clear();
+    let is_last = |ratings: &[String]| ratings[0].contains("sente+") && ratings[1].contains("\t  9");
+    while ratings.len() < 2 || !is_last(&ratings) && Instant::now() < patience {
+        ratings.clear();
         watcher.say("%%RATING");
         while let Some(line) = watcher.line().filter(|line| line != "##[RATING] +OK") {
-            told.push(line);
+            ratings.push(line);
         }
         std::thread::sleep(Duration::from_millis(20));
     }
-    assert!(told[0].starts_with("##[RATING] sente+e358efa48 \t 10"), "{told:?}");
-    assert!(told[1].starts_with("##[RATING] gote+e358efa48 \t  9"), "{told:?}");
+    assert!(ratings[0].starts_with("##[RATING] sente+e358efa48 \t 10"), "{ratings:?}");
+    assert!(ratings[1].starts_with("##[RATING] gote+e358efa48 \t  9"), "{ratings:?}");
     let query = "SELECT group_concat(player || ' ' || games || ' ' || (rating > 1000), ', ') FROM standings";
     let stored: String = host.end().query_row(query, [], |row| row.get(0)).unwrap();
     let short = stored.replace("+e358efa489f58062f10dd7316b65649e", "");

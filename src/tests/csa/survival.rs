@@ -1,4 +1,4 @@
-//! The real binary: what a league is after it was killed.
+//! The real binary: a league after it was killed.
 
 use std::{
     io::{BufRead, BufReader, Write},
@@ -21,7 +21,7 @@ fn serve(dir: &Path) -> (Child, String) {
     (child, address)
 }
 
-/// Two logins, a game, one move; the sockets.
+/// Logs in two players and plays one move; returns the sockets.
 fn begin(address: &str) -> Vec<BufReader<TcpStream>> {
     let mut players = vec![];
     for login in ["LOGIN a t-600-10-B,t\n", "LOGIN b t-600-10-W,t\n"] {
@@ -52,11 +52,11 @@ fn until(player: &mut BufReader<TcpStream>, start: &str) {
 }
 
 #[test]
-fn a_league_that_was_killed_goes_on_with_its_event() {
+fn a_killed_league_resumes_its_event() {
     let dir = tempfile::tempdir().unwrap();
     let (mut killed, address) = serve(dir.path());
     let players = begin(&address);
-    // Only what is in the database can be found again; a move may wait there for a moment.
+    // Only stored entries survive; a move may wait a moment for its commit.
     let stored = || {
         let db = rusqlite::Connection::open(dir.path().join("cup.db")).unwrap();
         db.query_row("SELECT count(*) FROM moves", [], |row| row.get::<_, u32>(0)).unwrap()

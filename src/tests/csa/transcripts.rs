@@ -1,9 +1,9 @@
-//! Conversations: the lines of the clients in, the lines of our host out, compared with those of a file.
+//! Replay of conversations: the clients' lines in, our host's lines compared with those of a file.
 //!
-//! Compared are all lines of each connection in their order. Not compared are the dates in game ids and records. The
-//! seconds charged are those of the file where time passes in it ([`pace`]), else none; no more may be added to them than
-//! this machine was late. Golden conversations are those of our own host. Where it departs from floodgate's server is
-//! listed, with reasons, in [`deviations`].
+//! All lines of each connection are compared in order, except for the dates in Game_IDs and records. Charged seconds
+//! must equal those of the file where time passes in it ([`pace`]), else zero; only this machine's lateness may be
+//! added. Golden conversations come from our own host. Its deviations from floodgate's server are listed, with
+//! reasons, in [`deviations`].
 
 use super::{
     client::{Client, Host},
@@ -18,14 +18,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Where time passes, a difference counts when it is seen so often.
+/// Number of attempts after which a difference counts, where time passes.
 const ATTEMPTS: usize = 6;
-/// What stands for the version of the program in golden conversations.
+/// Placeholder for the program's version in golden conversations.
 pub const VERSION: &str = "{VERSION}";
 const BEAT: Duration = Duration::from_millis(10);
 
 #[test]
-fn the_host_says_the_lines_of_every_golden_conversation() {
+fn the_host_reproduces_every_golden_conversation() {
     let failures: Vec<String> = conversation::golden()
         .iter()
         .filter_map(|golden| {
@@ -39,14 +39,14 @@ fn the_host_says_the_lines_of_every_golden_conversation() {
 mod oracles {
     use super::*;
 
-    /// In it chance has a hand: it is replayed in `rounds`.
+    /// This transcript depends on chance; `rounds` replays it.
     const BY_LOT: &str = "23_";
 
     #[test]
     #[ignore = "needs the oracles in ../shared/protocol/transcripts: recordings of floodgate's server"]
-    fn recorded_client_lines_bring_the_recorded_server_lines() {
+    fn the_host_reproduces_the_recorded_server_lines() {
         let recorded = conversation::oracle().into_iter().filter(|one| !one.name.starts_with(BY_LOT));
-        // Those in which time passes wait beside each other.
+        // Transcripts in which time passes run in parallel.
         let (slow, fast): (Vec<_>, Vec<_>) = recorded.partition(|one| pace(&one.name).is_some());
         let failures: Vec<String> = std::thread::scope(|scope| {
             let slow: Vec<_> = slow.iter().map(|one| scope.spawn(move || attempt(one))).collect();
@@ -57,11 +57,11 @@ mod oracles {
         assert!(failures.is_empty(), "{}", failures.join("\n"));
     }
 
-    /// What went wrong, if anything did.
+    /// The fault of a replay, if any.
     fn attempt(recorded: &Conversation) -> Option<String> {
         let name = &recorded.name;
         let script = set_apart(name, recorded.lines.clone());
-        // Where time passes, a machine that is late shows nothing. A fault of the host shows in every attempt.
+        // Where time passes, a replay on a late machine proves nothing; a fault of the host shows in every attempt.
         let attempts = if pace(name).is_some() { ATTEMPTS } else { 1 };
         let mut difference = None;
         for _ in 0..attempts {
@@ -81,7 +81,7 @@ mod oracles {
     }
 }
 
-/// The host of a golden conversation.
+/// Settings of the host of a golden conversation.
 pub fn settings(golden: &Conversation) -> ServeConfig {
     let mut config = ServeConfig { name: "golden".to_owned(), ..ServeConfig::default() };
     config.limits.lines_per_second = 100_000;
@@ -99,7 +99,7 @@ pub fn settings(golden: &Conversation) -> ServeConfig {
     config
 }
 
-/// Does it, and tells how late this machine was meanwhile.
+/// Runs `work` and measures the greatest lateness of this machine meanwhile.
 fn watched<T>(work: impl FnOnce() -> T) -> (T, Duration) {
     let over = AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -118,7 +118,7 @@ fn watched<T>(work: impl FnOnce() -> T) -> (T, Duration) {
     })
 }
 
-/// The host that a transcript was recorded on, as far as its lines tell.
+/// Settings of the host that a transcript was recorded on, as far as its lines show.
 fn config(script: &[Line]) -> ServeConfig {
     let value = |key: &str| {
         script.iter().find_map(|line| match &line.step {
@@ -136,31 +136,31 @@ fn config(script: &[Line]) -> ServeConfig {
     config
 }
 
-struct Stage {
+struct Playback {
     clients: HashMap<String, Client>,
     earlier: Vec<Client>,
-    /// Lines read while waiting for something else.
+    /// Lines read while waiting for others.
     backlog: HashMap<String, VecDeque<String>>,
     logged_in: HashMap<String, bool>,
-    /// Our game ids by the recorded ones.
+    /// Our Game_IDs by recorded ones.
     ids: HashMap<String, String>,
-    /// Who spoke last, and was not answered yet.
+    /// Client that sent the last line without an answer so far.
     speaker: Option<String>,
     deviations: Vec<Deviation>,
     compared: usize,
     pace: Option<f64>,
     /// Least time charged for a move, in seconds.
     least: u64,
-    /// When the last two moves or agreements were said: no turn that is told about now began before the first.
+    /// Times of the last two moves or agreements: no turn that is reported now began before the first.
     turns: [Instant; 2],
-    /// Within a game summary or a record so far, where moves are those of another time.
-    told_before: bool,
+    /// Whether we are inside a game summary or a record, whose moves have earlier times.
+    is_history: bool,
 }
 
-/// Plays the clients' lines on a host, whose settings may depend on the lines that are still to come.
+/// Replays the clients' lines on a host; its settings may depend on the remaining lines.
 fn replay(name: &str, script: &[Line], config: impl Fn(&[Line]) -> ServeConfig) -> Result<usize, String> {
     let settings = config(script);
-    let mut stage = Stage::new(name, settings.least_time);
+    let mut playback = Playback::new(name, settings.least_time);
     let mut host = Host::start(settings);
     let (mut at, mut before) = (0, 0.0);
     while at < script.len() {
@@ -168,35 +168,35 @@ fn replay(name: &str, script: &[Line], config: impl Fn(&[Line]) -> ServeConfig) 
         let fail = |e| format!("step {at}: {e}");
         match step {
             Step::Connected => {
-                // The earlier connection of that letter stays, as it did when this was recorded.
-                stage.earlier.extend(stage.clients.insert(who.clone(), host.connect()));
-                stage.backlog.remove(who);
-                stage.logged_in.insert(who.clone(), false);
+                // The earlier connection with this letter stays open, as it did in the recording.
+                playback.earlier.extend(playback.clients.insert(who.clone(), host.connect()));
+                playback.backlog.remove(who);
+                playback.logged_in.insert(who.clone(), false);
             }
-            Step::Said(line) => stage.say(who, line, seconds - before),
+            Step::Said(line) => playback.say(who, line, seconds - before),
             Step::Heard(line) if line.starts_with("##[WHO] ") => {
                 let listed = |line: &&Line| {
                     line.who == *who
                         && matches!(&line.step, Step::Heard(line) if line.starts_with("##[WHO] "))
                 };
                 let count = script[at..].iter().take_while(listed).count();
-                stage.hear_sorted(who, &script[at..at + count]).map_err(fail)?;
+                playback.hear_sorted(who, &script[at..at + count]).map_err(fail)?;
                 at += count - 1;
             }
-            Step::Heard(line) => stage.hear(who, line).map_err(fail)?,
-            Step::ClientCloses => drop(stage.clients.remove(who)),
+            Step::Heard(line) => playback.hear(who, line).map_err(fail)?,
+            Step::ClientCloses => drop(playback.clients.remove(who)),
             Step::Server => host = Host::start(config(&script[at..])),
-            Step::ServerCloses => stage.closed(who).map_err(fail)?,
+            Step::ServerCloses => playback.closed(who).map_err(fail)?,
             Step::Waits(_) => {}
         }
         before = *seconds;
         at += 1;
     }
-    let unmet = stage.deviations.first().map(|unmet| format!("`{}` is never said", unmet.recorded));
-    unmet.map_or(Ok(stage.compared), Err)
+    let unmet = playback.deviations.first().map(|unmet| format!("`{}` is never sent", unmet.recorded));
+    unmet.map_or(Ok(playback.compared), Err)
 }
 
-impl Stage {
+impl Playback {
     fn new(name: &str, least: u32) -> Self {
         Self {
             clients: HashMap::new(),
@@ -210,7 +210,7 @@ impl Stage {
             pace: pace(name),
             least: u64::from(least),
             turns: [Instant::now(); 2],
-            told_before: false,
+            is_history: false,
         }
     }
 
@@ -234,7 +234,7 @@ impl Stage {
         }
     }
 
-    /// Has the league heard all that `who` has said? The answer to a keep-alive comes after it.
+    /// Waits until the league has read all lines of `who`: it sends a keep-alive and reads its answer.
     fn settle(&mut self, who: &str) {
         if !self.logged_in.get(who).is_some_and(|known| *known) {
             return;
@@ -277,14 +277,15 @@ impl Stage {
     }
 
     fn compare(&mut self, who: &str, expected: &str) -> Result<(), String> {
-        let heard = self.next(who).ok_or_else(|| format!("{who} should hear `{expected}` but is let go"))?;
+        let heard =
+            self.next(who).ok_or_else(|| format!("{who} should receive `{expected}` but is disconnected"))?;
         let id = heard.strip_prefix("Game_ID:");
         if let (Some(recorded), Some(ours)) = (expected.strip_prefix("Game_ID:"), id) {
             self.ids.insert(recorded.to_owned(), ours.to_owned());
         }
         match expected {
-            "BEGIN Game_Summary" => self.told_before = true,
-            "END Game_Summary" => self.told_before = false,
+            "BEGIN Game_Summary" => self.is_history = true,
+            "END Game_Summary" => self.is_history = false,
             _ => {}
         }
         self.compared += 1;
@@ -294,22 +295,22 @@ impl Stage {
         if is_left || ours == recorded && self.is_due(charged, due) {
             Ok(())
         } else {
-            Err(format!("{who} should hear `{expected}` but hears `{heard}`"))
+            Err(format!("{who} should receive `{expected}` but receives `{heard}`"))
         }
     }
 
-    /// Whether `ours` may be charged where `recorded` was.
+    /// Whether charging `ours` instead of `recorded` is acceptable.
     fn is_due(&self, ours: Option<u64>, recorded: Option<u64>) -> bool {
         let (Some(ours), Some(recorded)) = (ours, recorded) else { return ours == recorded };
         let late = self.turns[0].elapsed().as_secs();
         match self.pace {
-            _ if self.told_before => ours == recorded,
+            _ if self.is_history => ours == recorded,
             Some(_) => (recorded..=late.max(recorded)).contains(&ours),
             None => ours <= late.max(self.least),
         }
     }
 
-    /// Whether both lines tell spectators how much time is left, and ours is less by what this machine was late at most.
+    /// Whether both lines report remaining time and ours is smaller by no more than this machine's lateness.
     fn is_left(&self, ours: &str, recorded: &str) -> bool {
         let read = |line: &str| {
             let (key, seconds) = line.rsplit_once(':').filter(|(key, _)| key.contains("Remaining_Time"))?;
@@ -320,7 +321,7 @@ impl Stage {
         ours.0 == recorded.0 && (recorded.1.saturating_sub(late)..=recorded.1).contains(&ours.1)
     }
 
-    /// Players are listed in no certain order.
+    /// Players are listed in no fixed order.
     fn hear_sorted(&mut self, who: &str, block: &[Line]) -> Result<(), String> {
         let mut heard: Vec<_> = block.iter().filter_map(|_| self.next(who)).collect();
         let line = |line: &Line| match &line.step {
@@ -334,23 +335,23 @@ impl Stage {
         if heard == expected {
             Ok(())
         } else {
-            Err(format!("{who} should hear {expected:?} but hears {heard:?}"))
+            Err(format!("{who} should receive {expected:?} but receives {heard:?}"))
         }
     }
 
-    /// A note about an earlier connection of the same name may come late.
+    /// A note about an earlier connection of the same name may arrive late.
     fn closed(&mut self, who: &str) -> Result<(), String> {
         if self.logged_in.get(who) != Some(&true) {
             return Ok(());
         }
         match self.clients.remove(who).map(|mut client| client.line()) {
             None | Some(None) => Ok(()),
-            Some(Some(line)) => Err(format!("{who} should be let go but hears `{line}`")),
+            Some(Some(line)) => Err(format!("{who} should be disconnected but receives `{line}`")),
         }
     }
 }
 
-/// A line without the mark it bears for spectators.
+/// A line without its spectator's mark.
 fn plain(line: &str) -> &str {
     match line.strip_prefix("##[MONITOR") {
         Some(marked) => marked.split_once("] ").map_or(line, |(_, line)| line),
@@ -376,9 +377,9 @@ pub fn masked(line: &str) -> String {
     line
 }
 
-/// A line, and the seconds charged that it tells.
+/// A line without its charged time, and that time in seconds.
 pub fn untimed(line: &str) -> (&str, Option<u64>) {
-    // Spectators of moves hear the time on a line of its own.
+    // Spectators receive the time on a separate line.
     let parted = line.split_once(",T").or_else(|| line.rsplit_once("] T"));
     match parted {
         Some((mv, time)) => time.parse().map_or((line, None), |time| (mv, Some(time))),

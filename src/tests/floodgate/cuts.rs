@@ -1,12 +1,12 @@
-//! The network breaks at every stage of the protocol: we come back each time.
+//! Connections that break at every stage of the protocol: the client logs in again each time.
 
 use super::server::{Peer, Playing, SUMMARY, Server, endings, faults};
 
-/// A name, and how a line gets there.
-type Stage = (&'static str, fn(&Server) -> Peer);
+/// A stage's name, and how a connection reaches it.
+type Cut = (&'static str, fn(&Server) -> Peer);
 
-/// Where the line is cut.
-const STAGES: [Stage; 11] = [
+/// Stages at which the connection is cut.
+const CUTS: [Cut; 11] = [
     ("before the login", Server::accept),
     ("after the login was read", |server| {
         let mut peer = server.accept();
@@ -57,14 +57,14 @@ const STAGES: [Stage; 11] = [
 ];
 
 #[test]
-fn a_line_that_is_cut_anywhere_is_followed_by_a_new_login_and_decides_nothing() {
+fn a_cut_at_any_stage_leads_to_a_new_login_and_decides_no_game() {
     let server = Server::new();
     let mut playing = Playing::scripted(server.port(), "games = 1", "0 7g7f\n2 2g2f\n");
-    for (stage, reach) in STAGES {
+    for (stage, reach) in CUTS {
         eprintln!("cut {stage}");
         reach(&server).cut();
     }
-    for (stage, reach) in STAGES {
+    for (stage, reach) in CUTS {
         eprintln!("closed {stage}");
         drop(reach(&server));
     }
@@ -81,7 +81,7 @@ fn a_line_that_is_cut_anywhere_is_followed_by_a_new_login_and_decides_nothing() 
 }
 
 #[test]
-fn the_server_may_close_at_once_behind_the_result() {
+fn the_server_may_close_right_after_the_result() {
     let server = Server::new();
     let mut playing = Playing::scripted(server.port(), "games = 2", "0 7g7f\n");
     for result in ["#WIN", "#LOSE"] {

@@ -1,4 +1,4 @@
-//! What an engine does to a game on a server.
+//! Behaviour of engines in games on a server.
 
 use super::server::{Playing, SUMMARY, Server, endings, faults, rows};
 
@@ -26,8 +26,8 @@ fn a_game_is_played_with_pondering_and_the_servers_clock() {
     peer.say("+2625FU,T0\n%TORYO\n#RESIGN\n#WIN");
     let db = playing.done();
     assert_eq!(endings(&db), ["black resignation 5"]);
-    let told = std::fs::read_to_string(playing.path("heard")).unwrap();
-    let go: Vec<&str> = told.lines().filter(|line| line.starts_with("go") || *line == "ponderhit").collect();
+    let heard = std::fs::read_to_string(playing.path("heard")).unwrap();
+    let go: Vec<&str> = heard.lines().filter(|line| line.starts_with("go") || *line == "ponderhit").collect();
     assert_eq!(
         go,
         [
@@ -38,7 +38,7 @@ fn a_game_is_played_with_pondering_and_the_servers_clock() {
             "go btime 319800 wtime 299000 binc 10000 winc 10000",
         ]
     );
-    assert!(told.contains("gameover win"));
+    assert!(heard.contains("gameover win"));
     let moves = rows(&db, "SELECT move || ' ' || charged_ms || ' ' || left_ms FROM moves ORDER BY ply");
     assert_eq!(moves[..2], ["7g7f 0 310000", "3c3d 20000 290000"]);
     let scores = rows(&db, "SELECT cast(count(score_cp) AS text) FROM moves");
@@ -46,9 +46,9 @@ fn a_game_is_played_with_pondering_and_the_servers_clock() {
 }
 
 #[test]
-fn an_engine_that_crashes_in_its_turn_is_started_again_and_goes_on() {
+fn an_engine_that_crashes_in_its_turn_is_restarted_and_continues() {
     let server = Server::new();
-    // Game 1 of its first process is the check that it is ready.
+    // Game 1 of its first process is the readiness check.
     let mut playing = Playing::puppet(server.port(), "games = 1", "Mode = \"crash\", Game = 2");
     let mut peer = server.begin();
     let mv = peer.line().unwrap();
@@ -60,7 +60,7 @@ fn an_engine_that_crashes_in_its_turn_is_started_again_and_goes_on() {
 }
 
 #[test]
-fn an_engine_that_keeps_crashing_is_given_up_and_the_game_resigned() {
+fn an_engine_that_keeps_crashing_is_not_restarted_and_the_game_is_resigned() {
     let server = Server::new();
     let mut playing = Playing::puppet(server.port(), "games = 1\nrestarts = 2", "Mode = \"crash\"");
     let mut peer = server.begin();
@@ -72,7 +72,7 @@ fn an_engine_that_keeps_crashing_is_given_up_and_the_game_resigned() {
 }
 
 #[test]
-fn an_illegal_move_never_leaves_the_house() {
+fn an_illegal_move_is_never_sent_to_the_server() {
     for mode in ["unreachable", "garbage", "win"] {
         let server = Server::new();
         let mut playing = Playing::puppet(server.port(), "games = 1", &format!("Mode = {mode:?}"));
@@ -87,7 +87,7 @@ fn an_illegal_move_never_leaves_the_house() {
 }
 
 #[test]
-fn a_move_of_the_server_that_no_referee_lets_stand_ends_the_game_with_its_line() {
+fn an_illegal_move_from_the_server_aborts_the_game_with_the_line_as_evidence() {
     let server = Server::new();
     let mut playing = Playing::scripted(server.port(), "", "0 7g7f\n2 2g2f\n");
     let mut peer = server.begin();
@@ -104,10 +104,10 @@ fn a_move_of_the_server_that_no_referee_lets_stand_ends_the_game_with_its_line()
 }
 
 #[test]
-fn an_engine_that_cannot_start_keeps_us_from_logging_in() {
+fn without_a_ready_engine_the_client_does_not_log_in() {
     let server = Server::new();
     let mut playing = Playing::puppet(server.port(), "", "Mode = \"crashready\"");
-    while playing.said.lock().unwrap().iter().filter(|line| line.contains("not ready")).count() < 3 {
+    while playing.lines.lock().unwrap().iter().filter(|line| line.contains("not ready")).count() < 3 {
         std::thread::yield_now();
     }
     let db = playing.leave();
@@ -116,7 +116,7 @@ fn an_engine_that_cannot_start_keeps_us_from_logging_in() {
 }
 
 #[test]
-fn a_win_is_declared_as_soon_as_the_rule_allows_it_if_that_is_wanted() {
+fn with_auto_declaration_a_win_is_declared_as_soon_as_the_rule_allows() {
     let entered = SUMMARY.replace(
         "PI\n",
         "P1+HI+KA+KI+GI+KE+KY *  *  * \nP2+FU+FU+FU+FU+OU *  *  *  * \nP3+HI * +KA *  *  *  *  *  * \n\
@@ -132,14 +132,14 @@ fn a_win_is_declared_as_soon_as_the_rule_allows_it_if_that_is_wanted() {
 }
 
 #[test]
-fn an_engine_that_hangs_loses_on_time_and_is_ready_for_the_next_game_in_a_new_process() {
+fn an_engine_that_hangs_loses_on_time_and_is_restarted_for_the_next_game() {
     let server = Server::new();
     let engine = super::server::puppet("Mode = \"hang\", Game = 2") + "\nlimits = { stop = \"50ms\" }";
     let text = super::server::config_text(server.port(), "games = 2", &engine);
     let mut playing = Playing::start(tempfile::tempdir().unwrap(), &text);
     let mut peer = server.begin();
     peer.say("#TIME_UP\n#LOSE");
-    // In each process game 1 is the check that it is ready.
+    // Game 1 of each process is the readiness check.
     let mut peer = server.begin();
     peer.say("#TIME_UP\n#LOSE");
     let db = playing.done();

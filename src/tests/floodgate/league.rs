@@ -1,4 +1,4 @@
-//! Two of our clients on our own host.
+//! Two clients on our own host.
 
 use super::{
     host::Host,
@@ -17,7 +17,7 @@ fn player(host: &Host, name: &str, color: char, seed: u32) -> Playing {
 }
 
 #[test]
-fn two_clients_and_the_host_have_the_same_games() {
+fn two_clients_and_the_host_store_the_same_games() {
     let mut host = Host::start(ServeConfig { max_moves: 60, ..ServeConfig::default() });
     let mut black = player(&host, "sente", 'B', 1);
     let mut white = player(&host, "gote", 'W', 2);

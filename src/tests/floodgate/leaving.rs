@@ -1,4 +1,4 @@
-//! The real binary and its signals.
+//! Signals to the real binary.
 
 use super::server::{Server, config_text, endings, scripted_engine};
 use nix::{
@@ -59,7 +59,7 @@ fn the_second_signal_resigns_and_waits_for_the_ruling() {
 }
 
 #[test]
-fn in_the_lobby_the_first_signal_leaves_at_once() {
+fn in_the_lobby_the_first_signal_ends_the_client_at_once() {
     let server = Server::new();
     let (dir, child) = renmei(&server);
     let peer = server.login();

@@ -1,4 +1,4 @@
-//! A server that says what it is told to, and a client of ours in a thread.
+//! A scripted server, and a client of ours in a thread.
 
 use crate::support::program;
 use arena::Shutdown;
@@ -18,10 +18,10 @@ use std::{
 };
 use tempfile::TempDir;
 
-/// Longer than anything here may take on a slow machine.
+/// Longer than any step takes on a slow machine.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// A game of black, ours, and `them`.
+/// A game with our client as black, against `them`.
 pub const SUMMARY: &str = "BEGIN Game_Summary
 Protocol_Version:1.2
 Format:Shogi 1.0
@@ -63,7 +63,7 @@ impl Server {
         Peer { reader: BufReader::new(stream.try_clone().unwrap()), stream }
     }
 
-    /// Up to the answer to the login.
+    /// Accepts a connection and answers its login.
     pub fn login(&self) -> Peer {
         let mut peer = self.accept();
         peer.hears("LOGIN me t-600-10,secret");
@@ -71,7 +71,7 @@ impl Server {
         peer
     }
 
-    /// Up to the start of a game.
+    /// Proceeds to the start of a game.
     pub fn begin(&self) -> Peer {
         let mut peer = self.login();
         peer.offer(SUMMARY);
@@ -89,7 +89,7 @@ impl Peer {
         self.stream.write_all(format!("{}\n", lines.trim_end_matches('\n')).as_bytes()).unwrap();
     }
 
-    /// The next line that is not blank; `None` when the client is gone.
+    /// The next line that is not blank; `None` when the client has disconnected.
     pub fn line(&mut self) -> Option<String> {
         loop {
             let line = self.any_line()?;
@@ -105,7 +105,7 @@ impl Peer {
             Ok(0) => None,
             Ok(_) => Some(line.trim_end_matches('\n').to_owned()),
             Err(error) if error.kind() == std::io::ErrorKind::ConnectionReset => None,
-            Err(error) => panic!("nothing was said for {PATIENCE:?}: {error}"),
+            Err(error) => panic!("no line arrived for {PATIENCE:?}: {error}"),
         }
     }
 
@@ -113,40 +113,40 @@ impl Peer {
         assert_eq!(self.line().as_deref(), Some(line));
     }
 
-    /// Offers a game that is agreed to, and starts it.
+    /// Offers a game, expects the agreement and starts it.
     pub fn offer(&mut self, summary: &str) {
         self.say(summary);
         self.hears("AGREE s+t-600-10+me+them+1");
         self.say("START:s+t-600-10+me+them+1");
     }
 
-    /// Our client's move, and its echo.
+    /// Reads our client's move and echoes it.
     pub fn echo(&mut self, mv: &str) {
         self.hears(mv);
         self.say(&format!("{mv},T1"));
     }
 
-    /// The client has closed its end.
+    /// Expects the client to close its end.
     pub fn sees_us_leave(mut self) {
         assert_eq!(self.line(), None);
     }
 
-    /// Cuts the line as a broken network does.
+    /// Cuts the connection as a broken network does.
     pub fn cut(self) {
         socket2::SockRef::from(&self.stream).set_linger(Some(Duration::ZERO)).unwrap();
     }
 }
 
-/// Our client, running.
+/// A running client.
 pub struct Playing {
     pub dir: TempDir,
     pub shutdown: Shutdown,
-    pub said: Arc<Mutex<Vec<String>>>,
+    pub lines: Arc<Mutex<Vec<String>>>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// An engine that plays by a list: after so many moves on the board, this answer (`3 2g2f ponder 8d8e`); else it
-/// resigns. What it is told it writes into `heard`.
+/// An engine that plays from a list: the answer for each number of moves on the board (`3 2g2f ponder 8d8e`), else
+/// `resign`. It writes its input into `heard`.
 pub fn scripted_engine(dir: &Path, answers: &str) -> PathBuf {
     let path = dir.join("engine.sh");
     let script = r#"#!/bin/sh
@@ -174,7 +174,7 @@ done
     path
 }
 
-/// The text of a configuration; `more` is for `[floodgate]`, `engine` the whole table.
+/// A configuration; `more` extends `[floodgate]`, `engine` is its table.
 pub fn config_text(port: u16, more: &str, engine: &str) -> String {
     let login = if more.contains("x1") { "" } else { "password = \"t-600-10,secret\"\n" };
     format!(
@@ -183,13 +183,13 @@ pub fn config_text(port: u16, more: &str, engine: &str) -> String {
     )
 }
 
-/// A puppet with its settings.
+/// The table of a puppet with these options.
 pub fn puppet(settings: &str) -> String {
     format!("command = {:?}\noptions = {{ {settings} }}", program("renmei-puppet").display().to_string())
 }
 
 impl Playing {
-    /// Plays by the answers of a scripted engine.
+    /// Plays with a scripted engine.
     pub fn scripted(port: u16, more: &str, answers: &str) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let engine = scripted_engine(dir.path(), answers);
@@ -204,34 +204,34 @@ impl Playing {
         let environment = Environment::here(dir.path()).unwrap();
         let config = ClientConfig::parse(text, Some(&dir.path().join("cup.toml")), &environment).unwrap();
         let shutdown = Shutdown::default();
-        let said = Arc::new(Mutex::new(vec![]));
+        let printed = Arc::new(Mutex::new(vec![]));
         let thread = std::thread::spawn({
-            let (shutdown, said) = (shutdown.clone(), said.clone());
+            let (shutdown, printed) = (shutdown.clone(), printed.clone());
             move || {
                 let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
                 let (mut lines, ratings) = (GameLines::default(), Ratings::new(config.ratings.clone()));
                 let reader = Reader::new("lines", move |batch| {
-                    said.lock().unwrap().extend(batch.iter().filter_map(|stamped| lines.line(stamped)));
+                    printed.lock().unwrap().extend(batch.iter().filter_map(|stamped| lines.line(stamped)));
                 });
                 let audience = Audience { readers: vec![reader], say: Arc::new(|_: &str| ()) };
                 let client = Client::open(config, &shutdown, ratings, audience).unwrap();
                 runtime.block_on(client.play(shutdown)).unwrap();
             }
         });
-        Self { dir, shutdown, said, thread: Some(thread) }
+        Self { dir, shutdown, lines: printed, thread: Some(thread) }
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
         self.dir.path().join(name)
     }
 
-    /// Waits until it leaves by itself; its database.
+    /// Waits until the client ends by itself, and opens its database.
     pub fn done(&mut self) -> Connection {
         self.thread.take().unwrap().join().unwrap();
         Connection::open(self.path("cup.db")).unwrap()
     }
 
-    /// Tells it to leave, and waits.
+    /// Ends the client and opens its database.
     pub fn leave(&mut self) -> Connection {
         self.shutdown.finish();
         self.done()
@@ -245,7 +245,7 @@ impl Drop for Playing {
     }
 }
 
-/// The endings of the games in a database: `black resignation 3`.
+/// Endings of the games in a database, as `black resignation 3`.
 pub fn endings(db: &Connection) -> Vec<String> {
     rows(db, "SELECT result || ' ' || cause || ' ' || plies FROM games ORDER BY number")
 }

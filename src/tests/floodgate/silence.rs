@@ -1,10 +1,10 @@
-//! Servers that say nothing.
+//! Servers that fall silent.
 
 use super::server::{Playing, Server, endings, faults};
 use std::time::{Duration, Instant};
 
 #[test]
-fn a_server_that_answered_keep_alives_and_stops_is_left_though_the_connection_stands() {
+fn a_server_that_stops_answering_keep_alives_is_left_though_the_connection_stands() {
     let server = Server::new();
     let mut playing = Playing::scripted(server.port(), "games = 1\nkeep_alive = \"400ms\"", "0 7g7f\n");
     let mut half_open = server.begin();
@@ -21,7 +21,7 @@ fn a_server_that_answered_keep_alives_and_stops_is_left_though_the_connection_st
 }
 
 #[test]
-fn a_server_that_answers_no_keep_alive_is_waited_for() {
+fn a_server_that_never_answered_keep_alives_is_not_left() {
     let server = Server::new();
     let mut playing = Playing::scripted(server.port(), "games = 1\nkeep_alive = \"20ms\"", "0 7g7f\n");
     let mut peer = server.begin();
@@ -38,12 +38,12 @@ fn no_blank_line_is_sent_before_the_login_is_answered() {
         Playing::scripted(server.port(), "games = 1\nkeep_alive = \"5ms\"\npatience = \"200ms\"", "0 7g7f\n");
     let mut mute = server.accept();
     assert_eq!(mute.any_line().as_deref(), Some("LOGIN me t-600-10,secret"));
-    assert_eq!(mute.any_line(), None, "it is left, and nothing more is said");
+    assert_eq!(mute.any_line(), None, "the client disconnects without another line");
     assert!(faults(&playing.leave()).contains("did not answer the login within 200ms"));
 }
 
 #[test]
-fn each_failed_login_is_waited_for_longer() {
+fn the_wait_grows_with_each_failed_login() {
     let server = Server::new();
     let mut playing = Playing::scripted(server.port(), "games = 1", "0 7g7f\n");
     let begun = Instant::now();
@@ -52,7 +52,7 @@ fn each_failed_login_is_waited_for_longer() {
         peer.line();
         peer.say("LOGIN:incorrect");
     }
-    // 10, 10..20, 20..40, 25..50 and 25..50 ms at least.
+    // At least 10, 10..20, 20..40, 25..50 and 25..50 ms.
     assert!(begun.elapsed() >= Duration::from_millis(90));
     let db = playing.leave();
     assert!(faults(&db).contains("the name is in use there with another secret"), "{}", faults(&db));

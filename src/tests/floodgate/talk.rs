@@ -1,10 +1,10 @@
-//! Lobbies: games that are called off, games that go on, the extended mode.
+//! Lobbies: rejected games, resumed games, the extended mode.
 
 use super::server::{Playing, SUMMARY, Server, endings, faults, rows};
 use std::process::Command;
 
 #[test]
-fn a_rejected_game_is_followed_by_the_next_on_the_same_line() {
+fn a_rejected_game_is_followed_by_the_next_on_the_same_connection() {
     let server = Server::new();
     let mut playing = Playing::scripted(server.port(), "games = 1", "0 7g7f\n");
     let mut peer = server.login();
@@ -29,7 +29,7 @@ fn a_rejected_game_is_followed_by_the_next_on_the_same_line() {
 }
 
 #[test]
-fn a_summary_that_makes_no_sense_is_rejected_with_a_fault() {
+fn an_invalid_summary_is_rejected_with_a_fault() {
     let server = Server::new();
     let mut playing = Playing::scripted(server.port(), "", "");
     let mut peer = server.login();
@@ -42,7 +42,7 @@ fn a_summary_that_makes_no_sense_is_rejected_with_a_fault() {
 }
 
 #[test]
-fn a_game_that_goes_on_has_its_moves_and_what_is_left_of_its_time() {
+fn a_resumed_game_has_its_moves_and_remaining_time() {
     let server = Server::new();
     let mut playing = Playing::scripted(server.port(), "games = 1", "2 2g2f\n");
     let mut peer = server.login();
@@ -51,15 +51,15 @@ fn a_game_that_goes_on_has_its_moves_and_what_is_left_of_its_time() {
     peer.say("%TORYO\n#RESIGN\n#WIN");
     let db = playing.done();
     assert_eq!(rows(&db, "SELECT opening_moves FROM games"), ["7g7f 3c3d"]);
-    let told = std::fs::read_to_string(playing.path("heard")).unwrap();
+    let heard = std::fs::read_to_string(playing.path("heard")).unwrap();
     assert!(
-        told.contains("position startpos moves 7g7f 3c3d\ngo btime 499800 wtime 550000 byoyomi 10000"),
-        "{told}"
+        heard.contains("position startpos moves 7g7f 3c3d\ngo btime 499800 wtime 550000 byoyomi 10000"),
+        "{heard}"
     );
 }
 
 #[test]
-fn in_the_extended_mode_a_login_is_for_many_games_and_ratings_are_heard() {
+fn in_the_extended_mode_one_login_serves_many_games_and_ratings_are_read() {
     let server = Server::new();
     let x1 = "games = 2\nmode = \"x1\"\npassword = \"secret\"\ngame = \"t-600-10\"\ncolor = \"black\"";
     let mut playing = Playing::scripted(server.port(), x1, "0 7g7f\n");
@@ -95,7 +95,7 @@ fn in_the_extended_mode_a_login_is_for_many_games_and_ratings_are_heard() {
 }
 
 #[test]
-fn every_line_of_a_game_is_kept_and_the_password_is_not() {
+fn every_line_of_a_game_is_stored_but_not_the_password() {
     let server = Server::new();
     let mut playing = Playing::scripted(server.port(), "games = 1", "0 7g7f\n");
     let mut peer = server.begin();

@@ -1,9 +1,9 @@
-//! Conversations with our own host and everything that was recorded from floodgate's server, from the side of each player:
-//! the server's lines in, and what we answer and keep. The player's recorded moves are our engine's, said when our game
-//! asks for them.
+//! Replay of conversations with our own host and with floodgate's server from each player's side: the server's lines
+//! in, our answers and stored games compared. Our engine plays the player's recorded moves when our game asks for
+//! them.
 //!
-//! Compared are: each line we send with the recorded one (up to the comment), save that an illegal move is resigned
-//! instead; every move with the time charged for it; and the ending.
+//! Compared are each line that we send (up to its comment; an illegal move is resigned instead), every move with its
+//! charged time, and the ending.
 
 use super::server::config_text;
 use client::announced::Announced;
@@ -29,7 +29,7 @@ use std::{
 };
 use tokio::time::Instant;
 
-/// The endings that the players of each golden conversation have to see, in order: who won, and how.
+/// Endings that the players of each golden conversation must see, in order.
 const GOLDEN: &[(&str, &str, &str)] = &[
     ("agreement", "A", "not counted: not-started, not counted: stopped, white wins by resignation"),
     ("agreement", "B", "not counted: stopped, not counted: not-started, white wins by resignation"),
@@ -75,9 +75,8 @@ const GOLDEN: &[(&str, &str, &str)] = &[
     ("time_up_protocol", "A B", "white wins by time"),
 ];
 
-/// The endings that the players of each transcript have to see, in order: who won, and how. (In 13 the players' own
-/// lines break, in 12 and 18 one of them rejects; in 21 two connections bear one letter, so that the first game has no
-/// end.)
+/// Endings that the players of each transcript must see, in order. (In 13 the players' own connections break, in 12
+/// and 18 one player rejects; in 21 two connections share a letter, so that the first game has no end.)
 const ENDINGS: &[(&str, &str, &str)] = &[
     ("01", "A B", "white wins by resignation"),
     ("02", "A B", "white wins by resignation"),
@@ -127,14 +126,14 @@ const ENDINGS: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// One connection, replayed.
+/// The replay of one connection.
 struct Replay {
     config: ClientConfig,
     begun: Instant,
     now: Instant,
     summary: Option<String>,
     table: Option<Table>,
-    /// Moves and special words of the player that our game has not asked for.
+    /// Moves and special moves of the player that our game has not asked for yet.
     to_say: VecDeque<String>,
     last: String,
     endings: Vec<String>,
@@ -148,10 +147,10 @@ struct Table {
     seat: Seat,
     ours: Color,
     asked: Option<Instant>,
-    /// The moves as the server told them.
-    told: Vec<String>,
-    /// And as our game has them.
-    kept: Vec<String>,
+    /// Moves as sent by the server.
+    received: Vec<String>,
+    /// Moves as stored by our game.
+    stored: Vec<String>,
 }
 
 impl Replay {
@@ -177,7 +176,7 @@ impl Replay {
         self.now = self.begun + Duration::from_secs_f64(line.at);
         match &line.step {
             Step::Heard(line) => self.heard(line),
-            Step::Said(line) => self.said(line),
+            Step::Said(line) => self.client_line(line),
             Step::Connected => {
                 self.gone();
                 self.to_say.clear();
@@ -187,7 +186,7 @@ impl Replay {
         }
     }
 
-    fn said(&mut self, line: &str) {
+    fn client_line(&mut self, line: &str) {
         let is_move = line.starts_with(['+', '-']) || line.starts_with('%') && !line.starts_with("%%");
         if line == "LOGOUT" && self.table.is_some() {
             let asked = self.table.as_ref().is_some_and(|table| table.asked.is_some());
@@ -201,7 +200,7 @@ impl Replay {
         }
     }
 
-    /// A move that is said twice is heard once.
+    /// A repeated move is read once.
     fn say(&mut self, line: &str) {
         if self.table.is_some() && self.last != line {
             line.clone_into(&mut self.last);
@@ -220,7 +219,7 @@ impl Replay {
     fn heard(&mut self, line: &str) {
         if let Some(table) = &mut self.table {
             if line.starts_with(['+', '-']) && line.contains(",T") {
-                table.told.push(line.to_owned());
+                table.received.push(line.to_owned());
             }
             table.client.line(line.trim().as_bytes(), self.now);
             self.settle();
@@ -266,15 +265,15 @@ impl Replay {
         let (server, left) = (!announced.color, announced.left);
         let terms = ServerRuled { server, left, lag: Duration::ZERO, declares: false, restarts: 0 };
         let (game, _) = Game::start_under(setup, Authority::Server(terms)).unwrap();
-        let (ours, told, kept) = (announced.color, vec![], vec![]);
-        self.table = Some(Table { game, client, seat, ours, asked: None, told, kept });
+        let (ours, received, stored) = (announced.color, vec![], vec![]);
+        self.table = Some(Table { game, client, seat, ours, asked: None, received, stored });
         self.to_say.clear();
         self.last.clear();
         let agreed = self.input(Input::Reply(ours, Reply::Ready));
         self.check("AGREE", agreed.map(|line| line.split(' ').next().unwrap().to_owned()));
     }
 
-    /// What our game says to the server when it hears this.
+    /// Our game's line to the server in reply to this input.
     fn input(&mut self, input: Input) -> Option<String> {
         let Some(table) = &mut self.table else { return None };
         let mut out = vec![];
@@ -287,7 +286,7 @@ impl Replay {
                     table.client.obey(order, self.now, &mut out);
                 }
                 Output::Happened(Event::Moved(moved)) => {
-                    table.kept.push(format!("{},T{}", moved.mv.to_usi(), moved.charged.as_secs()));
+                    table.stored.push(format!("{},T{}", moved.mv.to_usi(), moved.charged.as_secs()));
                 }
                 Output::Ended(outcome, _) => self.endings.push(outcome.to_string()),
                 _ => {}
@@ -301,22 +300,22 @@ impl Replay {
 
     fn end(&mut self) {
         let Some(table) = self.table.take() else { return };
-        self.compared += table.kept.len();
-        // A move is known by where it goes to: `+7776FU,T12` is `7g7f,T12`.
-        let told = table.told.iter().map(|line| {
+        self.compared += table.stored.len();
+        // A move is identified by its destination: `+7776FU,T12` is `7g7f,T12`.
+        let received = table.received.iter().map(|line| {
             let rank = char::from(line.as_bytes()[4] - b'1' + b'a');
             (format!("{}{rank}", &line[3..4]), line.split(",T").nth(1).unwrap().to_owned())
         });
-        let kept = table
-            .kept
+        let stored = table
+            .stored
             .iter()
             .map(|line| (line[2..4].to_owned(), line.split(",T").nth(1).unwrap().to_owned()));
-        if !told.eq(kept) {
-            self.problems.push(format!("told {:?} but kept {:?}", table.told, table.kept));
+        if !received.eq(stored) {
+            self.problems.push(format!("sent {:?} but stored {:?}", table.received, table.stored));
         }
     }
 
-    /// Hands the game what the conversation has for it.
+    /// Passes pending lines of the conversation to the game.
     fn settle(&mut self) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         while let Some(table) = &mut self.table {
@@ -328,7 +327,7 @@ impl Replay {
         self.answer();
     }
 
-    /// Our engine says what the player said, if it is asked.
+    /// Our engine plays the player's recorded move when it is asked.
     fn answer(&mut self) {
         let Some(table) = &mut self.table else { return };
         let Some((asked, line)) = table.asked.filter(|_| !self.to_say.is_empty()).zip(self.to_say.front())
@@ -362,13 +361,13 @@ impl Replay {
         let expected = if expected.starts_with("REJECT") { "REJECT" } else { expected };
         self.compared += 1;
         if said.as_deref() != Some(expected) {
-            self.problems.push(format!("should say `{expected}` but says {said:?}"));
+            self.problems.push(format!("should send `{expected}` but sends {said:?}"));
         }
     }
 }
 
-/// Replays each player of each conversation; the endings that they saw are those expected.
-fn are_answered(conversations: &[Conversation], key: fn(&str) -> &str, expected: &[(&str, &str, &str)]) {
+/// Replays each player of each conversation and compares the endings with those expected.
+fn check_answers(conversations: &[Conversation], key: fn(&str) -> &str, expected: &[(&str, &str, &str)]) {
     let (mut seen, mut problems, mut compared) = (vec![], vec![], 0);
     for conversation in conversations {
         let name = &conversation.name;
@@ -394,8 +393,8 @@ fn are_answered(conversations: &[Conversation], key: fn(&str) -> &str, expected:
 }
 
 #[test]
-fn the_lines_of_our_own_host_bring_the_recorded_answers_and_endings() {
-    are_answered(&conversation::golden(), |name| name, GOLDEN);
+fn our_own_hosts_lines_give_the_recorded_answers_and_endings() {
+    check_answers(&conversation::golden(), |name| name, GOLDEN);
 }
 
 mod oracles {
@@ -403,15 +402,15 @@ mod oracles {
 
     #[test]
     #[ignore = "needs the oracles in ../shared/protocol/transcripts: recordings of floodgate's server"]
-    fn recorded_server_lines_bring_the_recorded_answers_times_and_endings() {
-        are_answered(&conversation::oracle(), |name| name.split('_').next().unwrap(), ENDINGS);
+    fn recorded_server_lines_give_the_recorded_answers_times_and_endings() {
+        check_answers(&conversation::oracle(), |name| name.split('_').next().unwrap(), ENDINGS);
     }
 }
 
-/// A transcript, players, and the endings they saw.
+/// A transcript, its players, and the endings they saw.
 type Seen = (String, String, String);
 
-/// Players who saw the same share a line.
+/// Players who saw the same endings share a line.
 fn note(seen: &mut Vec<Seen>, name: &str, who: &str, endings: &[String]) {
     if endings.is_empty() {
         return;

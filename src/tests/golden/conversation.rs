@@ -1,38 +1,39 @@
 //! Conversations between clients and a CSA host, as text files.
 //!
-//! A line of a file is `[<seconds>] <client> <mark> <text>`. `>` marks a line of the client, `<` a line of the host, `*` a
-//! note: `[connected]`, `[client closes the socket]`, `[server closed the connection]`, `[waits for TEXT]`. An empty line of
-//! a client is written `(LF only)`. Seconds count from the beginning; golden files have none, as in them nobody waits for
-//! anything but a line. Lines that start with `#` are comments, those that start with `#:` settings of the host.
+//! A line of a file is `[<seconds>] <client> <mark> <text>`. `>` marks a line of the client, `<` a line of the host,
+//! `*` a note: `[connected]`, `[client closes the socket]`, `[server closed the connection]`, `[waits for TEXT]`. An
+//! empty line of a client is written `(LF only)`. Seconds count from the beginning; golden files have none, because
+//! clients in them wait only for lines. Lines that start with `#` are comments, those with `#:` are settings of the
+//! host.
 //!
-//! A golden file is recorded by the ignored test `transcripts::record` of the test program `csa`: it plays the lines of the
-//! clients (and the notes) of every file against the host and writes each file again, with the lines that the host said. So
-//! a new conversation is written with the lines of its clients alone. In golden files the first game begins in the second
-//! 20260101000001, the next in 20260101000002, and so on: a client's line may name a game before the file is recorded.
-//! What the recorder changes has to be read as a change of the protocol.
+//! Golden files are recorded by an ignored test of the test program `csa`: it replays the clients' lines and notes of
+//! every file against the host and writes each file again with the host's lines. So a new conversation is written with
+//! the clients' lines alone. The first game begins in second 20260101000001, the next in 20260101000002, and so on, so
+//! that a client's line can name a game before the recording. A change in a recorded file is a change of the protocol
+//! and must be reviewed as one.
 //!
 //! ```text
-//! cargo test --test csa -- --ignored transcripts::record
+//! cargo test --test csa recorded_again -- --ignored
 //! ```
 
 use std::path::Path;
 
-/// Something that happened on a connection.
+/// A step of a conversation on one connection.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {
     /// The client connected.
     Connected,
-    /// The client said this.
+    /// The client sent this line.
     Said(String),
-    /// The host said this.
+    /// The host sent this line.
     Heard(String),
     /// The client closed the connection.
     ClientCloses,
     /// The host closed the connection.
     ServerCloses,
-    /// The client says nothing until the host has said a line that starts so.
+    /// The client waits until the host has sent a line with this prefix.
     Waits(String),
-    /// From here on it is another host.
+    /// A different host from here on.
     Server,
 }
 
@@ -41,30 +42,30 @@ pub enum Step {
 pub struct Line {
     /// Seconds since the beginning.
     pub at: f64,
-    /// Which connection.
+    /// Name of the connection.
     pub who: String,
-    /// What happened on it.
+    /// The step.
     pub step: Step,
 }
 
-/// A file.
+/// A conversation file.
 #[derive(Clone, Debug)]
 pub struct Conversation {
-    /// The name of the file without its extension.
+    /// File name without extension.
     pub name: String,
     /// Settings of the host, by key.
     pub settings: Vec<(String, String)>,
-    /// What happened.
+    /// Its lines.
     pub lines: Vec<Line>,
 }
 
-/// Every conversation with our own host.
+/// All golden conversations.
 #[must_use]
 pub fn golden() -> Vec<Conversation> {
     all(&super::file("conversations"))
 }
 
-/// Every conversation that was recorded from the server of floodgate.
+/// All conversations recorded from floodgate's server.
 #[must_use]
 pub fn oracle() -> Vec<Conversation> {
     all(&super::oracle("protocol/transcripts"))
@@ -93,14 +94,14 @@ impl Conversation {
         }
     }
 
-    /// The lines of one connection.
+    /// Lines of one connection.
     pub fn of(&self, who: &str) -> impl Iterator<Item = &Line> {
         self.lines.iter().filter(move |line| line.who == who)
     }
 }
 
 impl Line {
-    /// Reads a line; `None` for comments, and for notes of no consequence.
+    /// Parses a line; `None` for comments and irrelevant notes.
     #[must_use]
     pub fn read(line: &str) -> Option<Self> {
         let line = Some(line.trim_start()).filter(|line| !line.starts_with('#'))?;

@@ -1,13 +1,13 @@
-//! What tests compare with. Used by tests only.
+//! Golden files and oracles. Used by tests only.
 //!
-//! **Golden files** lie in this directory, so a test that reads them runs on every machine:
-//! - `conversations/*.txt`: conversations with our own host, the lines of each client and of the host. The host has to
-//!   give the same lines again; see [`conversation`] for the format and for how to record them.
-//! - `positions.tsv`: positions of random games with all their legal moves; [`Listed`] has the columns.
-//! - `results.tsv`: results of five players on 80 days, in the columns of [`results`].
+//! **Golden files** lie in this directory, so tests that read them run on every machine:
+//! - `conversations/*.txt`: conversations with our own host, which has to reproduce its lines; see [`conversation`]
+//!   for the format and the recorder.
+//! - `positions.tsv`: positions of random games with all their legal moves; columns as in [`Listed`].
+//! - `results.tsv`: results of five players on 80 days; columns as in [`results`].
 //!
-//! **Oracles** are large collections of other authors, in `../shared` beside the repository. They are not part of it, so a
-//! test of an oracle stands in a module named `oracles` and is ignored:
+//! **Oracles** are large collections by other authors, in `../shared` beside the repository. They are not part of it,
+//! so a test of an oracle stands in a module named `oracles` and is ignored:
 //!
 //! ```ignore
 //! mod oracles {
@@ -17,8 +17,8 @@
 //! }
 //! ```
 //!
-//! `cargo xtask test` runs `cargo test --workspace --tests -- --ignored oracles::` where `../shared` stands; where it does
-//! not, it says how many tests were left out, and fails with `RENMEI_REQUIRE_SHARED=1`.
+//! `cargo xtask test` runs `cargo test --workspace --tests -- --ignored oracles::` where `../shared` exists; elsewhere
+//! it prints the number of tests left out, and fails with `RENMEI_REQUIRE_SHARED=1`.
 #![allow(clippy::unwrap_used)] // A test whose files cannot be read has failed.
 
 pub mod conversation;
@@ -28,7 +28,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The root of the repository.
+/// Root of the repository.
 #[must_use]
 pub fn repository() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(3).unwrap()
@@ -40,10 +40,10 @@ pub fn file(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
 }
 
-/// A file or directory of the oracles, named from `../shared` on.
+/// A file or directory of the oracles, relative to `../shared`.
 ///
 /// # Panics
-/// When it does not exist: only ignored tests ask for it.
+/// When it does not exist; only ignored tests use it.
 #[must_use]
 pub fn oracle(name: &str) -> PathBuf {
     let path = repository().join("../shared").join(name);
@@ -73,7 +73,7 @@ pub fn files(directory: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// A position with everything that may be played in it.
+/// A position with its legal moves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listed {
     /// The position.
@@ -117,7 +117,7 @@ impl std::fmt::Display for Listed {
     }
 }
 
-/// The positions of this repository.
+/// The golden positions.
 #[must_use]
 pub fn positions() -> Vec<Listed> {
     text(&file("positions.tsv")).lines().map(Listed::read).collect()
@@ -161,7 +161,7 @@ pub fn results() -> Vec<GameResult> {
     text(&file("results.tsv")).lines().map(game).collect()
 }
 
-/// 400 results of five players with their times; a Bradley-Terry fit of another program is known for them.
+/// 400 results of five players with dates, for which another program's Bradley-Terry fit is known.
 #[must_use]
 pub fn oracle_results() -> Vec<GameResult> {
     let game = |line: &str| {
@@ -176,7 +176,7 @@ pub fn oracle_results() -> Vec<GameResult> {
     text(&oracle("data/rating_oracle/results.txt")).lines().map(game).collect()
 }
 
-/// Days from a time of 2026 (`2026/07/03 03:49:27`) to the beginning of 2026-11-02.
+/// Days from a time in 2026 (`2026/07/03 03:49:27`) to the beginning of 2026-11-02.
 fn days_before_november(time: &str) -> f64 {
     const BEFORE_MONTH: [f64; 12] =
         [0.0, 31.0, 59.0, 90.0, 120.0, 151.0, 181.0, 212.0, 243.0, 273.0, 304.0, 334.0];

@@ -1,23 +1,23 @@
-//! Writing to people. A reader that is gone (`renmei report | head`) ends nothing: `println!` would panic.
+//! Output to stdout and stderr. A closed pipe (`renmei report | head`) is ignored; `println!` would panic.
 
-/// A line on stdout.
-macro_rules! say {
+/// Prints a line on stdout.
+macro_rules! out_line {
     ($($text:tt)*) => {{
         use std::io::Write as _;
         let _reader_gone = writeln!(std::io::stdout(), $($text)*);
     }};
 }
 
-/// Text on stdout that ends its own lines.
-macro_rules! put {
+/// Prints text on stdout, without a line end of its own.
+macro_rules! out {
     ($($text:tt)*) => {{
         use std::io::Write as _;
         let _reader_gone = write!(std::io::stdout(), $($text)*);
     }};
 }
 
-/// A line on stderr.
-macro_rules! tell {
+/// Prints a line on stderr.
+macro_rules! err_line {
     ($($text:tt)*) => {{
         use std::io::Write as _;
         let _reader_gone = writeln!(std::io::stderr(), $($text)*);

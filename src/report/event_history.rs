@@ -1,6 +1,6 @@
-//! Everything a page of an event is made of: one pass over its stored events.
+//! An event's history: everything its page shows, from one pass over the stored entries.
 
-use super::{Head, Named, Report, html::pack::Packer};
+use super::{EventInfo, Named, Report, html::pack::Packer};
 use journal::{EventSummary, Moves, Store, StoreError};
 use plan::{StoredPlan, StoredPlanError};
 use referee::{
@@ -11,32 +11,32 @@ use referee::{
     usage::Usage,
 };
 
-/// An event as its stored events tell it.
+/// The history of an event, folded from its stored entries.
 #[derive(Debug)]
-pub struct Dossier {
+pub struct EventHistory {
     /// The report.
     pub report: Report,
-    /// The players' names, by [`PlayerId`].
+    /// Names of the players, by [`PlayerId`].
     pub players: Vec<String>,
     /// The players, best first.
     pub order: Vec<PlayerId>,
-    /// How the ratings moved.
+    /// Development of the ratings.
     pub course: Course,
-    /// How the sequential test went.
+    /// Development of the sequential test.
     pub walk: Walk,
-    /// What the players did with their time, by [`PlayerId`]; empty without moves.
+    /// How the players used their time, by [`PlayerId`]; empty without moves.
     pub usage: Vec<Usage>,
-    /// When the first and the last thing happened, in ms since 1970 UTC.
+    /// Times of the first and the last entry, in ms since 1970-01-01 UTC.
     pub span: Option<(i64, i64)>,
-    /// Games that run.
+    /// Number of running games.
     pub running: usize,
-    /// The games for the page, packed; none without moves.
+    /// Games packed for the page; empty without moves.
     pub games: Packer,
 }
 
-/// Why an event cannot be told.
+/// Why the history of an event cannot be read.
 #[derive(Debug, thiserror::Error)]
-pub enum DossierError {
+pub enum EventHistoryError {
     /// The database.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -45,29 +45,29 @@ pub enum DossierError {
     Plan {
         /// The event.
         event: String,
-        /// What is wrong with it.
+        /// The fault in it.
         source: StoredPlanError,
     },
 }
 
-/// The stored plan of an event.
+/// Reads the stored plan of an event.
 ///
 /// # Errors
-/// When a newer program has stored it, or it is no plan.
-pub fn plan(event: &EventSummary) -> Result<StoredPlan, DossierError> {
-    let unreadable = |source| DossierError::Plan { event: event.name.clone(), source };
+/// When a newer program has stored it, or it is not a plan.
+pub fn plan(event: &EventSummary) -> Result<StoredPlan, EventHistoryError> {
+    let unreadable = |source| EventHistoryError::Plan { event: event.name.clone(), source };
     StoredPlan::from_json(&event.plan).map_err(unreadable)
 }
 
-/// What a report has to know of a stored event. Its players come from the database: the plan of a league does not know
-/// them.
+/// The configuration that a report of a stored event needs. Its players come from the database, because the plan of a
+/// league has none.
 #[must_use]
-pub fn head(event: &EventSummary, plan: StoredPlan) -> Head {
+pub fn event_info(event: &EventSummary, plan: StoredPlan) -> EventInfo {
     let format = match event.kind.as_str() {
         "import" => "imported records".to_owned(),
         _ => plan::format_words(&plan.stages),
     };
-    Head {
+    EventInfo {
         name: event.name.clone(),
         stages: plan.stages,
         sprt: plan.sprt,
@@ -76,19 +76,19 @@ pub fn head(event: &EventSummary, plan: StoredPlan) -> Head {
     }
 }
 
-impl Dossier {
-    /// Reads an event; without moves it knows nothing of time and has no games.
+impl EventHistory {
+    /// Reads an event; without moves the history has no times and no games.
     ///
     /// # Errors
     /// When the database or the stored plan cannot be read.
-    pub fn read(store: &Store, event: &EventSummary, moves: Moves) -> Result<Self, DossierError> {
-        let head = head(event, plan(event)?);
-        let mut fold = Fold::new(&head, moves == Moves::With);
+    pub fn read(store: &Store, event: &EventSummary, moves: Moves) -> Result<Self, EventHistoryError> {
+        let info = event_info(event, plan(event)?);
+        let mut fold = Fold::new(&info, moves == Moves::With);
         store.replay(event.id, moves, &mut |stamped| fold.take(stamped))?;
-        Ok(fold.told(&head, event))
+        Ok(fold.finish(&info, event))
     }
 
-    /// The milestones of the ratings, the present included.
+    /// Milestones of the ratings, up to the present.
     #[must_use]
     pub fn milestones(&self) -> Vec<Milestone> {
         let mut milestones = self.course.milestones().to_vec();
@@ -112,12 +112,12 @@ struct Fold {
 }
 
 impl Fold {
-    fn new(head: &Head, packs: bool) -> Self {
+    fn new(info: &EventInfo, packs: bool) -> Self {
         Self {
-            standings: Standings::new(&head.stages, head.engines.len()),
-            test: head.sprt.and_then(|plan| plan.test().ok()),
+            standings: Standings::new(&info.stages, info.engines.len()),
+            test: info.sprt.and_then(|plan| plan.test().ok()),
             walk: Walk::default(),
-            usage: vec![Usage::default(); head.engines.len()],
+            usage: vec![Usage::default(); info.engines.len()],
             results: vec![],
             span: None,
             games: Packer::default(),
@@ -156,12 +156,12 @@ impl Fold {
         }
     }
 
-    fn told(self, head: &Head, event: &EventSummary) -> Dossier {
-        let mut course = Course::new(head.engines.len());
+    fn finish(self, info: &EventInfo, event: &EventSummary) -> EventHistory {
+        let mut course = Course::new(info.engines.len());
         course.extend(self.results.into_iter());
-        Dossier {
-            report: Report::new(head, &self.standings, event.closed),
-            players: head.engines.iter().map(|engine| engine.name.clone()).collect(),
+        EventHistory {
+            report: Report::new(info, &self.standings, event.closed),
+            players: info.engines.iter().map(|engine| engine.name.clone()).collect(),
             order: self.standings.order(&fit(&self.standings.cross_table())),
             course,
             walk: self.walk,
