@@ -1,4 +1,4 @@
-//! The loop: one thread, one line at a time.
+//! The main loop: one thread, one line at a time.
 
 use std::io::{self, BufRead, StdinLock, StdoutLock, Write};
 use std::process::{abort, exit};
@@ -22,22 +22,22 @@ pub struct Puppet {
     stdout: StdoutLock<'static>,
     instant: Option<Instant>,
     rng: SplitMix64,
-    /// `None` after a `position` line that could not be followed.
+    /// `None` after a `position` line that was refused.
     game: Option<Game>,
-    /// Games begun by `usinewgame`.
+    /// Number of `usinewgame` lines received.
     games: u64,
-    /// Whether the answer waits for `stop` or `ponderhit`.
+    /// Whether the answer is withheld until `stop` or `ponderhit`.
     pondering: bool,
-    /// Whether only `quit` is heard.
+    /// Whether every line except `quit` is ignored.
     silent: bool,
-    /// Whether the children of `grandchild` and `zombie` were made.
+    /// Whether the child of `grandchild` or `zombie` was started.
     has_child: bool,
-    /// What `memory` has taken.
+    /// Memory allocated by the mode `memory`.
     ballast: Vec<u8>,
 }
 
 impl Puppet {
-    /// An engine that has heard nothing yet.
+    /// An engine before its first line.
     pub fn new(settings: Settings) -> Self {
         let mut puppet = Self {
             rng: SplitMix64::new(settings.seed()),
@@ -56,7 +56,7 @@ impl Puppet {
         puppet
     }
 
-    /// Plays until `quit` or the end of stdin.
+    /// Runs until `quit` or the end of stdin.
     pub fn run(mut self) {
         let mut line = Vec::with_capacity(4096);
         loop {
@@ -71,7 +71,8 @@ impl Puppet {
         }
     }
 
-    /// The whole of a benchmark's work, before anything is decoded; `false` if the line is for `hear`.
+    /// The fast path of the benchmark modes, on undecoded bytes; returns `false` if `hear` must process the
+    /// line.
     fn hear_instantly(&mut self, line: &[u8]) -> bool {
         let Some(instant) = &mut self.instant else { return false };
         if line.starts_with(b"position ") {
@@ -80,7 +81,7 @@ impl Puppet {
             if !instant.nap.is_zero() {
                 thread::sleep(instant.nap);
             }
-            // Stdout passes whole lines on at once, and these two in one write.
+            // Stdout is line-buffered but passes these two complete lines on in one write.
             let _ = self.stdout.write_all(instant.answer());
         } else {
             return false;
@@ -129,7 +130,7 @@ impl Puppet {
         }
     }
 
-    /// Does what a mode needs from its first moment on.
+    /// Applies the effects a mode has from its activation on.
     fn apply_mode(&mut self) {
         self.instant = Instant::of(self.settings.mode(), self.settings.nap());
         if self.settings.mode() == Mode::IgnoreQuit {
@@ -198,7 +199,7 @@ impl Puppet {
         })
     }
 
-    /// An honest `bestmove`, without its newline.
+    /// A correct `bestmove`, without its newline.
     fn honest(&mut self) -> String {
         let mut moves = MoveList::new();
         if let Some(game) = &self.game {
@@ -244,7 +245,7 @@ impl Puppet {
                 self.play_honestly();
             }
             Mode::Memory => {
-                // Ones, not zeros: zeroed memory is only promised, not taken.
+                // Ones, not zeros: the kernel commits zeroed pages only when they are written.
                 self.ballast.resize(self.settings.megabytes() << 20, 1);
                 self.play_honestly();
             }
@@ -299,7 +300,7 @@ impl Puppet {
         }
     }
 
-    /// One write. If nobody reads, stdin says so too.
+    /// Writes `text` in one call. A write error is ignored: a manager that closed stdout closes stdin too.
     fn put(&mut self, text: impl AsRef<[u8]>) {
         let _ = self.stdout.write_all(text.as_ref()).and_then(|()| self.stdout.flush());
     }

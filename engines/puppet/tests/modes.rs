@@ -1,4 +1,4 @@
-//! Each mode of the real binary does what its name says.
+//! Each mode of the real binary, tested for its documented behaviour.
 
 #![allow(clippy::unwrap_used)] // helpers of tests
 
@@ -15,7 +15,7 @@ use usi_shell::Game;
 const PUPPET: &str = env!("CARGO_BIN_EXE_renmei-puppet");
 const SIGABRT: i32 = 6;
 
-/// A puppet that has been greeted, with `arguments` behind `--mode MODE`.
+/// A puppet after `usi` and `isready`, started with `--mode MODE` and `arguments`.
 fn puppet(mode: &str, arguments: &[&str]) -> Talk {
     let mut talk = start(mode, arguments);
     talk.greet();
@@ -242,7 +242,7 @@ fn memory_is_taken_and_kept() {
     assert!(resident * 4096 > 100 << 20, "{resident} pages");
 }
 
-/// Whether the process still runs after everything it was told, with time for it to end if it wanted.
+/// Whether the process still runs after all lines were processed, given time to end.
 fn outlives(talk: &mut Talk) -> bool {
     std::thread::sleep(Duration::from_millis(100));
     talk.child.as_mut().unwrap().try_wait().unwrap().is_none()
@@ -361,7 +361,7 @@ fn pondering_ends_by_ponderhit_and_by_stop_which_may_come_stale() {
     assert!(begun.elapsed() >= Duration::from_millis(60));
 }
 
-/// Lets one puppet play both sides and returns the ply after which the first position came a fourth time.
+/// Lets one puppet play both sides and returns the ply at which the first position occurs for the fourth time.
 fn sennichite(mode: &str) -> usize {
     let mut talk = puppet(mode, &[]);
     let mut game = Game::startpos();

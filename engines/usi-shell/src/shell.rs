@@ -1,4 +1,4 @@
-//! The loop that decides what each line means.
+//! The main loop: reads lines, keeps the state of the session, and hands jobs to the engine's thread.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::mem;
@@ -16,10 +16,10 @@ use crate::limits::{Clock, Limits};
 use crate::options::{NETWORK_DELAY, OptionSpec, Options};
 use crate::output::Output;
 
-/// How long an engine may take to come back from a search that `quit` has stopped.
+/// Grace period for an engine to return from a search stopped by `quit`.
 pub const QUIT_PATIENCE: Duration = Duration::from_secs(1);
 
-/// Why the shell gave up.
+/// A fault that ends the shell.
 #[derive(Debug, thiserror::Error)]
 pub enum ShellError {
     /// [`Engine::ready`] failed.
@@ -41,10 +41,10 @@ pub fn run(engine: impl Engine) -> ExitCode {
     }
 }
 
-/// Runs `engine` on any two ends of a conversation until `quit` or the end of `input`.
+/// Runs `engine` on any pair of streams until `quit` or the end of `input`.
 ///
 /// # Errors
-/// When the engine cannot play on. This is also printed as an `info string`.
+/// When the engine fails to get ready or panics. The error is also printed as an `info string`.
 pub fn serve(
     engine: impl Engine,
     input: impl Read + Send + 'static,
@@ -99,7 +99,7 @@ fn read_lines(input: impl Read, events: &Sender<Event>) {
     let _ = events.send(Event::Eof);
 }
 
-/// Says that the worker has ended, even if it ends by a panic.
+/// Reports the end of the worker thread on drop, so that a panic is reported too.
 struct Bell(Sender<Event>);
 
 impl Drop for Bell {
@@ -131,7 +131,7 @@ fn work(mut engine: impl Engine, orders: &Receiver<Job>, bell: Bell, out: &Outpu
             }
         }
     }
-    // Before the bell: who hears it may end the process, and the engine is to be dropped by then.
+    // The engine must be dropped before `WorkerGone` is sent: the shell may end the process on receiving it.
     drop(engine);
 }
 
@@ -143,9 +143,9 @@ struct Shell {
     /// `None` after a `position` line that could not be followed.
     game: Option<Game>,
     search: Option<Running>,
-    /// What came between `stop` and the answer, from the first line that needs an idle engine.
+    /// Lines received between `stop` and the answer, starting with the first one that requires an idle engine.
     waiting: Vec<(Instant, String)>,
-    /// Whether the engine was told to get ready.
+    /// Whether [`Engine::ready`] was ordered.
     ready: bool,
 }
 
@@ -191,7 +191,7 @@ impl Shell {
         Ok(())
     }
 
-    /// Ends the search and lets the engine be dropped, but not for longer than [`QUIT_PATIENCE`].
+    /// Stops the search and waits at most [`QUIT_PATIENCE`] for the engine to be dropped.
     fn leave(self, inbox: &Receiver<Event>) {
         if let Some(search) = &self.search {
             search.clock.stop();
@@ -207,7 +207,7 @@ impl Shell {
 
     fn hear(&mut self, at: Instant, line: &str) {
         let command = line.split_ascii_whitespace().next().unwrap_or_default();
-        // A `stop` behind a waiting `go` is meant for that search, so the order is kept.
+        // A `stop` after a deferred `go` belongs to that search, so lines are processed in order.
         if !self.waiting.is_empty() && command != "isready" {
             self.waiting.push((at, line.to_owned()));
             return;
@@ -327,7 +327,7 @@ impl Shell {
         self.print_answer();
     }
 
-    /// Prints the answer if there is one and it may be printed, then hears what waited for that.
+    /// Prints the answer if there is one and it is not withheld, then processes the deferred lines.
     fn print_answer(&mut self) {
         let due = |search: &mut Running| !search.withheld && search.answer.is_some();
         let Some(answer) = self.search.take_if(due).and_then(|search| search.answer) else { return };
@@ -338,7 +338,7 @@ impl Shell {
     }
 
     fn order(&self, job: Job) {
-        // A worker that is gone has rung its bell, and `listen` is about to hear it.
+        // If the worker has ended, `WorkerGone` is already in the queue of `listen`.
         let _ = self.jobs.send(job);
     }
 }

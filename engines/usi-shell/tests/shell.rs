@@ -1,4 +1,4 @@
-//! The shell as a manager meets it, with an engine that does what its options say.
+//! The shell as a manager sees it, with an engine controlled by its options.
 
 #![allow(clippy::unwrap_used)] // helpers of tests
 
@@ -13,7 +13,7 @@ use usi_shell::{
 };
 use usi_shell::{ShellError, serve};
 
-/// Reports each call, and thinks until stopped if `Patient` is set.
+/// Reports each call. With the option `Patient` it searches until stopped.
 struct Probe(Sender<String>);
 
 impl Probe {
