@@ -1,4 +1,4 @@
-//! The program `renmei-pairwise`: without a command a USI engine; the commands prepare what it plays with.
+//! The command line of `renmei-pairwise`: a USI engine by default; the commands prepare its data.
 
 use crate::bench::{self, BenchArguments};
 use crate::engine::Pairwise;
@@ -24,7 +24,7 @@ enum Command {
     Bench(BenchArguments),
 }
 
-/// Reads the command line and does what it says.
+/// Parses the command line and runs the command.
 #[must_use]
 pub fn main() -> ExitCode {
     let mut out = io::stdout();

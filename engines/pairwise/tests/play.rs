@@ -1,4 +1,4 @@
-//! Whole games, judged by the referee's rules.
+//! Whole games, checked against the referee's rules.
 
 #![allow(clippy::unwrap_used)] // helpers of tests
 
@@ -44,7 +44,7 @@ fn random(game: &Game, rng: &mut SplitMix64) -> Option<String> {
     rng.choose(moves.as_slice()).map(ToString::to_string)
 }
 
-/// Plays a game; every move is legal and nothing panics, or the test fails.
+/// Plays a game; fails on an illegal move or a panic.
 fn play(mut choose: impl FnMut(&Game) -> Option<String>) -> End {
     let mut game = Game::startpos();
     let mut history = History::new(game.position(), true);

@@ -20,7 +20,7 @@ use crate::evaluation::sharing::Group;
 
 const HANDICAP: &str = "lnsgkgsnl/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1";
 
-/// Whole units in every parameter, so that nothing is lost when tables are made of them.
+/// Whole units in every parameter, so that rounding loses nothing.
 fn random_parameters(sharing: &Sharing, seed: u64, most: u64) -> Parameters {
     let mut random = SplitMix64::new(seed);
     let mut parameters = Parameters::material(sharing);
@@ -30,7 +30,7 @@ fn random_parameters(sharing: &Sharing, seed: u64, most: u64) -> Parameters {
     parameters
 }
 
-/// A teacher with an opinion: it knows where it wants its pieces, and looks one ply ahead.
+/// A teacher with random piece-square values and a one-ply search.
 fn teacher() -> Weights {
     let sharing = Sharing::new();
     let mut parameters = Parameters::material(&sharing);
@@ -41,7 +41,7 @@ fn teacher() -> Weights {
     parameters.expand(&sharing)
 }
 
-/// A game of the teacher against itself, from a few random moves.
+/// A game of the teacher against itself, after a few random moves.
 fn taught_game(teacher: &Weights, sfen: &str, seed: u64, plies: usize) -> Game {
     let mut position = board::position_from_sfen(sfen).unwrap();
     let mut random = SplitMix64::new(seed);
@@ -151,7 +151,8 @@ fn a_search_finds_the_mate_and_sees_the_recapture() {
     };
     let mate = "4k4/9/4P4/9/9/9/9/9/4K4 b G 1";
     assert_eq!(value(mate, "G*5b"), MATE);
-    // The pawn is covered by a gold: taking with the silver wins it, with the rook loses the rook.
+    // The pawn is defended by a gold: capturing with the silver wins it, capturing with the rook loses the
+    // rook.
     let covered = "4k4/9/3g5/3p5/4S4/9/9/3R5/4K4 b - 1";
     assert!(value(covered, "5e6d") > value(covered, "6h6d"));
 }
@@ -160,7 +161,7 @@ fn a_search_finds_the_mate_and_sees_the_recapture() {
 fn games_are_taken_as_asked() {
     let all = taught_games(3);
     let taken = select(&all, &everything());
-    // Six opening moves are nobody's, and the last is never used.
+    // The six opening moves have no player, and the last move is never used.
     assert_eq!(taken.training.len() + taken.repeated, 3 * (50 - 6 - 1));
     assert!(taken.training.windows(2).all(|pair| pair[0].sfen <= pair[1].sfen));
     let teachers = select(&all, &Selection { player: Some("teacher".to_owned()), ..everything() });
@@ -260,7 +261,7 @@ struct Line {
     arguments: LearnArguments,
 }
 
-/// Writes games as USI lines and learns from them; what is printed.
+/// Writes games as USI lines and learns from them; returns the output.
 fn learn(folder: &Path, options: &str) -> Result<String, LearnError> {
     let path = folder.join("games.usi");
     let lines = taught_games(12).into_iter().map(|game| {

@@ -1,4 +1,4 @@
-//! One pass after the other: search, then learn from what was found.
+//! Training passes: each searches all samples and updates the parameters.
 
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,33 +19,33 @@ use super::optimizer::Optimizer;
 use super::positions::Sample;
 use super::settings::Settings;
 
-/// Positions that a thread takes at a time.
+/// Samples per work item of a thread.
 const HANDFUL: usize = 32;
 
-/// Everything that learning changes.
+/// The state of training.
 pub struct Trainer {
-    /// How weights are made of parameters.
+    /// The mapping from weights to parameters.
     pub sharing: Sharing,
-    /// What has been learned.
+    /// The learned parameters.
     pub parameters: Parameters,
-    /// The same as tables.
+    /// The parameters expanded to tables.
     pub weights: Weights,
-    /// The optimiser's memory.
+    /// The optimiser's state.
     pub optimizer: Optimizer,
-    /// How to learn.
+    /// The settings.
     pub settings: Settings,
     threads: usize,
     gradients: Vec<Gradient>,
 }
 
-/// What a pass did.
+/// Statistics of a pass.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PassReport {
-    /// Mean loss of a lesson when it was learned from last.
+    /// Mean loss of an example at its last update.
     pub loss: f32,
     /// Positions searched.
     pub positions: usize,
-    /// Lessons found in them.
+    /// Training examples found.
     pub lessons: usize,
     /// Seconds of searching.
     pub search_s: f64,
@@ -53,7 +53,7 @@ pub struct PassReport {
     pub update_s: f64,
 }
 
-/// What the positions of a chunk teach.
+/// The training examples of a chunk.
 #[derive(Default)]
 struct Lessons {
     choices: Vec<Choice>,
@@ -61,7 +61,7 @@ struct Lessons {
 }
 
 impl Trainer {
-    /// Begins with `parameters`.
+    /// Training from initial `parameters`.
     pub fn new(sharing: Sharing, parameters: Parameters, settings: Settings, threads: usize) -> Self {
         let weights = parameters.expand(&sharing);
         let optimizer = Optimizer::new(&sharing);
@@ -69,17 +69,17 @@ impl Trainer {
         Self { sharing, parameters, weights, optimizer, settings, threads: threads.max(1), gradients }
     }
 
-    /// Goes on from a checkpoint.
+    /// Restores the state of a checkpoint.
     pub fn restore(&mut self, parameters: Vec<f32>, squares: Vec<f32>) {
         self.parameters.values = parameters;
         self.optimizer.squares = squares;
         self.parameters.expand_into(&self.sharing, &mut self.weights);
     }
 
-    /// Searches all samples, chunk by chunk, and learns from each.
+    /// Searches all samples in chunks and updates the parameters after each.
     pub fn pass(&mut self, samples: &[Sample], progress: &ProgressBar) -> PassReport {
         let mut report = PassReport::default();
-        // By turns, as the samples are sorted: every chunk is a fair part of all openings and endings.
+        // Interleaved, because the samples are sorted: every chunk gets a mixture of openings and endgames.
         let chunks = samples.len().div_ceil(self.settings.chunk.max(1));
         for chunk in 0..chunks {
             let chosen: Vec<&Sample> = samples.iter().skip(chunk).step_by(chunks).collect();
@@ -97,7 +97,7 @@ impl Trainer {
         report
     }
 
-    /// Part of the samples whose move a search of one ply and quiescence finds.
+    /// Share of the samples whose move a search of one ply plus quiescence finds.
     pub fn agreement(&self, samples: &[Sample], most: usize) -> Option<f32> {
         let step = samples.len().div_ceil(most.max(1)).max(1);
         let chosen: Vec<&Sample> = samples.iter().step_by(step).collect();
@@ -127,14 +127,14 @@ impl Trainer {
         }
     }
 
-    /// What the value of a position should say about its result.
+    /// The target win probability of a sample.
     fn target(&self, sample: &Sample) -> Option<f32> {
         let said = loss::chances(sample.score? as f32);
         let part = self.settings.outcome;
         Some(sample.outcome.map_or(said, |outcome| part * outcome + (1.0 - part) * said))
     }
 
-    /// Learns once from all lessons, batch by batch; the mean loss.
+    /// Runs one update over all examples in batches; returns the mean loss.
     fn update(&mut self, lessons: &Lessons) -> f32 {
         let count = lessons.choices.len() + lessons.scores.len();
         let batches = lessons.choices.len().max(lessons.scores.len()).div_ceil(self.settings.batch.max(1));
@@ -149,7 +149,7 @@ impl Trainer {
         loss / count.max(1) as f32
     }
 
-    /// The loss of a batch, and its slopes added to `slopes`.
+    /// The loss of a batch; adds its gradient to `slopes`.
     fn slopes(&mut self, lessons: &Lessons, batch: usize, batches: usize, slopes: &mut [f32]) -> f32 {
         let knowledge =
             Knowledge { weights: &self.weights, parameters: &self.parameters, sharing: &self.sharing };
@@ -173,7 +173,7 @@ impl Trainer {
         loss
     }
 
-    /// Applies `each` to all samples on all threads; the results are in their order.
+    /// Applies `each` to all samples on all threads; the results keep the order of the samples.
     fn all<T: Send>(
         &self,
         samples: &[&Sample],
