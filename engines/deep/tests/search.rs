@@ -1,4 +1,4 @@
-//! The search with the network that ships with the repository.
+//! The search with the embedded network.
 #![allow(clippy::unwrap_used)] // tests, helpers included
 
 use renmei_deep::{

@@ -1,4 +1,4 @@
-//! From games to a network that plays: the whole way, small.
+//! A small training from games to a network that plays.
 #![allow(clippy::unwrap_used)] // tests, helpers included
 
 use renmei_deep::{
@@ -11,7 +11,7 @@ use std::{fs, path::Path};
 use tempfile::TempDir;
 use usi_shell::{Game, SplitMix64};
 
-/// Games of players that play the first legal move by label, now and then a random one, and win as Black.
+/// Games in which both players choose the first legal move by label, sometimes a random one, and Black wins.
 fn games(place: &Path, count: u64) -> Corpus {
     let mut text = String::from("head\n");
     for seed in 0..count {

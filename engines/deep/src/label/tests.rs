@@ -3,7 +3,7 @@ use crate::train::{Source, load};
 use std::{fs, os::unix::fs::PermissionsExt, path::Path};
 use tempfile::TempDir;
 
-/// An engine that plays 3c3d or 2g2f where it can and says 77; it writes down each position it is asked about.
+/// An engine that plays 3c3d or 2g2f if legal, with the score 77, and logs each position.
 const ENGINE: &str = r#"#!/bin/sh
 while read -r line; do
   case "$line" in

@@ -30,7 +30,7 @@ fn fault(text: &str) -> String {
     Network::load(&path, Device::Cpu, Kind::Float).unwrap_err().to_string()
 }
 
-/// A network with random weights, and some input for it.
+/// A network with random weights, and input planes.
 fn untrained(path: &Path) -> (VarStore, Network, Tensor) {
     tch::manual_seed(3);
     let description = Description::read(path).unwrap();
@@ -71,7 +71,7 @@ fn the_seeds_networks_have_as_many_convolutions_as_theirs() {
 fn weights_come_back_from_their_file_in_either_size_of_number() {
     let (place, path) = described(SMALL);
     let (store, network, planes) = untrained(&path);
-    // Statistics that folding must not lose.
+    // Running statistics that folding has to respect.
     let _trained = network.forward(&planes, true).unwrap();
     let before = network.forward(&planes, false).unwrap();
     for (kind, tolerance) in [(Kind::Float, 1e-4), (Kind::Half, 3e-2)] {
@@ -119,7 +119,7 @@ fn weights_that_do_not_fit_are_named() {
     assert!(told(&path).contains("a tensor `stranger`"), "{}", told(&path));
 }
 
-/// A module of someone else with one answer, and what it answers to planes of ones.
+/// A TorchScript module with one output, and its result for planes of ones.
 fn theirs(head: &str, mut compute: impl FnMut(&Tensor) -> Tensor) -> Outputs {
     let (place, path) = described(&format!(
         "name = 'theirs'\nfeatures = 'optim'\nweights = 'theirs.pt'\n[body]\nkind = 'torch-script'\n{head}"

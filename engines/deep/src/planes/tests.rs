@@ -93,7 +93,8 @@ fn eighteen_pawns_in_hand_fit() {
 fn each_count_in_hand_has_its_plane() {
     let optim = planes(Features::Optim, &position("4k4/9/9/9/9/9/9/9/4K4 w 2B2GPr3s 1"), 0);
     let raised: Vec<usize> = (28..104).filter(|&plane| filled(&optim[plane]) == Some(1.0)).collect();
-    // White is to move: three silvers and a rook; the opponent a pawn, two golds, two bishops.
+    // White is to move, with three silvers and a rook in hand; the opponent has a pawn, two golds and two
+    // bishops.
     assert_eq!(raised, [28 + 26, 28 + 27, 28 + 28, 28 + 36, 66, 66 + 30, 66 + 31, 66 + 34, 66 + 35]);
 }
 
@@ -113,7 +114,7 @@ fn ours_sees_attacks_check_and_repetition() {
     let repeated: Vec<_> = planes[91..94].iter().map(|plane| filled(plane).unwrap()).collect();
     assert_eq!(repeated, [1.0, 1.0, 0.0]);
     assert_eq!(filled(&planes[94]), Some(1.0), "ones");
-    // White is to move, so the board is turned: 5h is seen as 5b.
+    // White is to move, so the board is rotated: 5h becomes 5b.
     let (once, twice, thrice) = (&planes[31], &planes[32], &planes[33]);
     assert_eq!([once[cell("5b")], twice[cell("5b")], thrice[cell("5b")]], [1.0, 1.0, 1.0]);
     assert_eq!([once[cell("5i")], twice[cell("5i")]], [1.0, 0.0], "the checked king's square");

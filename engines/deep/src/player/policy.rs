@@ -1,4 +1,4 @@
-//! The player without a search: what the network finds likeliest.
+//! The player without search: plays by the network's policy.
 
 use super::{Player, Turn, choice::choose, priors};
 use crate::evaluator::{Evaluator, EvaluatorError};
@@ -27,7 +27,7 @@ impl Player for PolicyPlayer {
     }
 }
 
-/// Each move with its number, the best first, and what the position is worth.
+/// Prints each move with its number, best first, and the value of the position.
 pub(super) fn tell(ranked: &[(Move, f32)], value: f32, asked: u64, turn: &Turn<'_>) {
     for (mv, number) in ranked {
         turn.out.say(format_args!("{mv} : {number:.5}"));

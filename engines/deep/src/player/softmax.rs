@@ -1,20 +1,20 @@
 //! Monte Carlo softmax search.
 //!
-//! A walk goes down from the root; at each position it follows one of the moves by chance, the better ones oftener:
-//! their values in centipawns go through a softmax. Where it comes to a position that nobody has looked beyond, all
-//! positions after it are handed to the network, which answers on another thread while walks go on. On the way back
-//! the value of each position becomes the mean of its moves' values, weighted by a colder softmax. When time is up the
-//! move of the best value is played.
+//! A playout descends from the root and chooses a move at each position with softmax probabilities of the
+//! moves' values in centipawns. At a position without expanded moves, all successors are sent to the network,
+//! which evaluates them on another thread while playouts continue. In the backup, the value of each position
+//! becomes the mean of its moves' values, weighted by a softmax of lower temperature. At the end the move with
+//! the best value is played.
 //!
-//! Two of its ancestor's faults are cured. A won game was not finished, because chances of 98% and 99% look alike:
-//! centipawns tell them apart, and proven results stay proven. And the table was led astray when a line came back to
-//! an earlier position: here a walk ends there, with the value that the rules give to that.
+//! Two faults of the original are corrected. It did not finish won games, because win probabilities of 98% and
+//! 99% are nearly equal: centipawns distinguish them, and proven results are kept. And repetitions corrupted
+//! the table: here a playout ends at a repetition with the value that the rules give it.
 //!
-//! And two things are added. A network that has a policy says with each value how likely the moves are; their logarithms,
-//! times `PolicyWeight`, are added to the values in every softmax and in the choice of the move. Without that the move
-//! played is often the one that the network overrates most. And replies that are much less likely than the likeliest
-//! (`PolicyCut`) do not go to the network, which leaves the more for those beyond the others. With a weight and a cut of
-//! 0, or without a policy, all is as it was.
+//! Two features are added. If the network has a policy, the logarithms of the priors, times `PolicyWeight`, are
+//! added to the values in every softmax and in the choice of the move; without them the move played is often
+//! the one that the network overrates most. And replies with a prior far below the highest (`PolicyCut`) are
+//! not evaluated, which saves evaluations for the others. With both options 0, or without a policy, the search
+//! is the original one.
 
 mod desk;
 mod table;
@@ -32,7 +32,7 @@ use table::{Proof, Table};
 use usi_shell::{BestMove, Info, Score, SplitMix64};
 use walker::{Choice, Opened, Walked, Walker, Ways};
 
-/// How many walks may end at positions that are still being asked before the walker waits for an answer.
+/// Number of consecutive playouts that may end at pending positions before the thread waits for an evaluation.
 const PATIENCE: usize = 8;
 
 pub(super) struct SoftmaxPlayer {
@@ -40,22 +40,22 @@ pub(super) struct SoftmaxPlayer {
     table: Table,
 }
 
-/// How long to wait for the network before looking at the clock again.
+/// Time to wait for the network before polling the clock.
 const A_MOMENT: Duration = Duration::from_millis(5);
 
-/// A search under way.
+/// A running search.
 struct Session<'a> {
     walker: Walker<'a>,
     desk: Desk<Opened>,
     turn: &'a Turn<'a>,
-    /// Positions that the network has answered, and walks that ended without it.
+    /// Evaluated positions, plus playouts that ended without an evaluation.
     nodes: u64,
-    /// Questions that may be under way at a time.
+    /// Maximum number of pending questions.
     most_ahead: usize,
     limit: Option<u64>,
     told: Duration,
     deterministic: bool,
-    /// What the network finds likeliest: for a clock so short that no move was looked beyond.
+    /// The move with the highest prior, for a search too short to expand a move.
     fallback: Option<Move>,
 }
 
@@ -119,7 +119,7 @@ impl Session<'_> {
         while self.goes_on() {
             let idle = self.deterministic || unknown || blocked >= PATIENCE;
             if self.desk.ahead() > if idle { 0 } else { self.most_ahead } {
-                // A stop is to be heard while the network is busy.
+                // The wait is short so that a stop is noticed while the network is busy.
                 blocked = if self.take_answers(A_MOMENT)? { 0 } else { blocked };
             } else {
                 match self.walker.walk(rng) {
@@ -137,7 +137,7 @@ impl Session<'_> {
 
     fn goes_on(&self) -> bool {
         let search = self.turn.search;
-        // Without the first answers there is no move to choose.
+        // Without the first evaluations there is no move to choose.
         let begun = self.nodes > 0;
         let enough = begun && self.limit.is_some_and(|limit| self.nodes >= limit)
             || search.limits.depth.is_some_and(|depth| self.walker.deepest >= depth);
@@ -147,7 +147,7 @@ impl Session<'_> {
         !(search.clock.is_winding_up() || enough || settled || forced)
     }
 
-    /// Whether there were any.
+    /// Processes evaluations that have arrived; returns whether there were any.
     fn take_answers(&mut self, patience: Duration) -> Result<bool, EvaluatorError> {
         let mut any = false;
         while let Some((opened, values)) = self.desk.answers(if any { Duration::ZERO } else { patience })? {
@@ -166,7 +166,7 @@ impl Session<'_> {
         }
     }
 
-    /// The moves, the best first; which is told.
+    /// Prints the moves, best first, and returns them.
     fn report(&mut self) -> Vec<Choice> {
         let moves = self.walker.moves();
         let Some(&Choice { mv: best, value, .. }) = moves.first() else { return moves };

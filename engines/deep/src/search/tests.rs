@@ -17,7 +17,7 @@ fn game(line: &str) -> Game {
     Game::parse(&format!("position {line}")).unwrap()
 }
 
-/// A search without help from solvers.
+/// A search without mate solvers.
 fn plain(playouts: u64) -> Task {
     Task {
         playouts: Some(playouts),
@@ -46,7 +46,7 @@ fn root_of(searcher: &mut Searcher, game: &Game) -> u32 {
     searcher.tree.root_for(game).unwrap()
 }
 
-/// Counts what does not add up below a node. Where nodes were pruned and grew again, visits are left over.
+/// Counts inconsistencies below a node. After pruning, nodes that grew again have surplus visits.
 fn inconsistencies(tree: &Tree, index: u32, pruned: bool) -> usize {
     let mut open = vec![index];
     let mut wrong = 0;
@@ -120,7 +120,7 @@ fn the_player_who_is_mated_has_no_moves() {
     assert_eq!((outcome.progress.moves.len(), outcome.reply), (0, None));
 }
 
-/// What Nene-shogi's first version lost a game by.
+/// A repetition that cost Nene-shogi's first version a game.
 #[test]
 fn a_reading_full_of_returns_of_positions_is_worth_a_draw() {
     for (threads, deterministic) in [(1, true), (4, false)] {
@@ -169,7 +169,7 @@ fn perpetual_check_is_a_loss_for_the_checker() {
 
 #[test]
 fn the_checker_does_not_win_by_checking_for_ever() {
-    // The cycle is walked by hand: no search with so little knowledge would.
+    // The cycle is played by hand: with a uniform evaluator no search would find it.
     let mut now = SETUP.to_owned();
     for mv in "3c4c 5b5a 4c3c 5a5b 3c4c 5b5a 4c3c".split(' ') {
         let progress = found(&now, &plain(3_000));
@@ -181,7 +181,7 @@ fn the_checker_does_not_win_by_checking_for_ever() {
 
 #[test]
 fn a_win_may_be_declared_in_the_tree() {
-    // 28 points and 10 pieces beyond the line: White can only step about.
+    // Black has 28 points and 10 pieces in the camp; white can only shuffle.
     let line = "sfen +P+P+P+PK+P+P+P+P/1+R5+R1/9/9/9/9/9/9/4k4 w 2B 1";
     let progress = found(line, &plain(3_000));
     assert!(progress.moves.iter().all(|mv| mv.proven == Some(Proven::Loss(2))), "{:?}", progress.moves);
@@ -197,7 +197,7 @@ fn the_last_ply_draws_unless_it_mates() {
     assert!(progress.moves.iter().all(|mv| mv.proven == Some(Proven::Draw) && mv.value == 0.5));
     let progress = found(MATE_IN_ONE, &Task { terms: terms(1), ..plain(1_000) });
     assert_eq!(progress.moves[0].proven, Some(Proven::Win(1)));
-    // A mate in three comes too late for a game of two plies more.
+    // A mate in three is too late in a game that is drawn in two plies.
     let sfen = include_str!("../../../../kifu/tactics.sfen").lines().find(|line| line.contains("mate 3"));
     let sfen = sfen.unwrap().split('\t').next().unwrap();
     let ply: u32 = sfen.rsplit(' ').next().unwrap().parse().unwrap();
@@ -255,7 +255,7 @@ fn what_was_searched_is_used_when_the_game_goes_on() {
     let best = outcome.progress.moves[0].mv;
     let (one, other) = (outcome.reply.unwrap().to_usi(), "9a9b");
     let next = |reply: &str| game(&format!("startpos moves {} {reply}", best.to_usi()));
-    // The reply expected, then pondered on in vain: what is known of the others is still there.
+    // After pondering on the wrong reply, the subtrees of the other replies are still there.
     let pondered = think(&mut searcher, &next(&one), &plain(100)).progress;
     assert!(pondered.visits > 110, "{}", pondered.visits);
     let missed = think(&mut searcher, &next(other), &plain(1)).progress;
@@ -332,7 +332,7 @@ fn the_search_ends_at_its_depth() {
     assert!(progress.playouts < 100_000);
 }
 
-/// Fails when it is told to.
+/// An evaluator that fails when the flag is set.
 struct Fragile(AtomicBool);
 
 impl Evaluator for Fragile {

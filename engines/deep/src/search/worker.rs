@@ -1,4 +1,4 @@
-//! One thread of a search: it collects leaves, has the network look at them, and brings the answers into the tree.
+//! One search thread: it gathers a batch of leaves, evaluates them, expands them, and backs up their values.
 
 use std::{
     sync::{Arc, atomic::Ordering::Relaxed},
@@ -24,28 +24,28 @@ use super::{
     tree::{Ending, Node, Stage, Tree},
 };
 
-/// A position that waits for the network, with the way that led to it.
+/// A leaf waiting for evaluation, with its path.
 struct Leaf {
     path: Vec<u32>,
     moves: Vec<Move>,
     key: ZobristKey,
 }
 
-/// What came of the way down.
+/// The end of a descent.
 enum Reached {
-    /// A leaf, now in the batch.
+    /// A leaf, added to the batch.
     Leaf,
     /// A position whose value is known.
     Known,
-    /// A leaf that someone else is looking at.
+    /// A leaf claimed by another thread, or already in this batch.
     Taken,
-    /// The end of the memory.
+    /// The memory is full.
     Full,
-    /// The root is decided.
+    /// The root is proven.
     Nothing,
 }
 
-/// One thread.
+/// One search thread.
 pub struct Worker<'a> {
     shared: &'a Shared<'a>,
     judge: Judge<'a>,
@@ -55,10 +55,10 @@ pub struct Worker<'a> {
     played: Vec<Move32>,
     leaves: Vec<Leaf>,
     questions: Vec<Question>,
-    /// Ways to leaves that someone else is looking at. They count as lost until the batch is done, or the next way would
-    /// lead there again.
+    /// Paths to leaves claimed by others. Their virtual loss stays until the batch is done; otherwise the next
+    /// descent would end at the same leaf.
     barred: Vec<Vec<u32>>,
-    /// Paths to be used again.
+    /// Path buffers for reuse.
     spare: Vec<Vec<u32>>,
 }
 
@@ -85,10 +85,10 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Gives the root its moves, if it has none. The network's value of it counts as its first visit.
+    /// Expands the root if necessary. The network's value of it counts as its first visit.
     pub fn open_root(&mut self) {
         let root = self.shared.tree.node(self.shared.root);
-        // What a leaf was proven to be says nothing about which move proves it.
+        // A root proven as a leaf lacks its moves, and the proof does not say which one to play.
         if root.stage() == Stage::Fresh {
             self.shared.tree.unprove(root);
         }
@@ -113,7 +113,7 @@ impl<'a> Worker<'a> {
         self.flush();
     }
 
-    /// Searches until it is over. `after` is called after each batch.
+    /// Runs until the search ends. `after` is called after each batch.
     pub fn run(&mut self, mut after: impl FnMut()) {
         while !self.shared.is_over() && self.gather() {
             self.flush();
@@ -122,7 +122,7 @@ impl<'a> Worker<'a> {
         self.unbar();
     }
 
-    /// Collects a batch of leaves. Whether there may be more to come.
+    /// Gathers a batch of leaves; returns whether the search may continue.
     fn gather(&mut self) -> bool {
         let wanted = self.batch();
         let (mut taken, mut known) = (0, 0);
@@ -132,7 +132,7 @@ impl<'a> Worker<'a> {
                 return false;
             }
             if !self.shared.counts.begin_playout() {
-                // Another thread may yet call one off, but then takes it up again.
+                // Another thread may return a playout to the limit, but then takes it again itself.
                 return !self.leaves.is_empty();
             }
             match self.descend() {
@@ -158,13 +158,13 @@ impl<'a> Worker<'a> {
         true
     }
 
-    /// Small while the tree is, because a batch is chosen without knowing what comes of it.
+    /// Small while the tree is small, because the leaves of a batch are chosen without each other's values.
     fn batch(&self) -> usize {
         let visits = self.shared.tree.node(self.shared.root).tally().visits as usize;
         (visits / (2 * self.shared.task.threads.max(1))).clamp(1, self.shared.task.batch.max(1))
     }
 
-    /// Follows the most promising line to a position that was not looked at yet.
+    /// Descends by PUCT to a leaf.
     fn descend(&mut self) -> Reached {
         self.path.clear();
         self.line.rewind();
@@ -228,7 +228,7 @@ impl<'a> Worker<'a> {
         self.line.push(&self.position);
     }
 
-    /// Looks at a leaf that is ours.
+    /// Evaluates a claimed leaf by rules, mate search and cache.
     fn look(&mut self, node: &Node) -> Reached {
         match self.judge.judge(&mut self.position, &self.line) {
             Verdict::Ended(proof) => {
@@ -251,7 +251,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Queues the question about the last position of the path.
+    /// Adds the last position of the path to the batch.
     fn ask(&mut self, moves: Vec<Move>, seen: u8, key: ZobristKey) {
         let question = self.shared.evaluator.encoding().question(&self.position, &moves, seen);
         self.questions.push(question);
@@ -263,12 +263,13 @@ impl<'a> Worker<'a> {
         std::mem::replace(&mut self.path, self.spare.pop().unwrap_or_default())
     }
 
-    /// Gives the last node of the path, which is claimed, its moves and its value. Whether there was room.
+    /// Expands the last node of the path, which is claimed, and backs up its value. Returns whether there was
+    /// room.
     fn plant(&self, known: &Known) -> bool {
         plant(self.shared, &self.path, known)
     }
 
-    /// Asks the network about what was collected.
+    /// Evaluates the batch, expands its leaves and backs up their values.
     fn flush(&mut self) {
         if self.questions.is_empty() {
             return self.unbar();
@@ -304,7 +305,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Gives up what was collected.
+    /// Abandons the batch.
     fn discard(&mut self) {
         self.questions.clear();
         for leaf in self.leaves.drain(..) {
@@ -316,7 +317,8 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Counts a playout that ended with something proven for the player to move there, and concludes what follows.
+    /// Backs up a playout that ended with a proven result for the side to move, and the proofs that follow from
+    /// it.
     fn settle(&self, proof: Proof) {
         let ending = match proof.result {
             Proven::Win(_) => Ending { win: 0.0, draw: 0.0 },
@@ -349,7 +351,7 @@ fn plant(shared: &Shared<'_>, path: &[u32], known: &Known) -> bool {
     true
 }
 
-/// Counts a playout that ended thus for the player who made the last move of the path.
+/// Backs up the result of a playout; `ending` is for the player who made the last move of the path.
 fn count(shared: &Shared<'_>, path: &[u32], mut ending: Ending) {
     for &index in path.iter().rev() {
         shared.tree.node(index).count(ending);

@@ -1,13 +1,14 @@
-//! The curve of the model, and whether it keeps what it promises.
+//! Plots of the model and of its calibration.
 
 use super::{Features, Model, ModelError};
 use crate::plot::{self, Line, Panel};
 use std::path::Path;
 
-/// Cases in a point of the lower panel.
+/// Number of cases per point of the lower panel.
 const POINTS: usize = 12;
 
-/// Draws how likely a change is by the best move's share of the visits, and how often it came of what the model said.
+/// Plots the probability of a change by the best move's share of the visits, and the observed frequency by the
+/// predicted probability.
 pub(super) fn draw(model: &Model, cases: &[(Features, bool)], path: &Path) -> Result<(), ModelError> {
     let panels = [
         Panel {

@@ -1,4 +1,4 @@
-//! What a network knows of positions that it never learned from.
+//! Accuracy of a network on held-out positions.
 
 use super::{
     Corpus, TrainError,
@@ -13,67 +13,68 @@ use serde::{Deserialize, Serialize};
 use std::{fmt, path::Path};
 use tch::{Device, Kind, Reduction, TchError, Tensor};
 
-/// The result of an examination. Shares and probabilities are 0 to 1; what a network does not answer is missing.
+/// Results of a measurement. Shares and probabilities are 0 to 1; heads that the network lacks are `None`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Exam {
-    /// Positions asked about.
+    /// Number of positions.
     pub positions: usize,
-    /// The policy's part.
+    /// Accuracy of the policy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub policy: Option<PolicyExam>,
-    /// The value's part.
+    /// Accuracy of the value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<ValueExam>,
 }
 
-/// What a policy knows.
+/// Accuracy of a policy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PolicyExam {
-    /// Share of positions whose likeliest legal move was played. Legal moves that share a label are told apart by
-    /// chance, so such a hit counts by the chance.
+    /// Share of positions whose most probable legal move was played. For legal moves that share a label a hit
+    /// counts as 1 / (number of moves).
     pub top1: f64,
-    /// Share of positions where the label of the move played is among the likeliest five of the legal moves' labels.
+    /// Share of positions where the label of the move played is among the five most probable labels of legal
+    /// moves.
     pub top5: f64,
-    /// Share of positions whose likeliest label of all is that of the move played: without a look at the rules.
+    /// Share of positions whose most probable label, legal or not, is that of the move played.
     pub top1_unmasked: f64,
-    /// Share of positions whose likeliest label of all is no legal move's.
+    /// Share of positions whose most probable label is that of no legal move.
     pub illegal: f64,
-    /// Mean of -ln(probability of the move played among the legal ones).
+    /// Mean of -ln(probability of the move played), softmax over the legal moves.
     pub loss: f64,
 }
 
-/// What a value knows.
+/// Accuracy of a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ValueExam {
-    /// Mean distance of the value to the points of the game (1, 0.5, 0).
+    /// Mean absolute error to the result of the game (1, 0.5, 0).
     pub error: f64,
-    /// Mean square of that distance.
+    /// Mean squared error to the result (Brier score).
     pub brier: f64,
-    /// Share of games with a winner in which the value was on the winner's side of 0.5.
+    /// Share of positions of decided games in which the value was on the winner's side of 0.5.
     pub winner: f64,
-    /// Mean square of the distance to what was learned, result mixed with score.
+    /// Mean squared error to the training target, which mixes result and score.
     pub target_brier: f64,
 }
 
-/// How a network is examined.
+/// Parameters of a measurement.
 #[derive(Clone, Copy, Debug)]
 pub struct ExamOptions {
-    /// Where to compute.
+    /// The device.
     pub device: DeviceChoice,
-    /// Whether in 16-bit numbers, as a search would ask it.
+    /// Whether to compute in 16-bit floats, as in a search.
     pub half: bool,
-    /// Percent of the games that it is asked about: those that a training with the same number holds out.
+    /// Percent of the games to measure on: those that a training with the same number holds out.
     pub held_out: u64,
-    /// The most positions.
+    /// Maximum number of positions.
     pub most: usize,
-    /// Threads that the processor uses; 0 leaves that to libtorch.
+    /// CPU threads; 0 leaves the number to libtorch.
     pub threads: i32,
 }
 
-/// Asks the network of a description file about held-out games, as a search would ask it.
+/// Measures the network of a description file on held-out games, through the evaluator that a search uses.
 ///
 /// # Errors
-/// When the network or the device cannot be had, or no game is held out.
+/// When the network or the device is unavailable, or no game is held out.
 pub fn examine_file(network: &Path, corpus: Corpus, options: &ExamOptions) -> Result<Exam, TrainError> {
     if options.threads > 0 {
         tch::set_num_threads(options.threads);
@@ -124,7 +125,7 @@ struct Sums {
     value: bool,
 }
 
-/// Asks about at most `most` of the samples, evenly taken.
+/// Measures on at most `most` evenly spaced samples.
 pub(super) fn examine(
     network: &Network,
     recipe: &Recipe,

@@ -1,4 +1,4 @@
-//! The picture of a training: losses above, held-out accuracy below.
+//! Plot of a training: losses above, held-out accuracy below.
 
 use super::{Report, TrainError};
 use crate::plot::{self, Line, Panel};

@@ -1,4 +1,4 @@
-//! One training, step by step.
+//! The training loop.
 
 use super::{
     Corpus, Loss, Mark, Report, Source, TrainError,
@@ -17,57 +17,57 @@ use indicatif::{ProgressBar, ProgressStyle};
 use std::{path::PathBuf, sync::Arc, time::Instant};
 use tch::{Device, Kind, Reduction, Tensor, nn::VarStore};
 
-/// The longest gradient that is followed.
+/// Maximum norm of the gradient.
 const LONGEST: f64 = 5.0;
 
-/// How to train.
+/// Parameters of a training.
 #[derive(Clone, Debug)]
 pub struct TrainOptions {
-    /// What to build; its weights are written into `out` under its name.
+    /// The network to build; its weights are written into `out` under its name.
     pub network: Description,
-    /// Where the positions come from.
+    /// The sources of the positions.
     pub sources: Vec<Source>,
-    /// The directory of network, checkpoint, report and plot.
+    /// The directory for network, checkpoint, report and plot.
     pub out: PathBuf,
-    /// Positions in a step.
+    /// Positions per step.
     pub batch: usize,
-    /// How many steps.
+    /// Total number of steps.
     pub steps: usize,
-    /// The highest learning rate.
+    /// Maximum learning rate.
     pub rate: f64,
-    /// Steps until it is reached.
+    /// Steps of learning rate warm-up.
     pub warm_up: usize,
     /// Weight decay.
     pub decay: f64,
-    /// Parts of the game's result in the value's target, 0 to 1; the rest is the score's.
+    /// Weight of the result in the value target, 0 to 1; the score has the rest.
     pub blend: f32,
-    /// Which moves the played one is to be likelier than.
+    /// Moves in the softmax of the policy loss.
     pub loss: Loss,
     /// Percent of the games that are held out.
     pub held_out: u64,
-    /// Seed of weights and order.
+    /// Seed of the initial weights and of the order of positions.
     pub seed: u64,
-    /// Where to compute.
+    /// The device.
     pub device: DeviceChoice,
-    /// Whether a processor that multiplies bfloat16 computes the body of the network in it. Weights are learned in full
-    /// numbers in any case.
+    /// Whether to compute the body of the network in bfloat16 on CPUs with the instructions for it. Weights are
+    /// learned in 32-bit floats in any case.
     pub half: bool,
-    /// Steps between examinations and checkpoints.
+    /// Steps between measurements and checkpoints.
     pub every: usize,
-    /// The most held-out positions of an examination on the way; the last one asks about ten times as many.
+    /// Maximum number of held-out positions per measurement; the last one uses ten times as many.
     pub exam: usize,
-    /// Threads that the processor uses; 0 leaves that to libtorch.
+    /// CPU threads; 0 leaves the number to libtorch.
     pub threads: i32,
 }
 
-/// A training that can be run.
+/// A training ready to run.
 #[derive(Debug)]
 pub struct Session {
     options: TrainOptions,
     place: Place,
     recipe: Recipe,
     device: Device,
-    /// The numbers that the body is computed in.
+    /// Float type of the body.
     kind: Kind,
     store: VarStore,
     network: Network,
@@ -75,15 +75,15 @@ pub struct Session {
     kept: Arc<Vec<Sample>>,
     held_out: Vec<Sample>,
     report: Report,
-    /// Sums of losses since the last mark, and steps that are in them.
+    /// Sums of the policy and value loss since the last mark, and their number of steps.
     sums: (f64, f64, usize),
 }
 
 impl Session {
-    /// Begins a training with the games of the sources, or goes on with the one in its directory.
+    /// Starts a training with the games of the sources, or resumes the one in its directory.
     ///
     /// # Errors
-    /// When games, device or network cannot be had, or the directory holds another training.
+    /// When games, device or network are unavailable, or the directory holds another training.
     pub fn begin(options: TrainOptions, corpus: Corpus) -> Result<Self, TrainError> {
         if options.threads > 0 {
             tch::set_num_threads(options.threads);
@@ -135,15 +135,15 @@ impl Session {
         Ok(self)
     }
 
-    /// What is known so far.
+    /// The report so far.
     pub fn report(&self) -> &Report {
         &self.report
     }
 
-    /// Takes all steps that are left. Network, report and plot are in the directory then.
+    /// Runs the remaining steps, then writes network, report and plot.
     ///
     /// # Errors
-    /// When libtorch fails, the loss becomes infinite, or a file cannot be written.
+    /// When libtorch fails, the loss is not finite, or a file cannot be written.
     pub fn run(mut self) -> Result<Report, TrainError> {
         let batches = self.recipe.endless(Arc::clone(&self.kept), self.options.seed, self.report.steps);
         let bar = self.bar();
@@ -206,7 +206,7 @@ impl Session {
         Schedule { rate: self.options.rate, warm_up: self.options.warm_up, steps: self.options.steps }
     }
 
-    /// Closes a stretch of steps, and shows its losses.
+    /// Records the mean losses since the last mark and prints them.
     fn mark(&mut self, bar: &ProgressBar) {
         let (policy, value, steps) = std::mem::take(&mut self.sums);
         if steps == 0 {
@@ -250,7 +250,7 @@ fn value_loss(logits: &Tensor, batch: &Batch) -> Result<Tensor, TrainError> {
     Ok(logits.f_binary_cross_entropy_with_logits(&batch.value, none, none, Reduction::Mean)?)
 }
 
-/// On a terminal beside the bar, elsewhere as a line.
+/// Beside the progress bar on a terminal, else as a line.
 fn show(bar: &ProgressBar, losses: String, step: usize) {
     if bar.is_hidden() {
         eprintln!("step {step}: {losses}");

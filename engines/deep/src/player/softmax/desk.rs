@@ -1,4 +1,4 @@
-//! Where the walker hands in its questions: the network answers them on a thread of its own, many at a time.
+//! Evaluation queue: a thread of its own evaluates the questions of the search in batches.
 
 use crate::evaluator::{Answer, Evaluator, EvaluatorError, Question};
 use std::{
@@ -10,35 +10,35 @@ use std::{
     time::Duration,
 };
 
-/// Questions that belong together, and whose they are.
+/// The questions about the successors of one position, with the position they belong to.
 struct Sheet<T> {
     of: T,
     questions: Vec<Question>,
 }
 
-/// The walker's side.
+/// The search's end of the queue.
 pub(super) struct Desk<T> {
     sheets: Sender<Sheet<T>>,
     answers: Receiver<Result<(T, Vec<Answer>), EvaluatorError>>,
-    /// Questions under way.
+    /// Number of pending questions.
     ahead: usize,
 }
 
 impl<T> Desk<T> {
-    /// Hands in questions.
+    /// Queues questions.
     pub(super) fn ask(&mut self, of: T, questions: Vec<Question>) {
         self.ahead += questions.len();
-        // A worker that is gone has left its fault behind.
+        // If the evaluation thread has ended, its error is reported by `answers`.
         let _ = self.sheets.send(Sheet { of, questions });
     }
 
-    /// Questions under way.
+    /// Number of pending questions.
     pub(super) fn ahead(&self) -> usize {
         self.ahead
     }
 
-    /// The answers to an earlier sheet: in the order of the questions. `None` when none come
-    /// within `patience`, or nothing is under way.
+    /// The answers to an earlier request, in the order of its questions. `None` if none arrive within
+    /// `patience`, or none is pending.
     pub(super) fn answers(&mut self, patience: Duration) -> Result<Option<(T, Vec<Answer>)>, EvaluatorError> {
         let patience = if self.ahead > 0 { patience } else { Duration::ZERO };
         let got = self.answers.recv_timeout(patience).ok();
@@ -50,8 +50,8 @@ impl<T> Desk<T> {
     }
 }
 
-/// Runs `walk` with a desk. Sheets that come while the network is busy are answered together, up to a batch of the
-/// evaluator's; `one_by_one`: each sheet alone, so that the answers do not depend on who was faster.
+/// Runs `walk` with an evaluation queue. Requests that arrive while the network is busy are evaluated together,
+/// up to the evaluator's batch size; with `one_by_one` each alone, so that results do not depend on timing.
 pub(super) fn with_desk<T: Send, R>(
     evaluator: &dyn Evaluator,
     one_by_one: bool,
@@ -89,7 +89,7 @@ fn work<T>(
         }
         let mut values = Vec::with_capacity(pile.len());
         for batch in pile.chunks(evaluator.batch().max(1)) {
-            // Nobody reads what comes after the move was made.
+            // The search has ended, so the remaining requests are dropped.
             if closed.load(Ordering::Relaxed) {
                 return;
             }

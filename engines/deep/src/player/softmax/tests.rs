@@ -1,4 +1,4 @@
-//! Walks with an evaluator that knows nothing, where the rules alone say what is right.
+//! Playouts with a uniform evaluator, where only the rules determine the result.
 
 use super::*;
 use crate::{
@@ -12,7 +12,7 @@ fn ways() -> Ways {
     Ways { walk: 150.0, backup: 50.0, policy: 0.0, cut: 0.0, mate: true, terms: Terms::default() }
 }
 
-/// Walks so often, each answered at once.
+/// Runs this many playouts, each with immediate evaluation.
 fn walked(position: &str, ways: Ways, walks: usize, table: &mut Table) -> (Vec<(Move, f32)>, Option<Proof>) {
     let game = Game::parse(&format!("position {position}")).unwrap();
     let evaluator = UniformEvaluator::new(8);
@@ -50,7 +50,7 @@ fn unlikely_replies_are_not_asked_about_and_prove_nothing() {
     assert_eq!([asked(0.0), asked(0.01), asked(0.02)], [(30, 30), (30, 30), (1, 1)]);
 }
 
-/// White's king has no way out of two rooks; nothing else is on the board.
+/// Mate with two rooks; black also has its king, white nothing else.
 const MATE_IN_THREE: &str = "sfen 4k4/9/9/9/9/9/9/R8/1R2K4 b - 1";
 
 #[test]
@@ -62,7 +62,7 @@ fn a_mate_in_three_is_proven() {
 
 #[test]
 fn a_line_that_comes_back_is_worth_what_the_rules_say() {
-    // The rook has been shuffled; going back once more repeats the position.
+    // After the rook shuffles, moving back once more repeats the position.
     let cycle = "startpos moves 2h3h 8b7b 3h2h 7b8b 2h3h 8b7b 3h2h";
     let terms = Terms { draw_black: 0.9, draw_white: 0.1, ..Terms::default() };
     let (moves, _) = walked(cycle, Ways { terms, ..ways() }, 40, &mut table());
@@ -75,7 +75,7 @@ fn a_table_that_has_seen_a_position_otherwise_is_not_led_astray() {
     let mut shared = table();
     walked("startpos moves 2h3h 8b7b", ways(), 40, &mut shared);
     let terms = Terms { draw_black: 0.8, draw_white: 0.2, ..Terms::default() };
-    // 3h2h and then 7b8b come back to the first position of the game.
+    // 3h2h and then 7b8b repeat the start position.
     let repeated = "startpos moves 2h3h 8b7b 3h2h";
     let (moves, _) = walked(repeated, Ways { terms, ..ways() }, 40, &mut shared);
     let back = moves.iter().find(|(mv, _)| mv.to_usi() == "7b8b").unwrap();
@@ -84,7 +84,7 @@ fn a_table_that_has_seen_a_position_otherwise_is_not_led_astray() {
 
 #[test]
 fn checking_for_ever_loses() {
-    // The rook checks from 3c and 4c in turn, the king steps aside and back.
+    // The rook checks from 3c and 4c in turn while the king moves to and fro.
     let game = "startpos moves 7g7f 8b7b 8h3c+ 5a5b 8g8f 7a8b 5i4h 7b7a \
                 3c4c 5b5a 4c3c 5a5b 3c4c 5b5a 4c3c 5a5b";
     let (moves, _) = walked(game, ways(), 50, &mut table());

@@ -1,4 +1,4 @@
-//! Walks from the root: down by chance, up by the weighted mean.
+//! Playouts: descent by softmax probabilities, backup by weighted means.
 
 use super::{
     super::{choice, draw_value, legal, repeated},
@@ -15,23 +15,24 @@ use rsshogi::{
 };
 use usi_shell::{Game, Path, SplitMix64};
 
-/// How the walks go.
+/// Parameters of the playouts.
 #[derive(Clone, Debug)]
 pub(super) struct Ways {
-    /// Softmax temperature of the walk in centipawns: how often a worse move is followed.
+    /// Softmax temperature of the descent in centipawns: higher values explore more.
     pub(super) walk: f32,
-    /// The same of the mean: how little a worse move counts.
+    /// Softmax temperature of the backup in centipawns: higher values give worse moves more weight.
     pub(super) backup: f32,
-    /// How much the network's policy has to say in both, and in the choice of the move played; 0: nothing.
+    /// Weight of the log priors in both softmaxes and in the choice of the move; 0 for none.
     pub(super) policy: f32,
-    /// Replies less likely than this share of the likeliest are left to the rules alone; 0: all go to the network.
+    /// Replies with a prior below this share of the highest are not evaluated by the network; 0 to evaluate
+    /// all.
     pub(super) cut: f32,
-    /// Whether positions are tried for a mate before the network is asked.
+    /// Whether positions are searched for a short mate before evaluation.
     pub(super) mate: bool,
     pub(super) terms: Terms,
 }
 
-/// One search: where it stands, and what it knows.
+/// A search: its position on the current path, and its table.
 pub(super) struct Walker<'a> {
     table: &'a mut Table,
     ways: Ways,
@@ -40,33 +41,33 @@ pub(super) struct Walker<'a> {
     path: Path,
     root: Key,
     ply: u32,
-    /// The moves from the root to where the walk stands.
+    /// The moves from the root to the current position.
     line: Vec<Move32>,
-    /// Plies of the longest line looked at.
+    /// Length of the longest path in plies.
     pub(super) deepest: u32,
 }
 
-/// A move of a position that is known.
+/// A root move.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Choice {
     pub(super) mv: Move,
-    /// Its chance to win.
+    /// Its win probability.
     pub(super) value: f32,
-    /// What speaks for it, policy included.
+    /// Its score for the choice, prior included.
     pub(super) merit: f32,
 }
 
-/// What a walk came to.
+/// The end of a playout's descent.
 pub(super) enum Walked {
-    /// To a position whose moves are to be evaluated: which of them, by the line to it.
+    /// A new node was expanded: its path, and the questions about its successors.
     Opened(Opened, Vec<Question>),
-    /// To an end that needs no network.
+    /// A terminal or proven position.
     Ended,
-    /// To where others are still being asked.
+    /// A position whose evaluation is pending.
     Blocked,
 }
 
-/// A position that was opened, and which of its replies the network is asked about.
+/// An expanded node, with those of its successors that the network evaluates.
 #[derive(Debug)]
 pub(super) struct Opened {
     line: Vec<Move32>,
@@ -103,7 +104,7 @@ impl<'a> Walker<'a> {
         self.table.get(self.root)?.proof
     }
 
-    /// Walks once.
+    /// Runs one playout.
     pub(super) fn walk(&mut self, rng: &mut SplitMix64) -> Walked {
         let mut at = self.root;
         loop {
@@ -129,7 +130,7 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// Takes what the network says of the replies to an opened position, and carries it to the root.
+    /// Stores the evaluations of an expanded node's successors and backs their values up to the root.
     pub(super) fn settle(&mut self, opened: &Opened, answers: &[Answer]) {
         for (&key, answer) in opened.asked.iter().zip(answers) {
             self.table.learn(key, answer);
@@ -138,7 +139,7 @@ impl<'a> Walker<'a> {
         self.back(true);
     }
 
-    /// The root's moves that are known, the best first.
+    /// The root moves with known values, best first.
     pub(super) fn moves(&mut self) -> Vec<Choice> {
         self.choices(self.root).into_iter().map(|(choice, _)| choice).collect()
     }
@@ -155,14 +156,14 @@ impl<'a> Walker<'a> {
         choices
     }
 
-    /// What speaks for a move, in units of a softmax. Certainty speaks louder than any policy.
+    /// The score of a move in softmax units. Proven results outweigh every prior.
     fn merit(&self, edge: &Edge, value: f32, temperature: f32) -> f32 {
         let proven = self.table.get(edge.key).is_some_and(|node| node.proof.is_some());
         let lean = if proven { 0.0 } else { self.ways.policy * edge.lean };
         logit(value) * 600.0 / temperature + lean
     }
 
-    /// What is expected after a first move, as far as it is known.
+    /// The principal variation that starts with `first`, as far as it is known.
     pub(super) fn line(&mut self, first: Move) -> Vec<Move> {
         let mut line = Vec::new();
         let mut next =
@@ -194,7 +195,7 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// Returns to the root, on request with the values of the line computed anew.
+    /// Returns to the root; with `with_values` the values along the path are updated.
     fn back(&mut self, with_values: bool) {
         loop {
             if with_values {
@@ -207,13 +208,14 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// Whether the position after this move ends the game, as it comes about here: by repetition, or by its length.
+    /// Whether the position after this move ends the game on this path: by repetition or by the maximum number
+    /// of moves.
     fn is_over(&self, edge: Edge) -> bool {
         let last = self.ways.terms.max_moves;
         self.path.meets(edge.key.0) || last > 0 && self.ply + self.line.len() as u32 >= last
     }
 
-    /// What a move from here is worth to the one who makes it; `None` when that is still being asked.
+    /// The value of a move for its player; `None` while its evaluation is pending.
     fn value_of(&mut self, edge: Edge) -> Option<f32> {
         let node = self.table.get(edge.key)?;
         if node.proof.is_none() && self.is_over(edge) {
@@ -233,7 +235,7 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// The value of the position where the walk stands, from those of its moves.
+    /// Updates the value of the current position from its moves' values.
     fn weigh(&mut self) {
         let at = key(&self.position);
         let Some(edges) = self.edges(at) else { return };
@@ -254,7 +256,7 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// A win by one move, or a loss by all. Only what holds however the position came about.
+    /// A proof from the moves: a win if one wins, a loss if all lose. Only path-independent results count.
     fn prove(&self, edges: &[Edge]) -> Option<Proof> {
         let proofs: Vec<Option<Proof>> =
             edges.iter().map(|edge| self.table.get(edge.key).and_then(|node| node.proof)).collect();
@@ -306,7 +308,7 @@ impl<'a> Walker<'a> {
         if questions.is_empty() { Walked::Ended } else { Walked::Opened(Opened { line, asked }, questions) }
     }
 
-    /// What the rules say of the position where the walk stands, or else what to ask.
+    /// The result by the rules and mate search at the current position, or else the question for the network.
     fn look(&mut self) -> Result<Question, Proof> {
         let replies = legal(&self.position);
         if replies.is_empty() {

@@ -1,8 +1,9 @@
-//! Depth-first proof-number search (Nagai 2002), with the thresholds of the 1+epsilon trick (Pawlewicz and Lew 2006).
+//! Depth-first proof-number search (Nagai 2002), with the thresholds of the 1+epsilon trick (Pawlewicz and Lew
+//! 2006).
 //!
-//! Each position has two numbers: how many leaves at least must still be proven for the player to move to reach its
-//! goal (`phi`), and how many for the opponent (`delta`). The attacker's goal is mate, the defender's to be rid of the
-//! checks. A position is decided when one of them is 0.
+//! Each position has two numbers: `phi`, the minimum number of leaves that must be proven for the side to move
+//! to reach its goal, and `delta`, the same for the opponent. The attacker's goal is mate, the defender's to
+//! escape the checks. A position is solved when one of them is 0.
 
 use rsshogi::{
     board::{Move32List, Position, zobrist::ZobristKey},
@@ -15,17 +16,17 @@ use super::{Mate, back, checks};
 
 const DECIDED: u32 = u32::MAX / 2;
 
-/// Longer mates are not looked for: the stack has an end.
+/// Maximum length of a mate, which bounds the recursion.
 const MOST_PLIES: usize = 255;
 
-/// Entries that share a place in the table.
+/// Entries per bucket of the table.
 const BUCKET: usize = 4;
 
 /// A solver with its table.
 #[derive(Debug)]
 pub struct Solver {
     table: Vec<Entry>,
-    /// The positions from the root to the one being looked at.
+    /// The positions from the root to the current one.
     path: Vec<ZobristKey>,
     nodes: u64,
     most: u64,
@@ -36,7 +37,7 @@ pub struct Solver {
 struct Entry {
     key: ZobristKey,
     numbers: Numbers,
-    /// Positions looked at for it: the cheapest entry gives way.
+    /// Nodes searched for the entry: the cheapest one of a bucket is replaced.
     work: u32,
 }
 
@@ -44,7 +45,7 @@ struct Entry {
 struct Numbers {
     phi: u32,
     delta: u32,
-    /// Plies of the mate, once there is one.
+    /// Length of the mate in plies, once it is proven.
     plies: u16,
 }
 
@@ -61,12 +62,12 @@ impl Default for Numbers {
 }
 
 impl Numbers {
-    /// The player to move has reached his goal.
+    /// The side to move reaches its goal.
     const fn won(plies: u16) -> Self {
         Self { phi: 0, delta: DECIDED, plies }
     }
 
-    /// The opponent has.
+    /// The opponent reaches its goal.
     const fn lost(plies: u16) -> Self {
         Self { phi: DECIDED, delta: 0, plies }
     }
@@ -83,7 +84,7 @@ fn key_after(position: &mut Position, mv: Move32) -> ZobristKey {
     key
 }
 
-/// The search of one position.
+/// The state of one search.
 struct Place<'a> {
     position: &'a mut Position,
     stop: &'a dyn Fn() -> bool,
@@ -93,13 +94,14 @@ impl Solver {
     /// Bytes of an entry.
     pub const ENTRY: usize = size_of::<Entry>();
 
-    /// A solver with a table of so many entries, or half as many.
+    /// A solver with a table of this many entries, or half as many.
     pub fn new(entries: usize) -> Self {
         let entries = 1 << entries.max(BUCKET).ilog2();
         Self { table: vec![Entry::default(); entries], path: Vec::new(), nodes: 0, most: 0, stopped: false }
     }
 
-    /// Looks for a mate by checks for the player to move: at most `nodes` positions, and until `stop` says so.
+    /// Searches for a mate by checks for the side to move, with at most `nodes` nodes and until `stop` returns
+    /// true.
     pub fn solve(&mut self, position: &Position, nodes: u64, stop: &dyn Fn() -> bool) -> Mate {
         let mut position = position.clone_compact();
         position.init_stack();
@@ -124,7 +126,7 @@ impl Solver {
         self.path.len().is_multiple_of(2)
     }
 
-    /// Improves the numbers of the position until one of them reaches its threshold.
+    /// Searches the position until one of its numbers reaches its threshold.
     fn prove(&mut self, place: &mut Place<'_>, phi: u32, delta: u32) -> Numbers {
         let key = place.position.key();
         let begun = self.nodes;
@@ -140,7 +142,7 @@ impl Solver {
         numbers
     }
 
-    /// The moves that matter, or what the lack of them decides.
+    /// The moves to search, or the result if there is none.
     fn children(&self, position: &mut Position) -> Result<Vec<Child>, Numbers> {
         let moves: Vec<Move32> = if self.attacks() {
             if solve_mate_in_one_in_place(position).is_some() {
@@ -183,7 +185,8 @@ impl Solver {
         numbers
     }
 
-    /// The numbers of a position from those after its moves, the move to look at next, and the second smallest `delta`.
+    /// The numbers of a position from those of its children, the child to search next, and the second smallest
+    /// `delta`.
     fn survey(&self, children: &[Child]) -> (Numbers, usize, u32) {
         let (mut best, mut least, mut second) = (0, u32::MAX, u32::MAX);
         let (mut sum, mut shortest, mut longest) = (0_u32, u16::MAX, 0_u16);
@@ -208,8 +211,7 @@ impl Solver {
         (numbers, best, second)
     }
 
-    /// What is known of a position after a move from the last one of the path. To come back to a position of the path
-    /// is no way to a mate.
+    /// The numbers of the position after a move. A repetition of a position on the path is no mate.
     fn look(&self, key: ZobristKey) -> Numbers {
         if self.path.contains(&key) {
             return if self.attacks() { Numbers::lost(0) } else { Numbers::won(0) };
@@ -241,7 +243,7 @@ impl Solver {
         }
     }
 
-    /// The line of a mate that is proven.
+    /// The line of a proven mate.
     fn line(&mut self, place: &mut Place<'_>) -> Option<Vec<Move>> {
         let mut line = Vec::new();
         self.path.clear();
@@ -254,7 +256,8 @@ impl Solver {
         (line.len() % 2 == 1).then_some(line)
     }
 
-    /// The attacker's shortest way or the defender's longest; `Some(None)` at the mate, `None` where it got lost.
+    /// The attacker's shortest or the defender's longest move; `Some(None)` at the mate, `None` if the proof is
+    /// incomplete.
     fn next_of_line(&mut self, place: &mut Place<'_>) -> Option<Option<Move32>> {
         if !self.attacks() {
             return match self.ways(place) {
@@ -265,7 +268,7 @@ impl Solver {
         if let Some(mate) = solve_mate_in_one_in_place(place.position) {
             return Some(Some(mate));
         }
-        // What gave way to others in the table is proven once more.
+        // Entries of the proof may have been replaced in the table; they are proven again.
         for _ in 0..2 {
             let ways = self.ways(place).ok()?;
             if let Some(&(_, mv)) = ways.iter().min_by_key(|(plies, _)| *plies) {
@@ -276,7 +279,7 @@ impl Solver {
         None
     }
 
-    /// The moves that belong to the proof, with the plies to the mate after each.
+    /// The moves of the proof, with the length of the mate after each.
     fn ways(&mut self, place: &mut Place<'_>) -> Result<Vec<(u16, Move32)>, Numbers> {
         let children = self.children(place.position)?;
         let attacks = self.attacks();

@@ -4,7 +4,7 @@ use usi_shell::SplitMix64;
 
 const TACTICS: &str = include_str!("../../../../../kifu/tactics.sfen");
 
-/// Positions of a kind with all first moves that solve them.
+/// Positions of a kind, with all first moves that solve them.
 fn problems(kind: &str) -> Vec<(Game, Vec<&'static str>)> {
     let problem = |line: &'static str| {
         let mut fields = line.split('\t');
@@ -26,7 +26,7 @@ fn mate_of(game: &Game) -> Vec<Move> {
     }
 }
 
-/// A line of checks and answers to them, mate at its end.
+/// Asserts that the line consists of checks and replies and ends with mate.
 fn assert_mates(game: &Game, line: &[Move]) {
     let mut position = game.position().clone();
     for (ply, &mv) in line.iter().enumerate() {
@@ -64,7 +64,7 @@ fn the_short_look_finds_mates_of_its_length_and_no_others() {
     }
 }
 
-/// Whether there is a mate by checks in so many plies, found by trying everything.
+/// Whether exhaustive search finds a mate by checks in this many plies.
 fn tried(position: &mut Position, plies: u32) -> bool {
     let mut moves = rsshogi::board::MoveList::new();
     generate_legal_all(position, &mut moves);
@@ -136,7 +136,7 @@ fn where_there_is_no_mate_it_is_said_so() {
 
 #[test]
 fn a_pawn_drop_is_no_mate() {
-    // The pawn would mate; the gold to the side does.
+    // The pawn drop would be uchifuzume; the gold at its side mates.
     let game = Game::from_sfen("3sks3/9/4G4/9/9/9/9/9/4K4 b P 1").unwrap();
     let Mate::Moves(line) = quick(&game, 10_000) else { return };
     assert!(!line[0].is_drop());

@@ -1,4 +1,5 @@
-//! Games in lines: plies of the random opening, how the game ended, moves from the even start, scores.
+//! Lists of games, one per line: number of random opening plies, ending, moves from the even start position,
+//! scores.
 
 use super::super::samples::{Corpus, Told};
 use super::SourceError;
