@@ -103,12 +103,7 @@ fn ended(row: &Row<'_>) -> rusqlite::Result<Stamped> {
 }
 
 /// Moves of one game, in order, from its row in `games`.
-pub(super) fn game_moves(
-    conn: &Connection,
-    id: i64,
-    game: GameId,
-    f: &mut dyn FnMut(&Stamped),
-) -> rusqlite::Result<()> {
+fn game_moves(conn: &Connection, id: i64, game: GameId, f: &mut dyn FnMut(&Stamped)) -> rusqlite::Result<()> {
     let mut moves = conn.prepare_cached(&format!("SELECT {MOVED} FROM moves WHERE game = ? ORDER BY ply"))?;
     let mut rows = moves.query([id])?;
     while let Some(row) = rows.next()? {

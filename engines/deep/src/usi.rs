@@ -15,7 +15,7 @@
 //! | `MultiPV` | number of principal variations (mcts) |
 //! | `PlayoutsLimit` | limit of playouts per move, as `go nodes`; 0 for none |
 //! | `Deterministic` | one thread and no dependence on timing: reproducible searches |
-//! | `CInit`, `CBase`, `CInitRoot`, `CBaseRoot` | exploration constants of PUCT, below and at the root; `CInit` in thousandths |
+//! | `CInit`, `CBase`, `CInitRoot`, `CBaseRoot` | exploration constants of PUCT, below and at the root; `CInit` and `CInitRoot` in thousandths |
 //! | `FpuReduction`, `FpuReductionRoot` | first play urgency reduction, in thousandths |
 //! | `VirtualLoss` | lost visits per pending playout |
 //! | `PolicyTemperature` | softmax temperature of the network's policy, in thousandths |

@@ -39,7 +39,7 @@ fn every_player_plays_by_the_rules() {
             let mv = talk.best_by(position, "go nodes 60");
             assert!(is_legal(position, &mv), "{player}: {mv} in {position}");
         }
-        // The policy player does not search, so it sees no repetition.
+        // The policy player does not search for mates.
         if player != "policy" {
             assert_eq!(talk.best_by(MATE_IN_ONE, "go nodes 100"), "G*5b", "{player}");
         }

@@ -5,6 +5,7 @@ mod store;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
+use journal::StoreError;
 use notation::record::{self, Format, GameRecord};
 use rsshogi::board::STARTPOS_SFEN;
 use rsshogi::types::{Color, Move};
@@ -59,13 +60,8 @@ pub enum SourceError {
         reason: String,
     },
     /// Not a readable Renmei database.
-    #[error("database `{}`: {source}", path.display())]
-    Store {
-        /// The file.
-        path: PathBuf,
-        /// The database's account.
-        source: rusqlite::Error,
-    },
+    #[error(transparent)]
+    Store(#[from] StoreError),
     /// A directory without game records.
     #[error("`{}` holds no game record", .0.display())]
     Empty(PathBuf),
@@ -117,8 +113,7 @@ fn format_of(path: &Path) -> Option<Format> {
 fn file(path: &Path) -> Result<Vec<Game>, SourceError> {
     let bytes = fs::read(path).map_err(|source| SourceError::Io { path: path.to_owned(), source })?;
     if bytes.starts_with(b"SQLite format 3\0") {
-        let store = |source| SourceError::Store { path: path.to_owned(), source };
-        return store::games(path).map_err(store);
+        return Ok(store::games(path)?);
     }
     let refused = |reason| SourceError::Record { path: path.to_owned(), reason };
     if bytes.starts_with(SCORED.as_bytes()) {

@@ -34,7 +34,7 @@ pub struct Sample {
 
 /// A game as read from a source.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Told {
+pub(super) struct GameMoves {
     /// SFEN of the first position.
     pub start: String,
     /// The moves, each with its score from the player who moved, and whether it is a training sample: opening
@@ -68,8 +68,8 @@ pub struct Split {
 
 impl Corpus {
     /// Adds the samples of a game; an invalid game is only counted.
-    pub(super) fn add(&mut self, told: &Told) {
-        match samples(told) {
+    pub(super) fn add(&mut self, game: &GameMoves) {
+        match samples(game) {
             Some(samples) => {
                 self.games += 1;
                 self.samples.extend(samples);
@@ -121,12 +121,12 @@ impl Sample {
     }
 }
 
-fn samples(told: &Told) -> Option<Vec<Sample>> {
-    let mut game = Game::from_sfen(&told.start).ok()?;
-    let id = identity(told);
+fn samples(source: &GameMoves) -> Option<Vec<Sample>> {
+    let mut game = Game::from_sfen(&source.start).ok()?;
+    let id = identity(source);
     let mut seen: HashMap<[u8; 32], u8> = HashMap::new();
-    let mut samples = Vec::with_capacity(told.moves.len());
-    for (text, score, learn) in &told.moves {
+    let mut samples = Vec::with_capacity(source.moves.len());
+    for (text, score, learn) in &source.moves {
         let (turn, position) = (game.position().turn(), game.position().try_to_packed_sfen().ok());
         let mv = game.play(text)?.to_move();
         // Positions with more or fewer pieces than a full set have no packed form.
@@ -135,7 +135,7 @@ fn samples(told: &Told) -> Option<Vec<Sample>> {
         if *learn {
             let score = score.map(|score| score.clamp(-MATE, MATE) as i16);
             let half_points =
-                told.winner.map(|winner| winner.map_or(1, |winner| u8::from(winner == turn) * 2));
+                source.winner.map(|winner| winner.map_or(1, |winner| u8::from(winner == turn) * 2));
             samples.push(Sample { position, mv, seen: *before, score, half_points, game: id });
         }
         *before = before.saturating_add(1);
@@ -143,10 +143,10 @@ fn samples(told: &Told) -> Option<Vec<Sample>> {
     Some(samples)
 }
 
-fn identity(told: &Told) -> u64 {
+fn identity(source: &GameMoves) -> u64 {
     let mut hasher = DefaultHasher::new();
-    told.start.hash(&mut hasher);
-    told.moves.iter().for_each(|(text, ..)| text.hash(&mut hasher));
+    source.start.hash(&mut hasher);
+    source.moves.iter().for_each(|(text, ..)| text.hash(&mut hasher));
     hasher.finish()
 }
 

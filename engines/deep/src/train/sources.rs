@@ -6,6 +6,7 @@ mod list;
 mod store;
 
 use super::samples::Corpus;
+use journal::StoreError;
 use std::{
     fmt, io,
     path::{Path, PathBuf},
@@ -40,12 +41,15 @@ pub enum SourceError {
         /// The error of the operating system.
         source: io::Error,
     },
-    /// The database could not be read.
-    #[error("store `{}`: {source}", path.display())]
-    Store {
+    /// The games of a database cannot be read.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The file is not a database, or its labels cannot be read.
+    #[error("database `{}`: {source}", path.display())]
+    Labels {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The error of SQLite.
         source: rusqlite::Error,
     },
     /// An invalid line or entry.

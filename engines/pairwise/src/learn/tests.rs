@@ -1,6 +1,7 @@
 use std::path::Path;
 
 use clap::Parser;
+use journal::Store;
 use notation::record::{Format, GameRecord, Ply};
 use opening_book::games::{Game, GameResult, games};
 use rsshogi::board::{self, Legal, Move32List, Position, STARTPOS_SFEN};
@@ -321,9 +322,9 @@ fn what_cannot_be_learned_from_is_named() {
 fn games_come_out_of_a_database_with_names_scores_and_results() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("league.db");
-    let connection = Connection::open(&path).unwrap();
-    connection.execute_batch(include_str!("../../../../src/journal/migrations/001_events.sql")).unwrap();
-    connection
+    Store::open(&path)
+        .unwrap()
+        .connection()
         .execute_batch(
             "INSERT INTO events VALUES (1, 'e', 'run', 0, '{}', '{}');
              INSERT INTO players VALUES (1, 0, 'one'), (1, 1, 'two');

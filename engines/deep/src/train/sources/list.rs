@@ -1,24 +1,24 @@
 //! Lists of games, one per line: number of random opening plies, ending, moves from the even start position,
 //! scores.
 
-use super::super::samples::{Corpus, Told};
+use super::super::samples::{Corpus, GameMoves};
 use super::SourceError;
 use rsshogi::{board::STARTPOS_SFEN, types::Color};
 use std::path::Path;
 
 pub(super) fn read(path: &Path, text: &str, corpus: &mut Corpus) -> Result<(), SourceError> {
     for (number, line) in text.lines().enumerate().skip(1) {
-        let told = game(line).map_err(|reason| SourceError::Content {
+        let game = game(line).map_err(|reason| SourceError::Content {
             path: path.to_owned(),
             place: format!("line {}", number + 1),
             reason,
         })?;
-        corpus.add(&told);
+        corpus.add(&game);
     }
     Ok(())
 }
 
-fn game(line: &str) -> Result<Told, String> {
+fn game(line: &str) -> Result<GameMoves, String> {
     let fields: Vec<&str> = line.split('\t').collect();
     let [random, ending, moves, scores] = fields[..] else {
         return Err(format!("{} fields where four are wanted", fields.len()));
@@ -32,7 +32,7 @@ fn game(line: &str) -> Result<Told, String> {
     let winner = winner(ending, moves.len())?;
     let played = moves.into_iter().zip(scores).enumerate();
     let moves = played.map(|(ply, (mv, score))| (mv.to_owned(), score, ply >= random)).collect();
-    Ok(Told { start: STARTPOS_SFEN.to_owned(), moves, winner: Some(winner) })
+    Ok(GameMoves { start: STARTPOS_SFEN.to_owned(), moves, winner: Some(winner) })
 }
 
 fn score(text: &str) -> Result<Option<i32>, String> {
