@@ -10,7 +10,7 @@ use renmei_deep::{
     network::Description,
     search::Task,
     time_model::{self, ModelOptions},
-    train::{self, ExamOptions, Loss, Session, Source, TrainOptions},
+    train::{self, AccuracyOptions, Loss, Session, Source, TrainOptions},
     usi::Deep,
 };
 use rsshogi::{board::MoveList, movegen::generate_legal_all};
@@ -309,7 +309,7 @@ impl Train {
             corpus.broken
         );
         let report = Session::begin(self.options()?, corpus)?.run()?;
-        put(&report.last_exam())
+        put(&report.last_accuracy())
     }
 
     fn options(self) -> Result<TrainOptions> {
@@ -342,14 +342,14 @@ impl Train {
 
 impl Exam {
     fn run(self) -> Result<()> {
-        let options = ExamOptions {
+        let options = AccuracyOptions {
             device: self.device.device,
             half: !self.device.full,
             held_out: self.held_out.min(100),
             most: self.most.max(1),
             threads: self.device.threads as i32,
         };
-        let exam = train::examine_file(&self.device.network, train::load(&self.sources)?, &options)?;
+        let exam = train::measure_file(&self.device.network, train::load(&self.sources)?, &options)?;
         put(&if self.json { serde_json::to_string_pretty(&exam)? } else { exam.to_string() })
     }
 }

@@ -100,7 +100,7 @@ pub enum EvaluatorError {
         labels: usize,
     },
     /// libtorch failed.
-    #[error("evaluation failed on {device}: {}", crate::network::told(source))]
+    #[error("evaluation failed on {device}: {}", crate::network::message(source))]
     Torch {
         /// The device.
         device: String,

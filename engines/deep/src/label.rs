@@ -5,15 +5,15 @@
 //! training.
 
 mod engine;
-mod kept;
+mod file;
 
 pub use engine::{EngineError, EngineOptions};
-pub(crate) use kept::{TABLE, read};
+pub(crate) use file::{TABLE, read};
 
 use crate::train::{Corpus, Sample};
-use engine::{Engine, Said};
+use engine::{Engine, Label};
+use file::LabelFile;
 use indicatif::{ProgressBar, ProgressStyle};
-use kept::Kept;
 use std::{
     path::PathBuf,
     sync::{
@@ -78,20 +78,20 @@ pub enum LabelError {
 }
 
 /// A position and the engine's result.
-type Answered = (Sample, Said);
+type Answered = (Sample, Label);
 
 /// Labels the positions of a corpus, each once, in an order independent of their games.
 ///
 /// # Errors
 /// When the engine cannot be started or fails repeatedly, or the file cannot be written.
 pub fn label(corpus: Corpus, options: &LabelOptions) -> Result<Labelled, LabelError> {
-    let mut kept = Kept::open(&options.out, &options.engine.to_string())?;
+    let mut file = LabelFile::open(&options.out, &options.engine.to_string())?;
     let mut samples = corpus.samples;
     samples.sort_by_key(|sample| spread(&sample.position.data));
     samples.dedup_by_key(|sample| sample.position.data);
     samples.truncate(options.most.unwrap_or(usize::MAX));
     let all = samples.len();
-    samples.retain(|sample| !kept.has(&sample.position.data));
+    samples.retain(|sample| !file.has(&sample.position.data));
     let before = all - samples.len();
     let bar = bar(all, before);
     let (sender, answers) = mpsc::sync_channel(AHEAD);
@@ -103,7 +103,7 @@ pub fn label(corpus: Corpus, options: &LabelOptions) -> Result<Labelled, LabelEr
         };
         let workers: Vec<_> = (0..options.jobs.max(1)).map(|_| worker()).collect();
         drop(sender);
-        let written = write(&mut kept, &answers, &bar);
+        let written = write(&mut file, &answers, &bar);
         // Without a receiver the workers stop at their next result.
         drop(answers);
         let worked = workers.into_iter().map(|worker| worker.join().unwrap_or(Ok(())));
@@ -126,26 +126,26 @@ fn work(
         let next = open.lock().unwrap_or_else(PoisonError::into_inner).next();
         let Some(sample) = next else { return Ok(()) };
         let Some((position, legal)) = sample.unpacked() else { continue };
-        let said = engine.ask_patiently(&position.to_sfen(Some(1)))?;
-        let legal_or_none = said.checked(legal.as_slice());
+        let label = engine.evaluate_with_retries(&position.to_sfen(Some(1)))?;
+        let legal_or_none = label.checked(legal.as_slice());
         if sender.send((sample, legal_or_none)).is_err() {
             return Ok(());
         }
     }
 }
 
-fn write(kept: &mut Kept, answers: &Receiver<Answered>, bar: &ProgressBar) -> Result<usize, LabelError> {
+fn write(file: &mut LabelFile, answers: &Receiver<Answered>, bar: &ProgressBar) -> Result<usize, LabelError> {
     let (mut now, mut waiting, mut written) = (0, Vec::new(), Instant::now());
     for answer in answers {
         waiting.push(answer);
         now += 1;
         bar.inc(1);
         if written.elapsed() > WRITTEN_EVERY {
-            kept.add(&std::mem::take(&mut waiting))?;
+            file.add(&std::mem::take(&mut waiting))?;
             written = Instant::now();
         }
     }
-    kept.add(&waiting)?;
+    file.add(&waiting)?;
     Ok(now)
 }
 

@@ -177,7 +177,7 @@ pub enum NetworkError {
         wanted: Vec<i64>,
     },
     /// libtorch said no.
-    #[error("network `{name}`: {}", told(source))]
+    #[error("network `{name}`: {}", message(source))]
     Torch {
         /// The network or the file.
         name: String,
@@ -251,7 +251,7 @@ impl Description {
 }
 
 /// What libtorch says of a fault, without the list of its functions that were running.
-pub(crate) fn told(fault: &tch::TchError) -> String {
+pub(crate) fn message(fault: &tch::TchError) -> String {
     let whole = fault.to_string();
     let end = whole.find("\nException raised from").unwrap_or(whole.len());
     whole[..end].trim_end().to_owned()

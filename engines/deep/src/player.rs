@@ -29,7 +29,7 @@ use usi_shell::{
 };
 
 /// Minimum interval between `info` lines of a running search.
-const TELL: Duration = Duration::from_millis(500);
+const REPORT_INTERVAL: Duration = Duration::from_millis(500);
 
 /// A position to choose a move in, with the search's limits and options.
 pub(crate) struct Turn<'a> {
@@ -50,7 +50,7 @@ pub(crate) trait Player: Send {
 }
 
 /// The player called `name`, with `memory` bytes for its tables.
-pub(crate) fn seat(name: &str, evaluator: Arc<dyn Evaluator>, memory: usize) -> Box<dyn Player> {
+pub(crate) fn create(name: &str, evaluator: Arc<dyn Evaluator>, memory: usize) -> Box<dyn Player> {
     match name {
         "policy" => Box::new(policy::PolicyPlayer::new(evaluator)),
         "value" => Box::new(value::ValuePlayer::new(evaluator)),

@@ -56,7 +56,7 @@ pub struct Task {
     /// Whether a mate solver runs on the root position, in a thread of its own.
     pub root_mate: bool,
     /// Maximum interval between calls of `progress`.
-    pub tell: Duration,
+    pub report_interval: Duration,
     /// One thread, and no dependence on time except for the clock, so that results are reproducible.
     pub deterministic: bool,
 }
@@ -207,7 +207,7 @@ impl Searcher {
     }
 
     /// Searches the position of `game` until the clock, a limit, a proven result or `progress` ends it.
-    /// `progress` is called at intervals of [`Task::tell`] and returns whether to continue. The tree of earlier
+    /// `progress` is called at intervals of [`Task::report_interval`] and returns whether to continue. The tree of earlier
     /// searches of the game is reused.
     ///
     /// # Errors
@@ -247,7 +247,7 @@ impl Default for Task {
             noise: None,
             leaf_mate: 3,
             root_mate: true,
-            tell: Duration::from_millis(20),
+            report_interval: Duration::from_millis(20),
             deterministic: false,
         }
     }

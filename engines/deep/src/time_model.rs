@@ -153,7 +153,10 @@ mod tests {
     fn a_file_that_is_no_model_is_named() {
         let file = tempfile::NamedTempFile::new().unwrap();
         fs::write(file.path(), "intercept = 1.0\nslope = 2.0\n").unwrap();
-        let told = Model::read(file.path()).unwrap_err().to_string();
-        assert!(told.contains("slope") && told.contains(&file.path().display().to_string()), "{told}");
+        let message = Model::read(file.path()).unwrap_err().to_string();
+        assert!(
+            message.contains("slope") && message.contains(&file.path().display().to_string()),
+            "{message}"
+        );
     }
 }

@@ -4,8 +4,8 @@
 //! batches; a step runs one batch through network and optimiser. At intervals the network is measured on the
 //! held-out set and a checkpoint is written, from which the same command resumes an interrupted training.
 
+mod accuracy;
 mod checkpoint;
-mod exam;
 mod loader;
 mod optimizer;
 mod plot;
@@ -14,7 +14,7 @@ mod samples;
 mod session;
 mod sources;
 
-pub use exam::{Exam, ExamOptions, examine_file};
+pub use accuracy::{Accuracy, AccuracyOptions, measure_file};
 pub use loader::Loss;
 pub use report::{Mark, Report};
 pub use samples::{Corpus, Sample, Split};
@@ -37,10 +37,10 @@ pub enum TrainError {
     #[error(transparent)]
     Device(#[from] crate::evaluator::EvaluatorError),
     /// The training set or the held-out set is too small.
-    #[error("{kept} positions to learn from and {held_out} held out: too few to fill a batch of {batch}")]
+    #[error("{training} positions to learn from and {held_out} held out: too few to fill a batch of {batch}")]
     TooFew {
         /// Size of the training set.
-        kept: usize,
+        training: usize,
         /// Size of the held-out set.
         held_out: usize,
         /// Size of a batch.
@@ -79,6 +79,6 @@ pub enum TrainError {
         loss: f64,
     },
     /// libtorch failed.
-    #[error("training failed: {}", crate::network::told(.0))]
+    #[error("training failed: {}", crate::network::message(.0))]
     Torch(#[from] tch::TchError),
 }

@@ -59,14 +59,14 @@ use usi_shell::{
 /// The engine.
 pub struct Deep {
     network: Option<(Source, Arc<TorchEvaluator>)>,
-    player: Option<(Seat, Box<dyn Player>)>,
+    player: Option<(PlayerKey, Box<dyn Player>)>,
     openings: Openings,
     rng: SplitMix64,
 }
 
 /// The parts of the options that require a new player when they change.
 #[derive(Clone, Debug, PartialEq)]
-struct Seat {
+struct PlayerKey {
     player: String,
     source: Source,
     memory: usize,
@@ -110,10 +110,10 @@ impl Engine for Deep {
         }
         let Some((_, evaluator)) = &self.network else { return Ok(()) };
         let memory = options::number(options, "USI_Hash").saturating_mul(1 << 20);
-        let seat = Seat { player: options.text("Player").to_owned(), source, memory };
-        if self.player.as_ref().is_none_or(|(taken, _)| *taken != seat) {
-            let player = player::seat(&seat.player, Arc::clone(evaluator) as Arc<dyn Evaluator>, memory);
-            self.player = Some((seat, player));
+        let wanted = PlayerKey { player: options.text("Player").to_owned(), source, memory };
+        if self.player.as_ref().is_none_or(|(taken, _)| *taken != wanted) {
+            let player = player::create(&wanted.player, Arc::clone(evaluator) as Arc<dyn Evaluator>, memory);
+            self.player = Some((wanted, player));
         }
         self.player.as_mut().map_or(Ok(()), |(_, player)| player.ready(options))
     }

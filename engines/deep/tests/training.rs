@@ -4,7 +4,7 @@
 use renmei_deep::{
     evaluator::{DeviceChoice, Evaluator, TorchEvaluator, TorchOptions},
     network::Description,
-    train::{Corpus, ExamOptions, Loss, Report, Session, Source, TrainOptions, examine_file, load},
+    train::{AccuracyOptions, Corpus, Loss, Report, Session, Source, TrainOptions, load, measure_file},
 };
 use rsshogi::{board::MoveList, movegen::generate_legal_all};
 use std::{fs, path::Path};
@@ -81,8 +81,9 @@ fn training_teaches_and_leaves_a_network_a_report_and_a_picture() {
     assert!(kept.positions > 0 && kept.held_out > 0 && kept.games == 60);
     assert!(fs::read_to_string(place.path().join("training.svg")).unwrap().contains("</svg>"));
     let network = place.path().join("tiny.toml");
-    let options = ExamOptions { device: DeviceChoice::Cpu, half: true, held_out: 20, most: 2000, threads: 1 };
-    let asked = examine_file(&network, games(place.path(), 60), &options).unwrap();
+    let options =
+        AccuracyOptions { device: DeviceChoice::Cpu, half: true, held_out: 20, most: 2000, threads: 1 };
+    let asked = measure_file(&network, games(place.path(), 60), &options).unwrap();
     assert_eq!(asked.positions, last.positions);
     let (one, other) = (asked.policy.unwrap().loss, last.policy.unwrap().loss);
     assert!((one - other).abs() < 0.02, "{asked} {other}");

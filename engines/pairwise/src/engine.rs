@@ -153,16 +153,16 @@ fn think(
     out: &Output,
 ) -> Outcome {
     let mut plan = Plan::default();
-    let mut told = 0;
+    let mut reported = 0;
     let outcome = searcher.think(weights, game, task, |progress| {
         report(progress, task, search, out);
-        told = progress.nodes;
+        reported = progress.nodes;
         plan.note(&progress.found);
         let spending = search.clock.spending();
         !spending.is_some_and(|spending| plan.is_enough(&spending, progress.choices))
     });
     // The result of an interrupted iteration may contain a better move.
-    if let Some(best) = outcome.moves.first().filter(|best| outcome.nodes > told && best.is_searched()) {
+    if let Some(best) = outcome.moves.first().filter(|best| outcome.nodes > reported && best.is_searched()) {
         out.info(&info(best, outcome.depth, outcome.nodes, search));
     }
     outcome

@@ -8,7 +8,6 @@
 
 mod checkpoint;
 mod gradient;
-mod lesson;
 mod loss;
 mod optimizer;
 mod positions;
@@ -18,6 +17,7 @@ mod settings;
 #[cfg(test)]
 mod tests;
 mod trainer;
+mod training_example;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -82,24 +82,24 @@ pub enum LearnError {
 /// When a source, a checkpoint or weights cannot be read, no training position is found, or a file cannot be
 /// written.
 pub fn run(arguments: &LearnArguments, out: &mut impl Write) -> Result<(), LearnError> {
-    let told = |source| LearnError::Write { path: "standard output".into(), source };
+    let failed = |source| LearnError::Write { path: "standard output".into(), source };
     let samples = collect(arguments)?;
-    writeln!(out, "{}\n\n{}", Report::positions(&samples), report::HEAD).map_err(told)?;
+    writeln!(out, "{}\n\n{}", Report::positions(&samples), report::HEAD).map_err(failed)?;
     let (mut trainer, mut progress) = begin(arguments, &samples)?;
     for stage in &progress.stages {
-        writeln!(out, "{}", report::row(stage)).map_err(told)?;
+        writeln!(out, "{}", report::row(stage)).map_err(failed)?;
     }
     while progress.stages.len() <= arguments.settings.passes {
         let done = (!progress.stages.is_empty()).then(|| pass(&mut trainer, &samples, &progress));
         let stage = measure(&trainer, &samples, arguments, progress.stages.len(), done);
-        writeln!(out, "{}", report::row(&stage)).map_err(told)?;
+        writeln!(out, "{}", report::row(&stage)).map_err(failed)?;
         progress.stages.push(stage);
         let numbers = [&trainer.parameters.values[..], &trainer.optimizer.squares];
         checkpoint::save(&checkpoint_path(arguments), &progress, numbers)?;
     }
     let report = finish(arguments, &trainer, &samples, &progress)?;
     let tail = report.split_once("\n\nagreement").map_or("", |(_, tail)| tail);
-    writeln!(out, "\nagreement{tail}").map_err(told)
+    writeln!(out, "\nagreement{tail}").map_err(failed)
 }
 
 fn collect(arguments: &LearnArguments) -> Result<Samples, LearnError> {
@@ -184,7 +184,7 @@ fn measure(
         held_out: trainer.agreement(&samples.held_out, arguments.measure),
         loss: done.map(|done| done.loss),
         searched_per_s: done.map(|done| done.positions as f64 / done.search_s),
-        learned_per_s: done.map(|done| passes * done.lessons as f64 / done.update_s),
+        learned_per_s: done.map(|done| passes * done.examples as f64 / done.update_s),
     }
 }
 

@@ -30,13 +30,13 @@ pub fn main() -> ExitCode {
     let mut out = io::stdout();
     match Arguments::parse().command {
         None | Some(Command::Usi) => usi_shell::run(Pairwise::default()),
-        Some(Command::Learn(arguments)) => told(learn::run(&arguments, &mut out)),
-        Some(Command::Book(arguments)) => told(opening_book::run(&arguments, &mut out)),
-        Some(Command::Bench(arguments)) => told(bench::run(&arguments, &mut out)),
+        Some(Command::Learn(arguments)) => exit_code(learn::run(&arguments, &mut out)),
+        Some(Command::Book(arguments)) => exit_code(opening_book::run(&arguments, &mut out)),
+        Some(Command::Bench(arguments)) => exit_code(bench::run(&arguments, &mut out)),
     }
 }
 
-fn told(result: Result<(), impl Error>) -> ExitCode {
+fn exit_code(result: Result<(), impl Error>) -> ExitCode {
     let Err(error) = result else { return ExitCode::SUCCESS };
     eprintln!("renmei-pairwise: {error}");
     ExitCode::FAILURE

@@ -18,12 +18,12 @@ pub struct Instant {
     /// Number of moves in the last `position` line.
     plies: usize,
     /// Sleep before each answer.
-    pub nap: Duration,
+    pub pause: Duration,
 }
 
 impl Instant {
     /// The cycles of `mode`, if it is a benchmark mode.
-    pub fn of(mode: Mode, nap: Duration) -> Option<Self> {
+    pub fn of(mode: Mode, pause: Duration) -> Option<Self> {
         let circles = match mode {
             Mode::King => [KING_BLACK, KING_WHITE],
             Mode::Rook => [ROOK_BLACK, ROOK_WHITE],
@@ -31,7 +31,7 @@ impl Instant {
         };
         let answer = |mv: &&str| format!("info depth 1 score cp 0 nodes 1 time 0 pv {mv}\nbestmove {mv}\n");
         let answers = circles.map(|circle| circle.iter().map(|mv| answer(mv).into_bytes()).collect());
-        Some(Self { answers, plies: 0, nap })
+        Some(Self { answers, plies: 0, pause })
     }
 
     /// Stores the number of moves of a `position` line.

@@ -88,7 +88,7 @@
 mod illegal;
 mod instant;
 mod mode;
-mod nuisance;
+mod process;
 mod puppet;
 mod settings;
 

@@ -12,7 +12,7 @@ use usi_shell::{BestMove, Game, SplitMix64};
 use crate::illegal::Illegal;
 use crate::instant::Instant;
 use crate::mode::Mode;
-use crate::nuisance;
+use crate::process;
 use crate::settings::Settings;
 
 /// The engine and its state.
@@ -33,7 +33,7 @@ pub struct Puppet {
     /// Whether the child of `grandchild` or `zombie` was started.
     has_child: bool,
     /// Memory allocated by the mode `memory`.
-    ballast: Vec<u8>,
+    allocated: Vec<u8>,
 }
 
 impl Puppet {
@@ -50,7 +50,7 @@ impl Puppet {
             pondering: false,
             silent: false,
             has_child: false,
-            ballast: Vec::new(),
+            allocated: Vec::new(),
         };
         puppet.apply_mode();
         puppet
@@ -62,24 +62,24 @@ impl Puppet {
         loop {
             line.clear();
             match self.stdin.read_until(b'\n', &mut line) {
-                Ok(1..) if self.hear_instantly(&line) => {}
-                Ok(1..) if line.trim_ascii() != b"quit" => self.hear(&String::from_utf8_lossy(&line)),
+                Ok(1..) if self.answer_instantly(&line) => {}
+                Ok(1..) if line.trim_ascii() != b"quit" => self.handle(&String::from_utf8_lossy(&line)),
                 _ if self.settings.mode() != Mode::IgnoreQuit => return,
                 Ok(1..) => {}
-                Ok(0) | Err(_) => nuisance::sleep_for_ever(),
+                Ok(0) | Err(_) => process::sleep_for_ever(),
             }
         }
     }
 
-    /// The fast path of the benchmark modes, on undecoded bytes; returns `false` if `hear` must process the
+    /// The fast path of the benchmark modes, on undecoded bytes; returns `false` if `handle` must process the
     /// line.
-    fn hear_instantly(&mut self, line: &[u8]) -> bool {
+    fn answer_instantly(&mut self, line: &[u8]) -> bool {
         let Some(instant) = &mut self.instant else { return false };
         if line.starts_with(b"position ") {
             instant.note(line);
         } else if line.starts_with(b"go") {
-            if !instant.nap.is_zero() {
-                thread::sleep(instant.nap);
+            if !instant.pause.is_zero() {
+                thread::sleep(instant.pause);
             }
             // Stdout is line-buffered but passes these two complete lines on in one write.
             let _ = self.stdout.write_all(instant.answer());
@@ -89,7 +89,7 @@ impl Puppet {
         true
     }
 
-    fn hear(&mut self, line: &str) {
+    fn handle(&mut self, line: &str) {
         if self.silent {
             return;
         }
@@ -132,9 +132,9 @@ impl Puppet {
 
     /// Applies the effects a mode has from its activation on.
     fn apply_mode(&mut self) {
-        self.instant = Instant::of(self.settings.mode(), self.settings.nap());
+        self.instant = Instant::of(self.settings.mode(), self.settings.pause());
         if self.settings.mode() == Mode::IgnoreQuit {
-            nuisance::block_sigterm();
+            process::block_sigterm();
         }
     }
 
@@ -152,7 +152,7 @@ impl Puppet {
 
     fn leave_child(&mut self, sleep: Duration) {
         if !self.has_child {
-            nuisance::leave_child(sleep);
+            process::leave_child(sleep);
         }
         self.has_child = true;
     }
@@ -238,23 +238,23 @@ impl Puppet {
             Mode::DoubleMove | Mode::OutOfTurn => self.play_twice(),
             Mode::Noise => {
                 let bestmove = self.honest();
-                self.put(nuisance::noise(&bestmove));
+                self.put(process::noise(&bestmove));
             }
             Mode::StderrFlood => {
-                nuisance::flood_stderr(self.settings.megabytes());
+                process::flood_stderr(self.settings.megabytes());
                 self.play_honestly();
             }
             Mode::Memory => {
                 // Ones, not zeros: the kernel commits zeroed pages only when they are written.
-                self.ballast.resize(self.settings.megabytes() << 20, 1);
+                self.allocated.resize(self.settings.megabytes() << 20, 1);
                 self.play_honestly();
             }
-            Mode::IgnoreStdin => nuisance::sleep_for_ever(),
+            Mode::IgnoreStdin => process::sleep_for_ever(),
             Mode::CloseIn => {
-                nuisance::close_stdin();
-                nuisance::sleep_for_ever();
+                process::close_stdin();
+                process::sleep_for_ever();
             }
-            Mode::CloseOut => nuisance::close_stdout(),
+            Mode::CloseOut => process::close_stdout(),
             _ => self.play_honestly(),
         }
     }
@@ -262,11 +262,11 @@ impl Puppet {
     fn flood(&mut self) -> ! {
         let line = b"info depth 1 score cp 0 nodes 1 pv 7g7f\n";
         match self.settings.mode() {
-            Mode::FloodHang => nuisance::pour(&mut self.stdout, line, Duration::from_millis(1)),
-            Mode::Flood => nuisance::pour(&mut self.stdout, &line.repeat(1024), Duration::ZERO),
+            Mode::FloodHang => process::pour(&mut self.stdout, line, Duration::from_millis(1)),
+            Mode::Flood => process::pour(&mut self.stdout, &line.repeat(1024), Duration::ZERO),
             _ => {
                 self.put("info string ");
-                nuisance::pour(&mut self.stdout, &[b'x'; 65_536], Duration::ZERO);
+                process::pour(&mut self.stdout, &[b'x'; 65_536], Duration::ZERO);
             }
         }
         exit(0)

@@ -78,7 +78,7 @@ impl Settings {
         self.number("Megabytes") as usize
     }
 
-    pub fn nap(&self) -> Duration {
+    pub fn pause(&self) -> Duration {
         Duration::from_micros(self.number("SleepUs"))
     }
 

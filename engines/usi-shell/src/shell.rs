@@ -59,13 +59,13 @@ pub fn serve(
     let lines = events.clone();
     thread::spawn(move || read_lines(input, &lines));
     let engine_out = out.clone();
-    thread::spawn(move || work(engine, &orders, Bell(events), &engine_out));
+    thread::spawn(move || work(engine, &orders, EndNotice(events), &engine_out));
     let game = Some(Game::startpos());
     let options = Arc::new(options);
     let mut shell =
-        Shell { identity, out, options, jobs, game, search: None, waiting: Vec::new(), ready: false };
+        Shell { identity, out, options, jobs, game, search: None, deferred: Vec::new(), ready: false };
     let outcome = shell.listen(&inbox);
-    shell.leave(&inbox);
+    shell.shut_down(&inbox);
     outcome
 }
 
@@ -100,15 +100,15 @@ fn read_lines(input: impl Read, events: &Sender<Event>) {
 }
 
 /// Reports the end of the worker thread on drop, so that a panic is reported too.
-struct Bell(Sender<Event>);
+struct EndNotice(Sender<Event>);
 
-impl Drop for Bell {
+impl Drop for EndNotice {
     fn drop(&mut self) {
         let _ = self.0.send(Event::WorkerGone);
     }
 }
 
-fn work(mut engine: impl Engine, orders: &Receiver<Job>, bell: Bell, out: &Output) {
+fn work(mut engine: impl Engine, orders: &Receiver<Job>, notice: EndNotice, out: &Output) {
     for job in orders {
         match job {
             Job::SetOption(name, options) => engine.set_option(&name, &options),
@@ -118,7 +118,7 @@ fn work(mut engine: impl Engine, orders: &Receiver<Job>, bell: Bell, out: &Outpu
                 Ok(()) if announce => out.line("readyok"),
                 Ok(()) => {}
                 Err(reason) => {
-                    let _ = bell.0.send(Event::Failed(reason));
+                    let _ = notice.0.send(Event::Failed(reason));
                     return;
                 }
             },
@@ -127,7 +127,7 @@ fn work(mut engine: impl Engine, orders: &Receiver<Job>, bell: Bell, out: &Outpu
                     Some(_) => engine.solve_mate(&game, &search, out).to_string(),
                     None => engine.think(&game, &search, out).to_string(),
                 };
-                let _ = bell.0.send(Event::Answer(answer));
+                let _ = notice.0.send(Event::Answer(answer));
             }
         }
     }
@@ -144,7 +144,7 @@ struct Shell {
     game: Option<Game>,
     search: Option<Running>,
     /// Lines received between `stop` and the answer, starting with the first one that requires an idle engine.
-    waiting: Vec<(Instant, String)>,
+    deferred: Vec<(Instant, String)>,
     /// Whether [`Engine::ready`] was ordered.
     ready: bool,
 }
@@ -174,7 +174,7 @@ impl Shell {
         for event in inbox {
             match event {
                 Event::Line { text, .. } if text == "quit" => break,
-                Event::Line { at, text } => self.hear(at, &text),
+                Event::Line { at, text } => self.process(at, &text),
                 Event::Eof => break,
                 Event::Answer(answer) => self.answered(answer),
                 Event::Failed(reason) => {
@@ -192,7 +192,7 @@ impl Shell {
     }
 
     /// Stops the search and waits at most [`QUIT_PATIENCE`] for the engine to be dropped.
-    fn leave(self, inbox: &Receiver<Event>) {
+    fn shut_down(self, inbox: &Receiver<Event>) {
         if let Some(search) = &self.search {
             search.clock.stop();
         }
@@ -205,11 +205,11 @@ impl Shell {
         }
     }
 
-    fn hear(&mut self, at: Instant, line: &str) {
+    fn process(&mut self, at: Instant, line: &str) {
         let command = line.split_ascii_whitespace().next().unwrap_or_default();
         // A `stop` after a deferred `go` belongs to that search, so lines are processed in order.
-        if !self.waiting.is_empty() && command != "isready" {
-            self.waiting.push((at, line.to_owned()));
+        if !self.deferred.is_empty() && command != "isready" {
+            self.deferred.push((at, line.to_owned()));
             return;
         }
         match command {
@@ -219,15 +219,15 @@ impl Shell {
             "stop" => self.stop(),
             "ponderhit" => self.ponderhit(at, line),
             "gameover" => self.game_over(line),
-            "setoption" | "usinewgame" | "position" | "go" => self.hear_idle(at, command, line),
+            "setoption" | "usinewgame" | "position" | "go" => self.process_idle(at, command, line),
             _ => {}
         }
     }
 
-    fn hear_idle(&mut self, at: Instant, command: &str, line: &str) {
+    fn process_idle(&mut self, at: Instant, command: &str, line: &str) {
         match &self.search {
             Some(search) if search.stopped => {
-                self.waiting.push((at, line.to_owned()));
+                self.deferred.push((at, line.to_owned()));
                 return;
             }
             Some(_) => {
@@ -332,8 +332,8 @@ impl Shell {
         let due = |search: &mut Running| !search.withheld && search.answer.is_some();
         let Some(answer) = self.search.take_if(due).and_then(|search| search.answer) else { return };
         self.out.line(answer);
-        for (at, line) in mem::take(&mut self.waiting) {
-            self.hear(at, &line);
+        for (at, line) in mem::take(&mut self.deferred) {
+            self.process(at, &line);
         }
     }
 

@@ -138,8 +138,8 @@ fn a_higher_temperature_makes_priors_more_alike() {
 fn a_question_in_another_encoding_is_refused() {
     let evaluator = evaluator(&joint(), &options());
     let other = Encoding { features: Features::Nene, labels: Labels::Directional };
-    let told = evaluator.evaluate(&questions(other)).unwrap_err().to_string();
-    assert!(told.contains("bytes of planes"), "{told}");
+    let message = evaluator.evaluate(&questions(other)).unwrap_err().to_string();
+    assert!(message.contains("bytes of planes"), "{message}");
     let mut question = questions(evaluator.encoding()).remove(0);
     question.labels[0] = 2187;
     assert!(evaluator.evaluate(&[question]).unwrap_err().to_string().contains("label 2187"));

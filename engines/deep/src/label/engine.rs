@@ -57,7 +57,7 @@ pub enum EngineError {
 
 /// An engine's result for a position.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Said {
+pub(super) struct Label {
     /// Its best move; `None` if it resigned or declared a win.
     pub mv: Option<String>,
     /// Score in centipawns for the side to move, mates at +-30,000.
@@ -82,7 +82,7 @@ impl fmt::Display for EngineOptions {
     }
 }
 
-impl Said {
+impl Label {
     /// Removes the move if it is illegal.
     pub(super) fn checked(mut self, legal: &[Move]) -> Self {
         self.mv = self.mv.filter(|text| Move::from_usi(text).is_some_and(|mv| legal.contains(&mv)));
@@ -111,33 +111,33 @@ impl<'a> Engine<'a> {
     }
 
     fn greet(&mut self) -> Result<(), EngineError> {
-        self.tell("usi");
+        self.send("usi");
         self.wait("usiok", START, |line| (*line == EngineLine::UsiOk).then_some(()))?;
         for (name, value) in &self.options.options {
-            self.tell(&format!("setoption name {name} value {value}"));
+            self.send(&format!("setoption name {name} value {value}"));
         }
-        self.tell("isready");
+        self.send("isready");
         self.wait("readyok", START, |line| (*line == EngineLine::ReadyOk).then_some(()))?;
-        self.tell("usinewgame");
+        self.send("usinewgame");
         Ok(())
     }
 
     /// Evaluates a position; an engine that fails is replaced, up to [`TRIES`] times.
-    pub(super) fn ask_patiently(&mut self, sfen: &str) -> Result<Said, EngineError> {
+    pub(super) fn evaluate_with_retries(&mut self, sfen: &str) -> Result<Label, EngineError> {
         let mut failure = None;
         for _ in 0..TRIES {
             match self.ask(sfen) {
-                Ok(said) => return Ok(said),
+                Ok(label) => return Ok(label),
                 Err(fault) => failure = Some(fault),
             }
             *self = Self::start(self.options)?;
         }
-        failure.map_or_else(|| Ok(Said::default()), Err)
+        failure.map_or_else(|| Ok(Label::default()), Err)
     }
 
-    fn ask(&mut self, sfen: &str) -> Result<Said, EngineError> {
-        self.tell(&format!("position sfen {sfen}"));
-        self.tell(&format!("go {}", self.options.go));
+    fn ask(&mut self, sfen: &str) -> Result<Label, EngineError> {
+        self.send(&format!("position sfen {sfen}"));
+        self.send(&format!("go {}", self.options.go));
         let mut score = None;
         let mv = self.wait("bestmove", self.options.patience, |line| match line {
             EngineLine::Info(info) if info.multipv.is_none_or(|rank| rank == 1) => {
@@ -148,7 +148,7 @@ impl<'a> Engine<'a> {
             _ => None,
         })?;
         let is_move = Move::from_usi(&mv).is_some_and(Move::is_normal);
-        Ok(Said { mv: is_move.then_some(mv), score })
+        Ok(Label { mv: is_move.then_some(mv), score })
     }
 
     fn wait<T>(
@@ -166,7 +166,7 @@ impl<'a> Engine<'a> {
         Err(EngineError::Silent { program: self.options.program.clone(), waited_for, patience })
     }
 
-    fn tell(&mut self, line: &str) {
+    fn send(&mut self, line: &str) {
         // A write error means that the engine has ended, which the wait for its reply reports.
         let _ignored = writeln!(self.stdin, "{line}").and_then(|()| self.stdin.flush());
     }

@@ -100,23 +100,23 @@ fn a_description_with_a_fault_says_where() {
 #[test]
 fn weights_that_do_not_fit_are_named() {
     let (place, path) = described(SMALL);
-    let told = |path: &Path| Network::load(path, Device::Cpu, Kind::Float).unwrap_err().to_string();
-    assert!(told(&path).contains("small.safetensors"), "no file: {}", told(&path));
+    let message = |path: &Path| Network::load(path, Device::Cpu, Kind::Float).unwrap_err().to_string();
+    assert!(message(&path).contains("small.safetensors"), "no file: {}", message(&path));
     let file = place.path().join("small.safetensors");
     fs::write(&file, "not safe tensors").unwrap();
-    assert!(told(&path).contains("small.safetensors"));
+    assert!(message(&path).contains("small.safetensors"));
     let (store, ..) = untrained(&path);
     let mut tensors = weights::sorted(&store);
     let (name, _) = tensors.remove(0);
     weights::write_tensors(&tensors, &file).unwrap();
-    assert!(told(&path).contains(&format!("no tensor `{name}`")), "{}", told(&path));
+    assert!(message(&path).contains(&format!("no tensor `{name}`")), "{}", message(&path));
     tensors.push((name.clone(), Tensor::zeros([5, 5], (Kind::Float, Device::Cpu))));
     weights::write_tensors(&tensors, &file).unwrap();
-    assert!(told(&path).contains("shape [5, 5]") && told(&path).contains(&name), "{}", told(&path));
+    assert!(message(&path).contains("shape [5, 5]") && message(&path).contains(&name), "{}", message(&path));
     let mut tensors = weights::sorted(&store);
     tensors.push(("stranger".to_owned(), Tensor::from(1.0)));
     weights::write_tensors(&tensors, &file).unwrap();
-    assert!(told(&path).contains("a tensor `stranger`"), "{}", told(&path));
+    assert!(message(&path).contains("a tensor `stranger`"), "{}", message(&path));
 }
 
 /// A TorchScript module with one output, and its result for planes of ones.
@@ -148,7 +148,7 @@ fn a_module_that_is_none_is_named() {
     assert!(fault(text).contains("x.pt"));
     let (place, path) = described(text);
     fs::write(place.path().join("x.pt"), "no module").unwrap();
-    let told = Network::load(&path, Device::Cpu, Kind::Float).unwrap_err().to_string();
-    assert!(told.contains("x.pt") && !told.contains("frame #"), "{told}");
-    assert!(told.lines().count() < 4, "{told}");
+    let message = Network::load(&path, Device::Cpu, Kind::Float).unwrap_err().to_string();
+    assert!(message.contains("x.pt") && !message.contains("frame #"), "{message}");
+    assert!(message.lines().count() < 4, "{message}");
 }

@@ -1,6 +1,6 @@
 //! The player that searches with [`Searcher`]: limits, time management, and the choice of the move.
 
-use super::{Player, TELL, Turn, choice::choose, score};
+use super::{Player, REPORT_INTERVAL, Turn, choice::choose, score};
 use crate::{
     evaluator::{Evaluator, EvaluatorError},
     search::{Noise, Outcome, Progress, Proven, RootMove, Searcher, Task},
@@ -53,10 +53,10 @@ impl MctsPlayer {
     ) -> Result<(Outcome, Option<Reason>), EvaluatorError> {
         let task = self.task(turn, rng);
         let plan = plan(self.model.as_ref(), &self.savings, turn);
-        let (mut told, mut reason) = (Duration::ZERO, None);
+        let (mut reported, mut reason) = (Duration::ZERO, None);
         let outcome = self.searcher.think(turn.game, &task, &mut |progress| {
-            if progress.elapsed >= told + TELL {
-                told = progress.elapsed;
+            if progress.elapsed >= reported + REPORT_INTERVAL {
+                reported = progress.elapsed;
                 report(progress, task.lines, turn);
             }
             reason = plan.verdict(progress, turn.search.clock.spending());

@@ -19,7 +19,7 @@ impl PolicyPlayer {
 impl Player for PolicyPlayer {
     fn think(&mut self, turn: &Turn<'_>, rng: &mut SplitMix64) -> Result<BestMove, EvaluatorError> {
         let (ranked, answer) = priors(&*self.evaluator, turn)?;
-        tell(&ranked, answer.value, 1, turn);
+        report(&ranked, answer.value, 1, turn);
         if turn.is_hopeless(answer.value) {
             return Ok(BestMove::Resign);
         }
@@ -28,7 +28,7 @@ impl Player for PolicyPlayer {
 }
 
 /// Prints each move with its number, best first, and the value of the position.
-pub(super) fn tell(ranked: &[(Move, f32)], value: f32, asked: u64, turn: &Turn<'_>) {
+pub(super) fn report(ranked: &[(Move, f32)], value: f32, asked: u64, turn: &Turn<'_>) {
     for (mv, number) in ranked {
         turn.out.say(format_args!("{mv} : {number:.5}"));
     }

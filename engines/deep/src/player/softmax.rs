@@ -16,24 +16,24 @@
 //! not evaluated, which saves evaluations for the others. With both options 0, or without a policy, the search
 //! is the original one.
 
-mod desk;
+mod playout;
+mod queue;
 mod table;
-mod walker;
 
-use super::{Player, TELL, Turn, choice::choose, priors, score};
+use super::{Player, REPORT_INTERVAL, Turn, choice::choose, priors, score};
 use crate::{
     evaluator::{Evaluator, EvaluatorError},
     usi::options,
 };
-use desk::{Desk, with_desk};
+use playout::{Expansion, Parameters, PlayoutEnd, Playouts, RankedMove};
+use queue::{EvaluationQueue, with_queue};
 use rsshogi::{mate::solve_mate_in_one, types::Move};
 use std::{sync::Arc, time::Duration};
 use table::{Proof, Table};
 use usi_shell::{BestMove, Info, Score, SplitMix64};
-use walker::{Choice, Opened, Walked, Walker, Ways};
 
 /// Number of consecutive playouts that may end at pending positions before the thread waits for an evaluation.
-const PATIENCE: usize = 8;
+const MAX_PENDING_PLAYOUTS: usize = 8;
 
 pub(super) struct SoftmaxPlayer {
     evaluator: Arc<dyn Evaluator>,
@@ -41,19 +41,19 @@ pub(super) struct SoftmaxPlayer {
 }
 
 /// Time to wait for the network before polling the clock.
-const A_MOMENT: Duration = Duration::from_millis(5);
+const POLL: Duration = Duration::from_millis(5);
 
 /// A running search.
 struct Session<'a> {
-    walker: Walker<'a>,
-    desk: Desk<Opened>,
+    playouts: Playouts<'a>,
+    queue: EvaluationQueue<Expansion>,
     turn: &'a Turn<'a>,
     /// Evaluated positions, plus playouts that ended without an evaluation.
     nodes: u64,
     /// Maximum number of pending questions.
-    most_ahead: usize,
+    max_pending: usize,
     limit: Option<u64>,
-    told: Duration,
+    reported: Duration,
     deterministic: bool,
     /// The move with the highest prior, for a search too short to expand a move.
     fallback: Option<Move>,
@@ -80,17 +80,17 @@ impl Player for SoftmaxPlayer {
         let options = turn.options();
         let deterministic = options.check("Deterministic");
         let encoding = self.evaluator.encoding();
-        let walker = Walker::new(&mut self.table, turn.game, &answer, ways(turn), encoding);
-        with_desk(&*self.evaluator, deterministic, |desk| {
+        let playouts = Playouts::new(&mut self.table, turn.game, &answer, parameters(turn), encoding);
+        with_queue(&*self.evaluator, deterministic, |queue| {
             let limits = [turn.search.limits.nodes, options::limit(options, "PlayoutsLimit")];
             let mut session = Session {
-                walker,
-                desk,
+                playouts,
+                queue,
                 turn,
                 nodes: 0,
-                most_ahead: 3 * self.evaluator.batch(),
+                max_pending: 3 * self.evaluator.batch(),
                 limit: limits.into_iter().flatten().min(),
-                told: Duration::ZERO,
+                reported: Duration::ZERO,
                 deterministic,
                 fallback: likely.first().map(|&(mv, _)| mv),
             };
@@ -100,10 +100,10 @@ impl Player for SoftmaxPlayer {
     }
 }
 
-fn ways(turn: &Turn<'_>) -> Ways {
+fn parameters(turn: &Turn<'_>) -> Parameters {
     let options = turn.options();
-    Ways {
-        walk: options.spin("WalkTemperature") as f32,
+    Parameters {
+        descent: options.spin("WalkTemperature") as f32,
         policy: options::permille(options, "PolicyWeight"),
         cut: options::permille(options, "PolicyCut"),
         backup: options.spin("BackupTemperature") as f32,
@@ -116,33 +116,33 @@ impl Session<'_> {
     fn run(&mut self, rng: &mut SplitMix64) -> Result<(), EvaluatorError> {
         let mut blocked = 0;
         let mut unknown = true;
-        while self.goes_on() {
-            let idle = self.deterministic || unknown || blocked >= PATIENCE;
-            if self.desk.ahead() > if idle { 0 } else { self.most_ahead } {
+        while self.continues() {
+            let idle = self.deterministic || unknown || blocked >= MAX_PENDING_PLAYOUTS;
+            if self.queue.pending() > if idle { 0 } else { self.max_pending } {
                 // The wait is short so that a stop is noticed while the network is busy.
-                blocked = if self.take_answers(A_MOMENT)? { 0 } else { blocked };
+                blocked = if self.take_answers(POLL)? { 0 } else { blocked };
             } else {
-                match self.walker.walk(rng) {
-                    Walked::Opened(opened, questions) => self.desk.ask(opened, questions),
-                    Walked::Ended => self.nodes += 1,
-                    Walked::Blocked => blocked += 1,
+                match self.playouts.run(rng) {
+                    PlayoutEnd::Expanded(expansion, questions) => self.queue.ask(expansion, questions),
+                    PlayoutEnd::Terminal => self.nodes += 1,
+                    PlayoutEnd::Pending => blocked += 1,
                 }
                 self.take_answers(Duration::ZERO)?;
             }
-            unknown = unknown && self.walker.moves().is_empty();
-            self.tell();
+            unknown = unknown && self.playouts.moves().is_empty();
+            self.report_at_interval();
         }
         Ok(())
     }
 
-    fn goes_on(&self) -> bool {
+    fn continues(&self) -> bool {
         let search = self.turn.search;
         // Without the first evaluations there is no move to choose.
         let begun = self.nodes > 0;
         let enough = begun && self.limit.is_some_and(|limit| self.nodes >= limit)
-            || search.limits.depth.is_some_and(|depth| self.walker.deepest >= depth);
+            || search.limits.depth.is_some_and(|depth| self.playouts.deepest >= depth);
         let timed = search.clock.spending().is_some();
-        let settled = self.walker.proof().is_some() || self.walker.is_full();
+        let settled = self.playouts.proof().is_some() || self.playouts.is_full();
         let forced = timed && self.turn.legal_count() == 1;
         !(search.clock.is_winding_up() || enough || settled || forced)
     }
@@ -150,36 +150,38 @@ impl Session<'_> {
     /// Processes evaluations that have arrived; returns whether there were any.
     fn take_answers(&mut self, patience: Duration) -> Result<bool, EvaluatorError> {
         let mut any = false;
-        while let Some((opened, values)) = self.desk.answers(if any { Duration::ZERO } else { patience })? {
+        while let Some((expansion, values)) =
+            self.queue.answers(if any { Duration::ZERO } else { patience })?
+        {
             self.nodes += values.len() as u64;
-            self.walker.settle(&opened, &values);
+            self.playouts.evaluated(&expansion, &values);
             any = true;
         }
         Ok(any)
     }
 
-    fn tell(&mut self) {
+    fn report_at_interval(&mut self) {
         let elapsed = self.turn.search.clock.elapsed();
-        if elapsed >= self.told + TELL {
-            self.told = elapsed;
+        if elapsed >= self.reported + REPORT_INTERVAL {
+            self.reported = elapsed;
             self.report();
         }
     }
 
     /// Prints the moves, best first, and returns them.
-    fn report(&mut self) -> Vec<Choice> {
-        let moves = self.walker.moves();
-        let Some(&Choice { mv: best, value, .. }) = moves.first() else { return moves };
-        let line = self.walker.line(best);
-        let proven = match self.walker.proof() {
+    fn report(&mut self) -> Vec<RankedMove> {
+        let moves = self.playouts.moves();
+        let Some(&RankedMove { mv: best, value, .. }) = moves.first() else { return moves };
+        let line = self.playouts.line(best);
+        let proven = match self.playouts.proof() {
             Some(Proof::Win(plies)) => Some(Score::Mate(plies as i32)),
             Some(Proof::Loss(plies)) => Some(Score::Mate(-(plies as i32))),
             None => None,
         };
         self.turn.out.info(&Info {
             depth: Some(line.len() as u32),
-            seldepth: Some(self.walker.deepest),
-            hashfull: Some(self.walker.fullness().min(1000)),
+            seldepth: Some(self.playouts.deepest),
+            hashfull: Some(self.playouts.fullness().min(1000)),
             score: Some(proven.unwrap_or_else(|| score(value))),
             ..self.turn.info(value, self.nodes, line)
         });
@@ -188,7 +190,7 @@ impl Session<'_> {
 
     fn answer(mut self, rng: &mut SplitMix64) -> BestMove {
         let moves = self.report();
-        let Some(&Choice { mv: best, value, merit }) = moves.first() else {
+        let Some(&RankedMove { mv: best, value, merit }) = moves.first() else {
             return self.fallback.map_or(BestMove::Resign, BestMove::play);
         };
         if self.turn.is_hopeless(value) {
@@ -196,7 +198,7 @@ impl Session<'_> {
         }
         let weighed: Vec<(Move, f32)> = moves.iter().map(|one| (one.mv, (one.merit - merit).exp())).collect();
         let mv = choose(&weighed, self.turn.temperature(), rng).unwrap_or(best);
-        let reply = self.walker.line(mv).get(1).copied();
+        let reply = self.playouts.line(mv).get(1).copied();
         BestMove::Play { mv, ponder: reply.filter(|_| self.turn.options().check("USI_Ponder")) }
     }
 }

@@ -1,6 +1,6 @@
 //! The player with a one-ply search: evaluates the positions after all legal moves in batches.
 
-use super::{Player, Turn, choice::choose, draw_value, legal, policy::tell, priors, repeated};
+use super::{Player, Turn, choice::choose, draw_value, legal, policy::report, priors, repeated};
 use crate::{
     evaluator::{Evaluator, EvaluatorError, Question},
     search::Terms,
@@ -83,7 +83,7 @@ impl Player for ValuePlayer {
         let mut ranked = self.values(after, turn)?;
         ranked.sort_by(|one, other| other.1.total_cmp(&one.1));
         let Some(&(_, best)) = ranked.first() else { return Ok(BestMove::Resign) };
-        tell(&ranked, best, ranked.len() as u64, turn);
+        report(&ranked, best, ranked.len() as u64, turn);
         if turn.is_hopeless(best) {
             return Ok(BestMove::Resign);
         }

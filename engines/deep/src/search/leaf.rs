@@ -17,7 +17,7 @@ use super::{
 };
 
 /// The result for a leaf.
-pub enum Verdict {
+pub enum LeafResult {
     /// A terminal or proven position.
     Ended(Proof),
     /// The evaluation is in the cache.
@@ -35,7 +35,7 @@ pub enum Verdict {
 
 /// Evaluates leaves below the root.
 #[derive(Clone, Copy)]
-pub struct Judge<'a> {
+pub struct LeafEvaluator<'a> {
     /// The rules.
     pub terms: &'a Terms,
     /// Depth of the mate search in plies.
@@ -44,33 +44,33 @@ pub struct Judge<'a> {
     pub cache: &'a Cache,
 }
 
-impl Judge<'_> {
+impl LeafEvaluator<'_> {
     /// Evaluates the last position of the path.
-    pub fn judge(&self, position: &mut Position, line: &Path) -> Verdict {
+    pub fn evaluate(&self, position: &mut Position, line: &Path) -> LeafResult {
         if let Some(returned) = line.returned() {
-            return Verdict::Ended(Proof::of_return(returned));
+            return LeafResult::Ended(Proof::of_return(returned));
         }
         let left = self.plies_left(position);
         let seen = line.seen();
-        let key = name(position, seen);
+        let key = cache_key(position, seen);
         if left > 0
             && let Some(known) = self.cache.get(key)
         {
-            return Verdict::Known(known);
+            return LeafResult::Known(known);
         }
         if position.declaration_win_move() != Move32::MOVE_NONE {
-            return Verdict::Ended(Proof::firm(Proven::Win(1)));
+            return LeafResult::Ended(Proof::firm(Proven::Win(1)));
         }
         let moves = legal(position);
         if moves.is_empty() {
-            return Verdict::Ended(Proof::firm(Proven::Loss(0)));
+            return LeafResult::Ended(Proof::firm(Proven::Loss(0)));
         }
         if left == 0 {
-            return Verdict::Ended(Proof::firm(Proven::Draw));
+            return LeafResult::Ended(Proof::firm(Proven::Draw));
         }
         match mate::short(position, self.mate.min(left)) {
-            Some(plies) => Verdict::Ended(Proof::firm(Proven::Win(plies))),
-            None => Verdict::Open { moves, seen, key },
+            Some(plies) => LeafResult::Ended(Proof::firm(Proven::Win(plies))),
+            None => LeafResult::Open { moves, seen, key },
         }
     }
 
@@ -91,7 +91,7 @@ pub fn legal(position: &Position) -> Vec<Move> {
 }
 
 /// The cache key of an evaluation: everything the network sees.
-pub fn name(position: &Position, seen: u8) -> ZobristKey {
+pub fn cache_key(position: &Position, seen: u8) -> ZobristKey {
     position.key() ^ ZobristKey::new(u64::from(seen).wrapping_mul(0x9e37_79b9_7f4a_7c15), u64::from(seen))
 }
 

@@ -44,7 +44,7 @@ impl Reporter<'_> {
     }
 
     /// Fills in the fields that come from the tree.
-    pub fn tell(&self, lines: usize, progress: Progress) -> Progress {
+    pub fn complete(&self, lines: usize, progress: Progress) -> Progress {
         let moves = self.moves(lines);
         let depth = moves.first().map_or(0, |best| best.line.len() as u32);
         let visits = u64::from(self.tree.node(self.root).tally().visits);

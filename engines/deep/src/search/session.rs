@@ -143,12 +143,12 @@ impl View<'_> {
     }
 
     fn search_alone(&self, progress: &mut dyn FnMut(&Progress) -> bool) {
-        let mut told = 0;
+        let mut reported = 0;
         Worker::new(self.shared, self.game).run(|| {
             let playouts = self.shared.counts.playouts.load(Relaxed) / FIXED_TELL;
-            if playouts > told {
-                told = playouts;
-                self.tell(progress);
+            if playouts > reported {
+                reported = playouts;
+                self.report(progress);
             }
         });
     }
@@ -166,15 +166,15 @@ impl View<'_> {
             if self.shared.task.root_mate && self.mate.get().is_none() {
                 scope.spawn(|| self.look_for_mate(solver, LONG_LOOK));
             }
-            while attendance.wait(self.shared.task.tell) {
-                self.tell(progress);
+            while attendance.wait(self.shared.task.report_interval) {
+                self.report(progress);
             }
             self.shared.end_solver();
         });
     }
 
     /// Reports to the caller, who may end the search.
-    fn tell(&self, progress: &mut dyn FnMut(&Progress) -> bool) {
+    fn report(&self, progress: &mut dyn FnMut(&Progress) -> bool) {
         let now = self.now();
         let deep = self.shared.task.depth.is_some_and(|depth| now.depth >= depth);
         if !progress(&now) || deep {
@@ -228,7 +228,7 @@ impl View<'_> {
             fullness: (used as u64 * 1000 / self.memory as u64).min(1000) as u32,
             ..Progress::default()
         };
-        reporter.tell(shared.task.lines, progress)
+        reporter.complete(shared.task.lines, progress)
     }
 
     fn outcome(&self) -> Outcome {

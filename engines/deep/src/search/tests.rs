@@ -320,7 +320,7 @@ fn a_stopped_clock_or_the_caller_ends_the_search() {
         let task = Task { clock: Some(clock.clone()), playouts: None, deterministic, ..plain(0) };
         let progress = found("startpos", &task);
         assert_eq!((progress.moves.len(), progress.visits), (30, 1));
-        let task = Task { tell: Duration::ZERO, playouts: None, deterministic, ..plain(0) };
+        let task = Task { report_interval: Duration::ZERO, playouts: None, deterministic, ..plain(0) };
         let outcome = searcher().think(&Game::startpos(), &task, &mut |_| false).unwrap();
         assert_eq!(outcome.progress.moves.len(), 30);
     }

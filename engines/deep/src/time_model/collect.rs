@@ -39,7 +39,7 @@ impl Trace {
     ) -> Result<Self, EvaluatorError> {
         searcher.new_game();
         let mut trace = Self::default();
-        let task = Task { playouts: Some(visits), tell: Duration::from_millis(2), ..task.clone() };
+        let task = Task { playouts: Some(visits), report_interval: Duration::from_millis(2), ..task.clone() };
         let outcome = searcher.think(game, &task, &mut |progress| {
             trace.note(progress);
             true

@@ -38,15 +38,15 @@ fn curve(model: &Model, visits: f64, future: f64) -> Line {
 }
 
 fn seen(model: &Model, cases: &[(Features, bool)]) -> Line {
-    let mut told: Vec<(f64, bool)> =
+    let mut cases: Vec<(f64, bool)> =
         cases.iter().map(|(features, changed)| (model.change(features), *changed)).collect();
-    told.sort_by(|one, other| one.0.total_cmp(&other.0));
+    cases.sort_by(|one, other| one.0.total_cmp(&other.0));
     let mean = |bin: &[(f64, bool)]| {
         let count = bin.len() as f64;
         let changed = bin.iter().filter(|case| case.1).count() as f64;
         (bin.iter().map(|case| case.0).sum::<f64>() / count, changed / count)
     };
-    let points = told.chunks(told.len().div_ceil(POINTS).max(1)).map(mean).collect();
+    let points = cases.chunks(cases.len().div_ceil(POINTS).max(1)).map(mean).collect();
     Line { name: "seen".to_owned(), points, dots: true }
 }
 

@@ -11,9 +11,9 @@ use tch::{Kind, Tensor, nn::VarStore};
 
 /// The files of a training in its directory.
 #[derive(Clone, Debug)]
-pub(super) struct Place(PathBuf);
+pub(super) struct Directory(PathBuf);
 
-impl Place {
+impl Directory {
     /// Uses a directory, which is created if missing.
     pub(super) fn new(directory: &Path) -> Result<Self, TrainError> {
         let place = Self(directory.to_owned());

@@ -46,14 +46,14 @@ pub(super) struct Batch {
 
 /// How samples become batches.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Recipe {
+pub(super) struct BatchBuilder {
     pub encoding: Encoding,
     pub batch: usize,
     /// Weight of the result in the value target, 0 to 1.
     pub blend: f32,
 }
 
-impl Recipe {
+impl BatchBuilder {
     /// Builds a batch. `mirrored` is called per sample and decides whether it is mirrored left to right.
     pub(super) fn batch(&self, samples: &[Sample], mut mirrored: impl FnMut() -> bool) -> Batch {
         let mut rows = Rows::new(self, samples.len());
@@ -100,7 +100,7 @@ fn shuffled(count: usize, rng: &mut SplitMix64) -> Vec<u32> {
 
 /// Rows of the tensors under construction.
 struct Rows<'a> {
-    recipe: &'a Recipe,
+    batch_builder: &'a BatchBuilder,
     cells: Vec<f32>,
     mask: Vec<f32>,
     played: Vec<i64>,
@@ -110,11 +110,11 @@ struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    fn new(recipe: &'a Recipe, samples: usize) -> Self {
+    fn new(batch_builder: &'a BatchBuilder, samples: usize) -> Self {
         Self {
-            recipe,
-            cells: Vec::with_capacity(samples * recipe.varying() * 81),
-            mask: Vec::with_capacity(samples * recipe.encoding.labels.count()),
+            batch_builder,
+            cells: Vec::with_capacity(samples * batch_builder.varying() * 81),
+            mask: Vec::with_capacity(samples * batch_builder.encoding.labels.count()),
             played: Vec::with_capacity(samples),
             sharing: Vec::with_capacity(samples),
             value: Vec::with_capacity(samples),
@@ -124,7 +124,7 @@ impl<'a> Rows<'a> {
 
     /// Sources have checked their samples; one that cannot be unpacked is left out.
     fn add(&mut self, sample: &Sample, mirror: bool) {
-        let Encoding { features, labels } = self.recipe.encoding;
+        let Encoding { features, labels } = self.batch_builder.encoding;
         let Some((position, legal)) = sample.unpacked() else { return };
         let name = |mv| labels.label(&position, mv).map(|l| if mirror { labels.mirrored(l) } else { l });
         let Some(played) = name(sample.mv) else { return };
@@ -134,7 +134,7 @@ impl<'a> Rows<'a> {
             features.pack(&position, sample.seen)
         };
         let begin = self.cells.len();
-        self.cells.resize(begin + self.recipe.varying() * 81, 0.0);
+        self.cells.resize(begin + self.batch_builder.varying() * 81, 0.0);
         planes::expand(features, &packed, &mut self.cells[begin..]);
         let begin = self.mask.len();
         self.mask.resize(begin + labels.count(), FORBIDDEN);
@@ -142,14 +142,15 @@ impl<'a> Rows<'a> {
         named.iter().for_each(|&label| self.mask[begin + usize::from(label)] = 0.0);
         self.played.push(i64::from(played));
         self.sharing.push(named.iter().filter(|&&label| label == played).count() as f32);
-        self.value.push(sample.target(self.recipe.blend).unwrap_or(0.5));
+        self.value.push(sample.target(self.batch_builder.blend).unwrap_or(0.5));
         self.points.push(sample.half_points.map_or(0.5, |half| f32::from(half) / 2.0));
     }
 
     fn finish(self) -> Batch {
-        let (batch, labels) = (self.played.len() as i64, self.recipe.encoding.labels.count() as i64);
-        let varying = Tensor::from_slice(&self.cells).view([batch, self.recipe.varying() as i64, 9, 9]);
-        let constants = planes::constants(self.recipe.encoding.features, Device::Cpu, Kind::Float);
+        let (batch, labels) = (self.played.len() as i64, self.batch_builder.encoding.labels.count() as i64);
+        let varying =
+            Tensor::from_slice(&self.cells).view([batch, self.batch_builder.varying() as i64, 9, 9]);
+        let constants = planes::constants(self.batch_builder.encoding.features, Device::Cpu, Kind::Float);
         Batch {
             planes: Tensor::cat(&[varying, constants.expand([batch, -1, -1, -1], false)], 1),
             mask: Tensor::from_slice(&self.mask).view([batch, labels]),
@@ -161,7 +162,7 @@ impl<'a> Rows<'a> {
     }
 }
 
-impl Recipe {
+impl BatchBuilder {
     fn varying(&self) -> usize {
         self.encoding.features.boards() + self.encoding.features.fills()
     }

@@ -1,6 +1,6 @@
 //! The report of a training.
 
-use super::{exam::Exam, loader::Loss};
+use super::{accuracy::Accuracy, loader::Loss};
 use crate::network::Description;
 use serde::{Deserialize, Serialize};
 
@@ -40,7 +40,7 @@ pub struct Report {
     /// Losses by step.
     pub marks: Vec<Mark>,
     /// Measurements on held-out positions by step: before the first step, at intervals, and at the end.
-    pub exams: Vec<(usize, Exam)>,
+    pub exams: Vec<(usize, Accuracy)>,
 }
 
 /// Mean losses since the previous mark.
@@ -56,8 +56,8 @@ pub struct Mark {
 
 impl Report {
     /// The last measurement as text.
-    pub fn last_exam(&self) -> String {
-        let Some((step, exam)) = self.exams.last() else { return "not examined".to_owned() };
-        format!("step {step}, {exam}")
+    pub fn last_accuracy(&self) -> String {
+        let Some((step, accuracy)) = self.exams.last() else { return "not examined".to_owned() };
+        format!("step {step}, {accuracy}")
     }
 }

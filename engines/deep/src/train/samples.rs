@@ -59,7 +59,7 @@ pub struct Corpus {
 #[derive(Clone, Debug, Default)]
 pub struct Split {
     /// The training set, without duplicates of position and move.
-    pub kept: Vec<Sample>,
+    pub training: Vec<Sample>,
     /// The held-out set: other games, and no position of the training set.
     pub held_out: Vec<Sample>,
     /// Number of duplicates left out.
@@ -83,13 +83,13 @@ impl Corpus {
     pub fn split(self, percent: u64) -> Split {
         let mut split = Split::default();
         let is_held_out = |sample: &Sample| sample.game % 100 < percent;
-        let (held_out, kept): (Vec<_>, Vec<_>) = self.samples.into_iter().partition(is_held_out);
-        let known: HashSet<[u8; 32]> = kept.iter().map(|sample| sample.position.data).collect();
-        let all = held_out.len() + kept.len();
-        split.kept = distinct(kept);
+        let (held_out, training): (Vec<_>, Vec<_>) = self.samples.into_iter().partition(is_held_out);
+        let known: HashSet<[u8; 32]> = training.iter().map(|sample| sample.position.data).collect();
+        let all = held_out.len() + training.len();
+        split.training = distinct(training);
         split.held_out =
             distinct(held_out.into_iter().filter(|one| !known.contains(&one.position.data)).collect());
-        split.duplicates = all - split.kept.len() - split.held_out.len();
+        split.duplicates = all - split.training.len() - split.held_out.len();
         split
     }
 }

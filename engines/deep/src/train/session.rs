@@ -2,9 +2,9 @@
 
 use super::{
     Corpus, Loss, Mark, Report, Source, TrainError,
-    checkpoint::Place,
-    exam::examine,
-    loader::{Batch, Recipe},
+    accuracy::measure,
+    checkpoint::Directory,
+    loader::{Batch, BatchBuilder},
     optimizer::{AdamW, Schedule},
     plot,
     samples::Sample,
@@ -64,15 +64,15 @@ pub struct TrainOptions {
 #[derive(Debug)]
 pub struct Session {
     options: TrainOptions,
-    place: Place,
-    recipe: Recipe,
+    place: Directory,
+    batch_builder: BatchBuilder,
     device: Device,
     /// Float type of the body.
     kind: Kind,
     store: VarStore,
     network: Network,
     optimizer: AdamW,
-    kept: Arc<Vec<Sample>>,
+    training: Arc<Vec<Sample>>,
     held_out: Vec<Sample>,
     report: Report,
     /// Sums of the policy and value loss since the last mark, and their number of steps.
@@ -92,9 +92,9 @@ impl Session {
         let kind = if options.half && !device.is_cuda() { processor_kind() } else { Kind::Float };
         let (games, broken) = (corpus.games, corpus.broken);
         let split = corpus.split(options.held_out);
-        if split.kept.len() < options.batch || split.held_out.is_empty() {
-            let (kept, held_out) = (split.kept.len(), split.held_out.len());
-            return Err(TrainError::TooFew { kept, held_out, batch: options.batch });
+        if split.training.len() < options.batch || split.held_out.is_empty() {
+            let (training, held_out) = (split.training.len(), split.held_out.len());
+            return Err(TrainError::TooFew { training, held_out, batch: options.batch });
         }
         tch::manual_seed(options.seed as i64);
         let store = VarStore::new(device);
@@ -103,17 +103,17 @@ impl Session {
         let report = report(
             &options,
             format!("{} {}", device_name(device), kind_name(kind)),
-            [games, broken, split.kept.len(), split.held_out.len(), split.duplicates],
+            [games, broken, split.training.len(), split.held_out.len(), split.duplicates],
         );
         let session = Self {
-            place: Place::new(&options.out)?,
-            recipe: Recipe { encoding, batch: options.batch, blend: options.blend },
+            place: Directory::new(&options.out)?,
+            batch_builder: BatchBuilder { encoding, batch: options.batch, blend: options.blend },
             device,
             kind,
             optimizer: AdamW::new(&store, options.decay),
             store,
             network,
-            kept: Arc::new(split.kept),
+            training: Arc::new(split.training),
             held_out: split.held_out,
             report,
             options,
@@ -145,10 +145,11 @@ impl Session {
     /// # Errors
     /// When libtorch fails, the loss is not finite, or a file cannot be written.
     pub fn run(mut self) -> Result<Report, TrainError> {
-        let batches = self.recipe.endless(Arc::clone(&self.kept), self.options.seed, self.report.steps);
+        let batches =
+            self.batch_builder.endless(Arc::clone(&self.training), self.options.seed, self.report.steps);
         let bar = self.bar();
         if self.report.exams.is_empty() {
-            self.examine(self.options.exam, &bar)?;
+            self.measure(self.options.exam, &bar)?;
         }
         let mut begun = Instant::now();
         while self.report.steps < self.options.steps {
@@ -159,14 +160,14 @@ impl Session {
                 self.mark(&bar);
                 self.report.seconds += begun.elapsed().as_secs_f64();
                 begun = Instant::now();
-                self.examine(self.options.exam, &bar)?;
+                self.measure(self.options.exam, &bar)?;
                 self.save()?;
             } else if self.report.steps.is_multiple_of((self.options.every / 10).max(1)) {
                 self.mark(&bar);
             }
         }
         self.report.seconds += begun.elapsed().as_secs_f64();
-        self.examine(10 * self.options.exam, &bar)?;
+        self.measure(10 * self.options.exam, &bar)?;
         self.save()?;
         bar.finish();
         Ok(self.report)
@@ -218,10 +219,11 @@ impl Session {
         show(bar, format!("policy {:.3} value {:.3}", mark.policy, mark.value), mark.step);
     }
 
-    fn examine(&mut self, most: usize, bar: &ProgressBar) -> Result<(), TrainError> {
-        let exam = examine(&self.network, &self.recipe, &self.held_out, most, (self.device, self.kind))?;
-        self.report.exams.push((self.report.steps, exam));
-        let line = self.report.last_exam();
+    fn measure(&mut self, most: usize, bar: &ProgressBar) -> Result<(), TrainError> {
+        let accuracy =
+            measure(&self.network, &self.batch_builder, &self.held_out, most, (self.device, self.kind))?;
+        self.report.exams.push((self.report.steps, accuracy));
+        let line = self.report.last_accuracy();
         bar.suspend(|| eprintln!("{line}"));
         Ok(())
     }

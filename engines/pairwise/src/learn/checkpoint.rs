@@ -73,11 +73,11 @@ pub fn load(path: &Path, count: usize) -> Result<(Progress, [Vec<f32>; 2]), Chec
 
 fn parse(bytes: &[u8], count: usize) -> Result<(Progress, [Vec<f32>; 2]), String> {
     let mut lines = bytes.splitn(3, |&byte| byte == b'\n');
-    let (format, told, numbers) = (lines.next(), lines.next(), lines.next());
+    let (format, json, numbers) = (lines.next(), lines.next(), lines.next());
     if format != Some(FORMAT.as_bytes()) {
         return Err("it is not of this program or of another version".to_owned());
     }
-    let progress = serde_json::from_slice(told.unwrap_or_default()).map_err(|fault| fault.to_string())?;
+    let progress = serde_json::from_slice(json.unwrap_or_default()).map_err(|fault| fault.to_string())?;
     let (numbers, rest) = numbers.unwrap_or_default().as_chunks::<4>();
     if numbers.len() != 2 * count || !rest.is_empty() {
         return Err(format!("it holds {} numbers instead of {}", numbers.len(), 2 * count));

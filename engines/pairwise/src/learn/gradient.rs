@@ -5,7 +5,7 @@ use crate::evaluation::parameters::Parameters;
 use crate::evaluation::sharing::{KING_SQUARES, MATERIAL, Sharing};
 use crate::evaluation::{SCALE, Weights};
 
-use super::lesson::{Choice, LeafView, Scene, Score};
+use super::training_example::{Choice, Features, LeafView, Score};
 
 /// The gradient by weight. There is a king table per colour, both from black's view.
 pub struct Gradient {
@@ -18,7 +18,7 @@ pub struct Gradient {
 
 /// The current tables and parameters.
 #[derive(Clone, Copy)]
-pub struct Knowledge<'a> {
+pub struct Model<'a> {
     /// The flat tables.
     pub weights: &'a Weights,
     /// The parameters they were expanded from.
@@ -39,7 +39,7 @@ trait Terms {
 
 /// Sums the values of terms.
 struct Sum<'a> {
-    of: Knowledge<'a>,
+    of: Model<'a>,
     units: i32,
     centipawns: f32,
 }
@@ -100,7 +100,7 @@ impl Terms for Slopes<'_> {
 
 /// Visits the terms of a leaf that its root lacks (factor 1), and those of the root that the leaf lacks (factor
 /// -1).
-fn difference(root: &Scene, leaf: &LeafView<'_>, terms: &mut impl Terms) {
+fn difference(root: &Features, leaf: &LeafView<'_>, terms: &mut impl Terms) {
     for &(at, count) in leaf.material {
         terms.material(at.into(), f32::from(count));
     }
@@ -118,7 +118,7 @@ fn difference(root: &Scene, leaf: &LeafView<'_>, terms: &mut impl Terms) {
     pair_difference(root, leaf, terms);
 }
 
-fn king_difference(root: &Scene, leaf: &LeafView<'_>, after: &[u16; 40], terms: &mut impl Terms) {
+fn king_difference(root: &Features, leaf: &LeafView<'_>, after: &[u16; 40], terms: &mut impl Terms) {
     for color in [0, 1] {
         let row = |kings: [u8; 2]| usize::from(kings[color]) * COUNT;
         let (from, to) = (row(root.kings), row(leaf.kings));
@@ -134,7 +134,7 @@ fn king_difference(root: &Scene, leaf: &LeafView<'_>, after: &[u16; 40], terms: 
     }
 }
 
-fn pair_difference(root: &Scene, leaf: &LeafView<'_>, terms: &mut impl Terms) {
+fn pair_difference(root: &Features, leaf: &LeafView<'_>, terms: &mut impl Terms) {
     let mut others = root.pieces;
     for &(slot, _) in leaf.changes {
         others[usize::from(slot)] = index::NONE;
@@ -151,17 +151,17 @@ fn pair_difference(root: &Scene, leaf: &LeafView<'_>, terms: &mut impl Terms) {
 }
 
 /// Visits all terms of a position.
-fn whole(scene: &Scene, terms: &mut impl Terms) {
-    for (at, &count) in scene.material.iter().enumerate() {
+fn whole(features: &Features, terms: &mut impl Terms) {
+    for (at, &count) in features.material.iter().enumerate() {
         terms.material(at, f32::from(count));
     }
-    terms.kings(both(scene.kings), 1.0);
-    for (at, &index) in scene.pieces.iter().enumerate() {
+    terms.kings(both(features.kings), 1.0);
+    for (at, &index) in features.pieces.iter().enumerate() {
         terms.placement(index, 1.0);
         for color in [0, 1] {
-            terms.king(color, usize::from(scene.kings[color]) * COUNT + usize::from(index), 1.0);
+            terms.king(color, usize::from(features.kings[color]) * COUNT + usize::from(index), 1.0);
         }
-        terms.pairs(index, &scene.pieces[..at], 1.0);
+        terms.pairs(index, &features.pieces[..at], 1.0);
     }
 }
 
@@ -169,7 +169,7 @@ fn both(kings: [u8; 2]) -> usize {
     usize::from(kings[0]) * KING_SQUARES + usize::from(kings[1])
 }
 
-impl Knowledge<'_> {
+impl Model<'_> {
     fn sum(&self, visit: impl FnOnce(&mut Sum<'_>)) -> f32 {
         let mut sum = Sum { of: *self, units: 0, centipawns: 0.0 };
         visit(&mut sum);

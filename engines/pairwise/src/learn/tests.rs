@@ -10,10 +10,10 @@ use rsshogi::types::{Color, Move, PieceType};
 use rusqlite::Connection;
 use usi_shell::SplitMix64;
 
-use super::gradient::{Gradient, Knowledge};
-use super::lesson::{self, Lens};
+use super::gradient::{Gradient, Model};
 use super::positions::{Sample, Selection, select};
 use super::search::{MATE, Searcher};
+use super::training_example::{self, SearchSettings};
 use super::*;
 use crate::evaluation::Weights;
 use crate::evaluation::index;
@@ -75,28 +75,29 @@ fn everything() -> Selection {
 }
 
 #[test]
-fn lines_end_where_the_values_of_their_lessons_say() {
+fn lines_end_where_the_values_of_their_examples_say() {
     let sharing = Sharing::new();
     let parameters = random_parameters(&sharing, 1, 400);
     let weights = parameters.expand(&sharing);
-    let knowledge = Knowledge { weights: &weights, parameters: &parameters, sharing: &sharing };
+    let model = Model { weights: &weights, parameters: &parameters, sharing: &sharing };
     let mut compared = 0;
     for sample in select(&[taught_game(&teacher(), STARTPOS_SFEN, 3, 120)], &everything()).training {
         let mut position = Position::from_sfen(&sample.sfen).unwrap();
         let sums = weights.accumulate(&position);
         let root = weights.value(&sums, &position);
-        let lens = Lens { depth: 1, window: 400 };
-        let Some(choice) = lesson::compare(&weights, &sample, lens, true).and_then(|found| found.choice)
+        let search = SearchSettings { depth: 1, window: 400 };
+        let Some(choice) =
+            training_example::compare(&weights, &sample, search, true).and_then(|found| found.choice)
         else {
             continue;
         };
         let mut searcher = Searcher::new(&weights);
         let mv = position.move32_from_move(sample.mv);
         let value = searcher.value_of(&mut position, &sums, mv, (-MATE, MATE), 1);
-        let told = knowledge.values(&choice)[0] + root as f32;
+        let value_of_line = model.values(&choice)[0] + root as f32;
         assert!(
-            (told - value as f32).abs() <= 2.0,
-            "{told} instead of {value} after {mv} in {}",
+            (value_of_line - value as f32).abs() <= 2.0,
+            "{value_of_line} instead of {value} after {mv} in {}",
             sample.sfen
         );
         compared += 1;
@@ -112,8 +113,7 @@ fn slopes_are_those_of_the_values() {
     let mut after = before.clone();
     after.values.iter_mut().zip(&step.values).for_each(|(value, step)| *value += step);
     let tables = [before.expand(&sharing), after.expand(&sharing)];
-    let at =
-        |at: usize| Knowledge { weights: &tables[at], parameters: [&before, &after][at], sharing: &sharing };
+    let at = |at: usize| Model { weights: &tables[at], parameters: [&before, &after][at], sharing: &sharing };
     let mut gradient = Gradient::new();
     let expected = |gradient: &mut Gradient| {
         let mut slopes = vec![0.0; sharing.parameters()];
@@ -121,12 +121,13 @@ fn slopes_are_those_of_the_values() {
         slopes.iter().zip(&step.values).map(|(slope, step)| slope * step).sum::<f32>()
     };
     for sample in samples.iter().step_by(7) {
-        let lens = Lens { depth: 1, window: 600 };
-        let score = lesson::settle(&tables[0], sample, 0.5).unwrap();
+        let search = SearchSettings { depth: 1, window: 600 };
+        let score = training_example::quiet_score(&tables[0], sample, 0.5).unwrap();
         gradient.add_score(&score, 1.0);
         let moved = at(1).value(&score) - at(0).value(&score);
         assert!((expected(&mut gradient) - moved).abs() < 0.1, "{moved}");
-        let Some(choice) = lesson::compare(&tables[0], sample, lens, true).and_then(|found| found.choice)
+        let Some(choice) =
+            training_example::compare(&tables[0], sample, search, true).and_then(|found| found.choice)
         else {
             continue;
         };
@@ -194,7 +195,13 @@ fn handicap_games_teach_too() {
     let samples = select(&[game], &everything());
     assert!(samples.training.len() > 40);
     assert!(
-        lesson::compare(&teacher(), &samples.training[9], Lens { depth: 2, window: 400 }, true).is_some()
+        training_example::compare(
+            &teacher(),
+            &samples.training[9],
+            SearchSettings { depth: 2, window: 400 },
+            true
+        )
+        .is_some()
     );
 }
 

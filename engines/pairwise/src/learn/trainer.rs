@@ -12,12 +12,12 @@ use crate::evaluation::Weights;
 use crate::evaluation::parameters::Parameters;
 use crate::evaluation::sharing::Sharing;
 
-use super::gradient::{Gradient, Knowledge};
-use super::lesson::{self, Choice, Lens, Score};
+use super::gradient::{Gradient, Model};
 use super::loss;
 use super::optimizer::Optimizer;
 use super::positions::Sample;
 use super::settings::Settings;
+use super::training_example::{self, Choice, Score, SearchSettings};
 
 /// Samples per work item of a thread.
 const HANDFUL: usize = 32;
@@ -46,7 +46,7 @@ pub struct PassReport {
     /// Positions searched.
     pub positions: usize,
     /// Training examples found.
-    pub lessons: usize,
+    pub examples: usize,
     /// Seconds of searching.
     pub search_s: f64,
     /// Seconds of updates.
@@ -55,7 +55,7 @@ pub struct PassReport {
 
 /// The training examples of a chunk.
 #[derive(Default)]
-struct Lessons {
+struct Examples {
     choices: Vec<Choice>,
     scores: Vec<Score>,
 }
@@ -84,13 +84,13 @@ impl Trainer {
         for chunk in 0..chunks {
             let chosen: Vec<&Sample> = samples.iter().skip(chunk).step_by(chunks).collect();
             let started = Instant::now();
-            let lessons = self.search(&chosen, progress);
+            let examples = self.search(&chosen, progress);
             report.search_s += started.elapsed().as_secs_f64();
             report.positions += chosen.len();
-            report.lessons += lessons.choices.len() + lessons.scores.len();
+            report.examples += examples.choices.len() + examples.scores.len();
             let started = Instant::now();
             for _ in 0..self.settings.updates {
-                report.loss = self.update(&lessons);
+                report.loss = self.update(&examples);
             }
             report.update_s += started.elapsed().as_secs_f64();
         }
@@ -101,27 +101,28 @@ impl Trainer {
     pub fn agreement(&self, samples: &[Sample], most: usize) -> Option<f32> {
         let step = samples.len().div_ceil(most.max(1)).max(1);
         let chosen: Vec<&Sample> = samples.iter().step_by(step).collect();
-        let lens = Lens { depth: 1, window: 1 };
+        let search = SearchSettings { depth: 1, window: 1 };
         let found = self.all(&chosen, &ProgressBar::hidden(), |sample| {
-            lesson::compare(&self.weights, sample, lens, false).map(|comparison| comparison.agreement)
+            training_example::compare(&self.weights, sample, search, false)
+                .map(|comparison| comparison.agreement)
         });
         let found: Vec<f32> = found.into_iter().flatten().collect();
         (!found.is_empty()).then(|| found.iter().sum::<f32>() / found.len() as f32)
     }
 
-    fn search(&self, samples: &[&Sample], progress: &ProgressBar) -> Lessons {
-        let lens = Lens { depth: self.settings.depth.into(), window: self.settings.window };
+    fn search(&self, samples: &[&Sample], progress: &ProgressBar) -> Examples {
+        let search = SearchSettings { depth: self.settings.depth.into(), window: self.settings.window };
         let method = self.settings.method;
         let found = self.all(samples, progress, |sample| {
             let choice = method
                 .compares()
-                .then(|| lesson::compare(&self.weights, sample, lens, true)?.choice)
+                .then(|| training_example::compare(&self.weights, sample, search, true)?.choice)
                 .flatten();
             let target = self.target(sample).filter(|_| method.scores());
-            (choice, target.and_then(|target| lesson::settle(&self.weights, sample, target)))
+            (choice, target.and_then(|target| training_example::quiet_score(&self.weights, sample, target)))
         });
         let (choices, scores): (Vec<_>, Vec<_>) = found.into_iter().unzip();
-        Lessons {
+        Examples {
             choices: choices.into_iter().flatten().collect(),
             scores: scores.into_iter().flatten().collect(),
         }
@@ -135,14 +136,14 @@ impl Trainer {
     }
 
     /// Runs one update over all examples in batches; returns the mean loss.
-    fn update(&mut self, lessons: &Lessons) -> f32 {
-        let count = lessons.choices.len() + lessons.scores.len();
-        let batches = lessons.choices.len().max(lessons.scores.len()).div_ceil(self.settings.batch.max(1));
+    fn update(&mut self, examples: &Examples) -> f32 {
+        let count = examples.choices.len() + examples.scores.len();
+        let batches = examples.choices.len().max(examples.scores.len()).div_ceil(self.settings.batch.max(1));
         let mut loss = 0.0;
         let mut slopes = vec![0.0; self.sharing.parameters()];
         for batch in 0..batches {
             slopes.fill(0.0);
-            loss += self.slopes(lessons, batch, batches, &mut slopes);
+            loss += self.slopes(examples, batch, batches, &mut slopes);
             self.optimizer.step(&mut self.parameters, &slopes, &self.sharing, &self.settings);
             self.parameters.expand_into(&self.sharing, &mut self.weights);
         }
@@ -150,18 +151,17 @@ impl Trainer {
     }
 
     /// The loss of a batch; adds its gradient to `slopes`.
-    fn slopes(&mut self, lessons: &Lessons, batch: usize, batches: usize, slopes: &mut [f32]) -> f32 {
-        let knowledge =
-            Knowledge { weights: &self.weights, parameters: &self.parameters, sharing: &self.sharing };
+    fn slopes(&mut self, examples: &Examples, batch: usize, batches: usize, slopes: &mut [f32]) -> f32 {
+        let model = Model { weights: &self.weights, parameters: &self.parameters, sharing: &self.sharing };
         let (settings, stride) = (&self.settings, batches * self.threads);
         let loss = thread::scope(|scope| {
             let work = self.gradients.iter_mut().enumerate().map(|(thread, gradient)| {
                 let first = batch + thread * batches;
                 scope.spawn(move || {
-                    let choices = lessons.choices.iter().skip(first).step_by(stride);
-                    let scores = lessons.scores.iter().skip(first).step_by(stride);
-                    choices.map(|choice| learn_choice(knowledge, gradient, choice, settings)).sum::<f32>()
-                        + scores.map(|score| learn_score(knowledge, gradient, score, settings)).sum::<f32>()
+                    let choices = examples.choices.iter().skip(first).step_by(stride);
+                    let scores = examples.scores.iter().skip(first).step_by(stride);
+                    choices.map(|choice| learn_choice(model, gradient, choice, settings)).sum::<f32>()
+                        + scores.map(|score| learn_score(model, gradient, score, settings)).sum::<f32>()
                 })
             });
             let work: Vec<_> = work.collect();
@@ -201,13 +201,13 @@ impl Trainer {
     }
 }
 
-fn learn_choice(of: Knowledge<'_>, gradient: &mut Gradient, choice: &Choice, settings: &Settings) -> f32 {
+fn learn_choice(of: Model<'_>, gradient: &mut Gradient, choice: &Choice, settings: &Settings) -> f32 {
     let (loss, slopes) = loss::of_choice(&of.values(choice), settings.loss, settings.temperature);
     gradient.add_choice(choice, &slopes);
     loss
 }
 
-fn learn_score(of: Knowledge<'_>, gradient: &mut Gradient, score: &Score, settings: &Settings) -> f32 {
+fn learn_score(of: Model<'_>, gradient: &mut Gradient, score: &Score, settings: &Settings) -> f32 {
     let (loss, slope) = loss::of_score(of.value(score), score.target);
     gradient.add_score(score, slope * settings.score_weight);
     loss * settings.score_weight

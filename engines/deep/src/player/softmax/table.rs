@@ -8,7 +8,7 @@ use std::collections::{HashMap, hash_map::Entry};
 impl Edge {
     /// `prior` is in the fixed-point format of a node.
     pub(super) fn new(mv: Move32, prior: u16, key: Key) -> Self {
-        Self { mv, lean: ((f32::from(prior) + 0.5) / 65536.0).ln(), key }
+        Self { mv, log_prior: ((f32::from(prior) + 0.5) / 65536.0).ln(), key }
     }
 }
 
@@ -30,7 +30,7 @@ pub(super) enum Proof {
 pub(super) struct Edge {
     pub(super) mv: Move32,
     /// Logarithm of its prior.
-    pub(super) lean: f32,
+    pub(super) log_prior: f32,
     pub(super) key: Key,
 }
 

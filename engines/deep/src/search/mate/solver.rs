@@ -85,7 +85,7 @@ fn key_after(position: &mut Position, mv: Move32) -> ZobristKey {
 }
 
 /// The state of one search.
-struct Place<'a> {
+struct SearchState<'a> {
     position: &'a mut Position,
     stop: &'a dyn Fn() -> bool,
 }
@@ -107,10 +107,10 @@ impl Solver {
         position.init_stack();
         (self.nodes, self.most, self.stopped) = (0, nodes, false);
         self.path.clear();
-        let mut place = Place { position: &mut position, stop };
-        let found = self.prove(&mut place, DECIDED, DECIDED);
+        let mut state = SearchState { position: &mut position, stop };
+        let found = self.prove(&mut state, DECIDED, DECIDED);
         match (found.phi, found.delta) {
-            (0, _) => self.line(&mut place).map_or(Mate::Unknown, Mate::Moves),
+            (0, _) => self.line(&mut state).map_or(Mate::Unknown, Mate::Moves),
             (_, 0) => Mate::NoMate,
             _ => Mate::Unknown,
         }
@@ -127,15 +127,15 @@ impl Solver {
     }
 
     /// Searches the position until one of its numbers reaches its threshold.
-    fn prove(&mut self, place: &mut Place<'_>, phi: u32, delta: u32) -> Numbers {
-        let key = place.position.key();
+    fn prove(&mut self, state: &mut SearchState<'_>, phi: u32, delta: u32) -> Numbers {
+        let key = state.position.key();
         let begun = self.nodes;
         self.nodes += 1;
-        if self.nodes >= self.most || (self.nodes.is_multiple_of(64) && (place.stop)()) {
+        if self.nodes >= self.most || (self.nodes.is_multiple_of(64) && (state.stop)()) {
             self.stopped = true;
         }
-        let numbers = match self.children(place.position) {
-            Ok(children) => self.widen(place, &children, key, phi, delta),
+        let numbers = match self.children(state.position) {
+            Ok(children) => self.widen(state, &children, key, phi, delta),
             Err(known) => known,
         };
         self.keep(key, numbers, (self.nodes - begun).min(u64::from(u32::MAX)) as u32);
@@ -162,7 +162,7 @@ impl Solver {
 
     fn widen(
         &mut self,
-        place: &mut Place<'_>,
+        state: &mut SearchState<'_>,
         children: &[Child],
         key: ZobristKey,
         phi: u32,
@@ -174,12 +174,12 @@ impl Solver {
             if self.stopped || numbers.is_decided() || numbers.phi >= phi || numbers.delta >= delta {
                 break numbers;
             }
-            let child = self.look(children[best].key);
+            let child = self.lookup(children[best].key);
             let others = numbers.delta.saturating_sub(child.phi);
             let limit = phi.min(second.saturating_add(second / 4).saturating_add(1));
-            place.position.apply_move32(children[best].mv);
-            self.prove(place, delta.saturating_sub(others), limit);
-            back(place.position, children[best].mv);
+            state.position.apply_move32(children[best].mv);
+            self.prove(state, delta.saturating_sub(others), limit);
+            back(state.position, children[best].mv);
         };
         self.path.pop();
         numbers
@@ -191,7 +191,7 @@ impl Solver {
         let (mut best, mut least, mut second) = (0, u32::MAX, u32::MAX);
         let (mut sum, mut shortest, mut longest) = (0_u32, u16::MAX, 0_u16);
         for (index, child) in children.iter().enumerate() {
-            let known = self.look(child.key);
+            let known = self.lookup(child.key);
             sum = sum.saturating_add(known.phi).min(DECIDED);
             longest = longest.max(known.plies);
             if known.delta == 0 {
@@ -212,7 +212,7 @@ impl Solver {
     }
 
     /// The numbers of the position after a move. A repetition of a position on the path is no mate.
-    fn look(&self, key: ZobristKey) -> Numbers {
+    fn lookup(&self, key: ZobristKey) -> Numbers {
         if self.path.contains(&key) {
             return if self.attacks() { Numbers::lost(0) } else { Numbers::won(0) };
         }
@@ -222,18 +222,18 @@ impl Solver {
             .map_or_else(Numbers::default, |entry| entry.numbers)
     }
 
-    fn place_of(&self, key: ZobristKey) -> usize {
+    fn bucket_of(&self, key: ZobristKey) -> usize {
         key.low_u64() as usize & (self.table.len() - BUCKET) & !(BUCKET - 1)
     }
 
     fn bucket(&self, key: ZobristKey) -> &[Entry] {
-        let place = self.place_of(key);
-        &self.table[place..place + BUCKET]
+        let first = self.bucket_of(key);
+        &self.table[first..first + BUCKET]
     }
 
     fn keep(&mut self, key: ZobristKey, numbers: Numbers, work: u32) {
-        let place = self.place_of(key);
-        let bucket = &mut self.table[place..place + BUCKET];
+        let first = self.bucket_of(key);
+        let bucket = &mut self.table[first..first + BUCKET];
         let slot = bucket.iter().position(|entry| entry.key == key).or_else(|| {
             bucket.iter().enumerate().min_by_key(|(_, entry)| entry.work).map(|(index, _)| index)
         });
@@ -244,53 +244,53 @@ impl Solver {
     }
 
     /// The line of a proven mate.
-    fn line(&mut self, place: &mut Place<'_>) -> Option<Vec<Move>> {
+    fn line(&mut self, state: &mut SearchState<'_>) -> Option<Vec<Move>> {
         let mut line = Vec::new();
         self.path.clear();
         (self.most, self.stopped) = (self.nodes.saturating_add(100_000), false);
-        while let Some(mv) = self.next_of_line(place)? {
+        while let Some(mv) = self.next_of_line(state)? {
             line.push(mv.to_move());
-            self.path.push(place.position.key());
-            place.position.apply_move32(mv);
+            self.path.push(state.position.key());
+            state.position.apply_move32(mv);
         }
         (line.len() % 2 == 1).then_some(line)
     }
 
     /// The attacker's shortest or the defender's longest move; `Some(None)` at the mate, `None` if the proof is
     /// incomplete.
-    fn next_of_line(&mut self, place: &mut Place<'_>) -> Option<Option<Move32>> {
+    fn next_of_line(&mut self, state: &mut SearchState<'_>) -> Option<Option<Move32>> {
         if !self.attacks() {
-            return match self.ways(place) {
+            return match self.ways(state) {
                 Ok(ways) => ways.iter().max_by_key(|(plies, _)| *plies).map(|&(_, mv)| Some(mv)),
                 Err(_) => Some(None),
             };
         }
-        if let Some(mate) = solve_mate_in_one_in_place(place.position) {
+        if let Some(mate) = solve_mate_in_one_in_place(state.position) {
             return Some(Some(mate));
         }
         // Entries of the proof may have been replaced in the table; they are proven again.
         for _ in 0..2 {
-            let ways = self.ways(place).ok()?;
+            let ways = self.ways(state).ok()?;
             if let Some(&(_, mv)) = ways.iter().min_by_key(|(plies, _)| *plies) {
                 return Some(Some(mv));
             }
-            self.prove(place, DECIDED, DECIDED);
+            self.prove(state, DECIDED, DECIDED);
         }
         None
     }
 
     /// The moves of the proof, with the length of the mate after each.
-    fn ways(&mut self, place: &mut Place<'_>) -> Result<Vec<(u16, Move32)>, Numbers> {
-        let children = self.children(place.position)?;
+    fn ways(&mut self, state: &mut SearchState<'_>) -> Result<Vec<(u16, Move32)>, Numbers> {
+        let children = self.children(state.position)?;
         let attacks = self.attacks();
-        self.path.push(place.position.key());
+        self.path.push(state.position.key());
         let mut ways = Vec::new();
         for child in children {
-            let mut known = self.look(child.key);
+            let mut known = self.lookup(child.key);
             if !attacks && known.phi != 0 {
-                place.position.apply_move32(child.mv);
-                known = self.prove(place, DECIDED, DECIDED);
-                back(place.position, child.mv);
+                state.position.apply_move32(child.mv);
+                known = self.prove(state, DECIDED, DECIDED);
+                back(state.position, child.mv);
             }
             if (if attacks { known.delta } else { known.phi }) == 0 {
                 ways.push((known.plies, child.mv));

@@ -57,13 +57,13 @@ fn what_is_held_out_is_never_among_what_is_learned() {
         })
         .collect();
     let split = corpus(&games).split(30);
-    assert!(!split.kept.is_empty() && !split.held_out.is_empty());
-    assert_eq!(split.kept.len() + split.held_out.len() + split.duplicates, 300);
+    assert!(!split.training.is_empty() && !split.held_out.is_empty());
+    assert_eq!(split.training.len() + split.held_out.len() + split.duplicates, 300);
     for held_out in &split.held_out {
-        assert!(split.kept.iter().all(|kept| kept.position.data != held_out.position.data));
-        assert!(split.kept.iter().all(|kept| kept.game != held_out.game));
+        assert!(split.training.iter().all(|training| training.position.data != held_out.position.data));
+        assert!(split.training.iter().all(|training| training.game != held_out.game));
     }
-    let first_moves = split.kept.iter().filter(|one| one.mv.to_usi() == "7g7f").count();
+    let first_moves = split.training.iter().filter(|one| one.mv.to_usi() == "7g7f").count();
     assert!(first_moves <= 1, "the first position comes once with each move");
 }
 

@@ -11,53 +11,53 @@ use std::{
 };
 
 /// The questions about the successors of one position, with the position they belong to.
-struct Sheet<T> {
+struct Request<T> {
     of: T,
     questions: Vec<Question>,
 }
 
 /// The search's end of the queue.
-pub(super) struct Desk<T> {
-    sheets: Sender<Sheet<T>>,
+pub(super) struct EvaluationQueue<T> {
+    requests: Sender<Request<T>>,
     answers: Receiver<Result<(T, Vec<Answer>), EvaluatorError>>,
     /// Number of pending questions.
-    ahead: usize,
+    pending: usize,
 }
 
-impl<T> Desk<T> {
+impl<T> EvaluationQueue<T> {
     /// Queues questions.
     pub(super) fn ask(&mut self, of: T, questions: Vec<Question>) {
-        self.ahead += questions.len();
+        self.pending += questions.len();
         // If the evaluation thread has ended, its error is reported by `answers`.
-        let _ = self.sheets.send(Sheet { of, questions });
+        let _ = self.requests.send(Request { of, questions });
     }
 
     /// Number of pending questions.
-    pub(super) fn ahead(&self) -> usize {
-        self.ahead
+    pub(super) fn pending(&self) -> usize {
+        self.pending
     }
 
     /// The answers to an earlier request, in the order of its questions. `None` if none arrive within
     /// `patience`, or none is pending.
     pub(super) fn answers(&mut self, patience: Duration) -> Result<Option<(T, Vec<Answer>)>, EvaluatorError> {
-        let patience = if self.ahead > 0 { patience } else { Duration::ZERO };
+        let patience = if self.pending > 0 { patience } else { Duration::ZERO };
         let got = self.answers.recv_timeout(patience).ok();
         let got = got.transpose()?;
         if let Some((_, values)) = &got {
-            self.ahead -= values.len();
+            self.pending -= values.len();
         }
         Ok(got)
     }
 }
 
-/// Runs `walk` with an evaluation queue. Requests that arrive while the network is busy are evaluated together,
+/// Runs `search` with an evaluation queue. Requests that arrive while the network is busy are evaluated together,
 /// up to the evaluator's batch size; with `one_by_one` each alone, so that results do not depend on timing.
-pub(super) fn with_desk<T: Send, R>(
+pub(super) fn with_queue<T: Send, R>(
     evaluator: &dyn Evaluator,
     one_by_one: bool,
-    walk: impl FnOnce(Desk<T>) -> R,
+    search: impl FnOnce(EvaluationQueue<T>) -> R,
 ) -> R {
-    let (sheets, inbox) = mpsc::channel();
+    let (requests, inbox) = mpsc::channel();
     let (outbox, answers) = mpsc::channel();
     let closed = AtomicBool::new(false);
     thread::scope(|scope| {
@@ -66,16 +66,16 @@ pub(super) fn with_desk<T: Send, R>(
             let most = if one_by_one { 1 } else { evaluator.batch() };
             work(evaluator, most, &inbox, &outbox, closing);
         });
-        let walked = walk(Desk { sheets, answers, ahead: 0 });
+        let result = search(EvaluationQueue { requests, answers, pending: 0 });
         closed.store(true, Ordering::Relaxed);
-        walked
+        result
     })
 }
 
 fn work<T>(
     evaluator: &dyn Evaluator,
     most: usize,
-    inbox: &Receiver<Sheet<T>>,
+    inbox: &Receiver<Request<T>>,
     outbox: &Sender<Result<(T, Vec<Answer>), EvaluatorError>>,
     closed: &AtomicBool,
 ) {
@@ -83,9 +83,9 @@ fn work<T>(
         let (mut pile, mut owners) = (first.questions, vec![(first.of, 0)]);
         owners[0].1 = pile.len();
         while pile.len() < most {
-            let Ok(sheet) = inbox.try_recv() else { break };
-            owners.push((sheet.of, sheet.questions.len()));
-            pile.extend(sheet.questions);
+            let Ok(request) = inbox.try_recv() else { break };
+            owners.push((request.of, request.questions.len()));
+            pile.extend(request.questions);
         }
         let mut values = Vec::with_capacity(pile.len());
         for batch in pile.chunks(evaluator.batch().max(1)) {

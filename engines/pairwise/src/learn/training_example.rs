@@ -14,7 +14,7 @@ use super::search::{MATE, MATE_BOUND, Searcher};
 
 /// The features of a position.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Scene {
+pub struct Features {
     /// The piece list: indices of all pieces but kings.
     pub pieces: [u16; 40],
     /// Table rows of black's and white's king.
@@ -23,7 +23,7 @@ pub struct Scene {
     pub material: [i8; MATERIAL],
 }
 
-impl Scene {
+impl Features {
     /// The features of `position`.
     pub fn new(position: &Position, sums: &Accumulator) -> Self {
         let mut material = [0; MATERIAL];
@@ -54,7 +54,7 @@ struct Leaf {
 #[derive(Clone, Debug)]
 pub struct Choice {
     /// The root position.
-    pub root: Scene,
+    pub root: Features,
     /// Side to move: 1 for black, -1 for white.
     pub sign: f32,
     leaves: Vec<Leaf>,
@@ -74,12 +74,12 @@ pub struct LeafView<'a> {
 }
 
 impl Choice {
-    fn new(root: Scene, turn: Color) -> Self {
+    fn new(root: Features, turn: Color) -> Self {
         let sign = if turn == Color::BLACK { 1.0 } else { -1.0 };
         Self { root, sign, leaves: Vec::new(), changes: Vec::new(), material: Vec::new() }
     }
 
-    fn push(&mut self, leaf: &Scene) {
+    fn push(&mut self, leaf: &Features) {
         for (slot, (&before, &after)) in self.root.pieces.iter().zip(&leaf.pieces).enumerate() {
             if before != after {
                 self.changes.push((slot as u8, after));
@@ -114,7 +114,7 @@ impl Choice {
 #[derive(Clone, Debug)]
 pub struct Score {
     /// The leaf of the quiescence search.
-    pub leaf: Scene,
+    pub leaf: Features,
     /// Side whose view the target has: 1 for black, -1 for white.
     pub sign: f32,
     /// Target win probability, from 0 to 1.
@@ -123,7 +123,7 @@ pub struct Score {
 
 /// Search parameters of training.
 #[derive(Clone, Copy, Debug)]
-pub struct Lens {
+pub struct SearchSettings {
     /// Plies before quiescence search, 1 or 2.
     pub depth: usize,
     /// Maximum difference in value between the teacher's move and another for the other to be part of the
@@ -141,23 +141,23 @@ pub struct Comparison {
 }
 
 /// Searches every legal move of a sample. `None` if there are fewer than two moves or the position is unusable.
-pub fn compare(weights: &Weights, sample: &Sample, lens: Lens, keep: bool) -> Option<Comparison> {
+pub fn compare(weights: &Weights, sample: &Sample, search: SearchSettings, keep: bool) -> Option<Comparison> {
     let mut position = Position::from_sfen(&sample.sfen).ok()?;
     let teacher = position.move32_from_move(sample.mv);
     let moves = candidates(&position, teacher)?;
     let sums = weights.accumulate(&position);
     let mut searcher = Searcher::new(weights);
-    let aim = searcher.value_of(&mut position, &sums, teacher, (-MATE, MATE), lens.depth);
+    let aim = searcher.value_of(&mut position, &sums, teacher, (-MATE, MATE), search.depth);
     let keep = keep && aim.abs() < MATE_BOUND;
-    let mut choice = Choice::new(Scene::new(&position, &sums), position.turn());
+    let mut choice = Choice::new(Features::new(&position, &sums), position.turn());
     if keep {
         choice.push(&end(weights, &mut position, &sums, teacher, searcher.line()));
     }
-    let window = if keep { lens.window } else { 1 };
+    let window = if keep { search.window } else { 1 };
     let (alpha, beta) = (aim - window, aim + window);
     let (mut better, mut equal) = (false, 1);
     for &mv in moves.as_slice().iter().filter(|&&mv| mv != teacher) {
-        let value = searcher.value_of(&mut position, &sums, mv, (alpha, beta), lens.depth);
+        let value = searcher.value_of(&mut position, &sums, mv, (alpha, beta), search.depth);
         better |= value > aim;
         equal += usize::from(value == aim);
         if keep && alpha < value && value < beta {
@@ -187,24 +187,24 @@ fn end(
     sums: &Accumulator,
     first: Move32,
     rest: &[Move32],
-) -> Scene {
+) -> Features {
     let mut sums = *sums;
     let line = || std::iter::once(first).chain(rest.iter().copied());
     for mv in line() {
         sums = weights.advance(&sums, position, mv);
         position.apply_move32(mv);
     }
-    let scene = Scene::new(position, &sums);
+    let features = Features::new(position, &sums);
     let moves: Vec<Move32> = line().collect();
     for &mv in moves.iter().rev() {
         let undone = position.undo_move32(mv);
         debug_assert!(undone.is_ok());
     }
-    scene
+    features
 }
 
 /// The quiescence leaf of a sample, for regression on scores. `None` if it is a mate.
-pub fn settle(weights: &Weights, sample: &Sample, target: f32) -> Option<Score> {
+pub fn quiet_score(weights: &Weights, sample: &Sample, target: f32) -> Option<Score> {
     let mut position = Position::from_sfen(&sample.sfen).ok()?;
     let sums = weights.accumulate(&position);
     let mut searcher = Searcher::new(weights);
@@ -213,7 +213,7 @@ pub fn settle(weights: &Weights, sample: &Sample, target: f32) -> Option<Score> 
     }
     let sign = if position.turn() == Color::BLACK { 1.0 } else { -1.0 };
     let leaf = match searcher.line() {
-        [] => Scene::new(&position, &sums),
+        [] => Features::new(&position, &sums),
         [first, rest @ ..] => end(weights, &mut position, &sums, *first, rest),
     };
     Some(Score { leaf, sign, target })

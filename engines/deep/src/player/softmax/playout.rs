@@ -17,9 +17,9 @@ use usi_shell::{Game, Path, SplitMix64};
 
 /// Parameters of the playouts.
 #[derive(Clone, Debug)]
-pub(super) struct Ways {
+pub(super) struct Parameters {
     /// Softmax temperature of the descent in centipawns: higher values explore more.
-    pub(super) walk: f32,
+    pub(super) descent: f32,
     /// Softmax temperature of the backup in centipawns: higher values give worse moves more weight.
     pub(super) backup: f32,
     /// Weight of the log priors in both softmaxes and in the choice of the move; 0 for none.
@@ -33,9 +33,9 @@ pub(super) struct Ways {
 }
 
 /// A search: its position on the current path, and its table.
-pub(super) struct Walker<'a> {
+pub(super) struct Playouts<'a> {
     table: &'a mut Table,
-    ways: Ways,
+    parameters: Parameters,
     encoding: Encoding,
     position: Position,
     path: Path,
@@ -49,7 +49,7 @@ pub(super) struct Walker<'a> {
 
 /// A root move.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Choice {
+pub(super) struct RankedMove {
     pub(super) mv: Move,
     /// Its win probability.
     pub(super) value: f32,
@@ -58,38 +58,38 @@ pub(super) struct Choice {
 }
 
 /// The end of a playout's descent.
-pub(super) enum Walked {
+pub(super) enum PlayoutEnd {
     /// A new node was expanded: its path, and the questions about its successors.
-    Opened(Opened, Vec<Question>),
+    Expanded(Expansion, Vec<Question>),
     /// A terminal or proven position.
-    Ended,
+    Terminal,
     /// A position whose evaluation is pending.
-    Blocked,
+    Pending,
 }
 
 /// An expanded node, with those of its successors that the network evaluates.
 #[derive(Debug)]
-pub(super) struct Opened {
+pub(super) struct Expansion {
     line: Vec<Move32>,
     asked: Vec<Key>,
 }
 
-impl<'a> Walker<'a> {
+impl<'a> Playouts<'a> {
     pub(super) fn new(
         table: &'a mut Table,
         game: &Game,
         answer: &Answer,
-        ways: Ways,
+        parameters: Parameters,
         encoding: Encoding,
     ) -> Self {
         let mut position = game.position().clone();
-        position.set_entering_king_rule(ways.terms.declaration);
+        position.set_entering_king_rule(parameters.terms.declaration);
         let root = key(&position);
         table.keep_from(root);
         table.vacant(root);
         table.learn(root, answer);
         let (path, ply) = (game.path(), game.ply());
-        Self { table, ways, encoding, position, path, root, ply, line: Vec::new(), deepest: 0 }
+        Self { table, parameters, encoding, position, path, root, ply, line: Vec::new(), deepest: 0 }
     }
 
     pub(super) fn is_full(&self) -> bool {
@@ -105,25 +105,25 @@ impl<'a> Walker<'a> {
     }
 
     /// Runs one playout.
-    pub(super) fn walk(&mut self, rng: &mut SplitMix64) -> Walked {
+    pub(super) fn run(&mut self, rng: &mut SplitMix64) -> PlayoutEnd {
         let mut at = self.root;
         loop {
             let Some(edges) = self.edges(at) else { return self.open(at) };
             let values: Vec<Option<f32>> = edges.iter().map(|edge| self.value_of(*edge)).collect();
             let merit = |(edge, value): (&Edge, &Option<f32>)| {
-                value.map_or(f32::NEG_INFINITY, |value| self.merit(edge, value, self.ways.walk))
+                value.map_or(f32::NEG_INFINITY, |value| self.merit(edge, value, self.parameters.descent))
             };
             let merits: Vec<f32> = edges.iter().zip(&values).map(merit).collect();
             if values.iter().all(Option::is_none) {
-                self.back(false);
-                return Walked::Blocked;
+                self.return_to_root(false);
+                return PlayoutEnd::Pending;
             }
             let chosen = choice::draw(&merits, 1.0, rng).unwrap_or(0);
             let edge = edges[chosen];
             let ends = self.is_over(edge) || self.table.get(edge.key).is_none_or(|node| node.proof.is_some());
             if ends || values[chosen].is_none() {
-                self.back(true);
-                return Walked::Ended;
+                self.return_to_root(true);
+                return PlayoutEnd::Terminal;
             }
             self.step(edge.mv);
             at = edge.key;
@@ -131,27 +131,27 @@ impl<'a> Walker<'a> {
     }
 
     /// Stores the evaluations of an expanded node's successors and backs their values up to the root.
-    pub(super) fn settle(&mut self, opened: &Opened, answers: &[Answer]) {
-        for (&key, answer) in opened.asked.iter().zip(answers) {
+    pub(super) fn evaluated(&mut self, expansion: &Expansion, answers: &[Answer]) {
+        for (&key, answer) in expansion.asked.iter().zip(answers) {
             self.table.learn(key, answer);
         }
-        opened.line.iter().for_each(|&mv| self.step(mv));
-        self.back(true);
+        expansion.line.iter().for_each(|&mv| self.step(mv));
+        self.return_to_root(true);
     }
 
     /// The root moves with known values, best first.
-    pub(super) fn moves(&mut self) -> Vec<Choice> {
+    pub(super) fn moves(&mut self) -> Vec<RankedMove> {
         self.choices(self.root).into_iter().map(|(choice, _)| choice).collect()
     }
 
-    fn choices(&mut self, at: Key) -> Vec<(Choice, Edge)> {
+    fn choices(&mut self, at: Key) -> Vec<(RankedMove, Edge)> {
         let edges = self.edges(at).unwrap_or_default();
         let choice = |edge: Edge| {
             let value = self.value_of(edge)?;
-            let merit = self.merit(&edge, value, self.ways.backup);
-            Some((Choice { mv: edge.mv.to_move(), value, merit }, edge))
+            let merit = self.merit(&edge, value, self.parameters.backup);
+            Some((RankedMove { mv: edge.mv.to_move(), value, merit }, edge))
         };
-        let mut choices: Vec<(Choice, Edge)> = edges.into_iter().filter_map(choice).collect();
+        let mut choices: Vec<(RankedMove, Edge)> = edges.into_iter().filter_map(choice).collect();
         choices.sort_by(|one, other| other.0.merit.total_cmp(&one.0.merit));
         choices
     }
@@ -159,8 +159,8 @@ impl<'a> Walker<'a> {
     /// The score of a move in softmax units. Proven results outweigh every prior.
     fn merit(&self, edge: &Edge, value: f32, temperature: f32) -> f32 {
         let proven = self.table.get(edge.key).is_some_and(|node| node.proof.is_some());
-        let lean = if proven { 0.0 } else { self.ways.policy * edge.lean };
-        logit(value) * 600.0 / temperature + lean
+        let log_prior = if proven { 0.0 } else { self.parameters.policy * edge.log_prior };
+        logit(value) * 600.0 / temperature + log_prior
     }
 
     /// The principal variation that starts with `first`, as far as it is known.
@@ -174,7 +174,7 @@ impl<'a> Walker<'a> {
             self.step(edge.mv);
             next = if over { None } else { self.choices(edge.key).first().map(|&(_, edge)| edge) };
         }
-        self.back(false);
+        self.return_to_root(false);
         line
     }
 
@@ -196,10 +196,10 @@ impl<'a> Walker<'a> {
     }
 
     /// Returns to the root; with `with_values` the values along the path are updated.
-    fn back(&mut self, with_values: bool) {
+    fn return_to_root(&mut self, with_values: bool) {
         loop {
             if with_values {
-                self.weigh();
+                self.update_value();
             }
             if self.line.is_empty() {
                 return;
@@ -211,7 +211,7 @@ impl<'a> Walker<'a> {
     /// Whether the position after this move ends the game on this path: by repetition or by the maximum number
     /// of moves.
     fn is_over(&self, edge: Edge) -> bool {
-        let last = self.ways.terms.max_moves;
+        let last = self.parameters.terms.max_moves;
         self.path.meets(edge.key.0) || last > 0 && self.ply + self.line.len() as u32 >= last
     }
 
@@ -230,13 +230,13 @@ impl<'a> Walker<'a> {
         let returned = self.path.returned();
         self.retreat();
         match returned {
-            Some(returned) => repeated(returned.means, &self.ways.terms, mover),
-            None => draw_value(&self.ways.terms, mover),
+            Some(returned) => repeated(returned.means, &self.parameters.terms, mover),
+            None => draw_value(&self.parameters.terms, mover),
         }
     }
 
     /// Updates the value of the current position from its moves' values.
-    fn weigh(&mut self) {
+    fn update_value(&mut self) {
         let at = key(&self.position);
         let Some(edges) = self.edges(at) else { return };
         let choices = self.choices(at);
@@ -274,17 +274,17 @@ impl<'a> Walker<'a> {
         proofs.iter().map(won).collect::<Option<Vec<_>>>()?.into_iter().max().map(Proof::Loss)
     }
 
-    fn open(&mut self, at: Key) -> Walked {
+    fn open(&mut self, at: Key) -> PlayoutEnd {
         let (mut edges, mut asked, mut questions) = (Vec::new(), Vec::new(), Vec::new());
         let priors: Vec<u16> = self.table.get(at).map(|node| node.priors.to_vec()).unwrap_or_default();
-        let least = f32::from(priors.iter().copied().max().unwrap_or(0)) * self.ways.cut;
+        let least = f32::from(priors.iter().copied().max().unwrap_or(0)) * self.parameters.cut;
         for (nth, mv) in legal(&self.position).into_iter().enumerate() {
             let mv = self.position.move32_from_move(mv);
             let prior = priors.get(nth).copied().unwrap_or(0);
             self.step(mv);
             let after = key(&self.position);
             if self.table.get(after).is_none() {
-                match self.look() {
+                match self.judge() {
                     Ok(_) if f32::from(prior) < least => {}
                     Ok(question) => {
                         asked.push(after);
@@ -304,12 +304,16 @@ impl<'a> Walker<'a> {
         self.table.open(at, edges);
         let line = self.line.clone();
         self.deepest = self.deepest.max(line.len() as u32 + 1);
-        self.back(questions.is_empty());
-        if questions.is_empty() { Walked::Ended } else { Walked::Opened(Opened { line, asked }, questions) }
+        self.return_to_root(questions.is_empty());
+        if questions.is_empty() {
+            PlayoutEnd::Terminal
+        } else {
+            PlayoutEnd::Expanded(Expansion { line, asked }, questions)
+        }
     }
 
     /// The result by the rules and mate search at the current position, or else the question for the network.
-    fn look(&mut self) -> Result<Question, Proof> {
+    fn judge(&mut self) -> Result<Question, Proof> {
         let replies = legal(&self.position);
         if replies.is_empty() {
             return Err(Proof::Loss(0));
@@ -317,7 +321,7 @@ impl<'a> Walker<'a> {
         if self.position.declaration_win_move() != Move32::MOVE_NONE {
             return Err(Proof::Win(1));
         }
-        if self.ways.mate && solve_mate_in_one_in_place(&mut self.position).is_some() {
+        if self.parameters.mate && solve_mate_in_one_in_place(&mut self.position).is_some() {
             return Err(Proof::Win(1));
         }
         Ok(self.encoding.question(&self.position, &replies, 0))

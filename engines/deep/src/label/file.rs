@@ -26,13 +26,13 @@ const ADD: &str = "INSERT OR REPLACE INTO labels VALUES (?, ?, ?, ?, ?, ?)";
 const READ: &str =
     "SELECT position, move, score_cp, seen, half_points, game FROM labels WHERE move IS NOT NULL";
 
-pub(super) struct Kept {
+pub(super) struct LabelFile {
     conn: Connection,
     path: PathBuf,
     known: HashSet<[u8; 32]>,
 }
 
-impl Kept {
+impl LabelFile {
     /// Opens or creates the file for the labels of `teacher`.
     pub(super) fn open(path: &Path, teacher: &str) -> Result<Self, LabelError> {
         let failed = |source| LabelError::File { path: path.to_owned(), source };
@@ -59,14 +59,14 @@ impl Kept {
     pub(super) fn add(&mut self, answered: &[Answered]) -> Result<(), LabelError> {
         let mut write = || {
             let transaction = self.conn.transaction()?;
-            for (sample, said) in answered {
+            for (sample, label) in answered {
                 let Sample { position, seen, half_points, game, .. } = sample;
                 // SQLite's integers are signed.
                 let game = game.cast_signed();
                 transaction.prepare_cached(ADD)?.execute(params![
                     position.data,
-                    said.mv,
-                    said.score,
+                    label.mv,
+                    label.score,
                     seen,
                     half_points,
                     game
