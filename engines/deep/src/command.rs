@@ -358,7 +358,7 @@ impl Label {
     fn run(self) -> Result<()> {
         let mut words = self.engine.split_ascii_whitespace().map(str::to_owned);
         let engine = EngineOptions {
-            program: words.next().context("--engine names no program")?.into(),
+            program: words.next().context("--engine is empty")?.into(),
             arguments: words.collect(),
             options: self.options,
             go: self.go,
@@ -384,7 +384,7 @@ impl Device {
 impl Bench {
     fn run(self) -> Result<()> {
         let time = Duration::try_from_secs_f64(self.seconds)
-            .context("--seconds is to be a number of seconds, 0 or more")?;
+            .context("--seconds must be a number of seconds, 0 or more")?;
         let batches: Vec<usize> = self.batches.iter().map(|&batch| batch.max(1)).collect();
         let options = TorchOptions { lanes: self.callers, ..self.device.options() };
         let search = bench::SearchOptions {

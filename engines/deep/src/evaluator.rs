@@ -78,13 +78,13 @@ pub enum EvaluatorError {
     #[error(transparent)]
     Network(#[from] NetworkError),
     /// The requested device does not exist.
-    #[error("device `{0}` is not there: libtorch finds no such GPU (`cpu` and `auto` need none)")]
+    #[error("device `{0}` does not exist: libtorch finds no such GPU (`cpu` and `auto` need none)")]
     NoDevice(String),
     /// Not the name of a device.
-    #[error("`{0}` is no device: write `auto`, `cpu`, `cuda` or `cuda:N`")]
+    #[error("`{0}` is not a device: use `auto`, `cpu`, `cuda` or `cuda:N`")]
     UnknownDevice(String),
     /// The question has another encoding.
-    #[error("a question has {found} bytes of planes where the network wants {wanted}")]
+    #[error("a question has {found} bytes of planes instead of {wanted}")]
     Planes {
         /// Bytes found.
         found: usize,
@@ -92,7 +92,7 @@ pub enum EvaluatorError {
         wanted: usize,
     },
     /// A label is out of range.
-    #[error("a question asks for label {label} of a network that has {labels}")]
+    #[error("a question has label {label}, but the network has {labels} labels")]
     Label {
         /// The label.
         label: u16,

@@ -149,7 +149,7 @@ pub enum NetworkError {
         reason: String,
     },
     /// The weights have no tensor that the description calls for.
-    #[error("weights `{}` have no tensor `{name}`, which the description calls for", path.display())]
+    #[error("weights `{}` lack the tensor `{name}` of the description", path.display())]
     Missing {
         /// The file.
         path: PathBuf,
@@ -157,7 +157,7 @@ pub enum NetworkError {
         name: String,
     },
     /// The weights have a tensor that the description does not call for.
-    #[error("weights `{}` have a tensor `{name}`, for which the description has no place", path.display())]
+    #[error("weights `{}` have a tensor `{name}`, which the description lacks", path.display())]
     Unknown {
         /// The file.
         path: PathBuf,
@@ -165,7 +165,7 @@ pub enum NetworkError {
         name: String,
     },
     /// A tensor of the weights has another shape than the description gives it.
-    #[error("tensor `{name}` of `{}` has shape {found:?} where the description has {wanted:?}", path.display())]
+    #[error("tensor `{name}` of `{}` has shape {found:?} instead of {wanted:?}", path.display())]
     Shape {
         /// The file.
         path: PathBuf,
@@ -233,10 +233,10 @@ impl Description {
             Body::TorchScript => (1, 1),
         };
         if !(1..=400).contains(&layers) {
-            return Err(self.impossible(format!("body has {layers} convolutions, which are to be 1 to 400")));
+            return Err(self.impossible(format!("the body has {layers} convolutions; 1 to 400 are allowed")));
         }
         if !(1..=2048).contains(&filters) {
-            return Err(self.impossible(format!("body.filters is {filters}, which is to be 1 to 2048")));
+            return Err(self.impossible(format!("body.filters is {filters}; 1 to 2048 are allowed")));
         }
         let value = self.value.clone().unwrap_or_default();
         if !(0..=2048).contains(&value.filters) || !(0..=65536).contains(&value.hidden) {

@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_even_chance_is_no_centipawn_and_certainty_is_finite() {
+    fn a_win_probability_of_one_half_is_0_centipawns_and_certainty_is_finite() {
         assert_eq!(score(0.5), Score::Cp(0));
         assert_eq!(score(1.0 / (1.0 + (-1.0_f32).exp())), Score::Cp(600));
         assert_eq!(score(0.0), Score::Cp(-6908));

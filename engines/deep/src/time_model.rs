@@ -68,7 +68,7 @@ pub enum ModelError {
     #[error(transparent)]
     Games(#[from] opening_book::games::SourceError),
     /// All cases are alike, so there is no fit; their number.
-    #[error("{0} searches in which the best move never changes, or always does, fit no model")]
+    #[error("no model can be fitted: in {0} searches the best move changed never or always")]
     Degenerate(usize),
     /// The plot cannot be drawn.
     #[error("plot `{}`: {reason}", path.display())]
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_no_model_is_named() {
+    fn a_malformed_model_file_is_named() {
         let file = tempfile::NamedTempFile::new().unwrap();
         fs::write(file.path(), "intercept = 1.0\nslope = 2.0\n").unwrap();
         let message = Model::read(file.path()).unwrap_err().to_string();

@@ -67,7 +67,7 @@ fn trained(steps: usize) -> (TempDir, Report) {
 }
 
 #[test]
-fn training_teaches_and_leaves_a_network_a_report_and_a_picture() {
+fn training_improves_and_writes_network_report_and_plot() {
     let (place, report) = trained(80);
     let (first, last) = (&report.exams.first().unwrap().1, &report.exams.last().unwrap().1);
     let (before, after) = (first.policy.unwrap(), last.policy.unwrap());
@@ -97,7 +97,7 @@ fn training_teaches_and_leaves_a_network_a_report_and_a_picture() {
 }
 
 #[test]
-fn a_training_goes_on_where_it_was() {
+fn a_training_resumes_from_its_checkpoint() {
     let (place, first) = trained(20);
     let corpus = games(place.path(), 60);
     let second = Session::begin(options(place.path(), 45), corpus.clone()).unwrap().run().unwrap();

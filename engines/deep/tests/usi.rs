@@ -64,7 +64,7 @@ fn every_player_is_stopped_and_ponders() {
 }
 
 #[test]
-fn policy_and_value_tell_what_they_think_of_every_move() {
+fn policy_and_value_players_report_every_move() {
     for player in ["policy", "value"] {
         let mut talk = deep(player, &[]);
         let lines = talk.search("startpos", "go byoyomi 1000");
@@ -110,10 +110,10 @@ fn a_book_is_played_from_and_a_missing_one_ends_the_program() {
 }
 
 #[test]
-fn what_cannot_be_had_is_named() {
+fn missing_files_and_devices_are_named() {
     for (name, value, told) in [
         ("Network", "/nowhere/net.toml", "/nowhere/net.toml"),
-        ("Device", "gpu", "`gpu` is no device"),
+        ("Device", "gpu", "`gpu` is not a device"),
         ("Device", "cuda:4000", "cuda:4000"),
         ("ModelFile", "/nowhere/model.toml", "/nowhere/model.toml"),
     ] {
@@ -128,7 +128,7 @@ fn what_cannot_be_had_is_named() {
 }
 
 #[test]
-fn a_draw_by_repetition_is_avoided_by_who_likes_it_not() {
+fn the_draw_value_decides_whether_a_player_repeats() {
     // White has to repeat, with a draw worth nothing to White, or everything.
     for player in ["value", "softmax"] {
         let play = |value: &str| {
@@ -150,7 +150,7 @@ fn a_mate_is_solved_on_request() {
 }
 
 #[test]
-fn a_search_tells_its_lines_with_scores_and_chances() {
+fn a_search_reports_lines_with_scores_and_win_probabilities() {
     let mut talk = deep("mcts", &[("MultiPV", "3"), ("Deterministic", "true"), ("StoppingModel", "false")]);
     let mut run = || {
         talk.send("usinewgame");
@@ -176,7 +176,7 @@ fn a_search_on_a_clock_ends_early_when_it_is_settled() {
 }
 
 #[test]
-fn a_player_that_has_no_hope_resigns_when_told_to() {
+fn a_hopeless_player_resigns_by_option() {
     // White has only its king.
     let lost = "sfen 4k4/9/9/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w RB2G2S2N2L9P 1";
     for player in ["policy", "value"] {

@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_legal_is_not_played() {
+    fn illegal_book_moves_are_not_played() {
         let (_file, book) = book("7g7e none 0 0 3\n2g2f 2g2e 0 0 1");
         let found = book.choose(&hirate_position(), Choice::Best, &mut SplitMix64::new(1)).unwrap().unwrap();
         assert_eq!((found.mv.to_string().as_str(), found.reply), ("2g2f", None));

@@ -63,7 +63,7 @@ pub enum SourceError {
     #[error(transparent)]
     Store(#[from] StoreError),
     /// A directory without game records.
-    #[error("`{}` holds no game record", .0.display())]
+    #[error("`{}` contains no game record", .0.display())]
     Empty(PathBuf),
 }
 
@@ -160,12 +160,12 @@ fn scored_line(line: &str) -> Result<Game, String> {
     let [opening, ending, moves, scores] = fields[..] else {
         return Err(format!("{} fields instead of 4", fields.len()));
     };
-    let opening = opening.parse().map_err(|_| format!("`{opening}` is no number of plies"))?;
+    let opening = opening.parse().map_err(|_| format!("`{opening}` is not a number of plies"))?;
     let scores = scores.split(' ').map(|score| match score {
         "-" => Ok(None),
-        score => score.parse().map(Some).map_err(|_| format!("`{score}` is no score")),
+        score => score.parse().map(Some).map_err(|_| format!("`{score}` is not a score")),
     });
-    let moves = moves.split(' ').map(|mv| Move::from_usi(mv).ok_or_else(|| format!("`{mv}` is no move")));
+    let moves = moves.split(' ').map(|mv| Move::from_usi(mv).ok_or_else(|| format!("`{mv}` is not a move")));
     let moves = moves.zip(scores).map(|(mv, score)| Ok((mv?, score?))).collect::<Result<Vec<_>, String>>()?;
     let to_move = if moves.len().is_multiple_of(2) { Color::BLACK } else { Color::WHITE };
     let result = match ending {

@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_made_can_be_played_from() {
+    fn a_book_that_was_made_can_be_used() {
         let (_directory, arguments) = arguments(GAMES, None);
         run(&arguments, &mut Vec::new()).unwrap();
         let book = Book::open(&arguments.output).unwrap();
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn a_player_that_nobody_is_makes_no_book() {
+    fn an_unknown_player_is_an_error() {
         let (_directory, arguments) = arguments(GAMES, Some("nobody"));
         let fault = run(&arguments, &mut Vec::new()).unwrap_err().to_string();
         assert_eq!(fault, "no game has a move of `nobody`");

@@ -127,11 +127,11 @@ pub fn run(arguments: &BenchArguments, out: &mut impl Write) -> Result<(), Bench
         return Ok(());
     }
     let Measured { nodes, depths, threads, nodes_per_s, nodes_per_wall_s, .. } = measured;
-    writeln!(out, "searched     {nodes:>12} positions, depths {depths} in all, threads {threads}")?;
-    writeln!(out, "speed        {nodes_per_s:>12} positions per second of a processor")?;
-    writeln!(out, "             {nodes_per_wall_s:>12} positions per second on the wall")?;
-    writeln!(out, "evaluations  {:>12} per second, each from the one before", measured.incremental_per_s)?;
-    writeln!(out, "             {:>12} per second, each from nothing", measured.scratch_per_s)?;
+    writeln!(out, "searched     {nodes:>12} nodes, sum of depths {depths}, threads {threads}")?;
+    writeln!(out, "speed        {nodes_per_s:>12} nodes per second of processor time")?;
+    writeln!(out, "             {nodes_per_wall_s:>12} nodes per second of wall time")?;
+    writeln!(out, "evaluations  {:>12} per second, incremental", measured.incremental_per_s)?;
+    writeln!(out, "             {:>12} per second, from scratch", measured.scratch_per_s)?;
     writeln!(out, "ratio        {:>12.1}", measured.incremental_over_scratch)?;
     Ok(())
 }

@@ -50,7 +50,7 @@ pub enum LearnError {
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),
     /// No player of the games has this name.
-    #[error("nobody in these games is called `{name}`; there are {known}")]
+    #[error("no player of these games is called `{name}`; the players are {known}")]
     UnknownPlayer {
         /// The name given.
         name: String,
@@ -58,7 +58,7 @@ pub enum LearnError {
         known: String,
     },
     /// The games contain no usable training position.
-    #[error("{games} games were read, and none of their positions is left to learn from")]
+    #[error("no training position is left in {games} games")]
     NothingToLearn {
         /// The number of games.
         games: usize,
@@ -72,7 +72,7 @@ pub enum LearnError {
         source: io::Error,
     },
     /// The plot cannot be written.
-    #[error("the picture of agreement: {0}")]
+    #[error("plot of the agreement: {0}")]
     Plot(String),
 }
 

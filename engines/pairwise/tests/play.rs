@@ -92,7 +92,7 @@ fn games_of_the_engine_against_itself_are_legal_from_many_openings() {
 }
 
 #[test]
-fn nobody_loses_by_perpetual_check() {
+fn no_game_is_lost_by_perpetual_check() {
     let (mut one, mut other) = (Player::new(250), Player::new(250));
     for seed in 10..14 {
         let mut rng = SplitMix64::new(seed);

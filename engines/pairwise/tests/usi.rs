@@ -190,7 +190,7 @@ fn a_mate_problem_without_the_own_king_is_solved() {
 }
 
 #[test]
-fn a_mate_solver_is_not_pretended() {
+fn go_mate_is_answered_as_not_implemented() {
     let mut talk = pairwise(&[]);
     talk.send(&format!("position {MATE_IN_ONE}"));
     assert_eq!(talk.ask("go mate 1000", "checkmate"), "checkmate notimplemented");

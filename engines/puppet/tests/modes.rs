@@ -52,12 +52,12 @@ fn an_honest_puppet_plays_legal_games_that_depend_on_the_seed() {
 }
 
 #[test]
-fn settings_may_come_as_options_and_their_faults_are_told() {
+fn settings_may_be_options_and_their_faults_are_reported() {
     let mut talk = puppet("honest", &[]);
     talk.send("setoption name Mode value resign");
     assert_eq!(talk.best("startpos"), "resign");
     let fault = talk.ask("setoption name Mode value unheard", "info string");
-    assert!(fault.starts_with("info string option `Mode` wants one of honest, king, rook"), "{fault}");
+    assert!(fault.starts_with("info string option `Mode` needs one of honest, king, rook"), "{fault}");
     assert_eq!(start("unheard", &[]).exit().code(), Some(2));
 }
 
@@ -108,7 +108,7 @@ fn silent_modes_say_nothing_until_quit() {
 }
 
 #[test]
-fn floods_never_answer_and_end_when_nobody_reads() {
+fn floods_never_answer_and_end_when_stdout_is_closed() {
     for mode in ["floodhang", "flood"] {
         let mut talk = puppet(mode, &[]);
         go(&mut talk);
@@ -254,7 +254,7 @@ fn terminate(talk: &Talk) {
 }
 
 #[test]
-fn modes_that_do_not_hear_quit_live_on() {
+fn modes_that_ignore_quit_keep_running() {
     for mode in ["ignorestdin", "closein", "floodhang"] {
         let mut talk = puppet(mode, &[]);
         go(&mut talk);

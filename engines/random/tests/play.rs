@@ -135,10 +135,10 @@ fn each_move_is_reported_with_the_material_balance() {
 }
 
 #[test]
-fn a_fault_in_an_option_is_told() {
+fn a_faulty_option_is_reported() {
     assert_eq!(
         random().ask("setoption name ThinkTime value -1", "info"),
-        "info string option `ThinkTime` wants a number from 0 to 600000, not `-1`"
+        "info string option `ThinkTime` needs a number from 0 to 600000, not `-1`"
     );
 }
 

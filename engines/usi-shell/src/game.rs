@@ -17,7 +17,7 @@ pub struct Game {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PositionError {
     /// The line starts with neither `startpos` nor `sfen`.
-    #[error("position line wants `startpos` or `sfen`")]
+    #[error("position line needs `startpos` or `sfen`")]
     Syntax,
     /// The SFEN cannot be read.
     #[error("unreadable sfen `{sfen}`: {reason}")]
@@ -188,15 +188,15 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_no_position_is_refused() {
-        assert_eq!(fault("position"), "position line wants `startpos` or `sfen`");
-        assert_eq!(fault("position startpos 7g7f"), "position line wants `startpos` or `sfen`");
+    fn a_malformed_position_line_is_refused() {
+        assert_eq!(fault("position"), "position line needs `startpos` or `sfen`");
+        assert_eq!(fault("position startpos 7g7f"), "position line needs `startpos` or `sfen`");
         assert!(fault("position sfen x b - 1").starts_with("unreadable sfen"));
         assert!(fault("position sfen").starts_with("unreadable sfen"));
     }
 
     #[test]
-    fn what_no_game_can_reach_is_refused() {
+    fn impossible_positions_are_refused() {
         let refused = |sfen: &str| fault(&format!("position sfen {sfen}"));
         assert!(refused("9/9/9/9/9/9/9/9/9 b - 1").starts_with("impossible position"));
         assert!(refused("4k4/9/9/9/4P4/4P4/9/9/4K4 b - 1").contains("double pawn"));

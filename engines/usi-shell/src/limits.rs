@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_stops_at_its_limit_or_when_told() {
+    fn a_clock_stops_at_its_limit_or_when_stopped() {
         let begun = Instant::now() - ms(500);
         let clock = Clock::start(begun, Some(Budget { soft: ms(400), hard: ms(3_600_000) }));
         assert!(clock.is_winding_up() && !clock.is_stopped());
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_pondered_is_not_spent() {
+    fn pondering_time_is_not_spent() {
         let begun = Instant::now() - ms(3_600_000);
         let clock = Clock::start(begun, None);
         assert_eq!(clock.spending(), None);

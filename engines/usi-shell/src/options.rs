@@ -183,7 +183,7 @@ pub enum OptionError {
     #[error("no option `{0}`")]
     Unknown(String),
     /// The value has the wrong type or is out of range.
-    #[error("option `{name}` wants {expected}, not `{value}`")]
+    #[error("option `{name}` needs {expected}, not `{value}`")]
     Value {
         /// Name of the option.
         name: String,

@@ -219,7 +219,7 @@ mod tests {
     const SHUFFLE: &str = "5i5h 5a5b 5h5i 5b5a ";
 
     #[test]
-    fn a_position_that_comes_back_is_a_draw() {
+    fn a_repeated_position_is_a_draw() {
         assert_eq!(kind("5i5h 5a5b 5h5i"), None);
         assert_eq!(kind(SHUFFLE), Some(Repetition::Draw));
         assert_eq!(returned("7g7f", "5a5b 5i5h 5b5a"), None);
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn perpetual_check_loses_for_the_side_that_gives_it_whoever_completes_the_cycle() {
+    fn perpetual_check_loses_for_the_checking_side_whichever_move_completes_the_cycle() {
         // The cycle is completed by the king's move: the checking side is to move.
         assert_eq!(returned(SETUP, CHECKS), early(Repetition::Loss));
         assert_eq!(returned(&(SETUP.to_owned() + "3c4c"), "5b5a 4c3c 5a5b 3c4c"), early(Repetition::Win));
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_comes_back_across_a_null_move() {
+    fn repetitions_do_not_cross_a_null_move() {
         let (mut position, mut path) = after("5i5h 5a5b 5h5i");
         position.apply_null_move().unwrap();
         let floor = path.push_null(&position);
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_taken_back_does_not_count() {
+    fn undone_positions_do_not_count() {
         let (_, mut path) = after("5i5h 5a5b 5h5i 5b5a");
         path.pop();
         assert_eq!(path.returned(), None);

@@ -269,7 +269,7 @@ impl Shell {
 
     fn go(&mut self, at: Instant, line: &str) {
         let Some(game) = self.game.clone() else {
-            self.out.say("no position to think about");
+            self.out.say("no position to search");
             self.out.line(BestMove::Resign);
             return;
         };

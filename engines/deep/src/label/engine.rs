@@ -44,7 +44,7 @@ pub enum EngineError {
         source: io::Error,
     },
     /// It ended or timed out.
-    #[error("engine `{}` gave no `{waited_for}` within {} s, or ended", program.display(), patience.as_secs())]
+    #[error("engine `{}` ended or sent no `{waited_for}` within {} s", program.display(), patience.as_secs())]
     Silent {
         /// The program.
         program: PathBuf,

@@ -41,7 +41,7 @@ fn untrained(path: &Path) -> (VarStore, Network, Tensor) {
 }
 
 #[test]
-fn each_of_the_networks_answers_what_its_description_says() {
+fn each_network_has_the_outputs_of_its_description() {
     let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("networks");
     let mut tried = 0;
     for file in fs::read_dir(shipped).unwrap() {
@@ -58,7 +58,7 @@ fn each_of_the_networks_answers_what_its_description_says() {
 }
 
 #[test]
-fn the_seeds_networks_have_as_many_convolutions_as_theirs() {
+fn the_networks_have_as_many_convolutions_as_the_originals() {
     let convolutions = |name: &str| {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("networks").join(name);
         let (store, ..) = untrained(&path);
@@ -68,7 +68,7 @@ fn the_seeds_networks_have_as_many_convolutions_as_theirs() {
 }
 
 #[test]
-fn weights_come_back_from_their_file_in_either_size_of_number() {
+fn weights_survive_a_round_trip_in_16_and_32_bits() {
     let (place, path) = described(SMALL);
     let (store, network, planes) = untrained(&path);
     // Running statistics that folding has to respect.
@@ -86,7 +86,7 @@ fn weights_come_back_from_their_file_in_either_size_of_number() {
 }
 
 #[test]
-fn a_description_with_a_fault_says_where() {
+fn a_faulty_description_is_reported_with_its_line() {
     assert!(fault(&SMALL.replace("blocks", "bloks")).contains("bloks"));
     assert!(fault(&SMALL.replace("'joint'", "'joined'")).contains("joined"));
     assert!(fault(&SMALL.replace("filters = 8", "filters = 0")).contains("body.filters is 0"));
@@ -133,7 +133,7 @@ fn theirs(head: &str, mut compute: impl FnMut(&Tensor) -> Tensor) -> Outputs {
 }
 
 #[test]
-fn a_module_of_someone_else_answers_too() {
+fn a_torch_script_module_is_evaluated() {
     let outputs = theirs("[policy]", |planes| planes.narrow(1, 0, 27).contiguous());
     assert_eq!(outputs.policy.unwrap().size(), [2, 2187]);
     assert!(outputs.value.is_none());
@@ -143,7 +143,7 @@ fn a_module_of_someone_else_answers_too() {
 }
 
 #[test]
-fn a_module_that_is_none_is_named() {
+fn an_invalid_torch_script_module_is_named() {
     let text = "name = 'x'\nfeatures = 'joint'\nweights = 'x.pt'\n[body]\nkind = 'torch-script'\n[value]";
     assert!(fault(text).contains("x.pt"));
     let (place, path) = described(text);

@@ -34,7 +34,7 @@ fn filled(plane: &[f32]) -> Option<f32> {
 }
 
 #[test]
-fn the_numbers_of_planes_are_those_of_the_seeds() {
+fn the_numbers_of_planes_are_those_of_the_originals() {
     assert_eq!(ALL.map(Features::planes), [95, 61, 104]);
     for features in ALL {
         assert_eq!(planes(features, &position(STARTPOS_SFEN), 0).len(), features.planes());
@@ -43,7 +43,7 @@ fn the_numbers_of_planes_are_those_of_the_seeds() {
 }
 
 #[test]
-fn pieces_stand_where_they_stand() {
+fn pieces_are_set_on_their_squares() {
     for features in ALL {
         let planes = planes(features, &position(STARTPOS_SFEN), 0);
         assert_eq!(set(&planes[0]).len(), 9);
@@ -99,7 +99,7 @@ fn each_count_in_hand_has_its_plane() {
 }
 
 #[test]
-fn nene_sees_ranks_files_and_ones() {
+fn nene_planes_have_ranks_files_and_ones() {
     let planes = planes(Features::Nene, &position(STARTPOS_SFEN), 0);
     assert!(set(&planes[42]).iter().all(|square| square.ends_with('a')) && set(&planes[42]).len() == 9);
     assert!(set(&planes[51]).iter().all(|square| square.starts_with('1')) && set(&planes[51]).len() == 9);
@@ -107,7 +107,7 @@ fn nene_sees_ranks_files_and_ones() {
 }
 
 #[test]
-fn ours_sees_attacks_check_and_repetition() {
+fn joint_planes_have_attacks_check_and_repetition() {
     // A rook on 5e checks the king on 5a; gold and king both guard 5h.
     let planes = planes(Features::Joint, &position("4k4/9/9/9/4R4/9/9/9/4KG3 w - 1"), 2);
     assert_eq!(filled(&planes[90]), Some(1.0), "check");
@@ -123,14 +123,14 @@ fn ours_sees_attacks_check_and_repetition() {
 }
 
 #[test]
-fn a_position_seen_three_times_before_says_so() {
+fn a_fourth_occurrence_sets_three_repetition_planes() {
     let position = position(MIDDLE);
     assert_ne!(Features::Joint.pack(&position, 0), Features::Joint.pack(&position, 3));
     assert_eq!(Features::Joint.pack(&position, 3), Features::Joint.pack(&position, 200));
 }
 
 #[test]
-fn a_device_expands_as_the_processor_does() {
+fn a_device_expands_planes_as_the_cpu_does() {
     for features in ALL {
         let positions =
             [position(STARTPOS_SFEN), position(MIDDLE), position("4k4/9/9/9/9/9/9/9/4K4 w 18P2Br 1")];

@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn at_temperature_1_moves_come_as_often_as_they_weigh() {
+    fn at_temperature_1_frequencies_follow_the_weights() {
         for (share, (_, weight)) in shares(1.0).iter().zip(moves()) {
             assert!((share - weight).abs() < 0.03, "{share} {weight}");
         }

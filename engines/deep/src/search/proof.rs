@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn what_rests_on_a_return_holds_for_its_root_only() {
+    fn a_proof_by_repetition_holds_for_its_root_only() {
         let proof = Proof { result: Proven::Win(9), by_return: true };
         assert_eq!(Proof::unpack(proof.pack(5), 5), Some(proof));
         assert_eq!(Proof::unpack(proof.pack(5), 6), None);
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_conclusion_rests_on_what_its_grounds_rest_on() {
+    fn a_derived_proof_depends_on_repetition_if_its_children_do() {
         let children = [Proof { result: Proven::Draw, by_return: true }, Proof::firm(Proven::Win(1))];
         assert!(Proof::of_children(children.into_iter().map(Some)).is_some_and(|proof| proof.by_return));
         let lost = Proof::firm(Proven::Loss(0));

@@ -41,7 +41,7 @@ fn a_forced_move_and_a_proven_one_are_played_at_once() {
 }
 
 #[test]
-fn what_cannot_be_caught_up_with_is_played() {
+fn a_search_ends_when_no_move_can_catch_up() {
     // 1,000 playouts in 0.5 s are 200 more in the remaining 0.1 s.
     let ahead = progress(&[(650, 0.6), (350, 0.5)]);
     assert_eq!(plan(None).verdict(&ahead, spending(900, 1000, 3000)), Some(Reason::Ahead));
@@ -65,7 +65,7 @@ fn the_model_ends_a_search_whose_move_will_not_change() {
 }
 
 #[test]
-fn doubt_is_given_up_to_twice_the_base_time() {
+fn a_doubtful_move_gets_up_to_twice_the_base_time() {
     let clear = progress(&[(500, 0.6), (300, 0.5), (200, 0.5)]);
     assert_eq!(plan(None).verdict(&clear, spending(1001, 1000, 3000)), Some(Reason::Spent));
     let doubtful = progress(&[(400, 0.6), (350, 0.55), (250, 0.5)]);
@@ -76,7 +76,7 @@ fn doubt_is_given_up_to_twice_the_base_time() {
 }
 
 #[test]
-fn what_was_saved_is_spent_later_and_never_more() {
+fn saved_time_is_spent_later_and_never_exceeded() {
     let mut savings = Savings::default();
     let ms = Duration::from_millis;
     assert!((savings.factor() - 1.0).abs() < 1e-9);

@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_move_that_comes_back_has_changed_all_the_same() {
+    fn a_best_move_that_returns_counts_as_changed() {
         let trace = trace(&[(16, "7g7f"), (32, "2g2f"), (64, "7g7f"), (128, "7g7f")]);
         let changed: Vec<bool> = trace.cases().map(|(_, changed)| changed).collect();
         // From 16: to 32, 64, 128; from 32: to 64, 128; from 64: to 128.

@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn what_never_changes_has_no_model() {
+    fn cases_without_a_change_have_no_model() {
         let cases = vec![(Features::new(0.5, 100.0, 100.0), false); 50];
         // The likelihood has no maximum.
         assert!(fit(&cases).is_none_or(|model| model.change(&cases[0].0) < 1e-3));

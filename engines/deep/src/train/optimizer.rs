@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_lead_to_the_bottom_of_a_bowl() {
+    fn steps_converge_to_the_minimum_of_a_quadratic() {
         let store = VarStore::new(Device::Cpu);
         let place = store.root().var("place", &[2], tch::nn::Init::Const(5.0));
         let bottom = Tensor::from_slice(&[1.0f32, -2.0]);

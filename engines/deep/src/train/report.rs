@@ -57,7 +57,7 @@ pub struct Mark {
 impl Report {
     /// The last measurement as text.
     pub fn last_accuracy(&self) -> String {
-        let Some((step, accuracy)) = self.exams.last() else { return "not examined".to_owned() };
+        let Some((step, accuracy)) = self.exams.last() else { return "not measured".to_owned() };
         format!("step {step}, {accuracy}")
     }
 }

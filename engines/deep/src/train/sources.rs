@@ -31,7 +31,7 @@ pub enum Source {
 #[derive(Debug, thiserror::Error)]
 pub enum SourceError {
     /// The extension is unknown.
-    #[error("`{0}` is no source: its name is to end in .db, .sqlite, .tsv, .psv or .hcpe")]
+    #[error("`{0}` is not a source: its extension must be .db, .sqlite, .tsv, .psv or .hcpe")]
     Unknown(String),
     /// The file could not be read.
     #[error("source `{}`: {source}", path.display())]

@@ -16,10 +16,10 @@ const FORMAT: &[u8] = b"renmei-pairwise 1\n";
 #[derive(Debug, thiserror::Error)]
 pub enum FileFault {
     /// The header is wrong.
-    #[error("this is no evaluation of renmei-pairwise")]
+    #[error("not a weights file of renmei-pairwise")]
     Foreign,
     /// The number of bytes is wrong.
-    #[error("it holds {found} bytes of parameters instead of {expected}")]
+    #[error("{found} bytes of parameters instead of {expected}")]
     Length {
         /// Bytes found.
         found: usize,
@@ -27,7 +27,7 @@ pub enum FileFault {
         expected: usize,
     },
     /// The file cannot be read or decompressed.
-    #[error("it cannot be unpacked: {0}")]
+    #[error("decompression failed: {0}")]
     Unpack(#[from] io::Error),
 }
 

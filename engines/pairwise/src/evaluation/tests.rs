@@ -76,7 +76,7 @@ const STARTS: [&str; 5] = [
 ];
 
 #[test]
-fn sums_kept_from_move_to_move_are_those_from_nothing() {
+fn incremental_sums_equal_those_from_scratch() {
     let weights = random_weights(1);
     let (mut seen, mut positions) = (Seen::default(), 0);
     for (at, sfen) in STARTS.iter().cycle().take(60).enumerate() {
@@ -128,7 +128,7 @@ fn a_mirrored_position_is_worth_the_same_and_the_opponents_view_of_it_too() {
 }
 
 #[test]
-fn the_even_start_is_worth_nothing_and_a_missing_rook_a_rook() {
+fn the_start_position_is_even_and_a_missing_rook_costs_a_rook() {
     let weights = Weights::material();
     let value = |position: &Position| weights.value(&weights.accumulate(position), position);
     assert_eq!(value(&board::hirate_position()), 0);
@@ -146,7 +146,7 @@ fn a_board_with_too_many_pieces_is_still_evaluated() {
 }
 
 #[test]
-fn parameters_come_back_from_a_file_as_they_went() {
+fn parameters_survive_a_round_trip_through_a_file() {
     let sharing = Sharing::new();
     let mut parameters = Parameters::material(&sharing);
     for (at, value) in parameters.values.iter_mut().enumerate().skip(sharing::MATERIAL).step_by(97) {
@@ -159,13 +159,13 @@ fn parameters_come_back_from_a_file_as_they_went() {
 }
 
 #[test]
-fn what_is_no_evaluation_is_refused_by_name() {
+fn a_file_without_weights_is_refused_by_name() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("broken.kpw");
     let reason = |path: &Path| Weights::load(path).err().unwrap().to_string();
     assert!(reason(&path).contains("broken.kpw"));
     fs::write(&path, "something else altogether").unwrap();
-    assert!(reason(&path).ends_with("this is no evaluation of renmei-pairwise"));
+    assert!(reason(&path).ends_with("not a weights file of renmei-pairwise"));
     let sharing = Sharing::new();
     let mut bytes = Vec::new();
     file::write(&Parameters::material(&sharing), &mut bytes).unwrap();

@@ -80,7 +80,7 @@ fn parse(bytes: &[u8], count: usize) -> Result<(Progress, [Vec<f32>; 2]), String
     let progress = serde_json::from_slice(json.unwrap_or_default()).map_err(|fault| fault.to_string())?;
     let (numbers, rest) = numbers.unwrap_or_default().as_chunks::<4>();
     if numbers.len() != 2 * count || !rest.is_empty() {
-        return Err(format!("it holds {} numbers instead of {}", numbers.len(), 2 * count));
+        return Err(format!("{} numbers instead of {}", numbers.len(), 2 * count));
     }
     let (parameters, squares) = numbers.split_at(count);
     let floats = |bytes: &[[u8; 4]]| bytes.iter().map(|&four| f32::from_le_bytes(four)).collect();

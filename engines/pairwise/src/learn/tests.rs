@@ -75,7 +75,7 @@ fn everything() -> Selection {
 }
 
 #[test]
-fn lines_end_where_the_values_of_their_examples_say() {
+fn leaves_have_the_values_of_the_search() {
     let sharing = Sharing::new();
     let parameters = random_parameters(&sharing, 1, 400);
     let weights = parameters.expand(&sharing);
@@ -106,7 +106,7 @@ fn lines_end_where_the_values_of_their_examples_say() {
 }
 
 #[test]
-fn slopes_are_those_of_the_values() {
+fn the_gradient_is_that_of_the_values() {
     let sharing = Sharing::new();
     let samples = select(&[taught_game(&teacher(), HANDICAP, 4, 90)], &everything()).training;
     let (before, step) = (random_parameters(&sharing, 1, 300), random_parameters(&sharing, 2, 300));
@@ -180,7 +180,7 @@ fn games_are_taken_as_asked() {
 }
 
 #[test]
-fn a_game_is_learned_from_or_measured_on_but_never_both() {
+fn training_and_held_out_games_are_disjoint() {
     let all = taught_games(40);
     let parted = select(&all, &Selection { held_out: 30, ..everything() });
     assert_eq!(parted.games[0] + parted.games[1], 40);
@@ -306,7 +306,7 @@ fn an_interrupted_run_goes_on_to_the_same_weights() {
 }
 
 #[test]
-fn what_cannot_be_learned_from_is_named() {
+fn unusable_sources_are_named() {
     let folder = tempfile::tempdir().unwrap();
     let fault = |options: &str| learn(folder.path(), options).unwrap_err().to_string();
     assert!(fault("--player Nobody").contains("`Nobody`"));

@@ -137,7 +137,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn praise_raises_a_move_blame_lowers_it_and_neither_passes_the_limit() {
+    fn bonuses_raise_and_lower_a_score_within_its_limit() {
         let mut history = History::default();
         let position = hirate_position();
         let good = position.move32_from_usi("7g7f").unwrap();

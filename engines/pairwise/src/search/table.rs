@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_stored_is_found_again_to_the_last_bit() {
+    fn entries_survive_a_round_trip() {
         let table = Table::new(1);
         for (key, value) in [(1, -31_999), (u64::MAX, 31_999), (0x1234_5678_9abc_def0, 0)] {
             table.store(key, known(-2, value));

@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_mate_is_told_in_plies_and_a_rule_in_centipawns() {
+    fn a_mate_is_reported_in_plies_and_a_rule_win_in_centipawns() {
         assert_eq!(to_score(mate_in(3)), Score::Mate(3));
         assert_eq!(to_score(mated_in(4)), Score::Mate(-4));
         assert_eq!(to_score(rule_win_in(0)), Score::Cp(31_000));

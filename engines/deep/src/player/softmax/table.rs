@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_game_has_left_behind_is_forgotten() {
+    fn unreachable_positions_are_removed() {
         let mut table = table(&[(1, &[2, 3]), (2, &[4, 1]), (3, &[]), (4, &[])]);
         table.keep_from((2, 0));
         // 1 is reachable, and through it 3.
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_position_whose_moves_were_still_being_asked_is_closed_again() {
+    fn a_position_with_pending_evaluations_is_unexpanded() {
         let mut table = table(&[(1, &[2, 3]), (2, &[])]);
         table.vacant((3, 0)).unwrap();
         table.keep_from((1, 0));

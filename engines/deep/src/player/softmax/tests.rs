@@ -39,7 +39,7 @@ fn table() -> Table {
 }
 
 #[test]
-fn unlikely_replies_are_not_asked_about_and_prove_nothing() {
+fn replies_below_the_policy_cut_are_not_evaluated_and_prove_nothing() {
     let asked = |cut: f32| {
         let (game, mut table) = (Game::startpos(), table());
         let mut answer = Answer { priors: vec![0.01; 30], value: 0.5 };
@@ -69,7 +69,7 @@ fn a_mate_in_three_is_proven() {
 }
 
 #[test]
-fn a_line_that_comes_back_is_worth_what_the_rules_say() {
+fn a_repetition_has_the_value_of_the_rules() {
     // After the rook shuffles, moving back once more repeats the position.
     let cycle = "startpos moves 2h3h 8b7b 3h2h 7b8b 2h3h 8b7b 3h2h";
     let terms = Terms { draw_black: 0.9, draw_white: 0.1, ..Terms::default() };
@@ -79,7 +79,7 @@ fn a_line_that_comes_back_is_worth_what_the_rules_say() {
 }
 
 #[test]
-fn a_table_that_has_seen_a_position_otherwise_is_not_led_astray() {
+fn repetitions_do_not_corrupt_the_shared_table() {
     let mut shared = table();
     searched("startpos moves 2h3h 8b7b", parameters(), 40, &mut shared);
     let terms = Terms { draw_black: 0.8, draw_white: 0.2, ..Terms::default() };
@@ -91,7 +91,7 @@ fn a_table_that_has_seen_a_position_otherwise_is_not_led_astray() {
 }
 
 #[test]
-fn checking_for_ever_loses() {
+fn perpetual_check_loses() {
     // The rook checks from 3c and 4c in turn while the king moves to and fro.
     let game = "startpos moves 7g7f 8b7b 8h3c+ 5a5b 8g8f 7a8b 5i4h 7b7a \
                 3c4c 5b5a 4c3c 5a5b 3c4c 5b5a 4c3c 5a5b";
@@ -125,7 +125,7 @@ fn every_request_gets_its_own_answers() {
 }
 
 #[test]
-fn of_moves_with_equal_values_the_one_that_the_policy_likes_is_best() {
+fn among_moves_of_equal_value_the_highest_prior_is_best() {
     let game = Game::startpos();
     let evaluator = UniformEvaluator::new(8);
     let mut priors = vec![0.1 / 29.0; 30];

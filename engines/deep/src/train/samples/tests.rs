@@ -21,7 +21,7 @@ fn points_are_the_movers() {
 }
 
 #[test]
-fn a_position_that_came_before_says_how_often() {
+fn samples_count_earlier_occurrences() {
     let shuffle = "3i4h 3a4b 4h3i 4b3a ".repeat(3);
     let corpus = corpus(&[game(&shuffle, Some(None))]);
     let seen: Vec<_> = corpus.samples.iter().map(|sample| sample.seen).collect();
@@ -44,7 +44,7 @@ fn opening_moves_are_not_learned() {
 }
 
 #[test]
-fn what_is_held_out_is_never_among_what_is_learned() {
+fn the_held_out_set_is_disjoint_from_the_training_set() {
     let firsts = ["7g7f", "2g2f", "5g5f", "9g9f", "1g1f", "3i4h", "6i7h", "6i6h", "8g8f", "3g3f"];
     let games: Vec<GameMoves> = firsts
         .iter()

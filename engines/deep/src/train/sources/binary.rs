@@ -38,7 +38,7 @@ fn psv(entry: &[u8], game: u64) -> Result<Sample, String> {
     data.copy_from_slice(&entry[..32]);
     let half_points = match entry[38] as i8 {
         result @ -1..=1 => (result + 1) as u8,
-        other => return Err(format!("result {other} is none of -1, 0, 1")),
+        other => return Err(format!("result {other} is not -1, 0 or 1")),
     };
     let sample = Sample {
         position: PackedSfen { data },

@@ -21,9 +21,9 @@ pub(super) fn read(path: &Path, text: &str, corpus: &mut Corpus) -> Result<(), S
 fn game(line: &str) -> Result<GameMoves, String> {
     let fields: Vec<&str> = line.split('\t').collect();
     let [random, ending, moves, scores] = fields[..] else {
-        return Err(format!("{} fields where four are wanted", fields.len()));
+        return Err(format!("{} fields instead of 4", fields.len()));
     };
-    let random: usize = random.parse().map_err(|_| format!("`{random}` is no number of plies"))?;
+    let random: usize = random.parse().map_err(|_| format!("`{random}` is not a number of plies"))?;
     let moves: Vec<&str> = moves.split_ascii_whitespace().collect();
     let scores = scores.split_ascii_whitespace().map(score).collect::<Result<Vec<_>, _>>()?;
     if scores.len() != moves.len() {
@@ -38,7 +38,7 @@ fn game(line: &str) -> Result<GameMoves, String> {
 fn score(text: &str) -> Result<Option<i32>, String> {
     match text {
         "-" => Ok(None),
-        _ => text.parse().map(Some).map_err(|_| format!("`{text}` is no score")),
+        _ => text.parse().map(Some).map_err(|_| format!("`{text}` is not a score")),
     }
 }
 
@@ -49,6 +49,6 @@ fn winner(ending: &str, plies: usize) -> Result<Option<Color>, String> {
         "resign" | "mate" => Ok(Some(to_move.flip())),
         "win" | "declaration" => Ok(Some(to_move)),
         "sennichite" | "max_moves" => Ok(None),
-        _ => Err(format!("`{ending}` is no ending")),
+        _ => Err(format!("`{ending}` is not an ending")),
     }
 }

@@ -107,7 +107,7 @@ fn hcpe_entries_are_read_back_from_the_movers_view() {
 }
 
 #[test]
-fn what_cannot_be_read_is_named_with_its_place() {
+fn unreadable_sources_are_named_with_line_or_entry() {
     assert!("games.txt".parse::<Source>().unwrap_err().to_string().contains("`games.txt`"));
     assert!(fault("a.psv", &[0; 41]).contains("1 bytes are left over"));
     let illegal =
