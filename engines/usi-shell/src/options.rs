@@ -342,7 +342,7 @@ mod tests {
         let mut fault = |line: &str| options.apply(line).unwrap_err().to_string();
         assert_eq!(
             fault("setoption name MultiPV value 501"),
-            "option `MultiPV` wants a number from 1 to 500, not `501`"
+            "option `MultiPV` needs a number from 1 to 500, not `501`"
         );
         assert_eq!(
             fault("setoption name Own Book value 1"),
@@ -351,7 +351,7 @@ mod tests {
         assert_eq!(fault("setoption name Contempt value 3"), "no option `Contempt`");
         assert_eq!(fault("setoption MultiPV 3"), "setoption without a name");
         assert!(
-            fault("setoption name Style value mad").starts_with("option `Style` wants one of calm, wild")
+            fault("setoption name Style value mad").starts_with("option `Style` needs one of calm, wild")
         );
         assert_eq!(options.spin("MultiPV"), 1);
     }

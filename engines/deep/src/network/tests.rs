@@ -86,7 +86,7 @@ fn weights_survive_a_round_trip_in_16_and_32_bits() {
 }
 
 #[test]
-fn a_faulty_description_is_reported_with_its_line() {
+fn a_faulty_description_is_reported_with_its_place() {
     assert!(fault(&SMALL.replace("blocks", "bloks")).contains("bloks"));
     assert!(fault(&SMALL.replace("'joint'", "'joined'")).contains("joined"));
     assert!(fault(&SMALL.replace("filters = 8", "filters = 0")).contains("body.filters is 0"));
