@@ -21,16 +21,16 @@ pub struct BookArguments {
     /// Databases of Renmei, game records, or directories of them
     #[arg(required = true)]
     games: Vec<PathBuf>,
-    /// Where to write the book
+    /// The book to write
     #[arg(short, long, default_value = "book.db")]
     output: PathBuf,
-    /// Only the moves that this player chose, with both colours
+    /// Only moves chosen by this player, with both colours
     #[arg(long)]
     player: Option<String>,
-    /// Only the first so many plies of each game
+    /// Maximum number of plies per game
     #[arg(long, default_value_t = 40)]
     plies: usize,
-    /// Only moves that were played so often
+    /// Minimum number of games in which a move was played
     #[arg(long, default_value_t = 1)]
     min_count: u64,
 }
