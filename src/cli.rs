@@ -113,6 +113,9 @@ pub struct PlayingArgs {
     /// Pin each game's engines to cores of their own.
     #[arg(long)]
     pub affinity: bool,
+    /// Leave every core to every game.
+    #[arg(long, conflicts_with = "affinity")]
+    pub no_affinity: bool,
     /// Write every event as a line of JSON.
     #[arg(long, value_name = "FILE")]
     pub events: Option<PathBuf>,

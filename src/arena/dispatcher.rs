@@ -5,9 +5,10 @@
 
 use crate::{
     Say, Shutdown,
+    cores::ClaimedCores,
     pending::Absences,
     play::Fixture,
-    preflight,
+    preflight::{self, EngineFacts, Placement},
     remote::Remote,
     worker::{Note, Over, Worker, WorkerContext, WorkerSpec},
 };
@@ -36,7 +37,7 @@ use tokio::sync::Semaphore;
 
 /// How often a game between remote players may be rejected; the player who rejects it once more loses it.
 const REJECTIONS: u32 = 2;
-/// How long remote players may take to receive the end of their last game, so that the transcripts are complete.
+/// Most time for remote players to receive the end of their last game, so that the transcripts are complete.
 const SETTLED: Duration = Duration::from_secs(1);
 /// Time between two looks at who has logged in, while games wait for remote players.
 const GLANCE: Duration = Duration::from_millis(50);
@@ -90,6 +91,7 @@ pub struct OpenEvent<'a> {
     opening: Opening,
     standings: Standings,
     closed: bool,
+    engines: Vec<EngineFacts>,
 }
 
 /// What an event is played with.
@@ -118,7 +120,13 @@ impl<'a> OpenEvent<'a> {
             closed |= stamped.event == Event::Closed;
             standings.fold(&stamped.event);
         })?;
-        Ok(Self { plan, test, opening, standings, closed })
+        Ok(Self { plan, test, opening, standings, closed, engines: vec![] })
+    }
+
+    /// What is known of the engines, for the choice of cores; without it no game is pinned unless the plan says so.
+    #[must_use]
+    pub fn with_engines(self, engines: Vec<EngineFacts>) -> Self {
+        Self { engines, ..self }
     }
 
     /// Whether it was played to its end before.
@@ -127,7 +135,7 @@ impl<'a> OpenEvent<'a> {
         self.closed
     }
 
-    /// Where those report who play in it.
+    /// The sink of the event, for seats and games.
     #[must_use]
     pub fn sink(&self) -> Arc<dyn Sink> {
         self.opening.sink()
@@ -138,7 +146,7 @@ impl<'a> OpenEvent<'a> {
     /// # Errors
     /// See [`RunError`]; whatever was committed stays.
     pub fn play(self, company: Company, shutdown: &Shutdown) -> Result<Finished, RunError> {
-        let Self { plan, test, opening, standings, closed } = self;
+        let Self { plan, test, opening, standings, closed, engines } = self;
         let event = opening.event().event;
         if closed {
             return Ok(Finished { standings, interrupted: false, store: opening.into_store(), event });
@@ -158,7 +166,9 @@ impl<'a> OpenEvent<'a> {
         let (next_game, resumed) = (opening.event().next_game, opening.event().resumed);
         let failed = notes.clone();
         let journal = opening.start(readers, move || drop(failed.send(Note::Failed)))?;
-        let workers = start_workers(plan, &context)?;
+        let Placement { workers, claimed, words } = preflight::placement(plan, &engines);
+        let workers = start_workers(workers, &context)?;
+        words.iter().for_each(|words| say(words));
         let paired = plan.openings.as_ref().is_none_or(|openings| openings.pairs);
         let schedule = Schedule::new(&plan.stages, plan.engines.len(), plan.seed, plan.replay_draws, paired);
         let mut dispatcher = Dispatcher {
@@ -168,6 +178,7 @@ impl<'a> OpenEvent<'a> {
             inbox,
             shutdown,
             workers,
+            _claimed: claimed,
             schedule,
             standings,
             journal,
@@ -187,7 +198,7 @@ impl<'a> OpenEvent<'a> {
     }
 }
 
-/// Turns the wish to end into a note.
+/// Sends a note at each change of the shutdown.
 fn watch(shutdown: &Shutdown, notes: Sender<Note>) {
     shutdown.watch(move || drop(notes.send(Note::Shutdown)));
 }
@@ -206,6 +217,8 @@ pub(crate) struct Dispatcher<'a> {
     inbox: Receiver<Note>,
     shutdown: &'a Shutdown,
     workers: Vec<Slots>,
+    /// Keeps the cores of the workers from other managers.
+    _claimed: Option<ClaimedCores>,
     pub(crate) schedule: Schedule,
     pub(crate) standings: Standings,
     journal: Journal,
@@ -218,7 +231,7 @@ pub(crate) struct Dispatcher<'a> {
     next_game: GameId,
     /// The database has failed.
     failed: bool,
-    /// The people were told that the running games are finished.
+    /// Whether it was announced that the running games will be finished.
     told: bool,
     say: Say,
 }
@@ -433,16 +446,16 @@ fn verdict(test: &Sprt, counts: &TestCounts) -> Option<Event> {
     Some(Event::Verdict { verdict: verdict.to_owned(), llr, pairs: counts.pairs })
 }
 
-fn start_workers(plan: &Plan, context: &WorkerContext) -> Result<Vec<Slots>, RunError> {
+fn start_workers(specs: Vec<WorkerSpec>, context: &WorkerContext) -> Result<Vec<Slots>, RunError> {
     let start = |spec: WorkerSpec| {
         let free = spec.slots;
         Worker::start(spec, context.clone()).map(|worker| Slots { worker, free })
     };
-    let started: io::Result<Vec<Slots>> = preflight::worker_specs(plan).into_iter().map(start).collect();
+    let started: io::Result<Vec<Slots>> = specs.into_iter().map(start).collect();
     started.map_err(|e| RunError::Io("a worker thread".to_owned(), e))
 }
 
-/// The openings of a plan in the order it wants.
+/// The openings of a plan in its order.
 #[must_use]
 pub fn in_order(lines: Vec<referee::opening::Opening>, plan: &Plan) -> Openings {
     let random = plan.openings.as_ref().is_some_and(|openings| openings.order == OpeningOrder::Random);

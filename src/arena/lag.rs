@@ -6,9 +6,9 @@
 use std::{
     collections::VecDeque,
     sync::{Mutex, PoisonError},
-    time::{Duration, Instant},
+    time::Duration,
 };
-use tokio::time::sleep_until;
+use tokio::time::{Instant, sleep_until};
 
 /// Time between two measurements.
 const BEAT: Duration = Duration::from_millis(20);
@@ -26,12 +26,12 @@ impl SchedulerLag {
     pub async fn measure(&self) {
         loop {
             let due = Instant::now() + BEAT;
-            sleep_until(due.into()).await;
+            sleep_until(due).await;
             self.record(due, Instant::now());
         }
     }
 
-    fn record(&self, due: Instant, now: Instant) {
+    pub(crate) fn record(&self, due: Instant, now: Instant) {
         let late = now.saturating_duration_since(due);
         if late >= NOTABLE {
             let mut beats = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -4,6 +4,7 @@
 //! [`worker`]; the worker seats both players and [`play::play`]s; the game reports its entries to a
 //! [`Sink`](referee::sink::Sink), which is the journal, by way of the dispatcher for what the schedule waits for.
 
+pub mod cores;
 pub mod dispatcher;
 pub mod lag;
 mod pending;
@@ -11,6 +12,7 @@ pub mod play;
 pub mod preflight;
 pub mod remote;
 mod shutdown;
+pub mod spectators;
 pub mod worker;
 
 pub use shutdown::Shutdown;

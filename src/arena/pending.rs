@@ -9,14 +9,15 @@ use referee::{
 };
 use std::{
     collections::{HashMap, HashSet},
-    time::{Duration, Instant},
+    time::Duration,
 };
+use tokio::time::Instant;
 
 /// Since when players have been missing from games that wait for them.
 pub(crate) type Absences = HashMap<PlayerId, Instant>;
 
 impl Dispatcher<'_> {
-    /// The next game that can begin: one that was pending up, or the schedule's next.
+    /// The next game that can begin: a pending one, or the next of the schedule.
     pub(crate) fn next_game(&mut self) -> Option<Pairing> {
         if let Some(at) = self.pending.iter().position(|pairing| self.can_begin(pairing)) {
             return Some(self.pending.remove(at));
@@ -34,8 +35,8 @@ impl Dispatcher<'_> {
         None
     }
 
-    /// How many games may be pending while others overtake them: where players come and go, enough that nobody who is
-    /// here has to wait for somebody who is not.
+    /// Games that may be pending while others overtake them. With remote players there are enough that no player who is
+    /// logged in waits for one who is not.
     fn may_hold(&self) -> usize {
         if self.remote.is_some() { 2 * self.plan.engines.len() } else { 1 }
     }
@@ -87,7 +88,7 @@ impl Dispatcher<'_> {
         self.is_remote(player) && !self.plays(player) && !remote.players.waits(player)
     }
 
-    /// Whoever is awaited and not here is missing from now on, if not before; whoever is here is not.
+    /// Notes since when each awaited player has been absent, and forgets those who have logged in.
     fn note_absences(&mut self, remote: &Remote, now: Instant) {
         let awaited = self.pending.iter().flat_map(|pairing| [pairing.black, pairing.white]);
         let absent: HashSet<PlayerId> = awaited.filter(|&player| self.is_absent(player, remote)).collect();
@@ -97,7 +98,7 @@ impl Dispatcher<'_> {
         }
     }
 
-    /// Ends a game that was never begun.
+    /// Ends a game that never began.
     fn settle(&mut self, pairing: Pairing, outcome: Outcome, absent: [bool; 2], wait: Duration) {
         let mut evidence = vec![];
         for (player, _) in
@@ -120,7 +121,7 @@ impl Dispatcher<'_> {
     }
 }
 
-/// What becomes of a game whose players are absent, and have been for too long; `None`: it waits on.
+/// The ruling on a game of absent players; `None`: the game waits on.
 fn ruling(absent: [bool; 2], overdue: [bool; 2], missing: Missing) -> Option<Outcome> {
     let left_out = Outcome::Aborted { by: AbortBy::Missing };
     let loser = match (overdue, absent) {

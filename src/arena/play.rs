@@ -1,21 +1,25 @@
 //! The only loop that plays a game, and the only caller of [`Game::handle`].
 
-use crate::lag::SchedulerLag;
+use crate::{
+    lag::SchedulerLag,
+    spectators::{Sight, Spectators},
+};
 use referee::{
     AbortBy, Color, Outcome, WinBy,
     event::{Event, GameEnded, GameId, GameStarted},
-    game::{Authority, Game, Input, Order, Output, Reply, Setup, SetupError},
+    game::{Authority, Game, Heard, Input, Order, Output, Reply, Setup, SetupError, Word},
     schedule::Pairing,
     sink::Sink,
 };
 use seat::{Seat, usi::Alarm};
-use std::time::{Duration, Instant};
+use std::{pin::pin, time::Duration};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-/// The alarm rings this much after the last moment a reply could be in time. The stamp of a reply decides, never the
-/// alarm; it only ends the turn of an engine that says nothing at all.
+/// Delay of the alarm after the last moment at which a reply is in time. The stamp of a reply decides, never the alarm,
+/// which only ends the turn of a silent engine.
 const ALARM_GRACE: Duration = Duration::from_millis(100);
-/// How long a server may take to rule on a game that somebody here wants to leave.
+/// Most time for a server to rule on a game that is left from here.
 const FAREWELL: Duration = Duration::from_secs(5);
 
 /// A game that is due to be played.
@@ -29,7 +33,7 @@ pub struct Fixture {
     pub draws: u32,
     /// Whether a draw of it will be played again and does not count.
     pub replays_draws: bool,
-    /// Whether its clocks are told with its start: the plan of the event does not know them.
+    /// Whether its clocks are part of its first entry, because the plan of the event does not have them.
     pub tells_times: bool,
 }
 
@@ -38,6 +42,8 @@ pub struct Fixture {
 pub struct GameContext<'a> {
     /// Where the game reports its entries.
     pub sink: &'a dyn Sink,
+    /// The spectators, where the game can be watched.
+    pub spectators: Option<&'a dyn Spectators>,
     /// The lag of this thread.
     pub lag: &'a SchedulerLag,
     /// Adjourns the game.
@@ -68,12 +74,15 @@ pub async fn play_under(
 ) -> Result<Outcome, SetupError> {
     let id = fixture.setup.game;
     let (mut game, calls) = Game::start_under(fixture.setup.clone(), authority)?;
-    let GameContext { sink, lag, stop } = context;
+    let GameContext { sink, spectators, lag, stop } = context;
     let turn = Instant::now();
     let alarm = Alarm::new();
     let (rung, leaving, outcome) = (false, false, None);
-    let mut running = RunningGame { id, fixture, seats, sink, lag, turn, alarm, rung, leaving, outcome };
+    let mut running =
+        RunningGame { id, fixture, seats, sink, spectators, lag, turn, alarm, rung, leaving, outcome };
     running.deliver(calls, &game).await;
+    // One registration for the whole game: the token is shared by all workers, and each registration takes its lock.
+    let mut stopped = pin!(stop.cancelled());
     while !game.is_over() {
         let input = tokio::select! { biased; // a reply already in the mailbox beats the alarm
             (color, reply) = next_reply(running.seats, id) => Input::Reply(color, running.fair(reply, &game)),
@@ -84,7 +93,7 @@ pub async fn play_under(
                     continue;
                 }
             },
-            () = stop.cancelled(), if !running.leaving => {
+            () = stopped.as_mut(), if !running.leaving => {
                 running.leaving = true;
                 running.alarm.set(Some(Instant::now() + FAREWELL));
                 Input::Stop
@@ -96,7 +105,7 @@ pub async fn play_under(
     Ok(running.outcome.unwrap_or(Outcome::Aborted { by: referee::AbortBy::Stopped }))
 }
 
-/// The next word of either side in this game; words of an earlier game are not heard.
+/// The next reply of either side in this game; replies in an earlier game are dropped.
 async fn next_reply(seats: &mut [Seat; 2], game: GameId) -> (Color, Reply) {
     let [black, white] = seats;
     loop {
@@ -117,13 +126,14 @@ struct RunningGame<'a> {
     fixture: Fixture,
     seats: &'a mut [Seat; 2],
     sink: &'a dyn Sink,
+    spectators: Option<&'a dyn Spectators>,
     lag: &'a SchedulerLag,
     /// When the turn began.
     turn: Instant,
     alarm: Alarm,
-    /// The alarm of this turn has rung before.
+    /// Whether the alarm of this turn has rung before.
     rung: bool,
-    /// The game was told to stop, and waits for the word of a server.
+    /// Whether the game is to stop and waits for the ruling of a server.
     leaving: bool,
     outcome: Option<Outcome>,
 }
@@ -137,14 +147,26 @@ impl RunningGame<'_> {
                 Output::Fault(color, text) => self.fault(color, &text),
                 Output::Started => {
                     self.turn = Instant::now();
-                    self.sink.happened(Event::GameStarted(self.started()));
+                    let started = self.started();
+                    self.show(|| Sight::Started(Box::new(started.clone())));
+                    self.sink.happened(Event::GameStarted(started));
                 }
                 Output::Happened(event) => {
                     self.turn = Instant::now();
+                    if let Event::Moved(moved) = &event {
+                        let (game, mv, charged) = (moved.game, moved.mv, moved.charged);
+                        self.show(|| Sight::Moved { game, mv, charged });
+                    }
                     self.sink.happened(event);
                 }
                 Output::Ended(outcome, reason) => self.ended(outcome, &reason, game.plies()),
             }
+        }
+    }
+
+    fn show(&self, sight: impl FnOnce() -> Sight) {
+        if let Some(spectators) = self.spectators {
+            spectators.see(sight());
         }
     }
 
@@ -154,10 +176,16 @@ impl RunningGame<'_> {
             self.rung = false;
             self.alarm.set(game.allowance().map(|allowance| self.turn + allowance + ALARM_GRACE));
         }
+        // A declaration is no entry of the event: the order to its own side is where it shows, once.
+        if let Order::Heard(Heard { color: by, word: Word::Declare, charged }) = order
+            && by == color
+        {
+            self.show(|| Sight::Declared { game: self.id, charged });
+        }
         let _gone = self.seats[color.index()].orders.send(order).await; // a dead seat says so itself
     }
 
-    /// The turn has begun before: what has passed of it is not told as time.
+    /// Asks a seat that started over within its turn; its budget is what is left of the turn.
     async fn ask_again(&mut self, color: Color, mut order: Order) {
         if let Order::Go { budget, .. } = &mut order {
             *budget = budget.without(self.turn.elapsed(), color);
@@ -165,7 +193,7 @@ impl RunningGame<'_> {
         let _gone = self.seats[color.index()].orders.send(order).await;
     }
 
-    /// No game ends by it, but its author should know.
+    /// Reports a fault that ends no game, for the author of the engine.
     fn fault(&self, color: Color, text: &str) {
         let Pairing { black, white, .. } = self.fixture.pairing;
         let player = Some([black, white][color.index()]);
@@ -174,7 +202,7 @@ impl RunningGame<'_> {
         self.sink.happened(Event::Fault { player, text });
     }
 
-    /// An answer that would lose on time is not charged for what this program was late by itself.
+    /// Takes the lag of this program off an answer that would lose on time.
     fn fair(&self, mut reply: Reply, game: &Game) -> Reply {
         if let (Reply::Answer(answer), Some(allowance)) = (&mut reply, game.allowance())
             && answer.elapsed >= allowance
@@ -190,8 +218,8 @@ impl RunningGame<'_> {
         reply
     }
 
-    /// When the alarm is to ring again, if this program was so late itself that it may not have read yet what came in
-    /// time; once a turn.
+    /// When the alarm rings again, if this program was so late that it may not have read yet what came in time; at most
+    /// once a turn.
     fn grace(&mut self) -> Option<Instant> {
         let late = self.lag.late_since(self.turn);
         let again = late > ALARM_GRACE && !std::mem::replace(&mut self.rung, true);
@@ -211,6 +239,7 @@ impl RunningGame<'_> {
         let replayed = self.fixture.replays_draws && matches!(outcome, Outcome::Draw { .. });
         let evidence = self.evidence(outcome, reason);
         let pairing = self.fixture.pairing;
+        self.show(|| Sight::Ended { game: self.id, outcome });
         self.sink.happened(Event::GameEnded(GameEnded {
             game: self.id,
             pairing,
@@ -221,7 +250,7 @@ impl RunningGame<'_> {
         }));
     }
 
-    /// What a dispute about the ending would need; nothing for endings that explain themselves.
+    /// Evidence for a dispute about the ending; empty for endings that explain themselves.
     fn evidence(&self, outcome: Outcome, reason: &str) -> String {
         let disputed = |by| {
             use WinBy::{Disconnection, IllegalDeclaration, IllegalMove, Time};
@@ -240,3 +269,7 @@ impl RunningGame<'_> {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "play_tests.rs"]
+mod tests;

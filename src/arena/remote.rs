@@ -1,6 +1,6 @@
 //! Players of an event who log in over the network: the host knows who is here and seats them.
 
-use crate::play::Fixture;
+use crate::{play::Fixture, spectators::Spectators};
 use plan::serve::Missing;
 use referee::event::PlayerId;
 use seat::Seat;
@@ -13,6 +13,9 @@ pub trait RemotePlayers: Send + Sync {
 
     /// Seats the remote players of a game, black first; `None` when one of them has left.
     fn seat(&self, fixture: &Fixture) -> Option<[Option<Seat>; 2]>;
+
+    /// The spectators of the event's games.
+    fn spectators(&self) -> &dyn Spectators;
 
     /// Waits until the transcripts of all games are complete, but no longer than `patience`.
     fn settle(&self, patience: Duration);

@@ -6,7 +6,7 @@ use std::{
 };
 use tokio_util::sync::CancellationToken;
 
-/// The wish to end, shared by all who play. It only ever grows.
+/// The state of the shutdown, shared by everything that plays. It never goes back.
 #[derive(Clone, Debug, Default)]
 pub struct Shutdown(Arc<State>);
 

@@ -28,13 +28,13 @@ use std::{
 use tokio::sync::{Semaphore, mpsc};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-/// Engines kept running on a worker though no game needs them now.
+/// Idle engines that a worker keeps running.
 const IDLE_ENGINES: usize = 8;
 
 /// What all workers share.
 #[derive(Clone)]
 pub struct WorkerContext {
-    /// Where moves, faults and memory are reported.
+    /// Sink for moves, faults and memory.
     pub sink: Arc<dyn Sink>,
     /// The dispatcher's mailbox.
     pub notes: Sender<Note>,
@@ -42,7 +42,7 @@ pub struct WorkerContext {
     pub engines: Arc<[Arc<EnginePlan>]>,
     /// The source of remote players.
     pub remote: Option<Arc<dyn RemotePlayers>>,
-    /// How many engines may be starting at once.
+    /// Permits to start an engine.
     pub startups: Arc<Semaphore>,
     /// Adjourns the running games.
     pub adjourn: CancellationToken,
@@ -88,7 +88,7 @@ pub struct Worker {
 /// What a worker is started with.
 #[derive(Clone, Debug, Default)]
 pub struct WorkerSpec {
-    /// Its number.
+    /// Number of the worker.
     pub number: usize,
     /// Games at once on it.
     pub slots: usize,
@@ -113,21 +113,20 @@ impl Worker {
         Ok(Self { fixtures, thread })
     }
 
-    /// Gives it a game to play; false when the worker is gone.
+    /// Hands a game to the worker; false when the worker is gone.
     #[must_use]
     pub fn play(&self, fixture: Fixture) -> bool {
         self.fixtures.send(fixture).is_ok()
     }
 
-    /// Lets it finish its games, ends its engines and waits for all of it.
+    /// Waits until the worker has finished its games and ended its engines.
     pub fn finish(self) {
         drop(self.fixtures);
         let _panic_printed = self.thread.join();
     }
 }
 
-/// With affinity the thread shares the cores of its engines: the side that waits for the other's line is woken where
-/// the line is already in the cache.
+/// Pins the thread to the cores of its engines: the side that waits for a line is woken where the line is in the cache.
 fn pin(spec: &WorkerSpec) {
     let mut set = CpuSet::new();
     let all_set = spec.cores.iter().all(|&core| set.set(core).is_ok());
@@ -152,16 +151,17 @@ async fn work(spec: WorkerSpec, context: WorkerContext, mut fixtures: mpsc::Unbo
     bench.actors.wait().await;
 }
 
-/// Seats both players, plays, and puts them back.
+/// Seats both players, plays the game, and keeps the engines for the next.
 async fn host(fixture: Fixture, bench: Arc<Bench>) {
     let mut slot = Slot::new(&fixture, &bench);
     let Some(mut seats) = bench.seats(&fixture) else {
-        // A remote player has left since the game was given out: the game comes again.
+        // A remote player has left since the game was handed out; the schedule hands it out again.
         return slot.over(Ok(Outcome::Aborted { by: AbortBy::NotStarted }), Entries::default());
     };
     let Pairing { black, white, .. } = fixture.pairing;
     let report = GameReport { sink: bench.context.sink.clone(), entries: Mutex::default() };
-    let context = GameContext { sink: &report, lag: &bench.lag, stop: &bench.context.adjourn };
+    let spectators = bench.context.remote.as_ref().map(|remote| remote.spectators());
+    let context = GameContext { sink: &report, spectators, lag: &bench.lag, stop: &bench.context.adjourn };
     let outcome = play(fixture, &mut seats, context).await.map_err(|error| error.to_string());
     slot.over(outcome, std::mem::take(&mut *report.entries()));
     for (player, seat) in [black, white].into_iter().zip(seats) {

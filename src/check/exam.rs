@@ -142,7 +142,7 @@ impl Exam {
     }
 
     async fn restart(&mut self) -> Result<(), Failure> {
-        let started = Talk::start(&self.settings.plan);
+        let started = Talk::start(&self.settings.plan).await;
         self.talk = Some(started.map_err(|error| Failure::not_running(error.to_string()))?);
         let limits = self.settings.plan.limits;
         self.usi(|_| {}).await?;

@@ -98,7 +98,7 @@ pub fn check(request: &Request, progress: fn(&Row)) -> Result<Report, CheckError
 /// # Errors
 /// When it could not be started.
 pub async fn examine(settings: Settings, progress: fn(&Row)) -> Result<Report, CheckError> {
-    let mut exam = begin(settings, progress)?;
+    let mut exam = begin(settings, progress).await?;
     if handshake::greet(&mut exam).await {
         life::rest(&mut exam).await;
         if forms::byoyomi(&mut exam).await {
@@ -123,9 +123,10 @@ pub async fn examine(settings: Settings, progress: fn(&Row)) -> Result<Report, C
     Ok(exam.report())
 }
 
-fn begin(settings: Settings, progress: fn(&Row)) -> Result<Exam, CheckError> {
+async fn begin(settings: Settings, progress: fn(&Row)) -> Result<Exam, CheckError> {
     rsshogi::board::init();
     let talk = Talk::start(&settings.plan)
+        .await
         .map_err(|source| CheckError::Start { command: settings.plan.command.clone(), source })?;
     Ok(Exam::new(settings, talk, progress))
 }

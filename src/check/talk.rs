@@ -62,8 +62,8 @@ impl Talk {
     ///
     /// # Errors
     /// When the program cannot be started.
-    pub fn start(engine: &EnginePlan) -> io::Result<Self> {
-        let mut process = process::spawn(engine, &[])?;
+    pub async fn start(engine: &EnginePlan) -> io::Result<Self> {
+        let mut process = process::spawn(engine, &[]).await?;
         let trace = Trace::default();
         if let Some(stderr) = process.stderr.take() {
             tokio::task::spawn(keep_stderr(stderr, trace.clone()));

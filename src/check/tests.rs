@@ -30,7 +30,7 @@ fn settings(arguments: &[&str]) -> Settings {
 #[tokio::test]
 #[ignore = "writes kifu/middlegames.sfen; needs fairy-stockfish"]
 async fn the_middle_games_are_written() {
-    let mut exam = begin(settings(&["fairy-stockfish"]), |_| {}).unwrap();
+    let mut exam = begin(settings(&["fairy-stockfish"]), |_| {}).await.unwrap();
     assert!(handshake::greet(&mut exam).await);
     let mut text = "\
 # Middle games that `renmei check` times engines in: fairy-stockfish 11.1 against itself at 4,000 nodes a move.
@@ -94,7 +94,7 @@ fn verdict(report: &Report, check: &str) -> Option<Verdict> {
 
 /// The shorter half of a check.
 async fn greeted_and_asked(settings: Settings) -> Report {
-    let mut exam = begin(settings, |_| {}).unwrap();
+    let mut exam = begin(settings, |_| {}).await.unwrap();
     if handshake::greet(&mut exam).await {
         forms::others(&mut exam).await;
         moves::positions(&mut exam).await;
@@ -136,7 +136,7 @@ async fn an_engine_that_is_never_ready_is_a_fault_and_the_check_ends() {
 #[tokio::test]
 async fn an_engine_that_dies_on_a_form_of_go_is_told_how_to_be_configured() {
     let Some(settings) = puppet("crash") else { return };
-    let mut exam = begin(settings, |_| {}).unwrap();
+    let mut exam = begin(settings, |_| {}).await.unwrap();
     assert!(handshake::greet(&mut exam).await);
     forms::others(&mut exam).await;
     let report = exam.report();
@@ -157,7 +157,7 @@ async fn a_second_answer_to_one_question_is_a_fault() {
 async fn what_an_engine_leaves_behind_is_named_and_ended() {
     let Some(mut settings) = puppet("grandchild") else { return };
     settings.plan.args.extend(["--delay".to_owned(), "60000".to_owned()]);
-    let mut exam = begin(settings, |_| {}).unwrap();
+    let mut exam = begin(settings, |_| {}).await.unwrap();
     assert!(handshake::greet(&mut exam).await);
     life::end(&mut exam).await;
     let report = exam.report();

@@ -1,4 +1,4 @@
-//! What a Game_Summary means for the one who plays the game.
+//! Reads a Game_Summary as the client needs it to play the game.
 
 use notation::csa::{
     game_name::GameName,
@@ -18,7 +18,7 @@ use rsshogi::{
 use seat::csa_client::Count;
 use std::time::Duration;
 
-/// A game as it is to be played.
+/// An announced game.
 #[derive(Clone, Debug)]
 pub struct Announced {
     /// Its id on the server.
@@ -29,25 +29,25 @@ pub struct Announced {
     pub names: [String; 2],
     /// The start position as SFEN.
     pub start: String,
-    /// Moves on the board already.
+    /// Moves made before the game starts or goes on.
     pub opening: Vec<Move>,
     /// The clocks, black first.
     pub times: [TimeControl; 2],
     /// Main time left, black first.
     pub left: [Duration; 2],
-    /// How the server counts.
+    /// How the server counts time.
     pub count: Count,
-    /// The rules, for what our referee says of our own moves.
+    /// The rules by which our referee judges our own moves.
     pub rules: Rules,
 }
 
-/// Why an announced game cannot be played.
+/// Reason why an announced game cannot be played.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CannotPlay {
-    /// It does not say which side is ours.
+    /// The summary does not say which side is ours.
     #[error("the summary does not say which side is ours")]
     Side,
-    /// A move of the position block.
+    /// A move of the position block is illegal.
     #[error("move {0} of the summary, `{1}`, is illegal")]
     Move(usize, String),
 }
@@ -56,7 +56,7 @@ impl Announced {
     /// Reads a summary for the player `name`.
     ///
     /// # Errors
-    /// When it is no game that can be played.
+    /// When the game cannot be played.
     pub fn read(summary: &Summary, name: &str, config: &ClientConfig) -> Result<Self, CannotPlay> {
         let color = match (summary.your_turn, summary.names.each_ref().map(|n| n == name)) {
             (Some(color), _) => color,
@@ -88,7 +88,7 @@ impl Announced {
     }
 }
 
-/// The name of the game, which servers of shogi-server's kind put second into its id.
+/// The name of the game, which shogi-server and servers like it put second into its id.
 pub fn game_name(summary: &Summary) -> Option<GameName> {
     summary.game_id.as_deref()?.split('+').nth(1)?.parse().ok()
 }
@@ -101,7 +101,7 @@ fn blocks(times: &Times) -> [TimeBlock; 2] {
     }
 }
 
-/// shogi-server says `1min` of its stop-watch games, and means seconds in every number.
+/// shogi-server announces `1min` for its stop-watch games, but counts in seconds.
 fn unit(block: &TimeBlock, stop_watch: bool) -> Duration {
     let Some(unit) = block.unit else { return Duration::from_secs(1) };
     let of = match unit.of {
@@ -153,12 +153,12 @@ fn opening(summary: &Summary) -> Result<Vec<Move>, CannotPlay> {
     Ok(moves)
 }
 
-/// What is left of both main times: what a summary says outright, else what its moves took.
+/// What is left of both main times: as the summary states it, else computed from the times of its moves.
 ///
 /// shogi-server gives the moves of a buoy a `T1` that it never deducts; such a game starts with all its time. Where a
-/// move of a buoy took longer the game goes on from elsewhere, and its times are taken for real: too little time is
-/// told rather than too much. Neither do moves that took no time at the head of the list earn an increment: an event's
-/// opening is set up, not played.
+/// move of a buoy took longer, the game continues another one and its times count: the engine is told too little time
+/// rather than too much. Moves at the head of the list that took no time earn no increment: they are an opening that was
+/// set up, not played.
 fn left(
     summary: &Summary,
     blocks: &[TimeBlock; 2],
@@ -181,7 +181,7 @@ fn left(
     left
 }
 
-/// The server rules; ours decide only what is declared, and what a position command starts with.
+/// The server rules; these rules only decide when the client declares, and the start of the position command.
 fn rules(summary: &Summary, config: &ClientConfig) -> Rules {
     let announced = summary.declaration.as_deref().is_some_and(|rule| rule.starts_with("Jishogi"));
     let default = if announced { Declaration::Csa27 } else { Declaration::None };

@@ -1,4 +1,4 @@
-//! How long to wait before the next try: longer after each failure, and never as long as all the others do.
+//! Exponential backoff with jitter.
 
 use std::time::Duration;
 
@@ -11,19 +11,19 @@ pub struct Backoff {
 }
 
 impl Backoff {
-    /// From the first wait to the longest.
+    /// Waiting times from the least to the most.
     #[must_use]
     pub fn new(least: Duration, most: Duration) -> Self {
         Self { least, most: most.max(least), failures: 0 }
     }
 
-    /// It went well: the next failure is the first.
+    /// Starts over after a success.
     pub fn reset(&mut self) {
         self.failures = 0;
     }
 
-    /// How long to wait after one more failure; `chance` is from 0 to 1. Each ceiling is twice the one before, up to
-    /// the longest; of it, half is certain and the rest chance, so that clients which lost the same server do not
+    /// The time to wait after one more failure; `chance` is from 0 to 1. Each ceiling is twice the one before, up to the
+    /// longest. Half of the ceiling is fixed and half is chance, so that clients which lost the same server do not
     /// all come back at once.
     pub fn failed(&mut self, chance: f64) -> Duration {
         let ceiling = self.least.saturating_mul(1 << self.failures.min(20)).min(self.most);

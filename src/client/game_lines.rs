@@ -1,4 +1,4 @@
-//! Lines for people about games on a server, once they are in the database.
+//! Lines for people about games on a server, written once the entries are in the database.
 
 use notation::printable;
 use referee::event::{Event, GameEnded, GameId, PlayerId, Stamped};
@@ -10,7 +10,7 @@ pub struct GameLines {
 }
 
 impl GameLines {
-    /// The line about an entry, if it is worth one. Text of strangers in it is made safe for a terminal.
+    /// The line about an entry, if it is worth one, with the text of strangers made safe for a terminal.
     pub fn line(&mut self, stamped: &Stamped) -> Option<String> {
         self.words(stamped).map(|line| printable(line.as_bytes()))
     }

@@ -1,30 +1,33 @@
 //! A USI engine on any server that speaks the CSA protocol, for weeks and unattended.
 //!
-//! The server rules; our referee looks on ([`referee::game::ServerRuled`]). The engine is started before the login, so that
-//! no game waits for it, and again within a game if it crashes. A login that fails or a line that breaks is tried
-//! again after a while ([`backoff`]); a line that is dead without saying so is found out ([`link`]); how much time the
-//! way to the server costs is learned ([`seat::margin`]). Every game is in the database as that of any other
-//! event, under the names that the server gives, with every line that was said in it (`renmei log`).
+//! The server rules; our referee only follows the game ([`referee::game::ServerRuled`]). The engine is started before the
+//! login, so that no game waits for it, and again within a game if it crashes. After a failed login or a broken
+//! connection the client waits and logs in again ([`backoff`]); it detects dead connections ([`link`]) and learns how
+//! much time the network costs ([`seat::margin`]). The games are in the database like those of any other event, under
+//! the names that the server gives, with every line that was sent and received (`renmei log`).
 //!
 //! # Leaving
-//! The first signal lets the running game end and logs in no more. The second resigns it (`%TORYO` in our turn,
+//! After the first signal the running game is finished, and no login follows. The second resigns it (`%TORYO` in our turn,
 //! else `LOGOUT`, which servers rule as a resignation), waits a few seconds for the ruling, and leaves. After a game
 //! the connection is closed without `LOGOUT`: floodgate closes it itself.
 
 pub mod announced;
 pub mod backoff;
 
+mod fixtures;
 mod game_lines;
 pub mod link;
+mod login_loop;
 pub mod performance;
 pub mod ratings;
-mod session;
 
 use arena::Say;
 use arena::Shutdown;
 use arena::lag::SchedulerLag;
+use fixtures::{Fixtures, opened};
 pub use game_lines::GameLines;
 use journal::{EventHead, Journal, Reader, StoreError};
+use login_loop::{LoginLoop, LoopContext};
 use plan::{StoredPlan, client::ClientConfig};
 use ratings::Ratings;
 use referee::event::{GameId, PlayerId};
@@ -32,7 +35,6 @@ use seat::{
     transcript::Transcripts,
     usi::{self, UsiPlayer},
 };
-use session::{Beginning, Session, opened};
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 
@@ -53,7 +55,7 @@ pub struct Client {
 pub struct Audience {
     /// The views of the event.
     pub readers: Vec<Reader>,
-    /// Shows lines that are no entries: of logins, of games that are offered.
+    /// Shows lines that are no entries, about logins and offered games.
     pub say: Say,
 }
 
@@ -97,22 +99,21 @@ impl Client {
             reports: Some((self.journal.sink(), self.us())),
         });
         let actor = tokio::spawn(actor);
-        let session = Session::new(Beginning {
+        let sink = self.journal.sink();
+        let fixtures = Fixtures::new(self.config.clone(), sink.clone(), self.players, self.next_game);
+        let context = LoopContext {
             config: self.config.clone(),
             shutdown,
-            transcripts: Transcripts::new(self.journal.sink()),
+            transcripts: Transcripts::new(sink),
             lag,
-            engine,
             ratings: self.ratings.clone(),
             say: self.say,
-            players: self.players,
-            next_game: self.next_game,
-        });
-        session.run().await;
+        };
+        LoginLoop::new(context, engine, fixtures).run().await;
         let _panic_printed = actor.await;
         measuring.abort();
         let event = self.journal.event();
-        // Ratings change from run to run; reports measure by the last that were known.
+        // Ratings change from run to run; reports use the last ones known.
         let plan = StoredPlan::of_client(&self.config, self.ratings.all());
         self.journal.finish()?.replan(event, &plan.to_json())
     }

@@ -1,42 +1,38 @@
-//! The line to a server: bytes to lines with the instant they were read at, keep-alive, and the end of a line that
-//! is dead without saying so.
+//! The connection to a server: bytes to lines with the instants at which they were read, keep-alive, and the detection
+//! of dead connections.
 //!
-//! A blank line goes out after so much silence on both sides. A server that has ever answered one and leaves two
-//! unanswered is gone, though the connection stands: that is how a half-open link is found out within three
-//! intervals. Of servers that answer none, the system's own keep-alive has to tell.
+//! After an interval of silence on both sides the client sends a blank line. A server that has ever answered one and
+//! leaves two unanswered is gone, though the connection stands: so a half-open connection is detected within three
+//! intervals. For servers that answer none, the keep-alive of the operating system has to do.
 
 use referee::sink::Way;
 use seat::lines::Lines;
 use seat::transcript::Transcript;
-use std::{
-    collections::VecDeque,
-    io,
-    time::{Duration, Instant},
-};
+use std::{collections::VecDeque, io, time::Duration};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
-    time::{sleep_until, timeout},
+    time::{Instant, sleep_until, timeout},
 };
 
 /// How long a server may leave unread what is sent to it.
 const UNREAD: Duration = Duration::from_secs(20);
-/// How long what is sent may stay unacknowledged by the other machine.
+/// How long sent data may stay unacknowledged by the other machine.
 const UNACKNOWLEDGED: Duration = Duration::from_secs(90);
 
-/// Why there is no line to the server any more.
+/// Reason why the connection to the server failed.
 #[derive(Debug, thiserror::Error)]
 pub enum LinkError {
-    /// No connection.
+    /// The connection could not be made.
     #[error("no connection to {0}: {1}")]
     Connect(String, io::Error),
-    /// It took too long.
+    /// The connection could not be made in time.
     #[error("no connection to {0} within {1:?}")]
     Slow(String, Duration),
-    /// The server has closed it.
+    /// The server has closed the connection.
     #[error("the server closed the connection")]
     Closed,
-    /// It broke.
+    /// The connection broke.
     #[error("the connection broke: {0}")]
     Broken(#[from] io::Error),
     /// The server does not read.
@@ -47,28 +43,28 @@ pub enum LinkError {
     Silent(Duration, u32),
 }
 
-/// A line to a server.
+/// A connection to a server.
 pub struct Link {
     stream: TcpStream,
     lines: Lines,
-    /// Lines of the last read that nobody has asked for: nothing is read before they are taken.
+    /// Lines of the last read that were not taken yet; nothing is read before they are.
     queue: VecDeque<(Vec<u8>, Instant)>,
     keep_alive: Duration,
-    /// When something was last heard, and when last said.
+    /// Time of the last line received, and of the last one sent.
     heard: Instant,
     said: Instant,
-    /// Keep-alives since something was last heard.
+    /// Keep-alives since the last line received.
     unanswered: u32,
-    /// The server answers keep-alives.
+    /// Whether the server answers keep-alives.
     answers: bool,
-    /// They make sense: the server knows who we are.
+    /// Whether keep-alives are sent.
     pings: bool,
-    /// Keeps what is said, while a game is on.
+    /// The transcript of the running game.
     transcript: Option<Transcript>,
 }
 
 impl Link {
-    /// Connects; what was said is sent at once, and the system watches the connection.
+    /// Connects. Lines go out without delay, and the operating system watches the connection.
     ///
     /// # Errors
     /// When there is no connection within `patience`.
@@ -100,17 +96,17 @@ impl Link {
         })
     }
 
-    /// From now on silence is broken: before the login a blank line would be a wrong password.
+    /// Sends keep-alives from now on. Before the login a blank line would be a wrong password.
     pub fn keep_alive(&mut self) {
         self.pings = true;
     }
 
-    /// From now on every line is kept, until [`forget`](Self::forget).
+    /// Keeps every line in a transcript, until [`forget`](Self::forget).
     pub fn keep(&mut self, transcript: Transcript) {
         self.transcript = Some(transcript);
     }
 
-    /// Nothing more is kept.
+    /// Closes the transcript.
     pub fn forget(&mut self) {
         self.transcript = None;
     }
@@ -118,7 +114,7 @@ impl Link {
     /// Sends whole lines.
     ///
     /// # Errors
-    /// When the line is dead.
+    /// When the connection has failed.
     pub async fn say(&mut self, bytes: &[u8]) -> Result<(), LinkError> {
         self.said = Instant::now();
         if let Some(transcript) = &mut self.transcript {
@@ -131,10 +127,10 @@ impl Link {
         }
     }
 
-    /// The next line that is not blank, and when it was read. May be given up and asked again.
+    /// The next line that is not blank, and the time when it was read. Cancel-safe.
     ///
     /// # Errors
-    /// When the line is dead.
+    /// When the connection has failed.
     pub async fn line(&mut self) -> Result<(Vec<u8>, Instant), LinkError> {
         loop {
             if let Some((line, at)) = self.queue.pop_front() {
@@ -144,7 +140,7 @@ impl Link {
             let due = self.said.max(self.heard) + self.keep_alive;
             let read = tokio::select! { biased;
                 read = self.stream.read(&mut self.lines.chunk) => read?,
-                () = sleep_until(due.into()), if self.pings => {
+                () = sleep_until(due), if self.pings => {
                     self.ping().await?;
                     continue;
                 }
@@ -178,7 +174,7 @@ impl Link {
     }
 }
 
-/// A move waits for nothing; a peer that is gone without a word is found out.
+/// Makes moves go out at once, and lets the system find out about a dead peer.
 fn prepare(stream: &TcpStream, keep_alive: Duration) -> io::Result<()> {
     stream.set_nodelay(true)?;
     let probes = socket2::TcpKeepalive::new()

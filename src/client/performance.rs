@@ -1,9 +1,9 @@
 //! Elo on the scale of the server: our results against opponents whose ratings are known.
 //!
-//! The rating that makes the score expected of it equal to the score made (Bradley and Terry's model as floodgate's
-//! `mk_rate` has it: 400 points are ten to one, a draw is half a win, no colour is worth anything); the opponents'
-//! ratings are taken as given. Its error is 1.96 times the inverse root of the Fisher information. All won or all
-//! lost, the rating is bounded on one side only: the bound is where such a score has a chance of 5 %.
+//! The performance is the rating whose expected score equals the score made (Bradley and Terry's model as in floodgate's
+//! `mk_rate`: 400 points are ten to one, a draw is half a win, colours are equal); the opponents' ratings are taken as
+//! given. The error is 1.96 times the inverse root of the Fisher information. If all games are won or all are lost, the
+//! rating is bounded on one side only: the bound is the rating at which such a score has a probability of 5 %.
 
 use std::fmt;
 
@@ -28,9 +28,9 @@ pub enum Performance {
         /// Half its 95 % interval.
         error: f64,
     },
-    /// Everything was won: probably stronger than this.
+    /// All games were won: probably stronger than this.
     Above(f64),
-    /// Everything was lost: probably weaker than this.
+    /// All games were lost: probably weaker than this.
     Below(f64),
 }
 
@@ -64,13 +64,13 @@ fn expected(rating: f64, against: f64) -> f64 {
     1.0 / (1.0 + ((against - rating) / SPREAD).exp())
 }
 
-/// The logarithm of the chance to win (`sign` 1) or lose (-1) them all, above that of 5 %.
+/// The log probability of winning (`sign` 1) or losing (-1) all games, less that of 5 %.
 fn chance_of_all(games: &[Against], at: f64, sign: f64) -> f64 {
     let chance = |one: &Against| one.games * expected(sign * at, sign * one.rating).ln();
     games.iter().map(chance).sum::<f64>() - 0.05_f64.ln()
 }
 
-/// Where a rising function of the rating is zero.
+/// The zero of a rising function of the rating.
 fn where_zero(games: &[Against], rising: impl Fn(f64) -> f64) -> f64 {
     let ratings = || games.iter().map(|one| one.rating);
     let mut low = ratings().fold(f64::INFINITY, f64::min) - 4000.0;

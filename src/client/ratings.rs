@@ -1,4 +1,4 @@
-//! What is known of the opponents' strength: from the configuration, and from the server where it tells.
+//! Ratings of the opponents, from the configuration and from the server's answer to `%%RATING`.
 
 use super::performance::{Against, Performance};
 use plan::StoredPlan;
@@ -23,11 +23,11 @@ struct Known {
     told: BTreeMap<String, f64>,
 }
 
-/// Names a server may tell; floodgate rates a few hundred.
+/// Most names taken from a server; floodgate rates a few hundred.
 const MOST: usize = 10_000;
 
 impl Ratings {
-    /// Those of the configuration.
+    /// The ratings of the configuration.
     #[must_use]
     pub fn new(given: BTreeMap<String, f64>) -> Self {
         Self(Arc::new(Mutex::new(Known { given, told: BTreeMap::new() })))
@@ -37,8 +37,8 @@ impl Ratings {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A line of the answer to `%%RATING`: `##[RATING] name+trip  2850 @2026-11-21`. Of one name's several trips the
-    /// strongest counts.
+    /// Reads a line of the answer to `%%RATING`: `##[RATING] name+trip  2850 @2026-11-21`. If a name has several trips,
+    /// the strongest counts.
     pub fn hear(&self, line: &str) {
         let Some(said) = line.strip_prefix("##[RATING] ") else { return };
         let mut words = said.split_ascii_whitespace();
@@ -53,7 +53,7 @@ impl Ratings {
         }
     }
 
-    /// All of them; what the configuration says stands.
+    /// All ratings; those of the configuration take precedence.
     #[must_use]
     pub fn all(&self) -> BTreeMap<String, f64> {
         let known = self.lock();
@@ -62,7 +62,7 @@ impl Ratings {
         all
     }
 
-    /// Of one player.
+    /// The rating of a player.
     #[must_use]
     pub fn of(&self, name: &str) -> Option<f64> {
         let known = self.lock();
@@ -70,16 +70,16 @@ impl Ratings {
     }
 }
 
-/// How we stand on the server's scale, with the games it rests on.
+/// Our performance on the server's scale, with the games it is based on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measured {
-    /// Who.
+    /// Our name.
     pub name: String,
     /// The performance.
     pub performance: Performance,
     /// Games against rated opponents.
     pub games: u64,
-    /// Those opponents.
+    /// The number of those opponents.
     pub opponents: usize,
 }
 
@@ -90,7 +90,7 @@ pub fn measured(plan: &StoredPlan, players: &[String], standings: &Standings) ->
     measure(plan.us.clone()?, players, standings, |name| plan.rating(name))
 }
 
-/// The performance of `us` among `players`, of whom `rating` knows some.
+/// The performance of `us` among `players`; `rating` gives the ratings that are known.
 fn measure(
     us: String,
     players: &[String],
@@ -116,7 +116,7 @@ fn number(at: usize) -> Option<PlayerId> {
     u16::try_from(at).ok().map(PlayerId)
 }
 
-/// The ratings of `players` as `rating` knows them, with ours as it is measured against them.
+/// The known ratings of `players`, with ours measured against them.
 #[must_use]
 pub fn scale(
     us: &str,

@@ -50,7 +50,8 @@ pub fn floodgate(args: &FloodgateArgs, open_screen: OpenScreen) -> Result<Exit, 
     let screen = if wanted { open_screen(showing(&config, &ratings))? } else { None };
     let (audience, linger) = audience(screen);
     let say = audience.say.clone();
-    let finishing = move || say("no new games; one that runs is finished, once more resigns it");
+    let finishing =
+        move || say("no new game begins; a running game is finished, and a second signal resigns it");
     signals::listen(shutdown.clone(), finishing).map_err(other)?;
     let ClientConfig { host, port, login, .. } = &config;
     (audience.say)(&format!("{} on {host}:{port} as {}", login.game, login.name));

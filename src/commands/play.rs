@@ -122,11 +122,11 @@ pub fn host(
              they may play the same games again and again"
         );
     }
-    let faults = preflight::faults(&plan).map_err(|e| Failure::Other(e.to_string()))?;
-    if !faults.is_empty() {
-        return Err(RunError::Engines(faults).into());
+    let found = preflight::look(&plan).map_err(|e| Failure::Other(e.to_string()))?;
+    if !found.faults.is_empty() {
+        return Err(RunError::Engines(found.faults).into());
     }
-    let event = OpenEvent::open(&plan)?;
+    let event = OpenEvent::open(&plan)?.with_engines(found.engines);
     let network = if event.is_closed() { None } else { open_network(&plan, event.sink())? };
     let (finished, linger) = follow(&plan, event, lines, network, args, open_screen)?;
     if let Some(linger) = linger.filter(|_| !finished.interrupted) {
@@ -195,8 +195,10 @@ fn overrule(plan: &mut Plan, args: &PlayingArgs) -> Result<(), Failure> {
         plan.concurrency = concurrency;
     }
     plan.oversubscribe |= args.oversubscribe;
-    plan.affinity |= args.affinity;
-    if plan.affinity && plan.oversubscribe {
+    if args.affinity || args.no_affinity {
+        plan.affinity = Some(args.affinity);
+    }
+    if plan.affinity == Some(true) && plan.oversubscribe {
         let why = "--affinity and oversubscribing exclude each other: pinned games need cores of their own";
         return Err(Failure::Usage(why.to_owned()));
     }

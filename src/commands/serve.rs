@@ -10,7 +10,7 @@ use crate::{
 };
 use arena::Say;
 use arena::Shutdown;
-use host::{League, Ledger, event::Doors};
+use host::{League, RatingHistory, event::EventNetwork};
 use journal::Reader;
 use plan::{Document, Plan, ServeConfig, StoredPlan};
 use std::{
@@ -53,18 +53,20 @@ fn league(args: &ServeArgs, mut config: ServeConfig, open_screen: OpenScreen) ->
             let bound = TcpListener::bind(address).await;
             listeners.push(bound.map_err(|e| Failure::Other(format!("cannot listen on {address}: {e}")))?);
         }
-        let ledger = Ledger::default();
-        let screen = if wanted { open_screen(showing(&config, &ledger))? } else { None };
+        let history = RatingHistory::default();
+        let screen = if wanted { open_screen(showing(&config, &history))? } else { None };
         let (say, feed, _linger) = match screen {
             Some(Screen { say, feed, linger, .. }) => (say, Some(feed), Some(linger)),
             None => (Arc::new(tell) as Say, None, None),
         };
         let told = say.clone();
-        let finishing = move || told("no new games; those that run are finished, once more breaks them off");
+        let finishing = move || {
+            told("no new games begin; running games are finished, and a second signal breaks them off")
+        };
         signals::listen(shutdown.clone(), finishing).map_err(other)?;
         let mut readers: Vec<_> = feed.map(|feed| Reader::new("dashboard", feed)).into_iter().collect();
         readers.extend(events.map(|mut events| Reader::new("event file", move |batch| events.write(batch))));
-        let league = League::open(config, ledger, &shutdown, readers)?;
+        let league = League::open(config, history, &shutdown, readers)?;
         for listener in &listeners {
             say(&format!("listening on {}", listener.local_addr().map_err(other)?));
         }
@@ -99,13 +101,13 @@ fn refuse_of_league(args: &PlayingArgs) -> Result<(), Failure> {
 }
 
 /// What screens have to know of a league.
-fn showing(config: &ServeConfig, ledger: &Ledger) -> Showing {
-    let ledger = ledger.clone();
+fn showing(config: &ServeConfig, history: &RatingHistory) -> Showing {
+    let history = history.clone();
     Showing {
         name: config.name.clone(),
         database: config.database.clone(),
         plan: StoredPlan::of_league(config),
-        scale: Some(Box::new(move |_, _| ledger.scale())),
+        scale: Some(Box::new(move |_, _| history.scale())),
     }
 }
 
@@ -131,12 +133,13 @@ fn event(
             });
             listeners.push(bound.map_err(|e| Failure::Other(format!("cannot listen on {address}: {e}")))?);
         }
-        let doors = Doors::open(serve, plan, listeners, sink).map_err(|e| Failure::Other(e.to_string()))?;
-        let (remote, mut show) = (doors.remote(), doors.show());
+        let network =
+            EventNetwork::open(serve, plan, listeners, sink).map_err(|e| Failure::Other(e.to_string()))?;
+        let (remote, mut read) = (network.remote(), network.reader());
         let reader = Reader::new("network", move |batch| {
             // The network closes when it has seen the last entry.
-            let _open = &doors;
-            show(batch);
+            let _open = &network;
+            read(batch);
         });
         Ok(Some(Network { remote, reader, listening }))
     })

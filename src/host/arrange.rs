@@ -1,86 +1,141 @@
-//! Two players meet: the game's name, colours, clocks and start become a table, two seats and a view for spectators.
+//! From two players to a game: summary, clocks and start become a fixture, two seats and a view for spectators.
 
 use super::{
-    lobby::{Key, Lobby, Match, Note, Offer, Stage, Status},
-    spectators::{Spectacle, apply},
+    game_view::{Announcement, GameView, apply},
+    games::Games,
+    presence::{Message, Offer, Player, Progress, Status},
+    record_files::RecordFiles,
+    roster::Roster,
 };
 use arena::play::Fixture;
 use journal::now;
-use notation::csa::{
-    game_name::{GameName, Wish},
-    move_from_csa,
-    summary::Summary,
+use notation::{
+    csa::{game_name::GameName, move_from_csa, summary::Summary},
+    date,
 };
-use referee::sink::SideRecord;
+use plan::serve::{Compat, ServeConfig};
 use referee::{
-    Color, adjudicate::Adjudication, clock::TimeControl, event::GameId, game::Setup, opening::EVEN,
-    rules::Declaration, schedule::Pairing,
+    Color,
+    adjudicate::Adjudication,
+    clock::TimeControl,
+    event::GameId,
+    game::Setup,
+    opening::EVEN,
+    rules::Declaration,
+    schedule::Pairing,
+    sink::{SideRecord, Sink},
 };
 use rsshogi::{board::position_from_sfen, types::Move};
 use seat::{
     Seat,
-    csa_host::{self, Place},
+    csa_host::{self, SeatTerms},
+    transcript::Transcripts,
 };
-use std::time::Duration;
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
-impl Lobby {
-    /// Two players meet. The one who waited has its colour; where neither asks for one, chance has it.
-    pub(super) fn arrange(&mut self, name: GameName, waiting: (Key, Wish), coming: (Key, Wish)) {
-        let color = waiting.1.color().or(coming.1.color().map(|color| !color));
-        let waits_black = color.map_or_else(rand::random, |color| color == Color::Black);
-        let players = if waits_black { [waiting.0, coming.0] } else { [coming.0, waiting.0] };
-        self.begin(&name, players, 1);
+/// A game whose players have been offered it.
+#[derive(Debug)]
+pub struct ArrangedGame {
+    /// The game.
+    pub fixture: Fixture,
+    /// Its players.
+    pub seats: [Seat; 2],
+}
+
+/// The names of a game and its players, as they are announced.
+#[derive(Debug)]
+pub struct Names<'a> {
+    /// The game's name.
+    pub game: &'a GameName,
+    /// The players, black first.
+    pub players: [String; 2],
+}
+
+/// Arranges games by the configuration of a host.
+#[derive(Debug)]
+pub struct Arranger {
+    config: Arc<ServeConfig>,
+    roster: Arc<Roster>,
+    transcripts: Transcripts,
+    record_files: RecordFiles,
+    /// Dates given out this second, so that no two games have one id.
+    dates: HashMap<String, i64>,
+}
+
+impl Arranger {
+    /// An arranger whose games are kept in the transcripts and, where they are wanted, in record files.
+    #[must_use]
+    pub fn new(
+        config: Arc<ServeConfig>,
+        roster: Arc<Roster>,
+        transcripts: Transcripts,
+        record_files: RecordFiles,
+    ) -> Self {
+        Self { config, roster, transcripts, record_files, dates: HashMap::new() }
     }
 
-    /// A game between two players, black first, in a round counted from 1.
-    pub(super) fn begin(&mut self, name: &GameName, players: [Key; 2], round: u32) {
-        let opening = self.take_buoy(name);
-        let [names, ids] = [0, 1].map(|what| {
-            players.map(|key| {
-                let player = self.players.get(&key);
-                player.map_or_else(String::new, |player| [&player.name, &player.id][what].clone())
-            })
-        });
-        let times = [0, 1].map(|side| self.config.clock(name, &names[side], &ids[side]));
+    /// The players of the event.
+    #[must_use]
+    pub fn roster(&self) -> &Roster {
+        &self.roster
+    }
+
+    /// The sink that entries are reported to.
+    #[must_use]
+    pub fn sink(&self) -> &dyn Sink {
+        &**self.transcripts.sink()
+    }
+
+    /// A game between two players, black first, that starts with the moves of `opening`; rounds count from 1.
+    pub fn arrange(
+        &mut self,
+        game: GameId,
+        name: &GameName,
+        players: [&Player; 2],
+        opening: &[String],
+        round: u32,
+    ) -> (Fixture, Announcement) {
+        let ids = players.map(|player| player.id.clone());
+        let names = Names { game: name, players: players.map(|player| player.name.clone()) };
+        let times = [0, 1].map(|side| self.config.clock(name, &names.players[side], &ids[side]));
         let start = name.handicap().unwrap_or_else(|| EVEN.to_owned());
-        let summary = self.summary(name, names, start, &opening, &times);
-        let game = self.next_game;
-        self.next_game = GameId(game.0 + 1);
+        let summary = self.summary(names, start, opening, &times);
         let setup = self.setup(game, &summary, times);
         let pairing = self.pairing(game, &ids, round);
         let fixture = Fixture { setup, pairing, draws: 0, replays_draws: false, tells_times: true };
-        let view = Spectacle::new(summary.clone(), ids, times, self.config.unit(), self.config.compat, now());
-        self.list(game, view);
-        let seats = [(players[0], Color::Black), (players[1], Color::White)].map(|(key, color)| {
-            let place = self.place(game, color, summary.clone(), fixture.setup.opening.clone());
-            self.offer(key, name.clone(), place, color == Color::Black)
-        });
-        let _closing = self.matches.send(Match { fixture, seats });
+        (fixture, self.announcement(summary, ids, times))
     }
 
-    /// Puts a game on the list.
-    pub(super) fn list(&mut self, game: GameId, view: Spectacle) {
-        self.transcripts.sink().keep(SideRecord::Named(game, view.id().to_owned()));
-        self.filer.arranged(game, &view);
-        self.games.insert(game, view);
+    /// The facts that spectators are shown of a game that is arranged now.
+    #[must_use]
+    pub fn announcement(&self, summary: Summary, ids: [String; 2], times: [TimeControl; 2]) -> Announcement {
+        let (unit, compat) = (self.config.unit(), self.config.compat);
+        Announcement { summary, ids, times, unit, compat, at: now() }
     }
 
-    /// Seats a player and offers it the game.
-    pub(super) fn offer(&mut self, key: Key, name: GameName, place: Place, tells: bool) -> Seat {
-        let (game, color) = (place.game, place.color);
-        let (seat, mut host) = csa_host::seat(place);
-        if let Some(player) = self.players.get_mut(&key) {
-            player.status = Status::InGame(name, color, Stage::AgreeWaiting);
-            host.keep(&self.transcripts);
-            // A full mailbox drops the offer, and with it the seat: the game is lost by it.
-            let _behind = player.mailbox.try_send(Note::Game(Box::new(Offer { host, game, tells })));
-        }
+    /// Lists a game for spectators.
+    pub fn list(&self, games: &mut Games, game: GameId, announcement: Announcement) {
+        let mut view = GameView::new(announcement);
+        self.sink().keep(SideRecord::Named(game, view.id().to_owned()));
+        self.record_files.arranged(game, &mut view);
+        games.add(game, view);
+    }
+
+    /// Seats a player in a game and offers it to the player's connection.
+    pub fn offer(&self, player: &mut Player, name: GameName, terms: SeatTerms) -> Seat {
+        let (game, color) = (terms.game, terms.color);
+        let (seat, mut host) = csa_host::seat(terms);
+        player.status = Status::InGame(name, color, Progress::AgreeWaiting);
+        host.keep(&self.transcripts);
+        // If the mailbox is full, the offer is dropped, and the player's seat with it: the game is lost by it.
+        let _behind = player.mailbox.try_send(Message::Game(Box::new(Offer { host, game })));
         seat
     }
 
-    /// A place at a table of this league.
-    pub(super) fn place(&self, game: GameId, color: Color, summary: Summary, opening: Vec<Move>) -> Place {
-        Place {
+    /// The terms on which a player is seated.
+    #[must_use]
+    pub fn terms(&self, game: GameId, color: Color, summary: Summary, opening: Vec<Move>) -> SeatTerms {
+        SeatTerms {
             game,
             color,
             summary,
@@ -115,24 +170,24 @@ impl Lobby {
     fn pairing(&self, game: GameId, ids: &[String; 2], round: u32) -> Pairing {
         let [black, white] = [0, 1].map(|side| self.roster.player(&ids[side]));
         // A player is entered before the first game it is in.
-        if let Some(opened) = self.roster.news(&self.config.name) {
-            self.transcripts.sink().happened(opened);
+        if let Some(opened) = self.roster.unreported(&self.config.name) {
+            self.sink().happened(opened);
         }
         let index = game.0.saturating_sub(1);
         Pairing { stage: 0, index, attempt: 0, round, pair: index, opening: 0, black, white }
     }
 
-    pub(super) fn summary(
+    /// The summary of a game under a new id.
+    pub fn summary(
         &mut self,
-        name: &GameName,
-        names: [String; 2],
+        Names { game, players }: Names<'_>,
         start: String,
         opening: &[String],
         times: &[TimeControl; 2],
     ) -> Summary {
-        let base = format!("{}+{name}+{}+{}", self.config.name, names[0], names[1]);
-        let game_id = format!("{base}+{}", self.stamp(&base));
-        let shogi_server = self.config.compat == plan::serve::Compat::ShogiServer;
+        let base = format!("{}+{game}+{}+{}", self.config.name, players[0], players[1]);
+        let game_id = format!("{base}+{}", self.date(&base));
+        let shogi_server = self.config.compat == Compat::ShogiServer;
         // shogi-server says that each of these moves took a second, and takes none of it off the clocks.
         let charged = Some(u64::from(shogi_server));
         Summary {
@@ -141,7 +196,7 @@ impl Lobby {
             format: "Shogi 1.0".to_owned(),
             declaration: (self.config.declaration == Declaration::Csa27).then(|| "Jishogi 1.1".to_owned()),
             game_id: Some(game_id),
-            names,
+            names: players,
             your_turn: None,
             rematch_on_draw: Some(false),
             // The text means the side to move before the moves listed, shogi-server the one after them.
@@ -155,11 +210,11 @@ impl Lobby {
     }
 
     /// A date for a game's id; the same game in the same second gets the next one.
-    fn stamp(&mut self, base: &str) -> String {
+    fn date(&mut self, base: &str) -> String {
         let now = now() / 1000;
-        self.stamps.retain(|_, given| *given >= now);
-        let given = self.stamps.get(base).map_or(now, |given| given + 1);
-        self.stamps.insert(base.to_owned(), given);
-        notation::date::digits(given * 1000)
+        self.dates.retain(|_, given| *given >= now);
+        let given = self.dates.get(base).map_or(now, |given| given + 1);
+        self.dates.insert(base.to_owned(), given);
+        date::digits(given * 1000)
     }
 }

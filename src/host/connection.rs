@@ -1,29 +1,29 @@
 //! One accepted connection: the task that owns its socket, from the first byte to the last.
 
 use super::{
-    door::{Door, Verdict, Visitor},
-    grace::Entered,
-    lobby::{Key, Lobby, Note, Offer, Refusal, Stage},
-    waits::{handed_over, next_note, next_order, next_read, verdict, writable},
+    admission::{Decision, LoginRequest},
+    context::HostContext,
+    lobby::{LoggedIn, Refusal},
+    presence::{LoginId, Message, Offer, Progress},
 };
 use notation::csa::wire::{ClientLine, Played};
-use plan::serve::{Limits, ServeConfig};
 use referee::game::Order;
-use seat::{csa_host::Phase, usi::Alarm};
-use std::{
-    io, mem,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::{Duration, Instant},
+use seat::{
+    csa_host::{CsaHost, Phase},
+    usi::Alarm,
 };
+use std::{io, mem, time::Duration};
 use tokio::{
+    io::AsyncReadExt,
     net::{
         TcpStream,
         tcp::{OwnedReadHalf, OwnedWriteHalf},
     },
     sync::{mpsc, oneshot},
+    time::Instant,
 };
 
-/// Notes that may wait for a connection.
+/// Messages that may wait for a connection.
 const MAILBOX: usize = 64;
 /// Bytes read at once.
 const CHUNK: usize = 2048;
@@ -32,36 +32,9 @@ const FAREWELL: Duration = Duration::from_secs(2);
 const INCORRECT: &str = "LOGIN:incorrect\n";
 const TYPE: &str = "type 'LOGIN name password' or 'LOGIN name password x1'\n";
 
-/// What every connection knows.
-#[derive(Clone, Debug)]
-pub struct Hall {
-    /// The lobby.
-    pub lobby: Arc<Mutex<Lobby>>,
-    /// What strangers may ask for.
-    pub limits: Limits,
-    /// How long a game is held for a player whose line dropped.
-    pub grace: Duration,
-    /// Who may come in.
-    pub door: Door,
-}
-
-impl Hall {
-    /// A lobby behind a door, as the configuration has it.
-    #[must_use]
-    pub fn new(config: &ServeConfig, lobby: Lobby, door: Door) -> Self {
-        let (limits, grace) = (config.limits, config.grace());
-        Self { lobby: Arc::new(Mutex::new(lobby)), limits, grace, door }
-    }
-
-    /// The lobby; nobody holds it for long.
-    pub fn lobby(&self) -> MutexGuard<'_, Lobby> {
-        self.lobby.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 /// Serves a connection to its end.
-pub async fn attend(socket: TcpStream, hall: Hall) {
-    let mut connection = Connection::new(socket.into_split(), hall);
+pub async fn attend(socket: TcpStream, context: HostContext) {
+    let mut connection = Connection::new(socket.into_split(), context);
     loop {
         connection.flush();
         connection.hold();
@@ -70,79 +43,84 @@ pub async fn attend(socket: TcpStream, hall: Hall) {
         }
         match connection.hear().await {
             Heard::Order(order) => connection.obey(order),
-            Heard::Note(note) => connection.note(note),
+            Heard::Message(message) => connection.message(message),
             Heard::Read(Ok(bytes @ 1..), at) => connection.take(bytes, at),
             Heard::Read(..) => connection.broken = true,
             Heard::Writable => {}
             Heard::Rings => connection.rings(),
-            Heard::Verdict(admitted) => connection.admitted(admitted),
-            Heard::Seat(seat) => connection.sit_down(seat),
+            Heard::Admitted(admitted) => connection.admitted(admitted),
+            Heard::HandedOver(seat) => connection.resume(seat),
         }
     }
 }
 
+/// Something that a connection hears.
 enum Heard {
     Order(Option<Order>),
-    Note(Option<Note>),
+    Message(Option<Message>),
     Read(io::Result<usize>, Instant),
     Writable,
     Rings,
-    Verdict(bool),
-    Seat(Option<Box<Offer>>),
+    Admitted(bool),
+    HandedOver(Option<Box<Offer>>),
 }
 
-pub(super) struct Player {
-    key: Key,
+/// The login of a connection.
+struct Login {
+    id: LoginId,
     extended: bool,
-    pub(super) mailbox: mpsc::Receiver<Note>,
-    /// Whether it can be told from others when it comes back.
+    mailbox: mpsc::Receiver<Message>,
+    /// Whether the player can be identified when it comes back.
     secret: bool,
 }
 
 struct Connection {
-    hall: Hall,
-    /// None: it dropped, and the game is held.
+    context: HostContext,
+    /// `None` when it dropped and the game is kept for the player.
     socket: Option<(OwnedReadHalf, OwnedWriteHalf)>,
-    /// Until when the game is held.
-    held: Option<Instant>,
+    /// Until when the game is kept.
+    kept_until: Option<Instant>,
     chunk: Vec<u8>,
     /// The beginning of a line whose end is not here yet.
     carry: Vec<u8>,
+    /// Bytes to be written.
     pending: Vec<u8>,
-    /// Who waits at the door, and what it said since.
-    knocked: Option<(Visitor, Verdict)>,
+    /// The login that is being checked.
+    checking: Option<(LoginRequest, Decision)>,
+    /// Bytes read while the login is checked.
     unheard: Vec<u8>,
-    player: Option<Player>,
-    /// The seat in a game that goes on, as soon as the player's former connection gives it up.
-    awaits: Option<oneshot::Receiver<Box<Offer>>>,
+    login: Option<Login>,
+    /// The seat in a game that goes on, once the player's former connection has handed it over.
+    handover: Option<oneshot::Receiver<Box<Offer>>>,
     seat: Option<Offer>,
     attempts: u32,
     opened: Instant,
     alarm: Alarm,
-    /// Lines heard since then.
+    /// Lines that count against the limit, since that time.
     chatter: (u32, Instant),
+    /// Nothing is read until then.
     paused: Option<Instant>,
     /// To be closed when the game is over.
     leaving: bool,
-    /// To be closed once everything is written, or then.
+    /// To be closed once everything is written, at the latest then.
     closing: Option<Instant>,
     broken: bool,
 }
 
 impl Connection {
-    fn new(socket: (OwnedReadHalf, OwnedWriteHalf), hall: Hall) -> Self {
+    fn new(socket: (OwnedReadHalf, OwnedWriteHalf), context: HostContext) -> Self {
         let now = Instant::now();
         Self {
-            hall,
+            context,
             socket: Some(socket),
-            held: None,
+            kept_until: None,
             chunk: vec![0; CHUNK],
             carry: Vec::new(),
             pending: Vec::new(),
-            knocked: None,
+            checking: None,
             unheard: Vec::new(),
-            player: None,
-            awaits: None,
+            login: None,
+            handover: None,
             seat: None,
             attempts: 0,
             opened: now,
@@ -155,17 +133,17 @@ impl Connection {
         }
     }
 
-    /// Orders and notes come first: a client that floods is the only one to wait for what it says.
+    /// Orders and messages come before bytes: a client that floods delays only itself.
     async fn hear(&mut self) -> Heard {
         self.alarm.set(self.deadline());
-        let listens = self.closing.is_none() && self.paused.is_none() && self.knocked.is_none();
+        let listens = self.closing.is_none() && self.paused.is_none() && self.checking.is_none();
         let unwritten = !self.pending.is_empty();
         let (read, write) = self.socket.as_mut().map(|(read, write)| (read, &*write)).unzip();
         tokio::select! { biased;
             order = next_order(&mut self.seat) => Heard::Order(order),
-            note = next_note(&mut self.player) => Heard::Note(note),
-            admitted = verdict(&mut self.knocked) => Heard::Verdict(admitted),
-            seat = handed_over(&mut self.awaits) => Heard::Seat(seat),
+            message = next_message(&mut self.login) => Heard::Message(message),
+            admitted = decision(&mut self.checking) => Heard::Admitted(admitted),
+            seat = handed_over(&mut self.handover) => Heard::HandedOver(seat),
             read = next_read(read, &mut self.chunk), if listens => Heard::Read(read, Instant::now()),
             () = writable(write), if unwritten => Heard::Writable,
             () = self.alarm.rings() => Heard::Rings,
@@ -173,10 +151,10 @@ impl Connection {
     }
 
     fn deadline(&self) -> Option<Instant> {
-        let login = || self.opened + Duration::from_secs(self.hall.limits.login_seconds);
+        let login = || self.opened + Duration::from_secs(self.context.limits.login_seconds);
         let agreement = self.seat.as_ref().and_then(|seat| seat.host.deadline());
-        let login = self.player.is_none().then(login);
-        [self.closing, self.paused, self.held, login, agreement].into_iter().flatten().min()
+        let login = self.login.is_none().then(login);
+        [self.closing, self.paused, self.kept_until, login, agreement].into_iter().flatten().min()
     }
 
     fn rings(&mut self) {
@@ -189,13 +167,14 @@ impl Connection {
         if due(self.closing) {
             self.broken = true;
         }
-        if due(self.held) {
-            self.held = None;
+        if due(self.kept_until) {
+            self.kept_until = None;
             self.seat
                 .iter_mut()
                 .for_each(|seat| seat.host.leave("the connection ended, and nobody came back"));
         }
-        if self.player.is_none() && now >= self.opened + Duration::from_secs(self.hall.limits.login_seconds) {
+        if self.login.is_none() && now >= self.opened + Duration::from_secs(self.context.limits.login_seconds)
+        {
             self.broken = true;
         }
         if let Some(seat) = &mut self.seat
@@ -209,30 +188,30 @@ impl Connection {
         self.broken || (self.closing.is_some() && self.pending.is_empty())
     }
 
-    /// A line that drops takes the game with it only where the player could not come back for it.
+    /// Keeps the game of a connection that broke, if the player can come back for it.
     fn hold(&mut self) {
         let under_way = self.seat.as_ref().is_some_and(|seat| seat.host.is_under_way());
-        let known = self.player.as_ref().is_some_and(|player| player.secret);
-        if self.broken && under_way && known && self.closing.is_none() && !self.hall.grace.is_zero() {
+        let identified = self.login.as_ref().is_some_and(|login| login.secret);
+        if self.broken && under_way && identified && self.closing.is_none() && !self.context.grace.is_zero() {
             (self.broken, self.socket, self.paused) = (false, None, None);
-            self.held = Some(Instant::now() + self.hall.grace);
+            self.kept_until = Some(Instant::now() + self.context.grace);
         }
     }
 
-    fn sit_down(&mut self, seat: Option<Box<Offer>>) {
-        self.awaits = None;
-        match (seat, &self.player) {
+    fn resume(&mut self, seat: Option<Box<Offer>>) {
+        self.handover = None;
+        match (seat, &self.login) {
             (Some(mut seat), _) => {
                 seat.host.come_back(Instant::now(), &mut self.pending);
                 self.seat = Some(*seat);
             }
             // The game had ended in the meantime.
-            (None, Some(player)) if player.extended => self.hall.lobby().free(player.key),
+            (None, Some(login)) if login.extended => self.context.lobby().free(login.id),
             (None, _) => self.close(),
         }
     }
 
-    /// Writes what can be written now; the rest waits, to a limit.
+    /// Writes what can be written now. A connection with too much left to write is closed.
     fn flush(&mut self) {
         let Some((_, write)) = &self.socket else { return self.pending.clear() };
         while !self.pending.is_empty() && !self.broken {
@@ -242,7 +221,7 @@ impl Connection {
                 Err(_) => self.broken = true,
             }
         }
-        self.broken |= self.pending.len() > self.hall.limits.unread_bytes;
+        self.broken |= self.pending.len() > self.context.limits.unread_bytes;
     }
 
     fn take(&mut self, bytes: usize, at: Instant) {
@@ -252,7 +231,7 @@ impl Connection {
     }
 
     fn cut(&mut self, mut rest: &[u8], at: Instant) {
-        while let (None, None, Some(end)) = (self.closing, &self.knocked, memchr::memchr(b'\n', rest)) {
+        while let (None, None, Some(end)) = (self.closing, &self.checking, memchr::memchr(b'\n', rest)) {
             if self.carry.is_empty() {
                 self.line(&rest[..end], at);
             } else {
@@ -264,14 +243,14 @@ impl Connection {
             }
             rest = &rest[end + 1..];
         }
-        match self.knocked {
+        match self.checking {
             Some(_) => self.unheard = rest.to_vec(),
             None => self.keep(rest),
         }
     }
 
     fn keep(&mut self, bytes: &[u8]) {
-        let room = self.hall.limits.line_bytes.saturating_sub(self.carry.len());
+        let room = self.context.limits.line_bytes.saturating_sub(self.carry.len());
         self.carry.extend_from_slice(&bytes[..bytes.len().min(room)]);
     }
 
@@ -282,63 +261,63 @@ impl Connection {
         }
         let text = String::from_utf8_lossy(bytes);
         let Ok(line) = text.parse::<ClientLine>();
-        let in_turn = match self.player.as_ref().map(|player| player.key) {
+        let in_turn = match self.login.as_ref().map(|login| login.id) {
             None => {
-                self.stranger(line, &text);
+                self.before_login(line, &text);
                 false
             }
-            Some(key) => self.said(key, line, &text, at),
+            Some(login) => self.handle(login, line, &text, at),
         };
         if !in_turn {
             self.count(at);
         }
     }
 
-    /// Lines beyond the limit wait for the next second: nothing is read until then.
+    /// Counts a line. At the limit nothing is read until the next second.
     fn count(&mut self, now: Instant) {
         let (lines, since) = self.chatter;
         let second = Duration::from_secs(1);
         self.chatter = if now >= since + second { (1, now) } else { (lines + 1, since) };
-        if self.chatter.0 >= self.hall.limits.lines_per_second {
+        if self.chatter.0 >= self.context.limits.lines_per_second {
             self.paused = Some(self.chatter.1 + second);
         }
     }
 
-    fn stranger(&mut self, line: ClientLine, text: &str) {
+    fn before_login(&mut self, line: ClientLine, text: &str) {
         let ClientLine::Login { name, password, extended } = line else {
             let hint = if text.split_whitespace().count() >= 4 { TYPE } else { "" };
             return self.refuse(&Refusal { lines: format!("{INCORRECT}{hint}"), again: true });
         };
-        let visitor = Visitor { name, password, extended, vouched: false };
-        match self.hall.door.knock(&visitor) {
-            None => self.login(&visitor),
-            Some(verdict) => self.knocked = Some((visitor, verdict)),
+        let request = LoginRequest { name, password, extended, authenticated: false };
+        match self.context.admission.check(&request) {
+            None => self.login(&request),
+            Some(decision) => self.checking = Some((request, decision)),
         }
     }
 
     fn admitted(&mut self, admitted: bool) {
-        let Some((visitor, _)) = self.knocked.take() else { return };
-        tracing::debug!(target: "host", name = ?visitor.name, admitted, "password checked");
+        let Some((request, _)) = self.checking.take() else { return };
+        tracing::debug!(target: "host", name = ?request.name, admitted, "password checked");
         match admitted {
-            true => self.login(&Visitor { vouched: true, ..visitor }),
+            true => self.login(&LoginRequest { authenticated: true, ..request }),
             false => self.refuse(&Refusal { lines: INCORRECT.to_owned(), again: true }),
         }
-        let said = mem::take(&mut self.unheard);
-        self.cut(&said, Instant::now());
+        let unheard = mem::take(&mut self.unheard);
+        self.cut(&unheard, Instant::now());
     }
 
-    fn login(&mut self, visitor: &Visitor) {
+    fn login(&mut self, request: &LoginRequest) {
         let (sender, mailbox) = mpsc::channel(MAILBOX);
-        let login = self.hall.lobby().login(visitor, sender);
+        let login = self.context.lobby().login(request, sender);
         match login {
-            Ok(Entered { key, seat }) => {
-                tracing::info!(target: "host", name = ?visitor.name, extended = visitor.extended, resumes = seat.is_some(), "logged in");
-                let (extended, secret) = (visitor.extended, visitor.secret().is_some());
-                self.player = Some(Player { key, extended, mailbox, secret });
-                self.awaits = seat;
+            Ok(LoggedIn { login: id, seat }) => {
+                tracing::info!(target: "host", name = ?request.name, extended = request.extended, resumes = seat.is_some(), "logged in");
+                let (extended, secret) = (request.extended, request.secret().is_some());
+                self.login = Some(Login { id, extended, mailbox, secret });
+                self.handover = seat;
             }
             Err(refusal) => {
-                tracing::info!(target: "host", name = ?visitor.name, why = ?refusal.lines, "login refused");
+                tracing::info!(target: "host", name = ?request.name, why = ?refusal.lines, "login refused");
                 self.refuse(&refusal);
             }
         }
@@ -347,58 +326,58 @@ impl Connection {
     fn refuse(&mut self, refusal: &Refusal) {
         self.attempts += 1;
         self.send(&refusal.lines);
-        if !refusal.again || self.attempts >= self.hall.limits.login_attempts {
+        if !refusal.again || self.attempts >= self.context.limits.login_attempts {
             self.close();
         }
     }
 
     /// Whether it was a move in turn.
-    fn said(&mut self, key: Key, line: ClientLine, text: &str, at: Instant) -> bool {
+    fn handle(&mut self, login: LoginId, line: ClientLine, text: &str, at: Instant) -> bool {
         match line {
             ClientLine::Blank => self.send("\n"),
-            ClientLine::Move(played) => return self.played(key, "MOVE", played, at),
-            ClientLine::Special(played) => return self.played(key, "MOVE", played, at),
-            ClientLine::Agree(_) => self.agree(key),
-            ClientLine::Reject(_) => self.reject(key),
+            ClientLine::Move(played) => return self.played(login, "MOVE", played, at),
+            ClientLine::Special(played) => return self.played(login, "MOVE", played, at),
+            ClientLine::Agree(_) => self.agree(login),
+            ClientLine::Reject(_) => self.reject(login),
             ClientLine::Logout => self.logout(),
             ClientLine::Challenge => self.send("CHALLENGE ACCEPTED\n"),
-            ClientLine::Command(command) => self.hall.lobby().command(key, command),
+            ClientLine::Command(command) => self.context.lobby().command(login, command),
             ClientLine::Unknown(line) if line.trim().is_empty() => {}
-            ClientLine::Unknown(_) | ClientLine::Login { .. } => self.hall.lobby().unknown(key, text),
+            ClientLine::Unknown(_) | ClientLine::Login { .. } => self.context.lobby().unknown(login, text),
         }
         false
     }
 
-    fn played(&mut self, key: Key, word: &str, played: Played, at: Instant) -> bool {
+    fn played(&mut self, login: LoginId, word: &str, played: Played, at: Instant) -> bool {
         match &mut self.seat {
             Some(seat) if seat.host.phase() == Phase::Playing => {
                 if let Some(comment) = played.rest.as_deref().filter(|rest| rest.starts_with("'*")) {
-                    self.hall.lobby().commented(seat.game, &played.text, comment);
+                    self.context.lobby().commented(seat.game, &played.text, comment);
                 }
                 seat.host.played(played, at)
             }
             _ => {
-                self.hall.lobby().untimely(key, word, "game");
+                self.context.lobby().untimely(login, word, "game");
                 false
             }
         }
     }
 
-    fn agree(&mut self, key: Key) {
+    fn agree(&mut self, login: LoginId) {
         if self.seat.as_mut().is_some_and(|seat| seat.host.go_on(Instant::now(), &mut self.pending)) {
             return;
         }
         let agreed = self.seat.as_mut().is_some_and(|seat| seat.host.agree());
-        let mut lobby = self.hall.lobby();
+        let mut lobby = self.context.lobby();
         match agreed {
-            true => lobby.reached(key, Stage::StartWaiting),
-            false => lobby.untimely(key, "AGREE", "agree_waiting"),
+            true => lobby.progressed(login, Progress::StartWaiting),
+            false => lobby.untimely(login, "AGREE", "agree_waiting"),
         }
     }
 
-    fn reject(&mut self, key: Key) {
+    fn reject(&mut self, login: LoginId) {
         if !self.seat.as_mut().is_some_and(|seat| seat.host.reject()) {
-            self.hall.lobby().untimely(key, "REJECT", "agree_waiting");
+            self.context.lobby().untimely(login, "REJECT", "agree_waiting");
         }
     }
 
@@ -414,7 +393,7 @@ impl Connection {
     }
 
     fn obey(&mut self, order: Option<Order>) {
-        let Some(Offer { host, game, tells }) = &mut self.seat else { return };
+        let Some(Offer { host, .. }) = &mut self.seat else { return };
         let Some(order) = order else {
             self.send("##[ERROR] the game could not be set up\n");
             return self.game_over();
@@ -422,16 +401,10 @@ impl Connection {
         let before = host.phase();
         host.obey(order, Instant::now(), &mut self.pending);
         let after = host.phase();
-        if *tells {
-            let lobby = &self.hall.lobby;
-            host.take_heard().for_each(|(mv, seconds)| {
-                lobby.lock().unwrap_or_else(PoisonError::into_inner).moved(*game, mv, seconds);
-            });
-        } else {
-            host.take_heard();
-        }
-        match (before == after, after, &self.player) {
-            (false, Phase::Playing, Some(player)) => self.hall.lobby().reached(player.key, Stage::Game),
+        match (before == after, after, &self.login) {
+            (false, Phase::Playing, Some(login)) => {
+                self.context.lobby().progressed(login.id, Progress::Game);
+            }
             (_, Phase::Over, _) => self.game_over(),
             _ => {}
         }
@@ -439,36 +412,28 @@ impl Connection {
 
     /// In the extended mode a player stays for the next game.
     fn game_over(&mut self) {
-        self.stand_up();
-        match &self.player {
-            Some(player) if player.extended && !self.leaving && self.socket.is_some() => {
-                self.hall.lobby().free(player.key)
+        self.seat = None;
+        match &self.login {
+            Some(login) if login.extended && !self.leaving && self.socket.is_some() => {
+                self.context.lobby().free(login.id);
             }
             _ => self.close(),
         }
     }
 
-    fn stand_up(&mut self) {
-        if let Some(seat) = self.seat.take()
-            && seat.tells
-        {
-            self.hall.lobby().told(seat.game);
-        }
-    }
-
-    fn note(&mut self, note: Option<Note>) {
-        match note {
-            Some(Note::Lines(lines)) => self.send(&lines),
-            Some(Note::Game(offer)) => self.seat = Some(*offer),
-            Some(Note::HandOver(to)) => self.hand_over(to),
-            Some(Note::Closing) if self.seat.is_some() => self.leaving = true,
-            Some(Note::Closing | Note::Replaced) | None => self.close(),
+    fn message(&mut self, message: Option<Message>) {
+        match message {
+            Some(Message::Lines(lines)) => self.send(&lines),
+            Some(Message::Game(offer)) => self.seat = Some(*offer),
+            Some(Message::HandOver(to)) => self.hand_over(to),
+            Some(Message::Closing) if self.seat.is_some() => self.leaving = true,
+            Some(Message::Closing | Message::Replaced) | None => self.close(),
         }
     }
 
     fn hand_over(&mut self, to: oneshot::Sender<Box<Offer>>) {
         if let Some(seat) = self.seat.take() {
-            // A new connection that is gone by now loses the game with its seat.
+            // If the new connection is gone by now, the seat is dropped, and the game is lost by it.
             let _gone = to.send(Box::new(seat));
         }
         self.close();
@@ -478,22 +443,66 @@ impl Connection {
         self.pending.extend_from_slice(lines.as_bytes());
     }
 
-    /// Nothing more is heard; what is to be said still is.
+    /// Hears nothing more; what is to be written still is.
     fn close(&mut self) {
         self.closing.get_or_insert_with(|| Instant::now() + FAREWELL);
         self.leave();
     }
 
     fn leave(&mut self) {
-        if let Some(player) = self.player.take() {
-            self.hall.lobby().leave(player.key);
+        if let Some(login) = self.login.take() {
+            self.context.lobby().leave(login.id);
         }
-        self.stand_up();
+        self.seat = None;
     }
 }
 
 impl Drop for Connection {
     fn drop(&mut self) {
         self.leave();
+    }
+}
+
+// Futures over optional resources; pending while absent.
+
+async fn next_order(seat: &mut Option<Offer>) -> Option<Order> {
+    match seat {
+        Some(Offer { host, .. }) => CsaHost::order(host).await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn handed_over(handover: &mut Option<oneshot::Receiver<Box<Offer>>>) -> Option<Box<Offer>> {
+    match handover {
+        Some(seat) => seat.await.ok(),
+        None => std::future::pending().await,
+    }
+}
+
+async fn next_read(read: Option<&mut OwnedReadHalf>, chunk: &mut [u8]) -> io::Result<usize> {
+    match read {
+        Some(read) => read.read(chunk).await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn writable(write: Option<&OwnedWriteHalf>) {
+    match write {
+        Some(write) => drop(write.writable().await),
+        None => std::future::pending().await,
+    }
+}
+
+async fn decision(checking: &mut Option<(LoginRequest, Decision)>) -> bool {
+    match checking {
+        Some((_, decision)) => decision.await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn next_message(login: &mut Option<Login>) -> Option<Message> {
+    match login {
+        Some(login) => login.mailbox.recv().await,
+        None => std::future::pending().await,
     }
 }

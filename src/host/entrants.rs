@@ -1,25 +1,22 @@
-//! The lobby of an event: its entrants wait for the games that the event pairs, everybody else looks on.
+//! The field of an event whose players log in: who is an entrant, and what the games of the event are called.
 
 use super::{
-    lobby::{Key, Lobby, Status},
-    roster::Roster,
-    spectators::{Spectacle, apply},
+    arrange::{Arranger, Names},
+    game_view::{Announcement, apply},
 };
-use arena::play::Fixture;
-use journal::now;
 use notation::csa::{
-    game_name::{Entry, GameName, Wish, player_id},
+    game_name::{Entry, GameName, player_id},
     move_to_csa,
-    summary::Summary,
     wire::NAME_MAX,
 };
-use plan::Plan;
-use plan::serve::Compat;
-use plan::serve::{Login, ServeConfig};
+use plan::{
+    Plan,
+    serve::{Compat, Login, ServeConfig},
+};
 use referee::{
     Color,
     clock::TimeControl,
-    event::{Event as Happened, GameId, GameStarted, Moved, PlayerId, Stamped},
+    event::PlayerId,
     rules::{Declaration, Rules},
     schedule::Pairing,
 };
@@ -27,43 +24,28 @@ use rsshogi::{
     board::{Position, position_from_sfen},
     types::Move,
 };
-use seat::{Seat, transcript::Transcripts};
-use std::{
-    collections::{BTreeMap, HashMap},
-    fmt,
-    sync::Arc,
-};
-use tokio::sync::mpsc;
+use std::collections::HashMap;
 
-/// An event as its network side sees it.
-pub struct Event {
-    name: String,
+/// The field of an event.
+#[derive(Debug)]
+pub struct Entrants {
+    event: String,
     players: Vec<Entrant>,
-    numbers: HashMap<String, PlayerId>,
+    /// The entrants who log in over the network.
+    remote: HashMap<String, PlayerId>,
     rules: Rules,
-    /// Whoever logs in first as an entrant says by what trip it is known from then on.
+    /// The trip that each remote entrant showed at its first login, by which it is known from then on.
     trips: HashMap<String, String>,
-    /// The boards of running games, for spectators.
-    boards: BTreeMap<GameId, Position>,
-}
-
-impl fmt::Debug for Event {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Event")
-            .field("name", &self.name)
-            .field("players", &self.players)
-            .finish_non_exhaustive()
-    }
 }
 
 #[derive(Debug)]
 struct Entrant {
-    /// Its name as the protocol can spell it.
+    /// The name as the protocol can spell it.
     name: String,
     time: TimeControl,
 }
 
-impl Event {
+impl Entrants {
     /// The entrants of a plan.
     #[must_use]
     pub fn of(plan: &Plan) -> Self {
@@ -74,25 +56,45 @@ impl Event {
             .collect();
         let remote = plan.engines.iter().enumerate().filter(|(_, engine)| engine.remote);
         let number = |at| PlayerId(u16::try_from(at).unwrap_or(u16::MAX));
-        let numbers = remote.map(|(at, engine)| (engine.name.clone(), number(at))).collect();
-        let (trips, boards) = (HashMap::new(), BTreeMap::new());
-        Self { name: spelled(&plan.name), players, numbers, rules: plan.rules, trips, boards }
+        let remote = remote.map(|(at, engine)| (engine.name.clone(), number(at))).collect();
+        Self { event: spelled(&plan.name), players, remote, rules: plan.rules, trips: HashMap::new() }
     }
 
-    /// What the games of the event are called: its name, with the time of the player.
-    fn game_name(&self, player: PlayerId) -> Option<GameName> {
+    /// The names of all entrants, by number.
+    #[must_use]
+    pub fn names(&self) -> Vec<String> {
+        self.players.iter().map(|player| player.name.clone()).collect()
+    }
+
+    /// The name of an entrant.
+    #[must_use]
+    pub fn name(&self, player: PlayerId) -> Option<&str> {
+        self.players.get(player.index()).map(|entrant| entrant.name.as_str())
+    }
+
+    /// The name of the games of a remote entrant; `None` for anybody else.
+    #[must_use]
+    pub fn game_of(&self, name: &str) -> Option<GameName> {
+        self.game_name(*self.remote.get(name)?)
+    }
+
+    /// The name of the games of the event: that of the event, with the time of the player.
+    #[must_use]
+    pub fn game_name(&self, player: PlayerId) -> Option<GameName> {
         let TimeControl { main, byoyomi, increment, .. } = self.players[player.index()].time;
         let last = match increment.is_zero() {
             true => byoyomi.as_secs().to_string(),
             false => format!("{}F", increment.as_secs()),
         };
-        format!("{}-{}-{last}", self.name, main.as_secs()).parse().ok()
+        format!("{}-{}-{last}", self.event, main.as_secs()).parse().ok()
     }
 
-    /// Lets an entrant in who shows the trip it has shown before, and whoever wants to look on; what it is refused with
-    /// otherwise.
-    pub(super) fn admit(&mut self, name: &str, password: &str, extended: bool) -> Result<(), &'static str> {
-        if !self.numbers.contains_key(name) {
+    /// Admits an entrant with the trip of its first login, and spectators in the extended mode.
+    ///
+    /// # Errors
+    /// The reason why the login is refused.
+    pub fn admit(&mut self, name: &str, password: &str, extended: bool) -> Result<(), &'static str> {
+        if !self.remote.contains_key(name) {
             return if extended { Ok(()) } else { Err("no entrant of this event") };
         }
         let trip = Entry::read(password).trip.unwrap_or_else(|| password.to_owned());
@@ -101,125 +103,48 @@ impl Event {
             _ => Err("this entrant has logged in with another trip"),
         }
     }
+
+    /// The announcement of a game of the event, with the opening in USI notation.
+    pub fn announce(
+        &self,
+        arranger: &mut Arranger,
+        config: &ServeConfig,
+        pairing: &Pairing,
+        start: &str,
+        opening: &str,
+    ) -> Option<Announcement> {
+        let players = [pairing.black, pairing.white].map(|player| &self.players[player.index()]);
+        let (names, times) = (players.map(|player| player.name.clone()), players.map(|player| player.time));
+        let ids = self.ids(&names, config);
+        let (moves, board) = spelled_moves(start, opening);
+        let game = &self.game_name(pairing.black)?;
+        let mut summary = arranger.summary(Names { game, players: names }, start.to_owned(), &moves, &times);
+        let first = position_from_sfen(start).map_or(Color::Black, |first| first.turn().into());
+        summary.to_move = match config.compat {
+            Compat::Protocol => first,
+            Compat::ShogiServer => board.turn().into(),
+        };
+        summary.max_moves = Some(self.rules.max_moves.unwrap_or(0));
+        let declares = self.rules.declaration == Declaration::Csa27;
+        summary.declaration = declares.then(|| "Jishogi 1.1".to_owned());
+        Some(arranger.announcement(summary, ids, times))
+    }
+
+    /// The players with the trips they have shown. A password that the host keeps is shown to nobody.
+    fn ids(&self, names: &[String; 2], config: &ServeConfig) -> [String; 2] {
+        let shown = |name: &String| self.trips.get(name).filter(|_| config.login == Login::Open);
+        let id = |name: &String| player_id(name, shown(name).map(String::as_str));
+        [id(&names[0]), id(&names[1])]
+    }
 }
 
-/// A name with everything replaced that the protocol has no place for.
+/// A name in which characters that the protocol does not allow are replaced.
 fn spelled(name: &str) -> String {
     let allowed = |c: char| if c.is_ascii_alphanumeric() || "_-.@".contains(c) { c } else { '_' };
     name.chars().map(allowed).take(NAME_MAX).collect()
 }
 
-impl Lobby {
-    /// The lobby of an event.
-    #[must_use]
-    pub fn of_event(config: Arc<ServeConfig>, event: Event, transcripts: Transcripts) -> Self {
-        let (nobody_pairs_here, _) = mpsc::unbounded_channel();
-        let roster = Roster::new(event.players.iter().map(|player| player.name.clone()).collect());
-        let mut lobby = Self::new(config, Arc::new(roster), GameId(1), nobody_pairs_here, transcripts);
-        lobby.event = Some(event);
-        lobby
-    }
-
-    /// An entrant waits for its next game, without being asked.
-    pub(super) fn await_round(&mut self, key: Key) {
-        let (Some(player), Some(event)) = (self.players.get_mut(&key), &self.event) else { return };
-        let number = event.numbers.get(&player.name);
-        if let Some(game) = number.and_then(|number| event.game_name(*number)) {
-            player.status = Status::GameWaiting(game, Wish::Either);
-        }
-    }
-
-    /// Whether the player is here and waits for a game.
-    #[must_use]
-    pub fn waits(&self, player: PlayerId) -> bool {
-        self.waiting(player).is_some()
-    }
-
-    fn waiting(&self, player: PlayerId) -> Option<Key> {
-        let entrant = self.event.as_ref()?.players.get(player.index())?;
-        let key = *self.names.get(&entrant.name)?;
-        matches!(self.players.get(&key)?.status, Status::GameWaiting(..)).then_some(key)
-    }
-
-    /// Seats the remote players of a game, if all of them are still here.
-    pub fn seat_remote(&mut self, fixture: &Fixture) -> Option<[Option<Seat>; 2]> {
-        let Fixture { setup, pairing, .. } = fixture;
-        let players = [pairing.black, pairing.white];
-        let mut keys = [None; 2];
-        for side in [0, 1].into_iter().filter(|&side| setup.hears[side]) {
-            keys[side] = Some(self.waiting(players[side])?);
-        }
-        let opening: Vec<String> = setup.opening.iter().map(|mv| mv.to_usi()).collect();
-        let summary = self.announce(setup.game, pairing, &setup.start, &opening.join(" "))?;
-        let mut seat = |color: Color| {
-            let key = keys[color.index()]?;
-            let name = self.event.as_ref()?.game_name(players[color.index()])?;
-            let place = self.place(setup.game, color, summary.clone(), setup.opening.clone());
-            Some(self.offer(key, name, place, false))
-        };
-        Some([seat(Color::Black), seat(Color::White)])
-    }
-
-    /// Puts a game on the list, with the summary that everybody gets of it.
-    fn announce(&mut self, game: GameId, pairing: &Pairing, start: &str, opening: &str) -> Option<Summary> {
-        let event = self.event.as_ref()?;
-        let players = [pairing.black, pairing.white].map(|player| &event.players[player.index()]);
-        let (names, times) = (players.map(|player| player.name.clone()), players.map(|player| player.time));
-        let label = event.game_name(pairing.black)?;
-        let (max_moves, declares) = (event.rules.max_moves, event.rules.declaration == Declaration::Csa27);
-        let (moves, board) = spelled_moves(start, opening);
-        let mut summary = self.summary(&label, names.clone(), start.to_owned(), &moves, &times);
-        let first = position_from_sfen(start).map_or(Color::Black, |first| first.turn().into());
-        summary.to_move = match self.config.compat {
-            Compat::Protocol => first,
-            Compat::ShogiServer => board.turn().into(),
-        };
-        summary.max_moves = Some(max_moves.unwrap_or(0));
-        summary.declaration = declares.then(|| "Jishogi 1.1".to_owned());
-        let (ids, unit, compat) = (self.ids(&names), self.config.unit(), self.config.compat);
-        let view = Spectacle::new(summary.clone(), ids, times, unit, compat, now());
-        self.list(game, view);
-        self.event.as_mut()?.boards.insert(game, board);
-        Some(summary)
-    }
-
-    /// The players with the trips they have shown; a password that the host keeps is shown to nobody.
-    fn ids(&self, names: &[String; 2]) -> [String; 2] {
-        let trips =
-            self.event.as_ref().filter(|_| self.config.login == Login::Open).map(|event| &event.trips);
-        let id = |name: &String| player_id(name, trips.and_then(|trips| trips.get(name)).map(String::as_str));
-        [id(&names[0]), id(&names[1])]
-    }
-
-    /// Shows spectators what happened in the event.
-    pub fn happened(&mut self, stamped: &Stamped) {
-        match &stamped.event {
-            Happened::GameStarted(GameStarted { game, pairing, start, opening, .. })
-                if !self.games.contains_key(game) =>
-            {
-                self.announce(*game, pairing, start, opening);
-            }
-            Happened::Moved(Moved { game, mv, charged, .. }) => {
-                let board = self.event.as_mut().and_then(|event| event.boards.get_mut(game));
-                let Some(board) = board else { return };
-                if let Some(text) = move_to_csa(board, *mv).filter(|text| apply(board, text)) {
-                    let charged = self.config.unit().count(*charged);
-                    self.moved(*game, text, charged);
-                }
-            }
-            Happened::GameEnded(end) => {
-                self.told(end.game);
-                self.over(end.game, Some(end.outcome));
-                if let Some(event) = &mut self.event {
-                    event.boards.remove(&end.game);
-                }
-            }
-            _ => {}
-        }
-    }
-}
-
-/// The moves of an opening as the protocol spells them, and the board after them.
+/// The moves of an opening in CSA notation, and the board after them.
 fn spelled_moves(start: &str, opening: &str) -> (Vec<String>, Position) {
     let mut board = position_from_sfen(start).unwrap_or_default();
     board.init_stack();

@@ -1,17 +1,33 @@
 //! An event whose players log in: every format of `renmei run`, with engines that are started here and programs of the
-//! network in one field. The dispatcher pairs them and the workers play; here is who lets the guests in and seats them.
+//! network in one field. The dispatcher pairs them and the workers play; this is the network side, which admits the
+//! remote players and seats them.
 
 use super::{
-    Counts, FAREWELL, accept, connection::Hall, door::Door, entrants::Event, filing::Filer, ledger::Ledger,
-    lobby::Lobby, ratings, roster::Roster,
+    admission::Admission,
+    arrange::Arranger,
+    bookkeeping::Bookkeeping,
+    buoys::Buoys,
+    context::HostContext,
+    entrants::Entrants,
+    listener::Connections,
+    lobby::{Lobby, Matchmaking},
+    rating_history::RatingHistory,
+    roster::Roster,
 };
-use arena::play::Fixture;
-use arena::remote::{Remote, RemotePlayers};
-use journal::{Moves, Store};
-use plan::Plan;
-use plan::serve::{Login, ServeConfig};
-use referee::event::{PlayerId, Stamped};
-use referee::sink::Sink;
+use arena::{
+    play::Fixture,
+    remote::{Remote, RemotePlayers},
+    spectators::Spectators,
+};
+use journal::{EventId, Moves, Store};
+use plan::{
+    Plan,
+    serve::{Login, ServeConfig},
+};
+use referee::{
+    event::{PlayerId, Stamped},
+    sink::Sink,
+};
 use seat::{Seat, transcript::Transcripts};
 use std::{
     io,
@@ -20,20 +36,19 @@ use std::{
     thread::{self, JoinHandle},
     time::Duration,
 };
-use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use tokio_util::sync::CancellationToken;
 
-/// The open doors of an event; dropping them sends everybody away.
-pub struct Doors {
-    hall: Hall,
+/// The network side of an event. Dropping it sends all players and spectators away.
+pub struct EventNetwork {
+    host: HostContext,
     remote: Remote,
     leave: CancellationToken,
-    threads: [Option<JoinHandle<()>>; 3],
-    filer: Filer,
-    ledger: Ledger,
+    thread: Option<JoinHandle<()>>,
+    bookkeeping: Bookkeeping,
 }
 
-impl Doors {
-    /// Lets the players of the plan in, on a thread of its own.
+impl EventNetwork {
+    /// Admits the players of the plan, on a thread of its own.
     ///
     /// # Errors
     /// When the system has no thread or event queue for it.
@@ -44,26 +59,25 @@ impl Doors {
         sink: Arc<dyn Sink>,
     ) -> io::Result<Self> {
         let (wait, missing) = (Duration::from_secs(config.wait), config.missing);
-        let door = Door::new(&config, &plan.database).map_err(io::Error::other)?;
-        let open = |records| Filer::open(records, plan.database.clone(), plan.name.clone());
-        let filing = config.records.clone().map(open).transpose()?;
+        let admission = Admission::new(&config, &plan.database).map_err(io::Error::other)?;
+        let entrants = Entrants::of(plan);
+        let roster = Arc::new(Roster::new(entrants.names()));
+        let bookkeeping = keep_books(&config, plan, roster.clone())?;
         let config = Arc::new(config);
-        let transcripts = Transcripts::new(sink);
-        let lobby = Lobby::of_event(config.clone(), Event::of(plan), transcripts.clone());
-        let hall = Hall::new(&config, lobby, door);
-        let (filer, filing) = filing.map_or_else(Default::default, |(filer, thread)| (filer, Some(thread)));
-        hall.lobby().filer = filer.clone();
-        let (ledger, rating) = rate(&config, plan, hall.lobby().roster.clone())?;
-        hall.lobby().ledger = ledger.clone();
-        let players = Arc::new(Network { hall: hall.clone(), transcripts });
+        let transcripts = Transcripts::new(sink.clone());
+        let arranger = Arranger::new(config.clone(), roster, transcripts.clone(), bookkeeping.record_files());
+        let buoys = Buoys::new(vec![], config.limits.buoys, sink);
+        let matchmaking = Matchmaking::Scheduled(entrants);
+        let lobby = Lobby::new(config.clone(), matchmaking, arranger, buoys, bookkeeping.history());
+        let host = HostContext::new(&config, lobby, admission);
+        let players = Arc::new(NetworkPlayers { host: host.clone(), transcripts });
         let remote = Remote { players, wait, missing };
         let leave = CancellationToken::new();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let (inside, over) = (hall.clone(), leave.clone());
-        let thread = thread::Builder::new().name("network".to_owned()).spawn(move || {
-            runtime.block_on(receive(listeners, inside, over));
-        })?;
-        Ok(Self { hall, remote, leave, threads: [Some(thread), filing, Some(rating)], filer, ledger })
+        let serving = serve(listeners, host.clone(), leave.clone());
+        let thread =
+            thread::Builder::new().name("network".to_owned()).spawn(move || runtime.block_on(serving))?;
+        Ok(Self { host, remote, leave, thread: Some(thread), bookkeeping })
     }
 
     /// The network side of the event, for the dispatcher.
@@ -72,76 +86,75 @@ impl Doors {
         self.remote.clone()
     }
 
-    /// Shows spectators what was committed.
-    pub fn show(&self) -> impl FnMut(&[Stamped]) + Send + use<> {
-        let (hall, filer, ledger) = (self.hall.clone(), self.filer.clone(), self.ledger.clone());
+    /// A reader of committed entries, for the journal.
+    pub fn reader(&self) -> impl FnMut(&[Stamped]) + Send + use<> {
+        let (host, mut write) = (self.host.clone(), self.bookkeeping.reader());
         move |batch| {
-            filer.committed(batch);
-            batch.iter().for_each(|stamped| ledger.fold(stamped));
-            let mut lobby = hall.lobby();
-            batch.iter().for_each(|stamped| lobby.happened(stamped));
+            // A record file needs what the lobby knows of the game, so the game is listed before its end is read.
+            drop(host.lobby());
+            write(batch);
         }
     }
 }
 
-impl Drop for Doors {
+impl Drop for EventNetwork {
     fn drop(&mut self) {
         self.leave.cancel();
-        self.filer.close();
-        self.ledger.close();
-        for thread in self.threads.iter_mut().filter_map(Option::take) {
-            let _panicked_already_told = thread.join();
+        if let Some(thread) = self.thread.take() {
+            let _panic_printed = thread.join();
         }
     }
 }
 
-/// Rates the field on a thread of its own, what was played before included.
-fn rate(config: &ServeConfig, plan: &Plan, roster: Arc<Roster>) -> io::Result<(Ledger, JoinHandle<()>)> {
-    let (path, name, ledger) = (plan.database.clone(), plan.name.clone(), Ledger::default());
-    let find = move |store: &Store| {
+/// Opens record files and ratings for the whole field, with the games that were played before.
+fn keep_books(config: &ServeConfig, plan: &Plan, roster: Arc<Roster>) -> io::Result<Bookkeeping> {
+    let (path, name, history) = (&plan.database, plan.name.clone(), RatingHistory::default());
+    let mut bookkeeping = Bookkeeping::open(config, path, &plan.name, history.clone())?;
+    let find = move |store: &Store| -> Option<EventId> {
         let events = store.events().unwrap_or_default();
         events.into_iter().find(|event| event.name == name).map(|event| event.id)
     };
-    if let Ok(store) = Store::read(&path)
+    if let Ok(store) = Store::read(path)
         && let Some(event) = find(&store)
     {
-        store.replay(event, Moves::Without, &mut |stamped| ledger.fold(stamped)).map_err(io::Error::other)?;
+        let replayed = store.replay(event, Moves::Without, &mut |stamped| history.fold(stamped));
+        replayed.map_err(io::Error::other)?;
     }
-    // The event knows everybody in it: nobody is left out for want of a trip.
+    // An entrant is identified by the plan, so the whole field is rated, with trips or without.
     let config = ServeConfig { login: Login::Accounts, ..config.clone() };
-    let folded = ledger.clone();
-    let work = move || ratings::keep(&config, &folded, &roster, &path, find);
-    Ok((ledger, thread::Builder::new().name("ratings".to_owned()).spawn(work)?))
+    bookkeeping.rate(Arc::new(config), roster, find)?;
+    Ok(bookkeeping)
 }
 
-async fn receive(listeners: Vec<TcpListener>, hall: Hall, over: CancellationToken) {
-    let connections = TaskTracker::new();
-    let counts = Arc::new(Counts::default());
-    for listener in
-        listeners.into_iter().filter_map(|listener| tokio::net::TcpListener::from_std(listener).ok())
-    {
-        let accepting = accept(listener, hall.clone(), counts.clone(), connections.clone());
-        connections.spawn(over.clone().run_until_cancelled_owned(accepting));
+async fn serve(listeners: Vec<TcpListener>, host: HostContext, leave: CancellationToken) {
+    let connections = Connections::new(host.clone());
+    let showing = tokio::spawn(host.clone().show_games());
+    for listener in listeners.into_iter().filter_map(|one| tokio::net::TcpListener::from_std(one).ok()) {
+        connections.listen(listener, &leave);
     }
-    over.cancelled().await;
-    hall.lobby().close();
-    connections.close();
-    let _strangers_stay_behind = tokio::time::timeout(FAREWELL, connections.wait()).await;
+    leave.cancelled().await;
+    host.lobby().close();
+    connections.close().await;
+    showing.abort();
 }
 
-/// The remote players, as the dispatcher sees them.
-struct Network {
-    hall: Hall,
+/// The remote players, as the dispatcher and the workers see them.
+struct NetworkPlayers {
+    host: HostContext,
     transcripts: Transcripts,
 }
 
-impl RemotePlayers for Network {
+impl RemotePlayers for NetworkPlayers {
     fn waits(&self, player: PlayerId) -> bool {
-        self.hall.lobby().waits(player)
+        self.host.lobby().waits(player)
     }
 
     fn seat(&self, fixture: &Fixture) -> Option<[Option<Seat>; 2]> {
-        self.hall.lobby().seat_remote(fixture)
+        self.host.lobby().seat_remote(fixture)
+    }
+
+    fn spectators(&self) -> &dyn Spectators {
+        &*self.host.sights
     }
 
     fn settle(&self, patience: Duration) {

@@ -1,290 +1,49 @@
-//! A league: players log in over the network by the CSA server protocol, meet, and are refereed here.
+//! The CSA server: players log in over the network by the CSA server protocol, meet, and are refereed here.
 //!
-//! Everything that waits lives on one thread: a task for each connection, a task for each game. The lobby is plain
-//! state behind a lock that is never held across a wait; the store has its own thread behind the bus.
+//! There are two kinds of host. In a [`League`] the players who ask for the same game meet; its games, connections and
+//! lobby live on one thread. In an [event](event::EventNetwork) the dispatcher pairs the players of a plan and workers
+//! play the games; the connections and the lobby live on the thread of the network.
+//!
+//! The lobby is a policy over plain registries behind one lock, which is never kept across a wait. A game never waits
+//! for the lobby: it puts what spectators can see into a queue, and every access to the lobby takes in the queue first.
 //!
 //! # Where it departs from shogi-server, whatever `compat` says
 //!
-//! * `#TIME_UP` is told at the instant, not when the mover speaks or a minute is over.
-//! * Who drops the line loses, also while the opponent is to move: at once, or after the `grace` time, in which the
-//!   same player may log in again and go on.
-//! * Both players are let go at the end of a CSA-mode game; a refused login is closed at once and stalls nobody.
-//! * `%%FORK` takes the number of moves it is given.
+//! * `#TIME_UP` is sent at the instant, not when the mover sends a line or a minute is over.
+//! * A player whose connection drops loses, also while the opponent is to move: at once, or after the `grace` time, in
+//!   which the same player may log in again and go on.
+//! * Both connections are closed at the end of a CSA-mode game; a refused login is closed at once and delays nobody.
+//! * `%%FORK` heeds the number of moves.
 //! * Spectators see the board after the move that completes a repetition.
-//! * Rounds by the clock are paired by an optimal matching, players without a trip among them; byes and colours are
-//!   shared out. shogi-server tries some hundred ways, gives byes by chance, and does not call who shows no trip.
-//! * A stop-watch game (`-060`) without a main time is refused with a word.
+//! * Rounds by the clock are paired by an optimal matching, players without a trip included; byes and colours are
+//!   balanced. shogi-server tries some hundred pairings, gives byes by chance, and leaves out players without a trip.
+//! * A stop-watch game (`-060`) without a main time is refused with an error.
 //!
-//! `compat = "protocol"` besides: `%TORYO` and `%KACHI` are told once and with their time, a buoy's moves took no
-//! time, a stop-watch's byoyomi is not told, `To_Move` is the side to move before the moves listed, and the start
-//! position counts for sennichite. An illegal move is not sent on, against the text, as no client can play it: it is
+//! With `compat = "protocol"` also: `%TORYO` and `%KACHI` are sent once and with their time, a buoy's moves took no
+//! time, a stop-watch's byoyomi is not announced, `To_Move` is the side to move before the moves listed, and the start
+//! position counts for sennichite. An illegal move is not sent on, against the text, as no client can play it; it is
 //! kept as evidence.
 
+mod admission;
 mod arrange;
-
+mod bookkeeping;
+mod buoys;
 mod commands;
-
 mod connection;
-mod door;
+mod context;
 mod entrants;
 pub mod event;
-mod filing;
-mod grace;
-mod ledger;
+mod game_view;
+mod games;
+mod league;
+mod listener;
 mod lobby;
-
+mod presence;
+mod rating_history;
 pub mod ratings;
+mod record_files;
 mod roster;
 pub mod rounds;
-mod spectators;
-mod waits;
 
-use arena::Shutdown;
-use arena::lag::SchedulerLag;
-use arena::play::{GameContext, play};
-use connection::{Hall, attend};
-use door::Door;
-use filing::Filer;
-use journal::{EventHead, EventId, Journal, Moves, Reader, StoreError};
-pub use ledger::Ledger;
-use lobby::{Lobby, Match};
-use plan::{
-    StoredPlan,
-    serve::{Limits, ServeConfig},
-};
-use referee::{
-    event::GameId,
-    sink::{Buoy, Sink},
-};
-use roster::Roster;
-use seat::transcript::Transcripts;
-use std::{
-    collections::HashMap,
-    io,
-    net::IpAddr,
-    path::Path,
-    sync::{Arc, Mutex, PoisonError},
-    thread::{self, JoinHandle},
-    time::Duration,
-};
-use tokio::{
-    net::{TcpListener, TcpStream},
-    sync::mpsc,
-};
-use tokio_util::{sync::CancellationToken, task::TaskTracker};
-
-/// How long connections may take to be closed at the end.
-const FAREWELL: Duration = Duration::from_secs(3);
-/// How long nobody is accepted after the system refused to.
-const REFUSED: Duration = Duration::from_millis(50);
-
-/// A league with its event open.
-#[derive(Debug)]
-pub struct League {
-    config: Arc<ServeConfig>,
-    journal: Journal,
-    roster: Arc<Roster>,
-    door: Door,
-    buoys: Vec<Buoy>,
-    filer: Filer,
-    filing: Option<JoinHandle<()>>,
-    next_game: GameId,
-    ledger: Ledger,
-    rater: JoinHandle<()>,
-}
-
-impl League {
-    /// Opens the event in the database, or takes it up again. The `ledger` is that of a league that has not begun;
-    /// when the database fails, `shutdown` adjourns.
-    ///
-    /// # Errors
-    /// When the database cannot be written, or another process has the event.
-    pub fn open(
-        config: ServeConfig,
-        ledger: Ledger,
-        shutdown: &Shutdown,
-        mut readers: Vec<Reader>,
-    ) -> Result<Self, StoreError> {
-        let path = config.database.clone();
-        let plan = StoredPlan::of_league(&config).to_json();
-        let head = EventHead { name: &config.name, kind: "serve", plan: &plan, fingerprint: "{}" };
-        let opening = Journal::open(&path, &head)?;
-        opening.replay(Moves::Without, &mut |stamped| ledger.fold(stamped))?;
-        let buoys = opening.store().buoys(opening.event().event)?;
-        let players = opening.players().to_vec();
-        let (next_game, resumed) = (opening.event().next_game, opening.event().resumed);
-        let door = Door::new(&config, &path)?;
-        let roster = Arc::new(Roster::new(players.clone()));
-        let thread = |source| StoreError::Thread { path: path.clone(), source: Arc::new(source) };
-        let open = |records| Filer::open(records, path.clone(), config.name.clone());
-        let filing = config.records.clone().map(open).transpose().map_err(thread)?;
-        let (filer, filing) = filing.map_or_else(Default::default, |(filer, thread)| (filer, Some(thread)));
-        let (files, folded) = (filer.clone(), ledger.clone());
-        readers.push(Reader::new("league", move |batch| {
-            files.committed(batch);
-            batch.iter().for_each(|stamped| folded.fold(stamped));
-        }));
-        let failed = shutdown.clone();
-        let journal = opening.start(readers, move || failed.adjourn())?;
-        journal.happened(roster::opened(&config.name, players, resumed));
-        let config = Arc::new(config);
-        let rater = rate(&path, journal.event(), config.clone(), ledger.clone(), roster.clone())?;
-        Ok(Self { config, journal, roster, door, buoys, filer, filing, next_game, ledger, rater })
-    }
-
-    /// Serves until `shutdown` and the end of the last game.
-    ///
-    /// # Errors
-    /// When the database has failed.
-    pub async fn serve(self, listeners: Vec<TcpListener>, shutdown: Shutdown) -> Result<(), StoreError> {
-        let (matches, mut arranged) = mpsc::unbounded_channel();
-        let transcripts = Transcripts::new(self.journal.sink());
-        let mut lobby =
-            Lobby::new(self.config.clone(), self.roster.clone(), self.next_game, matches, transcripts);
-        lobby.filer = self.filer.clone();
-        lobby.ledger = self.ledger.clone();
-        lobby.know(self.buoys);
-        let hall = Hall::new(&self.config, lobby, self.door);
-        let (connections, games) = (TaskTracker::new(), TaskTracker::new());
-        let lag = Arc::new(SchedulerLag::default());
-        let measured = lag.clone();
-        let measuring = tokio::spawn(async move { measured.measure().await });
-        let adjourn = shutdown.adjourning().clone();
-        let amid = Amid { hall: hall.clone(), sink: self.journal.sink(), lag, adjourn };
-        let counts = Arc::new(Counts::default());
-        for listener in listeners {
-            let accepting = accept(listener, hall.clone(), counts.clone(), connections.clone());
-            let finish = shutdown.finishing().clone();
-            connections.spawn(async move { finish.run_until_cancelled_owned(accepting).await });
-        }
-        for schedule in &self.config.rounds {
-            let keeping = rounds::keep(schedule.clone(), hall.clone());
-            connections.spawn(shutdown.finishing().clone().run_until_cancelled_owned(keeping));
-        }
-        loop {
-            tokio::select! { biased;
-                () = shutdown.finishing().cancelled() => break,
-                Some(arranged) = arranged.recv() => {
-                    games.spawn(host(arranged, amid.clone()));
-                }
-            }
-        }
-        hall.lobby().close();
-        while let Ok(arranged) = arranged.try_recv() {
-            games.spawn(host(arranged, amid.clone()));
-        }
-        games.close();
-        games.wait().await;
-        measuring.abort();
-        connections.close();
-        let _strangers_stay_behind = tokio::time::timeout(FAREWELL, connections.wait()).await;
-        let kept = self.journal.finish().map(drop);
-        self.filer.close();
-        self.filing.map(JoinHandle::join);
-        self.ledger.close();
-        let _panic_printed = self.rater.join();
-        kept
-    }
-}
-
-/// What every game of the league is played amid.
-#[derive(Clone)]
-struct Amid {
-    hall: Hall,
-    sink: Arc<dyn Sink>,
-    lag: Arc<SchedulerLag>,
-    adjourn: CancellationToken,
-}
-
-/// Plays one game and takes it off the list.
-async fn host(arranged: Match, amid: Amid) {
-    let Match { fixture, mut seats } = arranged;
-    let game = fixture.setup.game;
-    let context = GameContext { sink: &*amid.sink, lag: &amid.lag, stop: &amid.adjourn };
-    let outcome = play(fixture, &mut seats, context).await;
-    amid.hall.lobby().over(game, outcome.ok());
-}
-
-/// Lets connections in, within the limits.
-async fn accept(listener: TcpListener, hall: Hall, counts: Arc<Counts>, connections: TaskTracker) {
-    loop {
-        let Ok((socket, peer)) = listener.accept().await else {
-            tokio::time::sleep(REFUSED).await;
-            continue;
-        };
-        let Some(counted) = Counts::enter(&counts, peer.ip(), &hall.limits) else { continue };
-        if prepare(&socket).is_ok() {
-            let hall = hall.clone();
-            connections.spawn(async move {
-                let _counted = counted;
-                attend(socket, hall).await;
-            });
-        }
-    }
-}
-
-/// Moves are small and wait for nothing; a dead peer is found out.
-fn prepare(socket: &TcpStream) -> io::Result<()> {
-    socket.set_nodelay(true)?;
-    let keepalive = socket2::TcpKeepalive::new()
-        .with_time(Duration::from_secs(60))
-        .with_interval(Duration::from_secs(10))
-        .with_retries(6);
-    socket2::SockRef::from(socket).set_tcp_keepalive(&keepalive)
-}
-
-/// Connections by address.
-#[derive(Debug, Default)]
-struct Counts(Mutex<HashMap<IpAddr, usize>>);
-
-/// One connection in the count, until it is dropped.
-struct Counted {
-    counts: Arc<Counts>,
-    address: IpAddr,
-}
-
-impl Counts {
-    fn enter(counts: &Arc<Self>, address: IpAddr, limits: &Limits) -> Option<Counted> {
-        let mut known = counts.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let total: usize = known.values().sum();
-        let here = known.entry(address).or_default();
-        if total >= limits.connections || *here >= limits.connections_per_address {
-            return None;
-        }
-        *here += 1;
-        Some(Counted { counts: counts.clone(), address })
-    }
-}
-
-impl Drop for Counted {
-    fn drop(&mut self) {
-        let mut known = self.counts.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(here) = known.get_mut(&self.address) {
-            *here -= 1;
-            if *here == 0 {
-                known.remove(&self.address);
-            }
-        }
-    }
-}
-
-/// The thread that rates.
-fn rate(
-    path: &Path,
-    event: EventId,
-    config: Arc<ServeConfig>,
-    ledger: Ledger,
-    roster: Arc<Roster>,
-) -> Result<JoinHandle<()>, StoreError> {
-    let file = path.to_owned();
-    spawn("ratings", path, move || ratings::keep(&config, &ledger, &roster, &file, |_| Some(event)))
-}
-
-fn spawn<T: Send + 'static>(
-    name: &str,
-    path: &Path,
-    work: impl FnOnce() -> T + Send + 'static,
-) -> Result<JoinHandle<T>, StoreError> {
-    let thread = thread::Builder::new().name(name.to_owned()).spawn(work);
-    thread.map_err(|source| StoreError::Thread { path: path.to_owned(), source: Arc::new(source) })
-}
+pub use league::League;
+pub use rating_history::RatingHistory;

@@ -1,344 +1,294 @@
-//! The players who are here, who waits for what, and which games run. Nothing here waits or owns a socket: lines for a
-//! player go into the mailbox of its connection, games to be played go out through a channel.
+//! The lobby: decides on logins and pairings, and sends players and spectators their lines.
+//!
+//! The lobby decides; the facts are in its registries ([`Presence`], [`Games`], [`Buoys`]), and an [`Arranger`] makes
+//! the games. Nothing here waits or owns a socket: lines for a player go into the mailbox of its connection, arranged
+//! games go out through a channel.
+//!
+//! # Players whose connection drops in a game
+//! The connection outlives its socket for the grace time: it keeps the seat, hears the game, and is the player to
+//! everybody else. A login under the same name with the same secret takes the seat from it, also while the old socket
+//! still seems to be open. The clocks do not stop: a player who is to move and does not come back loses on time, if
+//! that is the sooner.
 
 use super::{
-    door::Visitor,
-    entrants::Event,
-    filing::Filer,
-    grace::Entered,
-    ledger::Ledger,
-    roster::Roster,
-    spectators::{Shown, Spectacle},
+    admission::LoginRequest,
+    arrange::{ArrangedGame, Arranger},
+    buoys::Buoys,
+    entrants::Entrants,
+    games::Games,
+    presence::{LoginId, Message, Offer, Player, Presence, Progress, Status},
+    rating_history::RatingHistory,
 };
-use arena::play::Fixture;
+use arena::{play::Fixture, spectators::Sight};
 use notation::csa::{
     game_name::{Entry, GameName, Wish, player_id},
-    summary::sign,
+    summary::Summary,
     wire::is_player_name,
 };
 use plan::serve::ServeConfig;
-use referee::{Color, Outcome, event::GameId};
-use seat::{Seat, csa_host::CsaHost, transcript::Transcripts};
-use std::{
-    collections::{BTreeMap, HashMap},
-    sync::Arc,
+use referee::{
+    Color,
+    event::{GameId, GameStarted, PlayerId},
+    schedule::Pairing,
 };
+use seat::Seat;
+use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
 
-/// A login; never given twice.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Key(pub u64);
+/// Bytes that a password may have.
+const PASSWORD: usize = 256;
 
-/// For a connection, from others.
-#[derive(Debug)]
-pub enum Note {
-    /// Lines to send.
-    Lines(String),
-    /// A game to be played.
-    Game(Box<Offer>),
-    /// The same player has logged in again: leave.
-    Replaced,
-    /// The same player has logged in again, and goes on with its game there: hand it over and leave.
-    HandOver(oneshot::Sender<Box<Offer>>),
-    /// The league closes.
-    Closing,
-}
-
-/// A seat in a game.
-#[derive(Debug)]
-pub struct Offer {
-    /// The conversation.
-    pub host: CsaHost,
-    /// Which game.
-    pub game: GameId,
-    /// Whether this connection tells the spectators what it hears.
-    pub tells: bool,
-}
-
-/// A game whose players are to be called.
-#[derive(Debug)]
-pub struct Match {
-    /// The game.
-    pub fixture: Fixture,
-    /// Its players.
-    pub seats: [Seat; 2],
-}
-
-/// What a player is doing.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Status {
-    /// Nothing.
-    Connected,
-    /// Waiting for an opponent.
-    GameWaiting(GameName, Wish),
-    /// In a game, which has come so far.
-    InGame(GameName, Color, Stage),
-}
-
-/// How far a player's game has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stage {
-    /// The summary was sent.
-    AgreeWaiting,
-    /// The opponent has not agreed yet.
-    StartWaiting,
-    /// The clocks run.
-    Game,
-}
-
-impl Status {
-    /// The word for it.
-    #[must_use]
-    pub fn word(&self) -> &'static str {
-        match self {
-            Self::Connected => "connected",
-            Self::GameWaiting(..) => "game_waiting",
-            Self::InGame(.., Stage::AgreeWaiting) => "agree_waiting",
-            Self::InGame(.., Stage::StartWaiting) => "start_waiting",
-            Self::InGame(.., Stage::Game) => "game",
-        }
-    }
-}
-
-/// A player who is here.
-#[derive(Debug)]
-pub struct Player {
-    /// The name.
-    pub name: String,
-    /// The name with its trip.
-    pub id: String,
-    pub(super) password: String,
-    /// What nobody else knows, if anything.
-    pub(super) secret: Option<String>,
-    /// Whether it speaks the extended mode.
-    pub extended: bool,
-    /// What it is doing.
-    pub status: Status,
-    pub(super) mailbox: mpsc::Sender<Note>,
-}
-
-/// Moves that games of a name start from.
-#[derive(Clone, Debug)]
-pub struct Buoy {
-    pub(super) moves: Vec<String>,
-    pub(super) owner: String,
-    pub(super) left: i64,
-}
-
-/// The players and games of a league.
+/// The lobby of a host.
 #[derive(Debug)]
 pub struct Lobby {
     pub(super) config: Arc<ServeConfig>,
-    pub(super) players: BTreeMap<Key, Player>,
-    pub(super) names: HashMap<String, Key>,
-    pub(super) games: BTreeMap<GameId, Spectacle>,
-    pub(super) buoys: HashMap<String, Buoy>,
-    pub(super) roster: Arc<Roster>,
-    pub(super) matches: mpsc::UnboundedSender<Match>,
-    pub(super) next_key: u64,
-    pub(super) next_game: GameId,
-    /// Stamps given out this second, so that no two games have one id.
-    pub(super) stamps: HashMap<String, i64>,
+    pub(super) presence: Presence,
+    pub(super) games: Games,
+    pub(super) buoys: Buoys,
+    pub(super) arranger: Arranger,
+    pub(super) history: RatingHistory,
+    /// How players come to their games.
+    matchmaking: Matchmaking,
+    /// No game begins any more.
     pub(super) closing: bool,
-    /// The transcripts of the games, and where entries are reported.
-    pub(super) transcripts: Transcripts,
-    pub(super) filer: Filer,
-    /// The event that pairs the players; `None`: whoever asks for the same game meets.
-    pub(super) event: Option<Event>,
-    /// What is remembered of the players.
-    pub(super) ledger: Ledger,
 }
 
-/// A login that was refused: what is said, and whether the connection may try again.
+/// How players come to their games.
+#[derive(Debug)]
+pub enum Matchmaking {
+    /// Players who ask for the same game meet: an open league.
+    Open(GameQueue),
+    /// The schedule of an event pairs its entrants.
+    Scheduled(Entrants),
+}
+
+/// The way out for arranged games, with their numbers.
+#[derive(Debug)]
+pub struct GameQueue {
+    sender: mpsc::UnboundedSender<ArrangedGame>,
+    next: GameId,
+}
+
+impl GameQueue {
+    /// A queue whose first game has the number `next`.
+    #[must_use]
+    pub fn new(sender: mpsc::UnboundedSender<ArrangedGame>, next: GameId) -> Self {
+        Self { sender, next }
+    }
+
+    fn number(&mut self) -> GameId {
+        let game = self.next;
+        self.next = GameId(game.0 + 1);
+        game
+    }
+}
+
+/// A login that was accepted.
+#[derive(Debug)]
+pub struct LoggedIn {
+    /// Its number.
+    pub login: LoginId,
+    /// The player's seat in a game that goes on, once its former connection has handed it over.
+    pub seat: Option<oneshot::Receiver<Box<Offer>>>,
+}
+
+/// The answer to a login that was refused.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// The lines.
+    /// The lines of the answer.
     pub lines: String,
-    /// Whether it may try again.
+    /// Whether the connection may try again.
     pub again: bool,
 }
 
+impl Refusal {
+    fn new(more: &str, again: bool) -> Self {
+        Self { lines: format!("LOGIN:incorrect\n{more}"), again }
+    }
+}
+
 impl Lobby {
-    /// An empty lobby; games go out through `matches`, numbered from `next_game`.
+    /// An empty lobby.
     #[must_use]
     pub fn new(
         config: Arc<ServeConfig>,
-        roster: Arc<Roster>,
-        next_game: GameId,
-        matches: mpsc::UnboundedSender<Match>,
-        transcripts: Transcripts,
+        matchmaking: Matchmaking,
+        arranger: Arranger,
+        buoys: Buoys,
+        history: RatingHistory,
     ) -> Self {
-        Self {
-            config,
-            players: BTreeMap::new(),
-            names: HashMap::new(),
-            games: BTreeMap::new(),
-            buoys: HashMap::new(),
-            roster,
-            matches,
-            next_key: 0,
-            next_game,
-            stamps: HashMap::new(),
-            closing: false,
-            transcripts,
-            filer: Filer::default(),
-            event: None,
-            ledger: Ledger::default(),
-        }
+        let (presence, games) = (Presence::default(), Games::default());
+        Self { config, presence, games, buoys, arranger, history, matchmaking, closing: false }
     }
 
-    /// Lets a player in; in CSA mode it waits for its game at once. Whoever is here under that name already leaves if
-    /// the password is the same and no game is on.
+    /// Logs a player in. In CSA mode it waits for its game at once. An earlier login of the name gives way if it has
+    /// the same password and no game.
     ///
     /// # Errors
-    /// What is answered instead.
-    pub fn login(&mut self, visitor: &Visitor, mailbox: mpsc::Sender<Note>) -> Result<Entered, Refusal> {
-        let Visitor { name, password, extended, vouched } = visitor;
-        let extended = *extended;
-        let refusal = |more: &str, again| Refusal { lines: format!("LOGIN:incorrect\n{more}"), again };
-        if !is_player_name(name) || password.len() > 256 {
-            return Err(refusal("", true));
+    /// The answer to a login that is refused.
+    pub fn login(
+        &mut self,
+        request: &LoginRequest,
+        mailbox: mpsc::Sender<Message>,
+    ) -> Result<LoggedIn, Refusal> {
+        let LoginRequest { name, password, extended, authenticated } = request;
+        if !is_player_name(name) || password.len() > PASSWORD {
+            return Err(Refusal::new("", true));
         }
-        if let Some(held) = self.held_for(visitor) {
-            return Ok(self.come_back(visitor, held, mailbox));
+        if let Some(former) = self.resumable(request) {
+            return Ok(self.resume(request, former, mailbox));
         }
-        if let Some(other) = self.names.get(name).and_then(|key| self.players.get(key)) {
-            if other.password != *password || matches!(other.status, Status::InGame(..)) {
-                let why = format!("username {name} is already connected\n");
-                return Err(refusal(if extended { &why } else { "" }, false));
+        self.displace(request)?;
+        if let Matchmaking::Scheduled(entrants) = &mut self.matchmaking {
+            let explained = |why| if *extended { format!("{why}\n") } else { String::new() };
+            let admitted = entrants.admit(name, password, *extended);
+            admitted.map_err(|why| Refusal::new(&explained(why), false))?;
+        }
+        let secret = request.secret();
+        // Unlike a trip, a password that the host keeps is not shown to others.
+        let id = player_id(name, secret.as_deref().filter(|_| !authenticated));
+        let login = self.enter(request, id, Status::Connected, mailbox);
+        match &self.matchmaking {
+            Matchmaking::Scheduled(_) => self.await_round(login),
+            Matchmaking::Open(_) if !extended => {
+                let entry = Entry::read(password);
+                self.seek(login, entry.game, entry.wish, false);
             }
-            let _leaving_already = other.mailbox.try_send(Note::Replaced);
-            let key = self.names[name];
-            self.leave(key);
+            Matchmaking::Open(_) => {}
         }
-        if let Some(Err(why)) = self.event.as_mut().map(|event| event.admit(name, password, extended)) {
-            return Err(refusal(&if extended { format!("{why}\n") } else { String::new() }, false));
-        }
-        let entry = Entry::read(password);
-        let secret = visitor.secret();
-        // A password that the host keeps is not shown to everybody as a trip is.
-        let trip = secret.as_deref().filter(|_| !vouched);
-        let key = self.welcome(visitor, &mailbox);
-        let id = player_id(name, trip);
-        self.enter(key, visitor, [id, password.clone()], secret, Status::Connected, mailbox);
-        if self.event.is_some() {
-            self.await_round(key);
-        } else if !extended {
-            self.seek(key, entry.game, entry.wish, false);
-        }
-        Ok(Entered { key, seat: None })
+        Ok(LoggedIn { login, seat: None })
     }
 
-    /// A player has left.
-    pub fn leave(&mut self, key: Key) {
-        if let Some(player) = self.players.remove(&key)
-            && self.names.get(&player.name) == Some(&key)
-        {
-            self.names.remove(&player.name);
+    /// Makes an earlier login of the name give way.
+    fn displace(&mut self, request: &LoginRequest) -> Result<(), Refusal> {
+        let LoginRequest { name, password, extended, .. } = request;
+        let Some((former, player)) = self.presence.named(name) else { return Ok(()) };
+        if player.password != *password || player.is_in_game() {
+            let why = format!("username {name} is already connected\n");
+            return Err(Refusal::new(if *extended { &why } else { "" }, false));
         }
-        self.games
-            .values_mut()
-            .for_each(|game| [false, true].into_iter().for_each(|only| game.unwatch(key, only)));
+        let _leaving_already = player.mailbox.try_send(Message::Replaced);
+        self.leave(former);
+        Ok(())
+    }
+
+    fn enter(
+        &mut self,
+        request: &LoginRequest,
+        id: String,
+        status: Status,
+        mailbox: mpsc::Sender<Message>,
+    ) -> LoginId {
+        let LoginRequest { name, password, extended, .. } = request.clone();
+        let ok = if extended { "##[LOGIN] +OK x1\n" } else { "" };
+        let answer = format!("LOGIN:{name} OK\n{ok}");
+        let player = Player { secret: request.secret(), name, id, password, extended, status, mailbox };
+        player.send(answer);
+        self.presence.enter(player)
+    }
+
+    /// The login whose running game the request may go on with. Without a secret anybody could come for it.
+    fn resumable(&self, request: &LoginRequest) -> Option<LoginId> {
+        let (login, Player { status, secret, .. }) = self.presence.named(&request.name)?;
+        let in_game = matches!(status, Status::InGame(.., Progress::Game));
+        let same = secret.is_some() && *secret == request.secret();
+        (in_game && same && !self.config.grace().is_zero()).then_some(login)
+    }
+
+    /// Logs a player in who goes on with a game.
+    fn resume(
+        &mut self,
+        request: &LoginRequest,
+        former: LoginId,
+        mailbox: mpsc::Sender<Message>,
+    ) -> LoggedIn {
+        let (give, seat) = oneshot::channel();
+        let (mut id, mut status) = (String::new(), Status::Connected);
+        if let Some(player) = self.presence.get(former) {
+            // If the mailbox is full, the sender is dropped, so the receiver sees no seat.
+            let _behind = player.mailbox.try_send(Message::HandOver(give));
+            (id, status) = (player.id.clone(), player.status.clone());
+            self.leave(former);
+        }
+        LoggedIn { login: self.enter(request, id, status, mailbox), seat: Some(seat) }
+    }
+
+    /// Removes a player, also from the spectators of games.
+    pub fn leave(&mut self, login: LoginId) {
+        self.presence.remove(login);
+        self.games.forget(login);
     }
 
     /// Sends lines to a player.
-    pub(super) fn say(&self, key: Key, lines: String) {
-        if let Some(player) = self.players.get(&key) {
-            // Who does not read its mailbox is behind on its socket, and is closed there.
-            let _behind = player.mailbox.try_send(Note::Lines(lines));
-        }
+    pub(super) fn send(&self, login: LoginId, lines: String) {
+        self.presence.send(login, lines);
     }
 
-    pub(super) fn error(&self, key: Key, text: &str) {
-        self.say(key, format!("##[ERROR] {text}\n"));
+    /// Sends an error to a player.
+    pub(super) fn error(&self, login: LoginId, text: &str) {
+        self.send(login, format!("##[ERROR] {text}\n"));
     }
 
-    /// Tells how far the player's game has come.
-    pub fn reached(&mut self, key: Key, stage: Stage) {
-        if let Some(Player { status: Status::InGame(_, _, known), .. }) = self.players.get_mut(&key) {
-            *known = stage;
-        }
+    /// Notes the progress of the player's game.
+    pub fn progressed(&mut self, login: LoginId, progress: Progress) {
+        self.presence.set_progress(login, progress);
     }
 
-    /// The player's game is over.
-    pub fn free(&mut self, key: Key) {
-        if let Some(player) = self.players.get_mut(&key) {
-            player.status = Status::Connected;
-        }
-        self.await_round(key);
+    /// Frees a player whose game is over.
+    pub fn free(&mut self, login: LoginId) {
+        self.presence.set_status(login, Status::Connected);
+        self.await_round(login);
     }
 
-    /// A player says what it thinks of a move that it wants to make.
+    /// Takes a player's comment on a move that it wants to make.
     pub fn commented(&mut self, game: GameId, mv: &str, comment: &str) {
-        if let Some(view) = self.games.get_mut(&game).filter(|_| self.config.comments) {
-            view.commented(mv, comment);
+        if self.config.comments {
+            self.games.commented(game, mv, comment);
         }
     }
 
-    /// A move was heard in a game.
-    pub fn moved(&mut self, game: GameId, mv: String, seconds: u64) {
-        let shown = self.games.get_mut(&game).map(|view| view.moved(mv, seconds));
-        self.show(shown.unwrap_or_default());
-    }
-
-    /// Every move of a game was told.
-    pub fn told(&mut self, game: GameId) {
-        let end = self.games.get_mut(&game).and_then(Spectacle::told);
-        self.end(game, end);
-    }
-
-    /// A game is over; `None`: it could not be set up.
-    pub fn over(&mut self, game: GameId, outcome: Option<Outcome>) {
-        match outcome {
-            Some(outcome) => {
-                let end = self.games.get_mut(&game).and_then(|view| view.over(outcome));
-                self.end(game, end);
-            }
-            None => drop(self.games.remove(&game)),
+    /// Shows spectators a sight of a game.
+    pub fn see(&mut self, sight: &Sight) {
+        if let Sight::Started(started) = sight
+            && !self.games.contains(started.game)
+        {
+            let GameStarted { game, pairing, start, opening, .. } = &**started;
+            self.announce(*game, pairing, start, opening);
         }
+        let shown = self.games.see(sight);
+        shown.into_iter().for_each(|(login, lines)| self.send(login, lines));
     }
 
-    fn end(&mut self, game: GameId, end: Option<Vec<Shown>>) {
-        if let Some(shown) = end {
-            self.games.remove(&game);
-            self.show(shown);
-        }
+    /// Removes a game that could not be set up.
+    pub fn cancelled(&mut self, game: GameId) {
+        self.games.remove(game);
     }
 
-    fn show(&self, shown: Vec<Shown>) {
-        shown.into_iter().for_each(|(key, lines)| self.say(key, lines));
-    }
-
-    /// No new games; who is in none is sent away.
+    /// Ends matchmaking: no new games, and players without a game are sent away.
     pub fn close(&mut self) {
         self.closing = true;
-        for player in self.players.values() {
-            let _leaving_already = player.mailbox.try_send(Note::Closing);
+        for (_, player) in self.presence.iter() {
+            let _leaving_already = player.mailbox.try_send(Message::Closing);
         }
     }
 
-    /// Waits for an opponent, or meets one who waits. Why not is told to the player.
-    pub(super) fn seek(&mut self, key: Key, game: GameName, wish: Wish, challenge: bool) {
-        if self.event.is_some() {
-            return self.await_round(key);
+    /// Makes a player wait for an opponent, or meet one who waits. A player who cannot is sent the reason.
+    pub(super) fn seek(&mut self, login: LoginId, game: GameName, wish: Wish, challenge: bool) {
+        if matches!(self.matchmaking, Matchmaking::Scheduled(_)) {
+            return self.await_round(login);
         }
         if let Err(why) = self.admissible(&game, wish) {
-            return self.error(key, &why);
+            return self.error(login, &why);
         }
-        let rival = self.players.iter().find_map(|(other, player)| match &player.status {
-            Status::GameWaiting(name, theirs) if *name == game && *other != key && theirs.fits(wish) => {
-                Some((*other, *theirs))
-            }
-            _ => None,
-        });
-        match rival.filter(|_| !game.is_floodgate()) {
-            Some((rival, theirs)) => self.arrange(game, (rival, theirs), (key, wish)),
-            None if challenge => self.error(key, &format!("can't find rival for {game}")),
-            None => {
-                if let Some(player) = self.players.get_mut(&key) {
-                    player.status = Status::GameWaiting(game, wish);
-                }
-            }
+        let rival = self
+            .presence
+            .waiting_for(&game)
+            .find_map(|(other, _, theirs)| (other != login && theirs.fits(wish)).then_some((other, theirs)))
+            .filter(|_| !game.is_floodgate());
+        match rival {
+            Some(rival) => self.meet(game, rival, (login, wish)),
+            None if challenge => self.error(login, &format!("can't find rival for {game}")),
+            None => self.presence.set_status(login, Status::GameWaiting(game, wish)),
         }
     }
 
@@ -348,7 +298,7 @@ impl Lobby {
                 .to_owned())
         } else if game.is_stop_watch() && game.time().main.is_zero() {
             Err(format!("a stop-watch needs a main time: {game}"))
-        } else if game.is_buoy() && !self.buoys.contains_key(game.as_str()) {
+        } else if game.is_buoy() && !self.buoys.contains(game.as_str()) {
             Err(format!("buoy game not found: {game}"))
         } else if game.is_floodgate() && wish != Wish::Either {
             Err(format!("You are not allowed to specify TEBAN {wish} for the game {game}"))
@@ -359,20 +309,89 @@ impl Lobby {
         }
     }
 
-    /// The game with that id.
-    pub(super) fn game(&mut self, id: &str) -> Option<&mut Spectacle> {
-        self.games.values_mut().find(|view| view.id() == id)
+    /// Begins a game of two players. The one who waited has its colour; where neither asks for one, it is drawn.
+    fn meet(&mut self, name: GameName, waiting: (LoginId, Wish), coming: (LoginId, Wish)) {
+        let color = waiting.1.color().or(coming.1.color().map(|color| !color));
+        let waits_black = color.map_or_else(rand::random, |color| color == Color::Black);
+        let players = if waits_black { [waiting.0, coming.0] } else { [coming.0, waiting.0] };
+        self.begin(&name, players, 1);
     }
 
-    /// A line of `%%WHO`.
-    pub(super) fn who(player: &Player) -> String {
-        let Player { id, extended, status, .. } = player;
-        let mode = if *extended { "x1" } else { "CSA" };
-        let game = match status {
-            Status::Connected => String::new(),
-            Status::GameWaiting(game, wish) => format!(" {game} {wish}"),
-            Status::InGame(game, color, _) => format!(" {game} {}", sign(*color)),
+    /// Begins a game of two players, black first, in a round counted from 1.
+    pub(super) fn begin(&mut self, name: &GameName, logins: [LoginId; 2], round: u32) {
+        let Matchmaking::Open(queue) = &mut self.matchmaking else { return };
+        let [Some(black), Some(white)] = logins.map(|login| self.presence.get(login)) else { return };
+        let opening = self.buoys.take(name.as_str());
+        let game = queue.number();
+        let (fixture, announcement) = self.arranger.arrange(game, name, [black, white], &opening, round);
+        let summary = announcement.summary.clone();
+        self.arranger.list(&mut self.games, game, announcement);
+        let opening = &fixture.setup.opening;
+        let [black, white] = [0, 1]
+            .map(|side| self.seat(logins[side], game, Color::BOTH[side], name.clone(), (&summary, opening)));
+        let (Some(black), Some(white), Matchmaking::Open(queue)) = (black, white, &self.matchmaking) else {
+            return;
         };
-        format!("##[WHO] {id} {mode} {}{game}\n", status.word())
+        let _closing = queue.sender.send(ArrangedGame { fixture, seats: [black, white] });
+    }
+
+    /// Seats a player in a game with that summary and opening.
+    fn seat(
+        &mut self,
+        login: LoginId,
+        game: GameId,
+        color: Color,
+        name: GameName,
+        (summary, opening): (&Summary, &[rsshogi::types::Move]),
+    ) -> Option<Seat> {
+        let terms = self.arranger.terms(game, color, summary.clone(), opening.to_vec());
+        Some(self.arranger.offer(self.presence.get_mut(login)?, name, terms))
+    }
+
+    /// Makes an entrant wait for its next game; an entrant does not have to ask for it.
+    fn await_round(&mut self, login: LoginId) {
+        let Matchmaking::Scheduled(entrants) = &self.matchmaking else { return };
+        let game = self.presence.get(login).and_then(|player| entrants.game_of(&player.name));
+        if let Some(game) = game {
+            self.presence.set_status(login, Status::GameWaiting(game, Wish::Either));
+        }
+    }
+
+    /// Whether an entrant is logged in and waits for a game.
+    #[must_use]
+    pub fn waits(&self, player: PlayerId) -> bool {
+        self.waiting(player).is_some()
+    }
+
+    fn waiting(&self, player: PlayerId) -> Option<LoginId> {
+        let Matchmaking::Scheduled(entrants) = &self.matchmaking else { return None };
+        let (login, player) = self.presence.named(entrants.name(player)?)?;
+        matches!(player.status, Status::GameWaiting(..)).then_some(login)
+    }
+
+    /// Seats the remote players of a scheduled game, if all of them are still logged in.
+    pub fn seat_remote(&mut self, fixture: &Fixture) -> Option<[Option<Seat>; 2]> {
+        let Fixture { setup, pairing, .. } = fixture;
+        let players = [pairing.black, pairing.white];
+        let mut logins = [None; 2];
+        for side in [0, 1].into_iter().filter(|&side| setup.hears[side]) {
+            logins[side] = Some(self.waiting(players[side])?);
+        }
+        let opening: Vec<String> = setup.opening.iter().map(|mv| mv.to_usi()).collect();
+        let summary = self.announce(setup.game, pairing, &setup.start, &opening.join(" "))?;
+        Some([0, 1].map(|side| {
+            let Matchmaking::Scheduled(entrants) = &self.matchmaking else { return None };
+            let name = entrants.game_name(players[side])?;
+            self.seat(logins[side]?, setup.game, Color::BOTH[side], name, (&summary, &setup.opening))
+        }))
+    }
+
+    /// Lists a scheduled game, with the summary that everybody gets of it.
+    fn announce(&mut self, game: GameId, pairing: &Pairing, start: &str, opening: &str) -> Option<Summary> {
+        let Matchmaking::Scheduled(entrants) = &self.matchmaking else { return None };
+        let announcement = entrants.announce(&mut self.arranger, &self.config, pairing, start, opening)?;
+        let summary = announcement.summary.clone();
+        self.arranger.list(&mut self.games, game, announcement);
+        Some(summary)
     }
 }

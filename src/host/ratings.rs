@@ -1,7 +1,7 @@
-//! Live ratings: a thread of its own estimates them when games have ended, no game waits for it.
+//! Live ratings, estimated on a thread of their own whenever games have ended.
 
 use super::{
-    ledger::{Ledger, Played, Rate},
+    rating_history::{Played, Rate, RatingHistory},
     roster::Roster,
 };
 use journal::now;
@@ -18,27 +18,27 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// From one estimate to the next, at least.
+/// Least time from one estimate to the next.
 const PAUSE: Duration = Duration::from_millis(500);
-/// Of its time the thread rests this many times as long as it works.
+/// The thread rests this many times as long as it works.
 const SHARE: u32 = 20;
-/// Players rated at once: the work grows with their square and more.
+/// Most players rated at once: the work grows at least with their square.
 const MOST: usize = 500;
 const DAY_MS: f64 = 86_400_000.0;
 
-/// Whether games of that player are rated: the host knows everybody who is let in, or it has shown a trip; and it has
-/// not asked to be left out (`name@NORATE`).
+/// Whether the games of a player are rated. The player must be identified, by admission or by a trip, and must not have
+/// opted out (`name@NORATE`).
 #[must_use]
 pub fn is_rated(id: &str, login: Login) -> bool {
     let (name, trip) = id.split_once('+').unwrap_or((id, ""));
     (login != Login::Open || !trip.is_empty()) && !name.contains("@NORATE")
 }
 
-/// Rates the players whenever games have ended, until the league is over; the database has the same ratings. `event`
-/// finds the event in it, once it has games.
+/// Rates the players whenever games have ended, until the event is closed, and writes the ratings into the database.
+/// `event` finds the event there, once it has games.
 pub fn keep(
     config: &ServeConfig,
-    ledger: &Ledger,
+    history: &RatingHistory,
     roster: &Arc<Roster>,
     path: &Path,
     event: impl Fn(&Store) -> Option<EventId>,
@@ -46,18 +46,18 @@ pub fn keep(
     let mut rated = 0;
     let mut store = None;
     loop {
-        let (games, over) = ledger.more_than(rated);
+        let (games, over) = history.more_than(rated);
         if games.len() > rated {
             let begun = Instant::now();
             rated = games.len();
             let names = roster.names();
             let rates = estimate(config, &games, &names, now());
             let rows: Vec<RatingRow> = rates.iter().map(|(&player, rate)| row(player, rate)).collect();
-            ledger.read().rates = rates;
-            // The next estimate writes them all again; a disk that has failed ends the league elsewhere.
+            history.read().rates = rates;
+            // The next estimate writes them all again; a failed disk ends the event by way of the journal.
             store = store.or_else(|| Store::open(path).ok());
             let _later = store.as_ref().and_then(|store| Some(store.set_ratings(event(store)?, &rows)));
-            ledger.rest(PAUSE.max(begun.elapsed() * SHARE));
+            history.rest(PAUSE.max(begun.elapsed() * SHARE));
         }
         if over {
             return;
@@ -70,7 +70,7 @@ fn row(player: PlayerId, rate: &Rate) -> RatingRow {
     RatingRow { player, rate, error, games, at }
 }
 
-/// The ratings of all players who have some, `now` in ms since 1970.
+/// The ratings of all players who have one; `now` is in ms since 1970.
 #[must_use]
 pub fn estimate(
     serve: &ServeConfig,
@@ -109,8 +109,8 @@ pub fn estimate(
     rates
 }
 
-/// Leaves out the games of players beyond the [`MOST`] who have played most, and then most recently: strangers with ever
-/// new names are not to fill the memory.
+/// Leaves out all but the [`MOST`] players with the most games, the most recent first among equals, so that strangers
+/// with ever new names do not fill the memory.
 fn keep_the_busiest(games: &mut Vec<&Played>, players: usize) {
     let mut played: Vec<(u64, i64, usize)> = (0..players).map(|index| (0, 0, index)).collect();
     for game in &*games {
@@ -131,7 +131,7 @@ fn keep_the_busiest(games: &mut Vec<&Played>, players: usize) {
 type Elo = Vec<Option<(f64, Option<f64>)>>;
 
 fn by_likelihood(games: &[&Played], players: usize) -> Elo {
-    // Who is not rated stays out of the table: the mean is that of the others.
+    // Players who are not rated stay out of the table: the mean is that of the others.
     let mut members: Vec<usize> = games.iter().flat_map(|game| game.players).map(PlayerId::index).collect();
     members.sort_unstable();
     members.dedup();
@@ -143,7 +143,7 @@ fn by_likelihood(games: &[&Played], players: usize) -> Elo {
             1 => Results { draws: 1.0, ..Results::default() },
             _ => Results { white_wins: 1.0, ..Results::default() },
         };
-        // Only a player against itself is refused, and that is no game.
+        // Only a game of a player against itself is refused.
         let _no_game = table.add(place(game.players[0]), place(game.players[1]), results);
     }
     let mut elo = vec![None; players];

@@ -1,4 +1,4 @@
-//! Everybody who has ever played in the event, in the order of their first games.
+//! All players who have ever played in the event, in the order of their first games.
 
 use referee::event::{Event, Opened, PlayerId};
 use std::{
@@ -14,12 +14,12 @@ pub struct Roster(Mutex<Known>);
 struct Known {
     numbers: HashMap<String, PlayerId>,
     names: Vec<String>,
-    /// How many of them the store knows.
+    /// How many of them are reported to the journal.
     stored: usize,
 }
 
 impl Roster {
-    /// Those who have played before.
+    /// A roster of the players of earlier runs.
     #[must_use]
     pub fn new(names: Vec<String>) -> Self {
         let number = |i: usize| PlayerId(u16::try_from(i).unwrap_or(u16::MAX));
@@ -45,13 +45,13 @@ impl Roster {
         number
     }
 
-    /// Everybody, by number.
+    /// The ids of all players, by number.
     pub fn names(&self) -> Vec<String> {
         self.lock().names.clone()
     }
 
-    /// The head of the event with everybody in it, if somebody is in it whom the store does not know.
-    pub fn news(&self, name: &str) -> Option<Event> {
+    /// The head of the event with all players, if a player has come since it was last reported.
+    pub fn unreported(&self, name: &str) -> Option<Event> {
         let mut known = self.lock();
         if known.stored == known.names.len() {
             return None;

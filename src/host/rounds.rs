@@ -1,9 +1,10 @@
-//! Rounds by the clock: at its times, everybody who waits for a game of that name is paired.
+//! Rounds by the clock: at the times of a schedule, all players who wait for a game of its name are paired.
 
 use super::{
-    connection::Hall,
-    ledger::Pages,
-    lobby::{Key, Lobby, Status},
+    context::HostContext,
+    lobby::Lobby,
+    presence::{LoginId, Player, Status},
+    rating_history::PlayedGames,
 };
 use journal::now;
 use notation::csa::game_name::{GameName, Wish};
@@ -14,8 +15,8 @@ use referee::{
 };
 use std::time::Duration;
 
-/// Begins the rounds of a schedule, until the league closes.
-pub(super) async fn keep(rounds: RoundsConfig, hall: Hall) {
+/// Begins the rounds of a schedule, until the host closes.
+pub(super) async fn keep(rounds: RoundsConfig, context: HostContext) {
     let Ok(game) = rounds.game.parse::<GameName>() else { return };
     let begun = now();
     while let Some(next) = rounds.next(begun, now()) {
@@ -24,51 +25,49 @@ pub(super) async fn keep(rounds: RoundsConfig, hall: Hall) {
         if now() < next {
             continue;
         }
-        let (keys, seekers) = hall.lobby().waiting_for(&game);
+        let (logins, seekers) = context.lobby().seekers(&game);
         let (method, seed) = (rounds.pairing, rand::random());
-        // Many who wait take a while to pair; the games of this thread go on meanwhile.
+        // Pairing many players takes a while; the games of this thread go on meanwhile.
         let paired = tokio::task::spawn_blocking(move || pair(&seekers, method, seed)).await;
         if let Ok(paired) = paired {
-            hall.lobby().begin_round(&game, &keys, &paired);
+            context.lobby().begin_round(&game, &logins, &paired);
         }
     }
 }
 
 impl Lobby {
-    fn waiting_for(&self, game: &GameName) -> (Vec<Key>, Vec<Seeker>) {
-        let pages = self.ledger.read();
-        let waiting = self
-            .players
-            .iter()
-            .filter(|(_, player)| matches!(&player.status, Status::GameWaiting(name, _) if name == game));
-        let seeker = |name: &str, id: &str| self.seeker(&pages, name, id);
-        waiting.map(|(key, player)| (*key, seeker(&player.name, &player.id))).unzip()
+    fn seekers(&self, game: &GameName) -> (Vec<LoginId>, Vec<Seeker>) {
+        let played = self.history.read();
+        let waiting = self.presence.waiting_for(game);
+        waiting.map(|(login, player, _)| (login, self.seeker(&played, player))).unzip()
     }
 
-    fn seeker(&self, pages: &Pages, name: &str, id: &str) -> Seeker {
-        let player = self.roster.player(id);
-        Seeker { human: name.ends_with("_human"), ..pages.seeker(player, self.config.rating.mean) }
+    fn seeker(&self, played: &PlayedGames, player: &Player) -> Seeker {
+        let number = self.arranger.roster().player(&player.id);
+        let human = player.name.ends_with("_human");
+        Seeker { human, ..played.seeker(number, self.config.rating.mean) }
     }
 
-    /// Begins the games of a round; who has left meanwhile is missed by its opponent, who waits for the next.
-    fn begin_round(&mut self, game: &GameName, keys: &[Key], paired: &Paired) {
+    fn waits_for(&self, login: LoginId, game: &GameName) -> bool {
+        let status = self.presence.get(login).map(|player| &player.status);
+        matches!(status, Some(Status::GameWaiting(name, Wish::Either)) if name == game)
+    }
+
+    /// Begins the games of a round. If a player has left meanwhile, its opponent waits for the next round.
+    fn begin_round(&mut self, game: &GameName, logins: &[LoginId], paired: &Paired) {
         if self.closing || paired.tables.is_empty() {
             return;
         }
-        let round = self.ledger.read().round + 1;
-        let waits = |lobby: &Self, key: Key| {
-            let status = lobby.players.get(&key).map(|player| &player.status);
-            matches!(status, Some(Status::GameWaiting(name, Wish::Either)) if name == game)
-        };
+        let round = self.history.read().round + 1;
         for &(black, white) in &paired.tables {
-            let players = [keys[black], keys[white]];
-            if players.into_iter().all(|key| waits(self, key)) {
+            let players = [logins[black], logins[white]];
+            if players.into_iter().all(|login| self.waits_for(login, game)) {
                 self.begin(game, players, round);
             }
         }
-        if let Some(player) = paired.bye.and_then(|bye| self.players.get(&keys[bye])) {
-            let player: PlayerId = self.roster.player(&player.id);
-            self.transcripts.sink().happened(Event::Bye { stage: 0, round, player, half_points: 0 });
+        if let Some(player) = paired.bye.and_then(|bye| self.presence.get(logins[bye])) {
+            let player: PlayerId = self.arranger.roster().player(&player.id);
+            self.arranger.sink().happened(Event::Bye { stage: 0, round, player, half_points: 0 });
         }
     }
 }

@@ -41,7 +41,7 @@ pub fn plan(
         seed: event.integer("seed").unwrap_or(1),
         concurrency: concurrency(&event, &engines),
         oversubscribe: event.flag("oversubscribe", false),
-        affinity: event.flag("affinity", false),
+        affinity: event.flag_or_auto("affinity"),
         startups: number_or(&event, "startups", environment.cores),
         replay_draws: replay_draws(&event, &stages),
         sprt: sprt(root, &stages),
@@ -90,7 +90,7 @@ fn concurrency(event: &Table<'_>, engines: &Engines) -> usize {
 }
 
 fn check_event(event: &Table<'_>, plan: &Plan) {
-    if plan.affinity && plan.oversubscribe {
+    if plan.affinity == Some(true) && plan.oversubscribe {
         let message = "cannot be with `oversubscribe = true`: pinned games need cores of their own";
         event.fault("affinity", message);
     }

@@ -189,7 +189,12 @@ pub const EVENT: Section = Section {
                 Is("false"),
                 "play even if the engines need more cores than there are",
             ),
-            key("affinity", Flag, Is("false"), "pin each game's engines to cores of their own"),
+            key(
+                "affinity",
+                Other("`true`, `false` or `\"auto\"`"),
+                Is("\"auto\""),
+                "pin each game to cores of its own; `auto`: if every engine has one thread, none ponders or uses a GPU, and every game finds an idle core that no other manager has",
+            ),
             key(
                 "startups",
                 IntegerOr(1, 65_535, "auto"),

@@ -59,8 +59,8 @@ pub struct Plan {
     pub concurrency: usize,
     /// Whether to play even if the engines need more cores than there are.
     pub oversubscribe: bool,
-    /// Whether to pin the engines of each game to cores of their own.
-    pub affinity: bool,
+    /// Whether each game is pinned to cores of its own; `None`: where no engine loses by it.
+    pub affinity: Option<bool>,
     /// Engines that may start up at the same time.
     pub startups: usize,
     /// The stages, in order; at least one.

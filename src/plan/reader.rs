@@ -251,6 +251,16 @@ impl<'a> Table<'a> {
         self.item(name).and_then(|item| item.flag()).unwrap_or(default)
     }
 
+    /// `true`, `false`, or the word `auto`, which is `None`.
+    pub fn flag_or_auto(&self, name: &str) -> Option<bool> {
+        let item = self.item(name)?;
+        match item.value {
+            DeValue::Boolean(value) => Some(*value),
+            DeValue::String(word) if word == "auto" => None,
+            _ => item.wrong("true, false or \"auto\""),
+        }
+    }
+
     /// A duration.
     pub fn duration(&self, name: &str) -> Option<Duration> {
         let item = self.item(name)?;

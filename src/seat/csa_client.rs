@@ -1,9 +1,9 @@
-//! The seat of a server that rules: our side's opponent is somewhere behind it. A conversation without a socket, as
-//! [`super::csa_host`] is: lines come in with the instant they were read at, orders come in from the game, bytes to
-//! send go out into a buffer. Whoever owns the socket carries them (`floodgate`).
+//! The seat of a foreign server, which stands for our opponent and rules the game: the conversation, without the socket.
+//! As with [`super::csa_host`], lines come in with the instant they were read at, and orders from the game; bytes to
+//! send go out into a buffer. The owner of the socket, in the client, carries them.
 //!
-//! Floodgate's server and others differ in how they end a game; every way is understood: `%TORYO` with and without a
-//! time, `%KACHI` once or twice, an illegal move told or not told before `#ILLEGAL_MOVE`, a result without a reason.
+//! Servers differ in how they end a game, and every way is understood: `%TORYO` with and without a time, `%KACHI` once
+//! or twice, an illegal move with or without an echo before `#ILLEGAL_MOVE`, a result without a reason.
 //! A reason alone ends nothing but for `#CHUDAN`. Blank lines and `##` lines may stand anywhere.
 
 mod comment;
@@ -22,21 +22,17 @@ use rsshogi::{
     board::{Position, position_from_sfen},
     types::{Move, Move32},
 };
-use std::{
-    collections::VecDeque,
-    fmt,
-    io::Write,
-    time::{Duration, Instant},
-};
+use std::{collections::VecDeque, fmt, io::Write, time::Duration};
+use tokio::time::Instant;
 
-/// How long a server may take to say that a move it told was illegal.
+/// Most time for a server to say that a move that it echoed was illegal.
 const AFTERTHOUGHT: Duration = Duration::from_secs(3);
-/// How long after our agreement a game may neither begin nor be rejected (shogi-server rejects within three minutes).
+/// Most time from our agreement to the start or the rejection of the game (shogi-server rejects within three minutes).
 const AGREEMENT: Duration = Duration::from_secs(300);
 
-/// What the seat has to know of a game.
+/// A game on a server, as the seat needs it.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct SeatTerms {
     /// The game.
     pub game: GameId,
     /// Its name on the server.
@@ -49,14 +45,14 @@ pub struct Place {
     pub opening: Vec<Move>,
     /// How the server counts time.
     pub count: Count,
-    /// Our engine's evaluation goes out with its moves.
+    /// Whether the evaluation of our engine is sent with its moves.
     pub comments: bool,
 }
 
 /// How a server counts time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Count {
-    /// What a `T1` is.
+    /// The time of a `T1`.
     pub unit: Duration,
     /// Least charge of a move.
     pub least: Duration,
@@ -76,7 +72,7 @@ enum Phase {
     Over,
 }
 
-/// A move that is not legal here: perhaps the server says so itself in its next line.
+/// A move that is illegal by our rules; the next line of the server may say so too.
 struct Held {
     ruled: RuledMove,
     foul: Foul,
@@ -86,9 +82,9 @@ struct Held {
 /// The conversation.
 pub struct CsaClient {
     end: ActorEnd,
-    place: Place,
+    terms: SeatTerms,
     phase: Phase,
-    /// The game at this end is over.
+    /// Whether the game at this end is over.
     done: bool,
     position: Position,
     margin: Margin,
@@ -97,7 +93,7 @@ pub struct CsaClient {
     agreed: Option<Instant>,
     /// When our move went out, until its echo.
     submitted: Option<Instant>,
-    /// The last move told, to know it if it is told twice.
+    /// The last move of the server, which may repeat it.
     last: String,
     held: Option<Held>,
     words: Words,
@@ -106,12 +102,12 @@ pub struct CsaClient {
 
 /// Seats a server: the game's end of the seat, and the conversation.
 #[must_use]
-pub fn seat(place: Place, margin: Margin, now: Instant) -> (Seat, CsaClient) {
+pub fn seat(terms: SeatTerms, margin: Margin, now: Instant) -> (Seat, CsaClient) {
     let (seat, end) = pair();
     rsshogi::board::init();
-    let mut position = position_from_sfen(&place.start).unwrap_or_default();
+    let mut position = position_from_sfen(&terms.start).unwrap_or_default();
     position.init_stack();
-    let words = Words::new(place.color);
+    let words = Words::new(terms.color);
     let mut client = CsaClient {
         end,
         phase: Phase::Offered,
@@ -125,9 +121,9 @@ pub fn seat(place: Place, margin: Margin, now: Instant) -> (Seat, CsaClient) {
         held: None,
         words,
         replies: VecDeque::new(),
-        place,
+        terms,
     };
-    for mv in client.place.opening.clone() {
+    for mv in client.terms.opening.clone() {
         client.apply(mv);
     }
     (seat, client)
@@ -139,26 +135,26 @@ impl CsaClient {
         self.end.inbox.recv().await
     }
 
-    /// Hands the game what it is to hear.
+    /// Sends the waiting replies to the game.
     pub async fn deliver(&mut self) {
         while let Some(reply) = self.replies.pop_front() {
-            let _game_over = self.end.outbox.send((self.place.game, reply)).await;
+            let _game_over = self.end.outbox.send((self.terms.game, reply)).await;
         }
     }
 
-    /// Whether nothing more is to be said or heard: the game has told its end.
+    /// Whether the game has ended at this end: nothing more is to be sent or read.
     #[must_use]
     pub fn is_done(&self) -> bool {
         self.done
     }
 
-    /// Whether the server has ruled: what it says next is about another game.
+    /// Whether the server has ruled: its next lines are about another game.
     #[must_use]
     pub fn is_ruled(&self) -> bool {
         self.phase == Phase::Over
     }
 
-    /// What was learned of the way to the server.
+    /// The margin as learned so far.
     #[must_use]
     pub fn margin(&self) -> &Margin {
         &self.margin
@@ -174,7 +170,7 @@ impl CsaClient {
         }
     }
 
-    /// The server has not said in time what was to be expected of it.
+    /// The server has let the deadline pass.
     pub fn expire(&mut self) {
         match self.held.take() {
             Some(held) => self.tell(held.ruled),
@@ -182,7 +178,7 @@ impl CsaClient {
         }
     }
 
-    /// The line to the server is dead.
+    /// The connection to the server is dead.
     pub fn gone(&mut self, how: String) {
         if self.phase != Phase::Over {
             self.phase = Phase::Over;
@@ -190,7 +186,7 @@ impl CsaClient {
         }
     }
 
-    /// A line of the server, read at that instant.
+    /// Takes a line of the server that was read at that instant.
     pub fn line(&mut self, line: &[u8], at: Instant) {
         self.end.trace.received(line);
         let text = String::from_utf8_lossy(line);
@@ -225,7 +221,7 @@ impl CsaClient {
                 self.release();
                 self.ended();
             }
-            // Comments and other fields behind the time are not known to all.
+            // A line with comments or other fields behind the time.
             ServerLine::Text(text) if text.starts_with(['+', '-', '%']) => {
                 let mut fields = text.split(',');
                 let word = fields.next().unwrap_or_default().to_owned();
@@ -254,7 +250,7 @@ impl CsaClient {
             return self.words.special(word, raw);
         }
         let charged =
-            time.map(|units| self.place.count.unit.saturating_mul(u32::try_from(units).unwrap_or(u32::MAX)));
+            time.map(|units| self.terms.count.unit.saturating_mul(u32::try_from(units).unwrap_or(u32::MAX)));
         let color = if word.starts_with('+') { Color::Black } else { Color::White };
         let turn = Color::from(self.position.turn());
         let elapsed = self.measure(color, charged, at);
@@ -280,12 +276,12 @@ impl CsaClient {
         }
     }
 
-    /// What the move took as seen from here; of ours, the way to the server is learned.
+    /// The time of a move as measured here; a move of ours also teaches the margin.
     fn measure(&mut self, color: Color, charged: Option<Duration>, at: Instant) -> Duration {
-        let sent = self.submitted.take_if(|_| color == self.place.color);
+        let sent = self.submitted.take_if(|_| color == self.terms.color);
         let Some(sent) = sent else { return at.saturating_duration_since(self.turn) };
         let own = sent.saturating_duration_since(self.turn);
-        let charged = self.place.count.measured(charged.unwrap_or_default());
+        let charged = self.terms.count.measured(charged.unwrap_or_default());
         self.margin.observe(Sample { own, echo: at.saturating_duration_since(sent), charged });
         own
     }
@@ -296,7 +292,7 @@ impl CsaClient {
         let _legal = self.position.try_apply_move32(Move32::from_move_with_piece(mv, piece));
     }
 
-    /// What was held back is told as it was: the server has gone on without a word about it.
+    /// Passes a held move on: the server has gone on without an objection.
     fn release(&mut self) {
         if let Some(held) = self.held.take() {
             self.tell(held.ruled);
@@ -342,7 +338,7 @@ impl CsaClient {
     }
 
     fn say_with_id(&self, word: &str, out: &mut Vec<u8>) {
-        let _infallible = match &self.place.game_id {
+        let _infallible = match &self.terms.game_id {
             Some(id) => writeln!(out, "{word} {id}"),
             None => writeln!(out, "{word}"),
         };
@@ -351,7 +347,7 @@ impl CsaClient {
     /// What leaves out of turn would wait at the server for the turn: who resigns then logs out, which is ruled at
     /// once (shogi-server; the protocol's text does not say).
     fn submit(&mut self, answer: &Answer, now: Instant, out: &mut Vec<u8>) {
-        let ours = Color::from(self.position.turn()) == self.place.color && self.submitted.is_none();
+        let ours = Color::from(self.position.turn()) == self.terms.color && self.submitted.is_none();
         let line = match &answer.said {
             Said::Resign if !ours => "LOGOUT".to_owned(),
             Said::Resign => "%TORYO".to_owned(),
@@ -365,7 +361,7 @@ impl CsaClient {
 
     fn spell(&self, mv: Move, answer: &Answer) -> String {
         let mut line = move_to_csa(&self.position, mv).unwrap_or_default();
-        let thought = answer.thought.as_deref().filter(|_| self.place.comments);
+        let thought = answer.thought.as_deref().filter(|_| self.terms.comments);
         let comment = thought.and_then(|thought| comment::text(&self.position, mv, thought));
         if let Some(comment) = comment {
             line.push(',');
@@ -386,7 +382,7 @@ impl Count {
 impl fmt::Debug for CsaClient {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("CsaClient")
-            .field("place", &self.place)
+            .field("terms", &self.terms)
             .field("phase", &self.phase)
             .finish_non_exhaustive()
     }

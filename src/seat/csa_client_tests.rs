@@ -18,7 +18,7 @@ struct Talk {
 impl Talk {
     fn offered(color: Color) -> Self {
         let count = Count { unit: ms(1000), least: ms(0), roundup: false };
-        let place = Place {
+        let terms = SeatTerms {
             game: GameId(1),
             game_id: Some("g+1".to_owned()),
             color,
@@ -28,7 +28,7 @@ impl Talk {
             comments: true,
         };
         let now = Instant::now();
-        let (seat, client) = seat(place, Margin::new(ms(100), ms(3000)), now);
+        let (seat, client) = seat(terms, Margin::new(ms(100), ms(3000)), now);
         Self { client, now, out: vec![], _seat: seat }
     }
 

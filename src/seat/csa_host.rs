@@ -1,7 +1,7 @@
-//! A player who is somewhere in the network, in one game that is refereed here: a conversation without a socket.
+//! A remote player in one game that is refereed here: the conversation, without the socket.
 //!
-//! Lines come in with the instant they were read at, orders come in from the game; bytes to send go out into a
-//! buffer. Whoever owns the socket carries them (`league`).
+//! Lines come in with the instant they were read at, and orders from the game; bytes to send go out into a buffer. The
+//! owner of the socket, in the host, carries them.
 
 use super::{ActorEnd, Seat, pair};
 use crate::transcript::{Transcript, Transcripts};
@@ -23,19 +23,15 @@ use rsshogi::{
     board::{Position, position_from_sfen},
     types::{Move, Move32},
 };
-use std::{
-    collections::VecDeque,
-    fmt,
-    io::Write,
-    time::{Duration, Instant},
-};
+use std::{collections::VecDeque, fmt, io::Write, time::Duration};
+use tokio::time::Instant;
 
-/// Lines kept that were said while the opponent was to move.
+/// Lines kept that came while the opponent was to move.
 const EARLY: usize = 4;
 
 /// What a player is seated with.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct SeatTerms {
     /// The game.
     pub game: GameId,
     /// The side.
@@ -44,57 +40,55 @@ pub struct Place {
     pub summary: Summary,
     /// Moves on the board already.
     pub opening: Vec<Move>,
-    /// Whose habits are followed.
+    /// The server whose habits are followed.
     pub compat: Compat,
     /// How long the player has to agree.
     pub agreement: Duration,
-    /// What the times charged are told in.
+    /// Unit of the times charged.
     pub unit: TimeUnit,
 }
 
 /// A player in a game.
 pub struct CsaHost {
     end: ActorEnd,
-    place: Place,
+    terms: SeatTerms,
     phase: Phase,
     position: Position,
     /// Since when the player is to move.
     asked: Option<Instant>,
     agree_by: Option<Instant>,
     early: VecDeque<(Played, Instant)>,
-    /// The line last taken as a move of this player: said again, it is not heard again.
+    /// The last line that was taken as a move of this player; a repetition of it is dropped.
     last_own: String,
     resigned: bool,
     left: bool,
-    /// What was said since it was last asked for, for spectators, with the time units charged.
-    heard: Vec<(String, u64)>,
-    /// What is said, word for word, if it is kept.
+    /// The transcript, if the host keeps one.
     transcript: Option<Transcript>,
-    /// What a player who comes back is told once it agrees to go on.
+    /// Lines for a player who comes back, to be sent once it agrees to go on.
     unsaid: Vec<u8>,
 }
 
-/// How far a game has come, as the player sees it.
+/// The stage of a game, as the player sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// The summary was sent, and nothing said to it yet.
+    /// The summary was sent; the player has not answered.
     Offered,
     /// Agreed; the opponent has not yet.
     Agreed,
     /// The clocks run.
     Playing,
-    /// Its line had dropped; the summary was sent again, with the moves so far, and nothing said to it yet.
+    /// The connection was lost; the summary was sent again with the moves so far, and the player has not answered.
     Returning,
-    /// The end was told.
+    /// The end was sent.
     Over,
 }
 
 /// Seats a player: the game's end of the seat, and the conversation.
 #[must_use]
-pub fn seat(place: Place) -> (Seat, CsaHost) {
+pub fn seat(terms: SeatTerms) -> (Seat, CsaHost) {
     let (seat, end) = pair();
     rsshogi::board::init();
-    let mut position = position_from_sfen(&place.summary.start).unwrap_or_default();
+    let mut position = position_from_sfen(&terms.summary.start).unwrap_or_default();
     position.init_stack();
     let mut host = CsaHost {
         end,
@@ -106,12 +100,11 @@ pub fn seat(place: Place) -> (Seat, CsaHost) {
         last_own: String::new(),
         resigned: false,
         left: false,
-        heard: vec![],
         transcript: None,
         unsaid: vec![],
-        place,
+        terms,
     };
-    for mv in host.place.opening.clone() {
+    for mv in host.terms.opening.clone() {
         let piece = host.position.moved_piece_after_move(mv);
         host.apply(Move32::from_move_with_piece(mv, piece));
     }
@@ -124,7 +117,7 @@ impl CsaHost {
         self.end.inbox.recv().await
     }
 
-    /// How far the game has come.
+    /// The stage of the game.
     #[must_use]
     pub fn phase(&self) -> Phase {
         self.phase
@@ -133,7 +126,7 @@ impl CsaHost {
     /// The side played.
     #[must_use]
     pub fn color(&self) -> Color {
-        self.place.color
+        self.terms.color
     }
 
     /// When [`CsaHost::expire`] is due.
@@ -142,7 +135,7 @@ impl CsaHost {
         self.agree_by.filter(|_| matches!(self.phase, Phase::Offered | Phase::Returning))
     }
 
-    /// Whether the clocks run and the player has not given up its seat: a game that may be held for it.
+    /// Whether the clocks run and the player has not left, so that the game may be held for it.
     #[must_use]
     pub fn is_under_way(&self) -> bool {
         matches!(self.phase, Phase::Playing | Phase::Returning) && !self.left
@@ -150,21 +143,16 @@ impl CsaHost {
 
     /// Keeps every line of the game from now on.
     pub fn keep(&mut self, transcripts: &Transcripts) {
-        self.transcript = Some(transcripts.open(self.place.game, self.place.color));
+        self.transcript = Some(transcripts.open(self.terms.game, self.terms.color));
     }
 
-    /// A line was read, for the record of a dispute.
+    /// Notes a line that was read, for the record of a dispute.
     pub fn received(&mut self, line: &[u8], at: Instant) {
         self.end.trace.received(line);
         self.transcript.iter_mut().for_each(|transcript| transcript.line(at, Way::Received, line));
     }
 
-    /// Moves and special words heard since this was last asked, with the time units charged.
-    pub fn take_heard(&mut self) -> std::vec::Drain<'_, (String, u64)> {
-        self.heard.drain(..)
-    }
-
-    /// The player agrees; whether that was a thing to say now.
+    /// The player agrees; false if there was nothing to agree to.
     pub fn agree(&mut self) -> bool {
         let now = self.phase == Phase::Offered;
         if now {
@@ -174,7 +162,7 @@ impl CsaHost {
         now
     }
 
-    /// The player does not want the game; whether that was a thing to say now.
+    /// The player rejects the game; false if there was nothing to reject.
     pub fn reject(&mut self) -> bool {
         if self.phase == Phase::Returning {
             self.leave("rejected its game when it came back");
@@ -187,7 +175,7 @@ impl CsaHost {
         now
     }
 
-    /// The player said nothing to the offer for [`Place::agreement`].
+    /// The player has not answered the offer within [`SeatTerms::agreement`].
     pub fn expire(&mut self) {
         self.agree_by = None;
         match self.phase {
@@ -196,17 +184,17 @@ impl CsaHost {
         }
     }
 
-    /// The player has left; before the start that is a rejection, later it loses.
+    /// The player has left: before the start a rejection, later a loss.
     pub fn leave(&mut self, how: &str) {
         if !std::mem::replace(&mut self.left, true) {
-            // The game may have begun without this side having heard of it yet: it takes the word that fits.
+            // The game may have begun without this side's knowledge: it takes the reply that fits.
             self.reject();
             self.reply(Reply::Gone(how.to_owned()));
         }
     }
 
-    /// A move or a special word, read at that instant. Out of turn it waits for the turn (so shogi-server has it); a
-    /// line that repeats the last move is not heard. Whether it was taken as an answer.
+    /// Takes a move or a special word that was read at that instant; true if it was an answer. Out of turn it waits for
+    /// the turn, as with shogi-server; a line that repeats the last move is dropped.
     pub fn played(&mut self, played: Played, at: Instant) -> bool {
         if self.asked.is_none() {
             if played.text != self.last_own && self.early.len() < EARLY {
@@ -220,7 +208,7 @@ impl CsaHost {
 
     fn answer(&mut self, played: Played, at: Instant) {
         let Some(asked) = self.asked.take() else { return };
-        let mut thought = played.thought(self.place.color == Color::Black).map(Box::new);
+        let mut thought = played.thought(self.terms.color == Color::Black).map(Box::new);
         if let Some(pv) = thought.as_mut().and_then(|thought| thought.pv.as_mut()) {
             // It will be read by people, in terminals and files.
             *pv = printable(pv.as_bytes());
@@ -238,9 +226,9 @@ impl CsaHost {
         self.reply(Reply::Answer(Answer { said, elapsed, ponders: false, thought }));
     }
 
-    /// A game hears at most one answer a turn, so that its mailbox has room; a game that is over hears nothing.
+    /// Replies to the game. There is at most one answer a turn, so the mailbox has room; a game that is over drops it.
     fn reply(&mut self, reply: Reply) {
-        let _game_over = self.end.outbox.try_send((self.place.game, reply));
+        let _game_over = self.end.outbox.try_send((self.terms.game, reply));
     }
 
     /// Carries out an order of the game; what is to be sent goes into `out`.
@@ -276,19 +264,19 @@ impl CsaHost {
         }
     }
 
-    /// The player is back on another line: the game is offered as it stands. Its clocks have not stopped.
+    /// Offers the game as it stands to a player who is back on a new connection. The clocks have not stopped.
     pub fn come_back(&mut self, now: Instant, out: &mut Vec<u8>) {
         let begun = out.len();
         self.phase = Phase::Returning;
         self.unsaid.clear();
-        if self.place.compat == Compat::ShogiServer {
-            self.place.summary.to_move = Color::from(self.position.turn());
+        if self.terms.compat == Compat::ShogiServer {
+            self.terms.summary.to_move = Color::from(self.position.turn());
         }
         self.offer(now, out);
         self.sent(&out[begun..], now);
     }
 
-    /// The player agrees to go on; whether that was a thing to say now.
+    /// The player agrees to go on; false if it was not asked to.
     pub fn go_on(&mut self, at: Instant, out: &mut Vec<u8>) -> bool {
         let now = self.phase == Phase::Returning;
         if now {
@@ -301,14 +289,14 @@ impl CsaHost {
     }
 
     fn catch_up(&mut self, out: &mut Vec<u8>) {
-        say(out, &ServerLine::Start(self.place.summary.game_id.clone().unwrap_or_default()));
+        say(out, &ServerLine::Start(self.terms.summary.game_id.clone().unwrap_or_default()));
         out.append(&mut self.unsaid);
     }
 
     fn offer(&mut self, now: Instant, out: &mut Vec<u8>) {
-        self.agree_by = Some(now + self.place.agreement);
-        self.place.summary.your_turn = Some(self.place.color);
-        let _infallible = write!(out, "{}", self.place.summary);
+        self.agree_by = Some(now + self.terms.agreement);
+        self.terms.summary.your_turn = Some(self.terms.color);
+        let _infallible = write!(out, "{}", self.terms.summary);
     }
 
     fn go(&mut self, now: Instant) {
@@ -319,9 +307,9 @@ impl CsaHost {
     }
 
     fn hear(&mut self, Heard { color, word, charged }: Heard, out: &mut Vec<u8>) {
-        let id = || self.place.summary.game_id.clone().unwrap_or_default();
-        let charged = self.place.unit.count(charged);
-        let timed = (self.place.compat == Compat::Protocol).then_some(charged);
+        let id = || self.terms.summary.game_id.clone().unwrap_or_default();
+        let charged = self.terms.unit.count(charged);
+        let timed = (self.terms.compat == Compat::Protocol).then_some(charged);
         match word {
             Word::Start => {
                 self.phase = Phase::Playing;
@@ -332,15 +320,9 @@ impl CsaHost {
                 self.resigned = true;
                 self.special("%TORYO", timed, out);
             }
-            Word::Declare => {
-                self.special("%KACHI", Some(charged), out);
-                if self.place.compat == Compat::ShogiServer {
-                    // Its spectators hear a declaration as if it were a move, and again at the end.
-                    self.heard.push(("%KACHI".to_owned(), charged));
-                }
-            }
+            Word::Declare => self.special("%KACHI", Some(charged), out),
             Word::Reject => {
-                let by = self.place.summary.names[color.index()].clone();
+                let by = self.terms.summary.names[color.index()].clone();
                 self.rejected(by, out);
             }
             Word::Expire => self.rejected("the Server (timed out)".to_owned(), out),
@@ -350,12 +332,11 @@ impl CsaHost {
     fn moved(&mut self, color: Color, mv: Move32, charged: u64, out: &mut Vec<u8>) {
         let text = mv.to_csa().unwrap_or_default();
         let _infallible = writeln!(out, "{text},T{charged}");
-        if color == self.place.color {
+        if color == self.terms.color {
             self.last_own.clone_from(&text);
         }
         self.apply(mv);
-        self.place.summary.moves.push((text.clone(), Some(charged)));
-        self.heard.push((text, charged));
+        self.terms.summary.moves.push((text, Some(charged)));
     }
 
     fn apply(&mut self, mv: Move32) {
@@ -369,7 +350,7 @@ impl CsaHost {
     }
 
     fn rejected(&mut self, by: String, out: &mut Vec<u8>) {
-        let game = self.place.summary.game_id.clone().unwrap_or_default();
+        let game = self.terms.summary.game_id.clone().unwrap_or_default();
         self.phase = Phase::Over;
         say(out, &ServerLine::Rejected { game, by });
     }
@@ -382,11 +363,11 @@ impl CsaHost {
             return self.rejected("the Server".to_owned(), out);
         }
         self.phase = Phase::Over;
-        let (ending, result) = ending(outcome, self.place.color);
+        let (ending, result) = ending(outcome, self.terms.color);
         if ending == Ending::Resign && !self.resigned {
             self.special("%TORYO", None, out);
         }
-        if declared(outcome) && self.place.compat == Compat::ShogiServer {
+        if declared(outcome) && self.terms.compat == Compat::ShogiServer {
             self.special("%KACHI", None, out);
         }
         say(out, &ServerLine::Ending(ending));
@@ -399,13 +380,13 @@ impl CsaHost {
 impl fmt::Debug for CsaHost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("CsaHost")
-            .field("place", &self.place)
+            .field("terms", &self.terms)
             .field("phase", &self.phase)
             .finish_non_exhaustive()
     }
 }
 
-/// Whoever is put away without a word has left.
+/// Dropping an active seat counts as disconnecting.
 impl Drop for CsaHost {
     fn drop(&mut self) {
         if self.phase != Phase::Over {
@@ -422,7 +403,7 @@ fn declared(outcome: Outcome) -> bool {
     matches!(outcome, Outcome::Win { by: WinBy::Declaration | WinBy::IllegalDeclaration, .. })
 }
 
-/// The two last lines of a game as `side` is told them.
+/// The last two lines of a game for `side`.
 #[must_use]
 pub fn ending(outcome: Outcome, side: Color) -> (Ending, Option<GameResult>) {
     match outcome {

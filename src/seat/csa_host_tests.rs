@@ -22,7 +22,7 @@ fn summary() -> Summary {
 }
 
 fn white() -> (Seat, CsaHost) {
-    let place = Place {
+    let terms = SeatTerms {
         game: GameId(1),
         color: Color::White,
         summary: summary(),
@@ -31,7 +31,7 @@ fn white() -> (Seat, CsaHost) {
         agreement: Duration::from_secs(120),
         unit: TimeUnit::SECOND,
     };
-    seat(place)
+    seat(terms)
 }
 
 fn played(line: &str) -> Played {

@@ -1,17 +1,20 @@
-//! A player: an actor behind two mailboxes. No trait, no shared state; dropping the mailbox ends the actor.
+//! Players: each is an actor behind two mailboxes. There is no trait and no shared state; dropping the mailbox ends the
+//! actor.
 
 #[cfg(not(target_os = "linux"))]
 compile_error!(
     "Renmei runs on Linux only: engines are tied to its life by prctl, pinned by sched_setaffinity and measured in /proc; on Windows it runs in WSL 2, on macOS in a Linux container"
 );
 
+mod alarm;
+mod conversation;
 pub mod csa_client;
 pub mod csa_host;
 pub mod lines;
 pub mod margin;
 mod memory;
 pub mod process;
-mod session;
+mod spawner;
 mod trace;
 pub mod transcript;
 pub mod usi;
@@ -24,18 +27,18 @@ use referee::{
 };
 use tokio::sync::mpsc;
 
-/// A game's hold on one player.
+/// The game's end of a player.
 #[derive(Debug)]
 pub struct Seat {
-    /// What the player is told.
+    /// Orders to the player.
     pub orders: mpsc::Sender<Order>,
-    /// What the player says, and in which game.
+    /// Replies of the player, each with its game.
     pub replies: mpsc::Receiver<(GameId, Reply)>,
-    /// Its last words on every channel, for disputes.
+    /// The last lines on every channel, for disputes.
     pub trace: Trace,
 }
 
-/// Orders and replies that may wait in a mailbox: a game never has more than a few under way.
+/// Orders or replies that fit into a mailbox; a game has never more than a few under way.
 const MAILBOX: usize = 8;
 
 /// The two ends of a seat: the game's, and the actor's.
@@ -50,10 +53,10 @@ pub fn pair() -> (Seat, ActorEnd) {
 /// The actor's end of a seat.
 #[derive(Debug)]
 pub struct ActorEnd {
-    /// Orders to obey.
+    /// Orders from the game.
     pub inbox: mpsc::Receiver<Order>,
-    /// Where replies go.
+    /// Replies to the game.
     pub outbox: mpsc::Sender<(GameId, Reply)>,
-    /// Where the last words are kept.
+    /// The last lines on every channel.
     pub trace: Trace,
 }

@@ -5,12 +5,12 @@ use tokio::time::sleep;
 
 /// Longest line kept; the rest of a longer one is dropped.
 const LINE_CAP: usize = 64 * 1024;
-/// After so many bytes without pause an engine's output is read more slowly, so that a flood costs the others nothing.
+/// After so many bytes without a pause, output is read more slowly, so that a flood does not slow other games.
 const FLOOD: usize = 256 * 1024;
 
-/// Cuts what is read into lines: bytes behind the last newline are carried over, lines are capped.
+/// Cuts bytes into lines: bytes behind the last newline are carried over, long lines are cut.
 pub struct Lines {
-    /// Where the next read goes.
+    /// Buffer for the next read.
     pub chunk: Box<[u8]>,
     carry: Vec<u8>,
     /// Bytes read since the last pause.
@@ -24,7 +24,7 @@ impl Default for Lines {
 }
 
 impl Lines {
-    /// Hands out the lines that the `bytes` just read complete.
+    /// Passes on each line that the last `bytes` read into the buffer complete.
     pub fn feed(&mut self, bytes: usize, mut line: impl FnMut(&[u8])) {
         self.unpaused = if bytes == self.chunk.len() { self.unpaused + bytes } else { 0 };
         let mut rest = &self.chunk[..bytes];
@@ -43,12 +43,14 @@ impl Lines {
         keep(&mut self.carry, rest);
     }
 
-    /// Gives way for a moment after a flood; else returns at once.
-    pub async fn pause(&mut self) {
-        if self.unpaused > FLOOD {
+    /// Gives way for a moment after a flood, and returns whether there was one; else returns at once.
+    pub async fn pause(&mut self) -> bool {
+        let flooded = self.unpaused > FLOOD;
+        if flooded {
             self.unpaused = 0;
             sleep(Duration::from_millis(1)).await;
         }
+        flooded
     }
 }
 

@@ -1,17 +1,17 @@
-//! How much of its time an engine is not told of, learned from how long the way to the server takes.
+//! The network margin: time that is kept back from an engine, learned from the delay of the way to the server.
 //!
-//! Two things are known of each move of ours: how long its echo took, and what the server charged beyond the time
-//! that passed here between reading the opponent's move and writing ours. The first is too much (the server may be
-//! slow to answer what it has stamped long ago), the second too little (it counts whole seconds down); the larger of
-//! the two is taken. Kept back is a quarter more than the largest of the last [`WINDOW`] moves, within the bounds
-//! that the configuration sets: a bad minute is remembered for a game, not for ever.
+//! Each move of ours gives two measures: the time until its echo, and the charge of the server beyond the time between
+//! our read of the opponent's move and our write. The first is too large (a server may be slow to answer what it has
+//! stamped long ago), the second too small (whole seconds are rounded down); the larger one is taken. The margin is a
+//! quarter more than the largest of the last [`WINDOW`] moves, within the bounds of the configuration: a bad minute
+//! counts for a game, not for ever.
 
 use std::{collections::VecDeque, time::Duration};
 
-/// Moves that are remembered.
+/// Moves that the margin is learned from.
 pub const WINDOW: usize = 64;
 
-/// What is known of the way to a server.
+/// The margin of one server.
 #[derive(Clone, Debug)]
 pub struct Margin {
     seen: VecDeque<Duration>,
@@ -19,7 +19,7 @@ pub struct Margin {
     most: Duration,
 }
 
-/// A move of ours, as it was timed on both ends.
+/// Times of a move of ours at both ends.
 #[derive(Clone, Copy, Debug)]
 pub struct Sample {
     /// From the read of the opponent's move to the write of ours.
@@ -31,13 +31,13 @@ pub struct Sample {
 }
 
 impl Margin {
-    /// Nothing is known yet: the least is kept back.
+    /// A margin that has seen no move: the least.
     #[must_use]
     pub fn new(least: Duration, most: Duration) -> Self {
         Self { seen: VecDeque::new(), least, most: most.max(least) }
     }
 
-    /// A move was echoed.
+    /// Learns from a move whose echo has come.
     pub fn observe(&mut self, sample: Sample) {
         if self.seen.len() == WINDOW {
             self.seen.pop_front();
@@ -45,7 +45,7 @@ impl Margin {
         self.seen.push_back(sample.echo.max(sample.charged.saturating_sub(sample.own)));
     }
 
-    /// What is to be kept back.
+    /// The margin now.
     #[must_use]
     pub fn now(&self) -> Duration {
         let worst = self.seen.iter().max().copied().unwrap_or_default();

@@ -1,11 +1,9 @@
-//! How much memory an engine's process has held at most: the kernel keeps count, it is only asked now and then.
+//! What the kernel counts of an engine's process: its peak of memory, its threads.
 
-use std::{
-    fs,
-    time::{Duration, Instant},
-};
+use std::{fs, time::Duration};
+use tokio::time::Instant;
 
-/// How often the kernel is asked.
+/// Least time between two questions to the kernel.
 const PAUSE: Duration = Duration::from_secs(5);
 
 /// The peak of one engine's processes, one after another.
@@ -32,9 +30,20 @@ impl Peak {
     }
 }
 
-/// `VmHWM` of `/proc/PID/status`, in KiB (proc(5)).
+/// Threads of a process.
+pub fn threads(pid: i32) -> Option<u32> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    field(&status, "Threads:")?.try_into().ok()
+}
+
+/// Most memory that a process has held, in KiB.
 fn high_water(status: &str) -> Option<u64> {
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    field(status, "VmHWM:")
+}
+
+/// A number of `/proc/PID/status` (proc(5)).
+fn field(status: &str, name: &str) -> Option<u64> {
+    let line = status.lines().find_map(|line| line.strip_prefix(name))?;
     line.split_ascii_whitespace().next()?.parse().ok()
 }
 

@@ -1,5 +1,6 @@
 //! An engine's process: started in a group of its own, never outliving this program, ended in stages.
 
+use crate::spawner;
 use nix::{
     sched::{CpuSet, sched_setaffinity},
     sys::{
@@ -10,33 +11,129 @@ use nix::{
 };
 use plan::EnginePlan;
 use std::{
+    future::Future,
     io,
     os::unix::process::ExitStatusExt,
     process::{ExitStatus, Stdio},
     time::Duration,
 };
 use tokio::{
+    io::AsyncRead,
     net::unix::pipe,
     process::{ChildStderr, Command},
     sync::oneshot,
     time::timeout,
 };
 
-/// A running engine.
+/// A running engine. Its pipes are those of a process, except in tests, where a script stands in for the engine.
 #[derive(Debug)]
-pub struct Process {
-    /// Its stdin; writes never block.
-    pub stdin: Option<pipe::Sender>,
+pub struct Process<I = pipe::Sender, O = pipe::Receiver> {
+    /// Its stdin; `None` once it is closed.
+    pub stdin: Option<I>,
     /// Its stdout.
-    pub stdout: pipe::Receiver,
-    /// Its stderr, until somebody takes it to read it.
+    pub stdout: O,
+    /// Its stderr, until it is taken to be read.
     pub stderr: Option<ChildStderr>,
     /// Its end.
     pub exit: Exit,
-    group: Pid,
+    pub(crate) group: Group,
 }
 
-/// The end of a process, to be waited for again and again.
+/// The end of a pipe that an engine reads from; writes never block.
+pub trait Input {
+    /// Writes what fits, and returns how many bytes that were.
+    ///
+    /// # Errors
+    /// `WouldBlock` when nothing fits; others when the engine has closed its end.
+    fn try_write(&self, bytes: &[u8]) -> io::Result<usize>;
+
+    /// Resolves when more fits.
+    fn writable(&self) -> impl Future<Output = ()> + Send;
+}
+
+/// The end of a pipe that an engine writes to.
+pub trait Output: AsyncRead + Unpin {
+    /// Reads what is there now.
+    ///
+    /// # Errors
+    /// `WouldBlock` when nothing is there.
+    fn try_read(&self, buffer: &mut [u8]) -> io::Result<usize>;
+}
+
+impl Input for pipe::Sender {
+    fn try_write(&self, bytes: &[u8]) -> io::Result<usize> {
+        pipe::Sender::try_write(self, bytes)
+    }
+
+    async fn writable(&self) {
+        // An error shows at the next write.
+        let _error = pipe::Sender::writable(self).await;
+    }
+}
+
+impl Output for pipe::Receiver {
+    fn try_read(&self, buffer: &mut [u8]) -> io::Result<usize> {
+        pipe::Receiver::try_read(self, buffer)
+    }
+}
+
+/// Starts engines.
+pub(crate) trait Launcher {
+    /// The engine's stdin.
+    type Input: Input;
+    /// The engine's stdout.
+    type Output: Output;
+
+    /// Starts an engine on the cores given, see [`spawn`].
+    async fn launch(
+        &self,
+        engine: &EnginePlan,
+        cores: &[usize],
+    ) -> io::Result<Process<Self::Input, Self::Output>>;
+}
+
+/// Starts engines as processes of the operating system.
+#[derive(Debug)]
+pub(crate) struct System;
+
+impl Launcher for System {
+    type Input = pipe::Sender;
+    type Output = pipe::Receiver;
+
+    async fn launch(&self, engine: &EnginePlan, cores: &[usize]) -> io::Result<Process> {
+        spawn(engine, cores).await
+    }
+}
+
+/// The process group that an engine leads.
+#[derive(Debug)]
+pub(crate) enum Group {
+    /// A group of processes.
+    Processes(Pid),
+    /// A script that is told of signals.
+    #[cfg(test)]
+    Script(tokio::sync::mpsc::UnboundedSender<Signal>),
+}
+
+impl Group {
+    fn signal(&self, signal: Signal) {
+        match self {
+            Self::Processes(group) => drop(killpg(*group, signal)),
+            #[cfg(test)]
+            Self::Script(signals) => drop(signals.send(signal)),
+        }
+    }
+
+    fn number(&self) -> i32 {
+        match self {
+            Self::Processes(group) => group.as_raw(),
+            #[cfg(test)]
+            Self::Script(_) => nix::unistd::getpid().as_raw(),
+        }
+    }
+}
+
+/// The end of a process; it can be awaited again and again.
 #[derive(Debug)]
 pub struct Exit {
     told: oneshot::Receiver<Option<ExitStatus>>,
@@ -44,6 +141,10 @@ pub struct Exit {
 }
 
 impl Exit {
+    pub(crate) fn new(told: oneshot::Receiver<Option<ExitStatus>>) -> Self {
+        Self { told, status: None }
+    }
+
     /// Resolves when the process has ended.
     pub async fn happened(&mut self) {
         if self.status.is_none() {
@@ -52,11 +153,12 @@ impl Exit {
     }
 }
 
-/// Starts an engine on the cores given (all of them if empty).
+/// Starts an engine on the cores given; without any, on all that this program may use. The fork happens on a thread of
+/// its own.
 ///
 /// # Errors
 /// When the program cannot be started.
-pub fn spawn(engine: &EnginePlan, cores: &[usize]) -> io::Result<Process> {
+pub async fn spawn(engine: &EnginePlan, cores: &[usize]) -> io::Result<Process> {
     let mut command = Command::new(&engine.command);
     command
         .args(&engine.args)
@@ -70,7 +172,7 @@ pub fn spawn(engine: &EnginePlan, cores: &[usize]) -> io::Result<Process> {
         command.current_dir(directory);
     }
     before_exec(&mut command, cores)?;
-    let mut child = command.spawn()?;
+    let mut child = spawner::spawn(command).await?;
     let taken = || io::Error::other("the new process has no pipes");
     let stdin = child.stdin.take().ok_or_else(taken)?.into_owned_fd()?;
     let stdout = child.stdout.take().ok_or_else(taken)?.into_owned_fd()?;
@@ -79,7 +181,7 @@ pub fn spawn(engine: &EnginePlan, cores: &[usize]) -> io::Result<Process> {
     tracing::debug!(target: "seat", pid = group.as_raw(), engine = ?engine.name, program = ?engine.command, "engine started");
     let (tell, exit) = oneshot::channel();
     let name = engine.name.clone();
-    // One task waits for the end, so that the reader's loop is not asked about it at every line.
+    // A task of its own awaits the end, so that the loop of the reader does not poll the process at every line.
     tokio::task::spawn(async move {
         let status = child.wait().await.ok();
         tracing::debug!(target: "seat", pid = group.as_raw(), engine = ?name, how = ending_text(status), "engine ended");
@@ -89,13 +191,13 @@ pub fn spawn(engine: &EnginePlan, cores: &[usize]) -> io::Result<Process> {
         stdin: Some(pipe::Sender::from_owned_fd(stdin)?),
         stdout: pipe::Receiver::from_owned_fd(stdout)?,
         stderr,
-        exit: Exit { told: exit, status: None },
-        group,
+        exit: Exit::new(exit),
+        group: Group::Processes(group),
     })
 }
 
-/// What the child does between fork and exec: tie its life to this thread's (and so to this program's, which may be
-/// killed outright), and take its place on the cores.
+/// What the child does between fork and exec: it ties its life to that of the thread that forks it, and so to this
+/// program's, which may be killed outright; and it takes its cores.
 #[allow(unsafe_code)]
 fn before_exec(command: &mut Command, cores: &[usize]) -> io::Result<()> {
     let mut set = CpuSet::new();
@@ -120,8 +222,8 @@ fn before_exec(command: &mut Command, cores: &[usize]) -> io::Result<()> {
     Ok(())
 }
 
-impl Process {
-    /// Waits for its end for so long; then says how it ended, or that it has not.
+impl<I, O> Process<I, O> {
+    /// How the process ended, or that it has not within `patience`.
     pub async fn ending(&mut self, patience: Duration) -> String {
         match timeout(patience, self.exit.happened()).await {
             Ok(()) => ending_text(self.exit.status.flatten()),
@@ -132,16 +234,16 @@ impl Process {
     /// The process group it leads.
     #[must_use]
     pub fn group(&self) -> i32 {
-        self.group.as_raw()
+        self.group.number()
     }
 
-    /// Sends a signal to the whole group; a group that is gone is no fault.
+    /// Sends a signal to the whole group; a group that is gone is no error.
     pub fn signal(&self, signal: Signal) {
-        let _gone = killpg(self.group, signal);
+        self.group.signal(signal);
     }
 
-    /// Ends the process and everything it started: waits for it to go by itself (it has been told `quit`), then
-    /// SIGTERM, then SIGKILL.
+    /// Ends the process and everything it started: waits for it to leave by itself after `quit`, then sends SIGTERM, then
+    /// SIGKILL.
     pub async fn end(mut self, quit: Duration, terminate: Duration) {
         self.stdin = None; // end of input: engines that do not know `quit` leave now
         if timeout(quit, self.exit.happened()).await.is_err() {
@@ -160,8 +262,8 @@ impl Process {
     }
 }
 
-impl Drop for Process {
-    /// Nothing it started outlives it.
+impl<I, O> Drop for Process<I, O> {
+    /// Kills what the engine started.
     fn drop(&mut self) {
         self.signal(Signal::SIGKILL);
     }
@@ -178,3 +280,7 @@ fn ending_text(status: Option<ExitStatus>) -> String {
         (None, None) => "it ended".to_owned(),
     }
 }
+
+#[cfg(test)]
+#[path = "process_tests.rs"]
+mod tests;

@@ -1,4 +1,4 @@
-//! The last lines a player wrote and was sent, kept for the record of a game that ends in a dispute.
+//! The last lines to and from a player, for the record of a game that ends in a dispute.
 
 use notation::printable;
 use std::{
@@ -10,7 +10,7 @@ use std::{
 const PROTOCOL: usize = 24;
 /// Lines of stderr kept.
 const STDERR: usize = 20;
-/// Bytes kept of a line: its beginning and its end.
+/// Bytes kept of a line; of a longer one, the beginning and the end.
 const LINE: usize = 200;
 
 /// A handle to the last lines of one player; bounded memory.
@@ -23,7 +23,7 @@ struct Lines {
     stderr: Ring,
 }
 
-/// A bounded list of lines whose buffers are used again.
+/// A bounded list of lines; the buffers are reused.
 #[derive(Debug, Default)]
 struct Ring(VecDeque<Vec<u8>>);
 
@@ -61,22 +61,22 @@ impl Trace {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A line was sent to the player.
+    /// Adds a line that was sent to the player.
     pub fn sent(&self, line: &[u8]) {
         self.lines().protocol.push(PROTOCOL, b'>', line);
     }
 
-    /// A line came from the player.
+    /// Adds a line of the player.
     pub fn received(&self, line: &[u8]) {
         self.lines().protocol.push(PROTOCOL, b'<', line);
     }
 
-    /// A line of its stderr.
+    /// Adds a line of the player's stderr.
     pub fn stderr(&self, line: &[u8]) {
         self.lines().stderr.push(STDERR, b'!', line);
     }
 
-    /// Forgets everything: a new process speaks.
+    /// Drops all lines, for a new process.
     pub fn clear(&self) {
         *self.lines() = Lines::default();
     }

@@ -9,8 +9,9 @@ use std::{
     io::Write,
     mem,
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
-    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
+    time::{Duration, SystemTime, UNIX_EPOCH},
 };
+use tokio::time::Instant;
 
 /// Size in bytes at which a piece is handed over.
 const PIECE: usize = 4096;

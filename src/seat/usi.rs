@@ -3,82 +3,85 @@
 //! The time of an answer is stamped right after the read that completed its line, before anything is parsed. Writes
 //! never block a game: what an engine does not read waits in a bounded buffer.
 
-pub use super::session::Handshake;
 use super::{
     ActorEnd, Seat, Trace,
+    conversation::{Conversation, Effects},
     lines::Lines,
-    memory::Peak,
+    memory::{self, Peak},
     pair,
-    process::{self, Process},
-    session::{Effects, Session},
+    process::{Input, Launcher, Output, Process, System},
 };
+pub use super::{alarm::Alarm, conversation::Handshake};
 use plan::{EnginePlan, Restart};
 use referee::{
     event::{Event, PlayerId},
     game::{Order, Reply},
     sink::Sink,
 };
-use std::{
-    io,
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{io, mem, sync::Arc, time::Duration};
 use tokio::{
     io::{AsyncRead, AsyncReadExt},
-    sync::{OwnedSemaphorePermit, Semaphore},
-    time::{Sleep, sleep, sleep_until},
+    sync::{
+        OwnedSemaphorePermit, Semaphore,
+        mpsc::{self, error::TryRecvError},
+    },
+    time::{Instant, sleep},
 };
 
-/// How long `usinewgame` and `gameover` may wait for the next line, to be written together with it.
+/// How long `usinewgame` and `gameover` wait for the next line, to be written together with it.
 const LINGER: Duration = Duration::from_millis(1);
-/// Bytes that may wait for an engine that does not read.
+/// Bytes that wait at most for an engine that does not read.
 const WRITE_CAP: usize = 1024 * 1024;
-/// How long the exit status of an engine that closed its output is waited for.
+/// How long the actor waits for the exit status of an engine that closed its output.
 const STATUS_PATIENCE: Duration = Duration::from_millis(200);
-/// How long an engine that owes an answer may take for each step of its end.
+/// Most time for each step of the end of an engine that owes an answer.
 const UNSETTLED_PATIENCE: Duration = Duration::from_millis(300);
 
 /// What an engine needs to be seated.
 #[derive(Clone, Debug)]
 pub struct UsiPlayer {
-    /// Its plan.
+    /// Plan of the engine.
     pub engine: Arc<EnginePlan>,
-    /// The cores its process runs on; empty: any.
+    /// Cores of the process; empty: any.
     pub cores: Vec<usize>,
-    /// How many engines may be starting at once.
+    /// Permits to start, shared by all engines of the event.
     pub startups: Arc<Semaphore>,
-    /// Where faults between games and the memory of its processes are reported, and as which player's.
+    /// Sink for faults between games and for the memory of the process, and the player they are reported for.
     pub reports: Option<(Arc<dyn Sink>, PlayerId)>,
 }
 
 /// Opens a seat for a USI engine; the future is its actor and ends after the seat is dropped and the process is gone.
 pub fn open(player: UsiPlayer) -> (Seat, impl Future<Output = ()>) {
     let (seat, end) = pair();
-    (seat, Actor::new(player, end).run())
+    (seat, Actor::new(player, end, System).run())
 }
 
-/// Starts the engine, hears its handshake, and ends it again.
+/// Starts the engine, reads its handshake and ends it.
 ///
 /// # Errors
-/// What went wrong, with the last lines of its stderr.
+/// The fault, with the last lines of the engine.
 pub async fn handshake(player: UsiPlayer) -> Result<Handshake, String> {
     let (_seat, end) = pair();
-    let mut actor = Actor::new(player, end);
+    let mut actor = Actor::new(player, end, System);
     let met = actor.meet().await;
-    let handshake = actor.session.handshake().clone();
+    let threads = actor.process.as_ref().and_then(|process| memory::threads(process.group()));
+    let handshake = Handshake { threads, ..actor.conversation.handshake().clone() };
     actor.close_process().await;
     met.map(|()| handshake)
 }
 
-struct Actor {
+struct Actor<L: Launcher> {
     player: UsiPlayer,
     end: ActorEnd,
-    session: Session,
-    process: Option<Process>,
+    launcher: L,
+    conversation: Conversation,
+    process: Option<Process<L::Input, L::Output>>,
     lines: Lines,
     effects: Effects,
     pending: Vec<u8>,
     lingering: bool,
+    /// The engine has just flooded its output.
+    flooded: bool,
     deadline: Alarm,
     permit: Option<OwnedSemaphorePermit>,
     /// Faults in a row at the start of the process, for the back-off.
@@ -95,17 +98,34 @@ enum Heard {
     Exited,
 }
 
-impl Actor {
-    fn new(player: UsiPlayer, end: ActorEnd) -> Self {
+/// An async function, because `select!` makes the futures of all its branches at every turn of the loop, and a
+/// `sleep` reads the clock when it is made.
+async fn linger() {
+    sleep(LINGER).await;
+}
+
+/// What a flood of output has kept waiting, because output is heard before everything else.
+fn overdue(inbox: &mut mpsc::Receiver<Order>, deadline: Option<Instant>) -> Option<Heard> {
+    match inbox.try_recv() {
+        Ok(order) => Some(Heard::Order(Some(order))),
+        Err(TryRecvError::Disconnected) => Some(Heard::Order(None)),
+        Err(TryRecvError::Empty) => deadline.filter(|at| *at <= Instant::now()).map(|_| Heard::Deadline),
+    }
+}
+
+impl<L: Launcher> Actor<L> {
+    fn new(player: UsiPlayer, end: ActorEnd, launcher: L) -> Self {
         Self {
-            session: Session::new(player.engine.clone()),
+            conversation: Conversation::new(player.engine.clone()),
             player,
             end,
+            launcher,
             process: None,
             lines: Lines::default(),
             effects: Effects::default(),
             pending: Vec::new(),
             lingering: false,
+            flooded: false,
             deadline: Alarm::new(),
             permit: None,
             failed_starts: 0,
@@ -121,7 +141,7 @@ impl Actor {
                 Heard::Order(Some(order)) => self.obey(order).await,
                 Heard::Read(read) => self.read(read).await,
                 Heard::Writable => self.flush(),
-                Heard::Deadline => self.session.expired(&mut self.effects),
+                Heard::Deadline => self.conversation.expired(&mut self.effects),
                 Heard::Exited => self.drain(),
             }
             self.settle().await;
@@ -133,14 +153,19 @@ impl Actor {
         let Some(process) = &mut self.process else {
             return Heard::Order(self.end.inbox.recv().await);
         };
-        self.deadline.set(self.session.deadline());
+        self.deadline.set(self.conversation.deadline());
+        if mem::take(&mut self.flooded)
+            && let Some(heard) = overdue(&mut self.end.inbox, self.conversation.deadline())
+        {
+            return heard;
+        }
         let unwritten = !self.pending.is_empty();
         let Process { stdin, stdout, exit, .. } = process;
         tokio::select! { biased;
             read = stdout.read(&mut self.lines.chunk) => Heard::Read(read),
             order = self.end.inbox.recv() => Heard::Order(order),
             () = writable(stdin.as_ref()), if unwritten && !self.lingering => Heard::Writable,
-            () = sleep(LINGER), if self.lingering => Heard::Writable,
+            () = linger(), if self.lingering => Heard::Writable,
             () = self.deadline.rings() => Heard::Deadline,
             () = exit.happened() => Heard::Exited,
         }
@@ -148,17 +173,17 @@ impl Actor {
 
     async fn obey(&mut self, order: Order) {
         if let (None, Order::NewGame { game, color }) = (&self.process, &order) {
-            self.session.sit(*game, *color);
+            self.conversation.sit(*game, *color);
             self.start().await;
         } else if self.process.is_some() {
             if matches!(order, Order::Over(_)) {
                 self.tell_memory();
             }
-            self.session.order(order, Instant::now(), &mut self.effects);
+            self.conversation.order(order, Instant::now(), &mut self.effects);
         }
     }
 
-    /// Between games nobody waits for the kernel's answer.
+    /// Asks the kernel for the memory of the process. Only between games, when nothing waits for the answer.
     fn tell_memory(&mut self) {
         let (Some(process), Some((sink, player))) = (&self.process, &self.player.reports) else { return };
         if let Some(kib) = self.peak.news(process.group(), Instant::now()) {
@@ -178,13 +203,13 @@ impl Actor {
         self.lines = Lines::default();
         self.pending.clear();
         let engine = &self.player.engine;
-        match process::spawn(engine, &self.player.cores) {
+        match self.launcher.launch(engine, &self.player.cores).await {
             Ok(mut process) => {
                 if let Some(stderr) = process.stderr.take() {
                     tokio::task::spawn(keep_stderr(stderr, self.end.trace.clone()));
                 }
                 self.process = Some(process);
-                self.session.begin(Instant::now(), &mut self.effects);
+                self.conversation.begin(Instant::now(), &mut self.effects);
             }
             Err(error) => {
                 self.effects.fault =
@@ -193,7 +218,7 @@ impl Actor {
         }
     }
 
-    /// An engine that keeps failing at its start is not started as fast as the machine can.
+    /// Exponential back-off with jitter for an engine that keeps failing at its start.
     async fn back_off(&self) {
         if self.failed_starts > 1 {
             let ceiling = 50_u64 << self.failed_starts.min(8);
@@ -208,21 +233,21 @@ impl Actor {
         match read {
             Ok(bytes) if bytes > 0 => {
                 self.take(bytes, now);
-                self.lines.pause().await;
+                self.flooded = self.lines.pause().await;
             }
             _ => self.effects.fault = Some(self.ending().await),
         }
     }
 
     fn take(&mut self, bytes: usize, now: Instant) {
-        let Self { lines, session, effects, end, .. } = self;
+        let Self { lines, conversation, effects, end, .. } = self;
         lines.feed(bytes, |line| {
             end.trace.received(line);
-            session.line(line, now, effects);
+            conversation.line(line, now, effects);
         });
     }
 
-    /// The process is gone, but what it said before is still in the pipe: data comes before the end.
+    /// Reads what the process wrote before it ended and what is still in the pipe, and only then notes the end.
     fn drain(&mut self) {
         let now = Instant::now();
         while let Some(process) = &mut self.process {
@@ -236,22 +261,22 @@ impl Actor {
         }
     }
 
-    /// Carries out what the conversation wants, until it wants nothing more.
+    /// Carries out the effects of the conversation until there are none left.
     async fn settle(&mut self) {
         loop {
             if !self.effects.write.is_empty() {
                 self.write();
             }
-            for (game, reply) in std::mem::take(&mut self.effects.replies) {
-                let _game_over = self.end.outbox.send((game, reply)).await;
+            for reply in self.effects.replies.drain(..) {
+                let _game_over = self.end.outbox.send(reply).await;
             }
-            if self.permit.is_some() && self.session.is_settled() {
+            if self.permit.is_some() && self.conversation.is_settled() {
                 self.permit = None;
                 self.failed_starts = 0;
             }
             if let Some(fault) = self.effects.fault.take() {
                 self.fault(fault).await;
-            } else if std::mem::take(&mut self.effects.retire) {
+            } else if mem::take(&mut self.effects.retire) {
                 self.retire().await;
             } else if self.effects.write.is_empty() {
                 return;
@@ -260,13 +285,13 @@ impl Actor {
     }
 
     fn write(&mut self) {
-        let mut bytes = std::mem::take(&mut self.effects.write);
+        let mut bytes = mem::take(&mut self.effects.write);
         let mut from = 0;
         for end in memchr::memchr_iter(b'\n', &bytes) {
             self.end.trace.sent(&bytes[from..end]);
             from = end + 1;
         }
-        self.lingering = std::mem::take(&mut self.effects.lazy);
+        self.lingering = mem::take(&mut self.effects.lazy);
         if self.lingering || !self.pending.is_empty() {
             self.pending.extend_from_slice(&bytes);
         } else {
@@ -276,7 +301,7 @@ impl Actor {
         if !self.lingering && !self.pending.is_empty() {
             self.flush();
         }
-        self.session.written(Instant::now());
+        self.conversation.written(Instant::now());
         if self.pending.len() > WRITE_CAP {
             self.effects.fault = Some("it does not read its input".to_owned());
         }
@@ -290,7 +315,7 @@ impl Actor {
         self.pending.drain(..written);
     }
 
-    /// Writes what the pipe takes now; how much that was.
+    /// Writes what fits into the pipe now, and returns how many bytes that were.
     fn try_write(&self, bytes: &[u8]) -> usize {
         let Some(stdin) = self.process.as_ref().and_then(|process| process.stdin.as_ref()) else {
             return bytes.len();
@@ -300,14 +325,14 @@ impl Actor {
             match stdin.try_write(&bytes[written..]) {
                 Ok(more) => written += more,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
-                // A broken pipe says itself, in its own words, when its output ends.
+                // The end of its output will tell how an engine with a broken pipe ended.
                 Err(_) => return bytes.len(),
             }
         }
         written
     }
 
-    /// The engine cannot go on. If it had played before and the game has not begun, a new process gets the chance.
+    /// Ends an engine that cannot go on. If it has played before and this game has not begun, a new process is started.
     async fn fault(&mut self, fault: String) {
         let text = match fault.is_empty() {
             true => self.ending().await,
@@ -320,18 +345,18 @@ impl Actor {
             self.failed_starts += 1;
         }
         self.barred |= self.player.engine.restart == Restart::Never;
-        if self.session.deserves_new_process() && !self.barred {
+        if self.conversation.deserves_new_process() && !self.barred {
             tracing::info!(target: "seat", engine = ?self.player.engine.name, why = ?text, "engine is started again");
             self.tell_fault(&text);
             self.start().await;
-        } else if let Some(game) = self.session.abandon() {
+        } else if let Some(game) = self.conversation.abandon() {
             let _game_over = self.end.outbox.send((game, Reply::Gone(text))).await;
         } else {
             self.tell_fault(&text);
         }
     }
 
-    /// No game suffers from it, but its author should know.
+    /// Reports a fault that costs no game, for the author of the engine.
     fn tell_fault(&self, text: &str) {
         if let Some((sink, player)) = &self.player.reports {
             let text = format!(
@@ -350,18 +375,18 @@ impl Actor {
         }
     }
 
-    /// A new process for every game.
+    /// Ends a process that plays one game only, and starts the next.
     async fn retire(&mut self) {
         self.close_process().await;
-        if self.session.game().is_some() {
+        if self.conversation.game().is_some() {
             self.start().await;
         }
     }
 
     async fn close_process(&mut self) {
         let mut limits = self.player.engine.limits;
-        if !self.session.is_settled() {
-            // It owes an answer already; it is not asked as patiently as one that is well.
+        if !self.conversation.is_settled() {
+            // An engine that owes an answer gets less time to leave than one in good order.
             limits.quit = limits.quit.min(UNSETTLED_PATIENCE);
             limits.terminate = limits.terminate.min(UNSETTLED_PATIENCE);
         }
@@ -375,7 +400,7 @@ impl Actor {
         }
     }
 
-    /// Starts the process and hears it out to `usiok` and the options.
+    /// Starts the process and reads its handshake up to `usiok`.
     async fn meet(&mut self) -> Result<(), String> {
         self.start().await;
         loop {
@@ -386,13 +411,13 @@ impl Actor {
                 let fault = if fault.is_empty() { self.ending().await } else { fault };
                 return Err(format!("{fault}\n{}", self.end.trace.report()));
             }
-            if self.process.is_some() && self.session.is_settled() {
+            if self.process.is_some() && self.conversation.is_settled() {
                 return Ok(());
             }
             match self.hear().await {
                 Heard::Read(read) => self.read(read).await,
                 Heard::Writable => self.flush(),
-                Heard::Deadline => self.session.expired(&mut self.effects),
+                Heard::Deadline => self.conversation.expired(&mut self.effects),
                 Heard::Exited => self.drain(),
                 Heard::Order(_) => {}
             }
@@ -400,10 +425,10 @@ impl Actor {
     }
 }
 
-/// Resolves when the engine reads again; never for an engine without an input.
-pub async fn writable(stdin: Option<&tokio::net::unix::pipe::Sender>) {
+/// Resolves when more fits into the pipe of the engine; pending for ever without one.
+pub async fn writable(stdin: Option<&impl Input>) {
     match stdin {
-        Some(stdin) => drop(stdin.writable().await),
+        Some(stdin) => stdin.writable().await,
         None => std::future::pending().await,
     }
 }
@@ -417,44 +442,6 @@ pub async fn keep_stderr(mut stderr: impl AsyncRead + Unpin, trace: Trace) {
     }
 }
 
-/// A timer that is moved often and rings seldom: it is only armed anew when it would ring too late.
-pub struct Alarm {
-    sleep: std::pin::Pin<Box<Sleep>>,
-    at: Option<Instant>,
-}
-
-impl Alarm {
-    /// An alarm that is not set.
-    #[must_use]
-    pub fn new() -> Self {
-        Self { sleep: Box::pin(sleep(Duration::from_secs(3600))), at: None }
-    }
-
-    /// Sets it, or takes it back.
-    pub fn set(&mut self, at: Option<Instant>) {
-        self.at = at;
-        if let Some(at) = at
-            && self.sleep.deadline() > at.into()
-        {
-            self.sleep.as_mut().reset(at.into());
-        }
-    }
-
-    /// Resolves when its time has come; never while it is not set.
-    pub async fn rings(&mut self) {
-        let Some(at) = self.at else { return std::future::pending().await };
-        loop {
-            self.sleep.as_mut().await;
-            if Instant::now() >= at {
-                return;
-            }
-            self.sleep = Box::pin(sleep_until(at.into()));
-        }
-    }
-}
-
-impl Default for Alarm {
-    fn default() -> Self {
-        Self::new()
-    }
-}
+#[cfg(test)]
+#[path = "usi_tests.rs"]
+mod tests;

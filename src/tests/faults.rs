@@ -72,6 +72,22 @@ fn each_foul_is_named() {
 }
 
 #[test]
+fn a_move_behind_a_misspelled_bestmove_is_not_played() {
+    let desk = Desk::new();
+    let (puppet, honest) = (program("renmei-puppet"), program("renmei-random"));
+    let played = desk.play(
+        &[
+            &[&format!("cmd={}", puppet.display()), "name=bad", "args=--mode misspelled"],
+            &[&format!("cmd={}", honest.display()), "name=good"],
+        ],
+        &["--games", "2", "--time", "500ms"],
+    );
+    assert_eq!(played.standing("bad")["lost_by"]["time"], 2, "{}", played.text());
+    let evidence = desk.query("SELECT evidence FROM games");
+    assert!(evidence.iter().all(|row| row[0].contains("< bestmovefoo ")), "the trace has it: {evidence:?}");
+}
+
+#[test]
 fn a_pawn_dropped_for_mate_is_named() {
     let desk = Desk::new();
     let openings = desk.write("mate.sfen", "sfen 8k/6G2/8G/9/9/9/9/9/4K4 b P 1\n");

@@ -269,3 +269,51 @@ fn an_entrant_is_known_by_its_trip_and_strangers_only_look_on() {
     assert!(seen[1].starts_with("##[WHO] kawa+") && seen[1].contains(" cup-60-10 "), "{seen:?}");
     assert_eq!(seen[2], "##[WHO] stranger+9dd4e461268c8034f5c8564e155c67a6 x1 connected");
 }
+
+#[test]
+fn spectators_of_an_event_see_a_game_move_by_move_to_its_end() {
+    let desk = Desk::new();
+    let text = event("format = \"round-robin\"\ngames = 2", 30, "forfeit");
+    let (head, players) = text.split_at(text.find("[[engines]]").unwrap());
+    let remote = &players[players.rfind("[[engines]]\nname = \"kawa\"").unwrap()..];
+    let hosted = Hosted::start(&desk, &format!("{head}{remote}"));
+    let until = |guest: &mut Guest, last: &str| -> Vec<String> {
+        let mut lines = vec![];
+        while lines.last().is_none_or(|line: &String| !line.starts_with(last)) {
+            lines.push(guest.line().unwrap());
+        }
+        lines
+    };
+    let mut seats = ["kawa", "mori"].map(|name| {
+        let mut guest = hosted.connect();
+        guest.say(&format!("LOGIN {name} secret x1"));
+        guest
+    });
+    let summaries = seats.each_mut().map(|guest| until(guest, "END Game_Summary"));
+    let id = summaries[0].iter().find_map(|line| line.strip_prefix("Game_ID:")).unwrap();
+    let kawa_is_black = summaries[0].contains(&"Your_Turn:+".to_owned());
+    if !kawa_is_black {
+        seats.reverse();
+    }
+    let mut spectator = hosted.connect();
+    spectator.say("LOGIN stranger x x1");
+    spectator.say(&format!("%%MONITOR2ON {id}"));
+    let prefix = format!("##[MONITOR2][{id}]");
+    until(&mut spectator, &format!("{prefix} +OK"));
+    for guest in &mut seats {
+        guest.say("AGREE");
+    }
+    for guest in &mut seats {
+        until(guest, "START:");
+    }
+    let [black, white] = &mut seats;
+    black.say("+7776FU");
+    until(white, "+7776FU");
+    white.say("-3334FU");
+    until(black, "-3334FU");
+    black.say("%TORYO");
+    let end = format!("{prefix} %TORYO");
+    let seen = until(&mut spectator, &end);
+    let shown: Vec<&str> = seen.iter().map(|line| line.strip_prefix(&prefix).unwrap().trim()).collect();
+    assert_eq!(shown, ["+7776FU", "T0", "+OK", "-3334FU", "T0", "+OK", "%TORYO"]);
+}

@@ -32,6 +32,7 @@
 //! | `lateillegal` | D: an illegal move (`nopiece`) after the delay |
 //! | `lateresign` | D: resigns after the delay |
 //! | `garbage`, `empty`, `nullmove` | `bestmove hello`, `bestmove`, `bestmove 0000` |
+//! | `misspelled` | `bestmovefoo` and a legal move, which is not a `bestmove` |
 //! | `resign`, `win` | resigns, or declares a win, without a reason |
 //! | `doublemove` | two `bestmove` lines in one write |
 //! | `outofturn` | D: the move, and after the delay another one, in the opponent's time |

@@ -22,7 +22,7 @@ modes! {
     Crash "crash", Exit "exit", DieAfter "dieafter", Hang "hang", Partial "partial",
     FloodHang "floodhang", Flood "flood", LongLine "longline",
     Late "late", LateIllegal "lateillegal", LateResign "lateresign",
-    Garbage "garbage", Empty "empty", NullMove "nullmove", Resign "resign", Win "win",
+    Misspelled "misspelled", Garbage "garbage", Empty "empty", NullMove "nullmove", Resign "resign", Win "win",
     DoubleMove "doublemove", OutOfTurn "outofturn", Noise "noise",
     StderrFlood "stderrflood", Memory "memory",
     IgnoreStdin "ignorestdin", CloseIn "closein", CloseOut "closeout",

@@ -230,6 +230,10 @@ impl Puppet {
             Mode::FloodHang | Mode::Flood | Mode::LongLine => self.flood(),
             Mode::Late | Mode::LateIllegal | Mode::LateResign => self.play_late(),
             Mode::Illegal(kind) => self.play_illegally(kind),
+            Mode::Misspelled => {
+                let bestmove = self.honest();
+                self.put(bestmove.replacen("bestmove", "bestmovefoo", 1) + "\n");
+            }
             Mode::Garbage => self.put("bestmove hello\n"),
             Mode::Empty => self.put("bestmove\n"),
             Mode::NullMove => self.put("bestmove 0000\n"),

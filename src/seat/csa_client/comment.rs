@@ -8,9 +8,9 @@ use rsshogi::{
     types::{Color, Move, Move32},
 };
 
-/// What stands for a mate, as floodgate's clients have it.
+/// Score that stands for a mate, as in other clients of floodgate.
 const MATE: i32 = 100_000;
-/// Moves told at most: servers cap their lines.
+/// Most moves in a comment: servers cap their lines.
 const MOVES: usize = 24;
 
 /// The comment for `mv`, about to be played in `position`; `None` without a score.

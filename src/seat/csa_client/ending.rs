@@ -1,9 +1,9 @@
-//! What a server's last words mean.
+//! The meaning of the last lines of a server.
 
 use notation::csa::wire::{Ending, GameResult};
 use referee::{AbortBy, Color, DrawBy, Foul, Outcome, WinBy};
 
-/// The words that may belong to the end of a game, as they are heard.
+/// The lines that may belong to the end of a game.
 #[derive(Debug)]
 pub struct Words {
     us: Color,
@@ -15,11 +15,11 @@ pub struct Words {
     result: Option<GameResult>,
 }
 
-/// Special words kept as evidence; no server says more of them.
+/// Lines kept as evidence; no server sends more.
 const KEPT: usize = 8;
 
 impl Words {
-    /// Nothing was heard yet; `us` is our side.
+    /// No line yet; `us` is our side.
     pub fn new(us: Color) -> Self {
         Self { us, heard: vec![], resigned: false, declared: false, foul: None, reason: None, result: None }
     }
@@ -43,7 +43,7 @@ impl Words {
         self.keep(raw);
     }
 
-    /// What was wrong with the move that the server calls illegal.
+    /// The foul of the move that the server calls illegal.
     pub fn foul(&mut self, foul: Foul) {
         self.foul = Some(foul);
     }
@@ -54,7 +54,7 @@ impl Words {
         }
     }
 
-    /// How the game ended, and the words it was told in.
+    /// The outcome of the game, and the lines that said so.
     pub fn outcome(&self) -> (Outcome, String) {
         let outcome = match self.result {
             Some(GameResult::Win) => Outcome::Win { winner: self.us, by: self.won_by() },
@@ -66,7 +66,7 @@ impl Words {
         (outcome, self.heard.join(" "))
     }
 
-    /// A reason that fits no winner is the server's own business; its words are kept.
+    /// A reason that fits no winner is an adjudication by the server; the lines are evidence.
     fn won_by(&self) -> WinBy {
         match self.reason {
             Some(Ending::Resign) => WinBy::Resignation,

@@ -1,7 +1,7 @@
 //! A league in a thread, and clients that say what they are told to.
 
 use arena::Shutdown;
-use host::{League, Ledger};
+use host::{League, RatingHistory};
 use plan::serve::ServeConfig;
 use std::{
     io::{BufRead, BufReader, Read, Write},
@@ -43,7 +43,7 @@ impl Host {
                 let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
                 runtime.block_on(async {
                     let listener = tokio::net::TcpListener::from_std(listener).unwrap();
-                    let league = League::open(config, Ledger::default(), &shutdown, vec![]).unwrap();
+                    let league = League::open(config, RatingHistory::default(), &shutdown, vec![]).unwrap();
                     league.serve(vec![listener], shutdown).await.unwrap();
                 });
             }

@@ -19,14 +19,15 @@ use referee::{
 };
 use seat::{
     Seat,
-    csa_client::{self, CsaClient, Place},
+    csa_client::{self, CsaClient, SeatTerms},
     margin::Margin,
 };
 use std::{
     collections::{BTreeSet, VecDeque},
     path::Path,
-    time::{Duration, Instant},
+    time::Duration,
 };
+use tokio::time::Instant;
 
 /// The endings that the players of each golden conversation have to see, in order: who won, and how.
 const GOLDEN: &[(&str, &str, &str)] = &[
@@ -241,7 +242,7 @@ impl Replay {
 
     fn begin(&mut self, summary: &Summary) {
         let announced = Announced::read(summary, "", &self.config).unwrap();
-        let place = Place {
+        let terms = SeatTerms {
             game: GameId(1),
             game_id: announced.id.clone(),
             color: announced.color,
@@ -251,7 +252,7 @@ impl Replay {
             comments: false,
         };
         let margin = Margin::new(Duration::ZERO, Duration::from_secs(1));
-        let (seat, client) = csa_client::seat(place, margin, self.now);
+        let (seat, client) = csa_client::seat(terms, margin, self.now);
         let setup = Setup {
             game: GameId(1),
             rules: announced.rules,

@@ -1,7 +1,7 @@
-//! Records as floodgate writes them: one file a game, `YYYY/MM/DD/<Game_ID>.csa` by the date it was arranged, written
-//! whole once its end is in the database. A thread of its own reads the game from there.
+//! Record files in the layout of floodgate: one file for each game, `YYYY/MM/DD/<Game_ID>.csa` by the date when it was
+//! arranged. A thread of its own writes the file in one piece, once the end of the game is in the database.
 
-use super::spectators::{Spectacle, apply};
+use super::game_view::{GameView, apply};
 use journal::{EventId, FullGame, Store};
 use notation::csa::{move_to_csa, position_lines};
 use notation::date;
@@ -19,21 +19,21 @@ use std::{
     thread::{self, JoinHandle},
 };
 
-/// Longest name of a file, its extension aside.
+/// Longest name of a file without its extension, in characters.
 const NAME: usize = 200;
 
-/// Whoever writes the records, if anybody does.
+/// The queue of the thread that writes record files; nothing is written where there is none.
 #[derive(Clone, Debug, Default)]
-pub struct Filer(Option<mpsc::Sender<Deed>>);
+pub struct RecordFiles(Option<mpsc::Sender<Job>>);
 
 #[derive(Debug)]
-enum Deed {
+enum Job {
     Arranged(GameId, Box<Arranged>),
     Ended(GameId),
     Close,
 }
 
-/// What the database does not know of a game.
+/// The parts of a record that the database does not have.
 #[derive(Debug)]
 struct Arranged {
     /// `2026/11/21`.
@@ -44,76 +44,90 @@ struct Arranged {
     ids: [String; 2],
 }
 
-impl Filer {
-    /// A thread that writes the records of an event into a directory. It opens the database at the end of the first
-    /// game: only then the event is sure to be there.
+impl RecordFiles {
+    /// Starts the thread that writes the records of an event into a directory.
     ///
     /// # Errors
     /// When the system has no thread.
     pub fn open(directory: PathBuf, database: PathBuf, event: String) -> io::Result<(Self, JoinHandle<()>)> {
-        let (deeds, inbox) = mpsc::channel();
-        let work = move || {
-            let (mut arranged, mut source) = (HashMap::new(), None);
-            for deed in inbox {
-                match deed {
-                    Deed::Arranged(game, known) => drop(arranged.insert(game, known)),
-                    Deed::Ended(game) => {
-                        let Some(known) = arranged.remove(&game) else { continue };
-                        let filed = find(&mut source, &database, &event)
-                            .and_then(|(store, event)| file(&directory, store, *event, game, &known));
-                        if let Err(why) = filed {
-                            let _nobody_reads =
-                                writeln!(std::io::stderr(), "no record of {}: {why}", known.name);
-                        }
-                    }
-                    Deed::Close => return,
-                }
-            }
-        };
-        let thread = thread::Builder::new().name("records".to_owned()).spawn(work)?;
-        Ok((Self(Some(deeds)), thread))
+        let (jobs, inbox) = mpsc::channel();
+        let writer = Writer { directory, database, event, arranged: HashMap::new(), source: None };
+        let thread = thread::Builder::new().name("records".to_owned()).spawn(move || writer.run(inbox))?;
+        Ok((Self(Some(jobs)), thread))
     }
 
-    fn tell(&self, deed: Deed) {
-        if let Some(deeds) = &self.0 {
-            let _closed = deeds.send(deed);
+    fn send(&self, job: Job) {
+        if let Some(jobs) = &self.0 {
+            let _closed = jobs.send(job);
         }
     }
 
-    /// A game was arranged, and no move made yet.
-    pub fn arranged(&self, game: GameId, view: &Spectacle) {
+    /// Takes a game before its first move.
+    pub fn arranged(&self, game: GameId, view: &mut GameView) {
         if self.0.is_some() {
             let day = date::text(view.at())[..10].to_owned();
-            let (name, head, ids) = (view.id().to_owned(), view.record(), view.ids().clone());
-            self.tell(Deed::Arranged(game, Box::new(Arranged { day, name, head, ids })));
+            let head = view.record();
+            let (name, ids) = (view.id().to_owned(), view.ids().clone());
+            self.send(Job::Arranged(game, Box::new(Arranged { day, name, head, ids })));
         }
     }
 
-    /// This is on the disk.
+    /// Takes committed entries: games that have ended are written.
     pub fn committed(&self, batch: &[Stamped]) {
         for stamped in batch {
             if let Event::GameEnded(end) = &stamped.event {
-                self.tell(Deed::Ended(end.game));
+                self.send(Job::Ended(end.game));
             }
         }
     }
 
-    /// Nothing more will come.
+    /// Ends the thread after the jobs that are queued.
     pub fn close(&self) {
-        self.tell(Deed::Close);
+        self.send(Job::Close);
     }
 }
 
-type Source = Option<(Store, EventId)>;
+/// Writes the records of an event.
+struct Writer {
+    directory: PathBuf,
+    database: PathBuf,
+    event: String,
+    /// Games that have not ended.
+    arranged: HashMap<GameId, Box<Arranged>>,
+    /// The event in its database; opened at the end of the first game, when the event is sure to be there.
+    source: Option<(Store, EventId)>,
+}
 
-/// The event in its database, opened once.
-fn find<'a>(source: &'a mut Source, database: &Path, event: &str) -> io::Result<&'a (Store, EventId)> {
-    if source.is_none() {
-        let store = Store::read(database).map_err(io::Error::other)?;
-        let known = store.events().map_err(io::Error::other)?.into_iter().find(|known| known.name == event);
-        *source = known.map(|known| (store, known.id));
+impl Writer {
+    fn run(mut self, inbox: mpsc::Receiver<Job>) {
+        for job in inbox {
+            match job {
+                Job::Arranged(game, known) => drop(self.arranged.insert(game, known)),
+                Job::Ended(game) => self.ended(game),
+                Job::Close => return,
+            }
+        }
     }
-    source.as_ref().ok_or_else(|| io::Error::other("the event is not in the database"))
+
+    fn ended(&mut self, game: GameId) {
+        let Some(known) = self.arranged.remove(&game) else { return };
+        if let Err(why) = self.write(game, &known) {
+            let _stderr_closed =
+                writeln!(std::io::stderr(), "the record of {} could not be written: {why}", known.name);
+        }
+    }
+
+    fn write(&mut self, game: GameId, known: &Arranged) -> io::Result<()> {
+        if self.source.is_none() {
+            let store = Store::read(&self.database).map_err(io::Error::other)?;
+            let events = store.events().map_err(io::Error::other)?;
+            let event = events.into_iter().find(|event| event.name == self.event);
+            self.source = event.map(|event| (store, event.id));
+        }
+        let missing = || io::Error::other("the event is not in the database");
+        let (store, event) = self.source.as_ref().ok_or_else(missing)?;
+        file(&self.directory, store, *event, game, known)
+    }
 }
 
 fn file(directory: &Path, store: &Store, event: EventId, game: GameId, known: &Arranged) -> io::Result<()> {
@@ -127,14 +141,14 @@ fn file(directory: &Path, store: &Store, event: EventId, game: GameId, known: &A
     fs::rename(&unfinished, directory.join(format!("{name}.csa")))
 }
 
-/// A name that stays in its directory: ids of games have only such characters, but for whoever names an event.
+/// A file name that cannot leave its directory. Only the name of the event can contain other characters.
 fn safe(name: &str) -> String {
     let allowed = |c: char| if c.is_ascii_alphanumeric() || "_-.@+".contains(c) { c } else { '_' };
     let name: String = name.chars().map(allowed).take(NAME).collect();
     name.strip_prefix(['.', '-']).map_or(name.clone(), |rest| format!("_{rest}"))
 }
 
-/// The record: what was known before, the moves, and what shogi-server writes at the end.
+/// The text of a record: its head, the moves, and the end as shogi-server writes it.
 fn text(full: &FullGame, known: &Arranged) -> String {
     let mut text = known.head.clone();
     let mut board =
@@ -162,7 +176,7 @@ fn play(board: &mut Position, mv: Option<rsshogi::types::Move>) -> Option<String
     apply(board, &text).then_some(text)
 }
 
-/// Floodgate's comment: the score from black's side, and the moves expected.
+/// The comment on a move as floodgate writes it: the score from black's side, and the expected moves.
 fn comment(moved: &Moved) -> Option<String> {
     let thought = moved.thought.as_ref()?;
     let score = thought.score.map(|score| match score {

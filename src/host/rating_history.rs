@@ -1,4 +1,4 @@
-//! What a league remembers of its players for ratings and rounds: a fold of its events, live or replayed.
+//! The history of an event that ratings and rounds need: a fold of its entries, live or replayed.
 
 use referee::{
     Color, Outcome, WinBy,
@@ -11,15 +11,15 @@ use std::{
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
 };
 
-/// Plies below which a game that somebody left is no measure of strength (`mk_rate` has it so).
+/// Plies up to which an abandoned game is no measure of strength (the threshold of floodgate's `mk_rate`).
 const ABANDONED: u32 = 30;
 
-/// A rating as players are told it.
+/// A rating as players are shown it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rate {
     /// Elo.
     pub rate: f64,
-    /// Half the 95 % interval, where the method tells it.
+    /// Half the 95 % interval, where the method has one.
     pub error: Option<f64>,
     /// Games it rests on.
     pub games: u64,
@@ -36,17 +36,17 @@ pub struct Played {
     pub players: [PlayerId; 2],
     /// Twice black's points.
     pub half_points: u8,
-    /// Somebody left it near its beginning.
+    /// Whether a player left it near its beginning.
     pub abandoned: bool,
 }
 
-/// Shared between the thread that keeps events, the one that rates, and the lobby.
+/// The history, shared between the journal's reader, the rating thread and the lobby.
 #[derive(Clone, Debug, Default)]
-pub struct Ledger(Arc<(Mutex<Pages>, Condvar)>);
+pub struct RatingHistory(Arc<(Mutex<PlayedGames>, Condvar)>);
 
-/// What is in it.
+/// The contents of a rating history.
 #[derive(Debug, Default)]
-pub struct Pages {
+pub struct PlayedGames {
     seekers: HashMap<PlayerId, Seeker>,
     /// All games that count, in the order of their ends.
     pub games: Vec<Played>,
@@ -54,13 +54,13 @@ pub struct Pages {
     pub rates: HashMap<PlayerId, Rate>,
     /// The last round.
     pub round: u32,
-    /// The league is over: nothing more will be rated.
+    /// The event is closed: nothing more will be rated.
     pub over: bool,
 }
 
-impl Ledger {
-    /// What is in it; nobody holds it for long.
-    pub fn read(&self) -> MutexGuard<'_, Pages> {
+impl RatingHistory {
+    /// The contents; the lock must not be kept for long.
+    pub fn read(&self) -> MutexGuard<'_, PlayedGames> {
         self.0.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -72,7 +72,7 @@ impl Ledger {
         Scale { ratings, words: String::new() }
     }
 
-    /// Takes in what happened.
+    /// Folds a committed entry.
     pub fn fold(&self, stamped: &Stamped) {
         if matches!(stamped.event, Event::GameStarted(_) | Event::GameEnded(_) | Event::Bye { .. }) {
             self.read().fold(stamped);
@@ -80,27 +80,27 @@ impl Ledger {
         }
     }
 
-    /// Nothing more will happen.
+    /// Ends the rating thread: no entry follows.
     pub fn close(&self) {
         self.read().over = true;
         self.0.1.notify_all();
     }
 
-    /// Waits until there are more games than `rated`, or the league is over; the games, and whether it is.
+    /// Waits until there are more games than `rated` or the event is closed; returns the games and whether it is.
     pub fn more_than(&self, rated: usize) -> (Vec<Played>, bool) {
-        let nothing = |pages: &mut Pages| pages.games.len() <= rated && !pages.over;
-        let pages = self.0.1.wait_while(self.read(), nothing).unwrap_or_else(PoisonError::into_inner);
-        (pages.games.clone(), pages.over)
+        let nothing = |played: &mut PlayedGames| played.games.len() <= rated && !played.over;
+        let played = self.0.1.wait_while(self.read(), nothing).unwrap_or_else(PoisonError::into_inner);
+        (played.games.clone(), played.over)
     }
 
-    /// Waits for `pause`, or until the league is over.
+    /// Waits for `pause`, or until the event is closed.
     pub fn rest(&self, pause: std::time::Duration) {
-        let waited = self.0.1.wait_timeout_while(self.read(), pause, |pages| !pages.over);
+        let waited = self.0.1.wait_timeout_while(self.read(), pause, |played| !played.over);
         drop(waited.unwrap_or_else(PoisonError::into_inner));
     }
 }
 
-impl Pages {
+impl PlayedGames {
     fn fold(&mut self, stamped: &Stamped) {
         match &stamped.event {
             Event::GameStarted(GameStarted { pairing, .. }) => {
@@ -142,7 +142,7 @@ impl Pages {
         self.games.push(Played { at, players, half_points, abandoned });
     }
 
-    /// A player as a round sees it; `unrated` is taken for a rating it has not.
+    /// A player as the pairing of a round needs it; a player without a rating has `unrated`.
     #[must_use]
     pub fn seeker(&self, player: PlayerId, unrated: f64) -> Seeker {
         let rating = self.rates.get(&player).map_or(unrated, |rate| rate.rate);

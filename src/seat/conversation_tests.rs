@@ -34,16 +34,16 @@ fn engine() -> EnginePlan {
 
 /// An engine's end of the conversation, with a clock of its own.
 struct Talk {
-    session: Session,
+    conversation: Conversation,
     now: Instant,
     effects: Effects,
 }
 
 impl Talk {
     fn with(engine: EnginePlan) -> Self {
-        let session = Session::new(Arc::new(engine));
-        let mut talk = Self { session, now: Instant::now(), effects: Effects::default() };
-        talk.session.begin(talk.now, &mut talk.effects);
+        let conversation = Conversation::new(Arc::new(engine));
+        let mut talk = Self { conversation, now: Instant::now(), effects: Effects::default() };
+        talk.conversation.begin(talk.now, &mut talk.effects);
         talk
     }
 
@@ -59,11 +59,11 @@ impl Talk {
     }
 
     fn say(&mut self, line: &str) {
-        self.session.line(line.as_bytes(), self.now, &mut self.effects);
+        self.conversation.line(line.as_bytes(), self.now, &mut self.effects);
     }
 
     fn order(&mut self, order: Order) {
-        self.session.order(order, self.now, &mut self.effects);
+        self.conversation.order(order, self.now, &mut self.effects);
     }
 
     fn go(&mut self, position: &str) {
@@ -73,7 +73,7 @@ impl Talk {
 
     /// What has been written since the last look, and the stamp of the write.
     fn written(&mut self) -> String {
-        self.session.written(self.now);
+        self.conversation.written(self.now);
         String::from_utf8(std::mem::take(&mut self.effects.write)).unwrap()
     }
 
@@ -109,7 +109,7 @@ fn options_are_set_once_and_isready_comes_before_every_game() {
         talk.order(Order::Over(Outcome::loss(Color::White, WinBy::Time)));
         assert_eq!(talk.written(), "gameover lose\n");
     }
-    assert_eq!(talk.session.handshake().options.len(), 1);
+    assert_eq!(talk.conversation.handshake().options.len(), 1);
 }
 
 #[test]
@@ -135,15 +135,15 @@ fn time_runs_from_the_write_to_the_read() {
 fn on_a_server_an_engine_that_would_lose_on_time_is_told_to_stop_and_its_move_counts() {
     let mut talk = Talk::seated(EnginePlan { hurry: Some(ms(200)), ..engine() });
     talk.go("startpos");
-    assert_eq!(talk.session.deadline(), Some(talk.now + ms(800)));
+    assert_eq!(talk.conversation.deadline(), Some(talk.now + ms(800)));
     talk.written();
     talk.wait(800);
-    talk.session.expired(&mut talk.effects);
+    talk.conversation.expired(&mut talk.effects);
     assert_eq!((talk.written().as_str(), talk.effects.fault.take()), ("stop\n", None));
     talk.wait(10);
     talk.say("bestmove 7g7f");
     assert_eq!(talk.answers()[0].elapsed, ms(810));
-    assert_eq!(talk.session.deadline(), None);
+    assert_eq!(talk.conversation.deadline(), None);
     talk.order(Order::Over(Outcome::loss(Color::White, WinBy::Resignation)));
     assert_eq!(talk.written(), "gameover win\n", "no `bestmove` is waited for any more");
 }
@@ -152,7 +152,7 @@ fn on_a_server_an_engine_that_would_lose_on_time_is_told_to_stop_and_its_move_co
 fn in_a_game_refereed_here_nobody_is_told_to_hurry() {
     let mut talk = Talk::seated(engine());
     talk.go("startpos");
-    assert_eq!(talk.session.deadline(), None);
+    assert_eq!(talk.conversation.deadline(), None);
 }
 
 #[test]
@@ -229,7 +229,7 @@ fn a_stale_bestmove_after_the_end_is_not_heard_in_the_next_game() {
     talk.say("bestmove 7g7f");
     assert_eq!(talk.written(), "gameover draw\nisready\n");
     assert_eq!(talk.answers(), []);
-    assert!(talk.session.deadline().is_some());
+    assert!(talk.conversation.deadline().is_some());
 }
 
 #[test]
@@ -248,8 +248,25 @@ fn what_is_no_move_is_passed_on_as_it_was() {
         ("bestmove", Said::Unreadable("bestmove".to_owned())),
         ("bestmove none", Said::Unreadable("bestmove none".to_owned())),
     ] {
-        assert_eq!(read_bestmove(line.as_bytes()).0, said, "{line}");
+        let mut talk = Talk::seated(engine());
+        talk.go("startpos");
+        talk.say(line);
+        assert_eq!(talk.answers()[0].said, said, "{line}");
     }
+}
+
+#[test]
+fn a_word_that_only_begins_with_a_keyword_is_no_answer() {
+    let mut talk = Talk::seated(engine());
+    talk.go("startpos");
+    for line in
+        ["bestmovefoo 7g7f", "bestmove7g7f", "infobestmove 7g7f", "xbestmove 7g7f", "bestmoves resign"]
+    {
+        talk.say(line);
+        assert_eq!(talk.answers(), [], "{line}");
+    }
+    talk.say("bestmove 2g2f");
+    assert_eq!(talk.answers()[0].said, Said::Move(Move::from_usi("2g2f").unwrap()));
 }
 
 fn go(engine: &EnginePlan, budget: Budget) -> String {

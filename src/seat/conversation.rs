@@ -1,6 +1,8 @@
 //! The USI conversation with one engine, without the engine: lines, orders and times in, bytes and replies out.
 
-use notation::usi::{EngineLine, Info, OptionDecl, ScoreValue};
+use notation::usi::{
+    BestMoveLine, EngineLine, EngineLineRef, Info, InfoLine, OptionDecl, OtherLine, ScoreValue,
+};
 use plan::EnginePlan;
 use referee::{
     Color, Outcome,
@@ -9,11 +11,8 @@ use referee::{
     game::{Answer, Order, Reply, Said},
 };
 use rsshogi::types::Move;
-use std::{
-    io::Write as _,
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{borrow::Cow, io::Write as _, sync::Arc, time::Duration};
+use tokio::time::Instant;
 
 /// What an engine declared before `usiok`.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -24,20 +23,22 @@ pub struct Handshake {
     pub author: Option<String>,
     /// Its options.
     pub options: Vec<OptionDecl>,
+    /// Threads of its process after the handshake, if the actor has looked.
+    pub threads: Option<u32>,
 }
 
-/// What the actor has to do after a step.
+/// What the actor has to do after a step of the conversation.
 #[derive(Debug, Default)]
 pub struct Effects {
     /// Bytes to write, whole lines.
     pub write: Vec<u8>,
-    /// They are not urgent: what follows within a moment may go with them.
+    /// Whether the bytes may wait a moment for more, to be written with them.
     pub lazy: bool,
     /// Replies for the game.
     pub replies: Vec<(GameId, Reply)>,
-    /// What is wrong with the engine: it cannot go on.
+    /// Fault with which the engine cannot go on.
     pub fault: Option<String>,
-    /// The process has played its game and is not to be used again.
+    /// Whether the process has played its only game.
     pub retire: bool,
 }
 
@@ -59,40 +60,40 @@ struct Turn {
 enum State {
     /// `usi` was sent.
     Starting,
-    /// Nothing is asked of it.
+    /// No answer is due.
     Idle,
     /// `isready` was sent.
     Readying,
     /// In a game, not asked to move.
     Waiting,
-    /// Asked to move; its time runs from `since`, or from when the question is `written`.
+    /// Asked to move; the time runs from `since`, which is set anew when `go` is written.
     Thinking { since: Instant, written: bool },
-    /// Thinking on the opponent's time about this position; perhaps it has answered already.
+    /// Pondering on the position expected; `early` is a `bestmove` that came before `ponderhit`.
     Pondering { expected: String, early: Option<Vec<u8>> },
-    /// `stop` was sent: one `bestmove` comes that nobody wants; then comes the turn that waits, if one does.
+    /// `stop` was sent: one `bestmove` is discarded, then `next` is asked, if there is one.
     Stopping { since: Instant, next: Option<Turn> },
 }
 
 /// The conversation.
 #[derive(Debug)]
-pub struct Session {
+pub struct Conversation {
     engine: Arc<EnginePlan>,
     state: State,
     seated: Option<Seated>,
-    /// The result to be told once the engine has answered `stop`.
+    /// Result for `gameover`, once the engine has answered `stop`.
     outcome: Option<(Color, Outcome)>,
     first_ready: bool,
     handshake: Handshake,
     deadline: Option<Instant>,
-    /// The turn the engine answered last, and the reply it expects.
+    /// The last turn that was answered, the answer, and the reply that the engine expects.
     answered: Option<(Turn, Move, String)>,
     turn: Option<Turn>,
     /// The last `info` with a score of the first line of play, as it was printed.
     info: Vec<u8>,
 }
 
-impl Session {
-    /// A conversation to be begun by [`Session::begin`].
+impl Conversation {
+    /// A conversation to be begun by [`Conversation::begin`].
     #[must_use]
     pub fn new(engine: Arc<EnginePlan>) -> Self {
         Self {
@@ -109,38 +110,38 @@ impl Session {
         }
     }
 
-    /// When the engine must have answered, outside its own turns; or when it is told to hurry.
+    /// Deadline of an answer outside the engine's turns; within them, the time for `stop` if the plan wants one.
     #[must_use]
     pub fn deadline(&self) -> Option<Instant> {
         self.deadline
     }
 
-    /// The game it is in.
+    /// The game of the seat.
     #[must_use]
     pub fn game(&self) -> Option<GameId> {
         self.seated.map(|seated| seated.game)
     }
 
-    /// What the engine declared.
+    /// The declarations of the engine.
     #[must_use]
     pub fn handshake(&self) -> &Handshake {
         &self.handshake
     }
 
-    /// Whether the engine has said `usiok` and what else it was asked for.
+    /// Whether no answer is due outside of a turn.
     #[must_use]
     pub fn is_settled(&self) -> bool {
         matches!(self.state, State::Idle | State::Waiting)
     }
 
-    /// Whether a fault now is one of the process that played before, in a game that has not begun.
+    /// Whether a fault now comes from a process that has played before, in a game that has not begun.
     #[must_use]
     pub fn deserves_new_process(&self) -> bool {
         let begun = matches!(self.state, State::Waiting | State::Thinking { .. } | State::Pondering { .. });
         self.seated.is_some() && !self.first_ready && !begun
     }
 
-    /// A new process runs: talk to it.
+    /// Begins the conversation with a new process.
     pub fn begin(&mut self, now: Instant, effects: &mut Effects) {
         self.state = State::Starting;
         self.first_ready = true;
@@ -149,7 +150,7 @@ impl Session {
         effects.write.extend_from_slice(b"usi\n");
     }
 
-    /// The game it is in, after the process is gone; the conversation is at its beginning again.
+    /// Starts over after the process is gone, and returns the game that it was in.
     pub fn abandon(&mut self) -> Option<GameId> {
         self.state = State::Idle;
         self.deadline = None;
@@ -157,12 +158,12 @@ impl Session {
         self.seated.take().map(|seated| seated.game)
     }
 
-    /// Sits down for a game; the conversation goes on when the engine is ready for it.
+    /// Notes the next game; the conversation goes on when the engine is ready for it.
     pub fn sit(&mut self, game: GameId, color: Color) {
         self.seated = Some(Seated { game, color });
     }
 
-    /// An order of the game.
+    /// Carries out an order of the game.
     pub fn order(&mut self, order: Order, now: Instant, effects: &mut Effects) {
         match order {
             Order::NewGame { game, color } => {
@@ -178,18 +179,17 @@ impl Session {
         }
     }
 
-    /// A line of the engine, read at `now`.
+    /// Takes a line of the engine that was read at `now`.
     pub fn line(&mut self, line: &[u8], now: Instant, effects: &mut Effects) {
-        if line.starts_with(b"info ") {
-            self.keep_info(line);
-        } else if line.starts_with(b"bestmove") {
-            self.bestmove(line, now, effects);
-        } else {
-            self.other_line(line, now, effects);
+        match EngineLineRef::parse(line) {
+            EngineLineRef::Info(info) => self.keep_info(info),
+            EngineLineRef::BestMove(best) => self.bestmove(&best, line, now, effects),
+            EngineLineRef::Other(_) if line == b"bestmove" => self.bestmove(&NOTHING, line, now, effects),
+            EngineLineRef::Other(other) => self.other_line(other, now, effects),
         }
     }
 
-    /// The deadline passed: an engine that thinks is told to come to an end, any other has failed.
+    /// The deadline has passed: a thinking engine gets `stop`, any other has a fault.
     pub fn expired(&mut self, effects: &mut Effects) {
         self.deadline = None;
         match self.state {
@@ -217,8 +217,12 @@ impl Session {
         effects.write.extend_from_slice(b"isready\n");
     }
 
-    fn other_line(&mut self, line: &[u8], now: Instant, effects: &mut Effects) {
-        match (&self.state, EngineLine::parse(line)) {
+    /// Lines that mean nothing now, or nothing at all, are ignored, as USI has it; the trace keeps them.
+    fn other_line(&mut self, line: OtherLine<'_>, now: Instant, effects: &mut Effects) {
+        if !matches!(self.state, State::Starting | State::Readying) {
+            return;
+        }
+        match (&self.state, line.read()) {
             (State::Starting, EngineLine::IdName(name)) => self.handshake.name = Some(name),
             (State::Starting, EngineLine::IdAuthor(author)) => self.handshake.author = Some(author),
             (State::Starting, EngineLine::Option(option)) => self.handshake.options.push(option),
@@ -250,7 +254,7 @@ impl Session {
         self.deadline = None;
         self.answered = None;
         let Some(seated) = self.seated else {
-            self.state = State::Idle; // the game was called off meanwhile
+            self.state = State::Idle; // the game was cancelled meanwhile
             return;
         };
         effects.write.extend_from_slice(b"usinewgame\n");
@@ -266,14 +270,14 @@ impl Session {
                 let early = early.take();
                 self.think(turn, now);
                 match early {
-                    // It could not wait for `ponderhit`: its answer counts from now.
-                    Some(line) => self.bestmove(&line, now, effects),
+                    // A `bestmove` before `ponderhit`: the answer counts from now.
+                    Some(line) => self.line(&line, now, effects),
                     None => effects.write.extend_from_slice(b"ponderhit\n"),
                 }
             }
             State::Pondering { early: Some(_), .. } => self.ask(turn, now, effects),
             State::Pondering { .. } => self.stop(Some(turn), now, effects),
-            _ => {} // the game will hear of the engine's fault
+            _ => {} // the fault of the engine reaches the game by itself
         }
     }
 
@@ -284,7 +288,7 @@ impl Session {
         self.think(turn, now);
     }
 
-    /// The engine is to move, and its time runs.
+    /// Starts the time of a turn.
     fn think(&mut self, turn: Turn, now: Instant) {
         let all = turn.budget.all(self.color());
         self.deadline = self.engine.hurry.zip(all).map(|(hurry, all)| now + all - hurry.min(all / 4));
@@ -292,7 +296,7 @@ impl Session {
         self.state = State::Thinking { since: now, written: false };
     }
 
-    /// The bytes of a turn have been written: its time starts.
+    /// The bytes of a turn have been written: the time runs from now.
     pub fn written(&mut self, now: Instant) {
         if let State::Thinking { since, written: written @ false } = &mut self.state {
             *since = now;
@@ -331,7 +335,7 @@ impl Session {
         self.deadline = Some(now + self.engine.limits.stop);
     }
 
-    /// Tells the result and is free for the next game, which may have been called already.
+    /// Sends the result; the engine is free for the next game, which may have been announced already.
     fn gameover(&mut self, now: Instant, effects: &mut Effects) {
         if let Some((color, outcome)) = self.outcome.take() {
             let word = match outcome.half_points(color) {
@@ -354,20 +358,21 @@ impl Session {
         }
     }
 
-    fn bestmove(&mut self, line: &[u8], now: Instant, effects: &mut Effects) {
+    /// `best` is what `line` says.
+    fn bestmove(&mut self, best: &BestMoveLine<'_>, line: &[u8], now: Instant, effects: &mut Effects) {
         match &mut self.state {
             State::Thinking { since, .. } => {
                 let elapsed = now.saturating_duration_since(*since);
                 self.state = State::Waiting;
                 self.deadline = None;
-                self.answer(line, elapsed, effects);
+                self.answer(best, line, elapsed, effects);
             }
             State::Pondering { early, .. } => *early = Some(line.to_vec()),
             State::Stopping { since, next } => {
                 let (since, next) = (*since, next.take());
                 self.deadline = None;
                 match next {
-                    // The time it took to stop is its own.
+                    // The time it took to stop is charged to the engine.
                     Some(turn) => {
                         self.ask(turn, since, effects);
                         self.state = State::Thinking { since, written: true };
@@ -375,15 +380,15 @@ impl Session {
                     None => self.gameover(now, effects),
                 }
             }
-            // Unasked: the referee will have an opinion.
-            State::Waiting => self.answer(line, Duration::ZERO, effects),
+            // An answer to no question: the referee rules on it.
+            State::Waiting => self.answer(best, line, Duration::ZERO, effects),
             State::Starting | State::Idle | State::Readying => {}
         }
     }
 
-    fn answer(&mut self, line: &[u8], elapsed: Duration, effects: &mut Effects) {
+    fn answer(&mut self, best: &BestMoveLine<'_>, line: &[u8], elapsed: Duration, effects: &mut Effects) {
         let Some(seated) = self.seated else { return };
-        let (said, expected) = read_bestmove(line);
+        let (said, expected) = judged(best, line);
         self.answered = None;
         if let (true, Said::Move(mv), Some(expected)) = (self.engine.ponder, &said, expected) {
             self.answered = self.turn.take().map(|turn| (turn, *mv, expected));
@@ -393,13 +398,11 @@ impl Session {
         effects.replies.push((seated.game, Reply::Answer(Answer { said, elapsed, ponders, thought })));
     }
 
-    /// Only the last line of the best line of play is kept, unread: an engine may print thousands of them.
-    fn keep_info(&mut self, line: &[u8]) {
-        let has = |word: &[u8]| memchr::memmem::find(line, word).is_some();
-        let other_line = has(b" multipv ") && !has(b" multipv 1 ");
-        if has(b" score ") && !other_line {
+    /// Keeps the last line about the best line of play, unread: an engine may print thousands of them.
+    fn keep_info(&mut self, info: InfoLine<'_>) {
+        if info.scores_best_line() {
             self.info.clear();
-            self.info.extend_from_slice(line);
+            self.info.extend_from_slice(info.bytes());
         }
     }
 
@@ -408,25 +411,26 @@ impl Session {
     }
 }
 
-/// `bestmove M [ponder P]`.
-fn read_bestmove(line: &[u8]) -> (Said, Option<String>) {
-    let text = String::from_utf8_lossy(line);
-    let mut words = text.split_ascii_whitespace().skip(1);
-    let said = match words.next() {
-        Some("resign") => Said::Resign,
-        Some("win") => Said::Win,
-        Some(word) => match Move::from_usi(word).filter(|mv| mv.is_normal()) {
+/// `bestmove` without a move: an answer, though none that can be played.
+const NOTHING: BestMoveLine<'static> = BestMoveLine { mv: Cow::Borrowed(""), ponder: None };
+
+/// What an answer says, and the reply that the engine expects to it; `line` is quoted if it is no move.
+fn judged(best: &BestMoveLine<'_>, line: &[u8]) -> (Said, Option<String>) {
+    let said = match &*best.mv {
+        "resign" => Said::Resign,
+        "win" => Said::Win,
+        word => match Move::from_usi(word).filter(|mv| mv.is_normal()) {
             Some(mv) => Said::Move(mv),
             None => Said::Unreadable(notation::printable(line)),
         },
-        None => Said::Unreadable(notation::printable(line)),
     };
-    let expected = (words.next() == Some("ponder")).then(|| words.next()).flatten();
-    (said, expected.and_then(Move::from_usi).map(Move::to_usi))
+    (said, best.ponder.as_deref().and_then(Move::from_usi).map(Move::to_usi))
 }
 
 fn thought(line: &[u8]) -> Thought {
-    let info = Info::of(&String::from_utf8_lossy(line));
+    // The check for UTF-8 is much quicker than a lossy reading, which hardly any engine needs.
+    let text = str::from_utf8(line).map_or_else(|_| String::from_utf8_lossy(line), Cow::Borrowed);
+    let info = Info::of(&text);
     Thought {
         depth: info.depth,
         seldepth: info.seldepth,
@@ -457,8 +461,8 @@ fn go_line(to: &mut Vec<u8>, budget: &Budget, engine: &EnginePlan, color: Color,
     to.push(b'\n');
 }
 
-/// Main time with byoyomi or increment. USI does not combine the two: of both together, the engine is told a byoyomi
-/// as long as the sum, which is what it may use for this move. Both sides hear the mover's byoyomi.
+/// Main time with byoyomi or increment. USI does not combine the two: for both together the byoyomi is their sum, which
+/// is what the engine may use for this move. `byoyomi` is that of the side to move.
 fn clock_words(to: &mut Vec<u8>, budget: &Budget, engine: &EnginePlan, color: Color) -> std::io::Result<()> {
     let told = |time: Duration| time.saturating_sub(engine.reserve).as_millis();
     let own = color.index();
@@ -484,5 +488,5 @@ fn clock_words(to: &mut Vec<u8>, budget: &Budget, engine: &EnginePlan, color: Co
 }
 
 #[cfg(test)]
-#[path = "session_tests.rs"]
+#[path = "conversation_tests.rs"]
 mod tests;

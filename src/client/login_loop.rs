@@ -1,8 +1,9 @@
-//! One login after another: get the engine ready, log in, wait for a game, play it, and again.
+//! One login after another: start the engine, log in, wait for a game, play it, and again.
 
 use super::{
     announced::{Announced, game_name},
     backoff::Backoff,
+    fixtures::Fixtures,
     link::{Link, LinkError},
     ratings::Ratings,
 };
@@ -18,33 +19,28 @@ use notation::printable;
 use plan::client::ClientConfig;
 use referee::{
     AbortBy, Color, Outcome,
-    adjudicate::Adjudication,
-    event::{Event, GameId, Opened, PlayerId},
-    game::{Authority, Order, Reply, ServerRuled, Setup, SetupError},
-    schedule::Pairing,
+    event::{Event, GameId},
+    game::{Authority, Order, Reply, ServerRuled, SetupError},
     sink::{SideRecord, Way},
 };
 use seat::{
     Seat,
-    csa_client::{self, CsaClient, Place},
+    csa_client::{self, CsaClient, SeatTerms},
     margin::Margin,
     transcript::Transcripts,
     usi::Alarm,
 };
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
-use tokio::time::{sleep, timeout};
+use std::{sync::Arc, time::Duration};
+use tokio::time::{Instant, sleep, timeout};
 
-/// The game an engine is called for to see that it is ready; no game of an event has this number.
+/// The number under which an engine is asked whether it is ready. No game of an event has it.
 const READY_CHECK: GameId = GameId(0);
-/// Lines of a summary; a game that goes on has one for each move.
+/// Most lines of a summary; that of a game that goes on has one for each move.
 const SUMMARY_LINES: usize = 20_000;
 
-/// What comes between us and a game.
+/// Reason why a login failed or ended early.
 #[derive(Debug, thiserror::Error)]
-enum Trouble {
+enum Failure {
     #[error("the engine is not ready: {0}")]
     Engine(String),
     #[error(transparent)]
@@ -70,160 +66,145 @@ enum Trouble {
     Unruled,
 }
 
-/// A game that is offered: as it is to be played, and as it was said.
-struct Offer {
+/// A game that the server offers: its summary, and the lines that it came in.
+struct OfferedGame {
     summary: Summary,
     lines: Vec<(Instant, Vec<u8>)>,
 }
 
-/// Our side of all logins.
-pub struct Session {
-    config: Arc<ClientConfig>,
-    shutdown: Shutdown,
-    transcripts: Transcripts,
-    lag: Arc<SchedulerLag>,
+/// Logs in, plays and logs in again, until enough games are played.
+pub struct LoginLoop {
+    context: LoopContext,
+    /// `None` while a game has it.
     engine: Option<Seat>,
-    players: Vec<String>,
-    next_game: GameId,
+    fixtures: Fixtures,
     games: u64,
     margin: Margin,
     backoff: Backoff,
-    ratings: Ratings,
-    say: Say,
-    /// The server is one that is known to take evaluations with moves.
+    /// Whether the server is known to take evaluations with moves.
     takes_comments: bool,
-    /// The engine was found ready once.
+    /// Whether the engine was found ready once.
     checked: bool,
 }
 
-/// What a session begins with.
-pub struct Beginning {
+/// What all logins share.
+pub struct LoopContext {
     /// The configuration.
     pub config: Arc<ClientConfig>,
-    /// How it is ended.
+    /// The wish to end.
     pub shutdown: Shutdown,
-    /// The transcripts of the games, and where entries are reported.
+    /// The transcripts of the games, and the sink that entries are reported to.
     pub transcripts: Transcripts,
     /// The lag of this thread.
     pub lag: Arc<SchedulerLag>,
-    /// The engine.
-    pub engine: Seat,
-    /// What is known of the opponents' strength, and where more of it goes.
+    /// The opponents' ratings, which the server adds to.
     pub ratings: Ratings,
-    /// Where lines go that are no events.
+    /// Shows lines that are no entries.
     pub say: Say,
-    /// Who has played in the event.
-    pub players: Vec<String>,
-    /// The number of the next game.
-    pub next_game: GameId,
 }
 
-impl Session {
-    /// Nothing has happened yet.
+impl LoginLoop {
+    /// The loop of an engine before the first login.
     #[must_use]
-    pub fn new(begin: Beginning) -> Self {
-        let Beginning { config, shutdown, transcripts, lag, engine, ratings, say, players, next_game } =
-            begin;
+    pub fn new(context: LoopContext, engine: Seat, fixtures: Fixtures) -> Self {
+        let config = &context.config;
         Self {
             margin: Margin::new(config.margin, config.margin_most),
             backoff: Backoff::new(config.backoff, config.backoff_most),
-            ratings,
-            say,
             takes_comments: false,
             engine: Some(engine),
             checked: false,
             games: 0,
-            config,
-            shutdown,
-            transcripts,
-            lag,
-            players,
-            next_game,
+            fixtures,
+            context,
         }
     }
 
-    /// Plays until enough games are played or somebody wants to leave.
+    /// Plays until enough games are played or a shutdown is wished.
     pub async fn run(mut self) {
         while self.wants_more() {
             let begun = Instant::now();
-            let Err(trouble) = self.visit().await else { continue };
-            // A login that stood for long was no failure of the server's.
-            if begun.elapsed() > self.config.backoff_most {
+            let Err(failure) = self.one_login().await else { continue };
+            // After a login that lasted the waiting times start over.
+            if begun.elapsed() > self.context.config.backoff_most {
                 self.backoff.reset();
             }
             let wait = self.backoff.failed(rand::random());
-            tracing::info!(target: "client", %trouble, ?wait, "the login failed or the line broke");
-            self.fault(format!("{trouble}; the next login is in {:.1} s", wait.as_secs_f64()));
-            let finish = self.shutdown.finishing().clone();
+            tracing::info!(target: "client", %failure, ?wait, "the login failed or the connection broke");
+            self.fault(format!("{failure}; the next login is in {:.1} s", wait.as_secs_f64()));
+            let finish = self.context.shutdown.finishing().clone();
             let _leaving = finish.run_until_cancelled(sleep(wait)).await;
         }
     }
 
     fn wants_more(&self) -> bool {
-        !self.shutdown.is_finishing() && self.config.games.is_none_or(|games| self.games < games)
+        !self.context.shutdown.is_finishing()
+            && self.context.config.games.is_none_or(|games| self.games < games)
     }
 
     fn fault(&self, text: String) {
-        self.transcripts.sink().happened(Event::Fault { player: None, text });
+        self.context.transcripts.sink().happened(Event::Fault { player: None, text });
     }
 
     /// One login, with all games that are played under it.
-    async fn visit(&mut self) -> Result<(), Trouble> {
-        let finish = self.shutdown.finishing().clone();
+    async fn one_login(&mut self) -> Result<(), Failure> {
+        let finish = self.context.shutdown.finishing().clone();
         let arrive = async {
             self.warm().await?;
             self.log_in().await
         };
         let Some(link) = finish.run_until_cancelled(arrive).await else { return Ok(()) };
         let mut link = link?;
-        let ClientConfig { host, port, login, .. } = &*self.config;
-        (self.say)(&format!(
+        let ClientConfig { host, port, login, .. } = &*self.context.config;
+        (self.context.say)(&format!(
             "logged in to {host}:{port} as {}; waiting for a game of {}",
             login.name, login.game
         ));
         while self.wants_more() {
-            if let Some((game, wish)) = &self.config.login.seek {
+            if let Some((game, wish)) = &self.context.config.login.seek {
                 link.say(format!("%%GAME {game} {wish}\n").as_bytes()).await?;
             }
-            let Some(summary) = finish.run_until_cancelled(self.summary(&mut link)).await else {
-                return Ok(());
-            };
-            let outcome = self.game(&mut link, summary?).await;
+            let Some(offer) = finish.run_until_cancelled(self.summary(&mut link)).await else { break };
+            let outcome = self.game(&mut link, offer?).await;
             link.forget();
-            let outcome = outcome?;
-            match outcome {
-                Outcome::Aborted { by: AbortBy::NotStarted } => {
-                    self.warm().await?; // perhaps it was the engine's fault
-                    continue;
-                }
-                Outcome::Aborted { by: AbortBy::Stopped } => return Ok(()),
-                Outcome::Aborted { .. } => return Err(Trouble::Unruled),
-                _ => {}
-            }
-            self.games += 1;
-            self.backoff.reset();
-            if self.config.login.seek.is_none() {
-                return Ok(()); // in CSA mode a login is for one game
+            if !self.goes_on(outcome?)? {
+                break;
             }
             self.warm().await?;
         }
         Ok(())
     }
 
-    /// The engine starts, if it does not run, and says that it is ready: no game is to wait for it.
-    async fn warm(&mut self) -> Result<(), Trouble> {
-        let anew = self.config.engine.restart == plan::Restart::EveryGame;
+    /// Counts a game; returns whether the login serves for another one.
+    fn goes_on(&mut self, outcome: Outcome) -> Result<bool, Failure> {
+        match outcome {
+            // The engine may be the reason: it is started again before the next game.
+            Outcome::Aborted { by: AbortBy::NotStarted } => Ok(true),
+            Outcome::Aborted { by: AbortBy::Stopped } => Ok(false),
+            Outcome::Aborted { .. } => Err(Failure::Unruled),
+            _ => {
+                self.games += 1;
+                self.backoff.reset();
+                // In CSA mode a login is for one game.
+                Ok(self.context.config.login.seek.is_some())
+            }
+        }
+    }
+
+    /// Starts the engine, if it does not run, and waits until it is ready, so that no game waits for it.
+    async fn warm(&mut self) -> Result<(), Failure> {
+        let anew = self.context.config.engine.restart == plan::Restart::EveryGame;
         let Some(engine) = self.engine.as_mut().filter(|_| !(anew && self.checked)) else { return Ok(()) };
         let call = Order::NewGame { game: READY_CHECK, color: Color::Black };
-        let gone = || Trouble::Engine("its seat was given up".to_owned());
+        let gone = || Failure::Engine("its seat was given up".to_owned());
         engine.orders.send(call).await.map_err(|_| gone())?;
         loop {
             match engine.replies.recv().await {
                 Some((READY_CHECK, Reply::Ready)) => break,
                 Some((READY_CHECK, Reply::Gone(how))) => {
-                    return Err(Trouble::Engine(format!("{how}\n{}", engine.trace.report())));
+                    return Err(Failure::Engine(format!("{how}\n{}", engine.trace.report())));
                 }
-                Some(_) => {} // a last word of the game before
+                Some(_) => {} // a late reply of the previous game
                 None => return Err(gone()),
             }
         }
@@ -232,8 +213,8 @@ impl Session {
         engine.orders.send(over).await.map_err(|_| gone())
     }
 
-    async fn log_in(&mut self) -> Result<Link, Trouble> {
-        let ClientConfig { host, port, keep_alive, patience, login, .. } = &*self.config;
+    async fn log_in(&mut self) -> Result<Link, Failure> {
+        let ClientConfig { host, port, keep_alive, patience, login, .. } = &*self.context.config;
         let mut link = Link::connect(host, *port, *keep_alive, *patience).await?;
         tracing::debug!(target: "client", host, port, "connected");
         let mode = if login.seek.is_some() { " x1" } else { "" };
@@ -243,12 +224,12 @@ impl Session {
                 let (line, _) = link.line().await?;
                 match read(&line) {
                     ServerLine::LoggedIn(_) => return Ok(()),
-                    ServerLine::LoginIncorrect => return Err(Trouble::Refused(login.name.clone())),
+                    ServerLine::LoginIncorrect => return Err(Failure::Refused(login.name.clone())),
                     _ => {}
                 }
             }
         };
-        timeout(*patience, answer).await.map_err(|_| Trouble::NoAnswer(*patience))??;
+        timeout(*patience, answer).await.map_err(|_| Failure::NoAnswer(*patience))??;
         link.keep_alive();
         tracing::info!(target: "client", name = login.name, "logged in");
         if login.seek.is_some() {
@@ -257,9 +238,8 @@ impl Session {
         Ok(link)
     }
 
-    /// Waits for a game to be offered. Blank lines and lines of the extended mode may stand in the midst of a
-    /// summary.
-    async fn summary(&mut self, link: &mut Link) -> Result<Offer, Trouble> {
+    /// Waits for a game to be offered. Lines of the extended mode may stand inside a summary.
+    async fn summary(&mut self, link: &mut Link) -> Result<OfferedGame, Failure> {
         let mut text: Option<String> = None;
         let mut lines = vec![];
         loop {
@@ -267,8 +247,9 @@ impl Session {
             let line = String::from_utf8_lossy(&bytes);
             if line.starts_with("##[") {
                 self.notice(&line);
-                if text.is_none() && line.starts_with("##[ERROR]") && self.config.login.seek.is_some() {
-                    return Err(Trouble::Said(printable(line.as_bytes())));
+                if text.is_none() && line.starts_with("##[ERROR]") && self.context.config.login.seek.is_some()
+                {
+                    return Err(Failure::Said(printable(line.as_bytes())));
                 }
                 continue;
             }
@@ -282,33 +263,34 @@ impl Session {
             let ended = line == "END Game_Summary";
             lines.push((at, bytes));
             if ended {
-                return Ok(Offer { summary: text.parse()?, lines });
+                return Ok(OfferedGame { summary: text.parse()?, lines });
             } else if lines.len() > SUMMARY_LINES {
-                return Err(Trouble::Endless);
+                return Err(Failure::Endless);
             }
         }
     }
 
     fn notice(&mut self, line: &str) {
-        self.ratings.hear(line);
+        self.context.ratings.hear(line);
         let version = line.strip_prefix("##[VERSION] ");
         self.takes_comments |=
             version.is_some_and(|it| it.starts_with("Shogi Server") || it.starts_with("Renmei"));
     }
 
     fn comments(&self, summary: &Summary) -> bool {
-        let host = self.config.host.as_str();
+        let host = self.context.config.host.as_str();
         let floodgate = game_name(summary).is_some_and(|game| game.is_floodgate())
             || host.contains("wdoor")
             || host.contains("floodgate");
-        self.config.comments.unwrap_or(floodgate || self.takes_comments)
+        self.context.config.comments.unwrap_or(floodgate || self.takes_comments)
     }
 
     /// Plays an offered game to its end.
-    async fn game(&mut self, link: &mut Link, offer: Offer) -> Result<Outcome, Trouble> {
-        let Offer { summary, lines } = offer;
+    async fn game(&mut self, link: &mut Link, offer: OfferedGame) -> Result<Outcome, Failure> {
+        let OfferedGame { summary, lines } = offer;
         self.offered(&summary);
-        let announced = match Announced::read(&summary, &self.config.login.name, &self.config) {
+        let LoopContext { config, .. } = &self.context;
+        let announced = match Announced::read(&summary, &config.login.name, config) {
             Ok(announced) => announced,
             Err(why) => {
                 let id = summary.game_id.unwrap_or_default();
@@ -317,24 +299,35 @@ impl Session {
             }
         };
         let comments = self.comments(&summary);
-        let fixture = self.fixture(&announced);
+        let fixture = self.fixtures.fixture(&announced);
         self.keep(link, &announced, fixture.setup.game, &lines);
-        let place = place(&announced, fixture.setup.game, comments);
-        let terms = ServerRuled {
+        self.play(link, &announced, fixture, comments).await
+    }
+
+    /// Plays a game under the rulings of the server, and carries its conversation.
+    async fn play(
+        &mut self,
+        link: &mut Link,
+        announced: &Announced,
+        fixture: Fixture,
+        comments: bool,
+    ) -> Result<Outcome, Failure> {
+        let LoopContext { config, shutdown, transcripts, lag, .. } = &self.context;
+        let ruled = ServerRuled {
             server: !announced.color,
             left: announced.left,
             lag: self.margin.now(),
-            declares: self.config.declares_at_once,
-            restarts: self.config.restarts,
+            declares: config.declares_at_once,
+            restarts: config.restarts,
         };
-        let (server, mut client) = csa_client::seat(place, self.margin.clone(), Instant::now());
-        let Some(engine) = self.engine.take() else { return Err(Trouble::Engine("it is gone".to_owned())) };
+        let terms = seat_terms(announced, fixture.setup.game, comments);
+        let (server, mut client) = csa_client::seat(terms, self.margin.clone(), Instant::now());
+        let Some(engine) = self.engine.take() else { return Err(Failure::Engine("it is gone".to_owned())) };
         let mut seats = if announced.color == Color::Black { [engine, server] } else { [server, engine] };
-        let (sink, lag, adjourn) =
-            (self.transcripts.sink().clone(), self.lag.clone(), self.shutdown.adjourning().clone());
+        let (sink, stop) = (&**transcripts.sink(), shutdown.adjourning());
         let playing = async {
-            let context = GameContext { sink: &*sink, lag: &lag, stop: &adjourn };
-            let outcome = play_under(Authority::Server(terms), fixture, &mut seats, context).await;
+            let context = GameContext { sink, spectators: None, lag, stop };
+            let outcome = play_under(Authority::Server(ruled), fixture, &mut seats, context).await;
             let [black, white] = seats; // giving up the server's seat ends the conversation below
             (outcome, if announced.color == Color::Black { black } else { white })
         };
@@ -348,63 +341,25 @@ impl Session {
         }
     }
 
-    /// What is said from now on is kept under the game's number, with the offer before it and the name that players
-    /// know the game by.
+    /// Starts the transcript of the game with the lines of the offer, and keeps the server's name of the game.
     fn keep(&self, link: &mut Link, announced: &Announced, game: GameId, offer: &[(Instant, Vec<u8>)]) {
-        let mut transcript = self.transcripts.open(game, announced.color);
+        let mut transcript = self.context.transcripts.open(game, announced.color);
         offer.iter().for_each(|(at, line)| transcript.line(*at, Way::Received, line));
         link.keep(transcript);
         if let Some(name) = announced.id.clone() {
-            self.transcripts.sink().keep(SideRecord::Named(game, name));
+            self.context.transcripts.sink().keep(SideRecord::Named(game, name));
         }
     }
 
-    /// Says which game is offered, as players know it.
+    /// Shows which game is offered.
     fn offered(&self, summary: &Summary) {
         let id = summary.game_id.as_deref().unwrap_or("without a name");
-        (self.say)(&printable(format!("a game is offered: {id}").as_bytes()));
-    }
-
-    fn fixture(&mut self, announced: &Announced) -> Fixture {
-        let game = self.next_game;
-        self.next_game = GameId(game.0 + 1);
-        let [black, white] = announced.names.each_ref().map(|name| self.player(name));
-        let index = game.0.saturating_sub(1);
-        let pairing =
-            Pairing { stage: 0, index, attempt: 0, round: 1, pair: index, opening: 0, black, white };
-        let setup = Setup {
-            game,
-            rules: announced.rules,
-            adjudication: Adjudication::default(),
-            times: announced.times,
-            start: announced.start.clone(),
-            opening: announced.opening.clone(),
-            hears: [false; 2],
-            may_reject: true,
-        };
-        Fixture { setup, pairing, draws: 0, replays_draws: false, tells_times: true }
-    }
-
-    /// The number of a player; a new one is entered before its first game.
-    fn player(&mut self, name: &str) -> PlayerId {
-        let at = self.players.iter().position(|known| known == name).unwrap_or_else(|| {
-            self.players.push(name.to_owned());
-            self.transcripts.sink().happened(opened(&self.config, self.players.clone(), false));
-            self.players.len() - 1
-        });
-        PlayerId(u16::try_from(at).unwrap_or(u16::MAX))
+        (self.context.say)(&printable(format!("a game is offered: {id}").as_bytes()));
     }
 }
 
-/// The head of the event.
-#[must_use]
-pub fn opened(config: &ClientConfig, players: Vec<String>, resumed: bool) -> Event {
-    let format = format!("games on {}", config.host);
-    Event::Opened(Opened { name: config.name.clone(), players, format, resumed })
-}
-
-fn place(announced: &Announced, game: GameId, comments: bool) -> Place {
-    Place {
+fn seat_terms(announced: &Announced, game: GameId, comments: bool) -> SeatTerms {
+    SeatTerms {
         game,
         game_id: announced.id.clone(),
         color: announced.color,

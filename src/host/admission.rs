@@ -1,6 +1,7 @@
-//! Who may come in. A password takes tens of milliseconds to check: one thread of its own does nothing else, below the
-//! games in priority; who knocks waits for it, one login for each connection, so that a flood of logins keeps its own
-//! kind waiting and nobody else.
+//! Admission: whether a login may enter.
+//!
+//! Checking a password takes tens of milliseconds. One thread does nothing else, at a lower priority than the games, and
+//! each connection waits for its own check, so that a flood of logins delays other logins and nothing else.
 
 use journal::{Store, StoreError};
 use notation::csa::game_name::Entry;
@@ -9,43 +10,44 @@ use plan::serve::{Login, ServeConfig};
 use std::{collections::HashMap, path::Path, pin::Pin, sync::Arc, thread};
 use tokio::sync::{mpsc, oneshot};
 
-/// Somebody who wants to come in.
+/// A request to log in.
 #[derive(Clone, Debug)]
-pub struct Visitor {
+pub struct LoginRequest {
     /// The name.
     pub name: String,
-    /// The password as it was said, in CSA mode with the game's name in it.
+    /// The password as it was sent; in CSA mode it contains the name of the game.
     pub password: String,
-    /// Whether the extended mode is asked for.
+    /// Whether the request is for the extended mode.
     pub extended: bool,
-    /// Whether the host answers for it that this is who it says.
-    pub vouched: bool,
+    /// Whether the host has checked the password.
+    pub authenticated: bool,
 }
 
-impl Visitor {
-    /// What nobody else knows: in CSA mode what follows the game's name.
+impl LoginRequest {
+    /// The part of the password that identifies the player: in CSA mode what follows the name of the game.
     #[must_use]
     pub fn secret(&self) -> Option<String> {
         if self.extended { Some(self.password.clone()) } else { Entry::read(&self.password).trip }
     }
 }
 
-/// Whether a visitor may come in, as soon as that is known.
-pub type Verdict = Pin<Box<dyn Future<Output = bool> + Send>>;
+/// Resolves to whether a login may enter.
+pub type Decision = Pin<Box<dyn Future<Output = bool> + Send>>;
 
-/// The way in.
+/// Decides on logins.
 #[derive(Clone, Debug)]
-pub struct Door(Option<mpsc::Sender<Knock>>);
+pub struct Admission(Option<mpsc::Sender<Check>>);
 
 #[derive(Debug)]
-struct Knock {
+struct Check {
     name: String,
     secret: Option<String>,
     answer: oneshot::Sender<bool>,
 }
 
-impl Door {
-    /// A door as the configuration has it, with the accounts of the database; with accounts or invitations, a thread keeps it.
+impl Admission {
+    /// Admission by the configuration and the accounts in the database. With accounts or invitations it starts the thread
+    /// that checks passwords.
     ///
     /// # Errors
     /// When the accounts cannot be read, or the system has no thread.
@@ -58,46 +60,46 @@ impl Door {
             }
             Login::Invitation => List::Invited(config.invitations().collect()),
         };
-        let (knocks, mut inbox) = mpsc::channel::<Knock>(1);
+        let (checks, mut inbox) = mpsc::channel::<Check>(1);
         let work = move || {
             yield_to_games();
-            while let Some(knock) = inbox.blocking_recv() {
-                // Who has left costs nothing.
-                if !knock.answer.is_closed() {
-                    let admitted = list.admits(&knock.name, knock.secret.as_deref());
-                    let _gone_meanwhile = knock.answer.send(admitted);
+            while let Some(check) = inbox.blocking_recv() {
+                // A connection that is gone costs no check.
+                if !check.answer.is_closed() {
+                    let admitted = list.admits(&check.name, check.secret.as_deref());
+                    let _gone_meanwhile = check.answer.send(admitted);
                 }
             }
         };
-        let thread = thread::Builder::new().name("door".to_owned()).spawn(work);
+        let thread = thread::Builder::new().name("admission".to_owned()).spawn(work);
         let failed = |source| StoreError::Thread { path: database.to_owned(), source: Arc::new(source) };
-        thread.map(|_| Self(Some(knocks))).map_err(failed)
+        thread.map(|_| Self(Some(checks))).map_err(failed)
     }
 
-    /// Asks for admission; `None` where nobody is asked anything.
+    /// Checks a login; `None` where every login may enter.
     #[must_use]
-    pub fn knock(&self, visitor: &Visitor) -> Option<Verdict> {
+    pub fn check(&self, request: &LoginRequest) -> Option<Decision> {
         let keeper = self.0.clone()?;
-        let (name, secret) = (visitor.name.clone(), visitor.secret());
+        let (name, secret) = (request.name.clone(), request.secret());
         Some(Box::pin(async move {
-            let (answer, verdict) = oneshot::channel();
-            let heard = keeper.send(Knock { name, secret, answer }).await.is_ok();
-            heard && verdict.await.unwrap_or(false)
+            let (answer, decision) = oneshot::channel();
+            let heard = keeper.send(Check { name, secret, answer }).await.is_ok();
+            heard && decision.await.unwrap_or(false)
         }))
     }
 }
 
-/// Whom the host knows.
+/// The players whom the host knows.
 enum List {
     Accounts(Box<Store>),
-    /// The hashes of the trips; a name alone needs none.
+    /// Hashes of the trips by name; `None` where the name alone is enough.
     Invited(HashMap<String, Option<String>>),
 }
 
 impl List {
     fn admits(&self, name: &str, secret: Option<&str>) -> bool {
         let known = match self {
-            // An account that cannot be read is none: nobody comes in by a fault.
+            // An account that cannot be read admits nobody.
             Self::Accounts(store) => store.account_hash(name).ok().flatten().map(Some),
             Self::Invited(names) => names.get(name).cloned(),
         };
@@ -105,7 +107,7 @@ impl List {
             Some(None) => true,
             Some(Some(hash)) => secret.is_some_and(|secret| password::fits(secret, &hash)),
             None => {
-                // As slow as for a name that is known, so that nobody learns which names are.
+                // Takes as long as for a known name, so that the time does not tell which names are known.
                 let _unknown = password::fits(secret.unwrap_or_default(), DECOY);
                 false
             }
@@ -113,11 +115,11 @@ impl List {
     }
 }
 
-/// The hash of a password that nobody has; its salt and its hash are text.
+/// Hash that no password fits; salt and hash are plain text.
 const DECOY: &str =
     "$argon2id$v=19$m=19456,t=2,p=1$bm9ib2R5IGlzIGhlcmU$bm9ib2R5IGhhcyB0aGlzIHBhc3N3b3JkIGF0IGFsbCE";
 
-/// Linux knows a niceness for each thread; elsewhere the program has but one, and it stays as it is.
+/// Lowers the priority of this thread. Only Linux has a niceness for each thread; elsewhere nothing changes.
 fn yield_to_games() {
     #[cfg(target_os = "linux")]
     let _refused = rustix::process::setpriority_process(None, 5);

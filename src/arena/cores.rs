@@ -1,0 +1,212 @@
+//! The cores of games: which game is pinned to which core, and what keeps two managers apart.
+//!
+//! Pinning a game means that its worker thread and its engines run on one core, where the side that is woken by a line
+//! finds the line in the cache. With `affinity = "auto"` this is done only where nobody can lose by it; everything
+//! else is left to the kernel:
+//!
+//! | left unpinned | because |
+//! |---|---|
+//! | more games than physical cores, or than a quota of processor time carries | games would share cores, and the kernel shares better |
+//! | engines with more than one thread, by option, by `cores`, or seen in their process | they would all share one core |
+//! | engines that ponder | both sides think at once |
+//! | engines on a GPU | their threads wait for a device, and their number is not known |
+//! | cores that another manager has claimed, or that are busy with something else | a pinned game cannot give way |
+//!
+//! Of a physical core with several hardware threads only one is used. A manager claims a core by binding an abstract
+//! socket that is named after it: the kernel lets one process have the name, of whatever user, and takes it back when
+//! the process dies. Containers with networks of their own do not see each other's names; a core on which another
+//! container's games run is seen as busy.
+
+use crate::preflight::EngineFacts;
+use nix::{
+    sched::{CpuSet, sched_getaffinity},
+    unistd::Pid,
+};
+use plan::Plan;
+use std::{
+    collections::BTreeMap,
+    fs,
+    os::{
+        linux::net::SocketAddrExt,
+        unix::net::{SocketAddr, UnixDatagram},
+    },
+    thread,
+    time::Duration,
+};
+
+/// Beginning of the names by which managers claim cores.
+const CLAIM: &str = "renmei-core-";
+/// Threads of a process that declares no number of threads: one that reads and one that searches.
+const PLAIN_THREADS: u32 = 2;
+/// How long the load of the cores is measured.
+const GLANCE: Duration = Duration::from_millis(50);
+
+/// A physical core.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Core {
+    /// Its lowest hardware thread, usable or not: the name of the core.
+    pub number: usize,
+    /// The hardware threads of it that this program may use, as the kernel numbers them; at least one.
+    pub threads: Vec<usize>,
+}
+
+/// What the machine has for this program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Machine {
+    /// Its physical cores.
+    pub cores: Vec<Core>,
+    /// Threads that run at once, by the quota of the program's control group.
+    pub parallelism: usize,
+}
+
+impl Machine {
+    /// The machine as this program may use it.
+    #[must_use]
+    pub fn read() -> Self {
+        let parallelism = thread::available_parallelism().map_or(1, usize::from);
+        Self { cores: physical(&usable_threads(), siblings), parallelism }
+    }
+}
+
+/// Hardware threads that this program may use; at least one.
+#[must_use]
+pub fn usable_threads() -> Vec<usize> {
+    let set = sched_getaffinity(Pid::from_raw(0)).unwrap_or_else(|_| CpuSet::new());
+    let threads: Vec<usize> =
+        (0..CpuSet::count()).filter(|&core| set.is_set(core).unwrap_or(false)).collect();
+    if threads.is_empty() { vec![0] } else { threads }
+}
+
+/// Groups hardware threads by physical core.
+fn physical(usable: &[usize], siblings: impl Fn(usize) -> Vec<usize>) -> Vec<Core> {
+    let mut cores: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for &thread in usable {
+        let number = siblings(thread).into_iter().min().unwrap_or(thread);
+        cores.entry(number.min(thread)).or_default().push(thread);
+    }
+    cores.into_iter().map(|(number, threads)| Core { number, threads }).collect()
+}
+
+/// The hardware threads of the core that a hardware thread belongs to.
+fn siblings(thread: usize) -> Vec<usize> {
+    let path = format!("/sys/devices/system/cpu/cpu{thread}/topology/thread_siblings_list");
+    fs::read_to_string(path).map(|list| listed(&list)).unwrap_or_default()
+}
+
+/// `0,4-6` as the kernel writes it.
+fn listed(list: &str) -> Vec<usize> {
+    let range = |part: &str| {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        Some(first.trim().parse().ok()?..=last.trim().parse().ok()?)
+    };
+    list.trim().split(',').filter_map(range).flatten().collect()
+}
+
+/// How many games a manager that chooses cores by itself pins; else the reason why it pins none.
+///
+/// # Errors
+/// The reason, as a clause.
+pub fn games_to_pin(plan: &Plan, engines: &[EngineFacts], machine: &Machine) -> Result<usize, &'static str> {
+    let here = || plan.engines.iter().filter(|engine| !engine.remote);
+    let games = plan.concurrency.max(1);
+    if here().next().is_none() || engines.len() != here().count() {
+        Err("no engine is known to be started here")
+    } else if here().any(|engine| engine.ponder) {
+        Err("an engine ponders")
+    } else if here().any(|engine| engine.gpu > 0.0) {
+        Err("an engine uses a GPU")
+    } else if engines.iter().any(EngineFacts::may_need_cores) {
+        Err("an engine may use more than one core")
+    } else if games > machine.cores.len().min(machine.parallelism) {
+        Err("there are more games at once than cores")
+    } else {
+        Ok(games)
+    }
+}
+
+impl EngineFacts {
+    fn may_need_cores(&self) -> bool {
+        let unknown = !self.declares_threads && self.process_threads.is_none_or(|seen| seen > PLAIN_THREADS);
+        self.cores > 1.0 || unknown
+    }
+}
+
+/// Cores that no other manager pins games to while this value lives.
+#[derive(Debug)]
+pub struct ClaimedCores {
+    cores: Vec<Core>,
+    _names: Vec<UnixDatagram>,
+}
+
+impl ClaimedCores {
+    /// Claims `wanted` of the machine's cores that are idle and free; `None` if there are not so many.
+    #[must_use]
+    pub fn idle(machine: &Machine, wanted: usize) -> Option<Self> {
+        let threads = idle_threads(GLANCE);
+        let idle = |core: &&Core| core.threads.iter().all(|thread| threads.contains(thread));
+        Self::claim(CLAIM, machine.cores.iter().filter(idle), wanted)
+    }
+
+    /// Claims those of the hardware threads' cores that are free, so that managers that choose cores by themselves
+    /// avoid them.
+    #[must_use]
+    pub fn of_threads(machine: &Machine, threads: &[usize]) -> Self {
+        let used = |core: &&Core| core.threads.iter().any(|thread| threads.contains(thread));
+        let (cores, names) =
+            machine.cores.iter().filter(used).filter_map(|core| claimed(CLAIM, core)).unzip();
+        Self { cores, _names: names }
+    }
+
+    fn claim<'a>(prefix: &str, cores: impl Iterator<Item = &'a Core>, wanted: usize) -> Option<Self> {
+        let (cores, names): (Vec<_>, Vec<_>) =
+            cores.filter_map(|core| claimed(prefix, core)).take(wanted).unzip();
+        (cores.len() == wanted).then_some(Self { cores, _names: names })
+    }
+
+    /// One hardware thread of each core.
+    #[must_use]
+    pub fn threads(&self) -> Vec<usize> {
+        self.cores.iter().filter_map(|core| core.threads.first().copied()).collect()
+    }
+}
+
+fn claimed(prefix: &str, core: &Core) -> Option<(Core, UnixDatagram)> {
+    let name = SocketAddr::from_abstract_name(format!("{prefix}{}", core.number)).ok()?;
+    Some((core.clone(), UnixDatagram::bind_addr(&name).ok()?))
+}
+
+/// Hardware threads that worked for at most a third of `time`.
+fn idle_threads(time: Duration) -> Vec<usize> {
+    let stat = || fs::read_to_string("/proc/stat").unwrap_or_default();
+    let before = stat();
+    thread::sleep(time);
+    idle(&load(&before), &load(&stat()))
+}
+
+fn idle(before: &BTreeMap<usize, (u64, u64)>, after: &BTreeMap<usize, (u64, u64)>) -> Vec<usize> {
+    let is_idle = |(thread, (work, all)): (&usize, &(u64, u64))| {
+        let (work_before, all_before) = before.get(thread)?;
+        let (work, all) = (work.saturating_sub(*work_before), all.saturating_sub(*all_before));
+        (3 * work <= all).then_some(*thread)
+    };
+    after.iter().filter_map(is_idle).collect()
+}
+
+/// For each hardware thread, the time it worked and all its time, in ticks (`/proc/stat`, proc(5)).
+fn load(stat: &str) -> BTreeMap<usize, (u64, u64)> {
+    let line = |line: &str| {
+        let mut words = line.strip_prefix("cpu")?.split_ascii_whitespace();
+        let thread = words.next()?.parse().ok()?;
+        // user nice system idle iowait irq softirq steal; guests are part of user and nice.
+        let ticks: Vec<u64> = words.take(8).filter_map(|word| word.parse().ok()).collect();
+        let all: u64 = ticks.iter().sum();
+        let idle: u64 = ticks.iter().skip(3).take(2).sum();
+        line.as_bytes().get(3).filter(|byte| byte.is_ascii_digit())?;
+        Some((thread, (all - idle, all)))
+    };
+    stat.lines().filter_map(line).collect()
+}
+
+#[cfg(test)]
+#[path = "cores_tests.rs"]
+mod tests;

@@ -1,0 +1,112 @@
+//! The choice of cores, and the claims on them.
+
+use super::*;
+use plan::{EnginePlan, GoForms, Restart, SeatLimits};
+use referee::{adjudicate::Adjudication, clock::TimeControl, rules::Rules, schedule::ReplayDraws};
+
+fn machine(cores: usize) -> Machine {
+    let core = |number| Core { number, threads: vec![number] };
+    Machine { cores: (0..cores).map(core).collect(), parallelism: cores }
+}
+
+fn engine() -> EnginePlan {
+    EnginePlan {
+        name: "it".to_owned(),
+        remote: false,
+        command: "it".into(),
+        args: vec![],
+        directory: None,
+        environment: vec![],
+        options: vec![],
+        option_sources: vec![],
+        time: TimeControl::default(),
+        reserve: Duration::ZERO,
+        hurry: None,
+        go: GoForms::default(),
+        ponder: false,
+        limits: SeatLimits::default(),
+        restart: Restart::OnFault,
+        cores: 1.0,
+        gpu: 0.0,
+        optional: false,
+    }
+}
+
+fn plan(engines: [EnginePlan; 2], concurrency: usize) -> Plan {
+    Plan {
+        name: "event".to_owned(),
+        database: "event.db".into(),
+        seed: 1,
+        concurrency,
+        oversubscribe: false,
+        affinity: None,
+        startups: 1,
+        stages: vec![],
+        replay_draws: ReplayDraws::default(),
+        sprt: None,
+        rules: Rules::default(),
+        adjudication: Adjudication::default(),
+        openings: None,
+        engines: engines.into(),
+        gpus: 1.0,
+        skipped: vec![],
+    }
+}
+
+const SINGLE: EngineFacts = EngineFacts { cores: 1.0, declares_threads: true, process_threads: Some(1) };
+
+#[test]
+fn games_of_single_threaded_engines_are_pinned_where_each_has_a_core() {
+    let plan = plan([engine(), engine()], 2);
+    assert_eq!(games_to_pin(&plan, &[SINGLE; 2], &machine(2)), Ok(2));
+    assert!(games_to_pin(&plan, &[SINGLE; 2], &machine(1)).is_err(), "two games, one core");
+    let quota = Machine { parallelism: 1, ..machine(2) };
+    assert!(games_to_pin(&plan, &[SINGLE; 2], &quota).is_err(), "a quota of one core");
+}
+
+#[test]
+fn whoever_might_lose_by_it_is_left_alone() {
+    let two = |engine: EnginePlan| plan([engine.clone(), engine], 1);
+    let usual = two(engine());
+    let pinned = |plan: &Plan, facts: EngineFacts| games_to_pin(plan, &[SINGLE, facts], &machine(8)).is_ok();
+    assert!(pinned(&usual, SINGLE));
+    assert!(!pinned(&usual, EngineFacts { cores: 8.0, ..SINGLE }), "Threads = 8");
+    assert!(!pinned(&two(EnginePlan { ponder: true, ..engine() }), SINGLE));
+    assert!(!pinned(&two(EnginePlan { gpu: 0.5, ..engine() }), SINGLE));
+    let silent = |seen| EngineFacts { declares_threads: false, process_threads: seen, ..SINGLE };
+    assert!(pinned(&usual, silent(Some(2))), "one reads, one searches");
+    assert!(!pinned(&usual, silent(Some(9))) && !pinned(&usual, silent(None)));
+    assert!(games_to_pin(&usual, &[], &machine(8)).is_err(), "nothing is known of the engines");
+}
+
+#[test]
+fn hardware_threads_of_one_core_count_once() {
+    let pairs = |thread: usize| vec![thread % 4, thread % 4 + 4];
+    let cores = physical(&[0, 1, 4, 5, 7], pairs);
+    let core = |number, threads: &[usize]| Core { number, threads: threads.to_vec() };
+    assert_eq!(cores, [core(0, &[0, 4]), core(1, &[1, 5]), core(3, &[7])]);
+    assert_eq!(listed("0,4-6\n"), [0, 4, 5, 6]);
+    assert_eq!(physical(&[2], |_| vec![]), [core(2, &[2])], "a machine that does not tell");
+}
+
+#[test]
+fn two_managers_never_claim_the_same_core() {
+    let prefix = format!("renmei-test-{}-", std::process::id());
+    let claim = |wanted| ClaimedCores::claim(&prefix, machine(3).cores.iter(), wanted);
+    let first = claim(2).unwrap();
+    assert_eq!(first.threads(), [0, 1]);
+    assert!(claim(2).is_none(), "one core is left");
+    let second = claim(1).unwrap();
+    assert_eq!(second.threads(), [2]);
+    drop(first);
+    assert_eq!(claim(2).unwrap().threads(), [0, 1]);
+}
+
+#[test]
+fn a_core_that_works_for_others_is_not_idle() {
+    let before =
+        "cpu  9 9 9 9 9 9 9 9 0 0\ncpu0 10 0 10 100 5 0 0 0 0 0\ncpu1 10 0 10 100 5 0 0 0 0 0\nintr 1\n";
+    let after = "cpu  9 9 9 9 9 9 9 9 0 0\ncpu0 11 0 10 104 5 0 0 0 0 0\ncpu1 14 0 10 101 5 0 0 0 0 0\n";
+    assert_eq!(idle(&load(before), &load(after)), [0]);
+    assert!(idle(&load(""), &load(after)).is_empty(), "their load is not known");
+}

@@ -1,0 +1,74 @@
+//! Numbers for the games and players of the event: the server names them, the database numbers them.
+
+use super::announced::Announced;
+use arena::play::Fixture;
+use plan::client::ClientConfig;
+use referee::{
+    adjudicate::Adjudication,
+    event::{Event, GameId, Opened, PlayerId},
+    game::Setup,
+    schedule::Pairing,
+    sink::Sink,
+};
+use std::sync::Arc;
+
+/// Makes fixtures of announced games.
+#[derive(Debug)]
+pub struct Fixtures {
+    config: Arc<ClientConfig>,
+    sink: Arc<dyn Sink>,
+    players: Vec<String>,
+    next_game: GameId,
+}
+
+impl Fixtures {
+    /// The players who are known from earlier runs, and the number of the next game. New players are reported to
+    /// `sink`.
+    #[must_use]
+    pub fn new(
+        config: Arc<ClientConfig>,
+        sink: Arc<dyn Sink>,
+        players: Vec<String>,
+        next_game: GameId,
+    ) -> Self {
+        Self { config, sink, players, next_game }
+    }
+
+    /// The fixture of an announced game, under the next number.
+    pub fn fixture(&mut self, announced: &Announced) -> Fixture {
+        let game = self.next_game;
+        self.next_game = GameId(game.0 + 1);
+        let [black, white] = announced.names.each_ref().map(|name| self.player(name));
+        let index = game.0.saturating_sub(1);
+        let pairing =
+            Pairing { stage: 0, index, attempt: 0, round: 1, pair: index, opening: 0, black, white };
+        let setup = Setup {
+            game,
+            rules: announced.rules,
+            adjudication: Adjudication::default(),
+            times: announced.times,
+            start: announced.start.clone(),
+            opening: announced.opening.clone(),
+            hears: [false; 2],
+            may_reject: true,
+        };
+        Fixture { setup, pairing, draws: 0, replays_draws: false, tells_times: true }
+    }
+
+    /// The number of a player; a new one is entered before its first game.
+    fn player(&mut self, name: &str) -> PlayerId {
+        let at = self.players.iter().position(|known| known == name).unwrap_or_else(|| {
+            self.players.push(name.to_owned());
+            self.sink.happened(opened(&self.config, self.players.clone(), false));
+            self.players.len() - 1
+        });
+        PlayerId(u16::try_from(at).unwrap_or(u16::MAX))
+    }
+}
+
+/// The head of the event.
+#[must_use]
+pub fn opened(config: &ClientConfig, players: Vec<String>, resumed: bool) -> Event {
+    let format = format!("games on {}", config.host);
+    Event::Opened(Opened { name: config.name.clone(), players, format, resumed })
+}

@@ -1,0 +1,129 @@
+//! The registry of buoys: moves that the games of a name start from (`%%SETBUOY`). It outlives the program.
+
+use super::game_view::apply;
+use notation::{csa::game_name::GameName, printable};
+use referee::sink::{Buoy, SideRecord, Sink};
+use std::{collections::HashMap, sync::Arc};
+
+/// Plies a buoy may have.
+const PLIES: usize = 512;
+
+/// The buoys of a host.
+#[derive(Debug)]
+pub struct Buoys {
+    known: HashMap<String, Buoy>,
+    most: usize,
+    sink: Arc<dyn Sink>,
+}
+
+impl Buoys {
+    /// The buoys of earlier runs; `most` may be set at once, and changes are kept in `sink`.
+    #[must_use]
+    pub fn new(stored: Vec<Buoy>, most: usize, sink: Arc<dyn Sink>) -> Self {
+        let known = stored.into_iter().map(|buoy| (buoy.name.clone(), buoy)).collect();
+        Self { known, most, sink }
+    }
+
+    /// Whether there is a buoy of that name.
+    #[must_use]
+    pub fn contains(&self, name: &str) -> bool {
+        self.known.contains_key(name)
+    }
+
+    /// Games that may still start from the buoy of that name.
+    #[must_use]
+    pub fn left(&self, name: &str) -> Option<i64> {
+        self.known.get(name).map(|buoy| buoy.left)
+    }
+
+    /// Sets a buoy with glued moves (`+7776FU-3334FU`) for `left` games.
+    ///
+    /// # Errors
+    /// The answer to the player when it is refused.
+    pub fn set(&mut self, name: String, moves: &str, left: i64, owner: String) -> Result<(), String> {
+        let is_buoy = name.parse::<GameName>().is_ok_and(|name| name.is_buoy());
+        if !is_buoy {
+            return Err(format!("wrong buoy game name: {}", printable(name.as_bytes())));
+        } else if self.contains(&name) {
+            return Err(format!("duplicated buoy game name: {name}"));
+        } else if left <= 0 {
+            return Err(format!("invalid count: {left}"));
+        } else if self.known.len() >= self.most {
+            return Err("too many buoys are set".to_owned());
+        }
+        let read = read_moves(moves);
+        let moves = read.ok_or_else(|| format!("wrong moves: {}", printable(moves.as_bytes())))?;
+        let buoy = Buoy { name: name.clone(), moves, owner, left };
+        self.sink.keep(SideRecord::Buoy(buoy.clone()));
+        self.known.insert(name, buoy);
+        Ok(())
+    }
+
+    /// Takes the moves of a buoy for one game; none where there is no such buoy.
+    pub fn take(&mut self, name: &str) -> Vec<String> {
+        let Some(buoy) = self.known.get_mut(name) else { return vec![] };
+        buoy.left -= 1;
+        let (moves, left) = (buoy.moves.clone(), buoy.left);
+        if left <= 0 {
+            self.remove(name);
+        } else {
+            self.sink.keep(SideRecord::Buoy(buoy.clone()));
+        }
+        moves
+    }
+
+    /// Deletes a buoy of the owner's.
+    ///
+    /// # Errors
+    /// The answer to the player when it is refused.
+    pub fn delete(&mut self, name: &str, owner: &str) -> Result<(), String> {
+        let shown = printable(name.as_bytes());
+        match self.known.get(name) {
+            None => Err(format!("buoy game not found: {shown}")),
+            Some(buoy) if buoy.owner != owner => {
+                Err(format!("you are not allowed to delete a buoy game that you did not set: {shown}"))
+            }
+            Some(_) => {
+                self.remove(name);
+                Ok(())
+            }
+        }
+    }
+
+    fn remove(&mut self, name: &str) {
+        self.known.remove(name);
+        self.sink.keep(SideRecord::NoBuoy(name.to_owned()));
+    }
+}
+
+/// The name of the buoy that forks the game of that id after a ply: `event+test-600-10+...` gives
+/// `buoy_test_1-600-10`.
+#[must_use]
+pub fn forked_name(id: &str, plies: usize) -> String {
+    let name = id.split('+').nth(1).unwrap_or_default();
+    let name = name.strip_prefix("buoy_").unwrap_or(name);
+    match name.rsplitn(3, '-').collect::<Vec<_>>()[..] {
+        [byoyomi, total, name] => format!("buoy_{name}_{plies}-{total}-{byoyomi}"),
+        _ => String::new(),
+    }
+}
+
+/// Reads glued moves, each with `,Tn` or without, that are legal from the even start.
+fn read_moves(glued: &str) -> Option<Vec<String>> {
+    let mut position = rsshogi::board::position_from_sfen(referee::opening::EVEN).ok()?;
+    position.init_stack();
+    let mut rest = glued;
+    let mut moves = vec![];
+    while !rest.is_empty() {
+        let (mv, tail) = rest.split_at_checked(7)?;
+        rest = match tail.strip_prefix(",T") {
+            Some(timed) => timed.trim_start_matches(|c: char| c.is_ascii_digit()),
+            None => tail,
+        };
+        if moves.len() == PLIES || !apply(&mut position, mv) {
+            return None;
+        }
+        moves.push(mv.to_owned());
+    }
+    (!moves.is_empty()).then_some(moves)
+}

@@ -1,0 +1,569 @@
+//! The actor against scripted engines, in simulated time.
+
+use super::*;
+use crate::process::{Exit, Group};
+use nix::sys::signal::Signal;
+use plan::{GoForms, SeatLimits};
+use referee::{
+    Color, Outcome, WinBy,
+    clock::{Budget, TimeControl},
+    event::GameId,
+    game::{Answer, Said},
+    sink::SideRecord,
+};
+use rsshogi::types::Move;
+use std::{
+    cell::RefCell,
+    future::pending,
+    os::unix::process::ExitStatusExt,
+    pin::Pin,
+    process::ExitStatus,
+    rc::Rc,
+    sync::Mutex,
+    task::{Context, Poll, Waker},
+};
+use tokio::{
+    io::{AsyncWriteExt, ReadBuf, SimplexStream, WriteHalf, simplex},
+    sync::{mpsc, oneshot},
+    task::{LocalSet, spawn_local},
+};
+
+const SECOND: Duration = Duration::from_secs(1);
+
+fn ms(n: u64) -> Duration {
+    Duration::from_millis(n)
+}
+
+fn engine() -> EnginePlan {
+    EnginePlan {
+        name: "it".to_owned(),
+        remote: false,
+        command: "it".into(),
+        args: vec![],
+        directory: None,
+        environment: vec![],
+        options: vec![],
+        option_sources: vec![],
+        time: TimeControl::default(),
+        reserve: Duration::ZERO,
+        hurry: None,
+        go: GoForms::default(),
+        ponder: false,
+        limits: SeatLimits::default(),
+        restart: Restart::OnFault,
+        cores: 1.0,
+        gpu: 0.0,
+        optional: false,
+    }
+}
+
+/// The engine's end of its pipes: what it hears, line by line, and what it says.
+struct Script {
+    stdin: mpsc::UnboundedReceiver<String>,
+    stdout: Option<WriteHalf<SimplexStream>>,
+    signals: mpsc::UnboundedReceiver<Signal>,
+    exit: Option<oneshot::Sender<Option<ExitStatus>>>,
+}
+
+impl Script {
+    /// The next line; pending for ever once stdin is closed, as an engine that does not know the end of its input.
+    async fn hear(&mut self) -> String {
+        match self.stdin.recv().await {
+            Some(line) => line,
+            None => pending().await,
+        }
+    }
+
+    async fn expect(&mut self, line: &str) {
+        assert_eq!(self.hear().await, line);
+    }
+
+    async fn say(&mut self, lines: &str) {
+        let stdout = self.stdout.as_mut().unwrap();
+        stdout.write_all(lines.as_bytes()).await.unwrap();
+        stdout.write_all(b"\n").await.unwrap();
+    }
+
+    async fn introduce(&mut self) {
+        self.expect("usi").await;
+        self.say("id name Script\nusiok").await;
+    }
+
+    async fn get_ready(&mut self) {
+        self.expect("isready").await;
+        self.say("readyok").await;
+        self.expect("usinewgame").await;
+    }
+
+    /// Up to the first turn.
+    async fn sit_down(&mut self) {
+        self.introduce().await;
+        self.get_ready().await;
+    }
+
+    /// Ends by itself with this code.
+    fn exit(&mut self, code: i32) {
+        self.stdout = None;
+        if let Some(exit) = self.exit.take() {
+            exit.send(Some(ExitStatus::from_raw(code << 8))).ok();
+        }
+    }
+
+    /// Lives on in silence until it is killed; the signals that it took.
+    async fn live_until_killed(mut self) -> Vec<Signal> {
+        let mut taken = vec![];
+        while let Some(signal) = self.signals.recv().await {
+            taken.push(signal);
+            if signal == Signal::SIGKILL {
+                self.exit(9);
+            }
+        }
+        taken
+    }
+}
+
+/// The actor's ends.
+struct ScriptIn {
+    lines: mpsc::UnboundedSender<String>,
+    carry: Mutex<String>,
+}
+
+impl Input for ScriptIn {
+    fn try_write(&self, bytes: &[u8]) -> io::Result<usize> {
+        let mut carry = self.carry.lock().unwrap();
+        carry.push_str(std::str::from_utf8(bytes).unwrap());
+        while let Some(end) = carry.find('\n') {
+            let line: String = carry.drain(..=end).collect();
+            self.lines.send(line.trim_end().to_owned()).map_err(|_| io::ErrorKind::BrokenPipe)?;
+        }
+        Ok(bytes.len())
+    }
+
+    async fn writable(&self) {}
+}
+
+struct ScriptOut(RefCell<Pin<Box<dyn AsyncRead>>>);
+
+impl AsyncRead for ScriptOut {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        self.0.borrow_mut().as_mut().poll_read(context, buffer)
+    }
+}
+
+impl Output for ScriptOut {
+    fn try_read(&self, buffer: &mut [u8]) -> io::Result<usize> {
+        let mut buffer = ReadBuf::new(buffer);
+        let mut context = Context::from_waker(Waker::noop());
+        match self.0.borrow_mut().as_mut().poll_read(&mut context, &mut buffer) {
+            Poll::Ready(read) => read.map(|()| buffer.filled().len()),
+            Poll::Pending => Err(io::ErrorKind::WouldBlock.into()),
+        }
+    }
+}
+
+type Play = Pin<Box<dyn Future<Output = ()>>>;
+type BoxedScript = Box<dyn FnOnce(Script) -> Play>;
+
+/// Starts one script after another, and notes when.
+struct ScriptedLauncher {
+    scripts: RefCell<Vec<BoxedScript>>,
+    starts: Rc<RefCell<Vec<Instant>>>,
+}
+
+impl Launcher for ScriptedLauncher {
+    type Input = ScriptIn;
+    type Output = ScriptOut;
+
+    async fn launch(&self, _: &EnginePlan, _: &[usize]) -> io::Result<Process<ScriptIn, ScriptOut>> {
+        if self.scripts.borrow().is_empty() {
+            return Err(io::ErrorKind::NotFound.into());
+        }
+        self.starts.borrow_mut().push(Instant::now());
+        let script = self.scripts.borrow_mut().remove(0);
+        let (lines, stdin) = mpsc::unbounded_channel();
+        let (output, stdout) = simplex(1 << 20);
+        let (tell, signals) = mpsc::unbounded_channel();
+        let (exit, told) = oneshot::channel();
+        spawn_local(script(Script { stdin, stdout: Some(stdout), signals, exit: Some(exit) }));
+        Ok(Process {
+            stdin: Some(ScriptIn { lines, carry: Mutex::default() }),
+            stdout: ScriptOut(RefCell::new(Box::pin(output))),
+            stderr: None,
+            exit: Exit::new(told),
+            group: Group::Script(tell),
+        })
+    }
+}
+
+fn script<F: Future<Output = ()> + 'static>(play: impl FnOnce(Script) -> F + 'static) -> BoxedScript {
+    Box::new(|script| Box::pin(play(script)))
+}
+
+/// Faults that were reported while no game suffered from them.
+#[derive(Debug, Default)]
+struct Faults(Mutex<Vec<String>>);
+
+impl Sink for Faults {
+    fn happened(&self, entry: Event) {
+        if let Event::Fault { text, .. } = entry {
+            self.0.lock().unwrap().push(text);
+        }
+    }
+
+    fn keep(&self, _: SideRecord) {}
+}
+
+/// A seat whose engines are scripts.
+struct ScriptedSeat {
+    seat: Seat,
+    faults: Arc<Faults>,
+    starts: Rc<RefCell<Vec<Instant>>>,
+    startups: Arc<Semaphore>,
+}
+
+impl ScriptedSeat {
+    fn new(engine: EnginePlan, scripts: Vec<BoxedScript>) -> Self {
+        let (seat, end) = pair();
+        let (faults, starts) = (Arc::new(Faults::default()), Rc::default());
+        let startups = Arc::new(Semaphore::new(1));
+        let player = UsiPlayer {
+            engine: Arc::new(engine),
+            cores: vec![],
+            startups: startups.clone(),
+            reports: Some((faults.clone(), PlayerId(0))),
+        };
+        let launcher = ScriptedLauncher { scripts: RefCell::new(scripts), starts: Rc::clone(&starts) };
+        spawn_local(Actor::new(player, end, launcher).run());
+        Self { seat, faults, starts, startups }
+    }
+
+    async fn order(&self, order: Order) {
+        self.seat.orders.send(order).await.unwrap();
+    }
+
+    async fn new_game(&self, game: u64) {
+        self.order(Order::NewGame { game: GameId(game), color: Color::Black }).await;
+    }
+
+    async fn go(&self, position: &str) {
+        let budget = Budget { byoyomi: [10 * SECOND; 2], ..Budget::default() };
+        self.order(Order::Go { position: position.to_owned(), last: None, budget }).await;
+    }
+
+    async fn over(&self) {
+        self.order(Order::Over(Outcome::loss(Color::White, WinBy::Resignation))).await;
+    }
+
+    async fn reply(&mut self) -> (GameId, Reply) {
+        self.seat.replies.recv().await.unwrap()
+    }
+
+    async fn answer(&mut self) -> Answer {
+        match self.reply().await {
+            (_, Reply::Answer(answer)) => answer,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// The words in which the seat says that its engine is gone.
+    async fn gone(&mut self) -> String {
+        match self.reply().await {
+            (_, Reply::Gone(text)) => text,
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+/// Runs a test with its scripts on one thread, whose clock is simulated.
+fn in_simulated_time<F: Future<Output = ()>>(test: F) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build();
+    LocalSet::new().block_on(&runtime.unwrap(), test);
+}
+
+#[test]
+fn an_engine_without_usiok_is_given_up_at_its_limit() {
+    in_simulated_time(async {
+        let limits = SeatLimits { start: 7 * SECOND, ..SeatLimits::default() };
+        let silent = script(|script| async { drop(script.live_until_killed().await) });
+        let mut player = ScriptedSeat::new(EnginePlan { limits, ..engine() }, vec![silent]);
+        let begin = Instant::now();
+        player.new_game(1).await;
+        assert_eq!(player.gone().await, "no `usiok` within 7000 ms");
+        assert_eq!(begin.elapsed(), 7 * SECOND);
+    });
+}
+
+#[test]
+fn isready_has_a_limit_of_its_own_that_is_longer_for_a_fresh_process() {
+    in_simulated_time(async {
+        let limits = SeatLimits { ready: 60 * SECOND, new_game: 3 * SECOND, ..SeatLimits::default() };
+        let play = |mut script: Script| async move {
+            script.introduce().await;
+            script.expect("isready").await;
+            sleep(59 * SECOND).await;
+            script.say("readyok").await;
+            script.expect("usinewgame").await;
+            script.expect("gameover win").await;
+            script.expect("isready").await;
+            script.live_until_killed().await;
+        };
+        let restarted = |script: Script| async { drop(script.live_until_killed().await) };
+        let mut player =
+            ScriptedSeat::new(EnginePlan { limits, ..engine() }, vec![script(play), script(restarted)]);
+        player.new_game(1).await;
+        assert_eq!(player.reply().await, (GameId(1), Reply::Ready));
+        player.over().await;
+        let begin = Instant::now();
+        player.new_game(2).await;
+        assert!(player.gone().await.starts_with("no `usiok`"), "the second process fails too");
+        assert_eq!(player.starts.borrow()[1] - begin, 3 * SECOND);
+        let faults = player.faults.0.lock().unwrap();
+        assert!(faults[0].contains("no `readyok` between games within 3000 ms"), "{faults:?}");
+    });
+}
+
+#[test]
+fn the_time_of_a_move_runs_from_the_write_of_go_to_the_read_of_bestmove() {
+    in_simulated_time(async {
+        let play = |mut script: Script| async move {
+            script.sit_down().await;
+            script.expect("position startpos").await;
+            assert!(script.hear().await.starts_with("go "));
+            sleep(ms(2345)).await;
+            script.say("info depth 9 score cp 31 pv 7g7f\nbestmove 7g7f").await;
+            script.live_until_killed().await;
+        };
+        let mut player = ScriptedSeat::new(engine(), vec![script(play)]);
+        player.new_game(1).await;
+        assert_eq!(player.reply().await, (GameId(1), Reply::Ready));
+        sleep(3600 * SECOND).await;
+        player.go("startpos").await;
+        let answer = player.answer().await;
+        assert_eq!(answer.elapsed, ms(2345));
+        assert_eq!(answer.said, Said::Move(Move::from_usi("7g7f").unwrap()));
+        assert_eq!(answer.thought.unwrap().depth, Some(9));
+    });
+}
+
+#[test]
+fn an_engine_that_does_not_answer_stop_is_replaced_before_the_next_game() {
+    in_simulated_time(async {
+        let limits = SeatLimits { stop: 2 * SECOND, ..SeatLimits::default() };
+        let deaf = |mut script: Script| async move {
+            script.sit_down().await;
+            script.expect("position startpos").await;
+            assert!(script.hear().await.starts_with("go "));
+            script.expect("stop").await;
+            assert_eq!(script.live_until_killed().await.first(), Some(&Signal::SIGKILL));
+        };
+        let fresh = |mut script: Script| async move {
+            script.sit_down().await;
+            script.live_until_killed().await;
+        };
+        let mut player =
+            ScriptedSeat::new(EnginePlan { limits, ..engine() }, vec![script(deaf), script(fresh)]);
+        player.new_game(1).await;
+        player.reply().await;
+        player.go("startpos").await;
+        sleep(SECOND).await;
+        player.over().await;
+        let begin = Instant::now();
+        player.new_game(2).await;
+        assert_eq!(player.reply().await, (GameId(2), Reply::Ready));
+        assert!(begin.elapsed() >= 2 * SECOND);
+        assert!(player.faults.0.lock().unwrap()[0].contains("no `bestmove` after `stop` within 2000 ms"));
+    });
+}
+
+#[test]
+fn a_hit_is_charged_from_ponderhit_and_a_miss_costs_the_stopping() {
+    in_simulated_time(async {
+        let play = |mut script: Script| async move {
+            script.expect("usi").await;
+            script.say("usiok").await;
+            script.expect("setoption name USI_Ponder value true").await;
+            script.get_ready().await;
+            script.expect("position startpos").await;
+            script.hear().await;
+            script.say("bestmove 7g7f ponder 3c3d").await;
+            script.expect("position startpos moves 7g7f 3c3d").await;
+            assert!(script.hear().await.starts_with("go ponder "));
+            script.expect("ponderhit").await;
+            sleep(ms(40)).await;
+            script.say("bestmove 2g2f ponder 8c8d").await;
+            script.expect("position startpos moves 7g7f 3c3d 2g2f 8c8d").await;
+            assert!(script.hear().await.starts_with("go ponder "));
+            script.expect("stop").await;
+            sleep(ms(300)).await;
+            script.say("bestmove 2f2e").await;
+            script.expect("position startpos moves 7g7f 3c3d 2g2f 4a3b").await;
+            assert!(script.hear().await.starts_with("go btime "));
+            sleep(ms(50)).await;
+            script.say("bestmove 2f2e").await;
+            script.live_until_killed().await;
+        };
+        let mut player = ScriptedSeat::new(EnginePlan { ponder: true, ..engine() }, vec![script(play)]);
+        player.new_game(1).await;
+        player.reply().await;
+        player.go("startpos").await;
+        assert!(player.answer().await.ponders);
+        let budget = Budget { byoyomi: [SECOND; 2], ..Budget::default() };
+        player.order(Order::Ponder(budget)).await;
+        sleep(5 * SECOND).await;
+        player.go("startpos moves 7g7f 3c3d").await;
+        assert_eq!(player.answer().await.elapsed, ms(40), "the opponent's time is free");
+        player.order(Order::Ponder(budget)).await;
+        sleep(5 * SECOND).await;
+        player.go("startpos moves 7g7f 3c3d 2g2f 4a3b").await;
+        assert_eq!(player.answer().await.elapsed, ms(350));
+    });
+}
+
+#[test]
+fn an_engine_that_fails_at_its_start_again_and_again_is_started_more_and_more_slowly() {
+    in_simulated_time(async {
+        let crash = || {
+            script(|mut script: Script| async move {
+                script.expect("usi").await;
+                script.exit(1);
+            })
+        };
+        let mut player = ScriptedSeat::new(engine(), (0..7).map(|_| crash()).collect());
+        for game in 1..=7 {
+            player.new_game(game).await;
+            assert_eq!(player.gone().await, "it exited with code 1");
+        }
+        let starts = player.starts.borrow();
+        let pauses: Vec<_> = starts.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        assert!(pauses[0] < ms(50), "one failure may be an accident: {pauses:?}");
+        for (at, pause) in pauses.iter().enumerate().skip(1) {
+            let ceiling = ms(50 << (at + 1));
+            assert!((ceiling / 2..=ceiling + ms(10)).contains(pause), "{pauses:?}");
+        }
+    });
+}
+
+#[test]
+fn what_an_engine_said_before_it_died_counts_and_then_its_death() {
+    in_simulated_time(async {
+        let play = |mut script: Script| async move {
+            script.sit_down().await;
+            script.expect("position startpos").await;
+            script.hear().await;
+            script.say("bestmove 7g7f").await;
+            script.exit(3);
+        };
+        let mut player = ScriptedSeat::new(engine(), vec![script(play)]);
+        player.new_game(1).await;
+        player.reply().await;
+        player.go("startpos").await;
+        assert_eq!(player.answer().await.said, Said::Move(Move::from_usi("7g7f").unwrap()));
+        assert_eq!(player.gone().await, "it exited with code 3");
+    });
+}
+
+#[test]
+fn an_engine_that_is_not_to_be_restarted_is_not() {
+    in_simulated_time(async {
+        let play = |mut script: Script| async move {
+            script.sit_down().await;
+            script.exit(3);
+        };
+        let plan = EnginePlan { restart: Restart::Never, ..engine() };
+        let mut player = ScriptedSeat::new(plan, vec![script(play), script(|_| async {})]);
+        player.new_game(1).await;
+        player.reply().await;
+        assert_eq!(player.gone().await, "it exited with code 3");
+        player.new_game(2).await;
+        assert_eq!(player.gone().await, "it had a fault before and is not started again");
+        assert_eq!(player.starts.borrow().len(), 1);
+    });
+}
+
+#[test]
+fn a_program_that_is_not_there_is_said_by_its_path() {
+    in_simulated_time(async {
+        let mut player = ScriptedSeat::new(engine(), vec![]);
+        player.new_game(1).await;
+        assert_eq!(player.gone().await, "`it` could not be started: entity not found");
+    });
+}
+
+#[test]
+fn the_permit_to_start_is_kept_until_the_engine_is_ready() {
+    in_simulated_time(async {
+        let play = |mut script: Script| async move {
+            script.introduce().await;
+            script.expect("isready").await;
+            sleep(20 * SECOND).await;
+            script.say("readyok").await;
+            script.live_until_killed().await;
+        };
+        let mut player = ScriptedSeat::new(engine(), vec![script(play)]);
+        player.new_game(1).await;
+        sleep(19 * SECOND).await;
+        assert_eq!(player.startups.available_permits(), 0);
+        player.reply().await;
+        sleep(ms(1)).await;
+        assert_eq!(player.startups.available_permits(), 1);
+    });
+}
+
+#[test]
+fn a_process_ends_in_stages_each_with_its_own_patience() {
+    in_simulated_time(async {
+        let (tell, told) = oneshot::channel();
+        let limits = SeatLimits { quit: 4 * SECOND, terminate: 6 * SECOND, ..SeatLimits::default() };
+        let stubborn = move |mut script: Script| async move {
+            script.sit_down().await;
+            script.expect("quit").await;
+            let asked = Instant::now();
+            let mut taken = vec![];
+            while taken.last().is_none_or(|(signal, _)| *signal != Signal::SIGKILL) {
+                let signal = script.signals.recv().await.unwrap();
+                taken.push((signal, asked.elapsed()));
+            }
+            script.exit(9);
+            tell.send(taken).unwrap();
+        };
+        let mut player = ScriptedSeat::new(EnginePlan { limits, ..engine() }, vec![script(stubborn)]);
+        player.new_game(1).await;
+        player.reply().await;
+        sleep(SECOND).await;
+        drop(player);
+        let stages = [(Signal::SIGTERM, 4 * SECOND), (Signal::SIGKILL, 10 * SECOND)];
+        assert_eq!(told.await.unwrap(), stages);
+    });
+}
+
+#[test]
+fn an_engine_that_floods_hears_stop_at_once() {
+    in_simulated_time(async {
+        let play = |mut script: Script| async move {
+            script.sit_down().await;
+            script.expect("position startpos").await;
+            script.hear().await;
+            while script.stdin.try_recv().is_err() {
+                script.say(&"info depth 1 score cp 0 pv 7g7f\n".repeat(32_768)).await;
+            }
+            script.say("bestmove 7g7f").await;
+            script.expect("gameover win").await;
+            script.get_ready().await;
+            script.live_until_killed().await;
+        };
+        let mut player = ScriptedSeat::new(engine(), vec![script(play)]);
+        player.new_game(1).await;
+        player.reply().await;
+        player.go("startpos").await;
+        sleep(ms(50)).await;
+        let begin = Instant::now();
+        player.over().await;
+        player.new_game(2).await;
+        assert_eq!(player.reply().await, (GameId(2), Reply::Ready));
+        assert!(begin.elapsed() < ms(50), "{:?}", begin.elapsed());
+    });
+}
