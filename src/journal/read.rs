@@ -2,16 +2,16 @@
 
 use super::{
     EventId, Store, StoreError,
-    replay::{game_moves, players},
-    row::{self, OUTCOME, PAIRING},
+    replay::players,
+    row::{self, MOVED, OUTCOME, PAIRING},
 };
 use referee::{
     Outcome,
     clock::TimeControl,
-    event::{Event, GameId, Moved, PlayerId, Stamped},
+    event::{GameId, Moved, PlayerId},
     schedule::Pairing,
 };
-use rusqlite::{OptionalExtension, Row, named_params};
+use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
 /// An event of a database.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -153,6 +153,34 @@ impl Store {
         filter: &GameFilter,
         mut f: impl FnMut(GameRow) -> Result<(), E>,
     ) -> Result<(), E> {
+        self.game_rows(event, filter, |_, row| f(row))
+    }
+
+    /// Calls `f` with each game that passes `filter` and its moves, in the order of the games' numbers, until `f` fails.
+    /// One game is in memory at a time, and all of them are one consistent view of the database.
+    ///
+    /// # Errors
+    /// Those of `f`, and when the database cannot be read.
+    pub fn full_games<E: From<StoreError>>(
+        &self,
+        event: EventId,
+        filter: &GameFilter,
+        mut f: impl FnMut(FullGame) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.game_rows(event, filter, |id, row| {
+            // The open query of the games keeps the view: all queries of a connection read the same snapshot.
+            let moves = self.database().check(|conn| moves_of(conn, id, row.game))?;
+            f(FullGame { row, moves })
+        })
+    }
+
+    /// Calls `f` with the row id and the content of each game that passes `filter`.
+    fn game_rows<E: From<StoreError>>(
+        &self,
+        event: EventId,
+        filter: &GameFilter,
+        mut f: impl FnMut(i64, GameRow) -> Result<(), E>,
+    ) -> Result<(), E> {
         let database = self.database();
         let names = database.check(|conn| players(conn, event))?;
         let sql = format!(
@@ -176,7 +204,8 @@ impl Store {
         };
         let mut rows = database.check(|_| games.query(parameters))?;
         while let Some(row) = database.check(|_| rows.next())? {
-            f(database.check(|_| game_row(row, &names))?)?;
+            let (id, game) = database.check(|_| Ok((row.get(9)?, game_row(row, &names)?)))?;
+            f(id, game)?;
         }
         Ok(())
     }
@@ -195,15 +224,16 @@ impl Store {
                 .query_row([event.0, number], |row| Ok((row.get::<_, i64>(9)?, game_row(row, &names)?)))
                 .optional()?;
             let Some((id, row)) = found else { return Ok(None) };
-            let mut moves = Vec::new();
-            game_moves(conn, id, game, &mut |stamped| {
-                if let Stamped { at, event: Event::Moved(moved) } = stamped {
-                    moves.push((*at, moved.clone()));
-                }
-            })?;
-            Ok(Some(FullGame { row, moves }))
+            Ok(Some(FullGame { row, moves: moves_of(conn, id, game)? }))
         })
     }
+}
+
+/// The moves of a game by its row id, with the time of each.
+fn moves_of(conn: &Connection, id: i64, game: GameId) -> rusqlite::Result<Vec<(i64, Moved)>> {
+    let sql = format!("SELECT {MOVED} FROM moves WHERE game = ? ORDER BY ply");
+    let mut statement = conn.prepare_cached(&sql)?;
+    statement.query_map([id], |row| row::moved(row, game))?.collect()
 }
 
 fn summary(row: &Row<'_>) -> rusqlite::Result<EventSummary> {

@@ -1,4 +1,4 @@
-//! How fast a network answers, and a search that asks it.
+//! Speed of a network, and of a search with it.
 
 mod search;
 
@@ -17,40 +17,40 @@ use std::{
 
 pub use search::{SearchOptions, SearchSpeed, measure_search};
 
-/// Positions per second at one batch size.
+/// Throughput at one batch size.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Row {
-    /// Positions at a time.
+    /// Positions per batch.
     pub batch: usize,
-    /// The network alone, with its input on the device and its output fetched.
+    /// Positions per second of the network alone, with host-device transfers.
     pub forward_per_s: f64,
-    /// Questions answered: planes expanded, network, priors.
+    /// Positions per second of an evaluation: plane expansion, network, priors.
     pub evaluate_per_s: f64,
 }
 
-/// A measurement.
+/// Benchmark results.
 #[derive(Clone, Debug, Serialize)]
 pub struct Bench {
-    /// The network.
+    /// Name of the network.
     pub network: String,
-    /// What answered.
+    /// Kind of the evaluator.
     pub evaluator: String,
-    /// Threads of the processor for a batch.
+    /// CPU threads per batch.
     pub threads: usize,
-    /// Threads that ask at the same time, each in a lane of its own.
+    /// Concurrent callers, each with a lane of its own.
     pub callers: usize,
-    /// By batch size.
+    /// Throughput by batch size.
     pub batches: Vec<Row>,
-    /// What a search reaches, with the ratio of the two.
+    /// Throughput of the search, relative to the network's.
     #[serde(flatten)]
     pub search: SearchSpeed,
 }
 
-/// Measures a network at each batch size, each of both speeds for at least `time`, with as many callers as lanes; then
-/// a search.
+/// Measures both throughputs of a network at each batch size, for at least `time` each and with as many callers
+/// as lanes; then a search.
 ///
 /// # Errors
-/// When the network or the device cannot be had, or fails.
+/// When the network or the device is unavailable, or libtorch fails.
 pub fn measure(
     network: &Path,
     options: &TorchOptions,
@@ -87,7 +87,7 @@ fn row(
     })
 }
 
-/// How often a second something can be done by so many threads at once. The first time of each is not counted.
+/// Calls per second of `f` on this many threads; the first call of each is a warm-up.
 fn rate(
     time: Duration,
     callers: usize,

@@ -10,7 +10,7 @@ use renmei_deep::{
     network::Description,
     search::Task,
     time_model::{self, ModelOptions},
-    train::{self, ExamOptions, Loss, Session, Source, TrainOptions},
+    train::{self, AccuracyOptions, Loss, Session, Source, TrainOptions},
     usi::Deep,
 };
 use rsshogi::{board::MoveList, movegen::generate_legal_all};
@@ -35,18 +35,18 @@ pub struct Arguments {
 enum Command {
     /// Speak USI on stdin and stdout.
     Usi,
-    /// Train a network from games, or go on with a training that was stopped.
+    /// Train a network from games, or continue an interrupted training.
     Train(Train),
-    /// Ask a network about games that it has not learned from: how often it names the move played, and the winner.
+    /// Measure a network on held-out games: how often it predicts the move played, and the winner.
     Exam(Exam),
-    /// Ask an engine for the move and the score of stored positions, or go on with it.
+    /// Label stored positions with the move and the score of an engine; continues an interrupted labelling.
     Label(Label),
-    /// Measure how many positions a second a network answers, and how many of them to a search.
+    /// Measure how many positions per second a network evaluates, alone and for a search.
     Bench(Bench),
-    /// Say what a network thinks of a position: each legal move's probability, and the chance to win.
+    /// Print a network's evaluation of a position: the probability of each legal move, and of winning.
     Ask(Ask),
     Book(BookArguments),
-    /// Find out when a search can end early: search positions, and fit the stopping model to what was seen.
+    /// Fit the stopping model, which decides when a search can end early, to searches of positions.
     TimeModel(TimeModel),
 }
 
@@ -55,61 +55,61 @@ struct Train {
     /// Files of games: .db and .sqlite (stores of renmei), .tsv, .psv, .hcpe.
     #[arg(required = true)]
     sources: Vec<Source>,
-    /// The description of the network to build.
+    /// Description file of the network to build.
     #[arg(long)]
     network: PathBuf,
-    /// Directory of the network, its checkpoint, report and plot.
+    /// Directory for the network, its checkpoint, report and plot.
     #[arg(long)]
     out: PathBuf,
-    /// Positions in a step.
+    /// Positions per step.
     #[arg(long, default_value_t = 256)]
     batch: usize,
-    /// Steps to take in all.
+    /// Total number of steps.
     #[arg(long, default_value_t = 10_000)]
     steps: usize,
-    /// The highest learning rate.
+    /// Maximum learning rate.
     #[arg(long, default_value_t = 0.002)]
     rate: f64,
-    /// Steps until the rate is reached.
+    /// Steps of learning rate warm-up.
     #[arg(long, default_value_t = 300)]
     warm_up: usize,
     /// Weight decay.
     #[arg(long, default_value_t = 0.01)]
     decay: f64,
-    /// Parts of the game's result in the value to learn, 0 to 1; the rest is sigmoid(score / 600).
+    /// Weight of the game's result in the value target, 0 to 1; the rest is sigmoid(score / 600).
     #[arg(long, default_value_t = 0.5)]
     blend: f32,
-    /// Which moves the played one is to be likelier than.
+    /// Moves in the softmax of the policy loss.
     #[arg(long, value_enum, default_value = "legal")]
     loss: LossChoice,
     /// Percent of the games that are held out.
     #[arg(long, default_value_t = 5)]
     held_out: u64,
-    /// Seed of the first weights and of the order.
+    /// Seed of the initial weights and of the order of positions.
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// auto, cpu, cuda or cuda:N.
     #[arg(long, default_value = "auto")]
     device: DeviceChoice,
-    /// Compute in 32-bit numbers where 16-bit ones are faster.
+    /// Compute in 32-bit floats where 16-bit ones would be faster.
     #[arg(long)]
     full: bool,
-    /// Steps between examinations on held-out games, and checkpoints.
+    /// Steps between measurements on held-out games, and between checkpoints.
     #[arg(long, default_value_t = 1000)]
     every: usize,
-    /// The most held-out positions of an examination; the last has up to ten times as many.
+    /// Maximum number of held-out positions per measurement; the last one uses up to ten times as many.
     #[arg(long, default_value_t = 4000)]
     exam: usize,
-    /// Threads of the processor; 0 leaves that to libtorch.
+    /// CPU threads; 0 leaves the number to libtorch.
     #[arg(long, default_value_t = 0)]
     threads: i32,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum LossChoice {
-    /// The legal ones.
+    /// The legal moves.
     Legal,
-    /// All that have a label.
+    /// All moves that have a label.
     All,
 }
 
@@ -120,10 +120,10 @@ struct Exam {
     /// Files of games: .db and .sqlite (stores of renmei), .tsv, .psv, .hcpe.
     #[arg(required = true)]
     sources: Vec<Source>,
-    /// Percent of the games that it is asked about: those that a training with the same number holds out.
+    /// Percent of the games to measure on: those that a training with the same number holds out.
     #[arg(long, default_value_t = 5)]
     held_out: u64,
-    /// The most positions.
+    /// Maximum number of positions.
     #[arg(long, default_value_t = 20_000)]
     most: usize,
     /// Print JSON.
@@ -136,30 +136,30 @@ struct Label {
     /// Files of games: .db and .sqlite (stores of renmei), .tsv, .psv, .hcpe.
     #[arg(required = true)]
     sources: Vec<Source>,
-    /// The engine's command line.
+    /// Command line of the engine.
     #[arg(long)]
     engine: String,
     /// An option of the engine, NAME=VALUE.
     #[arg(long = "option", value_parser = option)]
     options: Vec<(String, String)>,
-    /// What it is told for each position, without `go`.
+    /// Search limits per position, the arguments of `go`.
     #[arg(long, default_value = "nodes 20000")]
     go: String,
-    /// Seconds that it may take for a position.
+    /// Timeout per position, in seconds.
     #[arg(long, default_value_t = 60)]
     patience: u64,
-    /// Copies of the engine.
+    /// Number of engine processes.
     #[arg(long, default_value_t = 1)]
     jobs: usize,
-    /// The file of labels, itself a source for `train`.
+    /// The file of labels to write, itself a source for `train`.
     #[arg(long)]
     out: PathBuf,
-    /// The most positions that the file is to have.
+    /// Maximum number of positions in the file.
     #[arg(long)]
     most: Option<usize>,
 }
 
-/// Prints a line. A reader that wants no more of them, such as `head`, is no fault.
+/// Prints a line. A closed pipe, as with `head`, is not an error.
 fn put(line: &str) -> Result<()> {
     match writeln!(io::stdout().lock(), "{line}") {
         Err(fault) if fault.kind() == io::ErrorKind::BrokenPipe => Ok(()),
@@ -174,15 +174,15 @@ fn option(text: &str) -> Result<(String, String)> {
 
 #[derive(Debug, Args)]
 struct Device {
-    /// The description of the network.
+    /// Description file of the network.
     network: PathBuf,
     /// auto, cpu, cuda or cuda:N.
     #[arg(long, default_value = "auto")]
     device: DeviceChoice,
-    /// Compute in 32-bit numbers where 16-bit ones are faster.
+    /// Compute in 32-bit floats where 16-bit ones would be faster.
     #[arg(long)]
     full: bool,
-    /// Threads of the processor for a batch; 0 leaves that to libtorch.
+    /// CPU threads per batch; 0 leaves the number to libtorch.
     #[arg(long, default_value_t = 1)]
     threads: usize,
 }
@@ -194,19 +194,19 @@ struct Bench {
     /// Batch sizes.
     #[arg(long, value_delimiter = ',', default_value = "1,8,32,64,128")]
     batches: Vec<usize>,
-    /// Seconds for each measurement.
+    /// Seconds per measurement.
     #[arg(long, default_value_t = 2.0)]
     seconds: f64,
-    /// Threads that ask at the same time.
+    /// Concurrent callers.
     #[arg(long, default_value_t = 2)]
     callers: usize,
-    /// Threads that search.
+    /// Search threads.
     #[arg(long, default_value_t = 2)]
     search_threads: usize,
-    /// Leaves that each of them asks about at a time.
+    /// Leaves per batch of a search thread.
     #[arg(long, default_value_t = 16)]
     search_batch: usize,
-    /// MiB for the tree and the answers kept.
+    /// MiB for the tree and the evaluation cache.
     #[arg(long, default_value_t = 256)]
     memory: usize,
     /// Print JSON.
@@ -218,7 +218,7 @@ struct Bench {
 struct Ask {
     #[command(flatten)]
     device: Device,
-    /// The position as USI has it: `startpos`, `sfen ...`, `startpos moves 7g7f`.
+    /// The position in USI notation: `startpos`, `sfen ...`, `startpos moves 7g7f`.
     #[arg(default_value = "startpos", num_args = 1.., trailing_var_arg = true)]
     position: Vec<String>,
 }
@@ -228,28 +228,28 @@ struct TimeModel {
     /// Databases of renmei, game records, lists of openings, or directories of them.
     #[arg(required = true)]
     sources: Vec<PathBuf>,
-    /// The description of the network; without it the one inside the program.
+    /// Description file of the network; default is the embedded one.
     #[arg(long)]
     network: Option<PathBuf>,
     /// auto, cpu, cuda or cuda:N.
     #[arg(long, default_value = "auto")]
     device: DeviceChoice,
-    /// The most positions to search, one of a game.
+    /// Maximum number of positions to search, one per game.
     #[arg(long, default_value_t = 500)]
     positions: usize,
-    /// Visits of each search.
+    /// Visits per search.
     #[arg(long, default_value_t = 16_384)]
     visits: u64,
-    /// Positions that are evaluated at a time.
+    /// Leaves per batch.
     #[arg(long, default_value_t = 8)]
     batch: usize,
-    /// Threads that search.
+    /// Search threads.
     #[arg(long, default_value_t = 1)]
     threads: usize,
-    /// Seed of the choice of positions.
+    /// Seed of the selection of positions.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// The file of coefficients; a plot of the same name lies beside it.
+    /// The file of coefficients to write; a plot is written beside it.
     #[arg(long, default_value = "stopping.toml")]
     out: PathBuf,
 }
@@ -282,7 +282,7 @@ impl TimeModel {
 }
 
 impl Arguments {
-    /// Does what was asked.
+    /// Runs the command.
     pub fn run(self) -> Result<ExitCode> {
         let Some(command) = self.command else { return Ok(usi_shell::run(Deep::default())) };
         match command {
@@ -309,7 +309,7 @@ impl Train {
             corpus.broken
         );
         let report = Session::begin(self.options()?, corpus)?.run()?;
-        put(&report.last_exam())
+        put(&report.last_accuracy())
     }
 
     fn options(self) -> Result<TrainOptions> {
@@ -342,14 +342,14 @@ impl Train {
 
 impl Exam {
     fn run(self) -> Result<()> {
-        let options = ExamOptions {
+        let options = AccuracyOptions {
             device: self.device.device,
             half: !self.device.full,
             held_out: self.held_out.min(100),
             most: self.most.max(1),
             threads: self.device.threads as i32,
         };
-        let exam = train::examine_file(&self.device.network, train::load(&self.sources)?, &options)?;
+        let exam = train::measure_file(&self.device.network, train::load(&self.sources)?, &options)?;
         put(&if self.json { serde_json::to_string_pretty(&exam)? } else { exam.to_string() })
     }
 }
@@ -358,7 +358,7 @@ impl Label {
     fn run(self) -> Result<()> {
         let mut words = self.engine.split_ascii_whitespace().map(str::to_owned);
         let engine = EngineOptions {
-            program: words.next().context("--engine names no program")?.into(),
+            program: words.next().context("--engine is empty")?.into(),
             arguments: words.collect(),
             options: self.options,
             go: self.go,
@@ -384,7 +384,7 @@ impl Device {
 impl Bench {
     fn run(self) -> Result<()> {
         let time = Duration::try_from_secs_f64(self.seconds)
-            .context("--seconds is to be a number of seconds, 0 or more")?;
+            .context("--seconds must be a number of seconds, 0 or more")?;
         let batches: Vec<usize> = self.batches.iter().map(|&batch| batch.max(1)).collect();
         let options = TorchOptions { lanes: self.callers, ..self.device.options() };
         let search = bench::SearchOptions {

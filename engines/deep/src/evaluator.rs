@@ -1,8 +1,8 @@
-//! The seam between search and network: questions go in by the batch, answers come out in the same order.
+//! The interface between search and network: batches of questions in, answers in the same order out.
 //!
-//! A search asks [`Encoding`] to turn a position and its legal moves into a [`Question`] and hands many of them to an
-//! [`Evaluator`], from as many threads as it likes. [`TorchEvaluator`] answers with a network on a device;
-//! [`UniformEvaluator`] answers at once and knows nothing, for tests and for the speed that a search cannot exceed.
+//! A search uses [`Encoding`] to turn a position and its legal moves into a [`Question`], and passes batches of
+//! them to an [`Evaluator`] from any number of threads. [`TorchEvaluator`] runs a network on a device;
+//! [`UniformEvaluator`] returns constants, for tests and for measuring the search's maximum speed.
 
 mod torch;
 
@@ -16,107 +16,107 @@ use rsshogi::{board::Position, types::Move};
 pub use torch::{DeviceChoice, TorchEvaluator, TorchOptions};
 pub(crate) use torch::{device_name, kind_for, kind_name, processor_kind};
 
-/// A position as a network is asked about it.
+/// A position encoded for a network.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Question {
-    /// What the network sees.
+    /// The input planes.
     pub planes: Packed,
-    /// The labels of the legal moves, in the order in which their priors are wanted.
+    /// The labels of the legal moves; their order is that of the priors in the answer.
     pub labels: Vec<u16>,
 }
 
-/// What a network says of a position.
+/// A network's evaluation of a position.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
-    /// How likely each legal move asked about is, in their order: between 0 and 1, 1 in all. Alike for all moves when
-    /// the network has no policy. Moves that share a label share its likelihood evenly.
+    /// Priors of the question's moves, in their order: between 0 and 1, with sum 1. Uniform when the network
+    /// has no policy. Moves that share a label share its probability evenly.
     pub priors: Vec<f32>,
-    /// The probability that the player to move wins, 0 to 1; 0.5 when the network has no value.
+    /// Win probability of the side to move, 0 to 1; 0.5 when the network has no value.
     pub value: f32,
 }
 
-/// How a network wants to be asked.
+/// The input format of a network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Encoding {
-    /// The planes that it sees.
+    /// The input planes.
     pub features: Features,
-    /// Its names for moves.
+    /// The policy labels.
     pub labels: Labels,
 }
 
 impl Encoding {
-    /// The question about a position and its legal moves. `seen`: how often the position occurred before in its game.
-    /// A word that is no move on the board (a resignation, say) is not to be among the moves.
+    /// Encodes a position and its legal moves. `seen` is the number of earlier occurrences of the position in
+    /// its game. `moves` must not contain resignations and the like.
     pub fn question(self, position: &Position, moves: &[Move], seen: u8) -> Question {
         let label = |&mv: &Move| self.labels.label(position, mv).unwrap_or_default();
         Question { planes: self.features.pack(position, seen), labels: moves.iter().map(label).collect() }
     }
 }
 
-/// Someone who answers questions, from any thread.
+/// Evaluates positions; callable from any thread.
 pub trait Evaluator: Send + Sync {
-    /// Answers all questions, in their order. An empty list has no answers.
+    /// Evaluates all questions, in their order. An empty list gives an empty list.
     ///
     /// # Errors
-    /// When the device fails, or a question is not in this evaluator's [`encoding`](Self::encoding).
+    /// When the device fails, or a question does not have this evaluator's [`encoding`](Self::encoding).
     fn evaluate(&self, questions: &[Question]) -> Result<Vec<Answer>, EvaluatorError>;
 
-    /// The number of questions that it answers best at a time, and the most that it takes to the device at once.
+    /// Best number of questions per call, and maximum number of positions sent to the device at once.
     fn batch(&self) -> usize;
 
-    /// How to ask it.
+    /// The encoding of questions.
     fn encoding(&self) -> Encoding;
 
-    /// What it is, for `id name` and reports: `torch cuda:0 f16`, say.
+    /// Description for `id name` and reports, such as `torch cuda:0 f16`.
     fn kind(&self) -> &str;
 }
 
-/// Why there is no answer, or no evaluator.
+/// Why an evaluation failed or no evaluator could be made.
 #[derive(Debug, thiserror::Error)]
 pub enum EvaluatorError {
-    /// The network could not be had.
+    /// The network cannot be loaded.
     #[error(transparent)]
     Network(#[from] NetworkError),
-    /// The device that was asked for is not there.
-    #[error("device `{0}` is not there: libtorch finds no such GPU (`cpu` and `auto` need none)")]
+    /// The requested device does not exist.
+    #[error("device `{0}` does not exist: libtorch finds no such GPU (`cpu` and `auto` need none)")]
     NoDevice(String),
-    /// Not a device.
-    #[error("`{0}` is no device: write `auto`, `cpu`, `cuda` or `cuda:N`")]
+    /// Not the name of a device.
+    #[error("`{0}` is not a device: use `auto`, `cpu`, `cuda` or `cuda:N`")]
     UnknownDevice(String),
-    /// The question was not asked in this network's way.
-    #[error("a question has {found} bytes of planes where the network wants {wanted}")]
+    /// The question has another encoding.
+    #[error("a question has {found} bytes of planes instead of {wanted}")]
     Planes {
-        /// Bytes it has.
+        /// Bytes found.
         found: usize,
-        /// Bytes it should have.
+        /// Bytes expected.
         wanted: usize,
     },
-    /// A move's name is none of the network's.
-    #[error("a question asks for label {label} of a network that has {labels}")]
+    /// A label is out of range.
+    #[error("a question has label {label}, but the network has {labels} labels")]
     Label {
-        /// The label asked for.
+        /// The label.
         label: u16,
-        /// How many there are.
+        /// Number of labels of the network.
         labels: usize,
     },
-    /// libtorch said no.
-    #[error("evaluation failed on {device}: {}", crate::network::told(source))]
+    /// libtorch failed.
+    #[error("evaluation failed on {device}: {}", crate::network::message(source))]
     Torch {
-        /// Where.
+        /// The device.
         device: String,
-        /// What it said.
+        /// The error of libtorch.
         source: tch::TchError,
     },
 }
 
-/// Gives every move the same prior and every position the value 0.5.
+/// An evaluator with uniform priors and the value 0.5.
 #[derive(Clone, Copy, Debug)]
 pub struct UniformEvaluator {
     batch: usize,
 }
 
 impl UniformEvaluator {
-    /// One that likes to be asked `batch` questions at a time.
+    /// An evaluator that reports `batch` as its best batch size.
     pub const fn new(batch: usize) -> Self {
         Self { batch }
     }

@@ -1,19 +1,19 @@
-//! Labelling: a chosen engine says which move it would play in stored positions, and what they are worth.
+//! Labelling: an engine adds its best move and its score to stored positions.
 //!
-//! Several copies of the engine work side by side. What they said is kept in a file of its own, in which positions
-//! that have their label are not asked about again: a labelling that was stopped goes on where it was, and the file is
-//! a source for training.
+//! Several engine processes run in parallel. Labels are stored in a database of their own, and positions that
+//! already have one are skipped: an interrupted labelling continues where it was. The file is a source for
+//! training.
 
 mod engine;
-mod kept;
+mod file;
 
 pub use engine::{EngineError, EngineOptions};
-pub(crate) use kept::{TABLE, read};
+pub(crate) use file::{TABLE, read};
 
 use crate::train::{Corpus, Sample};
-use engine::{Engine, Said};
+use engine::{Engine, Label};
+use file::LabelFile;
 use indicatif::{ProgressBar, ProgressStyle};
-use kept::Kept;
 use std::{
     path::PathBuf,
     sync::{
@@ -24,74 +24,74 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How often labels go to the disk.
+/// Interval between writes.
 const WRITTEN_EVERY: Duration = Duration::from_secs(2);
-/// Labels that wait to be written at most.
+/// Capacity of the queue of labels to be written.
 const AHEAD: usize = 256;
 
-/// How to label.
+/// Parameters of labelling.
 #[derive(Clone, Debug)]
 pub struct LabelOptions {
-    /// The engine, and what it is told.
+    /// The engine and its options.
     pub engine: EngineOptions,
-    /// Copies of it.
+    /// Number of engine processes.
     pub jobs: usize,
     /// The file of labels.
     pub out: PathBuf,
-    /// The most positions that the file is to have; `None` is all.
+    /// Maximum number of positions in the file; `None` for all.
     pub most: Option<usize>,
 }
 
-/// What a labelling did.
+/// Result of labelling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Labelled {
-    /// Positions that had their label before.
+    /// Positions that already had a label.
     pub before: usize,
     /// Positions labelled now.
     pub now: usize,
 }
 
-/// Why a labelling cannot go on. What was labelled before is kept.
+/// Why labelling failed. Labels already written are kept.
 #[derive(Debug, thiserror::Error)]
 pub enum LabelError {
-    /// The engine.
+    /// The engine failed.
     #[error(transparent)]
     Engine(#[from] EngineError),
-    /// The file of labels.
+    /// The file of labels cannot be read or written.
     #[error("labels `{}`: {source}", path.display())]
     File {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The error of SQLite.
         source: rusqlite::Error,
     },
-    /// The file holds what another engine said.
+    /// The file holds the labels of another engine.
     #[error("labels `{}` are those of `{found}`, not of `{wanted}`: give another --out", path.display())]
     OtherTeacher {
         /// The file.
         path: PathBuf,
-        /// Who said what is in it.
+        /// The engine of the labels in the file.
         found: String,
-        /// Who is asked now.
+        /// The engine given.
         wanted: String,
     },
 }
 
-/// A position and what the engine said of it.
-type Answered = (Sample, Said);
+/// A position and the engine's result.
+type Answered = (Sample, Label);
 
-/// Labels the positions of a corpus, each once, in an order that has nothing to do with their games.
+/// Labels the positions of a corpus, each once, in an order independent of their games.
 ///
 /// # Errors
-/// When the engine cannot be started or fails again and again, or the file cannot be written.
+/// When the engine cannot be started or fails repeatedly, or the file cannot be written.
 pub fn label(corpus: Corpus, options: &LabelOptions) -> Result<Labelled, LabelError> {
-    let mut kept = Kept::open(&options.out, &options.engine.to_string())?;
+    let mut file = LabelFile::open(&options.out, &options.engine.to_string())?;
     let mut samples = corpus.samples;
     samples.sort_by_key(|sample| spread(&sample.position.data));
     samples.dedup_by_key(|sample| sample.position.data);
     samples.truncate(options.most.unwrap_or(usize::MAX));
     let all = samples.len();
-    samples.retain(|sample| !kept.has(&sample.position.data));
+    samples.retain(|sample| !file.has(&sample.position.data));
     let before = all - samples.len();
     let bar = bar(all, before);
     let (sender, answers) = mpsc::sync_channel(AHEAD);
@@ -103,8 +103,8 @@ pub fn label(corpus: Corpus, options: &LabelOptions) -> Result<Labelled, LabelEr
         };
         let workers: Vec<_> = (0..options.jobs.max(1)).map(|_| worker()).collect();
         drop(sender);
-        let written = write(&mut kept, &answers, &bar);
-        // Without a receiver the workers stop at their next answer.
+        let written = write(&mut file, &answers, &bar);
+        // Without a receiver the workers stop at their next result.
         drop(answers);
         let worked = workers.into_iter().map(|worker| worker.join().unwrap_or(Ok(())));
         let worked = worked.collect::<Result<Vec<()>, EngineError>>();
@@ -115,7 +115,7 @@ pub fn label(corpus: Corpus, options: &LabelOptions) -> Result<Labelled, LabelEr
     Ok(Labelled { before, now })
 }
 
-/// Asks one engine about one position after the other, until there are none.
+/// Labels positions with one engine process until none is left.
 fn work(
     open: &Mutex<impl Iterator<Item = Sample>>,
     options: &EngineOptions,
@@ -126,26 +126,26 @@ fn work(
         let next = open.lock().unwrap_or_else(PoisonError::into_inner).next();
         let Some(sample) = next else { return Ok(()) };
         let Some((position, legal)) = sample.unpacked() else { continue };
-        let said = engine.ask_patiently(&position.to_sfen(Some(1)))?;
-        let legal_or_none = said.checked(legal.as_slice());
+        let label = engine.evaluate_with_retries(&position.to_sfen(Some(1)))?;
+        let legal_or_none = label.checked(legal.as_slice());
         if sender.send((sample, legal_or_none)).is_err() {
             return Ok(());
         }
     }
 }
 
-fn write(kept: &mut Kept, answers: &Receiver<Answered>, bar: &ProgressBar) -> Result<usize, LabelError> {
+fn write(file: &mut LabelFile, answers: &Receiver<Answered>, bar: &ProgressBar) -> Result<usize, LabelError> {
     let (mut now, mut waiting, mut written) = (0, Vec::new(), Instant::now());
     for answer in answers {
         waiting.push(answer);
         now += 1;
         bar.inc(1);
         if written.elapsed() > WRITTEN_EVERY {
-            kept.add(&std::mem::take(&mut waiting))?;
+            file.add(&std::mem::take(&mut waiting))?;
             written = Instant::now();
         }
     }
-    kept.add(&waiting)?;
+    file.add(&waiting)?;
     Ok(now)
 }
 
@@ -158,7 +158,8 @@ fn bar(all: usize, before: usize) -> ProgressBar {
     bar
 }
 
-/// A number that looks like chance but is the position's own, so that the first thousand positions are of all games.
+/// Pseudo-random hash of the position, so that the first thousand positions come from all games and the order
+/// is the same in every run.
 fn spread(position: &[u8; 32]) -> u64 {
     position.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3).rotate_left(23)

@@ -1,5 +1,4 @@
-//! Names for moves that a network can answer with: one number for each kind of move to each square, seen by the
-//! player to move.
+//! Policy labels: the index of a move in the network's policy output, from the view of the side to move.
 
 use rsshogi::{
     board::Position,
@@ -8,20 +7,20 @@ use rsshogi::{
 };
 use serde::{Deserialize, Serialize};
 
-/// A set of labels. White's moves are named as if the board were turned, so that both players share one set.
+/// A set of labels. White's moves are encoded on the rotated board, so that both sides share the labels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Labels {
-    /// 2,187 labels: 27 ways (10 directions, the same 10 with promotion, 7 drops) to reach each of 81 squares. No two
-    /// legal moves of a position share one.
+    /// 2,187 labels: 27 ways (10 directions, the same 10 with promotion, 7 drops) to reach each of 81 squares.
+    /// No two legal moves of a position share one.
     Directional,
-    /// 1,134 labels: the 14 kinds of piece that stand on each of 81 squares after the move, as optim-shogi had them.
-    /// Two like pieces that reach one square share a label, and so do a move and a drop.
+    /// 1,134 labels, as in optim-shogi: the kind of piece after the move (14) and its square (81). Moves of two
+    /// pieces of a kind to one square share a label, and so do a move and a drop.
     KindAndSquare,
 }
 
 impl Labels {
-    /// How many ways there are to reach a square.
+    /// Number of ways to reach a square: policy planes.
     pub const fn ways(self) -> usize {
         match self {
             Self::Directional => 27,
@@ -29,13 +28,13 @@ impl Labels {
         }
     }
 
-    /// How many labels there are.
+    /// Number of labels.
     pub const fn count(self) -> usize {
         self.ways() * Square::COUNT
     }
 
-    /// The label of a move of the player to move, below [`count`](Self::count); `None` for what is no move on the
-    /// board, such as a resignation.
+    /// The label of a move of the side to move, below [`count`](Self::count); `None` for a resignation and the
+    /// like.
     pub fn label(self, position: &Position, mv: Move) -> Option<u16> {
         match self {
             Self::Directional => MoveLabel::from_move(mv, position.turn()).map(MoveLabel::raw),
@@ -44,7 +43,7 @@ impl Labels {
         }
     }
 
-    /// The label of the same move where left and right are exchanged.
+    /// The label of the move mirrored left to right.
     pub fn mirrored(self, label: u16) -> u16 {
         match self {
             Self::Directional => MoveLabel::from_raw(label).map_or(label, |label| label.mirror_file().raw()),
@@ -62,7 +61,7 @@ fn kind_and_square(position: &Position, mv: Move) -> Option<u16> {
     Some(kind_index(kind)? as u16 * 81 + to.raw() as u16)
 }
 
-/// The place of a kind of piece among the 14, in the order pawn, lance, knight, silver, bishop, rook, gold, king,
+/// The index of a kind of piece, 0 to 13, in the order pawn, lance, knight, silver, bishop, rook, gold, king,
 /// promoted pawn, lance, knight and silver, horse, dragon.
 pub(crate) fn kind_index(kind: PieceType) -> Option<usize> {
     (PieceType::PAWN.raw()..=PieceType::DRAGON.raw()).contains(&kind.raw()).then(|| kind.to_index() - 1)

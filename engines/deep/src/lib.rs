@@ -1,8 +1,8 @@
-//! The library behind `renmei-deep`: a network on libtorch that looks at shogi positions, and its training.
+//! The library behind `renmei-deep`: a USI engine with a neural network on libtorch, and its training.
 //!
-//! Read in this order: [`planes`] and [`labels`] say what a network sees and how it names moves, [`network`] what it
-//! is made of, [`evaluator`] how a search asks it; [`train`] makes one from games, [`label`] asks a stronger engine
-//! about positions first, and [`mod@bench`] measures.
+//! Read in this order: [`planes`] and [`labels`] define input and output of a network, [`network`] its layers,
+//! [`evaluator`] its use by a search; [`train`] trains one from games, [`label`] labels positions with a
+//! stronger engine beforehand, and [`mod@bench`] measures speed.
 
 pub mod bench;
 pub mod evaluator;

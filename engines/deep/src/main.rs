@@ -1,4 +1,4 @@
-//! `renmei-deep`: without a command a USI engine; the commands make what it plays with, and measure it.
+//! `renmei-deep`: a USI engine by default; the commands train networks and measure them.
 
 mod command;
 

@@ -1,25 +1,25 @@
-//! A network: a description in TOML, and beside it the file of its weights.
+//! Networks: a description in TOML, and a weight file in the same directory.
 //!
 //! ```toml
 //! name = "small"
-//! features = "joint"            # what it sees: joint | nene | optim
-//! labels = "directional"        # its names for moves: directional (2,187) | kind-and-square (1,134)
-//! weights = "small.safetensors" # beside this file
+//! features = "joint"            # input planes: joint | nene | optim
+//! labels = "directional"        # policy labels: directional (2,187) | kind-and-square (1,134)
+//! weights = "small.safetensors" # relative to this file
 //! [body]
 //! kind = "residual"             # residual | plain | torch-script
 //! blocks = 6
-//! convolutions = 2              # in a block
+//! convolutions = 2              # per block
 //! filters = 64
-//! [policy]                      # leave out what the network does not answer
-//! fully-connected = false       # a further layer over all labels
+//! [policy]                      # omit a head that the network lacks
+//! fully-connected = false       # another layer over all labels
 //! [value]
-//! filters = 8                   # of the 1x1 convolution before it; 0: none
-//! hidden = 64                   # numbers in the layer before the last; 0: none
+//! filters = 8                   # of a preceding 1x1 convolution; 0: none
+//! hidden = 64                   # units of the layer before the last; 0: none
 //! ```
 //!
-//! A body of kind `torch-script` is a module of someone else, weights and all: it gets planes `[batch, planes, 9, 9]`
-//! and returns the policy's logits, the value, or both in this order; `value.output` says whether the value is a
-//! `logit` or a `probability` already.
+//! A body of kind `torch-script` is a TorchScript module from another project, including its weights: its input is
+//! planes `[batch, planes, 9, 9]`, and it returns the policy's logits, the value, or both in this order; `value.output`
+//! is the scale of the value, `logit` or `probability`.
 
 mod build;
 mod layers;
@@ -34,25 +34,25 @@ use std::{
 
 pub use build::{Network, Outputs, outside};
 
-/// What a description file says.
+/// The description of a network.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Description {
     /// Its name, for reports.
     pub name: String,
-    /// The planes that it sees.
+    /// The input planes.
     pub features: Features,
-    /// Its names for moves; of no consequence without a policy.
+    /// The policy labels; unused without a policy.
     #[serde(default = "directional")]
     pub labels: Labels,
-    /// The file of its weights, relative to the description.
+    /// The weight file, relative to the description.
     pub weights: PathBuf,
-    /// What all its answers have in common.
+    /// The layers before the heads.
     pub body: Body,
-    /// Its answer about moves.
+    /// The policy head, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub policy: Option<Policy>,
-    /// Its answer about winning.
+    /// The value head, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<Value>,
 }
@@ -61,28 +61,28 @@ pub struct Description {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", deny_unknown_fields, rename_all = "kebab-case")]
 pub enum Body {
-    /// A 3x3 convolution and then blocks of 3x3 convolutions, each block's input added to its output.
+    /// A 3x3 convolution, then residual blocks of 3x3 convolutions with a skip connection each.
     Residual {
-        /// How many blocks.
+        /// Number of blocks.
         blocks: usize,
-        /// Convolutions in a block.
+        /// Convolutions per block.
         #[serde(default = "two")]
         convolutions: usize,
-        /// Filters of each convolution.
+        /// Filters per convolution.
         filters: i64,
     },
-    /// 3x3 convolutions one after the other.
+    /// A sequence of 3x3 convolutions.
     Plain {
-        /// How many.
+        /// Number of convolutions.
         convolutions: usize,
-        /// Filters of each.
+        /// Filters per convolution.
         filters: i64,
     },
-    /// A module of someone else, heads included.
+    /// A TorchScript module from another project, heads included.
     TorchScript,
 }
 
-/// The policy head: a 1x1 convolution to one plane for each way to reach a square, a bias for each label.
+/// The policy head: a 1x1 convolution to one plane per way to reach a square, with a bias per label.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Policy {
@@ -94,11 +94,11 @@ pub struct Policy {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Value {
-    /// Filters of a 1x1 convolution before it; 0: none, the body's planes are used.
+    /// Filters of a preceding 1x1 convolution; 0 for none.
     pub filters: i64,
-    /// Numbers in a fully connected layer before the last; 0: none.
+    /// Units of a fully connected layer before the last; 0 for none.
     pub hidden: i64,
-    /// What a module of someone else returns.
+    /// Scale of the value of a TorchScript module.
     pub output: ValueOutput,
 }
 
@@ -109,7 +109,7 @@ pub enum ValueOutput {
     /// The logarithm of the odds.
     #[default]
     Logit,
-    /// 0 to 1.
+    /// A probability, 0 to 1.
     Probability,
 }
 
@@ -121,7 +121,7 @@ const fn two() -> usize {
     2
 }
 
-/// Why a network cannot be had.
+/// Why a network cannot be loaded or built.
 #[derive(Debug, thiserror::Error)]
 pub enum NetworkError {
     /// A file could not be read or written.
@@ -129,18 +129,18 @@ pub enum NetworkError {
     File {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// The description is none.
+    /// The description is not valid TOML or has an unknown key.
     #[error("network description `{}`: {source}", path.display())]
     Syntax {
         /// The file.
         path: PathBuf,
-        /// Where and why.
+        /// The error, with its line.
         source: toml::de::Error,
     },
-    /// What the description says makes no network.
+    /// The description has invalid values.
     #[error("network `{name}`: {reason}")]
     Impossible {
         /// The network.
@@ -148,50 +148,49 @@ pub enum NetworkError {
         /// What is wrong.
         reason: String,
     },
-    /// The weights have no tensor that the description calls for.
-    #[error("weights `{}` have no tensor `{name}`, which the description calls for", path.display())]
+    /// A tensor of the description is missing from the weights.
+    #[error("weights `{}` lack the tensor `{name}` of the description", path.display())]
     Missing {
         /// The file.
         path: PathBuf,
         /// The tensor.
         name: String,
     },
-    /// The weights have a tensor that the description does not call for.
-    #[error("weights `{}` have a tensor `{name}`, for which the description has no place", path.display())]
+    /// The weights have a tensor that is not in the description.
+    #[error("weights `{}` have a tensor `{name}`, which the description lacks", path.display())]
     Unknown {
         /// The file.
         path: PathBuf,
         /// The tensor.
         name: String,
     },
-    /// A tensor of the weights has another shape than the description gives it.
-    #[error("tensor `{name}` of `{}` has shape {found:?} where the description has {wanted:?}", path.display())]
+    /// A tensor has the wrong shape.
+    #[error("tensor `{name}` of `{}` has shape {found:?} instead of {wanted:?}", path.display())]
     Shape {
         /// The file.
         path: PathBuf,
         /// The tensor.
         name: String,
-        /// Its shape in the file.
+        /// Shape in the file.
         found: Vec<i64>,
-        /// Its shape by the description.
+        /// Shape by the description.
         wanted: Vec<i64>,
     },
-    /// libtorch said no.
-    #[error("network `{name}`: {}", told(source))]
+    /// libtorch failed.
+    #[error("network `{name}`: {}", message(source))]
     Torch {
         /// The network or the file.
         name: String,
-        /// What it said.
+        /// The error of libtorch.
         source: tch::TchError,
     },
 }
 
 impl Description {
-    /// Reads a description file and checks that it describes something. The path of its weights comes out relative to
-    /// the working directory.
+    /// Reads and checks a description file. The path of the weights becomes relative to the working directory.
     ///
     /// # Errors
-    /// When it cannot be read, has a key that means nothing, or describes what cannot be built.
+    /// When it cannot be read, has an unknown key, or describes an impossible network.
     pub fn read(path: &Path) -> Result<Self, NetworkError> {
         let text = fs::read_to_string(path)
             .map_err(|source| NetworkError::File { path: path.to_owned(), source })?;
@@ -206,7 +205,7 @@ impl Description {
         Ok(description)
     }
 
-    /// Writes a description file whose weights lie beside it.
+    /// Writes a description file whose weights are in the same directory.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -217,10 +216,10 @@ impl Description {
         fs::write(path, text).map_err(|source| NetworkError::File { path: path.to_owned(), source })
     }
 
-    /// Whether its layers have sizes that can be built.
+    /// Checks the sizes of the layers.
     ///
     /// # Errors
-    /// When they have not.
+    /// When one is out of range.
     pub fn check(&self) -> Result<(), NetworkError> {
         if self.policy.is_none() && self.value.is_none() {
             return Err(self.impossible("it has neither [policy] nor [value], so it answers nothing"));
@@ -233,10 +232,10 @@ impl Description {
             Body::TorchScript => (1, 1),
         };
         if !(1..=400).contains(&layers) {
-            return Err(self.impossible(format!("body has {layers} convolutions, which are to be 1 to 400")));
+            return Err(self.impossible(format!("the body has {layers} convolutions; 1 to 400 are allowed")));
         }
         if !(1..=2048).contains(&filters) {
-            return Err(self.impossible(format!("body.filters is {filters}, which is to be 1 to 2048")));
+            return Err(self.impossible(format!("body.filters is {filters}; 1 to 2048 are allowed")));
         }
         let value = self.value.clone().unwrap_or_default();
         if !(0..=2048).contains(&value.filters) || !(0..=65536).contains(&value.hidden) {
@@ -250,8 +249,8 @@ impl Description {
     }
 }
 
-/// What libtorch says of a fault, without the list of its functions that were running.
-pub(crate) fn told(fault: &tch::TchError) -> String {
+/// The message of a libtorch error without its stack trace.
+pub(crate) fn message(fault: &tch::TchError) -> String {
     let whole = fault.to_string();
     let end = whole.find("\nException raised from").unwrap_or(whole.len());
     whole[..end].trim_end().to_owned()

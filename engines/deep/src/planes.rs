@@ -1,8 +1,9 @@
-//! What a network is shown of a position: planes of 9x9 cells, packed to bits where a cell is 0 or 1.
+//! Input planes of a network, each of 9x9 cells; planes of zeros and ones are packed to bits.
 //!
-//! Always from the player to move: for White the board is turned by 180 degrees and the colours change places. A cell's
-//! number is `9 * (file - 1) + (rank - 1)` on the board so turned, the numbering of the labels. What is the same in
-//! all positions (a network's rank and file planes) is not packed but added when planes are expanded.
+//! They are from the view of the side to move: for White the board is rotated by 180 degrees and the colours
+//! are swapped. The index of a cell is `9 * (file - 1) + (rank - 1)` on the board so rotated, as in the labels.
+//! Planes that are equal in all positions (rank and file planes) are not packed but added when planes are
+//! expanded.
 
 mod attacks;
 mod expand;
@@ -16,13 +17,13 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use expand::{constants, expand, unpack_on_device};
 
-/// Bytes that a packed plane of bits takes: 81 bits, padded.
+/// Bytes of a packed bit plane: 81 bits, padded.
 pub(crate) const BOARD_BYTES: usize = 11;
-/// Planes of pieces on the board: 14 kinds of the player to move, then 14 of the opponent.
+/// Planes of pieces on the board: 14 kinds of the side to move, then 14 of the opponent.
 const PIECES: usize = 28;
-/// Planes of attacked squares: by at least 1, 2 and 3 pieces, of the player to move and then of the opponent.
+/// Planes of attacked squares: by at least 1, 2 and 3 pieces, of the side to move and then of the opponent.
 const ATTACKS: usize = 6;
-/// Pieces in hand in the order of optim-shogi, and how many there are of each.
+/// Pieces in hand in optim-shogi's order, with the maximum number of each.
 const HANDS: [(HandPiece, usize); 7] = [
     (HandPiece::PAWN, 18),
     (HandPiece::LANCE, 4),
@@ -32,37 +33,37 @@ const HANDS: [(HandPiece, usize); 7] = [
     (HandPiece::BISHOP, 2),
     (HandPiece::ROOK, 2),
 ];
-/// Pawns in hand beyond these say nothing more to our own network.
+/// Maximum number of pawns in hand in the `joint` planes.
 const PAWNS_SHOWN: usize = 8;
 
 /// A set of input planes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Features {
-    /// Our own 95 planes: pieces on the board (28), squares attacked by at least 1, 2, 3 pieces of each side (6),
-    /// pieces in hand, one plane for each count reached, pawns up to 8 (2 x 28), check (1), how often the position
-    /// occurred before in the game: at least once, twice, three times (3), ones (1).
+    /// 95 planes: pieces on the board (28), squares attacked by at least 1, 2, 3 pieces of each side (6),
+    /// pieces in hand with one plane per count reached, pawns up to 8 (2 x 28), check (1), earlier occurrences
+    /// of the position in the game: at least one, two, three (3), ones (1).
     Joint,
-    /// Nene-shogi's 61 planes: pieces on the board (28), pieces in hand by kind, the count filling the plane (2 x 7),
-    /// ranks (9) and files (9) one by one, ones (1).
+    /// Nene-shogi's 61 planes: pieces on the board (28), pieces in hand by kind, each plane filled with the
+    /// count (2 x 7), one plane per rank (9) and file (9), ones (1).
     Nene,
-    /// optim-shogi's 104 planes: pieces on the board (28), pieces in hand, one plane for each count reached, pawns up
-    /// to 18 (2 x 38).
+    /// optim-shogi's 104 planes: pieces on the board (28), pieces in hand with one plane per count reached,
+    /// pawns up to 18 (2 x 38).
     Optim,
 }
 
-/// The planes of one position, packed: [`Features::boards`] planes of 11 bytes each, then one byte for each of
-/// [`Features::fills`] planes whose cells are all alike.
+/// The packed planes of a position: [`Features::boards`] planes of 11 bytes each, then one byte for each of the
+/// [`Features::fills`] planes with a constant value.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Packed(pub(crate) Box<[u8]>);
 
 impl Features {
-    /// Planes in all.
+    /// Total number of planes.
     pub const fn planes(self) -> usize {
         self.boards() + self.fills() + self.constant_planes()
     }
 
-    /// Planes whose cells differ and depend on the position.
+    /// Number of bit planes that depend on the position.
     pub const fn boards(self) -> usize {
         match self {
             Self::Joint => PIECES + ATTACKS,
@@ -70,7 +71,7 @@ impl Features {
         }
     }
 
-    /// Planes filled with one number that depends on the position.
+    /// Number of planes filled with a number that depends on the position.
     pub const fn fills(self) -> usize {
         match self {
             Self::Joint => 2 * 28 + 1 + 3,
@@ -79,7 +80,7 @@ impl Features {
         }
     }
 
-    /// Planes that are the same in every position; they come last.
+    /// Number of planes that are equal in every position; they come last.
     pub const fn constant_planes(self) -> usize {
         match self {
             Self::Joint => 1,
@@ -88,17 +89,18 @@ impl Features {
         }
     }
 
-    /// Bytes that a packed position takes.
+    /// Bytes of a packed position.
     pub const fn packed_len(self) -> usize {
         self.boards() * BOARD_BYTES + self.fills()
     }
 
-    /// Packs a position. `seen`: how often it occurred before in its game; the position itself does not know.
+    /// Packs a position. `seen` is the number of earlier occurrences in its game, which the position does not
+    /// contain.
     pub fn pack(self, position: &Position, seen: u8) -> Packed {
         self.pack_view(position, seen, false)
     }
 
-    /// Packs a position with left and right exchanged. The labels of its moves are then the mirrored ones.
+    /// Packs a position mirrored left to right. Its moves then have the mirrored labels.
     pub fn pack_mirrored(self, position: &Position, seen: u8) -> Packed {
         self.pack_view(position, seen, true)
     }
@@ -173,17 +175,17 @@ fn kinds() -> impl Iterator<Item = PieceType> {
         .filter(|&kind| kind_index(kind).is_some())
 }
 
-/// The board turned by 180 degrees: cell 0 becomes cell 80.
+/// The board rotated by 180 degrees: cell 0 becomes cell 80.
 fn turned(bits: u128) -> u128 {
     bits.reverse_bits() >> (128 - 81)
 }
 
-/// The board with file 1 in the place of file 9.
+/// The board mirrored: file 1 becomes file 9.
 fn mirrored(bits: u128) -> u128 {
     (0..9).fold(0, |board, file| board | ((bits >> (9 * file)) & 0x1ff) << (9 * (8 - file)))
 }
 
-/// A board of bits, as a set of squares.
+/// A set of squares as bits.
 fn bits(board: Bitboard) -> u128 {
     board.packed_bits()
 }

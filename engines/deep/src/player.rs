@@ -1,11 +1,11 @@
-//! Who chooses the moves. All players ask the same evaluator.
+//! Players: methods of choosing a move. All use the same evaluator.
 //!
-//! - `mcts`: the search of [`search`], with time, mate solver and pondering; the one to play with.
-//! - `softmax`: Monte Carlo softmax search, as Nene-shogi had it: a table of positions that random walks fill.
-//! - `policy`: no search; the network's likeliest move.
-//! - `value`: no search; the move after which the network likes the position best.
+//! - `mcts`: the PUCT search of [`search`], with time management, mate solver and pondering; the strongest.
+//! - `softmax`: Monte Carlo softmax search, as in Nene-shogi: random playouts over a transposition table.
+//! - `policy`: no search; the move with the highest prior.
+//! - `value`: a one-ply search; the move with the best value after it.
 //!
-//! All of them keep the rules: mated or winning by declaration are not guessed, repetition counts as the rules have it.
+//! All of them apply the rules before the network: mates, declarations and repetitions.
 
 mod choice;
 mod mcts;
@@ -28,17 +28,17 @@ use usi_shell::{
     BestMove, Checkmate, Game, Info, NotReady, Options, Output, Repetition, Score, Search, SplitMix64,
 };
 
-/// How often a running search tells what it has found.
-const TELL: Duration = Duration::from_millis(500);
+/// Minimum interval between `info` lines of a running search.
+const REPORT_INTERVAL: Duration = Duration::from_millis(500);
 
-/// One's turn to move.
+/// A position to choose a move in, with the search's limits and options.
 pub(crate) struct Turn<'a> {
     pub(crate) game: &'a Game,
     pub(crate) search: &'a Search,
     pub(crate) out: &'a Output,
 }
 
-/// Someone who chooses moves. The position has a legal move when it is asked.
+/// A method of choosing a move. The position must have a legal move.
 pub(crate) trait Player: Send {
     fn ready(&mut self, _options: &Options) -> Result<(), NotReady> {
         Ok(())
@@ -49,8 +49,8 @@ pub(crate) trait Player: Send {
     fn think(&mut self, turn: &Turn<'_>, rng: &mut SplitMix64) -> Result<BestMove, EvaluatorError>;
 }
 
-/// The player of that name. `memory`: bytes for what it remembers.
-pub(crate) fn seat(name: &str, evaluator: Arc<dyn Evaluator>, memory: usize) -> Box<dyn Player> {
+/// The player called `name`, with `memory` bytes for its tables.
+pub(crate) fn create(name: &str, evaluator: Arc<dyn Evaluator>, memory: usize) -> Box<dyn Player> {
     match name {
         "policy" => Box::new(policy::PolicyPlayer::new(evaluator)),
         "value" => Box::new(value::ValuePlayer::new(evaluator)),
@@ -74,13 +74,13 @@ impl Turn<'_> {
         moves.len()
     }
 
-    /// The temperature with which a move is chosen now; 0 for the best one.
+    /// The temperature of the choice at this ply; 0 for the best move.
     fn temperature(&self) -> f32 {
         let warm = u64::from(self.game.ply()) <= self.options().spin("MovesWithTemperature").unsigned_abs();
         if warm { options::permille(self.options(), "MoveTemperature") } else { 0.0 }
     }
 
-    /// `info` about a line, without its depth.
+    /// An `info` line without depth.
     fn info(&self, value: f32, nodes: u64, line: Vec<Move>) -> Info {
         Info {
             score: Some(score(value)),
@@ -91,13 +91,13 @@ impl Turn<'_> {
         }
     }
 
-    /// Whether a chance to win is worth playing on for.
+    /// Whether a win probability is below the resignation threshold.
     fn is_hopeless(&self, value: f32) -> bool {
         value < options::permille(self.options(), "ResignValue")
     }
 }
 
-/// What the network says of the position itself, and its moves, the likeliest first.
+/// The network's evaluation of the position, and its moves by descending prior.
 fn priors(evaluator: &dyn Evaluator, turn: &Turn<'_>) -> Result<(Vec<(Move, f32)>, Answer), EvaluatorError> {
     let moves = turn.legal();
     let question = evaluator.encoding().question(turn.game.position(), &moves, turn.game.path().seen());
@@ -114,18 +114,19 @@ fn legal(position: &Position) -> Vec<Move> {
     moves.as_slice().to_vec()
 }
 
-/// A chance to win in centipawns, by the law with 600 that all of this project uses.
+/// A win probability as centipawns: 600 ln(p / (1 - p)), the project's win probability law.
 fn score(value: f32) -> Score {
     let value = f64::from(value).clamp(1e-5, 1.0 - 1e-5);
     Score::Cp((600.0 * (value / (1.0 - value)).ln()).round() as i32)
 }
 
-/// What a draw is worth to a side.
+/// The value of a draw for a side.
 fn draw_value(terms: &Terms, side: Color) -> f32 {
     if side == Color::BLACK { terms.draw_black } else { terms.draw_white }
 }
 
-/// What a repetition is worth to the player who brought it about; it is told for the one to move then.
+/// The value of a repetition for the player who caused it; `repetition` is from the view of the side to move
+/// after it.
 fn repeated(repetition: Repetition, terms: &Terms, mover: Color) -> f32 {
     match repetition {
         Repetition::Win => 0.0,
@@ -149,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_even_chance_is_no_centipawn_and_certainty_is_finite() {
+    fn a_win_probability_of_one_half_is_0_centipawns_and_certainty_is_finite() {
         assert_eq!(score(0.5), Score::Cp(0));
         assert_eq!(score(1.0 / (1.0 + (-1.0_f32).exp())), Score::Cp(600));
         assert_eq!(score(0.0), Score::Cp(-6908));

@@ -1,4 +1,4 @@
-//! Pictures: panels of lines, one above the other, as SVG.
+//! Plots: line charts in panels, one above the other, as SVG.
 
 use plotters::{coord::Shift, prelude::*};
 use std::{error::Error, path::Path};
@@ -7,15 +7,15 @@ type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 const COLORS: [RGBColor; 4] =
     [RGBColor(31, 119, 180), RGBColor(214, 96, 20), RGBColor(44, 140, 44), RGBColor(140, 86, 75)];
 
-/// A line and what it is called.
+/// A labelled line.
 pub(crate) struct Line {
     pub(crate) name: String,
     pub(crate) points: Vec<(f64, f64)>,
-    /// Whether its points are marked, because they were measured.
+    /// Whether its points are marked, for measured values.
     pub(crate) dots: bool,
 }
 
-/// Some lines over the same axis.
+/// Lines over a common axis.
 pub(crate) struct Panel<'a> {
     pub(crate) title: String,
     pub(crate) across: &'a str,
@@ -23,7 +23,7 @@ pub(crate) struct Panel<'a> {
     pub(crate) lines: Vec<Line>,
 }
 
-/// Draws the panels into an SVG file; what is wrong in words when that fails.
+/// Draws the panels into an SVG file. The error is the backend's message.
 pub(crate) fn draw(path: &Path, panels: &[Panel<'_>]) -> Result<(), String> {
     let root = SVGBackend::new(path, (900, 380 * panels.len() as u32)).into_drawing_area();
     all(&root, panels).map_err(|fault| fault.to_string())

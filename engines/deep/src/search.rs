@@ -1,9 +1,9 @@
-//! The search: a tree of positions, grown where it promises most (PUCT), looked at by a network.
+//! Monte Carlo tree search with PUCT selection and batched evaluation by a network.
 //!
-//! Read [`Searcher::think`] first, then `session` (one search from its beginning to its end), `worker` (what its threads
-//! do, with what they share in `shared`), `leaf` (what the rules say of a position) and `select` (which move is tried next). `tree`, in memory from `pool`,
-//! holds what was found; `cache` holds the network's answers; `proof` and `line` are about what is certain; `mate` looks
-//! for mates; `report` says how the search is going.
+//! Read [`Searcher::think`] first, then `session` (one search from start to end), `worker` (one thread's loop;
+//! `shared` holds the state of all threads), `leaf` (rules and short mates at a leaf) and `select` (PUCT).
+//! `tree` stores the nodes, in memory from `pool`; `cache` holds evaluations; `proof` handles proven results;
+//! `mate` searches for mates; `report` builds the search's output.
 
 mod cache;
 mod leaf;
@@ -30,157 +30,158 @@ pub use mate::{Mate, solve};
 use session::Session;
 use tree::Tree;
 
-/// What one search is to do.
+/// Parameters of one search.
 #[derive(Clone, Debug)]
 pub struct Task {
-    /// When to end; without it only the other limits and the caller end the search.
+    /// Time limit; without it only the other limits and the caller end the search.
     pub clock: Option<Clock>,
-    /// The most playouts, those that an earlier search left behind not counted.
+    /// Maximum number of playouts, excluding those of earlier searches.
     pub playouts: Option<u64>,
-    /// The search ends when the line of the best move has so many plies.
+    /// The search ends when the principal variation has this many plies.
     pub depth: Option<u32>,
-    /// How many moves are told with their lines, from 1.
+    /// Number of principal variations, from 1.
     pub lines: usize,
-    /// How many threads search, from 1.
+    /// Number of threads, from 1.
     pub threads: usize,
-    /// The most leaves that a thread asks the evaluator about at a time, from 1.
+    /// Maximum number of leaves per batch of a thread, from 1.
     pub batch: usize,
-    /// How the tree grows.
+    /// Constants of the PUCT formula.
     pub constants: Constants,
-    /// The rules of the game, and what a draw is worth.
+    /// The rules of the game, and the values of a draw.
     pub terms: Terms,
-    /// Noise on the priors of the root's moves, for self-play.
+    /// Dirichlet noise on the root's priors, for self-play.
     pub noise: Option<Noise>,
-    /// How deep a mate is looked for at each leaf, in plies: 0, 1 or 3.
+    /// Depth of the mate search at each leaf in plies: 0, 1 or 3.
     pub leaf_mate: u32,
-    /// Whether a solver looks for a mate at the root, in a thread of its own.
+    /// Whether a mate solver runs on the root position, in a thread of its own.
     pub root_mate: bool,
-    /// How often the caller hears of the search, at least.
-    pub tell: Duration,
-    /// One thread, and nothing that depends on time but the clock: the same search gives the same result.
+    /// Maximum interval between calls of `progress`.
+    pub report_interval: Duration,
+    /// One thread, and no dependence on time except for the clock, so that results are reproducible.
     pub deterministic: bool,
 }
 
-/// How the tree grows.
+/// Constants of the PUCT formula: c = init + ln((visits + base + 1) / base).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Constants {
-    /// Weight of the prior below the root.
+    /// `init` below the root.
     pub init: f32,
-    /// Visits after which that weight grows noticeably.
+    /// `base` below the root.
     pub base: f32,
-    /// The same at the root.
+    /// `init` at the root.
     pub root_init: f32,
-    /// The same at the root.
+    /// `base` at the root.
     pub root_base: f32,
-    /// A move not yet tried counts as worse than its position by this, times the root of the priors tried.
+    /// First play urgency: an unvisited move has its parent's value less this times the square root of the
+    /// visited moves' total prior.
     pub fpu: f32,
-    /// The same at the root.
+    /// First play urgency at the root.
     pub root_fpu: f32,
-    /// How many lost visits a playout under way counts as.
+    /// Virtual loss: the number of lost visits that a pending playout counts as.
     pub virtual_loss: u32,
 }
 
-/// What the search may take for granted.
+/// Rules and draw values of a search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Terms {
     /// The value of a draw for Black, 0 to 1.
     pub draw_black: f32,
     /// The value of a draw for White, 0 to 1.
     pub draw_white: f32,
-    /// A game of this many plies is drawn; 0 for no such limit.
+    /// A game of this many plies is drawn; 0 for no such rule.
     pub max_moves: u32,
-    /// When a win may be declared.
+    /// Rule for declaring a win.
     pub declaration: EnteringKingRule,
 }
 
-/// Noise of a Dirichlet distribution.
+/// Dirichlet noise.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Noise {
-    /// Equal seeds give equal noise.
+    /// Seed of the random numbers.
     pub seed: u64,
-    /// The share of the noise in a prior, 0 to 1.
+    /// Share of the noise in a prior, 0 to 1.
     pub share: f32,
-    /// The smaller, the fewer moves get most of it.
+    /// Concentration parameter: smaller values concentrate the noise on fewer moves.
     pub alpha: f32,
 }
 
-/// What is known for certain of a move or a position, for the player who plays it.
+/// A proven result of a move or a position, from the player who moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Proven {
-    /// Won in so many plies.
+    /// A win in this many plies.
     Win(u32),
-    /// Lost in so many plies.
+    /// A loss in this many plies.
     Loss(u32),
-    /// Drawn.
+    /// A draw.
     Draw,
 }
 
-/// A move of the root.
+/// A root move.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RootMove {
     /// The move.
     pub mv: Move,
-    /// Playouts that began with it, those of earlier searches included.
+    /// Visits, including those of earlier searches.
     pub visits: u64,
-    /// The probability that its player wins, 0 to 1, draws counted at their value.
+    /// Win probability of its player, 0 to 1, with draws counted at their value.
     pub value: f32,
-    /// The probability of a draw by the rules, as far as the search saw any.
+    /// Probability of a draw by the rules.
     pub draw: f32,
     /// The network's prior, without noise.
     pub prior: f32,
-    /// What is known for certain: a win means that this move wins.
+    /// The proven result, from the player of this move.
     pub proven: Option<Proven>,
-    /// The line expected, this move first. Only this move beyond the number of lines asked for.
+    /// Principal variation, starting with this move; moves beyond [`Task::lines`] have only this move.
     pub line: Vec<Move>,
 }
 
-/// How a search is going.
+/// Intermediate result of a search.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Progress {
-    /// All legal moves, the best first. Promotions that nobody declines are not declined.
+    /// All legal moves, best first, without useless non-promotions.
     pub moves: Vec<RootMove>,
-    /// Visits of the root, those of earlier searches included.
+    /// Visits of the root, including those of earlier searches.
     pub visits: u64,
     /// Playouts of this search.
     pub playouts: u64,
-    /// Positions that the evaluator was asked about in this search.
+    /// Evaluations by the network in this search.
     pub evaluations: u64,
     /// Time since the search began.
     pub elapsed: Duration,
-    /// Plies of the best line.
+    /// Length of the principal variation in plies.
     pub depth: u32,
-    /// Plies of the longest line looked at.
+    /// Length of the longest path in plies.
     pub deepest: u32,
-    /// How full the memory is, in permille.
+    /// Occupancy of the memory, in permille.
     pub fullness: u32,
 }
 
-/// What a search has found.
+/// Result of a search.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outcome {
-    /// How it ended. No moves: the player to move has lost.
+    /// The final state. Without moves the side to move has lost.
     pub progress: Progress,
-    /// The reply expected to the best move.
+    /// The expected reply to the best move.
     pub reply: Option<Move>,
 }
 
-/// What stays from search to search: the tree and the answers of the network.
+/// State kept between searches: the tree and the evaluation cache.
 pub struct Searcher {
     evaluator: Arc<dyn Evaluator>,
     memory: usize,
     tree: Tree,
     cache: Cache,
     solver: Solver,
-    /// Whose answers the tree holds.
+    /// The terms under which the tree was searched.
     terms: Option<Terms>,
 }
 
-/// Less is no search.
+/// Minimum memory in bytes.
 const LEAST_MEMORY: usize = 4 << 20;
 
 impl Searcher {
-    /// A searcher that asks `evaluator` and takes at most about `memory` bytes, at least 4 MiB: a fifth for answers of
-    /// the network, a little for the mate solver, the rest for the tree.
+    /// A searcher with `evaluator` and about `memory` bytes, at least 4 MiB: a fifth for the evaluation cache,
+    /// a little for the mate solver, the rest for the tree.
     pub fn new(evaluator: Arc<dyn Evaluator>, memory: usize) -> Self {
         let memory = memory.max(LEAST_MEMORY);
         let table = (memory / 32).min(8 << 20);
@@ -194,19 +195,20 @@ impl Searcher {
         }
     }
 
-    /// Forgets everything, in no time.
+    /// Clears tree and cache in constant time.
     pub fn new_game(&mut self) {
         self.tree.clear();
         self.cache.clear();
     }
 
-    /// Bytes taken from the machine, of those allowed.
+    /// Bytes allocated, and bytes allowed.
     pub fn bytes(&self) -> (usize, usize) {
         (self.tree.bytes_held() + self.cache.bytes() + self.solver.bytes(), self.memory)
     }
 
-    /// Searches the position of `game` until the clock, a limit, certainty or `progress` ends it. `progress` hears of
-    /// the search every [`Task::tell`], and says whether to go on. What earlier searches of the same game found is used.
+    /// Searches the position of `game` until the clock, a limit, a proven result or `progress` ends it.
+    /// `progress` is called at intervals of [`Task::report_interval`] and returns whether to continue. The tree of earlier
+    /// searches of the game is reused.
     ///
     /// # Errors
     /// When the evaluator fails.
@@ -221,7 +223,7 @@ impl Searcher {
         Session::begin(self, game, task, root).run(progress)
     }
 
-    /// What the rules made of a position does not hold under others.
+    /// Clears the tree if the terms have changed, since they determine the values of terminal positions.
     fn forget_under_other(&mut self, terms: &Terms) {
         let rules = |terms: &Terms| (terms.max_moves, terms.declaration);
         if self.terms.is_some_and(|known| rules(&known) != rules(terms)) {
@@ -245,13 +247,13 @@ impl Default for Task {
             noise: None,
             leaf_mate: 3,
             root_mate: true,
-            tell: Duration::from_millis(20),
+            report_interval: Duration::from_millis(20),
             deterministic: false,
         }
     }
 }
 
-/// Those of dlshogi.
+/// The constants of dlshogi.
 impl Default for Constants {
     fn default() -> Self {
         Self {

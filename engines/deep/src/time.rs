@@ -1,15 +1,15 @@
-//! How long to think.
+//! Time management.
 //!
-//! The shell plans a base time for the move from the remaining time, byoyomi and increment. A search ends before that
-//! when nothing more can come of it:
+//! The shell plans a base time for the move from remaining time, byoyomi and increment. A search ends earlier
+//! when further search is useless:
 //!
 //! - there is only one legal move, or the best one is proven to win;
-//! - the second move cannot catch up with the best one in the playouts that are left;
+//! - the second move cannot catch up with the best one in the remaining playouts;
 //! - by the [stopping model](crate::time_model) the best move changes with a probability of 5% or less.
 //!
-//! It goes on for up to twice the base time when the best move is not clearly the best. What is saved is spent on later
-//! moves: the base time is lengthened by the share of it that moves have not needed so far. Where time cannot be saved,
-//! in byoyomi, only what is certain ends a search.
+//! It is extended to up to twice the base time when the best move is not clearly the best. Saved time is spent
+//! on later moves: the base time is lengthened by the share that moves have not used so far. Where time cannot
+//! be saved, as in byoyomi, only the first two rules end a search early.
 
 use crate::{
     search::{Progress, Proven, RootMove},
@@ -18,16 +18,16 @@ use crate::{
 use std::time::Duration;
 use usi_shell::Spending;
 
-/// No judgement before this share of the time is spent: the first playouts say little.
+/// No early end before this share of the time is spent: the first playouts are not reliable.
 const TOO_EARLY: f64 = 0.1;
 
-/// The most that the base time is lengthened by what earlier moves have saved.
+/// Maximum factor on the base time due to saved time.
 const LONGEST: f64 = 2.0;
 
-/// How much the last move counts in the mean of what moves have used.
+/// Weight of the last move in the exponential mean of the time used.
 const FORGETTING: f64 = 0.2;
 
-/// What the moves of a game have used of their base times.
+/// The share of their base times that the moves of a game have used.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Savings {
     used: f64,
@@ -40,13 +40,13 @@ impl Default for Savings {
 }
 
 impl Savings {
-    /// By how much the base time can be lengthened so that all of it is used, on average.
+    /// The factor on the base time that uses up the saved time on average.
     #[must_use]
     pub fn factor(&self) -> f64 {
         (1.0 / self.used.max(f64::MIN_POSITIVE)).clamp(1.0, LONGEST)
     }
 
-    /// Takes note of a move: what was spent of its base time, lengthening included.
+    /// Records a move: time spent, and its base time including the factor.
     pub fn note(&mut self, spent: Duration, base: Duration) {
         if base > Duration::ZERO {
             let used = (spent.as_secs_f64() / base.as_secs_f64()).clamp(0.0, LONGEST);
@@ -55,36 +55,36 @@ impl Savings {
     }
 }
 
-/// Why a search ends before its time.
+/// Why a search ends early.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Reason {
     /// There is only one legal move.
     Forced,
-    /// The best move is proven to win, or every move but the best to lose.
+    /// The best move is proven to win, or all others to lose.
     Proven,
-    /// No other move can get as many visits in what is left.
+    /// No other move can reach as many visits in the remaining playouts.
     Ahead,
-    /// The best move changes with this probability only.
+    /// The best move changes with no more than this probability.
     Settled(f64),
-    /// The planned time is used up.
+    /// The planned time is spent.
     Spent,
 }
 
-/// When one search ends.
+/// The stopping rules of one search.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan<'a> {
-    /// The stopping model, if it is to be asked.
+    /// The stopping model, if enabled.
     pub model: Option<&'a Model>,
-    /// A change of the best move that is no likelier than this is not waited for.
+    /// The probability of a change at or below which the search ends.
     pub change: f64,
-    /// By how much the base time is lengthened.
+    /// The factor on the base time.
     pub factor: f64,
-    /// The most playouts of this search.
+    /// The limit of playouts of this search.
     pub playouts: Option<u64>,
 }
 
 impl Plan<'_> {
-    /// Whether to end the search now. `spending`: its time, if it is limited.
+    /// Whether and why to end the search now. `spending` is the time used, if time is limited.
     #[must_use]
     pub fn verdict(&self, progress: &Progress, spending: Option<Spending>) -> Option<Reason> {
         let best = progress.moves.first()?;
@@ -115,7 +115,7 @@ impl Plan<'_> {
         (change <= self.change).then_some(Reason::Settled(change))
     }
 
-    /// The playouts that are left, and the share of the time or the playouts that is gone.
+    /// The remaining playouts, and the share of time or playouts already spent.
     fn future(&self, progress: &Progress, spending: Option<Spending>) -> Option<(f64, f64)> {
         let by_time = spending.map(|spending| {
             let (spent, target) =
@@ -129,26 +129,26 @@ impl Plan<'_> {
         by_time.into_iter().chain(by_number).min_by(|one, other| one.0.total_cmp(&other.0))
     }
 
-    /// How long to think in all.
+    /// The planned time for this move.
     fn target(&self, spending: &Spending, progress: &Progress) -> Duration {
         let budget = spending.budget;
         if !can_be_saved(spending) {
             return budget.hard;
         }
         let base = self.base(spending);
-        // A best move that is not clearly the best deserves a second helping.
+        // A search with a doubtful best move is extended.
         let time = if is_doubtful(progress) { base * 2 } else { base };
         time.min(budget.hard)
     }
 
-    /// The planned time, lengthened.
+    /// The base time with its factor.
     #[must_use]
     pub fn base(&self, spending: &Spending) -> Duration {
         spending.budget.soft.mul_f64(self.factor).min(spending.budget.hard)
     }
 }
 
-/// In byoyomi and with an exact time, what is not used is lost.
+/// With byoyomi or an exact time, unused time is lost.
 fn can_be_saved(spending: &Spending) -> bool {
     spending.budget.soft < spending.budget.hard
 }

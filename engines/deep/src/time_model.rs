@@ -1,9 +1,9 @@
-//! The stopping model: how likely it is that a search finds another best move in the time that is left.
+//! The stopping model: the probability that the best move changes in the rest of a search.
 //!
-//! A logistic regression, as Nene-shogi had it in 2019, on three features: the share of all visits that the best move
-//! has, the binary logarithm of the visits so far, and that of the visits to come. It is fitted on searches whose best
-//! move was written down at every doubling of the visits; one that differs at any doubling up to the end counts as
-//! changed, even if it comes back. `renmei-deep time-model` does that.
+//! It is a logistic regression, as in Nene-shogi (2019), on three features: the best move's share of all
+//! visits, the binary logarithm of the visits so far, and that of the visits to come. It is fitted to searches
+//! whose best move was recorded at every doubling of the visits; if it differs at any later doubling the case
+//! counts as changed, even if the move returns. `renmei-deep time-model` fits it.
 
 mod collect;
 mod fit;
@@ -20,21 +20,21 @@ use std::{
 pub use collect::Trace;
 pub use run::{ModelOptions, Report, run};
 
-/// The coefficients of the model: the logarithm of the odds of a change is their sum, each times its feature.
+/// The coefficients: the logit of a change is the intercept plus the sum of coefficients times features.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Model {
-    /// Without a feature.
+    /// The intercept.
     pub intercept: f64,
-    /// Of the best move's share of the visits, 0 to 1.
+    /// Coefficient of the best move's share of the visits, 0 to 1.
     pub share: f64,
-    /// Of the binary logarithm of the visits so far.
+    /// Coefficient of the binary logarithm of the visits so far.
     pub visits: f64,
-    /// Of the binary logarithm of the visits to come.
+    /// Coefficient of the binary logarithm of the visits to come.
     pub future: f64,
 }
 
-/// What the model looks at.
+/// The features of a search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Features {
     share: f64,
@@ -42,7 +42,7 @@ pub struct Features {
     future: f64,
 }
 
-/// Why there is no model.
+/// Why a model is unavailable.
 #[derive(Debug, thiserror::Error)]
 pub enum ModelError {
     /// The file cannot be read or written.
@@ -50,15 +50,15 @@ pub enum ModelError {
     File {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// The file holds something else.
+    /// The file is malformed.
     #[error("stopping model `{}`: {source}", path.display())]
     Syntax {
         /// The file.
         path: PathBuf,
-        /// Where and why.
+        /// The error, with its line.
         source: toml::de::Error,
     },
     /// The search failed.
@@ -67,30 +67,31 @@ pub enum ModelError {
     /// The positions cannot be read.
     #[error(transparent)]
     Games(#[from] opening_book::games::SourceError),
-    /// There is nothing to fit.
-    #[error("{0} searches in which the best move never changes, or always does, fit no model")]
+    /// All cases are alike, so there is no fit; their number.
+    #[error("no model can be fitted: in {0} searches the best move changed never or always")]
     Degenerate(usize),
-    /// The picture cannot be drawn.
+    /// The plot cannot be drawn.
     #[error("plot `{}`: {reason}", path.display())]
     Plot {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The error of the plotting library.
         reason: String,
     },
 }
 
-/// The coefficients that ship inside the program.
+/// The embedded coefficients.
 const SHIPPED: &str = include_str!("../weights/stopping.toml");
 
 impl Features {
-    /// After so many visits, so many to come, of which the best move has this share.
+    /// The features after `visits` visits with `future` more to come, where the best move has the share
+    /// `share`.
     #[must_use]
     pub fn new(share: f64, visits: f64, future: f64) -> Self {
         Self { share, visits: visits.max(1.0).log2(), future: future.max(1.0).log2() }
     }
 
-    /// Of a search with so many visits to come; `None` when it has not begun.
+    /// The features of a running search; `None` before its first visit.
     #[must_use]
     pub fn of(progress: &Progress, future: f64) -> Option<Self> {
         let best = progress.moves.first().filter(|_| progress.visits > 0)?;
@@ -104,10 +105,10 @@ impl Features {
 }
 
 impl Model {
-    /// The model that ships inside the program.
+    /// The embedded model.
     ///
     /// # Errors
-    /// Never, as a test shows.
+    /// Never; a test reads it.
     pub fn shipped() -> Result<Self, ModelError> {
         Self::parse(SHIPPED, Path::new("stopping.toml"))
     }
@@ -115,7 +116,7 @@ impl Model {
     /// Reads a file of coefficients.
     ///
     /// # Errors
-    /// When it cannot be read or holds something else.
+    /// When it cannot be read or is malformed.
     pub fn read(path: &Path) -> Result<Self, ModelError> {
         let text =
             fs::read_to_string(path).map_err(|source| ModelError::File { path: path.to_owned(), source })?;
@@ -149,10 +150,13 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_no_model_is_named() {
+    fn a_malformed_model_file_is_named() {
         let file = tempfile::NamedTempFile::new().unwrap();
         fs::write(file.path(), "intercept = 1.0\nslope = 2.0\n").unwrap();
-        let told = Model::read(file.path()).unwrap_err().to_string();
-        assert!(told.contains("slope") && told.contains(&file.path().display().to_string()), "{told}");
+        let message = Model::read(file.path()).unwrap_err().to_string();
+        assert!(
+            message.contains("slope") && message.contains(&file.path().display().to_string()),
+            "{message}"
+        );
     }
 }

@@ -1,11 +1,11 @@
-//! Training: games in, a network and a report out.
+//! Training: from games to a network and a report.
 //!
-//! The positions of all sources are split by game into those to learn from and those held out, a loader thread makes
-//! batches of them, and a step is one batch through the network and the optimiser. Every so often the held-out
-//! positions are asked about and a checkpoint is written, from which the same command goes on when it was stopped.
+//! The positions of all sources are split by game into training set and held-out set; a loader thread builds
+//! batches; a step runs one batch through network and optimiser. At intervals the network is measured on the
+//! held-out set and a checkpoint is written, from which the same command resumes an interrupted training.
 
+mod accuracy;
 mod checkpoint;
-mod exam;
 mod loader;
 mod optimizer;
 mod plot;
@@ -14,7 +14,7 @@ mod samples;
 mod session;
 mod sources;
 
-pub use exam::{Exam, ExamOptions, examine_file};
+pub use accuracy::{Accuracy, AccuracyOptions, measure_file};
 pub use loader::Loss;
 pub use report::{Mark, Report};
 pub use samples::{Corpus, Sample, Split};
@@ -24,29 +24,29 @@ pub use sources::{Source, SourceError, load};
 use crate::network::NetworkError;
 use std::{io, path::PathBuf};
 
-/// Why a training cannot go on.
+/// Why a training failed.
 #[derive(Debug, thiserror::Error)]
 pub enum TrainError {
-    /// The games cannot be had.
+    /// The games cannot be read.
     #[error(transparent)]
     Source(#[from] SourceError),
-    /// The network cannot be had or kept.
+    /// The network cannot be built, read or written.
     #[error(transparent)]
     Network(#[from] NetworkError),
-    /// The device cannot be had.
+    /// The device is unavailable.
     #[error(transparent)]
     Device(#[from] crate::evaluator::EvaluatorError),
-    /// There is nothing to learn from, or nothing to be examined with.
-    #[error("{kept} positions to learn from and {held_out} held out: too few to fill a batch of {batch}")]
+    /// The training set or the held-out set is too small.
+    #[error("{training} positions to learn from and {held_out} held out: too few to fill a batch of {batch}")]
     TooFew {
-        /// To learn from.
-        kept: usize,
-        /// Held out.
+        /// Size of the training set.
+        training: usize,
+        /// Size of the held-out set.
         held_out: usize,
-        /// A batch.
+        /// Size of a batch.
         batch: usize,
     },
-    /// A checkpoint of another training.
+    /// The checkpoint belongs to another training.
     #[error("checkpoint `{}` does not belong to this training: {reason}", path.display())]
     Checkpoint {
         /// The file.
@@ -59,18 +59,18 @@ pub enum TrainError {
     File {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// The picture could not be drawn.
+    /// The plot cannot be drawn.
     #[error("plot `{}`: {reason}", path.display())]
     Plot {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The error of the plotting library.
         reason: String,
     },
-    /// The numbers have become infinite.
+    /// The loss is not finite.
     #[error("the loss is {loss} at step {step}: try a lower learning rate")]
     Diverged {
         /// The step.
@@ -78,7 +78,7 @@ pub enum TrainError {
         /// The loss.
         loss: f64,
     },
-    /// libtorch said no.
-    #[error("training failed: {}", crate::network::told(.0))]
+    /// libtorch failed.
+    #[error("training failed: {}", crate::network::message(.0))]
     Torch(#[from] tch::TchError),
 }

@@ -1,46 +1,46 @@
-//! The engine as USI sees it.
+//! The engine as seen through USI.
 //!
 //! | option | meaning |
 //! |---|---|
-//! | `Player` | who chooses the moves: `mcts`, `softmax`, `policy` or `value`, see [`player`] |
-//! | `Network` | the description file of a network; `default` for the one inside the program |
-//! | `Device` | where it computes: `auto` (a GPU if there is one), `cpu`, `cuda`, `cuda:N` |
-//! | `Half` | whether to compute in 16-bit numbers where that is faster: on a GPU, and on a processor that multiplies bfloat16 |
-//! | `Batch` | the most positions that are evaluated at a time; 0: 8 on the processor, 128 on a GPU |
-//! | `Threads` | how many threads search; a GPU wants two or more |
-//! | `Lanes` | how many batches are in work at a time; 0: as many as threads |
-//! | `NetworkThreads` | threads of the processor for one batch; 0 leaves that to libtorch |
+//! | `Player` | method of choosing moves: `mcts`, `softmax`, `policy` or `value`, see [`player`] |
+//! | `Network` | description file of a network; `default` for the embedded one |
+//! | `Device` | `auto` (a GPU if there is one), `cpu`, `cuda`, `cuda:N` |
+//! | `Half` | 16-bit floats where they are faster: on a GPU, and on a CPU with bfloat16 instructions |
+//! | `Batch` | maximum number of positions per batch; 0: 8 on the CPU, 128 on a GPU |
+//! | `Threads` | number of search threads; a GPU needs two or more |
+//! | `Lanes` | number of concurrent batches; 0: as many as threads |
+//! | `NetworkThreads` | CPU threads per batch; 0 leaves the number to libtorch |
 //! | `USI_Hash` | MiB for nodes and evaluations |
-//! | `USI_Ponder` | whether a reply to ponder on is named with each move |
-//! | `MultiPV` | how many lines are reported (mcts) |
-//! | `PlayoutsLimit` | never more playouts than so many for a move, as `go nodes`; 0 for no limit |
-//! | `Deterministic` | one thread, and no wait for anything: the same search every time |
-//! | `CInit`, `CBase`, `CInitRoot`, `CBaseRoot` | how much the search explores, inside and at the root; the first of each in thousandths |
-//! | `FpuReduction`, `FpuReductionRoot` | how much less than its parent an unvisited move is worth, in thousandths |
-//! | `VirtualLoss` | what a playout under way counts for |
+//! | `USI_Ponder` | whether `bestmove` names a reply to ponder on |
+//! | `MultiPV` | number of principal variations (mcts) |
+//! | `PlayoutsLimit` | limit of playouts per move, as `go nodes`; 0 for none |
+//! | `Deterministic` | one thread and no dependence on timing: reproducible searches |
+//! | `CInit`, `CBase`, `CInitRoot`, `CBaseRoot` | exploration constants of PUCT, below and at the root; `CInit` and `CInitRoot` in thousandths |
+//! | `FpuReduction`, `FpuReductionRoot` | first play urgency reduction, in thousandths |
+//! | `VirtualLoss` | lost visits per pending playout |
 //! | `PolicyTemperature` | softmax temperature of the network's policy, in thousandths |
-//! | `RootMate` | whether a mate is looked for beside the search |
-//! | `LeafMate` | plies of a mate that is looked for before the network is asked |
+//! | `RootMate` | whether a mate solver runs beside the search |
+//! | `LeafMate` | depth of the mate search at leaves, in plies |
 //! | `RootNoise`, `NoiseAlpha` | share of Dirichlet noise in the root's priors and its concentration, in thousandths: for self-play |
-//! | `NoiseSeed` | first value of the number sequence for noise and temperature |
-//! | `MoveTemperature` | 0: the best move; else any, by its weight to the power of 1000 / this: visits (mcts), probability (policy), odds of winning (softmax, value) |
-//! | `MovesWithTemperature` | and after this ply the best move |
-//! | `WalkTemperature`, `BackupTemperature` | of the softmax player, in centipawns: how often it follows a worse move, how much that counts |
-//! | `PolicyWeight` | what the network's policy has to say in that player's walks, means and choices, in thousandths; 0: nothing |
-//! | `PolicyCut` | replies less likely than so many thousandths of the likeliest are not evaluated by that player; 0: all are |
-//! | `StoppingModel` | whether a search on a clock ends when its move is unlikely to change, see [`time`](crate::time) |
-//! | `ModelFile` | the coefficients that `renmei-deep time-model` has found; `default` for those in the program |
-//! | `ChangeProbability` | percent: unlikely is what is no more likely than this |
-//! | `SpendSaved` | whether time saved so is given to later moves |
-//! | `DrawValueBlack`, `DrawValueWhite` | what a draw is worth to either side, in permille of a win |
-//! | `MaxMovesToDraw` | a game of so many plies is drawn; 0 for no such rule |
-//! | `ResignValue` | resign when the chance to win is below this, in permille; 0 for never before mate |
-//! | `EnteringKingRule` | when a win may be declared |
+//! | `NoiseSeed` | seed of the random numbers for noise and temperature |
+//! | `MoveTemperature` | 0: the best move; else a random one, with probability proportional to weight^(1000 / this). Weights are visits (mcts), priors (policy), odds of winning (softmax, value) |
+//! | `MovesWithTemperature` | last ply with `MoveTemperature`; later the best move is played |
+//! | `WalkTemperature`, `BackupTemperature` | softmax player: temperatures of descent and backup, in centipawns |
+//! | `PolicyWeight` | softmax player: weight of the log priors, in thousandths; 0: none |
+//! | `PolicyCut` | softmax player: replies with a prior below this many thousandths of the highest are not evaluated; 0: all are |
+//! | `StoppingModel` | whether a timed search ends when its best move is unlikely to change, see [`time`](crate::time) |
+//! | `ModelFile` | coefficients written by `renmei-deep time-model`; `default` for the embedded ones |
+//! | `ChangeProbability` | the probability of a change, in percent, at which the search ends |
+//! | `SpendSaved` | whether time saved is spent on later moves |
+//! | `DrawValueBlack`, `DrawValueWhite` | value of a draw for each side, in permille of a win |
+//! | `MaxMovesToDraw` | a game of this many plies is drawn; 0 for no such rule |
+//! | `ResignValue` | resigns when the win probability is below this, in permille; 0 to resign only when mated |
+//! | `EnteringKingRule` | rule for declaring a win by entering king |
 //! | `BookFile`, `BookMoves`, `BookChoice`, `BookSeed` | the opening book, see [`Openings`] |
-//! | `NetworkDelay` | ms of each move that are lost between engine and clock |
+//! | `NetworkDelay` | ms of each move lost between engine and clock |
 //!
-//! Scores are centipawns by the law that the network's value was learned with: 600 ln(p / (1 - p)) for a chance p to
-//! win, draws counted at their value. `wdl` is that chance in permille, taken apart.
+//! Scores are in centipawns: 600 ln(p / (1 - p)) for a win probability p, draws counted at their value, the inverse of
+//! the value target in training. `wdl` splits p into win, draw and loss, in permille.
 
 pub(crate) mod options;
 
@@ -59,14 +59,14 @@ use usi_shell::{
 /// The engine.
 pub struct Deep {
     network: Option<(Source, Arc<TorchEvaluator>)>,
-    player: Option<(Seat, Box<dyn Player>)>,
+    player: Option<(PlayerKey, Box<dyn Player>)>,
     openings: Openings,
     rng: SplitMix64,
 }
 
-/// What makes a new player necessary.
+/// The parts of the options that require a new player when they change.
 #[derive(Clone, Debug, PartialEq)]
-struct Seat {
+struct PlayerKey {
     player: String,
     source: Source,
     memory: usize,
@@ -91,7 +91,7 @@ impl Engine for Deep {
         options::declare()
     }
 
-    // Only this restarts the sequence: if `new_game` did, every game of a match would be alike.
+    // `new_game` must not restart the random numbers, or all games of a match would be alike.
     fn set_option(&mut self, name: &str, options: &Options) {
         self.openings.set_option(name, options);
         if name == "NoiseSeed" {
@@ -110,10 +110,10 @@ impl Engine for Deep {
         }
         let Some((_, evaluator)) = &self.network else { return Ok(()) };
         let memory = options::number(options, "USI_Hash").saturating_mul(1 << 20);
-        let seat = Seat { player: options.text("Player").to_owned(), source, memory };
-        if self.player.as_ref().is_none_or(|(taken, _)| *taken != seat) {
-            let player = player::seat(&seat.player, Arc::clone(evaluator) as Arc<dyn Evaluator>, memory);
-            self.player = Some((seat, player));
+        let wanted = PlayerKey { player: options.text("Player").to_owned(), source, memory };
+        if self.player.as_ref().is_none_or(|(taken, _)| *taken != wanted) {
+            let player = player::create(&wanted.player, Arc::clone(evaluator) as Arc<dyn Evaluator>, memory);
+            self.player = Some((wanted, player));
         }
         self.player.as_mut().map_or(Ok(()), |(_, player)| player.ready(options))
     }
@@ -151,8 +151,8 @@ fn give_up(reason: impl Display, out: &Output) -> BestMove {
     BestMove::Resign
 }
 
-/// The declaration, if the rule in force allows one: `bestmove win`, or under the try rule the move of the king onto
-/// its goal.
+/// A winning declaration if the rule in force allows one: `bestmove win`, or under the try rule the king's move
+/// to its target square.
 fn declare(position: &Position) -> Option<BestMove> {
     match position.declaration_win_move() {
         Move32::MOVE_WIN => Some(BestMove::Win),

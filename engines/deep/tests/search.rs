@@ -1,4 +1,4 @@
-//! The search with the network that ships with the repository.
+//! The search with the embedded network.
 #![allow(clippy::unwrap_used)] // tests, helpers included
 
 use renmei_deep::{
@@ -55,17 +55,18 @@ fn it_mates_and_wins_pieces() {
 
 #[test]
 fn two_threads_and_a_solver_work_side_by_side() {
-    let task = Task { threads: 2, deterministic: false, tell: Duration::from_millis(1), ..task(300) };
-    let mut told = 0;
+    let task =
+        Task { threads: 2, deterministic: false, report_interval: Duration::from_millis(1), ..task(300) };
+    let mut reported = 0;
     let game = Game::startpos();
     let outcome = searcher()
         .think(&game, &task, &mut |progress| {
-            assert!(progress.visits >= told);
-            told = progress.visits;
+            assert!(progress.visits >= reported);
+            reported = progress.visits;
             true
         })
         .unwrap();
     let progress = outcome.progress;
     assert_eq!((progress.playouts, progress.visits), (300, 300));
-    assert!(progress.evaluations > 150 && told > 0);
+    assert!(progress.evaluations > 150 && reported > 0);
 }

@@ -1,17 +1,17 @@
-//! From games to a network that plays: the whole way, small.
+//! A small training from games to a network that plays.
 #![allow(clippy::unwrap_used)] // tests, helpers included
 
 use renmei_deep::{
     evaluator::{DeviceChoice, Evaluator, TorchEvaluator, TorchOptions},
     network::Description,
-    train::{Corpus, ExamOptions, Loss, Report, Session, Source, TrainOptions, examine_file, load},
+    train::{AccuracyOptions, Corpus, Loss, Report, Session, Source, TrainOptions, load, measure_file},
 };
 use rsshogi::{board::MoveList, movegen::generate_legal_all};
 use std::{fs, path::Path};
 use tempfile::TempDir;
 use usi_shell::{Game, SplitMix64};
 
-/// Games of players that play the first legal move by label, now and then a random one, and win as Black.
+/// Games in which both players choose the first legal move by label, sometimes a random one, and Black wins.
 fn games(place: &Path, count: u64) -> Corpus {
     let mut text = String::from("head\n");
     for seed in 0..count {
@@ -67,7 +67,7 @@ fn trained(steps: usize) -> (TempDir, Report) {
 }
 
 #[test]
-fn training_teaches_and_leaves_a_network_a_report_and_a_picture() {
+fn training_improves_and_writes_network_report_and_plot() {
     let (place, report) = trained(80);
     let (first, last) = (&report.exams.first().unwrap().1, &report.exams.last().unwrap().1);
     let (before, after) = (first.policy.unwrap(), last.policy.unwrap());
@@ -81,8 +81,9 @@ fn training_teaches_and_leaves_a_network_a_report_and_a_picture() {
     assert!(kept.positions > 0 && kept.held_out > 0 && kept.games == 60);
     assert!(fs::read_to_string(place.path().join("training.svg")).unwrap().contains("</svg>"));
     let network = place.path().join("tiny.toml");
-    let options = ExamOptions { device: DeviceChoice::Cpu, half: true, held_out: 20, most: 2000, threads: 1 };
-    let asked = examine_file(&network, games(place.path(), 60), &options).unwrap();
+    let options =
+        AccuracyOptions { device: DeviceChoice::Cpu, half: true, held_out: 20, most: 2000, threads: 1 };
+    let asked = measure_file(&network, games(place.path(), 60), &options).unwrap();
     assert_eq!(asked.positions, last.positions);
     let (one, other) = (asked.policy.unwrap().loss, last.policy.unwrap().loss);
     assert!((one - other).abs() < 0.02, "{asked} {other}");
@@ -96,7 +97,7 @@ fn training_teaches_and_leaves_a_network_a_report_and_a_picture() {
 }
 
 #[test]
-fn a_training_goes_on_where_it_was() {
+fn a_training_resumes_from_its_checkpoint() {
     let (place, first) = trained(20);
     let corpus = games(place.path(), 60);
     let second = Session::begin(options(place.path(), 45), corpus.clone()).unwrap().run().unwrap();

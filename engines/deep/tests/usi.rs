@@ -1,4 +1,4 @@
-//! The real binary with the network that ships, through its pipes.
+//! The real binary with the embedded network, driven through its pipes.
 #![allow(clippy::unwrap_used)] // helpers of tests
 
 #[path = "../../usi-shell/tests/driver/mod.rs"]
@@ -11,9 +11,9 @@ use usi_shell::Game;
 const PLAYERS: [&str; 4] = ["mcts", "softmax", "policy", "value"];
 const MATE_IN_ONE: &str = "sfen 4k4/9/4P4/9/9/9/9/9/4K4 b G 1";
 const MATED: &str = "sfen 4k4/4G4/4P4/9/9/9/9/9/4K4 w - 1";
-/// Black's king and ten of its pieces in White's camp, with 28 points.
+/// Black's king and ten other pieces are in White's camp, with 28 points.
 const DECLARABLE: &str = "sfen +R+R+B+BK4/PPPPPP3/9/9/9/9/9/9/4k4 b 2G 1";
-/// The rooks have shuffled three times; 7b8b comes back to the first position for the fourth time.
+/// The rooks have shuffled three times; 7b8b would be the fourth occurrence of the start position.
 const REPEATING: &str = "startpos moves 2h3h 8b7b 3h2h 7b8b 2h3h 8b7b 3h2h 7b8b 2h3h 8b7b 3h2h";
 
 fn deep(player: &str, options: &[(&str, &str)]) -> Talk {
@@ -39,7 +39,7 @@ fn every_player_plays_by_the_rules() {
             let mv = talk.best_by(position, "go nodes 60");
             assert!(is_legal(position, &mv), "{player}: {mv} in {position}");
         }
-        // The policy player goes by its network alone.
+        // The policy player does not search for mates.
         if player != "policy" {
             assert_eq!(talk.best_by(MATE_IN_ONE, "go nodes 100"), "G*5b", "{player}");
         }
@@ -64,7 +64,7 @@ fn every_player_is_stopped_and_ponders() {
 }
 
 #[test]
-fn policy_and_value_tell_what_they_think_of_every_move() {
+fn policy_and_value_players_report_every_move() {
     for player in ["policy", "value"] {
         let mut talk = deep(player, &[]);
         let lines = talk.search("startpos", "go byoyomi 1000");
@@ -110,10 +110,10 @@ fn a_book_is_played_from_and_a_missing_one_ends_the_program() {
 }
 
 #[test]
-fn what_cannot_be_had_is_named() {
+fn missing_files_and_devices_are_named() {
     for (name, value, told) in [
         ("Network", "/nowhere/net.toml", "/nowhere/net.toml"),
-        ("Device", "gpu", "`gpu` is no device"),
+        ("Device", "gpu", "`gpu` is not a device"),
         ("Device", "cuda:4000", "cuda:4000"),
         ("ModelFile", "/nowhere/model.toml", "/nowhere/model.toml"),
     ] {
@@ -128,8 +128,8 @@ fn what_cannot_be_had_is_named() {
 }
 
 #[test]
-fn a_draw_by_repetition_is_avoided_by_who_likes_it_not() {
-    // White is to repeat, and a draw is worth nothing to White, or everything.
+fn the_draw_value_decides_whether_a_player_repeats() {
+    // White has to repeat, with a draw worth nothing to White, or everything.
     for player in ["value", "softmax"] {
         let play = |value: &str| {
             let options = [("DrawValueWhite", value), ("DrawValueBlack", value), ("Deterministic", "true")];
@@ -150,7 +150,7 @@ fn a_mate_is_solved_on_request() {
 }
 
 #[test]
-fn a_search_tells_its_lines_with_scores_and_chances() {
+fn a_search_reports_lines_with_scores_and_win_probabilities() {
     let mut talk = deep("mcts", &[("MultiPV", "3"), ("Deterministic", "true"), ("StoppingModel", "false")]);
     let mut run = || {
         talk.send("usinewgame");
@@ -168,7 +168,7 @@ fn a_search_tells_its_lines_with_scores_and_chances() {
 
 #[test]
 fn a_search_on_a_clock_ends_early_when_it_is_settled() {
-    // White has taken a bishop: there is one sensible move, and twenty seconds to make it.
+    // White has captured a bishop: one sensible reply, and twenty seconds for it.
     let obvious = "startpos moves 7g7f 3c3d 1g1f 2b8h+";
     let go = "go btime 600000 wtime 600000 binc 10000 winc 10000";
     let lines = deep("mcts", &[("ChangeProbability", "30")]).search(obvious, go);
@@ -176,8 +176,8 @@ fn a_search_on_a_clock_ends_early_when_it_is_settled() {
 }
 
 #[test]
-fn a_player_that_has_no_hope_resigns_when_told_to() {
-    // White has nothing but its king.
+fn a_hopeless_player_resigns_by_option() {
+    // White has only its king.
     let lost = "sfen 4k4/9/9/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w RB2G2S2N2L9P 1";
     for player in ["policy", "value"] {
         assert_ne!(deep(player, &[]).best_by(lost, "go nodes 50"), "resign", "{player}");

@@ -1,4 +1,4 @@
-//! The network that ships with the repository.
+//! The embedded network.
 #![allow(clippy::unwrap_used)] // tests, helpers included
 
 use renmei_deep::evaluator::{Answer, DeviceChoice, Evaluator, TorchEvaluator, TorchOptions};
@@ -6,7 +6,7 @@ use rsshogi::{board::MoveList, movegen::generate_legal_all, types::Move};
 use std::path::Path;
 use usi_shell::Game;
 
-/// What the network says of positions, and their legal moves.
+/// The network's evaluations of positions, with their legal moves.
 fn asked(positions: &[&str]) -> Vec<(Vec<Move>, Answer)> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("weights/small.toml");
     let options = TorchOptions { device: DeviceChoice::Cpu, threads: 1, ..TorchOptions::default() };
@@ -24,7 +24,7 @@ fn asked(positions: &[&str]) -> Vec<(Vec<Move>, Answer)> {
     moves.into_iter().zip(evaluator.evaluate(&questions).unwrap()).collect()
 }
 
-/// The moves that it finds likeliest.
+/// The moves with the highest priors.
 fn likeliest((moves, answer): &(Vec<Move>, Answer), count: usize) -> Vec<String> {
     let mut ranked: Vec<_> = moves.iter().zip(&answer.priors).collect();
     ranked.sort_by(|one, other| other.1.total_cmp(one.1));
@@ -42,7 +42,7 @@ fn it_knows_how_a_game_begins() {
 
 #[test]
 fn it_takes_back_a_piece() {
-    // White has taken the bishop on 8h with a promotion.
+    // White has captured the bishop on 8h with a promotion.
     let answers = asked(&["position startpos moves 7g7f 3c3d 1g1f 2b8h+"]);
     let replies = likeliest(&answers[0], 2);
     assert!(replies.iter().any(|mv| mv == "7i8h"), "{replies:?}");
@@ -50,7 +50,7 @@ fn it_takes_back_a_piece() {
 
 #[test]
 fn it_knows_who_is_ahead_from_either_side() {
-    // One side has a rook and a bishop more, with each side to move.
+    // One side is a rook and a bishop ahead, with each side to move.
     let board = "lnsgkgsnl/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL";
     let lines = [format!("position sfen {board} b RB 1"), format!("position sfen {board} w RB 1")];
     let answers = asked(&[&lines[0], &lines[1]]);

@@ -1,4 +1,4 @@
-//! A book on disk.
+//! Opening book files.
 
 use std::path::{Path, PathBuf};
 
@@ -10,35 +10,36 @@ use rsshogi::book::{
 use rsshogi::types::Move;
 use usi_shell::SplitMix64;
 
-/// A book on disk.
+/// An opening book file.
 pub struct Book {
     book: YaneuraOuBook,
     path: PathBuf,
-    /// A book that is not sorted is searched from its beginning.
+    /// Whether the entries are sorted, so that binary search works; otherwise the file is scanned from its
+    /// start.
     sorted: bool,
 }
 
-/// How to choose among the moves of a position.
+/// How a move of a position is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Choice {
-    /// The one played most often; of several, the one that stands first.
+    /// The move played most often; the first of equals.
     Best,
-    /// Any of them, as often as it was played.
+    /// A random move, weighted by how often it was played.
     Weighted,
 }
 
-/// A move from the book.
+/// A book move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BookMove {
-    /// The move, which is legal.
+    /// The move; it is legal.
     pub mv: Move,
-    /// The reply that the book expects.
+    /// The reply expected by the book.
     pub reply: Option<Move>,
-    /// How many moves there were to choose from.
+    /// Number of legal book moves in this position.
     pub choices: usize,
 }
 
-/// Why there is no book.
+/// Why a book cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[error("opening book `{}`: {source}", path.display())]
 pub struct BookFault {
@@ -50,7 +51,7 @@ impl Book {
     /// Opens the book at `path`.
     ///
     /// # Errors
-    /// When it cannot be read or is none.
+    /// When it cannot be read or is not an opening book.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, BookFault> {
         let path = path.as_ref().to_owned();
         let mode = YaneuraOuAccessMode::ValidateFullBeforeLookup;
@@ -63,10 +64,10 @@ impl Book {
         }
     }
 
-    /// A move for `position`, or nothing if the book does not know it.
+    /// A move for `position`; `None` if the book has none.
     ///
     /// # Errors
-    /// When the book cannot be read any more.
+    /// When the book cannot be read.
     pub fn choose(
         &self,
         position: &Position,
@@ -92,12 +93,12 @@ fn pick(
     choice: Choice,
     rng: &mut SplitMix64,
 ) -> Option<BookMove> {
-    // A book comes from outside: what it says may not be legal here.
+    // The file may hold illegal moves.
     let moves: Vec<&YaneuraOuBookMove> =
         entry.moves().iter().filter(|book_move| position.is_legal_move(book_move.mv())).collect();
     let weight = |book_move: &YaneuraOuBookMove| book_move.count().unwrap_or(1).max(1);
     let chosen = match choice {
-        // The first of the largest: `max_by_key` would take the last.
+        // Reversed because `max_by_key` returns the last of equals, and the first is wanted.
         Choice::Best => moves.iter().rev().max_by_key(|book_move| weight(book_move))?,
         Choice::Weighted => {
             let all = moves.iter().map(|book_move| weight(book_move)).fold(0, u64::saturating_add);
@@ -162,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_legal_is_not_played() {
+    fn illegal_book_moves_are_not_played() {
         let (_file, book) = book("7g7e none 0 0 3\n2g2f 2g2e 0 0 1");
         let found = book.choose(&hirate_position(), Choice::Best, &mut SplitMix64::new(1)).unwrap().unwrap();
         assert_eq!((found.mv.to_string().as_str(), found.reply), ("2g2f", None));

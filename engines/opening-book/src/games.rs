@@ -1,79 +1,76 @@
-//! Games to learn from, wherever they are: databases of Renmei, record files, lists of scored lines.
+//! Games for book making and training: from Renmei databases, record files and lists of scored lines.
 
 mod store;
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
+use journal::StoreError;
 use notation::record::{self, Format, GameRecord};
 use rsshogi::board::STARTPOS_SFEN;
 use rsshogi::types::{Color, Move};
 
-/// Scores beyond are mates, in centipawns.
+/// Scores beyond this are mates, in centipawns.
 pub const MATE_SCORE: i32 = 20_000;
 
-/// A game as a trainer or a book maker sees it.
+/// A game as book making and training need it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Game {
     /// The start as SFEN.
     pub start: String,
-    /// Moves that nobody chose: a given opening.
+    /// Number of moves at the start that belong to a given opening, which no player chose.
     pub opening: usize,
-    /// All moves, each with what its mover thought of it (centipawns from the mover's view).
+    /// All moves, each with its score in centipawns from the player who moved.
     pub moves: Vec<(Move, Option<i32>)>,
-    /// Black's and white's name.
+    /// Names of black and white.
     pub names: [Option<String>; 2],
-    /// Who won, if anybody; not known for a game that just stops.
+    /// The result; `None` for an unfinished game.
     pub result: Option<GameResult>,
-    /// Positions of a training file rather than a game: no move of it is the last one.
+    /// Whether these are single positions of a training file rather than a game, so that the last move does not
+    /// end it.
     pub loose: bool,
 }
 
-/// How a game ended.
+/// The result of a finished game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GameResult {
     /// One side won.
     Won(Color),
-    /// Neither did.
+    /// A draw.
     Drawn,
 }
 
 /// Why a source cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum SourceError {
-    /// The file or directory itself.
+    /// The file or directory cannot be read.
     #[error("`{}`: {source}", path.display())]
     Io {
         /// The path.
         path: PathBuf,
-        /// The system's account.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// A record that is none, with the line at fault.
+    /// A malformed record.
     #[error("`{}`: {reason}", path.display())]
     Record {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// What is wrong, with the line.
         reason: String,
     },
-    /// A database that is none of Renmei's.
-    #[error("database `{}`: {source}", path.display())]
-    Store {
-        /// The file.
-        path: PathBuf,
-        /// The database's account.
-        source: rusqlite::Error,
-    },
-    /// A directory without a record.
-    #[error("`{}` holds no game record", .0.display())]
+    /// Not a readable Renmei database.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A directory without game records.
+    #[error("`{}` contains no game record", .0.display())]
     Empty(PathBuf),
 }
 
-/// All games of a database, a record file, a list of lines, or of all record files below a directory.
+/// All games of a database, a record file, a list of scored lines, or all record files below a directory.
 ///
 /// # Errors
-/// The first file that cannot be read, by name.
+/// For the first file that cannot be read.
 pub fn games(path: &Path) -> Result<Vec<Game>, SourceError> {
     if !path.is_dir() {
         return file(path);
@@ -96,7 +93,8 @@ fn collect(directory: &Path, files: &mut Vec<PathBuf>) -> Result<(), SourceError
     for entry in fs::read_dir(directory).map_err(io)? {
         entries.push(entry.map_err(io)?.path());
     }
-    // The order of a directory is the file system's; that of games decides ties.
+    // Sorted for reproducible results: the order of games decides ties, and the order of a directory is
+    // arbitrary.
     entries.sort();
     for path in entries {
         if path.is_dir() {
@@ -115,8 +113,7 @@ fn format_of(path: &Path) -> Option<Format> {
 fn file(path: &Path) -> Result<Vec<Game>, SourceError> {
     let bytes = fs::read(path).map_err(|source| SourceError::Io { path: path.to_owned(), source })?;
     if bytes.starts_with(b"SQLite format 3\0") {
-        let store = |source| SourceError::Store { path: path.to_owned(), source };
-        return store::games(path).map_err(store);
+        return Ok(store::games(path)?);
     }
     let refused = |reason| SourceError::Record { path: path.to_owned(), reason };
     if bytes.starts_with(SCORED.as_bytes()) {
@@ -149,10 +146,10 @@ impl From<GameRecord> for Game {
     }
 }
 
-/// The first line of a list of scored lines.
+/// Header of a list of scored lines.
 const SCORED: &str = "opening_plies\tending\tmoves\tscores";
 
-/// One game a line: how many plies were given, how it ended, the moves, and a score for each or `-`.
+/// One game per line: number of opening plies, ending, moves, and per move a score or `-`.
 fn scored_lines(text: &str) -> Result<Vec<Game>, String> {
     let lines = text.lines().enumerate().skip(1).filter(|(_, line)| !line.is_empty());
     lines.map(|(at, line)| scored_line(line).map_err(|reason| format!("line {}: {reason}", at + 1))).collect()
@@ -163,12 +160,12 @@ fn scored_line(line: &str) -> Result<Game, String> {
     let [opening, ending, moves, scores] = fields[..] else {
         return Err(format!("{} fields instead of 4", fields.len()));
     };
-    let opening = opening.parse().map_err(|_| format!("`{opening}` is no number of plies"))?;
+    let opening = opening.parse().map_err(|_| format!("`{opening}` is not a number of plies"))?;
     let scores = scores.split(' ').map(|score| match score {
         "-" => Ok(None),
-        score => score.parse().map(Some).map_err(|_| format!("`{score}` is no score")),
+        score => score.parse().map(Some).map_err(|_| format!("`{score}` is not a score")),
     });
-    let moves = moves.split(' ').map(|mv| Move::from_usi(mv).ok_or_else(|| format!("`{mv}` is no move")));
+    let moves = moves.split(' ').map(|mv| Move::from_usi(mv).ok_or_else(|| format!("`{mv}` is not a move")));
     let moves = moves.zip(scores).map(|(mv, score)| Ok((mv?, score?))).collect::<Result<Vec<_>, String>>()?;
     let to_move = if moves.len().is_multiple_of(2) { Color::BLACK } else { Color::WHITE };
     let result = match ending {

@@ -1,8 +1,7 @@
-//! Opening books in YaneuraOu's format, for every engine of ours: asking one while playing, making one from games,
-//! and reading those games wherever they are.
+//! Opening books in YaneuraOu's format: use during play, making them from games, and reading those games.
 //!
-//! An engine that has [`Openings`] has the options `BookFile`, `BookMoves`, `BookChoice` and `BookSeed`, and a
-//! command `book` out of [`BookArguments`] and [`run`]. [`games`] is also where a trainer finds its games.
+//! An engine with [`Openings`] has the options `BookFile`, `BookMoves`, `BookChoice` and `BookSeed`;
+//! [`BookArguments`] and [`run`] implement its command `book`. [`games`] also provides the games for training.
 
 mod book;
 pub mod games;

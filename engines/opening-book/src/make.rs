@@ -1,4 +1,4 @@
-//! The command `book`: an opening book from games.
+//! The command `book`: makes an opening book from games.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Write};
@@ -21,16 +21,16 @@ pub struct BookArguments {
     /// Databases of Renmei, game records, or directories of them
     #[arg(required = true)]
     games: Vec<PathBuf>,
-    /// Where to write the book
+    /// The book to write
     #[arg(short, long, default_value = "book.db")]
     output: PathBuf,
-    /// Only the moves that this player chose, with both colours
+    /// Only moves chosen by this player, with both colours
     #[arg(long)]
     player: Option<String>,
-    /// Only the first so many plies of each game
+    /// Maximum number of plies per game
     #[arg(long, default_value_t = 40)]
     plies: usize,
-    /// Only moves that were played so often
+    /// Minimum number of games in which a move was played
     #[arg(long, default_value_t = 1)]
     min_count: u64,
 }
@@ -41,7 +41,7 @@ pub enum MakeError {
     /// The games cannot be read.
     #[error(transparent)]
     Source(#[from] SourceError),
-    /// No game has a move that is wanted.
+    /// No game has a move that passes the filters.
     #[error("no game has a move {}", .0.as_ref().map_or("at all".to_owned(), |name| format!("of `{name}`")))]
     Nothing(Option<String>),
     /// The book cannot be written.
@@ -49,35 +49,35 @@ pub enum MakeError {
     Write {
         /// The book.
         path: PathBuf,
-        /// The system's account.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// The book's format cannot hold it.
+    /// The book's format cannot represent an entry.
     #[error("opening book: {0}")]
     Format(#[from] BookError),
-    /// Nobody reads the summary.
+    /// The summary cannot be printed.
     #[error("summary: {0}")]
     Output(#[from] io::Error),
 }
 
-/// How a move fared.
+/// Results of a move.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Tally {
     count: u64,
     wins: u64,
     losses: u64,
     draws: u64,
-    /// The answers to it.
+    /// Number of games per reply.
     replies: BTreeMap<u16, u64>,
 }
 
-/// By position as SFEN (sorted as the format wants it), by move.
+/// Moves by position; positions are keyed by SFEN, in the order that the format demands.
 type Lines = BTreeMap<String, BTreeMap<u16, Tally>>;
 
-/// Makes the book and says what is in it.
+/// Makes the book and prints a summary.
 ///
 /// # Errors
-/// When the games cannot be read, hold nothing, or the book cannot be written.
+/// When the games cannot be read, no move passes the filters, or the book cannot be written.
 pub fn run(arguments: &BookArguments, out: &mut impl Write) -> Result<(), MakeError> {
     let mut lines = Lines::new();
     let mut used = 0;
@@ -97,7 +97,7 @@ pub fn run(arguments: &BookArguments, out: &mut impl Write) -> Result<(), MakeEr
     Ok(())
 }
 
-/// Adds the moves of a game; whether there were any.
+/// Adds the moves of a game; returns whether any was added.
 fn add(lines: &mut Lines, game: &Game, arguments: &BookArguments) -> bool {
     let Ok(mut position) = position_from_sfen(&game.start) else { return false };
     if game.loose {
@@ -125,7 +125,7 @@ fn add(lines: &mut Lines, game: &Game, arguments: &BookArguments) -> bool {
     any
 }
 
-/// A player's own choices do not include the opening that was given to it.
+/// The moves of a given opening were not chosen by the player, so they do not count as its moves.
 fn is_wanted(game: &Game, ply: usize, mover: Color, player: Option<&str>) -> bool {
     player.is_none_or(|player| ply >= game.opening && game.names[mover.to_index()].as_deref() == Some(player))
 }
@@ -141,8 +141,9 @@ impl Tally {
         }
     }
 
-    /// What the results are worth in centipawns, by the logistic law with 600 that the project uses for
-    /// win rates; one game more on either side keeps it finite.
+    /// The results as a score in centipawns: 600 ln((w + 1) / (l + 1)) with w and l the doubled points, the
+    /// inverse of the win probability sigmoid(score / 600) used throughout the project. The added game keeps it
+    /// finite.
     fn score(&self) -> i32 {
         let (won, lost) = (2 * self.wins + self.draws, 2 * self.losses + self.draws);
         (600.0 * ((won + 1) as f64 / (lost + 1) as f64).ln()).round() as i32
@@ -179,7 +180,7 @@ fn write(lines: &Lines, arguments: &BookArguments) -> Result<(), MakeError> {
     writer.finish()?.flush().map_err(failed)
 }
 
-/// The move played most often stands first.
+/// Moves are sorted by their number of games, most first.
 fn entry(sfen: &str, moves: &BTreeMap<u16, Tally>) -> Result<BookDatabaseEntry, BookError> {
     let mut sorted: Vec<(&u16, &Tally)> = moves.iter().collect();
     sorted.sort_by_key(|(_, tally)| std::cmp::Reverse(tally.count));
@@ -209,7 +210,7 @@ mod tests {
         (directory, arguments)
     }
 
-    /// Two games: `deep` wins one with each colour.
+    /// Two games; `deep` wins one with each colour.
     const GAMES: &str = "V2.2\nN+deep\nN-flat\nPI\n+\n+7776FU\n-3334FU\n+2726FU\n%TORYO\n/\n\
                          V2.2\nN+flat\nN-deep\nPI\n+\n+7776FU\n-8384FU\n%TORYO\n";
 
@@ -226,7 +227,7 @@ mod tests {
     fn every_position_has_its_moves_with_counts_and_results() {
         let (summary, moves) = made(None);
         assert!(summary.ends_with("book.db: 3 positions with 4 moves, from 2 games\n"), "{summary}");
-        // Played twice, won and lost once: even.
+        // Two games, one won and one lost: score 0.
         assert!(moves.contains(&"7g7f 3c3d 0 0 2".to_owned()), "{moves:?}");
         assert!(moves.iter().any(|line| line.starts_with("8c8d none 659 0 1")), "{moves:?}");
     }
@@ -239,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_made_can_be_played_from() {
+    fn a_book_that_was_made_can_be_used() {
         let (_directory, arguments) = arguments(GAMES, None);
         run(&arguments, &mut Vec::new()).unwrap();
         let book = Book::open(&arguments.output).unwrap();
@@ -249,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn a_player_that_nobody_is_makes_no_book() {
+    fn an_unknown_player_is_an_error() {
         let (_directory, arguments) = arguments(GAMES, Some("nobody"));
         let fault = run(&arguments, &mut Vec::new()).unwrap_err().to_string();
         assert_eq!(fault, "no game has a move of `nobody`");

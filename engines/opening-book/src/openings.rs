@@ -1,18 +1,18 @@
-//! The book as an engine plays from it.
+//! The opening book during play, with its USI options.
 
 use rsshogi::types::Move;
 use usi_shell::{BestMove, Game, Info, OptionSpec, Options, Output, Search, SplitMix64};
 
 use crate::book::{Book, BookFault, Choice};
 
-/// The openings that an engine knows by heart, and its options about them.
+/// An engine's opening book and its options.
 ///
 /// | option | meaning |
 /// |---|---|
 /// | `BookFile` | an opening book in YaneuraOu's format; empty for none |
-/// | `BookMoves` | the book is asked up to this ply |
-/// | `BookChoice` | `best`: the move most often played; `weighted`: any of its moves, as often as it was played |
-/// | `BookSeed` | first value of the number sequence for `weighted` |
+/// | `BookMoves` | last ply at which the book is used |
+/// | `BookChoice` | `best`: the move played most often; `weighted`: a random move, weighted by how often it was played |
+/// | `BookSeed` | seed of the random numbers for `weighted` |
 pub struct Openings {
     book: Option<Book>,
     rng: SplitMix64,
@@ -25,7 +25,7 @@ impl Default for Openings {
 }
 
 impl Openings {
-    /// The four options, to be declared among the engine's own.
+    /// The four options, for the engine to declare among its own.
     #[must_use]
     pub fn options() -> [OptionSpec; 4] {
         [
@@ -36,27 +36,27 @@ impl Openings {
         ]
     }
 
-    /// To be told of every option that is set.
+    /// To be called for every option that is set.
     ///
-    /// Only this restarts the number sequence: if a new game did, every game of a match would begin alike.
+    /// Only this restarts the random numbers: if a new game did, all games of a match would begin alike.
     pub fn set_option(&mut self, name: &str, options: &Options) {
         if name == "BookSeed" {
             self.rng = SplitMix64::new(options.spin("BookSeed").unsigned_abs());
         }
     }
 
-    /// Opens the book that the options name.
+    /// Opens the book named by the options.
     ///
     /// # Errors
-    /// When it cannot be read or is none.
+    /// When the file cannot be read or is not an opening book.
     pub fn ready(&mut self, options: &Options) -> Result<(), BookFault> {
         let path = options.text("BookFile");
         self.book = if path.is_empty() { None } else { Some(Book::open(path)?) };
         Ok(())
     }
 
-    /// The book's move, if it is to be asked at this ply and knows one. A search that is to go on until it is stopped
-    /// does not ask it.
+    /// The book move for this position, if the ply is within `BookMoves` and the book has one. Searches without
+    /// an end (`go infinite`, analysis) do not use the book.
     pub fn ask(&mut self, game: &Game, search: &Search, out: &Output) -> Option<BestMove> {
         let (options, limits) = (&*search.options, &search.limits);
         let asked = !limits.infinite && u64::from(game.ply()) <= options.spin("BookMoves").unsigned_abs();

@@ -1,4 +1,4 @@
-//! What a value costs: kept up to date from move to move, and worked out from nothing.
+//! Cost of an evaluation: incremental update per move, and computation from scratch.
 //!
 //! `cargo bench -p renmei-pairwise --bench evaluation`
 
@@ -13,7 +13,7 @@ fn main() {
     divan::main();
 }
 
-/// Positions of random games with their sums and a legal move in each.
+/// Positions of random games, with their accumulators and a legal move in each.
 fn steps(weights: &Weights) -> Vec<(Position, Accumulator, Move32)> {
     let mut random = SplitMix64::new(1);
     let mut steps = Vec::new();

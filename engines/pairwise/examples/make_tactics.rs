@@ -1,11 +1,11 @@
-//! Makes `kifu/tactics.sfen`: mates in 1, 3 and 5 and won pieces, from games of one's own.
+//! Makes `kifu/tactics.sfen`, mates in 1, 3 and 5 and captures that win material, from game records.
 //!
 //! `cargo run --release -p renmei-pairwise --example make_tactics -- GAMES.. > kifu/tactics.sfen`
 //!
-//! GAMES are databases of Renmei, record files, or directories of them. A mate is proven by trying every
-//! check and every answer; all its first moves are listed. A won piece is a capture that searches of 5,000
-//! and of 60,000 positions prefer to every other move by four pawns or more, while the position was even
-//! enough for it to matter. No two positions come from the same game.
+//! GAMES are databases of Renmei, record files, or directories of them. A mate is proven by trying every check
+//! and every reply; all its first moves are listed. A winning capture is one that searches of 5,000 and of
+//! 60,000 nodes both value four pawns or more above every other move, in a position that was roughly even. No
+//! two positions come from the same game.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -18,7 +18,7 @@ use rsshogi::movegen::{generate_checks_all_move32, generate_legal_all_move32};
 use rsshogi::types::Move32;
 use usi_shell::{Game, Score};
 
-/// How many positions of each kind.
+/// Number of positions per kind.
 const WANTED: usize = 10;
 const KINDS: [&str; 4] = ["mate 1", "mate 3", "mate 5", "capture"];
 
@@ -38,7 +38,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Takes the first position of the game of the kind that is rarest so far.
+/// Takes the first position of the game that is of the kind found least often so far.
 fn look_through(record: &Record, found: &mut [Vec<String>; 4]) {
     let mut kinds: Vec<usize> = (0..KINDS.len()).filter(|&kind| found[kind].len() < WANTED).collect();
     kinds.sort_by_key(|&kind| found[kind].len());
@@ -54,7 +54,7 @@ fn look_through(record: &Record, found: &mut [Vec<String>; 4]) {
     }
 }
 
-/// Mates are looked for where the winner is to move near the end of a game, captures in the middle.
+/// For mates, positions near the end of a game with the winner to move; for captures, middlegame positions.
 fn candidates(record: &Record, kind: usize) -> Vec<Position> {
     let mut all = positions(record);
     match kind {
@@ -86,9 +86,9 @@ fn solve(position: &Position, kind: usize) -> Option<Vec<Move32>> {
     }
 }
 
-/// The first moves of all mates in `plies`, if there is none in fewer.
+/// The first moves of all mates in `plies`, if there is no shorter mate.
 fn mates(position: &Position, plies: u32) -> Option<Vec<Move32>> {
-    // A short search sees nearly all of them; without it, looking where there is none takes too long.
+    // A short search finds nearly all mates and saves the exhaustive proof where there is none.
     let outcome = search(position, 20_000, 1)?;
     let mates = outcome.moves.first().is_some_and(|best| to_score(best.value) == Score::Mate(plies as i32));
     if !mates {
@@ -102,13 +102,13 @@ fn mates(position: &Position, plies: u32) -> Option<Vec<Move32>> {
     (!moves.is_empty()).then_some(moves)
 }
 
-/// The checks after which every answer is mated in the plies that are left.
+/// The checks after which every reply is mated within the remaining plies.
 fn mating_moves(position: &mut Position, plies: u32) -> impl Iterator<Item = Move32> {
     let mut checks = Move32List::new();
     generate_checks_all_move32(position, &mut checks);
     let checks: Vec<Move32> = checks.iter().copied().collect();
     checks.into_iter().filter(move |&mv| {
-        // Quiet and pseudo-legal moves are among them.
+        // The generator also yields quiet and pseudo-legal moves.
         if !position.gives_check_move32(mv) || position.try_apply_move32(mv).is_err() {
             return false;
         }
@@ -118,7 +118,7 @@ fn mating_moves(position: &mut Position, plies: u32) -> impl Iterator<Item = Mov
     })
 }
 
-/// Whether the side to move is mated now or whatever it plays.
+/// Whether the side to move is mated, now or after any move.
 fn is_lost(position: &mut Position, plies: u32) -> bool {
     let mut answers = Move32List::new();
     generate_legal_all_move32(position, &mut answers);
@@ -140,7 +140,7 @@ fn search(position: &Position, nodes: u64, lines: usize) -> Option<Outcome> {
     Some(Searcher::new(4).think(&Weights::material(), &game, &task, |_| true))
 }
 
-/// The capture that is clearly best, both at a glance and when looked at closely.
+/// The capture that is clearly best in both a short and a long search.
 fn capture(position: &Position) -> Option<Vec<Move32>> {
     clearly_best(position, 5_000)?;
     let mv = clearly_best(position, 60_000)?;

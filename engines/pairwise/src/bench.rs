@@ -1,4 +1,4 @@
-//! `renmei-pairwise bench`: how fast the engine searches and evaluates, on positions that stay the same.
+//! `renmei-pairwise bench`: search and evaluation speed on fixed positions.
 
 use std::hint::black_box;
 use std::io::{self, Write};
@@ -15,13 +15,13 @@ use usi_shell::{Game, PositionError};
 use crate::evaluation::{Accumulator, Weights, WeightsError};
 use crate::search::{Searcher, Task};
 
-/// Middle games of fairy-stockfish against itself.
+/// Middlegame positions from games of fairy-stockfish against itself.
 const POSITIONS: &str = include_str!("../../../kifu/middlegames.sfen");
 
-/// Measure how fast the engine searches and evaluates
+/// Measure search and evaluation speed
 #[derive(Args, Clone, Debug)]
 pub struct BenchArguments {
-    /// Positions to search in each of the eight middle games
+    /// Nodes per search of each of the eight middlegame positions
     #[arg(long, default_value_t = 300_000)]
     nodes: u64,
     /// Size of the transposition table in MiB
@@ -30,7 +30,7 @@ pub struct BenchArguments {
     /// Weights file, or `default`, or `material`
     #[arg(long, default_value = "default")]
     eval: String,
-    /// Threads that search
+    /// Search threads
     #[arg(long, default_value_t = 1)]
     threads: usize,
     /// Print one line of JSON
@@ -38,39 +38,39 @@ pub struct BenchArguments {
     json: bool,
 }
 
-/// What was measured.
+/// The measurements.
 #[derive(Clone, Debug, Serialize)]
 pub struct Measured {
-    /// Positions searched.
+    /// Nodes searched.
     pub nodes: u64,
-    /// Seconds of the processor that they took, all threads together.
+    /// Processor time in seconds, all threads together.
     pub cpu_s: f64,
-    /// Seconds that they took.
+    /// Wall time in seconds.
     pub wall_s: f64,
-    /// Positions per second of one processor. This is the engine's own speed: a machine that does other
-    /// things as well does not change it much.
+    /// Nodes per second of processor time. This is the engine's own speed: other load on the machine changes it
+    /// little.
     pub nodes_per_s: u64,
-    /// Positions per second as it was.
+    /// Nodes per second of wall time.
     pub nodes_per_wall_s: u64,
-    /// Evaluations per second where each is brought up to date from the one before.
+    /// Incremental evaluations per second.
     pub incremental_per_s: u64,
-    /// Evaluations per second where each begins with nothing.
+    /// Evaluations from scratch per second.
     pub scratch_per_s: u64,
-    /// The ratio of the two.
+    /// Ratio of the two.
     pub incremental_over_scratch: f64,
-    /// The sum of the depths reached.
+    /// Sum of the depths reached.
     pub depths: u32,
-    /// The threads that searched.
+    /// Number of search threads.
     pub threads: usize,
 }
 
-/// Why nothing could be measured.
+/// Why the benchmark failed.
 #[derive(Debug, thiserror::Error)]
 pub enum BenchError {
-    /// No weights.
+    /// The weights cannot be read.
     #[error(transparent)]
     Weights(#[from] WeightsError),
-    /// Nobody reads the result.
+    /// The result cannot be printed.
     #[error("result: {0}")]
     Output(#[from] io::Error),
     /// The positions cannot be read.
@@ -78,10 +78,10 @@ pub enum BenchError {
     Position(#[from] PositionError),
 }
 
-/// Measures.
+/// Runs the benchmark.
 ///
 /// # Errors
-/// When there are no weights.
+/// When the weights cannot be read.
 pub fn measure(arguments: &BenchArguments) -> Result<Measured, BenchError> {
     let weights = Weights::choose(&arguments.eval)?;
     let games: Vec<Game> = POSITIONS
@@ -115,10 +115,10 @@ pub fn measure(arguments: &BenchArguments) -> Result<Measured, BenchError> {
     })
 }
 
-/// Measures and prints.
+/// Runs the benchmark and prints the result.
 ///
 /// # Errors
-/// When there are no weights, or nobody reads.
+/// When the weights cannot be read or the result cannot be printed.
 pub fn run(arguments: &BenchArguments, out: &mut impl Write) -> Result<(), BenchError> {
     let measured = measure(arguments)?;
     if arguments.json {
@@ -127,11 +127,11 @@ pub fn run(arguments: &BenchArguments, out: &mut impl Write) -> Result<(), Bench
         return Ok(());
     }
     let Measured { nodes, depths, threads, nodes_per_s, nodes_per_wall_s, .. } = measured;
-    writeln!(out, "searched     {nodes:>12} positions, depths {depths} in all, threads {threads}")?;
-    writeln!(out, "speed        {nodes_per_s:>12} positions per second of a processor")?;
-    writeln!(out, "             {nodes_per_wall_s:>12} positions per second on the wall")?;
-    writeln!(out, "evaluations  {:>12} per second, each from the one before", measured.incremental_per_s)?;
-    writeln!(out, "             {:>12} per second, each from nothing", measured.scratch_per_s)?;
+    writeln!(out, "searched     {nodes:>12} nodes, sum of depths {depths}, threads {threads}")?;
+    writeln!(out, "speed        {nodes_per_s:>12} nodes per second of processor time")?;
+    writeln!(out, "             {nodes_per_wall_s:>12} nodes per second of wall time")?;
+    writeln!(out, "evaluations  {:>12} per second, incremental", measured.incremental_per_s)?;
+    writeln!(out, "             {:>12} per second, from scratch", measured.scratch_per_s)?;
     writeln!(out, "ratio        {:>12.1}", measured.incremental_over_scratch)?;
     Ok(())
 }
@@ -146,7 +146,7 @@ fn cpu_time() -> Duration {
     Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or(0))
 }
 
-/// A move of a position, and what it leads to.
+/// A legal move of a position, with the position after it.
 struct Case {
     before: Position,
     sums: Accumulator,
@@ -154,7 +154,7 @@ struct Case {
     after: Position,
 }
 
-/// Evaluations per second after each legal move of the positions: brought up to date, and from nothing.
+/// Evaluations per second after each legal move of the positions: incremental, and from scratch.
 fn evaluations(weights: &Weights, games: &[Game]) -> (u64, u64) {
     let cases: Vec<Case> = games.iter().flat_map(|game| cases(weights, game.position())).collect();
     let incremental =
@@ -175,7 +175,7 @@ fn cases(weights: &Weights, before: &Position) -> Vec<Case> {
     moves.iter().filter_map(case).collect()
 }
 
-/// How often per second of the processor `f` can be done.
+/// Calls of `f` per second of processor time.
 fn timed(cases: &[Case], f: impl Fn(&Case) -> i32) -> u64 {
     let begun = cpu_time();
     let mut count = 0;

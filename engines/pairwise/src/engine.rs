@@ -1,19 +1,19 @@
-//! The engine as USI sees it.
+//! The engine as seen through USI.
 //!
 //! | option | meaning |
 //! |---|---|
 //! | `USI_Hash` | size of the transposition table in MiB |
-//! | `USI_Ponder` | whether a reply to ponder on is named with each move |
-//! | `Threads` | how many threads search |
-//! | `MultiPV` | how many lines are reported |
-//! | `EvalFile` | `default` for the weights in the program, `material` for the value of pieces only, else a file |
+//! | `USI_Ponder` | whether `bestmove` names a reply to ponder on |
+//! | `Threads` | number of search threads |
+//! | `MultiPV` | number of principal variations |
+//! | `EvalFile` | `default` for the embedded weights, `material` for piece values only, else a file |
 //! | `BookFile`, `BookMoves`, `BookChoice`, `BookSeed` | the opening book, see [`Openings`] |
-//! | `DepthLimit`, `NodesLimit` | never search more than so many plies or positions; 0 for no limit |
-//! | `DrawValue` | what a draw is worth to this engine, in centipawns |
-//! | `MaxMovesToDraw` | a game of so many plies is drawn; 0 for no such rule |
-//! | `ResignValue` | resign when this many centipawns behind; 99999 for never before mate |
-//! | `EnteringKingRule` | when a win may be declared |
-//! | `NetworkDelay` | ms of each move that are lost between engine and clock |
+//! | `DepthLimit`, `NodesLimit` | limits of every search in plies and nodes; 0 for none |
+//! | `DrawValue` | value of a draw for this engine, in centipawns |
+//! | `MaxMovesToDraw` | a game of this many plies is drawn; 0 for no such rule |
+//! | `ResignValue` | resigns when this many centipawns behind; 99999 to resign only when mated |
+//! | `EnteringKingRule` | rule for declaring a win by entering king |
+//! | `NetworkDelay` | ms of each move lost between engine and clock |
 
 use opening_book::Openings;
 use rsshogi::board::Position;
@@ -24,7 +24,7 @@ use crate::evaluation::Weights;
 use crate::search::{Outcome, Progress, RootMove, Searcher, Task, Terms, to_score};
 use crate::time::Plan;
 
-/// Nobody is ever that far behind without being mated.
+/// Larger than any score but mate.
 const NEVER_RESIGN: i64 = 99_999;
 
 /// The engine.
@@ -34,7 +34,7 @@ pub struct Pairwise {
     openings: Openings,
 }
 
-/// Weights and the value of `EvalFile` that they came from.
+/// Weights, and the value of `EvalFile` they were loaded for.
 struct Loaded {
     name: String,
     weights: Weights,
@@ -50,7 +50,7 @@ fn number(options: &Options, name: &str) -> usize {
     usize::try_from(options.spin(name)).unwrap_or(0)
 }
 
-/// The value of an option that means "no limit" with 0.
+/// The value of a limit option; `None` for 0.
 fn limit(options: &Options, name: &str) -> Option<u64> {
     Some(options.spin(name).unsigned_abs()).filter(|&value| value > 0)
 }
@@ -116,8 +116,8 @@ impl Engine for Pairwise {
     }
 }
 
-/// The declaration, if the rule in force allows one: `bestmove win`, or under the try rule the move of the
-/// king onto its goal.
+/// A winning declaration if the rule in force allows one: `bestmove win`, or under the try rule the king's move
+/// to its target square.
 fn declare(position: &Position) -> Option<BestMove> {
     match position.declaration_win_move() {
         Move32::MOVE_WIN => Some(BestMove::Win),
@@ -153,16 +153,16 @@ fn think(
     out: &Output,
 ) -> Outcome {
     let mut plan = Plan::default();
-    let mut told = 0;
+    let mut reported = 0;
     let outcome = searcher.think(weights, game, task, |progress| {
         report(progress, task, search, out);
-        told = progress.nodes;
+        reported = progress.nodes;
         plan.note(&progress.found);
         let spending = search.clock.spending();
         !spending.is_some_and(|spending| plan.is_enough(&spending, progress.choices))
     });
-    // What came of a depth that was cut short: perhaps a better move.
-    if let Some(best) = outcome.moves.first().filter(|best| outcome.nodes > told && best.is_searched()) {
+    // The result of an interrupted iteration may contain a better move.
+    if let Some(best) = outcome.moves.first().filter(|best| outcome.nodes > reported && best.is_searched()) {
         out.info(&info(best, outcome.depth, outcome.nodes, search));
     }
     outcome

@@ -1,15 +1,14 @@
-//! What a position is worth: material and the relations of every two pieces (KK, KP and PP).
+//! Static evaluation: material and the relations of every two pieces (KK, KP and PP).
 //!
-//! [`Weights`] are the knowledge, [`Accumulator`] the sums for one position. A search keeps one accumulator
-//! for each ply: [`Weights::accumulate`] at the root, [`Weights::advance`] before each move is made, the
-//! parent's again after it is taken back; a null move changes nothing. [`Weights::value`] then reads the
-//! value off in a few operations.
+//! [`Weights`] holds the tables, [`Accumulator`] the sums for one position. A search keeps one accumulator per
+//! ply: [`Weights::accumulate`] at the root, [`Weights::advance`] before each move, the parent's again after
+//! undoing it; a null move changes nothing. [`Weights::value`] computes the value from it in a few operations.
 //!
-//! Every table is from black's view, and knowledge is the same for both sides: the position with colours
-//! changed and the board turned round has exactly the opposite value, its mirror image the same.
+//! Every table is from black's view. The position with colours swapped and the board rotated has exactly the
+//! opposite value, the mirrored position the same.
 //!
-//! Inside, `index` numbers pieces, `sharing` says which parameters a weight is made of, `parameters` makes the
-//! tables of them, `file` keeps them.
+//! `index` numbers pieces, `sharing` maps weights to parameters, `parameters` expands them to tables, `file`
+//! reads and writes them.
 
 pub(crate) mod file;
 pub(crate) mod index;
@@ -32,41 +31,41 @@ use sharing::{KING_SQUARES, Sharing};
 pub use file::FileFault;
 pub use piece::{hand_value, piece_value};
 
-/// Units of a weight in a centipawn.
+/// Units per centipawn.
 pub const SCALE: i32 = 32;
 
-/// What the engine knows unless it is told otherwise; `weights/README.md` says where it comes from.
+/// The default weights; `weights/README.md` describes their training.
 const EMBEDDED: &[u8] = include_bytes!("../weights/default.kpw");
 
-/// Pieces but kings in a full set are 38; two more make whole vectors.
+/// A full set has 38 pieces without kings; rounded up to whole SIMD vectors.
 const PIECES: usize = 40;
 
-/// What the evaluation knows: tables of some six megabytes. One is shared by all threads.
+/// The weight tables, about six megabytes, shared by all threads.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Weights {
     /// By piece and square.
     board: Vec<i32>,
     /// By index of a piece in hand.
     hand: Vec<i32>,
-    /// By black's and white's king.
+    /// By black's and white's king square.
     kings: Vec<i32>,
-    /// By colour of the king; by its square and index.
+    /// By colour of the king, then by king square and piece index.
     king: [Vec<i16>; 2],
-    /// By two indices, in both orders.
+    /// By two piece indices, in both orders.
     pair: Vec<i16>,
 }
 
-/// The sums for one position, to be brought up to date by each move. Small: a search copies it at each ply.
+/// The sums for one position, updated by each move. It is small, as the search copies it at each ply.
 #[derive(Clone, Copy, Debug)]
 pub struct Accumulator {
-    /// Indices of all pieces but kings, in no order; a piece keeps its place when it moves.
+    /// Piece list: indices of all pieces but kings, unordered; a piece keeps its slot when it moves.
     pieces: [u16; PIECES],
     single: i32,
     pair: i32,
     king: [i32; 2],
 }
 
-/// Why there are no weights.
+/// Why weights cannot be loaded.
 #[derive(Debug, thiserror::Error)]
 pub enum WeightsError {
     /// The file cannot be opened.
@@ -74,10 +73,10 @@ pub enum WeightsError {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// The system's account.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// The file holds something else.
+    /// The file is not a weights file.
     #[error("evaluation file `{}`: {source}", path.display())]
     Malformed {
         /// The file.
@@ -87,7 +86,7 @@ pub enum WeightsError {
     },
 }
 
-/// What a move does to one piece: the place in the list, and the indices before and after.
+/// Change of one piece by a move: its slot, and its index before and after.
 #[derive(Clone, Copy)]
 struct Change {
     slot: usize,
@@ -96,23 +95,23 @@ struct Change {
 }
 
 impl Weights {
-    /// Knows what pieces are worth, and nothing else.
+    /// Piece values only.
     pub fn material() -> Self {
         let sharing = Sharing::new();
         Parameters::material(&sharing).expand(&sharing)
     }
 
-    /// The weights that are part of the program.
+    /// The embedded weights.
     pub fn embedded() -> Self {
         let sharing = Sharing::new();
         embedded_parameters(&sharing).expand(&sharing)
     }
 
-    /// What the option `EvalFile` names: nothing or `default` the embedded weights, `material` only the
-    /// value of pieces, all else a file.
+    /// The weights named by the option `EvalFile`: empty or `default` for the embedded ones, `material` for
+    /// piece values only, else a file.
     ///
     /// # Errors
-    /// When the file is missing or holds no weights.
+    /// When the file is missing or is not a weights file.
     pub fn choose(name: &str) -> Result<Self, WeightsError> {
         match name {
             "" | "default" => Ok(Self::embedded()),
@@ -124,7 +123,7 @@ impl Weights {
     /// Reads a weights file.
     ///
     /// # Errors
-    /// When it is missing or holds no weights.
+    /// When it is missing or is not a weights file.
     pub fn load(path: &Path) -> Result<Self, WeightsError> {
         let sharing = Sharing::new();
         Ok(load_parameters(path, &sharing)?.expand(&sharing))
@@ -141,13 +140,13 @@ impl Weights {
         }
     }
 
-    /// The sums of `position`, from nothing.
+    /// Computes the sums of `position` from scratch.
     pub fn accumulate(&self, position: &Position) -> Accumulator {
         let mut sums = Accumulator { pieces: [NONE; PIECES], single: 0, pair: 0, king: [0; 2] };
         let mut count = 0;
         let mut add = |index: u16, single: i32| {
             sums.single += single;
-            // A board with more pieces than a set has is no shogi, but must not stop the engine.
+            // A position with more pieces than a full set is invalid; the rest is ignored instead of panicking.
             if count < PIECES {
                 sums.pieces[count] = index;
                 count += 1;
@@ -172,8 +171,8 @@ impl Weights {
         sums
     }
 
-    /// The sums after the legal move `mv`. To be called before the move is made: `position` is the one
-    /// that `sums` belongs to.
+    /// The sums after the legal move `mv`. Must be called before the move is made: `sums` belongs to
+    /// `position`.
     pub fn advance(&self, sums: &Accumulator, position: &Position, mv: Move32) -> Accumulator {
         let (us, to) = (position.turn(), mv.to_sq());
         let mut next = *sums;
@@ -210,8 +209,8 @@ impl Weights {
         next
     }
 
-    /// The value of `position` for the side to move, in centipawns (a pawn is about 100). Nothing is added
-    /// for the turn.
+    /// The value of `position` for the side to move, in centipawns (a pawn is about 100). There is no tempo
+    /// bonus.
     pub fn value(&self, sums: &Accumulator, position: &Position) -> i32 {
         let value = self.units(sums, position) / SCALE;
         if position.turn() == Color::BLACK { value } else { -value }
@@ -223,13 +222,12 @@ impl Weights {
         sums.single + sums.pair + sums.king[0] + sums.king[1] + self.kings[black * KING_SQUARES + white]
     }
 
-    /// Puts pieces from their old to their new places, and the sums right, but not those of a king that
-    /// has moved.
+    /// Moves pieces in the list and updates the sums, except those of a king that has moved.
     #[inline]
     fn change<const N: usize>(&self, sums: &mut Accumulator, position: &Position, steps: &[(u16, u16); N]) {
         let changes = steps.map(|(before, after)| {
             let slot = slot_of(&sums.pieces, before);
-            // Taken out, so that pieces that move together are counted with each other but once.
+            // Removed first, so that the relation between two moved pieces is counted once.
             sums.pieces[slot] = NONE;
             Change { slot, before, after }
         });
@@ -268,7 +266,7 @@ impl Weights {
             .sum()
     }
 
-    /// The sum of `index`'s relations with `pieces`, in units.
+    /// The sum of the relations of `index` with `pieces`, in units.
     pub(crate) fn pair_sum(&self, index: u16, pieces: &[u16]) -> i32 {
         let row = self.pair_row(index);
         pieces.iter().map(|&other| i32::from(row[usize::from(other)])).sum()
@@ -279,12 +277,12 @@ impl Weights {
         pieces.iter().map(|&index| i32::from(table[usize::from(index)])).sum()
     }
 
-    /// By black's and white's king, in units.
+    /// By black's and white's king square, in units.
     pub(crate) fn kings_table(&self) -> &[i32] {
         &self.kings
     }
 
-    /// By square and index, for the king of a colour, in units.
+    /// By king square and piece index, for a king of this colour, in units.
     pub(crate) fn king_table(&self, color: usize) -> &[i16] {
         &self.king[color]
     }
@@ -294,7 +292,7 @@ impl Weights {
     }
 }
 
-/// The parameters that are part of the program.
+/// The embedded parameters.
 pub(crate) fn embedded_parameters(sharing: &Sharing) -> Parameters {
     file::read(EMBEDDED, sharing).expect("a test reads the embedded weights")
 }
@@ -302,7 +300,7 @@ pub(crate) fn embedded_parameters(sharing: &Sharing) -> Parameters {
 /// Reads the parameters of a weights file.
 ///
 /// # Errors
-/// When it is missing or holds no weights.
+/// When it is missing or is not a weights file.
 pub(crate) fn load_parameters(path: &Path, sharing: &Sharing) -> Result<Parameters, WeightsError> {
     let unreadable = |source| WeightsError::Unreadable { path: path.to_owned(), source };
     let file = fs::File::open(path).map_err(unreadable)?;
@@ -311,13 +309,13 @@ pub(crate) fn load_parameters(path: &Path, sharing: &Sharing) -> Result<Paramete
 }
 
 impl Accumulator {
-    /// The list of pieces as indices; places without a piece are 0.
+    /// The piece list as indices; 0 in unused slots.
     pub fn pieces(&self) -> &[u16; PIECES] {
         &self.pieces
     }
 }
 
-/// A king that is not there has a row of zeros.
+/// The row of a king square. A missing king has a row of zeros.
 fn row(king: Square) -> usize {
     king.to_index().min(KING_SQUARES - 1)
 }
@@ -326,8 +324,8 @@ fn held(position: &Position, color: Color, kind: PieceType) -> u32 {
     HandPiece::from_piece_type(kind).map_or(0, |kind| position.hand(color).count(kind))
 }
 
-/// Without a branch for each place: the loop becomes a few vector compares. Of a piece that is not listed,
-/// some place: there are none in a full set, and two are always free.
+/// Slot of a piece, without a branch per slot, so that it compiles to vector compares. For a piece not in the
+/// list the result is arbitrary; this does not occur with a full set, and two slots are always unused.
 #[inline]
 fn slot_of(pieces: &[u16; PIECES], index: u16) -> usize {
     let mut found = 0;

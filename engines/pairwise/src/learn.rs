@@ -1,13 +1,13 @@
-//! `renmei-pairwise learn`: an evaluation out of games, by the Bonanza method.
+//! `renmei-pairwise learn`: learns an evaluation from games by the Bonanza method.
 //!
-//! [`opening_book::games`] reads games, `positions` takes from them what teaches, `search` follows each
-//! move to its quiet end, `lesson` keeps those ends, `loss` says what it costs that another move looks better,
-//! `gradient` which weights that was due to, `optimizer` changes them; `trainer` is all of it in turn.
-//! `checkpoint` lets an interrupted run go on, `report` tells what came of it.
+//! [`opening_book::games`] reads games; `positions` selects training samples; `search` finds the leaf of each
+//! move's principal variation; `training_example` stores those leaves compactly; `loss` penalises moves valued
+//! above the teacher's; `gradient` computes the derivatives by weight; `optimizer` updates the parameters;
+//! `trainer` runs these steps in turn. `checkpoint` allows resuming an interrupted run, `report` describes the
+//! result.
 
 mod checkpoint;
 mod gradient;
-mod lesson;
 mod loss;
 mod optimizer;
 mod positions;
@@ -17,6 +17,7 @@ mod settings;
 #[cfg(test)]
 mod tests;
 mod trainer;
+mod training_example;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -36,30 +37,30 @@ use trainer::{PassReport, Trainer};
 
 pub use settings::{LearnArguments, Loss, Method, Settings};
 
-/// Why nothing was learned.
+/// Why learning failed.
 #[derive(Debug, thiserror::Error)]
 pub enum LearnError {
-    /// A source.
+    /// A source cannot be read.
     #[error(transparent)]
     Source(#[from] SourceError),
-    /// The weights to begin with.
+    /// The initial weights cannot be read.
     #[error(transparent)]
     Weights(#[from] WeightsError),
-    /// The state to go on from.
+    /// The checkpoint cannot be read.
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),
-    /// A name that no player has.
-    #[error("nobody in these games is called `{name}`; there are {known}")]
+    /// No player of the games has this name.
+    #[error("no player of these games is called `{name}`; the players are {known}")]
     UnknownPlayer {
-        /// The name asked for.
+        /// The name given.
         name: String,
-        /// The names there are.
+        /// The players' names in the games.
         known: String,
     },
-    /// Games, but no position to learn from.
-    #[error("{games} games were read, and none of their positions is left to learn from")]
+    /// The games contain no usable training position.
+    #[error("no training position is left in {games} games")]
     NothingToLearn {
-        /// How many games there were.
+        /// The number of games.
         games: usize,
     },
     /// A file that cannot be written.
@@ -67,38 +68,38 @@ pub enum LearnError {
     Write {
         /// The file.
         path: PathBuf,
-        /// The system's account.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// The picture.
-    #[error("the picture of agreement: {0}")]
+    /// The plot cannot be written.
+    #[error("plot of the agreement: {0}")]
     Plot(String),
 }
 
-/// Learns as `arguments` say, telling on `out`; progress goes to stderr.
+/// Learns as configured by `arguments`; reports on `out`, shows progress on stderr.
 ///
 /// # Errors
-/// A source, a checkpoint or weights that cannot be read, nothing to learn from, a file that cannot be
+/// When a source, a checkpoint or weights cannot be read, no training position is found, or a file cannot be
 /// written.
 pub fn run(arguments: &LearnArguments, out: &mut impl Write) -> Result<(), LearnError> {
-    let told = |source| LearnError::Write { path: "standard output".into(), source };
+    let failed = |source| LearnError::Write { path: "standard output".into(), source };
     let samples = collect(arguments)?;
-    writeln!(out, "{}\n\n{}", Report::positions(&samples), report::HEAD).map_err(told)?;
+    writeln!(out, "{}\n\n{}", Report::positions(&samples), report::HEAD).map_err(failed)?;
     let (mut trainer, mut progress) = begin(arguments, &samples)?;
     for stage in &progress.stages {
-        writeln!(out, "{}", report::row(stage)).map_err(told)?;
+        writeln!(out, "{}", report::row(stage)).map_err(failed)?;
     }
     while progress.stages.len() <= arguments.settings.passes {
         let done = (!progress.stages.is_empty()).then(|| pass(&mut trainer, &samples, &progress));
         let stage = measure(&trainer, &samples, arguments, progress.stages.len(), done);
-        writeln!(out, "{}", report::row(&stage)).map_err(told)?;
+        writeln!(out, "{}", report::row(&stage)).map_err(failed)?;
         progress.stages.push(stage);
         let numbers = [&trainer.parameters.values[..], &trainer.optimizer.squares];
         checkpoint::save(&checkpoint_path(arguments), &progress, numbers)?;
     }
     let report = finish(arguments, &trainer, &samples, &progress)?;
     let tail = report.split_once("\n\nagreement").map_or("", |(_, tail)| tail);
-    writeln!(out, "\nagreement{tail}").map_err(told)
+    writeln!(out, "\nagreement{tail}").map_err(failed)
 }
 
 fn collect(arguments: &LearnArguments) -> Result<Samples, LearnError> {
@@ -144,7 +145,8 @@ fn begin(arguments: &LearnArguments, samples: &Samples) -> Result<(Trainer, Prog
     let path = checkpoint_path(arguments);
     let (progress, [parameters, squares]) = checkpoint::load(&path, trainer.sharing.parameters())?;
     let comparable = Progress { stages: Vec::new(), ..progress.clone() };
-    // More passes of the same kind are welcome; anything else would be neither the old run nor the new.
+    // A resumed run may have more passes; with any other changed setting the result would belong to neither
+    // run.
     if (Progress {
         settings: Settings { passes: fresh.settings.passes, ..comparable.settings.clone() },
         ..comparable
@@ -182,11 +184,11 @@ fn measure(
         held_out: trainer.agreement(&samples.held_out, arguments.measure),
         loss: done.map(|done| done.loss),
         searched_per_s: done.map(|done| done.positions as f64 / done.search_s),
-        learned_per_s: done.map(|done| passes * done.lessons as f64 / done.update_s),
+        learned_per_s: done.map(|done| passes * done.examples as f64 / done.update_s),
     }
 }
 
-/// Writes weights and report; the report as text.
+/// Writes weights and report; returns the report as text.
 fn finish(
     arguments: &LearnArguments,
     trainer: &Trainer,

@@ -1,11 +1,12 @@
-//! The parts of `renmei-pairwise`: a CPU engine whose whole knowledge of shogi is relations of two pieces.
+//! The library of `renmei-pairwise`: a CPU engine with alpha-beta search and an evaluation by relations of two
+//! pieces.
 //!
-//! Read [`evaluation`] first: what a position is worth, and how that is kept up to date from move to move.
-//! Then [`search`], [`time`] and [`engine`], which is what USI sees. [`learn`] is where the knowledge comes
-//! from, [`mod@bench`] measures; [`opening_book`] makes and asks opening books. [`program`] is the command line.
+//! Read [`evaluation`] first, with its incremental updates, then [`search`], [`time`] and [`engine`] (the USI
+//! interface). [`learn`] trains the evaluation, [`mod@bench`] measures speed; [`opening_book`] makes and uses
+//! opening books. [`program`] is the command line.
 //!
-//! The package `renmei` builds the program from `src/main.rs`, so that installing it installs its engines; it also
-//! runs `tests/usi.rs`, which needs the program.
+//! The package `renmei` builds the program from `src/main.rs`, so that installing it installs its engines; it
+//! also runs `tests/usi.rs`, which needs the program.
 
 pub mod bench;
 pub mod engine;

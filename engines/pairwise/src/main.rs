@@ -1,4 +1,4 @@
-//! `renmei-pairwise`: a USI engine on stdin and stdout, and the commands that prepare what it plays with.
+//! `renmei-pairwise`: a USI engine on stdin and stdout, and commands that prepare its data.
 
 use std::process::ExitCode;
 

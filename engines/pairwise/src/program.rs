@@ -1,4 +1,4 @@
-//! The program `renmei-pairwise`: without a command a USI engine; the commands prepare what it plays with.
+//! The command line of `renmei-pairwise`: a USI engine by default; the commands prepare its data.
 
 use crate::bench::{self, BenchArguments};
 use crate::engine::Pairwise;
@@ -24,19 +24,19 @@ enum Command {
     Bench(BenchArguments),
 }
 
-/// Reads the command line and does what it says.
+/// Parses the command line and runs the command.
 #[must_use]
 pub fn main() -> ExitCode {
     let mut out = io::stdout();
     match Arguments::parse().command {
         None | Some(Command::Usi) => usi_shell::run(Pairwise::default()),
-        Some(Command::Learn(arguments)) => told(learn::run(&arguments, &mut out)),
-        Some(Command::Book(arguments)) => told(opening_book::run(&arguments, &mut out)),
-        Some(Command::Bench(arguments)) => told(bench::run(&arguments, &mut out)),
+        Some(Command::Learn(arguments)) => exit_code(learn::run(&arguments, &mut out)),
+        Some(Command::Book(arguments)) => exit_code(opening_book::run(&arguments, &mut out)),
+        Some(Command::Bench(arguments)) => exit_code(bench::run(&arguments, &mut out)),
     }
 }
 
-fn told(result: Result<(), impl Error>) -> ExitCode {
+fn exit_code(result: Result<(), impl Error>) -> ExitCode {
     let Err(error) = result else { return ExitCode::SUCCESS };
     eprintln!("renmei-pairwise: {error}");
     ExitCode::FAILURE

@@ -1,8 +1,6 @@
-//! The search: which move is best, and how deep that was looked into.
-//!
-//! Read [`Searcher::think`] first: threads that deepen side by side and share what they find out in the
-//! `table`. Then `root` (one thread's deepening), `tree` (what happens below the root), `quiescence`
-//! (and at its leaves), `order` and `history` (which moves come first), `path` (repetition).
+//! The search. Read [`Searcher::think`] first: lazy SMP, threads that search the same position and share the
+//! transposition `table`. Then `root` (iterative deepening of one thread), `tree` (principal variation search),
+//! `quiescence` (at its leaves), `order` and `history` (move ordering), [`usi_shell::path`] (repetitions).
 
 mod exchange;
 mod history;
@@ -29,50 +27,50 @@ pub use value::{MAX_PLY, is_decided, is_loss, to_score};
 pub use worker::Terms;
 use worker::{Shared, Worker};
 
-/// What one search is to do.
+/// Parameters of one search.
 #[derive(Clone, Default)]
 pub struct Task {
-    /// When to end; without it, only the other limits end the search.
+    /// Time limit; without it only the other limits end the search.
     pub clock: Option<Clock>,
-    /// Greatest depth in plies.
+    /// Maximum depth in plies.
     pub depth: Option<u32>,
-    /// Greatest number of positions, all threads together.
+    /// Maximum number of nodes, all threads together.
     pub nodes: Option<u64>,
-    /// How many lines are wanted, from 1.
+    /// Number of principal variations, from 1.
     pub lines: usize,
-    /// How many threads search, from 1.
+    /// Number of threads, from 1.
     pub threads: usize,
-    /// What may be taken for granted.
+    /// Rules and draw value.
     pub terms: Terms,
 }
 
-/// How a search is going.
+/// Intermediate result of a search.
 #[derive(Clone, Debug)]
 pub struct Progress {
-    /// What the last depth has found.
+    /// Result of the last iteration.
     pub found: Found,
-    /// Positions visited by all threads.
+    /// Nodes searched by all threads.
     pub nodes: u64,
-    /// How full the table is, in permille.
+    /// Occupancy of the table, in permille.
     pub fullness: u32,
-    /// How many legal moves there are.
+    /// Number of legal moves.
     pub choices: usize,
 }
 
-/// What a search has found.
+/// Result of a search.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// The moves, the best first; empty if the mover has lost.
+    /// The root moves, best first; empty if the side to move has lost.
     pub moves: Vec<RootMove>,
-    /// Positions visited by all threads.
+    /// Nodes searched by all threads.
     pub nodes: u64,
-    /// The depth that was searched last, if only in part.
+    /// Depth of the last iteration, complete or not.
     pub depth: u32,
-    /// The reply expected to the best move.
+    /// The expected reply to the best move.
     pub reply: Option<Move>,
 }
 
-/// What stays from search to search: the table and what the threads have learned of moves.
+/// State kept between searches: the transposition table and the history tables.
 pub struct Searcher {
     table: Table,
     histories: Vec<History>,
@@ -85,20 +83,21 @@ impl Searcher {
         Self { table: Table::new(megabytes), histories: Vec::new() }
     }
 
-    /// Changes the size of the table, which forgets its contents.
+    /// Resizes the table, which clears it.
     pub fn resize(&mut self, megabytes: usize) {
         if self.table.megabytes() != megabytes {
             self.table = Table::new(megabytes);
         }
     }
 
-    /// Forgets everything, so that a search can be repeated.
+    /// Clears all tables, so that a search is reproducible.
     pub fn clear(&mut self) {
         self.table.clear();
         self.histories.iter_mut().for_each(History::clear);
     }
 
-    /// Searches the position of `game`. After each depth `judge` hears of it, and says whether to go on.
+    /// Searches the position of `game`. After each iteration `judge` receives the progress and returns whether
+    /// to continue.
     pub fn think(
         &mut self,
         weights: &Weights,
@@ -127,7 +126,7 @@ fn greatest_depth(task: &Task) -> u32 {
     task.depth.unwrap_or(u32::MAX).clamp(1, MAX_PLY as u32 - 1)
 }
 
-/// Deepens until nobody is interested any more.
+/// Iterative deepening of the main thread until a limit is reached or `judge` ends the search.
 fn lead(worker: &mut Worker<'_>, task: &Task, judge: &mut impl FnMut(&Progress) -> bool) -> Outcome {
     let table = worker.table();
     let mut deepening = Deepening::new(worker, task.lines);
@@ -147,7 +146,7 @@ fn lead(worker: &mut Worker<'_>, task: &Task, judge: &mut impl FnMut(&Progress) 
     Outcome { moves, nodes, depth, reply }
 }
 
-/// Deepens beside the leading thread, for what it leaves in the table.
+/// Iterative deepening of a helper thread, for its entries in the table.
 fn help(shared: &Shared<'_>, history: &mut History, game: &Game) {
     let mut worker = Worker::new(shared, history, game);
     let mut deepening = Deepening::new(&mut worker, 1);

@@ -1,29 +1,30 @@
-//! How much of the time for a move is worth spending.
+//! Time management.
 
 use rsshogi::types::Move;
 use usi_shell::Spending;
 
 use crate::search::{Found, is_decided};
 
-/// What the depths searched so far say about how sure the best move is.
+/// Stability of the best move over the iterations so far.
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
     best: Option<Move>,
     value: i32,
-    /// For how many depths the best move has been the same.
+    /// Number of iterations since the best move changed.
     steady: u32,
-    /// By how many centipawns the last depth disappointed.
+    /// Drop of the value in the last iteration, in centipawns.
     fallen: i32,
-    /// How much of the effort went into the best move, from 0 to 1.
+    /// Share of the nodes spent on the best move, from 0 to 1.
     share: f64,
     depth: u32,
 }
 
-/// Of the planned time, a depth is not begun after this much is gone: it would take as long as all before.
+/// No iteration is started after this fraction of the planned time: it would take as long as all earlier ones
+/// together.
 const ENOUGH: f64 = 0.6;
 
 impl Plan {
-    /// Takes note of what another depth has found.
+    /// Updates the plan with the result of an iteration.
     pub fn note(&mut self, found: &Found) {
         let Some(best) = found.best.first() else { return };
         let mv = best.line.first().copied();
@@ -32,8 +33,8 @@ impl Plan {
         (self.best, self.value, self.share, self.depth) = (mv, best.value, found.share, found.depth);
     }
 
-    /// How many times the planned time this move deserves: less if the best move stays the same and takes
-    /// nearly all the effort, more if it changes or the value falls.
+    /// Factor on the planned time: below 1 if the best move is stable and takes nearly all nodes, above 1 if it
+    /// changes or its value drops.
     #[must_use]
     pub fn worth(&self) -> f64 {
         let steady = [1.7, 1.4, 1.2, 1.1, 1.0, 0.9, 0.85, 0.8][self.steady.min(7) as usize];
@@ -42,16 +43,16 @@ impl Plan {
         (steady * fallen * obvious).clamp(0.3, 2.5)
     }
 
-    /// Whether to answer now rather than to search another ply. `choices` is the number of legal moves.
+    /// Whether to answer now instead of starting another iteration. `choices` is the number of legal moves.
     #[must_use]
     pub fn is_enough(&self, spending: &Spending, choices: usize) -> bool {
-        // A mate does not get better; one that may yet be shortened has been looked for long enough.
+        // A mate that might still be shortened is searched up to this depth only.
         if choices == 1 || is_decided(self.value) && self.depth >= 12 {
             return true;
         }
         let budget = spending.budget;
         if budget.soft >= budget.hard {
-            // Byoyomi or an exact time: what is not used is lost.
+            // With byoyomi or an exact time, unused time is lost.
             return false;
         }
         spending.spent.as_secs_f64() >= ENOUGH * self.worth() * budget.soft.as_secs_f64()

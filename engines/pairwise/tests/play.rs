@@ -1,4 +1,4 @@
-//! Whole games, judged by the referee's rules.
+//! Whole games, checked against the referee's rules.
 
 #![allow(clippy::unwrap_used)] // helpers of tests
 
@@ -44,7 +44,7 @@ fn random(game: &Game, rng: &mut SplitMix64) -> Option<String> {
     rng.choose(moves.as_slice()).map(ToString::to_string)
 }
 
-/// Plays a game; every move is legal and nothing panics, or the test fails.
+/// Plays a game; fails on an illegal move or a panic.
 fn play(mut choose: impl FnMut(&Game) -> Option<String>) -> End {
     let mut game = Game::startpos();
     let mut history = History::new(game.position(), true);
@@ -92,7 +92,7 @@ fn games_of_the_engine_against_itself_are_legal_from_many_openings() {
 }
 
 #[test]
-fn nobody_loses_by_perpetual_check() {
+fn no_game_is_lost_by_perpetual_check() {
     let (mut one, mut other) = (Player::new(250), Player::new(250));
     for seed in 10..14 {
         let mut rng = SplitMix64::new(seed);

@@ -1,4 +1,4 @@
-//! Mates and won pieces from our own games, solved within so many positions.
+//! Mates and winning captures from Renmei's own games, solved within a node budget.
 
 #![allow(clippy::unwrap_used)] // helpers of tests
 
@@ -8,7 +8,7 @@ use usi_shell::Game;
 
 const TACTICS: &str = include_str!("../../../kifu/tactics.sfen");
 
-/// For each kind: positions to search, and how many of the set may be missed.
+/// By kind: node budget, and number of positions that may be missed.
 const BUDGETS: [(&str, u64, usize); 4] =
     [("mate 1", 100, 0), ("mate 3", 5_000, 0), ("mate 5", 20_000, 0), ("capture", 5_000, 1)];
 
@@ -18,7 +18,7 @@ fn solves(sfen: &str, kind: &str, moves: &str, nodes: u64) -> bool {
     let outcome = Searcher::new(4).think(&Weights::material(), &game, &task, |_| true);
     let best = &outcome.moves[0];
     let right = moves.split(' ').any(|mv| mv == best.line[0].to_string());
-    // A longer mate than the shortest is a mate.
+    // A mate longer than the shortest is accepted.
     right && (kind == "capture" || best.value > 0)
         || kind != "capture" && is_decided(best.value) && best.value > 0
 }

@@ -1,4 +1,4 @@
-//! The real binary, through its pipes.
+//! The real binary, driven through its pipes.
 
 #![allow(clippy::unwrap_used)] // helpers of tests
 
@@ -13,7 +13,7 @@ const MATE_IN_ONE: &str = "sfen 4k4/9/4P4/9/9/9/9/9/4K4 b G 1";
 fn pairwise(options: &[(&str, &str)]) -> Talk {
     let mut talk = Talk::start(env!("CARGO_BIN_EXE_renmei-pairwise"), &[]);
     talk.ask("usi", "usiok");
-    // Small, because clearing it takes time in a debug build.
+    // Small, because clearing it is slow in a debug build.
     talk.send("setoption name USI_Hash value 4");
     talk.send("setoption name EvalFile value material");
     for (name, value) in options {
@@ -24,7 +24,7 @@ fn pairwise(options: &[(&str, &str)]) -> Talk {
     talk
 }
 
-/// The number behind `name` in an `info` line.
+/// The number after `name` in an `info` line.
 fn field(line: &str, name: &str) -> i64 {
     let mut words = line.split(' ').skip_while(|&word| word != name);
     words.nth(1).unwrap_or_else(|| panic!("no {name} in {line}")).parse().unwrap()
@@ -84,7 +84,7 @@ fn an_infinite_search_goes_on_until_stopped() {
     talk.send("position startpos");
     talk.ask("go infinite", "info depth 3");
     talk.ask("stop", "bestmove");
-    // Also where there is nothing left to think about.
+    // Even if the search has nothing left to do.
     talk.send(&format!("position {MATE_IN_ONE}"));
     talk.send("go infinite");
     talk.until("info depth 2 ");
@@ -141,7 +141,7 @@ fn the_mated_side_resigns_and_a_hopeless_one_if_told_to() {
 #[test]
 fn a_win_is_declared_when_the_rule_in_force_allows_it() {
     let mut talk = pairwise(&[]);
-    // 28 points: two dragons and two horses at 5, six pawns in the camp and two golds in hand at 1.
+    // 28 points: 5 each for two dragons and two horses, 1 each for six pawns in the camp and two golds in hand.
     let entered = "sfen +R+R+B+BK4/PPPPPP3/9/9/9/9/9/9/4k4 b 2G 1";
     assert_eq!(talk.best_by(entered, "go byoyomi 100"), "win");
     talk.send("setoption name EnteringKingRule value NoEnteringKing");
@@ -152,7 +152,7 @@ fn a_win_is_declared_when_the_rule_in_force_allows_it() {
 
 #[test]
 fn a_declaration_is_foreseen() {
-    // Whatever White plays, Black declares.
+    // Black can declare after every move of white.
     let before = "sfen +R+R+B+B5/PPPPPPK2/9/9/9/9/9/9/4k4 w 2G 1";
     let lines = pairwise(&[]).search(before, "go depth 3");
     let last = infos(&lines).pop().unwrap();
@@ -177,7 +177,7 @@ fn a_long_history_of_repetitions_is_no_trouble() {
 
 #[test]
 fn the_side_that_is_ahead_does_not_repeat() {
-    // Black is a rook ahead and has shuffled twice; shuffling on would be a draw.
+    // Black is a rook ahead, and the position has occurred before; repeating further would be a draw.
     let ahead = "sfen lnsgkgsnl/7b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b R 1";
     let moves = " moves".to_owned() + &" 2h3h 5a5b 3h2h 5b5a".repeat(2);
     let mv = pairwise(&[]).best_by(&(ahead.to_owned() + &moves), "go nodes 3000");
@@ -190,7 +190,7 @@ fn a_mate_problem_without_the_own_king_is_solved() {
 }
 
 #[test]
-fn a_mate_solver_is_not_pretended() {
+fn go_mate_is_answered_as_not_implemented() {
     let mut talk = pairwise(&[]);
     talk.send(&format!("position {MATE_IN_ONE}"));
     assert_eq!(talk.ask("go mate 1000", "checkmate"), "checkmate notimplemented");

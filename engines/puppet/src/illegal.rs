@@ -1,9 +1,9 @@
-//! Moves against one rule at a time.
+//! Generators of illegal moves that break one rule each.
 
 use rsshogi::board::Position;
 use rsshogi::types::{Bitboard, Color, HandPiece, Move, PieceType, Rank, Square};
 
-/// The rule that is broken.
+/// The rule to break.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Illegal {
     Nifu,
@@ -20,7 +20,7 @@ pub enum Illegal {
 }
 
 impl Illegal {
-    /// The modes that play such moves.
+    /// The modes that play illegal moves, by name.
     pub const NAMES: &[(&str, Self)] = &[
         ("nifu", Self::Nifu),
         ("uchifuzume", Self::Uchifuzume),
@@ -35,9 +35,9 @@ impl Illegal {
         ("unreachable", Self::Unreachable),
     ];
 
-    /// All moves of `position` that break this rule and, as far as can be arranged, no other.
+    /// All moves of `position` that break this rule and, where possible, no other.
     pub fn moves(self, position: &Position) -> Vec<Move> {
-        // In check nearly every move is illegal already for leaving it.
+        // In check, nearly every move is illegal already because it does not evade the check.
         if position.is_in_check() && self != Self::InCheck {
             return Vec::new();
         }
@@ -86,7 +86,7 @@ impl Board<'_> {
         self.0.attackers_to_color_current(color, to).test(from)
     }
 
-    /// Whether a piece of this type could never move again from `square`.
+    /// Whether a piece of this type would have no further move from `square`.
     fn is_dead(self, piece: PieceType, square: Square) -> bool {
         let square = if self.mover() == Color::Black { square } else { square.flip() };
         match piece {
@@ -105,20 +105,21 @@ impl Board<'_> {
         HandPiece::iter().map(move |piece| (piece.to_piece_type(), hand.count(piece) > 0))
     }
 
-    /// Board moves between two squares chosen by `wanted`, without promotion.
+    /// Board moves without promotion between the pairs of squares that pass `wanted`.
     fn pairs(self, wanted: impl Fn(Square, Square) -> bool) -> impl Iterator<Item = Move> {
         let all = Square::iter().flat_map(|from| Square::iter().map(move |to| (from, to)));
         all.filter(move |&(from, to)| from != to && wanted(from, to)).map(|(from, to)| Move::normal(from, to))
     }
 
-    /// What would be moves, but for promotion and the king's safety.
+    /// Pseudo-legal board moves without promotion.
     fn steps(self) -> impl Iterator<Item = Move> {
         self.pairs(move |from, to| {
             self.is_mine(from) && !self.is_mine(to) && self.reaches(self.mover(), from, to)
         })
     }
 
-    /// Drops chosen by whether the piece is held and the square empty, right in all else.
+    /// Drops that pass `wanted` (whether the piece is held, whether the square is empty) and break no other
+    /// rule.
     fn drops(self, wanted: impl Fn(bool, bool) -> bool) -> impl Iterator<Item = Move> {
         let all = self.hand().flat_map(|(piece, held)| Square::iter().map(move |to| (piece, held, to)));
         all.filter(move |&(_, held, to)| wanted(held, self.is_empty(to)))
@@ -138,7 +139,7 @@ impl Board<'_> {
     }
 
     fn uchifuzume(self) -> Vec<Move> {
-        // With check, nifu and dead squares excluded, only this rule can still forbid a pawn drop.
+        // With check, nifu and dead squares excluded, uchifuzume is the only rule that can forbid a pawn drop.
         self.pawn_drops()
             .filter(|&to| !self.is_nifu(PieceType::PAWN, to))
             .map(|to| Move::drop(PieceType::PAWN, to))
@@ -147,7 +148,8 @@ impl Board<'_> {
     }
 
     fn in_check(self) -> Vec<Move> {
-        // A step that is not even legal with the promotion it may need leaves the king to be taken.
+        // Pieces that must promote are excluded, so an illegal step can only be one that leaves the king in
+        // check.
         let piece = |mv: &Move| self.0.piece_on(mv.from_sq()).piece_type();
         self.steps()
             .filter(|mv| !self.is_dead(piece(mv), mv.to_sq()))

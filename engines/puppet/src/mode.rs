@@ -1,18 +1,18 @@
-//! The names of what can go wrong; the crate documentation says what each does.
+//! The modes and their names; the crate documentation describes them.
 
 use crate::illegal::Illegal;
 
 macro_rules! modes {
     ($($mode:ident $name:literal,)*) => {
-        /// What goes wrong.
+        /// The fault to play.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Mode {
             $($mode,)*
-            /// A move against the rules.
+            /// An illegal move.
             Illegal(Illegal),
         }
 
-        /// Each mode with its name, except the illegal moves.
+        /// The modes by name, except the illegal moves.
         const PLAIN: &[(&str, Mode)] = &[$(($name, Mode::$mode),)*];
     };
 }
@@ -32,13 +32,13 @@ modes! {
 }
 
 impl Mode {
-    /// Every mode with its name.
+    /// All modes by name.
     pub fn all() -> impl Iterator<Item = (&'static str, Self)> {
         let illegal = Illegal::NAMES.iter().map(|&(name, kind)| (name, Self::Illegal(kind)));
         PLAIN.iter().copied().chain(illegal)
     }
 
-    /// The mode of this name; the option's check has let no other name through.
+    /// The mode called `name`. The option accepts known names only, so the default is never used.
     pub fn named(name: &str) -> Self {
         Self::all().find(|(known, _)| *known == name).map_or(Self::Honest, |(_, mode)| mode)
     }

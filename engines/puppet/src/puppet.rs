@@ -1,4 +1,4 @@
-//! The loop: one thread, one line at a time.
+//! The main loop: one thread, one line at a time.
 
 use std::io::{self, BufRead, StdinLock, StdoutLock, Write};
 use std::process::{abort, exit};
@@ -12,7 +12,7 @@ use usi_shell::{BestMove, Game, SplitMix64};
 use crate::illegal::Illegal;
 use crate::instant::Instant;
 use crate::mode::Mode;
-use crate::nuisance;
+use crate::process;
 use crate::settings::Settings;
 
 /// The engine and its state.
@@ -22,22 +22,22 @@ pub struct Puppet {
     stdout: StdoutLock<'static>,
     instant: Option<Instant>,
     rng: SplitMix64,
-    /// `None` after a `position` line that could not be followed.
+    /// `None` after a `position` line that was refused.
     game: Option<Game>,
-    /// Games begun by `usinewgame`.
+    /// Number of `usinewgame` lines received.
     games: u64,
-    /// Whether the answer waits for `stop` or `ponderhit`.
+    /// Whether the answer is withheld until `stop` or `ponderhit`.
     pondering: bool,
-    /// Whether only `quit` is heard.
+    /// Whether every line except `quit` is ignored.
     silent: bool,
-    /// Whether the children of `grandchild` and `zombie` were made.
+    /// Whether the child of `grandchild` or `zombie` was started.
     has_child: bool,
-    /// What `memory` has taken.
-    ballast: Vec<u8>,
+    /// Memory allocated by the mode `memory`.
+    allocated: Vec<u8>,
 }
 
 impl Puppet {
-    /// An engine that has heard nothing yet.
+    /// An engine before its first line.
     pub fn new(settings: Settings) -> Self {
         let mut puppet = Self {
             rng: SplitMix64::new(settings.seed()),
@@ -50,37 +50,38 @@ impl Puppet {
             pondering: false,
             silent: false,
             has_child: false,
-            ballast: Vec::new(),
+            allocated: Vec::new(),
         };
         puppet.apply_mode();
         puppet
     }
 
-    /// Plays until `quit` or the end of stdin.
+    /// Runs until `quit` or the end of stdin.
     pub fn run(mut self) {
         let mut line = Vec::with_capacity(4096);
         loop {
             line.clear();
             match self.stdin.read_until(b'\n', &mut line) {
-                Ok(1..) if self.hear_instantly(&line) => {}
-                Ok(1..) if line.trim_ascii() != b"quit" => self.hear(&String::from_utf8_lossy(&line)),
+                Ok(1..) if self.answer_instantly(&line) => {}
+                Ok(1..) if line.trim_ascii() != b"quit" => self.handle(&String::from_utf8_lossy(&line)),
                 _ if self.settings.mode() != Mode::IgnoreQuit => return,
                 Ok(1..) => {}
-                Ok(0) | Err(_) => nuisance::sleep_for_ever(),
+                Ok(0) | Err(_) => process::sleep_for_ever(),
             }
         }
     }
 
-    /// The whole of a benchmark's work, before anything is decoded; `false` if the line is for `hear`.
-    fn hear_instantly(&mut self, line: &[u8]) -> bool {
+    /// The fast path of the benchmark modes, on undecoded bytes; returns `false` if `handle` must process the
+    /// line.
+    fn answer_instantly(&mut self, line: &[u8]) -> bool {
         let Some(instant) = &mut self.instant else { return false };
         if line.starts_with(b"position ") {
             instant.note(line);
         } else if line.starts_with(b"go") {
-            if !instant.nap.is_zero() {
-                thread::sleep(instant.nap);
+            if !instant.pause.is_zero() {
+                thread::sleep(instant.pause);
             }
-            // Stdout passes whole lines on at once, and these two in one write.
+            // Stdout is line-buffered but passes these two complete lines on in one write.
             let _ = self.stdout.write_all(instant.answer());
         } else {
             return false;
@@ -88,7 +89,7 @@ impl Puppet {
         true
     }
 
-    fn hear(&mut self, line: &str) {
+    fn handle(&mut self, line: &str) {
         if self.silent {
             return;
         }
@@ -129,11 +130,11 @@ impl Puppet {
         }
     }
 
-    /// Does what a mode needs from its first moment on.
+    /// Applies the effects a mode has from its activation on.
     fn apply_mode(&mut self) {
-        self.instant = Instant::of(self.settings.mode(), self.settings.nap());
+        self.instant = Instant::of(self.settings.mode(), self.settings.pause());
         if self.settings.mode() == Mode::IgnoreQuit {
-            nuisance::block_sigterm();
+            process::block_sigterm();
         }
     }
 
@@ -151,7 +152,7 @@ impl Puppet {
 
     fn leave_child(&mut self, sleep: Duration) {
         if !self.has_child {
-            nuisance::leave_child(sleep);
+            process::leave_child(sleep);
         }
         self.has_child = true;
     }
@@ -198,7 +199,7 @@ impl Puppet {
         })
     }
 
-    /// An honest `bestmove`, without its newline.
+    /// A correct `bestmove`, without its newline.
     fn honest(&mut self) -> String {
         let mut moves = MoveList::new();
         if let Some(game) = &self.game {
@@ -241,23 +242,23 @@ impl Puppet {
             Mode::DoubleMove | Mode::OutOfTurn => self.play_twice(),
             Mode::Noise => {
                 let bestmove = self.honest();
-                self.put(nuisance::noise(&bestmove));
+                self.put(process::noise(&bestmove));
             }
             Mode::StderrFlood => {
-                nuisance::flood_stderr(self.settings.megabytes());
+                process::flood_stderr(self.settings.megabytes());
                 self.play_honestly();
             }
             Mode::Memory => {
-                // Ones, not zeros: zeroed memory is only promised, not taken.
-                self.ballast.resize(self.settings.megabytes() << 20, 1);
+                // Ones, not zeros: the kernel commits zeroed pages only when they are written.
+                self.allocated.resize(self.settings.megabytes() << 20, 1);
                 self.play_honestly();
             }
-            Mode::IgnoreStdin => nuisance::sleep_for_ever(),
+            Mode::IgnoreStdin => process::sleep_for_ever(),
             Mode::CloseIn => {
-                nuisance::close_stdin();
-                nuisance::sleep_for_ever();
+                process::close_stdin();
+                process::sleep_for_ever();
             }
-            Mode::CloseOut => nuisance::close_stdout(),
+            Mode::CloseOut => process::close_stdout(),
             _ => self.play_honestly(),
         }
     }
@@ -265,11 +266,11 @@ impl Puppet {
     fn flood(&mut self) -> ! {
         let line = b"info depth 1 score cp 0 nodes 1 pv 7g7f\n";
         match self.settings.mode() {
-            Mode::FloodHang => nuisance::pour(&mut self.stdout, line, Duration::from_millis(1)),
-            Mode::Flood => nuisance::pour(&mut self.stdout, &line.repeat(1024), Duration::ZERO),
+            Mode::FloodHang => process::pour(&mut self.stdout, line, Duration::from_millis(1)),
+            Mode::Flood => process::pour(&mut self.stdout, &line.repeat(1024), Duration::ZERO),
             _ => {
                 self.put("info string ");
-                nuisance::pour(&mut self.stdout, &[b'x'; 65_536], Duration::ZERO);
+                process::pour(&mut self.stdout, &[b'x'; 65_536], Duration::ZERO);
             }
         }
         exit(0)
@@ -303,7 +304,7 @@ impl Puppet {
         }
     }
 
-    /// One write. If nobody reads, stdin says so too.
+    /// Writes `text` in one call. A write error is ignored: a manager that closed stdout closes stdin too.
     fn put(&mut self, text: impl AsRef<[u8]>) {
         let _ = self.stdout.write_all(text.as_ref()).and_then(|()| self.stdout.flush());
     }

@@ -1,4 +1,4 @@
-//! The settings, from arguments and from `setoption`.
+//! Settings, from arguments and from `setoption`.
 
 use std::time::Duration;
 
@@ -7,10 +7,10 @@ use usi_shell::options::{OptionError, OptionSpec, Options};
 
 use crate::mode::Mode;
 
-/// Values of all settings. Arguments and options are one list, so neither can lack what the other has.
+/// The values of all settings. Arguments and USI options share one declaration.
 pub struct Settings(Options);
 
-/// Why the arguments make no sense.
+/// Why the arguments were refused.
 #[derive(Debug, PartialEq, Eq)]
 pub struct ArgumentFault(String);
 
@@ -21,7 +21,7 @@ impl std::fmt::Display for ArgumentFault {
 }
 
 impl Settings {
-    /// Reads `--NAME VALUE` pairs.
+    /// Parses `--NAME VALUE` pairs.
     pub fn from_arguments(arguments: impl IntoIterator<Item = String>) -> Result<Self, ArgumentFault> {
         let mut settings = Self(Options::declare(declarations()));
         let mut arguments = arguments.into_iter();
@@ -36,12 +36,12 @@ impl Settings {
         Ok(settings)
     }
 
-    /// Applies a `setoption` line and returns the name of what was set.
+    /// Applies a `setoption` line and returns the name of the option.
     pub fn apply(&mut self, line: &str) -> Result<Option<String>, OptionError> {
         self.0.apply(line)
     }
 
-    /// The `option` lines.
+    /// The declarations of the options.
     pub fn declared(&self) -> impl Iterator<Item = &OptionSpec> {
         self.0.specs()
     }
@@ -78,7 +78,7 @@ impl Settings {
         self.number("Megabytes") as usize
     }
 
-    pub fn nap(&self) -> Duration {
+    pub fn pause(&self) -> Duration {
         Duration::from_micros(self.number("SleepUs"))
     }
 

@@ -1,4 +1,4 @@
-//! Each mode of the real binary does what its name says.
+//! Each mode of the real binary, tested for its documented behaviour.
 
 #![allow(clippy::unwrap_used)] // helpers of tests
 
@@ -15,7 +15,7 @@ use usi_shell::Game;
 const PUPPET: &str = env!("CARGO_BIN_EXE_renmei-puppet");
 const SIGABRT: i32 = 6;
 
-/// A puppet that has been greeted, with `arguments` behind `--mode MODE`.
+/// A puppet after `usi` and `isready`, started with `--mode MODE` and `arguments`.
 fn puppet(mode: &str, arguments: &[&str]) -> Talk {
     let mut talk = start(mode, arguments);
     talk.greet();
@@ -52,12 +52,12 @@ fn an_honest_puppet_plays_legal_games_that_depend_on_the_seed() {
 }
 
 #[test]
-fn settings_may_come_as_options_and_their_faults_are_told() {
+fn settings_may_be_options_and_their_faults_are_reported() {
     let mut talk = puppet("honest", &[]);
     talk.send("setoption name Mode value resign");
     assert_eq!(talk.best("startpos"), "resign");
     let fault = talk.ask("setoption name Mode value unheard", "info string");
-    assert!(fault.starts_with("info string option `Mode` wants one of honest, king, rook"), "{fault}");
+    assert!(fault.starts_with("info string option `Mode` needs one of honest, king, rook"), "{fault}");
     assert_eq!(start("unheard", &[]).exit().code(), Some(2));
 }
 
@@ -108,7 +108,7 @@ fn silent_modes_say_nothing_until_quit() {
 }
 
 #[test]
-fn floods_never_answer_and_end_when_nobody_reads() {
+fn floods_never_answer_and_end_when_stdout_is_closed() {
     for mode in ["floodhang", "flood"] {
         let mut talk = puppet(mode, &[]);
         go(&mut talk);
@@ -242,7 +242,7 @@ fn memory_is_taken_and_kept() {
     assert!(resident * 4096 > 100 << 20, "{resident} pages");
 }
 
-/// Whether the process still runs after everything it was told, with time for it to end if it wanted.
+/// Whether the process still runs after all lines were processed, given time to end.
 fn outlives(talk: &mut Talk) -> bool {
     std::thread::sleep(Duration::from_millis(100));
     talk.child.as_mut().unwrap().try_wait().unwrap().is_none()
@@ -254,7 +254,7 @@ fn terminate(talk: &Talk) {
 }
 
 #[test]
-fn modes_that_do_not_hear_quit_live_on() {
+fn modes_that_ignore_quit_keep_running() {
     for mode in ["ignorestdin", "closein", "floodhang"] {
         let mut talk = puppet(mode, &[]);
         go(&mut talk);
@@ -361,7 +361,7 @@ fn pondering_ends_by_ponderhit_and_by_stop_which_may_come_stale() {
     assert!(begun.elapsed() >= Duration::from_millis(60));
 }
 
-/// Lets one puppet play both sides and returns the ply after which the first position came a fourth time.
+/// Lets one puppet play both sides and returns the ply at which the first position occurs for the fourth time.
 fn sennichite(mode: &str) -> usize {
     let mut talk = puppet(mode, &[]);
     let mut game = Game::startpos();

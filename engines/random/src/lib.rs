@@ -1,15 +1,14 @@
-//! `renmei-random`: the smallest honest engine, and the walk-through for authors of larger ones.
+//! `renmei-random`: a minimal engine, and a walk-through for authors of larger ones.
 //!
-//! It plays legal moves without looking ahead, resigns when mated and declares when it may. Read this
-//! file from top to bottom: what an engine declares, what it does with its options, how it answers
-//! `go`, and how it reports. `style` then chooses the move.
+//! It plays legal moves without search, resigns when mated and declares a win when it can. The file is ordered for
+//! reading: declarations, options, the answer to `go`, and `info` lines. `style` chooses the move.
 //!
 //! | option | meaning |
 //! |---|---|
-//! | `Seed` | first value of the number sequence; equal seeds give equal games |
-//! | `Style` | `uniform`: every legal move is equally likely; `greedy`: takes what it can get |
+//! | `Seed` | seed of the random numbers; equal seeds give equal games |
+//! | `Style` | `uniform`: every legal move is equally likely; `greedy`: mates in one, else gains the most material |
 //! | `ThinkTime` | ms to wait before each answer |
-//! | `EnteringKingRule` | when a win may be declared |
+//! | `EnteringKingRule` | rule for declaring a win by entering king |
 
 mod style;
 
@@ -23,16 +22,16 @@ use usi_shell::{BestMove, Engine, Game, Info, OptionSpec, Options, Output, Score
 
 use style::Style;
 
-/// Speaks USI on stdin and stdout until `quit` or the end of the input: all that the program does.
+/// Runs the engine on stdin and stdout until `quit` or the end of the input.
 #[must_use]
 pub fn main() -> ExitCode {
     usi_shell::run(Random { rng: SplitMix64::new(DEFAULT_SEED) })
 }
 
-/// Fixed, so that a game can be played again without asking for it.
+/// Constant, so that a game can be reproduced without setting the option.
 const DEFAULT_SEED: u64 = 1;
 
-/// All an engine keeps from move to move is its own business; the position and the options are not.
+/// State kept between moves. The position and the option values are kept by the shell.
 struct Random {
     rng: SplitMix64,
 }
@@ -55,7 +54,7 @@ impl Engine for Random {
         ]
     }
 
-    // Only this restarts the sequence: if `new_game` did, a match of many games would be one game.
+    // `new_game` must not restart the sequence, or all games of a match would be alike.
     fn set_option(&mut self, name: &str, options: &Options) {
         if name == "Seed" {
             self.rng = SplitMix64::new(options.spin("Seed").unsigned_abs());
@@ -65,12 +64,12 @@ impl Engine for Random {
     fn think(&mut self, game: &Game, search: &Search, out: &Output) -> BestMove {
         let mut position = game.position().clone();
         position.set_entering_king_rule(search.options.entering_king_rule());
-        // `generate_legal_all` includes the moves that seldom make sense, such as a bishop that does not
-        // promote. An opponent may play them, so an engine that wants to be tested with should too.
+        // `generate_legal_all` includes moves that are seldom useful, such as a bishop that does not promote.
+        // An opponent may play them, so an engine for tests should play them too.
         let mut legal = MoveList::new();
         generate_legal_all(&position, &mut legal);
         let best = declare(&position).unwrap_or_else(|| self.choose(&position, &legal, search));
-        // Reported before the wait, as a person at the screen would like to see it.
+        // Printed before the wait, so that a spectator sees it in time.
         out.info(&Info {
             depth: Some(1),
             score: Some(Score::Cp(style::material(&position))),
@@ -93,8 +92,8 @@ impl Random {
     }
 }
 
-/// The declaration, if the rule in force allows one: `bestmove win`, or under the try rule the move of
-/// the king onto its goal.
+/// A winning declaration if the rule in force allows one: `bestmove win`, or under the try rule the king's move
+/// to its target square.
 fn declare(position: &Position) -> Option<BestMove> {
     match position.declaration_win_move() {
         Move32::MOVE_WIN => Some(BestMove::Win),

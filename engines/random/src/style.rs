@@ -1,4 +1,4 @@
-//! Which of the legal moves come into question.
+//! Selection of candidate moves.
 
 use rsshogi::board::Position;
 use rsshogi::mate::solve_mate_in_one;
@@ -9,13 +9,13 @@ use rsshogi::types::{HandPiece, Move, PieceType, Square};
 pub enum Style {
     /// Any legal move.
     Uniform,
-    /// Mates in one, else gains the most material, without a thought for the reply but one: a piece is
-    /// not put where it can be taken.
+    /// Mates in one, else gains the most material by a one-ply lookahead; a moved piece whose new square is
+    /// attacked counts as lost.
     Greedy,
 }
 
 impl Style {
-    /// The moves of `legal` that are equally good to this style; empty only if `legal` is.
+    /// The moves of `legal` with the best value in this style; empty only if `legal` is empty.
     pub fn candidates(self, position: &Position, legal: &[Move]) -> Vec<Move> {
         match self {
             Self::Uniform => legal.to_vec(),
@@ -39,13 +39,13 @@ fn gain(position: &Position, mv: Move) -> i32 {
     let after = position.moved_piece_after_move(mv).piece_type();
     let captured = position.piece_on(mv.to_sq()).piece_type();
     let at_risk = position.is_attacked_by(mv.to_sq(), position.turn().flip());
-    // A captured piece leaves the opponent and comes to our hand, and there it is unpromoted.
+    // A captured piece is lost for the opponent and goes unpromoted to our hand.
     let taken = value(captured) + value(captured.demote());
     let lost = if at_risk { value(after) + value(after.demote()) } else { 0 };
     taken + value(after) - value(before) - lost
 }
 
-/// Value of a piece in centipawns; the king counts nothing, as both sides have theirs.
+/// Value of a piece in centipawns; the king has none, as each side has one.
 fn value(piece_type: PieceType) -> i32 {
     match piece_type {
         PieceType::PAWN => 100,
@@ -64,7 +64,7 @@ fn value(piece_type: PieceType) -> i32 {
     }
 }
 
-/// Balance of material for the side to move, in centipawns, hands included.
+/// Material balance for the side to move, in centipawns, hands included.
 pub fn material(position: &Position) -> i32 {
     let on_board: i32 = Square::iter()
         .map(|square| position.piece_on(square))

@@ -1,4 +1,4 @@
-//! The real binary, through its pipes.
+//! The real binary, driven through its pipes.
 
 #![allow(clippy::unwrap_used)] // helpers of tests
 
@@ -14,7 +14,7 @@ fn random() -> Talk {
     talk
 }
 
-/// Plays until someone resigns or `plies` are played; returns the moves, each legal by the rules.
+/// Plays until a player resigns or `plies` are played; returns the moves, each checked for legality.
 fn play(players: &mut [Talk; 2], plies: usize) -> Vec<String> {
     let mut game = Game::startpos();
     let mut moves: Vec<String> = Vec::new();
@@ -113,7 +113,7 @@ fn a_mate_problem_without_the_own_king_is_played_on() {
 #[test]
 fn a_win_is_declared_when_the_rule_in_force_allows_it() {
     let mut talk = random();
-    // 28 points: two dragons and two horses at 5, six pawns in the camp and two golds in hand at 1.
+    // 28 points: 5 each for two dragons and two horses, 1 each for six pawns in the camp and two golds in hand.
     let entered = "sfen +R+R+B+BK4/PPPPPP3/9/9/9/9/9/9/4k4 b 2G 1";
     assert_eq!(talk.best(entered), "win");
     talk.send("setoption name EnteringKingRule value CSARule24");
@@ -135,10 +135,10 @@ fn each_move_is_reported_with_the_material_balance() {
 }
 
 #[test]
-fn a_fault_in_an_option_is_told() {
+fn a_faulty_option_is_reported() {
     assert_eq!(
         random().ask("setoption name ThinkTime value -1", "info"),
-        "info string option `ThinkTime` wants a number from 0 to 600000, not `-1`"
+        "info string option `ThinkTime` needs a number from 0 to 600000, not `-1`"
     );
 }
 

@@ -1,4 +1,4 @@
-//! What an engine has to provide.
+//! The trait an engine implements.
 
 use std::error::Error;
 use std::fmt::{self, Display};
@@ -11,7 +11,7 @@ use crate::limits::{Clock, Limits};
 use crate::options::{OptionSpec, Options};
 use crate::output::{self, Output};
 
-/// A shogi engine. Its methods run one at a time, all on one thread of its own.
+/// A shogi engine. All its methods are called in sequence on one dedicated thread.
 pub trait Engine: Send + 'static {
     /// Answers `id name`.
     fn name(&self) -> String;
@@ -19,17 +19,17 @@ pub trait Engine: Send + 'static {
     /// Answers `id author`.
     fn author(&self) -> String;
 
-    /// The options to declare, in the order in which they are shown. The shell adds `NetworkDelay`.
+    /// The options to declare, in display order. The shell adds `NetworkDelay`.
     fn options(&self) -> Vec<OptionSpec> {
         Vec::new()
     }
 
-    /// Called after each accepted `setoption`, also where the value stays the same, and once when a
-    /// button is pressed. Leave what takes long to [`ready`](Self::ready).
+    /// Called after each accepted `setoption`, even if the value did not change, and when a button is pressed.
+    /// Expensive work belongs in [`ready`](Self::ready).
     fn set_option(&mut self, _name: &str, _options: &Options) {}
 
-    /// Prepares for play: loads files, allocates tables. Called at each `isready`, that is before each
-    /// game, and also before a first `go` that comes without it.
+    /// Prepares for play: loads files, allocates tables. Called at each `isready`, that is before each game,
+    /// and before a first `go` without a preceding `isready`.
     ///
     /// # Errors
     /// When the engine cannot play. The reason is printed, and the process ends.
@@ -37,13 +37,13 @@ pub trait Engine: Send + 'static {
         Ok(())
     }
 
-    /// Forgets the last game. Called at `usinewgame`.
+    /// Discards the state of the last game. Called at `usinewgame`.
     fn new_game(&mut self) {}
 
-    /// Chooses a move. Must come back soon after [`Clock::is_stopped`] turns true.
+    /// Chooses a move. Must return soon after [`Clock::is_stopped`] turns true.
     fn think(&mut self, game: &Game, search: &Search, out: &Output) -> BestMove;
 
-    /// Looks for a mate, asked by `go mate`.
+    /// Searches for a mate. Called at `go mate`.
     fn solve_mate(&mut self, _game: &Game, _search: &Search, _out: &Output) -> Checkmate {
         Checkmate::NotImplemented
     }
@@ -58,11 +58,11 @@ pub type NotReady = Box<dyn Error + Send + Sync>;
 /// The conditions of one search.
 #[derive(Clone)]
 pub struct Search {
-    /// The `go` line.
+    /// The parsed `go` line.
     pub limits: Limits,
-    /// The running time.
+    /// The running clock of this search.
     pub clock: Clock,
-    /// The options as they are.
+    /// The current option values.
     pub options: Arc<Options>,
 }
 
@@ -73,17 +73,17 @@ pub enum BestMove {
     Play {
         /// The move; a `Move32` converts into it.
         mv: Move,
-        /// The reply to ponder on.
+        /// The expected reply, for pondering.
         ponder: Option<Move>,
     },
-    /// Gives up.
+    /// Resigns.
     Resign,
     /// Declares a win by entering king.
     Win,
 }
 
 impl BestMove {
-    /// Plays `mv`, with nothing to ponder on.
+    /// Plays `mv` without a move to ponder on.
     pub fn play(mv: impl Into<Move>) -> Self {
         Self::Play { mv: mv.into(), ponder: None }
     }
@@ -115,7 +115,7 @@ pub enum Checkmate {
     Moves(Vec<Move>),
     /// There is no mate.
     NoMate,
-    /// None was found in time.
+    /// No mate was found within the time limit.
     Timeout,
     /// This engine does not solve mates.
     NotImplemented,
@@ -132,15 +132,15 @@ impl Display for Checkmate {
     }
 }
 
-/// How a game ended for this engine, as far as the manager says.
+/// The result of a game for this engine, from `gameover`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GameResult {
     /// This engine won.
     Win,
     /// This engine lost.
     Lose,
-    /// Neither.
+    /// The game was drawn.
     Draw,
-    /// Not told.
+    /// The `gameover` line names no known result.
     Unknown,
 }

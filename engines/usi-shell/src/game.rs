@@ -1,11 +1,11 @@
-//! The position to think about, with the moves that led to it.
+//! The position to search, with the moves that led to it.
 
 use rsshogi::board::{self, Position, ValidationIssue};
 use rsshogi::types::Move32;
 
 use crate::path::Path;
 
-/// A `position` line that was followed to its end.
+/// A parsed `position` line: start position, moves and current position.
 #[derive(Clone)]
 pub struct Game {
     start: Position,
@@ -13,40 +13,40 @@ pub struct Game {
     position: Position,
 }
 
-/// Why a `position` line could not be followed.
+/// Why a `position` line was refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PositionError {
-    /// Neither `startpos` nor `sfen` comes first.
-    #[error("position line wants `startpos` or `sfen`")]
+    /// The line starts with neither `startpos` nor `sfen`.
+    #[error("position line needs `startpos` or `sfen`")]
     Syntax,
     /// The SFEN cannot be read.
     #[error("unreadable sfen `{sfen}`: {reason}")]
     Sfen {
-        /// The text in question.
+        /// The SFEN as sent.
         sfen: String,
-        /// What the parser said.
+        /// The parser's message.
         reason: String,
     },
-    /// The SFEN shows what no game can reach (two pawns on a file, a king to be taken, ...).
+    /// The position cannot occur in a game (two unpromoted pawns on a file, a king that can be captured, ...).
     #[error("impossible position `{sfen}`: {reason}")]
     Impossible {
-        /// The text in question.
+        /// The SFEN as sent.
         sfen: String,
-        /// What is wrong with it.
+        /// The violated rule.
         reason: String,
     },
-    /// A move of the list is not legal where it stands.
+    /// A move of the list is illegal.
     #[error("illegal move `{text}` at move {number} of the position line")]
     Move {
         /// The move as sent.
         text: String,
-        /// Its place in the list, from 1.
+        /// Its index in the list, from 1.
         number: usize,
     },
 }
 
 impl Game {
-    /// The even game's first position.
+    /// The start position of even games.
     pub fn startpos() -> Self {
         Self::from_position(board::hirate_position())
     }
@@ -56,10 +56,10 @@ impl Game {
         Self { position: start.clone(), start, moves: Vec::new() }
     }
 
-    /// Follows `position [startpos | sfen S] [moves M..]`, checking each move.
+    /// Parses `position [startpos | sfen S] [moves M..]` and plays the moves, checking each.
     ///
     /// # Errors
-    /// When the line cannot be read or leads where the rules do not.
+    /// When the line is malformed, the position impossible, or a move illegal.
     pub fn parse(line: &str) -> Result<Self, PositionError> {
         let mut words = line.split_ascii_whitespace().peekable();
         words.next_if_eq(&"position");
@@ -82,11 +82,11 @@ impl Game {
         Ok(game)
     }
 
-    /// The position an SFEN shows, without history. The ply at its end may be missing.
+    /// The position of an SFEN, without history. Its last field, the ply, may be missing.
     ///
     /// # Errors
-    /// When it cannot be read or no game can reach it. The mover's king may be missing: mate problems
-    /// leave it out.
+    /// When the SFEN is malformed or the position impossible. The king of the side to move may be missing, as
+    /// in mate problems.
     pub fn from_sfen(sfen: &str) -> Result<Self, PositionError> {
         let fields: Vec<&str> = sfen.split_ascii_whitespace().collect();
         let ply = if fields.len() == 3 { " 1" } else { "" };
@@ -98,7 +98,7 @@ impl Game {
         }
     }
 
-    /// Plays a move in USI spelling; `None`, and no change, when it is not legal here.
+    /// Plays a move in USI notation. Returns `None`, without a change, if it is illegal.
     pub fn play(&mut self, text: &str) -> Option<Move32> {
         let mv = self.position.move32_from_usi(text).filter(|mv| mv.to_move().is_normal())?;
         self.position.try_apply_move32(mv).ok()?;
@@ -106,12 +106,12 @@ impl Game {
         Some(mv)
     }
 
-    /// The position now. Its state stack holds the whole game, so a clone of it can see repetitions.
+    /// The current position. Its state stack holds the whole game, so clones detect repetitions.
     pub fn position(&self) -> &Position {
         &self.position
     }
 
-    /// The position the line began with.
+    /// The start position of the line.
     pub fn start(&self) -> &Position {
         &self.start
     }
@@ -121,12 +121,12 @@ impl Game {
         &self.moves
     }
 
-    /// The positions from [`start`](Self::start) to now, to be followed further by a search.
+    /// The positions from [`start`](Self::start) to the current one, for a search to extend.
     pub fn path(&self) -> Path {
         let mut position = self.start.clone();
         let mut path = Path::new(&position);
         for &mv in &self.moves {
-            // They were legal when they were played.
+            // Checked when they were played.
             if position.try_apply_move32(mv).is_ok() {
                 path.push(&position);
             }
@@ -134,7 +134,7 @@ impl Game {
         path
     }
 
-    /// Number of the move to be played next, from 1: the SFEN's ply plus the moves since.
+    /// Number of the next move, from 1: the SFEN's ply plus the moves played since.
     pub fn ply(&self) -> u32 {
         u32::from(self.position.game_ply()).max(1)
     }
@@ -188,15 +188,15 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_no_position_is_refused() {
-        assert_eq!(fault("position"), "position line wants `startpos` or `sfen`");
-        assert_eq!(fault("position startpos 7g7f"), "position line wants `startpos` or `sfen`");
+    fn a_malformed_position_line_is_refused() {
+        assert_eq!(fault("position"), "position line needs `startpos` or `sfen`");
+        assert_eq!(fault("position startpos 7g7f"), "position line needs `startpos` or `sfen`");
         assert!(fault("position sfen x b - 1").starts_with("unreadable sfen"));
         assert!(fault("position sfen").starts_with("unreadable sfen"));
     }
 
     #[test]
-    fn what_no_game_can_reach_is_refused() {
+    fn impossible_positions_are_refused() {
         let refused = |sfen: &str| fault(&format!("position sfen {sfen}"));
         assert!(refused("9/9/9/9/9/9/9/9/9 b - 1").starts_with("impossible position"));
         assert!(refused("4k4/9/9/9/4P4/4P4/9/9/4K4 b - 1").contains("double pawn"));

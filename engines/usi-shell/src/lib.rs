@@ -1,4 +1,5 @@
-//! Everything a USI engine repeats, so that an engine is left with thinking.
+//! The USI protocol for shogi engines: sessions, options, time limits and positions, so that an engine only implements
+//! its search.
 //!
 //! An author implements [`Engine`] and calls [`run`] from `main`; the shell reads stdin, answers the
 //! handshake, keeps the options, the position with its history and the clock, and prints the answer.
@@ -32,26 +33,25 @@
 //!
 //! # Threads
 //!
-//! Three: one reads stdin and stamps each line with its arrival, one owns the engine and runs its
-//! methods in order, and the calling thread decides what each line means. So `stop`, `ponderhit`,
-//! `isready` and `quit` are heard while the engine thinks. A thinking engine must look at
-//! [`Clock::is_stopped`] often enough (every few milliseconds is plenty).
+//! There are three: one reads stdin and records the arrival time of each line, one owns the engine and calls its
+//! methods in sequence, and the calling thread interprets the lines. So `stop`, `ponderhit`, `isready` and `quit` are
+//! processed during a search. A search must poll [`Clock::is_stopped`] every few milliseconds.
 //!
-//! # What the shell decides
+//! # Rules of the shell
 //!
 //! - `setoption`, `position`, `go` and `usinewgame` need an idle engine. During a search they are
-//!   refused with an `info string`; after `stop` they wait for the `bestmove` to be printed.
+//!   refused with an `info string`; after `stop` they are deferred until the `bestmove` is printed.
 //! - `isready` during a search is answered at once, without [`Engine::ready`].
-//! - The answer to `go infinite` and `go ponder` is withheld until `stop` (or `ponderhit`), however
-//!   early the engine has made up its mind, and is always printed then.
+//! - The answer to `go infinite` and `go ponder` is withheld until `stop` (or `ponderhit`), even
+//!   if the search ends earlier, and is always printed then.
 //! - `gameover` during a search also stops it.
-//! - A `position` line that cannot be followed is answered by an `info string`, and the next `go` by
+//! - A `position` line that is refused is answered by an `info string`, and the next `go` by
 //!   `bestmove resign`: a move from an older position would be worse.
-//! - `quit` and the end of stdin stop the search; the engine has [`QUIT_PATIENCE`] to come back (so that
-//!   it is dropped properly) before the process ends without it.
+//! - `quit` and the end of stdin stop the search; the engine has [`QUIT_PATIENCE`] to return (so that it is
+//!   dropped properly) before the process ends without it.
 //!
-//! Read [`engine`] first, then [`limits`] (time), [`options`], [`game`] and at last [`shell`]; [`path`] is for
-//! engines that search.
+//! Read [`engine`] first, then [`limits`] (time), [`options`], [`game`] and finally [`shell`]; [`path`] detects
+//! repetitions in a search.
 
 pub mod engine;
 pub mod game;

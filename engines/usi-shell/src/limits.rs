@@ -1,4 +1,4 @@
-//! How long and how deep to think: the `go` line, the plan made of it, and the clock that runs.
+//! Search limits: the `go` line, the time budget derived from it, and the running clock.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -6,45 +6,45 @@ use std::time::{Duration, Instant};
 
 use rsshogi::types::Color;
 
-/// What a `go` line allows. Times as sent: without the byoyomi, and without the coming increment.
+/// The limits of a `go` line. Times are as sent: without byoyomi and without the increment of this move.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
     /// Black's remaining time.
     pub btime: Option<Duration>,
     /// White's remaining time.
     pub wtime: Option<Duration>,
-    /// Time for each move once the remaining time is used up.
+    /// Time per move once the remaining time is used up.
     pub byoyomi: Option<Duration>,
-    /// What Black gains after each move.
+    /// Black's increment per move.
     pub binc: Option<Duration>,
-    /// What White gains after each move.
+    /// White's increment per move.
     pub winc: Option<Duration>,
     /// Exact time for this move.
     pub movetime: Option<Duration>,
-    /// Greatest depth in plies.
+    /// Maximum depth in plies.
     pub depth: Option<u32>,
-    /// Greatest number of positions.
+    /// Maximum number of nodes.
     pub nodes: Option<u64>,
-    /// Think until told to stop.
+    /// Search until `stop`.
     pub infinite: bool,
     /// The opponent's time is running; the times count from `ponderhit`.
     pub ponder: bool,
-    /// Not a move but a mate is asked for.
+    /// Set for `go mate`: search for a mate instead of a move.
     pub mate: Option<MateLimit>,
 }
 
-/// How long `go mate` may take.
+/// Time limit of `go mate`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MateLimit {
-    /// Until told to stop.
+    /// Until `stop`.
     Infinite,
     /// This long.
     Within(Duration),
 }
 
 impl Limits {
-    /// Reads a `go` line. Unknown words and unreadable numbers are skipped, as the protocol asks; a
-    /// negative time, which some managers send for a lost flag, is no time.
+    /// Parses a `go` line. Unknown words and unreadable numbers are skipped, as the protocol demands; a
+    /// negative time, which some managers send after a flag fall, counts as zero.
     pub fn parse(line: &str) -> Self {
         let mut limits = Self::default();
         let mut words = line.split_ascii_whitespace().skip_while(|&word| word == "go").peekable();
@@ -72,7 +72,7 @@ impl Limits {
         }
     }
 
-    /// Takes the times of `other` where it has any: `ponderhit` may carry fresh ones.
+    /// Overwrites times with those of `other` that are present: `ponderhit` may carry new times.
     pub fn refresh_times(&mut self, other: &Self) {
         let fresh = |old: &mut Option<Duration>, new: Option<Duration>| *old = new.or(*old);
         fresh(&mut self.btime, other.btime);
@@ -82,10 +82,10 @@ impl Limits {
         fresh(&mut self.winc, other.winc);
     }
 
-    /// The time for `mover`'s move at `ply` (from 1), or `None` where time does not end the search.
+    /// The time budget for `mover`'s move at `ply` (from 1), or `None` if time does not limit the search.
     ///
-    /// `delay` of every move is lost between engine and clock; it is kept back, but never more than
-    /// half of what there is, so that a short byoyomi still leaves time to think.
+    /// `delay` is deducted from each move for the latency between engine and clock, but at most half of the
+    /// available time, so that a short byoyomi still leaves time to search.
     pub fn budget(&self, mover: Color, ply: u32, delay: Duration) -> Option<Budget> {
         let keep_back = |time: Duration| time.saturating_sub(delay.min(time / 2));
         if self.infinite {
@@ -108,7 +108,7 @@ impl Limits {
         }
         let time = time.unwrap_or_default();
         let (increment, byoyomi) = (increment.unwrap_or_default(), self.byoyomi.unwrap_or_default());
-        // The increment comes after the move, so it cannot be spent on it, only planned with.
+        // The increment is added after the move, so this move cannot use it; it only enters the plan.
         let all = keep_back(time + byoyomi);
         let soft = time / moves_to_come(ply) + increment + byoyomi;
         let hard = time / 5 + increment + byoyomi;
@@ -116,8 +116,8 @@ impl Limits {
     }
 }
 
-/// How many own moves the remaining time should last. Games of shogi engines take 110 to 150 plies on
-/// average, and one that has gone on for long may go on for longer: never plan for fewer than 20.
+/// Number of own moves the remaining time should last. Games between shogi engines take 110 to 150 plies on
+/// average, and a long game is likely to last longer still: never fewer than 20.
 fn moves_to_come(ply: u32) -> u32 {
     60_u32.saturating_sub(ply / 2).max(20)
 }
@@ -127,25 +127,25 @@ fn millis(text: Option<&str>) -> Option<Duration> {
     Some(Duration::from_millis(u64::try_from(millis).unwrap_or(0)))
 }
 
-/// The time for one move.
+/// Time budget of one move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
-    /// When it is spent, do not begin anything new.
+    /// After this time no new iteration is started.
     pub soft: Duration,
-    /// When it is spent, answer.
+    /// After this time the search must end.
     pub hard: Duration,
 }
 
-/// A budget and what is spent of it, pondering not counted.
+/// A budget and the time used of it, excluding pondering.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spending {
-    /// Time since the budget began to run.
+    /// Time since the budget started.
     pub spent: Duration,
     /// The budget.
     pub budget: Budget,
 }
 
-/// The running time of one search; clones share it, so every thread of an engine can hold one.
+/// The clock of one search. Clones share its state, so each search thread can hold one.
 #[derive(Clone, Debug)]
 pub struct Clock {
     begun: Instant,
@@ -153,10 +153,10 @@ pub struct Clock {
     deadlines: Arc<Deadlines>,
 }
 
-/// Microseconds after `begun`; `NEVER` while there is no such deadline.
+/// Deadlines in microseconds after `begun`; `NEVER` if absent.
 #[derive(Debug)]
 struct Deadlines {
-    /// When the budget began to run.
+    /// Start of the budget.
     from: AtomicU64,
     soft: AtomicU64,
     hard: AtomicU64,
@@ -165,7 +165,7 @@ struct Deadlines {
 const NEVER: u64 = u64::MAX;
 
 impl Clock {
-    /// Starts a clock that began at `begun`. Without a budget only [`stop`](Self::stop) ends it.
+    /// A clock started at `begun`. Without a budget it ends only by [`stop`](Self::stop).
     pub fn start(begun: Instant, budget: Option<Budget>) -> Self {
         let never = || AtomicU64::new(NEVER);
         let deadlines = Deadlines { from: never(), soft: never(), hard: never() };
@@ -174,7 +174,7 @@ impl Clock {
         clock
     }
 
-    /// Lets `budget` run from `from`: at the beginning, or at `ponderhit`.
+    /// Starts `budget` at `from`: at `go`, or at `ponderhit`.
     pub fn allow(&self, from: Instant, budget: Option<Budget>) {
         let gone = from.saturating_duration_since(self.begun);
         let at = |time: Duration| u64::try_from((gone + time).as_micros()).unwrap_or(NEVER);
@@ -183,13 +183,13 @@ impl Clock {
         self.deadlines.hard.store(budget.map_or(NEVER, |budget| at(budget.hard)), Ordering::Relaxed);
     }
 
-    /// Whether the engine must answer now: it was told to, or its time is used up.
+    /// Whether the search must end now: it was stopped, or the hard limit has passed.
     pub fn is_stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed) || self.is_past(&self.deadlines.hard)
     }
 
-    /// The budget with the part of it that is spent, for an engine that plans on its own; `None` where
-    /// time does not end the search.
+    /// The budget and the time used of it, for engines with time management of their own; `None` if time does
+    /// not limit the search.
     pub fn spending(&self) -> Option<Spending> {
         let load = |micros: &AtomicU64| micros.load(Ordering::Relaxed);
         let from = load(&self.deadlines.from);
@@ -199,7 +199,7 @@ impl Clock {
         (soft != NEVER).then(|| Spending { spent, budget: Budget { soft: after(soft), hard: after(hard) } })
     }
 
-    /// Whether it is too late to begin something long, such as another depth.
+    /// Whether the soft limit has passed, so that no new iteration should start.
     pub fn is_winding_up(&self) -> bool {
         self.is_stopped() || self.is_past(&self.deadlines.soft)
     }
@@ -214,13 +214,12 @@ impl Clock {
         self.begun.elapsed()
     }
 
-    /// Tells the engine to answer now.
+    /// Orders the search to end.
     pub fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
     }
 
-    /// The flag behind [`stop`](Self::stop), for code that wants no more than a flag. It knows nothing
-    /// of the time.
+    /// The flag set by [`stop`](Self::stop), for code that takes a plain flag. Time limits do not set it.
     pub fn stop_flag(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.stop)
     }
@@ -288,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_stops_at_its_limit_or_when_told() {
+    fn a_clock_stops_at_its_limit_or_when_stopped() {
         let begun = Instant::now() - ms(500);
         let clock = Clock::start(begun, Some(Budget { soft: ms(400), hard: ms(3_600_000) }));
         assert!(clock.is_winding_up() && !clock.is_stopped());
@@ -309,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_pondered_is_not_spent() {
+    fn pondering_time_is_not_spent() {
         let begun = Instant::now() - ms(3_600_000);
         let clock = Clock::start(begun, None);
         assert_eq!(clock.spending(), None);

@@ -1,15 +1,14 @@
-//! The options an engine declares, and their values.
+//! Options declared by an engine, and their values.
 
 use std::fmt::{self, Display};
 use std::ops::RangeInclusive;
 
 use rsshogi::types::EnteringKingRule;
 
-/// Name of the option, declared by the shell for every engine, that says how many ms of each move are
-/// lost on the way between engine and clock.
+/// Option declared by the shell for every engine: milliseconds of each move lost between engine and clock.
 pub const NETWORK_DELAY: &str = "NetworkDelay";
 
-/// Name of the option declared by [`OptionSpec::entering_king_rule`].
+/// Option declared by [`OptionSpec::entering_king_rule`].
 pub const ENTERING_KING_RULE: &str = "EnteringKingRule";
 
 /// One declaration: `option name NAME type ...`. Names may contain spaces.
@@ -31,14 +30,14 @@ pub enum OptionKind {
         /// Smallest and largest value allowed.
         range: RangeInclusive<i64>,
     },
-    /// One of a few words.
+    /// One of a list of words.
     Combo {
         /// Value before any `setoption`.
         default: String,
         /// The words allowed.
         choices: Vec<String>,
     },
-    /// Something to do, without a value; told to [`Engine::set_option`](crate::Engine::set_option).
+    /// An action without a value; calls [`Engine::set_option`](crate::Engine::set_option).
     Button,
     /// Free text.
     String(String),
@@ -51,12 +50,12 @@ impl OptionSpec {
         Self { name: name.to_owned(), kind }
     }
 
-    /// Declares a yes-or-no option.
+    /// Declares a boolean option.
     pub fn check(name: &str, default: bool) -> Self {
         Self::new(name, OptionKind::Check(default))
     }
 
-    /// Declares a whole number.
+    /// Declares an integer option.
     pub fn spin(name: &str, default: i64, range: RangeInclusive<i64>) -> Self {
         Self::new(name, OptionKind::Spin { default, range })
     }
@@ -67,22 +66,22 @@ impl OptionSpec {
         Self::new(name, OptionKind::Combo { default: default.to_owned(), choices })
     }
 
-    /// Declares something to do.
+    /// Declares an action.
     pub fn button(name: &str) -> Self {
         Self::new(name, OptionKind::Button)
     }
 
-    /// Declares free text; `""` is spelled `<empty>` on the wire.
+    /// Declares a text option; `""` is sent as `<empty>`.
     pub fn string(name: &str, default: &str) -> Self {
         Self::new(name, OptionKind::String(default.to_owned()))
     }
 
-    /// Declares a path; `""` is spelled `<empty>` on the wire.
+    /// Declares a path option; `""` is sent as `<empty>`.
     pub fn filename(name: &str, default: &str) -> Self {
         Self::new(name, OptionKind::Filename(default.to_owned()))
     }
 
-    /// Declares `EnteringKingRule` with the words YaneuraOu uses, which managers know; read it with
+    /// Declares `EnteringKingRule` with YaneuraOu's values, which managers know. Its value is read with
     /// [`Options::entering_king_rule`].
     pub fn entering_king_rule() -> Self {
         Self::combo(ENTERING_KING_RULE, "CSARule27", &ENTERING_KING_RULES.map(|(word, _)| word))
@@ -174,28 +173,28 @@ enum Value {
     None,
 }
 
-/// Why a `setoption` line changed nothing.
+/// Why a `setoption` line was refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OptionError {
-    /// The line is not `setoption name N [value V]`.
+    /// The line is not of the form `setoption name N [value V]`.
     #[error("setoption without a name")]
     Nameless,
-    /// No such option was declared.
+    /// The option is not declared.
     #[error("no option `{0}`")]
     Unknown(String),
     /// The value has the wrong type or is out of range.
-    #[error("option `{name}` wants {expected}, not `{value}`")]
+    #[error("option `{name}` needs {expected}, not `{value}`")]
     Value {
         /// Name of the option.
         name: String,
-        /// What was sent.
+        /// The value sent.
         value: String,
-        /// What would have been taken.
+        /// The values accepted.
         expected: String,
     },
 }
 
-/// The declared options with their present values.
+/// The declared options with their current values.
 #[derive(Clone, Debug)]
 pub struct Options(Vec<(OptionSpec, Value)>);
 
@@ -214,19 +213,18 @@ impl Options {
         self.0.iter().map(|(spec, _)| spec)
     }
 
-    /// Applies a `setoption name N [value V]` line and returns the declared name of what was set.
+    /// Applies a `setoption name N [value V]` line and returns the declared name of the option.
     ///
-    /// Names are compared without case. `None` is an option that a manager may send to any engine
-    /// (`USI_Hash`, `USI_Ponder`) and that this engine has not declared: there is nothing to do, and
-    /// nothing to complain about.
+    /// Names are case-insensitive. `None` means that the engine has not declared one of the options that
+    /// managers send to every engine (`USI_Hash`, `USI_Ponder`), which is not an error.
     ///
     /// # Errors
-    /// When nothing was changed, and why.
+    /// When the line is refused; no value has changed then.
     pub fn apply(&mut self, line: &str) -> Result<Option<String>, OptionError> {
         let rest = line.trim().strip_prefix("setoption").unwrap_or(line).trim_start();
         let rest = rest.strip_prefix("name ").ok_or(OptionError::Nameless)?;
         let (name, value) = rest.split_once(" value ").unwrap_or((rest, ""));
-        // `value` with nothing behind it is how some managers clear a text.
+        // Some managers send `value` with nothing after it to clear a text.
         let name = name.trim().strip_suffix(" value").unwrap_or(name.trim());
         let Some((spec, slot)) = self.0.iter_mut().find(|(spec, _)| spec.name.eq_ignore_ascii_case(name))
         else {
@@ -237,10 +235,10 @@ impl Options {
         Ok(Some(spec.name.clone()))
     }
 
-    /// Value of the yes-or-no option `name`.
+    /// Value of the boolean option `name`.
     ///
     /// # Panics
-    /// When no such option was declared, which is a mistake in the engine; so for the other getters.
+    /// When the engine has not declared the option, a programming error. The same holds for the other getters.
     pub fn check(&self, name: &str) -> bool {
         match self.value(name) {
             Some(Value::Check(value)) => *value,
@@ -248,7 +246,7 @@ impl Options {
         }
     }
 
-    /// Value of the whole number `name`.
+    /// Value of the integer option `name`.
     ///
     /// # Panics
     /// As [`check`](Self::check).
@@ -344,7 +342,7 @@ mod tests {
         let mut fault = |line: &str| options.apply(line).unwrap_err().to_string();
         assert_eq!(
             fault("setoption name MultiPV value 501"),
-            "option `MultiPV` wants a number from 1 to 500, not `501`"
+            "option `MultiPV` needs a number from 1 to 500, not `501`"
         );
         assert_eq!(
             fault("setoption name Own Book value 1"),
@@ -353,7 +351,7 @@ mod tests {
         assert_eq!(fault("setoption name Contempt value 3"), "no option `Contempt`");
         assert_eq!(fault("setoption MultiPV 3"), "setoption without a name");
         assert!(
-            fault("setoption name Style value mad").starts_with("option `Style` wants one of calm, wild")
+            fault("setoption name Style value mad").starts_with("option `Style` needs one of calm, wild")
         );
         assert_eq!(options.spin("MultiPV"), 1);
     }

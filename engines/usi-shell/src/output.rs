@@ -1,4 +1,4 @@
-//! What an engine prints: one line, one write.
+//! The engine's output: one line per write.
 
 use std::fmt::{self, Display, Write as _};
 use std::io::Write;
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use rsshogi::types::Move;
 
-/// Where the engine's lines go; clones share it, and lines of different threads never mix.
+/// Output of the engine. Clones share it, and lines of different threads never mix.
 #[derive(Clone)]
 pub struct Output(Arc<Mutex<dyn Write + Send>>);
 
@@ -19,8 +19,8 @@ impl Output {
 
     /// Prints `line` with its newline in one write, and flushes.
     ///
-    /// A manager that reads the pipe then never sees half a line. A failed write is not an error here:
-    /// when nobody listens any more, stdin ends too, and that ends the engine.
+    /// A manager that reads the pipe never sees half a line. A failed write is ignored: once the reader has
+    /// closed stdout, stdin ends as well, which ends the engine.
     pub fn line(&self, line: impl Display) {
         let mut text = line.to_string();
         if text.contains(['\n', '\r']) {
@@ -31,7 +31,7 @@ impl Output {
         let _ = sink.write_all(text.as_bytes()).and_then(|()| sink.flush());
     }
 
-    /// Prints `info string MESSAGE`: free text for a person.
+    /// Prints `info string MESSAGE`: free text for people.
     pub fn say(&self, message: impl Display) {
         self.line(format_args!("info string {message}"));
     }
@@ -42,7 +42,7 @@ impl Output {
     }
 }
 
-/// The value of a position, seen by the side to move.
+/// The score of a position, from the side to move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Score {
     /// Centipawns.
@@ -60,7 +60,7 @@ impl Display for Score {
     }
 }
 
-/// The contents of an `info` line; what is left `None` or empty is not printed.
+/// The fields of an `info` line; a field that is `None` or empty is not printed.
 ///
 /// `nps` is computed from `nodes` and `time`.
 #[derive(Clone, Debug, Default)]
@@ -71,17 +71,17 @@ pub struct Info {
     pub seldepth: Option<u32>,
     /// Rank of this line when several are reported, from 1.
     pub multipv: Option<u32>,
-    /// Value for the side to move.
+    /// Score from the side to move.
     pub score: Option<Score>,
-    /// Probabilities in permille that the side to move wins, draws and loses.
+    /// Win, draw and loss probabilities of the side to move, in permille.
     pub wdl: Option<[u32; 3]>,
-    /// Positions visited.
+    /// Nodes searched.
     pub nodes: Option<u64>,
     /// Time spent; printed in ms.
     pub time: Option<Duration>,
-    /// How full the hash table is, in permille.
+    /// Occupancy of the transposition table, in permille.
     pub hashfull: Option<u32>,
-    /// The expected line of play.
+    /// Principal variation.
     pub pv: Vec<Move>,
 }
 
@@ -108,7 +108,7 @@ impl Display for Info {
         field("nps", self.nps().map(|nps| nps.to_string()))?;
         field("time", self.time.map(|time| time.as_millis().to_string()))?;
         field("hashfull", self.hashfull.map(|permille| permille.to_string()))?;
-        // The moves run to the end of the line, so they come last.
+        // The pv extends to the end of the line, so it comes last.
         field("pv", (!self.pv.is_empty()).then(|| join(&self.pv)))?;
         f.write_str(&text)
     }

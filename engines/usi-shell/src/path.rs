@@ -1,50 +1,53 @@
-//! Repetition: the positions of the game and of the line being searched, for engines that search.
+//! Repetition detection (sennichite, perpetual check) over the positions of the game and of the line being
+//! searched.
 
 use rsshogi::board::Position;
 
-/// What it means that a position comes back.
+/// The result of a repetition, from the side to move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repetition {
-    /// Nobody forces it by checks: sennichite, once it has come back often enough.
+    /// Sennichite without perpetual check: a draw at the fourth occurrence.
     Draw,
-    /// The side not to move has given nothing but checks, which loses.
+    /// Every move of the opponent in the cycle was a check, so the opponent loses.
     Win,
-    /// The side to move has given nothing but checks, which loses.
+    /// Every move of the side to move in the cycle was a check, so it loses.
     Loss,
 }
 
-/// The return of a position, as a search takes it.
+/// A repetition as the search scores it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Return {
-    /// What it means.
+    /// The result.
     pub means: Repetition,
-    /// Whether the rules end the game here. A first return that is taken for a fourth holds for searches from the
-    /// same root only: once the game has passed the position, its first return ends nothing.
+    /// Whether the rules end the game here (fourth occurrence). Otherwise the search scores an earlier
+    /// occurrence as the fourth, which holds only for searches from the same root: once the game itself has
+    /// passed the position, its first repetition ends nothing.
     pub by_rule: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Seen {
     key: u64,
-    /// The side to move is in check.
+    /// Whether the side to move is in check.
     check: bool,
 }
 
-/// The positions from the beginning of the game to the one being searched.
+/// The positions from the start of the game to the node being searched.
 ///
-/// A search takes the first return of a position for what its fourth would be: who can force the first
-/// can force the others, and who can do better will find that out before. After [`mark_root`](Self::mark_root) that
-/// goes for positions from the root on. One before the root may have been left otherwise by a choice that the
-/// search's tree does not have, so its return counts for what it is.
+/// A search scores the first repetition of a position as if it were the fourth occurrence: a side that can
+/// force the first repetition can force the others, and a side that has something better finds it before. After
+/// [`mark_root`](Self::mark_root) this holds only for positions from the root on: at a position before the root
+/// the players had choices that are not in the search tree, so its repetitions are counted as the rules count
+/// them.
 #[derive(Clone, Debug)]
 pub struct Path {
     seen: Vec<Seen>,
-    /// How many positions of the path share the low bits of a key: nearly always none, and then there is
-    /// nothing to look for.
+    /// Number of positions of the path per value of the low key bits. It is nearly always 0, and then the scan
+    /// for an earlier occurrence is skipped.
     crowd: Vec<u8>,
-    /// Positions before this one cannot come back: a null move lies between.
+    /// Index of the first position after the last null move; earlier positions cannot be repeated.
     floor: usize,
-    /// The first position whose first return is taken for its fourth.
+    /// Index of the first position whose first repetition is scored as the fourth occurrence.
     root: usize,
 }
 
@@ -73,14 +76,14 @@ impl Path {
         self.root = self.seen.len() - 1;
     }
 
-    /// Goes back to the root.
+    /// Removes all positions after the root.
     pub fn rewind(&mut self) {
         while self.seen.len() > self.root + 1 {
             self.pop();
         }
     }
 
-    /// Adds the position after a null move. The value is to be given back to [`pop_null`](Self::pop_null).
+    /// Adds the position after a null move. Returns the value to pass to [`pop_null`](Self::pop_null).
     #[inline]
     pub fn push_null(&mut self, position: &Position) -> usize {
         let floor = std::mem::replace(&mut self.floor, self.seen.len());
@@ -88,45 +91,45 @@ impl Path {
         floor
     }
 
-    /// Takes back the last position.
+    /// Removes the last position.
     #[inline]
     pub fn pop(&mut self) {
         if let Some(seen) = self.seen.pop() {
             let crowd = &mut self.crowd[seen.key as usize % CROWD];
-            // One that has been full no longer knows its number, and stays full.
+            // A saturated counter has lost its exact value, so it stays saturated.
             if *crowd != u8::MAX {
                 *crowd -= 1;
             }
         }
     }
 
-    /// Takes back a null move.
+    /// Removes the position after a null move.
     #[inline]
     pub fn pop_null(&mut self, floor: usize) {
         self.pop();
         self.floor = floor;
     }
 
-    /// Whether a position with these low bits of its key is on the path.
+    /// Whether the path has a position with these low key bits.
     #[must_use]
     #[inline]
     pub fn meets(&self, key: u64) -> bool {
         self.crowd[key as usize % CROWD] > 0 && self.seen[self.floor..].iter().any(|seen| seen.key == key)
     }
 
-    /// How often the last position was there before, 255 times at most.
+    /// Number of earlier occurrences of the last position, at most 255.
     #[must_use]
     pub fn seen(&self) -> u8 {
         if self.is_new() { 0 } else { self.earlier().count().min(255) as u8 }
     }
 
-    /// Whether the last position is alone with the low bits of its key, so that it cannot have been there before.
+    /// Whether no other position of the path has the low key bits of the last one, so that it is no repetition.
     #[inline]
     fn is_new(&self) -> bool {
         self.seen.last().is_none_or(|last| self.crowd[last.key as usize % CROWD] < 2)
     }
 
-    /// What the return of the last position means for the side to move, if it is one that counts.
+    /// The repetition at the last position, from the side to move, or `None` if there is none that counts.
     #[must_use]
     #[inline]
     pub fn returned(&self) -> Option<Return> {
@@ -142,14 +145,15 @@ impl Path {
         Some(Return { means: self.judge(first), by_rule: true })
     }
 
-    /// Earlier occurrences of the last position, the latest first. Only every other position has the same side to move.
+    /// Indices of earlier occurrences of the last position, latest first. Every second position has the same
+    /// side to move.
     fn earlier(&self) -> impl Iterator<Item = usize> + '_ {
         let last = self.seen.len() - 1;
         let key = self.seen[last].key;
         (self.floor..last).rev().skip(1).step_by(2).filter(move |&index| self.seen[index].key == key)
     }
 
-    /// What it means that the last position was there at `from`.
+    /// The result of the cycle from the occurrence at `from` to the last position.
     fn judge(&self, from: usize) -> Repetition {
         let only_checks = |from: usize| self.seen[from..].iter().step_by(2).all(|seen| seen.check);
         match (only_checks(from + 2), only_checks(from + 1)) {
@@ -178,14 +182,14 @@ mod tests {
         (position, path)
     }
 
-    /// What the last position means after moves of a search from the start.
+    /// The repetition after `moves` of a search from the start.
     fn kind(moves: &str) -> Option<Repetition> {
         let found = after(moves).1.returned();
         assert!(found.is_none_or(|found| !found.by_rule));
         found.map(|found| found.means)
     }
 
-    /// What the last position means after moves of a game and moves of a search.
+    /// The repetition after moves of a game and moves of a search from there.
     fn returned(game: &str, search: &str) -> Option<Return> {
         let (mut position, mut path) = after(game);
         path.mark_root();
@@ -209,13 +213,13 @@ mod tests {
         Some(Return { means, by_rule: false })
     }
 
-    /// The first round of checks takes a pawn, so it is no cycle yet.
+    /// The first round of checks captures a pawn, so it is not part of a cycle.
     const SETUP: &str = "7g7f 8b7b 8h3c+ 5a5b 8g8f 7a8b 5i4h 7b7a 3c4c 5b5a 4c3c 5a5b ";
     const CHECKS: &str = "3c4c 5b5a 4c3c 5a5b ";
     const SHUFFLE: &str = "5i5h 5a5b 5h5i 5b5a ";
 
     #[test]
-    fn a_position_that_comes_back_is_a_draw() {
+    fn a_repeated_position_is_a_draw() {
         assert_eq!(kind("5i5h 5a5b 5h5i"), None);
         assert_eq!(kind(SHUFFLE), Some(Repetition::Draw));
         assert_eq!(returned("7g7f", "5a5b 5i5h 5b5a"), None);
@@ -237,8 +241,8 @@ mod tests {
     }
 
     #[test]
-    fn perpetual_check_loses_for_the_side_that_gives_it_whoever_completes_the_cycle() {
-        // The cycle closes with the king's move: the checking side is to move.
+    fn perpetual_check_loses_for_the_checking_side_whichever_move_completes_the_cycle() {
+        // The cycle is completed by the king's move: the checking side is to move.
         assert_eq!(returned(SETUP, CHECKS), early(Repetition::Loss));
         assert_eq!(returned(&(SETUP.to_owned() + "3c4c"), "5b5a 4c3c 5a5b 3c4c"), early(Repetition::Win));
         assert_eq!(returned(&(SETUP.to_owned() + &CHECKS.repeat(2)), "3c4c"), by_rule(Repetition::Win));
@@ -252,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_comes_back_across_a_null_move() {
+    fn repetitions_do_not_cross_a_null_move() {
         let (mut position, mut path) = after("5i5h 5a5b 5h5i");
         position.apply_null_move().unwrap();
         let floor = path.push_null(&position);
@@ -266,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_taken_back_does_not_count() {
+    fn undone_positions_do_not_count() {
         let (_, mut path) = after("5i5h 5a5b 5h5i 5b5a");
         path.pop();
         assert_eq!(path.returned(), None);

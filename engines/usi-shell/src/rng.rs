@@ -1,4 +1,4 @@
-//! A seeded source of numbers, so that a game can be played again.
+//! A seeded random number generator, so that a game can be reproduced.
 
 /// The SplitMix64 generator (Steele, Lea, Flood 2014): eight bytes of state, the same on every machine.
 #[derive(Clone, Debug)]
@@ -18,7 +18,7 @@ impl SplitMix64 {
         z ^ (z >> 31)
     }
 
-    /// One of `items`, each equally likely up to 2^-64; `None` if there are none.
+    /// One of `items`, uniformly distributed up to 2^-64; `None` if `items` is empty.
     pub fn choose<'a, T>(&mut self, items: &'a [T]) -> Option<&'a T> {
         let wide = u128::from(self.next_u64()) * items.len() as u128;
         items.get((wide >> 64) as usize)

@@ -1,4 +1,4 @@
-//! The loop that decides what each line means.
+//! The main loop: reads lines, keeps the state of the session, and hands jobs to the engine's thread.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::mem;
@@ -16,10 +16,10 @@ use crate::limits::{Clock, Limits};
 use crate::options::{NETWORK_DELAY, OptionSpec, Options};
 use crate::output::Output;
 
-/// How long an engine may take to come back from a search that `quit` has stopped.
+/// Grace period for an engine to return from a search stopped by `quit`.
 pub const QUIT_PATIENCE: Duration = Duration::from_secs(1);
 
-/// Why the shell gave up.
+/// A fault that ends the shell.
 #[derive(Debug, thiserror::Error)]
 pub enum ShellError {
     /// [`Engine::ready`] failed.
@@ -41,10 +41,10 @@ pub fn run(engine: impl Engine) -> ExitCode {
     }
 }
 
-/// Runs `engine` on any two ends of a conversation until `quit` or the end of `input`.
+/// Runs `engine` on any pair of streams until `quit` or the end of `input`.
 ///
 /// # Errors
-/// When the engine cannot play on. This is also printed as an `info string`.
+/// When the engine fails to get ready or panics. The error is also printed as an `info string`.
 pub fn serve(
     engine: impl Engine,
     input: impl Read + Send + 'static,
@@ -59,13 +59,13 @@ pub fn serve(
     let lines = events.clone();
     thread::spawn(move || read_lines(input, &lines));
     let engine_out = out.clone();
-    thread::spawn(move || work(engine, &orders, Bell(events), &engine_out));
+    thread::spawn(move || work(engine, &orders, EndNotice(events), &engine_out));
     let game = Some(Game::startpos());
     let options = Arc::new(options);
     let mut shell =
-        Shell { identity, out, options, jobs, game, search: None, waiting: Vec::new(), ready: false };
+        Shell { identity, out, options, jobs, game, search: None, deferred: Vec::new(), ready: false };
     let outcome = shell.listen(&inbox);
-    shell.leave(&inbox);
+    shell.shut_down(&inbox);
     outcome
 }
 
@@ -99,16 +99,16 @@ fn read_lines(input: impl Read, events: &Sender<Event>) {
     let _ = events.send(Event::Eof);
 }
 
-/// Says that the worker has ended, even if it ends by a panic.
-struct Bell(Sender<Event>);
+/// Reports the end of the worker thread on drop, so that a panic is reported too.
+struct EndNotice(Sender<Event>);
 
-impl Drop for Bell {
+impl Drop for EndNotice {
     fn drop(&mut self) {
         let _ = self.0.send(Event::WorkerGone);
     }
 }
 
-fn work(mut engine: impl Engine, orders: &Receiver<Job>, bell: Bell, out: &Output) {
+fn work(mut engine: impl Engine, orders: &Receiver<Job>, notice: EndNotice, out: &Output) {
     for job in orders {
         match job {
             Job::SetOption(name, options) => engine.set_option(&name, &options),
@@ -118,7 +118,7 @@ fn work(mut engine: impl Engine, orders: &Receiver<Job>, bell: Bell, out: &Outpu
                 Ok(()) if announce => out.line("readyok"),
                 Ok(()) => {}
                 Err(reason) => {
-                    let _ = bell.0.send(Event::Failed(reason));
+                    let _ = notice.0.send(Event::Failed(reason));
                     return;
                 }
             },
@@ -127,11 +127,11 @@ fn work(mut engine: impl Engine, orders: &Receiver<Job>, bell: Bell, out: &Outpu
                     Some(_) => engine.solve_mate(&game, &search, out).to_string(),
                     None => engine.think(&game, &search, out).to_string(),
                 };
-                let _ = bell.0.send(Event::Answer(answer));
+                let _ = notice.0.send(Event::Answer(answer));
             }
         }
     }
-    // Before the bell: who hears it may end the process, and the engine is to be dropped by then.
+    // The engine must be dropped before `WorkerGone` is sent: the shell may end the process on receiving it.
     drop(engine);
 }
 
@@ -143,9 +143,9 @@ struct Shell {
     /// `None` after a `position` line that could not be followed.
     game: Option<Game>,
     search: Option<Running>,
-    /// What came between `stop` and the answer, from the first line that needs an idle engine.
-    waiting: Vec<(Instant, String)>,
-    /// Whether the engine was told to get ready.
+    /// Lines received between `stop` and the answer, starting with the first one that requires an idle engine.
+    deferred: Vec<(Instant, String)>,
+    /// Whether [`Engine::ready`] was ordered.
     ready: bool,
 }
 
@@ -174,7 +174,7 @@ impl Shell {
         for event in inbox {
             match event {
                 Event::Line { text, .. } if text == "quit" => break,
-                Event::Line { at, text } => self.hear(at, &text),
+                Event::Line { at, text } => self.process(at, &text),
                 Event::Eof => break,
                 Event::Answer(answer) => self.answered(answer),
                 Event::Failed(reason) => {
@@ -191,8 +191,8 @@ impl Shell {
         Ok(())
     }
 
-    /// Ends the search and lets the engine be dropped, but not for longer than [`QUIT_PATIENCE`].
-    fn leave(self, inbox: &Receiver<Event>) {
+    /// Stops the search and waits at most [`QUIT_PATIENCE`] for the engine to be dropped.
+    fn shut_down(self, inbox: &Receiver<Event>) {
         if let Some(search) = &self.search {
             search.clock.stop();
         }
@@ -205,11 +205,11 @@ impl Shell {
         }
     }
 
-    fn hear(&mut self, at: Instant, line: &str) {
+    fn process(&mut self, at: Instant, line: &str) {
         let command = line.split_ascii_whitespace().next().unwrap_or_default();
-        // A `stop` behind a waiting `go` is meant for that search, so the order is kept.
-        if !self.waiting.is_empty() && command != "isready" {
-            self.waiting.push((at, line.to_owned()));
+        // A `stop` after a deferred `go` belongs to that search, so lines are processed in order.
+        if !self.deferred.is_empty() && command != "isready" {
+            self.deferred.push((at, line.to_owned()));
             return;
         }
         match command {
@@ -219,15 +219,15 @@ impl Shell {
             "stop" => self.stop(),
             "ponderhit" => self.ponderhit(at, line),
             "gameover" => self.game_over(line),
-            "setoption" | "usinewgame" | "position" | "go" => self.hear_idle(at, command, line),
+            "setoption" | "usinewgame" | "position" | "go" => self.process_idle(at, command, line),
             _ => {}
         }
     }
 
-    fn hear_idle(&mut self, at: Instant, command: &str, line: &str) {
+    fn process_idle(&mut self, at: Instant, command: &str, line: &str) {
         match &self.search {
             Some(search) if search.stopped => {
-                self.waiting.push((at, line.to_owned()));
+                self.deferred.push((at, line.to_owned()));
                 return;
             }
             Some(_) => {
@@ -269,7 +269,7 @@ impl Shell {
 
     fn go(&mut self, at: Instant, line: &str) {
         let Some(game) = self.game.clone() else {
-            self.out.say("no position to think about");
+            self.out.say("no position to search");
             self.out.line(BestMove::Resign);
             return;
         };
@@ -327,18 +327,18 @@ impl Shell {
         self.print_answer();
     }
 
-    /// Prints the answer if there is one and it may be printed, then hears what waited for that.
+    /// Prints the answer if there is one and it is not withheld, then processes the deferred lines.
     fn print_answer(&mut self) {
         let due = |search: &mut Running| !search.withheld && search.answer.is_some();
         let Some(answer) = self.search.take_if(due).and_then(|search| search.answer) else { return };
         self.out.line(answer);
-        for (at, line) in mem::take(&mut self.waiting) {
-            self.hear(at, &line);
+        for (at, line) in mem::take(&mut self.deferred) {
+            self.process(at, &line);
         }
     }
 
     fn order(&self, job: Job) {
-        // A worker that is gone has rung its bell, and `listen` is about to hear it.
+        // If the worker has ended, `WorkerGone` is already in the queue of `listen`.
         let _ = self.jobs.send(job);
     }
 }

@@ -1,4 +1,4 @@
-//! The shell as a manager meets it, with an engine that does what its options say.
+//! The shell as a manager sees it, with an engine controlled by its options.
 
 #![allow(clippy::unwrap_used)] // helpers of tests
 
@@ -13,7 +13,7 @@ use usi_shell::{
 };
 use usi_shell::{ShellError, serve};
 
-/// Reports each call, and thinks until stopped if `Patient` is set.
+/// Reports each call. With the option `Patient` it searches until stopped.
 struct Probe(Sender<String>);
 
 impl Probe {
@@ -112,7 +112,7 @@ fn the_handshake_declares_the_engines_options_and_the_shells() {
 }
 
 #[test]
-fn the_engine_hears_of_options_games_and_results_in_order() {
+fn the_engine_receives_options_games_and_results_in_order() {
     let mut session = session();
     for line in ["setoption name big number value 7", "isready", "usinewgame", "gameover win", "gameover"] {
         session.talk.send(line);
@@ -128,7 +128,7 @@ fn a_faulty_option_is_answered_and_the_old_value_stays() {
     let Session { mut talk, notes, .. } = session();
     assert_eq!(
         talk.ask("setoption name Big Number value 10", "info"),
-        "info string option `Big Number` wants a number from 1 to 9, not `10`"
+        "info string option `Big Number` needs a number from 1 to 9, not `10`"
     );
     assert_eq!(talk.ask("setoption name Nonsense value 1", "info"), "info string no option `Nonsense`");
     talk.send("setoption name USI_Hash value 64");
@@ -189,7 +189,7 @@ fn a_running_search_refuses_what_needs_an_idle_engine() {
 }
 
 #[test]
-fn what_follows_a_stop_waits_for_its_answer() {
+fn lines_after_a_stop_wait_for_its_answer() {
     let mut talk = session().talk;
     talk.ask("go infinite", "info string thinking");
     for line in ["stop", "position startpos moves 7g7f", "go infinite", "stop"] {
@@ -199,14 +199,14 @@ fn what_follows_a_stop_waits_for_its_answer() {
 }
 
 #[test]
-fn an_unusable_position_is_told_and_the_next_go_resigns() {
+fn an_unusable_position_is_reported_and_the_next_go_resigns() {
     let mut talk = session().talk;
     assert_eq!(
         talk.ask("position startpos moves 7g7e", "info"),
         "info string illegal move `7g7e` at move 1 of the position line"
     );
     talk.send("go byoyomi 10");
-    assert_eq!(talk.line().as_deref(), Some("info string no position to think about"));
+    assert_eq!(talk.line().as_deref(), Some("info string no position to search"));
     assert_eq!(talk.line().as_deref(), Some("bestmove resign"));
     assert_eq!(talk.best("startpos"), "7g7f ponder 2g2f");
 }
@@ -243,7 +243,7 @@ fn gameover_stops_a_search() {
 }
 
 #[test]
-fn an_engine_that_cannot_get_ready_says_why_and_ends() {
+fn an_engine_that_cannot_get_ready_reports_why_and_ends() {
     let mut session = session();
     session.talk.send("setoption name Broken value true");
     let line = session.talk.ask("isready", "info string");

@@ -234,6 +234,31 @@ fn games_are_read_with_names_moves_and_times_and_found_by_filters() {
 }
 
 #[test]
+fn all_games_are_read_with_their_moves_in_one_pass() {
+    let (_directory, path) = temporary();
+    let (first, second) = ([moved(1, 3, 20), moved(1, 4, 30)], [moved(2, 3, 40)]);
+    let mut events = vec![opening(), started(1, 0, 1), started(2, 1, 0)];
+    events.extend(first.iter().chain(&second).cloned());
+    events.extend([ended(1, 0, 1, win(Color::White)), ended(2, 1, 0, SENNICHITE)]);
+    let event = write(&path, &events);
+    let store = Store::read(&path).unwrap();
+    let read = |filter: &GameFilter| {
+        let mut all = Vec::new();
+        let mut keep = |game| {
+            all.push(game);
+            Ok::<_, StoreError>(())
+        };
+        store.full_games(event, filter, &mut keep).unwrap();
+        all
+    };
+    let each = |game| store.game(event, GameId(game)).unwrap().unwrap();
+    assert_eq!(read(&GameFilter::default()), [each(1), each(2)]);
+    assert_eq!(each(1).moves.len(), 2);
+    let drawn = GameFilter { cause: Some("sennichite".to_owned()), ..GameFilter::default() };
+    assert_eq!(read(&drawn), [each(2)]);
+}
+
+#[test]
 fn an_invalid_row_is_reported_with_what_is_wrong() {
     let (_directory, path) = temporary();
     let event = write(&path, &[opening(), started(1, 0, 1), moved(1, 3, 5), ended(1, 0, 1, SENNICHITE)]);

@@ -1,4 +1,4 @@
-//! How much of a network's speed a search gets.
+//! Throughput of a search relative to its network.
 
 use std::{
     sync::Arc,
@@ -14,34 +14,34 @@ use crate::{
     search::{Searcher, Task},
 };
 
-/// Middle games of real games, one SFEN a line.
+/// Middlegame positions of real games, one SFEN per line.
 const MIDDLE_GAMES: &str = include_str!("../../../../kifu/middlegames.sfen");
 
-/// How a search is measured.
+/// Parameters of the measurement.
 #[derive(Clone, Copy, Debug)]
 pub struct SearchOptions {
-    /// Leaves that a thread asks about at a time.
+    /// Leaves per batch.
     pub batch: usize,
-    /// Threads that search.
+    /// Search threads.
     pub threads: usize,
     /// Bytes for tree and cache.
     pub memory: usize,
 }
 
-/// What a search reached.
+/// Results of the measurement.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct SearchSpeed {
-    /// Leaves that a thread asked about at a time.
+    /// Leaves per batch.
     pub search_batch: usize,
-    /// Threads that searched.
+    /// Search threads.
     pub search_threads: usize,
-    /// Positions a second that the network alone computes at this batch size, measured in turns with the search.
+    /// Positions per second of the network alone at this batch size, measured alternately with the search.
     pub forward_per_s: f64,
-    /// Positions a second that the network answered to the search. What the cache answered does not count.
+    /// Positions per second evaluated by the network for the search, cache hits excluded.
     pub search_per_s: f64,
-    /// The second over the first.
+    /// `search_per_s` divided by `forward_per_s`.
     pub ratio: f64,
-    /// Playouts a second: what the cache, the rules and mates answered counts too.
+    /// Playouts per second, including those that ended by cache hits, rules or mates.
     pub playouts_per_s: f64,
 }
 
@@ -54,8 +54,8 @@ struct Sums {
     searched: Duration,
 }
 
-/// Searches the first position of the game and some middle games, each anew for `time`, and between them measures the
-/// network alone for half as long.
+/// Searches the start position and some middlegame positions for `time` each, from an empty tree, and after
+/// each measures the network alone for half as long.
 ///
 /// # Errors
 /// When the device fails.

@@ -51,7 +51,7 @@ fn assert_close(one: &Answer, other: &Answer) {
 }
 
 #[test]
-fn priors_are_a_distribution_over_the_moves_asked_about() {
+fn priors_are_a_distribution_over_the_questions_moves() {
     let evaluator = evaluator(&joint(), &options());
     let questions = questions(evaluator.encoding());
     let answers = evaluator.evaluate(&questions).unwrap();
@@ -67,7 +67,7 @@ fn priors_are_a_distribution_over_the_moves_asked_about() {
 }
 
 #[test]
-fn sixteen_bits_on_the_processor_answer_nearly_the_same() {
+fn bfloat16_on_the_cpu_gives_nearly_the_same_outputs() {
     let full = evaluator(&joint(), &options());
     let half = evaluator(&joint(), &TorchOptions { half: true, ..options() });
     if half.kind() == full.kind() {
@@ -83,7 +83,7 @@ fn sixteen_bits_on_the_processor_answer_nearly_the_same() {
 }
 
 #[test]
-fn an_answer_does_not_depend_on_its_batch() {
+fn an_evaluation_does_not_depend_on_its_batch() {
     let evaluator = evaluator(&joint(), &options());
     let questions = questions(evaluator.encoding());
     let together = evaluator.evaluate(&questions).unwrap();
@@ -95,7 +95,7 @@ fn an_answer_does_not_depend_on_its_batch() {
 }
 
 #[test]
-fn threads_that_ask_at_once_are_all_answered() {
+fn concurrent_callers_all_get_their_evaluations() {
     let evaluator = evaluator(&joint(), &TorchOptions { lanes: 2, ..options() });
     let questions = questions(evaluator.encoding());
     let expected = evaluator.evaluate(&questions).unwrap();
@@ -112,7 +112,7 @@ fn threads_that_ask_at_once_are_all_answered() {
 }
 
 #[test]
-fn a_value_network_prefers_no_move_and_a_policy_network_no_side() {
+fn missing_heads_give_uniform_priors_and_the_value_one_half() {
     let body = "[body]\nkind = 'plain'\nconvolutions = 2\nfilters = 4";
     let value = evaluator(&description(&format!("features = 'nene'\n{body}\n[value]")), &options());
     let answer = &value.evaluate(&questions(value.encoding())).unwrap()[0];
@@ -138,15 +138,15 @@ fn a_higher_temperature_makes_priors_more_alike() {
 fn a_question_in_another_encoding_is_refused() {
     let evaluator = evaluator(&joint(), &options());
     let other = Encoding { features: Features::Nene, labels: Labels::Directional };
-    let told = evaluator.evaluate(&questions(other)).unwrap_err().to_string();
-    assert!(told.contains("bytes of planes"), "{told}");
+    let message = evaluator.evaluate(&questions(other)).unwrap_err().to_string();
+    assert!(message.contains("bytes of planes"), "{message}");
     let mut question = questions(evaluator.encoding()).remove(0);
     question.labels[0] = 2187;
     assert!(evaluator.evaluate(&[question]).unwrap_err().to_string().contains("label 2187"));
 }
 
 #[test]
-fn devices_are_read_as_they_are_written() {
+fn device_names_survive_a_round_trip() {
     assert_eq!("cuda:3".parse::<DeviceChoice>().unwrap(), DeviceChoice::Cuda(3));
     assert_eq!("auto".parse::<DeviceChoice>().unwrap(), DeviceChoice::Auto);
     assert!("gpu".parse::<DeviceChoice>().unwrap_err().to_string().contains("`gpu`"));
@@ -155,7 +155,7 @@ fn devices_are_read_as_they_are_written() {
 }
 
 #[test]
-fn the_uniform_evaluator_knows_nothing() {
+fn the_uniform_evaluator_returns_constants() {
     let evaluator = UniformEvaluator::new(16);
     let answers = evaluator.evaluate(&questions(evaluator.encoding())).unwrap();
     assert_eq!(answers[0], Answer { priors: vec![1.0 / 30.0; 30], value: 0.5 });

@@ -1,4 +1,4 @@
-//! A network on a device.
+//! Evaluation by a network on a device.
 
 mod cuda;
 mod lane;
@@ -9,34 +9,34 @@ use lane::{Lane, Lanes};
 use std::{path::Path, str::FromStr};
 use tch::{Device, Kind};
 
-/// Where a network computes.
+/// The device to compute on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DeviceChoice {
-    /// On the first GPU, if there is one.
+    /// The first GPU if there is one, else the CPU.
     #[default]
     Auto,
-    /// On the processor.
+    /// The CPU.
     Cpu,
-    /// On the GPU of this number, from 0.
+    /// The GPU with this number, from 0.
     Cuda(usize),
 }
 
-/// How a network is asked.
+/// Parameters of evaluation.
 #[derive(Clone, Copy, Debug)]
 pub struct TorchOptions {
-    /// Where.
+    /// The device.
     pub device: DeviceChoice,
-    /// Whether to compute in 16-bit numbers: on a GPU, and the body of the network on a processor that multiplies
-    /// bfloat16.
+    /// Whether to compute in 16-bit floats: on a GPU, and for the body of the network on a CPU with bfloat16
+    /// instructions.
     pub half: bool,
-    /// The most positions that go to the device at once.
+    /// Maximum number of positions sent to the device at once.
     pub batch: usize,
-    /// Threads that the processor uses for one batch; 0 leaves that to libtorch. With more than one, each waits for the
-    /// slowest: on a machine that does other work too, several lanes of one thread are many times faster.
+    /// CPU threads per batch; 0 leaves the number to libtorch. With several threads per batch each waits for
+    /// the slowest: on a busy machine several lanes of one thread each are many times faster.
     pub threads: usize,
-    /// Batches in work at a time: while one is on the device, the next is made ready and the last is read.
+    /// Number of concurrent batches: while one is on the device, the next is prepared and the last is read.
     pub lanes: usize,
-    /// Softmax temperature of the priors: above 1 they become more alike.
+    /// Softmax temperature of the priors: above 1 they become more uniform.
     pub temperature: f32,
 }
 
@@ -46,7 +46,7 @@ impl Default for TorchOptions {
     }
 }
 
-/// Answers with a network. Threads that ask at the same time are served side by side in [`TorchOptions::lanes`].
+/// Evaluates with a network. Concurrent calls are served in [`TorchOptions::lanes`].
 #[derive(Debug)]
 pub struct TorchEvaluator {
     lanes: Lanes,
@@ -57,27 +57,27 @@ pub struct TorchEvaluator {
 }
 
 impl TorchEvaluator {
-    /// Loads the network of a description file and asks it once, so that the first question of a game is not the slow
-    /// one.
+    /// Loads the network of a description file and evaluates once as a warm-up, so that the first evaluation of
+    /// a game is not slow.
     ///
     /// # Errors
-    /// When the device or the network cannot be had.
+    /// When the device or the network is unavailable.
     pub fn open(description: &Path, options: &TorchOptions) -> Result<Self, EvaluatorError> {
         let device = options.device.find()?;
         let kind = kind_for(device, options.half);
         Self::of(&Network::load(description, device, kind)?, device, options)
     }
 
-    /// The same with the network that ships inside the program.
+    /// The same with the embedded network.
     ///
     /// # Errors
-    /// When the device cannot be had.
+    /// When the device is unavailable.
     pub fn shipped(options: &TorchOptions) -> Result<Self, EvaluatorError> {
         let device = options.device.find()?;
         Self::of(&Network::shipped(device, kind_for(device, options.half))?, device, options)
     }
 
-    /// Asks a network that is on the device already.
+    /// An evaluator for a network that is already on the device.
     ///
     /// # Errors
     /// When libtorch fails.
@@ -102,8 +102,8 @@ impl TorchEvaluator {
         &self.description
     }
 
-    /// Computes a batch of empty boards and waits for the device: what an evaluation costs without questions and
-    /// answers.
+    /// Evaluates a batch of empty boards and waits for the device: the cost of an evaluation without encoding
+    /// and decoding.
     ///
     /// # Errors
     /// When the device fails.
@@ -155,10 +155,10 @@ impl Evaluator for TorchEvaluator {
 }
 
 impl DeviceChoice {
-    /// The device, once libtorch knows whether there is a GPU.
+    /// The device; `Auto` is resolved by asking libtorch for a GPU.
     ///
     /// # Errors
-    /// When a GPU was asked for that is not there.
+    /// When the requested GPU does not exist.
     pub fn find(self) -> Result<Device, EvaluatorError> {
         let gpus = if self == Self::Cpu { 0 } else { cuda::gpus() };
         match self {
@@ -184,7 +184,7 @@ impl FromStr for DeviceChoice {
     }
 }
 
-/// The numbers that a network is asked in, its body at least.
+/// The float type in which the body of the network is computed.
 pub(crate) fn kind_for(device: Device, half: bool) -> Kind {
     match (half, device.is_cuda()) {
         (true, true) => Kind::Half,
@@ -193,12 +193,13 @@ pub(crate) fn kind_for(device: Device, half: bool) -> Kind {
     }
 }
 
-/// The numbers that a processor computes the body of a network in fastest.
+/// The fastest float type of the CPU for the body of a network.
 pub(crate) fn processor_kind() -> Kind {
     if has_bfloat16() { Kind::BFloat16 } else { Kind::Float }
 }
 
-/// Whether the processor multiplies bfloat16 numbers in hardware. Where it does not, libtorch converts them one by one.
+/// Whether the CPU has bfloat16 dot products. Otherwise libtorch converts the numbers one by one, which is
+/// slower than 32-bit floats.
 fn has_bfloat16() -> bool {
     #[cfg(target_arch = "x86_64")]
     return std::arch::is_x86_feature_detected!("avx512bf16");

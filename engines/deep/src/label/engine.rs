@@ -1,4 +1,4 @@
-//! A USI engine that is asked about positions.
+//! The labelling engine: a USI process.
 
 use notation::usi::{EngineLine, ScoreValue};
 use rsshogi::types::Move;
@@ -12,12 +12,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long an engine may take to start.
+/// Timeout for the start of the engine.
 const START: Duration = Duration::from_secs(60);
-/// How often a position is tried with a fresh engine before it is given up for all.
+/// Attempts per position, each with a new process, before labelling fails.
 const TRIES: usize = 3;
 
-/// An engine and what it is told.
+/// An engine and its settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EngineOptions {
     /// The program.
@@ -26,13 +26,13 @@ pub struct EngineOptions {
     pub arguments: Vec<String>,
     /// Its options, by name.
     pub options: Vec<(String, String)>,
-    /// What follows `go`: `nodes 20000`, say.
+    /// Arguments of `go`, such as `nodes 20000`.
     pub go: String,
-    /// How long it may think about a position.
+    /// Timeout per position.
     pub patience: Duration,
 }
 
-/// Why an engine says nothing.
+/// Why the engine failed.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
     /// It could not be started.
@@ -40,31 +40,31 @@ pub enum EngineError {
     Start {
         /// The program.
         program: PathBuf,
-        /// Why not.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// It ended, or took too long.
-    #[error("engine `{}` gave no `{waited_for}` within {} s, or ended", program.display(), patience.as_secs())]
+    /// It ended or timed out.
+    #[error("engine `{}` ended or sent no `{waited_for}` within {} s", program.display(), patience.as_secs())]
     Silent {
         /// The program.
         program: PathBuf,
-        /// What was waited for.
+        /// The reply that was expected.
         waited_for: &'static str,
-        /// How long.
+        /// The timeout.
         patience: Duration,
     },
 }
 
-/// What an engine said of a position.
+/// An engine's result for a position.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Said {
-    /// The move it would play; none when it resigned or declared.
+pub(super) struct Label {
+    /// Its best move; `None` if it resigned or declared a win.
     pub mv: Option<String>,
-    /// Centipawns of the player to move, mates at +-30,000.
+    /// Score in centipawns for the side to move, mates at +-30,000.
     pub score: Option<i32>,
 }
 
-/// A running engine. It is killed when this goes.
+/// A running engine; it is killed on drop.
 pub(super) struct Engine<'a> {
     options: &'a EngineOptions,
     child: Child,
@@ -82,8 +82,8 @@ impl fmt::Display for EngineOptions {
     }
 }
 
-impl Said {
-    /// The same, without a move that is none of the legal ones.
+impl Label {
+    /// Removes the move if it is illegal.
     pub(super) fn checked(mut self, legal: &[Move]) -> Self {
         self.mv = self.mv.filter(|text| Move::from_usi(text).is_some_and(|mv| legal.contains(&mv)));
         self
@@ -102,7 +102,7 @@ impl<'a> Engine<'a> {
         let (sender, lines) = mpsc::channel();
         thread::spawn(move || {
             let lines = BufReader::new(stdout).split(b'\n').map_while(Result::ok);
-            // The receiver is gone when the engine is.
+            // Ends when the receiver is dropped, that is with the engine.
             let _ended = lines.map(|line| EngineLine::parse(&line)).try_for_each(|line| sender.send(line));
         });
         let mut engine = Self { options, child, stdin, lines };
@@ -111,33 +111,33 @@ impl<'a> Engine<'a> {
     }
 
     fn greet(&mut self) -> Result<(), EngineError> {
-        self.tell("usi");
+        self.send("usi");
         self.wait("usiok", START, |line| (*line == EngineLine::UsiOk).then_some(()))?;
         for (name, value) in &self.options.options {
-            self.tell(&format!("setoption name {name} value {value}"));
+            self.send(&format!("setoption name {name} value {value}"));
         }
-        self.tell("isready");
+        self.send("isready");
         self.wait("readyok", START, |line| (*line == EngineLine::ReadyOk).then_some(()))?;
-        self.tell("usinewgame");
+        self.send("usinewgame");
         Ok(())
     }
 
-    /// Asks about a position; an engine that fails is replaced, some times.
-    pub(super) fn ask_patiently(&mut self, sfen: &str) -> Result<Said, EngineError> {
+    /// Evaluates a position; an engine that fails is replaced, up to [`TRIES`] times.
+    pub(super) fn evaluate_with_retries(&mut self, sfen: &str) -> Result<Label, EngineError> {
         let mut failure = None;
         for _ in 0..TRIES {
             match self.ask(sfen) {
-                Ok(said) => return Ok(said),
+                Ok(label) => return Ok(label),
                 Err(fault) => failure = Some(fault),
             }
             *self = Self::start(self.options)?;
         }
-        failure.map_or_else(|| Ok(Said::default()), Err)
+        failure.map_or_else(|| Ok(Label::default()), Err)
     }
 
-    fn ask(&mut self, sfen: &str) -> Result<Said, EngineError> {
-        self.tell(&format!("position sfen {sfen}"));
-        self.tell(&format!("go {}", self.options.go));
+    fn ask(&mut self, sfen: &str) -> Result<Label, EngineError> {
+        self.send(&format!("position sfen {sfen}"));
+        self.send(&format!("go {}", self.options.go));
         let mut score = None;
         let mv = self.wait("bestmove", self.options.patience, |line| match line {
             EngineLine::Info(info) if info.multipv.is_none_or(|rank| rank == 1) => {
@@ -148,7 +148,7 @@ impl<'a> Engine<'a> {
             _ => None,
         })?;
         let is_move = Move::from_usi(&mv).is_some_and(Move::is_normal);
-        Ok(Said { mv: is_move.then_some(mv), score })
+        Ok(Label { mv: is_move.then_some(mv), score })
     }
 
     fn wait<T>(
@@ -166,8 +166,8 @@ impl<'a> Engine<'a> {
         Err(EngineError::Silent { program: self.options.program.clone(), waited_for, patience })
     }
 
-    fn tell(&mut self, line: &str) {
-        // An engine that is gone is found out by what it does not answer.
+    fn send(&mut self, line: &str) {
+        // A write error means that the engine has ended, which the wait for its reply reports.
         let _ignored = writeln!(self.stdin, "{line}").and_then(|()| self.stdin.flush());
     }
 }

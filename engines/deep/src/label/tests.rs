@@ -3,7 +3,7 @@ use crate::train::{Source, load};
 use std::{fs, os::unix::fs::PermissionsExt, path::Path};
 use tempfile::TempDir;
 
-/// An engine that plays 3c3d or 2g2f where it can and says 77; it writes down each position it is asked about.
+/// An engine that plays 3c3d or 2g2f if legal, with the score 77, and logs each position.
 const ENGINE: &str = r#"#!/bin/sh
 while read -r line; do
   case "$line" in
@@ -39,7 +39,7 @@ fn options(place: &Path, black_plays: &str) -> LabelOptions {
 }
 
 #[test]
-fn a_position_is_asked_about_once_however_often_one_labels() {
+fn a_position_is_labelled_once_over_several_runs() {
     let (place, corpus) = place("0\tresign\t7g7f 3c3d 2g2f 8c8d\t1 2 3 4\n0\tresign\t7g7f 8c8d\t1 2\n");
     let options = options(place.path(), "2g2f");
     let first = label(corpus.clone(), &LabelOptions { most: Some(2), ..options.clone() }).unwrap();
@@ -60,7 +60,7 @@ fn labels_are_a_source_with_the_engines_move_and_score_and_the_games_result() {
 }
 
 #[test]
-fn a_move_that_is_not_legal_is_no_label_and_not_asked_for_again() {
+fn an_illegal_move_is_no_label_and_not_requested_again() {
     let (place, corpus) = place("0\tresign\t7g7f\t1\n");
     let options = options(place.path(), "5i5a");
     assert_eq!(label(corpus.clone(), &options).unwrap().now, 1);
@@ -69,7 +69,7 @@ fn a_move_that_is_not_legal_is_no_label_and_not_asked_for_again() {
 }
 
 #[test]
-fn another_teachers_labels_are_not_mixed_in() {
+fn labels_of_another_engine_are_refused() {
     let (place, corpus) = place("0\tresign\t7g7f\t1\n");
     label(corpus.clone(), &options(place.path(), "2g2f")).unwrap();
     let told = label(corpus, &options(place.path(), "7g7f")).unwrap_err().to_string();
@@ -77,7 +77,7 @@ fn another_teachers_labels_are_not_mixed_in() {
 }
 
 #[test]
-fn an_engine_that_is_not_there_is_named() {
+fn a_missing_engine_is_named() {
     let (place, corpus) = place("0\tresign\t7g7f\t1\n");
     let mut options = options(place.path(), "2g2f");
     options.engine.program = "no-such-engine".into();

@@ -14,7 +14,7 @@ fn legal(position: &Position) -> MoveList {
     legal
 }
 
-/// The moves of a position that do not have a label of their own.
+/// The moves of a position that share a label with another.
 fn ambiguous(labels: Labels, position: &Position) -> Vec<String> {
     let mut by_label: HashMap<u16, Vec<String>> = HashMap::new();
     for &mv in legal(position).iter() {
@@ -27,7 +27,8 @@ fn ambiguous(labels: Labels, position: &Position) -> Vec<String> {
     shared
 }
 
-/// Gold on 4i and 6i both reach 5h; a knight in hand may be dropped where one may jump; a horse on the fifth rank.
+/// Gold on 4i and 6i both reach 5h; a knight in hand may be dropped where one may jump; a horse on the fifth
+/// rank.
 const CROWDED: &str = "4k4/9/9/9/3+B5/9/4p4/9/3GKG3 b N 1";
 
 #[test]
@@ -46,7 +47,7 @@ fn directional_labels_name_every_legal_move_of_hundreds_of_positions() {
     assert!(tried > 900, "{tried}");
 }
 
-/// Every legal move of these positions has a label of its own; how many positions there are.
+/// Asserts that every legal move of these positions has a unique label; returns the number of positions.
 fn are_all_named(listed: &[golden::Listed]) -> usize {
     for golden::Listed { sfen, .. } in listed {
         assert_eq!(ambiguous(Labels::Directional, &position(sfen)), [""; 0], "{sfen}");

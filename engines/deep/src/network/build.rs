@@ -8,23 +8,23 @@ use super::{
 use std::{path::Path, sync::Arc};
 use tch::{CModule, Device, IValue, Kind, TchError, Tensor, nn};
 
-/// A program that is run from anywhere is to find its network: it is inside.
+/// Embedded, so that the program works from any directory.
 const SHIPPED: &str = include_str!("../../weights/small.toml");
 const SHIPPED_WEIGHTS: &[u8] = include_bytes!("../../weights/small.safetensors");
 
-/// A network, to be trained or to be asked.
+/// A network, for training or inference.
 #[derive(Debug)]
 pub struct Network {
     description: Description,
     layers: Layers,
 }
 
-/// What a network answers for a batch.
+/// Outputs of a network for a batch.
 #[derive(Debug)]
 pub struct Outputs {
-    /// `[batch, labels]`, before the softmax.
+    /// `[batch, labels]`: logits.
     pub policy: Option<Tensor>,
-    /// `[batch]`, the logarithm of the odds that the player to move wins.
+    /// `[batch]`: logit of the win probability of the side to move.
     pub value: Option<Tensor>,
 }
 
@@ -37,7 +37,7 @@ enum Layers {
 #[derive(Debug)]
 struct Ours {
     stem: Convolution,
-    /// Each block's input is added to its output when the body is residual.
+    /// In a residual body, each block's input is added to its output.
     blocks: Vec<Vec<Convolution>>,
     residual: bool,
     policy: Option<PolicyHead>,
@@ -57,8 +57,8 @@ struct ValueHead {
     last: Connected,
 }
 
-/// Numbers of everything but the body of a network, if its body has numbers of this kind: bfloat16, with its 8
-/// significant bits, is too coarse for answers that are to be compared.
+/// Float type of everything but the body, for a body of type `body`: bfloat16, with 8 significant bits, is too
+/// coarse for the outputs.
 pub const fn outside(body: Kind) -> Kind {
     match body {
         Kind::BFloat16 => Kind::Float,
@@ -67,10 +67,10 @@ pub const fn outside(body: Kind) -> Kind {
 }
 
 impl Network {
-    /// A network as the description says, untrained, its weights in `root`.
+    /// An untrained network by its description, its weights in `root`.
     ///
     /// # Errors
-    /// When the description cannot be built, or is of a module of someone else, which has no untrained state.
+    /// When the description is invalid, or its body is a TorchScript module, which has no untrained state.
     pub fn untrained(description: &Description, root: &nn::Path) -> Result<Self, NetworkError> {
         description.check()?;
         let ours = Ours::new(description, root)
@@ -79,11 +79,12 @@ impl Network {
         Ok(Self { description: description.clone(), layers: Layers::Ours(Box::new(ours)) })
     }
 
-    /// The network of a description file with its weights, for use: normalisation is folded into the weights, numbers
-    /// are of `kind`; bfloat16 is for the body only, and not for modules of someone else.
+    /// Loads the network of a description file with its weights, for inference: batch normalisation is folded
+    /// into the weights, numbers have the type `kind`; bfloat16 is for the body only, and not for TorchScript
+    /// modules.
     ///
     /// # Errors
-    /// When a file is missing or does not fit the other.
+    /// When a file is missing or the weights do not fit the description.
     pub fn load(path: &Path, device: Device, kind: Kind) -> Result<Self, NetworkError> {
         let description = Description::read(path)?;
         if description.body == Body::TorchScript {
@@ -95,7 +96,7 @@ impl Network {
         network.for_use(kind)
     }
 
-    /// The network that ships inside the program.
+    /// The embedded network.
     ///
     /// # Errors
     /// When libtorch fails.
@@ -117,12 +118,12 @@ impl Network {
         Ok(Self { description, layers: Layers::Module(Arc::new(module)) })
     }
 
-    /// What it was built from.
+    /// Its description.
     pub fn description(&self) -> &Description {
         &self.description
     }
 
-    /// A copy that computes the same a little faster and learns no more.
+    /// A copy for inference, with batch normalisation folded into the weights.
     ///
     /// # Errors
     /// When libtorch fails.
@@ -136,8 +137,9 @@ impl Network {
         Ok(Self { description: self.description.clone(), layers })
     }
 
-    /// Answers for planes `[batch, planes, 9, 9]`. In training, statistics of the batch are used and kept. From planes
-    /// in bfloat16 the body is computed in bfloat16, whatever its weights are in.
+    /// Computes the outputs for planes `[batch, planes, 9, 9]`. In training, batch normalisation uses the
+    /// statistics of the batch and updates the running ones. For bfloat16 planes the body is computed in
+    /// bfloat16, whatever the type of its weights.
     ///
     /// # Errors
     /// When libtorch fails.
@@ -202,7 +204,7 @@ impl Ours {
 
     fn fused(&self, body: Kind) -> Result<Self, TchError> {
         let kind = outside(body);
-        // Between the convolutions of the body, planes stay as the kernels have them.
+        // Within the body, activations stay in the memory layout of the kernels.
         let fused = |layer: &Convolution| {
             let layer = layer.fused(kind)?;
             if layer.can_be_packed() { layer.packed(body) } else { Ok(layer) }
@@ -274,7 +276,7 @@ impl ValueHead {
     }
 }
 
-/// A module of someone else returns what the description says it answers, policy first.
+/// Outputs of a TorchScript module: those in the description, policy first.
 fn ask(module: &CModule, description: &Description, planes: &Tensor) -> Result<Outputs, TchError> {
     let mut answers = match module.forward_is(&[IValue::Tensor(planes.shallow_clone())])? {
         IValue::Tensor(one) => vec![one],

@@ -1,16 +1,15 @@
-//! The few kinds of layer that the networks are made of. Each can be shared by threads: its copies hold the same
-//! numbers.
+//! The layers of the networks. They can be shared by threads: copies share their tensors.
 
 use tch::{
     Device, Kind, TchError, Tensor,
     nn::{self, Init},
 };
 
-/// How fast the running mean and variance of a normalised layer follow, and what keeps its root above zero.
+/// Momentum of the running statistics of batch normalisation, and the epsilon under its square root.
 const MOMENTUM: f64 = 0.1;
 const EPSILON: f64 = 1e-5;
 
-/// A convolution with batch normalisation, over which padding keeps 9x9 at 9x9.
+/// A convolution with batch normalisation; padding keeps the size 9x9.
 #[derive(Debug)]
 pub(super) struct Convolution {
     weight: Tensor,
@@ -19,9 +18,9 @@ pub(super) struct Convolution {
 
 #[derive(Debug)]
 enum After {
-    /// While there is something to learn.
+    /// Batch normalisation, for training.
     Norm { scale: Tensor, shift: Tensor, mean: Tensor, variance: Tensor },
-    /// Once the scale is part of the weights: one layer less to compute.
+    /// The bias after folding batch normalisation into the weights, for inference.
     Bias(Tensor),
 }
 
@@ -50,12 +49,12 @@ impl Convolution {
         }
     }
 
-    /// The weights in numbers as the planes have them: what is learned is kept in full ones.
+    /// The weights in the type of the planes; learned weights are kept in 32-bit floats.
     fn weight_for(&self, planes: &Tensor) -> Result<Tensor, TchError> {
         if self.is_packed() { Ok(self.weight.shallow_clone()) } else { self.weight.f_to_kind(planes.kind()) }
     }
 
-    /// The same layer for use only, in numbers of `kind`.
+    /// The layer for inference, in floats of type `kind`.
     pub(super) fn fused(&self, kind: Kind) -> Result<Self, TchError> {
         let (weight, bias) = match &self.after {
             After::Bias(bias) => (self.weight.shallow_clone(), bias.shallow_clone()),
@@ -68,14 +67,14 @@ impl Convolution {
         Ok(Self { weight, after: After::Bias(bias) })
     }
 
-    /// A fused layer whose weights lie as the processor's own kernels want them, in numbers of `kind`; its planes have
-    /// to as well.
+    /// A fused layer whose weights have the memory layout of the CPU kernels (MKL-DNN), in floats of type
+    /// `kind`; its input must have the same layout.
     pub(super) fn packed(self, kind: Kind) -> Result<Self, TchError> {
         let After::Bias(bias) = &self.after else { return Ok(self) };
         if self.weight.is_mkldnn() {
             return Ok(self);
         }
-        // libtorch wants the bias in full numbers, or of the same kind and in the same place as the weights.
+        // libtorch requires a 32-bit bias, or one of the same type and layout as the weights.
         let bias = if kind == Kind::Float { bias.shallow_clone() } else { bias.f_to_mkldnn(kind)? };
         let padding = self.weight.size()[2] / 2;
         let weight = self.weight.f_to_mkldnn(kind)?.f_mkldnn_reorder_conv2d_weight(
@@ -96,7 +95,7 @@ impl Convolution {
         self.weight.is_mkldnn()
     }
 
-    /// Whether the processor has kernels of its own for these weights.
+    /// Whether MKL-DNN has kernels for these weights.
     pub(super) fn can_be_packed(&self) -> bool {
         self.weight.device() == Device::Cpu && self.weight.kind() == Kind::Float && tch::utils::has_mkldnn()
     }
@@ -124,7 +123,7 @@ impl Connected {
     }
 }
 
-/// A 1x1 convolution to planes of labels, with a bias of its own for each label.
+/// A 1x1 convolution to label planes, with a bias per label.
 #[derive(Debug)]
 pub(super) struct Labelled {
     weight: Tensor,
@@ -133,7 +132,7 @@ pub(super) struct Labelled {
 
 impl Labelled {
     pub(super) fn new(path: &nn::Path, from: i64, ways: i64) -> Result<Self, TchError> {
-        // Small, so that all moves are about as likely at first.
+        // Small, so that the initial policy is nearly uniform.
         let spread = Init::Randn { mean: 0.0, stdev: 0.1 * (1.0 / from as f64).sqrt() };
         let weight = path.f_var("weight", &[ways, from, 1, 1], spread)?;
         Ok(Self { weight, bias: path.f_zeros("bias", &[ways * 81])? })

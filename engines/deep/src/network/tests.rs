@@ -30,7 +30,7 @@ fn fault(text: &str) -> String {
     Network::load(&path, Device::Cpu, Kind::Float).unwrap_err().to_string()
 }
 
-/// A network with random weights, and some input for it.
+/// A network with random weights, and input planes.
 fn untrained(path: &Path) -> (VarStore, Network, Tensor) {
     tch::manual_seed(3);
     let description = Description::read(path).unwrap();
@@ -41,7 +41,7 @@ fn untrained(path: &Path) -> (VarStore, Network, Tensor) {
 }
 
 #[test]
-fn each_of_the_networks_answers_what_its_description_says() {
+fn each_network_has_the_outputs_of_its_description() {
     let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("networks");
     let mut tried = 0;
     for file in fs::read_dir(shipped).unwrap() {
@@ -58,7 +58,7 @@ fn each_of_the_networks_answers_what_its_description_says() {
 }
 
 #[test]
-fn the_seeds_networks_have_as_many_convolutions_as_theirs() {
+fn the_networks_have_as_many_convolutions_as_the_originals() {
     let convolutions = |name: &str| {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("networks").join(name);
         let (store, ..) = untrained(&path);
@@ -68,10 +68,10 @@ fn the_seeds_networks_have_as_many_convolutions_as_theirs() {
 }
 
 #[test]
-fn weights_come_back_from_their_file_in_either_size_of_number() {
+fn weights_survive_a_round_trip_in_16_and_32_bits() {
     let (place, path) = described(SMALL);
     let (store, network, planes) = untrained(&path);
-    // Statistics that folding must not lose.
+    // Running statistics that folding has to respect.
     let _trained = network.forward(&planes, true).unwrap();
     let before = network.forward(&planes, false).unwrap();
     for (kind, tolerance) in [(Kind::Float, 1e-4), (Kind::Half, 3e-2)] {
@@ -86,7 +86,7 @@ fn weights_come_back_from_their_file_in_either_size_of_number() {
 }
 
 #[test]
-fn a_description_with_a_fault_says_where() {
+fn a_faulty_description_is_reported_with_its_place() {
     assert!(fault(&SMALL.replace("blocks", "bloks")).contains("bloks"));
     assert!(fault(&SMALL.replace("'joint'", "'joined'")).contains("joined"));
     assert!(fault(&SMALL.replace("filters = 8", "filters = 0")).contains("body.filters is 0"));
@@ -100,26 +100,26 @@ fn a_description_with_a_fault_says_where() {
 #[test]
 fn weights_that_do_not_fit_are_named() {
     let (place, path) = described(SMALL);
-    let told = |path: &Path| Network::load(path, Device::Cpu, Kind::Float).unwrap_err().to_string();
-    assert!(told(&path).contains("small.safetensors"), "no file: {}", told(&path));
+    let message = |path: &Path| Network::load(path, Device::Cpu, Kind::Float).unwrap_err().to_string();
+    assert!(message(&path).contains("small.safetensors"), "no file: {}", message(&path));
     let file = place.path().join("small.safetensors");
     fs::write(&file, "not safe tensors").unwrap();
-    assert!(told(&path).contains("small.safetensors"));
+    assert!(message(&path).contains("small.safetensors"));
     let (store, ..) = untrained(&path);
     let mut tensors = weights::sorted(&store);
     let (name, _) = tensors.remove(0);
     weights::write_tensors(&tensors, &file).unwrap();
-    assert!(told(&path).contains(&format!("no tensor `{name}`")), "{}", told(&path));
+    assert!(message(&path).contains(&format!("no tensor `{name}`")), "{}", message(&path));
     tensors.push((name.clone(), Tensor::zeros([5, 5], (Kind::Float, Device::Cpu))));
     weights::write_tensors(&tensors, &file).unwrap();
-    assert!(told(&path).contains("shape [5, 5]") && told(&path).contains(&name), "{}", told(&path));
+    assert!(message(&path).contains("shape [5, 5]") && message(&path).contains(&name), "{}", message(&path));
     let mut tensors = weights::sorted(&store);
     tensors.push(("stranger".to_owned(), Tensor::from(1.0)));
     weights::write_tensors(&tensors, &file).unwrap();
-    assert!(told(&path).contains("a tensor `stranger`"), "{}", told(&path));
+    assert!(message(&path).contains("a tensor `stranger`"), "{}", message(&path));
 }
 
-/// A module of someone else with one answer, and what it answers to planes of ones.
+/// A TorchScript module with one output, and its result for planes of ones.
 fn theirs(head: &str, mut compute: impl FnMut(&Tensor) -> Tensor) -> Outputs {
     let (place, path) = described(&format!(
         "name = 'theirs'\nfeatures = 'optim'\nweights = 'theirs.pt'\n[body]\nkind = 'torch-script'\n{head}"
@@ -133,7 +133,7 @@ fn theirs(head: &str, mut compute: impl FnMut(&Tensor) -> Tensor) -> Outputs {
 }
 
 #[test]
-fn a_module_of_someone_else_answers_too() {
+fn a_torch_script_module_is_evaluated() {
     let outputs = theirs("[policy]", |planes| planes.narrow(1, 0, 27).contiguous());
     assert_eq!(outputs.policy.unwrap().size(), [2, 2187]);
     assert!(outputs.value.is_none());
@@ -143,12 +143,12 @@ fn a_module_of_someone_else_answers_too() {
 }
 
 #[test]
-fn a_module_that_is_none_is_named() {
+fn an_invalid_torch_script_module_is_named() {
     let text = "name = 'x'\nfeatures = 'joint'\nweights = 'x.pt'\n[body]\nkind = 'torch-script'\n[value]";
     assert!(fault(text).contains("x.pt"));
     let (place, path) = described(text);
     fs::write(place.path().join("x.pt"), "no module").unwrap();
-    let told = Network::load(&path, Device::Cpu, Kind::Float).unwrap_err().to_string();
-    assert!(told.contains("x.pt") && !told.contains("frame #"), "{told}");
-    assert!(told.lines().count() < 4, "{told}");
+    let message = Network::load(&path, Device::Cpu, Kind::Float).unwrap_err().to_string();
+    assert!(message.contains("x.pt") && !message.contains("frame #"), "{message}");
+    assert!(message.lines().count() < 4, "{message}");
 }

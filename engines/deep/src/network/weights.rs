@@ -1,4 +1,4 @@
-//! The file of a network's weights.
+//! Weight files.
 
 use super::NetworkError;
 use safetensors::{Dtype, SafeTensors};
@@ -8,7 +8,7 @@ use tch::{Kind, TchError, Tensor, nn::VarStore};
 /// Fills a store from a file that holds exactly its tensors.
 ///
 /// # Errors
-/// When the file is missing, unreadable, or holds something else.
+/// When the file is missing or unreadable, or its tensors differ.
 pub(crate) fn read(store: &mut VarStore, path: &Path) -> Result<(), NetworkError> {
     exists(path)?;
     let failed = |source| NetworkError::Torch { name: path.display().to_string(), source };
@@ -16,7 +16,7 @@ pub(crate) fn read(store: &mut VarStore, path: &Path) -> Result<(), NetworkError
     fill(store, found, path)
 }
 
-/// Fills a store from the contents of such a file; `path` names it where something is wrong with it.
+/// Fills a store from the contents of a weight file; `path` is for error messages.
 ///
 /// # Errors
 /// As [`read`].
@@ -59,7 +59,7 @@ fn fill(store: &mut VarStore, found: Vec<(String, Tensor)>, path: &Path) -> Resu
     }
 }
 
-/// Writes all tensors of a store. As a temporary file first: a reader, and a crash, sees a whole one.
+/// Writes all tensors of a store, atomically through a temporary file.
 ///
 /// # Errors
 /// When the file cannot be written.
@@ -69,7 +69,7 @@ pub(crate) fn write(store: &VarStore, path: &Path, kind: Kind) -> Result<(), Net
     write_tensors(&tensors, path)
 }
 
-/// Writes named tensors, likewise.
+/// Writes named tensors, atomically.
 pub(crate) fn write_tensors(tensors: &[(String, Tensor)], path: &Path) -> Result<(), NetworkError> {
     let unfinished = path.with_extension("unfinished");
     Tensor::write_safetensors(tensors, &unfinished)
@@ -77,17 +77,17 @@ pub(crate) fn write_tensors(tensors: &[(String, Tensor)], path: &Path) -> Result
     fs::rename(&unfinished, path).map_err(|source| NetworkError::File { path: path.to_owned(), source })
 }
 
-/// A copy of a tensor as it goes into a file.
+/// A copy of a tensor on the CPU, in the type of the file.
 pub(crate) fn for_file(tensor: &Tensor, kind: Kind) -> Tensor {
     tensor.detach().to_device(tch::Device::Cpu).to_kind(kind).contiguous()
 }
 
-/// A clear word where libtorch would speak of its own source files.
+/// Checks that the file exists: libtorch's own message would name its source files.
 pub(crate) fn exists(path: &Path) -> Result<(), NetworkError> {
     fs::File::open(path).map(drop).map_err(|source| NetworkError::File { path: path.to_owned(), source })
 }
 
-/// The tensors of a store by name, always in one order.
+/// The tensors of a store, sorted by name.
 pub(crate) fn sorted(store: &VarStore) -> Vec<(String, Tensor)> {
     let mut tensors: Vec<_> = store.variables().into_iter().collect();
     tensors.sort_by(|one, other| one.0.cmp(&other.0));

@@ -1,4 +1,4 @@
-//! By how many pieces each square is attacked.
+//! Number of attackers of each square.
 
 use super::bits;
 use rsshogi::{

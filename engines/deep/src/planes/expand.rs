@@ -1,11 +1,11 @@
-//! From packed planes to numbers: on the processor cell by cell, on a GPU with a few operations over a whole batch.
+//! Expands packed planes to floats: on the CPU cell by cell, on a GPU with a few operations over a whole batch.
 
 use super::{BOARD_BYTES, Features, Packed};
 use tch::{Device, Kind, Tensor};
 
 const CELLS: usize = 81;
 
-/// Writes the planes of a position, constant ones left out, over `cells`, 81 numbers to a plane.
+/// Writes the planes of a position without the constant ones into `cells`, 81 floats per plane.
 pub(crate) fn expand(features: Features, packed: &Packed, cells: &mut [f32]) {
     let (boards, fills) = packed.0.split_at(features.boards() * BOARD_BYTES);
     let (board_cells, fill_cells) = cells.split_at_mut(features.boards() * CELLS);
@@ -24,8 +24,8 @@ pub(crate) fn expand(features: Features, packed: &Packed, cells: &mut [f32]) {
     }
 }
 
-/// Does for a batch of packed positions (`[batch, packed_len]`, bytes) what [`expand`] does for one, where they are:
-/// `[batch, planes without the constant ones, 9, 9]`.
+/// Expands a batch of packed positions (`[batch, packed_len]`, bytes) on their device: `[batch, planes without
+/// the constant ones, 9, 9]`.
 pub(crate) fn unpack_on_device(features: Features, packed: &Tensor, kind: Kind) -> Tensor {
     let (batch, boards) = (packed.size()[0], features.boards() as i64);
     let board_bytes = boards * BOARD_BYTES as i64;
@@ -38,7 +38,7 @@ pub(crate) fn unpack_on_device(features: Features, packed: &Tensor, kind: Kind) 
     Tensor::cat(&[cells, fills], 1)
 }
 
-/// The planes that are the same in every position: `[1, constant planes, 9, 9]`.
+/// The planes that are equal in every position: `[1, constant planes, 9, 9]`.
 pub(crate) fn constants(features: Features, device: Device, kind: Kind) -> Tensor {
     let ones = vec![1.0; CELLS];
     let one_hot = |is_set: fn(usize, usize) -> bool| {

@@ -34,7 +34,7 @@ fn filled(plane: &[f32]) -> Option<f32> {
 }
 
 #[test]
-fn the_numbers_of_planes_are_those_of_the_seeds() {
+fn the_numbers_of_planes_are_those_of_the_originals() {
     assert_eq!(ALL.map(Features::planes), [95, 61, 104]);
     for features in ALL {
         assert_eq!(planes(features, &position(STARTPOS_SFEN), 0).len(), features.planes());
@@ -43,7 +43,7 @@ fn the_numbers_of_planes_are_those_of_the_seeds() {
 }
 
 #[test]
-fn pieces_stand_where_they_stand() {
+fn pieces_are_set_on_their_squares() {
     for features in ALL {
         let planes = planes(features, &position(STARTPOS_SFEN), 0);
         assert_eq!(set(&planes[0]).len(), 9);
@@ -93,12 +93,13 @@ fn eighteen_pawns_in_hand_fit() {
 fn each_count_in_hand_has_its_plane() {
     let optim = planes(Features::Optim, &position("4k4/9/9/9/9/9/9/9/4K4 w 2B2GPr3s 1"), 0);
     let raised: Vec<usize> = (28..104).filter(|&plane| filled(&optim[plane]) == Some(1.0)).collect();
-    // White is to move: three silvers and a rook; the opponent a pawn, two golds, two bishops.
+    // White is to move, with three silvers and a rook in hand; the opponent has a pawn, two golds and two
+    // bishops.
     assert_eq!(raised, [28 + 26, 28 + 27, 28 + 28, 28 + 36, 66, 66 + 30, 66 + 31, 66 + 34, 66 + 35]);
 }
 
 #[test]
-fn nene_sees_ranks_files_and_ones() {
+fn nene_planes_have_ranks_files_and_ones() {
     let planes = planes(Features::Nene, &position(STARTPOS_SFEN), 0);
     assert!(set(&planes[42]).iter().all(|square| square.ends_with('a')) && set(&planes[42]).len() == 9);
     assert!(set(&planes[51]).iter().all(|square| square.starts_with('1')) && set(&planes[51]).len() == 9);
@@ -106,14 +107,14 @@ fn nene_sees_ranks_files_and_ones() {
 }
 
 #[test]
-fn ours_sees_attacks_check_and_repetition() {
+fn joint_planes_have_attacks_check_and_repetition() {
     // A rook on 5e checks the king on 5a; gold and king both guard 5h.
     let planes = planes(Features::Joint, &position("4k4/9/9/9/4R4/9/9/9/4KG3 w - 1"), 2);
     assert_eq!(filled(&planes[90]), Some(1.0), "check");
     let repeated: Vec<_> = planes[91..94].iter().map(|plane| filled(plane).unwrap()).collect();
     assert_eq!(repeated, [1.0, 1.0, 0.0]);
     assert_eq!(filled(&planes[94]), Some(1.0), "ones");
-    // White is to move, so the board is turned: 5h is seen as 5b.
+    // White is to move, so the board is rotated: 5h becomes 5b.
     let (once, twice, thrice) = (&planes[31], &planes[32], &planes[33]);
     assert_eq!([once[cell("5b")], twice[cell("5b")], thrice[cell("5b")]], [1.0, 1.0, 1.0]);
     assert_eq!([once[cell("5i")], twice[cell("5i")]], [1.0, 0.0], "the checked king's square");
@@ -122,14 +123,14 @@ fn ours_sees_attacks_check_and_repetition() {
 }
 
 #[test]
-fn a_position_seen_three_times_before_says_so() {
+fn a_fourth_occurrence_sets_three_repetition_planes() {
     let position = position(MIDDLE);
     assert_ne!(Features::Joint.pack(&position, 0), Features::Joint.pack(&position, 3));
     assert_eq!(Features::Joint.pack(&position, 3), Features::Joint.pack(&position, 200));
 }
 
 #[test]
-fn a_device_expands_as_the_processor_does() {
+fn a_device_expands_planes_as_the_cpu_does() {
     for features in ALL {
         let positions =
             [position(STARTPOS_SFEN), position(MIDDLE), position("4k4/9/9/9/9/9/9/9/4K4 w 18P2Br 1")];

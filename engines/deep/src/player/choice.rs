@@ -1,10 +1,10 @@
-//! One move of several, by their weights.
+//! Random choice by weights.
 
 use rsshogi::types::Move;
 use usi_shell::SplitMix64;
 
-/// The heaviest move at temperature 0, the first of several such; else any, in proportion to its weight to the power
-/// of 1 / temperature. `None` without moves.
+/// The move of the highest weight at temperature 0, the first of equals; else a random move, with probability
+/// proportional to weight^(1 / temperature). `None` without moves.
 pub(super) fn choose(moves: &[(Move, f32)], temperature: f32, rng: &mut SplitMix64) -> Option<Move> {
     if temperature <= 0.0 {
         return moves.iter().rev().max_by(|one, other| one.1.total_cmp(&other.1)).map(|&(mv, _)| mv);
@@ -13,7 +13,7 @@ pub(super) fn choose(moves: &[(Move, f32)], temperature: f32, rng: &mut SplitMix
     draw(&logits, temperature, rng).map(|index| moves[index].0)
 }
 
-/// One of several, its likelihood the softmax of its number.
+/// A random index, with the softmax of `numbers` as probabilities.
 pub(super) fn draw(numbers: &[f32], temperature: f32, rng: &mut SplitMix64) -> Option<usize> {
     let weights = softmax(numbers, temperature);
     let mut left = (rng.next_u64() >> 40) as f32 / (1_u64 << 24) as f32;
@@ -21,7 +21,7 @@ pub(super) fn draw(numbers: &[f32], temperature: f32, rng: &mut SplitMix64) -> O
         left -= weight;
         left < 0.0
     });
-    // Rounding may leave a little at the end.
+    // Rounding may leave the sum below the random number.
     found.or_else(|| numbers.len().checked_sub(1))
 }
 
@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn at_temperature_1_moves_come_as_often_as_they_weigh() {
+    fn at_temperature_1_frequencies_follow_the_weights() {
         for (share, (_, weight)) in shares(1.0).iter().zip(moves()) {
             assert!((share - weight).abs() < 0.03, "{share} {weight}");
         }

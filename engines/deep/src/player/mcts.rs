@@ -1,6 +1,6 @@
-//! The player that searches with [`Searcher`]: what to search for, for how long, and which move to play then.
+//! The player that searches with [`Searcher`]: limits, time management, and the choice of the move.
 
-use super::{Player, TELL, Turn, choice::choose, score};
+use super::{Player, REPORT_INTERVAL, Turn, choice::choose, score};
 use crate::{
     evaluator::{Evaluator, EvaluatorError},
     search::{Noise, Outcome, Progress, Proven, RootMove, Searcher, Task},
@@ -53,16 +53,16 @@ impl MctsPlayer {
     ) -> Result<(Outcome, Option<Reason>), EvaluatorError> {
         let task = self.task(turn, rng);
         let plan = plan(self.model.as_ref(), &self.savings, turn);
-        let (mut told, mut reason) = (Duration::ZERO, None);
+        let (mut reported, mut reason) = (Duration::ZERO, None);
         let outcome = self.searcher.think(turn.game, &task, &mut |progress| {
-            if progress.elapsed >= told + TELL {
-                told = progress.elapsed;
+            if progress.elapsed >= reported + REPORT_INTERVAL {
+                reported = progress.elapsed;
                 report(progress, task.lines, turn);
             }
             reason = plan.verdict(progress, turn.search.clock.spending());
             reason.is_none()
         })?;
-        // What was not needed is there for later moves; a forced move says nothing of the others.
+        // Unused time is saved for later moves; a forced move says nothing about the time that others need.
         if let Some(spending) = turn.search.clock.spending().filter(|_| reason != Some(Reason::Forced)) {
             let base = plan.base(&spending);
             self.savings.note(spending.spent, base);
@@ -105,10 +105,10 @@ fn plan<'a>(model: Option<&'a Model>, savings: &Savings, turn: &Turn<'_>) -> Pla
     }
 }
 
-/// The most playouts that this search may take.
+/// The limit of playouts of this search.
 fn playouts(turn: &Turn<'_>) -> Option<u64> {
     let limits = [turn.search.limits.nodes, options::limit(turn.options(), "PlayoutsLimit")];
-    // Without a playout there is no move.
+    // A search without a playout has no best move.
     limits.into_iter().flatten().min().map(|most| most.max(1))
 }
 
@@ -134,7 +134,7 @@ fn proven_or(best: &RootMove) -> Score {
     }
 }
 
-/// A value takes in draws at what they are worth to the player to move.
+/// The value counts draws at their value for the side to move, so their share is taken out for `wdl`.
 fn wdl(best: &RootMove, turn: &Turn<'_>) -> [u32; 3] {
     let worth = super::draw_value(&options::terms(turn.options()), turn.game.position().turn());
     let draw = (best.draw.clamp(0.0, 1.0) * 1000.0).round() as u32;

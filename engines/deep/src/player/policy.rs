@@ -1,4 +1,4 @@
-//! The player without a search: what the network finds likeliest.
+//! The player without search: plays by the network's policy.
 
 use super::{Player, Turn, choice::choose, priors};
 use crate::evaluator::{Evaluator, EvaluatorError};
@@ -19,7 +19,7 @@ impl PolicyPlayer {
 impl Player for PolicyPlayer {
     fn think(&mut self, turn: &Turn<'_>, rng: &mut SplitMix64) -> Result<BestMove, EvaluatorError> {
         let (ranked, answer) = priors(&*self.evaluator, turn)?;
-        tell(&ranked, answer.value, 1, turn);
+        report(&ranked, answer.value, 1, turn);
         if turn.is_hopeless(answer.value) {
             return Ok(BestMove::Resign);
         }
@@ -27,8 +27,8 @@ impl Player for PolicyPlayer {
     }
 }
 
-/// Each move with its number, the best first, and what the position is worth.
-pub(super) fn tell(ranked: &[(Move, f32)], value: f32, asked: u64, turn: &Turn<'_>) {
+/// Prints each move with its number, best first, and the value of the position.
+pub(super) fn report(ranked: &[(Move, f32)], value: f32, asked: u64, turn: &Turn<'_>) {
     for (mv, number) in ranked {
         turn.out.say(format_args!("{mv} : {number:.5}"));
     }

@@ -1,61 +1,61 @@
 //! Monte Carlo softmax search.
 //!
-//! A walk goes down from the root; at each position it follows one of the moves by chance, the better ones oftener:
-//! their values in centipawns go through a softmax. Where it comes to a position that nobody has looked beyond, all
-//! positions after it are handed to the network, which answers on another thread while walks go on. On the way back
-//! the value of each position becomes the mean of its moves' values, weighted by a colder softmax. When time is up the
-//! move of the best value is played.
+//! A playout descends from the root and chooses a move at each position with softmax probabilities of the
+//! moves' values in centipawns. At a position without expanded moves, all successors are sent to the network,
+//! which evaluates them on another thread while playouts continue. In the backup, the value of each position
+//! becomes the mean of its moves' values, weighted by a softmax of lower temperature. At the end the move with
+//! the best value is played.
 //!
-//! Two of its ancestor's faults are cured. A won game was not finished, because chances of 98% and 99% look alike:
-//! centipawns tell them apart, and proven results stay proven. And the table was led astray when a line came back to
-//! an earlier position: here a walk ends there, with the value that the rules give to that.
+//! Two faults of the original are corrected. It did not finish won games, because win probabilities of 98% and
+//! 99% are nearly equal: centipawns distinguish them, and proven results are kept. And repetitions corrupted
+//! the table: here a playout ends at a repetition with the value that the rules give it.
 //!
-//! And two things are added. A network that has a policy says with each value how likely the moves are; their logarithms,
-//! times `PolicyWeight`, are added to the values in every softmax and in the choice of the move. Without that the move
-//! played is often the one that the network overrates most. And replies that are much less likely than the likeliest
-//! (`PolicyCut`) do not go to the network, which leaves the more for those beyond the others. With a weight and a cut of
-//! 0, or without a policy, all is as it was.
+//! Two features are added. If the network has a policy, the logarithms of the priors, times `PolicyWeight`, are
+//! added to the values in every softmax and in the choice of the move; without them the move played is often
+//! the one that the network overrates most. And replies with a prior far below the highest (`PolicyCut`) are
+//! not evaluated, which saves evaluations for the others. With both options 0, or without a policy, the search
+//! is the original one.
 
-mod desk;
+mod playout;
+mod queue;
 mod table;
-mod walker;
 
-use super::{Player, TELL, Turn, choice::choose, priors, score};
+use super::{Player, REPORT_INTERVAL, Turn, choice::choose, priors, score};
 use crate::{
     evaluator::{Evaluator, EvaluatorError},
     usi::options,
 };
-use desk::{Desk, with_desk};
+use playout::{Expansion, Parameters, PlayoutEnd, Playouts, RankedMove};
+use queue::{EvaluationQueue, with_queue};
 use rsshogi::{mate::solve_mate_in_one, types::Move};
 use std::{sync::Arc, time::Duration};
 use table::{Proof, Table};
 use usi_shell::{BestMove, Info, Score, SplitMix64};
-use walker::{Choice, Opened, Walked, Walker, Ways};
 
-/// How many walks may end at positions that are still being asked before the walker waits for an answer.
-const PATIENCE: usize = 8;
+/// Number of consecutive playouts that may end at pending positions before the thread waits for an evaluation.
+const MAX_PENDING_PLAYOUTS: usize = 8;
 
 pub(super) struct SoftmaxPlayer {
     evaluator: Arc<dyn Evaluator>,
     table: Table,
 }
 
-/// How long to wait for the network before looking at the clock again.
-const A_MOMENT: Duration = Duration::from_millis(5);
+/// Time to wait for the network before polling the clock.
+const POLL: Duration = Duration::from_millis(5);
 
-/// A search under way.
+/// A running search.
 struct Session<'a> {
-    walker: Walker<'a>,
-    desk: Desk<Opened>,
+    playouts: Playouts<'a>,
+    queue: EvaluationQueue<Expansion>,
     turn: &'a Turn<'a>,
-    /// Positions that the network has answered, and walks that ended without it.
+    /// Evaluated positions, plus playouts that ended without an evaluation.
     nodes: u64,
-    /// Questions that may be under way at a time.
-    most_ahead: usize,
+    /// Maximum number of pending questions.
+    max_pending: usize,
     limit: Option<u64>,
-    told: Duration,
+    reported: Duration,
     deterministic: bool,
-    /// What the network finds likeliest: for a clock so short that no move was looked beyond.
+    /// The move with the highest prior, for a search too short to expand a move.
     fallback: Option<Move>,
 }
 
@@ -80,17 +80,17 @@ impl Player for SoftmaxPlayer {
         let options = turn.options();
         let deterministic = options.check("Deterministic");
         let encoding = self.evaluator.encoding();
-        let walker = Walker::new(&mut self.table, turn.game, &answer, ways(turn), encoding);
-        with_desk(&*self.evaluator, deterministic, |desk| {
+        let playouts = Playouts::new(&mut self.table, turn.game, &answer, parameters(turn), encoding);
+        with_queue(&*self.evaluator, deterministic, |queue| {
             let limits = [turn.search.limits.nodes, options::limit(options, "PlayoutsLimit")];
             let mut session = Session {
-                walker,
-                desk,
+                playouts,
+                queue,
                 turn,
                 nodes: 0,
-                most_ahead: 3 * self.evaluator.batch(),
+                max_pending: 3 * self.evaluator.batch(),
                 limit: limits.into_iter().flatten().min(),
-                told: Duration::ZERO,
+                reported: Duration::ZERO,
                 deterministic,
                 fallback: likely.first().map(|&(mv, _)| mv),
             };
@@ -100,10 +100,10 @@ impl Player for SoftmaxPlayer {
     }
 }
 
-fn ways(turn: &Turn<'_>) -> Ways {
+fn parameters(turn: &Turn<'_>) -> Parameters {
     let options = turn.options();
-    Ways {
-        walk: options.spin("WalkTemperature") as f32,
+    Parameters {
+        descent: options.spin("WalkTemperature") as f32,
         policy: options::permille(options, "PolicyWeight"),
         cut: options::permille(options, "PolicyCut"),
         backup: options.spin("BackupTemperature") as f32,
@@ -116,70 +116,72 @@ impl Session<'_> {
     fn run(&mut self, rng: &mut SplitMix64) -> Result<(), EvaluatorError> {
         let mut blocked = 0;
         let mut unknown = true;
-        while self.goes_on() {
-            let idle = self.deterministic || unknown || blocked >= PATIENCE;
-            if self.desk.ahead() > if idle { 0 } else { self.most_ahead } {
-                // A stop is to be heard while the network is busy.
-                blocked = if self.take_answers(A_MOMENT)? { 0 } else { blocked };
+        while self.continues() {
+            let idle = self.deterministic || unknown || blocked >= MAX_PENDING_PLAYOUTS;
+            if self.queue.pending() > if idle { 0 } else { self.max_pending } {
+                // The wait is short so that a stop is noticed while the network is busy.
+                blocked = if self.take_answers(POLL)? { 0 } else { blocked };
             } else {
-                match self.walker.walk(rng) {
-                    Walked::Opened(opened, questions) => self.desk.ask(opened, questions),
-                    Walked::Ended => self.nodes += 1,
-                    Walked::Blocked => blocked += 1,
+                match self.playouts.run(rng) {
+                    PlayoutEnd::Expanded(expansion, questions) => self.queue.ask(expansion, questions),
+                    PlayoutEnd::Terminal => self.nodes += 1,
+                    PlayoutEnd::Pending => blocked += 1,
                 }
                 self.take_answers(Duration::ZERO)?;
             }
-            unknown = unknown && self.walker.moves().is_empty();
-            self.tell();
+            unknown = unknown && self.playouts.moves().is_empty();
+            self.report_at_interval();
         }
         Ok(())
     }
 
-    fn goes_on(&self) -> bool {
+    fn continues(&self) -> bool {
         let search = self.turn.search;
-        // Without the first answers there is no move to choose.
+        // Without the first evaluations there is no move to choose.
         let begun = self.nodes > 0;
         let enough = begun && self.limit.is_some_and(|limit| self.nodes >= limit)
-            || search.limits.depth.is_some_and(|depth| self.walker.deepest >= depth);
+            || search.limits.depth.is_some_and(|depth| self.playouts.deepest >= depth);
         let timed = search.clock.spending().is_some();
-        let settled = self.walker.proof().is_some() || self.walker.is_full();
+        let settled = self.playouts.proof().is_some() || self.playouts.is_full();
         let forced = timed && self.turn.legal_count() == 1;
         !(search.clock.is_winding_up() || enough || settled || forced)
     }
 
-    /// Whether there were any.
+    /// Processes evaluations that have arrived; returns whether there were any.
     fn take_answers(&mut self, patience: Duration) -> Result<bool, EvaluatorError> {
         let mut any = false;
-        while let Some((opened, values)) = self.desk.answers(if any { Duration::ZERO } else { patience })? {
+        while let Some((expansion, values)) =
+            self.queue.answers(if any { Duration::ZERO } else { patience })?
+        {
             self.nodes += values.len() as u64;
-            self.walker.settle(&opened, &values);
+            self.playouts.evaluated(&expansion, &values);
             any = true;
         }
         Ok(any)
     }
 
-    fn tell(&mut self) {
+    fn report_at_interval(&mut self) {
         let elapsed = self.turn.search.clock.elapsed();
-        if elapsed >= self.told + TELL {
-            self.told = elapsed;
+        if elapsed >= self.reported + REPORT_INTERVAL {
+            self.reported = elapsed;
             self.report();
         }
     }
 
-    /// The moves, the best first; which is told.
-    fn report(&mut self) -> Vec<Choice> {
-        let moves = self.walker.moves();
-        let Some(&Choice { mv: best, value, .. }) = moves.first() else { return moves };
-        let line = self.walker.line(best);
-        let proven = match self.walker.proof() {
+    /// Prints the moves, best first, and returns them.
+    fn report(&mut self) -> Vec<RankedMove> {
+        let moves = self.playouts.moves();
+        let Some(&RankedMove { mv: best, value, .. }) = moves.first() else { return moves };
+        let line = self.playouts.line(best);
+        let proven = match self.playouts.proof() {
             Some(Proof::Win(plies)) => Some(Score::Mate(plies as i32)),
             Some(Proof::Loss(plies)) => Some(Score::Mate(-(plies as i32))),
             None => None,
         };
         self.turn.out.info(&Info {
             depth: Some(line.len() as u32),
-            seldepth: Some(self.walker.deepest),
-            hashfull: Some(self.walker.fullness().min(1000)),
+            seldepth: Some(self.playouts.deepest),
+            hashfull: Some(self.playouts.fullness().min(1000)),
             score: Some(proven.unwrap_or_else(|| score(value))),
             ..self.turn.info(value, self.nodes, line)
         });
@@ -188,7 +190,7 @@ impl Session<'_> {
 
     fn answer(mut self, rng: &mut SplitMix64) -> BestMove {
         let moves = self.report();
-        let Some(&Choice { mv: best, value, merit }) = moves.first() else {
+        let Some(&RankedMove { mv: best, value, merit }) = moves.first() else {
             return self.fallback.map_or(BestMove::Resign, BestMove::play);
         };
         if self.turn.is_hopeless(value) {
@@ -196,7 +198,7 @@ impl Session<'_> {
         }
         let weighed: Vec<(Move, f32)> = moves.iter().map(|one| (one.mv, (one.merit - merit).exp())).collect();
         let mv = choose(&weighed, self.turn.temperature(), rng).unwrap_or(best);
-        let reply = self.walker.line(mv).get(1).copied();
+        let reply = self.playouts.line(mv).get(1).copied();
         BestMove::Play { mv, ponder: reply.filter(|_| self.turn.options().check("USI_Ponder")) }
     }
 }

@@ -1,6 +1,6 @@
-//! The player that looks one move ahead: all positions after a legal move are evaluated, a batch at a time.
+//! The player with a one-ply search: evaluates the positions after all legal moves in batches.
 
-use super::{Player, Turn, choice::choose, draw_value, legal, policy::tell, priors, repeated};
+use super::{Player, Turn, choice::choose, draw_value, legal, policy::report, priors, repeated};
 use crate::{
     evaluator::{Evaluator, EvaluatorError, Question},
     search::Terms,
@@ -14,11 +14,11 @@ pub(super) struct ValuePlayer {
     evaluator: Arc<dyn Evaluator>,
 }
 
-/// What a move leads to.
+/// The position after a move.
 enum After {
-    /// The rules say what it is worth to the one who made it.
+    /// Decided by the rules; the value for the player who moved.
     Known(f32),
-    /// The network is to say it.
+    /// To be evaluated by the network.
     Asked(Box<Question>),
 }
 
@@ -51,7 +51,7 @@ impl ValuePlayer {
         After::Asked(Box::new(self.evaluator.encoding().question(&position, &replies, seen)))
     }
 
-    /// The values of moves that lead there, as many as there is time for: those of the first batch at least.
+    /// The values of the moves, as many as time allows, but at least those of the first batch.
     fn values(&self, after: Vec<(Move, After)>, turn: &Turn<'_>) -> Result<Vec<(Move, f32)>, EvaluatorError> {
         let (mut known, mut asked) = (Vec::new(), Vec::new());
         for (mv, after) in after {
@@ -65,7 +65,7 @@ impl ValuePlayer {
                 break;
             }
             let questions: Vec<Question> = batch.iter().map(|(_, question)| question.clone()).collect();
-            // The network speaks for the one to move, who is the opponent.
+            // The network's value is for the side to move, which is the opponent.
             let values = self.evaluator.evaluate(&questions)?.into_iter().map(|answer| 1.0 - answer.value);
             known.extend(batch.iter().map(|(mv, _)| *mv).zip(values));
         }
@@ -77,13 +77,13 @@ impl Player for ValuePlayer {
     fn think(&mut self, turn: &Turn<'_>, rng: &mut SplitMix64) -> Result<BestMove, EvaluatorError> {
         let terms = options::terms(turn.options());
         let mut path = turn.game.path();
-        // The likeliest moves first: on a short clock it may be that not all are looked at.
+        // In order of priors: on a short clock only the first moves may be evaluated.
         let (likely, _) = priors(&*self.evaluator, turn)?;
         let after = likely.into_iter().map(|(mv, _)| (mv, self.after(turn, mv, &mut path, &terms))).collect();
         let mut ranked = self.values(after, turn)?;
         ranked.sort_by(|one, other| other.1.total_cmp(&one.1));
         let Some(&(_, best)) = ranked.first() else { return Ok(BestMove::Resign) };
-        tell(&ranked, best, ranked.len() as u64, turn);
+        report(&ranked, best, ranked.len() as u64, turn);
         if turn.is_hopeless(best) {
             return Ok(BestMove::Resign);
         }

@@ -1,4 +1,4 @@
-//! Answers of the network, kept by position: a position reached again by another line is not asked about again.
+//! Evaluation cache by position, so that transpositions are not evaluated twice.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -10,16 +10,16 @@ use std::{
 
 use rsshogi::{board::zobrist::ZobristKey, types::Move};
 
-/// An answer as the tree wants it.
+/// An evaluation in the tree's format.
 #[derive(Debug)]
 pub struct Known {
-    /// The probability that the player to move wins.
+    /// Win probability of the side to move.
     pub value: f32,
     /// The moves with their priors in units of 1/65535, highest first.
     pub moves: Box<[(Move, u16)]>,
 }
 
-/// The most recent answers. What was kept first is forgotten first.
+/// A first-in, first-out cache of evaluations.
 #[derive(Debug)]
 pub struct Cache {
     shards: Vec<Mutex<Shard>>,
@@ -36,7 +36,7 @@ struct Shard {
 
 const SHARDS: usize = 32;
 
-/// What an answer takes besides its moves: key twice, pointers, counters, the gaps that tables and allocators leave.
+/// Bytes per entry besides its moves: the key twice, pointers, counters, gaps in hash tables and allocator.
 const OVERHEAD: usize = 240;
 
 impl Known {
@@ -46,18 +46,18 @@ impl Known {
 }
 
 impl Cache {
-    /// A cache of about `bytes` at most.
+    /// A cache of at most about `bytes`.
     pub fn new(bytes: usize) -> Self {
         let shards = (0..SHARDS).map(|_| Mutex::default()).collect();
         Self { shards, bytes: AtomicUsize::new(0), most: bytes / SHARDS }
     }
 
-    /// The answer about a position.
+    /// The evaluation of a position.
     pub fn get(&self, key: ZobristKey) -> Option<Arc<Known>> {
         self.shard(key).known.get(&key).cloned()
     }
 
-    /// Keeps an answer.
+    /// Stores an evaluation.
     pub fn keep(&self, key: ZobristKey, known: &Arc<Known>) {
         let mut shard = self.shard(key);
         let before = shard.bytes;
@@ -74,13 +74,13 @@ impl Cache {
         self.bytes.fetch_sub(before, Relaxed);
     }
 
-    /// Forgets everything.
+    /// Removes all entries.
     pub fn clear(&mut self) {
         let bytes = self.most * SHARDS;
         *self = Self::new(bytes);
     }
 
-    /// Bytes taken, about.
+    /// Approximate size in bytes.
     pub fn bytes(&self) -> usize {
         self.bytes.load(Relaxed)
     }

@@ -1,4 +1,4 @@
-//! What the rules and a short look for mates say of a position, before the network is asked.
+//! Evaluation of a leaf by rules, short mate search and cache, before the network.
 
 use std::sync::Arc;
 
@@ -16,65 +16,65 @@ use super::{
     proof::Proof,
 };
 
-/// What is to be done about a position.
-pub enum Verdict {
-    /// It is decided.
+/// The result for a leaf.
+pub enum LeafResult {
+    /// A terminal or proven position.
     Ended(Proof),
-    /// The network's answer is known.
+    /// The evaluation is in the cache.
     Known(Arc<Known>),
-    /// The network is to be asked.
+    /// The network has to evaluate it.
     Open {
-        /// The legal moves. Promotions that nobody declines are not declined.
+        /// The legal moves, without useless non-promotions.
         moves: Vec<Move>,
-        /// How often the position occurred before.
+        /// Number of earlier occurrences of the position.
         seen: u8,
-        /// The name of the answer.
+        /// Its cache key.
         key: ZobristKey,
     },
 }
 
-/// Judges positions below the root.
+/// Evaluates leaves below the root.
 #[derive(Clone, Copy)]
-pub struct Judge<'a> {
+pub struct LeafEvaluator<'a> {
     /// The rules.
     pub terms: &'a Terms,
-    /// How deep a mate is looked for, in plies.
+    /// Depth of the mate search in plies.
     pub mate: u32,
-    /// Answers known.
+    /// The evaluation cache.
     pub cache: &'a Cache,
 }
 
-impl Judge<'_> {
-    /// Judges the last position of the line.
-    pub fn judge(&self, position: &mut Position, line: &Path) -> Verdict {
+impl LeafEvaluator<'_> {
+    /// Evaluates the last position of the path.
+    pub fn evaluate(&self, position: &mut Position, line: &Path) -> LeafResult {
         if let Some(returned) = line.returned() {
-            return Verdict::Ended(Proof::of_return(returned));
+            return LeafResult::Ended(Proof::of_return(returned));
         }
         let left = self.plies_left(position);
         let seen = line.seen();
-        let key = name(position, seen);
+        let key = cache_key(position, seen);
         if left > 0
             && let Some(known) = self.cache.get(key)
         {
-            return Verdict::Known(known);
+            return LeafResult::Known(known);
         }
         if position.declaration_win_move() != Move32::MOVE_NONE {
-            return Verdict::Ended(Proof::firm(Proven::Win(1)));
+            return LeafResult::Ended(Proof::firm(Proven::Win(1)));
         }
         let moves = legal(position);
         if moves.is_empty() {
-            return Verdict::Ended(Proof::firm(Proven::Loss(0)));
+            return LeafResult::Ended(Proof::firm(Proven::Loss(0)));
         }
         if left == 0 {
-            return Verdict::Ended(Proof::firm(Proven::Draw));
+            return LeafResult::Ended(Proof::firm(Proven::Draw));
         }
         match mate::short(position, self.mate.min(left)) {
-            Some(plies) => Verdict::Ended(Proof::firm(Proven::Win(plies))),
-            None => Verdict::Open { moves, seen, key },
+            Some(plies) => LeafResult::Ended(Proof::firm(Proven::Win(plies))),
+            None => LeafResult::Open { moves, seen, key },
         }
     }
 
-    /// Plies until the game is drawn.
+    /// Plies until the game is drawn by the maximum number of moves.
     fn plies_left(&self, position: &Position) -> u32 {
         match self.terms.max_moves {
             0 => u32::MAX,
@@ -83,19 +83,20 @@ impl Judge<'_> {
     }
 }
 
-/// The moves that a search looks at.
+/// The moves that the search considers.
 pub fn legal(position: &Position) -> Vec<Move> {
     let mut moves = MoveList::new();
     generate_moves::<Legal>(position, &mut moves);
     moves.as_slice().to_vec()
 }
 
-/// The name of a network's answer: what the network sees.
-pub fn name(position: &Position, seen: u8) -> ZobristKey {
+/// The cache key of an evaluation: everything the network sees.
+pub fn cache_key(position: &Position, seen: u8) -> ZobristKey {
     position.key() ^ ZobristKey::new(u64::from(seen).wrapping_mul(0x9e37_79b9_7f4a_7c15), u64::from(seen))
 }
 
-/// An answer as tree and cache keep it: the likeliest move first, so that moves never tried come last.
+/// An evaluation in the format of tree and cache, sorted by descending prior, so that unvisited moves come
+/// last.
 pub fn known(moves: &[Move], priors: &[f32], value: f32) -> Known {
     let scale = f32::from(u16::MAX);
     let prior = |prior: &f32| (prior * scale).round().clamp(1.0, scale) as u16;

@@ -1,4 +1,4 @@
-//! Mates by checks: a short look for leaves, and a df-pn solver for the root and for mate problems.
+//! Mate search by checks: a short one for leaves, and a df-pn solver for the root and for mate problems.
 
 mod solver;
 #[cfg(test)]
@@ -14,28 +14,27 @@ use usi_shell::{Clock, Game};
 
 pub use solver::Solver;
 
-/// What a solver says of a mate.
+/// The result of a mate search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Mate {
-    /// The line of a mate: every defence loses, this is one that holds out long.
+    /// A mating line with a long defence.
     Moves(Vec<Move>),
-    /// There is none by checks alone. A line that comes back to a position of its own is given up, which may in rare
-    /// cases hide a mate.
+    /// No mate by checks alone. Repetitions count as failure, which in rare cases hides a mate.
     NoMate,
-    /// It was stopped, or had looked at as many positions as it was to.
+    /// The search was stopped or reached its node limit.
     Unknown,
 }
 
 /// Entries of the table of [`solve`]: 32 MiB.
 const TABLE: usize = 1 << 20;
 
-/// Looks for a mate by checks for the player to move, until the clock or the limit of positions ends it.
+/// Searches for a mate by checks for the side to move, until the clock or the node limit ends it.
 pub fn solve(game: &Game, clock: &Clock, nodes: Option<u64>) -> Mate {
     Solver::new(TABLE).solve(game.position(), nodes.unwrap_or(u64::MAX), &|| clock.is_stopped())
 }
 
-/// In how many plies, of at most `plies`, the player to move mates by checks: 1, 3 or not at all. The position is left as
-/// it was.
+/// The length of a mate by checks for the side to move within `plies`: 1, 3 or none. The position is unchanged
+/// afterwards.
 pub fn short(position: &mut Position, plies: u32) -> Option<u32> {
     if plies == 0 {
         return None;
@@ -46,7 +45,7 @@ pub fn short(position: &mut Position, plies: u32) -> Option<u32> {
     (plies >= 3 && checks(position).into_iter().any(|check| mates_after(position, check))).then_some(3)
 }
 
-/// Whether every answer to this check can be mated at once, and there is one.
+/// Whether there is a reply to this check, and every one is mated at once.
 fn mates_after(position: &mut Position, check: Move32) -> bool {
     position.apply_move32(check);
     let mut answers = Move32List::new();
@@ -61,14 +60,14 @@ fn mates_after(position: &mut Position, check: Move32) -> bool {
     mates
 }
 
-/// The moves that give check.
+/// The legal moves that give check.
 fn checks(position: &Position) -> Vec<Move32> {
     let mut list = Move32List::new();
     generate_checks_move32(position, &mut list);
     list.iter().copied().filter(|&mv| position.is_legal_move32(mv)).collect()
 }
 
-/// Takes the last move back.
+/// Undoes the last move.
 pub(super) fn back(position: &mut Position, mv: Move32) {
     position.undo_move32(mv).expect("the last move can be taken back");
 }

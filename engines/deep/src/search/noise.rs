@@ -1,11 +1,11 @@
-//! Noise of a Dirichlet distribution, made of a sequence of numbers that a seed begins.
+//! Seeded Dirichlet noise.
 
 use usi_shell::SplitMix64;
 
 use super::Noise;
 
 impl Noise {
-    /// The priors with their share of noise.
+    /// The priors mixed with noise.
     pub(super) fn mixed(self, priors: &[f32]) -> Vec<f32> {
         let mut rng = SplitMix64::new(self.seed);
         let alpha = f64::from(self.alpha).max(1e-3);
@@ -17,17 +17,17 @@ impl Noise {
     }
 }
 
-/// A number between 0 and 1, neither included.
+/// Uniform in the open interval from 0 to 1.
 fn uniform(rng: &mut SplitMix64) -> f64 {
     ((rng.next_u64() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
 }
 
-/// A normally distributed number (Box and Muller 1958).
+/// Normally distributed (Box and Muller 1958).
 fn normal(rng: &mut SplitMix64) -> f64 {
     (-2.0 * uniform(rng).ln()).sqrt() * (std::f64::consts::TAU * uniform(rng)).cos()
 }
 
-/// A gamma distributed number (Marsaglia and Tsang 2000).
+/// Gamma distributed (Marsaglia and Tsang 2000).
 fn gamma(shape: f64, rng: &mut SplitMix64) -> f64 {
     if shape < 1.0 {
         return gamma(shape + 1.0, rng) * uniform(rng).powf(1.0 / shape);

@@ -1,28 +1,28 @@
-//! Memory in cells of one size, handed out and taken back, that never takes more of the machine than it was told.
+//! Pools of cells of one size, within a fixed memory budget.
 
 use std::sync::{
     Arc, Mutex, MutexGuard, OnceLock, PoisonError,
     atomic::{AtomicU32, AtomicUsize, Ordering::Relaxed},
 };
 
-/// The index that is no cell.
+/// The null index.
 pub const NONE: u32 = 0;
 
-/// Cells are made so many at a time.
+/// Cells allocated at a time.
 const CHUNK: usize = 1 << 10;
 
-/// Something that a pool can hand out. Cells without a user hang together by their links, and so may others.
+/// An object in a pool. Free cells are linked, and users may link theirs.
 pub trait Cell: Default {
-    /// The next cell of a chain.
+    /// The next cell of the chain.
     fn link(&self) -> &AtomicU32;
 }
 
-/// Bytes that several pools may still take.
+/// Bytes left in a budget shared by several pools.
 #[derive(Clone, Debug)]
 pub struct Budget(Arc<AtomicUsize>);
 
 impl Budget {
-    /// A budget of so many bytes.
+    /// A budget of `bytes`.
     pub fn new(bytes: usize) -> Self {
         Self(Arc::new(AtomicUsize::new(bytes)))
     }
@@ -32,7 +32,7 @@ impl Budget {
     }
 }
 
-/// Cells by their indices.
+/// Cells, addressed by index.
 #[derive(Debug)]
 pub struct Pool<T> {
     chunks: Box<[OnceLock<Box<[T]>>]>,
@@ -42,9 +42,9 @@ pub struct Pool<T> {
 
 #[derive(Debug)]
 struct Supply {
-    /// The first of the cells that were given back.
+    /// Head of the chain of returned cells.
     free: u32,
-    /// The first cell that was never handed out.
+    /// The first cell never used.
     fresh: u32,
     used: usize,
 }
@@ -54,9 +54,9 @@ impl Supply {
 }
 
 impl<T: Cell> Pool<T> {
-    /// A pool that takes what it needs from `budget`, up to `most` bytes.
+    /// A pool that allocates from `budget`, up to `most` bytes.
     pub fn new(budget: Budget, most: usize) -> Self {
-        // Never more than an index can name.
+        // Limited by the range of an index.
         let chunks = (most / Self::chunk_bytes()).min(u32::MAX as usize / CHUNK);
         Self {
             chunks: (0..chunks).map(|_| OnceLock::new()).collect(),
@@ -69,13 +69,13 @@ impl<T: Cell> Pool<T> {
         CHUNK * size_of::<T>()
     }
 
-    /// A cell that was handed out.
+    /// A cell in use.
     pub fn get(&self, index: u32) -> &T {
         let chunk = self.chunks[index as usize / CHUNK].get();
         &chunk.expect("a cell that was handed out exists")[index as usize % CHUNK]
     }
 
-    /// Hands out a chain of `length` cells, as they were left; `None` when there are not so many.
+    /// Takes a chain of `length` cells with unspecified contents; `None` if there are not enough.
     pub fn take(&self, length: usize) -> Option<u32> {
         let mut supply = self.supply();
         let mut chain = NONE;
@@ -113,7 +113,7 @@ impl<T: Cell> Pool<T> {
         Some(())
     }
 
-    /// Takes back a chain.
+    /// Returns a chain.
     pub fn give_back(&self, chain: u32) {
         self.put(&mut self.supply(), chain);
     }
@@ -127,12 +127,12 @@ impl<T: Cell> Pool<T> {
         }
     }
 
-    /// Takes everything back at once. What was taken from the machine is kept.
+    /// Returns all cells; allocated memory is kept.
     pub fn reset(&mut self) {
         *self.supply() = Supply::WHOLE;
     }
 
-    /// Whether less than a third of what was taken from the machine is without use.
+    /// Whether less than a third of the allocated memory is free.
     pub fn is_tight(&self) -> bool {
         self.bytes_used() > self.bytes_held() / 3 * 2
     }
@@ -142,7 +142,7 @@ impl<T: Cell> Pool<T> {
         self.supply().used * size_of::<T>()
     }
 
-    /// Bytes taken from the machine.
+    /// Bytes allocated.
     pub fn bytes_held(&self) -> usize {
         self.chunks.iter().filter(|chunk| chunk.get().is_some()).count() * Self::chunk_bytes()
     }

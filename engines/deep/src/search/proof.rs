@@ -1,16 +1,16 @@
-//! What is proven of a position, in the 32 bits that a node has for it.
+//! Proven results, packed into the 32 bits that a node has for them.
 
 use usi_shell::{Repetition, Return};
 
 use super::Proven;
 
-/// Something proven, for the player to move.
+/// A proven result for the side to move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Proof {
-    /// What.
+    /// The result.
     pub result: Proven,
-    /// Whether it rests on the first return of a position. Such a proof holds for searches from the same root only:
-    /// once the game has passed the position, its first return does not end anything.
+    /// Whether it depends on scoring a first repetition as the fourth occurrence. Such a proof holds only for
+    /// searches from the same root: once the game has passed the position, its first repetition ends nothing.
     pub by_return: bool,
 }
 
@@ -22,12 +22,12 @@ const PLIES_SHIFT: u32 = 11;
 const MOST_PLIES: u32 = u32::MAX >> PLIES_SHIFT;
 
 impl Proof {
-    /// Something that does not depend on the way.
+    /// A proof independent of the path.
     pub const fn firm(result: Proven) -> Self {
         Self { result, by_return: false }
     }
 
-    /// What the return of a position comes to.
+    /// The proof by a repetition.
     pub fn of_return(found: Return) -> Self {
         let result = match found.means {
             Repetition::Win => Proven::Win(0),
@@ -37,7 +37,7 @@ impl Proof {
         Self { result, by_return: !found.by_rule }
     }
 
-    /// As a node keeps it. `epoch` names the root.
+    /// The packed form. `epoch` identifies the root.
     pub fn pack(self, epoch: u32) -> u32 {
         let (kind, plies) = match self.result {
             Proven::Win(plies) => (1, plies),
@@ -48,7 +48,7 @@ impl Proof {
         kind | flag | (epoch & EPOCH) << EPOCH_SHIFT | plies.min(MOST_PLIES) << PLIES_SHIFT
     }
 
-    /// What a node keeps, if it holds in `epoch`.
+    /// Unpacks a proof if it holds in `epoch`.
     pub fn unpack(word: u32, epoch: u32) -> Option<Self> {
         let plies = word >> PLIES_SHIFT;
         let result = match word & KIND {
@@ -62,8 +62,9 @@ impl Proof {
         holds.then_some(Self { result, by_return })
     }
 
-    /// What follows for a position from the proofs for all positions after it, `None` where there is none: a win from
-    /// one lost for the opponent, the shortest; a loss or a draw only if there is nothing better, the longest.
+    /// The proof of a position by those of its children, `None` for unproven ones: a win by the child lost for
+    /// the opponent in the fewest plies; a loss or a draw only if all children are proven and none is better,
+    /// by the longest.
     pub fn of_children(children: impl Iterator<Item = Option<Self>>) -> Option<Self> {
         let (mut win, mut rest, mut open) = (None::<Self>, Some(Self::firm(Proven::Loss(0))), false);
         for child in children {
@@ -86,7 +87,7 @@ impl Proof {
         }
     }
 
-    /// Adds a position after a move, which is won or drawn for the opponent, to what is known of the others.
+    /// Combines with the proof of another child that is won or drawn for the opponent.
     fn or_worse(self, child: Self) -> Self {
         let result = match (self.result, child.result) {
             (Proven::Loss(plies), Proven::Win(child)) => Proven::Loss(plies.max(child + 1)),
@@ -114,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn what_rests_on_a_return_holds_for_its_root_only() {
+    fn a_proof_by_repetition_holds_for_its_root_only() {
         let proof = Proof { result: Proven::Win(9), by_return: true };
         assert_eq!(Proof::unpack(proof.pack(5), 5), Some(proof));
         assert_eq!(Proof::unpack(proof.pack(5), 6), None);
@@ -124,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_conclusion_rests_on_what_its_grounds_rest_on() {
+    fn a_derived_proof_depends_on_repetition_if_its_children_do() {
         let children = [Proof { result: Proven::Draw, by_return: true }, Proof::firm(Proven::Win(1))];
         assert!(Proof::of_children(children.into_iter().map(Some)).is_some_and(|proof| proof.by_return));
         let lost = Proof::firm(Proven::Loss(0));

@@ -1,4 +1,4 @@
-//! What a search tells its caller.
+//! Builds the results reported to the caller of a search.
 
 use rsshogi::types::Move;
 
@@ -7,23 +7,23 @@ use super::{
     tree::{Edge, Node, Tree},
 };
 
-/// Lines end here at the latest.
+/// Maximum length of a principal variation in plies.
 const MOST_PLIES: usize = 64;
 
-/// Tells about the moves of the root.
+/// Builds reports from a tree.
 pub struct Reporter<'a> {
     /// The tree.
     pub tree: &'a Tree,
-    /// Its root.
+    /// The index of the root.
     pub root: u32,
-    /// What a draw is worth to the player to move there.
+    /// The value of a draw for the side to move at the root.
     pub draw: f32,
-    /// A mate that a solver has found.
+    /// A mate found by the solver.
     pub mate: Option<&'a [Move]>,
 }
 
 impl Reporter<'_> {
-    /// The moves, the best first, with so many lines.
+    /// The root moves, best first, `lines` of them with principal variations.
     pub fn moves(&self, lines: usize) -> Vec<RootMove> {
         let root = self.tree.node(self.root);
         let mut moves: Vec<RootMove> = self.tree.edges(root).map(|edge| self.root_move(edge)).collect();
@@ -43,8 +43,8 @@ impl Reporter<'_> {
         moves
     }
 
-    /// Fills in what the tree says.
-    pub fn tell(&self, lines: usize, progress: Progress) -> Progress {
+    /// Fills in the fields that come from the tree.
+    pub fn complete(&self, lines: usize, progress: Progress) -> Progress {
         let moves = self.moves(lines);
         let depth = moves.first().map_or(0, |best| best.line.len() as u32);
         let visits = u64::from(self.tree.node(self.root).tally().visits);
@@ -89,7 +89,7 @@ impl Reporter<'_> {
         line
     }
 
-    /// The move expected at a node: of a decided one the move that decides it, else the one most visited.
+    /// The expected move at a node: for a proven node the move that proves it, else the one with most visits.
     fn expected(&self, node: &Node) -> Option<Edge> {
         let ranked = |edge: &Edge| {
             let child = edge.child().map(|child| self.tree.node(child))?;
@@ -98,7 +98,7 @@ impl Reporter<'_> {
             (visits > 0).then_some(rank(proven, visits))
         };
         let best = self.tree.edges(node).filter_map(|edge| Some((ranked(&edge)?, edge)));
-        // Of equals the first, which has the higher prior.
+        // The first of equals, which has the higher prior.
         best.reduce(|best, next| if next.0 > best.0 { next } else { best }).map(|(_, edge)| edge)
     }
 }
@@ -109,7 +109,7 @@ impl RootMove {
     }
 }
 
-/// Wins first, the shortest of them before the others; losses last, the longest of them before the others.
+/// Sort key: wins first, shortest first; losses last, longest first.
 fn rank(proven: Option<Proven>, visits: u64) -> (u8, u64) {
     match proven {
         Some(Proven::Win(plies)) => (2, u64::MAX - u64::from(plies)),
@@ -135,7 +135,7 @@ fn note_mate(moves: &mut Vec<RootMove>, line: &[Move]) {
     }
 }
 
-/// What is proven of a position, for the player who moved there.
+/// The result of a position from the view of the player who moved to it.
 const fn turned(proven: Proven) -> Proven {
     match proven {
         Proven::Win(plies) => Proven::Loss(plies + 1),

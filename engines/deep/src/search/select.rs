@@ -1,4 +1,4 @@
-//! Which move a playout tries next: PUCT, with the weight of the priors growing slowly (as in AlphaZero's published
+//! PUCT selection, with an exploration constant that grows with the visits (as in AlphaZero's published
 //! pseudocode and dlshogi).
 
 use super::{
@@ -6,24 +6,24 @@ use super::{
     tree::{Edge, Node, Tree},
 };
 
-/// How moves are weighed at one node.
+/// Parameters of selection at one node.
 #[derive(Clone, Copy, Debug)]
 pub struct Weights<'a> {
-    /// Weight of the prior.
+    /// Initial exploration constant.
     pub init: f32,
     /// Visits after which it grows.
     pub base: f32,
-    /// How much worse than its position a move not yet tried is.
+    /// First play urgency reduction.
     pub fpu: f32,
-    /// How many lost visits a playout under way counts as.
+    /// Lost visits per pending playout.
     pub virtual_loss: u32,
-    /// What a draw is worth to the player to move.
+    /// The value of a draw for the side to move.
     pub draw: f32,
-    /// Priors other than the network's, in the order of the moves.
+    /// Priors that replace the network's, in the order of the moves.
     pub priors: Option<&'a [f32]>,
 }
 
-/// The best so far.
+/// The best move so far.
 struct Best {
     score: f32,
     number: Option<usize>,
@@ -38,27 +38,29 @@ impl Best {
 }
 
 impl<'a> Weights<'a> {
-    /// Those of the root.
+    /// The parameters of the root.
     pub fn at_root(constants: &Constants, draw: f32, priors: Option<&'a [f32]>) -> Self {
         let Constants { root_init: init, root_base: base, root_fpu: fpu, virtual_loss, .. } = *constants;
         Self { init, base, fpu, virtual_loss, draw, priors }
     }
 
-    /// Those of all other nodes.
+    /// The parameters of all other nodes.
     pub fn below(constants: &Constants, draw: f32) -> Self {
         let Constants { init, base, fpu, virtual_loss, .. } = *constants;
         Self { init, base, fpu, virtual_loss, draw, priors: None }
     }
 
-    /// The number of the move to try; `None` where all are decided. Moves proven won or lost are not tried again.
+    /// The index of the move to visit, `None` if all moves are proven: the maximum of
+    /// Q(a) + c(N) sqrt(N) P(a) / (1 + N(a)) with c(N) = init + ln((N + base + 1) / base). Moves proven won or lost
+    /// are not visited again.
     pub fn choose(&self, tree: &Tree, node: &Node) -> Option<usize> {
         let tally = node.tally();
-        // The first visit was the node's own.
+        // The node's first visit was its own evaluation.
         let visits = (tally.visits + tally.pending * self.virtual_loss).saturating_sub(1).max(1) as f32;
         let weight = (self.init + ((visits + self.base + 1.0) / self.base).ln()) * visits.sqrt();
         let mut best = Best { score: f32::NEG_INFINITY, number: None };
         let (mut tried, mut fresh) = (0.0, None::<(usize, f32)>);
-        // Moves never tried stand in the order of their priors, so only the first can be the best of them.
+        // Unvisited moves are sorted by prior, so only the first of them can be the best.
         let touched = if self.priors.is_some() { usize::MAX } else { node.touched() };
         for (number, edge) in tree.edges(node).enumerate() {
             let prior = self.prior(number, edge);
@@ -107,12 +109,12 @@ impl<'a> Weights<'a> {
     }
 }
 
-/// What a move is worth to a playout.
+/// The value of a move for selection.
 enum Worth {
-    /// Nobody has tried it.
+    /// Not yet visited.
     Fresh,
-    /// Its value and its visits.
+    /// Value and visits.
     Tried(f32, f32),
-    /// There is nothing more to learn of it.
+    /// Proven; further visits are useless.
     Decided,
 }

@@ -1,4 +1,4 @@
-//! One search, from its beginning to its end.
+//! One search, from start to end.
 
 use std::{
     sync::{Condvar, Mutex, OnceLock, PoisonError, atomic::Ordering::Relaxed},
@@ -22,19 +22,19 @@ use super::{
     worker::Worker,
 };
 
-/// Positions that the solver looks at before the search begins: what is as short as that is played at once.
+/// Node limit of the mate solver before the search: a mate found within it is played at once.
 const FIRST_LOOK: u64 = 500;
 
-/// Positions that the solver looks at beside the search: a second or two.
+/// Node limit of the mate solver beside the search: one to two seconds.
 const LONG_LOOK: u64 = 400_000;
 
-/// The same where nothing may depend on time, before the search.
+/// Node limit of the mate solver before a deterministic search.
 const FIXED_LOOK: u64 = 20_000;
 
-/// Where nothing may depend on time, the caller hears of the search after so many playouts.
+/// Playouts between calls of `progress` in a deterministic search.
 const FIXED_TELL: u64 = 64;
 
-/// A search.
+/// A running search.
 pub struct Session<'a> {
     evaluator: &'a dyn Evaluator,
     tree: &'a mut Tree,
@@ -49,7 +49,7 @@ pub struct Session<'a> {
     mate: OnceLock<Vec<Move>>,
 }
 
-/// What the search and its caller look at while it runs.
+/// State needed for reports while the search runs.
 struct View<'a> {
     shared: &'a Shared<'a>,
     game: &'a Game,
@@ -58,18 +58,18 @@ struct View<'a> {
     memory: usize,
 }
 
-/// Threads at work.
+/// Counter of running threads.
 #[derive(Default)]
 struct Attendance {
     present: Mutex<usize>,
     left: Condvar,
 }
 
-/// A thread's presence, which ends even if it panics.
+/// A running thread; on drop, also by a panic, it is no longer counted.
 struct Present<'a>(&'a Attendance);
 
 impl<'a> Session<'a> {
-    /// Gets ready to search from `root`, the position of `game`.
+    /// Prepares a search from `root`, the position of `game`.
     pub fn begin(searcher: &'a mut Searcher, game: &'a Game, task: &'a Task, root: u32) -> Self {
         Self {
             evaluator: &*searcher.evaluator,
@@ -86,7 +86,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Searches.
+    /// Runs the search.
     pub fn run(mut self, progress: &mut dyn FnMut(&Progress) -> bool) -> Result<Outcome, EvaluatorError> {
         if self.tree.bytes_used() > self.tree.bytes_allowed() / 4 * 3 {
             self.tree.prune(self.root);
@@ -99,7 +99,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Searches until the end, or until the memory is used up, which is told apart.
+    /// Runs until the end or until the memory is full; the caller distinguishes the two.
     fn search(
         &mut self,
         progress: &mut dyn FnMut(&Progress) -> bool,
@@ -143,12 +143,12 @@ impl View<'_> {
     }
 
     fn search_alone(&self, progress: &mut dyn FnMut(&Progress) -> bool) {
-        let mut told = 0;
+        let mut reported = 0;
         Worker::new(self.shared, self.game).run(|| {
             let playouts = self.shared.counts.playouts.load(Relaxed) / FIXED_TELL;
-            if playouts > told {
-                told = playouts;
-                self.tell(progress);
+            if playouts > reported {
+                reported = playouts;
+                self.report(progress);
             }
         });
     }
@@ -166,15 +166,15 @@ impl View<'_> {
             if self.shared.task.root_mate && self.mate.get().is_none() {
                 scope.spawn(|| self.look_for_mate(solver, LONG_LOOK));
             }
-            while attendance.wait(self.shared.task.tell) {
-                self.tell(progress);
+            while attendance.wait(self.shared.task.report_interval) {
+                self.report(progress);
             }
             self.shared.end_solver();
         });
     }
 
-    /// Tells the caller, who may want to end it.
-    fn tell(&self, progress: &mut dyn FnMut(&Progress) -> bool) {
+    /// Reports to the caller, who may end the search.
+    fn report(&self, progress: &mut dyn FnMut(&Progress) -> bool) {
         let now = self.now();
         let deep = self.shared.task.depth.is_some_and(|depth| now.depth >= depth);
         if !progress(&now) || deep {
@@ -191,7 +191,7 @@ impl View<'_> {
         }
     }
 
-    /// Whether the game goes on for so many plies.
+    /// Whether the maximum number of moves allows this many more plies.
     fn is_in_time(&self, plies: usize) -> bool {
         let most = self.shared.task.terms.max_moves as usize;
         most == 0 || self.game.ply() as usize - 1 + plies <= most
@@ -204,7 +204,7 @@ impl View<'_> {
             tree.prove(tree.node(child), Proof::firm(Proven::Loss(line.len() as u32 - 1)));
             tree.conclude(root);
         }
-        // Nobody else sets it while this search runs.
+        // There is no other writer during this search.
         let _ = self.mate.set(line);
         if self.shared.task.lines <= 1 {
             self.shared.end();
@@ -228,7 +228,7 @@ impl View<'_> {
             fullness: (used as u64 * 1000 / self.memory as u64).min(1000) as u32,
             ..Progress::default()
         };
-        reporter.tell(shared.task.lines, progress)
+        reporter.complete(shared.task.lines, progress)
     }
 
     fn outcome(&self) -> Outcome {
@@ -244,7 +244,7 @@ impl Attendance {
         Present(self)
     }
 
-    /// Waits until all have left, but not longer than this. Whether some are still there.
+    /// Waits until all threads have ended or `time` has passed; returns whether some are still running.
     fn wait(&self, time: Duration) -> bool {
         let present = self.present.lock().unwrap_or_else(PoisonError::into_inner);
         let waited = self.left.wait_timeout_while(present, time, |present| *present > 0);

@@ -1,4 +1,4 @@
-//! What all threads of a search share: the network, the tree, when to stop, and what was done so far.
+//! State shared by all threads of a search: evaluator, tree, stop flags and counters.
 
 use std::sync::{
     Mutex, PoisonError,
@@ -11,46 +11,46 @@ use crate::evaluator::{Evaluator, EvaluatorError};
 
 use super::{Task, cache::Cache, tree::Tree};
 
-/// What all threads of a search share.
+/// State shared by all threads of a search.
 pub struct Shared<'a> {
     /// The network.
     pub evaluator: &'a dyn Evaluator,
     /// The tree.
     pub tree: &'a Tree,
-    /// Answers known.
+    /// The evaluation cache.
     pub cache: &'a Cache,
-    /// What to do.
+    /// The search's parameters.
     pub task: &'a Task,
     /// The root.
     pub root: u32,
-    /// Priors of the root's moves, if they are not the network's.
+    /// Priors of the root's moves that replace the network's (with noise).
     pub priors: Option<Vec<f32>>,
-    /// What was done so far.
+    /// The counters.
     pub counts: &'a Counts,
-    /// Whether it is over.
+    /// Whether the search has ended.
     over: AtomicBool,
-    /// Whether it pauses because the memory is used up.
+    /// Whether the search pauses because the memory is full.
     full: AtomicBool,
-    /// Whether there are no playouts any more that a mate could help.
+    /// Whether the playouts have ended, so that a mate would come too late.
     idle: AtomicBool,
     fault: Mutex<Option<EvaluatorError>>,
 }
 
-/// What a search has done so far.
+/// Counters of a search.
 #[derive(Debug)]
 pub struct Counts {
-    /// Playouts ended.
+    /// Completed playouts.
     pub playouts: AtomicU64,
-    /// Positions that the network was asked about.
+    /// Evaluations by the network.
     pub evaluations: AtomicU64,
-    /// Plies of the longest line.
+    /// Length of the longest path in plies.
     pub deepest: AtomicU32,
-    /// Playouts that may still begin.
+    /// Remaining playouts.
     left: AtomicU64,
 }
 
 impl Counts {
-    /// Nothing done, so many playouts to be done at most.
+    /// Zero counters, with a limit of playouts.
     pub fn new(playouts: Option<u64>) -> Self {
         Self {
             playouts: AtomicU64::new(0),
@@ -60,19 +60,19 @@ impl Counts {
         }
     }
 
-    /// Whether a playout may still begin; if so, it has.
+    /// Takes one playout from the limit; returns false if none is left.
     pub fn begin_playout(&self) -> bool {
         self.left.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1)).is_ok()
     }
 
-    /// A playout that began comes to nothing.
+    /// Returns a playout that was abandoned.
     pub fn call_off_playout(&self) {
         self.left.fetch_add(1, Relaxed);
     }
 }
 
 impl<'a> Shared<'a> {
-    /// A search that begins at `root`.
+    /// The state of a search from `root`.
     pub fn new(
         evaluator: &'a dyn Evaluator,
         (tree, cache): (&'a Tree, &'a Cache),
@@ -95,22 +95,22 @@ impl<'a> Shared<'a> {
         }
     }
 
-    /// Ends it.
+    /// Ends the search.
     pub fn end(&self) {
         self.over.store(true, Relaxed);
     }
 
-    /// Stops it because the memory is used up.
+    /// Pauses the search because the memory is full.
     pub fn pause(&self) {
         self.full.store(true, Relaxed);
     }
 
-    /// Lets the solver know that nobody waits for it.
+    /// Stops the mate solver.
     pub fn end_solver(&self) {
         self.idle.store(true, Relaxed);
     }
 
-    /// Whether it is over, or pauses.
+    /// Whether the search has ended or pauses.
     pub fn is_over(&self) -> bool {
         self.has_ended() || self.full.load(Relaxed)
     }
@@ -119,22 +119,22 @@ impl<'a> Shared<'a> {
         self.over.load(Relaxed) || self.task.clock.as_ref().is_some_and(|clock| clock.is_stopped())
     }
 
-    /// Whether a solver is to give up.
+    /// Whether the mate solver has to stop.
     pub fn is_solver_over(&self) -> bool {
         self.idle.load(Relaxed) || self.is_over()
     }
 
-    /// Whether it only pauses because the memory is used up.
+    /// Whether the search pauses because the memory is full.
     pub fn is_paused(&self) -> bool {
         self.full.load(Relaxed) && !self.has_ended()
     }
 
-    /// Whether there is nothing more to find out.
+    /// Whether the root is proven.
     pub fn is_decided(&self) -> bool {
         self.task.lines <= 1 && self.tree.proof(self.tree.node(self.root)).is_some()
     }
 
-    /// What went wrong, if anything did.
+    /// The error that ended the search, if any.
     pub fn fault(&self) -> Option<EvaluatorError> {
         self.fault.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
@@ -145,7 +145,7 @@ impl<'a> Shared<'a> {
         if player == Color::BLACK { terms.draw_black } else { terms.draw_white }
     }
 
-    /// Ends it by a fault.
+    /// Ends the search with an error.
     pub fn fail(&self, fault: EvaluatorError) {
         *self.fault.lock().unwrap_or_else(PoisonError::into_inner) = Some(fault);
         self.end();

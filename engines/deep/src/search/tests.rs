@@ -17,7 +17,7 @@ fn game(line: &str) -> Game {
     Game::parse(&format!("position {line}")).unwrap()
 }
 
-/// A search without help from solvers.
+/// A search without mate solvers.
 fn plain(playouts: u64) -> Task {
     Task {
         playouts: Some(playouts),
@@ -46,7 +46,7 @@ fn root_of(searcher: &mut Searcher, game: &Game) -> u32 {
     searcher.tree.root_for(game).unwrap()
 }
 
-/// Counts what does not add up below a node. Where nodes were pruned and grew again, visits are left over.
+/// Counts inconsistencies below a node. After pruning, nodes that grew again have surplus visits.
 fn inconsistencies(tree: &Tree, index: u32, pruned: bool) -> usize {
     let mut open = vec![index];
     let mut wrong = 0;
@@ -92,7 +92,7 @@ fn mates_at_leaves_prove_longer_mates_at_the_root() {
 }
 
 #[test]
-fn the_solver_finds_the_mate_before_the_search_does_and_tells_its_line() {
+fn the_mate_solver_ends_the_search_with_its_line() {
     for line in include_str!("../../../../kifu/tactics.sfen").lines() {
         let fields: Vec<&str> = line.split('\t').collect();
         let [sfen, "mate 5", _] = fields[..] else { continue };
@@ -104,7 +104,7 @@ fn the_solver_finds_the_mate_before_the_search_does_and_tells_its_line() {
 }
 
 #[test]
-fn with_more_lines_wanted_a_mate_does_not_end_the_search() {
+fn a_mate_does_not_end_a_search_with_several_lines() {
     let task = Task { root_mate: true, lines: 3, ..plain(500) };
     let progress = found(MATE_IN_ONE, &task);
     assert_eq!(progress.playouts, 500);
@@ -120,9 +120,9 @@ fn the_player_who_is_mated_has_no_moves() {
     assert_eq!((outcome.progress.moves.len(), outcome.reply), (0, None));
 }
 
-/// What Nene-shogi's first version lost a game by.
+/// A repetition that cost Nene-shogi's first version a game.
 #[test]
-fn a_reading_full_of_returns_of_positions_is_worth_a_draw() {
+fn a_search_among_repetitions_values_a_draw() {
     for (threads, deterministic) in [(1, true), (4, false)] {
         let mut searcher = searcher();
         let task = Task { threads, deterministic, leaf_mate: 3, ..plain(20_000) };
@@ -135,7 +135,7 @@ fn a_reading_full_of_returns_of_positions_is_worth_a_draw() {
 }
 
 #[test]
-fn a_draw_is_worth_to_each_player_what_the_terms_say() {
+fn a_draw_has_the_value_of_the_terms_for_each_player() {
     let terms = Terms { draw_black: 0.9, draw_white: 0.2, ..Terms::default() };
     let task = Task { terms, ..plain(20_000) };
     assert!(found(BARE_KINGS, &task).moves[0].value > 0.51);
@@ -144,7 +144,7 @@ fn a_draw_is_worth_to_each_player_what_the_terms_say() {
 }
 
 #[test]
-fn the_fourth_occurrence_is_sought_or_shunned_by_the_value_of_a_draw() {
+fn the_draw_value_decides_whether_a_repetition_is_sought() {
     let shuffle = "startpos moves ".to_owned() + &"5i5h 5a5b 5h5i 5b5a ".repeat(2) + "5i5h 5a5b 5h5i";
     let with = |draw_white| {
         let terms = Terms { draw_white, ..Terms::default() };
@@ -168,8 +168,8 @@ fn perpetual_check_is_a_loss_for_the_checker() {
 }
 
 #[test]
-fn the_checker_does_not_win_by_checking_for_ever() {
-    // The cycle is walked by hand: no search with so little knowledge would.
+fn the_checker_does_not_win_by_perpetual_check() {
+    // The cycle is played by hand: with a uniform evaluator no search would find it.
     let mut now = SETUP.to_owned();
     for mv in "3c4c 5b5a 4c3c 5a5b 3c4c 5b5a 4c3c".split(' ') {
         let progress = found(&now, &plain(3_000));
@@ -181,7 +181,7 @@ fn the_checker_does_not_win_by_checking_for_ever() {
 
 #[test]
 fn a_win_may_be_declared_in_the_tree() {
-    // 28 points and 10 pieces beyond the line: White can only step about.
+    // Black has 28 points and 10 pieces in the camp; white can only shuffle.
     let line = "sfen +P+P+P+PK+P+P+P+P/1+R5+R1/9/9/9/9/9/9/4k4 w 2B 1";
     let progress = found(line, &plain(3_000));
     assert!(progress.moves.iter().all(|mv| mv.proven == Some(Proven::Loss(2))), "{:?}", progress.moves);
@@ -197,7 +197,7 @@ fn the_last_ply_draws_unless_it_mates() {
     assert!(progress.moves.iter().all(|mv| mv.proven == Some(Proven::Draw) && mv.value == 0.5));
     let progress = found(MATE_IN_ONE, &Task { terms: terms(1), ..plain(1_000) });
     assert_eq!(progress.moves[0].proven, Some(Proven::Win(1)));
-    // A mate in three comes too late for a game of two plies more.
+    // A mate in three is too late in a game that is drawn in two plies.
     let sfen = include_str!("../../../../kifu/tactics.sfen").lines().find(|line| line.contains("mate 3"));
     let sfen = sfen.unwrap().split('\t').next().unwrap();
     let ply: u32 = sfen.rsplit(' ').next().unwrap().parse().unwrap();
@@ -207,7 +207,7 @@ fn the_last_ply_draws_unless_it_mates() {
 }
 
 #[test]
-fn visits_add_up_and_no_playout_is_left_over_after_many_threads() {
+fn visits_are_consistent_after_a_search_of_many_threads() {
     let mut searcher = searcher_of(256 << 20);
     let task = Task { threads: 4, batch: 8, deterministic: false, ..plain(100_000) };
     let outcome = think(&mut searcher, &Game::startpos(), &task);
@@ -218,7 +218,7 @@ fn visits_add_up_and_no_playout_is_left_over_after_many_threads() {
 
 #[test]
 #[ignore = "takes a minute"]
-fn a_million_playouts_of_many_threads_add_up() {
+fn a_million_playouts_of_many_threads_are_consistent() {
     let mut searcher = searcher_of(900 << 20);
     let task = Task { threads: 6, batch: 8, leaf_mate: 1, deterministic: false, ..plain(1_000_000) };
     let game = game(SETUP);
@@ -249,13 +249,13 @@ fn memory_stays_within_its_bounds_and_the_search_goes_on() {
 }
 
 #[test]
-fn what_was_searched_is_used_when_the_game_goes_on() {
+fn the_tree_is_reused_for_the_next_move() {
     let mut searcher = searcher();
     let outcome = think(&mut searcher, &Game::startpos(), &plain(20_000));
     let best = outcome.progress.moves[0].mv;
     let (one, other) = (outcome.reply.unwrap().to_usi(), "9a9b");
     let next = |reply: &str| game(&format!("startpos moves {} {reply}", best.to_usi()));
-    // The reply expected, then pondered on in vain: what is known of the others is still there.
+    // After pondering on the wrong reply, the subtrees of the other replies are still there.
     let pondered = think(&mut searcher, &next(&one), &plain(100)).progress;
     assert!(pondered.visits > 110, "{}", pondered.visits);
     let missed = think(&mut searcher, &next(other), &plain(1)).progress;
@@ -277,7 +277,7 @@ fn another_game_begins_a_new_tree() {
 }
 
 #[test]
-fn a_position_reached_twice_is_asked_about_once() {
+fn a_transposition_is_evaluated_once() {
     let mut searcher = searcher();
     let first = think(&mut searcher, &game(BARE_KINGS), &plain(5_000)).progress;
     assert!(first.evaluations < first.playouts / 2, "{} {}", first.evaluations, first.playouts);
@@ -293,7 +293,7 @@ fn the_same_search_gives_the_same_result() {
 }
 
 #[test]
-fn noise_changes_what_is_tried_but_not_the_priors_told() {
+fn noise_changes_the_visits_but_not_the_reported_priors() {
     let with = |noise| {
         let progress = found("startpos", &Task { noise, ..plain(300) });
         assert!(progress.moves.iter().all(|mv| (mv.prior - 1.0 / 30.0).abs() < 1e-3));
@@ -320,7 +320,7 @@ fn a_stopped_clock_or_the_caller_ends_the_search() {
         let task = Task { clock: Some(clock.clone()), playouts: None, deterministic, ..plain(0) };
         let progress = found("startpos", &task);
         assert_eq!((progress.moves.len(), progress.visits), (30, 1));
-        let task = Task { tell: Duration::ZERO, playouts: None, deterministic, ..plain(0) };
+        let task = Task { report_interval: Duration::ZERO, playouts: None, deterministic, ..plain(0) };
         let outcome = searcher().think(&Game::startpos(), &task, &mut |_| false).unwrap();
         assert_eq!(outcome.progress.moves.len(), 30);
     }
@@ -332,7 +332,7 @@ fn the_search_ends_at_its_depth() {
     assert!(progress.playouts < 100_000);
 }
 
-/// Fails when it is told to.
+/// An evaluator that fails when the flag is set.
 struct Fragile(AtomicBool);
 
 impl Evaluator for Fragile {

@@ -1,7 +1,7 @@
-//! The tree: nodes and their moves in memory of a fixed size, shared by all threads without locks.
+//! The search tree: nodes and their moves in memory of a fixed size, shared by all threads without locks.
 //!
-//! A node is a position reached by one line of moves. What it counts is seen by the player who moved there, because
-//! that is who compares it with its siblings.
+//! A node is a position reached by one line of moves; transpositions have separate nodes. Its sums are from the
+//! view of the player who moved there, who compares it with its siblings.
 
 use std::sync::{
     Mutex, MutexGuard, PoisonError,
@@ -19,10 +19,11 @@ use super::{
     proof::Proof,
 };
 
-/// Sums of probabilities are kept in units of this, exactly, so that their order does not matter. 2^32 visits fit.
+/// Fixed-point unit of probability sums: integers make the sums exact and independent of their order. Up to
+/// 2^32 visits fit.
 const UNIT: f64 = (1_u64 << 30) as f64;
 
-/// A position. See [`Stage`] for its life.
+/// A node. See [`Stage`] for its life cycle.
 #[derive(Debug, Default)]
 pub struct Node {
     visits: AtomicU32,
@@ -30,29 +31,29 @@ pub struct Node {
     wins: AtomicU64,
     draws: AtomicU64,
     proven: AtomicU32,
-    /// The first block of moves; of a node without use, the next such node.
+    /// The first block of moves; in a free node, the next free node.
     head: AtomicU32,
-    /// Number of moves, or one of the two below.
+    /// Number of moves, or one of the two constants below.
     stage: AtomicU32,
-    /// Moves from this one on were never tried.
+    /// Index of the first move never visited.
     touched: AtomicU32,
 }
 
 const FRESH: u32 = 0;
 const CLAIMED: u32 = u32::MAX;
 
-/// How far a node has come.
+/// Life cycle of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// Nobody has looked at it.
+    /// Not yet evaluated.
     Fresh,
-    /// Someone is looking at it.
+    /// A thread is evaluating it.
     Claimed,
-    /// Its moves are known: so many.
+    /// Expanded, with this number of moves.
     Grown(usize),
 }
 
-/// How a playout ended, for one of the players.
+/// The result of a playout for one of the players.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ending {
     /// Probability of a win.
@@ -61,46 +62,46 @@ pub struct Ending {
     pub draw: f64,
 }
 
-/// What the visits of a node say.
+/// Visit statistics of a node.
 #[derive(Clone, Copy, Debug)]
 pub struct Tally {
-    /// Visits that have ended.
+    /// Completed visits.
     pub visits: u32,
-    /// Visits under way.
+    /// Pending visits.
     pub pending: u32,
     wins: u64,
     draws: u64,
 }
 
-/// Moves of a node, by descending prior.
+/// A block of a node's moves, by descending prior.
 #[derive(Debug, Default)]
 struct Block {
     next: AtomicU32,
     edges: [AtomicU64; EDGES],
 }
 
-/// Moves in a block: with the link, 128 bytes.
+/// Moves per block: 128 bytes with the link.
 const EDGES: usize = 15;
 
-/// A move, its prior, and the node it leads to if there is one: 16, 16 and 32 bits.
+/// A move, its prior, and the index of its node if it has one: 16, 16 and 32 bits.
 #[derive(Clone, Copy, Debug)]
 pub struct Edge(u64);
 
-/// Nodes from the position before the root on.
+/// The tree, from the position before the root on.
 #[derive(Debug)]
 pub struct Tree {
     nodes: Pool<Node>,
     blocks: Pool<Block>,
     most: usize,
-    /// The oldest node kept: where possible the one before the root, so that another reply than the expected one can
-    /// be found too.
+    /// The oldest node kept: if possible the one before the root, so that another reply than the expected one
+    /// is found too.
     base: u32,
-    /// The game up to the base.
+    /// The moves of the game up to the base.
     base_line: Vec<Move>,
     start: Option<String>,
     root_ply: usize,
     epoch: u32,
-    /// Nodes that were cut off and not yet taken apart.
+    /// Nodes that were cut off and not yet freed.
     garbage: Mutex<Vec<u32>>,
 }
 
@@ -117,14 +118,14 @@ impl Cell for Block {
 }
 
 impl Ending {
-    /// The same ending for the other player.
+    /// The same result for the other player.
     pub fn turned(self) -> Self {
         Self { win: 1.0 - self.win - self.draw, draw: self.draw }
     }
 }
 
 impl Tally {
-    /// The value for the player who moved there, with a draw worth `draw`; half where there are no visits.
+    /// The value for the player who moved there, with a draw worth `draw`; 0.5 without visits.
     pub fn value(&self, draw: f32) -> f32 {
         if self.visits == 0 {
             return 0.5;
@@ -132,7 +133,7 @@ impl Tally {
         ((self.wins as f64 + f64::from(draw) * self.draws as f64) / (UNIT * f64::from(self.visits))) as f32
     }
 
-    /// The value for the player who is to move there.
+    /// The value for the side to move.
     pub fn value_to_move(&self, draw: f32) -> f32 {
         if self.visits == 0 {
             return 0.5;
@@ -157,7 +158,7 @@ impl Node {
         self.draws.store(0, Relaxed);
     }
 
-    /// How far it has come.
+    /// Its stage.
     pub fn stage(&self) -> Stage {
         match self.stage.load(Acquire) {
             FRESH => Stage::Fresh,
@@ -166,17 +167,17 @@ impl Node {
         }
     }
 
-    /// Takes it upon oneself to look at it; `false` if someone else has.
+    /// Claims the node for evaluation; `false` if another thread has claimed it.
     pub fn claim(&self) -> bool {
         self.stage.compare_exchange(FRESH, CLAIMED, AcqRel, Acquire).is_ok()
     }
 
-    /// Leaves it to others after all.
+    /// Releases the claim.
     pub fn release(&self) {
         self.stage.store(FRESH, Release);
     }
 
-    /// What its visits say.
+    /// Its visit statistics.
     pub fn tally(&self) -> Tally {
         Tally {
             visits: self.visits.load(Relaxed),
@@ -186,22 +187,22 @@ impl Node {
         }
     }
 
-    /// Moves from this one on were never tried.
+    /// Index of the first move never visited.
     pub fn touched(&self) -> usize {
         self.touched.load(Relaxed) as usize
     }
 
-    /// A visit begins.
+    /// Starts a visit (virtual loss).
     pub fn enter(&self) {
         self.pending.fetch_add(1, Relaxed);
     }
 
-    /// A visit comes to nothing.
+    /// Cancels a visit.
     pub fn leave(&self) {
         self.pending.fetch_sub(1, Relaxed);
     }
 
-    /// A visit has ended, thus for the player who moved here.
+    /// Completes a visit with a result for the player who moved here.
     pub fn count(&self, ending: Ending) {
         self.wins.fetch_add((ending.win * UNIT) as u64, Relaxed);
         if ending.draw > 0.0 {
@@ -213,7 +214,7 @@ impl Node {
 }
 
 impl Edge {
-    /// A move that nobody has tried.
+    /// An unvisited move.
     pub fn new(mv: Move, prior: u16) -> Self {
         Self(u64::from(mv.raw()) | u64::from(prior) << 16)
     }
@@ -228,7 +229,7 @@ impl Edge {
         f32::from((self.0 >> 16) as u16) / f32::from(u16::MAX)
     }
 
-    /// Where it leads, if someone has tried it.
+    /// The index of its node, if it was visited.
     pub fn child(self) -> Option<u32> {
         let child = (self.0 >> 32) as u32;
         (child != NONE).then_some(child)
@@ -240,7 +241,7 @@ impl Edge {
 }
 
 impl Tree {
-    /// A tree that takes at most `bytes`.
+    /// A tree of at most `bytes`.
     pub fn new(bytes: usize) -> Self {
         let budget = Budget::new(bytes);
         Self {
@@ -256,7 +257,7 @@ impl Tree {
         }
     }
 
-    /// Forgets everything.
+    /// Removes all nodes.
     pub fn clear(&mut self) {
         self.nodes.reset();
         self.blocks.reset();
@@ -266,27 +267,27 @@ impl Tree {
         self.start = None;
     }
 
-    /// A node that was reached from the root.
+    /// A node reachable from the root.
     pub fn node(&self, index: u32) -> &Node {
         self.nodes.get(index)
     }
 
-    /// What is proven of a node, for the player to move there.
+    /// The proven result of a node, for the side to move.
     pub fn proof(&self, node: &Node) -> Option<Proof> {
         Proof::unpack(node.proven.load(Relaxed), self.epoch)
     }
 
-    /// Notes what is proven of a node.
+    /// Stores a proven result.
     pub fn prove(&self, node: &Node, proof: Proof) {
         node.proven.store(proof.pack(self.epoch), Relaxed);
     }
 
-    /// Forgets what is proven of a node.
+    /// Removes a proven result.
     pub fn unprove(&self, node: &Node) {
         node.proven.store(0, Relaxed);
     }
 
-    /// Draws a conclusion from what is proven of a node's children. Whether there was one.
+    /// Derives a proven result from those of the children; returns whether there is one.
     pub fn conclude(&self, node: &Node) -> bool {
         let proof = |edge: Edge| edge.child().and_then(|child| self.proof(self.node(child)));
         let found = Proof::of_children(self.edges(node).map(proof));
@@ -313,7 +314,7 @@ impl Tree {
         chain.flat_map(|index| &self.blocks.get(index).edges).take(moves)
     }
 
-    /// Gives a claimed node its moves, which may be sorted already. Whether there was room; if not, it is as before.
+    /// Adds the moves to a claimed node and sorts them. Returns false, without a change, if the memory is full.
     pub fn grow(&self, node: &Node, moves: &[(Move, u16)]) -> bool {
         self.sweep(2);
         let Some(head) = self.provide(|| self.blocks.take(moves.len().div_ceil(EDGES))) else { return false };
@@ -331,7 +332,7 @@ impl Tree {
         true
     }
 
-    /// The node after the move of this number, made if there is none; `None` when there is no room.
+    /// The move with this index and its node, created if missing; `None` if the memory is full.
     pub fn child(&self, node: &Node, number: usize) -> Option<(Move, u32)> {
         let word = self.words(node).nth(number)?;
         let edge = Edge(word.load(Acquire));
@@ -354,7 +355,7 @@ impl Tree {
         }
     }
 
-    /// Whether a node has this move, and its number.
+    /// The index of a move of a node.
     pub fn number_of(&self, node: &Node, mv: Move) -> Option<usize> {
         self.edges(node).position(|edge| edge.mv() == mv)
     }
@@ -365,7 +366,7 @@ impl Tree {
         Some(fresh)
     }
 
-    /// Takes from a pool; where it is empty, garbage may help.
+    /// Allocates from a pool; if it is exhausted, frees garbage first.
     fn provide(&self, take: impl Fn() -> Option<u32>) -> Option<u32> {
         loop {
             match take() {
@@ -375,7 +376,7 @@ impl Tree {
         }
     }
 
-    /// Takes up to `most` nodes of the garbage apart. Whether there were any.
+    /// Frees up to `most` nodes of the garbage; returns whether there were any.
     pub fn sweep(&self, most: usize) -> bool {
         let mut garbage = self.garbage();
         let mut swept = false;
@@ -397,8 +398,8 @@ impl Tree {
         self.garbage.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Finds the node of the game's position, or begins a new tree with it; everything but the node before it and
-    /// what comes after is cut off. `None` when there is no room for a single node.
+    /// Finds the node of the game's position, or starts a new tree with it; everything but the node before it
+    /// and its subtree is cut off. `None` if the memory is too small for a single node.
     pub fn root_for(&mut self, game: &Game) -> Option<u32> {
         let start = game.start().to_sfen(None);
         let line: Vec<Move> = game.moves().iter().map(|mv| mv.to_move()).collect();
@@ -417,7 +418,7 @@ impl Tree {
         Some(self.base)
     }
 
-    /// The nodes from the base along a line, with the numbers of the moves; `None` where it leaves the tree.
+    /// The nodes from the base along a line, with the indices of the moves; `None` if the line leaves the tree.
     fn follow(&self, line: &[Move]) -> Option<Vec<u32>> {
         let mut path = vec![self.base];
         for &mv in line {
@@ -430,7 +431,7 @@ impl Tree {
     fn move_base(&mut self, path: &[u32], mut line: Vec<Move>) -> Option<u32> {
         let root = *path.last()?;
         let &[.., before, base, _] = path else {
-            // The root is the base or comes next after it: nothing is to be cut off.
+            // The root is the base or its child: nothing is cut off.
             return Some(root);
         };
         line.pop();
@@ -446,8 +447,8 @@ impl Tree {
         Some(root)
     }
 
-    /// Makes room: nodes of few visits lose what comes after them, of as few as it takes to empty a third of the
-    /// memory. They can grow again. Whether there is room now.
+    /// Frees memory: removes the subtrees of the nodes with the fewest visits until a third of the memory is
+    /// free. They can grow again. Returns whether there is room now.
     pub fn prune(&mut self, root: u32) -> bool {
         let tight = |tree: &Self| tree.nodes.is_tight() || tree.blocks.is_tight();
         let mut fewest = 8;
@@ -479,12 +480,12 @@ impl Tree {
         self.nodes.bytes_used() + self.blocks.bytes_used()
     }
 
-    /// Bytes that may be used.
+    /// Bytes allowed.
     pub const fn bytes_allowed(&self) -> usize {
         self.most
     }
 
-    /// Bytes taken from the machine.
+    /// Bytes allocated.
     pub fn bytes_held(&self) -> usize {
         self.nodes.bytes_held() + self.blocks.bytes_held()
     }

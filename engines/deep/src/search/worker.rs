@@ -1,4 +1,4 @@
-//! One thread of a search: it collects leaves, has the network look at them, and brings the answers into the tree.
+//! One search thread: it gathers a batch of leaves, evaluates them, expands them, and backs up their values.
 
 use std::{
     sync::{Arc, atomic::Ordering::Relaxed},
@@ -17,48 +17,48 @@ use crate::evaluator::{Answer, Question};
 use super::{
     Proven,
     cache::Known,
-    leaf::{self, Judge, Verdict},
+    leaf::{self, LeafEvaluator, LeafResult},
     proof::Proof,
     select::Weights,
     shared::Shared,
     tree::{Ending, Node, Stage, Tree},
 };
 
-/// A position that waits for the network, with the way that led to it.
+/// A leaf waiting for evaluation, with its path.
 struct Leaf {
     path: Vec<u32>,
     moves: Vec<Move>,
     key: ZobristKey,
 }
 
-/// What came of the way down.
+/// The end of a descent.
 enum Reached {
-    /// A leaf, now in the batch.
+    /// A leaf, added to the batch.
     Leaf,
     /// A position whose value is known.
     Known,
-    /// A leaf that someone else is looking at.
-    Taken,
-    /// The end of the memory.
+    /// A leaf claimed by another thread, or already in this batch.
+    Collision,
+    /// The memory is full.
     Full,
-    /// The root is decided.
-    Nothing,
+    /// The root is proven.
+    RootProven,
 }
 
-/// One thread.
+/// One search thread.
 pub struct Worker<'a> {
     shared: &'a Shared<'a>,
-    judge: Judge<'a>,
+    evaluator: LeafEvaluator<'a>,
     position: Position,
     line: Path,
     path: Vec<u32>,
     played: Vec<Move32>,
     leaves: Vec<Leaf>,
     questions: Vec<Question>,
-    /// Ways to leaves that someone else is looking at. They count as lost until the batch is done, or the next way would
-    /// lead there again.
-    barred: Vec<Vec<u32>>,
-    /// Paths to be used again.
+    /// Paths to leaves claimed by others. Their virtual loss stays until the batch is done; otherwise the next
+    /// descent would end at the same leaf.
+    collisions: Vec<Vec<u32>>,
+    /// Path buffers for reuse.
     spare: Vec<Vec<u32>>,
 }
 
@@ -70,25 +70,26 @@ impl<'a> Worker<'a> {
         position.set_entering_king_rule(shared.task.terms.declaration);
         let mut line = game.path();
         line.mark_root();
-        let judge = Judge { terms: &shared.task.terms, mate: shared.task.leaf_mate, cache: shared.cache };
+        let evaluator =
+            LeafEvaluator { terms: &shared.task.terms, mate: shared.task.leaf_mate, cache: shared.cache };
         Self {
             shared,
-            judge,
+            evaluator,
             position,
             line,
             path: Vec::new(),
             played: Vec::new(),
             leaves: Vec::new(),
             questions: Vec::new(),
-            barred: Vec::new(),
+            collisions: Vec::new(),
             spare: Vec::new(),
         }
     }
 
-    /// Gives the root its moves, if it has none. The network's value of it counts as its first visit.
+    /// Expands the root if necessary. The network's value of it counts as its first visit.
     pub fn open_root(&mut self) {
         let root = self.shared.tree.node(self.shared.root);
-        // What a leaf was proven to be says nothing about which move proves it.
+        // A root proven as a leaf lacks its moves, and the proof does not say which one to play.
         if root.stage() == Stage::Fresh {
             self.shared.tree.unprove(root);
         }
@@ -101,28 +102,28 @@ impl<'a> Worker<'a> {
         root.enter();
         let moves = leaf::legal(&self.position);
         if moves.is_empty() {
-            self.settle(Proof::firm(Proven::Loss(0)));
+            self.back_up_proof(Proof::firm(Proven::Loss(0)));
             return root.release();
         }
         let seen = self.line.seen();
-        let key = leaf::name(&self.position, seen);
+        let key = leaf::cache_key(&self.position, seen);
         match self.shared.cache.get(key) {
-            Some(known) => drop(self.plant(&known)),
+            Some(known) => drop(self.expand(&known)),
             None => self.ask(moves, seen, key),
         }
-        self.flush();
+        self.evaluate_batch();
     }
 
-    /// Searches until it is over. `after` is called after each batch.
+    /// Runs until the search ends. `after` is called after each batch.
     pub fn run(&mut self, mut after: impl FnMut()) {
         while !self.shared.is_over() && self.gather() {
-            self.flush();
+            self.evaluate_batch();
             after();
         }
-        self.unbar();
+        self.cancel_collisions();
     }
 
-    /// Collects a batch of leaves. Whether there may be more to come.
+    /// Gathers a batch of leaves; returns whether the search may continue.
     fn gather(&mut self) -> bool {
         let wanted = self.batch();
         let (mut taken, mut known) = (0, 0);
@@ -132,13 +133,13 @@ impl<'a> Worker<'a> {
                 return false;
             }
             if !self.shared.counts.begin_playout() {
-                // Another thread may yet call one off, but then takes it up again.
+                // Another thread may return a playout to the limit, but then takes it again itself.
                 return !self.leaves.is_empty();
             }
             match self.descend() {
                 Reached::Leaf => {}
                 Reached::Known => known += 1,
-                Reached::Taken => {
+                Reached::Collision => {
                     taken += 1;
                     self.shared.counts.call_off_playout();
                 }
@@ -146,7 +147,7 @@ impl<'a> Worker<'a> {
                     self.shared.counts.call_off_playout();
                     self.shared.pause();
                 }
-                Reached::Nothing => {
+                Reached::RootProven => {
                     self.shared.counts.call_off_playout();
                     self.shared.end();
                 }
@@ -158,13 +159,13 @@ impl<'a> Worker<'a> {
         true
     }
 
-    /// Small while the tree is, because a batch is chosen without knowing what comes of it.
+    /// Small while the tree is small, because the leaves of a batch are chosen without each other's values.
     fn batch(&self) -> usize {
         let visits = self.shared.tree.node(self.shared.root).tally().visits as usize;
         (visits / (2 * self.shared.task.threads.max(1))).clamp(1, self.shared.task.batch.max(1))
     }
 
-    /// Follows the most promising line to a position that was not looked at yet.
+    /// Descends by PUCT to a leaf.
     fn descend(&mut self) -> Reached {
         self.path.clear();
         self.line.rewind();
@@ -172,11 +173,11 @@ impl<'a> Worker<'a> {
         self.shared.counts.deepest.fetch_max(self.played.len() as u32, Relaxed);
         match reached {
             Reached::Leaf | Reached::Known => {}
-            Reached::Taken => {
+            Reached::Collision => {
                 let path = self.take_path();
-                self.barred.push(path);
+                self.collisions.push(path);
             }
-            Reached::Full | Reached::Nothing => leave(self.shared.tree, &self.path),
+            Reached::Full | Reached::RootProven => leave(self.shared.tree, &self.path),
         }
         while let Some(mv) = self.played.pop() {
             super::mate::back(&mut self.position, mv);
@@ -193,17 +194,17 @@ impl<'a> Worker<'a> {
             node.enter();
             let at_root = self.path.len() == 1;
             if !at_root && let Some(proof) = tree.proof(node) {
-                self.settle(proof);
+                self.back_up_proof(proof);
                 return Reached::Known;
             }
             match node.stage() {
-                Stage::Fresh if node.claim() => return self.look(node),
-                Stage::Fresh | Stage::Claimed => return Reached::Taken,
+                Stage::Fresh if node.claim() => return self.evaluate_leaf(node),
+                Stage::Fresh | Stage::Claimed => return Reached::Collision,
                 Stage::Grown(_) => {}
             }
             let Some(number) = self.weights(at_root).choose(tree, node) else {
                 tree.conclude(node);
-                return if at_root { Reached::Nothing } else { Reached::Taken };
+                return if at_root { Reached::RootProven } else { Reached::Collision };
             };
             let Some((mv, child)) = tree.child(node, number) else { return Reached::Full };
             self.play(mv);
@@ -228,30 +229,30 @@ impl<'a> Worker<'a> {
         self.line.push(&self.position);
     }
 
-    /// Looks at a leaf that is ours.
-    fn look(&mut self, node: &Node) -> Reached {
-        match self.judge.judge(&mut self.position, &self.line) {
-            Verdict::Ended(proof) => {
+    /// Evaluates a claimed leaf by rules, mate search and cache.
+    fn evaluate_leaf(&mut self, node: &Node) -> Reached {
+        match self.evaluator.evaluate(&mut self.position, &self.line) {
+            LeafResult::Ended(proof) => {
                 self.shared.tree.prove(node, proof);
                 node.release();
-                self.settle(proof);
+                self.back_up_proof(proof);
                 Reached::Known
             }
-            Verdict::Known(known) => {
-                if self.plant(&known) {
+            LeafResult::Known(known) => {
+                if self.expand(&known) {
                     Reached::Known
                 } else {
                     Reached::Full
                 }
             }
-            Verdict::Open { moves, seen, key } => {
+            LeafResult::Open { moves, seen, key } => {
                 self.ask(moves, seen, key);
                 Reached::Leaf
             }
         }
     }
 
-    /// Queues the question about the last position of the path.
+    /// Adds the last position of the path to the batch.
     fn ask(&mut self, moves: Vec<Move>, seen: u8, key: ZobristKey) {
         let question = self.shared.evaluator.encoding().question(&self.position, &moves, seen);
         self.questions.push(question);
@@ -263,15 +264,16 @@ impl<'a> Worker<'a> {
         std::mem::replace(&mut self.path, self.spare.pop().unwrap_or_default())
     }
 
-    /// Gives the last node of the path, which is claimed, its moves and its value. Whether there was room.
-    fn plant(&self, known: &Known) -> bool {
-        plant(self.shared, &self.path, known)
+    /// Expands the last node of the path, which is claimed, and backs up its value. Returns whether there was
+    /// room.
+    fn expand(&self, known: &Known) -> bool {
+        expand(self.shared, &self.path, known)
     }
 
-    /// Asks the network about what was collected.
-    fn flush(&mut self) {
+    /// Evaluates the batch, expands its leaves and backs up their values.
+    fn evaluate_batch(&mut self) {
         if self.questions.is_empty() {
-            return self.unbar();
+            return self.cancel_collisions();
         }
         match self.shared.evaluator.evaluate(&self.questions) {
             Ok(answers) => self.absorb(&answers),
@@ -280,11 +282,11 @@ impl<'a> Worker<'a> {
                 self.discard();
             }
         }
-        self.unbar();
+        self.cancel_collisions();
     }
 
-    fn unbar(&mut self) {
-        for path in self.barred.drain(..) {
+    fn cancel_collisions(&mut self) {
+        for path in self.collisions.drain(..) {
             leave(self.shared.tree, &path);
             self.spare.push(cleared(path));
         }
@@ -296,7 +298,7 @@ impl<'a> Worker<'a> {
         for (leaf, answer) in self.leaves.drain(..).zip(answers) {
             let known = Arc::new(leaf::known(&leaf.moves, &answer.priors, answer.value));
             self.shared.cache.keep(leaf.key, &known);
-            if !plant(self.shared, &leaf.path, &known) {
+            if !expand(self.shared, &leaf.path, &known) {
                 call_off(self.shared, &leaf.path);
                 self.shared.pause();
             }
@@ -304,7 +306,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Gives up what was collected.
+    /// Abandons the batch.
     fn discard(&mut self) {
         self.questions.clear();
         for leaf in self.leaves.drain(..) {
@@ -316,14 +318,15 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Counts a playout that ended with something proven for the player to move there, and concludes what follows.
-    fn settle(&self, proof: Proof) {
+    /// Backs up a playout that ended with a proven result for the side to move, and the proofs that follow from
+    /// it.
+    fn back_up_proof(&self, proof: Proof) {
         let ending = match proof.result {
             Proven::Win(_) => Ending { win: 0.0, draw: 0.0 },
             Proven::Loss(_) => Ending { win: 1.0, draw: 0.0 },
             Proven::Draw => Ending { win: 0.0, draw: 1.0 },
         };
-        count(self.shared, &self.path, ending);
+        back_up(self.shared, &self.path, ending);
         let tree = self.shared.tree;
         if let Some(&last) = self.path.last() {
             tree.prove(tree.node(last), proof);
@@ -338,19 +341,19 @@ fn cleared(mut path: Vec<u32>) -> Vec<u32> {
     path
 }
 
-fn plant(shared: &Shared<'_>, path: &[u32], known: &Known) -> bool {
+fn expand(shared: &Shared<'_>, path: &[u32], known: &Known) -> bool {
     let Some(&last) = path.last() else { return true };
     let node = shared.tree.node(last);
     if !shared.tree.grow(node, &known.moves) {
         node.release();
         return false;
     }
-    count(shared, path, Ending { win: 1.0 - f64::from(known.value), draw: 0.0 });
+    back_up(shared, path, Ending { win: 1.0 - f64::from(known.value), draw: 0.0 });
     true
 }
 
-/// Counts a playout that ended thus for the player who made the last move of the path.
-fn count(shared: &Shared<'_>, path: &[u32], mut ending: Ending) {
+/// Backs up the result of a playout; `ending` is for the player who made the last move of the path.
+fn back_up(shared: &Shared<'_>, path: &[u32], mut ending: Ending) {
     for &index in path.iter().rev() {
         shared.tree.node(index).count(ending);
         ending = ending.turned();

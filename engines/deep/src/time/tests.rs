@@ -1,4 +1,4 @@
-//! Searches that end, and searches that go on.
+//! Searches that end early, and searches that continue.
 
 use super::*;
 use usi_shell::Budget;
@@ -36,13 +36,13 @@ fn a_forced_move_and_a_proven_one_are_played_at_once() {
     let mut won = progress(&[(3, 0.5), (2, 0.5)]);
     won.moves[0].proven = Some(Proven::Win(5));
     assert_eq!(plan(None).verdict(&won, spending(1, 1000, 3000)), Some(Reason::Proven));
-    // An analysis, or pondering, goes on.
+    // Analysis and pondering have no time limit.
     assert_eq!(plan(None).verdict(&won, None), None);
 }
 
 #[test]
-fn what_cannot_be_caught_up_with_is_played() {
-    // 1,000 playouts in half a second: 200 more in a tenth of one.
+fn a_search_ends_when_no_move_can_catch_up() {
+    // 1,000 playouts in 0.5 s are 200 more in the remaining 0.1 s.
     let ahead = progress(&[(650, 0.6), (350, 0.5)]);
     assert_eq!(plan(None).verdict(&ahead, spending(900, 1000, 3000)), Some(Reason::Ahead));
     assert_eq!(plan(None).verdict(&ahead, spending(500, 1000, 3000)), None);
@@ -60,12 +60,12 @@ fn the_model_ends_a_search_whose_move_will_not_change() {
     assert!(matches!(verdict, Some(Reason::Settled(change)) if change <= 0.05), "{verdict:?}");
     let unsure = progress(&[(400, 0.6), (250, 0.5), (350, 0.4)]);
     assert_eq!(plan(Some(&MODEL)).verdict(&unsure, spending(200, 1000, 3000)), None);
-    // What is not used of a byoyomi is lost.
+    // Unused byoyomi is lost.
     assert_eq!(plan(Some(&MODEL)).verdict(&sure, spending(200, 1000, 1000)), None);
 }
 
 #[test]
-fn doubt_is_given_up_to_twice_the_base_time() {
+fn a_doubtful_move_gets_up_to_twice_the_base_time() {
     let clear = progress(&[(500, 0.6), (300, 0.5), (200, 0.5)]);
     assert_eq!(plan(None).verdict(&clear, spending(1001, 1000, 3000)), Some(Reason::Spent));
     let doubtful = progress(&[(400, 0.6), (350, 0.55), (250, 0.5)]);
@@ -76,7 +76,7 @@ fn doubt_is_given_up_to_twice_the_base_time() {
 }
 
 #[test]
-fn what_was_saved_is_spent_later_and_never_more() {
+fn saved_time_is_spent_later_and_never_exceeded() {
     let mut savings = Savings::default();
     let ms = Duration::from_millis;
     assert!((savings.factor() - 1.0).abs() < 1e-9);

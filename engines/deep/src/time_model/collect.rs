@@ -1,4 +1,4 @@
-//! Searches whose best move is written down at every doubling of the visits.
+//! Collects cases: searches whose best move is recorded at every doubling of the visits.
 
 use super::Features;
 use crate::{
@@ -10,10 +10,10 @@ use rsshogi::{board::MoveList, movegen::generate_legal_all, types::Move};
 use std::time::Duration;
 use usi_shell::{Game, SplitMix64};
 
-/// Before so many visits nobody asks.
+/// Number of visits at the first mark.
 const FIRST: u64 = 16;
 
-/// What one search thought best, from doubling to doubling.
+/// The best moves of one search, by mark.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trace {
     marks: Vec<Mark>,
@@ -39,7 +39,7 @@ impl Trace {
     ) -> Result<Self, EvaluatorError> {
         searcher.new_game();
         let mut trace = Self::default();
-        let task = Task { playouts: Some(visits), tell: Duration::from_millis(2), ..task.clone() };
+        let task = Task { playouts: Some(visits), report_interval: Duration::from_millis(2), ..task.clone() };
         let outcome = searcher.think(game, &task, &mut |progress| {
             trace.note(progress);
             true
@@ -55,7 +55,7 @@ impl Trace {
         }
     }
 
-    /// The end counts as a doubling when it is nearly one.
+    /// Records the end as a mark if it is close to a doubling.
     fn note_last(&mut self, progress: &Progress, visits: u64) {
         let last = self.marks.last().map_or(0, |last| last.visits);
         if progress.visits >= visits * 9 / 10 && last < progress.visits * 3 / 4 {
@@ -69,8 +69,8 @@ impl Trace {
         self.marks.push(Mark { visits: progress.visits, best: best.mv, share });
     }
 
-    /// All pairs of an earlier and a later mark: what was seen at the earlier, and whether another move was best at any
-    /// mark from there to the later.
+    /// All pairs of an earlier and a later mark: the features at the earlier one, and whether another move was
+    /// best at any mark up to the later one.
     pub fn cases(&self) -> impl Iterator<Item = (Features, bool)> {
         self.marks.iter().enumerate().flat_map(|(nth, now)| {
             self.marks[nth + 1..].iter().scan(false, move |changed, later| {
@@ -82,7 +82,8 @@ impl Trace {
     }
 }
 
-/// One position of each game, any but those it began and ended with; of a list of openings one from its second half.
+/// One random position per game, excluding its first and last ones; for lists of openings from their second
+/// half.
 pub(super) fn positions(games: &[Record], most: usize, rng: &mut SplitMix64) -> Vec<Game> {
     let mut order: Vec<usize> = (0..games.len()).collect();
     for end in (1..order.len()).rev() {
@@ -114,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_move_that_comes_back_has_changed_all_the_same() {
+    fn a_best_move_that_returns_counts_as_changed() {
         let trace = trace(&[(16, "7g7f"), (32, "2g2f"), (64, "7g7f"), (128, "7g7f")]);
         let changed: Vec<bool> = trace.cases().map(|(_, changed)| changed).collect();
         // From 16: to 32, 64, 128; from 32: to 64, 128; from 64: to 128.

@@ -6,11 +6,11 @@ const COEFFICIENTS: usize = 4;
 type Vector = [f64; COEFFICIENTS];
 type Matrix = [Vector; COEFFICIENTS];
 
-/// Keeps the matrix solvable when features hardly vary, and far too small to be seen otherwise.
+/// Keeps the matrix invertible when features hardly vary; too small to affect the fit otherwise.
 const RIDGE: f64 = 1e-6;
 
-/// The likeliest model of these cases: features, and whether the best move changed. `None` when all of them are alike
-/// and there is no finite one.
+/// The maximum likelihood model of cases (features, and whether the best move changed). `None` if all outcomes
+/// are alike, as the coefficients would be infinite.
 pub(super) fn fit(cases: &[(Features, bool)]) -> Option<Model> {
     let mut model = Model { intercept: 0.0, share: 0.0, visits: 0.0, future: 0.0 };
     for _ in 0..100 {
@@ -30,7 +30,7 @@ pub(super) fn fit(cases: &[(Features, bool)]) -> Option<Model> {
     None
 }
 
-/// The mean of -ln of the probability that the model gives to what happened.
+/// Mean negative log-likelihood of the cases.
 pub(super) fn loss(model: &Model, cases: &[(Features, bool)]) -> f64 {
     let of = |(features, changed): &(Features, bool)| {
         let change = model.change(features);
@@ -39,7 +39,7 @@ pub(super) fn loss(model: &Model, cases: &[(Features, bool)]) -> f64 {
     cases.iter().map(of).sum::<f64>() / cases.len().max(1) as f64
 }
 
-/// One of Newton's steps: the inverse of the curvature times the slope of the likelihood.
+/// One Newton step: the inverse Hessian times the gradient of the log-likelihood.
 fn step(model: &Model, cases: &[(Features, bool)]) -> Option<Vector> {
     let (mut slope, mut curvature) = ([0.0; COEFFICIENTS], [[0.0; COEFFICIENTS]; COEFFICIENTS]);
     for (features, changed) in cases {
@@ -56,7 +56,7 @@ fn step(model: &Model, cases: &[(Features, bool)]) -> Option<Vector> {
     solve(curvature, slope)
 }
 
-/// Gaussian elimination with pivots.
+/// Gaussian elimination with pivoting.
 fn solve(mut matrix: Matrix, mut right: Vector) -> Option<Vector> {
     for column in 0..COEFFICIENTS {
         let pivot = (column..COEFFICIENTS)
@@ -109,9 +109,9 @@ mod tests {
     }
 
     #[test]
-    fn what_never_changes_has_no_model() {
+    fn cases_without_a_change_have_no_model() {
         let cases = vec![(Features::new(0.5, 100.0, 100.0), false); 50];
-        // The likelihood has no highest point.
+        // The likelihood has no maximum.
         assert!(fit(&cases).is_none_or(|model| model.change(&cases[0].0) < 1e-3));
     }
 }

@@ -1,13 +1,14 @@
-//! The curve of the model, and whether it keeps what it promises.
+//! Plots of the model and of its calibration.
 
 use super::{Features, Model, ModelError};
 use crate::plot::{self, Line, Panel};
 use std::path::Path;
 
-/// Cases in a point of the lower panel.
+/// Number of cases per point of the lower panel.
 const POINTS: usize = 12;
 
-/// Draws how likely a change is by the best move's share of the visits, and how often it came of what the model said.
+/// Plots the probability of a change by the best move's share of the visits, and the observed frequency by the
+/// predicted probability.
 pub(super) fn draw(model: &Model, cases: &[(Features, bool)], path: &Path) -> Result<(), ModelError> {
     let panels = [
         Panel {
@@ -37,15 +38,15 @@ fn curve(model: &Model, visits: f64, future: f64) -> Line {
 }
 
 fn seen(model: &Model, cases: &[(Features, bool)]) -> Line {
-    let mut told: Vec<(f64, bool)> =
+    let mut cases: Vec<(f64, bool)> =
         cases.iter().map(|(features, changed)| (model.change(features), *changed)).collect();
-    told.sort_by(|one, other| one.0.total_cmp(&other.0));
+    cases.sort_by(|one, other| one.0.total_cmp(&other.0));
     let mean = |bin: &[(f64, bool)]| {
         let count = bin.len() as f64;
         let changed = bin.iter().filter(|case| case.1).count() as f64;
         (bin.iter().map(|case| case.0).sum::<f64>() / count, changed / count)
     };
-    let points = told.chunks(told.len().div_ceil(POINTS).max(1)).map(mean).collect();
+    let points = cases.chunks(cases.len().div_ceil(POINTS).max(1)).map(mean).collect();
     Line { name: "seen".to_owned(), points, dots: true }
 }
 

@@ -1,4 +1,4 @@
-//! `renmei-deep time-model`: from positions to coefficients.
+//! `renmei-deep time-model`: searches positions and fits the model.
 
 use super::{
     Features, Model, ModelError,
@@ -14,49 +14,49 @@ use opening_book::games;
 use std::{fmt, fs, path::PathBuf, sync::Arc};
 use usi_shell::SplitMix64;
 
-/// Of so many positions one is kept aside, to see whether the model holds.
+/// One of this many positions is held out for validation.
 const HELD_OUT: usize = 5;
 
-/// What to search, and where to write what came of it.
+/// Parameters of the fit.
 #[derive(Clone, Debug)]
 pub struct ModelOptions {
     /// Games or lists of openings: databases of Renmei, records, directories of them.
     pub sources: Vec<PathBuf>,
-    /// The most positions, one of a game.
+    /// Maximum number of positions, one per game.
     pub positions: usize,
-    /// Visits of each search.
+    /// Visits per search.
     pub visits: u64,
-    /// Of the choice of positions.
+    /// Seed of the selection of positions.
     pub seed: u64,
-    /// The file of coefficients; the plot lies beside it.
+    /// The file of coefficients; the plot is written beside it.
     pub out: PathBuf,
-    /// How each search goes.
+    /// Parameters of each search.
     pub task: Task,
-    /// Bytes for a search.
+    /// Bytes per search.
     pub memory: usize,
 }
 
-/// What came of it.
+/// Result of the fit.
 #[derive(Clone, Debug)]
 pub struct Report {
     /// The coefficients.
     pub model: Model,
     /// Positions searched.
     pub positions: usize,
-    /// Pairs of marks that the model was fitted to.
+    /// Number of cases the model was fitted to.
     pub cases: usize,
-    /// Pairs of positions kept aside.
+    /// Number of held-out cases.
     pub held_out: usize,
-    /// The mean of -ln of the probability of what happened in those, by the model and by the mean alone.
+    /// Mean negative log-likelihood on the held-out cases: of the model, and of the constant mean.
     pub loss: [f64; 2],
-    /// Of those, the share for which a change is 5% likely or less, and how often those changed.
+    /// Share of the held-out cases predicted to change with 5% or less, and the share of those that changed.
     pub settled: [f64; 2],
 }
 
-/// Searches, fits, writes and draws.
+/// Searches, fits, writes the coefficients and draws the plot.
 ///
 /// # Errors
-/// When the sources cannot be read, the search fails, nothing can be fitted, or the files cannot be written.
+/// When the sources cannot be read, a search fails, nothing can be fitted, or a file cannot be written.
 pub fn run(options: &ModelOptions, evaluator: Arc<dyn Evaluator>) -> Result<Report, ModelError> {
     let traces = search(options, evaluator)?;
     let (mut kept, mut held_out) = (Vec::new(), Vec::new());
@@ -114,7 +114,7 @@ fn report(
     }
 }
 
-/// As comments of TOML, so that the file of coefficients tells where they are from.
+/// As TOML comments at the head of the file of coefficients, to document their origin.
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [loss, blind] = self.loss;

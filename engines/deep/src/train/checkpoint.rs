@@ -1,4 +1,4 @@
-//! A training on the disk, from which it goes on.
+//! Checkpoints of a training.
 
 use super::{Report, TrainError, optimizer::AdamW};
 use crate::network::weights;
@@ -11,10 +11,10 @@ use tch::{Kind, Tensor, nn::VarStore};
 
 /// The files of a training in its directory.
 #[derive(Clone, Debug)]
-pub(super) struct Place(PathBuf);
+pub(super) struct Directory(PathBuf);
 
-impl Place {
-    /// In a directory, which is made if need be.
+impl Directory {
+    /// Uses a directory, which is created if missing.
     pub(super) fn new(directory: &Path) -> Result<Self, TrainError> {
         let place = Self(directory.to_owned());
         fs::create_dir_all(directory).map_err(|source| TrainError::File { path: place.0.clone(), source })?;
@@ -25,7 +25,7 @@ impl Place {
         self.0.join(name)
     }
 
-    /// The report of the training that was begun here.
+    /// The report of a training begun in this directory.
     pub(super) fn begun(&self) -> Result<Option<Report>, TrainError> {
         let path = self.file("report.json");
         if !path.exists() || !self.file("checkpoint.safetensors").exists() {
@@ -37,8 +37,8 @@ impl Place {
         report.map(Some).map_err(|fault| TrainError::Checkpoint { path, reason: fault.to_string() })
     }
 
-    /// Keeps weights, optimiser and report, each file whole or not at all; the report, which says how far it went,
-    /// comes last.
+    /// Writes weights, optimiser and report, each atomically. The report, which has the number of steps, comes
+    /// last.
     pub(super) fn save(
         &self,
         store: &VarStore,
@@ -62,7 +62,7 @@ impl Place {
             .map_err(|source| TrainError::File { path, source })
     }
 
-    /// Fills weights and optimiser; the number of steps that they have seen.
+    /// Restores weights and optimiser; returns the number of their steps.
     pub(super) fn restore(&self, store: &VarStore, optimizer: &mut AdamW) -> Result<usize, TrainError> {
         let path = self.file("checkpoint.safetensors");
         let mut found: HashMap<String, Tensor> = Tensor::read_safetensors(&path)?.into_iter().collect();

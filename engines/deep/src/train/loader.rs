@@ -1,4 +1,4 @@
-//! From samples to batches, on a thread of its own so that the network never waits for them.
+//! Builds batches from samples on a thread of its own, so that training does not wait for them.
 
 use super::samples::Sample;
 use crate::{evaluator::Encoding, planes};
@@ -12,57 +12,57 @@ use std::{
 use tch::{Device, Kind, Tensor};
 use usi_shell::SplitMix64;
 
-/// Batches that wait at most.
+/// Capacity of the queue of batches.
 const AHEAD: usize = 4;
-/// What is added to the logit of a move that is not legal.
+/// Added to the logits of illegal moves.
 const FORBIDDEN: f32 = -1e4;
 
-/// Which moves the played one is to be likelier than.
+/// Moves in the softmax of the policy loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Loss {
-    /// The legal ones: nothing is spent on learning the rules.
+    /// The legal moves: the network need not learn the rules.
     Legal,
-    /// All that have a label, as optim-shogi learned.
+    /// All labels, as in optim-shogi.
     All,
 }
 
-/// Samples as tensors, on the processor.
+/// A batch as tensors on the CPU.
 #[derive(Debug)]
 pub(super) struct Batch {
     /// `[batch, planes, 9, 9]`.
     pub planes: Tensor,
-    /// `[batch, labels]`: 0 for a legal move's label, very low for others.
+    /// `[batch, labels]`: 0 for labels of legal moves, a large negative number for others.
     pub mask: Tensor,
-    /// `[batch]`: the label of the move played.
+    /// `[batch]`: label of the move played.
     pub played: Tensor,
-    /// `[batch]`: how many legal moves share that label.
+    /// `[batch]`: number of legal moves with that label.
     pub sharing: Tensor,
-    /// `[batch]`: what the value is to come to.
+    /// `[batch]`: value target.
     pub value: Tensor,
-    /// `[batch]`: points of the game's result, 0.5 where none is known.
+    /// `[batch]`: result of the game, 0.5 if unknown.
     pub points: Tensor,
 }
 
-/// What a loader makes of samples.
+/// How samples become batches.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Recipe {
+pub(super) struct BatchBuilder {
     pub encoding: Encoding,
     pub batch: usize,
-    /// Parts of the result in the value, 0 to 1.
+    /// Weight of the result in the value target, 0 to 1.
     pub blend: f32,
 }
 
-impl Recipe {
-    /// Makes a batch. `mirrored`: which samples have left and right exchanged.
+impl BatchBuilder {
+    /// Builds a batch. `mirrored` is called per sample and decides whether it is mirrored left to right.
     pub(super) fn batch(&self, samples: &[Sample], mut mirrored: impl FnMut() -> bool) -> Batch {
         let mut rows = Rows::new(self, samples.len());
         samples.iter().for_each(|sample| rows.add(sample, mirrored()));
         rows.finish()
     }
 
-    /// Whole batches of all samples in a random order, and again in another, for ever. The same seed makes the same
-    /// batches; the first `skip` of them are left out.
+    /// An endless stream of full batches: all samples in random order, then in another. It is determined by the
+    /// seed; the first `skip` batches are left out.
     pub(super) fn endless(self, samples: Arc<Vec<Sample>>, seed: u64, skip: usize) -> Receiver<Batch> {
         let (sender, batches) = mpsc::sync_channel(AHEAD);
         thread::spawn(move || self.shuffle(&samples, seed, skip, &sender));
@@ -80,7 +80,7 @@ impl Recipe {
             let behind = if epoch == skip / per_epoch { skip % per_epoch } else { 0 };
             for chosen in order.chunks_exact(self.batch).skip(behind) {
                 let chosen: Vec<Sample> = chosen.iter().map(|&index| samples[index as usize]).collect();
-                // The receiver is gone when the training is over.
+                // The receiver is dropped when the training ends.
                 if sender.send(self.batch(&chosen, || rng.next_u64() & 1 == 1)).is_err() {
                     return;
                 }
@@ -98,9 +98,9 @@ fn shuffled(count: usize, rng: &mut SplitMix64) -> Vec<u32> {
     order
 }
 
-/// The tensors' numbers while they are gathered.
+/// Rows of the tensors under construction.
 struct Rows<'a> {
-    recipe: &'a Recipe,
+    batch_builder: &'a BatchBuilder,
     cells: Vec<f32>,
     mask: Vec<f32>,
     played: Vec<i64>,
@@ -110,11 +110,11 @@ struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    fn new(recipe: &'a Recipe, samples: usize) -> Self {
+    fn new(batch_builder: &'a BatchBuilder, samples: usize) -> Self {
         Self {
-            recipe,
-            cells: Vec::with_capacity(samples * recipe.varying() * 81),
-            mask: Vec::with_capacity(samples * recipe.encoding.labels.count()),
+            batch_builder,
+            cells: Vec::with_capacity(samples * batch_builder.varying() * 81),
+            mask: Vec::with_capacity(samples * batch_builder.encoding.labels.count()),
             played: Vec::with_capacity(samples),
             sharing: Vec::with_capacity(samples),
             value: Vec::with_capacity(samples),
@@ -122,9 +122,9 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// A sample that cannot be unpacked is left out: its sources have checked it before.
+    /// Sources have checked their samples; one that cannot be unpacked is left out.
     fn add(&mut self, sample: &Sample, mirror: bool) {
-        let Encoding { features, labels } = self.recipe.encoding;
+        let Encoding { features, labels } = self.batch_builder.encoding;
         let Some((position, legal)) = sample.unpacked() else { return };
         let name = |mv| labels.label(&position, mv).map(|l| if mirror { labels.mirrored(l) } else { l });
         let Some(played) = name(sample.mv) else { return };
@@ -134,7 +134,7 @@ impl<'a> Rows<'a> {
             features.pack(&position, sample.seen)
         };
         let begin = self.cells.len();
-        self.cells.resize(begin + self.recipe.varying() * 81, 0.0);
+        self.cells.resize(begin + self.batch_builder.varying() * 81, 0.0);
         planes::expand(features, &packed, &mut self.cells[begin..]);
         let begin = self.mask.len();
         self.mask.resize(begin + labels.count(), FORBIDDEN);
@@ -142,14 +142,15 @@ impl<'a> Rows<'a> {
         named.iter().for_each(|&label| self.mask[begin + usize::from(label)] = 0.0);
         self.played.push(i64::from(played));
         self.sharing.push(named.iter().filter(|&&label| label == played).count() as f32);
-        self.value.push(sample.target(self.recipe.blend).unwrap_or(0.5));
+        self.value.push(sample.target(self.batch_builder.blend).unwrap_or(0.5));
         self.points.push(sample.half_points.map_or(0.5, |half| f32::from(half) / 2.0));
     }
 
     fn finish(self) -> Batch {
-        let (batch, labels) = (self.played.len() as i64, self.recipe.encoding.labels.count() as i64);
-        let varying = Tensor::from_slice(&self.cells).view([batch, self.recipe.varying() as i64, 9, 9]);
-        let constants = planes::constants(self.recipe.encoding.features, Device::Cpu, Kind::Float);
+        let (batch, labels) = (self.played.len() as i64, self.batch_builder.encoding.labels.count() as i64);
+        let varying =
+            Tensor::from_slice(&self.cells).view([batch, self.batch_builder.varying() as i64, 9, 9]);
+        let constants = planes::constants(self.batch_builder.encoding.features, Device::Cpu, Kind::Float);
         Batch {
             planes: Tensor::cat(&[varying, constants.expand([batch, -1, -1, -1], false)], 1),
             mask: Tensor::from_slice(&self.mask).view([batch, labels]),
@@ -161,15 +162,15 @@ impl<'a> Rows<'a> {
     }
 }
 
-impl Recipe {
+impl BatchBuilder {
     fn varying(&self) -> usize {
         self.encoding.features.boards() + self.encoding.features.fills()
     }
 }
 
 impl Batch {
-    /// The same on a device, the planes in numbers of `kind`, and on the processor with all planes of a square beside
-    /// each other: then convolutions need not turn them round, which is a third of the time.
+    /// The batch on a device, with planes of type `kind`. On the CPU the planes have the channels-last layout:
+    /// then convolutions need not convert them, which takes a third of the time.
     pub(super) fn to(&self, device: Device, kind: Kind) -> Self {
         let planes = self.planes.to_device(device).to_kind(kind);
         let planes = if device.is_cuda() {

@@ -1,4 +1,5 @@
-//! AdamW (Loshchilov and Hutter, 2019), with a state that can be kept in a file: libtorch's own cannot through tch.
+//! AdamW (Loshchilov and Hutter, 2019). Its state can be saved, unlike that of libtorch's optimiser through
+//! tch.
 
 use crate::network::weights::sorted;
 use std::f64::consts::PI;
@@ -8,14 +9,14 @@ const FIRST: f64 = 0.9;
 const SECOND: f64 = 0.999;
 const EPSILON: f64 = 1e-8;
 
-/// How fast to learn when.
+/// Learning rate schedule.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Schedule {
-    /// The highest rate.
+    /// Maximum rate.
     pub rate: f64,
-    /// Steps over which it rises in a line from nothing.
+    /// Steps of linear warm-up from 0.
     pub warm_up: usize,
-    /// Steps in all; it falls along half a cosine to nothing.
+    /// Total number of steps; after the warm-up the rate falls to 0 by a half cosine.
     pub steps: usize,
 }
 
@@ -55,7 +56,7 @@ impl AdamW {
         Self { learned: learned.collect(), decay }
     }
 
-    /// One step down the gradient of `loss`, whose norm is cut at `longest`.
+    /// One step by the gradient of `loss`, whose norm is clipped to `longest`.
     pub(super) fn step(
         &mut self,
         loss: &Tensor,
@@ -86,7 +87,7 @@ impl AdamW {
         self.learned.iter().map(|learned| learned.weight.grad()).filter(Tensor::defined)
     }
 
-    /// Everything but the weights themselves, by name.
+    /// Copies of the state without the weights, by name.
     pub(super) fn state(&self) -> Vec<(String, Tensor)> {
         let named = |learned: &Learned| {
             let name = &learned.name;
@@ -98,7 +99,7 @@ impl AdamW {
         self.learned.iter().flat_map(named).collect()
     }
 
-    /// The tensors that [`state`](Self::state) copied, to be filled again.
+    /// The tensors of [`state`](Self::state), to be restored.
     pub(super) fn state_mut(&mut self) -> impl Iterator<Item = (String, &mut Tensor)> {
         self.learned.iter_mut().flat_map(|learned| {
             let name = &learned.name;
@@ -110,14 +111,14 @@ impl AdamW {
 impl Learned {
     fn update(&mut self, scale: f64, rate: f64, bias: f64, decay: f64) -> Result<(), TchError> {
         let gradient = self.weight.grad();
-        // What the loss does not depend on, such as the head of a value that is not learned.
+        // Parameters that the loss does not depend on, such as an untrained value head, have no gradient.
         if !gradient.defined() {
             return Ok(());
         }
         let gradient = gradient.f_mul_scalar(scale)?;
         let _in_place = self.first.f_lerp_(&gradient, 1.0 - FIRST)?;
         let _in_place = self.second.f_lerp_(&gradient.f_square()?, 1.0 - SECOND)?;
-        // Biases and scales of normalisation are left to grow.
+        // Biases and normalisation scales have no weight decay.
         if self.weight.dim() > 1 {
             let _in_place = self.weight.f_mul_scalar_(1.0 - decay)?;
         }
@@ -141,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_lead_to_the_bottom_of_a_bowl() {
+    fn steps_converge_to_the_minimum_of_a_quadratic() {
         let store = VarStore::new(Device::Cpu);
         let place = store.root().var("place", &[2], tch::nn::Init::Const(5.0));
         let bottom = Tensor::from_slice(&[1.0f32, -2.0]);

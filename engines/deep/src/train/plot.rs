@@ -1,4 +1,4 @@
-//! The picture of a training: losses above, held-out accuracy below.
+//! Plot of a training: losses above, held-out accuracy below.
 
 use super::{Report, TrainError};
 use crate::plot::{self, Line, Panel};
@@ -29,15 +29,16 @@ fn losses(report: &Report) -> Vec<Line> {
 }
 
 fn shares(report: &Report) -> Vec<Line> {
-    let over = |pick: fn(&super::Exam) -> Option<f64>| {
-        let at = |(step, exam): &(usize, super::Exam)| pick(exam).map(|share| (*step as f64, share));
+    let over = |pick: fn(&super::Accuracy) -> Option<f64>| {
+        let at =
+            |(step, accuracy): &(usize, super::Accuracy)| pick(accuracy).map(|share| (*step as f64, share));
         report.exams.iter().filter_map(at).collect()
     };
     let lines = [
-        line("move among the likeliest 1", over(|exam| Some(exam.policy?.top1))),
-        line("move among the likeliest 5", over(|exam| Some(exam.policy?.top5))),
-        line("winner named", over(|exam| Some(exam.value?.winner))),
-        line("value error", over(|exam| Some(exam.value?.error))),
+        line("move among the likeliest 1", over(|accuracy| Some(accuracy.policy?.top1))),
+        line("move among the likeliest 5", over(|accuracy| Some(accuracy.policy?.top5))),
+        line("winner named", over(|accuracy| Some(accuracy.value?.winner))),
+        line("value error", over(|accuracy| Some(accuracy.value?.error))),
     ];
     lines.into_iter().filter(|line| !line.points.is_empty()).collect()
 }

@@ -1,63 +1,63 @@
-//! What a training leaves to be read.
+//! The report of a training.
 
-use super::{exam::Exam, loader::Loss};
+use super::{accuracy::Accuracy, loader::Loss};
 use crate::network::Description;
 use serde::{Deserialize, Serialize};
 
-/// A training, from its beginning to now.
+/// Parameters and results of a training.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Report {
-    /// What was trained.
+    /// Description of the network.
     pub network: Description,
-    /// Where the positions are from.
+    /// The sources of the positions.
     pub sources: Vec<String>,
-    /// Games they are from, and games left out because they could not be followed.
+    /// Games used.
     pub games: usize,
-    /// Games left out.
+    /// Games left out because of an illegal move or an unreadable start position.
     pub broken_games: usize,
-    /// Positions to learn from.
+    /// Size of the training set.
     pub positions: usize,
-    /// Positions held out.
+    /// Size of the held-out set.
     pub held_out: usize,
-    /// Positions left out because they were there already.
+    /// Positions left out as duplicates.
     pub duplicates: usize,
-    /// Positions in a step.
+    /// Positions per step.
     pub batch: usize,
-    /// Steps taken.
+    /// Steps completed.
     pub steps: usize,
-    /// Steps there are to be.
+    /// Total number of steps.
     pub steps_planned: usize,
-    /// The highest learning rate.
+    /// Maximum learning rate.
     pub rate: f64,
-    /// Which moves the played one was to be likelier than.
+    /// Moves in the softmax of the policy loss.
     pub loss: Loss,
-    /// Parts of the game's result in the value.
+    /// Weight of the result in the value target.
     pub blend: f32,
-    /// Where it was computed, and in which numbers: `cpu bf16`.
+    /// Device and float type, such as `cpu bf16`.
     pub device: String,
-    /// Seconds spent on steps and examinations.
+    /// Seconds spent on steps and measurements.
     pub seconds: f64,
-    /// How it went.
+    /// Losses by step.
     pub marks: Vec<Mark>,
-    /// Examinations on held-out games: before the first step, on the way, and at the end.
-    pub exams: Vec<(usize, Exam)>,
+    /// Measurements on held-out positions by step: before the first step, at intervals, and at the end.
+    pub exams: Vec<(usize, Accuracy)>,
 }
 
-/// Mean losses since the mark before.
+/// Mean losses since the previous mark.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Mark {
-    /// Steps taken.
+    /// Steps completed.
     pub step: usize,
-    /// Cross-entropy of the moves.
+    /// Cross-entropy of the policy.
     pub policy: f64,
-    /// Cross-entropy of the winning probability.
+    /// Cross-entropy of the value.
     pub value: f64,
 }
 
 impl Report {
-    /// The last examination in words.
-    pub fn last_exam(&self) -> String {
-        let Some((step, exam)) = self.exams.last() else { return "not examined".to_owned() };
-        format!("step {step}, {exam}")
+    /// The last measurement as text.
+    pub fn last_accuracy(&self) -> String {
+        let Some((step, accuracy)) = self.exams.last() else { return "not measured".to_owned() };
+        format!("step {step}, {accuracy}")
     }
 }

@@ -1,4 +1,5 @@
-//! Positions with what was played in them, each in a few bytes, and which of them are held out.
+//! Training samples: packed positions with move, score and result; and the split into training and held-out
+//! set.
 
 use rsshogi::{
     board::{MoveList, PackedSfen, Position},
@@ -11,64 +12,64 @@ use std::{
 };
 use usi_shell::Game;
 
-/// A score above this, or below its negative, is a mate. Centipawns.
+/// Scores beyond this are mates, in centipawns.
 pub(super) const MATE: i32 = 30_000;
 
-/// A position and what came of it, seen by the player to move.
+/// A position from the view of the side to move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sample {
     /// The position, packed by rsshogi.
     pub position: PackedSfen,
-    /// The move that was played.
+    /// The move played.
     pub mv: Move,
-    /// How often the position occurred before in its game.
+    /// Number of earlier occurrences of the position in its game.
     pub seen: u8,
-    /// What the player said it was worth, in centipawns, within +-30,000.
+    /// The player's score in centipawns, within +-30,000.
     pub score: Option<i16>,
-    /// Points of the player to move, doubled: 2 for a win, 1 for a draw, 0 for a loss.
+    /// Twice the points of the side to move: 2 for a win, 1 for a draw, 0 for a loss.
     pub half_points: Option<u8>,
-    /// The game, by its moves.
+    /// Hash of the game's moves.
     pub game: u64,
 }
 
-/// A game as sources tell it.
+/// A game as read from a source.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Told {
+pub(super) struct GameMoves {
     /// SFEN of the first position.
     pub start: String,
-    /// The moves, with scores from the mover's view, and whether they are to be learned: opening moves that nobody
-    /// chose are not.
+    /// The moves, each with its score from the player who moved, and whether it is a training sample: opening
+    /// moves were chosen by no player and are not.
     pub moves: Vec<(String, Option<i32>, bool)>,
-    /// Who won; `Some(None)` is a draw, `None` is not known.
+    /// The winner; `Some(None)` for a draw, `None` if unknown.
     pub winner: Option<Option<Color>>,
 }
 
-/// All positions of some sources.
+/// The samples of some sources.
 #[derive(Clone, Debug, Default)]
 pub struct Corpus {
-    /// The positions, in the order of the sources.
+    /// The samples, in the order of the sources.
     pub samples: Vec<Sample>,
-    /// Games they are from.
+    /// Number of games used.
     pub games: usize,
-    /// Games left out because a move was not legal or the start could not be read.
+    /// Number of games left out because of an illegal move or an unreadable start position.
     pub broken: usize,
 }
 
-/// Positions to learn from and positions to be examined with.
+/// Training set and held-out set.
 #[derive(Clone, Debug, Default)]
 pub struct Split {
-    /// To learn from; no position comes twice with the same move.
-    pub kept: Vec<Sample>,
-    /// Of other games, and none of them among those to learn from.
+    /// The training set, without duplicates of position and move.
+    pub training: Vec<Sample>,
+    /// The held-out set: other games, and no position of the training set.
     pub held_out: Vec<Sample>,
-    /// Left out because they were there already.
+    /// Number of duplicates left out.
     pub duplicates: usize,
 }
 
 impl Corpus {
-    /// Adds a game; one that breaks the rules is only counted.
-    pub(super) fn add(&mut self, told: &Told) {
-        match samples(told) {
+    /// Adds the samples of a game; an invalid game is only counted.
+    pub(super) fn add(&mut self, game: &GameMoves) {
+        match samples(game) {
             Some(samples) => {
                 self.games += 1;
                 self.samples.extend(samples);
@@ -77,18 +78,18 @@ impl Corpus {
         }
     }
 
-    /// Divides by game: `percent` of the games, chosen by their hash and so always the same, are held out. Duplicates
-    /// are dropped, and from the held-out ones what is also among the others.
+    /// Splits by game: `percent` of the games, selected by their hash and so reproducibly, are held out.
+    /// Duplicates are removed, and so are held-out positions that also occur in the training set.
     pub fn split(self, percent: u64) -> Split {
         let mut split = Split::default();
         let is_held_out = |sample: &Sample| sample.game % 100 < percent;
-        let (held_out, kept): (Vec<_>, Vec<_>) = self.samples.into_iter().partition(is_held_out);
-        let known: HashSet<[u8; 32]> = kept.iter().map(|sample| sample.position.data).collect();
-        let all = held_out.len() + kept.len();
-        split.kept = distinct(kept);
+        let (held_out, training): (Vec<_>, Vec<_>) = self.samples.into_iter().partition(is_held_out);
+        let known: HashSet<[u8; 32]> = training.iter().map(|sample| sample.position.data).collect();
+        let all = held_out.len() + training.len();
+        split.training = distinct(training);
         split.held_out =
             distinct(held_out.into_iter().filter(|one| !known.contains(&one.position.data)).collect());
-        split.duplicates = all - split.kept.len() - split.held_out.len();
+        split.duplicates = all - split.training.len() - split.held_out.len();
         split
     }
 }
@@ -99,7 +100,7 @@ fn distinct(samples: Vec<Sample>) -> Vec<Sample> {
 }
 
 impl Sample {
-    /// The position, and its legal moves, non-promotions included.
+    /// The position and its legal moves, including non-promotions.
     pub fn unpacked(&self) -> Option<(Position, MoveList)> {
         let mut position = Position::empty();
         position.set_packed_sfen(&self.position, false, 1).ok()?;
@@ -108,8 +109,8 @@ impl Sample {
         Some((position, legal))
     }
 
-    /// What the value is to come to: `blend` parts of the game's result and the rest of the score's winning
-    /// probability, sigmoid(score / 600); whichever there is when one is missing. Between 0 and 1.
+    /// The value target, 0 to 1: `blend` times the result plus (1 - `blend`) times the score's win probability
+    /// sigmoid(score / 600). If one is missing, the other; `None` if both are.
     pub fn target(&self, blend: f32) -> Option<f32> {
         let result = self.half_points.map(|half| f32::from(half) / 2.0);
         let scored = self.score.map(|score| 1.0 / (1.0 + (-f32::from(score) / 600.0).exp()));
@@ -120,21 +121,21 @@ impl Sample {
     }
 }
 
-fn samples(told: &Told) -> Option<Vec<Sample>> {
-    let mut game = Game::from_sfen(&told.start).ok()?;
-    let id = identity(told);
+fn samples(source: &GameMoves) -> Option<Vec<Sample>> {
+    let mut game = Game::from_sfen(&source.start).ok()?;
+    let id = identity(source);
     let mut seen: HashMap<[u8; 32], u8> = HashMap::new();
-    let mut samples = Vec::with_capacity(told.moves.len());
-    for (text, score, learn) in &told.moves {
+    let mut samples = Vec::with_capacity(source.moves.len());
+    for (text, score, learn) in &source.moves {
         let (turn, position) = (game.position().turn(), game.position().try_to_packed_sfen().ok());
         let mv = game.play(text)?.to_move();
-        // A position with pieces missing, or too many, does not fit into this packing.
+        // Positions with more or fewer pieces than a full set have no packed form.
         let Some(position) = position else { continue };
         let before = seen.entry(position.data).or_default();
         if *learn {
             let score = score.map(|score| score.clamp(-MATE, MATE) as i16);
             let half_points =
-                told.winner.map(|winner| winner.map_or(1, |winner| u8::from(winner == turn) * 2));
+                source.winner.map(|winner| winner.map_or(1, |winner| u8::from(winner == turn) * 2));
             samples.push(Sample { position, mv, seen: *before, score, half_points, game: id });
         }
         *before = before.saturating_add(1);
@@ -142,10 +143,10 @@ fn samples(told: &Told) -> Option<Vec<Sample>> {
     Some(samples)
 }
 
-fn identity(told: &Told) -> u64 {
+fn identity(source: &GameMoves) -> u64 {
     let mut hasher = DefaultHasher::new();
-    told.start.hash(&mut hasher);
-    told.moves.iter().for_each(|(text, ..)| text.hash(&mut hasher));
+    source.start.hash(&mut hasher);
+    source.moves.iter().for_each(|(text, ..)| text.hash(&mut hasher));
     hasher.finish()
 }
 

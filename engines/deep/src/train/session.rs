@@ -1,10 +1,10 @@
-//! One training, step by step.
+//! The training loop.
 
 use super::{
     Corpus, Loss, Mark, Report, Source, TrainError,
-    checkpoint::Place,
-    exam::examine,
-    loader::{Batch, Recipe},
+    accuracy::measure,
+    checkpoint::Directory,
+    loader::{Batch, BatchBuilder},
     optimizer::{AdamW, Schedule},
     plot,
     samples::Sample,
@@ -17,73 +17,73 @@ use indicatif::{ProgressBar, ProgressStyle};
 use std::{path::PathBuf, sync::Arc, time::Instant};
 use tch::{Device, Kind, Reduction, Tensor, nn::VarStore};
 
-/// The longest gradient that is followed.
+/// Maximum norm of the gradient.
 const LONGEST: f64 = 5.0;
 
-/// How to train.
+/// Parameters of a training.
 #[derive(Clone, Debug)]
 pub struct TrainOptions {
-    /// What to build; its weights are written into `out` under its name.
+    /// The network to build; its weights are written into `out` under its name.
     pub network: Description,
-    /// Where the positions come from.
+    /// The sources of the positions.
     pub sources: Vec<Source>,
-    /// The directory of network, checkpoint, report and plot.
+    /// The directory for network, checkpoint, report and plot.
     pub out: PathBuf,
-    /// Positions in a step.
+    /// Positions per step.
     pub batch: usize,
-    /// How many steps.
+    /// Total number of steps.
     pub steps: usize,
-    /// The highest learning rate.
+    /// Maximum learning rate.
     pub rate: f64,
-    /// Steps until it is reached.
+    /// Steps of learning rate warm-up.
     pub warm_up: usize,
     /// Weight decay.
     pub decay: f64,
-    /// Parts of the game's result in the value's target, 0 to 1; the rest is the score's.
+    /// Weight of the result in the value target, 0 to 1; the score has the rest.
     pub blend: f32,
-    /// Which moves the played one is to be likelier than.
+    /// Moves in the softmax of the policy loss.
     pub loss: Loss,
     /// Percent of the games that are held out.
     pub held_out: u64,
-    /// Seed of weights and order.
+    /// Seed of the initial weights and of the order of positions.
     pub seed: u64,
-    /// Where to compute.
+    /// The device.
     pub device: DeviceChoice,
-    /// Whether a processor that multiplies bfloat16 computes the body of the network in it. Weights are learned in full
-    /// numbers in any case.
+    /// Whether to compute the body of the network in bfloat16 on CPUs with the instructions for it. Weights are
+    /// learned in 32-bit floats in any case.
     pub half: bool,
-    /// Steps between examinations and checkpoints.
+    /// Steps between measurements and checkpoints.
     pub every: usize,
-    /// The most held-out positions of an examination on the way; the last one asks about ten times as many.
+    /// Maximum number of held-out positions per measurement; the last one uses ten times as many.
     pub exam: usize,
-    /// Threads that the processor uses; 0 leaves that to libtorch.
+    /// CPU threads; 0 leaves the number to libtorch.
     pub threads: i32,
 }
 
-/// A training that can be run.
+/// A training ready to run.
 #[derive(Debug)]
 pub struct Session {
     options: TrainOptions,
-    place: Place,
-    recipe: Recipe,
+    place: Directory,
+    batch_builder: BatchBuilder,
     device: Device,
-    /// The numbers that the body is computed in.
+    /// Float type of the body.
     kind: Kind,
     store: VarStore,
     network: Network,
     optimizer: AdamW,
-    kept: Arc<Vec<Sample>>,
+    training: Arc<Vec<Sample>>,
     held_out: Vec<Sample>,
     report: Report,
-    /// Sums of losses since the last mark, and steps that are in them.
+    /// Sums of the policy and value loss since the last mark, and their number of steps.
     sums: (f64, f64, usize),
 }
 
 impl Session {
-    /// Begins a training with the games of the sources, or goes on with the one in its directory.
+    /// Starts a training with the games of the sources, or resumes the one in its directory.
     ///
     /// # Errors
-    /// When games, device or network cannot be had, or the directory holds another training.
+    /// When games, device or network are unavailable, or the directory holds another training.
     pub fn begin(options: TrainOptions, corpus: Corpus) -> Result<Self, TrainError> {
         if options.threads > 0 {
             tch::set_num_threads(options.threads);
@@ -92,9 +92,9 @@ impl Session {
         let kind = if options.half && !device.is_cuda() { processor_kind() } else { Kind::Float };
         let (games, broken) = (corpus.games, corpus.broken);
         let split = corpus.split(options.held_out);
-        if split.kept.len() < options.batch || split.held_out.is_empty() {
-            let (kept, held_out) = (split.kept.len(), split.held_out.len());
-            return Err(TrainError::TooFew { kept, held_out, batch: options.batch });
+        if split.training.len() < options.batch || split.held_out.is_empty() {
+            let (training, held_out) = (split.training.len(), split.held_out.len());
+            return Err(TrainError::TooFew { training, held_out, batch: options.batch });
         }
         tch::manual_seed(options.seed as i64);
         let store = VarStore::new(device);
@@ -103,17 +103,17 @@ impl Session {
         let report = report(
             &options,
             format!("{} {}", device_name(device), kind_name(kind)),
-            [games, broken, split.kept.len(), split.held_out.len(), split.duplicates],
+            [games, broken, split.training.len(), split.held_out.len(), split.duplicates],
         );
         let session = Self {
-            place: Place::new(&options.out)?,
-            recipe: Recipe { encoding, batch: options.batch, blend: options.blend },
+            place: Directory::new(&options.out)?,
+            batch_builder: BatchBuilder { encoding, batch: options.batch, blend: options.blend },
             device,
             kind,
             optimizer: AdamW::new(&store, options.decay),
             store,
             network,
-            kept: Arc::new(split.kept),
+            training: Arc::new(split.training),
             held_out: split.held_out,
             report,
             options,
@@ -135,20 +135,21 @@ impl Session {
         Ok(self)
     }
 
-    /// What is known so far.
+    /// The report so far.
     pub fn report(&self) -> &Report {
         &self.report
     }
 
-    /// Takes all steps that are left. Network, report and plot are in the directory then.
+    /// Runs the remaining steps, then writes network, report and plot.
     ///
     /// # Errors
-    /// When libtorch fails, the loss becomes infinite, or a file cannot be written.
+    /// When libtorch fails, the loss is not finite, or a file cannot be written.
     pub fn run(mut self) -> Result<Report, TrainError> {
-        let batches = self.recipe.endless(Arc::clone(&self.kept), self.options.seed, self.report.steps);
+        let batches =
+            self.batch_builder.endless(Arc::clone(&self.training), self.options.seed, self.report.steps);
         let bar = self.bar();
         if self.report.exams.is_empty() {
-            self.examine(self.options.exam, &bar)?;
+            self.measure(self.options.exam, &bar)?;
         }
         let mut begun = Instant::now();
         while self.report.steps < self.options.steps {
@@ -159,14 +160,14 @@ impl Session {
                 self.mark(&bar);
                 self.report.seconds += begun.elapsed().as_secs_f64();
                 begun = Instant::now();
-                self.examine(self.options.exam, &bar)?;
+                self.measure(self.options.exam, &bar)?;
                 self.save()?;
             } else if self.report.steps.is_multiple_of((self.options.every / 10).max(1)) {
                 self.mark(&bar);
             }
         }
         self.report.seconds += begun.elapsed().as_secs_f64();
-        self.examine(10 * self.options.exam, &bar)?;
+        self.measure(10 * self.options.exam, &bar)?;
         self.save()?;
         bar.finish();
         Ok(self.report)
@@ -206,7 +207,7 @@ impl Session {
         Schedule { rate: self.options.rate, warm_up: self.options.warm_up, steps: self.options.steps }
     }
 
-    /// Closes a stretch of steps, and shows its losses.
+    /// Records the mean losses since the last mark and prints them.
     fn mark(&mut self, bar: &ProgressBar) {
         let (policy, value, steps) = std::mem::take(&mut self.sums);
         if steps == 0 {
@@ -218,10 +219,11 @@ impl Session {
         show(bar, format!("policy {:.3} value {:.3}", mark.policy, mark.value), mark.step);
     }
 
-    fn examine(&mut self, most: usize, bar: &ProgressBar) -> Result<(), TrainError> {
-        let exam = examine(&self.network, &self.recipe, &self.held_out, most, (self.device, self.kind))?;
-        self.report.exams.push((self.report.steps, exam));
-        let line = self.report.last_exam();
+    fn measure(&mut self, most: usize, bar: &ProgressBar) -> Result<(), TrainError> {
+        let accuracy =
+            measure(&self.network, &self.batch_builder, &self.held_out, most, (self.device, self.kind))?;
+        self.report.exams.push((self.report.steps, accuracy));
+        let line = self.report.last_accuracy();
         bar.suspend(|| eprintln!("{line}"));
         Ok(())
     }
@@ -250,7 +252,7 @@ fn value_loss(logits: &Tensor, batch: &Batch) -> Result<Tensor, TrainError> {
     Ok(logits.f_binary_cross_entropy_with_logits(&batch.value, none, none, Reduction::Mean)?)
 }
 
-/// On a terminal beside the bar, elsewhere as a line.
+/// Beside the progress bar on a terminal, else as a line.
 fn show(bar: &ProgressBar, losses: String, step: usize) {
     if bar.is_hidden() {
         eprintln!("step {step}: {losses}");

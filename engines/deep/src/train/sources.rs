@@ -1,60 +1,65 @@
-//! Where positions come from: Renmei's own store, lists of games, and two binary formats of the field.
+//! Sources of training positions: Renmei databases, files of labels, lists of games, and the binary formats PSV
+//! and hcpe.
 
 mod binary;
 mod list;
 mod store;
 
 use super::samples::Corpus;
+use journal::StoreError;
 use std::{
     fmt, io,
     path::{Path, PathBuf},
     str::FromStr,
 };
 
-/// A file of games or positions; its kind is known by its ending.
+/// A file of games or positions; the file name's extension determines its format.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// `.db`, `.sqlite`: a store of `renmei`, all games that count, or what an engine said of positions
+    /// `.db`, `.sqlite`: a Renmei database, all games that count, or a file of labels
     /// ([`label`](crate::label)).
     Store(PathBuf),
-    /// `.tsv`: a game a line: plies of its random opening, how it ended, moves, scores.
+    /// `.tsv`: one game per line: number of random opening plies, ending, moves, scores.
     List(PathBuf),
-    /// `.psv`: 40 bytes a position, as YaneuraOu and nnue-pytorch have them.
+    /// `.psv`: 40 bytes per position, as in YaneuraOu and nnue-pytorch.
     Psv(PathBuf),
-    /// `.hcpe`: 38 bytes a position, as dlshogi and Apery have them.
+    /// `.hcpe`: 38 bytes per position, as in dlshogi and Apery.
     Hcpe(PathBuf),
 }
 
 /// Why a source cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum SourceError {
-    /// Not a kind of file that is known here.
-    #[error("`{0}` is no source: its name is to end in .db, .sqlite, .tsv, .psv or .hcpe")]
+    /// The extension is unknown.
+    #[error("`{0}` is not a source: its extension must be .db, .sqlite, .tsv, .psv or .hcpe")]
     Unknown(String),
     /// The file could not be read.
     #[error("source `{}`: {source}", path.display())]
     File {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// The database could not be read.
-    #[error("store `{}`: {source}", path.display())]
-    Store {
+    /// The games of a database cannot be read.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The file is not a database, or its labels cannot be read.
+    #[error("database `{}`: {source}", path.display())]
+    Labels {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The error of SQLite.
         source: rusqlite::Error,
     },
-    /// A place in the file says nothing.
+    /// An invalid line or entry.
     #[error("source `{}`, {place}: {reason}", path.display())]
     Content {
         /// The file.
         path: PathBuf,
-        /// A line or an entry, from 1.
+        /// Line or entry, from 1.
         place: String,
-        /// What is wrong there.
+        /// What is wrong with it.
         reason: String,
     },
 }
@@ -101,7 +106,7 @@ impl fmt::Display for Source {
 /// Reads all sources, in order.
 ///
 /// # Errors
-/// When one cannot be read or is not what its ending says.
+/// When one cannot be read or has another format than its extension says.
 pub fn load(sources: &[Source]) -> Result<Corpus, SourceError> {
     let mut corpus = Corpus::default();
     sources.iter().try_for_each(|source| source.read(&mut corpus))?;

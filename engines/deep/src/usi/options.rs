@@ -1,4 +1,4 @@
-//! The options as they are declared, and as what they mean.
+//! USI options: declaration and parsing.
 
 use crate::{
     evaluator::{DeviceChoice, EvaluatorError, TorchEvaluator, TorchOptions},
@@ -8,10 +8,10 @@ use opening_book::Openings;
 use std::path::Path;
 use usi_shell::{OptionSpec, Options};
 
-/// The value of `Network` that stands for the network inside the program, and of `ModelFile` for the model.
+/// The value of `Network` for the embedded network, and of `ModelFile` for the embedded model.
 pub(crate) const SHIPPED: &str = "default";
 
-/// All options, in the order in which they are shown.
+/// All options, in display order.
 pub(super) fn declare() -> Vec<OptionSpec> {
     let mut options = vec![
         OptionSpec::combo("Player", "mcts", &["mcts", "softmax", "policy", "value"]),
@@ -74,22 +74,22 @@ fn playing() -> [OptionSpec; 9] {
     ]
 }
 
-/// The value of a whole number that is never negative.
+/// The value of a non-negative integer option.
 pub(crate) fn number(options: &Options, name: &str) -> usize {
     usize::try_from(options.spin(name)).unwrap_or(0)
 }
 
-/// The value of an option that means "no limit" with 0.
+/// The value of a limit option; `None` for 0.
 pub(crate) fn limit(options: &Options, name: &str) -> Option<u64> {
     Some(options.spin(name).unsigned_abs()).filter(|&value| value > 0)
 }
 
-/// The value of an option that is told in thousandths.
+/// The value of an option in thousandths.
 pub(crate) fn permille(options: &Options, name: &str) -> f32 {
     options.spin(name) as f32 / 1000.0
 }
 
-/// What has to be loaded anew when it changes.
+/// The parameters of the evaluator, which is reloaded when they change.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Source {
     network: String,
@@ -102,8 +102,8 @@ pub(super) struct Source {
 }
 
 impl Source {
-    /// What the options say. Where they leave it open, the device decides: a GPU wants large batches, and lanes enough
-    /// that it never waits.
+    /// The parameters by the options. Defaults depend on the device: a GPU needs large batches, and enough
+    /// lanes to be busy all the time.
     pub(super) fn of(options: &Options) -> Result<Self, EvaluatorError> {
         let device: DeviceChoice = options.text("Device").parse()?;
         let gpu = device.find()?.is_cuda();
@@ -137,7 +137,7 @@ impl Source {
     }
 }
 
-/// The constants of the search.
+/// The constants of PUCT.
 pub(crate) fn constants(options: &Options) -> Constants {
     Constants {
         init: permille(options, "CInit"),
@@ -150,7 +150,7 @@ pub(crate) fn constants(options: &Options) -> Constants {
     }
 }
 
-/// The rules of the game as far as they can be chosen.
+/// The rules of the game and the draw values.
 pub(crate) fn terms(options: &Options) -> Terms {
     Terms {
         draw_black: permille(options, "DrawValueBlack"),

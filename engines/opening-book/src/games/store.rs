@@ -1,66 +1,76 @@
-//! Games out of a database of Renmei. The only part of this crate that knows SQLite.
+//! Games of a Renmei database.
 
 use std::path::Path;
 
+use journal::{FullGame, GameFilter, Store, StoreError};
+use referee::event::{Moved, Score};
+use referee::{Color as Side, Outcome};
 use rsshogi::types::{Color, Move};
-use rusqlite::{Connection, OpenFlags, Result, Row, Statement};
 
 use super::{Game, GameResult, MATE_SCORE};
 
-const GAMES: &str = "SELECT g.id, g.start, g.opening_moves, g.result, b.name, w.name
-    FROM games g
-    JOIN players b ON b.event = g.event AND b.player = g.black
-    JOIN players w ON w.event = g.event AND w.player = g.white
-    WHERE g.start IS NOT NULL AND g.result IN ('black', 'white', 'draw') ORDER BY g.id";
-
-const MOVES: &str = "SELECT move, score_cp, mate FROM moves WHERE game = ?1 ORDER BY ply";
-
-/// All finished games of the database; it may be growing.
-pub fn games(path: &Path) -> Result<Vec<Game>> {
-    let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
-    let mut moves = connection.prepare(MOVES)?;
-    let mut games = connection.prepare(GAMES)?;
-    let mut rows = games.query([])?;
+/// The won and drawn games of all events of the database, which may still be growing.
+pub fn games(path: &Path) -> Result<Vec<Game>, StoreError> {
+    let store = Store::read(path)?;
     let mut all = Vec::new();
-    while let Some(row) = rows.next()? {
-        all.push(game(row, &mut moves)?);
+    for event in store.events()? {
+        store.full_games(event.id, &GameFilter::default(), |game| {
+            all.extend(finished(game));
+            Ok::<_, StoreError>(())
+        })?;
     }
     Ok(all)
 }
 
-fn game(row: &Row<'_>, moves: &mut Statement<'_>) -> Result<Game> {
-    let given: Option<String> = row.get(2)?;
-    let opening = given.unwrap_or_default();
-    let mut all: Vec<(Move, Option<i32>)> =
+/// `None` for a game without a start position or a result: running, adjourned or aborted.
+fn finished(game: FullGame) -> Option<Game> {
+    let FullGame { row, moves: played } = game;
+    let start = row.start?;
+    let result = result(row.outcome?)?;
+    let opening = row.opening.unwrap_or_default();
+    let mut moves: Vec<(Move, Option<i32>)> =
         opening.split_whitespace().map_while(Move::from_usi).map(|mv| (mv, None)).collect();
-    let opening = all.len();
-    let mut played = moves.query([row.get::<_, i64>(0)?])?;
-    while let Some(row) = played.next()? {
-        let Some(mv) = Move::from_usi(row.get_ref(0)?.as_str()?) else { break };
-        all.push((mv, score(row)?));
+    let opening = moves.len();
+    moves.extend(played.iter().map(|(_, moved)| (moved.mv, score(moved))));
+    let names = [Some(row.black), Some(row.white)];
+    Some(Game { start, opening, moves, names, result: Some(result), loose: false })
+}
+
+fn result(outcome: Outcome) -> Option<GameResult> {
+    match outcome {
+        Outcome::Win { winner: Side::Black, .. } => Some(GameResult::Won(Color::BLACK)),
+        Outcome::Win { winner: Side::White, .. } => Some(GameResult::Won(Color::WHITE)),
+        Outcome::Draw { .. } => Some(GameResult::Drawn),
+        Outcome::Aborted { .. } => None,
     }
-    let result = match row.get_ref(3)?.as_str()? {
-        "black" => GameResult::Won(Color::BLACK),
-        "white" => GameResult::Won(Color::WHITE),
-        _ => GameResult::Drawn,
-    };
-    Ok(Game {
-        start: row.get(1)?,
-        opening,
-        moves: all,
-        names: [Some(row.get(4)?), Some(row.get(5)?)],
-        result: Some(result),
-        loose: false,
+}
+
+fn score(moved: &Moved) -> Option<i32> {
+    Some(match moved.thought.as_ref()?.score? {
+        Score::Mate(plies) if plies < 0 => -MATE_SCORE,
+        Score::Mate(_) => MATE_SCORE,
+        Score::Cp(centipawns) => centipawns.clamp(-MATE_SCORE, MATE_SCORE),
     })
 }
 
-fn score(row: &Row<'_>) -> Result<Option<i32>> {
-    let mate: Option<i64> = row.get(2)?;
-    let centipawns: Option<i64> = row.get(1)?;
-    let limit = i64::from(MATE_SCORE);
-    Ok(match (mate, centipawns) {
-        (Some(mate), _) => Some(if mate < 0 { -MATE_SCORE } else { MATE_SCORE }),
-        (None, Some(score)) => Some(score.clamp(-limit, limit) as i32),
-        (None, None) => None,
-    })
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn databases_of_an_older_version_are_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let databases = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../src/tests/databases/af0dbb8");
+        // Interrupted: the game that was running when the program was killed has no result.
+        for (name, count) in [("finished", 24), ("floodgate", 3), ("interrupted", 40), ("league", 3)] {
+            let path = folder.path().join(name);
+            std::fs::copy(databases.join(name).with_extension("sqlite"), &path).unwrap();
+            let games = games(&path).unwrap();
+            assert_eq!(games.len(), count, "{name}");
+            assert!(games.iter().all(|game| game.moves.len() > game.opening), "{name}");
+            // The players of the league sent no scores to its host.
+            let scored = games.iter().any(|game| game.moves.iter().any(|(_, score)| score.is_some()));
+            assert_eq!(scored, name != "league", "{name}");
+        }
+    }
 }

@@ -1,7 +1,7 @@
-//! Weights as a file: a line that names the format, then the parameters, compressed.
+//! File format of weights: a header line, then the compressed parameters.
 //!
-//! Two bytes for each parameter (four for piece values), little end first, in units of 1/32 centipawn, in
-//! the order of [`Sharing`](super::sharing::Sharing). Most are zero, so a file is small.
+//! A parameter has two bytes (a piece value four), little-endian, in units of 1/32 centipawn, in the order of
+//! [`Sharing`](super::sharing::Sharing). Most are zero, so files are small.
 
 use std::io::{self, Read, Write};
 
@@ -12,22 +12,22 @@ use super::sharing::{MATERIAL, Sharing};
 
 const FORMAT: &[u8] = b"renmei-pairwise 1\n";
 
-/// Why bytes are no weights.
+/// Why a file is not a weights file.
 #[derive(Debug, thiserror::Error)]
 pub enum FileFault {
-    /// They do not begin as they should.
-    #[error("this is no evaluation of renmei-pairwise")]
+    /// The header is wrong.
+    #[error("not a weights file of renmei-pairwise")]
     Foreign,
-    /// They end early, or go on where they should end.
-    #[error("it holds {found} bytes of parameters instead of {expected}")]
+    /// The number of bytes is wrong.
+    #[error("{found} bytes of parameters instead of {expected}")]
     Length {
-        /// How many there are.
+        /// Bytes found.
         found: usize,
-        /// How many there should be.
+        /// Bytes expected.
         expected: usize,
     },
-    /// They cannot be read or unpacked.
-    #[error("it cannot be unpacked: {0}")]
+    /// The file cannot be read or decompressed.
+    #[error("decompression failed: {0}")]
     Unpack(#[from] io::Error),
 }
 
@@ -50,7 +50,7 @@ pub fn read(mut from: impl Read, sharing: &Sharing) -> Result<Parameters, FileFa
     Ok(Parameters::from_units(&material.chain(rest).collect::<Vec<_>>()))
 }
 
-/// Writes parameters; what is finer than a unit is rounded.
+/// Writes parameters, rounded to whole units.
 pub fn write(parameters: &Parameters, mut to: impl Write) -> io::Result<()> {
     to.write_all(FORMAT)?;
     let units = parameters.whole_units();

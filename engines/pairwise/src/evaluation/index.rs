@@ -1,18 +1,18 @@
-//! The numbering of pieces: one index for a piece on a square, and one for each piece in a hand.
+//! Feature indices of pieces: one per piece on a square, one per piece in hand.
 //!
-//! Kings have none (their squares are rows of their own tables), and pieces that move like a gold count as
-//! golds here; what they are worth is counted apart. The second pawn in hand has an index of its own beside
-//! that of the first, so a relation with "two pawns in hand" builds on that with one.
+//! Kings have none, since their squares select rows of separate tables. Pieces that move like a gold share the
+//! gold's indices; their material values are separate. The nth piece of a kind in hand has an index of its own
+//! in addition to those of the first n - 1, so that the relations of several pieces in hand are sums.
 
 use rsshogi::types::{Color, Piece, PieceType, Square};
 
-/// How many indices there are, rounded up: the length of a row in the tables.
+/// Number of indices, rounded up: row length of the tables.
 pub const COUNT: usize = 1536;
 
-/// No piece. Its relations are all zero, so it fills the places of missing ones.
+/// No piece. Its relations are all zero, so it fills unused slots of the piece list.
 pub const NONE: u16 = 0;
 
-/// Kinds on the board that are told apart: seven raw ones, horse and dragon.
+/// Kinds of pieces on the board: seven unpromoted ones, horse and dragon.
 pub const GROUPS: usize = 9;
 
 const HAND: usize = 1;
@@ -21,15 +21,15 @@ const BOARD: usize = HAND + 2 * HAND_PER_COLOR;
 const SQUARES: usize = Square::COUNT;
 const END: usize = BOARD + 2 * GROUPS * SQUARES;
 
-/// By `PieceType`: where its pieces in hand begin, and how many can be there.
+/// By `PieceType`: first index of its pieces in hand, and their maximum number.
 const IN_HAND: [(usize, usize); 8] = [(0, 0), (0, 18), (18, 4), (22, 4), (26, 4), (34, 2), (36, 2), (30, 4)];
 
-/// What an index stands for.
+/// The meaning of an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// No piece.
     Nowhere,
-    /// The `nth` piece (from 1) of a kind in hand, kinds counted as in `PieceType`.
+    /// The `nth` piece (from 1) of a kind in hand; kinds are numbered as in `PieceType`.
     Hand { color: usize, kind: usize, nth: usize },
     /// A piece on the board.
     Board { color: usize, group: usize, square: usize },
@@ -63,7 +63,7 @@ const fn hand_at(color: usize, kind: usize, nth: usize) -> u16 {
     (HAND + color * HAND_PER_COLOR + first + nth - 1) as u16
 }
 
-/// What `index` stands for.
+/// The meaning of `index`.
 pub const fn place(index: u16) -> Place {
     let index = index as usize;
     if index < HAND || index >= END {
@@ -81,7 +81,7 @@ pub const fn place(index: u16) -> Place {
     Place::Hand { color, kind, nth: rest - IN_HAND[kind].0 + 1 }
 }
 
-/// The same piece as the opponent sees it: colours changed, board turned round.
+/// The same piece from the opponent's view: colours swapped, board rotated by 180 degrees.
 pub const fn flip(index: u16) -> u16 {
     FLIPPED[index as usize]
 }
@@ -91,7 +91,7 @@ pub const fn mirror(index: u16) -> u16 {
     MIRRORED[index as usize]
 }
 
-/// The square as the opponent sees it.
+/// The square from the opponent's view.
 pub const fn flip_square(square: usize) -> usize {
     SQUARES - 1 - square
 }

@@ -1,4 +1,4 @@
-//! The parameters that are learned, and the flat tables that are made of them.
+//! The learned parameters, and their expansion into flat tables.
 
 use rsshogi::types::{Color, Piece, PieceType, Square};
 
@@ -6,25 +6,25 @@ use super::index::{self, COUNT};
 use super::sharing::{Group, KING_SQUARES, MATERIAL, Sharing};
 use super::{SCALE, Weights, hand_value, piece_value};
 
-/// What is learned, in centipawns: one value for each parameter of [`Sharing`].
+/// The learned values in centipawns, one per parameter of [`Sharing`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parameters {
     /// The values, in the order of [`Group::ALL`].
     pub values: Vec<f32>,
 }
 
-/// The material parameter of a kind on the board.
+/// The index of the value of a kind on the board.
 pub fn on_board(kind: PieceType) -> usize {
     kind.to_index()
 }
 
-/// The material parameter of a kind in hand.
+/// The index of the value of a kind in hand.
 pub fn in_hand(kind: PieceType) -> usize {
     15 + kind.to_index()
 }
 
 impl Parameters {
-    /// The usual worth of pieces, and no relations.
+    /// Initial piece values, all relations zero.
     pub fn material(sharing: &Sharing) -> Self {
         let mut values = vec![0.0; sharing.parameters()];
         for kind in PieceType::iter() {
@@ -36,14 +36,14 @@ impl Parameters {
         Self { values }
     }
 
-    /// The tables that a search reads.
+    /// The tables used by the search.
     pub fn expand(&self, sharing: &Sharing) -> Weights {
         let mut weights = Weights::empty();
         self.expand_into(sharing, &mut weights);
         weights
     }
 
-    /// Writes the tables over those of `weights`.
+    /// Expands the parameters into existing `weights`.
     pub fn expand_into(&self, sharing: &Sharing, weights: &mut Weights) {
         let values = &self.values;
         self.expand_single(sharing, weights);
@@ -88,19 +88,19 @@ impl Parameters {
         }
     }
 
-    /// The whole units that a file holds, material first.
+    /// The parameters rounded to whole units, material first, as stored in a file.
     pub(super) fn whole_units(&self) -> Vec<i32> {
         let narrowed = self.values[MATERIAL..].iter().map(|&value| i32::from(narrow(value)));
         self.values[..MATERIAL].iter().map(|&value| fine(value)).chain(narrowed).collect()
     }
 
-    /// The parameters of `units`, as [`whole_units`](Self::whole_units) made them.
+    /// The inverse of [`whole_units`](Self::whole_units).
     pub(super) fn from_units(units: &[i32]) -> Self {
         Self { values: units.iter().map(|&unit| unit as f32 / SCALE as f32).collect() }
     }
 
-    /// Keeps the sum of piece values on the board at what it is in [`material`](Self::material): otherwise
-    /// learning could make every value smaller, and every difference with it.
+    /// Rescales the piece values on the board to the sum they have in [`material`](Self::material). Without
+    /// this, learning could reduce the loss by shrinking all values.
     pub fn restore_material_sum(&mut self) {
         let kinds = PieceType::iter().filter(|&kind| piece_value(kind) > 0);
         let (mut wanted, mut found) = (0.0, 0.0);
@@ -113,7 +113,7 @@ impl Parameters {
         }
     }
 
-    /// How many parameters of a group are not zero in a file.
+    /// Number of parameters of a group that are not zero after rounding.
     pub fn used(&self, sharing: &Sharing, group: Group) -> usize {
         self.values[sharing.range(group)].iter().filter(|&&value| narrow(value) != 0).count()
     }
@@ -124,6 +124,6 @@ fn fine(centipawns: f32) -> i32 {
 }
 
 fn narrow(centipawns: f32) -> i16 {
-    // A cast from float saturates, but at -32768 it could not be turned round.
+    // The cast saturates, but -32768 has no negation in 16 bits.
     (centipawns * SCALE as f32).round().clamp(-32767.0, 32767.0) as i16
 }

@@ -1,8 +1,9 @@
-//! What single pieces are worth before anything is learned.
+//! Initial piece values.
 
 use rsshogi::types::PieceType;
 
-/// Centipawns for a piece on the board; 0 for a king. For exchanges and move ordering, too.
+/// Value of a piece on the board in centipawns; 0 for a king. Also used for static exchange evaluation and move
+/// ordering.
 pub const fn piece_value(kind: PieceType) -> i32 {
     match kind {
         PieceType::PAWN => 100,
@@ -21,8 +22,8 @@ pub const fn piece_value(kind: PieceType) -> i32 {
     }
 }
 
-/// Centipawns for a piece in hand. Not more than on the board: an engine that likes its hand better than
-/// its army never drops.
+/// Value of a piece in hand in centipawns. It must not exceed the value on the board, or the engine would avoid
+/// drops.
 pub const fn hand_value(kind: PieceType) -> i32 {
     piece_value(kind)
 }

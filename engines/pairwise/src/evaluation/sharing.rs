@@ -1,24 +1,24 @@
-//! Which parameters make up a weight: what few games can teach about two million relations.
+//! Parameter sharing: maps about two million weights to fewer parameters, so that they can be learned from few
+//! games.
 //!
-//! A relation is the same knowledge on the board mirrored left to right, and the opposite knowledge for the
-//! opponent; so all its images share one parameter. On top, every weight is a sum of a *relative* part (what
-//! two pieces are to each other at this distance, wherever they stand) and an *absolute* one (these two
-//! squares). The relative part learns from everything, the absolute one corrects it where there is enough
-//! to learn from.
+//! A relation has the same value on the board mirrored left to right, and the opposite value for the opponent;
+//! all these images share one parameter. In addition, every weight is the sum of a *relative* part (for the
+//! distance of two pieces, wherever they stand) and an *absolute* part (for these two squares). The relative
+//! part learns from all occurrences; the absolute part corrects it where there is enough data.
 
 use std::ops::Range;
 
 use super::index::{self, COUNT, GROUPS, Place};
 
-/// Kings' squares, with one more for a king that is not there.
+/// Number of king squares, including one for a missing king.
 pub const KING_SQUARES: usize = 82;
 const SQUARES: usize = 81;
 
-/// Piece values on the board by `PieceType` (14 of them, from 0), then in hand (7).
+/// Number of piece values: by `PieceType`, on the board (14, from index 1) and in hand (7).
 pub const MATERIAL: usize = 15 + 8;
 
-/// A parameter and the sign with which it counts: its number plus 1, negative where it is the opponent's
-/// knowledge; 0 where there is nothing to know.
+/// A parameter and its sign, stored as its number plus 1, negative for the opponent's pieces; 0 for no
+/// parameter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Share(i32);
 
@@ -28,7 +28,7 @@ impl Share {
         Self(if negative { -id } else { id })
     }
 
-    /// The number and the sign.
+    /// The parameter's number and sign.
     pub fn get(self) -> Option<(usize, f32)> {
         match self.0 {
             0 => None,
@@ -36,33 +36,33 @@ impl Share {
         }
     }
 
-    /// Its part of a weight.
+    /// Its contribution to a weight.
     pub fn of(self, values: &[f32]) -> f32 {
         self.get().map_or(0.0, |(number, sign)| sign * values[number])
     }
 }
 
-/// The kinds of parameters; each is learned at its own rate.
+/// Groups of parameters; each has a learning rate of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Group {
-    /// What a piece is worth.
+    /// Piece values.
     Material,
-    /// What a square is worth to a piece, or a further piece to a hand.
+    /// Piece-square values and values of further pieces in hand.
     Placement,
-    /// Two kings.
+    /// Both kings' squares.
     Kings,
-    /// A king and a piece at a distance.
+    /// King and piece, by distance.
     KingRelative,
-    /// A king and a piece on their squares.
+    /// King and piece, by squares.
     KingAbsolute,
-    /// Two pieces at a distance.
+    /// Two pieces, by distance.
     PairRelative,
-    /// Two pieces on their squares.
+    /// Two pieces, by squares.
     PairAbsolute,
 }
 
 impl Group {
-    /// All of them, in the order of their parameters.
+    /// All groups, in the order of their parameters.
     pub const ALL: [Self; 7] = [
         Self::Material,
         Self::Placement,
@@ -74,20 +74,20 @@ impl Group {
     ];
 }
 
-/// For each weight of the flat tables, its parameters.
+/// The parameters of each weight of the flat tables.
 pub struct Sharing {
-    /// By index.
+    /// By piece index.
     pub placement: Vec<Share>,
     /// By both kings' squares, black's first.
     pub kings: Vec<Share>,
-    /// By the king's square and index, black's view: relative and absolute part.
+    /// By king square and piece index, from black's view: relative and absolute part.
     pub king: Vec<[Share; 2]>,
-    /// By two indices: relative and absolute part.
+    /// By two piece indices: relative and absolute part.
     pub pair: Vec<[Share; 2]>,
     ends: [usize; 7],
 }
 
-/// Numbers classes of images: a class gets its number when the first of it is met.
+/// Numbers equivalence classes of images, in order of first occurrence.
 struct Classes {
     shares: Vec<Share>,
     seen: Vec<bool>,
@@ -99,7 +99,7 @@ impl Classes {
         Self { shares: vec![Share::default(); keys], seen: vec![false; keys], next: first }
     }
 
-    /// The share of the first of `same`; `opposite` are its images with the other sign.
+    /// The share of the class of `same`; the images in `opposite` have the opposite sign.
     fn share(&mut self, same: &[usize], opposite: &[usize]) -> Share {
         if !self.seen[same[0]] {
             self.number(same, opposite);
@@ -111,7 +111,7 @@ impl Classes {
         for &key in same.iter().chain(opposite) {
             self.seen[key] = true;
         }
-        // What equals its own opposite is worth nothing to either side.
+        // A relation equal to its own opposite has the value 0.
         if same.iter().any(|key| opposite.contains(key)) {
             return;
         }
@@ -126,7 +126,7 @@ impl Classes {
 }
 
 impl Sharing {
-    /// Works all of it out (some ten milliseconds).
+    /// Computes the mapping (about ten milliseconds).
     pub fn new() -> Self {
         let mut ends = [0; 7];
         ends[0] = MATERIAL;
@@ -141,12 +141,12 @@ impl Sharing {
         Self { placement, kings, king, pair, ends }
     }
 
-    /// How many parameters there are.
+    /// Number of parameters.
     pub fn parameters(&self) -> usize {
         self.ends[6]
     }
 
-    /// The numbers of a group's parameters.
+    /// The parameter numbers of a group.
     pub fn range(&self, group: Group) -> Range<usize> {
         let at = group as usize;
         (if at == 0 { 0 } else { self.ends[at - 1] })..self.ends[at]
@@ -187,7 +187,8 @@ fn kings(first: usize, end: &mut usize) -> Vec<Share> {
     classes.shares
 }
 
-/// From the king to a piece: ranks apart and files apart, or for a hand the king's rank.
+/// Relative part of king and piece: by difference of ranks and files, or for a piece in hand by the king's
+/// rank.
 fn king_relative(king: &mut [[Share; 2]], first: usize, end: &mut usize) {
     let mut classes = Classes::new(COUNT * 2 * 17, first);
     for square in 0..SQUARES {
@@ -220,7 +221,7 @@ fn king_absolute(king: &mut [[Share; 2]], first: usize, end: &mut usize) {
 
 type Images = [(u16, u16); 4];
 
-/// The eight images of a pair, those with the opposite sign apart.
+/// The eight images of a pair; those with opposite sign are separate.
 fn images(i: u16, j: u16) -> (Images, Images) {
     let (mi, mj) = (index::mirror(i), index::mirror(j));
     let same = [(i, j), (j, i), (mi, mj), (mj, mi)];
@@ -269,8 +270,8 @@ const BOARD_PAIRS: usize = (2 * GROUPS) * (2 * GROUPS) * 17 * 17;
 const HAND_BOARD: usize = COUNT * 2 * GROUPS * 9;
 const RELATIVE_KEYS: usize = BOARD_PAIRS + 2 * HAND_BOARD;
 
-/// Two pieces on the board: who they are and how far apart. A hand and a piece: its rank. Two pieces in
-/// hand are nowhere, so they are never near.
+/// Class of the relative part: for two pieces on the board their kinds and distance, for a piece in hand and
+/// one on the board the rank. Two pieces in hand have no distance, hence no relative part.
 fn relative_key(i: u16, j: u16) -> Option<usize> {
     let hand_board = |hand: u16, color: usize, group: usize, square: usize| {
         (usize::from(hand) * 2 * GROUPS + color * GROUPS + group) * 9 + square % 9

@@ -5,7 +5,7 @@ use usi_shell::SplitMix64;
 use super::*;
 use crate::evaluation::sharing::Group;
 
-/// Weights that are all different, so that a piece counted in the wrong place shows.
+/// Weights that are all different, so that a piece counted on the wrong square is detected.
 fn random_weights(seed: u64) -> Weights {
     let sharing = Sharing::new();
     let mut random = SplitMix64::new(seed);
@@ -18,7 +18,7 @@ fn random_weights(seed: u64) -> Weights {
     parameters.expand(&sharing)
 }
 
-/// Plays random legal moves, at most `plies`, and shows each of them before it is made.
+/// Plays at most `plies` random legal moves and calls `before` ahead of each.
 fn random_game(sfen: &str, seed: u64, plies: usize, mut before: impl FnMut(&Position, Move32)) {
     let mut position = board::position_from_sfen(sfen).unwrap();
     let mut random = SplitMix64::new(seed);
@@ -67,16 +67,16 @@ impl Seen {
 
 const STARTS: [&str; 5] = [
     "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1",
-    // Handicaps: two pieces, eight pieces.
+    // Handicap positions: two pieces, eight pieces.
     "lnsgkgsnl/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
     "3gkg3/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
-    // A late middle game, hands full and kings in the open.
+    // A late middle game with many pieces in hand and exposed kings.
     "l6nl/5+P1gk/2np1S3/p1p4Pp/3P2Sp1/1PPb2P1P/P5GS1/R8/LN4bKL w RGgsn5p 1",
     "8l/1l+R2P3/p2pBG1pp/kps1p4/Nn1P2G2/P1P1P2PP/1PS6/1KSG3+r1/LN2+p3L w Sbgn3p 124",
 ];
 
 #[test]
-fn sums_kept_from_move_to_move_are_those_from_nothing() {
+fn incremental_sums_equal_those_from_scratch() {
     let weights = random_weights(1);
     let (mut seen, mut positions) = (Seen::default(), 0);
     for (at, sfen) in STARTS.iter().cycle().take(60).enumerate() {
@@ -120,7 +120,7 @@ fn a_mirrored_position_is_worth_the_same_and_the_opponents_view_of_it_too() {
     for (at, sfen) in STARTS.iter().enumerate() {
         random_game(sfen, at as u64, 120, |position, _| {
             let value = |position: &Position| weights.value(&weights.accumulate(position), position);
-            // Side to move and colours both change: the mover is as well off as before.
+            // Flipping changes side to move and colours, so the value for the side to move is the same.
             assert_eq!(value(&position.to_flipped()), value(position), "{}", position.to_sfen(None));
             assert_eq!(value(&mirrored(position)), value(position), "{}", position.to_sfen(None));
         });
@@ -128,7 +128,7 @@ fn a_mirrored_position_is_worth_the_same_and_the_opponents_view_of_it_too() {
 }
 
 #[test]
-fn the_even_start_is_worth_nothing_and_a_missing_rook_a_rook() {
+fn the_start_position_is_even_and_a_missing_rook_costs_a_rook() {
     let weights = Weights::material();
     let value = |position: &Position| weights.value(&weights.accumulate(position), position);
     assert_eq!(value(&board::hirate_position()), 0);
@@ -146,7 +146,7 @@ fn a_board_with_too_many_pieces_is_still_evaluated() {
 }
 
 #[test]
-fn parameters_come_back_from_a_file_as_they_went() {
+fn parameters_survive_a_round_trip_through_a_file() {
     let sharing = Sharing::new();
     let mut parameters = Parameters::material(&sharing);
     for (at, value) in parameters.values.iter_mut().enumerate().skip(sharing::MATERIAL).step_by(97) {
@@ -159,13 +159,13 @@ fn parameters_come_back_from_a_file_as_they_went() {
 }
 
 #[test]
-fn what_is_no_evaluation_is_refused_by_name() {
+fn a_file_without_weights_is_refused_by_name() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("broken.kpw");
     let reason = |path: &Path| Weights::load(path).err().unwrap().to_string();
     assert!(reason(&path).contains("broken.kpw"));
     fs::write(&path, "something else altogether").unwrap();
-    assert!(reason(&path).ends_with("this is no evaluation of renmei-pairwise"));
+    assert!(reason(&path).ends_with("not a weights file of renmei-pairwise"));
     let sharing = Sharing::new();
     let mut bytes = Vec::new();
     file::write(&Parameters::material(&sharing), &mut bytes).unwrap();
@@ -179,7 +179,7 @@ fn what_is_no_evaluation_is_refused_by_name() {
 fn the_program_brings_learned_weights() {
     let weights = Weights::embedded();
     assert!(weights != Weights::material());
-    // Whoever is two rooks up is ahead, whatever else was learned.
+    // Any sensible weights value an advantage of two rooks as a lead.
     let position = Position::from_sfen(STARTS[1]).unwrap();
     assert!(weights.value(&weights.accumulate(&position), &position) < -500);
 }

@@ -1,7 +1,7 @@
-//! The state between two passes, so that an interrupted run goes on as if nothing had happened.
+//! Checkpoints between passes: a resumed run gives the same result as an uninterrupted one.
 //!
-//! A line that names the format, a line of JSON (what was done so far), then the parameters and the
-//! optimiser's sums as 32-bit floats, little end first.
+//! File format: a header line, a line of JSON (the progress), then the parameters and the optimiser's sums as
+//! little-endian 32-bit floats.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -14,39 +14,39 @@ use super::settings::Settings;
 
 const FORMAT: &str = "renmei-pairwise training 1";
 
-/// What was done so far.
+/// The state of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Progress {
-    /// How.
+    /// The settings.
     pub settings: Settings,
-    /// Positions to learn from: with others it would be another run.
+    /// Number of training samples; a run with other samples is refused.
     pub positions: usize,
     /// Agreement before and after each pass.
     pub stages: Vec<Stage>,
 }
 
-/// Why there is nothing to go on from.
+/// Why a checkpoint cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum CheckpointError {
-    /// It cannot be read or written.
+    /// The file cannot be read or written.
     #[error("checkpoint `{}`: {source}", path.display())]
     Io {
         /// The file.
         path: PathBuf,
-        /// The system's account.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// It is none, or none of this version.
+    /// The file is not a checkpoint of this version.
     #[error("checkpoint `{}` cannot be used: {reason}", path.display())]
     Unusable {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The difference.
         reason: String,
     },
 }
 
-/// Writes a checkpoint; a crash leaves the one before.
+/// Writes a checkpoint atomically: after a crash the previous one is intact.
 ///
 /// # Errors
 /// When the file cannot be written.
@@ -62,10 +62,10 @@ pub fn save(path: &Path, progress: &Progress, numbers: [&[f32]; 2]) -> Result<()
     fs::rename(&fresh, path).map_err(io)
 }
 
-/// Reads a checkpoint of `count` parameters: what was done, the parameters, the sums.
+/// Reads a checkpoint of `count` parameters: progress, parameters, and the optimiser's sums.
 ///
 /// # Errors
-/// When the file is missing or no such checkpoint.
+/// When the file is missing or does not match.
 pub fn load(path: &Path, count: usize) -> Result<(Progress, [Vec<f32>; 2]), CheckpointError> {
     let bytes = fs::read(path).map_err(|source| CheckpointError::Io { path: path.to_owned(), source })?;
     parse(&bytes, count).map_err(|reason| CheckpointError::Unusable { path: path.to_owned(), reason })
@@ -73,14 +73,14 @@ pub fn load(path: &Path, count: usize) -> Result<(Progress, [Vec<f32>; 2]), Chec
 
 fn parse(bytes: &[u8], count: usize) -> Result<(Progress, [Vec<f32>; 2]), String> {
     let mut lines = bytes.splitn(3, |&byte| byte == b'\n');
-    let (format, told, numbers) = (lines.next(), lines.next(), lines.next());
+    let (format, json, numbers) = (lines.next(), lines.next(), lines.next());
     if format != Some(FORMAT.as_bytes()) {
         return Err("it is not of this program or of another version".to_owned());
     }
-    let progress = serde_json::from_slice(told.unwrap_or_default()).map_err(|fault| fault.to_string())?;
+    let progress = serde_json::from_slice(json.unwrap_or_default()).map_err(|fault| fault.to_string())?;
     let (numbers, rest) = numbers.unwrap_or_default().as_chunks::<4>();
     if numbers.len() != 2 * count || !rest.is_empty() {
-        return Err(format!("it holds {} numbers instead of {}", numbers.len(), 2 * count));
+        return Err(format!("{} numbers instead of {}", numbers.len(), 2 * count));
     }
     let (parameters, squares) = numbers.split_at(count);
     let floats = |bytes: &[[u8; 4]]| bytes.iter().map(|&four| f32::from_le_bytes(four)).collect();

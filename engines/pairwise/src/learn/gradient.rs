@@ -1,13 +1,13 @@
-//! Slopes of the loss by every weight of the flat tables, and of those by every parameter.
+//! The gradient of the loss by every weight of the flat tables, and from it by every parameter.
 
 use crate::evaluation::index::{self, COUNT};
 use crate::evaluation::parameters::Parameters;
 use crate::evaluation::sharing::{KING_SQUARES, MATERIAL, Sharing};
 use crate::evaluation::{SCALE, Weights};
 
-use super::lesson::{Choice, LeafView, Scene, Score};
+use super::training_example::{Choice, Features, LeafView, Score};
 
-/// Slopes by weight. King tables are black's and white's, both from black's view of the value.
+/// The gradient by weight. There is a king table per colour, both from black's view.
 pub struct Gradient {
     material: [f32; MATERIAL],
     placement: Vec<f32>,
@@ -16,30 +16,30 @@ pub struct Gradient {
     pair: Vec<f32>,
 }
 
-/// The tables and the parameters that have no table of their own.
+/// The current tables and parameters.
 #[derive(Clone, Copy)]
-pub struct Knowledge<'a> {
+pub struct Model<'a> {
     /// The flat tables.
     pub weights: &'a Weights,
-    /// What they were made of.
+    /// The parameters they were expanded from.
     pub parameters: &'a Parameters,
-    /// How.
+    /// The mapping from weights to parameters.
     pub sharing: &'a Sharing,
 }
 
-/// The terms that differ between a root and a leaf, each given to a visitor with its factor.
+/// A visitor of evaluation terms, each with its factor.
 trait Terms {
     fn material(&mut self, at: usize, factor: f32);
     fn placement(&mut self, index: u16, factor: f32);
     fn kings(&mut self, at: usize, factor: f32);
     fn king(&mut self, color: usize, at: usize, factor: f32);
-    /// A row of pairs: `index` with each of `others`.
+    /// A row of pair terms: `index` with each of `others`.
     fn pairs(&mut self, index: u16, others: &[u16], factor: f32);
 }
 
-/// Adds up values of terms.
+/// Sums the values of terms.
 struct Sum<'a> {
-    of: Knowledge<'a>,
+    of: Model<'a>,
     units: i32,
     centipawns: f32,
 }
@@ -67,7 +67,7 @@ impl Terms for Sum<'_> {
     }
 }
 
-/// Adds slopes to terms.
+/// Adds gradients to the weights of terms.
 struct Slopes<'a> {
     to: &'a mut Gradient,
     slope: f32,
@@ -98,8 +98,9 @@ impl Terms for Slopes<'_> {
     }
 }
 
-/// Visits what a leaf has and its root has not (factor 1), and the other way round (factor -1).
-fn difference(root: &Scene, leaf: &LeafView<'_>, terms: &mut impl Terms) {
+/// Visits the terms of a leaf that its root lacks (factor 1), and those of the root that the leaf lacks (factor
+/// -1).
+fn difference(root: &Features, leaf: &LeafView<'_>, terms: &mut impl Terms) {
     for &(at, count) in leaf.material {
         terms.material(at.into(), f32::from(count));
     }
@@ -117,7 +118,7 @@ fn difference(root: &Scene, leaf: &LeafView<'_>, terms: &mut impl Terms) {
     pair_difference(root, leaf, terms);
 }
 
-fn king_difference(root: &Scene, leaf: &LeafView<'_>, after: &[u16; 40], terms: &mut impl Terms) {
+fn king_difference(root: &Features, leaf: &LeafView<'_>, after: &[u16; 40], terms: &mut impl Terms) {
     for color in [0, 1] {
         let row = |kings: [u8; 2]| usize::from(kings[color]) * COUNT;
         let (from, to) = (row(root.kings), row(leaf.kings));
@@ -133,7 +134,7 @@ fn king_difference(root: &Scene, leaf: &LeafView<'_>, after: &[u16; 40], terms: 
     }
 }
 
-fn pair_difference(root: &Scene, leaf: &LeafView<'_>, terms: &mut impl Terms) {
+fn pair_difference(root: &Features, leaf: &LeafView<'_>, terms: &mut impl Terms) {
     let mut others = root.pieces;
     for &(slot, _) in leaf.changes {
         others[usize::from(slot)] = index::NONE;
@@ -149,18 +150,18 @@ fn pair_difference(root: &Scene, leaf: &LeafView<'_>, terms: &mut impl Terms) {
     }
 }
 
-/// Visits everything of a position.
-fn whole(scene: &Scene, terms: &mut impl Terms) {
-    for (at, &count) in scene.material.iter().enumerate() {
+/// Visits all terms of a position.
+fn whole(features: &Features, terms: &mut impl Terms) {
+    for (at, &count) in features.material.iter().enumerate() {
         terms.material(at, f32::from(count));
     }
-    terms.kings(both(scene.kings), 1.0);
-    for (at, &index) in scene.pieces.iter().enumerate() {
+    terms.kings(both(features.kings), 1.0);
+    for (at, &index) in features.pieces.iter().enumerate() {
         terms.placement(index, 1.0);
         for color in [0, 1] {
-            terms.king(color, usize::from(scene.kings[color]) * COUNT + usize::from(index), 1.0);
+            terms.king(color, usize::from(features.kings[color]) * COUNT + usize::from(index), 1.0);
         }
-        terms.pairs(index, &scene.pieces[..at], 1.0);
+        terms.pairs(index, &features.pieces[..at], 1.0);
     }
 }
 
@@ -168,14 +169,14 @@ fn both(kings: [u8; 2]) -> usize {
     usize::from(kings[0]) * KING_SQUARES + usize::from(kings[1])
 }
 
-impl Knowledge<'_> {
+impl Model<'_> {
     fn sum(&self, visit: impl FnOnce(&mut Sum<'_>)) -> f32 {
         let mut sum = Sum { of: *self, units: 0, centipawns: 0.0 };
         visit(&mut sum);
         sum.centipawns + sum.units as f32 / SCALE as f32
     }
 
-    /// The values of all leaves for the mover, in centipawns above the root's.
+    /// The values of all leaves for the side to move, relative to the root, in centipawns.
     pub fn values(&self, choice: &Choice) -> Vec<f32> {
         let value = |leaf| choice.sign * self.sum(|sum| difference(&choice.root, &leaf, sum));
         choice.leaves().map(value).collect()
@@ -188,7 +189,7 @@ impl Knowledge<'_> {
 }
 
 impl Gradient {
-    /// All zero.
+    /// A zero gradient.
     pub fn new() -> Self {
         Self {
             material: [0.0; MATERIAL],
@@ -199,7 +200,7 @@ impl Gradient {
         }
     }
 
-    /// Adds a lesson; `slopes` are those of the loss by each leaf's value for the mover.
+    /// Adds an example; `slopes` are the derivatives of the loss by each leaf's value for the side to move.
     pub fn add_choice(&mut self, choice: &Choice, slopes: &[f32]) {
         for (leaf, &slope) in choice.leaves().zip(slopes) {
             if slope != 0.0 {
@@ -209,12 +210,12 @@ impl Gradient {
         }
     }
 
-    /// Adds a position whose value has the given slope.
+    /// Adds a position with the given derivative of the loss by its value.
     pub fn add_score(&mut self, score: &Score, slope: f32) {
         whole(&score.leaf, &mut Slopes { to: self, slope: slope * score.sign });
     }
 
-    /// Adds its slopes to those of the parameters, and begins anew.
+    /// Converts the gradient to parameters, adds it to `slopes`, and resets it to zero.
     pub fn drain_into(&mut self, sharing: &Sharing, slopes: &mut [f32]) {
         for (slope, taken) in slopes.iter_mut().zip(&mut self.material) {
             *slope += std::mem::take(taken);
@@ -244,7 +245,7 @@ impl Gradient {
         }
     }
 
-    /// What a piece is to white's king is the opposite of what it is to black's, turned round.
+    /// The relation of a piece to white's king is the opposite of the flipped relation to black's.
     fn fold_kings(&mut self) {
         let [black, white] = &mut self.king;
         for (at, value) in white.iter_mut().enumerate().filter(|(_, value)| **value != 0.0) {

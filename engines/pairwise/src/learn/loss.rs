@@ -1,12 +1,12 @@
-//! What the values of moves, and of positions, cost.
+//! Loss functions of move comparisons and of position values.
 
 use super::settings::Loss;
 
-/// Centipawns of score that mean winning chances of 73 %.
+/// A score of this many centipawns corresponds to a win probability of 73 %: sigmoid(1).
 const SCORE_SCALE: f32 = 600.0;
 
-/// The loss of a choice and its slope by each value, in units of the temperature. The first value is the
-/// teacher's.
+/// The loss of a move comparison and its derivative by each value, with values in units of the temperature. The
+/// first value is the teacher's move.
 pub fn of_choice(values: &[f32], loss: Loss, temperature: f32) -> (f32, Vec<f32>) {
     match loss {
         Loss::Sigmoid => of_near_misses(values, temperature),
@@ -37,12 +37,12 @@ fn of_softmax(values: &[f32], temperature: f32) -> (f32, Vec<f32>) {
     (loss, slopes)
 }
 
-/// The winning chances that a value stands for.
+/// The win probability of a value.
 pub fn chances(centipawns: f32) -> f32 {
     sigmoid(centipawns / SCORE_SCALE)
 }
 
-/// The loss of a value (cross-entropy of winning chances) and its slope.
+/// The loss of a value (cross-entropy of win probabilities) and its derivative.
 pub fn of_score(value: f32, target: f32) -> (f32, f32) {
     let expected = chances(value);
     let inside = expected.clamp(1e-6, 1.0 - 1e-6);

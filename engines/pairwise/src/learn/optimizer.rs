@@ -1,30 +1,30 @@
-//! Steps against the slope.
+//! Gradient descent.
 
 use crate::evaluation::parameters::Parameters;
 use crate::evaluation::sharing::{Group, Sharing};
 
 use super::settings::Settings;
 
-/// Piece values move slowly: everything else stands on them.
+/// Learning rate of piece values relative to the others: all other parameters depend on their scale.
 const MATERIAL_RATE: f32 = 0.5;
 
-/// Remembers how much each parameter has been asked for.
+/// AdaGrad: keeps the sum of squared gradients of each parameter.
 ///
-/// A step is the slope divided by the root of the sum of all its squares so far. Without it a pawn, which is
-/// everywhere, would learn and a dragon would not.
+/// A step is the gradient divided by the square root of that sum, so that rare pieces are learned as fast as
+/// pawns, which occur in every position.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Optimizer {
-    /// Sums of squared slopes.
+    /// Sum of squared gradients per parameter.
     pub squares: Vec<f32>,
 }
 
 impl Optimizer {
-    /// Has seen nothing.
+    /// All sums zero.
     pub fn new(sharing: &Sharing) -> Self {
         Self { squares: vec![0.0; sharing.parameters()] }
     }
 
-    /// One step of all parameters.
+    /// Updates all parameters by one step.
     pub fn step(
         &mut self,
         parameters: &mut Parameters,

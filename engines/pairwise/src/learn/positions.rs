@@ -1,4 +1,4 @@
-//! From games to positions: what is left out, and what is kept aside to be measured on.
+//! Selects training samples from games, and the held-out set.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -6,48 +6,48 @@ use opening_book::games::{Game, GameResult};
 use rsshogi::board::Position;
 use rsshogi::types::{Color, Move};
 
-/// A position and the teacher's move in it.
+/// A position with the teacher's move.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sample {
     /// The position, without a move number.
     pub sfen: String,
-    /// What was played.
+    /// The teacher's move.
     pub mv: Move,
-    /// What its mover thought, in centipawns.
+    /// The score given by the player who moved, in centipawns.
     pub score: Option<i32>,
-    /// What came of it for the mover: 1, 1/2 or 0.
+    /// The result for the player who moved: 1, 1/2 or 0.
     pub outcome: Option<f32>,
 }
 
-/// What to take.
+/// Filters for games and positions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Selection {
-    /// Only moves of the player of this name.
+    /// Only moves of the player with this name.
     pub player: Option<String>,
-    /// Games with fewer moves that somebody chose are trivial.
+    /// Games with fewer moves after the opening are left out as trivial.
     pub min_plies: usize,
-    /// Moves whose mover thought to be further ahead or behind, in centipawns, teach little.
+    /// Moves with a score beyond this are left out, in centipawns.
     pub max_score: i32,
-    /// Games of a hundred that are kept aside.
+    /// Percentage of the games in the held-out set.
     pub held_out: u64,
 }
 
-/// The positions, parted by game.
+/// The samples, divided by game.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Samples {
-    /// To learn from.
+    /// The training set.
     pub training: Vec<Sample>,
-    /// To measure on: no position of it is in `training`.
+    /// The held-out set; it shares no position with `training`.
     pub held_out: Vec<Sample>,
-    /// Games that gave positions to each.
+    /// Number of games in each set.
     pub games: [usize; 2],
-    /// Games left out as trivial.
+    /// Number of games left out as trivial.
     pub trivial: usize,
-    /// Positions left out because they were there already.
+    /// Number of repeated samples left out.
     pub repeated: usize,
 }
 
-/// Takes the positions of `games`, sorted, each with each move once.
+/// The samples of `games`, sorted, without repeated pairs of position and move.
 pub fn select(games: &[Game], selection: &Selection) -> Samples {
     let mut samples = Samples::default();
     for game in games {
@@ -63,13 +63,13 @@ pub fn select(games: &[Game], selection: &Selection) -> Samples {
     samples.repeated = sort(&mut samples.training) + sort(&mut samples.held_out);
     let known: HashSet<&str> = samples.training.iter().map(|sample| sample.sfen.as_str()).collect();
     let before = samples.held_out.len();
-    // A position of an opening that both have played would tell how well it was learned by heart.
+    // Positions known from training, such as openings, would measure memory instead of generalisation.
     samples.held_out.retain(|sample| !known.contains(sample.sfen.as_str()));
     samples.repeated += before - samples.held_out.len();
     samples
 }
 
-/// All names in `games`, for telling that one is not among them.
+/// All player names in `games`, for the message about an unknown name.
 pub fn names(games: &[Game]) -> BTreeSet<&str> {
     games.iter().flat_map(|game| game.names.iter().flatten()).map(String::as_str).collect()
 }
@@ -83,7 +83,7 @@ fn sort(samples: &mut Vec<Sample>) -> usize {
 
 fn positions(game: &Game, selection: &Selection) -> Vec<Sample> {
     let Ok(mut position) = Position::from_sfen(&game.start) else { return Vec::new() };
-    // The last move may leave a king in check, or be what lost on time.
+    // The last move may leave a king in check or may have been sent after the flag fall.
     let last = if game.loose { game.moves.len() } else { game.moves.len().saturating_sub(1) };
     let mut taken = Vec::new();
     for (at, &(mv, score)) in game.moves[..last].iter().enumerate() {
@@ -113,12 +113,12 @@ fn outcome(result: GameResult, mover: Color) -> f32 {
     }
 }
 
-/// A number that is a game's own on every machine (FNV-1a of its start and moves).
+/// Hash of a game that is the same on every machine (FNV-1a of its start and moves).
 fn fingerprint(game: &Game) -> u64 {
     let moves = game.moves.iter().flat_map(|(mv, _)| mv.raw().to_le_bytes());
     let hash = game.start.bytes().chain(moves).fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     });
-    // Its low bits alone are those of the last bytes.
+    // The low bits of FNV-1a depend mostly on the last bytes.
     hash ^ (hash >> 32)
 }

@@ -1,4 +1,4 @@
-//! What learning did to agreement with the teacher: a table, JSON, a picture.
+//! Report of a run: agreement with the teacher as table, JSON and plot.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -14,43 +14,43 @@ use rsshogi::types::PieceType;
 use super::positions::Samples;
 use super::settings::Settings;
 
-/// Agreement after so many passes, and what the last of them did.
+/// Measurements after a pass.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Stage {
-    /// Passes done; 0 is before learning.
+    /// Passes completed; 0 is before learning.
     pub pass: usize,
-    /// Part of moves found, on games learned from.
+    /// Share of teacher moves found, on the training set.
     pub training: Option<f32>,
-    /// Part of moves found, on games kept aside.
+    /// Share of teacher moves found, on the held-out set.
     pub held_out: Option<f32>,
-    /// Mean loss of a lesson.
+    /// Mean loss of an example.
     pub loss: Option<f32>,
-    /// Positions searched in a second, all threads together.
+    /// Positions searched per second, all threads together.
     pub searched_per_s: Option<f64>,
-    /// Lessons learned from in a second, all threads together.
+    /// Examples used for updates per second, all threads together.
     pub learned_per_s: Option<f64>,
 }
 
-/// Everything that is told at the end.
+/// The final report.
 pub struct Report<'a> {
-    /// The positions.
+    /// The samples.
     pub samples: &'a Samples,
-    /// How it was learned.
+    /// The settings.
     pub settings: &'a Settings,
     /// Agreement before and after each pass.
     pub stages: &'a [Stage],
-    /// What was learned.
+    /// The learned parameters.
     pub parameters: &'a Parameters,
-    /// How parameters make weights.
+    /// The mapping from weights to parameters.
     pub sharing: &'a Sharing,
-    /// Bytes of the weights file.
+    /// Size of the weights file in bytes.
     pub bytes: u64,
 }
 
-/// The head of the table of stages.
+/// Header of the table of stages.
 pub const HEAD: &str = "pass  training  held out    loss  searched/s  learned/s";
 
-/// A line of the table of stages.
+/// A row of the table of stages.
 pub fn row(stage: &Stage) -> String {
     let percent = |part: Option<f32>| part.map_or("-".to_owned(), |part| format!("{:.1}%", 100.0 * part));
     let number = |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{value:.0}"));
@@ -66,7 +66,7 @@ pub fn row(stage: &Stage) -> String {
 }
 
 impl Report<'_> {
-    /// What the positions are.
+    /// Summary of the samples.
     pub fn positions(samples: &Samples) -> String {
         let [training, held_out] = samples.games;
         format!(
@@ -79,7 +79,7 @@ impl Report<'_> {
         )
     }
 
-    /// As a table.
+    /// The report as text.
     pub fn text(&self) -> String {
         let mut text = format!("{}\n\n{HEAD}\n", Self::positions(self.samples));
         for stage in self.stages {
@@ -101,7 +101,7 @@ impl Report<'_> {
         text
     }
 
-    /// As JSON.
+    /// The report as JSON.
     pub fn json(&self) -> serde_json::Value {
         let used = |group: Group| (format!("{group:?}"), self.parameters.used(self.sharing, group).into());
         let values = |kind: PieceType| (kind.to_string(), self.parameters.values[on_board(kind)].into());
@@ -124,7 +124,7 @@ impl Report<'_> {
         })
     }
 
-    /// As a picture: agreement by pass.
+    /// Plots agreement by pass.
     ///
     /// # Errors
     /// When the file cannot be written.

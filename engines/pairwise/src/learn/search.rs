@@ -1,8 +1,8 @@
-//! The small search of the trainer: where does a move lead to, if both sides do what the evaluation wants?
+//! The shallow search of the trainer: finds the leaf of a move's principal variation.
 //!
-//! One or two plies, then captures, promotions of pawns and answers to check until it is quiet; deep in such
-//! an exchange only recaptures. No table and no reductions: two searches of a position differ only by the
-//! weights.
+//! It searches one or two plies, then captures, pawn promotions and evasions until the position is quiet; deep
+//! in an exchange only recaptures. It has no transposition table and no reductions, so that two searches of a
+//! position differ only by the weights.
 
 use rsshogi::board::{CapturePlusPro, Evasions, Legal, Move32List, MoveGenType, Position};
 use rsshogi::movegen::{generate_moves_move32, generate_moves_to_move32};
@@ -10,28 +10,29 @@ use rsshogi::types::{Move32, PieceType, Square};
 
 use crate::evaluation::{Accumulator, Weights, piece_value};
 
-/// The value of being mated now; fewer plies away is more.
+/// Value of being mated at once; less for each ply.
 pub const MATE: i32 = 30_000;
 
-/// Values beyond are mates.
+/// Values beyond this are mates.
 pub const MATE_BOUND: i32 = MATE - 1000;
 
-/// Plies of captures before only recaptures are looked at, and before it ends.
+/// Plies of captures before only recaptures are searched, and before the search ends.
 const CAPTURE_PLIES: usize = 4;
 const MOST_PLIES: usize = 12;
 
-/// What a capture may gain beyond the captured piece before it is not looked at, in centipawns.
+/// Margin of delta pruning, in centipawns: a capture is skipped if its material gain plus this stays below
+/// alpha.
 const MARGIN: i32 = 250;
 
-/// A searcher and its principal variation.
+/// A search and its principal variation.
 pub struct Searcher<'a> {
     weights: &'a Weights,
     lines: Vec<Vec<Move32>>,
-    /// Positions visited.
+    /// Nodes searched.
     pub nodes: u64,
 }
 
-/// The bounds of a search.
+/// The search window.
 #[derive(Clone, Copy)]
 struct Window {
     alpha: i32,
@@ -50,8 +51,8 @@ impl<'a> Searcher<'a> {
         Self { weights, lines: vec![Vec::new(); MOST_PLIES + 8], nodes: 0 }
     }
 
-    /// The value of the legal move `mv` for its mover, by `depth` plies (it is the first of them) and
-    /// quiescence. Outside of `alpha` to `beta` it is a bound, and [`line`](Self::line) tells nothing.
+    /// The value of the legal move `mv` for its mover, by `depth` plies (including it) and quiescence search.
+    /// Outside of `alpha` to `beta` it is a bound, and [`line`](Self::line) is meaningless.
     pub fn value_of(
         &mut self,
         position: &mut Position,
@@ -68,13 +69,13 @@ impl<'a> Searcher<'a> {
         value
     }
 
-    /// The value of `position` for the side to move by quiescence alone.
+    /// The quiescence value of `position` for the side to move.
     pub fn quiet_value(&mut self, position: &mut Position, sums: &Accumulator) -> i32 {
         let window = Window { alpha: -MATE, beta: MATE };
         self.quiescence(position, sums, window, 0, 0, Square::from_index(0))
     }
 
-    /// The expected line after the move (or position) that was searched last.
+    /// Principal variation of the last search, after the searched move or position.
     pub fn line(&self) -> &[Move32] {
         &self.lines[0]
     }
@@ -148,7 +149,7 @@ impl<'a> Searcher<'a> {
         best
     }
 
-    /// Takes the value of a move into account; whether no further move can matter.
+    /// Updates the best value and the window; returns true on a cutoff.
     fn is_cut(&mut self, mv: Move32, value: i32, best: &mut i32, window: &mut Window, ply: usize) -> bool {
         *best = value.max(*best);
         if value > window.alpha {
@@ -182,7 +183,7 @@ fn generate<T: MoveGenType>(position: &Position, moves: &mut Move32List) {
     generate_moves_move32::<T>(position, moves);
 }
 
-/// The most valuable victims first, taken by the least valuable pieces.
+/// Most valuable victim first, then least valuable attacker.
 fn sort(position: &Position, moves: &mut Move32List) {
     moves.as_mut_slice().sort_by_cached_key(|&mv| {
         let attacker = if mv.is_drop() { 0 } else { piece_value(mv.piece_after_move().piece_type()) };
@@ -190,7 +191,7 @@ fn sort(position: &Position, moves: &mut Move32List) {
     });
 }
 
-/// Centipawns that change hands by a move, before any answer.
+/// Material change of a move in centipawns, ignoring replies.
 fn gain(position: &Position, mv: Move32) -> i32 {
     let captured = position.piece_on(mv.to_sq());
     let mut gain = 0;

@@ -1,6 +1,7 @@
 use std::path::Path;
 
 use clap::Parser;
+use journal::Store;
 use notation::record::{Format, GameRecord, Ply};
 use opening_book::games::{Game, GameResult, games};
 use rsshogi::board::{self, Legal, Move32List, Position, STARTPOS_SFEN};
@@ -9,10 +10,10 @@ use rsshogi::types::{Color, Move, PieceType};
 use rusqlite::Connection;
 use usi_shell::SplitMix64;
 
-use super::gradient::{Gradient, Knowledge};
-use super::lesson::{self, Lens};
+use super::gradient::{Gradient, Model};
 use super::positions::{Sample, Selection, select};
 use super::search::{MATE, Searcher};
+use super::training_example::{self, SearchSettings};
 use super::*;
 use crate::evaluation::Weights;
 use crate::evaluation::index;
@@ -20,7 +21,7 @@ use crate::evaluation::sharing::Group;
 
 const HANDICAP: &str = "lnsgkgsnl/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1";
 
-/// Whole units in every parameter, so that nothing is lost when tables are made of them.
+/// Whole units in every parameter, so that rounding loses nothing.
 fn random_parameters(sharing: &Sharing, seed: u64, most: u64) -> Parameters {
     let mut random = SplitMix64::new(seed);
     let mut parameters = Parameters::material(sharing);
@@ -30,7 +31,7 @@ fn random_parameters(sharing: &Sharing, seed: u64, most: u64) -> Parameters {
     parameters
 }
 
-/// A teacher with an opinion: it knows where it wants its pieces, and looks one ply ahead.
+/// A teacher with random piece-square values and a one-ply search.
 fn teacher() -> Weights {
     let sharing = Sharing::new();
     let mut parameters = Parameters::material(&sharing);
@@ -41,7 +42,7 @@ fn teacher() -> Weights {
     parameters.expand(&sharing)
 }
 
-/// A game of the teacher against itself, from a few random moves.
+/// A game of the teacher against itself, after a few random moves.
 fn taught_game(teacher: &Weights, sfen: &str, seed: u64, plies: usize) -> Game {
     let mut position = board::position_from_sfen(sfen).unwrap();
     let mut random = SplitMix64::new(seed);
@@ -74,28 +75,29 @@ fn everything() -> Selection {
 }
 
 #[test]
-fn lines_end_where_the_values_of_their_lessons_say() {
+fn leaves_have_the_values_of_the_search() {
     let sharing = Sharing::new();
     let parameters = random_parameters(&sharing, 1, 400);
     let weights = parameters.expand(&sharing);
-    let knowledge = Knowledge { weights: &weights, parameters: &parameters, sharing: &sharing };
+    let model = Model { weights: &weights, parameters: &parameters, sharing: &sharing };
     let mut compared = 0;
     for sample in select(&[taught_game(&teacher(), STARTPOS_SFEN, 3, 120)], &everything()).training {
         let mut position = Position::from_sfen(&sample.sfen).unwrap();
         let sums = weights.accumulate(&position);
         let root = weights.value(&sums, &position);
-        let lens = Lens { depth: 1, window: 400 };
-        let Some(choice) = lesson::compare(&weights, &sample, lens, true).and_then(|found| found.choice)
+        let search = SearchSettings { depth: 1, window: 400 };
+        let Some(choice) =
+            training_example::compare(&weights, &sample, search, true).and_then(|found| found.choice)
         else {
             continue;
         };
         let mut searcher = Searcher::new(&weights);
         let mv = position.move32_from_move(sample.mv);
         let value = searcher.value_of(&mut position, &sums, mv, (-MATE, MATE), 1);
-        let told = knowledge.values(&choice)[0] + root as f32;
+        let value_of_line = model.values(&choice)[0] + root as f32;
         assert!(
-            (told - value as f32).abs() <= 2.0,
-            "{told} instead of {value} after {mv} in {}",
+            (value_of_line - value as f32).abs() <= 2.0,
+            "{value_of_line} instead of {value} after {mv} in {}",
             sample.sfen
         );
         compared += 1;
@@ -104,15 +106,14 @@ fn lines_end_where_the_values_of_their_lessons_say() {
 }
 
 #[test]
-fn slopes_are_those_of_the_values() {
+fn the_gradient_is_that_of_the_values() {
     let sharing = Sharing::new();
     let samples = select(&[taught_game(&teacher(), HANDICAP, 4, 90)], &everything()).training;
     let (before, step) = (random_parameters(&sharing, 1, 300), random_parameters(&sharing, 2, 300));
     let mut after = before.clone();
     after.values.iter_mut().zip(&step.values).for_each(|(value, step)| *value += step);
     let tables = [before.expand(&sharing), after.expand(&sharing)];
-    let at =
-        |at: usize| Knowledge { weights: &tables[at], parameters: [&before, &after][at], sharing: &sharing };
+    let at = |at: usize| Model { weights: &tables[at], parameters: [&before, &after][at], sharing: &sharing };
     let mut gradient = Gradient::new();
     let expected = |gradient: &mut Gradient| {
         let mut slopes = vec![0.0; sharing.parameters()];
@@ -120,12 +121,13 @@ fn slopes_are_those_of_the_values() {
         slopes.iter().zip(&step.values).map(|(slope, step)| slope * step).sum::<f32>()
     };
     for sample in samples.iter().step_by(7) {
-        let lens = Lens { depth: 1, window: 600 };
-        let score = lesson::settle(&tables[0], sample, 0.5).unwrap();
+        let search = SearchSettings { depth: 1, window: 600 };
+        let score = training_example::quiet_score(&tables[0], sample, 0.5).unwrap();
         gradient.add_score(&score, 1.0);
         let moved = at(1).value(&score) - at(0).value(&score);
         assert!((expected(&mut gradient) - moved).abs() < 0.1, "{moved}");
-        let Some(choice) = lesson::compare(&tables[0], sample, lens, true).and_then(|found| found.choice)
+        let Some(choice) =
+            training_example::compare(&tables[0], sample, search, true).and_then(|found| found.choice)
         else {
             continue;
         };
@@ -151,7 +153,8 @@ fn a_search_finds_the_mate_and_sees_the_recapture() {
     };
     let mate = "4k4/9/4P4/9/9/9/9/9/4K4 b G 1";
     assert_eq!(value(mate, "G*5b"), MATE);
-    // The pawn is covered by a gold: taking with the silver wins it, with the rook loses the rook.
+    // The pawn is defended by a gold: capturing with the silver wins it, capturing with the rook loses the
+    // rook.
     let covered = "4k4/9/3g5/3p5/4S4/9/9/3R5/4K4 b - 1";
     assert!(value(covered, "5e6d") > value(covered, "6h6d"));
 }
@@ -160,7 +163,7 @@ fn a_search_finds_the_mate_and_sees_the_recapture() {
 fn games_are_taken_as_asked() {
     let all = taught_games(3);
     let taken = select(&all, &everything());
-    // Six opening moves are nobody's, and the last is never used.
+    // The six opening moves have no player, and the last move is never used.
     assert_eq!(taken.training.len() + taken.repeated, 3 * (50 - 6 - 1));
     assert!(taken.training.windows(2).all(|pair| pair[0].sfen <= pair[1].sfen));
     let teachers = select(&all, &Selection { player: Some("teacher".to_owned()), ..everything() });
@@ -177,7 +180,7 @@ fn games_are_taken_as_asked() {
 }
 
 #[test]
-fn a_game_is_learned_from_or_measured_on_but_never_both() {
+fn training_and_held_out_games_are_disjoint() {
     let all = taught_games(40);
     let parted = select(&all, &Selection { held_out: 30, ..everything() });
     assert_eq!(parted.games[0] + parted.games[1], 40);
@@ -192,7 +195,13 @@ fn handicap_games_teach_too() {
     let samples = select(&[game], &everything());
     assert!(samples.training.len() > 40);
     assert!(
-        lesson::compare(&teacher(), &samples.training[9], Lens { depth: 2, window: 400 }, true).is_some()
+        training_example::compare(
+            &teacher(),
+            &samples.training[9],
+            SearchSettings { depth: 2, window: 400 },
+            true
+        )
+        .is_some()
     );
 }
 
@@ -260,7 +269,7 @@ struct Line {
     arguments: LearnArguments,
 }
 
-/// Writes games as USI lines and learns from them; what is printed.
+/// Writes games as USI lines and learns from them; returns the output.
 fn learn(folder: &Path, options: &str) -> Result<String, LearnError> {
     let path = folder.join("games.usi");
     let lines = taught_games(12).into_iter().map(|game| {
@@ -297,7 +306,7 @@ fn an_interrupted_run_goes_on_to_the_same_weights() {
 }
 
 #[test]
-fn what_cannot_be_learned_from_is_named() {
+fn unusable_sources_are_named() {
     let folder = tempfile::tempdir().unwrap();
     let fault = |options: &str| learn(folder.path(), options).unwrap_err().to_string();
     assert!(fault("--player Nobody").contains("`Nobody`"));
@@ -320,9 +329,9 @@ fn what_cannot_be_learned_from_is_named() {
 fn games_come_out_of_a_database_with_names_scores_and_results() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("league.db");
-    let connection = Connection::open(&path).unwrap();
-    connection.execute_batch(include_str!("../../../../src/journal/migrations/001_events.sql")).unwrap();
-    connection
+    Store::open(&path)
+        .unwrap()
+        .connection()
         .execute_batch(
             "INSERT INTO events VALUES (1, 'e', 'run', 0, '{}', '{}');
              INSERT INTO players VALUES (1, 0, 'one'), (1, 1, 'two');

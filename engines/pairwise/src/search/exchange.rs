@@ -1,11 +1,11 @@
-//! Static exchange: what a series of captures on one square brings.
+//! Static exchange evaluation: the material result of the captures on one square.
 
 use rsshogi::board::{Bitboard, Position};
 use rsshogi::types::{Color, Move32, PieceType, Square};
 
 use crate::evaluation::{hand_value, piece_value};
 
-/// In the order in which one captures with them.
+/// Order in which the pieces of a side capture.
 const CHEAPEST_FIRST: [PieceType; 14] = [
     PieceType::PAWN,
     PieceType::LANCE,
@@ -23,14 +23,14 @@ const CHEAPEST_FIRST: [PieceType; 14] = [
     PieceType::KING,
 ];
 
-/// By how many centipawns the balance shifts when a piece is taken: one side loses it, the other has it in
-/// hand, unpromoted.
+/// Change of the material balance by capturing a piece, in centipawns: the opponent loses it, and the capturer
+/// gains it in hand, unpromoted.
 #[must_use]
 pub fn captured_value(kind: PieceType) -> i32 {
     piece_value(kind) + hand_value(kind.demote())
 }
 
-/// What `mv` gains at once, in centipawns: the piece it takes, and what promotion adds to its own.
+/// Immediate material gain of `mv` in centipawns: captured piece plus promotion.
 #[must_use]
 pub fn gain(position: &Position, mv: Move32) -> i32 {
     if mv.is_drop() {
@@ -43,7 +43,7 @@ pub fn gain(position: &Position, mv: Move32) -> i32 {
     taken + promoted
 }
 
-/// Whether `mv`, with the best captures of both sides on its square after it, gains at least `threshold`
+/// Whether `mv` followed by the best captures of both sides on its square gains at least `threshold`
 /// centipawns.
 #[must_use]
 pub fn exchange_gains(position: &Position, mv: Move32, threshold: i32) -> bool {
@@ -62,8 +62,8 @@ pub fn exchange_gains(position: &Position, mv: Move32, threshold: i32) -> bool {
     goes_well(position, mv.to_sq(), occupied, at_stake - ahead)
 }
 
-/// Plays the captures on `square`, which the mover has just entered; whether it is well for the mover.
-/// `margin` is what the opponent would be ahead of its goal by capturing and not being recaptured.
+/// Plays out the captures on `square`, which the mover has just entered; returns whether the mover reaches its
+/// threshold. `margin` is the opponent's lead over its own threshold if it captures and is not recaptured.
 fn goes_well(position: &Position, square: Square, mut occupied: Bitboard, mut margin: i32) -> bool {
     let us = position.turn();
     let mut side = us;
@@ -78,8 +78,8 @@ fn goes_well(position: &Position, square: Square, mut occupied: Bitboard, mut ma
         }
         well = !well;
         margin = captured_value(kind) - margin;
-        // Even if this capturer is lost, its side has reached its goal (the mover's goal is to be even,
-        // the opponent's to be strictly below that).
+        // The side reaches its threshold even if this capturer is lost (the mover must be at least even, the
+        // opponent strictly ahead).
         if margin < i32::from(well) {
             return well;
         }
@@ -103,7 +103,7 @@ mod tests {
 
     use super::*;
 
-    /// The largest threshold that the exchange reaches, by trying captures to the end.
+    /// The largest threshold for which the exchange succeeds, found by trying thresholds.
     fn value(sfen: &str, mv: &str) -> i32 {
         let position = position_from_sfen(sfen).unwrap();
         let mv = position.move32_from_usi(mv).unwrap();
@@ -125,7 +125,7 @@ mod tests {
         // Silver takes pawn, silver takes silver, lance takes silver.
         let sfen = "4k4/9/9/4s4/4p4/5S3/4L4/9/8K b - 1";
         assert_eq!(value(sfen, "4f5e"), 200 - 960 + 960);
-        // With a second silver behind, taking the pawn ends with a loss.
+        // With a second defending silver, capturing the pawn loses material.
         assert_eq!(value("4k4/9/9/3ss4/4p4/5S3/4L4/9/8K b - 1", "4f5e"), 200 - 960 + 960 - 600);
     }
 

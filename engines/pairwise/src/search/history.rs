@@ -1,27 +1,27 @@
-//! What earlier cutoffs tell about moves: the order in which they are worth trying.
+//! History heuristics: scores of moves by their success in earlier cutoffs.
 
 use rsshogi::types::{Color, Move, Move32, PieceType, Square};
 
-/// A piece and the square it came to, as an index; the piece is as after the move.
+/// Index of a piece (after the move, promotion included) and its target square.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PieceTo(usize);
 
 impl PieceTo {
-    /// Where there is no move.
+    /// Used where there is no preceding move.
     pub const NONE: Self = Self(0);
     const COUNT: usize = 32 * Square::COUNT;
 
-    /// That of `mv`.
+    /// The index of `mv`.
     #[must_use]
     pub fn of(mv: Move32) -> Self {
         Self(mv.piece_after_move().to_index() * Square::COUNT + mv.to_index())
     }
 }
 
-/// No score goes beyond this.
+/// Bound of the scores' absolute value.
 pub const LIMIT: i32 = 8192;
 
-/// One table of scores. A new one counts for more the further it is from what is there.
+/// A table of scores. An update moves a score towards its bound, by less the closer it is.
 struct Scores(Vec<i16>);
 
 impl Scores {
@@ -39,13 +39,13 @@ impl Scores {
     }
 }
 
-/// The scores of moves, learned while searching.
+/// The history tables of one thread.
 pub struct History {
     from_to: Scores,
     captures: Scores,
-    /// By an earlier move and the move that follows it.
+    /// Continuation history: by an earlier move and the current one.
     continuation: Scores,
-    /// The last move that refuted each move.
+    /// Counter moves: the last refutation of each move.
     refutations: Vec<Move>,
 }
 
@@ -60,7 +60,7 @@ impl Default for History {
     }
 }
 
-/// The moves that led to a position: one, two and four plies ago.
+/// The moves one, two and four plies before a node.
 pub type Before = [PieceTo; 3];
 
 fn from_to(mv: Move32, side: Color) -> usize {
@@ -76,7 +76,7 @@ const fn continuation(before: PieceTo, mv: PieceTo) -> usize {
 }
 
 impl History {
-    /// Forgets everything.
+    /// Resets all tables.
     pub fn clear(&mut self) {
         for scores in [&mut self.from_to, &mut self.captures, &mut self.continuation] {
             scores.0.fill(0);
@@ -84,7 +84,7 @@ impl History {
         self.refutations.fill(Move::MOVE_NONE);
     }
 
-    /// How promising a quiet move is.
+    /// Ordering score of a quiet move.
     #[must_use]
     pub fn quiet(&self, mv: Move32, side: Color, before: &Before) -> i32 {
         let to = PieceTo::of(mv);
@@ -93,25 +93,25 @@ impl History {
         self.from_to.get(from_to(mv, side)) + continued
     }
 
-    /// How promising a capture is.
+    /// Ordering score of a capture.
     #[must_use]
     pub fn capture(&self, mv: Move32, taken: PieceType) -> i32 {
         self.captures.get(capture(mv, taken))
     }
 
-    /// The move that last refuted the move before.
+    /// The counter move of the preceding move.
     #[must_use]
     pub fn refutation(&self, before: PieceTo) -> Move {
         self.refutations[before.0]
     }
 
-    /// Notes that a quiet move was good (`bonus` > 0) or bad.
+    /// Updates the score of a quiet move: `bonus` > 0 after a cutoff, else < 0.
     pub fn note_quiet(&mut self, mv: Move32, side: Color, before: &Before, bonus: i32) {
         self.from_to.add(from_to(mv, side), bonus);
         self.note_continuation(mv, before, bonus);
     }
 
-    /// Notes how good a quiet move was behind the moves before it.
+    /// Updates the continuation history of a quiet move.
     pub fn note_continuation(&mut self, mv: Move32, before: &Before, bonus: i32) {
         let to = PieceTo::of(mv);
         for &earlier in before.iter().filter(|&&earlier| earlier != PieceTo::NONE) {
@@ -119,12 +119,12 @@ impl History {
         }
     }
 
-    /// Notes that a capture was good (`bonus` > 0) or bad.
+    /// Updates the score of a capture: `bonus` > 0 after a cutoff, else < 0.
     pub fn note_capture(&mut self, mv: Move32, taken: PieceType, bonus: i32) {
         self.captures.add(capture(mv, taken), bonus);
     }
 
-    /// Notes which move refuted the move before.
+    /// Stores the counter move of the preceding move.
     pub fn note_refutation(&mut self, before: PieceTo, mv: Move32) {
         self.refutations[before.0] = mv.to_move();
     }
@@ -137,7 +137,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn praise_raises_a_move_blame_lowers_it_and_neither_passes_the_limit() {
+    fn bonuses_raise_and_lower_a_score_within_its_limit() {
         let mut history = History::default();
         let position = hirate_position();
         let good = position.move32_from_usi("7g7f").unwrap();

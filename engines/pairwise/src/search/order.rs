@@ -1,4 +1,5 @@
-//! The moves of a position one by one, the most promising first, and generated only when they are needed.
+//! Staged move generation: yields the moves of a node in order of promise and generates each stage only when
+//! needed.
 
 use rsshogi::board::{Bitboard, Position};
 use rsshogi::movegen::{
@@ -10,14 +11,14 @@ use rsshogi::types::{Color, Move, Move32, PieceType};
 use super::exchange::{exchange_gains, gain};
 use super::history::{Before, History};
 
-/// A generated move and how promising it is.
+/// A generated move with its ordering score.
 #[derive(Clone, Copy)]
 pub struct Scored {
     mv: Move32,
     score: i32,
 }
 
-/// The moves of all positions on the path, the deepest last: allocated once.
+/// Moves of all nodes on the current path, the deepest last. One allocation per thread.
 pub type Arena = Vec<Scored>;
 
 struct Filler<'a>(&'a mut Arena, usize);
@@ -66,43 +67,42 @@ enum Stage {
     End,
 }
 
-/// Which moves are wanted.
+/// The moves to generate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wanted {
-    /// All of them.
+    /// All legal moves.
     All,
-    /// What the quiescence search looks at: captures and promotions of pawns.
+    /// For quiescence search: captures and pawn promotions.
     Captures,
-    /// The same, and quiet checks.
+    /// Captures, pawn promotions and quiet checks.
     CapturesAndChecks,
 }
 
-/// Hands out the moves of one position. Those that are known beforehand (from the table, killers) come
-/// without generating anything.
+/// Yields the moves of one node. The table move and the killers come first, without move generation.
 pub struct Picker {
     stage: Stage,
     wanted: Wanted,
     known: Move32,
     killers: [Move32; 3],
     before: Before,
-    /// In the arena: bad captures from `start` to `bad`, moves to be handed out from `next`.
+    /// Positions in the arena: losing captures from `start` to `bad`, moves still to be yielded from `next`.
     start: usize,
     bad: usize,
     next: usize,
     killer: usize,
 }
 
-/// What the order depends on.
+/// Inputs of move ordering.
 pub struct Hints {
-    /// The move from the table, or none.
+    /// The move from the transposition table, or none.
     pub known: Move,
-    /// Quiet moves that were good in the same place, or none.
+    /// Killer moves, or none.
     pub killers: [Move; 3],
-    /// The moves that led here.
+    /// The preceding moves.
     pub before: Before,
 }
 
-/// `mv` with its piece, if it can be played in `position`.
+/// `mv` with its piece, if it is legal in `position`.
 fn playable(position: &Position, mv: Move) -> Option<Move32> {
     (mv.is_normal() && position.is_pseudo_legal_move(mv, true))
         .then(|| position.move32_from_move(mv))
@@ -118,8 +118,7 @@ fn is_pawn_promotion(mv: Move32) -> bool {
 }
 
 impl Picker {
-    /// A picker for `position`, whose moves go to the end of `arena`; [`close`](Self::close) takes them
-    /// away again.
+    /// A picker for `position`. It appends its moves to `arena`; [`close`](Self::close) removes them.
     #[must_use]
     pub fn new(position: &Position, wanted: Wanted, hints: &Hints, arena: &Arena) -> Self {
         let in_check = position.is_in_check();
@@ -139,18 +138,18 @@ impl Picker {
         }
     }
 
-    /// Takes this position's moves out of the arena.
+    /// Removes this node's moves from the arena.
     pub fn close(&self, arena: &mut Arena) {
         arena.truncate(self.start);
     }
 
-    /// The move from the table, if it can be played here.
+    /// The move from the transposition table, if it is legal here.
     #[must_use]
     pub fn known(&self) -> Option<Move32> {
         self.known.is_normal().then_some(self.known)
     }
 
-    /// Hands out no more quiet moves.
+    /// Skips the remaining quiet moves.
     pub fn skip_quiets(&mut self) {
         match self.stage {
             Stage::Killers | Stage::GenerateQuiets | Stage::Quiets => self.begin_bad_captures(),
@@ -163,7 +162,7 @@ impl Picker {
         self.next = self.start;
     }
 
-    /// The next move, which is legal, or `None` at the end.
+    /// The next legal move, or `None` at the end.
     pub fn next(&mut self, position: &Position, history: &History, arena: &mut Arena) -> Option<Move32> {
         loop {
             let found = match self.stage {
@@ -273,7 +272,7 @@ impl Picker {
             scored.score = if is_quiet(position, scored.mv) {
                 history.quiet(scored.mv, side, &self.before)
             } else {
-                // Captures first, whatever history says of the others.
+                // The offset puts captures before all quiet evasions.
                 (1 << 20) + capture_score(position, scored.mv, history)
             };
         }
@@ -284,7 +283,7 @@ impl Picker {
     fn next_best(&mut self, position: &Position, arena: &mut Arena, then: fn(&mut Self)) -> Option<Move32> {
         while let Some(best) = take_best(arena, self.next) {
             self.next += 1;
-            // Promotions of pawns came with the captures.
+            // Pawn promotions were already yielded with the captures.
             let twice = self.stage == Stage::Checks && is_pawn_promotion(best.mv);
             if best.mv != self.known
                 && !twice
@@ -308,13 +307,13 @@ impl Picker {
     }
 }
 
-/// The most valuable victim first; between equals, what was good before.
+/// Most valuable victim first; history breaks ties.
 fn capture_score(position: &Position, mv: Move32, history: &History) -> i32 {
     let taken = position.piece_on(mv.to_sq()).piece_type();
     gain(position, mv) * 8 + history.capture(mv, taken)
 }
 
-/// Brings the best move from `from` on to `from`.
+/// Swaps the best move at or after `from` to `from`.
 fn take_best(arena: &mut Arena, from: usize) -> Option<Scored> {
     let rest = arena.get_mut(from..)?;
     let (first, others) = rest.split_first_mut()?;

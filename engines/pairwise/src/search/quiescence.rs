@@ -1,4 +1,4 @@
-//! The search of captures at the end of each line, until the position is quiet enough to be evaluated.
+//! Quiescence search: captures, pawn promotions, evasions and, at its first ply, quiet checks.
 
 use rsshogi::mate::solve_mate_in_one_in_place;
 use rsshogi::types::{Move, Move32};
@@ -9,7 +9,7 @@ use super::table::{Bound, Known, NO_EVALUATION};
 use super::value::{INFINITE, MAX_PLY, from_table, is_loss, mate_in, mated_in, to_table};
 use super::worker::Worker;
 
-/// Depth under which results are stored: with checks, and without.
+/// Depths under which results are stored: with checks, and without.
 const WITH_CHECKS: i32 = 0;
 const WITHOUT_CHECKS: i32 = -1;
 
@@ -17,19 +17,19 @@ struct Quiet {
     alpha: i32,
     beta: i32,
     ply: usize,
-    /// Whether quiet checks are tried, too.
+    /// Whether quiet checks are searched.
     checks: bool,
     in_check: bool,
     known: Option<Known>,
     best: i32,
     best_move: Move32,
-    /// What the position is worth if nothing is captured.
+    /// The stand-pat value.
     standing: i32,
     count: i32,
 }
 
 impl Worker<'_> {
-    /// The value of the position when it has come to rest; `depth` is 0 at the first ply and then falls.
+    /// The quiescence value of the node; `depth` is 0 at the first ply and decreases.
     pub(super) fn quiesce(&mut self, alpha: i32, beta: i32, depth: i32, ply: usize) -> i32 {
         self.lines[ply].clear();
         if let Some(value) = self.ruled(ply) {
@@ -67,7 +67,7 @@ impl Worker<'_> {
         proves.then_some(value)
     }
 
-    /// What the position is worth as it stands, if that is already enough.
+    /// The stand-pat value, if it causes a cutoff.
     fn stand(&mut self, node: &mut Quiet) -> Option<i32> {
         if node.in_check {
             return None;
@@ -111,11 +111,12 @@ impl Worker<'_> {
         picker.close(&mut self.arena);
     }
 
-    /// Whether a move cannot be expected to bring the value into the window.
+    /// Whether a move is unlikely to raise the value into the window (delta and exchange pruning).
     fn is_hopeless(&self, node: &mut Quiet, mv: Move32) -> bool {
         let quiet = mv.is_drop() || self.position.piece_on(mv.to_sq()).is_empty();
         if node.in_check {
-            // Once one way out is known, only a few others that do not lose a piece.
+            // In check: once an evasion avoids the loss, only a few further quiet ones that lose no material
+            // are tried.
             return !is_loss(node.best)
                 && node.best != -INFINITE
                 && quiet
@@ -135,7 +136,7 @@ impl Worker<'_> {
         false
     }
 
-    /// Takes note of a value; true if it ends the search of this node.
+    /// Updates the node with the value of a move; returns true on a cutoff.
     fn accept_quiet(&mut self, node: &mut Quiet, mv: Move32, value: i32) -> bool {
         if value <= node.best {
             return false;

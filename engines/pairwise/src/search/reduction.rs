@@ -1,4 +1,4 @@
-//! How much less deep late moves are searched, and how many are searched at all.
+//! Late move reductions and late move pruning.
 
 use std::sync::LazyLock;
 
@@ -6,7 +6,7 @@ use super::tree::{Node, Trial};
 
 const SIZE: usize = 64;
 
-/// Plies by depth and by the number of the move.
+/// Reduction in plies by depth and move number.
 static TABLE: LazyLock<[[i32; SIZE]; SIZE]> = LazyLock::new(|| {
     let mut table = [[0; SIZE]; SIZE];
     for (depth, row) in table.iter_mut().enumerate().skip(1) {
@@ -17,13 +17,13 @@ static TABLE: LazyLock<[[i32; SIZE]; SIZE]> = LazyLock::new(|| {
     table
 });
 
-/// The reduction that depth and order alone suggest, in plies.
+/// The reduction by depth and move number alone, in plies.
 pub(super) fn base(node: &Node, count: i32) -> i32 {
     let at = |value: i32| value.clamp(0, SIZE as i32 - 1) as usize;
     TABLE[at(node.depth)][at(count)] + i32::from(!node.improving && node.depth > 2)
 }
 
-/// The reduction of a move, in plies; may be negative.
+/// The reduction of a move in plies; may be negative.
 pub(super) fn late(node: &Node, trial: &Trial) -> i32 {
     let mut plies = base(node, node.count);
     plies += i32::from(node.cut) + i32::from(node.cut && trial.quiet);
@@ -35,12 +35,12 @@ pub(super) fn late(node: &Node, trial: &Trial) -> i32 {
     }
 }
 
-/// After how many moves the quiet ones that are left are not tried any more.
+/// Number of moves after which the remaining quiet moves are pruned.
 pub(super) fn moves_worth_trying(depth: i32, improving: bool) -> i32 {
     (4 + depth * depth) * if improving { 2 } else { 1 }
 }
 
-/// The reduction of a quiet move at the root, in plies.
+/// The reduction of a quiet root move, in plies.
 pub(super) fn at_root(depth: i32, index: i32) -> i32 {
     let at = |value: i32| value.clamp(0, SIZE as i32 - 1) as usize;
     (TABLE[at(depth)][at(index)] - 1).clamp(0, (depth - 2).max(0))

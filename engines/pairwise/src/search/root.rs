@@ -1,4 +1,4 @@
-//! The search of the root: deeper and deeper, with a window around what the last depth found.
+//! Root search: iterative deepening with aspiration windows.
 
 use rsshogi::board::Move32List;
 use rsshogi::mate::solve_mate_in_one;
@@ -10,62 +10,62 @@ use super::reduction;
 use super::value::{INFINITE, is_decided, mate_in};
 use super::worker::Worker;
 
-/// A move at the root and what is known of it.
+/// A root move and its search result.
 #[derive(Clone, Debug)]
 pub struct RootMove {
     mv: Move32,
-    /// What it is worth, as the last finished search of it says.
+    /// Value from its last completed search.
     pub value: i32,
-    /// The line it begins.
+    /// Principal variation that starts with it.
     pub line: Vec<Move>,
-    /// Positions visited behind it at this depth.
+    /// Nodes searched below it in this iteration.
     pub effort: u64,
-    /// Whether `value` was found at this depth.
+    /// Whether `value` is from this iteration.
     fresh: bool,
 }
 
 impl RootMove {
-    /// A move found to be worth `value`.
+    /// A move with the value `value`.
     #[cfg(test)]
     pub(crate) fn found(mv: Move, value: i32) -> Self {
         let line = vec![mv];
         Self { mv: Move32::from_raw(u32::from(mv.raw())), value, line, effort: 0, fresh: true }
     }
 
-    /// Whether `value` means anything.
+    /// Whether the move has a value.
     #[must_use]
     pub fn is_searched(&self) -> bool {
         self.value != -INFINITE
     }
 
-    /// What to sort by: moves that were found to be the best for a while at this depth, by value. The
-    /// others stay in their order: their values are from depths at which they looked better.
+    /// Sort key: moves that raised alpha in this iteration are sorted by value. The others keep their order,
+    /// because their values are bounds or from earlier iterations.
     fn place(&self) -> i32 {
         if self.fresh { -self.value } else { INFINITE }
     }
 }
 
-/// What one depth has found.
+/// Result of one iteration.
 #[derive(Clone, Debug)]
 pub struct Found {
-    /// Its depth in plies.
+    /// Depth in plies.
     pub depth: u32,
-    /// The deepest ply reached.
+    /// Selective depth in plies.
     pub deepest: u32,
-    /// The best lines, the best first: as many as were asked for, or as there are moves.
+    /// The best lines, best first: as many as requested, or as there are moves.
     pub best: Vec<RootMove>,
-    /// How much of the effort went into the best move, from 0 to 1.
+    /// Share of the nodes spent on the best move, from 0 to 1.
     pub share: f64,
 }
 
-/// Half the width of the first window, in centipawns.
+/// Half width of the first aspiration window, in centipawns.
 const WINDOW: i32 = 30;
 
-/// The deepening search of one thread.
+/// Iterative deepening of one thread.
 pub struct Deepening<'w, 'a> {
     worker: &'w mut Worker<'a>,
     moves: Vec<RootMove>,
-    /// How many lines are wanted.
+    /// Number of lines to report.
     lines: usize,
     depth: i32,
 }
@@ -90,26 +90,26 @@ impl<'w, 'a> Deepening<'w, 'a> {
         Self { worker, moves, lines, depth: 0 }
     }
 
-    /// The moves, the best known first; none if the mover has lost.
+    /// The root moves, best first; empty if the side to move has lost.
     #[must_use]
     pub fn moves(&self) -> &[RootMove] {
         &self.moves
     }
 
-    /// The depth searched last, in plies.
+    /// Depth of the last iteration, in plies.
     #[must_use]
     pub fn depth(&self) -> u32 {
         self.depth.cast_unsigned()
     }
 
-    /// The thread that searches.
+    /// The worker that searches.
     #[must_use]
     pub fn worker(&self) -> &Worker<'a> {
         self.worker
     }
 
-    /// Searches one ply deeper than before; nothing if the search ended meanwhile. Then, too, a move that
-    /// was found to be better stands first.
+    /// Runs the next iteration; `None` if the search was stopped during it. In that case, too, a move found to
+    /// be better is sorted first.
     pub fn deepen(&mut self) -> Option<Found> {
         self.depth += 1;
         self.worker.root_depth = self.depth;
@@ -132,7 +132,7 @@ impl<'w, 'a> Deepening<'w, 'a> {
         })
     }
 
-    /// Finds the best move from `rank` on, with a window that widens until it holds the value.
+    /// Searches for the best move at index `rank` or later, widening the window until it contains the value.
     fn search_line(&mut self, rank: usize) {
         self.moves[rank..].iter_mut().for_each(|root_move| root_move.fresh = false);
         let expected = self.moves.get(rank).map_or(0, |root_move| root_move.value);
@@ -184,7 +184,7 @@ impl<'w, 'a> Deepening<'w, 'a> {
         best
     }
 
-    /// The value of one move, or nothing if the search is over.
+    /// The value of one move; `None` if the search was stopped.
     fn search_move(&mut self, index: usize, alpha: i32, beta: i32, first: bool) -> Option<i32> {
         let mv = self.moves[index].mv;
         let depth = self.depth - 1;

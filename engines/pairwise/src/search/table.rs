@@ -1,21 +1,21 @@
-//! The transposition table: what is known of positions, shared by all threads without a lock.
+//! The transposition table, shared by all threads without locks.
 //!
-//! An entry is two words, and the first is the key combined with the second (R. M. Hyatt and T. Mann, "A
-//! lock-less transposition table implementation", 2002): a pair that two threads wrote at once does not
-//! fit together and is taken for another position.
+//! An entry has two words; the first is the key XORed with the second (R. M. Hyatt and T. Mann, "A lock-less
+//! transposition table implementation", 2002): an entry torn by two concurrent writes does not match its key
+//! and is treated as another position.
 
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 use rsshogi::types::Move;
 
-/// What a stored value says about the true one.
+/// The bound type of a stored value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
-    /// It is not greater.
+    /// The true value is at most the stored one.
     Upper,
-    /// It is not smaller.
+    /// The true value is at least the stored one.
     Lower,
-    /// It is equal.
+    /// The true value is the stored one.
     Exact,
 }
 
@@ -50,24 +50,24 @@ impl Bound {
     }
 }
 
-/// What the table knows of a position. Values count mates from the position itself.
+/// A decoded entry. Mate values count from the node itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Known {
-    /// The best move found, or [`Move::MOVE_NONE`].
+    /// The best move, or [`Move::MOVE_NONE`].
     pub mv: Move,
-    /// The value found.
+    /// The value.
     pub value: i32,
-    /// The evaluation of the position itself, or [`NO_EVALUATION`].
+    /// The static evaluation, or [`NO_EVALUATION`].
     pub evaluation: i32,
-    /// How deep the value was searched, in plies; at most 127.
+    /// Depth of the search in plies; at most 127.
     pub depth: i32,
-    /// What the value says.
+    /// The bound type of the value.
     pub bound: Bound,
-    /// Whether the position was on a principal variation.
+    /// Whether the node was on a principal variation.
     pub pv: bool,
 }
 
-/// Stands for the evaluation of a position that was not evaluated.
+/// Marks a missing static evaluation.
 pub const NO_EVALUATION: i32 = 32_002;
 
 const GENERATIONS: u64 = 32;
@@ -102,12 +102,12 @@ struct Slot {
     data: AtomicU64,
 }
 
-/// One cache line.
+/// Four entries in one cache line.
 #[derive(Default)]
 #[repr(align(64))]
 struct Cluster([Slot; 4]);
 
-/// The table.
+/// The transposition table.
 pub struct Table {
     clusters: Vec<Cluster>,
     generation: AtomicU8,
@@ -128,13 +128,13 @@ impl Table {
         (self.clusters.len() * size_of::<Cluster>()) >> 20
     }
 
-    /// Forgets everything.
+    /// Removes all entries.
     pub fn clear(&mut self) {
         self.clusters.iter_mut().for_each(|cluster| *cluster = Cluster::default());
         *self.generation.get_mut() = 0;
     }
 
-    /// Begins a new search, after which entries of earlier ones are the first to be replaced.
+    /// Starts a new generation; entries of earlier ones are replaced first.
     pub fn age(&self) {
         self.generation.fetch_add(1, Ordering::Relaxed);
     }
@@ -144,12 +144,12 @@ impl Table {
     }
 
     fn cluster(&self, key: u64) -> &Cluster {
-        // The high bits choose, evenly for every size.
+        // Multiplying the high bits maps keys evenly to any table size.
         let index = (u128::from(key) * self.clusters.len() as u128) >> 64;
         &self.clusters[index as usize]
     }
 
-    /// What is known of the position with `key`.
+    /// The entry of the position with `key`.
     #[must_use]
     pub fn probe(&self, key: u64) -> Option<Known> {
         self.cluster(key).0.iter().find_map(|slot| {
@@ -158,7 +158,7 @@ impl Table {
         })
     }
 
-    /// Stores `known` for the position with `key`, unless it says less than what is there.
+    /// Stores `known` for the position with `key`, unless the present entry is more valuable.
     pub fn store(&self, key: u64, mut known: Known) {
         let generation = self.generation();
         let slots = &self.cluster(key).0;
@@ -185,7 +185,7 @@ impl Table {
         worst.check.store(key ^ data, Ordering::Relaxed);
     }
 
-    /// How full the table is with entries of this search, in permille.
+    /// Share of entries from this search, in permille.
     #[must_use]
     pub fn fullness(&self) -> u32 {
         let generation = self.generation();
@@ -199,12 +199,12 @@ impl Table {
     }
 }
 
-/// Whether an old entry of the same position is worth more than the new one.
+/// Whether the present entry of the same position is more valuable than the new one.
 fn keeps(old: &Known, born: u64, new: &Known, generation: u64) -> bool {
     new.bound != Bound::Exact && born == generation && new.depth + 4 < old.depth
 }
 
-/// Depth, less two plies for each search that has begun since; an empty slot is worth least.
+/// Replacement priority: depth, less two plies per generation of age; lowest for an empty slot.
 fn worth(data: u64, generation: u64) -> i64 {
     if data == 0 {
         return i64::MIN;
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_stored_is_found_again_to_the_last_bit() {
+    fn entries_survive_a_round_trip() {
         let table = Table::new(1);
         for (key, value) in [(1, -31_999), (u64::MAX, 31_999), (0x1234_5678_9abc_def0, 0)] {
             table.store(key, known(-2, value));

@@ -1,4 +1,4 @@
-//! The search below the root: principal variation search with the usual ways to look at less.
+//! Principal variation search below the root, with pruning, reductions and extensions.
 
 use rsshogi::mate::solve_mate_in_one_in_place;
 use rsshogi::types::{Move, Move32};
@@ -11,27 +11,27 @@ use super::table::{Bound, Known, NO_EVALUATION};
 use super::value::{INFINITE, MAX_PLY, from_table, is_decided, is_loss, mate_in, mated_in, to_table};
 use super::worker::Worker;
 
-/// A position being searched.
+/// A node of the search.
 pub(super) struct Node {
     pub alpha: i32,
     pub beta: i32,
     pub depth: i32,
     pub ply: usize,
-    /// Whether it is on the principal variation: the window is open.
+    /// Whether it is a PV node (open window).
     pub pv: bool,
-    /// Whether a cutoff is expected.
+    /// Whether it is an expected cut node.
     pub cut: bool,
     pub in_check: bool,
-    /// Whether the mover stands better than two plies ago.
+    /// Whether the static evaluation has risen since two plies ago.
     pub improving: bool,
-    /// What the position seems to be worth; only a guess in check.
+    /// Evaluation refined by the transposition table; a rough estimate in check.
     pub guess: i32,
     pub known: Option<Known>,
     pub before: Before,
     pub excluded: Move,
     pub best: i32,
     pub best_move: Move32,
-    /// Moves tried or passed over.
+    /// Number of moves tried or skipped.
     pub count: i32,
 }
 
@@ -45,7 +45,7 @@ impl Node {
     }
 }
 
-/// A move about to be tried.
+/// A move about to be searched.
 pub(super) struct Trial {
     pub mv: Move32,
     pub quiet: bool,
@@ -54,7 +54,7 @@ pub(super) struct Trial {
 }
 
 impl Worker<'_> {
-    /// The value of the position within the window, from the side to move.
+    /// The value of the node within the window, for the side to move.
     pub(super) fn search(&mut self, alpha: i32, beta: i32, depth: i32, ply: usize, cut: bool) -> i32 {
         if depth <= 0 {
             return self.quiesce(alpha, beta, 0, ply);
@@ -66,7 +66,7 @@ impl Worker<'_> {
         if ply >= MAX_PLY {
             return self.evaluate(ply);
         }
-        // Nothing here is better than mating at once, or worse than being mated.
+        // Mate distance pruning.
         let (alpha, beta) = (alpha.max(mated_in(ply)), beta.min(mate_in(ply + 1)));
         if alpha >= beta {
             return alpha;
@@ -85,7 +85,7 @@ impl Worker<'_> {
 
     fn enter(&mut self, alpha: i32, beta: i32, depth: i32, ply: usize, cut: bool) -> Node {
         self.deepest = self.deepest.max(ply);
-        // What was good two plies below was good in another branch.
+        // Killers two plies below belong to another subtree.
         self.frame(ply + 2).killers = [Move::MOVE_NONE; 2];
         Node {
             alpha,
@@ -115,7 +115,7 @@ impl Worker<'_> {
     }
 
     fn mate_in_one(&mut self, node: &Node) -> Option<i32> {
-        // What is known was looked at before.
+        // Only nodes without a table entry: otherwise the test was made before.
         if node.known.is_some() || node.in_check || node.is_excluding() {
             return None;
         }
@@ -134,7 +134,7 @@ impl Worker<'_> {
         self.shared.table.store(self.key(), Known { mv, value, evaluation, depth, bound, pv: node.pv });
     }
 
-    /// Evaluates the position, with the help of the table.
+    /// Computes the static evaluation, using the table entry.
     fn guess(&mut self, node: &mut Node) {
         if node.in_check {
             self.frame(node.ply).evaluation = NO_EVALUATION;
@@ -156,7 +156,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Gives up the position before any move is tried, where the guess is far outside the window.
+    /// Pruning before any move is tried, where the static evaluation is far outside the window.
     fn prune(&mut self, node: &Node) -> Option<i32> {
         if node.pv || node.in_check || node.is_excluding() {
             return None;
@@ -195,7 +195,7 @@ impl Worker<'_> {
         (value >= node.beta).then_some(if is_decided(value) { node.beta } else { value })
     }
 
-    /// Cuts where a good capture, searched less deep, is far above the window ("ProbCut": M. Buro 1995).
+    /// ProbCut (M. Buro, 1995): cutoff if a good capture exceeds beta by a margin in a shallower search.
     fn prune_by_capture(&mut self, node: &Node) -> Option<i32> {
         let goal = node.beta + 300;
         let doubtful = node
@@ -242,7 +242,8 @@ impl Worker<'_> {
     }
 
     fn try_moves(&mut self, node: &mut Node) {
-        // Without a known move the order is poor: a shallower search finds one for the next time.
+        // Internal iterative reduction: without a table move the order is poor, so search shallower and store a
+        // move for the next visit.
         if node.depth >= 4 && node.known_move() == Move::MOVE_NONE {
             node.depth -= 1;
         }
@@ -281,7 +282,7 @@ impl Worker<'_> {
         Trial { mv, quiet, check: self.position.gives_check_move32(mv), score }
     }
 
-    /// Whether a late move at little depth is not worth trying.
+    /// Whether a late move at low depth is pruned.
     fn passes_over(&self, node: &Node, trial: &Trial, picker: &mut Picker) -> bool {
         if is_loss(node.best) || node.best == -INFINITE {
             return false;
@@ -305,7 +306,7 @@ impl Worker<'_> {
         depth <= 8 && !exchange_gains(&self.position, trial.mv, -40 * depth * depth)
     }
 
-    /// The value of a move, or nothing if the search is over.
+    /// The value of a move; `None` if the search was stopped.
     fn try_move(&mut self, node: &mut Node, trial: &Trial) -> Option<i32> {
         let extension = self.extension(node, trial);
         if !self.visit() {
@@ -337,7 +338,7 @@ impl Worker<'_> {
         (!self.is_stopped()).then_some(value)
     }
 
-    /// How many plies deeper a move is worth searching.
+    /// The extension of a move in plies.
     fn extension(&mut self, node: &Node, trial: &Trial) -> i32 {
         if node.ply as i32 >= 2 * self.root_depth {
             return 0;
@@ -348,7 +349,7 @@ impl Worker<'_> {
         }
     }
 
-    /// A known move that is better than all others by far decides alone: it is looked at more closely.
+    /// Singular extension: a table move much better than all alternatives is searched deeper.
     fn singularity(&mut self, node: &Node, trial: &Trial) -> i32 {
         let Some(known) = node.known.filter(|known| known.mv == trial.mv.to_move()) else { return 0 };
         let value = from_table(known.value, node.ply);
@@ -375,7 +376,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Takes note of a value; true if it ends the search of this node.
+    /// Updates the node with the value of a move; returns true on a cutoff.
     fn accept(&mut self, node: &mut Node, trial: &Trial, value: i32) -> bool {
         if value <= node.best {
             return false;
@@ -395,7 +396,7 @@ impl Worker<'_> {
         false
     }
 
-    /// Remembers for the order of moves which one cut off, and which did not.
+    /// Updates killers, counter moves and history after a cutoff.
     fn learn(&mut self, node: &Node, trial: &Trial, tried: &Tried) {
         let bonus = (120 * node.depth - 60).min(1600);
         let side = self.position.turn();
@@ -424,7 +425,7 @@ impl Worker<'_> {
             return 0;
         }
         if node.count == 0 {
-            // In shogi, having no move loses even where it is not mate.
+            // In shogi a side without a legal move loses, even if it is not in check.
             return if node.is_excluding() { node.alpha } else { mated_in(node.ply) };
         }
         if !node.is_excluding() {
@@ -442,14 +443,14 @@ impl Worker<'_> {
     }
 }
 
-/// Moves that were tried before a cutoff.
+/// Moves searched before a cutoff.
 #[derive(Default)]
 struct Tried {
     quiets: Few,
     captures: Few,
 }
 
-/// So many, and no more: the first are the ones to learn from.
+/// Bounded list; moves beyond its capacity are dropped, as the first matter most for history updates.
 struct Few([Move32; 32], usize);
 
 impl Default for Few {

@@ -1,27 +1,27 @@
-//! What a value means: centipawns for the side to move, with wins and losses beyond them.
+//! Search values: centipawns for the side to move; wins and losses lie beyond the evaluation's range.
 
 use usi_shell::Score;
 
-/// No line is searched deeper than this, in plies from the root.
+/// Maximum depth of a line, in plies from the root.
 pub const MAX_PLY: usize = 127;
 
-/// Larger than every value.
+/// Greater than every value.
 pub const INFINITE: i32 = 32_001;
 
-/// The value of having mated, less one for each ply that it takes.
+/// Value of a delivered mate; one less per ply from the root.
 pub const MATE: i32 = 32_000;
 
-/// The value of a win by declaration or by the opponent's perpetual check, less one for each ply. It is
-/// no mate, and a mate is to be preferred: it does not hang on how often a position is counted.
+/// Value of a win by declaration or by the opponent's perpetual check; one less per ply from the root. It lies
+/// below every mate, because it may depend on the number of repetitions and a mate does not.
 pub const RULE: i32 = 31_000;
 
-/// No evaluation reaches this.
+/// Upper bound of evaluations.
 pub const EVALUATION_LIMIT: i32 = 30_000;
 
-/// Values from here on are mates.
+/// Smallest mate value.
 const MATES_FROM: i32 = MATE - MAX_PLY as i32 - 1;
 
-/// Values from here on are wins.
+/// Smallest winning value.
 const WINS_FROM: i32 = RULE - MAX_PLY as i32 - 1;
 
 /// The value for the side that is mated `ply` plies from the root.
@@ -54,7 +54,7 @@ pub const fn is_loss(value: i32) -> bool {
     value <= -WINS_FROM
 }
 
-/// The value as the transposition table keeps it: wins counted from the position, not from the root.
+/// A value as stored in the transposition table: wins are counted from the node instead of the root.
 #[must_use]
 pub const fn to_table(value: i32, ply: usize) -> i32 {
     if value >= WINS_FROM {
@@ -78,7 +78,7 @@ pub const fn from_table(value: i32, ply: usize) -> i32 {
     }
 }
 
-/// The value as USI spells it.
+/// The value as a USI score.
 #[must_use]
 pub const fn to_score(value: i32) -> Score {
     if value >= MATES_FROM {
@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_mate_is_told_in_plies_and_a_rule_in_centipawns() {
+    fn a_mate_is_reported_in_plies_and_a_rule_win_in_centipawns() {
         assert_eq!(to_score(mate_in(3)), Score::Mate(3));
         assert_eq!(to_score(mated_in(4)), Score::Mate(-4));
         assert_eq!(to_score(rule_win_in(0)), Score::Cp(31_000));

@@ -1,4 +1,4 @@
-//! What one thread of a search has of its own, and what all of them share.
+//! State of one search thread, and state shared by all threads.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -13,38 +13,38 @@ use super::table::{NO_EVALUATION, Table};
 use super::value::{EVALUATION_LIMIT, MAX_PLY, rule_win_in};
 use crate::evaluation::{Accumulator, Weights};
 
-/// What all threads of a search share.
+/// State shared by all threads of a search.
 pub struct Shared<'a> {
-    /// The knowledge.
+    /// The evaluation.
     pub weights: &'a Weights,
-    /// What is known of positions.
+    /// The transposition table.
     pub table: &'a Table,
-    /// What the search may take for granted.
+    /// Rules and draw value of this search.
     pub terms: Terms,
     clock: Option<Clock>,
     stop: AtomicBool,
-    /// Positions that may still be visited; kept only if their number is limited.
+    /// Remaining node budget; present only if the number of nodes is limited.
     left: Option<AtomicU64>,
-    /// Positions visited, as far as told by the threads.
+    /// Nodes searched, as reported by the threads.
     visited: AtomicU64,
 }
 
-/// What the search may take for granted.
+/// Rules and draw value of a search.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Terms {
-    /// The value of a draw for the side that is to move at the root, in centipawns.
+    /// The value of a draw for the side to move at the root, in centipawns.
     pub draw_value: i32,
-    /// A game of this many plies is drawn; 0 for no such limit.
+    /// A game of this many plies is drawn; 0 for no such rule.
     pub max_moves: u32,
-    /// When a win may be declared.
+    /// Rule for declaring a win.
     pub declaration: EnteringKingRule,
 }
 
-/// How many positions a thread visits before it looks at the clock.
+/// Nodes between two polls of the clock.
 const POLL: u64 = 512;
 
 impl<'a> Shared<'a> {
-    /// A search that ends by `clock`, after `nodes` positions, or by itself.
+    /// A search that ends by `clock`, after `nodes` nodes, or by itself.
     #[must_use]
     pub fn new(
         weights: &'a Weights,
@@ -64,7 +64,7 @@ impl<'a> Shared<'a> {
         }
     }
 
-    /// Ends the search on all threads.
+    /// Stops all threads.
     pub fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
     }
@@ -73,7 +73,7 @@ impl<'a> Shared<'a> {
         self.stop.load(Ordering::Relaxed) || self.clock.as_ref().is_some_and(Clock::is_stopped)
     }
 
-    /// Hands out the right to visit up to [`POLL`] positions.
+    /// Takes up to [`POLL`] nodes from the budget.
     fn grant(&self) -> u64 {
         let Some(left) = &self.left else { return POLL };
         let take = |left: u64| Some(left - left.min(POLL));
@@ -81,16 +81,16 @@ impl<'a> Shared<'a> {
     }
 }
 
-/// What belongs to one ply of the line being searched.
+/// Search stack entry of one ply.
 #[derive(Clone, Copy)]
 pub(super) struct Frame {
-    /// The move made here.
+    /// The move made at this ply.
     pub mv: Move32,
-    /// Quiet moves that were good here, in other lines.
+    /// Killer moves of this ply.
     pub killers: [Move; 2],
-    /// The evaluation of the position, or [`NO_EVALUATION`] in check.
+    /// The static evaluation, or [`NO_EVALUATION`] in check.
     pub evaluation: i32,
-    /// A move that is not to be tried here.
+    /// Move excluded by a singular extension search.
     pub excluded: Move,
 }
 
@@ -103,16 +103,16 @@ impl Frame {
     };
 }
 
-/// Frames before the root's, so that looking back needs no test.
+/// Extra stack entries below the root, so that access to earlier plies needs no bounds check.
 const LEAD: usize = 4;
 
-/// One thread of a search.
+/// One search thread.
 pub struct Worker<'a> {
     pub(super) shared: &'a Shared<'a>,
     pub(super) history: &'a mut History,
     pub(super) position: Position,
     pub(super) arena: Arena,
-    /// The principal variation from each ply on.
+    /// Triangular table of principal variations.
     pub(super) lines: Vec<Vec<Move>>,
     pub(super) deepest: usize,
     pub(super) root_depth: i32,
@@ -150,13 +150,13 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// What is known of positions.
+    /// The transposition table.
     #[must_use]
     pub fn table(&self) -> &'a Table {
         self.shared.table
     }
 
-    /// The reply expected to `best`, from its line or from the table.
+    /// The expected reply to `best`, from its principal variation or from the table.
     #[must_use]
     pub fn expected_reply(&mut self, best: &RootMove) -> Option<Move> {
         if let Some(&reply) = best.line.get(1) {
@@ -171,24 +171,24 @@ impl<'a> Worker<'a> {
     }
 
     fn take_back(&mut self, mv: Move32) {
-        // A move that was made can be taken back; there is nothing to do about it if not.
+        // Undoing a move just made cannot fail.
         let undone = self.position.undo_move32(mv);
         debug_assert!(undone.is_ok());
     }
 
-    /// Positions visited by this thread.
+    /// Nodes searched by this thread.
     #[must_use]
     pub fn nodes(&self) -> u64 {
         self.nodes
     }
 
-    /// Positions visited by all threads; the others may be ahead by what they were granted.
+    /// Nodes searched by all threads; for the others, including nodes granted but not yet searched.
     #[must_use]
     pub fn nodes_of_all(&self) -> u64 {
         self.shared.visited.load(Ordering::Relaxed) - self.granted
     }
 
-    /// Whether the search is over; values that come up now mean nothing.
+    /// Whether the search was stopped; values returned from then on are invalid.
     #[must_use]
     pub fn is_stopped(&self) -> bool {
         self.stopped
@@ -198,7 +198,7 @@ impl<'a> Worker<'a> {
         &mut self.frames[ply + LEAD]
     }
 
-    /// The evaluation `back` plies before `ply`, if there was one.
+    /// The static evaluation `back` plies before `ply`, if there is one.
     pub(super) fn evaluation_before(&self, ply: usize, back: usize) -> Option<i32> {
         let evaluation = self.frames[ply + LEAD - back].evaluation;
         (evaluation != NO_EVALUATION).then_some(evaluation)
@@ -214,7 +214,7 @@ impl<'a> Worker<'a> {
         self.frames[ply + LEAD - 1].mv == Move32::MOVE_NONE
     }
 
-    /// Counts a position that is about to be visited; false if it may not be.
+    /// Counts a node; returns false if the search has to stop.
     pub(super) fn visit(&mut self) -> bool {
         if self.stopped {
             return false;
@@ -245,7 +245,7 @@ impl<'a> Worker<'a> {
         self.take_back(mv);
     }
 
-    /// Passes, searches with `f`, and takes the pass back.
+    /// Makes a null move, searches with `f`, and undoes it.
     pub(super) fn with_null_move(&mut self, ply: usize, f: impl FnOnce(&mut Self) -> i32) -> Option<i32> {
         self.position.apply_null_move().ok()?;
         self.sums[ply + 1] = self.sums[ply];
@@ -271,8 +271,8 @@ impl<'a> Worker<'a> {
         if self.position.turn() == self.root_side { value } else { -value }
     }
 
-    /// The value of a position that the rules decide: it came back, the game is long enough, or the mover
-    /// declares.
+    /// The value of a node that the rules decide: by repetition, by the maximum number of moves, or by
+    /// declaration.
     pub(super) fn ruled(&self, ply: usize) -> Option<i32> {
         if let Some(found) = self.path.returned() {
             return Some(match found.means {
@@ -288,9 +288,9 @@ impl<'a> Worker<'a> {
         self.may_declare().then(|| rule_win_in(ply))
     }
 
-    /// Whether the mover may declare a win, or reach the goal of its king under the try rule.
+    /// Whether the side to move may declare a win, or reaches the target square under the try rule.
     fn may_declare(&self) -> bool {
-        // Neither is possible from outside the last ranks, where kings nearly always are.
+        // Cheap test first: both need the king on the last ranks.
         let side = self.position.turn();
         let king = self.position.king_square(side);
         if king.is_none() {
@@ -300,7 +300,7 @@ impl<'a> Worker<'a> {
         advanced <= 2 && self.position.declaration_win_move() != Move32::MOVE_NONE
     }
 
-    /// Makes `mv` followed by the line of the next ply the line of `ply`.
+    /// Sets the principal variation of `ply` to `mv` followed by that of the next ply.
     pub(super) fn extend_line(&mut self, ply: usize, mv: Move32) {
         let (here, below) = self.lines.split_at_mut(ply + 1);
         let line = &mut here[ply];

@@ -1,4 +1,4 @@
-//! Talks USI to an engine in a test: lines in, lines out, and no wait without an end.
+//! USI client for tests: sends and receives lines, each wait with a timeout.
 #![allow(dead_code)] // each test binary uses its own part
 
 use std::io::{BufRead, BufReader, Read, Write};
@@ -7,7 +7,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Longer than any healthy answer takes on a loaded machine; only a broken engine meets it.
+/// Longer than any correct answer takes on a loaded machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// One end of a USI conversation.
@@ -20,7 +20,7 @@ pub struct Talk {
 impl Talk {
     /// Talks over any two pipes.
     pub fn over(stdin: impl Write + 'static, stdout: impl Read + Send + 'static) -> Self {
-        // Bounded, or a flood would fill the memory of the test.
+        // Bounded, so that a flood of lines does not fill the memory of the test.
         let (sender, lines) = mpsc::sync_channel(1024);
         thread::spawn(move || {
             let mut reader = BufReader::new(stdout);
@@ -45,7 +45,7 @@ impl Talk {
         talk
     }
 
-    /// Sends one line. An engine that no longer reads is not an error of the test.
+    /// Sends one line. A write error is ignored: the engine may have closed its stdin.
     pub fn send(&mut self, line: &str) {
         let stdin = self.stdin.as_mut().unwrap();
         let _ = stdin.write_all(format!("{line}\n").as_bytes()).and_then(|()| stdin.flush());
@@ -58,7 +58,7 @@ impl Talk {
         self.until("bestmove")
     }
 
-    /// The move that a search comes to.
+    /// The move returned by a search.
     pub fn best_by(&mut self, position: &str, go: &str) -> String {
         let line = self.search(position, go).pop().unwrap();
         line.split(' ').nth(1).unwrap().to_owned()
@@ -69,12 +69,12 @@ impl Talk {
         self.stdin = None;
     }
 
-    /// Takes over the writing, for a test that wants to see it fail.
+    /// Takes the write end, for tests that expect writes to fail.
     pub fn take_stdin(&mut self) -> Box<dyn Write> {
         self.stdin.take().unwrap()
     }
 
-    /// Whether the output has ended; false while someone could still write.
+    /// Whether the output has ended; false while a writer is left.
     pub fn is_at_end(&self) -> bool {
         matches!(self.lines.recv_timeout(Duration::from_millis(100)), Err(RecvTimeoutError::Disconnected))
     }
@@ -118,19 +118,19 @@ impl Talk {
         self.send("usinewgame");
     }
 
-    /// Sends `position` and `go`, and returns what stands behind `bestmove`.
+    /// Sends `position` and `go`, and returns the text after `bestmove`.
     pub fn best(&mut self, position: &str) -> String {
         self.send(&format!("position {position}"));
         self.ask("go btime 0 wtime 0 byoyomi 1000", "bestmove")["bestmove".len()..].trim().to_owned()
     }
 
-    /// Proves that the engine has heard everything so far and said nothing but `readyok` to it.
+    /// Asserts that all input so far is processed and that `readyok` is the only further output.
     pub fn expect_silence(&mut self) {
         self.send("isready");
         assert_eq!(self.line().as_deref(), Some("readyok"));
     }
 
-    /// Waits for the process to end by itself.
+    /// Waits for the process to end.
     pub fn exit(&mut self) -> ExitStatus {
         let child = self.child.as_mut().unwrap();
         let deadline = Instant::now() + PATIENCE;

@@ -1,4 +1,4 @@
-//! One batch at a time on its way to the device and back, in memory that is used again and again.
+//! A lane takes one batch at a time to the device and back, in reused buffers.
 
 use super::{
     super::{Answer, EvaluatorError, Question, uniform},
@@ -11,7 +11,7 @@ use crate::{
 use std::sync::{Condvar, Mutex, PoisonError};
 use tch::{Device, Kind, TchError, Tensor};
 
-/// Lanes, each used by one thread at a time. Whoever comes when all are taken waits.
+/// Lanes, each used by one thread at a time. If all are taken, callers wait.
 #[derive(Debug)]
 pub(super) struct Lanes {
     free: Mutex<Vec<Lane>>,
@@ -33,12 +33,12 @@ pub(super) struct Lane {
     values: Vec<f32>,
 }
 
-/// How questions get to the device.
+/// How input planes reach the device.
 #[derive(Debug)]
 enum Input {
-    /// Expanded here, constant planes in their places from the beginning.
+    /// On the CPU: planes are expanded here; the constant planes are written once at the start.
     Cells(Vec<f32>),
-    /// Packed, through memory that the GPU fetches from by itself, and expanded there.
+    /// On a GPU: packed planes are copied from pinned memory and expanded there.
     Packed { bytes: Vec<u8>, pinned: Tensor },
 }
 
@@ -52,7 +52,7 @@ impl Lanes {
         work(taken.lane.insert(self.take()))
     }
 
-    /// Does something with every lane, none of them being in use.
+    /// Calls `work` with every lane, while none is in use.
     pub(super) fn each<E>(&self, work: impl Fn(&mut Lane) -> Result<(), E>) -> Result<(), E> {
         self.free.lock().unwrap_or_else(PoisonError::into_inner).iter_mut().try_for_each(work)
     }
@@ -73,7 +73,7 @@ impl Lanes {
     }
 }
 
-/// A lane in use. It is given back even when its user panics, or those who wait for it would do so for ever.
+/// A lane in use. It is returned on drop, so that a panic of its user does not block the waiting callers.
 struct Taken<'a> {
     lanes: &'a Lanes,
     lane: Option<Lane>,
@@ -112,7 +112,7 @@ impl Lane {
         })
     }
 
-    /// Adds the answers to the questions, which are one batch at most.
+    /// Appends the answers to the questions, at most one batch.
     pub(super) fn answer(
         &mut self,
         questions: &[Question],
@@ -135,7 +135,7 @@ impl Lane {
             .map_err(|source| failed(self.device, source))
     }
 
-    /// Runs the network and brings its numbers here. Whether there are a policy and a value.
+    /// Runs the network and copies its outputs to the host. Returns whether there are a policy and a value.
     fn compute(&mut self, questions: &[Question]) -> Result<(bool, bool), TchError> {
         self.limit_threads();
         let planes = self.input.load(self.features, questions, self.device, self.kind, &self.constants)?;
@@ -183,7 +183,7 @@ impl Lane {
         priors
     }
 
-    /// libtorch keeps the number of threads for each thread that calls it.
+    /// Must run on the calling thread: libtorch keeps the number of threads per caller.
     fn limit_threads(&self) {
         if self.threads > 0 && tch::get_num_threads() != self.threads {
             tch::set_num_threads(self.threads);

@@ -1,52 +1,52 @@
-//! What is known of positions, by position: lines that meet share it. What depends on how a position came about, as
-//! repetition does, is never kept here.
+//! The transposition table: evaluations by position, independent of the path. Path-dependent results, such as
+//! those of repetitions, are never stored.
 
 use crate::evaluator::Answer;
 use rsshogi::{board::Position, types::Move32};
 use std::collections::{HashMap, hash_map::Entry};
 
 impl Edge {
-    /// `prior`: its likelihood as a node keeps it.
+    /// `prior` is in the fixed-point format of a node.
     pub(super) fn new(mv: Move32, prior: u16, key: Key) -> Self {
-        Self { mv, lean: ((f32::from(prior) + 0.5) / 65536.0).ln(), key }
+        Self { mv, log_prior: ((f32::from(prior) + 0.5) / 65536.0).ln(), key }
     }
 }
 
-/// A position.
+/// The key of a position.
 pub(super) type Key = (u64, u64);
 
-/// Bytes of a node with its place in the table, half of which is free when it has just grown.
+/// Bytes of a node with its hash table slot; after growing, half of the slots are empty.
 const NODE_BYTES: usize = 2 * (size_of::<(Key, Node)>() + 1);
 
-/// A proven result for the player to move, in so many plies.
+/// A proven result for the side to move, with its number of plies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Proof {
     Win(u32),
     Loss(u32),
 }
 
-/// A move, and the position that it leads to.
+/// A move and the key of the position after it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Edge {
     pub(super) mv: Move32,
-    /// The logarithm of its likelihood by the network's policy.
-    pub(super) lean: f32,
+    /// Logarithm of its prior.
+    pub(super) log_prior: f32,
     pub(super) key: Key,
 }
 
-/// What is known of one position.
+/// The entry of a position.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Node {
-    /// The chance to win of the player to move; `None` while the network is being asked.
+    /// Win probability of the side to move; `None` while its evaluation is pending.
     pub(super) value: Option<f32>,
     pub(super) proof: Option<Proof>,
-    /// The likelihoods of its legal moves, until they are edges.
+    /// Priors of the legal moves, until the node is expanded.
     pub(super) priors: Box<[u16]>,
-    /// All legal moves, once somebody looked beyond.
+    /// The legal moves, once the node is expanded.
     pub(super) edges: Option<Box<[Edge]>>,
 }
 
-/// All positions that are known.
+/// The table.
 pub(super) struct Table {
     nodes: HashMap<Key, Node>,
     edges: usize,
@@ -67,7 +67,7 @@ impl Node {
 }
 
 impl Table {
-    /// A table that takes so many bytes.
+    /// A table with this capacity in bytes.
     pub(super) fn new(memory: usize) -> Self {
         Self { nodes: HashMap::new(), edges: 0, priors: 0, memory }
     }
@@ -85,7 +85,7 @@ impl Table {
         self.nodes.get_mut(&key)
     }
 
-    /// The place of a position that is not known yet.
+    /// Inserts an entry for a new position.
     pub(super) fn vacant(&mut self, key: Key) -> Option<&mut Node> {
         match self.nodes.entry(key) {
             Entry::Vacant(place) => Some(place.insert(Node::default())),
@@ -101,7 +101,7 @@ impl Table {
         }
     }
 
-    /// Takes what the network says of a position.
+    /// Stores the evaluation of a position.
     pub(super) fn learn(&mut self, key: Key, answer: &Answer) {
         if let Some(node) = self.nodes.get_mut(&key) {
             node.value = Some(answer.value);
@@ -112,13 +112,14 @@ impl Table {
         }
     }
 
-    /// How full it is, in permille.
+    /// Occupancy in permille.
     pub(super) fn fullness(&self) -> u32 {
         let bytes = self.nodes.len() * NODE_BYTES + self.edges * size_of::<Edge>() + self.priors * 2;
         u32::try_from(bytes.saturating_mul(1000) / self.memory.max(1)).unwrap_or(u32::MAX)
     }
 
-    /// Forgets what cannot be reached from `root` any more, and what was being asked when a search ended.
+    /// Removes entries that are unreachable from `root`, and those with evaluations pending when the last
+    /// search ended.
     pub(super) fn keep_from(&mut self, root: Key) {
         let mut all = std::mem::take(&mut self.nodes);
         (self.edges, self.priors) = (0, 0);
@@ -163,17 +164,17 @@ mod tests {
     }
 
     #[test]
-    fn what_the_game_has_left_behind_is_forgotten() {
+    fn unreachable_positions_are_removed() {
         let mut table = table(&[(1, &[2, 3]), (2, &[4, 1]), (3, &[]), (4, &[])]);
         table.keep_from((2, 0));
-        // 1 can be reached again, and with it 3.
+        // 1 is reachable, and through it 3.
         assert_eq!((1..=4).filter(|&key| table.get((key, 0)).is_some()).count(), 4);
         table.keep_from((4, 0));
         assert_eq!((1..=4).filter(|&key| table.get((key, 0)).is_some()).collect::<Vec<_>>(), [4]);
     }
 
     #[test]
-    fn a_position_whose_moves_were_still_being_asked_is_closed_again() {
+    fn a_position_with_pending_evaluations_is_unexpanded() {
         let mut table = table(&[(1, &[2, 3]), (2, &[])]);
         table.vacant((3, 0)).unwrap();
         table.keep_from((1, 0));

@@ -1,4 +1,4 @@
-//! Walks with an evaluator that knows nothing, where the rules alone say what is right.
+//! Playouts with a uniform evaluator, where only the rules determine the result.
 
 use super::*;
 use crate::{
@@ -8,25 +8,30 @@ use crate::{
 use rsshogi::types::EnteringKingRule;
 use usi_shell::Game;
 
-fn ways() -> Ways {
-    Ways { walk: 150.0, backup: 50.0, policy: 0.0, cut: 0.0, mate: true, terms: Terms::default() }
+fn parameters() -> Parameters {
+    Parameters { descent: 150.0, backup: 50.0, policy: 0.0, cut: 0.0, mate: true, terms: Terms::default() }
 }
 
-/// Walks so often, each answered at once.
-fn walked(position: &str, ways: Ways, walks: usize, table: &mut Table) -> (Vec<(Move, f32)>, Option<Proof>) {
+/// Runs this many playouts, each with immediate evaluation.
+fn searched(
+    position: &str,
+    parameters: Parameters,
+    playout_count: usize,
+    table: &mut Table,
+) -> (Vec<(Move, f32)>, Option<Proof>) {
     let game = Game::parse(&format!("position {position}")).unwrap();
     let evaluator = UniformEvaluator::new(8);
     let unknown = Answer { priors: vec![], value: 0.5 };
-    let mut walker = Walker::new(table, &game, &unknown, ways, evaluator.encoding());
+    let mut playouts = Playouts::new(table, &game, &unknown, parameters, evaluator.encoding());
     let mut rng = SplitMix64::new(3);
-    for _ in 0..walks {
-        if let Walked::Opened(opened, questions) = walker.walk(&mut rng) {
+    for _ in 0..playout_count {
+        if let PlayoutEnd::Expanded(expansion, questions) = playouts.run(&mut rng) {
             let answers = evaluator.evaluate(&questions).unwrap();
-            walker.settle(&opened, &answers);
+            playouts.evaluated(&expansion, &answers);
         }
     }
-    let moves = walker.moves().into_iter().map(|choice| (choice.mv, choice.value)).collect();
-    (moves, walker.proof())
+    let moves = playouts.moves().into_iter().map(|choice| (choice.mv, choice.value)).collect();
+    (moves, playouts.proof())
 }
 
 fn table() -> Table {
@@ -34,60 +39,63 @@ fn table() -> Table {
 }
 
 #[test]
-fn unlikely_replies_are_not_asked_about_and_prove_nothing() {
+fn replies_below_the_policy_cut_are_not_evaluated_and_prove_nothing() {
     let asked = |cut: f32| {
         let (game, mut table) = (Game::startpos(), table());
         let mut answer = Answer { priors: vec![0.01; 30], value: 0.5 };
         answer.priors[7] = 0.71;
         let encoding = UniformEvaluator::new(8).encoding();
-        let mut walker = Walker::new(&mut table, &game, &answer, Ways { cut, ..ways() }, encoding);
-        let Walked::Opened(opened, questions) = walker.walk(&mut SplitMix64::new(3)) else { panic!() };
+        let mut playouts =
+            Playouts::new(&mut table, &game, &answer, Parameters { cut, ..parameters() }, encoding);
+        let PlayoutEnd::Expanded(expansion, questions) = playouts.run(&mut SplitMix64::new(3)) else {
+            panic!()
+        };
         let won = Answer { priors: vec![], value: 1.0 };
-        walker.settle(&opened, &vec![won; questions.len()]);
-        assert!(walker.proof().is_none());
-        (questions.len(), walker.moves().len())
+        playouts.evaluated(&expansion, &vec![won; questions.len()]);
+        assert!(playouts.proof().is_none());
+        (questions.len(), playouts.moves().len())
     };
     assert_eq!([asked(0.0), asked(0.01), asked(0.02)], [(30, 30), (30, 30), (1, 1)]);
 }
 
-/// White's king has no way out of two rooks; nothing else is on the board.
+/// Mate with two rooks; black also has its king, white nothing else.
 const MATE_IN_THREE: &str = "sfen 4k4/9/9/9/9/9/9/R8/1R2K4 b - 1";
 
 #[test]
 fn a_mate_in_three_is_proven() {
-    let (moves, proof) = walked(MATE_IN_THREE, ways(), 600, &mut table());
+    let (moves, proof) = searched(MATE_IN_THREE, parameters(), 600, &mut table());
     assert!(matches!(proof, Some(Proof::Win(plies)) if plies >= 3), "{proof:?} {moves:?}");
     assert!((moves[0].1 - 1.0).abs() < 1e-6);
 }
 
 #[test]
-fn a_line_that_comes_back_is_worth_what_the_rules_say() {
-    // The rook has been shuffled; going back once more repeats the position.
+fn a_repetition_has_the_value_of_the_rules() {
+    // After the rook shuffles, moving back once more repeats the position.
     let cycle = "startpos moves 2h3h 8b7b 3h2h 7b8b 2h3h 8b7b 3h2h";
     let terms = Terms { draw_black: 0.9, draw_white: 0.1, ..Terms::default() };
-    let (moves, _) = walked(cycle, Ways { terms, ..ways() }, 40, &mut table());
+    let (moves, _) = searched(cycle, Parameters { terms, ..parameters() }, 40, &mut table());
     let back = moves.iter().find(|(mv, _)| mv.to_usi() == "7b8b").unwrap();
     assert!((back.1 - 0.1).abs() < 1e-6, "{back:?}");
 }
 
 #[test]
-fn a_table_that_has_seen_a_position_otherwise_is_not_led_astray() {
+fn repetitions_do_not_corrupt_the_shared_table() {
     let mut shared = table();
-    walked("startpos moves 2h3h 8b7b", ways(), 40, &mut shared);
+    searched("startpos moves 2h3h 8b7b", parameters(), 40, &mut shared);
     let terms = Terms { draw_black: 0.8, draw_white: 0.2, ..Terms::default() };
-    // 3h2h and then 7b8b come back to the first position of the game.
+    // 3h2h and then 7b8b repeat the start position.
     let repeated = "startpos moves 2h3h 8b7b 3h2h";
-    let (moves, _) = walked(repeated, Ways { terms, ..ways() }, 40, &mut shared);
+    let (moves, _) = searched(repeated, Parameters { terms, ..parameters() }, 40, &mut shared);
     let back = moves.iter().find(|(mv, _)| mv.to_usi() == "7b8b").unwrap();
     assert!((back.1 - 0.2).abs() < 1e-6, "{back:?}");
 }
 
 #[test]
-fn checking_for_ever_loses() {
-    // The rook checks from 3c and 4c in turn, the king steps aside and back.
+fn perpetual_check_loses() {
+    // The rook checks from 3c and 4c in turn while the king moves to and fro.
     let game = "startpos moves 7g7f 8b7b 8h3c+ 5a5b 8g8f 7a8b 5i4h 7b7a \
                 3c4c 5b5a 4c3c 5a5b 3c4c 5b5a 4c3c 5a5b";
-    let (moves, _) = walked(game, ways(), 50, &mut table());
+    let (moves, _) = searched(game, parameters(), 50, &mut table());
     let check = moves.iter().find(|(mv, _)| mv.to_usi() == "3c4c").unwrap();
     assert!(check.1 < 1e-6, "{check:?}");
 }
@@ -95,19 +103,19 @@ fn checking_for_ever_loses() {
 #[test]
 fn the_last_ply_of_a_game_draws() {
     let terms = Terms { max_moves: 2, draw_black: 0.3, draw_white: 0.7, declaration: EnteringKingRule::None };
-    let (moves, _) = walked("startpos moves 7g7f", Ways { terms, ..ways() }, 20, &mut table());
+    let (moves, _) = searched("startpos moves 7g7f", Parameters { terms, ..parameters() }, 20, &mut table());
     assert!(moves.iter().all(|(_, value)| (value - 0.7).abs() < 1e-6), "{moves:?}");
 }
 
 #[test]
-fn the_desk_gives_every_sheet_its_own_answers() {
+fn every_request_gets_its_own_answers() {
     let evaluator = UniformEvaluator::new(4);
     let question = || evaluator.encoding().question(Game::startpos().position(), &[], 0);
-    let mut got = with_desk(&evaluator, false, |mut desk| {
-        (0..20_usize).for_each(|nth| desk.ask(nth, vec![question(); nth]));
-        assert_eq!(desk.ahead(), 190);
+    let mut got = with_queue(&evaluator, false, |mut queue| {
+        (0..20_usize).for_each(|nth| queue.ask(nth, vec![question(); nth]));
+        assert_eq!(queue.pending(), 190);
         let mut got = Vec::new();
-        while let Some((nth, values)) = desk.answers(Duration::from_secs(60)).unwrap() {
+        while let Some((nth, values)) = queue.answers(Duration::from_secs(60)).unwrap() {
             got.push((nth, values.len()));
         }
         got
@@ -117,7 +125,7 @@ fn the_desk_gives_every_sheet_its_own_answers() {
 }
 
 #[test]
-fn of_moves_with_equal_values_the_one_that_the_policy_likes_is_best() {
+fn among_moves_of_equal_value_the_highest_prior_is_best() {
     let game = Game::startpos();
     let evaluator = UniformEvaluator::new(8);
     let mut priors = vec![0.1 / 29.0; 30];
@@ -125,11 +133,13 @@ fn of_moves_with_equal_values_the_one_that_the_policy_likes_is_best() {
     let likes = Answer { priors, value: 0.5 };
     let best = |policy: f32| {
         let mut table = table();
-        let ways = Ways { policy, ..ways() };
-        let mut walker = Walker::new(&mut table, &game, &likes, ways, evaluator.encoding());
-        let Walked::Opened(opened, questions) = walker.walk(&mut SplitMix64::new(1)) else { panic!() };
-        walker.settle(&opened, &evaluator.evaluate(&questions).unwrap());
-        walker.moves()[0].mv
+        let parameters = Parameters { policy, ..parameters() };
+        let mut playouts = Playouts::new(&mut table, &game, &likes, parameters, evaluator.encoding());
+        let PlayoutEnd::Expanded(expansion, questions) = playouts.run(&mut SplitMix64::new(1)) else {
+            panic!()
+        };
+        playouts.evaluated(&expansion, &evaluator.evaluate(&questions).unwrap());
+        playouts.moves()[0].mv
     };
     assert_eq!(best(1.0), crate::player::legal(game.position())[7]);
     assert_ne!(best(0.0), best(1.0));

@@ -1,8 +1,9 @@
-//! Depth-first proof-number search (Nagai 2002), with the thresholds of the 1+epsilon trick (Pawlewicz and Lew 2006).
+//! Depth-first proof-number search (Nagai 2002), with the thresholds of the 1+epsilon trick (Pawlewicz and Lew
+//! 2006).
 //!
-//! Each position has two numbers: how many leaves at least must still be proven for the player to move to reach its
-//! goal (`phi`), and how many for the opponent (`delta`). The attacker's goal is mate, the defender's to be rid of the
-//! checks. A position is decided when one of them is 0.
+//! Each position has two numbers: `phi`, the minimum number of leaves that must be proven for the side to move
+//! to reach its goal, and `delta`, the same for the opponent. The attacker's goal is mate, the defender's to
+//! escape the checks. A position is solved when one of them is 0.
 
 use rsshogi::{
     board::{Move32List, Position, zobrist::ZobristKey},
@@ -15,17 +16,17 @@ use super::{Mate, back, checks};
 
 const DECIDED: u32 = u32::MAX / 2;
 
-/// Longer mates are not looked for: the stack has an end.
+/// Maximum length of a mate, which bounds the recursion.
 const MOST_PLIES: usize = 255;
 
-/// Entries that share a place in the table.
+/// Entries per bucket of the table.
 const BUCKET: usize = 4;
 
 /// A solver with its table.
 #[derive(Debug)]
 pub struct Solver {
     table: Vec<Entry>,
-    /// The positions from the root to the one being looked at.
+    /// The positions from the root to the current one.
     path: Vec<ZobristKey>,
     nodes: u64,
     most: u64,
@@ -36,7 +37,7 @@ pub struct Solver {
 struct Entry {
     key: ZobristKey,
     numbers: Numbers,
-    /// Positions looked at for it: the cheapest entry gives way.
+    /// Nodes searched for the entry: the cheapest one of a bucket is replaced.
     work: u32,
 }
 
@@ -44,7 +45,7 @@ struct Entry {
 struct Numbers {
     phi: u32,
     delta: u32,
-    /// Plies of the mate, once there is one.
+    /// Length of the mate in plies, once it is proven.
     plies: u16,
 }
 
@@ -61,12 +62,12 @@ impl Default for Numbers {
 }
 
 impl Numbers {
-    /// The player to move has reached his goal.
+    /// The side to move reaches its goal.
     const fn won(plies: u16) -> Self {
         Self { phi: 0, delta: DECIDED, plies }
     }
 
-    /// The opponent has.
+    /// The opponent reaches its goal.
     const fn lost(plies: u16) -> Self {
         Self { phi: DECIDED, delta: 0, plies }
     }
@@ -83,8 +84,8 @@ fn key_after(position: &mut Position, mv: Move32) -> ZobristKey {
     key
 }
 
-/// The search of one position.
-struct Place<'a> {
+/// The state of one search.
+struct SearchState<'a> {
     position: &'a mut Position,
     stop: &'a dyn Fn() -> bool,
 }
@@ -93,22 +94,23 @@ impl Solver {
     /// Bytes of an entry.
     pub const ENTRY: usize = size_of::<Entry>();
 
-    /// A solver with a table of so many entries, or half as many.
+    /// A solver with a table of this many entries, or half as many.
     pub fn new(entries: usize) -> Self {
         let entries = 1 << entries.max(BUCKET).ilog2();
         Self { table: vec![Entry::default(); entries], path: Vec::new(), nodes: 0, most: 0, stopped: false }
     }
 
-    /// Looks for a mate by checks for the player to move: at most `nodes` positions, and until `stop` says so.
+    /// Searches for a mate by checks for the side to move, with at most `nodes` nodes and until `stop` returns
+    /// true.
     pub fn solve(&mut self, position: &Position, nodes: u64, stop: &dyn Fn() -> bool) -> Mate {
         let mut position = position.clone_compact();
         position.init_stack();
         (self.nodes, self.most, self.stopped) = (0, nodes, false);
         self.path.clear();
-        let mut place = Place { position: &mut position, stop };
-        let found = self.prove(&mut place, DECIDED, DECIDED);
+        let mut state = SearchState { position: &mut position, stop };
+        let found = self.prove(&mut state, DECIDED, DECIDED);
         match (found.phi, found.delta) {
-            (0, _) => self.line(&mut place).map_or(Mate::Unknown, Mate::Moves),
+            (0, _) => self.line(&mut state).map_or(Mate::Unknown, Mate::Moves),
             (_, 0) => Mate::NoMate,
             _ => Mate::Unknown,
         }
@@ -124,23 +126,23 @@ impl Solver {
         self.path.len().is_multiple_of(2)
     }
 
-    /// Improves the numbers of the position until one of them reaches its threshold.
-    fn prove(&mut self, place: &mut Place<'_>, phi: u32, delta: u32) -> Numbers {
-        let key = place.position.key();
+    /// Searches the position until one of its numbers reaches its threshold.
+    fn prove(&mut self, state: &mut SearchState<'_>, phi: u32, delta: u32) -> Numbers {
+        let key = state.position.key();
         let begun = self.nodes;
         self.nodes += 1;
-        if self.nodes >= self.most || (self.nodes.is_multiple_of(64) && (place.stop)()) {
+        if self.nodes >= self.most || (self.nodes.is_multiple_of(64) && (state.stop)()) {
             self.stopped = true;
         }
-        let numbers = match self.children(place.position) {
-            Ok(children) => self.widen(place, &children, key, phi, delta),
+        let numbers = match self.children(state.position) {
+            Ok(children) => self.widen(state, &children, key, phi, delta),
             Err(known) => known,
         };
         self.keep(key, numbers, (self.nodes - begun).min(u64::from(u32::MAX)) as u32);
         numbers
     }
 
-    /// The moves that matter, or what the lack of them decides.
+    /// The moves to search, or the result if there is none.
     fn children(&self, position: &mut Position) -> Result<Vec<Child>, Numbers> {
         let moves: Vec<Move32> = if self.attacks() {
             if solve_mate_in_one_in_place(position).is_some() {
@@ -160,7 +162,7 @@ impl Solver {
 
     fn widen(
         &mut self,
-        place: &mut Place<'_>,
+        state: &mut SearchState<'_>,
         children: &[Child],
         key: ZobristKey,
         phi: u32,
@@ -172,23 +174,24 @@ impl Solver {
             if self.stopped || numbers.is_decided() || numbers.phi >= phi || numbers.delta >= delta {
                 break numbers;
             }
-            let child = self.look(children[best].key);
+            let child = self.lookup(children[best].key);
             let others = numbers.delta.saturating_sub(child.phi);
             let limit = phi.min(second.saturating_add(second / 4).saturating_add(1));
-            place.position.apply_move32(children[best].mv);
-            self.prove(place, delta.saturating_sub(others), limit);
-            back(place.position, children[best].mv);
+            state.position.apply_move32(children[best].mv);
+            self.prove(state, delta.saturating_sub(others), limit);
+            back(state.position, children[best].mv);
         };
         self.path.pop();
         numbers
     }
 
-    /// The numbers of a position from those after its moves, the move to look at next, and the second smallest `delta`.
+    /// The numbers of a position from those of its children, the child to search next, and the second smallest
+    /// `delta`.
     fn survey(&self, children: &[Child]) -> (Numbers, usize, u32) {
         let (mut best, mut least, mut second) = (0, u32::MAX, u32::MAX);
         let (mut sum, mut shortest, mut longest) = (0_u32, u16::MAX, 0_u16);
         for (index, child) in children.iter().enumerate() {
-            let known = self.look(child.key);
+            let known = self.lookup(child.key);
             sum = sum.saturating_add(known.phi).min(DECIDED);
             longest = longest.max(known.plies);
             if known.delta == 0 {
@@ -208,9 +211,8 @@ impl Solver {
         (numbers, best, second)
     }
 
-    /// What is known of a position after a move from the last one of the path. To come back to a position of the path
-    /// is no way to a mate.
-    fn look(&self, key: ZobristKey) -> Numbers {
+    /// The numbers of the position after a move. A repetition of a position on the path is no mate.
+    fn lookup(&self, key: ZobristKey) -> Numbers {
         if self.path.contains(&key) {
             return if self.attacks() { Numbers::lost(0) } else { Numbers::won(0) };
         }
@@ -220,18 +222,18 @@ impl Solver {
             .map_or_else(Numbers::default, |entry| entry.numbers)
     }
 
-    fn place_of(&self, key: ZobristKey) -> usize {
+    fn bucket_of(&self, key: ZobristKey) -> usize {
         key.low_u64() as usize & (self.table.len() - BUCKET) & !(BUCKET - 1)
     }
 
     fn bucket(&self, key: ZobristKey) -> &[Entry] {
-        let place = self.place_of(key);
-        &self.table[place..place + BUCKET]
+        let first = self.bucket_of(key);
+        &self.table[first..first + BUCKET]
     }
 
     fn keep(&mut self, key: ZobristKey, numbers: Numbers, work: u32) {
-        let place = self.place_of(key);
-        let bucket = &mut self.table[place..place + BUCKET];
+        let first = self.bucket_of(key);
+        let bucket = &mut self.table[first..first + BUCKET];
         let slot = bucket.iter().position(|entry| entry.key == key).or_else(|| {
             bucket.iter().enumerate().min_by_key(|(_, entry)| entry.work).map(|(index, _)| index)
         });
@@ -241,53 +243,54 @@ impl Solver {
         }
     }
 
-    /// The line of a mate that is proven.
-    fn line(&mut self, place: &mut Place<'_>) -> Option<Vec<Move>> {
+    /// The line of a proven mate.
+    fn line(&mut self, state: &mut SearchState<'_>) -> Option<Vec<Move>> {
         let mut line = Vec::new();
         self.path.clear();
         (self.most, self.stopped) = (self.nodes.saturating_add(100_000), false);
-        while let Some(mv) = self.next_of_line(place)? {
+        while let Some(mv) = self.next_of_line(state)? {
             line.push(mv.to_move());
-            self.path.push(place.position.key());
-            place.position.apply_move32(mv);
+            self.path.push(state.position.key());
+            state.position.apply_move32(mv);
         }
         (line.len() % 2 == 1).then_some(line)
     }
 
-    /// The attacker's shortest way or the defender's longest; `Some(None)` at the mate, `None` where it got lost.
-    fn next_of_line(&mut self, place: &mut Place<'_>) -> Option<Option<Move32>> {
+    /// The attacker's shortest or the defender's longest move; `Some(None)` at the mate, `None` if the proof is
+    /// incomplete.
+    fn next_of_line(&mut self, state: &mut SearchState<'_>) -> Option<Option<Move32>> {
         if !self.attacks() {
-            return match self.ways(place) {
+            return match self.ways(state) {
                 Ok(ways) => ways.iter().max_by_key(|(plies, _)| *plies).map(|&(_, mv)| Some(mv)),
                 Err(_) => Some(None),
             };
         }
-        if let Some(mate) = solve_mate_in_one_in_place(place.position) {
+        if let Some(mate) = solve_mate_in_one_in_place(state.position) {
             return Some(Some(mate));
         }
-        // What gave way to others in the table is proven once more.
+        // Entries of the proof may have been replaced in the table; they are proven again.
         for _ in 0..2 {
-            let ways = self.ways(place).ok()?;
+            let ways = self.ways(state).ok()?;
             if let Some(&(_, mv)) = ways.iter().min_by_key(|(plies, _)| *plies) {
                 return Some(Some(mv));
             }
-            self.prove(place, DECIDED, DECIDED);
+            self.prove(state, DECIDED, DECIDED);
         }
         None
     }
 
-    /// The moves that belong to the proof, with the plies to the mate after each.
-    fn ways(&mut self, place: &mut Place<'_>) -> Result<Vec<(u16, Move32)>, Numbers> {
-        let children = self.children(place.position)?;
+    /// The moves of the proof, with the length of the mate after each.
+    fn ways(&mut self, state: &mut SearchState<'_>) -> Result<Vec<(u16, Move32)>, Numbers> {
+        let children = self.children(state.position)?;
         let attacks = self.attacks();
-        self.path.push(place.position.key());
+        self.path.push(state.position.key());
         let mut ways = Vec::new();
         for child in children {
-            let mut known = self.look(child.key);
+            let mut known = self.lookup(child.key);
             if !attacks && known.phi != 0 {
-                place.position.apply_move32(child.mv);
-                known = self.prove(place, DECIDED, DECIDED);
-                back(place.position, child.mv);
+                state.position.apply_move32(child.mv);
+                known = self.prove(state, DECIDED, DECIDED);
+                back(state.position, child.mv);
             }
             if (if attacks { known.delta } else { known.phi }) == 0 {
                 ways.push((known.plies, child.mv));

@@ -4,7 +4,7 @@ use usi_shell::SplitMix64;
 
 const TACTICS: &str = include_str!("../../../../../kifu/tactics.sfen");
 
-/// Positions of a kind with all first moves that solve them.
+/// Positions of a kind, with all first moves that solve them.
 fn problems(kind: &str) -> Vec<(Game, Vec<&'static str>)> {
     let problem = |line: &'static str| {
         let mut fields = line.split('\t');
@@ -26,7 +26,7 @@ fn mate_of(game: &Game) -> Vec<Move> {
     }
 }
 
-/// A line of checks and answers to them, mate at its end.
+/// Asserts that the line consists of checks and replies and ends with mate.
 fn assert_mates(game: &Game, line: &[Move]) {
     let mut position = game.position().clone();
     for (ply, &mv) in line.iter().enumerate() {
@@ -53,7 +53,7 @@ fn the_solver_finds_all_mates_of_the_tactics() {
 }
 
 #[test]
-fn the_short_look_finds_mates_of_its_length_and_no_others() {
+fn the_short_search_finds_mates_of_its_length_and_no_others() {
     for (plies, found) in [(1, Some(1)), (3, Some(3)), (5, None)] {
         for (game, _) in problems(&format!("mate {plies}")) {
             let mut position = game.position().clone();
@@ -64,7 +64,7 @@ fn the_short_look_finds_mates_of_its_length_and_no_others() {
     }
 }
 
-/// Whether there is a mate by checks in so many plies, found by trying everything.
+/// Whether exhaustive search finds a mate by checks in this many plies.
 fn tried(position: &mut Position, plies: u32) -> bool {
     let mut moves = rsshogi::board::MoveList::new();
     generate_legal_all(position, &mut moves);
@@ -109,7 +109,7 @@ fn random_positions(seed: u64, games: usize) -> Vec<Game> {
 }
 
 #[test]
-fn short_look_and_solver_agree_with_trying_everything() {
+fn short_search_and_solver_agree_with_exhaustive_search() {
     let (mut mates, mut longest) = (0, 0);
     for game in random_positions(5, 40) {
         let mut position = game.position().clone();
@@ -128,7 +128,7 @@ fn short_look_and_solver_agree_with_trying_everything() {
 }
 
 #[test]
-fn where_there_is_no_mate_it_is_said_so() {
+fn a_position_without_a_mate_is_refuted() {
     assert_eq!(quick(&Game::startpos(), 1_000), Mate::NoMate);
     let mated = Game::from_sfen("4k4/4G4/4P4/9/9/9/9/9/4K4 w - 1").unwrap();
     assert_eq!(quick(&mated, 1_000), Mate::NoMate);
@@ -136,14 +136,14 @@ fn where_there_is_no_mate_it_is_said_so() {
 
 #[test]
 fn a_pawn_drop_is_no_mate() {
-    // The pawn would mate; the gold to the side does.
+    // The pawn drop would be uchifuzume; the gold at its side mates.
     let game = Game::from_sfen("3sks3/9/4G4/9/9/9/9/9/4K4 b P 1").unwrap();
     let Mate::Moves(line) = quick(&game, 10_000) else { return };
     assert!(!line[0].is_drop());
 }
 
 #[test]
-fn it_gives_up_when_it_is_told_to_or_has_seen_enough() {
+fn the_solver_ends_when_stopped_or_at_its_node_limit() {
     let (game, _) = problems("mate 5").remove(0);
     assert_eq!(quick(&game, 2), Mate::Unknown);
     let stopped = Solver::new(1 << 10).solve(game.position(), u64::MAX, &|| true);

@@ -1,12 +1,12 @@
 use super::*;
 use rsshogi::board::STARTPOS_SFEN;
 
-fn told(moves: &str, winner: Option<Option<Color>>) -> Told {
+fn game(moves: &str, winner: Option<Option<Color>>) -> GameMoves {
     let moves = moves.split_ascii_whitespace().map(|mv| (mv.to_owned(), Some(100), true)).collect();
-    Told { start: STARTPOS_SFEN.to_owned(), moves, winner }
+    GameMoves { start: STARTPOS_SFEN.to_owned(), moves, winner }
 }
 
-fn corpus(games: &[Told]) -> Corpus {
+fn corpus(games: &[GameMoves]) -> Corpus {
     let mut corpus = Corpus::default();
     games.iter().for_each(|game| corpus.add(game));
     corpus
@@ -14,29 +14,29 @@ fn corpus(games: &[Told]) -> Corpus {
 
 #[test]
 fn points_are_the_movers() {
-    let corpus = corpus(&[told("7g7f 3c3d 2g2f", Some(Some(Color::BLACK)))]);
+    let corpus = corpus(&[game("7g7f 3c3d 2g2f", Some(Some(Color::BLACK)))]);
     let points: Vec<_> = corpus.samples.iter().map(|sample| sample.half_points).collect();
     assert_eq!(points, [Some(2), Some(0), Some(2)]);
     assert_eq!(corpus.games, 1);
 }
 
 #[test]
-fn a_position_that_came_before_says_how_often() {
+fn samples_count_earlier_occurrences() {
     let shuffle = "3i4h 3a4b 4h3i 4b3a ".repeat(3);
-    let corpus = corpus(&[told(&shuffle, Some(None))]);
+    let corpus = corpus(&[game(&shuffle, Some(None))]);
     let seen: Vec<_> = corpus.samples.iter().map(|sample| sample.seen).collect();
     assert_eq!(seen, [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2]);
 }
 
 #[test]
 fn a_game_with_an_illegal_move_is_counted_and_left_out() {
-    let corpus = corpus(&[told("7g7f 7g7f", None), told("7g7f", None)]);
+    let corpus = corpus(&[game("7g7f 7g7f", None), game("7g7f", None)]);
     assert_eq!((corpus.games, corpus.broken, corpus.samples.len()), (1, 1, 1));
 }
 
 #[test]
 fn opening_moves_are_not_learned() {
-    let mut game = told("7g7f 3c3d 2g2f", None);
+    let mut game = game("7g7f 3c3d 2g2f", None);
     game.moves[0].2 = false;
     let corpus = corpus(&[game]);
     assert_eq!(corpus.samples.len(), 2);
@@ -44,33 +44,33 @@ fn opening_moves_are_not_learned() {
 }
 
 #[test]
-fn what_is_held_out_is_never_among_what_is_learned() {
+fn the_held_out_set_is_disjoint_from_the_training_set() {
     let firsts = ["7g7f", "2g2f", "5g5f", "9g9f", "1g1f", "3i4h", "6i7h", "6i6h", "8g8f", "3g3f"];
-    let games: Vec<Told> = firsts
+    let games: Vec<GameMoves> = firsts
         .iter()
         .flat_map(|one| firsts.map(|_| one))
         .enumerate()
         .map(|(n, first)| {
             let reply =
                 ["3c3d", "8c8d", "5c5d", "9c9d", "1c1d", "3a4b", "4a3b", "6a5b", "7c7d", "2c2d"][n % 10];
-            told(&format!("{first} {reply} 4i3h"), Some(None))
+            game(&format!("{first} {reply} 4i3h"), Some(None))
         })
         .collect();
     let split = corpus(&games).split(30);
-    assert!(!split.kept.is_empty() && !split.held_out.is_empty());
-    assert_eq!(split.kept.len() + split.held_out.len() + split.duplicates, 300);
+    assert!(!split.training.is_empty() && !split.held_out.is_empty());
+    assert_eq!(split.training.len() + split.held_out.len() + split.duplicates, 300);
     for held_out in &split.held_out {
-        assert!(split.kept.iter().all(|kept| kept.position.data != held_out.position.data));
-        assert!(split.kept.iter().all(|kept| kept.game != held_out.game));
+        assert!(split.training.iter().all(|training| training.position.data != held_out.position.data));
+        assert!(split.training.iter().all(|training| training.game != held_out.game));
     }
-    let first_moves = split.kept.iter().filter(|one| one.mv.to_usi() == "7g7f").count();
+    let first_moves = split.training.iter().filter(|one| one.mv.to_usi() == "7g7f").count();
     assert!(first_moves <= 1, "the first position comes once with each move");
 }
 
 #[test]
 fn a_target_mixes_result_and_score() {
     let sample =
-        |score, half_points| Sample { score, half_points, ..corpus(&[told("7g7f", None)]).samples[0] };
+        |score, half_points| Sample { score, half_points, ..corpus(&[game("7g7f", None)]).samples[0] };
     assert_eq!(sample(Some(0), Some(2)).target(0.5), Some(0.75));
     assert_eq!(sample(None, Some(0)).target(0.5), Some(0.0));
     assert_eq!(sample(None, None).target(0.5), None);

@@ -1,4 +1,4 @@
-//! Positions in entries of fixed length.
+//! Binary formats with entries of fixed length.
 
 use super::super::samples::{Corpus, Sample};
 use super::SourceError;
@@ -12,10 +12,12 @@ use std::{
     path::Path,
 };
 
-/// Position 32, score 2, move 2, ply 2, result 1, padding 1; numbers little-endian, from the mover's view.
+/// Bytes: position 32, score 2, move 2, ply 2, result 1, padding 1; little-endian, from the view of the side to
+/// move.
 const PSV_ENTRY_BYTES: usize = 40;
 
-/// Where the ply does not go on, another game begins: files that were shuffled are split by position.
+/// A ply that does not follow the previous one starts another game, so that shuffled files are split by
+/// position.
 pub(super) fn read_psv(path: &Path, bytes: &[u8], corpus: &mut Corpus) -> Result<(), SourceError> {
     let (mut game, mut expected) = (0, None);
     for (number, entry) in entries(path, bytes, PSV_ENTRY_BYTES)? {
@@ -36,7 +38,7 @@ fn psv(entry: &[u8], game: u64) -> Result<Sample, String> {
     data.copy_from_slice(&entry[..32]);
     let half_points = match entry[38] as i8 {
         result @ -1..=1 => (result + 1) as u8,
-        other => return Err(format!("result {other} is none of -1, 0, 1")),
+        other => return Err(format!("result {other} is not -1, 0 or 1")),
     };
     let sample = Sample {
         position: PackedSfen { data },
@@ -49,7 +51,7 @@ fn psv(entry: &[u8], game: u64) -> Result<Sample, String> {
     legal(sample)
 }
 
-/// The format knows no games, so it is split by position.
+/// The format has no game boundaries, so it is split by position.
 pub(super) fn read_hcpe(path: &Path, bytes: &[u8], corpus: &mut Corpus) -> Result<(), SourceError> {
     for (number, entry) in entries(path, bytes, HCPE_ENTRY_BYTES)? {
         let sample = hcpe(entry).map_err(|reason| content(path, number, reason))?;

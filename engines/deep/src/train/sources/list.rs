@@ -1,28 +1,29 @@
-//! Games in lines: plies of the random opening, how the game ended, moves from the even start, scores.
+//! Lists of games, one per line: number of random opening plies, ending, moves from the even start position,
+//! scores.
 
-use super::super::samples::{Corpus, Told};
+use super::super::samples::{Corpus, GameMoves};
 use super::SourceError;
 use rsshogi::{board::STARTPOS_SFEN, types::Color};
 use std::path::Path;
 
 pub(super) fn read(path: &Path, text: &str, corpus: &mut Corpus) -> Result<(), SourceError> {
     for (number, line) in text.lines().enumerate().skip(1) {
-        let told = game(line).map_err(|reason| SourceError::Content {
+        let game = game(line).map_err(|reason| SourceError::Content {
             path: path.to_owned(),
             place: format!("line {}", number + 1),
             reason,
         })?;
-        corpus.add(&told);
+        corpus.add(&game);
     }
     Ok(())
 }
 
-fn game(line: &str) -> Result<Told, String> {
+fn game(line: &str) -> Result<GameMoves, String> {
     let fields: Vec<&str> = line.split('\t').collect();
     let [random, ending, moves, scores] = fields[..] else {
-        return Err(format!("{} fields where four are wanted", fields.len()));
+        return Err(format!("{} fields instead of 4", fields.len()));
     };
-    let random: usize = random.parse().map_err(|_| format!("`{random}` is no number of plies"))?;
+    let random: usize = random.parse().map_err(|_| format!("`{random}` is not a number of plies"))?;
     let moves: Vec<&str> = moves.split_ascii_whitespace().collect();
     let scores = scores.split_ascii_whitespace().map(score).collect::<Result<Vec<_>, _>>()?;
     if scores.len() != moves.len() {
@@ -31,13 +32,13 @@ fn game(line: &str) -> Result<Told, String> {
     let winner = winner(ending, moves.len())?;
     let played = moves.into_iter().zip(scores).enumerate();
     let moves = played.map(|(ply, (mv, score))| (mv.to_owned(), score, ply >= random)).collect();
-    Ok(Told { start: STARTPOS_SFEN.to_owned(), moves, winner: Some(winner) })
+    Ok(GameMoves { start: STARTPOS_SFEN.to_owned(), moves, winner: Some(winner) })
 }
 
 fn score(text: &str) -> Result<Option<i32>, String> {
     match text {
         "-" => Ok(None),
-        _ => text.parse().map(Some).map_err(|_| format!("`{text}` is no score")),
+        _ => text.parse().map(Some).map_err(|_| format!("`{text}` is not a score")),
     }
 }
 
@@ -48,6 +49,6 @@ fn winner(ending: &str, plies: usize) -> Result<Option<Color>, String> {
         "resign" | "mate" => Ok(Some(to_move.flip())),
         "win" | "declaration" => Ok(Some(to_move)),
         "sennichite" | "max_moves" => Ok(None),
-        _ => Err(format!("`{ending}` is no ending")),
+        _ => Err(format!("`{ending}` is not an ending")),
     }
 }

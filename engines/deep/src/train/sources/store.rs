@@ -1,52 +1,73 @@
-//! Games of Renmei's store, and files of labels.
+//! Renmei databases, and files of labels.
 
-use super::super::samples::{Corpus, MATE, Told};
-use super::SourceError;
+use super::{
+    super::samples::{Corpus, GameMoves, MATE},
+    SourceError,
+};
 use crate::label;
+use journal::{FullGame, GameFilter, GameState, Store, StoreError};
+use referee::{
+    Color as Side, Outcome,
+    event::{Moved, Score},
+};
 use rsshogi::types::Color;
-use rusqlite::{Connection, OpenFlags, Row};
+use rusqlite::{Connection, OpenFlags};
 use std::path::Path;
 
-/// Games that count; a draw that was played again is none, nor is a game that was broken off.
-const GAMES: &str = "SELECT id, start, opening_moves, winner FROM games WHERE state = 'counted' AND start IS NOT NULL ORDER BY id";
-const MOVES: &str = "SELECT move, score_cp, mate FROM moves WHERE game = ? ORDER BY ply";
-
+/// Adds the content of either kind of database, which the table of labels distinguishes.
 pub(super) fn read(path: &Path, corpus: &mut Corpus) -> Result<(), SourceError> {
-    let mut read = || {
-        let conn = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
-        if conn.table_exists(None, label::TABLE)? {
-            return label::read(&conn, corpus);
-        }
-        let (mut games, mut moves) = (conn.prepare(GAMES)?, conn.prepare(MOVES)?);
-        let mut rows = games.query([])?;
-        while let Some(row) = rows.next()? {
-            let mut told = game(row)?;
-            let played = moves.query_map([row.get::<_, i64>(0)?], mv)?;
-            for played in played {
-                told.moves.push(played?);
-            }
-            corpus.add(&told);
-        }
-        Ok(())
-    };
-    read().map_err(|source| SourceError::Store { path: path.to_owned(), source })
+    let labels = |source| SourceError::Labels { path: path.to_owned(), source };
+    if !read_labels(path, corpus).map_err(labels)? {
+        read_games(path, corpus)?;
+    }
+    Ok(())
 }
 
-fn game(row: &Row) -> rusqlite::Result<Told> {
-    let opening: Option<String> = row.get(2)?;
-    let winner: Option<String> = row.get(3)?;
-    Ok(Told {
-        start: row.get(1)?,
-        moves: opening
-            .iter()
-            .flat_map(|o| o.split_ascii_whitespace())
-            .map(|mv| (mv.to_owned(), None, false))
-            .collect(),
-        winner: Some(winner.map(|winner| if winner == "black" { Color::BLACK } else { Color::WHITE })),
+/// Returns whether the database has labels.
+fn read_labels(path: &Path, corpus: &mut Corpus) -> rusqlite::Result<bool> {
+    let conn = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    let found = conn.table_exists(None, label::TABLE)?;
+    if found {
+        label::read(&conn, corpus)?;
+    }
+    Ok(found)
+}
+
+/// Adds the games that count; draws that were replayed and games that were broken off do not.
+fn read_games(path: &Path, corpus: &mut Corpus) -> Result<(), StoreError> {
+    let store = Store::read(path)?;
+    let counted = GameFilter { state: Some(GameState::Counted), ..GameFilter::default() };
+    for event in store.events()? {
+        store.full_games(event.id, &counted, |game| {
+            if let Some(game) = game_moves(game) {
+                corpus.add(&game);
+            }
+            Ok::<_, StoreError>(())
+        })?;
+    }
+    Ok(())
+}
+
+/// `None` for a game without a start position.
+fn game_moves(game: FullGame) -> Option<GameMoves> {
+    let start = game.row.start?;
+    let opening = game.row.opening.unwrap_or_default();
+    let opening = opening.split_ascii_whitespace().map(|mv| (mv.to_owned(), None, false));
+    let played = game.moves.iter().map(|(_, moved)| (moved.mv.to_usi(), score(moved), true));
+    Some(GameMoves { start, moves: opening.chain(played).collect(), winner: game.row.outcome.map(winner) })
+}
+
+fn winner(outcome: Outcome) -> Option<Color> {
+    outcome.winner().map(|winner| match winner {
+        Side::Black => Color::BLACK,
+        Side::White => Color::WHITE,
     })
 }
 
-fn mv(row: &Row) -> rusqlite::Result<(String, Option<i32>, bool)> {
-    let (score, mate): (Option<i32>, Option<i32>) = (row.get(1)?, row.get(2)?);
-    Ok((row.get(0)?, score.or(mate.map(|mate| if mate > 0 { MATE } else { -MATE })), true))
+fn score(moved: &Moved) -> Option<i32> {
+    Some(match moved.thought.as_ref()?.score? {
+        Score::Mate(plies) if plies > 0 => MATE,
+        Score::Mate(_) => -MATE,
+        Score::Cp(centipawns) => centipawns,
+    })
 }

@@ -1,20 +1,25 @@
 use super::*;
+use journal::Store;
 use rsshogi::{
     board::{Position, hirate_position},
     records::formats::hcpe::{HcpeGameResult, HuffmanCodedPosAndEval, encode_entry},
     types::Move,
 };
-use rusqlite::Connection;
 use std::fs;
 
-/// As much of the store's schema as is read here, with a game that counts and one that was broken off.
-const STORE: &str = "
-    CREATE TABLE games (id INTEGER PRIMARY KEY, start TEXT, opening_moves TEXT, winner TEXT, state TEXT);
-    CREATE TABLE moves (game INTEGER, ply INTEGER, move TEXT, score_cp INTEGER, mate INTEGER);
-    INSERT INTO games VALUES
-        (1, 'lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1', '7g7f', 'white', 'counted'),
-        (2, 'lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1', '', NULL, 'adjourned');
-    INSERT INTO moves VALUES (1, 3, '2g2f', NULL, -5), (1, 2, '3c3d', 42, NULL), (2, 1, '7g7f', 0, NULL);";
+/// A game that counts and one that was broken off.
+const GAMES: &str = "
+    INSERT INTO events VALUES (1, 'e', 'run', 0, '{}', '{}');
+    INSERT INTO players VALUES (1, 0, 'one'), (1, 1, 'two');
+    INSERT INTO games (id, event, number, stage, index_, attempt, round, pair, opening, black, white, start,
+                       opening_moves, started_at, ended_at, result, cause, plies, replayed) VALUES
+        (1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 'lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1',
+         '7g7f', 0, 1, 'white', 'resignation', 3, 0),
+        (2, 1, 2, 0, 1, 0, 0, 0, 0, 0, 1, 'lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1',
+         '', 0, 1, 'aborted', 'stopped', 1, 0);
+    INSERT INTO moves (game, ply, color, move, at, charged_ms, elapsed_us, left_ms, score_cp, mate) VALUES
+        (1, 3, 0, '2g2f', 0, 0, 0, 0, NULL, -5), (1, 2, 1, '3c3d', 0, 0, 0, 0, 42, NULL),
+        (2, 1, 0, '7g7f', 0, 0, 0, 0, 0, NULL);";
 
 fn written(name: &str, bytes: &[u8]) -> (tempfile::TempDir, Source) {
     let place = tempfile::tempdir().unwrap();
@@ -32,11 +37,26 @@ fn fault(name: &str, bytes: &[u8]) -> String {
 fn a_store_gives_the_moves_of_engines_in_games_that_count() {
     let place = tempfile::tempdir().unwrap();
     let path = place.path().join("games.db");
-    Connection::open(&path).unwrap().execute_batch(STORE).unwrap();
+    Store::open(&path).unwrap().connection().execute_batch(GAMES).unwrap();
     let corpus = load(&[Source::Store(path)]).unwrap();
     let told: Vec<_> =
         corpus.samples.iter().map(|one| (one.mv.to_usi(), one.score, one.half_points)).collect();
     assert_eq!(told, [("3c3d".to_owned(), Some(42), Some(2)), ("2g2f".to_owned(), Some(-30_000), Some(0))]);
+}
+
+#[test]
+fn databases_of_an_older_version_are_read() {
+    let place = tempfile::tempdir().unwrap();
+    let databases = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../src/tests/databases/af0dbb8");
+    // Interrupted: the game that was running when the program was killed does not count.
+    for (name, games) in [("finished", 24), ("floodgate", 3), ("interrupted", 40), ("league", 3)] {
+        let path = place.path().join(name).with_extension("sqlite");
+        fs::copy(databases.join(name).with_extension("sqlite"), &path).unwrap();
+        let corpus = load(&[Source::Store(path)]).unwrap();
+        assert_eq!((corpus.games, corpus.broken), (games, 0), "{name}");
+        // The players of the league sent no scores to its host.
+        assert_eq!(corpus.samples.iter().any(|sample| sample.score.is_some()), name != "league", "{name}");
+    }
 }
 
 #[test]
@@ -88,7 +108,7 @@ fn hcpe_entries_are_read_back_from_the_movers_view() {
 }
 
 #[test]
-fn what_cannot_be_read_is_named_with_its_place() {
+fn unreadable_sources_are_named_with_line_or_entry() {
     assert!("games.txt".parse::<Source>().unwrap_err().to_string().contains("`games.txt`"));
     assert!(fault("a.psv", &[0; 41]).contains("1 bytes are left over"));
     let illegal =

@@ -1,4 +1,4 @@
-//! Faults of a process rather than of a player.
+//! Process-level faults.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -16,7 +16,7 @@ pub fn sleep_for_ever() -> ! {
     }
 }
 
-/// Writes `chunk` again and again until nobody reads; waits `pause` after each.
+/// Writes `chunk` repeatedly, with `pause` after each, until a write fails.
 pub fn pour(out: &mut impl Write, chunk: &[u8], pause: Duration) {
     while out.write_all(chunk).and_then(|()| out.flush()).is_ok() {
         if !pause.is_zero() {
@@ -25,7 +25,7 @@ pub fn pour(out: &mut impl Write, chunk: &[u8], pause: Duration) {
     }
 }
 
-/// Writes `megabytes` of lines on stderr.
+/// Writes `megabytes` of lines to stderr.
 pub fn flood_stderr(megabytes: usize) {
     let mut kilobyte = [b'!'; 1024];
     kilobyte[1023] = b'\n';
@@ -33,32 +33,33 @@ pub fn flood_stderr(megabytes: usize) {
     let _ = (0..megabytes * 1024).try_for_each(|_| stderr.write_all(&kilobyte));
 }
 
-/// Makes SIGTERM wait for ever. Blocking needs no handler, and this process has one thread.
+/// Blocks SIGTERM. A signal mask needs no handler, and this process has a single thread.
 pub fn block_sigterm() {
     let mut signals = SigSet::empty();
     signals.add(Signal::SIGTERM);
     let _ = signals.thread_block();
 }
 
-/// Closes our end of stdin: the descriptor stays, the pipe does not.
+/// Closes the read end of stdin.
 pub fn close_stdin() {
     let _ = File::open("/dev/null").map(dup2_stdin);
 }
 
-/// Closes our end of stdout.
+/// Closes the write end of stdout.
 pub fn close_stdout() {
     let _ = File::create("/dev/null").map(dup2_stdout);
 }
 
-/// Starts this program asleep, in our process group and with our stdout, and forgets it: it is neither
-/// ended nor waited for.
+/// Starts a sleeping copy of this program in our process group, with our stdout, and neither ends it nor waits
+/// for it.
 pub fn leave_child(sleep: Duration) {
     let Ok(program) = env::current_exe() else { return };
     let delay = sleep.as_millis().to_string();
     let _ = Command::new(program).args(["--mode", "sleep", "--delay", &delay]).stdin(Stdio::null()).spawn();
 }
 
-/// `bestmove` hidden in junk: no UTF-8, terminal codes, near misses of protocol words, 50 lines behind.
+/// `bestmove` amid noise: invalid UTF-8, terminal codes and near misses of protocol words before it, 50 lines
+/// after it.
 pub fn noise(bestmove: &str) -> Vec<u8> {
     let mut text = Vec::new();
     text.extend_from_slice(b"info string \x1b[2J\x1b[31mred \x1b]0;title\x07 bell\x08\x7f\n");

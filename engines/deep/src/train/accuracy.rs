@@ -1,8 +1,8 @@
-//! What a network knows of positions that it never learned from.
+//! Accuracy of a network on held-out positions.
 
 use super::{
     Corpus, TrainError,
-    loader::{Batch, Recipe},
+    loader::{Batch, BatchBuilder},
     samples::Sample,
 };
 use crate::{
@@ -13,68 +13,73 @@ use serde::{Deserialize, Serialize};
 use std::{fmt, path::Path};
 use tch::{Device, Kind, Reduction, TchError, Tensor};
 
-/// The result of an examination. Shares and probabilities are 0 to 1; what a network does not answer is missing.
+/// Results of a measurement. Shares and probabilities are 0 to 1; heads that the network lacks are `None`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Exam {
-    /// Positions asked about.
+pub struct Accuracy {
+    /// Number of positions.
     pub positions: usize,
-    /// The policy's part.
+    /// Accuracy of the policy.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub policy: Option<PolicyExam>,
-    /// The value's part.
+    pub policy: Option<PolicyAccuracy>,
+    /// Accuracy of the value.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub value: Option<ValueExam>,
+    pub value: Option<ValueAccuracy>,
 }
 
-/// What a policy knows.
+/// Accuracy of a policy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct PolicyExam {
-    /// Share of positions whose likeliest legal move was played. Legal moves that share a label are told apart by
-    /// chance, so such a hit counts by the chance.
+pub struct PolicyAccuracy {
+    /// Share of positions whose most probable legal move was played. For legal moves that share a label a hit
+    /// counts as 1 / (number of moves).
     pub top1: f64,
-    /// Share of positions where the label of the move played is among the likeliest five of the legal moves' labels.
+    /// Share of positions where the label of the move played is among the five most probable labels of legal
+    /// moves.
     pub top5: f64,
-    /// Share of positions whose likeliest label of all is that of the move played: without a look at the rules.
+    /// Share of positions whose most probable label, legal or not, is that of the move played.
     pub top1_unmasked: f64,
-    /// Share of positions whose likeliest label of all is no legal move's.
+    /// Share of positions whose most probable label is that of no legal move.
     pub illegal: f64,
-    /// Mean of -ln(probability of the move played among the legal ones).
+    /// Mean of -ln(probability of the move played), softmax over the legal moves.
     pub loss: f64,
 }
 
-/// What a value knows.
+/// Accuracy of a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct ValueExam {
-    /// Mean distance of the value to the points of the game (1, 0.5, 0).
+pub struct ValueAccuracy {
+    /// Mean absolute error to the result of the game (1, 0.5, 0).
     pub error: f64,
-    /// Mean square of that distance.
+    /// Mean squared error to the result (Brier score).
     pub brier: f64,
-    /// Share of games with a winner in which the value was on the winner's side of 0.5.
+    /// Share of positions of decided games in which the value was on the winner's side of 0.5.
     pub winner: f64,
-    /// Mean square of the distance to what was learned, result mixed with score.
+    /// Mean squared error to the training target, which mixes result and score.
     pub target_brier: f64,
 }
 
-/// How a network is examined.
+/// Parameters of a measurement.
 #[derive(Clone, Copy, Debug)]
-pub struct ExamOptions {
-    /// Where to compute.
+pub struct AccuracyOptions {
+    /// The device.
     pub device: DeviceChoice,
-    /// Whether in 16-bit numbers, as a search would ask it.
+    /// Whether to compute in 16-bit floats, as in a search.
     pub half: bool,
-    /// Percent of the games that it is asked about: those that a training with the same number holds out.
+    /// Percent of the games to measure on: those that a training with the same number holds out.
     pub held_out: u64,
-    /// The most positions.
+    /// Maximum number of positions.
     pub most: usize,
-    /// Threads that the processor uses; 0 leaves that to libtorch.
+    /// CPU threads; 0 leaves the number to libtorch.
     pub threads: i32,
 }
 
-/// Asks the network of a description file about held-out games, as a search would ask it.
+/// Measures the network of a description file on held-out games, through the evaluator that a search uses.
 ///
 /// # Errors
-/// When the network or the device cannot be had, or no game is held out.
-pub fn examine_file(network: &Path, corpus: Corpus, options: &ExamOptions) -> Result<Exam, TrainError> {
+/// When the network or the device is unavailable, or no game is held out.
+pub fn measure_file(
+    network: &Path,
+    corpus: Corpus,
+    options: &AccuracyOptions,
+) -> Result<Accuracy, TrainError> {
     if options.threads > 0 {
         tch::set_num_threads(options.threads);
     }
@@ -83,22 +88,22 @@ pub fn examine_file(network: &Path, corpus: Corpus, options: &ExamOptions) -> Re
     let network = Network::load(network, device, kind)?;
     let split = corpus.split(options.held_out);
     if split.held_out.is_empty() {
-        return Err(TrainError::TooFew { kept: split.kept.len(), held_out: 0, batch: 1 });
+        return Err(TrainError::TooFew { training: split.training.len(), held_out: 0, batch: 1 });
     }
     let description = network.description();
     let encoding = Encoding { features: description.features, labels: description.labels };
-    let recipe = Recipe { encoding, batch: 128, blend: 0.5 };
-    examine(&network, &recipe, &split.held_out, options.most, (device, outside(kind)))
+    let batch_builder = BatchBuilder { encoding, batch: 128, blend: 0.5 };
+    measure(&network, &batch_builder, &split.held_out, options.most, (device, outside(kind)))
 }
 
 /// `2000 held-out positions: top-1 0.382, ...`.
-impl fmt::Display for Exam {
+impl fmt::Display for Accuracy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} held-out positions:", self.positions)?;
-        if let Some(PolicyExam { top1, top5, loss, .. }) = &self.policy {
+        if let Some(PolicyAccuracy { top1, top5, loss, .. }) = &self.policy {
             write!(f, " top-1 {top1:.3}, top-5 {top5:.3}, loss {loss:.3}")?;
         }
-        if let Some(ValueExam { error, winner, .. }) = &self.value {
+        if let Some(ValueAccuracy { error, winner, .. }) = &self.value {
             let comma = if self.policy.is_some() { ";" } else { "" };
             write!(f, "{comma} value error {error:.3}, winner {winner:.3}")?;
         }
@@ -124,19 +129,19 @@ struct Sums {
     value: bool,
 }
 
-/// Asks about at most `most` of the samples, evenly taken.
-pub(super) fn examine(
+/// Measures on at most `most` evenly spaced samples.
+pub(super) fn measure(
     network: &Network,
-    recipe: &Recipe,
+    batch_builder: &BatchBuilder,
     samples: &[Sample],
     most: usize,
     (device, kind): (Device, Kind),
-) -> Result<Exam, TrainError> {
+) -> Result<Accuracy, TrainError> {
     let every = samples.len().div_ceil(most.max(1)).max(1);
     let chosen: Vec<Sample> = samples.iter().step_by(every).copied().collect();
     let mut sums = Sums::default();
-    for samples in chosen.chunks(recipe.batch) {
-        let batch = recipe.batch(samples, || false).to(device, kind);
+    for samples in chosen.chunks(batch_builder.batch) {
+        let batch = batch_builder.batch(samples, || false).to(device, kind);
         let outputs = tch::no_grad(|| network.forward(&batch.planes, false))?;
         sums.positions += batch.played.size()[0] as f64;
         if let Some(policy) = outputs.policy {
@@ -181,22 +186,22 @@ impl Sums {
         Ok(())
     }
 
-    fn exam(&self) -> Exam {
+    fn exam(&self) -> Accuracy {
         let share = |sum: f64| sum / self.positions.max(1.0);
-        let policy = PolicyExam {
+        let policy = PolicyAccuracy {
             top1: share(self.top1),
             top5: share(self.top5),
             top1_unmasked: share(self.unmasked),
             illegal: share(self.illegal),
             loss: share(self.loss),
         };
-        let value = ValueExam {
+        let value = ValueAccuracy {
             error: share(self.error),
             brier: share(self.brier),
             winner: self.right / self.decided.max(1.0),
             target_brier: share(self.target_brier),
         };
-        Exam {
+        Accuracy {
             positions: self.positions as usize,
             policy: self.policy.then_some(policy),
             value: self.value.then_some(value),

@@ -1,4 +1,4 @@
-//! Where the walker hands in its questions: the network answers them on a thread of its own, many at a time.
+//! Evaluation queue: a thread of its own evaluates the questions of the search in batches.
 
 use crate::evaluator::{Answer, Evaluator, EvaluatorError, Question};
 use std::{
@@ -10,54 +10,54 @@ use std::{
     time::Duration,
 };
 
-/// Questions that belong together, and whose they are.
-struct Sheet<T> {
+/// The questions about the successors of one position, with the position they belong to.
+struct Request<T> {
     of: T,
     questions: Vec<Question>,
 }
 
-/// The walker's side.
-pub(super) struct Desk<T> {
-    sheets: Sender<Sheet<T>>,
+/// The search's end of the queue.
+pub(super) struct EvaluationQueue<T> {
+    requests: Sender<Request<T>>,
     answers: Receiver<Result<(T, Vec<Answer>), EvaluatorError>>,
-    /// Questions under way.
-    ahead: usize,
+    /// Number of pending questions.
+    pending: usize,
 }
 
-impl<T> Desk<T> {
-    /// Hands in questions.
+impl<T> EvaluationQueue<T> {
+    /// Queues questions.
     pub(super) fn ask(&mut self, of: T, questions: Vec<Question>) {
-        self.ahead += questions.len();
-        // A worker that is gone has left its fault behind.
-        let _ = self.sheets.send(Sheet { of, questions });
+        self.pending += questions.len();
+        // If the evaluation thread has ended, its error is reported by `answers`.
+        let _ = self.requests.send(Request { of, questions });
     }
 
-    /// Questions under way.
-    pub(super) fn ahead(&self) -> usize {
-        self.ahead
+    /// Number of pending questions.
+    pub(super) fn pending(&self) -> usize {
+        self.pending
     }
 
-    /// The answers to an earlier sheet: in the order of the questions. `None` when none come
-    /// within `patience`, or nothing is under way.
+    /// The answers to an earlier request, in the order of its questions. `None` if none arrive within
+    /// `patience`, or none is pending.
     pub(super) fn answers(&mut self, patience: Duration) -> Result<Option<(T, Vec<Answer>)>, EvaluatorError> {
-        let patience = if self.ahead > 0 { patience } else { Duration::ZERO };
+        let patience = if self.pending > 0 { patience } else { Duration::ZERO };
         let got = self.answers.recv_timeout(patience).ok();
         let got = got.transpose()?;
         if let Some((_, values)) = &got {
-            self.ahead -= values.len();
+            self.pending -= values.len();
         }
         Ok(got)
     }
 }
 
-/// Runs `walk` with a desk. Sheets that come while the network is busy are answered together, up to a batch of the
-/// evaluator's; `one_by_one`: each sheet alone, so that the answers do not depend on who was faster.
-pub(super) fn with_desk<T: Send, R>(
+/// Runs `search` with an evaluation queue. Requests that arrive while the network is busy are evaluated together,
+/// up to the evaluator's batch size; with `one_by_one` each alone, so that results do not depend on timing.
+pub(super) fn with_queue<T: Send, R>(
     evaluator: &dyn Evaluator,
     one_by_one: bool,
-    walk: impl FnOnce(Desk<T>) -> R,
+    search: impl FnOnce(EvaluationQueue<T>) -> R,
 ) -> R {
-    let (sheets, inbox) = mpsc::channel();
+    let (requests, inbox) = mpsc::channel();
     let (outbox, answers) = mpsc::channel();
     let closed = AtomicBool::new(false);
     thread::scope(|scope| {
@@ -66,16 +66,16 @@ pub(super) fn with_desk<T: Send, R>(
             let most = if one_by_one { 1 } else { evaluator.batch() };
             work(evaluator, most, &inbox, &outbox, closing);
         });
-        let walked = walk(Desk { sheets, answers, ahead: 0 });
+        let result = search(EvaluationQueue { requests, answers, pending: 0 });
         closed.store(true, Ordering::Relaxed);
-        walked
+        result
     })
 }
 
 fn work<T>(
     evaluator: &dyn Evaluator,
     most: usize,
-    inbox: &Receiver<Sheet<T>>,
+    inbox: &Receiver<Request<T>>,
     outbox: &Sender<Result<(T, Vec<Answer>), EvaluatorError>>,
     closed: &AtomicBool,
 ) {
@@ -83,13 +83,13 @@ fn work<T>(
         let (mut pile, mut owners) = (first.questions, vec![(first.of, 0)]);
         owners[0].1 = pile.len();
         while pile.len() < most {
-            let Ok(sheet) = inbox.try_recv() else { break };
-            owners.push((sheet.of, sheet.questions.len()));
-            pile.extend(sheet.questions);
+            let Ok(request) = inbox.try_recv() else { break };
+            owners.push((request.of, request.questions.len()));
+            pile.extend(request.questions);
         }
         let mut values = Vec::with_capacity(pile.len());
         for batch in pile.chunks(evaluator.batch().max(1)) {
-            // Nobody reads what comes after the move was made.
+            // The search has ended, so the remaining requests are dropped.
             if closed.load(Ordering::Relaxed) {
                 return;
             }

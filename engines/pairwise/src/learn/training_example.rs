@@ -1,5 +1,5 @@
-//! What one position teaches, kept so small that many fit in memory: the ends of the expected lines of its
-//! moves, each as what has changed since the position itself.
+//! Training examples: the leaves of the principal variations of a position's moves, each stored as a difference
+//! to the root, so that many fit in memory.
 
 use rsshogi::board::{Legal, LegalAll, Move32List, Position};
 use rsshogi::movegen::generate_moves_move32;
@@ -12,19 +12,19 @@ use crate::evaluation::{Accumulator, Weights};
 use super::positions::Sample;
 use super::search::{MATE, MATE_BOUND, Searcher};
 
-/// A position without its history: what the evaluation sees.
+/// The features of a position.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Scene {
-    /// Indices of all pieces but kings.
+pub struct Features {
+    /// The piece list: indices of all pieces but kings.
     pub pieces: [u16; 40],
-    /// Rows of black's and white's king.
+    /// Table rows of black's and white's king.
     pub kings: [u8; 2],
-    /// Black's pieces of each material parameter less white's.
+    /// Per material parameter, number of black's pieces minus white's.
     pub material: [i8; MATERIAL],
 }
 
-impl Scene {
-    /// What the evaluation sees of `position`.
+impl Features {
+    /// The features of `position`.
     pub fn new(position: &Position, sums: &Accumulator) -> Self {
         let mut material = [0; MATERIAL];
         for color in [Color::BLACK, Color::WHITE] {
@@ -42,7 +42,7 @@ impl Scene {
     }
 }
 
-/// The end of a line: where its changes stop in the lesson's lists (they begin where the one before stops).
+/// Ends of a leaf's changes in the lists of its example; they begin at the previous leaf's ends.
 #[derive(Clone, Copy, Debug)]
 struct Leaf {
     kings: [u8; 2],
@@ -50,36 +50,36 @@ struct Leaf {
     material: u32,
 }
 
-/// The teacher's move and the others that come near it.
+/// The leaf of the teacher's move and those of the moves within the window.
 #[derive(Clone, Debug)]
 pub struct Choice {
-    /// The position.
-    pub root: Scene,
-    /// Whose move it is: 1 for black, -1 for white.
+    /// The root position.
+    pub root: Features,
+    /// Side to move: 1 for black, -1 for white.
     pub sign: f32,
     leaves: Vec<Leaf>,
     changes: Vec<(u8, u16)>,
     material: Vec<(u8, i8)>,
 }
 
-/// One line's end, seen from the root.
+/// A leaf as difference to the root.
 #[derive(Clone, Copy, Debug)]
 pub struct LeafView<'a> {
-    /// Rows of black's and white's king.
+    /// Table rows of black's and white's king.
     pub kings: [u8; 2],
-    /// Places in the list of pieces that hold another index now.
+    /// Slots of the piece list that differ from the root, with their indices.
     pub changes: &'a [(u8, u16)],
-    /// Material parameters that count differently.
+    /// Material parameters whose counts differ from the root, with the differences.
     pub material: &'a [(u8, i8)],
 }
 
 impl Choice {
-    fn new(root: Scene, turn: Color) -> Self {
+    fn new(root: Features, turn: Color) -> Self {
         let sign = if turn == Color::BLACK { 1.0 } else { -1.0 };
         Self { root, sign, leaves: Vec::new(), changes: Vec::new(), material: Vec::new() }
     }
 
-    fn push(&mut self, leaf: &Scene) {
+    fn push(&mut self, leaf: &Features) {
         for (slot, (&before, &after)) in self.root.pieces.iter().zip(&leaf.pieces).enumerate() {
             if before != after {
                 self.changes.push((slot as u8, after));
@@ -94,7 +94,7 @@ impl Choice {
         self.leaves.push(Leaf { kings: leaf.kings, changes, material });
     }
 
-    /// The ends of all lines; the teacher's is the first.
+    /// All leaves; the teacher's is the first.
     pub fn leaves(&self) -> impl Iterator<Item = LeafView<'_>> {
         let starts = self.leaves.iter().map(|leaf| (leaf.changes as usize, leaf.material as usize));
         std::iter::once((0, 0)).chain(starts).zip(&self.leaves).map(|((changes, material), leaf)| LeafView {
@@ -104,59 +104,60 @@ impl Choice {
         })
     }
 
-    /// How many lines there are.
+    /// Number of leaves.
     pub fn len(&self) -> usize {
         self.leaves.len()
     }
 }
 
-/// A quiet position and what it is worth to the side to move.
+/// A quiet position with its target value.
 #[derive(Clone, Debug)]
 pub struct Score {
-    /// The end of the quiescence search.
-    pub leaf: Scene,
-    /// Whose view it is: 1 for black, -1 for white.
+    /// The leaf of the quiescence search.
+    pub leaf: Features,
+    /// Side whose view the target has: 1 for black, -1 for white.
     pub sign: f32,
-    /// The expected result that is to be met, from 0 to 1.
+    /// Target win probability, from 0 to 1.
     pub target: f32,
 }
 
-/// How positions are looked at.
+/// Search parameters of training.
 #[derive(Clone, Copy, Debug)]
-pub struct Lens {
-    /// Plies before quiescence, 1 or 2.
+pub struct SearchSettings {
+    /// Plies before quiescence search, 1 or 2.
     pub depth: usize,
-    /// How far a move may be from the teacher's to teach something, in centipawns.
+    /// Maximum difference in value between the teacher's move and another for the other to be part of the
+    /// example, in centipawns.
     pub window: i32,
 }
 
-/// What came of a search of every move.
+/// Result of searching every move of a sample.
 #[derive(Clone, Debug)]
 pub struct Comparison {
-    /// The lesson, if there is one.
+    /// The training example, if any move is within the window.
     pub choice: Option<Choice>,
-    /// The chance that the teacher's move is the one to be played: 1, or shared among equal ones, or 0.
+    /// The probability that a search plays the teacher's move: 1, a share among equal moves, or 0.
     pub agreement: f32,
 }
 
-/// Searches every legal move of a sample. `None` where there is no choice.
-pub fn compare(weights: &Weights, sample: &Sample, lens: Lens, keep: bool) -> Option<Comparison> {
+/// Searches every legal move of a sample. `None` if there are fewer than two moves or the position is unusable.
+pub fn compare(weights: &Weights, sample: &Sample, search: SearchSettings, keep: bool) -> Option<Comparison> {
     let mut position = Position::from_sfen(&sample.sfen).ok()?;
     let teacher = position.move32_from_move(sample.mv);
     let moves = candidates(&position, teacher)?;
     let sums = weights.accumulate(&position);
     let mut searcher = Searcher::new(weights);
-    let aim = searcher.value_of(&mut position, &sums, teacher, (-MATE, MATE), lens.depth);
+    let aim = searcher.value_of(&mut position, &sums, teacher, (-MATE, MATE), search.depth);
     let keep = keep && aim.abs() < MATE_BOUND;
-    let mut choice = Choice::new(Scene::new(&position, &sums), position.turn());
+    let mut choice = Choice::new(Features::new(&position, &sums), position.turn());
     if keep {
         choice.push(&end(weights, &mut position, &sums, teacher, searcher.line()));
     }
-    let window = if keep { lens.window } else { 1 };
+    let window = if keep { search.window } else { 1 };
     let (alpha, beta) = (aim - window, aim + window);
     let (mut better, mut equal) = (false, 1);
     for &mv in moves.as_slice().iter().filter(|&&mv| mv != teacher) {
-        let value = searcher.value_of(&mut position, &sums, mv, (alpha, beta), lens.depth);
+        let value = searcher.value_of(&mut position, &sums, mv, (alpha, beta), search.depth);
         better |= value > aim;
         equal += usize::from(value == aim);
         if keep && alpha < value && value < beta {
@@ -169,8 +170,7 @@ pub fn compare(weights: &Weights, sample: &Sample, lens: Lens, keep: bool) -> Op
     Some(Comparison { choice: (keep && choice.len() > 1).then_some(choice), agreement })
 }
 
-/// The moves to choose from; those that seldom make sense (no promotion where nothing speaks against it)
-/// only where the teacher plays one.
+/// The moves to compare. Useless non-promotions are included only if the teacher plays one.
 fn candidates(position: &Position, teacher: Move32) -> Option<Move32List> {
     let mut moves = Move32List::new();
     generate_moves_move32::<Legal>(position, &mut moves);
@@ -180,31 +180,31 @@ fn candidates(position: &Position, teacher: Move32) -> Option<Move32List> {
     (moves.len() > 1 && moves.as_slice().contains(&teacher)).then_some(moves)
 }
 
-/// The position at the end of a line.
+/// The features of the position at the end of a line.
 fn end(
     weights: &Weights,
     position: &mut Position,
     sums: &Accumulator,
     first: Move32,
     rest: &[Move32],
-) -> Scene {
+) -> Features {
     let mut sums = *sums;
     let line = || std::iter::once(first).chain(rest.iter().copied());
     for mv in line() {
         sums = weights.advance(&sums, position, mv);
         position.apply_move32(mv);
     }
-    let scene = Scene::new(position, &sums);
+    let features = Features::new(position, &sums);
     let moves: Vec<Move32> = line().collect();
     for &mv in moves.iter().rev() {
         let undone = position.undo_move32(mv);
         debug_assert!(undone.is_ok());
     }
-    scene
+    features
 }
 
-/// The quiet end of a sample's position, for a method that learns from scores. `None` where it is mate.
-pub fn settle(weights: &Weights, sample: &Sample, target: f32) -> Option<Score> {
+/// The quiescence leaf of a sample, for regression on scores. `None` if it is a mate.
+pub fn quiet_score(weights: &Weights, sample: &Sample, target: f32) -> Option<Score> {
     let mut position = Position::from_sfen(&sample.sfen).ok()?;
     let sums = weights.accumulate(&position);
     let mut searcher = Searcher::new(weights);
@@ -213,7 +213,7 @@ pub fn settle(weights: &Weights, sample: &Sample, target: f32) -> Option<Score> 
     }
     let sign = if position.turn() == Color::BLACK { 1.0 } else { -1.0 };
     let leaf = match searcher.line() {
-        [] => Scene::new(&position, &sums),
+        [] => Features::new(&position, &sums),
         [first, rest @ ..] => end(weights, &mut position, &sums, *first, rest),
     };
     Some(Score { leaf, sign, target })

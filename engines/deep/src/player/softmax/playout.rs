@@ -1,4 +1,4 @@
-//! Walks from the root: down by chance, up by the weighted mean.
+//! Playouts: descent by softmax probabilities, backup by weighted means.
 
 use super::{
     super::{choice, draw_value, legal, repeated},
@@ -15,80 +15,81 @@ use rsshogi::{
 };
 use usi_shell::{Game, Path, SplitMix64};
 
-/// How the walks go.
+/// Parameters of the playouts.
 #[derive(Clone, Debug)]
-pub(super) struct Ways {
-    /// Softmax temperature of the walk in centipawns: how often a worse move is followed.
-    pub(super) walk: f32,
-    /// The same of the mean: how little a worse move counts.
+pub(super) struct Parameters {
+    /// Softmax temperature of the descent in centipawns: higher values explore more.
+    pub(super) descent: f32,
+    /// Softmax temperature of the backup in centipawns: higher values give worse moves more weight.
     pub(super) backup: f32,
-    /// How much the network's policy has to say in both, and in the choice of the move played; 0: nothing.
+    /// Weight of the log priors in both softmaxes and in the choice of the move; 0 for none.
     pub(super) policy: f32,
-    /// Replies less likely than this share of the likeliest are left to the rules alone; 0: all go to the network.
+    /// Replies with a prior below this share of the highest are not evaluated by the network; 0 to evaluate
+    /// all.
     pub(super) cut: f32,
-    /// Whether positions are tried for a mate before the network is asked.
+    /// Whether positions are searched for a short mate before evaluation.
     pub(super) mate: bool,
     pub(super) terms: Terms,
 }
 
-/// One search: where it stands, and what it knows.
-pub(super) struct Walker<'a> {
+/// A search: its position on the current path, and its table.
+pub(super) struct Playouts<'a> {
     table: &'a mut Table,
-    ways: Ways,
+    parameters: Parameters,
     encoding: Encoding,
     position: Position,
     path: Path,
     root: Key,
     ply: u32,
-    /// The moves from the root to where the walk stands.
+    /// The moves from the root to the current position.
     line: Vec<Move32>,
-    /// Plies of the longest line looked at.
+    /// Length of the longest path in plies.
     pub(super) deepest: u32,
 }
 
-/// A move of a position that is known.
+/// A root move.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Choice {
+pub(super) struct RankedMove {
     pub(super) mv: Move,
-    /// Its chance to win.
+    /// Its win probability.
     pub(super) value: f32,
-    /// What speaks for it, policy included.
+    /// Its score for the choice, prior included.
     pub(super) merit: f32,
 }
 
-/// What a walk came to.
-pub(super) enum Walked {
-    /// To a position whose moves are to be evaluated: which of them, by the line to it.
-    Opened(Opened, Vec<Question>),
-    /// To an end that needs no network.
-    Ended,
-    /// To where others are still being asked.
-    Blocked,
+/// The end of a playout's descent.
+pub(super) enum PlayoutEnd {
+    /// A new node was expanded: its path, and the questions about its successors.
+    Expanded(Expansion, Vec<Question>),
+    /// A terminal or proven position.
+    Terminal,
+    /// A position whose evaluation is pending.
+    Pending,
 }
 
-/// A position that was opened, and which of its replies the network is asked about.
+/// An expanded node, with those of its successors that the network evaluates.
 #[derive(Debug)]
-pub(super) struct Opened {
+pub(super) struct Expansion {
     line: Vec<Move32>,
     asked: Vec<Key>,
 }
 
-impl<'a> Walker<'a> {
+impl<'a> Playouts<'a> {
     pub(super) fn new(
         table: &'a mut Table,
         game: &Game,
         answer: &Answer,
-        ways: Ways,
+        parameters: Parameters,
         encoding: Encoding,
     ) -> Self {
         let mut position = game.position().clone();
-        position.set_entering_king_rule(ways.terms.declaration);
+        position.set_entering_king_rule(parameters.terms.declaration);
         let root = key(&position);
         table.keep_from(root);
         table.vacant(root);
         table.learn(root, answer);
         let (path, ply) = (game.path(), game.ply());
-        Self { table, ways, encoding, position, path, root, ply, line: Vec::new(), deepest: 0 }
+        Self { table, parameters, encoding, position, path, root, ply, line: Vec::new(), deepest: 0 }
     }
 
     pub(super) fn is_full(&self) -> bool {
@@ -103,66 +104,66 @@ impl<'a> Walker<'a> {
         self.table.get(self.root)?.proof
     }
 
-    /// Walks once.
-    pub(super) fn walk(&mut self, rng: &mut SplitMix64) -> Walked {
+    /// Runs one playout.
+    pub(super) fn run(&mut self, rng: &mut SplitMix64) -> PlayoutEnd {
         let mut at = self.root;
         loop {
             let Some(edges) = self.edges(at) else { return self.open(at) };
             let values: Vec<Option<f32>> = edges.iter().map(|edge| self.value_of(*edge)).collect();
             let merit = |(edge, value): (&Edge, &Option<f32>)| {
-                value.map_or(f32::NEG_INFINITY, |value| self.merit(edge, value, self.ways.walk))
+                value.map_or(f32::NEG_INFINITY, |value| self.merit(edge, value, self.parameters.descent))
             };
             let merits: Vec<f32> = edges.iter().zip(&values).map(merit).collect();
             if values.iter().all(Option::is_none) {
-                self.back(false);
-                return Walked::Blocked;
+                self.return_to_root(false);
+                return PlayoutEnd::Pending;
             }
             let chosen = choice::draw(&merits, 1.0, rng).unwrap_or(0);
             let edge = edges[chosen];
             let ends = self.is_over(edge) || self.table.get(edge.key).is_none_or(|node| node.proof.is_some());
             if ends || values[chosen].is_none() {
-                self.back(true);
-                return Walked::Ended;
+                self.return_to_root(true);
+                return PlayoutEnd::Terminal;
             }
             self.step(edge.mv);
             at = edge.key;
         }
     }
 
-    /// Takes what the network says of the replies to an opened position, and carries it to the root.
-    pub(super) fn settle(&mut self, opened: &Opened, answers: &[Answer]) {
-        for (&key, answer) in opened.asked.iter().zip(answers) {
+    /// Stores the evaluations of an expanded node's successors and backs their values up to the root.
+    pub(super) fn evaluated(&mut self, expansion: &Expansion, answers: &[Answer]) {
+        for (&key, answer) in expansion.asked.iter().zip(answers) {
             self.table.learn(key, answer);
         }
-        opened.line.iter().for_each(|&mv| self.step(mv));
-        self.back(true);
+        expansion.line.iter().for_each(|&mv| self.step(mv));
+        self.return_to_root(true);
     }
 
-    /// The root's moves that are known, the best first.
-    pub(super) fn moves(&mut self) -> Vec<Choice> {
+    /// The root moves with known values, best first.
+    pub(super) fn moves(&mut self) -> Vec<RankedMove> {
         self.choices(self.root).into_iter().map(|(choice, _)| choice).collect()
     }
 
-    fn choices(&mut self, at: Key) -> Vec<(Choice, Edge)> {
+    fn choices(&mut self, at: Key) -> Vec<(RankedMove, Edge)> {
         let edges = self.edges(at).unwrap_or_default();
         let choice = |edge: Edge| {
             let value = self.value_of(edge)?;
-            let merit = self.merit(&edge, value, self.ways.backup);
-            Some((Choice { mv: edge.mv.to_move(), value, merit }, edge))
+            let merit = self.merit(&edge, value, self.parameters.backup);
+            Some((RankedMove { mv: edge.mv.to_move(), value, merit }, edge))
         };
-        let mut choices: Vec<(Choice, Edge)> = edges.into_iter().filter_map(choice).collect();
+        let mut choices: Vec<(RankedMove, Edge)> = edges.into_iter().filter_map(choice).collect();
         choices.sort_by(|one, other| other.0.merit.total_cmp(&one.0.merit));
         choices
     }
 
-    /// What speaks for a move, in units of a softmax. Certainty speaks louder than any policy.
+    /// The score of a move in softmax units. Proven results outweigh every prior.
     fn merit(&self, edge: &Edge, value: f32, temperature: f32) -> f32 {
         let proven = self.table.get(edge.key).is_some_and(|node| node.proof.is_some());
-        let lean = if proven { 0.0 } else { self.ways.policy * edge.lean };
-        logit(value) * 600.0 / temperature + lean
+        let log_prior = if proven { 0.0 } else { self.parameters.policy * edge.log_prior };
+        logit(value) * 600.0 / temperature + log_prior
     }
 
-    /// What is expected after a first move, as far as it is known.
+    /// The principal variation that starts with `first`, as far as it is known.
     pub(super) fn line(&mut self, first: Move) -> Vec<Move> {
         let mut line = Vec::new();
         let mut next =
@@ -173,7 +174,7 @@ impl<'a> Walker<'a> {
             self.step(edge.mv);
             next = if over { None } else { self.choices(edge.key).first().map(|&(_, edge)| edge) };
         }
-        self.back(false);
+        self.return_to_root(false);
         line
     }
 
@@ -194,11 +195,11 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// Returns to the root, on request with the values of the line computed anew.
-    fn back(&mut self, with_values: bool) {
+    /// Returns to the root; with `with_values` the values along the path are updated.
+    fn return_to_root(&mut self, with_values: bool) {
         loop {
             if with_values {
-                self.weigh();
+                self.update_value();
             }
             if self.line.is_empty() {
                 return;
@@ -207,13 +208,14 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// Whether the position after this move ends the game, as it comes about here: by repetition, or by its length.
+    /// Whether the position after this move ends the game on this path: by repetition or by the maximum number
+    /// of moves.
     fn is_over(&self, edge: Edge) -> bool {
-        let last = self.ways.terms.max_moves;
+        let last = self.parameters.terms.max_moves;
         self.path.meets(edge.key.0) || last > 0 && self.ply + self.line.len() as u32 >= last
     }
 
-    /// What a move from here is worth to the one who makes it; `None` when that is still being asked.
+    /// The value of a move for its player; `None` while its evaluation is pending.
     fn value_of(&mut self, edge: Edge) -> Option<f32> {
         let node = self.table.get(edge.key)?;
         if node.proof.is_none() && self.is_over(edge) {
@@ -228,13 +230,13 @@ impl<'a> Walker<'a> {
         let returned = self.path.returned();
         self.retreat();
         match returned {
-            Some(returned) => repeated(returned.means, &self.ways.terms, mover),
-            None => draw_value(&self.ways.terms, mover),
+            Some(returned) => repeated(returned.means, &self.parameters.terms, mover),
+            None => draw_value(&self.parameters.terms, mover),
         }
     }
 
-    /// The value of the position where the walk stands, from those of its moves.
-    fn weigh(&mut self) {
+    /// Updates the value of the current position from its moves' values.
+    fn update_value(&mut self) {
         let at = key(&self.position);
         let Some(edges) = self.edges(at) else { return };
         let choices = self.choices(at);
@@ -254,7 +256,7 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// A win by one move, or a loss by all. Only what holds however the position came about.
+    /// A proof from the moves: a win if one wins, a loss if all lose. Only path-independent results count.
     fn prove(&self, edges: &[Edge]) -> Option<Proof> {
         let proofs: Vec<Option<Proof>> =
             edges.iter().map(|edge| self.table.get(edge.key).and_then(|node| node.proof)).collect();
@@ -272,17 +274,17 @@ impl<'a> Walker<'a> {
         proofs.iter().map(won).collect::<Option<Vec<_>>>()?.into_iter().max().map(Proof::Loss)
     }
 
-    fn open(&mut self, at: Key) -> Walked {
+    fn open(&mut self, at: Key) -> PlayoutEnd {
         let (mut edges, mut asked, mut questions) = (Vec::new(), Vec::new(), Vec::new());
         let priors: Vec<u16> = self.table.get(at).map(|node| node.priors.to_vec()).unwrap_or_default();
-        let least = f32::from(priors.iter().copied().max().unwrap_or(0)) * self.ways.cut;
+        let least = f32::from(priors.iter().copied().max().unwrap_or(0)) * self.parameters.cut;
         for (nth, mv) in legal(&self.position).into_iter().enumerate() {
             let mv = self.position.move32_from_move(mv);
             let prior = priors.get(nth).copied().unwrap_or(0);
             self.step(mv);
             let after = key(&self.position);
             if self.table.get(after).is_none() {
-                match self.look() {
+                match self.judge() {
                     Ok(_) if f32::from(prior) < least => {}
                     Ok(question) => {
                         asked.push(after);
@@ -302,12 +304,16 @@ impl<'a> Walker<'a> {
         self.table.open(at, edges);
         let line = self.line.clone();
         self.deepest = self.deepest.max(line.len() as u32 + 1);
-        self.back(questions.is_empty());
-        if questions.is_empty() { Walked::Ended } else { Walked::Opened(Opened { line, asked }, questions) }
+        self.return_to_root(questions.is_empty());
+        if questions.is_empty() {
+            PlayoutEnd::Terminal
+        } else {
+            PlayoutEnd::Expanded(Expansion { line, asked }, questions)
+        }
     }
 
-    /// What the rules say of the position where the walk stands, or else what to ask.
-    fn look(&mut self) -> Result<Question, Proof> {
+    /// The result by the rules and mate search at the current position, or else the question for the network.
+    fn judge(&mut self) -> Result<Question, Proof> {
         let replies = legal(&self.position);
         if replies.is_empty() {
             return Err(Proof::Loss(0));
@@ -315,7 +321,7 @@ impl<'a> Walker<'a> {
         if self.position.declaration_win_move() != Move32::MOVE_NONE {
             return Err(Proof::Win(1));
         }
-        if self.ways.mate && solve_mate_in_one_in_place(&mut self.position).is_some() {
+        if self.parameters.mate && solve_mate_in_one_in_place(&mut self.position).is_some() {
             return Err(Proof::Win(1));
         }
         Ok(self.encoding.question(&self.position, &replies, 0))

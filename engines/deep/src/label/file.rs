@@ -1,4 +1,4 @@
-//! The file of labels.
+//! The database of labels.
 
 use super::{Answered, LabelError};
 use crate::train::{Corpus, Sample};
@@ -9,7 +9,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The table by which such a file is known.
+/// The table that identifies a file of labels.
 pub(crate) const TABLE: &str = "labels";
 const SCHEMA: &str = "
     PRAGMA journal_mode = WAL;
@@ -26,14 +26,14 @@ const ADD: &str = "INSERT OR REPLACE INTO labels VALUES (?, ?, ?, ?, ?, ?)";
 const READ: &str =
     "SELECT position, move, score_cp, seen, half_points, game FROM labels WHERE move IS NOT NULL";
 
-pub(super) struct Kept {
+pub(super) struct LabelFile {
     conn: Connection,
     path: PathBuf,
     known: HashSet<[u8; 32]>,
 }
 
-impl Kept {
-    /// Opens or makes the file of what `teacher` says.
+impl LabelFile {
+    /// Opens or creates the file for the labels of `teacher`.
     pub(super) fn open(path: &Path, teacher: &str) -> Result<Self, LabelError> {
         let failed = |source| LabelError::File { path: path.to_owned(), source };
         let conn = Connection::open(path).map_err(failed)?;
@@ -55,18 +55,18 @@ impl Kept {
         self.known.contains(position)
     }
 
-    /// Writes labels, all or none.
+    /// Writes labels in one transaction.
     pub(super) fn add(&mut self, answered: &[Answered]) -> Result<(), LabelError> {
         let mut write = || {
             let transaction = self.conn.transaction()?;
-            for (sample, said) in answered {
+            for (sample, label) in answered {
                 let Sample { position, seen, half_points, game, .. } = sample;
-                // SQLite's integers have a sign.
+                // SQLite's integers are signed.
                 let game = game.cast_signed();
                 transaction.prepare_cached(ADD)?.execute(params![
                     position.data,
-                    said.mv,
-                    said.score,
+                    label.mv,
+                    label.score,
                     seen,
                     half_points,
                     game
@@ -83,7 +83,7 @@ fn known(conn: &Connection) -> rusqlite::Result<HashSet<[u8; 32]>> {
     statement.query_map([], |row| row.get(0))?.collect()
 }
 
-/// Adds the labels of a file to a corpus: the engine's move and score, the result of the game.
+/// Adds the labels of a file to a corpus: position, engine's move and score, and the result of the game.
 pub(crate) fn read(conn: &Connection, corpus: &mut Corpus) -> rusqlite::Result<()> {
     let mut statement = conn.prepare(READ)?;
     let mut rows = statement.query([])?;
