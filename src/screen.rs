@@ -11,7 +11,7 @@ use journal::{EventId, FullGame, Moves, Store, StoreError};
 use notation::record::Format as RecordFormat;
 use plan::{SprtPlan, StoredPlan};
 use referee::{
-    event::{Event, GameEnded, GameId, GameStarted, Stamped},
+    entry::{Entry, GameEnded, GameId, GameStarted, Stamped},
     schedule::{Format, ReplayDraws, Schedule, Stage},
 };
 use report::model_word;
@@ -72,12 +72,12 @@ struct Past {
 
 impl Past {
     fn take(&mut self, stamped: &Stamped) {
-        match &stamped.event {
-            Event::GameStarted(started) => {
+        match &stamped.entry {
+            Entry::GameStarted(started) => {
                 self.begun.insert(started.game, stamped.clone());
                 return;
             }
-            Event::GameEnded(end) => {
+            Entry::GameEnded(end) => {
                 let start = self.begun.remove(&end.game);
                 self.kept.extend(start.filter(|_| self.openings.insert(end.pairing.opening)));
             }
@@ -134,13 +134,13 @@ fn events_of(game: FullGame) -> Vec<Stamped> {
     let start = row.start.unwrap_or_else(|| referee::opening::EVEN.to_owned());
     let opening = row.opening.unwrap_or_default();
     let times = row.times;
-    let started = Event::GameStarted(GameStarted { game, pairing, start, opening, times });
-    let mut events = vec![Stamped { at: row.started_at.or(row.ended_at).unwrap_or(0), event: started }];
-    events.extend(moves.into_iter().map(|(at, moved)| Stamped { at, event: Event::Moved(moved) }));
+    let started = Entry::GameStarted(GameStarted { game, pairing, start, opening, times });
+    let mut events = vec![Stamped { at: row.started_at.or(row.ended_at).unwrap_or(0), entry: started }];
+    events.extend(moves.into_iter().map(|(at, moved)| Stamped { at, entry: Entry::Moved(moved) }));
     if let (Some(outcome), Some(at)) = (row.outcome, row.ended_at) {
         let (evidence, replayed) = (row.evidence, row.replayed);
         let ended = GameEnded { game, pairing, outcome, plies, evidence, replayed };
-        events.push(Stamped { at, event: Event::GameEnded(ended) });
+        events.push(Stamped { at, entry: Entry::GameEnded(ended) });
     }
     events
 }

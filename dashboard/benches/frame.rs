@@ -4,7 +4,7 @@ use dashboard::{EventInfo, State, input::Screen, ui::Ui, view};
 use ratatui::{buffer::Buffer, layout::Rect};
 use referee::{
     Color, Outcome, WinBy,
-    event::{Event, GameEnded, GameId, GameStarted, Moved, PlayerId, Score, Stamped, Thought},
+    entry::{Entry, GameEnded, GameId, GameStarted, Moved, PlayerId, Score, Stamped, Thought},
     opening::EVEN,
     schedule::{Format, Pairing, Stage},
 };
@@ -28,13 +28,13 @@ fn pairing(index: u64) -> Pairing {
     Pairing { stage: 0, index, attempt: 0, round: 1, pair: index / 2, opening: index % 50, black, white }
 }
 
-fn at(event: Event) -> Stamped {
-    Stamped { at: NOW, event }
+fn at(entry: Entry) -> Stamped {
+    Stamped { at: NOW, entry }
 }
 
 fn started(number: u64) -> Stamped {
     let (game, opening) = (GameId(number), String::new());
-    at(Event::GameStarted(GameStarted {
+    at(Entry::GameStarted(GameStarted {
         game,
         pairing: pairing(number),
         start: EVEN.to_owned(),
@@ -47,7 +47,7 @@ fn ended(number: u64) -> Stamped {
     let winner = if number.is_multiple_of(3) { Color::White } else { Color::Black };
     let (game, outcome) = (GameId(number), Outcome::Win { winner, by: WinBy::Resignation });
     let (pairing, evidence) = (pairing(number), String::new());
-    at(Event::GameEnded(GameEnded { game, pairing, outcome, plies: PLIES, evidence, replayed: false }))
+    at(Entry::GameEnded(GameEnded { game, pairing, outcome, plies: PLIES, evidence, replayed: false }))
 }
 
 /// Rooks that step to and fro.
@@ -63,7 +63,7 @@ fn moved(number: u64, ply: u32) -> Stamped {
         ..Thought::default()
     };
     let time = Duration::from_secs(1);
-    at(Event::Moved(Moved {
+    at(Entry::Moved(Moved {
         game: GameId(number),
         ply,
         color: if ply % 2 == 1 { Color::Black } else { Color::White },

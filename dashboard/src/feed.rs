@@ -1,6 +1,6 @@
 //! The queue from the thread that commits entries to the thread that shows them. Neither waits for the other.
 
-use referee::event::Stamped;
+use referee::entry::Stamped;
 use std::sync::{
     Arc, Mutex, PoisonError,
     atomic::{AtomicBool, Ordering},
@@ -72,13 +72,13 @@ impl Inbox {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use referee::event::Event;
+    use referee::entry::Entry;
 
     #[test]
     fn queued_batches_are_taken_together_and_in_order() {
         let (feed, inbox) = pair();
         for at in 0..5 {
-            feed.send(&[Stamped { at, event: Event::Closed }]);
+            feed.send(&[Stamped { at, entry: Entry::Closed }]);
         }
         drop(feed);
         assert!(inbox.is_over());
@@ -92,7 +92,7 @@ mod tests {
         assert!(!feed.is_closed());
         drop(inbox);
         assert!(feed.is_closed());
-        feed.send(&[Stamped { at: 0, event: Event::Closed }]);
+        feed.send(&[Stamped { at: 0, entry: Entry::Closed }]);
         assert!(feed.0.waiting.lock().unwrap().is_empty(), "nothing piles up");
     }
 }

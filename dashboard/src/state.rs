@@ -14,7 +14,7 @@ use crate::{board::Board, text::clean};
 use referee::{
     AbortBy, Outcome,
     clock::TimeControl,
-    event::{Event, GameEnded, GameId, GameStarted, Opened, PlayerId, Stamped},
+    entry::{Entry, GameEnded, GameId, GameStarted, Opened, PlayerId, Stamped},
     rating::{Course, Scale},
     schedule::Pairing,
     sprt::Walk,
@@ -145,40 +145,40 @@ impl State {
 
     /// Folds an entry.
     pub fn fold(&mut self, stamped: &Stamped) {
-        let Stamped { at, event } = stamped;
-        if !matches!(event, Event::Moved(_)) {
-            self.fold_standings(event);
+        let Stamped { at, entry } = stamped;
+        if !matches!(entry, Entry::Moved(_)) {
+            self.fold_standings(entry);
         }
         self.now = self.now.max(*at);
-        match event {
-            Event::Opened(opened) => self.open(opened, *at),
-            Event::GameStarted(started) => self.started(started, *at),
-            Event::Moved(moved) => self.moved(moved, *at),
-            Event::GameEnded(end) => self.ended(end, *at),
-            Event::Bye { round, player, .. } => {
+        match entry {
+            Entry::Opened(opened) => self.open(opened, *at),
+            Entry::GameStarted(started) => self.started(started, *at),
+            Entry::Moved(moved) => self.moved(moved, *at),
+            Entry::GameEnded(end) => self.ended(end, *at),
+            Entry::Bye { round, player, .. } => {
                 self.log_line(*at, false, &format!("round {round}: {} has a bye", self.player(*player)));
             }
-            Event::Fault { text, .. } => {
+            Entry::Fault { text, .. } => {
                 self.faults += 1;
                 self.log_line(*at, true, text);
             }
-            Event::Memory { player, kib } => {
+            Entry::Memory { player, kib } => {
                 if let Some(usage) = self.usage.get_mut(player.index()) {
                     usage.memory = usage.memory.max(*kib);
                 }
             }
-            Event::Verdict { verdict, llr, pairs } => {
+            Entry::Verdict { verdict, llr, pairs } => {
                 let text = format!("verdict after {pairs} pairs: {verdict} (LLR {llr:.2})");
                 self.log_line(*at, false, &text);
             }
-            Event::Closed => {
+            Entry::Closed => {
                 self.closed = true;
                 self.log_line(*at, false, "the event is over");
             }
         }
     }
 
-    fn fold_standings(&mut self, event: &Event) {
+    fn fold_standings(&mut self, event: &Entry) {
         self.standings.fold(event);
         self.figures.stale = true;
         if let Some(test) = &self.info.test {
@@ -233,7 +233,7 @@ impl State {
         Game::new(started, started.times.as_deref().copied().unwrap_or_else(ours), at)
     }
 
-    fn moved(&mut self, moved: &referee::event::Moved, at: i64) {
+    fn moved(&mut self, moved: &referee::entry::Moved, at: i64) {
         let Some(game) = self.boards.get_mut(&moved.game) else { return };
         let player = game.players()[moved.color.index()];
         if game.moved(moved, at)
@@ -295,12 +295,12 @@ impl State {
 
     /// Restores the board of a game from its archived entries; nothing else changes.
     pub fn recall(&mut self, events: &[Stamped]) {
-        let Some(Stamped { at, event: Event::GameStarted(started) }) = events.first() else { return };
+        let Some(Stamped { at, entry: Entry::GameStarted(started) }) = events.first() else { return };
         let mut game = self.board(started, *at);
         for stamped in events {
-            match &stamped.event {
-                Event::Moved(moved) => _ = game.moved(moved, stamped.at),
-                Event::GameEnded(end) => {
+            match &stamped.entry {
+                Entry::Moved(moved) => _ = game.moved(moved, stamped.at),
+                Entry::GameEnded(end) => {
                     let evidence = clean_lines(&end.evidence);
                     game.end = Some(End { outcome: end.outcome, at: stamped.at, evidence });
                 }
@@ -361,7 +361,7 @@ impl State {
 const OPENINGS: usize = 8192;
 
 /// The first moves of an opening in Japanese notation.
-fn opening_words(started: &referee::event::GameStarted) -> String {
+fn opening_words(started: &referee::entry::GameStarted) -> String {
     let Some(mut board) = Board::from_sfen(&started.start) else { return String::new() };
     let mut words = String::new();
     for usi in started.opening.split_whitespace().take(SPELLED) {

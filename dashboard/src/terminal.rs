@@ -22,7 +22,7 @@ use ratatui::{
     },
 };
 use referee::{
-    event::{GameId, Stamped},
+    entry::{GameId, Stamped},
     rating::LookUp,
 };
 use signal_hook::{

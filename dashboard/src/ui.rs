@@ -6,7 +6,7 @@ use crate::{
     theme::{Palette, Role},
 };
 use ratatui::style::Style;
-use referee::event::GameId;
+use referee::entry::GameId;
 
 /// The view of the reader.
 #[derive(Clone, Debug, Default)]
@@ -289,7 +289,7 @@ impl Ui {
     pub fn passes(
         &self,
         state: &State,
-        players: [referee::event::PlayerId; 2],
+        players: [referee::entry::PlayerId; 2],
         outcome: Option<referee::Outcome>,
     ) -> bool {
         if self.filter.is_empty() {

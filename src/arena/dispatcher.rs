@@ -16,7 +16,7 @@ use journal::{EventHead, EventId, Journal, Moves, Opening, Reader, Store, StoreE
 use plan::{Fingerprint, OpeningOrder, Plan, StoredPlan};
 use referee::{
     Outcome,
-    event::{Event, GameEnded, GameId, GameStarted, Opened},
+    entry::{Entry, GameEnded, GameId, GameStarted, Opened},
     game::Setup,
     opening::Openings,
     schedule::{Next, Pairing, Schedule},
@@ -117,8 +117,8 @@ impl<'a> OpenEvent<'a> {
         let mut standings = Standings::new(&plan.stages, plan.engines.len());
         let mut closed = false;
         opening.replay(Moves::Without, &mut |stamped| {
-            closed |= stamped.event == Event::Closed;
-            standings.fold(&stamped.event);
+            closed |= stamped.entry == Entry::Closed;
+            standings.fold(&stamped.entry);
         })?;
         Ok(Self { plan, test, opening, standings, closed, engines: vec![] })
     }
@@ -280,7 +280,7 @@ impl Dispatcher<'_> {
             }
         }
         if played.is_ok() && !interrupted {
-            self.happened(Event::Closed);
+            self.happened(Entry::Closed);
         }
         if let Some(remote) = &self.remote {
             remote.players.settle(SETTLED);
@@ -305,9 +305,9 @@ impl Dispatcher<'_> {
     }
 
     /// Folds an entry and hands it to the journal.
-    pub(crate) fn happened(&mut self, entry: Event) {
+    pub(crate) fn happened(&mut self, entry: Entry) {
         self.standings.fold(&entry);
-        let ended = matches!(entry, Event::GameEnded(_));
+        let ended = matches!(entry, Entry::GameEnded(_));
         self.journal.happened(entry);
         if ended {
             self.judge();
@@ -328,10 +328,10 @@ impl Dispatcher<'_> {
 
     fn record(&mut self, started: &Option<GameStarted>, ended: Option<GameEnded>) {
         if let Some(started) = started {
-            self.standings.fold(&Event::GameStarted(started.clone()));
+            self.standings.fold(&Entry::GameStarted(started.clone()));
         }
         if let Some(ended) = ended {
-            self.happened(Event::GameEnded(ended));
+            self.happened(Entry::GameEnded(ended));
         }
     }
 
@@ -369,7 +369,7 @@ impl Dispatcher<'_> {
 
     pub(crate) fn lacks_gpu(&self, pairing: &Pairing) -> bool {
         let share = |pairing: &Pairing| {
-            let gpu = |player: referee::event::PlayerId| self.plan.engines[player.index()].gpu;
+            let gpu = |player: referee::entry::PlayerId| self.plan.engines[player.index()].gpu;
             gpu(pairing.black) + gpu(pairing.white)
         };
         let needed = share(pairing);
@@ -426,8 +426,8 @@ fn open(plan: &Plan) -> Result<Opening, RunError> {
     }
 }
 
-fn opened(plan: &Plan, resumed: bool) -> Event {
-    Event::Opened(Opened {
+fn opened(plan: &Plan, resumed: bool) -> Entry {
+    Entry::Opened(Opened {
         name: plan.name.clone(),
         players: plan.engines.iter().map(|engine| engine.name.clone()).collect(),
         format: plan.format_words(),
@@ -436,14 +436,14 @@ fn opened(plan: &Plan, resumed: bool) -> Event {
 }
 
 /// The verdict that these counts are enough for.
-fn verdict(test: &Sprt, counts: &TestCounts) -> Option<Event> {
+fn verdict(test: &Sprt, counts: &TestCounts) -> Option<Entry> {
     let llr = test.llr(&referee::rating::Pentanomial(counts.pentanomial).into()).ok()?;
     let verdict = match test.verdict(llr) {
         sprt::Verdict::H0 => "H0",
         sprt::Verdict::H1 => "H1",
         sprt::Verdict::Continue => return None,
     };
-    Some(Event::Verdict { verdict: verdict.to_owned(), llr, pairs: counts.pairs })
+    Some(Entry::Verdict { verdict: verdict.to_owned(), llr, pairs: counts.pairs })
 }
 
 fn start_workers(specs: Vec<WorkerSpec>, context: &WorkerContext) -> Result<Vec<Slots>, RunError> {

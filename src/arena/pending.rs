@@ -4,7 +4,7 @@ use crate::{dispatcher::Dispatcher, remote::Remote};
 use plan::serve::Missing;
 use referee::{
     AbortBy, Color, Outcome, WinBy,
-    event::{Event, GameEnded, PlayerId},
+    entry::{Entry, GameEnded, PlayerId},
     schedule::{Next, Pairing},
 };
 use std::{
@@ -27,7 +27,7 @@ impl Dispatcher<'_> {
                 Next::Game(pairing) if self.can_begin(&pairing) => return Some(pairing),
                 Next::Game(pairing) => self.pending.push(pairing),
                 Next::Bye { stage, round, player, half_points } => {
-                    self.happened(Event::Bye { stage, round, player, half_points });
+                    self.happened(Entry::Bye { stage, round, player, half_points });
                 }
                 Next::Wait | Next::Done => return None,
             }
@@ -110,7 +110,7 @@ impl Dispatcher<'_> {
         }
         let game = self.number();
         let evidence = evidence.join("; ");
-        self.happened(Event::GameEnded(GameEnded {
+        self.happened(Entry::GameEnded(GameEnded {
             game,
             pairing,
             outcome,

@@ -6,7 +6,7 @@ use crate::{
 };
 use referee::{
     AbortBy, Color, Outcome, WinBy,
-    event::{Event, GameEnded, GameId, GameStarted},
+    entry::{Entry, GameEnded, GameId, GameStarted},
     game::{Authority, Game, Heard, Input, Order, Output, Reply, Setup, SetupError, Word},
     schedule::Pairing,
     sink::Sink,
@@ -149,11 +149,11 @@ impl RunningGame<'_> {
                     self.turn = Instant::now();
                     let started = self.started();
                     self.show(|| Sight::Started(Box::new(started.clone())));
-                    self.sink.happened(Event::GameStarted(started));
+                    self.sink.happened(Entry::GameStarted(started));
                 }
                 Output::Happened(event) => {
                     self.turn = Instant::now();
-                    if let Event::Moved(moved) = &event {
+                    if let Entry::Moved(moved) = &event {
                         let (game, mv, charged) = (moved.game, moved.mv, moved.charged);
                         self.show(|| Sight::Moved { game, mv, charged });
                     }
@@ -199,7 +199,7 @@ impl RunningGame<'_> {
         let player = Some([black, white][color.index()]);
         let trace = self.seats[color.index()].trace.report();
         let text = format!("game {}: {color}: {text}\n{trace}", self.id.0);
-        self.sink.happened(Event::Fault { player, text });
+        self.sink.happened(Entry::Fault { player, text });
     }
 
     /// Takes the lag of this program off an answer that would lose on time.
@@ -211,7 +211,7 @@ impl RunningGame<'_> {
             if !late.is_zero() {
                 let text =
                     format!("game {}: this machine was {} ms late itself", self.id.0, late.as_millis());
-                self.sink.happened(Event::Fault { player: None, text });
+                self.sink.happened(Entry::Fault { player: None, text });
                 answer.elapsed = answer.elapsed.saturating_sub(late);
             }
         }
@@ -240,7 +240,7 @@ impl RunningGame<'_> {
         let evidence = self.evidence(outcome, reason);
         let pairing = self.fixture.pairing;
         self.show(|| Sight::Ended { game: self.id, outcome });
-        self.sink.happened(Event::GameEnded(GameEnded {
+        self.sink.happened(Entry::GameEnded(GameEnded {
             game: self.id,
             pairing,
             outcome,

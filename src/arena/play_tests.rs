@@ -5,7 +5,7 @@ use referee::{
     Foul,
     adjudicate::Adjudication,
     clock::TimeControl,
-    event::PlayerId,
+    entry::PlayerId,
     game::{Answer, RuledMove, Ruling, Said, ServerRuled as ServerTerms},
     opening::EVEN,
     rules::Rules,
@@ -55,20 +55,20 @@ fn fixture(time: TimeControl) -> Fixture {
 
 /// What a game reported.
 #[derive(Debug, Default)]
-struct Reports(Mutex<Vec<Event>>);
+struct Reports(Mutex<Vec<Entry>>);
 
 impl Reports {
     fn charged(&self) -> Vec<Duration> {
-        let moved = |event: &Event| match event {
-            Event::Moved(moved) => Some(moved.charged),
+        let moved = |event: &Entry| match event {
+            Entry::Moved(moved) => Some(moved.charged),
             _ => None,
         };
         self.0.lock().unwrap().iter().filter_map(moved).collect()
     }
 
     fn faults(&self) -> Vec<String> {
-        let fault = |event: &Event| match event {
-            Event::Fault { text, .. } => Some(text.clone()),
+        let fault = |event: &Entry| match event {
+            Entry::Fault { text, .. } => Some(text.clone()),
             _ => None,
         };
         self.0.lock().unwrap().iter().filter_map(fault).collect()
@@ -76,14 +76,14 @@ impl Reports {
 
     fn evidence(&self) -> String {
         match self.0.lock().unwrap().last() {
-            Some(Event::GameEnded(ended)) => ended.evidence.clone(),
+            Some(Entry::GameEnded(ended)) => ended.evidence.clone(),
             other => panic!("{other:?}"),
         }
     }
 }
 
 impl Sink for Reports {
-    fn happened(&self, entry: Event) {
+    fn happened(&self, entry: Entry) {
         self.0.lock().unwrap().push(entry);
     }
 

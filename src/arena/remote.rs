@@ -2,7 +2,7 @@
 
 use crate::{play::Fixture, spectators::Spectators};
 use plan::serve::Missing;
-use referee::event::PlayerId;
+use referee::entry::PlayerId;
 use seat::Seat;
 use std::{fmt, sync::Arc, time::Duration};
 

@@ -2,7 +2,7 @@
 
 use referee::{
     Outcome,
-    event::{GameId, GameStarted},
+    entry::{GameId, GameStarted},
 };
 use rsshogi::types::Move;
 use std::{fmt, time::Duration};

@@ -12,7 +12,7 @@ use nix::{
 use plan::EnginePlan;
 use referee::{
     AbortBy, Outcome,
-    event::{Event, GameEnded, GameId, GameStarted, PlayerId},
+    entry::{Entry, GameEnded, GameId, GameStarted, PlayerId},
     schedule::Pairing,
     sink::{SideRecord, Sink},
 };
@@ -187,12 +187,12 @@ impl GameReport {
 }
 
 impl Sink for GameReport {
-    fn happened(&self, entry: Event) {
+    fn happened(&self, entry: Entry) {
         match entry {
-            Event::GameEnded(ended) => self.entries().1 = Some(ended),
-            Event::GameStarted(started) => {
+            Entry::GameEnded(ended) => self.entries().1 = Some(ended),
+            Entry::GameStarted(started) => {
                 self.entries().0 = Some(started.clone());
-                self.sink.happened(Event::GameStarted(started));
+                self.sink.happened(Entry::GameStarted(started));
             }
             other => self.sink.happened(other),
         }

@@ -4,7 +4,7 @@
 use journal::{EventHead, Journal, Moves, Store};
 use referee::{
     Color, Outcome, WinBy,
-    event::{Event, GameEnded, GameId, GameStarted, Moved, Opened, PlayerId, Score, Stamped, Thought},
+    entry::{Entry, GameEnded, GameId, GameStarted, Moved, Opened, PlayerId, Score, Stamped, Thought},
     opening::EVEN,
     schedule::Pairing,
 };
@@ -54,13 +54,13 @@ fn write(path: &Path, games: u64) -> Result<u64> {
     let lines: Vec<Vec<Move>> = LINES.lines().map(line).filter(|line| line.len() >= SHORTEST).collect();
     let players = (0..PLAYERS).map(|player| format!("engine {player}")).collect();
     let opened = Opened { name: "bench".to_owned(), players, format: String::new(), resumed: false };
-    journal.append([Stamped { at: 0, event: Event::Opened(opened) }]);
+    journal.append([Stamped { at: 0, entry: Entry::Opened(opened) }]);
     let mut plies = 0;
     for game in 1..=games {
         let line = &lines[game as usize % lines.len()];
         plies += line.len() as u64;
         let at = 1_790_000_000_000 + 60_000 * game as i64;
-        journal.append(events(game, line).into_iter().map(|event| Stamped { at, event }));
+        journal.append(events(game, line).into_iter().map(|entry| Stamped { at, entry }));
     }
     journal.finish()?;
     Ok(plies)
@@ -70,25 +70,25 @@ fn line(text: &str) -> Vec<Move> {
     text.split_whitespace().filter_map(Move::from_usi).collect()
 }
 
-fn events(number: u64, line: &[Move]) -> Vec<Event> {
+fn events(number: u64, line: &[Move]) -> Vec<Entry> {
     let game = GameId(number);
     let (black, white) = (number % PLAYERS, (number + 1 + number / PLAYERS % (PLAYERS - 1)) % PLAYERS);
     let [black, white] = [black, white].map(|player| PlayerId(player as u16));
     let (index, pair) = (number - 1, (number - 1) / 2);
     let pairing = Pairing { stage: 0, index, attempt: 0, round: 1, pair, opening: pair, black, white };
     let start = GameStarted { game, pairing, start: EVEN.to_owned(), opening: String::new(), times: None };
-    let mut events = vec![Event::GameStarted(start)];
+    let mut events = vec![Entry::GameStarted(start)];
     events.extend((1..).zip(line).map(|(ply, mv)| moved(game, ply, *mv)));
     // The player listed first wins slightly more often.
     let strong = if black < white { Color::Black } else { Color::White };
     let winner = if number.is_multiple_of(5) { !strong } else { strong };
     let outcome = Outcome::Win { winner, by: WinBy::Resignation };
     let (plies, evidence) = (line.len() as u32, String::new());
-    events.push(Event::GameEnded(GameEnded { game, pairing, outcome, plies, evidence, replayed: false }));
+    events.push(Entry::GameEnded(GameEnded { game, pairing, outcome, plies, evidence, replayed: false }));
     events
 }
 
-fn moved(game: GameId, ply: u32, mv: Move) -> Event {
+fn moved(game: GameId, ply: u32, mv: Move) -> Entry {
     let sign = if ply % 2 == 1 { 1 } else { -1 };
     let score = sign * (25 * ply as i32 - 600 + (ply as i32 * 7919) % 200);
     let thought = Thought {
@@ -101,7 +101,7 @@ fn moved(game: GameId, ply: u32, mv: Move) -> Event {
         ..Thought::default()
     };
     let time = Duration::from_millis(u64::from(400 + ply * 7919 % 1200));
-    Event::Moved(Moved {
+    Entry::Moved(Moved {
         game,
         ply,
         color: if ply % 2 == 1 { Color::Black } else { Color::White },

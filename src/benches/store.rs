@@ -5,7 +5,7 @@
 use journal::{EventHead, Journal, Moves};
 use referee::{
     Color, Outcome, WinBy,
-    event::{Event, GameEnded, GameId, GameStarted, Moved, Opened, PlayerId, Score, Stamped, Thought},
+    entry::{Entry, GameEnded, GameId, GameStarted, Moved, Opened, PlayerId, Score, Stamped, Thought},
     schedule::Pairing,
 };
 use rsshogi::types::Move;
@@ -126,7 +126,7 @@ fn cpu() -> Duration {
 
 /// Entries of all games in chunks, `at_once` games in step.
 fn chunks(load: &Load) -> Vec<Vec<Stamped>> {
-    let mut events = vec![Event::Opened(Opened {
+    let mut events = vec![Entry::Opened(Opened {
         name: load.name.to_owned(),
         players: vec!["a".to_owned(), "b".to_owned()],
         format: "match".to_owned(),
@@ -141,7 +141,7 @@ fn chunks(load: &Load) -> Vec<Vec<Stamped>> {
         events.extend(games.map(|game| ended(game, load.plies)));
     }
     let stamped: Vec<Stamped> =
-        events.into_iter().zip(1_800_000_000_000..).map(|(event, at)| Stamped { at, event }).collect();
+        events.into_iter().zip(1_800_000_000_000..).map(|(entry, at)| Stamped { at, entry }).collect();
     stamped.chunks(100).map(<[Stamped]>::to_vec).collect()
 }
 
@@ -151,9 +151,9 @@ fn pairing(game: u64) -> Pairing {
     Pairing { stage: 0, index, attempt: 0, round: 1, pair: index / 2, opening: index / 2, black, white }
 }
 
-fn started(game: u64) -> Event {
+fn started(game: u64) -> Entry {
     let start = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1".to_owned();
-    Event::GameStarted(GameStarted {
+    Entry::GameStarted(GameStarted {
         game: GameId(game),
         pairing: pairing(game),
         start,
@@ -162,13 +162,13 @@ fn started(game: u64) -> Event {
     })
 }
 
-fn ended(game: u64, plies: u32) -> Event {
+fn ended(game: u64, plies: u32) -> Entry {
     let outcome = Outcome::Win { winner: Color::Black, by: WinBy::Resignation };
     let (game, pairing) = (GameId(game), pairing(game));
-    Event::GameEnded(GameEnded { game, pairing, outcome, plies, evidence: String::new(), replayed: false })
+    Entry::GameEnded(GameEnded { game, pairing, outcome, plies, evidence: String::new(), replayed: false })
 }
 
-fn moved(game: u64, ply: u32, thought: bool) -> Event {
+fn moved(game: u64, ply: u32, thought: bool) -> Entry {
     let thought = thought.then(|| {
         Box::new(Thought {
             depth: Some(14),
@@ -180,7 +180,7 @@ fn moved(game: u64, ply: u32, thought: bool) -> Event {
             pv: Some("7g7f 3c3d 2g2f 8c8d 2f2e 8d8e 6i7h 4a3b".to_owned()),
         })
     });
-    Event::Moved(Moved {
+    Entry::Moved(Moved {
         game: GameId(game),
         ply,
         color: if ply % 2 == 1 { Color::Black } else { Color::White },

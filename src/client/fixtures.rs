@@ -5,7 +5,7 @@ use arena::play::Fixture;
 use plan::client::ClientConfig;
 use referee::{
     adjudicate::Adjudication,
-    event::{Event, GameId, Opened, PlayerId},
+    entry::{Entry, GameId, Opened, PlayerId},
     game::Setup,
     schedule::Pairing,
     sink::Sink,
@@ -68,7 +68,7 @@ impl Fixtures {
 
 /// The head of the event.
 #[must_use]
-pub fn opened(config: &ClientConfig, players: Vec<String>, resumed: bool) -> Event {
+pub fn opened(config: &ClientConfig, players: Vec<String>, resumed: bool) -> Entry {
     let format = format!("games on {}", config.host);
-    Event::Opened(Opened { name: config.name.clone(), players, format, resumed })
+    Entry::Opened(Opened { name: config.name.clone(), players, format, resumed })
 }

@@ -1,7 +1,7 @@
 //! Lines for people about games on a server, written once the entries are in the database.
 
 use notation::printable;
-use referee::event::{Event, GameEnded, GameId, PlayerId, Stamped};
+use referee::entry::{Entry, GameEnded, GameId, PlayerId, Stamped};
 
 /// Writes a line for each entry that is worth one.
 #[derive(Debug, Default)]
@@ -16,17 +16,17 @@ impl GameLines {
     }
 
     fn words(&mut self, stamped: &Stamped) -> Option<String> {
-        match &stamped.event {
-            Event::Opened(opened) => {
+        match &stamped.entry {
+            Entry::Opened(opened) => {
                 self.players.clone_from(&opened.players);
                 None
             }
-            Event::GameStarted(started) => {
+            Entry::GameStarted(started) => {
                 let game = self.game(started.game, started.pairing.black, started.pairing.white);
                 Some(format!("{game} begins"))
             }
-            Event::GameEnded(end) => Some(self.ended(end)),
-            Event::Fault { text, .. } => text.lines().next().map(|line| format!("fault: {line}")),
+            Entry::GameEnded(end) => Some(self.ended(end)),
+            Entry::Fault { text, .. } => text.lines().next().map(|line| format!("fault: {line}")),
             _ => None,
         }
     }

@@ -30,7 +30,7 @@ use journal::{EventHead, Journal, Reader, StoreError};
 use login_loop::{LoginLoop, LoopContext};
 use plan::{StoredPlan, client::ClientConfig};
 use ratings::Ratings;
-use referee::event::{GameId, PlayerId};
+use referee::entry::{GameId, PlayerId};
 use seat::{
     transcript::Transcripts,
     usi::{self, UsiPlayer},

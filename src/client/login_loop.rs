@@ -19,7 +19,7 @@ use notation::printable;
 use plan::client::ClientConfig;
 use referee::{
     AbortBy, Color, Outcome,
-    event::{Event, GameId},
+    entry::{Entry, GameId},
     game::{Authority, Order, Reply, ServerRuled, SetupError},
     sink::{SideRecord, Way},
 };
@@ -143,7 +143,7 @@ impl LoginLoop {
     }
 
     fn fault(&self, text: String) {
-        self.context.transcripts.sink().happened(Event::Fault { player: None, text });
+        self.context.transcripts.sink().happened(Entry::Fault { player: None, text });
     }
 
     /// One login, with all games that are played under it.

@@ -3,7 +3,7 @@
 use super::performance::{Against, Performance};
 use plan::StoredPlan;
 use referee::{
-    event::PlayerId,
+    entry::PlayerId,
     rating::{Estimate, Scale},
     standings::Standings,
 };

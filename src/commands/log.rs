@@ -5,7 +5,7 @@ use crate::cli::LogArgs;
 use journal::Store;
 use notation::date;
 use notation::printable;
-use referee::event::GameId;
+use referee::entry::GameId;
 use referee::sink::{TranscriptLine, Way};
 
 /// Prints every line of a game, escaped for terminals.

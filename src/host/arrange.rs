@@ -18,7 +18,7 @@ use referee::{
     Color,
     adjudicate::Adjudication,
     clock::TimeControl,
-    event::GameId,
+    entry::GameId,
     game::Setup,
     opening::EVEN,
     rules::Declaration,

@@ -3,7 +3,7 @@
 use super::{rating_history::RatingHistory, ratings, record_files::RecordFiles, roster::Roster};
 use journal::{EventId, Store};
 use plan::serve::ServeConfig;
-use referee::event::Stamped;
+use referee::entry::Stamped;
 use std::{
     io,
     path::{Path, PathBuf},

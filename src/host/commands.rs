@@ -13,7 +13,7 @@ use notation::{
     },
     date, printable,
 };
-use referee::event::PlayerId;
+use referee::entry::PlayerId;
 
 const HELP: &str =
     "##[HELP] available commands \"%%WHO\", \"%%CHAT str\", \"%%GAME game_name +\", \"%%GAME game_name -\"\n";

@@ -16,7 +16,7 @@ use plan::{
 use referee::{
     Color,
     clock::TimeControl,
-    event::PlayerId,
+    entry::PlayerId,
     rules::{Declaration, Rules},
     schedule::Pairing,
 };

@@ -25,7 +25,7 @@ use plan::{
     serve::{Login, ServeConfig},
 };
 use referee::{
-    event::{PlayerId, Stamped},
+    entry::{PlayerId, Stamped},
     sink::Sink,
 };
 use seat::{Seat, transcript::Transcripts};

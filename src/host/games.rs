@@ -8,7 +8,7 @@ use super::{
     presence::LoginId,
 };
 use arena::spectators::{Sight, Spectators};
-use referee::event::GameId;
+use referee::entry::GameId;
 use std::{
     collections::BTreeMap,
     mem,

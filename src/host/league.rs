@@ -20,7 +20,7 @@ use arena::{
 use journal::{EventHead, Journal, Moves, Reader, StoreError};
 use plan::{StoredPlan, serve::ServeConfig};
 use referee::{
-    event::GameId,
+    entry::GameId,
     sink::{Buoy, Sink},
 };
 use seat::transcript::Transcripts;

@@ -28,7 +28,7 @@ use notation::csa::{
 use plan::serve::ServeConfig;
 use referee::{
     Color,
-    event::{GameId, GameStarted, PlayerId},
+    entry::{GameId, GameStarted, PlayerId},
     schedule::Pairing,
 };
 use seat::Seat;

@@ -6,7 +6,7 @@ use notation::csa::{
     game_name::{GameName, Wish},
     summary::sign,
 };
-use referee::{Color, event::GameId};
+use referee::{Color, entry::GameId};
 use seat::csa_host::CsaHost;
 use std::collections::{BTreeMap, HashMap};
 use tokio::sync::{mpsc, oneshot};

@@ -2,7 +2,7 @@
 
 use referee::{
     Color, Outcome, WinBy,
-    event::{Event, GameEnded, GameStarted, PlayerId, Stamped},
+    entry::{Entry, GameEnded, GameStarted, PlayerId, Stamped},
     rating::{Estimate, Scale},
     schedule::rounds::Seeker,
 };
@@ -74,7 +74,7 @@ impl RatingHistory {
 
     /// Folds a committed entry.
     pub fn fold(&self, stamped: &Stamped) {
-        if matches!(stamped.event, Event::GameStarted(_) | Event::GameEnded(_) | Event::Bye { .. }) {
+        if matches!(stamped.entry, Entry::GameStarted(_) | Entry::GameEnded(_) | Entry::Bye { .. }) {
             self.read().fold(stamped);
             self.0.1.notify_all();
         }
@@ -102,14 +102,14 @@ impl RatingHistory {
 
 impl PlayedGames {
     fn fold(&mut self, stamped: &Stamped) {
-        match &stamped.event {
-            Event::GameStarted(GameStarted { pairing, .. }) => {
+        match &stamped.entry {
+            Entry::GameStarted(GameStarted { pairing, .. }) => {
                 self.round = self.round.max(pairing.round);
                 self.met(pairing.black, pairing.white, Color::Black);
                 self.met(pairing.white, pairing.black, Color::White);
             }
-            Event::GameEnded(end) => self.ended(stamped.at, end),
-            Event::Bye { round, player, .. } => {
+            Entry::GameEnded(end) => self.ended(stamped.at, end),
+            Entry::Bye { round, player, .. } => {
                 self.round = self.round.max(*round);
                 let seeker = self.seekers.entry(*player).or_default();
                 seeker.byes += 1;

@@ -8,7 +8,7 @@ use journal::now;
 use journal::{EventId, RatingRow, Store};
 use plan::serve::{Login, Method, RatingConfig, ServeConfig};
 use referee::{
-    event::PlayerId,
+    entry::PlayerId,
     rating::{Aged, CrossTable, Decay, Results, fit, fit_aged},
 };
 use std::{

@@ -7,7 +7,7 @@ use notation::csa::{move_to_csa, position_lines};
 use notation::date;
 use referee::{
     AbortBy, Color, DrawBy, Foul, Outcome, WinBy,
-    event::{Event, GameId, Moved, Score, Stamped},
+    entry::{Entry, GameId, Moved, Score, Stamped},
 };
 use rsshogi::board::{Position, position_from_sfen};
 use std::{
@@ -75,7 +75,7 @@ impl RecordFiles {
     /// Takes committed entries: games that have ended are written.
     pub fn committed(&self, batch: &[Stamped]) {
         for stamped in batch {
-            if let Event::GameEnded(end) = &stamped.event {
+            if let Entry::GameEnded(end) = &stamped.entry {
                 self.send(Job::Ended(end.game));
             }
         }

@@ -1,6 +1,6 @@
 //! All players who have ever played in the event, in the order of their first games.
 
-use referee::event::{Event, Opened, PlayerId};
+use referee::entry::{Entry, Opened, PlayerId};
 use std::{
     collections::HashMap,
     sync::{Mutex, MutexGuard, PoisonError},
@@ -51,7 +51,7 @@ impl Roster {
     }
 
     /// The head of the event with all players, if a player has come since it was last reported.
-    pub fn unreported(&self, name: &str) -> Option<Event> {
+    pub fn unreported(&self, name: &str) -> Option<Entry> {
         let mut known = self.lock();
         if known.stored == known.names.len() {
             return None;
@@ -63,6 +63,6 @@ impl Roster {
 
 /// The head of an event.
 #[must_use]
-pub fn opened(name: &str, players: Vec<String>, resumed: bool) -> Event {
-    Event::Opened(Opened { name: name.to_owned(), players, format: "free pairing".to_owned(), resumed })
+pub fn opened(name: &str, players: Vec<String>, resumed: bool) -> Entry {
+    Entry::Opened(Opened { name: name.to_owned(), players, format: "free pairing".to_owned(), resumed })
 }

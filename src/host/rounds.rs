@@ -10,7 +10,7 @@ use journal::now;
 use notation::csa::game_name::{GameName, Wish};
 use plan::serve::RoundsConfig;
 use referee::{
-    event::{Event, PlayerId},
+    entry::{Entry, PlayerId},
     schedule::rounds::{Paired, Seeker, pair},
 };
 use std::time::Duration;
@@ -67,7 +67,7 @@ impl Lobby {
         }
         if let Some(player) = paired.bye.and_then(|bye| self.presence.get(logins[bye])) {
             let player: PlayerId = self.arranger.roster().player(&player.id);
-            self.arranger.sink().happened(Event::Bye { stage: 0, round, player, half_points: 0 });
+            self.arranger.sink().happened(Entry::Bye { stage: 0, round, player, half_points: 0 });
         }
     }
 }

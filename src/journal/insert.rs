@@ -5,7 +5,7 @@ use super::{
     row::{int, result, write_usi},
 };
 use referee::{
-    event::{Event, GameEnded, GameId, GameStarted, Moved, Opened, PlayerId, Score, Stamped, Thought},
+    entry::{Entry, GameEnded, GameId, GameStarted, Moved, Opened, PlayerId, Score, Stamped, Thought},
     schedule::Pairing,
 };
 use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
@@ -44,33 +44,33 @@ impl<'c> Rows<'c> {
     }
 
     /// Writes the rows of an entry.
-    pub(super) fn store(&mut self, Stamped { at, event }: &Stamped) -> rusqlite::Result<()> {
-        match event {
-            Event::Moved(moved) => self.moved(*at, moved),
-            Event::GameStarted(started) => self.started(*at, started),
-            Event::GameEnded(ended) => self.ended(*at, ended),
-            Event::Opened(opened) => self.opened(*at, opened),
-            Event::Bye { stage, round, player, half_points } => {
+    pub(super) fn store(&mut self, Stamped { at, entry }: &Stamped) -> rusqlite::Result<()> {
+        match entry {
+            Entry::Moved(moved) => self.moved(*at, moved),
+            Entry::GameStarted(started) => self.started(*at, started),
+            Entry::GameEnded(ended) => self.ended(*at, ended),
+            Entry::Opened(opened) => self.opened(*at, opened),
+            Entry::Bye { stage, round, player, half_points } => {
                 let seq = self.log("bye", None)?;
                 let row = params![self.event, seq, at, stage, round, player.0, half_points];
                 self.run("INSERT INTO byes VALUES (?, ?, ?, ?, ?, ?, ?)", row)
             }
-            Event::Fault { player, text } => {
+            Entry::Fault { player, text } => {
                 let seq = self.log("fault", None)?;
                 let row = params![self.event, seq, at, player.map(|PlayerId(id)| id), text];
                 self.run("INSERT INTO faults VALUES (?, ?, ?, ?, ?)", row)
             }
-            Event::Memory { player, kib } => {
+            Entry::Memory { player, kib } => {
                 let seq = self.log("memory", None)?;
                 let row = params![self.event, seq, at, player.0, int(*kib)];
                 self.run("INSERT INTO memory VALUES (?, ?, ?, ?, ?)", row)
             }
-            Event::Verdict { verdict, llr, pairs } => {
+            Entry::Verdict { verdict, llr, pairs } => {
                 let seq = self.log("verdict", None)?;
                 let row = params![self.event, seq, at, verdict, llr, int(*pairs)];
                 self.run("INSERT INTO verdicts VALUES (?, ?, ?, ?, ?, ?)", row)
             }
-            Event::Closed => {
+            Entry::Closed => {
                 let seq = self.log("closed", None)?;
                 self.run("INSERT INTO closings VALUES (?, ?, ?)", params![self.event, seq, at])
             }

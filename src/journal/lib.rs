@@ -26,7 +26,7 @@ use insert::Rows;
 use lock::EventLock;
 use referee::{
     AbortBy, Outcome,
-    event::{Event, GameEnded, GameId, Stamped},
+    entry::{Entry, GameEnded, GameId, Stamped},
 };
 use rusqlite::Connection;
 use std::{
@@ -188,7 +188,7 @@ fn adjourn(conn: &Connection, event: EventId) -> rusqlite::Result<Vec<GameEnded>
         .collect::<Result<_, _>>()?;
     let (mut rows, at) = (Rows::new(conn, event)?, now());
     for game in &games {
-        rows.store(&Stamped { at, event: Event::GameEnded(game.clone()) })?;
+        rows.store(&Stamped { at, entry: Entry::GameEnded(game.clone()) })?;
     }
     Ok(games)
 }

@@ -4,7 +4,7 @@ use super::{
     EventId, Store, StoreError,
     row::{int, unsigned},
 };
-use referee::event::PlayerId;
+use referee::entry::PlayerId;
 use rusqlite::{Row, params};
 
 /// Latest rating estimate of a player.

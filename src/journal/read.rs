@@ -8,7 +8,7 @@ use super::{
 use referee::{
     Outcome,
     clock::TimeControl,
-    event::{GameId, Moved, PlayerId},
+    entry::{GameId, Moved, PlayerId},
     schedule::Pairing,
 };
 use rusqlite::{Connection, OptionalExtension, Row, named_params};

@@ -4,7 +4,7 @@ use super::{
     EventId, Store, StoreError,
     row::{self, MOVED, OUTCOME, PAIRING},
 };
-use referee::event::{Event, GameEnded, GameId, GameStarted, Opened, PlayerId, Stamped};
+use referee::entry::{Entry, GameEnded, GameId, GameStarted, Opened, PlayerId, Stamped};
 use rusqlite::{Connection, OptionalExtension, Row};
 
 /// Whether a replay includes moves.
@@ -90,7 +90,7 @@ fn started(row: &Row<'_>) -> rusqlite::Result<Stamped> {
     let (game, pairing) = row::pairing(row, 12)?;
     let started =
         GameStarted { game, pairing, start: row.get(5)?, opening: row.get(6)?, times: row::times(row, 21)? };
-    Ok(Stamped { at: row.get(3)?, event: Event::GameStarted(started) })
+    Ok(Stamped { at: row.get(3)?, entry: Entry::GameStarted(started) })
 }
 
 fn ended(row: &Row<'_>) -> rusqlite::Result<Stamped> {
@@ -99,7 +99,7 @@ fn ended(row: &Row<'_>) -> rusqlite::Result<Stamped> {
     let outcome = row::outcome(row, 10)?.ok_or_else(no_result)?;
     let (plies, evidence, replayed) = (row.get(7)?, row.get(8)?, row.get(9)?);
     let ended = GameEnded { game, pairing, outcome, plies, evidence, replayed };
-    Ok(Stamped { at: row.get(4)?, event: Event::GameEnded(ended) })
+    Ok(Stamped { at: row.get(4)?, entry: Entry::GameEnded(ended) })
 }
 
 /// Passes the moves of one game to `f`; `id` is its row in `games`.
@@ -113,7 +113,7 @@ pub(super) fn game_moves(
     let mut rows = moves.query([id])?;
     while let Some(row) = rows.next()? {
         let (at, moved) = row::moved(row, game)?;
-        f(&Stamped { at, event: Event::Moved(moved) });
+        f(&Stamped { at, entry: Entry::Moved(moved) });
     }
     Ok(())
 }
@@ -146,32 +146,32 @@ fn rare(
     };
     let sql = format!("SELECT * FROM {table} WHERE event = ? AND seq = ?");
     conn.prepare_cached(&sql)?.query_row([event.0, seq], |row| {
-        let event = match kind {
+        let entry = match kind {
             "opened" => opened(row, names)?,
             "bye" => bye(row)?,
             "fault" => {
-                Event::Fault { player: row.get::<_, Option<u16>>(3)?.map(PlayerId), text: row.get(4)? }
+                Entry::Fault { player: row.get::<_, Option<u16>>(3)?.map(PlayerId), text: row.get(4)? }
             }
-            "memory" => Event::Memory { player: PlayerId(row.get(3)?), kib: row::unsigned(row, 4)? },
+            "memory" => Entry::Memory { player: PlayerId(row.get(3)?), kib: row::unsigned(row, 4)? },
             "verdict" => verdict(row)?,
-            _ => Event::Closed,
+            _ => Entry::Closed,
         };
-        Ok(Stamped { at: row.get(2)?, event })
+        Ok(Stamped { at: row.get(2)?, entry })
     })
 }
 
-fn opened(row: &Row<'_>, names: &EventNames) -> rusqlite::Result<Event> {
+fn opened(row: &Row<'_>, names: &EventNames) -> rusqlite::Result<Entry> {
     let (name, players) = (names.name.clone(), names.players.clone());
-    Ok(Event::Opened(Opened { name, players, format: row.get(3)?, resumed: row.get(4)? }))
+    Ok(Entry::Opened(Opened { name, players, format: row.get(3)?, resumed: row.get(4)? }))
 }
 
-fn bye(row: &Row<'_>) -> rusqlite::Result<Event> {
+fn bye(row: &Row<'_>) -> rusqlite::Result<Entry> {
     let (stage, round, player) = (row.get(3)?, row.get(4)?, PlayerId(row.get(5)?));
-    Ok(Event::Bye { stage, round, player, half_points: row.get(6)? })
+    Ok(Entry::Bye { stage, round, player, half_points: row.get(6)? })
 }
 
-fn verdict(row: &Row<'_>) -> rusqlite::Result<Event> {
+fn verdict(row: &Row<'_>) -> rusqlite::Result<Entry> {
     // SQLite stores NaN as NULL.
     let llr = row.get::<_, Option<f64>>(4)?.unwrap_or(f64::NAN);
-    Ok(Event::Verdict { verdict: row.get(3)?, llr, pairs: row::unsigned(row, 5)? })
+    Ok(Entry::Verdict { verdict: row.get(3)?, llr, pairs: row::unsigned(row, 5)? })
 }

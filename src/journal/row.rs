@@ -3,7 +3,7 @@
 use referee::{
     Color, Outcome,
     clock::TimeControl,
-    event::{GameId, Moved, PlayerId, Score, Thought},
+    entry::{GameId, Moved, PlayerId, Score, Thought},
     schedule::Pairing,
 };
 use rsshogi::types::Move;

@@ -3,7 +3,7 @@
 use crate::{EventId, Store, StoreError, row::int};
 use referee::{
     Color,
-    event::GameId,
+    entry::GameId,
     sink::{Buoy, SideRecord, TranscriptLine, TranscriptPiece},
 };
 use rusqlite::{Connection, OptionalExtension};

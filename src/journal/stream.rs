@@ -9,7 +9,7 @@
 
 use crate::{EventHead, EventId, Moves, OpenedEvent, Store, StoreError, insert::Rows, now, side};
 use referee::{
-    event::{Event, Stamped},
+    entry::{Entry, Stamped},
     sink::{SideRecord, Sink},
 };
 use std::{
@@ -47,7 +47,7 @@ impl Opening {
         &self.opened
     }
 
-    /// Names of the players known so far, by [`PlayerId`](referee::event::PlayerId).
+    /// Names of the players known so far, by [`PlayerId`](referee::entry::PlayerId).
     #[must_use]
     pub fn players(&self) -> &[String] {
         &self.players
@@ -151,8 +151,8 @@ impl Journal {
     }
 
     /// Appends an entry with the current time. Blocks only while the disk is too slow.
-    pub fn happened(&self, entry: Event) {
-        self.append([Stamped { at: now(), event: entry }]);
+    pub fn happened(&self, entry: Entry) {
+        self.append([Stamped { at: now(), entry: entry }]);
     }
 
     /// Appends entries with their times, in order.
@@ -270,7 +270,7 @@ fn write(store: &Store, event: EventId, inbox: &Inbox, feeds: &[Feed]) -> Result
 
 /// Whether a reader should see the entry without delay.
 fn is_urgent(entry: &Stamped) -> bool {
-    !matches!(entry.event, Event::Moved(_) | Event::GameStarted(_) | Event::Memory { .. })
+    !matches!(entry.entry, Entry::Moved(_) | Entry::GameStarted(_) | Entry::Memory { .. })
 }
 
 /// The sink of an inbox.
@@ -278,8 +278,8 @@ fn is_urgent(entry: &Stamped) -> bool {
 struct InboxSink(Arc<Inbox>);
 
 impl Sink for InboxSink {
-    fn happened(&self, entry: Event) {
-        self.0.put([Stamped { at: now(), event: entry }]);
+    fn happened(&self, entry: Entry) {
+        self.0.put([Stamped { at: now(), entry: entry }]);
     }
 
     fn keep(&self, record: SideRecord) {

@@ -8,7 +8,7 @@ mod views;
 use super::{EventHead, EventId, Journal, OpenedEvent, Reader, Store, StoreError};
 use referee::{
     Color, DrawBy, Outcome, WinBy,
-    event::{Event, GameEnded, GameId, GameStarted, Moved, Opened, PlayerId, Score, Stamped, Thought},
+    entry::{Entry, GameEnded, GameId, GameStarted, Moved, Opened, PlayerId, Score, Stamped, Thought},
     schedule::Pairing,
 };
 use rsshogi::types::Move;
@@ -49,14 +49,14 @@ fn read_by(store: Store, event: EventId, read: impl FnMut(&[Stamped]) + Send + '
     Journal::start(Default::default(), store, event, vec![Reader::new("test", read)], || ()).unwrap()
 }
 
-fn at(at: i64, event: Event) -> Stamped {
-    Stamped { at, event }
+fn at(at: i64, entry: Entry) -> Stamped {
+    Stamped { at, entry }
 }
 
 fn opening() -> Stamped {
     let players = ["Asa", "Bei", "Chie"].map(str::to_owned).to_vec();
     let format = "round robin".to_owned();
-    at(1_800_000_000_000, Event::Opened(Opened { name: "league".into(), players, format, resumed: false }))
+    at(1_800_000_000_000, Entry::Opened(Opened { name: "league".into(), players, format, resumed: false }))
 }
 
 /// Pairing of game `game`: `black` against `white`.
@@ -70,13 +70,13 @@ fn started(game: u64, black: u16, white: u16) -> Stamped {
     let start = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1".to_owned();
     let (opening, pairing) = ("7g7f 3c3d".to_owned(), pairing(game, black, white));
     let started = GameStarted { game: GameId(game), pairing, start, opening, times: None };
-    at(1_800_000_000_000 + game as i64 * 1000, Event::GameStarted(started))
+    at(1_800_000_000_000 + game as i64 * 1000, Entry::GameStarted(started))
 }
 
 fn ended(game: u64, black: u16, white: u16, outcome: Outcome) -> Stamped {
     let (pairing, evidence) = (pairing(game, black, white), String::new());
     let ended = GameEnded { game: GameId(game), pairing, outcome, plies: 40, evidence, replayed: false };
-    at(1_800_000_060_500 + game as i64 * 1000, Event::GameEnded(ended))
+    at(1_800_000_060_500 + game as i64 * 1000, Entry::GameEnded(ended))
 }
 
 /// Ply `ply` of a game, measured at `elapsed_ms`; the engine reports 10 ms.
@@ -93,7 +93,7 @@ fn moved(game: u64, ply: u32, elapsed_ms: u64) -> Stamped {
         left: Duration::from_secs(60),
         thought: Some(Box::new(thought)),
     };
-    at(1_800_000_000_000 + i64::from(ply), Event::Moved(moved))
+    at(1_800_000_000_000 + i64::from(ply), Entry::Moved(moved))
 }
 
 fn win(winner: Color) -> Outcome {

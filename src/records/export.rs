@@ -3,7 +3,7 @@
 use super::{Joint, RecordsError, ending, game::Frame, joined};
 use journal::{EventSummary, GameFilter, GameState, Store};
 use notation::record::{self, Format, GameRecord, RecordFault};
-use referee::event::GameId;
+use referee::entry::GameId;
 use std::{
     fs,
     io::{self, BufWriter, Write},

@@ -8,7 +8,7 @@ use plan::{StoredPlan, time_text};
 use referee::{
     Color,
     clock::{Clock, TimeControl},
-    event::{Moved, Score, Thought},
+    entry::{Moved, Score, Thought},
     opening::EVEN,
 };
 use rsshogi::{
@@ -203,7 +203,7 @@ pub(super) fn moves(record: &GameRecord) -> impl Iterator<Item = Moved> + '_ {
             clock.charge(spent).map_or(Duration::ZERO, |_| clock.left())
         });
         Moved {
-            game: referee::event::GameId(0),
+            game: referee::entry::GameId(0),
             ply: first.0 + u32::try_from(index).unwrap_or(u32::MAX - first.0),
             color,
             mv: ply.mv,

@@ -12,7 +12,7 @@ use notation::record::GameRecord;
 use plan::StoredPlan;
 use referee::{
     Outcome,
-    event::{Event, GameEnded, GameId, GameStarted, Opened, PlayerId, Stamped},
+    entry::{Entry, GameEnded, GameId, GameStarted, Opened, PlayerId, Stamped},
     schedule::Pairing,
 };
 use rsshogi::board::Position;
@@ -231,13 +231,13 @@ impl Importer {
                 format: "imported records".to_owned(),
                 resumed: self.resumed,
             };
-            self.journal.append([Stamped { at: now(), event: Event::Opened(opened) }]);
+            self.journal.append([Stamped { at: now(), entry: Entry::Opened(opened) }]);
         }
     }
 
     fn finish(self) -> Result<(usize, usize), RecordsError> {
         if self.begun {
-            self.journal.append([Stamped { at: now(), event: Event::Closed }]);
+            self.journal.append([Stamped { at: now(), entry: Entry::Closed }]);
         }
         self.journal.finish()?;
         Ok((self.imported, self.known))
@@ -255,11 +255,11 @@ fn events(record: &GameRecord, game: GameId, pairing: Pairing, evidence: String)
         times: None,
     };
     let mut at = record.started.as_deref().and_then(date::parse).unwrap_or_else(now);
-    let mut events = vec![Stamped { at, event: Event::GameStarted(started) }];
+    let mut events = vec![Stamped { at, entry: Entry::GameStarted(started) }];
     for mut moved in game::moves(record) {
         moved.game = game;
         at = at.saturating_add(i64::try_from(moved.elapsed.as_millis()).unwrap_or(0));
-        events.push(Stamped { at, event: Event::Moved(moved) });
+        events.push(Stamped { at, entry: Entry::Moved(moved) });
     }
     let at = record.ended.as_deref().and_then(date::parse).map_or(at, |ended| ended.max(at));
     let stopped = record.ending.is_none();
@@ -267,7 +267,7 @@ fn events(record: &GameRecord, game: GameId, pairing: Pairing, evidence: String)
         stopped.then(|| verify::ruling(record)).flatten().unwrap_or_else(|| ending::outcome(record));
     let plies = plies(record);
     let ended = GameEnded { game, pairing, outcome, plies, evidence, replayed: false };
-    events.push(Stamped { at, event: Event::GameEnded(ended) });
+    events.push(Stamped { at, entry: Entry::GameEnded(ended) });
     events
 }
 

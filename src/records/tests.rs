@@ -8,7 +8,7 @@ use super::*;
 use journal::{EventHead, Journal, Store};
 use referee::{
     AbortBy, Color, DrawBy, Outcome, WinBy,
-    event::{Event, GameEnded, GameId, GameStarted, Moved, Opened, PlayerId, Score, Stamped, Thought},
+    entry::{Entry, GameEnded, GameId, GameStarted, Moved, Opened, PlayerId, Score, Stamped, Thought},
     schedule::Pairing,
 };
 use rsshogi::types::Move;
@@ -60,7 +60,7 @@ impl Workspace {
         let journal = Journal::open(&self.db(), &head).unwrap().start(vec![], || ()).unwrap();
         let players = names.map(str::to_owned).to_vec();
         let opened = Opened { name: "league".into(), players, format: String::new(), resumed: false };
-        journal.append([Stamped { at: STARTED, event: Event::Opened(opened) }]);
+        journal.append([Stamped { at: STARTED, entry: Entry::Opened(opened) }]);
         for (index, outcome) in (0..).zip(outcomes) {
             journal.append(game(index, *outcome));
         }
@@ -104,7 +104,7 @@ fn game(index: u64, outcome: Outcome) -> Vec<Stamped> {
         opening: "7g7f 3c3d".into(),
         times: None,
     };
-    let mut events = vec![Stamped { at: start, event: Event::GameStarted(started) }];
+    let mut events = vec![Stamped { at: start, entry: Entry::GameStarted(started) }];
     let moves: Vec<_> = LINE.split(' ').collect();
     for ply in 3..=8_usize {
         let color = if ply % 2 == 1 { Color::Black } else { Color::White };
@@ -121,10 +121,10 @@ fn game(index: u64, outcome: Outcome) -> Vec<Stamped> {
             left: Duration::ZERO,
             thought: (ply != 4).then(|| Box::new(Thought { score: Some(score), pv, ..Thought::default() })),
         };
-        events.push(Stamped { at: start + ply as i64, event: Event::Moved(moved) });
+        events.push(Stamped { at: start + ply as i64, entry: Entry::Moved(moved) });
     }
     let ended = GameEnded { game, pairing, outcome, plies: 8, evidence: String::new(), replayed: false };
-    events.push(Stamped { at: start + 50_000, event: Event::GameEnded(ended) });
+    events.push(Stamped { at: start + 50_000, entry: Entry::GameEnded(ended) });
     events
 }
 

@@ -1,7 +1,7 @@
 //! Adjudication: ending a game early by the scores of both engines. Off unless the configuration of the event sets
 //! it.
 
-use crate::{Color, event::Score};
+use crate::{Color, entry::Score};
 use serde::{Deserialize, Serialize};
 
 /// The adjudication rules of an event; all counts are in plies.

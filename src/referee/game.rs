@@ -30,7 +30,7 @@ use crate::{
     AbortBy, Color, DrawBy, Foul, Outcome, WinBy,
     adjudicate::{Adjudicator, Verdict},
     clock::Budget,
-    event::{Event, Moved},
+    entry::{Entry, Moved},
     history::Repetition,
     legality::foul,
     rules::{AtLimit, Declaration},
@@ -253,7 +253,7 @@ impl Game {
             thought: answer.thought,
         };
         let mut outputs = Vec::with_capacity(4);
-        outputs.push(Output::Happened(Event::Moved(moved)));
+        outputs.push(Output::Happened(Entry::Moved(moved)));
         self.announce(color, Word::Move(Move32::from_move_with_piece(mv, piece)), charged, &mut outputs);
         let adjudicated = self.adjudicator.moved(color, self.plies(), score);
         match self.ruling(color, repetition).or(adjudicated.map(adjudication)) {

@@ -4,7 +4,7 @@ use super::*;
 use crate::{
     adjudicate::Adjudication,
     clock::{Accounting, TimeControl},
-    event::{Score, Thought},
+    entry::{Score, Thought},
     ids::GameId,
     rules::Rules,
 };

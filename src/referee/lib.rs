@@ -6,7 +6,7 @@
 pub mod adjudicate;
 pub mod clock;
 mod color;
-pub mod event;
+pub mod entry;
 pub mod game;
 pub mod history;
 pub mod ids;

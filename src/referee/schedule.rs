@@ -59,7 +59,7 @@ pub struct ReplayDraws {
 pub enum Next {
     /// Play this game.
     Game(Pairing),
-    /// `player` has no opponent in this round. The caller records an [`Event::Bye`](crate::event::Event::Bye) with
+    /// `player` has no opponent in this round. The caller records an [`Entry::Bye`](crate::entry::Entry::Bye) with
     /// these fields and folds it into the standings; the next round of a Swiss waits for that.
     Bye {
         /// The stage of the event, from 0.
@@ -185,7 +185,7 @@ impl Schedule {
     }
 
     /// Whether a game with this outcome is to be replayed. Its end is then recorded as
-    /// [`replayed`](crate::event::GameEnded::replayed), folded, and the game [`returned`](Self::returned).
+    /// [`replayed`](crate::entry::GameEnded::replayed), folded, and the game [`returned`](Self::returned).
     /// `standings` are those before its end.
     #[must_use]
     pub fn replays(&self, standings: &Standings, pairing: &Pairing, outcome: Outcome) -> bool {

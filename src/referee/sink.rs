@@ -2,14 +2,14 @@
 
 use crate::{
     color::Color,
-    event::{Event, GameId},
+    entry::{Entry, GameId},
 };
 use std::fmt;
 
 /// Receives what happens in an event, in order. A journal is one; a test may be another.
 pub trait Sink: fmt::Debug + Send + Sync {
     /// Takes an entry that happened now.
-    fn happened(&self, entry: Event);
+    fn happened(&self, entry: Entry);
 
     /// Takes a record that is kept beside the entries.
     fn keep(&self, record: SideRecord);

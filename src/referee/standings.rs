@@ -1,4 +1,4 @@
-//! Standings: a fold of [`Event`]s, and the only counter of results.
+//! Standings: a fold of [`Entry`]s, and the only counter of results.
 //!
 //! Reports, ratings, the dashboard, the schedule and a sequential test read the same [`Standings`]; a resumed run
 //! folds the stored entries to get them again. Memory grows with the pairs of players, the encounters of Swiss and
@@ -24,7 +24,7 @@ pub use sequence::{Sequence, TestCounts};
 pub use tally::{Causes, Pentanomial, Record, Tally, Wdl};
 
 use crate::{
-    event::{Event, GameEnded},
+    entry::{Entry, GameEnded},
     ids::{GameId, PlayerId},
     pairing::Pairing,
     rating::{CrossTable, Ratings, Results},
@@ -73,25 +73,25 @@ impl Standings {
     }
 
     /// Folds an entry.
-    pub fn fold(&mut self, event: &Event) {
+    pub fn fold(&mut self, event: &Entry) {
         self.due.clear();
         match event {
-            Event::Opened(opened) => {
+            Entry::Opened(opened) => {
                 // Games of a killed run are not running any more.
                 if opened.resumed {
                     self.running.clear();
                 }
                 self.grow(opened.players.len());
             }
-            Event::GameStarted(start) if self.knows(&start.pairing) => {
+            Entry::GameStarted(start) if self.knows(&start.pairing) => {
                 self.running.insert(start.game, start.pairing);
                 self.progress[usize::from(start.pairing.stage)].start(&start.pairing);
             }
-            Event::GameEnded(end) if self.knows(&end.pairing) => self.end(end),
-            Event::Bye { stage, round, player, half_points } => {
+            Entry::GameEnded(end) if self.knows(&end.pairing) => self.end(end),
+            Entry::Bye { stage, round, player, half_points } => {
                 self.bye(usize::from(*stage), *round, *player, *half_points);
             }
-            Event::Verdict { verdict, llr, pairs } => {
+            Entry::Verdict { verdict, llr, pairs } => {
                 self.verdict = Some(Verdict { verdict: verdict.clone(), llr: *llr, pairs: *pairs });
             }
             _ => {}

@@ -1,6 +1,6 @@
 //! Time use of an engine, as a fold of its moves.
 
-use crate::event::Moved;
+use crate::entry::Moved;
 
 /// Plies that [`Usage::phases`] counts together.
 pub const PHASE: u32 = 10;
@@ -118,7 +118,7 @@ impl Latency {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Color, event::GameId};
+    use crate::{Color, entry::GameId};
     use rsshogi::types::Move;
     use std::time::Duration;
 

@@ -4,7 +4,7 @@ use super::{EventInfo, Named, Report, html::pack::Packer};
 use journal::{EventSummary, Moves, Store, StoreError};
 use plan::{StoredPlan, StoredPlanError};
 use referee::{
-    event::{Event, PlayerId, Stamped},
+    entry::{Entry, PlayerId, Stamped},
     rating::{Course, Milestone, fit},
     sprt::{Sprt, Walk},
     standings::Standings,
@@ -131,7 +131,7 @@ impl Fold {
         if self.packs {
             self.games.take(stamped);
         }
-        if let Event::Moved(moved) = &stamped.event {
+        if let Entry::Moved(moved) = &stamped.entry {
             let players = self.games.players(moved.game);
             let usage = players.and_then(|players| self.usage.get_mut(players[moved.color.index()].index()));
             if let Some(usage) = usage {
@@ -139,18 +139,18 @@ impl Fold {
             }
             return;
         }
-        if let Event::Memory { player, kib } = stamped.event
+        if let Entry::Memory { player, kib } = stamped.entry
             && let Some(usage) = self.usage.get_mut(player.index())
         {
             usage.memory = usage.memory.max(kib);
         }
-        if let Event::GameEnded(end) = &stamped.event
+        if let Entry::GameEnded(end) = &stamped.entry
             && end.outcome.counts()
             && !end.replayed
         {
             self.results.push((end.pairing.black, end.pairing.white, end.outcome));
         }
-        self.standings.fold(&stamped.event);
+        self.standings.fold(&stamped.entry);
         if let Some(test) = &self.test {
             self.standings.due().iter().for_each(|counts| self.walk.step(test, counts));
         }

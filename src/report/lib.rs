@@ -18,7 +18,7 @@ pub use live::{Announcer, EventFile};
 
 use plan::{Plan, SprtModel, SprtPlan};
 use referee::{
-    event::PlayerId,
+    entry::PlayerId,
     rating::{Estimate, Numbers, Pentanomial, Ratings, Trinomial, fit},
     schedule::Stage,
     sprt::{Sprt, Verdict},

@@ -4,7 +4,7 @@ use super::EventInfo;
 use notation::printable;
 use referee::{
     AbortBy, Outcome, WinBy,
-    event::{Event, GameEnded, Stamped},
+    entry::{Entry, GameEnded, Stamped},
 };
 use std::{
     fs::{File, OpenOptions},
@@ -71,28 +71,28 @@ impl Announcer {
             json.write(batch);
         }
         for stamped in batch {
-            let Some(line) = self.line(&stamped.event) else { continue };
+            let Some(line) = self.line(&stamped.entry) else { continue };
             if self.lines.as_mut().is_some_and(|to| writeln!(to, "{line}").is_err()) {
                 self.lines = None;
             }
         }
     }
 
-    fn line(&mut self, event: &Event) -> Option<String> {
+    fn line(&mut self, event: &Entry) -> Option<String> {
         match event {
-            Event::Opened(opened) => {
+            Entry::Opened(opened) => {
                 let how = if opened.resumed { "goes on" } else { "begins" };
                 Some(format!("{} {how}: {}", opened.name, opened.format))
             }
-            Event::GameEnded(end) => Some(self.game_line(end)),
-            Event::Bye { round, player, .. } => {
+            Entry::GameEnded(end) => Some(self.game_line(end)),
+            Entry::Bye { round, player, .. } => {
                 Some(format!("round {round}: {} has a bye", self.info.player(*player)))
             }
-            Event::Fault { text, .. } => Some(format!("fault:{}", indented(text))),
-            Event::Verdict { verdict, llr, pairs } => {
+            Entry::Fault { text, .. } => Some(format!("fault:{}", indented(text))),
+            Entry::Verdict { verdict, llr, pairs } => {
                 Some(format!("verdict after {pairs} pairs: {verdict} (LLR {llr:.2})"))
             }
-            Event::GameStarted(_) | Event::Moved(_) | Event::Memory { .. } | Event::Closed => None,
+            Entry::GameStarted(_) | Entry::Moved(_) | Entry::Memory { .. } | Entry::Closed => None,
         }
     }
 

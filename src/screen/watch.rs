@@ -8,7 +8,7 @@ use dashboard::{Feed, Setting};
 use journal::{EventId, EventSummary, Moves, RatingRow, Store, StoreError};
 use plan::StoredPlan;
 use referee::{
-    event::{Event, GameId, Moved, Stamped},
+    entry::{Entry, GameId, Moved, Stamped},
     rating::{Estimate, LookUp, Scale},
 };
 use std::{
@@ -114,9 +114,9 @@ impl Watcher {
         self.seen = at;
         let mut news = Vec::with_capacity(log.len());
         for stamped in log {
-            match &stamped.event {
-                Event::GameStarted(started) => _ = self.running.insert(started.game, 0),
-                Event::GameEnded(end) => {
+            match &stamped.entry {
+                Entry::GameStarted(started) => _ = self.running.insert(started.game, 0),
+                Entry::GameEnded(end) => {
                     let shown = self.running.remove(&end.game);
                     // On the first poll, finished games are left to the archive.
                     if let Some(shown) = shown.filter(|_| !first_poll) {
@@ -141,7 +141,7 @@ impl Watcher {
         let new = |(_, moved): &(i64, Moved)| moved.ply > shown;
         let last = moves.last().map_or(shown, |(_, moved)| moved.ply);
         news.extend(
-            moves.into_iter().filter(new).map(|(at, moved)| Stamped { at, event: Event::Moved(moved) }),
+            moves.into_iter().filter(new).map(|(at, moved)| Stamped { at, entry: Entry::Moved(moved) }),
         );
         Ok(last)
     }

@@ -7,7 +7,7 @@ use plan::EnginePlan;
 use referee::{
     Color, Outcome,
     clock::Budget,
-    event::{GameId, Score, Thought},
+    entry::{GameId, Score, Thought},
     game::{Answer, Order, Reply, Said},
 };
 use rsshogi::types::Move;

@@ -14,7 +14,7 @@ use ending::Words;
 use notation::csa::{move_from_csa, move_to_csa, wire::Ending, wire::ServerLine};
 use referee::{
     Color, Foul,
-    event::GameId,
+    entry::GameId,
     game::{Answer, Order, Reply, RuledMove, Ruling, Said},
     legality::foul,
 };

@@ -1,7 +1,7 @@
 //! The conversation, line by line.
 
 use super::*;
-use referee::{AbortBy, DrawBy, Outcome, WinBy, event::Score, event::Thought, opening::EVEN};
+use referee::{AbortBy, DrawBy, Outcome, WinBy, entry::Score, entry::Thought, opening::EVEN};
 
 fn ms(n: u64) -> Duration {
     Duration::from_millis(n)

@@ -15,7 +15,7 @@ use plan::serve::Compat;
 use referee::sink::Way;
 use referee::{
     AbortBy, Color, DrawBy, Outcome, WinBy,
-    event::GameId,
+    entry::GameId,
     game::{Answer, Heard, Order, Reply, Said, Word},
     history::forget,
 };

@@ -22,7 +22,7 @@ pub mod usi;
 pub use trace::Trace;
 
 use referee::{
-    event::GameId,
+    entry::GameId,
     game::{Order, Reply},
 };
 use tokio::sync::mpsc;

@@ -2,7 +2,7 @@
 
 use referee::{
     Color,
-    event::GameId,
+    entry::GameId,
     sink::{SideRecord, Sink, TranscriptPiece, Way},
 };
 use std::{
@@ -135,13 +135,13 @@ fn age_ms(at: Instant) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use referee::event::Event;
+    use referee::entry::Entry;
 
     #[derive(Debug, Default)]
     struct Kept(Mutex<Vec<TranscriptPiece>>);
 
     impl Sink for Kept {
-        fn happened(&self, _: Event) {}
+        fn happened(&self, _: Entry) {}
 
         fn keep(&self, record: SideRecord) {
             let SideRecord::Transcript(piece) = record else { panic!("{record:?}") };

@@ -14,7 +14,7 @@ use super::{
 pub use super::{alarm::Alarm, conversation::Handshake};
 use plan::{EnginePlan, Restart};
 use referee::{
-    event::{Event, PlayerId},
+    entry::{Entry, PlayerId},
     game::{Order, Reply},
     sink::Sink,
 };
@@ -187,7 +187,7 @@ impl<L: Launcher> Actor<L> {
     fn tell_memory(&mut self) {
         let (Some(process), Some((sink, player))) = (&self.process, &self.player.reports) else { return };
         if let Some(kib) = self.peak.news(process.group(), Instant::now()) {
-            sink.happened(Event::Memory { player: *player, kib });
+            sink.happened(Entry::Memory { player: *player, kib });
         }
     }
 
@@ -364,7 +364,7 @@ impl<L: Launcher> Actor<L> {
                 self.player.engine.name,
                 self.end.trace.report()
             );
-            sink.happened(Event::Fault { player: Some(*player), text });
+            sink.happened(Entry::Fault { player: Some(*player), text });
         }
     }
 

@@ -7,7 +7,7 @@ use plan::{GoForms, SeatLimits};
 use referee::{
     Color, Outcome, WinBy,
     clock::{Budget, TimeControl},
-    event::GameId,
+    entry::GameId,
     game::{Answer, Said},
     sink::SideRecord,
 };
@@ -208,8 +208,8 @@ fn script<F: Future<Output = ()> + 'static>(play: impl FnOnce(Script) -> F + 'st
 struct Faults(Mutex<Vec<String>>);
 
 impl Sink for Faults {
-    fn happened(&self, entry: Event) {
-        if let Event::Fault { text, .. } = entry {
+    fn happened(&self, entry: Entry) {
+        if let Entry::Fault { text, .. } = entry {
             self.0.lock().unwrap().push(text);
         }
     }

@@ -2,7 +2,7 @@
 
 use super::EventInfo;
 use referee::{
-    event::PlayerId,
+    entry::PlayerId,
     rating::{CrossTable, Estimate, Pentanomial, Ratings, Scale, fit},
     standings::{Standings, Wdl},
 };

@@ -4,7 +4,7 @@ use crate::board::Board;
 use referee::{
     Color, Outcome,
     clock::TimeControl,
-    event::{GameId, GameStarted, Moved, PlayerId, Score, Thought},
+    entry::{GameId, GameStarted, Moved, PlayerId, Score, Thought},
     schedule::Pairing,
 };
 

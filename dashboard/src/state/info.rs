@@ -11,9 +11,9 @@ pub struct EventInfo {
     pub format: String,
     /// Stages.
     pub stages: Vec<Stage>,
-    /// The players' names, by [`PlayerId`](referee::event::PlayerId).
+    /// The players' names, by [`PlayerId`](referee::entry::PlayerId).
     pub players: Vec<String>,
-    /// The players' clocks, by [`PlayerId`](referee::event::PlayerId); empty if unknown.
+    /// The players' clocks, by [`PlayerId`](referee::entry::PlayerId); empty if unknown.
     pub times: Vec<TimeControl>,
     /// The sequential test, if there is one.
     pub test: Option<Sprt>,

@@ -3,7 +3,7 @@
 use super::paint::Paint;
 use crate::{state::State, text, theme::Role, ui::Ui};
 use ratatui::layout::Rect;
-use referee::{event::PlayerId, usage::Usage};
+use referee::{entry::PlayerId, usage::Usage};
 
 /// The cross table: points and games of the row's player against the column's.
 pub fn cross(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {

@@ -9,7 +9,7 @@ use ratatui::{buffer::Buffer, layout::Rect};
 use referee::{
     Color, Outcome, WinBy,
     clock::TimeControl,
-    event::{Event, GameEnded, GameId, GameStarted, Moved, Opened, PlayerId, Score, Stamped, Thought},
+    entry::{Entry, GameEnded, GameId, GameStarted, Moved, Opened, PlayerId, Score, Stamped, Thought},
     opening::EVEN,
     rating::{Estimate, Scale},
     schedule::{Format, Pairing, Stage},
@@ -50,7 +50,7 @@ fn game(number: u64, plies: usize) -> Vec<Stamped> {
     let opening = "7g7f 3c3d".to_owned();
     let started =
         GameStarted { game, pairing: pairing(number - 1), start: EVEN.to_owned(), opening, times: None };
-    let mut events = vec![Stamped { at: begin, event: Event::GameStarted(started) }];
+    let mut events = vec![Stamped { at: begin, entry: Entry::GameStarted(started) }];
     for (at, usi) in LINE.split(' ').enumerate().take(plies).skip(2) {
         let color = Color::BOTH[at % 2];
         let sign = if color == Color::Black { 1 } else { -1 };
@@ -66,7 +66,7 @@ fn game(number: u64, plies: usize) -> Vec<Stamped> {
         let time = Duration::from_millis(1000);
         events.push(Stamped {
             at: begin + 1000 * at as i64,
-            event: Event::Moved(Moved {
+            entry: Entry::Moved(Moved {
                 game,
                 ply: at as u32 + 1,
                 color,
@@ -94,7 +94,7 @@ fn ended(number: u64, outcome: Outcome, evidence: &str) -> Stamped {
         evidence: evidence.to_owned(),
         replayed: false,
     };
-    Stamped { at: BEGIN + 20_000 * number as i64 + 12_000, event: Event::GameEnded(end) }
+    Stamped { at: BEGIN + 20_000 * number as i64 + 12_000, entry: Entry::GameEnded(end) }
 }
 
 /// Four games are finished, one of them on time; two are running.
@@ -106,7 +106,7 @@ fn league(info: EventInfo) -> State {
         format: "round robin".to_owned(),
         resumed: false,
     };
-    let mut events = vec![Stamped { at: BEGIN, event: Event::Opened(opened) }];
+    let mut events = vec![Stamped { at: BEGIN, entry: Entry::Opened(opened) }];
     let mate = |winner| Outcome::Win { winner, by: WinBy::Mate };
     let ends = [
         (mate(Color::Black), ""),
@@ -120,8 +120,8 @@ fn league(info: EventInfo) -> State {
     }
     events.extend(game(5, 9));
     events.extend(game(6, 6));
-    let memory = Event::Memory { player: PlayerId(0), kib: 48_500 };
-    events.push(Stamped { at: BEGIN + 1000, event: memory });
+    let memory = Entry::Memory { player: PlayerId(0), kib: 48_500 };
+    events.push(Stamped { at: BEGIN + 1000, entry: memory });
     events.iter().for_each(|stamped| state.fold(stamped));
     state.tick(BEGIN + 20_000 * 6 + 9_500);
     state
@@ -178,7 +178,7 @@ fn free_league() -> State {
     let joined = |at: i64, players: &[&str]| {
         let players = players.iter().map(|&name| name.to_owned()).collect();
         let (name, format) = ("Friday".to_owned(), "free pairing".to_owned());
-        Stamped { at: BEGIN + at, event: Event::Opened(Opened { name, players, format, resumed: false }) }
+        Stamped { at: BEGIN + at, entry: Entry::Opened(Opened { name, players, format, resumed: false }) }
     };
     let mut events = vec![joined(0, &[]), joined(1000, &["gps+0123456789abcdef", "将棋エンジン"])];
     events.extend(game(1, 9));
@@ -187,7 +187,7 @@ fn free_league() -> State {
     events.push(joined(50_000, &["gps+0123456789abcdef", "将棋エンジン", "gps+fedcba\u{1b}[2J"]));
     events.extend(game(3, 7));
     for stamped in &mut events {
-        if let Event::GameStarted(started) = &mut stamped.event {
+        if let Entry::GameStarted(started) = &mut stamped.entry {
             let time = |main| TimeControl { main: Duration::from_secs(main), ..TimeControl::default() };
             started.times = Some(Box::new([time(600), time(300)]));
         }
@@ -264,7 +264,7 @@ fn ratings_are_drawn_over_the_games() {
 fn a_reader_steps_into_what_the_engine_had_in_mind_and_out_again() {
     let mut state = league(info());
     let mut events = game(5, 9);
-    if let Event::Moved(moved) = &mut events[2].event {
+    if let Entry::Moved(moved) = &mut events[2].entry {
         moved.thought.as_mut().unwrap().pv = Some("3a2b 2h2f B*5e junk".to_owned());
     }
     state.recall(&events);

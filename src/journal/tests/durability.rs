@@ -35,7 +35,7 @@ fn child_process_to_be_killed() {
 fn announce(batch: &[Stamped]) {
     let mut out = std::io::stdout().lock();
     for stamped in batch {
-        if let Event::GameEnded(ended) = &stamped.event {
+        if let Entry::GameEnded(ended) = &stamped.entry {
             writeln!(out, "ended:{}", ended.game.0).unwrap();
         }
     }
@@ -72,9 +72,9 @@ fn every_announced_end_survives_a_kill_and_no_number_is_reused() {
         announced.extend(new);
         let (store, opened) = open(&path);
         let (mut starts, mut ends, mut counted) = (0, BTreeSet::new(), BTreeSet::new());
-        let fold = &mut |stamped: &Stamped| match &stamped.event {
-            Event::GameStarted(_) => starts += 1,
-            Event::GameEnded(ended) => {
+        let fold = &mut |stamped: &Stamped| match &stamped.entry {
+            Entry::GameStarted(_) => starts += 1,
+            Entry::GameEnded(ended) => {
                 assert!(ends.insert(ended.game.0), "an end was stored twice");
                 counted.extend(ended.outcome.counts().then_some(ended.game.0));
             }
@@ -109,7 +109,7 @@ fn games_running_at_a_crash_are_adjourned_once() {
     assert_eq!((opened.resumed, opened.next_game), (true, GameId(4)));
     let mut ends = Vec::new();
     let fold = &mut |stamped: &Stamped| {
-        if let Event::GameEnded(ended) = &stamped.event {
+        if let Entry::GameEnded(ended) = &stamped.entry {
             ends.push(ended.game.0);
         }
     };
@@ -126,7 +126,7 @@ fn an_end_is_on_the_disk_when_it_is_announced() {
     let reader = Store::read(&path).unwrap();
     let (sender, received) = mpsc::channel();
     let writer = read_by(store, opened.event, move |batch| {
-        let ended = batch.iter().filter(|stamped| matches!(stamped.event, Event::GameEnded(_))).count();
+        let ended = batch.iter().filter(|stamped| matches!(stamped.entry, Entry::GameEnded(_))).count();
         let stored = "SELECT count(*) FROM games WHERE ended_at IS NOT NULL";
         let stored: i64 = reader.connection().query_row(stored, [], |row| row.get(0)).unwrap();
         sender.send((ended, stored)).unwrap();
@@ -195,7 +195,7 @@ fn a_full_disk_fails_the_journal_and_every_entry_is_accounted_for() {
     let (store, opened) = open(&path);
     let mut stored = Vec::new();
     store.replay(opened.event, Moves::Without, &mut |stamped| stored.push(stamped.clone())).unwrap();
-    let committed = committed.iter().filter(|stamped| !matches!(stamped.event, Event::Moved(_)));
+    let committed = committed.iter().filter(|stamped| !matches!(stamped.entry, Entry::Moved(_)));
     assert!(committed.eq(&stored), "exactly the announced entries are stored");
 }
 

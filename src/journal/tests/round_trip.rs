@@ -85,14 +85,14 @@ fn games() -> impl Strategy<Value = Vec<Stamped>> {
             let mut events = Vec::new();
             if let Some((time, start, opening, times, moves)) = start {
                 let started = GameStarted { game: GameId(0), pairing, start, opening, times };
-                events.push(at(time, Event::GameStarted(started)));
+                events.push(at(time, Entry::GameStarted(started)));
                 for (ply, (time, moved)) in (1..).zip(moves) {
-                    events.push(at(time, Event::Moved(Moved { ply, ..moved })));
+                    events.push(at(time, Entry::Moved(Moved { ply, ..moved })));
                 }
             }
             if let Some((time, outcome, plies, evidence, replayed)) = end {
                 let ended = GameEnded { game: GameId(0), pairing, outcome, plies, evidence, replayed };
-                events.push(at(time, Event::GameEnded(ended)));
+                events.push(at(time, Entry::GameEnded(ended)));
             }
             events
         },
@@ -103,18 +103,18 @@ fn rare_entries() -> impl Strategy<Value = Stamped> {
     let players = || (0..3u16).prop_map(PlayerId);
     let events = prop_oneof![
         (any::<u8>(), any::<u32>(), players(), any::<u8>()).prop_map(
-            |(stage, round, player, half_points)| { Event::Bye { stage, round, player, half_points } }
+            |(stage, round, player, half_points)| { Entry::Bye { stage, round, player, half_points } }
         ),
-        (option::of(players()), ".*").prop_map(|(player, text)| Event::Fault { player, text }),
-        (players(), counts()).prop_map(|(player, kib)| Event::Memory { player, kib }),
-        ("H[01]", -5.0..5.0f64, counts()).prop_map(|(verdict, llr, pairs)| Event::Verdict {
+        (option::of(players()), ".*").prop_map(|(player, text)| Entry::Fault { player, text }),
+        (players(), counts()).prop_map(|(player, kib)| Entry::Memory { player, kib }),
+        ("H[01]", -5.0..5.0f64, counts()).prop_map(|(verdict, llr, pairs)| Entry::Verdict {
             verdict,
             llr,
             pairs
         }),
-        Just(Event::Closed),
-        Just(Event::Opened(match opening().event {
-            Event::Opened(opened) => Opened { resumed: true, format: "Swiss".to_owned(), ..opened },
+        Just(Entry::Closed),
+        Just(Entry::Opened(match opening().entry {
+            Entry::Opened(opened) => Opened { resumed: true, format: "Swiss".to_owned(), ..opened },
             _ => unreachable!(),
         })),
     ];
@@ -122,10 +122,10 @@ fn rare_entries() -> impl Strategy<Value = Stamped> {
 }
 
 fn number(stamped: &mut Stamped, number: u64) {
-    match &mut stamped.event {
-        Event::GameStarted(started) => started.game = GameId(number),
-        Event::Moved(moved) => moved.game = GameId(number),
-        Event::GameEnded(ended) => ended.game = GameId(number),
+    match &mut stamped.entry {
+        Entry::GameStarted(started) => started.game = GameId(number),
+        Entry::Moved(moved) => moved.game = GameId(number),
+        Entry::GameEnded(ended) => ended.game = GameId(number),
         _ => {}
     }
 }
@@ -150,12 +150,12 @@ fn streams() -> impl Strategy<Value = Vec<Stamped>> {
 }
 
 fn is_move(stamped: &&Stamped) -> bool {
-    matches!(stamped.event, Event::Moved(_))
+    matches!(stamped.entry, Entry::Moved(_))
 }
 
 fn moves_of(events: &[Stamped], number: u64) -> Vec<&Stamped> {
     let of_game =
-        |stamped: &&Stamped| matches!(&stamped.event, Event::Moved(moved) if moved.game == GameId(number));
+        |stamped: &&Stamped| matches!(&stamped.entry, Entry::Moved(moved) if moved.game == GameId(number));
     events.iter().filter(of_game).collect()
 }
 
@@ -191,9 +191,9 @@ fn an_empty_thought_is_stored_as_none_and_absurd_counts_saturate() {
     let (_directory, path) = temporary();
     let mut silent = moved(1, 3, 5);
     let mut absurd = moved(1, 4, 5);
-    let Event::Moved(inner) = &mut silent.event else { unreachable!() };
+    let Entry::Moved(inner) = &mut silent.entry else { unreachable!() };
     inner.thought = Some(Box::default());
-    let Event::Moved(inner) = &mut absurd.event else { unreachable!() };
+    let Entry::Moved(inner) = &mut absurd.entry else { unreachable!() };
     inner.thought = Some(Box::new(Thought { nodes: Some(u64::MAX), ..Thought::default() }));
     let event = write(&path, &[opening(), started(1, 0, 1), silent, absurd]);
     let game = Store::read(&path).unwrap().game(event, GameId(1)).unwrap().unwrap();
@@ -213,7 +213,7 @@ fn games_are_read_with_names_moves_and_times_and_found_by_filters() {
     assert_eq!((game.row.outcome, game.row.plies), (Some(SENNICHITE), Some(40)));
     assert_eq!(game.row.opening.as_deref(), Some("7g7f 3c3d"));
     assert_eq!((game.row.started_at, game.row.ended_at), (Some(1_800_000_001_000), Some(1_800_000_061_500)));
-    assert_eq!(vec![at(game.moves[0].0, Event::Moved(game.moves[0].1.clone()))], vec![moved(1, 3, 12)]);
+    assert_eq!(vec![at(game.moves[0].0, Entry::Moved(game.moves[0].1.clone()))], vec![moved(1, 3, 12)]);
     assert_eq!(store.game(event, GameId(9)).unwrap(), None);
 
     let numbers = |filter: GameFilter| {

@@ -7,7 +7,7 @@ fn small_league() -> (TempDir, Store) {
     let aborted = Outcome::Aborted { by: referee::AbortBy::Stopped };
     let timed_out = Outcome::Win { winner: Color::White, by: WinBy::Time };
     let mut replayed = ended(6, 0, 1, SENNICHITE);
-    let Event::GameEnded(inner) = &mut replayed.event else { unreachable!() };
+    let Entry::GameEnded(inner) = &mut replayed.entry else { unreachable!() };
     inner.replayed = true;
     let mut events = vec![opening(), started(1, 0, 1), moved(1, 3, 11), moved(1, 4, 30)];
     events.extend((0..98).map(|i| moved(1, 5 + 2 * i, 12)));
@@ -15,7 +15,7 @@ fn small_league() -> (TempDir, Store) {
     events.extend([ended(1, 0, 1, win(Color::Black)), started(2, 1, 0), ended(2, 1, 0, SENNICHITE)]);
     events.extend([started(3, 2, 0), ended(3, 2, 0, timed_out), started(4, 1, 2), ended(4, 1, 2, aborted)]);
     events.extend([started(6, 0, 1), replayed]);
-    events.push(at(9, Event::Bye { stage: 0, round: 1, player: PlayerId(2), half_points: 2 }));
+    events.push(at(9, Entry::Bye { stage: 0, round: 1, player: PlayerId(2), half_points: 2 }));
     events.push(started(5, 2, 1));
     write(&path, &events);
     (directory, Store::read(&path).unwrap())

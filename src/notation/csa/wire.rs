@@ -8,7 +8,7 @@ mod command;
 pub use command::Command;
 
 use super::game_name::Wish;
-use referee::event::{Score, Thought};
+use referee::entry::{Score, Thought};
 use std::{convert::Infallible, fmt, str::FromStr};
 
 /// A line of a client, without its line end.

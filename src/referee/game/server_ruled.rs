@@ -13,7 +13,7 @@ use super::{
 use crate::{
     AbortBy, Color, Foul, Outcome, WinBy,
     clock::{Budget, Clock},
-    event::{Event, Moved},
+    entry::{Entry, Moved},
     legality::foul,
 };
 use rsshogi::{board::Position, types::Move};
@@ -190,7 +190,7 @@ impl ServerGame {
         let left = state.clocks[color.index()].left();
         let (game, ply) = (state.id, state.plies());
         let moved = Moved { game, ply, color, mv, charged, elapsed, left, thought };
-        let mut outputs = vec![Output::Happened(Event::Moved(moved))];
+        let mut outputs = vec![Output::Happened(Entry::Moved(moved))];
         outputs.extend(self.ask(state));
         if ponders && !self.reseating && !self.leaving {
             outputs.push(Output::Tell(color, Order::Ponder(self.budget(state))));

@@ -5,7 +5,7 @@ use crate::game::{Authority, Game, Setup};
 use crate::{
     adjudicate::Adjudication,
     clock::{Accounting, TimeControl},
-    event::GameId,
+    entry::GameId,
     opening::EVEN,
     rules::Rules,
 };
@@ -91,7 +91,7 @@ fn our_move_counts_when_the_server_echoes_it_with_the_servers_time() {
     assert!(submits(&game.handle(answer(mv("7g7f"))), &mv("7g7f")));
     assert_eq!((game.plies(), game.allowance()), (0, None), "no clock of ours ends it");
     let told = game.handle(ruled(Black, mv("7g7f"), 5));
-    let [Output::Happened(Event::Moved(moved))] = &told[..] else { panic!("{told:?}") };
+    let [Output::Happened(Entry::Moved(moved))] = &told[..] else { panic!("{told:?}") };
     assert_eq!((moved.charged, moved.elapsed, moved.left), (secs(5), secs(3), secs(305)));
     let told = game.handle(ruled(White, mv("3c3d"), 20));
     let lag = Duration::from_millis(500);

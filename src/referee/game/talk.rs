@@ -3,7 +3,7 @@
 use crate::{
     Color, Outcome,
     clock::Budget,
-    event::{Event, Thought},
+    entry::{Entry, Thought},
     ids::GameId,
 };
 use rsshogi::types::{Move, Move32};
@@ -32,7 +32,7 @@ pub enum Output {
     /// Both players are ready: the game begins.
     Started,
     /// An entry for the stream.
-    Happened(Event),
+    Happened(Entry),
     /// The game ended; the text is the reason, empty for endings that explain themselves.
     Ended(Outcome, String),
 }

@@ -1,7 +1,7 @@
 //! The course of the ratings: the field rated again after every so many games.
 
 use super::{CrossTable, Estimate, Results, fit};
-use crate::{Outcome, event::PlayerId};
+use crate::{Outcome, entry::PlayerId};
 
 /// Milestones of an event: between 64 and 128 of them once there are that many games, whatever its length.
 ///

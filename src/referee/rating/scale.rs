@@ -1,7 +1,7 @@
 //! Ratings from outside the event: those of a league, with a mean of its own, or of a foreign server.
 
 use super::Estimate;
-use crate::{event::PlayerId, standings::Standings};
+use crate::{entry::PlayerId, standings::Standings};
 use std::collections::BTreeMap;
 
 /// Ratings on an external scale.

@@ -4,7 +4,7 @@ mod swiss;
 use super::*;
 use crate::{
     AbortBy, Color, DrawBy, WinBy,
-    event::{Event, GameEnded, GameId, GameStarted},
+    entry::{Entry, GameEnded, GameId, GameStarted},
 };
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -17,7 +17,7 @@ struct Host {
     standings: Standings,
     schedule: Schedule,
     running: Vec<Pairing>,
-    log: Vec<Event>,
+    log: Vec<Entry>,
     started: Vec<Pairing>,
     dice: u64,
     /// Mixed into the results, so that a case can have other results for the same games.
@@ -71,7 +71,7 @@ impl Host {
         (mixed(self.dice) % sides as u64) as usize
     }
 
-    fn tell(&mut self, event: Event) {
+    fn tell(&mut self, event: Entry) {
         self.standings.fold(&event);
         self.log.push(event);
     }
@@ -85,10 +85,10 @@ impl Host {
                 let game = GameId(self.started.len() as u64);
                 let start =
                     GameStarted { game, pairing, start: String::new(), opening: String::new(), times: None };
-                self.tell(Event::GameStarted(start));
+                self.tell(Entry::GameStarted(start));
             }
             Next::Bye { stage, round, player, half_points } => {
-                self.tell(Event::Bye { stage, round, player, half_points });
+                self.tell(Entry::Bye { stage, round, player, half_points });
             }
             Next::Wait | Next::Done => {}
         }
@@ -109,7 +109,7 @@ impl Host {
         let replayed = self.schedule.replays(&self.standings, &pairing, outcome);
         let game = GameId(0);
         let evidence = String::new();
-        self.tell(Event::GameEnded(GameEnded { game, pairing, outcome, plies: 9, evidence, replayed }));
+        self.tell(Entry::GameEnded(GameEnded { game, pairing, outcome, plies: 9, evidence, replayed }));
         if replayed || !outcome.counts() {
             self.schedule.returned(pairing);
         }
@@ -148,7 +148,7 @@ impl Host {
     fn counted(&self) -> BTreeMap<(u8, u64), Pairing> {
         let mut games = BTreeMap::new();
         for event in &self.log {
-            if let Event::GameEnded(end) = event
+            if let Entry::GameEnded(end) = event
                 && end.outcome.counts()
                 && !end.replayed
             {
@@ -164,8 +164,8 @@ impl Host {
     }
 
     fn byes(&self) -> Vec<(u32, PlayerId)> {
-        let bye = |event: &Event| match event {
-            Event::Bye { round, player, .. } => Some((*round, *player)),
+        let bye = |event: &Entry| match event {
+            Entry::Bye { round, player, .. } => Some((*round, *player)),
             _ => None,
         };
         self.log.iter().filter_map(bye).collect()
@@ -365,7 +365,7 @@ fn after_the_verdict_started_pairs_are_finished_and_no_new_one_is_begun() {
         let (third, sixth) = (host.running[2], host.running[5]);
         host.end(third, result(&third, 0));
         host.end(sixth, result(&sixth, 0));
-        host.tell(Event::Verdict { verdict: "H1".into(), llr: 3.0, pairs: 0 });
+        host.tell(Entry::Verdict { verdict: "H1".into(), llr: 3.0, pairs: 0 });
         if killed {
             host.resume();
         } else {
@@ -454,7 +454,7 @@ fn a_million_games_are_handed_out_and_counted_without_being_stored() {
                 let (outcome, evidence) = (result(&pairing, 0), String::new());
                 let game = GameId(games);
                 let ended = GameEnded { game, pairing, outcome, plies: 0, evidence, replayed: false };
-                standings.fold(&Event::GameEnded(ended));
+                standings.fold(&Entry::GameEnded(ended));
                 games += 1;
             }
             assert_eq!(schedule.open.as_ref().unwrap().issued.iter().count(), 1);

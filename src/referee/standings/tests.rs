@@ -1,7 +1,7 @@
 use super::*;
 use crate::{
     AbortBy, Color, DrawBy, Outcome, WinBy,
-    event::{GameStarted, Opened},
+    entry::{GameStarted, Opened},
     schedule::Format,
 };
 
@@ -25,14 +25,14 @@ fn pairing(index: u64, pair: u64, black: u16, white: u16) -> Pairing {
     Pairing { stage: 0, index, attempt: 0, round: 1, pair, opening: pair, black, white }
 }
 
-fn end(pairing: Pairing, outcome: Outcome) -> Event {
+fn end(pairing: Pairing, outcome: Outcome) -> Entry {
     let evidence = String::new();
-    Event::GameEnded(GameEnded { game: GameId(9), pairing, outcome, plies: 80, evidence, replayed: false })
+    Entry::GameEnded(GameEnded { game: GameId(9), pairing, outcome, plies: 80, evidence, replayed: false })
 }
 
-fn replayed(pairing: Pairing) -> Event {
+fn replayed(pairing: Pairing) -> Entry {
     let evidence = String::new();
-    Event::GameEnded(GameEnded {
+    Entry::GameEnded(GameEnded {
         game: GameId(9),
         pairing,
         outcome: DRAW,
@@ -42,9 +42,9 @@ fn replayed(pairing: Pairing) -> Event {
     })
 }
 
-fn start(game: u64, pairing: Pairing) -> Event {
+fn start(game: u64, pairing: Pairing) -> Entry {
     let game = GameId(game);
-    Event::GameStarted(GameStarted {
+    Entry::GameStarted(GameStarted {
         game,
         pairing,
         start: String::new(),
@@ -93,7 +93,7 @@ fn buchholz_and_sonneborn_berger_of_two_rounds_are_those_worked_out_by_hand() {
 fn a_bye_counts_as_an_opponent_with_ones_own_score() {
     let stages = [stage(Format::Swiss { rounds: 2 }, 1)];
     let mut standings = Standings::new(&stages, 3);
-    let bye = |round, player| Event::Bye { stage: 0, round, player: PlayerId(player), half_points: 2 };
+    let bye = |round, player| Entry::Bye { stage: 0, round, player: PlayerId(player), half_points: 2 };
     for event in [
         bye(1, 2),
         end(pairing(0, 0, 0, 1), black_wins()),
@@ -193,7 +193,7 @@ fn a_test_is_evaluated_after_each_pair_in_schedule_order() {
         [(1, [0, 1, 1], [0, 0, 0, 1, 0]), (2, [1, 1, 2], [0, 0, 1, 1, 0]), (3, [2, 1, 3], [0, 0, 2, 1, 0]),]
     );
     assert_eq!(standings.sequence().unwrap().in_order.pairs, 3);
-    standings.fold(&Event::Closed);
+    standings.fold(&Entry::Closed);
     assert!(standings.due().is_empty(), "each is due once");
 }
 
@@ -228,7 +228,7 @@ fn games_run_from_their_start_to_their_end_or_until_the_event_is_resumed() {
     standings.fold(&end(pairing(1, 1, 1, 0), DRAW));
     assert_eq!(standings.running().map(|(game, _)| game).collect::<Vec<_>>(), [GameId(1)]);
     let (name, format) = (String::new(), String::new());
-    standings.fold(&Event::Opened(Opened { name, players: Vec::new(), format, resumed: true }));
+    standings.fold(&Entry::Opened(Opened { name, players: Vec::new(), format, resumed: true }));
     assert_eq!(standings.running().count(), 0);
 }
 
@@ -238,7 +238,7 @@ fn a_joining_player_is_counted_from_then_on_and_running_games_go_on() {
     let opened = |players: &[&str]| {
         let (name, format) = (String::new(), String::new());
         let players = players.iter().map(|&name| name.to_owned()).collect();
-        Event::Opened(Opened { name, players, format, resumed: false })
+        Entry::Opened(Opened { name, players, format, resumed: false })
     };
     standings.fold(&opened(&["Asa", "Bei"]));
     standings.fold(&start(1, pairing(0, 0, 0, 1)));
@@ -256,8 +256,8 @@ fn events_of_unknown_players_and_stages_are_ignored() {
         standings.fold(&start(1, game));
         standings.fold(&end(game, black_wins()));
     }
-    standings.fold(&Event::Bye { stage: 9, round: 1, player: PlayerId(0), half_points: 2 });
-    standings.fold(&Event::Bye { stage: 0, round: 1, player: PlayerId(9), half_points: 2 });
+    standings.fold(&Entry::Bye { stage: 9, round: 1, player: PlayerId(0), half_points: 2 });
+    standings.fold(&Entry::Bye { stage: 0, round: 1, player: PlayerId(9), half_points: 2 });
     assert_eq!(standings.total(), &Tally::new(2));
     assert!(standings.ranking(5).is_empty() && standings.entrants(5).is_empty());
 }

@@ -6,7 +6,7 @@ use referee::{
     Color, Foul, Outcome, WinBy,
     adjudicate::Adjudication,
     clock::TimeControl,
-    event::GameId,
+    entry::GameId,
     game::{Answer, Game, Input, Reply, Said, Setup},
     rules::Rules,
 };

@@ -13,7 +13,7 @@
 
 use referee::{
     Color,
-    event::{Event, GameEnded, GameId, GameStarted, Moved, PlayerId, Score, Stamped},
+    entry::{Entry, GameEnded, GameId, GameStarted, Moved, PlayerId, Score, Stamped},
 };
 use rsshogi::types::Move;
 use serde::Serialize;
@@ -101,15 +101,15 @@ struct Data<'a> {
 impl Packer {
     /// Takes an entry; a game is packed when it ends.
     pub fn take(&mut self, stamped: &Stamped) {
-        match &stamped.event {
-            Event::GameStarted(started) => self.start(started, stamped.at),
-            Event::Moved(moved) => {
+        match &stamped.entry {
+            Entry::GameStarted(started) => self.start(started, stamped.at),
+            Entry::Moved(moved) => {
                 let tells_lines = self.games.len() < LINES;
                 if let Some(draft) = self.drafts.get_mut(&moved.game) {
                     draft.add(moved, tells_lines);
                 }
             }
-            Event::GameEnded(end) => self.end(end),
+            Entry::GameEnded(end) => self.end(end),
             _ => {}
         }
     }
@@ -289,7 +289,7 @@ fn time_code(ms: u64) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use referee::{AbortBy, Outcome, event::Thought, opening::EVEN, schedule::Pairing};
+    use referee::{AbortBy, Outcome, entry::Thought, opening::EVEN, schedule::Pairing};
     use std::time::Duration;
 
     #[test]
@@ -359,12 +359,12 @@ mod tests {
             };
             let (outcome, evidence) = (Outcome::Aborted { by: AbortBy::Stopped }, String::new());
             let ended = GameEnded { game, pairing, outcome, plies: 1, evidence, replayed: false };
-            for event in [
-                Event::GameStarted(GameStarted { game, pairing, start, opening, times: None }),
-                Event::Moved(moved),
-                Event::GameEnded(ended),
+            for entry in [
+                Entry::GameStarted(GameStarted { game, pairing, start, opening, times: None }),
+                Entry::Moved(moved),
+                Entry::GameEnded(ended),
             ] {
-                packer.take(&Stamped { at: 0, event });
+                packer.take(&Stamped { at: 0, entry });
             }
         }
         packer.games.into_iter().map(|game| game.12).collect()

@@ -3,7 +3,7 @@
 use super::plain;
 use crate::{EventHistory, PlayerRow, Report, StageTable};
 use maud::{Markup, html};
-use referee::{event::PlayerId, usage::Usage};
+use referee::{entry::PlayerId, usage::Usage};
 
 /// The standings.
 pub fn standings(history: &EventHistory) -> Markup {

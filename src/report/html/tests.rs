@@ -3,7 +3,7 @@ use crate::EventHistory;
 use journal::{EventHead, EventSummary, Journal, Moves, Store};
 use referee::{
     Color, Outcome, WinBy,
-    event::{Event, GameEnded, GameId, GameStarted, Moved, Opened, PlayerId, Score, Stamped, Thought},
+    entry::{Entry, GameEnded, GameId, GameStarted, Moved, Opened, PlayerId, Score, Stamped, Thought},
     opening::EVEN,
     schedule::Pairing,
 };
@@ -18,23 +18,23 @@ fn event(directory: &std::path::Path) -> (Store, EventSummary) {
     let head = EventHead { name: HOSTILE, kind: "run", plan, fingerprint: "{}" };
     let opening = Journal::open(&directory.join("event.db"), &head).unwrap();
     let journal = opening.start(vec![], || ()).unwrap();
-    for (at, event) in (1_790_000_000_000..).step_by(1000).zip(events()) {
-        journal.append([Stamped { at, event }]);
+    for (at, entry) in (1_790_000_000_000..).step_by(1000).zip(events()) {
+        journal.append([Stamped { at, entry }]);
     }
     let store = journal.finish().unwrap();
     let summary = store.events().unwrap().remove(0);
     (store, summary)
 }
 
-fn events() -> Vec<Event> {
+fn events() -> Vec<Entry> {
     let (game, black, white) = (GameId(1), PlayerId(0), PlayerId(1));
     let pairing = Pairing { stage: 0, index: 0, attempt: 0, round: 1, pair: 0, opening: 0, black, white };
     let players = vec![HOSTILE.to_owned(), "\u{202e}other".to_owned()];
     let opened = Opened { name: HOSTILE.to_owned(), players, format: String::new(), resumed: false };
     let (start, opening) = (EVEN.to_owned(), "7g7f 3c3d".to_owned());
     let mut events = vec![
-        Event::Opened(opened),
-        Event::GameStarted(GameStarted { game, pairing, start, opening, times: None }),
+        Entry::Opened(opened),
+        Entry::GameStarted(GameStarted { game, pairing, start, opening, times: None }),
     ];
     for (ply, usi) in (3..).zip(["8h2b+", "3a2b", "B*5e"]) {
         let time = Duration::from_millis(1500);
@@ -44,7 +44,7 @@ fn events() -> Vec<Event> {
             pv: Some(usi.to_owned()),
             ..Thought::default()
         };
-        events.push(Event::Moved(Moved {
+        events.push(Entry::Moved(Moved {
             game,
             ply,
             color: if ply % 2 == 1 { Color::Black } else { Color::White },
@@ -57,7 +57,7 @@ fn events() -> Vec<Event> {
     }
     let outcome = Outcome::Win { winner: Color::Black, by: WinBy::Resignation };
     let ended = GameEnded { game, pairing, outcome, plies: 5, evidence: HOSTILE.to_owned(), replayed: false };
-    events.extend([Event::GameEnded(ended), Event::Closed]);
+    events.extend([Entry::GameEnded(ended), Entry::Closed]);
     events
 }
 

@@ -3,7 +3,7 @@
 use super::{Plot, Size, axis::Axis, paint};
 use journal::FullGame;
 use maud::html;
-use referee::{Color, event::Moved};
+use referee::{Color, entry::Moved};
 
 const HEIGHT: f64 = 260.0;
 

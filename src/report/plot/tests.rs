@@ -2,7 +2,7 @@ use super::*;
 use crate::{EventInfo, Named, Report};
 use referee::{
     Color, Outcome, WinBy,
-    event::{Event, GameEnded, GameId, PlayerId},
+    entry::{Entry, GameEnded, GameId, PlayerId},
     schedule::{Format, Pairing, Stage},
     standings::Standings,
 };
@@ -29,7 +29,7 @@ fn report() -> Report {
         let outcome = Outcome::Win { winner, by: WinBy::Mate };
         let (game, evidence) = (GameId(index + 1), String::new());
         let ended = GameEnded { game, pairing, outcome, plies: 9, evidence, replayed: false };
-        standings.fold(&Event::GameEnded(ended));
+        standings.fold(&Entry::GameEnded(ended));
     }
     let engines = [HOSTILE, "other"].map(|name| Named { name: name.to_owned() }).to_vec();
     let info = EventInfo { name: HOSTILE.to_owned(), stages, sprt: None, engines, format: String::new() };

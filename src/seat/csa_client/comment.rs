@@ -2,7 +2,7 @@
 //! expected to follow spelled as in CSA.
 
 use notation::csa::move_to_csa;
-use referee::event::{Score, Thought};
+use referee::entry::{Score, Thought};
 use rsshogi::{
     board::Position,
     types::{Color, Move, Move32},

@@ -14,7 +14,7 @@ use plan::client::ClientConfig;
 use referee::{
     Color,
     adjudicate::Adjudication,
-    event::{Event, GameId},
+    entry::{Entry, GameId},
     game::{Answer, Authority, Game, Input, Order, Output, Reply, Said, ServerRuled, Setup},
 };
 use seat::{
@@ -285,7 +285,7 @@ impl Replay {
                 Output::Tell(color, order) if color != table.ours => {
                     table.client.obey(order, self.now, &mut out);
                 }
-                Output::Happened(Event::Moved(moved)) => {
+                Output::Happened(Entry::Moved(moved)) => {
                     table.stored.push(format!("{},T{}", moved.mv.to_usi(), moved.charged.as_secs()));
                 }
                 Output::Ended(outcome, _) => self.endings.push(outcome.to_string()),

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use journal::{FullGame, GameFilter, Store, StoreError};
-use referee::event::{Moved, Score};
+use referee::entry::{Moved, Score};
 use referee::{Color as Side, Outcome};
 use rsshogi::types::{Color, Move};
 

@@ -8,7 +8,7 @@ use crate::label;
 use journal::{FullGame, GameFilter, GameState, Store, StoreError};
 use referee::{
     Color as Side, Outcome,
-    event::{Moved, Score},
+    entry::{Moved, Score},
 };
 use rsshogi::types::Color;
 use rusqlite::{Connection, OpenFlags};

@@ -17,13 +17,13 @@ pub struct Stamped {
     pub at: i64,
     /// The entry.
     #[serde(flatten)]
-    pub event: Event,
+    pub entry: Entry,
 }
 
 /// One entry of the stream.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "event")]
-pub enum Event {
+pub enum Entry {
     /// The event opened. This is the first entry; it is repeated when the event is resumed and when players join.
     Opened(Opened),
     /// A game began: both players were ready and the first clock runs.
