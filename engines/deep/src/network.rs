@@ -149,7 +149,7 @@ pub enum NetworkError {
         reason: String,
     },
     /// A tensor of the description is missing from the weights.
-    #[error("weights `{}` lack the tensor `{name}` of the description", path.display())]
+    #[error("weights `{}` have no tensor `{name}`, unlike the description", path.display())]
     Missing {
         /// The file.
         path: PathBuf,

@@ -346,7 +346,7 @@ mod tests {
         );
         assert_eq!(
             fault("setoption name Own Book value 1"),
-            "option `Own Book` wants `true` or `false`, not `1`"
+            "option `Own Book` needs `true` or `false`, not `1`"
         );
         assert_eq!(fault("setoption name Contempt value 3"), "no option `Contempt`");
         assert_eq!(fault("setoption MultiPV 3"), "setoption without a name");
