@@ -152,7 +152,7 @@ impl Journal {
 
     /// Appends an entry with the current time. Blocks only while the disk is too slow.
     pub fn happened(&self, entry: Entry) {
-        self.append([Stamped { at: now(), entry: entry }]);
+        self.append([Stamped { at: now(), entry }]);
     }
 
     /// Appends entries with their times, in order.
@@ -279,7 +279,7 @@ struct InboxSink(Arc<Inbox>);
 
 impl Sink for InboxSink {
     fn happened(&self, entry: Entry) {
-        self.0.put([Stamped { at: now(), entry: entry }]);
+        self.0.put([Stamped { at: now(), entry }]);
     }
 
     fn keep(&self, record: SideRecord) {
