@@ -13,10 +13,7 @@ use arena::Shutdown;
 use host::{League, RatingHistory, event::EventNetwork};
 use journal::Reader;
 use plan::{Document, Plan, ServeConfig, StoredPlan};
-use std::{
-    io::{self, Write},
-    sync::Arc,
-};
+use std::{io, sync::Arc};
 use tokio::net::TcpListener;
 
 /// Serves until a signal: the first lets the running games end, the second breaks them off.
@@ -57,7 +54,7 @@ fn league(args: &ServeArgs, mut config: ServeConfig, open_screen: OpenScreen) ->
         let screen = if wanted { open_screen(showing(&config, &history))? } else { None };
         let (say, feed, _linger) = match screen {
             Some(Screen { say, feed, linger, .. }) => (say, Some(feed), Some(linger)),
-            None => (Arc::new(tell) as Say, None, None),
+            None => (Arc::new(|line: &str| err_line!("{line}")) as Say, None, None),
         };
         let notify = say.clone();
         let finishing = move || {
@@ -128,7 +125,7 @@ fn event(
             let bound = std::net::TcpListener::bind(address).and_then(|listener| {
                 listener.set_nonblocking(true)?;
                 let line = format!("listening on {}", listener.local_addr()?);
-                tell(&line);
+                err_line!("{line}");
                 listening.push(line);
                 Ok(listener)
             });
@@ -144,9 +141,4 @@ fn event(
         });
         Ok(Some(Network { remote, reader, listening }))
     })
-}
-
-/// Prints a line on stderr; a closed stderr must not end the league.
-fn tell(line: &str) {
-    let _reader_gone = writeln!(io::stderr(), "{line}");
 }
