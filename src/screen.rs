@@ -38,7 +38,7 @@ pub fn open(showing: Showing) -> Result<Option<Screen>, Failure> {
     let log = screen.log();
     let say = Arc::new(move |line: &str| log.write(line));
     let linger = Box::new(move || screen.linger());
-    Ok(Some(Screen { feed: Box::new(move |batch| feed.send(batch)), game_lines, say, linger }))
+    Ok(Some(Screen { feed: Box::new(move |batch| feed.send(batch.clone())), game_lines, say, linger }))
 }
 
 fn has_terminal() -> bool {

@@ -2,14 +2,27 @@
 
 use referee::entry::Stamped;
 use std::sync::{
-    Arc, Mutex, PoisonError,
+    Arc, Mutex, MutexGuard, PoisonError,
     atomic::{AtomicBool, Ordering},
 };
 
 #[derive(Debug, Default)]
 struct Shared {
-    waiting: Mutex<Vec<Stamped>>,
+    waiting: Mutex<Waiting>,
     over: AtomicBool,
+}
+
+/// Queued batches, shared with the other readers of the entries, and the number of their entries.
+#[derive(Debug, Default)]
+struct Waiting {
+    batches: Vec<Arc<[Stamped]>>,
+    entries: usize,
+}
+
+impl Shared {
+    fn waiting(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// The sending end. Dropping it closes the queue.
@@ -28,12 +41,15 @@ pub fn pair() -> (Feed, Inbox) {
 }
 
 impl Feed {
-    /// Queues entries for the next frame while the receiving end exists. Blocks only while entries are moved.
-    pub fn send(&self, batch: &[Stamped]) {
+    /// Queues entries for the next frame while the receiving end exists. No entry is copied.
+    pub fn send(&self, batch: impl Into<Arc<[Stamped]>>) {
         if self.is_closed() {
             return;
         }
-        self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(batch);
+        let batch = batch.into();
+        let mut waiting = self.0.waiting();
+        waiting.entries += batch.len();
+        waiting.batches.push(batch);
     }
 
     /// Whether the receiving end is gone.
@@ -50,16 +66,16 @@ impl Drop for Feed {
 }
 
 impl Inbox {
-    /// Every queued entry, in order.
+    /// Every queued batch, in order.
     #[must_use]
-    pub fn take(&self) -> Vec<Stamped> {
-        std::mem::take(&mut *self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner))
+    pub fn take(&self) -> Vec<Arc<[Stamped]>> {
+        std::mem::take(&mut *self.0.waiting()).batches
     }
 
     /// Number of queued entries.
     #[must_use]
     pub fn waiting(&self) -> usize {
-        self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner).len()
+        self.0.waiting().entries
     }
 
     /// Whether the sending end is gone, so that only queued entries remain.
@@ -78,11 +94,14 @@ mod tests {
     fn queued_batches_are_taken_together_and_in_order() {
         let (feed, inbox) = pair();
         for at in 0..5 {
-            feed.send(&[Stamped { at, entry: Entry::Closed }]);
+            feed.send([Stamped { at, entry: Entry::Closed }]);
         }
         drop(feed);
         assert!(inbox.is_over());
-        assert_eq!(inbox.take().iter().map(|stamped| stamped.at).collect::<Vec<_>>(), [0, 1, 2, 3, 4]);
+        assert_eq!(
+            inbox.take().iter().flat_map(|batch| batch.iter()).map(|stamped| stamped.at).collect::<Vec<_>>(),
+            [0, 1, 2, 3, 4]
+        );
         assert_eq!(inbox.waiting(), 0);
     }
 
@@ -92,7 +111,7 @@ mod tests {
         assert!(!feed.is_closed());
         drop(inbox);
         assert!(feed.is_closed());
-        feed.send(&[Stamped { at: 0, entry: Entry::Closed }]);
-        assert!(feed.0.waiting.lock().unwrap().is_empty(), "nothing piles up");
+        feed.send([Stamped { at: 0, entry: Entry::Closed }]);
+        assert!(feed.0.waiting().batches.is_empty(), "nothing piles up");
     }
 }

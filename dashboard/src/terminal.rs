@@ -324,7 +324,7 @@ impl ScreenLoop<'_> {
         }
         let news = self.inbox.take();
         self.dirty |= !news.is_empty();
-        news.iter().for_each(|stamped| self.state.fold(stamped));
+        news.iter().flat_map(|batch| batch.iter()).for_each(|stamped| self.state.fold(stamped));
         Ok(())
     }
 

@@ -64,7 +64,8 @@ impl League {
         let roster = Arc::new(Roster::new(players.clone()));
         let thread = |source: io::Error| StoreError::Thread { path: path.clone(), source: Arc::new(source) };
         let mut bookkeeping = Bookkeeping::open(&config, &path, &config.name, history).map_err(thread)?;
-        readers.push(Reader::new("league", bookkeeping.reader()));
+        let mut books = bookkeeping.reader();
+        readers.push(Reader::new("league", move |batch| books(batch)));
         let failed = shutdown.clone();
         let journal = opening.start(readers, move || failed.adjourn())?;
         journal.happened(roster::opened(&config.name, players, resumed));

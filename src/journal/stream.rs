@@ -194,11 +194,11 @@ pub struct Reader {
 }
 
 /// Receives the entries of a commit.
-pub type Read = Box<dyn FnMut(&[Stamped]) + Send>;
+pub type Read = Box<dyn FnMut(&Arc<[Stamped]>) + Send>;
 
 impl Reader {
     /// A reader; `name` becomes the name of its thread.
-    pub fn new(name: &'static str, read: impl FnMut(&[Stamped]) + Send + 'static) -> Self {
+    pub fn new(name: &'static str, read: impl FnMut(&Arc<[Stamped]>) + Send + 'static) -> Self {
         Self { name, read: Box::new(read) }
     }
 }

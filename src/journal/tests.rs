@@ -45,8 +45,15 @@ fn start(store: Store, event: EventId) -> Journal {
 }
 
 /// A journal with one reader.
-fn read_by(store: Store, event: EventId, read: impl FnMut(&[Stamped]) + Send + 'static) -> Journal {
-    Journal::start(Default::default(), store, event, vec![Reader::new("test", read)], || ()).unwrap()
+fn read_by(store: Store, event: EventId, mut read: impl FnMut(&[Stamped]) + Send + 'static) -> Journal {
+    Journal::start(
+        Default::default(),
+        store,
+        event,
+        vec![Reader::new("test", move |batch| read(batch))],
+        || (),
+    )
+    .unwrap()
 }
 
 fn at(at: i64, entry: Entry) -> Stamped {

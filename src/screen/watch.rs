@@ -86,7 +86,7 @@ impl Watcher {
                 self.store.connection().query_row("PRAGMA data_version", [], |row| row.get(0)).ok();
             if self.version.is_none() || version != self.version {
                 self.version = version;
-                feed.send(&self.news()?);
+                feed.send(self.news()?);
             }
             // A large event takes long to read, so it is read less often.
             let pause = PAUSE.max(4 * begun.elapsed());
