@@ -75,7 +75,8 @@ impl Database {
     fn snapshot(&self, version: usize) -> Result<Self, StoreError> {
         let copy = || -> rusqlite::Result<Connection> {
             let mut copy = Connection::open("")?;
-            Backup::new(&self.conn, &mut copy)?.run_to_completion(4096, Duration::ZERO, None)?;
+            // In one step: SQLite begins a copy in several steps anew whenever another process writes in between.
+            Backup::new(&self.conn, &mut copy)?.run_to_completion(i32::MAX, Duration::ZERO, None)?;
             Ok(copy)
         };
         let conn = copy().map_err(|error| StoreError::sql(&self.path, error))?;
@@ -92,11 +93,10 @@ impl Database {
             name.push(end);
             PathBuf::from(name)
         };
-        let kept = beside(&format!(".v{version}"));
-        if kept.exists() {
-            return Ok(());
-        }
-        let part = beside(&format!(".v{version}-{}", std::process::id()));
+        let names = (1..).map(|n| if n == 1 { format!(".v{version}") } else { format!(".v{version}-{n}") });
+        // An earlier copy may be of another moment, and is left alone.
+        let Some(kept) = names.map(|name| beside(&name)).find(|path| !path.exists()) else { return Ok(()) };
+        let part = beside(&format!(".v{version}.part{}", std::process::id()));
         let failed = |source| StoreError::Copy { path: kept.clone(), source: Arc::new(source) };
         let _left_by_a_dead_process = fs::remove_file(&part);
         self.check(|conn| conn.execute("VACUUM INTO ?", [part.to_string_lossy()]))?;

@@ -168,6 +168,10 @@ fn a_migration_keeps_a_copy_of_the_old_file() {
     let (_directory, path) = temporary();
     first_version(&path);
     drop(Store::open(&path).unwrap());
+    fs::remove_file(&path).unwrap();
+    first_version(&path);
+    drop(Store::open(&path).unwrap());
+    assert!(path.with_extension("db.v1-2").is_file(), "an earlier copy is not taken for this one");
     let kept = rusqlite::Connection::open(path.with_extension("db.v1")).unwrap();
     let version: i64 = kept.query_row("SELECT * FROM pragma_user_version", [], |row| row.get(0)).unwrap();
     let name: String = kept.query_row("SELECT name FROM events", [], |row| row.get(0)).unwrap();
