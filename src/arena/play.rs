@@ -162,6 +162,10 @@ impl RunningGame<'_> {
                 Output::Ended(outcome, reason) => self.ended(outcome, &reason, game.plies()),
             }
         }
+        // A server's clock runs whether or not our seat could be asked.
+        if game.is_ruled_elsewhere() && !self.leaving && !game.is_over() {
+            self.alarm.set(game.allowance().map(|allowance| self.turn + allowance + ALARM_GRACE));
+        }
     }
 
     fn show(&self, sight: impl FnOnce() -> Sight) {

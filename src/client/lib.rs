@@ -27,6 +27,7 @@ use arena::lag::SchedulerLag;
 use fixtures::{Fixtures, opened};
 pub use game_lines::GameLines;
 use journal::{EventHead, Journal, Reader, StoreError};
+pub use login_loop::Finish;
 use login_loop::{LoginLoop, LoopContext};
 use plan::{StoredPlan, client::ClientConfig};
 use ratings::Ratings;
@@ -84,11 +85,11 @@ impl Client {
         Ok(Self { config: Arc::new(config), journal, players, next_game, ratings, say: audience.say })
     }
 
-    /// Plays until enough games are played, or until `shutdown`.
+    /// Plays until enough games are played, until `shutdown`, or until the engine cannot be started any more.
     ///
     /// # Errors
     /// When the database has failed.
-    pub async fn play(self, shutdown: Shutdown) -> Result<(), StoreError> {
+    pub async fn play(self, shutdown: Shutdown) -> Result<Finish, StoreError> {
         let lag = Arc::new(SchedulerLag::default());
         let measured = lag.clone();
         let measuring = tokio::spawn(async move { measured.measure().await });
@@ -109,13 +110,14 @@ impl Client {
             ratings: self.ratings.clone(),
             say: self.say,
         };
-        LoginLoop::new(context, engine, fixtures).run().await;
+        let finish = LoginLoop::new(context, engine, fixtures).run().await;
         let _panic_printed = actor.await;
         measuring.abort();
         let event = self.journal.event();
         // Ratings change from run to run; reports use the last ones known.
         let plan = StoredPlan::of_client(&self.config, self.ratings.all());
-        self.journal.finish()?.replan(event, &plan.to_json())
+        self.journal.finish()?.replan(event, &plan.to_json())?;
+        Ok(finish)
     }
 
     fn us(&self) -> PlayerId {

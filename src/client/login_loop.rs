@@ -35,6 +35,10 @@ use tokio::time::{Instant, sleep, timeout};
 
 /// The number under which an engine is asked whether it is ready. No game of an event has it.
 const READY_CHECK: GameId = GameId(0);
+/// Failed starts in a row after which an engine is given up that was never ready: most likely its command is wrong.
+const FIRST_STARTS: u32 = 5;
+/// The same for an engine that was ready before. The waits between them grow, by default to hours together.
+const STARTS: u32 = 20;
 /// Most lines of a summary; that of a game that goes on has one for each move.
 const SUMMARY_LINES: usize = 20_000;
 
@@ -85,6 +89,27 @@ pub struct LoginLoop {
     takes_comments: bool,
     /// Whether the engine was found ready once.
     checked: bool,
+    /// Failed starts of the engine in a row.
+    failed_starts: u32,
+}
+
+/// How a client came to its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Finish {
+    /// All games that were asked for are played, or none were counted.
+    Complete,
+    /// A shutdown came before the last game.
+    Short {
+        /// Games that were asked for and not played.
+        unplayed: u64,
+    },
+    /// The engine could not be started so often that nothing is to be hoped for.
+    Engine {
+        /// Whether it was ready before, in this run.
+        was_ready: bool,
+        /// The last failure.
+        why: String,
+    },
 }
 
 /// What all logins share.
@@ -114,17 +139,30 @@ impl LoginLoop {
             takes_comments: false,
             engine: Some(engine),
             checked: false,
+            failed_starts: 0,
             games: 0,
             fixtures,
             context,
         }
     }
 
-    /// Plays until enough games are played or a shutdown is wished.
-    pub async fn run(mut self) {
+    /// Plays until enough games are played, a shutdown is wished, or the engine has failed too often.
+    pub async fn run(mut self) -> Finish {
         while self.wants_more() {
             let begun = Instant::now();
             let Err(failure) = self.one_login().await else { continue };
+            if self.context.shutdown.is_finishing() {
+                self.fault(failure.to_string());
+                break;
+            }
+            if let Failure::Engine(why) = &failure {
+                self.failed_starts += 1;
+                let most = if self.checked { STARTS } else { FIRST_STARTS };
+                if self.failed_starts >= most {
+                    self.fault(failure.to_string());
+                    return Finish::Engine { was_ready: self.checked, why: why.clone() };
+                }
+            }
             // After a login that lasted the waiting times start over.
             if begun.elapsed() > self.context.config.backoff_most {
                 self.backoff.reset();
@@ -134,6 +172,10 @@ impl LoginLoop {
             self.fault(format!("{failure}; the next login is in {:.1} s", wait.as_secs_f64()));
             let finish = self.context.shutdown.finishing().clone();
             let _leaving = finish.run_until_cancelled(sleep(wait)).await;
+        }
+        match self.context.config.games {
+            Some(games) if self.games < games => Finish::Short { unplayed: games - self.games },
+            _ => Finish::Complete,
         }
     }
 
@@ -209,33 +251,42 @@ impl LoginLoop {
             }
         }
         self.checked = true;
+        self.failed_starts = 0;
         let over = Order::Over(Outcome::Aborted { by: AbortBy::NotStarted });
         engine.orders.send(over).await.map_err(|_| gone())
     }
 
     async fn log_in(&mut self) -> Result<Link, Failure> {
+        let (link, answer) = self.greet().await?;
+        self.margin.greeted(answer);
+        Ok(link)
+    }
+
+    /// Connects and logs in; also returns the time until the answer to the login.
+    async fn greet(&self) -> Result<(Link, Duration), Failure> {
         let ClientConfig { host, port, keep_alive, patience, login, .. } = &*self.context.config;
         let mut link = Link::connect(host, *port, *keep_alive, *patience).await?;
         tracing::debug!(target: "client", host, port, "connected");
         let mode = if login.seek.is_some() { " x1" } else { "" };
         link.say(format!("LOGIN {} {}{mode}\n", login.name, login.password).as_bytes()).await?;
+        let asked = Instant::now();
         let answer = async {
             loop {
-                let (line, _) = link.line().await?;
+                let (line, at) = link.line().await?;
                 match read(&line) {
-                    ServerLine::LoggedIn(_) => return Ok(()),
+                    ServerLine::LoggedIn(_) => return Ok(at.saturating_duration_since(asked)),
                     ServerLine::LoginIncorrect => return Err(Failure::Refused(login.name.clone())),
                     _ => {}
                 }
             }
         };
-        timeout(*patience, answer).await.map_err(|_| Failure::NoAnswer(*patience))??;
+        let answered = timeout(*patience, answer).await.map_err(|_| Failure::NoAnswer(*patience))??;
         link.keep_alive();
         tracing::info!(target: "client", name = login.name, "logged in");
         if login.seek.is_some() {
             link.say(b"%%VERSION\n%%RATING\n").await?;
         }
-        Ok(link)
+        Ok((link, answered))
     }
 
     /// Waits for a game to be offered. Lines of the extended mode may stand inside a summary.

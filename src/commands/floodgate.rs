@@ -8,7 +8,7 @@ use crate::{
 use arena::Say;
 use arena::Shutdown;
 use client::{
-    self, Audience, Client, GameLines, KIND,
+    self, Audience, Client, Finish, GameLines, KIND,
     ratings::{Ratings, scale},
 };
 use journal::{Reader, Store};
@@ -56,11 +56,22 @@ pub fn floodgate(args: &FloodgateArgs, open_screen: OpenScreen) -> Result<Exit, 
     let ClientConfig { host, port, login, .. } = &config;
     (audience.say)(&format!("{} on {host}:{port} as {}", login.game, login.name));
     let client = Client::open(config, &shutdown, ratings, audience)?;
-    runtime.block_on(client.play(shutdown.clone()))?;
+    let finish = runtime.block_on(client.play(shutdown.clone()))?;
     if let Some(linger) = linger.filter(|_| !shutdown.is_finishing()) {
         linger();
     }
-    super::report(&report)
+    super::report(&report)?;
+    match finish {
+        Finish::Complete => Ok(Exit::Done),
+        Finish::Short { unplayed } => {
+            err_line!("stopped before the end: {unplayed} of the games asked for are unplayed");
+            Ok(Exit::Stopped)
+        }
+        Finish::Engine { was_ready, why } => {
+            err_line!("the engine is given up: {why}");
+            Ok(if was_ready { Exit::Failed } else { Exit::Wrong })
+        }
+    }
 }
 
 /// What the dashboard needs to know about games on a server.
