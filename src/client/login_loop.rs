@@ -12,7 +12,7 @@ use arena::Shutdown;
 use arena::lag::SchedulerLag;
 use arena::play::{Fixture, GameContext, play_under};
 use notation::csa::{
-    summary::{Summary, SummaryError},
+    summary::{Summary, SummaryError, TAKES_COMMENTS},
     wire::ServerLine,
 };
 use notation::printable;
@@ -39,6 +39,8 @@ const READY_CHECK: GameId = GameId(0);
 const FIRST_STARTS: u32 = 5;
 /// The same for an engine that was ready before. The waits between them grow, by default to hours together.
 const STARTS: u32 = 20;
+/// How long a server has to give the reason of a refused login.
+const EXPLANATION: Duration = Duration::from_secs(1);
 /// Most lines of a summary; that of a game that goes on has one for each move.
 const SUMMARY_LINES: usize = 20_000;
 
@@ -51,11 +53,8 @@ enum Failure {
     Link(#[from] LinkError),
     #[error("the server did not answer the login within {0:?}")]
     NoAnswer(Duration),
-    #[error(
-        "the server refuses the login of `{0}`: the name is in use there with another secret, or an earlier login of \
-         ours still stands"
-    )]
-    Refused(String),
+    #[error("the server refuses the login of `{0}`: {1}")]
+    Refused(String, String),
     #[error("the server says: {0}")]
     Said(String),
     #[error(transparent)]
@@ -275,7 +274,9 @@ impl LoginLoop {
                 let (line, at) = link.line().await?;
                 match read(&line) {
                     ServerLine::LoggedIn(_) => return Ok(at.saturating_duration_since(asked)),
-                    ServerLine::LoginIncorrect => return Err(Failure::Refused(login.name.clone())),
+                    ServerLine::LoginIncorrect => {
+                        return Err(Failure::Refused(login.name.clone(), refusal(&mut link).await));
+                    }
                     _ => {}
                 }
             }
@@ -333,7 +334,8 @@ impl LoginLoop {
         let floodgate = game_name(summary).is_some_and(|game| game.is_floodgate())
             || host.contains("wdoor")
             || host.contains("floodgate");
-        self.context.config.comments.unwrap_or(floodgate || self.takes_comments)
+        let says_so = summary.others.iter().any(|line| line == TAKES_COMMENTS);
+        self.context.config.comments.unwrap_or(floodgate || says_so || self.takes_comments)
     }
 
     /// Plays an offered game to its end.
@@ -419,6 +421,22 @@ fn seat_terms(announced: &Announced, game: GameId, comments: bool) -> SeatTerms 
         count: announced.count,
         comments,
     }
+}
+
+/// The reason that a server gives behind its refusal of a login; without one, what is most likely.
+async fn refusal(link: &mut Link) -> String {
+    let explained = async {
+        loop {
+            match link.line().await {
+                Ok((line, _)) if matches!(read(&line), ServerLine::Text(_)) => return Some(printable(&line)),
+                Ok(_) => {}
+                Err(_) => return None,
+            }
+        }
+    };
+    timeout(EXPLANATION, explained).await.ok().flatten().unwrap_or_else(|| {
+        "the name is in use there with another secret, or an earlier login of ours still stands".to_owned()
+    })
 }
 
 fn read(line: &[u8]) -> ServerLine {

@@ -141,6 +141,12 @@ impl StoredPlan {
         Ok(serde_json::from_str(json)?)
     }
 
+    /// The server that the games were played on.
+    #[must_use]
+    pub fn server(&self) -> Option<&str> {
+        self.details.get("floodgate")?.get("host")?.as_str()
+    }
+
     /// The rating of an opponent on a server.
     #[must_use]
     pub fn rating(&self, name: &str) -> Option<f64> {

@@ -2,6 +2,7 @@
 
 use super::{EventInfo, Named, Report, html::pack::Packer};
 use journal::{EventSummary, Moves, Store, StoreError};
+use notation::csa::game_name::short_ids;
 use plan::{StoredPlan, StoredPlanError};
 use referee::{
     entry::{Entry, PlayerId, Stamped},
@@ -63,16 +64,23 @@ pub fn plan(event: &EventSummary) -> Result<StoredPlan, EventHistoryError> {
 /// league has none.
 #[must_use]
 pub fn event_info(event: &EventSummary, plan: StoredPlan) -> EventInfo {
+    // Where players come and go, the plan has no players, and its one stage stands for no schedule.
+    let league = event.kind == "serve" && plan.engines.is_empty();
     let format = match event.kind.as_str() {
-        "import" => "imported records".to_owned(),
-        _ => plan::format_words(&plan.stages),
+        "import" => Some("imported records".to_owned()),
+        "serve" if league => Some("open league".to_owned()),
+        "floodgate" => Some(format!("games on {}", plan.server().unwrap_or("a server"))),
+        _ => None,
     };
+    let names = if league { short_ids(&event.players) } else { event.players.clone() };
+    let named = |(id, name): (&String, String)| Named { name, id: id.clone() };
     EventInfo {
         name: event.name.clone(),
-        stages: plan.stages,
         sprt: plan.sprt,
-        engines: event.players.iter().map(|name| Named { name: name.clone() }).collect(),
-        format,
+        engines: event.players.iter().zip(names).map(named).collect(),
+        open: format.is_some(),
+        format: format.unwrap_or_else(|| plan::format_words(&plan.stages)),
+        stages: plan.stages,
     }
 }
 

@@ -39,13 +39,17 @@ pub struct EventInfo {
     pub engines: Vec<Named>,
     /// Its format as text.
     pub format: String,
+    /// Whether it has no end and no schedule: an open league, games on a server, records that were read in.
+    pub open: bool,
 }
 
 /// A player of a report.
 #[derive(Clone, Debug)]
 pub struct Named {
-    /// The name.
+    /// The name, short enough for people: of a trip, only what tells two players apart.
     pub name: String,
+    /// The whole name, as the database has it.
+    pub id: String,
 }
 
 impl EventInfo {
@@ -56,13 +60,22 @@ impl EventInfo {
             name: plan.name.clone(),
             stages: plan.stages.clone(),
             sprt: plan.sprt,
-            engines: plan.engines.iter().map(|engine| Named { name: engine.name.clone() }).collect(),
+            engines: plan.engines.iter().map(|engine| Named::whole(&engine.name)).collect(),
+            open: false,
             format: plan.format_words(),
         }
     }
 
     fn player(&self, player: PlayerId) -> &str {
         self.engines.get(player.index()).map_or("?", |engine| &engine.name)
+    }
+}
+
+impl Named {
+    /// A player whose name is shown whole.
+    #[must_use]
+    pub fn whole(name: &str) -> Self {
+        Self { name: name.to_owned(), id: name.to_owned() }
     }
 }
 
@@ -77,6 +90,8 @@ pub struct Report {
     pub games: u64,
     /// Whether all games were played.
     pub complete: bool,
+    /// Whether the event has no end and no schedule: an open league, games on a server, records that were read in.
+    pub open: bool,
     /// The players, best first: by Elo, or by the ranking of the last stage where that decides.
     pub standings: Vec<PlayerRow>,
     /// Encounters of any two players who met.
@@ -100,8 +115,10 @@ pub struct Report {
 pub struct PlayerRow {
     /// Rank, from 1.
     pub rank: usize,
-    /// Name.
+    /// Name; of a trip behind it, only what tells two players apart.
     pub name: String,
+    /// The whole name, with its trip, as the database has it.
+    pub id: String,
     /// Games that count.
     pub games: u64,
     /// Games won.
@@ -262,6 +279,7 @@ impl Report {
             format: info.format.clone(),
             games: standings.total().met.values().map(|wdl| wdl.games()).sum(),
             complete,
+            open: info.open,
             standings: player_rows(info, standings, &ratings),
             pairs: encounter_rows(info, standings),
             endings: endings(standings),
@@ -283,6 +301,7 @@ fn player_rows(info: &EventInfo, standings: &Standings, ratings: &Ratings) -> Ve
         PlayerRow {
             rank: at + 1,
             name: info.player(*player).to_owned(),
+            id: info.engines.get(player.index()).map_or_else(String::new, |engine| engine.id.clone()),
             games: games.games(),
             wins: games.wins,
             losses: games.losses,
@@ -392,7 +411,7 @@ fn stage_tables(info: &EventInfo, standings: &Standings) -> Vec<StageTable> {
     (0..info.stages.len())
         .filter(played)
         .map(|at| StageTable {
-            format: plan::format_words(&info.stages[at..=at]),
+            format: if info.open { info.format.clone() } else { plan::format_words(&info.stages[at..=at]) },
             table: standings.ranking(at).into_iter().map(named).collect(),
         })
         .collect()

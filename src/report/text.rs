@@ -8,7 +8,7 @@ const FEW: usize = 10;
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let state = if self.complete { "" } else { ", not complete" };
+        let state = if self.complete || self.open { "" } else { ", not complete" };
         writeln!(f, "{} · {} · {} games{state}\n", self.event, self.format, self.games)?;
         for skipped in &self.skipped {
             writeln!(f, "skipped: {skipped}")?;

@@ -31,8 +31,15 @@ fn report() -> Report {
         let ended = GameEnded { game, pairing, outcome, plies: 9, evidence, replayed: false };
         standings.fold(&Entry::GameEnded(ended));
     }
-    let engines = [HOSTILE, "other"].map(|name| Named { name: name.to_owned() }).to_vec();
-    let info = EventInfo { name: HOSTILE.to_owned(), stages, sprt: None, engines, format: String::new() };
+    let engines = [HOSTILE, "other"].map(|name| Named::whole(name)).to_vec();
+    let info = EventInfo {
+        name: HOSTILE.to_owned(),
+        stages,
+        sprt: None,
+        engines,
+        format: String::new(),
+        open: false,
+    };
     Report::new(&info, &standings, true)
 }
 
