@@ -6,6 +6,7 @@ mod calculator;
 mod floodgate;
 mod init;
 mod log;
+mod ordered_lines;
 mod play;
 mod report;
 mod serve;

@@ -257,8 +257,8 @@ impl RunningGame<'_> {
     /// Evidence for a dispute about the ending; empty for endings that explain themselves.
     fn evidence(&self, outcome: Outcome, reason: &str) -> String {
         let disputed = |by| {
-            use WinBy::{Disconnection, IllegalDeclaration, IllegalMove, Time};
-            matches!(by, Disconnection | IllegalDeclaration | IllegalMove(_) | Time)
+            use WinBy::{Disconnection, IllegalAction, IllegalDeclaration, IllegalMove, Time};
+            matches!(by, Disconnection | IllegalAction | IllegalDeclaration | IllegalMove(_) | Time)
         };
         match outcome {
             Outcome::Win { winner, by } if disputed(by) => {

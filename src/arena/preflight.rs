@@ -95,7 +95,9 @@ fn started_here(plan: &Plan) -> impl Iterator<Item = &EnginePlan> {
     plan.engines.iter().filter(|engine| !engine.remote)
 }
 
-fn option_faults(engine: &EnginePlan, shown: &Handshake) -> Vec<String> {
+/// Options of the configuration that the engine does not offer, or values that it does not take.
+#[must_use]
+pub fn option_faults(engine: &EnginePlan, shown: &Handshake) -> Vec<String> {
     let mut faults = Vec::new();
     for (at, (name, value)) in engine.options.iter().enumerate() {
         let place = engine.option_sources.get(at).map(|source| format!("{source}: ")).unwrap_or_default();

@@ -8,8 +8,8 @@
 //!
 //! # Leaving
 //! After the first signal the running game is finished, and no login follows. The second resigns it (`%TORYO` in our turn,
-//! else `LOGOUT`, which servers rule as a resignation), waits a few seconds for the ruling, and leaves. After a game
-//! the connection is closed without `LOGOUT`: floodgate closes it itself.
+//! else `LOGOUT`, which servers rule as a resignation), waits a few seconds for the ruling, and leaves. After the last
+//! game of a login `LOGOUT` is sent (CSA server protocol 1.2.1), but not on floodgate, which closes the connection itself.
 
 pub mod announced;
 pub mod backoff;
@@ -24,14 +24,15 @@ pub mod ratings;
 use arena::Say;
 use arena::Shutdown;
 use arena::lag::SchedulerLag;
+use arena::preflight::option_faults;
 use fixtures::{Fixtures, opened};
 pub use game_lines::GameLines;
-use journal::{EventHead, Journal, Reader, StoreError};
+use journal::{Appended, EventHead, Journal, Opening, Reader, StoreError};
 pub use login_loop::Finish;
 use login_loop::{LoginLoop, LoopContext};
 use plan::{StoredPlan, client::ClientConfig};
 use ratings::Ratings;
-use referee::entry::{GameId, PlayerId};
+use referee::entry::{Entry, GameId, PlayerId};
 use seat::{
     transcript::Transcripts,
     usi::{self, UsiPlayer},
@@ -48,6 +49,8 @@ pub struct Client {
     journal: Journal,
     players: Vec<String>,
     next_game: GameId,
+    /// The server's names of the games that were running when the last process died.
+    cut_off: Vec<String>,
     ratings: Ratings,
     say: Say,
 }
@@ -79,10 +82,34 @@ impl Client {
             players.push(config.login.name.clone());
         }
         let (next_game, resumed) = (opening.event().next_game, opening.event().resumed);
+        let cut_off = cut_off(&opening)?;
         let failed = shutdown.clone();
         let journal = opening.start(audience.readers, move || failed.adjourn())?;
         journal.happened(opened(&config, players.clone(), resumed));
-        Ok(Self { config: Arc::new(config), journal, players, next_game, ratings, say: audience.say })
+        for (game, name) in &cut_off {
+            let text = format!(
+                "game {} ({name}) was broken off by the end of this program: servers count that as a loss of the side \
+                 that left, unless they let it come back; here the game does not count",
+                game.0
+            );
+            journal.happened(Entry::Fault { player: None, text });
+        }
+        let cut_off = cut_off.into_iter().map(|(_, name)| name).collect();
+        Ok(Self {
+            config: Arc::new(config),
+            journal,
+            players,
+            next_game,
+            cut_off,
+            ratings,
+            say: audience.say,
+        })
+    }
+
+    /// The number of entries that the event has been given, for lines that have to stand between entries.
+    #[must_use]
+    pub fn appended(&self) -> Appended {
+        self.journal.appended()
     }
 
     /// Plays until enough games are played, until `shutdown`, or until the engine cannot be started any more.
@@ -93,12 +120,16 @@ impl Client {
         let lag = Arc::new(SchedulerLag::default());
         let measured = lag.clone();
         let measuring = tokio::spawn(async move { measured.measure().await });
-        let (engine, actor) = usi::open(UsiPlayer {
+        let player = UsiPlayer {
             engine: Arc::new(self.config.engine.clone()),
             cores: vec![],
             startups: Arc::new(Semaphore::new(1)),
             reports: Some((self.journal.sink(), self.us())),
-        });
+        };
+        if !player.engine.options.is_empty() {
+            shutdown.finishing().run_until_cancelled(self.warn_of_options(&player)).await;
+        }
+        let (engine, actor) = usi::open(player);
         let actor = tokio::spawn(actor);
         let sink = self.journal.sink();
         let fixtures = Fixtures::new(self.config.clone(), sink.clone(), self.players, self.next_game);
@@ -108,6 +139,7 @@ impl Client {
             transcripts: Transcripts::new(sink),
             lag,
             ratings: self.ratings.clone(),
+            cut_off: self.cut_off,
             say: self.say,
         };
         let finish = LoginLoop::new(context, engine, fixtures).run().await;
@@ -120,8 +152,27 @@ impl Client {
         Ok(finish)
     }
 
+    /// Warns of options that the engine does not offer. They are sent all the same: some engines hide options.
+    async fn warn_of_options(&self, player: &UsiPlayer) {
+        // An engine that cannot be started is told of at the first login.
+        let Ok(shown) = usi::handshake(player.clone()).await else { return };
+        for fault in option_faults(&player.engine, &shown) {
+            (self.say)(&notation::printable(format!("warning: {fault}").as_bytes()));
+        }
+    }
+
     fn us(&self) -> PlayerId {
         let at = self.players.iter().position(|name| *name == self.config.login.name);
         PlayerId(at.and_then(|at| u16::try_from(at).ok()).unwrap_or(0))
     }
+}
+
+/// The games that were running when the last process died, with the server's names for them.
+fn cut_off(opening: &Opening) -> Result<Vec<(GameId, String)>, StoreError> {
+    let event = opening.event();
+    let named = |game: GameId| {
+        let name = opening.store().game_name(event.event, game)?;
+        Ok((game, name.unwrap_or_else(|| "without a name".to_owned())))
+    };
+    event.adjourned.iter().map(|end| named(end.game)).collect()
 }

@@ -55,6 +55,11 @@ enum Failure {
     NoAnswer(Duration),
     #[error("the server refuses the login of `{0}`: {1}")]
     Refused(String, String),
+    #[error(
+        "the server closed the connection while we waited for a game; if this repeats, another program logs in as \
+         `{0}` too"
+    )]
+    Displaced(String),
     #[error("the server says: {0}")]
     Said(String),
     #[error(transparent)]
@@ -123,6 +128,8 @@ pub struct LoopContext {
     pub lag: Arc<SchedulerLag>,
     /// The opponents' ratings, which the server adds to.
     pub ratings: Ratings,
+    /// The server's names of games that an earlier process left unfinished.
+    pub cut_off: Vec<String>,
     /// Shows lines that are no entries.
     pub say: Say,
 }
@@ -206,14 +213,28 @@ impl LoginLoop {
                 link.say(format!("%%GAME {game} {wish}\n").as_bytes()).await?;
             }
             let Some(offer) = finish.run_until_cancelled(self.summary(&mut link)).await else { break };
-            let outcome = self.game(&mut link, offer?).await;
+            let offer = offer.map_err(|failure| self.displaced(failure))?;
+            let floodgate = game_name(&offer.summary).is_some_and(|game| game.is_floodgate());
+            let outcome = self.game(&mut link, offer).await;
             link.forget();
-            if !self.goes_on(outcome?)? {
+            if !self.goes_on(outcome?)? || !self.wants_more() {
+                // Floodgate closes the connection of a CSA login itself; other servers wait for this.
+                if self.context.config.login.seek.is_some() || !floodgate {
+                    link.log_out().await;
+                }
                 break;
             }
             self.warm().await?;
         }
         Ok(())
+    }
+
+    /// A server closes an idle connection when the same player logs in anew.
+    fn displaced(&self, failure: Failure) -> Failure {
+        match failure {
+            Failure::Link(LinkError::Closed) => Failure::Displaced(self.context.config.login.name.clone()),
+            other => other,
+        }
     }
 
     /// Counts a game; returns whether the login serves for another one.
@@ -407,7 +428,9 @@ impl LoginLoop {
     /// Shows which game is offered.
     fn offered(&self, summary: &Summary) {
         let id = summary.game_id.as_deref().unwrap_or("without a name");
-        (self.context.say)(&printable(format!("a game is offered: {id}").as_bytes()));
+        let again = self.context.cut_off.iter().any(|name| name == id);
+        let what = if again { "the game that was broken off goes on" } else { "a game is offered" };
+        (self.context.say)(&printable(format!("{what}: {id}").as_bytes()));
     }
 }
 

@@ -1,6 +1,6 @@
 //! `renmei floodgate`: an engine on a server.
 
-use super::{Exit, Failure, OpenScreen, Screen, Showing, play::Linger};
+use super::{Exit, Failure, OpenScreen, Screen, Showing, ordered_lines::OrderedLines, play::Linger};
 use crate::{
     cli::{FloodgateArgs, Picture, ReportArgs},
     signals,
@@ -12,10 +12,19 @@ use client::{
     ratings::{Ratings, scale},
 };
 use journal::{Reader, Store};
-use plan::{StoredPlan, client::ClientConfig};
-use referee::rating::LookUp;
+use notation::{date, record::Format as RecordFormat};
+use plan::{
+    StoredPlan,
+    client::{ClientConfig, RecordFiles},
+};
+use referee::{
+    entry::{Entry, GameId},
+    rating::LookUp,
+};
 use std::{
+    fs,
     io::{self, Write},
+    path::Path,
     sync::Arc,
 };
 
@@ -48,7 +57,11 @@ pub fn floodgate(args: &FloodgateArgs, open_screen: OpenScreen) -> Result<Exit, 
     let ratings = Ratings::new(config.ratings.clone());
     let wanted = !(args.no_dashboard || args.json);
     let screen = if wanted { open_screen(showing(&config, &ratings))? } else { None };
-    let (audience, linger) = audience(screen);
+    // Declared before what prints, so that it is dropped last.
+    let ordered = screen.is_none().then(OrderedLines::default);
+    let (mut audience, linger) = audience(screen, ordered.as_ref());
+    let say = audience.say.clone();
+    audience.readers.extend(config.records.clone().map(|files| record_files(files, &config, say)));
     let say = audience.say.clone();
     let finishing =
         move || say("no new game begins; a running game is finished, and a second signal resigns it");
@@ -56,7 +69,9 @@ pub fn floodgate(args: &FloodgateArgs, open_screen: OpenScreen) -> Result<Exit, 
     let ClientConfig { host, port, login, .. } = &config;
     (audience.say)(&format!("{} on {host}:{port} as {}", login.game, login.name));
     let client = Client::open(config, &shutdown, ratings, audience)?;
+    ordered.iter().for_each(|lines| lines.follow(client.appended()));
     let finish = runtime.block_on(client.play(shutdown.clone()))?;
+    drop(ordered);
     if let Some(linger) = linger.filter(|_| !shutdown.is_finishing()) {
         linger();
     }
@@ -88,19 +103,56 @@ fn showing(config: &ClientConfig, ratings: &Ratings) -> Showing {
 }
 
 /// The views of the event: the dashboard, or lines on stderr without one.
-fn audience(screen: Option<Screen>) -> (Audience, Option<Linger>) {
-    let (mut output, say, feed, linger): (Box<dyn Write + Send>, Say, _, _) = match screen {
-        None => (Box::new(io::stderr()), Arc::new(|line: &str| err_line!("{line}")), None, None),
-        Some(Screen { feed, game_lines, say, linger }) => (game_lines, say, Some(feed), Some(linger)),
-    };
+fn audience(screen: Option<Screen>, ordered: Option<&OrderedLines>) -> (Audience, Option<Linger>) {
     let mut lines = GameLines::default();
-    let mut readers = vec![Reader::new("lines", move |batch| {
+    let Some(Screen { feed, mut game_lines, say, linger }) = screen else {
+        let printer = ordered.map(OrderedLines::printer).unwrap_or_default();
+        let saying = printer.clone();
+        let reader = Reader::new("lines", move |batch| {
+            for stamped in batch.iter() {
+                printer.entry(stamped.at, lines.line(stamped).as_deref());
+            }
+        });
+        return (Audience { readers: vec![reader], say: Arc::new(move |line: &str| saying.say(line)) }, None);
+    };
+    let reader = Reader::new("lines", move |batch| {
         for line in batch.iter().filter_map(|stamped| lines.line(stamped)) {
-            let _reader_gone = writeln!(output, "{line}");
+            let _reader_gone = writeln!(game_lines, "{line}");
         }
-    })];
-    readers.extend(feed.map(|feed| Reader::new("dashboard", feed)));
-    (Audience { readers, say }, linger)
+    });
+    (Audience { readers: vec![reader, Reader::new("dashboard", feed)], say }, Some(linger))
+}
+
+/// Writes the record of each game that was begun, once its end is in the database.
+fn record_files(files: RecordFiles, config: &ClientConfig, say: Say) -> Reader {
+    let (db, event) = (config.database.clone(), config.name.clone());
+    Reader::new("records", move |batch| {
+        for stamped in batch.iter() {
+            if let Entry::GameEnded(end) = &stamped.entry
+                && end.plies > 0
+                && let Err(why) = write_record(&files, &db, &event, end.game)
+            {
+                say(&format!("the record of game {} could not be written: {why}", end.game.0));
+            }
+        }
+    })
+}
+
+fn write_record(files: &RecordFiles, db: &Path, event: &str, game: GameId) -> Result<(), String> {
+    let told = |error: journal::StoreError| error.to_string();
+    let store = Store::read(db).map_err(told)?;
+    let id = records::event(&store, Some(event), db).map_err(|error| error.to_string())?.id;
+    let name = store.game_name(id, game).map_err(told)?.unwrap_or_default();
+    let row = store.game(id, game).map_err(told)?.ok_or("it is not in the database")?.row;
+    let date = date::digits(row.started_at.unwrap_or_default());
+    let number = game.0.to_string();
+    let output = files.path(&[&number, &name, &row.black, &row.white, &date[..8]]);
+    if let Some(directory) = output.parent() {
+        fs::create_dir_all(directory).map_err(|error| format!("{}: {error}", directory.display()))?;
+    }
+    let (db, event, game) = (db.to_owned(), Some(event.to_owned()), vec![number]);
+    let export = records::Export { db, event, game, all: true, format: RecordFormat::Csa, output };
+    records::export(&export).map(drop).map_err(|error| error.to_string())
 }
 
 /// Refuses to resume an event of another kind.

@@ -85,9 +85,8 @@ impl Words {
             Some(Ending::OuteSennichite) => WinBy::PerpetualCheck,
             None if self.resigned => WinBy::Resignation,
             None if self.declared => WinBy::Declaration,
-            Some(Ending::IllegalAction | Ending::Sennichite | Ending::MaxMoves | Ending::Chudan) | None => {
-                WinBy::Adjudication
-            }
+            Some(Ending::IllegalAction) => WinBy::IllegalAction,
+            Some(Ending::Sennichite | Ending::MaxMoves | Ending::Chudan) | None => WinBy::Adjudication,
         }
     }
 
