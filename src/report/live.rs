@@ -92,7 +92,11 @@ impl Announcer {
             Entry::Verdict { verdict, llr, pairs } => {
                 Some(format!("verdict after {pairs} pairs: {verdict} (LLR {llr:.2})"))
             }
-            Entry::GameStarted(_) | Entry::Moved(_) | Entry::Memory { .. } | Entry::Closed => None,
+            Entry::Entered { .. }
+            | Entry::GameStarted(_)
+            | Entry::Moved(_)
+            | Entry::Memory { .. }
+            | Entry::Closed => None,
         }
     }
 

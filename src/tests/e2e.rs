@@ -9,6 +9,7 @@ mod deep;
 mod door;
 mod faults;
 mod formats;
+mod names;
 mod ponder;
 mod refusals;
 mod report;
