@@ -309,6 +309,9 @@ pub struct CheckArgs {
     /// Set an option before the checks: NAME=VALUE.
     #[arg(long, value_name = "NAME=VALUE")]
     pub option: Vec<String>,
+    /// Directory that the engine runs in; by default its own if its program is given as a path.
+    #[arg(long, value_name = "DIR")]
+    pub dir: Option<PathBuf>,
     /// File of positions to ask for moves in (SFEN lines); by default the built-in ones.
     #[arg(long, value_name = "FILE")]
     pub positions: Option<PathBuf>,
@@ -471,8 +474,8 @@ impl From<&ImportArgs> for records::Import {
 
 impl From<&CheckArgs> for check::Request {
     fn from(args: &CheckArgs) -> Self {
-        let CheckArgs { command, args, option, positions, skip, ready, .. } = args.clone();
-        Self { command, args, option, positions, skip, ready }
+        let CheckArgs { command, args, dir, option, positions, skip, ready, .. } = args.clone();
+        Self { command, args, dir, option, positions, skip, ready }
     }
 }
 

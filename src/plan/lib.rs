@@ -6,6 +6,7 @@
 //! fault and continue with a placeholder, so that one run lists everything that is wrong. `stored` is the plan as the
 //! database keeps it.
 
+mod begun;
 pub mod built_in;
 pub mod client;
 mod document;
@@ -17,6 +18,7 @@ mod fingerprint;
 mod games;
 mod keys;
 pub mod password;
+mod places;
 mod reader;
 mod reference;
 pub mod serve;
@@ -53,6 +55,9 @@ pub struct Plan {
     pub name: String,
     /// The SQLite file.
     pub database: PathBuf,
+    /// The directory that relative paths of the configuration start from.
+    #[serde(skip)]
+    pub base: PathBuf,
     /// Seed of every random choice of the event.
     pub seed: u64,
     /// Games at once.
@@ -179,6 +184,9 @@ pub struct OpeningPlan {
     pub pairs: bool,
     /// Whether a position is used once, even if several lines lead to it.
     pub dedupe: bool,
+    /// Whether nobody has named openings, so that they are the built-in ones.
+    #[serde(skip)]
+    pub by_default: bool,
 }
 
 /// Order in which openings are used.
@@ -203,8 +211,11 @@ pub struct EnginePlan {
     pub command: PathBuf,
     /// Arguments of the program.
     pub args: Vec<String>,
-    /// Working directory.
+    /// Working directory; `None`: that of this program.
     pub directory: Option<PathBuf>,
+    /// Whether nobody has named that directory, so that it is the program's own.
+    #[serde(skip)]
+    pub directory_by_default: bool,
     /// Environment variables in addition to those of this program.
     pub environment: Vec<(String, String)>,
     /// USI options, by their names as the engine declares them.

@@ -6,6 +6,7 @@ mod support;
 mod commands;
 mod databases;
 mod deep;
+mod directory;
 mod door;
 mod faults;
 mod formats;
