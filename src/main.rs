@@ -7,6 +7,7 @@ mod cli;
 mod commands;
 mod diagnostics;
 mod guide;
+mod habits;
 mod screen;
 mod signals;
 

@@ -146,6 +146,11 @@ fn warn_about(plan: &Plan) {
     for skipped in &plan.skipped {
         err_line!("skipping `{}`: {}", skipped.name, skipped.reason);
     }
+    if plan.openings.as_ref().is_some_and(|openings| openings.by_default) {
+        err_line!(
+            "games begin from the built-in openings, as none are named; `--openings none`: from the start position"
+        );
+    }
     let here = std::env::current_dir().unwrap_or_default();
     for line in plan.engines.iter().flat_map(|engine| engine.misplaced(&[&plan.base, &here])) {
         err_line!("{line}");

@@ -13,7 +13,9 @@ fn unpacked(desk: &Desk) {
     script(
         desk,
         "engines/new/engine.sh",
-        &format!("pwd >> {note}\ntest -f eval/nn.bin || {{ echo 'no eval/nn.bin' >&2; exit 3; }}\nexec {random}"),
+        &format!(
+            "pwd >> {note}\ntest -f eval/nn.bin || {{ echo 'no eval/nn.bin' >&2; exit 3; }}\nexec {random}"
+        ),
     );
 }
 
@@ -38,7 +40,8 @@ const SHORT: [&str; 6] = ["--games", "2", "--max-moves", "12", "--time", "60s"];
 fn an_engine_that_is_named_by_its_path_runs_in_its_own_directory_and_finds_its_evaluation() {
     let desk = Desk::new();
     unpacked(&desk);
-    let engines: [&[&str]; 2] = [&["cmd=./engines/new/engine.sh", "name=new"], &["cmd=renmei-random", "name=old"]];
+    let engines: [&[&str]; 2] =
+        [&["cmd=./engines/new/engine.sh", "name=new"], &["cmd=renmei-random", "name=old"]];
     let played = desk.play(&engines, &SHORT);
     assert_eq!(played.code(), Some(0), "{}", played.text());
     assert_eq!(ran_in(&desk), ["DESK/engines/new"]);
@@ -75,8 +78,13 @@ fn an_event_begun_before_engines_had_their_own_directory_goes_on_where_it_ran() 
     let desk = Desk::new();
     let note = desk.path("ran-in").display().to_string();
     fs::create_dir(desk.path("engines")).unwrap();
-    script(&desk, "engines/engine.sh", &format!("pwd >> {note}\nexec {}", program("renmei-random").display()));
-    let engines: [&[&str]; 2] = [&["cmd=./engines/engine.sh", "name=new"], &["cmd=renmei-random", "name=old"]];
+    script(
+        &desk,
+        "engines/engine.sh",
+        &format!("pwd >> {note}\nexec {}", program("renmei-random").display()),
+    );
+    let engines: [&[&str]; 2] =
+        [&["cmd=./engines/engine.sh", "name=new"], &["cmd=renmei-random", "name=old"]];
     let begun = desk.play(&engines, &SHORT);
     assert_eq!(begun.code(), Some(0), "{}", begun.text());
     // As an earlier version has left it: no directory was told, and the end was not reached.

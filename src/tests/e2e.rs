@@ -10,6 +10,7 @@ mod directory;
 mod door;
 mod faults;
 mod formats;
+mod habits;
 mod ponder;
 mod refusals;
 mod report;

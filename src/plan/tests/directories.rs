@@ -10,7 +10,9 @@ use std::{
 
 /// The directories of two engines, one with these lines.
 fn directories(world: &World, lines: &str) -> Vec<Option<PathBuf>> {
-    let text = format!("time = \"1s\"\n[[engines]]\nname = \"a\"\n{lines}\n[[engines]]\nname = \"b\"\ncommand = \"beta\"\n");
+    let text = format!(
+        "time = \"1s\"\n[[engines]]\nname = \"a\"\n{lines}\n[[engines]]\nname = \"b\"\ncommand = \"beta\"\n"
+    );
     world.plan(&text).engines.into_iter().map(|engine| engine.directory).collect()
 }
 
@@ -30,7 +32,10 @@ fn an_engine_runs_beside_its_program_if_that_is_a_path_and_else_where_renmei_run
 #[test]
 fn an_event_keeps_the_directories_and_openings_that_were_the_default_when_it_was_begun() {
     let world = here();
-    let text = format!("{}[[engines]]\nname = \"c\"\ncommand = \"bin/gamma\"\n", super::with("[openings]\nfile = \"built-in\"\n"));
+    let text = format!(
+        "{}[[engines]]\nname = \"c\"\ncommand = \"bin/gamma\"\n",
+        super::with("[openings]\nfile = \"built-in\"\n")
+    );
     let mut plan = world.plan(&text);
     let before = StoredPlan::from_json(&StoredPlan::of_event(&plan).to_json()).unwrap();
     let bare = StoredPlan::from_json(
@@ -46,14 +51,17 @@ fn an_event_keeps_the_directories_and_openings_that_were_the_default_when_it_was
     plan.keep_defaults_of(&bare.unwrap());
     assert_eq!(plan.openings, None);
     let mut named = world.plan(&text.replace("\"bin/gamma\"", "\"bin/gamma\"\ndirectory = \".\""));
-    named.keep_defaults_of(&StoredPlan::from_json(r#"{"engines": [{"name": "c", "directory": null}]}"#).unwrap());
+    named.keep_defaults_of(
+        &StoredPlan::from_json(r#"{"engines": [{"name": "c", "directory": null}]}"#).unwrap(),
+    );
     assert!(named.engines[2].directory.is_some(), "a change that is refused later, not undone");
 }
 
 #[test]
 fn games_on_a_server_keep_the_directory_of_their_engine() {
     let world = here();
-    let parse = |text: &str| ClientConfig::parse(text, Some(Path::new("x.toml")), &world.environment).unwrap();
+    let parse =
+        |text: &str| ClientConfig::parse(text, Some(Path::new("x.toml")), &world.environment).unwrap();
     let text = client("", "a-1-1,geheim", "").replace("\"alpha\"", "\"bin/alpha\"");
     let mut engine = parse(&text).engine;
     let now = StoredPlan::of_client(&parse(&text), BTreeMap::new());
