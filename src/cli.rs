@@ -144,7 +144,7 @@ Examples:
                --engine cmd=fairy-stockfish name=old nodes=1000 option.Hash=16 \\
                --games 1000 --sprt elo0=0 elo1=10
   renmei match -engine cmd=./new name=new -engine cmd=./old name=old -each tc=10+0.1 \\
-               -rounds 100 -repeat        # as fastchess and cutechess-cli have it: `renmei match --help`";
+               -rounds 100 -repeat        # habits of fastchess, cutechess-cli: see --help";
 
 /// The end of `renmei match --help`.
 fn match_help() -> String {

@@ -3,6 +3,7 @@
 
 mod support;
 
+mod checks;
 mod commands;
 mod databases;
 mod deep;
