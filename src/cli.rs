@@ -1,6 +1,6 @@
 //! The command line: commands, arguments, and the exit codes that scripts can rely on.
 
-use crate::habits;
+use crate::{habits, missing};
 use check::GoForm;
 use clap::{
     ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum,
@@ -41,7 +41,13 @@ pub fn parse() -> Cli {
     });
     translation.notes.iter().for_each(|line| eprintln!("{line}"));
     let command = Cli::command().mut_subcommand("match", |command| command.after_long_help(match_help()));
-    let matches = command.get_matches_from(translation.words);
+    let matches = command.clone().try_get_matches_from(&translation.words).unwrap_or_else(|error| {
+        match missing::explained(&error, command.clone(), &translation.words) {
+            Some(message) => eprintln!("renmei: {message}"),
+            None => error.exit(),
+        }
+        std::process::exit(2)
+    });
     match from(&matches) {
         Ok(cli) => cli,
         Err(error) => error.exit(),
@@ -519,7 +525,7 @@ pub struct ImportArgs {
     /// Record files of any format, and directories with them; format and encoding are detected.
     #[arg(required = true)]
     pub files: Vec<PathBuf>,
-    /// The database to import into.
+    /// The database to import into; not needed with --verify.
     #[arg(long, value_name = "FILE", required_unless_present = "verify")]
     pub db: Option<PathBuf>,
     /// Replay each record through the referee and report disagreements.

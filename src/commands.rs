@@ -30,6 +30,7 @@ use clap::CommandFactory;
 use journal::{EventSummary, StoreError};
 use plan::Faults;
 use records::{self, RecordsError};
+use referee::number::number;
 use serde::Serialize;
 use std::{
     io::{self, IsTerminal},
@@ -175,7 +176,7 @@ pub fn export(args: &ExportArgs) -> Result<Exit, Failure> {
     for (game, reason) in &report.left_out {
         err_line!("game {} left out: {reason}", game.0);
     }
-    err_line!("{} games written", report.games);
+    err_line!("{} written", number(report.games, "game"));
     Ok(Exit::Done)
 }
 

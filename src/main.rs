@@ -8,6 +8,7 @@ mod commands;
 mod diagnostics;
 mod guide;
 mod habits;
+mod missing;
 mod screen;
 mod signals;
 

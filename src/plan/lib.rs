@@ -38,6 +38,7 @@ pub use serve::ServeConfig;
 pub use stored::{StoredPlan, StoredPlanError};
 pub use time::contradictions;
 
+use referee::number::number;
 use referee::{
     adjudicate::Adjudication,
     clock::TimeControl,
@@ -117,21 +118,19 @@ impl SprtPlan {
 }
 
 fn stage_words(stage: &Stage) -> String {
-    let games = stage.games;
+    let each = number(stage.games, "game");
     let entrants = stage.entrants.map(|n| format!(" of the first {n}")).unwrap_or_default();
     match stage.format {
-        Format::RoundRobin { cycles: 1 } => format!("round robin{entrants}, {games} games a pair"),
+        Format::RoundRobin { cycles: 1 } => format!("round robin{entrants}, {each} a pair"),
         Format::RoundRobin { cycles } => {
-            format!("round robin{entrants}, {cycles} times {games} games a pair")
+            format!("round robin{entrants}, {cycles} times {each} a pair")
         }
         Format::Gauntlet { challengers, cycles } => {
-            format!(
-                "gauntlet of {challengers}{entrants}, {} games a pair",
-                u64::from(cycles) * u64::from(games)
-            )
+            let games = u64::from(cycles) * u64::from(stage.games);
+            format!("gauntlet of {challengers}{entrants}, {} a pair", number(games, "game"))
         }
-        Format::Swiss { rounds } => format!("swiss{entrants}, {rounds} rounds of {games} games"),
-        Format::Knockout { .. } => format!("knock-out{entrants}, best of {games}"),
+        Format::Swiss { rounds } => format!("swiss{entrants}, {} of {each}", number(rounds, "round")),
+        Format::Knockout { .. } => format!("knock-out{entrants}, best of {}", stage.games),
         Format::Sprt { max_games } => format!("sprt, at most {max_games} games"),
     }
 }

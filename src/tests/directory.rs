@@ -107,10 +107,11 @@ fn a_value_that_names_a_file_only_where_renmei_runs_is_told_with_both_places() {
     let desk = Desk::new();
     unpacked(&desk);
     desk.write("my.book", "");
+    desk.write("7", "");
     desk.write("engines/new/own.book", "");
     let engines: [&[&str]; 2] = [
         &["cmd=./engines/new/engine.sh", "name=new", "args=my.book own.book absent.book"],
-        &["cmd=renmei-random", "name=old", "args=my.book"],
+        &["cmd=renmei-puppet", "name=old", "args=--seed 7"],
     ];
     let told = desk.play(&engines, &SHORT).text();
     let root = desk.dir.path().display().to_string();
