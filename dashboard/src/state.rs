@@ -11,6 +11,7 @@ pub use info::EventInfo;
 pub use openings::by_opening;
 
 use crate::{board::Board, text::clean};
+use referee::number::{number, plies as words};
 use referee::{
     AbortBy, Outcome,
     clock::TimeControl,
@@ -169,7 +170,7 @@ impl State {
                 }
             }
             Entry::Verdict { verdict, llr, pairs } => {
-                let text = format!("verdict after {pairs} pairs: {verdict} (LLR {llr:.2})");
+                let text = format!("verdict after {}: {verdict} (LLR {llr:.2})", number(*pairs, "pair"));
                 self.log_line(*at, false, &text);
             }
             Entry::Closed => {
@@ -270,7 +271,7 @@ impl State {
         self.faults += u64::from(fault);
         let (black, white) = (self.player(pairing.black), self.player(pairing.white));
         let (result, cause) = (result(outcome), outcome.cause());
-        let mut text = format!("#{} {black} - {white}  {result}  {cause}, {plies} plies", game.0);
+        let mut text = format!("#{} {black} - {white}  {result}  {cause}, {}", game.0, words(plies));
         if fault {
             end.evidence.lines().take(40).for_each(|line| text.extend(["\n", line]));
         }

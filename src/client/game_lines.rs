@@ -2,6 +2,7 @@
 
 use notation::printable;
 use referee::entry::{Entry, GameEnded, GameId, PlayerId, Stamped};
+use referee::number::plies;
 
 /// Writes a line for each entry that is worth one.
 #[derive(Debug, Default)]
@@ -39,7 +40,7 @@ impl GameLines {
         let why = end.evidence.lines().next().unwrap_or_default();
         let why = if end.outcome.counts() || why.is_empty() { String::new() } else { format!(" ({why})") };
         let game = self.game(end.game, end.pairing.black, end.pairing.white);
-        format!("{game}: {}, {} plies{why}", end.outcome, end.plies)
+        format!("{game}: {}, {}{why}", end.outcome, plies(end.plies))
     }
 
     fn game(&self, game: GameId, black: PlayerId, white: PlayerId) -> String {

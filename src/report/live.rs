@@ -2,6 +2,7 @@
 
 use super::EventInfo;
 use notation::printable;
+use referee::number::{number, plies};
 use referee::{
     AbortBy, Outcome, WinBy,
     entry::{Entry, GameEnded, Stamped},
@@ -90,7 +91,7 @@ impl Announcer {
             }
             Entry::Fault { text, .. } => Some(format!("fault:{}", indented(text))),
             Entry::Verdict { verdict, llr, pairs } => {
-                Some(format!("verdict after {pairs} pairs: {verdict} (LLR {llr:.2})"))
+                Some(format!("verdict after {}: {verdict} (LLR {llr:.2})", number(*pairs, "pair")))
             }
             Entry::Entered { .. }
             | Entry::GameStarted(_)
@@ -111,10 +112,10 @@ impl Announcer {
             Outcome::Aborted { .. } => "---",
         };
         let mut line = format!(
-            "{}{total}  {black} - {white}  {result}  {} ({} plies)",
+            "{}{total}  {black} - {white}  {result}  {} ({})",
             self.games,
             end.outcome.cause(),
-            end.plies
+            plies(end.plies)
         );
         if is_dispute(end.outcome) {
             line.push_str(&indented(&end.evidence));

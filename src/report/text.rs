@@ -1,6 +1,7 @@
 //! Reports as text for a terminal: numbers right-aligned, names left-aligned.
 
 use super::{Encounter, PlayerRow, Report, StageTable, TestReport};
+use referee::number::number;
 use std::fmt;
 
 /// Greatest number of encounters listed one by one; more become a cross table.
@@ -9,7 +10,7 @@ const FEW: usize = 10;
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let state = if self.complete { "" } else { ", not complete" };
-        writeln!(f, "{} · {} · {} games{state}\n", self.event, self.format, self.games)?;
+        writeln!(f, "{} · {} · {}{state}\n", self.event, self.format, number(self.games, "game"))?;
         for skipped in &self.skipped {
             writeln!(f, "skipped: {skipped}")?;
         }
