@@ -10,6 +10,7 @@ mod door;
 mod faults;
 mod formats;
 mod ponder;
+mod records;
 mod refusals;
 mod report;
 mod resume;
