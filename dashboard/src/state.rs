@@ -15,6 +15,7 @@ use referee::{
     AbortBy, Outcome,
     clock::TimeControl,
     entry::{Entry, GameEnded, GameId, GameStarted, Opened, PlayerId, Stamped},
+    rating::rounded,
     rating::{Course, Scale},
     schedule::Pairing,
     sprt::Walk,
@@ -168,7 +169,7 @@ impl State {
                 }
             }
             Entry::Verdict { verdict, llr, pairs } => {
-                let text = format!("verdict after {pairs} pairs: {verdict} (LLR {llr:.2})");
+                let text = format!("verdict after {pairs} pairs: {verdict} (LLR {})", rounded(*llr, 2));
                 self.log_line(*at, false, &text);
             }
             Entry::Closed => {

@@ -5,6 +5,7 @@ use notation::printable;
 use referee::{
     AbortBy, Outcome, WinBy,
     entry::{Entry, GameEnded, Stamped},
+    rating::rounded,
 };
 use std::{
     fs::{File, OpenOptions},
@@ -90,7 +91,7 @@ impl Announcer {
             }
             Entry::Fault { text, .. } => Some(format!("fault:{}", indented(text))),
             Entry::Verdict { verdict, llr, pairs } => {
-                Some(format!("verdict after {pairs} pairs: {verdict} (LLR {llr:.2})"))
+                Some(format!("verdict after {pairs} pairs: {verdict} (LLR {})", rounded(*llr, 2)))
             }
             Entry::GameStarted(_) | Entry::Moved(_) | Entry::Memory { .. } | Entry::Closed => None,
         }

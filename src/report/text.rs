@@ -1,6 +1,7 @@
 //! Reports as text for a terminal: numbers right-aligned, names left-aligned.
 
 use super::{Encounter, PlayerRow, Report, StageTable, TestReport};
+use referee::rating::{rounded, signed};
 use std::fmt;
 
 /// Greatest number of encounters listed one by one; more become a cross table.
@@ -58,7 +59,7 @@ fn standings(f: &mut fmt::Formatter<'_>, lines: &[PlayerRow]) -> fmt::Result {
 fn first_move(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
     let first = &report.first_move;
     let advantage = match (first.elo, first.elo_error) {
-        (Some(elo), Some(error)) => format!(" (Elo {elo:+.0} +-{error:.0})"),
+        (Some(elo), Some(error)) => format!(" (Elo {} +-{error:.0})", signed(elo, 0)),
         _ => String::new(),
     };
     let causes = |causes: &super::Causes| {
@@ -116,7 +117,7 @@ fn pairs(f: &mut fmt::Formatter<'_>, pairs: &[Encounter]) -> fmt::Result {
     for pair in pairs {
         let bound = pair
             .elo_bound
-            .map(|elo| format!("{}{elo:+.0}", if pair.elo_kind == "at_least" { ">" } else { "<" }));
+            .map(|elo| format!("{}{}", if pair.elo_kind == "at_least" { ">" } else { "<" }, signed(elo, 0)));
         writeln!(
             f,
             "{} vs  {}  {:>5} {:>5} {:>5} {:>5}  {:>6}  {:>6} {:>5}  {:>5}",
@@ -173,8 +174,11 @@ impl fmt::Display for TestReport {
         writeln!(f, "  pairs {} (0: {ll}, 1/2: {ld}, 1: {level}, 3/2: {wd}, 2: {ww})", self.finished.pairs)?;
         writeln!(
             f,
-            "  LLR {:.2} in [{:.2}, {:.2}]; of all finished pairs {:.2}",
-            self.llr, self.lower, self.upper, self.final_llr
+            "  LLR {} in [{:.2}, {:.2}]; of all finished pairs {}",
+            rounded(self.llr, 2),
+            self.lower,
+            self.upper,
+            rounded(self.final_llr, 2)
         )?;
         match (&self.verdict, &self.at_stop) {
             (Some(verdict), Some(stop)) => {
@@ -193,7 +197,8 @@ impl fmt::Display for TestReport {
         }
         match &self.estimate {
             Some(e) => {
-                writeln!(f, "  Elo corrected for the stop: {:+.1} [{:+.1}, {:+.1}]", e.elo, e.low, e.high)
+                let [elo, low, high] = [e.elo, e.low, e.high].map(|elo| signed(elo, 1));
+                writeln!(f, "  Elo corrected for the stop: {elo} [{low}, {high}]")
             }
             None => Ok(()),
         }
@@ -202,7 +207,7 @@ impl fmt::Display for TestReport {
 
 fn elo(value: Option<f64>, kind: &str) -> String {
     let mark = if kind == "tentative" { "~" } else { "" };
-    value.map_or_else(|| "n/a".to_owned(), |elo| format!("{mark}{elo:+.0}"))
+    value.map_or_else(|| "n/a".to_owned(), |elo| format!("{mark}{}", signed(elo, 0)))
 }
 
 fn percent(share: Option<f64>, digits: usize) -> String {

@@ -51,3 +51,73 @@ fn pictures_are_drawn_by_name_and_impossible_ones_are_refused_with_a_reason() {
         assert!(stderr.contains(why), "{stderr}");
     }
 }
+
+/// Records of games between three players: two are level, the third loses every game; a move takes milliseconds.
+fn level_games(desk: &Desk) -> String {
+    let mut records = vec![];
+    for (black, white, ending) in [
+        ("a", "b", "%TORYO"),
+        ("b", "a", "%TORYO"),
+        ("a", "b", "%KACHI"),
+        ("b", "a", "%KACHI"),
+        ("a", "c", "%KACHI"),
+        ("c", "a", "%TORYO"),
+        ("b", "c", "%KACHI"),
+        ("c", "b", "%TORYO"),
+    ] {
+        let mut text = format!("V3.0\nN+{black}\nN-{white}\nPI\n+\n");
+        for file in 1..=9 {
+            let other = 10 - file;
+            text += &format!("+{file}7{file}6FU\nT0.00{}\n-{other}3{other}4FU\nT0.002\n", file % 3);
+        }
+        records.push(text + ending + "\n");
+    }
+    desk.write("level.csa", &records.join("/\n"));
+    let db = desk.db().display().to_string();
+    let done = desk.renmei(&["import", "level.csa", "--db", &db]);
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    db
+}
+
+/// What a person reads of a page: its text without tags, scripts and styles.
+fn visible(page: &str) -> String {
+    let page = page.split("<script").next().unwrap();
+    page.split('<').filter_map(|part| part.split_once('>')).map(|(_, text)| format!("{text}\n")).collect()
+}
+
+#[test]
+fn no_report_shows_minus_zero_or_two_minus_signs() {
+    let desk = Desk::new();
+    let db = level_games(&desk);
+    let text = String::from_utf8(desk.renmei(&["report", &db]).stdout).unwrap();
+    let words = |text: &str| text.split([' ', '\n', '(', '[', ',']).map(str::to_owned).collect::<Vec<_>>();
+    assert!(words(&text).iter().all(|word| word != "-0" && word != "-0.0"), "{text}");
+    assert!(words(&text).iter().any(|word| word == "+0"), "the level pair is shown: {text}");
+    desk.renmei(&["report", &db, "--html", "level.html"]);
+    let page = visible(&std::fs::read_to_string(desk.path("level.html")).unwrap());
+    assert!(page.contains("≈\u{202f}−"), "the loser's Elo is uncertain: {page}");
+    assert!(!page.contains("~−") && !page.contains("worth -") && !page.contains("−0 "), "{page}");
+}
+
+#[test]
+fn the_labels_of_an_axis_differ_however_small_its_values() {
+    let desk = Desk::new();
+    let db = level_games(&desk);
+    for of in ["time", "ratings", "elo"] {
+        let done = desk.renmei(&["report", &db, "--plot", "picture.svg", "--of", of]);
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+        let svg = std::fs::read_to_string(desk.path("picture.svg")).unwrap();
+        for class in ["quiet end", "quiet mid"] {
+            let labels: Vec<&str> = svg
+                .split(&format!("<text class=\"{class}\""))
+                .skip(1)
+                .filter_map(|text| text.split(['>', '<']).nth(1))
+                .collect();
+            let different: std::collections::HashSet<_> = labels.iter().collect();
+            assert!(
+                different.len() == labels.len() && !labels.iter().any(|label| label.ends_with('.')),
+                "{of}: {labels:?}"
+            );
+        }
+    }
+}
