@@ -12,11 +12,12 @@ use arena::{
     remote::Remote,
 };
 use journal::{Read, Reader, Store};
-use plan::{Document, EnginePlan, Plan, StoredPlan};
+use plan::{Document, EnginePlan, LogPlan, Plan, StoredPlan};
 use records::openings;
 use referee::{opening::Opening, rating::LookUp, schedule::Schedule, sink::Sink, sprt::Verdict};
 use report::{Announcer, EventFile, EventInfo, Report, verdict};
 use std::{
+    fs,
     io::{self, Write},
     path::{Path, PathBuf},
     sync::Arc,
@@ -109,6 +110,7 @@ pub fn host(
     open_network: impl FnOnce(&Plan, Arc<dyn Sink>) -> Result<Option<Network>, Failure>,
 ) -> Result<Exit, Failure> {
     override_plan(&mut plan, args)?;
+    check_log(&plan.log)?;
     let lines = match &plan.openings {
         Some(openings) => openings::load(openings).map_err(|faults| Failure::Usage(faults.to_string()))?,
         None => vec![],
@@ -199,6 +201,9 @@ fn override_plan(plan: &mut Plan, args: &PlayingArgs) -> Result<(), Failure> {
     if let Some(concurrency) = args.concurrency {
         plan.concurrency = concurrency;
     }
+    if let Some(log) = &args.log {
+        plan.log.clone_from(log);
+    }
     plan.oversubscribe |= args.oversubscribe;
     if args.affinity || args.no_affinity {
         plan.affinity = Some(args.affinity);
@@ -208,6 +213,18 @@ fn override_plan(plan: &mut Plan, args: &PlayingArgs) -> Result<(), Failure> {
         return Err(Failure::Usage(why.to_owned()));
     }
     Ok(())
+}
+
+/// Makes the directory of the log, so that one that takes no files is told before anything is begun.
+pub(super) fn check_log(log: &LogPlan) -> Result<(), Failure> {
+    let Some(directory) = log.directory() else { return Ok(()) };
+    let probe = directory.join(".renmei-log");
+    let tried = fs::create_dir_all(directory)
+        .and_then(|()| fs::write(&probe, []))
+        .and_then(|()| fs::remove_file(&probe));
+    tried.map_err(|error| {
+        Failure::Usage(format!("--log {}: no file can be written there: {error}", directory.display()))
+    })
 }
 
 fn announcer(

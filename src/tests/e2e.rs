@@ -9,6 +9,7 @@ mod deep;
 mod door;
 mod faults;
 mod formats;
+mod logs;
 mod ponder;
 mod records;
 mod refusals;
