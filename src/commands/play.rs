@@ -126,7 +126,8 @@ pub fn host(
     if let Some(linger) = linger.filter(|_| !finished.interrupted) {
         linger();
     }
-    let mut report = Report::new(&EventInfo::of(&plan), &finished.standings, !finished.interrupted);
+    let mut report = Report::new(&EventInfo::of(&plan), &finished.standings, !finished.interrupted)
+        .with_failures(&finished.store, finished.event)?;
     report.skipped = plan.skipped.iter().map(|skipped| skipped.name.clone()).collect();
     if !args.json {
         out_line!("");

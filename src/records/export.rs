@@ -64,6 +64,7 @@ pub fn export(args: &Export) -> Result<ExportReport, RecordsError> {
         let mut record = frame.record(&game);
         if let Some(outcome) = game.row.outcome {
             ending::end(&mut record, outcome);
+            ending::explain(&mut record, outcome, &game.row.evidence);
         }
         match bytes(&record, format) {
             Ok(bytes) => {

@@ -4,7 +4,7 @@
 pub mod pack;
 mod tables;
 
-use super::{EventHistory, plot};
+use super::{EventHistory, Failure, plot};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use notation::date;
@@ -175,6 +175,29 @@ fn endings(history: &EventHistory) -> Markup {
     html! {
         p { "Black (☗) won " (share(black.wins)) ", white (☖) " (share(black.losses)) ", " (share(black.draws)) " were drawn" (advantage) "." }
         (both(|size| plot::endings(report, size)))
+        (failures(&report.failures))
+    }
+}
+
+/// Games listed one by one that were lost because a player failed; of more the last.
+const FAILURES: usize = 20;
+
+fn failures(failures: &[Failure]) -> Markup {
+    let first = failures.len().saturating_sub(FAILURES);
+    let words = |failure: &Failure| {
+        let reason =
+            failure.reason.as_ref().map_or_else(String::new, |reason| format!(": {}", plain(reason)));
+        let (name, opponent) = (plain(&failure.name), plain(&failure.opponent));
+        format!("{name} ({}) against {opponent}, {}{reason}", failure.color, failure.cause)
+    };
+    html! {
+        @if !failures.is_empty() {
+            h3 { "Lost by a fault" }
+            @if first > 0 { p.note { "the last " (FAILURES) " of " (thousands(failures.len() as u64)) } }
+            ul.failures { @for failure in &failures[first..] {
+                li { a href=(format!("#game-{}", failure.game)) { "#" (failure.game) } " " (words(failure)) }
+            } }
+        }
     }
 }
 

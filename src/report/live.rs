@@ -113,6 +113,7 @@ impl Announcer {
             end.outcome.cause(),
             end.plies
         );
+        line.extend(end.reason().map(|reason| format!(": {}", printable(reason.as_bytes()))));
         if is_dispute(end.outcome) {
             line.push_str(&indented(&end.evidence));
         }

@@ -1,6 +1,6 @@
 //! Reports as text for a terminal: numbers right-aligned, names left-aligned.
 
-use super::{Encounter, PlayerRow, Report, StageTable, TestReport};
+use super::{Encounter, Failure, PlayerRow, Report, StageTable, TestReport};
 use referee::rating::{rounded, signed};
 use std::fmt;
 
@@ -23,6 +23,7 @@ impl fmt::Display for Report {
             0..=FEW => pairs(f, &self.pairs)?,
             _ => cross_table(f, self)?,
         }
+        failures(f, &self.failures)?;
         match &self.sprt {
             Some(test) => write!(f, "\n{test}"),
             None => Ok(()),
@@ -81,6 +82,25 @@ impl StageTable {
     pub(super) fn has_tie_breaks(&self) -> bool {
         self.table.iter().any(|line| line.row.buchholz.is_some() || line.row.round.is_some())
     }
+}
+
+/// The games that were lost because a player failed; of many the last.
+fn failures(f: &mut fmt::Formatter<'_>, failures: &[Failure]) -> fmt::Result {
+    if failures.is_empty() {
+        return Ok(());
+    }
+    let first = failures.len().saturating_sub(FEW);
+    let many = if first > 0 { format!(", the last {FEW} of {}", failures.len()) } else { String::new() };
+    writeln!(f, "\nlost by a fault{many}; `renmei log GAME` shows what was said")?;
+    for failure in &failures[first..] {
+        let [name, opponent] =
+            [&failure.name, &failure.opponent].map(|name| notation::printable(name.as_bytes()));
+        let reason =
+            failure.reason.as_ref().map(|reason| format!(": {}", notation::printable(reason.as_bytes())));
+        let (game, color, cause) = (failure.game, failure.color, failure.cause);
+        writeln!(f, "  #{game} {name} ({color}) against {opponent}, {cause}{}", reason.unwrap_or_default())?;
+    }
+    Ok(())
 }
 
 fn stage_table(f: &mut fmt::Formatter<'_>, stage: &StageTable) -> fmt::Result {

@@ -121,3 +121,47 @@ fn the_labels_of_an_axis_differ_however_small_its_values() {
         }
     }
 }
+
+/// A match in which `bad` drops a second pawn on a file; the text says why it lost.
+fn foul_play(desk: &Desk) -> String {
+    let (bad, good) = ("renmei-puppet", "renmei-random");
+    let [bad, good] = [bad, good].map(|name| format!("cmd={}", program(name).display()));
+    let players: [&[&str]; 2] =
+        [&[&bad, "name=bad", "option.Mode=nifu", "option.Seed=5"], &[&good, "name=good"]];
+    let played = desk.play(&players, &["--games", "4", "--time", "600s", "--name", "fouls"]);
+    assert_eq!(played.standing("bad")["lost_by"]["illegal-move:nifu"], 4, "{}", played.text());
+    let lines = String::from_utf8_lossy(&played.output.stderr).into_owned();
+    assert!(lines.contains("plies): `P*") && lines.contains("`: nifu, a second pawn on its file"), "{lines}");
+    let live = played.json();
+    let failure = &live["failures"][0];
+    assert_eq!((&failure["name"], &failure["opponent"]), (&"bad".into(), &"good".into()), "{live}");
+    failure["reason"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn why_a_game_was_lost_is_told_everywhere_the_game_is() {
+    let desk = Desk::new();
+    let reason = foul_play(&desk);
+    assert!(reason.starts_with("`P*") && reason.ends_with("`: nifu, a second pawn on its file"), "{reason}");
+    let db = desk.db().display().to_string();
+    let said = |args: &[&str]| {
+        let done = desk.renmei(args);
+        assert!(done.status.success(), "{args:?}: {}", String::from_utf8_lossy(&done.stderr));
+        String::from_utf8(done.stdout).unwrap()
+    };
+    let text = said(&["report", &db]);
+    assert!(text.contains("lost by a fault") && text.contains(&reason), "{text}");
+    let json: serde_json::Value = serde_json::from_str(&said(&["report", &db, "--json"])).unwrap();
+    assert_eq!(json["failures"].as_array().unwrap().len(), 4);
+    assert_eq!(json["failures"][0]["cause"], "illegal-move:nifu");
+    said(&["report", &db, "--html", "fouls.html"]);
+    let page = std::fs::read_to_string(desk.path("fouls.html")).unwrap();
+    assert!(visible(&page).contains(&reason), "{reason}");
+    let games = page.split_once("id=\"data\">").unwrap().1;
+    assert!(games.contains(&reason), "the board's data has it: {reason}");
+    for format in ["csa", "kifu", "jkf"] {
+        let record = said(&["export", &db, "--game", "1", "--format", format]);
+        assert!(record.contains(&format!("reason: {reason}")), "{format}: {record}");
+    }
+    assert!(said(&["export", &db, "--game", "1"]).contains(&format!("'*reason: {reason}")));
+}
