@@ -7,6 +7,7 @@ use clap::{
     builder::{PossibleValue, PossibleValuesParser, TypedValueParser},
 };
 use notation::record::Format;
+use plan::LogPlan;
 use std::{num::ParseIntError, path::PathBuf, str::FromStr};
 
 /// Tournaments and match servers for computer shogi.
@@ -86,7 +87,7 @@ pub enum Command {
     Import(ImportArgs),
     /// Manage the players who may log in to a league with accounts or invitations.
     Account(AccountArgs),
-    /// Print the transcript of a game played over the network, line by line.
+    /// Print the transcript of a game line by line: what its engines and the network said and were told.
     Log(LogArgs),
     /// Compute an SPRT, Elo and error bounds from counts.
     Sprt(SprtArgs),
@@ -129,6 +130,10 @@ pub struct PlayingArgs {
     /// Leave every core to every game.
     #[arg(long, conflicts_with = "affinity")]
     pub no_affinity: bool,
+    /// Keep what engines say and are told: `faults` (the default) in the database, of games that ended by a fault; a
+    /// directory: also of all games, a file for each side; or `off`. Overrides the configuration.
+    #[arg(long, value_name = "DIR|faults|off", value_parser = log_plan)]
+    pub log: Option<LogPlan>,
     /// Append every entry of the event to a file, as a line of JSON.
     #[arg(long, value_name = "FILE")]
     pub events: Option<PathBuf>,
@@ -223,6 +228,12 @@ pub struct MatchArgs {
     pub playing: PlayingArgs,
 }
 
+/// Parses what to keep of the conversations with engines; a directory is made absolute, because the event keeps it.
+fn log_plan(text: &str) -> Result<LogPlan, String> {
+    let here = std::env::current_dir().map_err(|error| error.to_string())?;
+    LogPlan::of(text, |directory| here.join(directory)).map_err(str::to_owned)
+}
+
 /// Parses a whole number of at least 1.
 fn at_least_one<T: FromStr<Err = ParseIntError> + From<u8> + PartialOrd>(text: &str) -> Result<T, String> {
     let number: T = text.parse().map_err(|error: ParseIntError| error.to_string())?;
@@ -256,6 +267,9 @@ pub struct FloodgateArgs {
     /// Games to play; overrides the configuration.
     #[arg(long, value_name = "N", value_parser = at_least_one::<u64>)]
     pub games: Option<u64>,
+    /// Keep what the engine says and is told: `faults`, a directory, or `off`; overrides the configuration.
+    #[arg(long, value_name = "DIR|faults|off", value_parser = log_plan)]
+    pub log: Option<LogPlan>,
     /// Print the final standings as JSON on stdout; everything else goes to stderr.
     #[arg(long)]
     pub json: bool,

@@ -12,11 +12,12 @@ use arena::{
     remote::Remote,
 };
 use journal::{Read, Reader, Store};
-use plan::{Document, EnginePlan, Plan, StoredPlan};
+use plan::{Document, EnginePlan, LogPlan, Plan, StoredPlan};
 use records::openings;
 use referee::{opening::Opening, rating::LookUp, schedule::Schedule, sink::Sink, sprt::Verdict};
 use report::{Announcer, EventFile, EventInfo, Report, verdict};
 use std::{
+    fs,
     io::{self, Write},
     path::{Path, PathBuf},
     sync::Arc,
@@ -112,6 +113,7 @@ pub fn host(
     if let Some(begun) = begun(&plan) {
         plan.keep_defaults_of(&begun);
     }
+    check_log(&plan.log)?;
     let lines = match &plan.openings {
         Some(openings) => openings::load(openings).map_err(|faults| Failure::Usage(faults.to_string()))?,
         None => vec![],
@@ -127,7 +129,8 @@ pub fn host(
     if let Some(linger) = linger.filter(|_| !finished.interrupted) {
         linger();
     }
-    let mut report = Report::new(&EventInfo::of(&plan), &finished.standings, !finished.interrupted);
+    let mut report = Report::new(&EventInfo::of(&plan), &finished.standings, !finished.interrupted)
+        .with_failures(&finished.store, finished.event)?;
     report.skipped = plan.skipped.iter().map(|skipped| skipped.name.clone()).collect();
     if !args.json {
         out_line!("");
@@ -219,6 +222,9 @@ fn override_plan(plan: &mut Plan, args: &PlayingArgs) -> Result<(), Failure> {
     if let Some(concurrency) = args.concurrency {
         plan.concurrency = concurrency;
     }
+    if let Some(log) = &args.log {
+        plan.log.clone_from(log);
+    }
     plan.oversubscribe |= args.oversubscribe;
     if args.affinity || args.no_affinity {
         plan.affinity = Some(args.affinity);
@@ -228,6 +234,18 @@ fn override_plan(plan: &mut Plan, args: &PlayingArgs) -> Result<(), Failure> {
         return Err(Failure::Usage(why.to_owned()));
     }
     Ok(())
+}
+
+/// Makes the directory of the log, so that one that takes no files is told before anything is begun.
+pub(super) fn check_log(log: &LogPlan) -> Result<(), Failure> {
+    let Some(directory) = log.directory() else { return Ok(()) };
+    let probe = directory.join(".renmei-log");
+    let tried = fs::create_dir_all(directory)
+        .and_then(|()| fs::write(&probe, []))
+        .and_then(|()| fs::remove_file(&probe));
+    tried.map_err(|error| {
+        Failure::Usage(format!("--log {}: no file can be written there: {error}", directory.display()))
+    })
 }
 
 fn announcer(

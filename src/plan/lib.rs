@@ -17,6 +17,7 @@ mod fault;
 mod fingerprint;
 mod games;
 mod keys;
+mod log;
 pub mod password;
 mod places;
 mod reader;
@@ -33,6 +34,7 @@ pub use document::Document;
 pub use environment::Environment;
 pub use fault::{Fault, Faults};
 pub use fingerprint::Fingerprint;
+pub use log::LogPlan;
 pub use reference::reference;
 pub use serve::ServeConfig;
 pub use stored::{StoredPlan, StoredPlanError};
@@ -87,6 +89,8 @@ pub struct Plan {
     pub gpus: f64,
     /// Optional engines that do not take part.
     pub skipped: Vec<Skipped>,
+    /// Which conversations with engines are kept.
+    pub log: LogPlan,
 }
 
 impl Plan {

@@ -9,7 +9,7 @@
 //! | 0 | programs before the version was written: no field `version`, otherwise as 1; `{}` for records that were read in |
 //! | 1 | this program |
 
-use crate::{ClientConfig, EnginePlan, Plan, ServeConfig, SprtPlan};
+use crate::{ClientConfig, EnginePlan, LogPlan, Plan, ServeConfig, SprtPlan};
 use referee::{
     clock::TimeControl,
     schedule::{Format, Stage},
@@ -45,6 +45,9 @@ pub struct StoredPlan {
     /// On a server: ratings of opponents, by name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ratings: Option<BTreeMap<String, f64>>,
+    /// Which conversations with engines are kept.
+    #[serde(default)]
+    pub log: LogPlan,
     /// What no code reads back.
     #[serde(flatten)]
     details: Map<String, Value>,
@@ -89,9 +92,10 @@ impl StoredPlan {
     /// The plan of an event that is played here.
     #[must_use]
     pub fn of_event(plan: &Plan) -> Self {
-        let details = details(plan, &["name", "stages", "sprt", "engines"]);
+        let details = details(plan, &["name", "stages", "sprt", "engines", "log"]);
         let engines = plan.engines.iter().map(StoredEngine::of).collect();
-        Self { stages: plan.stages.clone(), sprt: plan.sprt, engines, ..Self::open(&plan.name, details) }
+        let (stages, log) = (plan.stages.clone(), plan.log.clone());
+        Self { stages, sprt: plan.sprt, engines, log, ..Self::open(&plan.name, details) }
     }
 
     /// The plan of an open league.
@@ -105,7 +109,8 @@ impl StoredPlan {
     pub fn of_client(config: &ClientConfig, ratings: BTreeMap<String, f64>) -> Self {
         let details = Map::from_iter([("floodgate".to_owned(), details(config, &[]).into())]);
         let (us, ratings) = (Some(config.login.name.clone()), Some(ratings));
-        Self { us, ratings, ..Self::open(&config.name, details) }
+        let log = config.log.clone();
+        Self { us, ratings, log, ..Self::open(&config.name, details) }
     }
 
     /// The plan of records that were played elsewhere.
@@ -115,8 +120,8 @@ impl StoredPlan {
     }
 
     fn open(name: &str, details: Map<String, Value>) -> Self {
-        let (version, name, stages) = (VERSION, name.to_owned(), open_field());
-        Self { version, name, stages, sprt: None, engines: vec![], us: None, ratings: None, details }
+        let (version, name, stages, log) = (VERSION, name.to_owned(), open_field(), LogPlan::default());
+        Self { version, name, stages, sprt: None, engines: vec![], us: None, ratings: None, log, details }
     }
 
     /// The JSON that the database keeps.

@@ -6,6 +6,7 @@ use referee::number::{number, plies};
 use referee::{
     AbortBy, Outcome, WinBy,
     entry::{Entry, GameEnded, Stamped},
+    rating::rounded,
 };
 use std::{
     fs::{File, OpenOptions},
@@ -91,7 +92,7 @@ impl Announcer {
             }
             Entry::Fault { text, .. } => Some(format!("fault:{}", indented(text))),
             Entry::Verdict { verdict, llr, pairs } => {
-                Some(format!("verdict after {}: {verdict} (LLR {llr:.2})", number(*pairs, "pair")))
+                Some(format!("verdict after {}: {verdict} (LLR {})", number(*pairs, "pair"), rounded(*llr, 2)))
             }
             Entry::Entered { .. }
             | Entry::GameStarted(_)
@@ -117,6 +118,7 @@ impl Announcer {
             end.outcome.cause(),
             plies(end.plies)
         );
+        line.extend(end.reason().map(|reason| format!(": {}", printable(reason.as_bytes()))));
         if is_dispute(end.outcome) {
             line.push_str(&indented(&end.evidence));
         }

@@ -1,7 +1,8 @@
 //! Reports as text for a terminal: numbers right-aligned, names left-aligned.
 
-use super::{Encounter, PlayerRow, Report, StageTable, TestReport};
 use referee::number::number;
+use super::{Encounter, Failure, PlayerRow, Report, StageTable, TestReport};
+use referee::rating::{rounded, signed};
 use std::fmt;
 
 /// Greatest number of encounters listed one by one; more become a cross table.
@@ -23,6 +24,7 @@ impl fmt::Display for Report {
             0..=FEW => pairs(f, &self.pairs)?,
             _ => cross_table(f, self)?,
         }
+        failures(f, &self.failures)?;
         match &self.sprt {
             Some(test) => write!(f, "\n{test}"),
             None => Ok(()),
@@ -59,7 +61,7 @@ fn standings(f: &mut fmt::Formatter<'_>, lines: &[PlayerRow]) -> fmt::Result {
 fn first_move(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
     let first = &report.first_move;
     let advantage = match (first.elo, first.elo_error) {
-        (Some(elo), Some(error)) => format!(" (Elo {elo:+.0} +-{error:.0})"),
+        (Some(elo), Some(error)) => format!(" (Elo {} +-{error:.0})", signed(elo, 0)),
         _ => String::new(),
     };
     let causes = |causes: &super::Causes| {
@@ -81,6 +83,25 @@ impl StageTable {
     pub(super) fn has_tie_breaks(&self) -> bool {
         self.table.iter().any(|line| line.row.buchholz.is_some() || line.row.round.is_some())
     }
+}
+
+/// The games that were lost because a player failed; of many the last.
+fn failures(f: &mut fmt::Formatter<'_>, failures: &[Failure]) -> fmt::Result {
+    if failures.is_empty() {
+        return Ok(());
+    }
+    let first = failures.len().saturating_sub(FEW);
+    let many = if first > 0 { format!(", the last {FEW} of {}", failures.len()) } else { String::new() };
+    writeln!(f, "\nlost by a fault{many}; `renmei log GAME` shows what was said")?;
+    for failure in &failures[first..] {
+        let [name, opponent] =
+            [&failure.name, &failure.opponent].map(|name| notation::printable(name.as_bytes()));
+        let reason =
+            failure.reason.as_ref().map(|reason| format!(": {}", notation::printable(reason.as_bytes())));
+        let (game, color, cause) = (failure.game, failure.color, failure.cause);
+        writeln!(f, "  #{game} {name} ({color}) against {opponent}, {cause}{}", reason.unwrap_or_default())?;
+    }
+    Ok(())
 }
 
 fn stage_table(f: &mut fmt::Formatter<'_>, stage: &StageTable) -> fmt::Result {
@@ -117,7 +138,7 @@ fn pairs(f: &mut fmt::Formatter<'_>, pairs: &[Encounter]) -> fmt::Result {
     for pair in pairs {
         let bound = pair
             .elo_bound
-            .map(|elo| format!("{}{elo:+.0}", if pair.elo_kind == "at_least" { ">" } else { "<" }));
+            .map(|elo| format!("{}{}", if pair.elo_kind == "at_least" { ">" } else { "<" }, signed(elo, 0)));
         writeln!(
             f,
             "{} vs  {}  {:>5} {:>5} {:>5} {:>5}  {:>6}  {:>6} {:>5}  {:>5}",
@@ -180,8 +201,11 @@ impl fmt::Display for TestReport {
         writeln!(f, "  pairs {} (0: {ll}, 1/2: {ld}, 1: {level}, 3/2: {wd}, 2: {ww})", self.finished.pairs)?;
         writeln!(
             f,
-            "  LLR {:.2} in [{:.2}, {:.2}]; of all finished pairs {:.2}",
-            self.llr, self.lower, self.upper, self.final_llr
+            "  LLR {} in [{:.2}, {:.2}]; of all finished pairs {}",
+            rounded(self.llr, 2),
+            self.lower,
+            self.upper,
+            rounded(self.final_llr, 2)
         )?;
         match (&self.verdict, &self.at_stop) {
             (Some(verdict), Some(stop)) => {
@@ -200,7 +224,8 @@ impl fmt::Display for TestReport {
         }
         match &self.estimate {
             Some(e) => {
-                writeln!(f, "  Elo corrected for the stop: {:+.1} [{:+.1}, {:+.1}]", e.elo, e.low, e.high)
+                let [elo, low, high] = [e.elo, e.low, e.high].map(|elo| signed(elo, 1));
+                writeln!(f, "  Elo corrected for the stop: {elo} [{low}, {high}]")
             }
             None => Ok(()),
         }
@@ -209,7 +234,7 @@ impl fmt::Display for TestReport {
 
 fn elo(value: Option<f64>, kind: &str) -> String {
     let mark = if kind == "tentative" { "~" } else { "" };
-    value.map_or_else(|| "n/a".to_owned(), |elo| format!("{mark}{elo:+.0}"))
+    value.map_or_else(|| "n/a".to_owned(), |elo| format!("{mark}{}", signed(elo, 0)))
 }
 
 fn percent(share: Option<f64>, digits: usize) -> String {

@@ -236,6 +236,7 @@ impl ScriptedSeat {
             cores: vec![],
             startups: startups.clone(),
             reports: Some((faults.clone(), PlayerId(0))),
+            recorder: None,
         };
         let launcher = ScriptedLauncher { scripts: RefCell::new(scripts), starts: Rc::clone(&starts) };
         spawn_local(Actor::new(player, end, launcher).run());
