@@ -9,6 +9,7 @@ mod counts;
 mod course;
 mod estimate;
 mod field;
+mod interval;
 mod likelihood;
 mod newton;
 mod pair;
@@ -25,6 +26,7 @@ pub use scale::{LookUp, Scale};
 pub use table::{CrossTable, Results, TableError};
 
 pub(crate) use counts::{Sample, moments, outcome};
+pub(crate) use interval::{Interval, UNSEEN, elo_interval};
 
 use statrs::function::erf::erfc;
 use std::f64::consts::{LN_10, SQRT_2};
