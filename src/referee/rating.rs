@@ -14,6 +14,8 @@ mod likelihood;
 mod newton;
 mod pair;
 mod scale;
+#[cfg(test)]
+pub(crate) mod simulation;
 mod table;
 
 pub use aged::{Aged, Decay, fit_aged};

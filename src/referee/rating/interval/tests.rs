@@ -1,58 +1,13 @@
 use super::*;
-use crate::rating::{Pentanomial, Trinomial, score_of_elo};
+use crate::rating::{
+    Pentanomial, Trinomial,
+    simulation::{Random, games_at, pairs_at},
+};
 use std::collections::HashMap;
 
 /// Least share of samples whose interval holds the truth. Nominal are 95 %; 1000 samples scatter by 0.7 %.
 const COVERED: f64 = 0.93;
 const SAMPLES: u32 = 1000;
-
-/// A fixed sequence of numbers in 0..1 (G. Steele, D. Lea, C. Flood: SplitMix).
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut x = self.0;
-        x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((x ^ (x >> 31)) >> 11) as f64 / (1u64 << 53) as f64
-    }
-
-    /// An index with the probability of its weight; the weights sum to 1.
-    fn pick(&mut self, weights: &[f64]) -> usize {
-        let mut rest = self.next();
-        let found = weights.iter().position(|weight| {
-            rest -= weight;
-            rest < 0.0
-        });
-        found.unwrap_or(weights.len() - 1)
-    }
-}
-
-/// Loss, draw and win at a score, with as many of the possible draws as `drawish` says.
-fn games_at(score: f64, drawish: f64) -> [f64; 3] {
-    let draws = 2.0 * score.min(1.0 - score) * drawish;
-    [1.0 - score - draws / 2.0, draws, score - draws / 2.0]
-}
-
-/// Pairs of games whose openings favour black by `bias` (log odds): the two games of a pair differ in their scores.
-fn pairs_at(score: f64, drawish: f64, bias: f64) -> [f64; 5] {
-    let shifted = |by: f64| score_of_elo(elo_of_score(score) + by * crate::rating::ELO_PER_NAT);
-    let (first, second) = (games_at(shifted(bias), drawish), games_at(shifted(-bias), drawish));
-    let mut cells = [0.0; 5];
-    for (i, p) in first.iter().enumerate() {
-        for (j, q) in second.iter().enumerate() {
-            cells[i + j] += p * q;
-        }
-    }
-    cells
-}
-
-fn draw<const N: usize>(random: &mut Random, cells: &[f64; N], size: u32) -> [u64; N] {
-    let mut counts = [0; N];
-    (0..size).for_each(|_| counts[random.pick(cells)] += 1);
-    counts
-}
 
 /// The share of samples of `size` observations whose interval holds the true score.
 fn coverage<const N: usize>(cells: &[f64; N], size: u32, count: fn([u64; N]) -> Counts) -> f64 {
@@ -60,7 +15,8 @@ fn coverage<const N: usize>(cells: &[f64; N], size: u32, count: fn([u64; N]) -> 
     let mut known: HashMap<[u64; N], bool> = HashMap::new();
     let mut random = Random(u64::from(size));
     let covered = (0..SAMPLES).filter(|_| {
-        let counts = draw(&mut random, cells, size);
+        let mut counts = [0; N];
+        (0..size).for_each(|_| counts[random.pick(cells)] += 1);
         *known.entry(counts).or_insert_with(|| {
             let Interval { low, high } = elo_interval(&count(counts));
             let elo = elo_of_score(truth);
