@@ -27,8 +27,8 @@ Exit codes:
   1   the request failed; the reason is on stderr
   2   the command line or the configuration is wrong; nothing was started
   3   stopped before the end; the same command resumes
-  10  SPRT accepted H1 (the first engine is stronger by elo1)
-  11  SPRT accepted H0
+  10  SPRT accepted H1 (the difference is above elo0)
+  11  SPRT accepted H0 (the difference is below elo1)
   20  `check`: the engine has faults; `import --verify`: records disagree with the referee";
 
 /// Parses the command line; prints help or the error and exits where there is no command to execute.
@@ -507,7 +507,7 @@ pub struct SprtArgs {
     #[arg(long, num_args = 3, value_names = ["WINS", "DRAWS", "LOSSES"], conflicts_with = "pentanomial")]
     pub wdl: Option<Vec<u64>>,
     /// Pairs of games by their score: 0, 1/2, 1, 3/2, 2.
-    #[arg(long, num_args = 5, value_names = ["LL", "LD", "WL_DD", "WD", "WW"], required_unless_present = "wdl")]
+    #[arg(long, num_args = 5, value_names = ["LL", "LD", "WL_DD", "WD", "WW"])]
     pub pentanomial: Option<Vec<u64>>,
     /// Elo of H0.
     #[arg(long, default_value_t = 0.0, allow_negative_numbers = true)]

@@ -17,6 +17,7 @@ mod scale;
 #[cfg(test)]
 pub(crate) mod simulation;
 mod table;
+mod words;
 
 pub use aged::{Aged, Decay, fit_aged};
 pub use counts::{Counts, Pentanomial, Trinomial};
@@ -26,6 +27,7 @@ pub use field::{PlayerRating, Ratings, fit, fit_bradley_terry};
 pub use pair::Numbers;
 pub use scale::{LookUp, Scale};
 pub use table::{CrossTable, Results, TableError};
+pub use words::{elo_words, signed};
 
 pub(crate) use counts::{Sample, moments, outcome};
 pub(crate) use interval::{Interval, UNSEEN, elo_interval};

@@ -19,7 +19,7 @@ pub use live::{Announcer, EventFile};
 use plan::{Plan, SprtModel, SprtPlan};
 use referee::{
     entry::PlayerId,
-    rating::{Estimate, Numbers, Pentanomial, Ratings, Trinomial, fit},
+    rating::{Estimate, Numbers, Pentanomial, Ratings, Trinomial, elo_words, fit},
     schedule::Stage,
     sprt::{Sprt, Verdict},
     standings::{Causes, Row, Standings, TestCounts, Wdl},
@@ -156,8 +156,12 @@ pub struct Encounter {
     pub score: Option<f64>,
     /// Elo difference by the score; from colour-swapped pairs if every game belongs to one.
     pub elo: Option<f64>,
-    /// Half its 95 % interval.
+    /// Half its 95 % interval by the normal distribution, as fishtest and fastchess print it.
     pub elo_error: Option<f64>,
+    /// Lower end of the 95 % interval that is exact in small and lopsided samples; `None` if `name` lost every game.
+    pub elo_low: Option<f64>,
+    /// Upper end of that interval; `None` if `name` won every game.
+    pub elo_high: Option<f64>,
     /// Normalized Elo.
     pub nelo: Option<f64>,
     /// Half its 95 % interval.
@@ -183,6 +187,8 @@ pub struct FirstMove {
     pub elo: Option<f64>,
     /// Half its 95 % interval.
     pub elo_error: Option<f64>,
+    /// `measured`, `tentative` or `unknown`.
+    pub elo_kind: &'static str,
 }
 
 /// Table of a stage.
@@ -226,7 +232,7 @@ pub struct TestReport {
     pub finished: TestCounts,
     /// Log-likelihood ratio of all finished pairs.
     pub final_llr: f64,
-    /// Elo on the scale of the test, corrected for optional stopping: median-unbiased, with its 95 % interval.
+    /// Logistic Elo, corrected for optional stopping: median-unbiased, with its 95 % interval.
     pub estimate: Option<StopEstimate>,
 }
 
@@ -244,10 +250,10 @@ pub struct AtStop {
 pub struct StopEstimate {
     /// The estimate.
     pub elo: f64,
-    /// Lower end of the 95 % interval.
-    pub low: f64,
-    /// Upper end of the 95 % interval.
-    pub high: f64,
+    /// Lower end of the 95 % interval; `None` if every game was lost.
+    pub low: Option<f64>,
+    /// Upper end of the 95 % interval; `None` if every game was won.
+    pub high: Option<f64>,
     /// Probability that the true value is above zero.
     pub los: f64,
 }
@@ -271,6 +277,25 @@ impl Report {
             sprt: info.sprt.and_then(|plan| test_report(plan, standings)),
             skipped: vec![],
         }
+    }
+
+    /// The encounter that is the whole event: where two players meet, its difference is the only Elo that is told.
+    #[must_use]
+    pub fn duel(&self) -> Option<&Encounter> {
+        self.pairs.first().filter(|_| self.standings.len() == 2)
+    }
+
+    /// The difference between two players with its interval in words, and how it came about; `None` in larger fields.
+    #[must_use]
+    pub fn duel_words(&self) -> Option<String> {
+        let Encounter { elo, elo_low, elo_high, .. } = self.duel()?;
+        let stopped = self.sprt.as_ref().and_then(|test| test.estimate.as_ref());
+        Some(match stopped {
+            Some(StopEstimate { elo, low, high, .. }) => {
+                format!("{}, corrected for the stop of the test", elo_words(Some(*elo), *low, *high))
+            }
+            None => elo_words(*elo, *elo_low, *elo_high),
+        })
     }
 }
 
@@ -345,6 +370,8 @@ fn encounter_rows(info: &EventInfo, standings: &Standings) -> Vec<Encounter> {
             score: numbers.score,
             elo: numbers.elo.value(),
             elo_error: numbers.elo.error(),
+            elo_low: numbers.elo_low,
+            elo_high: numbers.elo_high,
             nelo: numbers.nelo.value(),
             nelo_error: numbers.nelo.error(),
             elo_kind: kind(numbers.elo),
@@ -383,7 +410,7 @@ fn halved<'a>(counts: impl Iterator<Item = &'a Causes>) -> Causes {
 fn first_move(standings: &Standings, ratings: &Ratings) -> FirstMove {
     let black = standings.total().met.values().fold(Wdl::default(), |sum, &met| sum + met);
     let elo = ratings.black_advantage;
-    FirstMove { black, score: score(black), elo: elo.value(), elo_error: elo.error() }
+    FirstMove { black, score: score(black), elo: elo.value(), elo_error: elo.error(), elo_kind: kind(elo) }
 }
 
 fn stage_tables(info: &EventInfo, standings: &Standings) -> Vec<StageTable> {
@@ -421,6 +448,18 @@ fn test_report(plan: SprtPlan, standings: &Standings) -> Option<TestReport> {
 fn estimate(test: &Sprt, counts: &referee::rating::Counts) -> Option<StopEstimate> {
     let stopped = test.estimate(counts).ok().flatten()?;
     Some(StopEstimate { elo: stopped.elo, low: stopped.low, high: stopped.high, los: stopped.los })
+}
+
+impl TestReport {
+    /// What the verdict claims of the first player against the second; `None` before a verdict.
+    #[must_use]
+    pub fn claim(&self, first: &str, second: &str) -> Option<String> {
+        let verdict = match self.verdict.as_deref()? {
+            "H1" => Verdict::H1,
+            _ => Verdict::H0,
+        };
+        self.plan.test().ok()?.claim(verdict, first, second)
+    }
 }
 
 /// Name of a test's scale.

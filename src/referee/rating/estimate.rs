@@ -1,5 +1,6 @@
 //! A number with its precision.
 
+use super::signed;
 use serde::Serialize;
 use std::fmt;
 
@@ -79,15 +80,6 @@ impl fmt::Display for Estimate {
             Some(width) => write!(f, "{text:>width$}"),
             None => f.write_str(&text),
         }
-    }
-}
-
-/// A signed number; zero is `+0`, never `-0`.
-fn signed(value: f64, digits: usize) -> String {
-    let text = format!("{value:+.digits$}");
-    match text.strip_prefix('-') {
-        Some(rest) if rest.chars().all(|c| matches!(c, '0' | '.')) => format!("+{rest}"),
-        _ => text,
     }
 }
 
