@@ -151,9 +151,9 @@ pub struct MatchArgs {
     /// Time for every engine: `10s`, `5m+10s`, `byoyomi 1s`, `10m byoyomi 30s`, `nodes 1000`, `depth 6`, `fixed 100ms`.
     #[arg(long, default_value = "byoyomi 1s")]
     pub time: String,
-    /// Overrun that is forgiven before a flag falls.
-    #[arg(long, default_value = "0ms", value_name = "TIME")]
-    pub margin: String,
+    /// Overrun of a move that is forgiven; `0`: the flag falls at once [default: 100ms].
+    #[arg(long, value_name = "TIME")]
+    pub margin: Option<String>,
     /// Games of each encounter; with --sprt: maximum number of games.
     #[arg(long, default_value_t = 100)]
     pub games: u64,

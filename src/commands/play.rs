@@ -109,6 +109,7 @@ pub fn host(
     open_network: impl FnOnce(&Plan, Arc<dyn Sink>) -> Result<Option<Network>, Failure>,
 ) -> Result<Exit, Failure> {
     override_plan(&mut plan, args)?;
+    keep_margins(&mut plan)?;
     let lines = match &plan.openings {
         Some(openings) => openings::load(openings).map_err(|faults| Failure::Usage(faults.to_string()))?,
         None => vec![],
@@ -136,6 +137,21 @@ pub fn host(
         _ if finished.interrupted => Exit::Stopped,
         _ => Exit::Done,
     })
+}
+
+/// An event that was begun under another default margin keeps its own.
+fn keep_margins(plan: &mut Plan) -> Result<(), Failure> {
+    let events = Store::read(&plan.database).and_then(|store| store.events()).unwrap_or_default();
+    let Some(event) = events.iter().find(|event| event.name == plan.name) else { return Ok(()) };
+    if let Some(kept) = plan.keep_margins(&report::plan(event)?) {
+        err_line!(
+            "`{}` keeps the margin that it was begun with, {} ms; new events have {} ms unless `margin` says otherwise",
+            plan.name,
+            kept.as_millis(),
+            plan::MARGIN.as_millis()
+        );
+    }
+    Ok(())
 }
 
 /// Prints what a user may not expect of the plan.
