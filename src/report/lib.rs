@@ -16,15 +16,16 @@ mod text;
 pub use event_history::{EventHistory, EventHistoryError, event_info, plan};
 pub use live::{Announcer, EventFile};
 
-use plan::{Plan, SprtModel, SprtPlan};
+use plan::{EnginePlan, Plan, SprtModel, SprtPlan};
 use referee::{
     entry::PlayerId,
     rating::{Estimate, Numbers, Pentanomial, Ratings, Trinomial, elo_words, fit},
     schedule::Stage,
     sprt::{Sprt, Verdict},
-    standings::{Causes, Row, Standings, TestCounts, Wdl},
+    standings::{Causes, Row, Standings, TestCounts, TimeLosses, Wdl},
 };
 use serde::Serialize;
+use std::time::Duration;
 
 /// The parts of an event's plan that a report needs.
 #[derive(Clone, Debug)]
@@ -46,6 +47,14 @@ pub struct EventInfo {
 pub struct Named {
     /// The name.
     pub name: String,
+    /// The margin of its clock.
+    pub margin: Duration,
+}
+
+impl Named {
+    fn of(engine: &EnginePlan) -> Self {
+        Self { name: engine.name.clone(), margin: engine.time.margin }
+    }
 }
 
 impl EventInfo {
@@ -56,7 +65,7 @@ impl EventInfo {
             name: plan.name.clone(),
             stages: plan.stages.clone(),
             sprt: plan.sprt,
-            engines: plan.engines.iter().map(|engine| Named { name: engine.name.clone() }).collect(),
+            engines: plan.engines.iter().map(Named::of).collect(),
             format: plan.format_words(),
         }
     }
@@ -93,6 +102,21 @@ pub struct Report {
     pub sprt: Option<TestReport>,
     /// Optional engines that were not available.
     pub skipped: Vec<String>,
+    /// Games lost on time by so little that a margin decided them, if most of those lost on time were.
+    pub late: Option<Late>,
+}
+
+/// Games that were lost on time by little.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Late {
+    /// Games lost on time.
+    pub games: u64,
+    /// Those with a reply soon after the flag fell.
+    pub replied: u64,
+    /// How late the latest of these replies was, in ms, beyond the margin.
+    pub latest_ms: f64,
+    /// A margin that forgives them, in ms.
+    pub margin_ms: u64,
 }
 
 /// A player's row in the standings.
@@ -276,6 +300,7 @@ impl Report {
             stages: stage_tables(info, standings),
             sprt: info.sprt.and_then(|plan| test_report(plan, standings)),
             skipped: vec![],
+            late: late(info, standings.time_losses()),
         }
     }
 
@@ -405,6 +430,22 @@ fn halved<'a>(counts: impl Iterator<Item = &'a Causes>) -> Causes {
     }
     sum.values_mut().for_each(|games| *games /= 2);
     sum
+}
+
+/// Steps of the margins that are recommended, in ms.
+const STEP: u64 = 50;
+
+/// A margin that forgives twice what was seen, if most of the games lost on time were lost by little.
+fn late(info: &EventInfo, losses: TimeLosses) -> Option<Late> {
+    let TimeLosses { games, replied, latest } = losses;
+    let margin = info.engines.iter().map(|engine| engine.margin).max().unwrap_or_default();
+    let needed = (margin + 2 * latest).as_millis() as u64;
+    (replied > 0 && 2 * replied >= games).then(|| Late {
+        games,
+        replied,
+        latest_ms: latest.as_micros() as f64 / 1000.0,
+        margin_ms: (needed / STEP + 1) * STEP,
+    })
 }
 
 fn first_move(standings: &Standings, ratings: &Ratings) -> FirstMove {

@@ -1,6 +1,6 @@
 //! Reports as text for a terminal: numbers right-aligned, names left-aligned.
 
-use super::{Encounter, Report, StageTable, TestReport};
+use super::{Encounter, Late, Report, StageTable, TestReport};
 use referee::rating::signed;
 use std::fmt;
 
@@ -101,8 +101,24 @@ fn first_move(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
         causes(&report.endings)
     )?;
     match report.uncounted.is_empty() {
-        true => Ok(()),
-        false => writeln!(f, "not counted: {}", causes(&report.uncounted)),
+        true => {}
+        false => writeln!(f, "not counted: {}", causes(&report.uncounted))?,
+    }
+    match &report.late {
+        Some(late) => writeln!(f, "{late}"),
+        None => Ok(()),
+    }
+}
+
+impl fmt::Display for Late {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { games, replied, latest_ms, margin_ms } = self;
+        let most = (latest_ms * 10.0).ceil() / 10.0;
+        write!(
+            f,
+            "losses on time: {replied} of {games} late by {most} ms at most; `margin = \"{margin_ms}ms\"` (`match \
+             --margin {margin_ms}ms`) forgives that in a new event, `reserve` lets an engine stop earlier"
+        )
     }
 }
 
