@@ -122,9 +122,13 @@ pub struct PlayingArgs {
     /// Print the final standings as JSON on stdout; everything else goes to stderr.
     #[arg(long)]
     pub json: bool,
-    /// Print no line per game.
+    /// Print no line per game, only how the event stands every so often.
     #[arg(long, short)]
     pub quiet: bool,
+    /// Without the dashboard: print score, Elo and the time to the end every N games, and once a minute while games end;
+    /// 0: never [default: 10].
+    #[arg(long, alias = "ratinginterval", value_name = "N")]
+    pub rating_interval: Option<u64>,
     /// Print a line per game on a terminal, too, instead of showing the dashboard.
     #[arg(long)]
     pub no_dashboard: bool,

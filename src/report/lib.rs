@@ -11,6 +11,7 @@ mod event_history;
 pub mod html;
 mod live;
 pub mod plot;
+pub mod progress;
 mod text;
 
 pub use event_history::{EventHistory, EventHistoryError, event_info, plan};
@@ -22,7 +23,7 @@ use referee::{
     rating::{Estimate, Numbers, Pentanomial, Ratings, Trinomial, elo_words, fit},
     schedule::Stage,
     sprt::{Sprt, Verdict},
-    standings::{Causes, Row, Standings, TestCounts, TimeLosses, Wdl},
+    standings::{Causes, Row, Standings, Tally, TestCounts, TimeLosses, Wdl},
 };
 use serde::Serialize;
 use std::time::Duration;
@@ -290,7 +291,7 @@ impl Report {
         Self {
             event: info.name.clone(),
             format: info.format.clone(),
-            games: standings.total().met.values().map(|wdl| wdl.games()).sum(),
+            games: standings.total().games(),
             complete,
             standings: player_rows(info, standings, &ratings),
             pairs: encounter_rows(info, standings),
@@ -375,12 +376,7 @@ fn encounter_rows(info: &EventInfo, standings: &Standings) -> Vec<Encounter> {
     met.dedup();
     let line = |&(player, opponent): &(PlayerId, PlayerId)| {
         let wdl = total.between(player, opponent);
-        let pentanomial = total.pentanomial(player, opponent);
-        let trinomial = Trinomial { losses: wdl.losses, draws: wdl.draws, wins: wdl.wins };
-        // Pairs are more informative, but only if every game belongs to one.
-        let paired = 2 * pentanomial.iter().sum::<u64>() == wdl.games();
-        let counts = if paired { Pentanomial(pentanomial).into() } else { trinomial.into() };
-        let numbers = Numbers::from(&counts);
+        let numbers = numbers(total, player, opponent);
         let bound = match numbers.elo {
             Estimate::AtLeast { value } | Estimate::AtMost { value } => Some(value),
             _ => None,
@@ -402,10 +398,19 @@ fn encounter_rows(info: &EventInfo, standings: &Standings) -> Vec<Encounter> {
             elo_kind: kind(numbers.elo),
             elo_bound: bound,
             los: numbers.los,
-            pentanomial,
+            pentanomial: total.pentanomial(player, opponent),
         }
     };
     met.iter().map(line).collect()
+}
+
+/// The statistics of two players, from the side of the first.
+fn numbers(total: &Tally, player: PlayerId, opponent: PlayerId) -> Numbers {
+    let (wdl, pentanomial) = (total.between(player, opponent), total.pentanomial(player, opponent));
+    let trinomial = Trinomial { losses: wdl.losses, draws: wdl.draws, wins: wdl.wins };
+    // Pairs are more informative, but only if every game belongs to one.
+    let paired = 2 * pentanomial.iter().sum::<u64>() == wdl.games();
+    Numbers::from(&if paired { Pentanomial(pentanomial).into() } else { trinomial.into() })
 }
 
 fn endings(standings: &Standings) -> Causes {

@@ -10,6 +10,7 @@ mod door;
 mod faults;
 mod formats;
 mod ponder;
+mod progress;
 mod refusals;
 mod report;
 mod resume;

@@ -136,6 +136,12 @@ pub struct Tally {
 }
 
 impl Tally {
+    /// Games that count.
+    #[must_use]
+    pub fn games(&self) -> u64 {
+        self.met.values().map(|wdl| wdl.games()).sum()
+    }
+
     pub(super) fn new(players: usize) -> Self {
         Self { players: vec![Record::default(); players], ..Self::default() }
     }
