@@ -20,10 +20,10 @@ pub use live::{Announcer, EventFile};
 use plan::{EnginePlan, Plan, SprtModel, SprtPlan};
 use referee::{
     entry::PlayerId,
-    rating::{Estimate, Numbers, Pentanomial, Ratings, Trinomial, elo_words, fit},
+    rating::{Estimate, Pentanomial, Ratings, elo_words, fit},
     schedule::Stage,
     sprt::{Sprt, Verdict},
-    standings::{Causes, Row, Standings, Tally, TestCounts, TimeLosses, Wdl},
+    standings::{Causes, Row, Standings, TestCounts, TimeLosses, Wdl},
 };
 use serde::Serialize;
 use std::time::Duration;
@@ -376,7 +376,7 @@ fn encounter_rows(info: &EventInfo, standings: &Standings) -> Vec<Encounter> {
     met.dedup();
     let line = |&(player, opponent): &(PlayerId, PlayerId)| {
         let wdl = total.between(player, opponent);
-        let numbers = numbers(total, player, opponent);
+        let numbers = total.numbers(player, opponent);
         let bound = match numbers.elo {
             Estimate::AtLeast { value } | Estimate::AtMost { value } => Some(value),
             _ => None,
@@ -402,15 +402,6 @@ fn encounter_rows(info: &EventInfo, standings: &Standings) -> Vec<Encounter> {
         }
     };
     met.iter().map(line).collect()
-}
-
-/// The statistics of two players, from the side of the first.
-fn numbers(total: &Tally, player: PlayerId, opponent: PlayerId) -> Numbers {
-    let (wdl, pentanomial) = (total.between(player, opponent), total.pentanomial(player, opponent));
-    let trinomial = Trinomial { losses: wdl.losses, draws: wdl.draws, wins: wdl.wins };
-    // Pairs are more informative, but only if every game belongs to one.
-    let paired = 2 * pentanomial.iter().sum::<u64>() == wdl.games();
-    Numbers::from(&if paired { Pentanomial(pentanomial).into() } else { trinomial.into() })
 }
 
 fn endings(standings: &Standings) -> Causes {

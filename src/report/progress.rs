@@ -1,6 +1,6 @@
 //! How an event stands while it is played, as a line of text: score, Elo, the sequential test, the time to the end.
 
-use super::{EventInfo, numbers};
+use super::EventInfo;
 use notation::printable;
 use referee::{
     entry::{Entry, PlayerId, Stamped},
@@ -90,7 +90,7 @@ impl Progress {
         let wdl = total.between(first, second);
         let half = |wins: u64| wins as f64 + wdl.draws as f64 / 2.0;
         let (wins, losses) = (half(wdl.wins), half(wdl.losses));
-        let words = numbers(total, first, second).elo_words();
+        let words = total.numbers(first, second).elo_words();
         format!("{} {wins} : {losses} {}, {words}", self.name(first), self.name(second))
     }
 
