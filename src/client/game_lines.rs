@@ -22,6 +22,10 @@ impl GameLines {
                 self.players.clone_from(&opened.players);
                 None
             }
+            Entry::Entered { name, .. } => {
+                self.players.push(name.clone());
+                None
+            }
             Entry::GameStarted(started) => {
                 let game = self.game(started.game, started.pairing.black, started.pairing.white);
                 Some(format!("{game} begins"))

@@ -114,7 +114,7 @@ fn measure(
 }
 
 fn number(at: usize) -> Option<PlayerId> {
-    u16::try_from(at).ok().map(PlayerId)
+    u32::try_from(at).ok().map(PlayerId)
 }
 
 /// The known ratings of `players`, with ours measured against them.

@@ -173,10 +173,9 @@ impl Importer {
         let (next, resumed) = (opening.event().next_game.0, opening.event().resumed);
         let old: HashSet<_> = players.iter().cloned().collect();
         players.extend(names.into_iter().filter(|name| !old.contains(name)));
-        let id = |(at, name): (usize, &String)| Some((name.clone(), PlayerId(u16::try_from(at).ok()?)));
-        let ids = players.iter().enumerate().map(id).collect::<Option<_>>();
+        let ids = players.iter().enumerate().map(|(at, name)| (name.clone(), PlayerId::at(at))).collect();
         Ok(Self {
-            ids: ids.ok_or(RecordsError::TooManyPlayers(players.len()))?,
+            ids,
             journal: opening.start(vec![], || ())?,
             name: name.to_owned(),
             players,

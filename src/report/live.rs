@@ -93,7 +93,11 @@ impl Announcer {
             Entry::Verdict { verdict, llr, pairs } => {
                 Some(format!("verdict after {}: {verdict} (LLR {llr:.2})", number(*pairs, "pair")))
             }
-            Entry::GameStarted(_) | Entry::Moved(_) | Entry::Memory { .. } | Entry::Closed => None,
+            Entry::Entered { .. }
+            | Entry::GameStarted(_)
+            | Entry::Moved(_)
+            | Entry::Memory { .. }
+            | Entry::Closed => None,
         }
     }
 

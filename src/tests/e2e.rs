@@ -12,6 +12,7 @@ mod door;
 mod faults;
 mod formats;
 mod habits;
+mod names;
 mod ponder;
 mod refusals;
 mod report;

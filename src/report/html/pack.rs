@@ -85,7 +85,7 @@ impl Column {
 /// A game: number, black, white, result (1: black won, 2: white won, 0: drawn, -1: not counted), cause, start
 /// position, plies of the opening, start in seconds since 1970, then moves, evaluations, times, depths and lines.
 #[derive(Debug, Serialize)]
-struct Packed(u64, u16, u16, i8, usize, usize, usize, i64, String, String, String, String, String);
+struct Packed(u64, u32, u32, i8, usize, usize, usize, i64, String, String, String, String, String);
 
 /// The data that the page's script reads.
 #[derive(Serialize)]
