@@ -23,8 +23,7 @@ pub mod ratings;
 
 use arena::Say;
 use arena::Shutdown;
-use arena::lag::SchedulerLag;
-use arena::preflight::option_faults;
+use arena::{dispatcher::start_recorder, lag::SchedulerLag, preflight::option_faults};
 use fixtures::{Fixtures, opened};
 pub use game_lines::GameLines;
 use journal::{Appended, EventHead, Journal, Opening, Reader, StoreError};
@@ -34,6 +33,7 @@ use plan::{StoredPlan, client::ClientConfig};
 use ratings::Ratings;
 use referee::entry::{Entry, GameId, PlayerId};
 use seat::{
+    recorder::Recorded,
     transcript::Transcripts,
     usi::{self, UsiPlayer},
 };
@@ -120,11 +120,17 @@ impl Client {
         let lag = Arc::new(SchedulerLag::default());
         let measured = lag.clone();
         let measuring = tokio::spawn(async move { measured.measure().await });
+        let recorded = start_recorder(&self.config.name, &self.config.log, self.journal.sink(), &self.say);
+        let recorded = recorded.unwrap_or_else(|error| {
+            (self.say)(&format!("{error}: no log is written"));
+            None
+        });
         let player = UsiPlayer {
             engine: Arc::new(self.config.engine.clone()),
             cores: vec![],
             startups: Arc::new(Semaphore::new(1)),
             reports: Some((self.journal.sink(), self.us())),
+            recorder: recorded.as_ref().map(Recorded::handle),
         };
         if !player.engine.options.is_empty() {
             shutdown.finishing().run_until_cancelled(self.warn_of_options(&player)).await;
@@ -132,7 +138,7 @@ impl Client {
         let (engine, actor) = usi::open(player);
         let actor = tokio::spawn(actor);
         let sink = self.journal.sink();
-        let fixtures = Fixtures::new(self.config.clone(), sink.clone(), self.players, self.next_game);
+        let fixtures = Fixtures::new(sink.clone(), self.players, self.next_game);
         let context = LoopContext {
             config: self.config.clone(),
             shutdown,
@@ -144,6 +150,7 @@ impl Client {
         };
         let finish = LoginLoop::new(context, engine, fixtures).run().await;
         let _panic_printed = actor.await;
+        recorded.into_iter().for_each(Recorded::finish);
         measuring.abort();
         let event = self.journal.event();
         // Ratings change from run to run; reports use the last ones known.
@@ -155,7 +162,8 @@ impl Client {
     /// Warns of options that the engine does not offer. They are sent all the same: some engines hide options.
     async fn warn_of_options(&self, player: &UsiPlayer) {
         // An engine that cannot be started is told of at the first login.
-        let Ok(shown) = usi::handshake(player.clone()).await else { return };
+        let quiet = UsiPlayer { reports: None, recorder: None, ..player.clone() };
+        let Ok(shown) = usi::handshake(quiet).await else { return };
         for fault in option_faults(&player.engine, &shown) {
             (self.say)(&notation::printable(format!("warning: {fault}").as_bytes()));
         }
@@ -163,7 +171,7 @@ impl Client {
 
     fn us(&self) -> PlayerId {
         let at = self.players.iter().position(|name| *name == self.config.login.name);
-        PlayerId(at.and_then(|at| u16::try_from(at).ok()).unwrap_or(0))
+        PlayerId::at(at.unwrap_or(0))
     }
 }
 

@@ -72,12 +72,17 @@ pub fn event_info(event: &EventSummary, plan: StoredPlan) -> EventInfo {
         "floodgate" => Some(format!("games on {}", plan.server().unwrap_or("a server"))),
         _ => None,
     };
+    let margin = |name: &String| {
+        let engine = plan.engines.iter().find(|engine| engine.name == *name);
+        engine.and_then(|engine| engine.time).map(|time| time.margin).unwrap_or_default()
+    };
     let names = if league { short_ids(&event.players) } else { event.players.clone() };
-    let named = |(id, name): (&String, String)| Named { name, id: id.clone() };
+    let named = |(id, name): (&String, String)| Named { name, id: id.clone(), margin: margin(id) };
+    let engines = event.players.iter().zip(names).map(named).collect();
     EventInfo {
         name: event.name.clone(),
+        engines,
         sprt: plan.sprt,
-        engines: event.players.iter().zip(names).map(named).collect(),
         open: format.is_some(),
         format: format.unwrap_or_else(|| plan::format_words(&plan.stages)),
         stages: plan.stages,
@@ -93,7 +98,9 @@ impl EventHistory {
         let info = event_info(event, plan(event)?);
         let mut fold = Fold::new(&info, moves == Moves::With);
         store.replay(event.id, moves, &mut |stamped| fold.take(stamped))?;
-        Ok(fold.finish(&info, event))
+        let mut history = fold.finish(&info, event);
+        history.report = history.report.with_failures(store, event.id)?;
+        Ok(history)
     }
 
     /// Milestones of the ratings, up to the present.
@@ -167,10 +174,11 @@ impl Fold {
     fn finish(self, info: &EventInfo, event: &EventSummary) -> EventHistory {
         let mut course = Course::new(info.engines.len());
         course.extend(self.results.into_iter());
+        let ratings = fit(&self.standings.cross_table());
         EventHistory {
-            report: Report::new(info, &self.standings, event.closed),
+            report: Report::rated(info, &self.standings, &ratings, event.closed),
             players: info.engines.iter().map(|engine| engine.name.clone()).collect(),
-            order: self.standings.order(&fit(&self.standings.cross_table())),
+            order: self.standings.order(&ratings),
             course,
             walk: self.walk,
             usage: self.usage,
