@@ -69,6 +69,9 @@ pub struct ClientConfig {
     pub log: LogPlan,
 }
 
+/// The name of record files by default.
+const BY_ID: &str = "{id}";
+
 /// Where the record of each game is written, and under which name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RecordFiles {
@@ -183,13 +186,13 @@ fn client(root: &Table<'_>, file: Option<&Path>) -> ClientConfig {
 
 fn record_files(table: &Table<'_>) -> Option<RecordFiles> {
     let (directory, name) = (table.path("records"), table.text("record_name"));
-    if directory.is_none() && name.is_some() {
+    if directory.is_none() && name.as_deref().is_some_and(|name| name != BY_ID) {
         table.fault(
             "record_name",
             "names files that nobody asks for; say with `records` where they are written",
         );
     }
-    let name = name.unwrap_or_else(|| "{id}".to_owned());
+    let name = name.unwrap_or_else(|| BY_ID.to_owned());
     let plain = RecordFiles::PLACES.iter().fold(name.clone(), |name, place| name.replace(place, ""));
     if plain.contains(['{', '}']) {
         let known = RecordFiles::PLACES.join(", ");

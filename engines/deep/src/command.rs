@@ -1,6 +1,6 @@
 //! The command line.
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use opening_book::BookArguments;
 use renmei_deep::{
@@ -318,8 +318,9 @@ impl Train {
     }
 
     fn options(self) -> Result<TrainOptions> {
-        let mut network = Description::read(&self.network)
-            .context("descriptions of networks come with Renmei, in engines/deep/networks of its source")?;
+        let mut network = Description::read(&self.network).map_err(|fault| {
+            anyhow!("{fault}; descriptions come with Renmei's source, in engines/deep/networks")
+        })?;
         network.weights = format!("{}.safetensors", network.name).into();
         Ok(TrainOptions {
             network,
