@@ -7,6 +7,7 @@ use clap::{
     builder::{PossibleValue, PossibleValuesParser, TypedValueParser},
 };
 use notation::record::Format;
+use plan::LogPlan;
 use std::{num::ParseIntError, path::PathBuf, str::FromStr};
 
 /// Tournaments and match servers for computer shogi.
@@ -28,8 +29,8 @@ Exit codes:
   1   the request failed; the reason is on stderr
   2   the command line or the configuration is wrong; nothing was started
   3   stopped before the end; the same command resumes
-  10  SPRT accepted H1 (the first engine is stronger by elo1)
-  11  SPRT accepted H0
+  10  SPRT accepted H1 (the difference is above elo0)
+  11  SPRT accepted H0 (the difference is below elo1)
   20  `check`: the engine has faults; `import --verify`: records disagree with the referee";
 
 /// Parses the command line; prints help or the error and exits where there is no command to execute.
@@ -86,7 +87,7 @@ pub enum Command {
     Import(ImportArgs),
     /// Manage the players who may log in to a league with accounts or invitations.
     Account(AccountArgs),
-    /// Print the transcript of a game played over the network, line by line.
+    /// Print the transcript of a game line by line: what its engines and the network said and were told.
     Log(LogArgs),
     /// Compute an SPRT, Elo and error bounds from counts.
     Sprt(SprtArgs),
@@ -129,15 +130,23 @@ pub struct PlayingArgs {
     /// Leave every core to every game.
     #[arg(long, conflicts_with = "affinity")]
     pub no_affinity: bool,
+    /// Keep what engines say and are told: `faults` (the default) in the database, of games that ended by a fault; a
+    /// directory: also of all games, a file for each side; or `off`. Overrides the configuration.
+    #[arg(long, value_name = "DIR|faults|off", value_parser = log_plan)]
+    pub log: Option<LogPlan>,
     /// Append every entry of the event to a file, as a line of JSON.
     #[arg(long, value_name = "FILE")]
     pub events: Option<PathBuf>,
     /// Print the final standings as JSON on stdout; everything else goes to stderr.
     #[arg(long)]
     pub json: bool,
-    /// Print no line per game.
+    /// Print no line per game, only how the event stands every so often.
     #[arg(long, short)]
     pub quiet: bool,
+    /// Without the dashboard: print score, Elo and the time to the end every N games, and once a minute while games end;
+    /// 0: never [default: 10].
+    #[arg(long, alias = "ratinginterval", value_name = "N")]
+    pub rating_interval: Option<u64>,
     /// Print a line per game on a terminal, too, instead of showing the dashboard.
     #[arg(long)]
     pub no_dashboard: bool,
@@ -184,9 +193,9 @@ pub struct MatchArgs {
     /// Time for every engine: `10s`, `5m+10s`, `byoyomi 1s`, `10m byoyomi 30s`, `nodes 1000`, `depth 6`, `fixed 100ms`.
     #[arg(long, default_value = "byoyomi 1s")]
     pub time: String,
-    /// Overrun that is forgiven before a flag falls.
-    #[arg(long, default_value = "0ms", value_name = "TIME")]
-    pub margin: String,
+    /// Overrun of a move that is forgiven; `0`: the flag falls at once [default: 100ms].
+    #[arg(long, value_name = "TIME")]
+    pub margin: Option<String>,
     /// Games of each encounter; with --sprt: maximum number of games.
     #[arg(long, default_value_t = 100)]
     pub games: u64,
@@ -223,6 +232,12 @@ pub struct MatchArgs {
     pub playing: PlayingArgs,
 }
 
+/// Parses what to keep of the conversations with engines; a directory is made absolute, because the event keeps it.
+fn log_plan(text: &str) -> Result<LogPlan, String> {
+    let here = std::env::current_dir().map_err(|error| error.to_string())?;
+    LogPlan::of(text, |directory| here.join(directory)).map_err(str::to_owned)
+}
+
 /// Parses a whole number of at least 1.
 fn at_least_one<T: FromStr<Err = ParseIntError> + From<u8> + PartialOrd>(text: &str) -> Result<T, String> {
     let number: T = text.parse().map_err(|error: ParseIntError| error.to_string())?;
@@ -256,6 +271,9 @@ pub struct FloodgateArgs {
     /// Games to play; overrides the configuration.
     #[arg(long, value_name = "N", value_parser = at_least_one::<u64>)]
     pub games: Option<u64>,
+    /// Keep what the engine says and is told: `faults`, a directory, or `off`; overrides the configuration.
+    #[arg(long, value_name = "DIR|faults|off", value_parser = log_plan)]
+    pub log: Option<LogPlan>,
     /// Print the final standings as JSON on stdout; everything else goes to stderr.
     #[arg(long)]
     pub json: bool,
@@ -550,7 +568,7 @@ pub struct SprtArgs {
     #[arg(long, num_args = 3, value_names = ["WINS", "DRAWS", "LOSSES"], conflicts_with = "pentanomial")]
     pub wdl: Option<Vec<u64>>,
     /// Pairs of games by their score: 0, 1/2, 1, 3/2, 2.
-    #[arg(long, num_args = 5, value_names = ["LL", "LD", "WL_DD", "WD", "WW"], required_unless_present = "wdl")]
+    #[arg(long, num_args = 5, value_names = ["LL", "LD", "WL_DD", "WD", "WW"])]
     pub pentanomial: Option<Vec<u64>>,
     /// Elo of H0.
     #[arg(long, default_value_t = 0.0, allow_negative_numbers = true)]

@@ -16,6 +16,7 @@ use referee::{
     AbortBy, Outcome,
     clock::TimeControl,
     entry::{Entry, GameEnded, GameId, GameStarted, Opened, PlayerId, Stamped},
+    rating::rounded,
     rating::{Course, Scale},
     schedule::Pairing,
     sprt::Walk,
@@ -170,7 +171,8 @@ impl State {
                 }
             }
             Entry::Verdict { verdict, llr, pairs } => {
-                let text = format!("verdict after {}: {verdict} (LLR {llr:.2})", number(*pairs, "pair"));
+                let pairs = number(*pairs, "pair");
+                let text = format!("verdict after {pairs}: {verdict} (LLR {})", rounded(*llr, 2));
                 self.log_line(*at, false, &text);
             }
             Entry::Closed => {
@@ -265,13 +267,14 @@ impl State {
         self.boards
             .retain(|id, board| *id != game || usize::try_from(plies).is_ok_and(|n| n == board.plies.len()));
         if let Some(board) = self.boards.get_mut(&game) {
-            board.end = Some(End { outcome, at, evidence: clean_lines(&end.evidence) });
+            board.end = Some(End::of(end, at));
         }
         let fault = is_fault(outcome);
         self.faults += u64::from(fault);
         let (black, white) = (self.player(pairing.black), self.player(pairing.white));
         let (result, cause) = (result(outcome), outcome.cause());
         let mut text = format!("#{} {black} - {white}  {result}  {cause}, {}", game.0, words(plies));
+        text.extend(end.reason().map(|reason| format!(": {}", clean(&reason))));
         if fault {
             end.evidence.lines().take(40).for_each(|line| text.extend(["\n", line]));
         }
@@ -315,8 +318,7 @@ impl State {
             match &stamped.entry {
                 Entry::Moved(moved) => _ = game.moved(moved, stamped.at),
                 Entry::GameEnded(end) => {
-                    let evidence = clean_lines(&end.evidence);
-                    game.end = Some(End { outcome: end.outcome, at: stamped.at, evidence });
+                    game.end = Some(End::of(end, stamped.at));
                 }
                 _ => {}
             }

@@ -81,6 +81,7 @@ async fn meet_all(plan: &Plan) -> Vec<Result<Handshake, String>> {
                 cores: vec![],
                 startups: startups.clone(),
                 reports: None,
+                recorder: None,
             };
             tokio::spawn(handshake(player))
         })

@@ -37,8 +37,7 @@ impl GameLines {
     }
 
     fn ended(&self, end: &GameEnded) -> String {
-        let why = end.evidence.lines().next().unwrap_or_default();
-        let why = if end.outcome.counts() || why.is_empty() { String::new() } else { format!(" ({why})") };
+        let why = end.reason().map_or_else(String::new, |why| format!(" ({why})"));
         let game = self.game(end.game, end.pairing.black, end.pairing.white);
         format!("{game}: {}, {}{why}", end.outcome, plies(end.plies))
     }

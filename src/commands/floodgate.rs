@@ -1,6 +1,9 @@
 //! `renmei floodgate`: an engine on a server.
 
-use super::{Exit, Failure, OpenScreen, Screen, Showing, play::Linger};
+use super::{
+    Exit, Failure, OpenScreen, Screen, Showing,
+    play::{Linger, check_log},
+};
 use crate::{
     cli::{FloodgateArgs, Picture, ReportArgs},
     signals,
@@ -29,6 +32,9 @@ pub fn floodgate(args: &FloodgateArgs, open_screen: OpenScreen) -> Result<Exit, 
     if let Some(db) = &args.db {
         config.database.clone_from(db);
     }
+    if let Some(log) = &args.log {
+        config.log.clone_from(log);
+    }
     if let Some(games) = args.games {
         config.games = Some(games);
     }
@@ -38,6 +44,7 @@ pub fn floodgate(args: &FloodgateArgs, open_screen: OpenScreen) -> Result<Exit, 
     for line in config.engine.misplaced(&[&std::env::current_dir().unwrap_or_default()]) {
         err_line!("{line}");
     }
+    check_log(&config.log)?;
     let report = ReportArgs {
         db: config.database.clone(),
         event: Some(config.name.clone()),

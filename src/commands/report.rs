@@ -47,7 +47,8 @@ pub fn report(args: &ReportArgs) -> Result<Exit, Failure> {
         let info = event_info(event, plan.clone());
         let mut standings = Standings::new(&info.stages, event.players.len());
         store.replay(event.id, Moves::Without, &mut |stamped| standings.fold(&stamped.entry))?;
-        super::print(&Report::new(&info, &standings, event.closed), args.json);
+        let report = Report::new(&info, &standings, event.closed).with_failures(&store, event.id)?;
+        super::print(&report, args.json);
         if let Some(measured) = measured(&standings).filter(|_| !args.json) {
             out_line!("\n{measured}");
         }

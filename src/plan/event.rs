@@ -4,6 +4,7 @@ use crate::{OpeningPlan, Plan, SprtModel, SprtPlan};
 use crate::{
     engines::Engines,
     keys::{EVENT, SPRT, STAGE, STAGE_KEYS},
+    log::log,
     reader::{IntegerOr, Table, listed},
 };
 use referee::{
@@ -53,6 +54,7 @@ pub fn plan(
         gpus: event.number("gpus").unwrap_or_default(),
         engines: engines.present,
         skipped: engines.skipped,
+        log: log(&event),
     };
     check_event(&event, &plan);
     event.refuse_unknown();

@@ -17,6 +17,7 @@ mod fault;
 mod fingerprint;
 mod games;
 mod keys;
+mod log;
 pub mod password;
 mod places;
 mod reader;
@@ -33,10 +34,11 @@ pub use document::Document;
 pub use environment::Environment;
 pub use fault::{Fault, Faults};
 pub use fingerprint::Fingerprint;
+pub use log::LogPlan;
 pub use reference::reference;
 pub use serve::ServeConfig;
 pub use stored::{StoredPlan, StoredPlanError};
-pub use time::contradictions;
+pub use time::{MARGIN, contradictions};
 
 use referee::number::number;
 use referee::{
@@ -87,6 +89,8 @@ pub struct Plan {
     pub gpus: f64,
     /// Optional engines that do not take part.
     pub skipped: Vec<Skipped>,
+    /// Which conversations with engines are kept.
+    pub log: LogPlan,
 }
 
 impl Plan {
@@ -225,6 +229,9 @@ pub struct EnginePlan {
     pub option_sources: Vec<String>,
     /// Clock.
     pub time: TimeControl,
+    /// Whether the configuration gives the margin of the clock; otherwise it is a default.
+    #[serde(skip)]
+    pub margin_given: bool,
     /// Time kept back from what `go` says, for engines that overshoot.
     pub reserve: Duration,
     /// In games on a server: `stop` is sent this long before the time for a move ends; `None`: never, as in every game

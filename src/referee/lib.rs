@@ -16,6 +16,7 @@ pub mod opening;
 mod outcome;
 pub mod pairing;
 pub mod rating;
+pub mod reason;
 pub mod rules;
 pub mod schedule;
 pub mod sink;

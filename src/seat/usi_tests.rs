@@ -46,6 +46,7 @@ fn engine() -> EnginePlan {
         options: vec![],
         option_sources: vec![],
         time: TimeControl::default(),
+        margin_given: true,
         reserve: Duration::ZERO,
         hurry: None,
         go: GoForms::default(),
@@ -236,6 +237,7 @@ impl ScriptedSeat {
             cores: vec![],
             startups: startups.clone(),
             reports: Some((faults.clone(), PlayerId(0))),
+            recorder: None,
         };
         let launcher = ScriptedLauncher { scripts: RefCell::new(scripts), starts: Rc::clone(&starts) };
         spawn_local(Actor::new(player, end, launcher).run());

@@ -20,7 +20,7 @@
 //!
 //! | mode | what happens |
 //! |---|---|
-//! | `crash` | aborts |
+//! | `crash` | says so on stderr and aborts |
 //! | `exit` | ends with exit code 3 without output |
 //! | `dieafter` | prints the move and ends at once |
 //! | `hang` | stops answering; only `quit` and the end of stdin are processed |
