@@ -48,11 +48,12 @@ impl Block {
     }
 
     fn push(&mut self, way: Way, line: &[u8], at: Instant) {
-        let nanos = at.saturating_duration_since(self.began.0).as_nanos() as u64; // enough for 500 years
+        let since = at.saturating_duration_since(self.began.0);
+        let nanos = since.as_secs().wrapping_mul(1_000_000_000) + u64::from(since.subsec_nanos());
         let mut head = [0; HEAD];
         head[..8].copy_from_slice(&nanos.to_le_bytes());
         head[8] = way.mark() as u8;
-        head[9..].copy_from_slice(&u32::try_from(line.len()).unwrap_or(u32::MAX).to_le_bytes());
+        head[9..].copy_from_slice(&(line.len() as u32).to_le_bytes()); // lines are cut far below
         self.bytes.extend_from_slice(&head);
         self.bytes.extend_from_slice(line);
         self.lines += 1;
@@ -133,14 +134,17 @@ struct Running {
     older: Block,
     newer: Block,
     left_out: (u64, usize),
+    /// Whether the engine failed, whatever the result.
+    faulty: bool,
     /// Lines that have not been handed over yet, where every game is written down while it is played.
     fresh: Option<Block>,
 }
 
 impl Running {
-    fn new(game: GameId, color: Color, now: Instant) -> Self {
-        let [first, older, newer] = [(); 3].map(|()| Block::at(now));
-        Self { game, color, first, full: false, older, newer, left_out: (0, 0), fresh: None }
+    fn new(game: GameId, color: Color, buffers: [Vec<u8>; 3]) -> Self {
+        let clock = Block::at(Instant::now());
+        let [first, older, newer] = buffers.map(|bytes| Block { bytes, ..clock.clone() });
+        Self { game, color, first, full: false, older, newer, left_out: (0, 0), faulty: false, fresh: None }
     }
 
     fn push(&mut self, way: Way, line: &[u8], at: Instant) {
@@ -170,6 +174,8 @@ pub struct Recording {
     running: Option<Running>,
     /// The game that begins with the next `isready`.
     next: Option<(GameId, Color)>,
+    /// Buffers of a game whose lines were dropped: to grow new ones in every game would cost more than the lines.
+    spare: [Vec<u8>; 3],
     /// Whether the lines of a game are also gathered to be written down at once.
     streams: bool,
 }
@@ -209,7 +215,7 @@ impl Recording {
     }
 
     fn begin(&mut self, game: GameId, color: Color) {
-        let mut running = Running::new(game, color, Instant::now());
+        let mut running = Running::new(game, color, mem::take(&mut self.spare));
         running.fresh = self.streams.then(|| self.start.clone());
         self.running = Some(running);
     }
@@ -247,11 +253,27 @@ impl Recording {
         Some((running.game, running.color, fresh.take()))
     }
 
-    /// Ends the game that is on, if one is; its lines are kept or dropped.
-    pub fn complete(&mut self, keeps: bool) -> Option<Complete> {
-        let Running { game, color, first, older, newer, left_out, fresh, .. } = self.running.take()?;
-        let recorded =
-            keeps.then(|| RecordedGame { blocks: [self.start.clone(), first, older, newer], left_out });
+    /// Notes that the engine has failed in the game that is on: on a server it may go on.
+    pub fn failed(&mut self) {
+        if let Some(running) = &mut self.running {
+            running.faulty = true;
+        }
+    }
+
+    /// Ends the game that is on, if one is; its lines are kept if it ended by a fault or the engine failed in it.
+    pub fn complete(&mut self, ended_by_fault: bool) -> Option<Complete> {
+        let Running { game, color, first, older, newer, left_out, faulty, fresh, .. } =
+            self.running.take()?;
+        let recorded = match ended_by_fault || faulty {
+            true => Some(RecordedGame { blocks: [self.start.clone(), first, older, newer], left_out }),
+            false => {
+                self.spare = [first, older, newer].map(|mut block| {
+                    block.clear();
+                    block.bytes
+                });
+                None
+            }
+        };
         Some(Complete { game, color, recorded, fresh })
     }
 }

@@ -104,6 +104,11 @@ impl Trace {
         self.lines().recording.as_mut().map(step)
     }
 
+    /// Notes that the player has failed in the game that is on, so that its lines are kept.
+    pub fn failed(&self) {
+        self.recording(Recording::failed);
+    }
+
     /// Drops the last lines, for a new process.
     pub fn clear(&self) {
         let mut lines = self.lines();

@@ -414,6 +414,9 @@ impl<L: Launcher> Actor<L> {
             process.kill().await;
         }
         self.await_stderr().await;
+        if self.conversation.game().is_some() {
+            self.end.trace.failed();
+        }
         if self.permit.take().is_some() {
             self.failed_starts += 1;
         }
