@@ -18,8 +18,9 @@ const LAST: usize = 320 * 1024;
 const PIECE: usize = 32 * 1024;
 /// Age at which fewer bytes are handed over.
 const AGE: Duration = Duration::from_secs(1);
-/// Bytes before each line: nanoseconds since the block's first clock, the mark of its way, the length.
-const HEAD: usize = 8 + 1 + 4;
+/// Bytes before each line: nanoseconds since the block's first clock, the mark of its way, the length, and the length of
+/// the line before, for the way back.
+const HEAD: usize = 8 + 1 + 4 + 4;
 
 /// Consecutive lines.
 #[derive(Clone, Debug)]
@@ -28,6 +29,8 @@ pub struct Block {
     began: (Instant, i64),
     bytes: Vec<u8>,
     lines: u64,
+    /// Length of the last line.
+    last: u32,
 }
 
 impl Default for Block {
@@ -40,7 +43,7 @@ impl Block {
     fn at(now: Instant) -> Self {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let micros = i64::try_from(since.as_micros()).unwrap_or(i64::MAX);
-        Self { began: (now, micros), bytes: Vec::new(), lines: 0 }
+        Self { began: (now, micros), bytes: Vec::new(), lines: 0, last: 0 }
     }
 
     fn fits(&self, line: &[u8], most: usize) -> bool {
@@ -53,7 +56,10 @@ impl Block {
         let mut head = [0; HEAD];
         head[..8].copy_from_slice(&nanos.to_le_bytes());
         head[8] = way.mark() as u8;
-        head[9..].copy_from_slice(&(line.len() as u32).to_le_bytes()); // lines are cut far below
+        let length = line.len() as u32; // lines are cut far below
+        head[9..13].copy_from_slice(&length.to_le_bytes());
+        head[13..].copy_from_slice(&self.last.to_le_bytes());
+        self.last = length;
         self.bytes.extend_from_slice(&head);
         self.bytes.extend_from_slice(line);
         self.lines += 1;
@@ -62,13 +68,13 @@ impl Block {
     /// Empties it for lines of the same clock.
     fn clear(&mut self) {
         self.bytes.clear();
-        self.lines = 0;
+        (self.lines, self.last) = (0, 0);
     }
 
     /// Its lines; it is empty afterwards.
     fn take(&mut self) -> Self {
         let (bytes, lines) = (mem::take(&mut self.bytes), mem::take(&mut self.lines));
-        Self { began: self.began, bytes, lines }
+        Self { began: self.began, bytes, lines, last: self.last }
     }
 
     /// Whether the first line is as old as [`AGE`].
@@ -97,11 +103,26 @@ impl Block {
             let (nanos, more) = rest.split_first_chunk::<8>()?;
             let (&mark, more) = more.split_first()?;
             let (length, more) = more.split_first_chunk::<4>()?;
+            let (_before, more) = more.split_first_chunk::<4>()?;
             let (line, more) = more.split_at_checked(u32::from_le_bytes(*length) as usize)?;
             rest = more;
             let micros = i64::try_from(u64::from_le_bytes(*nanos) / 1000).unwrap_or(i64::MAX);
             let at = self.began.1.saturating_add(micros);
             Some((at, Way::of(char::from(mark)).unwrap_or(Way::Remark), line))
+        })
+    }
+}
+
+impl Block {
+    /// Its lines, the last first.
+    fn backwards(&self) -> impl Iterator<Item = (Way, &[u8])> {
+        let (mut end, mut length) = (self.bytes.len(), self.last as usize);
+        std::iter::from_fn(move || {
+            let head = end.checked_sub(HEAD + length)?;
+            let (way, line) = (self.bytes.get(head + 8)?, self.bytes.get(head + HEAD..end)?);
+            let before = self.bytes.get(head + 13..head + HEAD)?.first_chunk::<4>()?;
+            (end, length) = (head, u32::from_le_bytes(*before) as usize);
+            Some((Way::of(char::from(*way))?, line))
         })
     }
 }
@@ -233,17 +254,29 @@ impl Recording {
         }
     }
 
-    /// Adds a line. What comes before the first game of a process belongs to each of its games.
-    pub fn push(&mut self, way: Way, line: &[u8], at: Instant) {
+    /// Adds a line, and returns whether it is one of the game that is on. What comes before the first game of a process
+    /// belongs to each of its games.
+    pub fn push(&mut self, way: Way, line: &[u8], at: Instant) -> bool {
         if self.starting && self.start.fits(line, START) {
             self.starting = way != Way::Sent || line != b"usinewgame";
             self.start.push(way, line, at);
             if let Some(Running { fresh: Some(fresh), .. }) = &mut self.running {
                 fresh.push(way, line, at);
             }
-        } else if let Some(running) = &mut self.running {
-            running.push(way, line, at);
+            return false;
         }
+        let running = self.running.as_mut().map(|running| running.push(way, line, at));
+        running.is_some()
+    }
+
+    /// The last lines of the protocol in the game that is on, in their order.
+    #[must_use]
+    pub fn last(&self, most: usize) -> Vec<(Way, &[u8])> {
+        let blocks = self.running.iter().flat_map(|it| [&it.newer, &it.older, &it.first]);
+        let protocol = blocks.flat_map(Block::backwards).filter(|(way, _)| *way != Way::Stderr);
+        let mut last: Vec<_> = protocol.take(most).collect();
+        last.reverse();
+        last
     }
 
     /// Takes the lines that are to be written down, if they are many or old.

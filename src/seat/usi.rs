@@ -231,12 +231,7 @@ impl<L: Launcher> Actor<L> {
     fn complete(&mut self) {
         let Some(recorder) = &self.player.recorder else { return };
         let faulty = matches!(self.outcome.take(), Some(Outcome::Win { by, .. }) if by.is_fault());
-        let complete = self.end.trace.recording(|recording| {
-            let complete = recording.complete(faulty);
-            recording.begin_next();
-            complete
-        });
-        if let Some(Some(complete)) = complete {
+        if let Some(complete) = self.end.trace.complete(faulty) {
             recorder.complete(&self.name, complete);
         }
     }
