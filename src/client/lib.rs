@@ -107,7 +107,7 @@ impl Client {
         });
         let actor = tokio::spawn(actor);
         let sink = self.journal.sink();
-        let fixtures = Fixtures::new(self.config.clone(), sink.clone(), self.players, self.next_game);
+        let fixtures = Fixtures::new(sink.clone(), self.players, self.next_game);
         let context = LoopContext {
             config: self.config.clone(),
             shutdown,
@@ -128,6 +128,6 @@ impl Client {
 
     fn us(&self) -> PlayerId {
         let at = self.players.iter().position(|name| *name == self.config.login.name);
-        PlayerId(at.and_then(|at| u16::try_from(at).ok()).unwrap_or(0))
+        PlayerId::at(at.unwrap_or(0))
     }
 }

@@ -110,6 +110,9 @@ pub fn host(
     open_network: impl FnOnce(&Plan, Arc<dyn Sink>) -> Result<Option<Network>, Failure>,
 ) -> Result<Exit, Failure> {
     override_plan(&mut plan, args)?;
+    if let Some(begun) = begun(&plan) {
+        plan.keep_defaults_of(&begun);
+    }
     check_log(&plan.log)?;
     let lines = match &plan.openings {
         Some(openings) => openings::load(openings).map_err(|faults| Failure::Usage(faults.to_string()))?,
@@ -146,12 +149,29 @@ fn warn_about(plan: &Plan) {
     for skipped in &plan.skipped {
         err_line!("skipping `{}`: {}", skipped.name, skipped.reason);
     }
+    if plan.openings.as_ref().is_some_and(|openings| openings.by_default) {
+        err_line!(
+            "games begin from the built-in openings, as none are named; `--openings none`: from the start position"
+        );
+    }
+    let here = std::env::current_dir().unwrap_or_default();
+    for line in plan.engines.iter().flat_map(|engine| engine.misplaced(&[&plan.base, &here])) {
+        err_line!("{line}");
+    }
     if repeats(plan) {
         err_line!(
             "every game begins from the even position, and engines are limited by nodes or depth: without openings \
              they may play the same games again and again"
         );
     }
+}
+
+/// The plan that the event was begun with; `None` if it is new, or if it cannot be read, which is told when it is
+/// opened.
+fn begun(plan: &Plan) -> Option<StoredPlan> {
+    let events = Store::read(&plan.database).and_then(|store| store.events()).ok()?;
+    let event = events.into_iter().find(|event| event.name == plan.name)?;
+    StoredPlan::from_json(&event.plan).ok()
 }
 
 /// Whether two deterministic engines would play more than one game with each colour from the initial position.

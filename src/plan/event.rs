@@ -39,6 +39,7 @@ pub fn plan(
     let plan = Plan {
         name: name(&event),
         database: event.path("database").unwrap_or_else(|| environment.base.join(database(&event))),
+        base: environment.base.clone(),
         seed: event.integer("seed").unwrap_or(1),
         concurrency: concurrency(&event, &engines),
         oversubscribe: event.flag("oversubscribe", false),

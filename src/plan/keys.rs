@@ -410,7 +410,12 @@ pub const ENGINE: Section = Section {
             "a program in the network that logs in under this name (`renmei serve`); of the other keys only `time` applies",
         ),
         key("args", Other("texts"), Is("[]"), "its arguments"),
-        key("directory", Path, Says("that of `renmei`"), "the directory it runs in"),
+        key(
+            "directory",
+            Path,
+            Says("that of the program, if `command` is a path; else that of `renmei`"),
+            "the directory it runs in, where relative paths in its arguments and options begin; `\".\"` is that of this file",
+        ),
         key("environment", Other("table"), Is("{}"), "environment variables on top of those of `renmei`"),
         key(
             "options",

@@ -1,7 +1,8 @@
 //! The plan of an event as the database keeps it, in the column `plan` of the table `events`: JSON with a version.
 //!
 //! The fields of [`StoredPlan`] are those that this program reads back. Everything else of a plan is written beside
-//! them for people's queries (`plan ->> '$.rules.max_moves'`) and is kept as it is, but no code reads it.
+//! them for people's queries (`plan ->> '$.rules.max_moves'`) and is kept as it is, but no code reads it;
+//! only the defaults that an event was begun with are looked up there.
 //!
 //! | version | written by |
 //! |---|---|
@@ -144,6 +145,20 @@ impl StoredPlan {
             return Err(StoredPlanError::Newer { found: version });
         }
         Ok(serde_json::from_str(json)?)
+    }
+
+    /// Whether the games begin from openings of the plan.
+    pub(crate) fn has_openings(&self) -> bool {
+        self.details.get("openings").is_some_and(|openings| !openings.is_null())
+    }
+
+    /// Whether an engine runs in a directory of the plan; `None` if the plan does not have the engine. The engine of
+    /// games on a server is the only one, whatever its name.
+    pub(crate) fn has_directory(&self, engine: &str) -> Option<bool> {
+        let given = |details: &Map<String, Value>| details.get("directory").is_some_and(|it| !it.is_null());
+        let listed = || self.engines.iter().find(|it| it.name == engine).map(|it| given(&it.details));
+        let on_server = self.details.get("floodgate").and_then(|config| config.get("engine")?.as_object());
+        on_server.map(given).or_else(listed)
     }
 
     /// The rating of an opponent on a server.

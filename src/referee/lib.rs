@@ -11,6 +11,7 @@ pub mod game;
 pub mod history;
 pub mod ids;
 pub mod legality;
+pub mod number;
 pub mod opening;
 mod outcome;
 pub mod pairing;

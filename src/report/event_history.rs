@@ -161,10 +161,11 @@ impl Fold {
     fn finish(self, info: &EventInfo, event: &EventSummary) -> EventHistory {
         let mut course = Course::new(info.engines.len());
         course.extend(self.results.into_iter());
+        let ratings = fit(&self.standings.cross_table());
         EventHistory {
-            report: Report::new(info, &self.standings, event.closed),
+            report: Report::rated(info, &self.standings, &ratings, event.closed),
             players: info.engines.iter().map(|engine| engine.name.clone()).collect(),
-            order: self.standings.order(&fit(&self.standings.cross_table())),
+            order: self.standings.order(&ratings),
             course,
             walk: self.walk,
             usage: self.usage,

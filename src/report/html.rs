@@ -9,6 +9,7 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use notation::date;
 use plot::{Plot, Size, plain};
+use referee::number::noun_for;
 use referee::rating::{rounded, signed};
 use sha2::{Digest, Sha256};
 
@@ -60,7 +61,7 @@ fn policy(style: &str) -> String {
 
 fn heading(history: &EventHistory) -> Markup {
     let report = &history.report;
-    let mut facts = vec![format!("{} games", thousands(report.games))];
+    let mut facts = vec![format!("{} {}", thousands(report.games), noun_for(&report.games, "game"))];
     facts.extend((history.running > 0).then(|| format!("{} running", history.running)));
     facts.push(if report.complete { "complete" } else { "not complete" }.to_owned());
     facts.extend(history.span.map(|(first, last)| span(first, last)));

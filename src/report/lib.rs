@@ -274,21 +274,30 @@ pub struct StopEstimate {
     pub los: f64,
 }
 
+/// Players that cross tables and pictures show: more would be neither readable nor, with names of strangers without
+/// end, of bounded size.
+pub const MOST_DRAWN: usize = 40;
+
 impl Report {
     /// The report of the games played so far.
     #[must_use]
     pub fn new(info: &EventInfo, standings: &Standings, complete: bool) -> Self {
-        let ratings = fit(&standings.cross_table());
+        Self::rated(info, standings, &fit(&standings.cross_table()), complete)
+    }
+
+    /// The report of the games played so far, with ratings made before.
+    #[must_use]
+    pub fn rated(info: &EventInfo, standings: &Standings, ratings: &Ratings, complete: bool) -> Self {
         Self {
             event: info.name.clone(),
             format: info.format.clone(),
             games: standings.total().met.values().map(|wdl| wdl.games()).sum(),
             complete,
-            standings: player_rows(info, standings, &ratings),
+            standings: player_rows(info, standings, ratings),
             pairs: encounter_rows(info, standings),
             endings: endings(standings),
             uncounted: halved(standings.total().players.iter().map(|record| &record.uncounted)),
-            first_move: first_move(standings, &ratings),
+            first_move: first_move(standings, ratings),
             stages: stage_tables(info, standings),
             sprt: info.sprt.and_then(|plan| test_report(plan, standings)),
             skipped: vec![],

@@ -2,6 +2,7 @@
 
 use super::EventInfo;
 use notation::printable;
+use referee::number::{number, plies};
 use referee::{
     AbortBy, Outcome, WinBy,
     entry::{Entry, GameEnded, Stamped},
@@ -91,9 +92,13 @@ impl Announcer {
             }
             Entry::Fault { text, .. } => Some(format!("fault:{}", indented(text))),
             Entry::Verdict { verdict, llr, pairs } => {
-                Some(format!("verdict after {pairs} pairs: {verdict} (LLR {})", rounded(*llr, 2)))
+                Some(format!("verdict after {}: {verdict} (LLR {})", number(*pairs, "pair"), rounded(*llr, 2)))
             }
-            Entry::GameStarted(_) | Entry::Moved(_) | Entry::Memory { .. } | Entry::Closed => None,
+            Entry::Entered { .. }
+            | Entry::GameStarted(_)
+            | Entry::Moved(_)
+            | Entry::Memory { .. }
+            | Entry::Closed => None,
         }
     }
 
@@ -108,10 +113,10 @@ impl Announcer {
             Outcome::Aborted { .. } => "---",
         };
         let mut line = format!(
-            "{}{total}  {black} - {white}  {result}  {} ({} plies)",
+            "{}{total}  {black} - {white}  {result}  {} ({})",
             self.games,
             end.outcome.cause(),
-            end.plies
+            plies(end.plies)
         );
         line.extend(end.reason().map(|reason| format!(": {}", printable(reason.as_bytes()))));
         if is_dispute(end.outcome) {

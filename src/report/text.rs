@@ -1,5 +1,6 @@
 //! Reports as text for a terminal: numbers right-aligned, names left-aligned.
 
+use referee::number::number;
 use super::{Encounter, Failure, PlayerRow, Report, StageTable, TestReport};
 use referee::rating::{rounded, signed};
 use std::fmt;
@@ -10,7 +11,7 @@ const FEW: usize = 10;
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let state = if self.complete { "" } else { ", not complete" };
-        writeln!(f, "{} · {} · {} games{state}\n", self.event, self.format, self.games)?;
+        writeln!(f, "{} · {} · {}{state}\n", self.event, self.format, number(self.games, "game"))?;
         for skipped in &self.skipped {
             writeln!(f, "skipped: {skipped}")?;
         }
@@ -156,9 +157,11 @@ fn pairs(f: &mut fmt::Formatter<'_>, pairs: &[Encounter]) -> fmt::Result {
     Ok(())
 }
 
-/// Points of the row's player against the column's, over the number of games.
+/// Points of the row's player against the column's, over the number of games; of the first [`super::MOST_DRAWN`]
+/// players.
 fn cross_table(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
-    let names: Vec<&str> = report.standings.iter().map(|line| line.name.as_str()).collect();
+    let names: Vec<&str> =
+        report.standings.iter().take(super::MOST_DRAWN).map(|line| line.name.as_str()).collect();
     let width = name_width(names.iter().copied());
     write!(f, "\n #  {:width$}", "points")?;
     (1..=names.len()).try_for_each(|rank| write!(f, "  {rank:>7}"))?;
@@ -168,7 +171,11 @@ fn cross_table(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
             write!(f, "  {:>7}", cell(report, row, column))?;
         }
     }
-    writeln!(f)
+    writeln!(f)?;
+    match report.standings.len() {
+        all if all > names.len() => writeln!(f, "    (the first {} of {all} players)", names.len()),
+        _ => Ok(()),
+    }
 }
 
 fn cell(report: &Report, row: &str, column: &str) -> String {

@@ -41,6 +41,7 @@ fn engine() -> EnginePlan {
         command: "it".into(),
         args: vec![],
         directory: None,
+        directory_by_default: false,
         environment: vec![],
         options: vec![],
         option_sources: vec![],

@@ -3,12 +3,16 @@
 
 mod support;
 
+mod checks;
 mod commands;
 mod databases;
 mod deep;
+mod directory;
 mod door;
 mod faults;
 mod formats;
+mod habits;
+mod names;
 mod logs;
 mod ponder;
 mod records;

@@ -10,6 +10,7 @@ use crate::{
 };
 use ratatui::layout::Rect;
 use referee::Color;
+use referee::number::plies;
 
 /// The shown game and ply.
 struct Shown<'a> {
@@ -60,7 +61,7 @@ fn the_board(shown: &Shown<'_>, area: Rect, large: bool, paint: &mut Paint<'_>) 
     let title = match (&game.end, ui.ply) {
         _ if ui.ahead > 0 => format!("#{} · ply {ply} as it was meant, move {}", game.id.0, ui.ahead),
         (_, Some(ply)) => format!("#{} · ply {ply} of {}", game.id.0, game.plies.len()),
-        (Some(_), None) => format!("#{} · over · {} plies", game.id.0, game.plies.len()),
+        (Some(_), None) => format!("#{} · over · {}", game.id.0, plies(game.plies.len())),
         (None, None) => format!("#{} · live · ply {}", game.id.0, game.plies.len()),
     };
     let inner = paint.frame(area, &title);

@@ -3,6 +3,7 @@
 use super::paint::Paint;
 use crate::{state::State, text, theme::Role, ui::Ui};
 use ratatui::layout::Rect;
+use referee::number::number;
 use referee::rating::{Estimate, signed};
 
 /// Signs of the ranks; lower ranks share the last.
@@ -95,7 +96,7 @@ impl Frame {
             paint.text(x, row, width, &"┈".repeat(usize::from(width)), Role::Quiet);
         }
         let games = state.course.milestones().last().map_or(0, |last| last.games);
-        let words = text::right(&format!("{games} games"), usize::from(width));
+        let words = text::right(&number(games, "game"), usize::from(width));
         paint.text(x, y + height, width, &words, Role::Quiet);
         paint.text(x, y + height, 1, "0", Role::Quiet);
     }

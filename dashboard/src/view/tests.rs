@@ -184,7 +184,8 @@ fn free_league() -> State {
     events.extend(game(1, 9));
     events.push(ended(1, Outcome::Win { winner: Color::Black, by: WinBy::Resignation }, ""));
     events.extend(game(2, 6));
-    events.push(joined(50_000, &["gps+0123456789abcdef", "将棋エンジン", "gps+fedcba\u{1b}[2J"]));
+    let third = Entry::Entered { player: PlayerId(2), name: "gps+fedcba\u{1b}[2J".to_owned() };
+    events.push(Stamped { at: BEGIN + 50_000, entry: third });
     events.extend(game(3, 7));
     for stamped in &mut events {
         if let Entry::GameStarted(started) = &mut stamped.entry {

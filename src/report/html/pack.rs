@@ -86,7 +86,7 @@ impl Column {
 /// position, plies of the opening, start in seconds since 1970, then moves, evaluations, times, depths and lines, and
 /// why it ended so.
 #[derive(Debug, Serialize)]
-struct Packed(u64, u16, u16, i8, usize, usize, usize, i64, String, String, String, String, String, String);
+struct Packed(u64, u32, u32, i8, usize, usize, usize, i64, String, String, String, String, String, String);
 
 /// The data that the page's script reads.
 #[derive(Serialize)]

@@ -1,7 +1,7 @@
 //! The tables of the page.
 
 use super::plain;
-use crate::{EventHistory, PlayerRow, Report, StageTable};
+use crate::{EventHistory, MOST_DRAWN, PlayerRow, Report, StageTable};
 use maud::{Markup, html};
 use referee::{entry::PlayerId, rating::signed, usage::Usage};
 
@@ -56,9 +56,18 @@ fn chip(place: usize) -> Markup {
     html! { span class=(class) {} }
 }
 
-/// Cross table: points of the row's player against the column's.
+/// Cross table: points of the row's player against the column's; of the first [`MOST_DRAWN`] players.
 pub fn cross(history: &EventHistory) -> Markup {
-    let order = &history.order;
+    let order = &history.order[..history.order.len().min(MOST_DRAWN)];
+    html! {
+        (cells(history, order))
+        @if order.len() < history.order.len() {
+            p.note { "the first " (order.len()) " of " (history.order.len()) " players" }
+        }
+    }
+}
+
+fn cells(history: &EventHistory, order: &[PlayerId]) -> Markup {
     html! { div.scroll { table.cross {
         thead { tr {
             th {} th.name {}
