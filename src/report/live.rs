@@ -91,9 +91,11 @@ impl Announcer {
                 Some(format!("round {round}: {} has a bye", self.info.player(*player)))
             }
             Entry::Fault { text, .. } => Some(format!("fault:{}", indented(text))),
-            Entry::Verdict { verdict, llr, pairs } => {
-                Some(format!("verdict after {}: {verdict} (LLR {})", number(*pairs, "pair"), rounded(*llr, 2)))
-            }
+            Entry::Verdict { verdict, llr, pairs } => Some(format!(
+                "verdict after {}: {verdict} (LLR {})",
+                number(*pairs, "pair"),
+                rounded(*llr, 2)
+            )),
             Entry::Entered { .. }
             | Entry::GameStarted(_)
             | Entry::Moved(_)

@@ -1,7 +1,7 @@
 //! Reports as text for a terminal: numbers right-aligned, names left-aligned.
 
-use referee::number::number;
 use super::{Encounter, Failure, PlayerRow, Report, StageTable, TestReport};
+use referee::number::number;
 use referee::rating::{rounded, signed};
 use std::fmt;
 
