@@ -30,7 +30,8 @@ pub fn ad_hoc(args: &MatchArgs, open_screen: OpenScreen) -> Result<Exit, Failure
 fn configuration(args: &MatchArgs) -> Result<Table, String> {
     let mut config = Table::new();
     config.insert("event".to_owned(), event(args).into());
-    let time = Table::from_iter([pair("control", args.time.clone()), pair("margin", args.margin.clone())]);
+    let margin = args.margin.iter().map(|margin| pair("margin", margin.clone()));
+    let time = Table::from_iter(margin.chain([pair("control", args.time.clone())]));
     config.insert("time".to_owned(), time.into());
     config
         .insert("rules".to_owned(), Table::from_iter([pair("max_moves", i64::from(args.max_moves))]).into());

@@ -15,6 +15,7 @@ mod habits;
 mod logs;
 mod names;
 mod ponder;
+mod progress;
 mod records;
 mod refusals;
 mod report;
