@@ -1,6 +1,6 @@
 //! A difference in Elo as text.
 
-use super::Numbers;
+use super::{Numbers, signed};
 
 impl Numbers {
     /// The difference with its 95 % interval in words: `+41 Elo, between +10 and +72 (95 %)`, `weaker by at least 93
@@ -27,16 +27,6 @@ pub fn elo_words(elo: Option<f64>, low: Option<f64>, high: Option<f64>) -> Strin
             format!("lost everything, which few games prove: {} Elo or less (95 %)", signed(high, 0))
         }
         _ => "no Elo without a game".to_owned(),
-    }
-}
-
-/// A signed number; zero is `+0`, never `-0`.
-#[must_use]
-pub fn signed(value: f64, digits: usize) -> String {
-    let text = format!("{value:+.digits$}");
-    match text.strip_prefix('-') {
-        Some(rest) if rest.chars().all(|c| matches!(c, '0' | '.')) => format!("+{rest}"),
-        _ => text,
     }
 }
 
