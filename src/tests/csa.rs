@@ -26,6 +26,8 @@ mod recorder;
 mod rounds;
 #[path = "csa/script.rs"]
 mod script;
+#[path = "csa/siege.rs"]
+mod siege;
 #[path = "csa/survival.rs"]
 mod survival;
 #[path = "csa/transcripts.rs"]
