@@ -8,6 +8,7 @@ use crate::{
     cli::{PlayingArgs, ServeArgs},
     signals,
 };
+use super::descriptors;
 use arena::Say;
 use arena::Shutdown;
 use host::{League, RatingHistory, event::EventNetwork};
@@ -23,10 +24,14 @@ use tokio::net::TcpListener;
 pub fn serve(args: &ServeArgs, open_screen: OpenScreen) -> Result<Exit, Failure> {
     match Document::load(&args.file).map_err(Failure::Config)? {
         Document::Event { plan, serve } => {
-            let serve = serve.map_or_else(ServeConfig::default, |serve| *serve);
+            let mut serve = serve.map_or_else(ServeConfig::default, |serve| *serve);
+            descriptors::fit(&mut serve.limits);
             event(args, *plan, serve, open_screen)
         }
-        Document::League(config) => league(args, *config, open_screen),
+        Document::League(mut config) => {
+            descriptors::fit(&mut config.limits);
+            league(args, *config, open_screen)
+        }
     }
 }
 
