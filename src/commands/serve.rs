@@ -1,5 +1,6 @@
 //! `renmei serve`: hosts a league or an event over the network.
 
+use super::descriptors;
 use super::{
     Exit, Failure, OpenScreen, Screen, Showing,
     play::{Network, event_file, host},
@@ -8,7 +9,6 @@ use crate::{
     cli::{PlayingArgs, ServeArgs},
     signals,
 };
-use super::descriptors;
 use arena::Say;
 use arena::Shutdown;
 use host::{League, RatingHistory, event::EventNetwork};

@@ -15,12 +15,17 @@ use notation::{
     date, printable,
 };
 use referee::entry::PlayerId;
-use std::sync::Arc;
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 const HELP: &str =
     "##[HELP] available commands \"%%WHO\", \"%%CHAT str\", \"%%GAME game_name +\", \"%%GAME game_name -\"\n";
 /// Characters of a trip that `%%RATING` shows.
 const TRIP: usize = 9;
+/// For how long an answer to `%%RATING` is good.
+const FRESH: Duration = Duration::from_secs(1);
 /// The cost of a command whose moves are played on a board, beside its line.
 const BOARD: u32 = 5;
 /// Bytes of a client's text, escapes included, that are sent on or sent back.
@@ -123,8 +128,19 @@ impl Lobby {
         }
     }
 
+    /// The answer to `%%RATING`, made once a second for all who ask.
+    fn rating(&mut self) -> Arc<str> {
+        let fresh =
+            self.rated.as_ref().filter(|(at, _)| at.elapsed() < FRESH).map(|(_, rating)| rating.clone());
+        fresh.unwrap_or_else(|| {
+            let rating = Arc::<str>::from(self.rated_players());
+            self.rated = Some((Instant::now(), rating.clone()));
+            rating
+        })
+    }
+
     /// The rated players, best first, each with the day of its last rated game.
-    fn rating(&self) -> String {
+    fn rated_players(&self) -> String {
         let (names, played) = (self.arranger.roster().names(), self.history.read());
         let mut rates: Vec<_> = played.rates.iter().collect();
         rates.sort_by(|a, b| b.1.rate.total_cmp(&a.1.rate).then(a.0.cmp(b.0)));

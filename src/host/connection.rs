@@ -59,6 +59,7 @@ async fn stay(mut connection: Connection, thread: ActorThread) -> Option<(Connec
     connection.arrive(thread);
     loop {
         connection.flush();
+        connection.go_on();
         connection.hold();
         if connection.is_done() {
             return None;
@@ -70,7 +71,7 @@ async fn stay(mut connection: Connection, thread: ActorThread) -> Option<(Connec
         match connection.hear().await {
             Heard::Order(order) => connection.obey(order),
             Heard::Message(message) => connection.message(message),
-            Heard::Lines(lines) => connection.shown = Some((lines, 0)),
+            Heard::Lines(lines) => connection.show(lines),
             Heard::Read(Ok((bytes @ 1.., waited))) => connection.take(bytes, waited),
             Heard::Read(_) => connection.broken = true,
             Heard::Writable => {}
@@ -232,7 +233,10 @@ impl Connection {
 
     /// Sockets and timers belong to a thread; they are taken off it.
     fn depart(&mut self) {
-        self.carried = self.socket.take().and_then(|socket| socket.into_std().ok());
+        if let Some(socket) = self.socket.take() {
+            self.carried = socket.into_std().ok();
+            self.broken |= self.carried.is_none();
+        }
         self.at_game = !self.at_game;
     }
 
@@ -243,6 +247,12 @@ impl Connection {
             self.socket = TcpStream::from_std(socket).ok();
             self.broken |= self.socket.is_none();
         }
+    }
+
+    /// Asks and hears what had to wait until the client has read the answers before.
+    fn go_on(&mut self) {
+        self.ask_next();
+        self.hear_on();
     }
 
     /// Orders and messages come before bytes: a client that floods delays only itself.
@@ -274,7 +284,8 @@ impl Connection {
     fn may_hear(&self) -> bool {
         let [own, shared] = self.paused;
         let in_game = self.seat.is_some();
-        let free = own.is_none() && (in_game || (shared.is_none() && self.asked.is_none()));
+        let answered = self.asked.is_none() && self.commands.is_empty();
+        let free = own.is_none() && (in_game || (shared.is_none() && answered));
         self.closing.is_none() && self.entering.is_none() && free
     }
 
@@ -401,6 +412,13 @@ impl Connection {
         self.say_what_was_left_out();
     }
 
+    fn show(&mut self, lines: Arc<str>) {
+        self.shown = Some((lines, 0));
+        if let Some(taken) = &self.place {
+            taken.place().is_active(Instant::now());
+        }
+    }
+
     fn say_what_was_left_out(&mut self) {
         let written = !self.is_unwritten();
         let left_out = self.login.as_ref().filter(|_| written).map_or(0, |login| login.inbox.left_out());
@@ -450,8 +468,13 @@ impl Connection {
         }
     }
 
+    /// Keeps the beginning of a line. What is beyond the longest line is dropped, and costs as a line does, or endless
+    /// ones would keep the thread busy.
     fn keep(&mut self, bytes: &[u8]) {
         let room = self.context.limits.line_bytes.saturating_sub(self.carry.len());
+        if bytes.len() > room {
+            self.spend(1, false);
+        }
         self.carry.extend_from_slice(&bytes[..bytes.len().min(room)]);
     }
 
@@ -575,7 +598,8 @@ impl Connection {
         Cost::Own
     }
 
-    /// Asks something of the lobby, one thing after the other. A player in a game is not made to wait when a budget that
+    /// Asks something of the lobby, one thing after the other, and only when the client has read what it was sent: nobody
+    /// can have answers made that pile up. A player in a game is not made to wait when a budget that
     /// it shares with others is used up, as its moves come on the same way; its command is left out.
     fn ask(&mut self, ask: Ask) -> Cost {
         let now = Instant::now();
@@ -592,7 +616,10 @@ impl Connection {
     }
 
     fn ask_next(&mut self) {
-        let (None, Some(login)) = (&self.asked, &self.login) else { return };
+        let (None, None, Some(login)) = (&self.asked, &self.shown, &self.login) else { return };
+        if !login.inbox.lines.is_empty() {
+            return;
+        }
         let Some(ask) = self.commands.pop_front() else { return };
         let login = login.membership.login;
         let (done, asked) = oneshot::channel();
@@ -608,8 +635,6 @@ impl Connection {
         if cost > 0 {
             self.spend(cost, true);
         }
-        self.ask_next();
-        self.hear_on();
     }
 
     fn played(&mut self, played: Played, at: Instant) -> Cost {

@@ -35,7 +35,7 @@ use referee::{
     schedule::Pairing,
 };
 use seat::Seat;
-use std::sync::Arc;
+use std::{sync::Arc, time::Instant};
 use tokio::sync::{mpsc, oneshot};
 
 /// Bytes that a password may have.
@@ -54,6 +54,8 @@ pub struct Lobby {
     matchmaking: Matchmaking,
     /// No game begins any more.
     pub(super) closing: bool,
+    /// The answer to `%%RATING`, and when it was made.
+    pub(super) rated: Option<(Instant, Arc<str>)>,
 }
 
 /// How players come to their games.
@@ -139,7 +141,7 @@ impl Lobby {
         history: RatingHistory,
     ) -> Self {
         let (presence, games) = (Presence::default(), Games::default());
-        Self { config, presence, games, buoys, arranger, history, matchmaking, closing: false }
+        Self { config, presence, games, buoys, arranger, history, matchmaking, closing: false, rated: None }
     }
 
     /// Logs a player in. In CSA mode it waits for its game at once. An earlier login of the name gives way if it has

@@ -20,6 +20,8 @@ mod grace;
 mod hostile;
 #[path = "csa/kept.rs"]
 mod kept;
+#[path = "csa/operator.rs"]
+mod operator;
 #[path = "csa/recorder.rs"]
 mod recorder;
 #[path = "csa/rounds.rs"]
