@@ -42,8 +42,9 @@ impl Connections {
 }
 
 async fn accept(listener: TcpListener, context: HostContext, places: Arc<Places>, network: ActorThread) {
-    // The system begins to stamp arrivals a moment after the first socket asks for it.
-    let _each_socket_asks_again = socket::stamp_arrivals(&listener);
+    if let Err(error) = socket::prepare_to_listen(&listener) {
+        tracing::warn!(target: "host", %error, "the buffers of connections could not be bounded");
+    }
     loop {
         let Ok((socket, peer)) = listener.accept().await else {
             tokio::time::sleep(REFUSED).await;

@@ -15,8 +15,22 @@ use std::{
 };
 use tokio::{io::Interest, net::TcpStream};
 
-/// Asks the kernel to stamp what arrives. Accepted sockets inherit it from the one that listens.
-pub fn stamp_arrivals(socket: &impl AsFd) -> io::Result<()> {
+/// Bytes that the kernel keeps of what a client sends before it is read. By itself it would keep megabytes.
+const RECEIVED: usize = 64 * 1024;
+/// Bytes that the kernel keeps for a client that does not read.
+const SENT: usize = 256 * 1024;
+
+/// Bounds what the kernel keeps for each client, and asks it to stamp what arrives. Accepted sockets inherit both from the
+/// one that listens; the stamps begin a moment after the first socket asks for them.
+pub fn prepare_to_listen(listener: &tokio::net::TcpListener) -> io::Result<()> {
+    let socket = socket2::SockRef::from(listener);
+    socket.set_recv_buffer_size(RECEIVED)?;
+    socket.set_send_buffer_size(SENT)?;
+    stamp_arrivals(listener)
+}
+
+/// Asks the kernel to stamp what arrives.
+fn stamp_arrivals(socket: &impl AsFd) -> io::Result<()> {
     Ok(setsockopt(socket, ReceiveTimestampns, &true)?)
 }
 
@@ -63,7 +77,7 @@ mod tests {
     #[tokio::test]
     async fn bytes_tell_for_how_long_they_have_waited() {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-        stamp_arrivals(&listener).unwrap();
+        prepare_to_listen(&listener).unwrap();
         let mut client = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let (socket, _) = listener.accept().await.unwrap();
         prepare(&socket).unwrap();
