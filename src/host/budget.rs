@@ -15,6 +15,9 @@ use tokio::time::Instant;
 pub const ADDRESS: u32 = 4;
 /// The budget of all connections, in budgets of a connection.
 pub const TOTAL: u32 = 40;
+/// Lines of an address that do not wait when the budget of all is used up, and how many more there are each second: whoever
+/// logs in or plays now and then is not held up by a crowd.
+const COURTESY: (u32, u32) = (10, 1);
 /// Bytes of an answer that cost as much as a line.
 const BYTES: usize = 8192;
 /// Players to whom a chat goes that cost as much as a line.
@@ -32,20 +35,25 @@ pub fn of_chat(listeners: usize) -> u32 {
     u32::try_from(listeners / LISTENERS).unwrap_or(u32::MAX)
 }
 
-/// A budget that refills steadily up to what a second brings (a token bucket).
+/// A budget that refills steadily up to a limit (a token bucket).
 #[derive(Debug)]
 pub struct Bucket {
+    most: f64,
     per_second: f64,
     left: f64,
     at: Instant,
 }
 
 impl Bucket {
-    /// A full budget.
+    /// A full budget, whose limit is what a second brings.
     #[must_use]
     pub fn new(per_second: u32) -> Self {
-        let per_second = f64::from(per_second);
-        Self { per_second, left: per_second, at: Instant::now() }
+        Self::with_limit(per_second, per_second)
+    }
+
+    fn with_limit(most: u32, per_second: u32) -> Self {
+        let (most, per_second) = (f64::from(most), f64::from(per_second));
+        Self { most, per_second, left: most, at: Instant::now() }
     }
 
     /// Takes from it; it may be overdrawn by what one second brings.
@@ -65,7 +73,7 @@ impl Bucket {
 
     fn refill(&mut self, now: Instant) {
         let since = now.saturating_duration_since(self.at);
-        self.left = (self.left + since.as_secs_f64() * self.per_second).min(self.per_second);
+        self.left = (self.left + since.as_secs_f64() * self.per_second).min(self.most);
         self.at = self.at.max(now);
     }
 }
@@ -93,6 +101,37 @@ impl SharedBucket {
     }
 }
 
+/// The budget of an address.
+#[derive(Clone, Debug)]
+pub struct AddressBudget {
+    all: SharedBucket,
+    courtesy: SharedBucket,
+}
+
+impl AddressBudget {
+    /// A full budget, where a connection has so many lines a second.
+    #[must_use]
+    pub fn new(lines_per_second: u32) -> Self {
+        let (most, per_second) = COURTESY;
+        let courtesy = Bucket::with_limit(most, per_second);
+        let all = SharedBucket::new(lines_per_second.saturating_mul(ADDRESS));
+        Self { all, courtesy: SharedBucket(Arc::new(Mutex::new(courtesy))) }
+    }
+
+    /// Takes from it and from the budget of all.
+    pub fn spend(&self, total: &SharedBucket, cost: u32, now: Instant) {
+        self.all.spend(cost, now);
+        self.courtesy.spend(cost, now);
+        total.spend(cost, now);
+    }
+
+    /// How long until the address may send another line.
+    #[must_use]
+    pub fn wait(&self, total: &SharedBucket, now: Instant) -> Duration {
+        self.all.wait(now).max(total.wait(now).min(self.courtesy.wait(now)))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -110,6 +149,19 @@ mod tests {
         bucket.spend(1_000_000, start);
         assert!(bucket.wait(start) <= Duration::from_millis(1020), "a debt lasts a second at most");
         assert_eq!(bucket.wait(start + Duration::from_secs(3)), Duration::ZERO);
+    }
+
+    #[tokio::test]
+    async fn who_asks_little_is_not_held_up_when_the_budget_of_all_is_used_up() {
+        let (total, modest, greedy) = (SharedBucket::new(2), AddressBudget::new(50), AddressBudget::new(50));
+        let now = Instant::now();
+        greedy.spend(&total, 100, now);
+        assert!(greedy.wait(&total, now) > Duration::ZERO);
+        for _ in 0..COURTESY.0 {
+            assert_eq!(modest.wait(&total, now), Duration::ZERO);
+            modest.spend(&total, 1, now);
+        }
+        assert!(modest.wait(&total, now) > Duration::ZERO);
     }
 
     #[test]

@@ -188,6 +188,9 @@ impl Connection {
     fn new(socket: TcpStream, place: TakenPlace, context: HostContext, network: ActorThread) -> Self {
         let now = Instant::now();
         let budget = Bucket::new(context.limits.lines_per_second);
+        // A new connection is no way around the budget of its address.
+        let wait = place.place().budget().wait(&context.budget, now);
+        let paused = [None, (!wait.is_zero()).then(|| now + wait)];
         Self {
             context,
             thread: network.clone(),
@@ -213,7 +216,7 @@ impl Connection {
             opened: now,
             alarm: Alarm::new(),
             budget,
-            paused: [None; 2],
+            paused,
             unread_since: None,
             leaving: false,
             closing: None,
@@ -507,9 +510,8 @@ impl Connection {
             let place = taken.place();
             place.is_active(now);
             if shared {
-                self.context.budget.spend(cost, now);
-                place.budget().spend(cost, now);
-                self.paused[1] = until(place.budget().wait(now).max(self.context.budget.wait(now)));
+                place.budget().spend(&self.context.budget, cost, now);
+                self.paused[1] = until(place.budget().wait(&self.context.budget, now));
             }
         }
     }
@@ -603,9 +605,8 @@ impl Connection {
     /// it shares with others is used up, as its moves come on the same way; its command is left out.
     fn ask(&mut self, ask: Ask) -> Cost {
         let now = Instant::now();
-        let spent = self.place.as_ref().is_some_and(|taken| {
-            !taken.place().budget().wait(now).is_zero() || !self.context.budget.wait(now).is_zero()
-        });
+        let place = self.place.as_ref().map(TakenPlace::place);
+        let spent = place.is_some_and(|place| !place.budget().wait(&self.context.budget, now).is_zero());
         if self.commands.len() >= WAITING || (self.seat.is_some() && spent) {
             self.send(BUSY);
             return Cost::Own;

@@ -1,6 +1,6 @@
 //! Accepts connections, within the limits.
 
-use super::{connection::attend, context::HostContext, places::Places, socket};
+use super::{connection::attend, context::HostContext, places::Places, requests::yield_to_games, socket};
 use arena::actor_thread::ActorThread;
 use std::{sync::Arc, time::Duration};
 use tokio::net::TcpListener;
@@ -19,9 +19,10 @@ pub struct Connections {
 }
 
 impl Connections {
-    /// No connections yet; they are served on the thread that this is called on.
+    /// No connections yet; they are served on the thread that this is called on, which gets a lower priority.
     #[must_use]
     pub fn new(context: HostContext) -> Self {
+        yield_to_games();
         Self { context, places: Arc::default(), network: ActorThread::current() }
     }
 

@@ -2,10 +2,10 @@
 //!
 //! Connections are counted by address, an IPv6 address by its first 64 bits, which one household has. When the host is
 //! full, a newcomer takes the place of the connection that has been idle for longest among those of the address with the
-//! most, if that has at least two more than the newcomer's. Players in a game are never sent away. A few places beyond
-//! the limit are kept for players who return to their game.
+//! most, if that has at least two more than the newcomer's. Players in a game do not count here and are never sent away.
+//! A few places beyond the limit are kept for players who return to their game.
 
-use super::budget::{self, SharedBucket};
+use super::budget::AddressBudget;
 use plan::serve::Limits;
 use std::{
     collections::HashMap,
@@ -94,7 +94,7 @@ pub struct Place {
     active: AtomicU64,
     opened: Instant,
     gives_way: Notify,
-    budget: SharedBucket,
+    budget: AddressBudget,
 }
 
 impl Place {
@@ -112,7 +112,7 @@ impl Place {
 
     /// The budget that the connections of this origin share.
     #[must_use]
-    pub fn budget(&self) -> &SharedBucket {
+    pub fn budget(&self) -> &AddressBudget {
         &self.budget
     }
 
@@ -159,7 +159,7 @@ struct Taken {
 /// The connections of an origin.
 #[derive(Debug)]
 struct Group {
-    budget: SharedBucket,
+    budget: AddressBudget,
     places: HashMap<u64, Arc<Place>>,
 }
 
@@ -173,11 +173,12 @@ impl Places {
         let origin = Origin::of(address);
         let mut taken = places.taken();
         taken.forget_the_absent();
-        let here = taken.origins.get(&origin).map_or(0, |group| group.places.len());
-        if here >= limits.connections_per_address {
+        let group = taken.origins.get(&origin);
+        if group.is_some_and(|group| group.places.len() >= limits.connections_per_address) {
             return None;
         }
         let full = taken.count >= limits.connections;
+        let here = group.map_or(0, Group::without_game);
         let made_room = full && taken.make_room(here);
         let reserved = full && !made_room;
         let reserve = LEAST_RESERVE.max(limits.connections / RESERVE);
@@ -186,8 +187,8 @@ impl Places {
         }
         let number = taken.next;
         (taken.next, taken.count) = (number + 1, taken.count + 1);
-        let per_second = limits.lines_per_second.saturating_mul(budget::ADDRESS);
-        let fresh = || Group { budget: SharedBucket::new(per_second), places: HashMap::new() };
+        let budget = || AddressBudget::new(limits.lines_per_second);
+        let fresh = || Group { budget: budget(), places: HashMap::new() };
         let group = taken.origins.entry(origin).or_insert_with(fresh);
         let (standing, active) = (AtomicU8::new(Standing::Stranger as u8), AtomicU64::new(0));
         let place = Arc::new(Place {
@@ -222,14 +223,11 @@ impl Taken {
         }
     }
 
-    /// Makes a connection give way to a newcomer whose address has `here` places.
+    /// Makes a connection give way to a newcomer whose address has `here` places without a game.
     fn make_room(&mut self, here: usize) -> bool {
-        let fullest = self.origins.values().filter(|group| group.places.len() > here + 1);
-        let fullest = fullest.filter(|group| group.most_idle().is_some());
-        let Some(place) = fullest.max_by_key(|group| group.places.len()).and_then(Group::most_idle) else {
-            return false;
-        };
-        self.dismiss(&place)
+        let counted = self.origins.values().map(|group| (group.without_game(), group));
+        let fullest = counted.filter(|(count, _)| *count > here + 1).max_by_key(|(count, _)| *count);
+        fullest.and_then(|(_, group)| group.most_idle()).is_some_and(|place| self.dismiss(&place))
     }
 
     /// Makes the connection give way that has taken longest to log in.
@@ -251,6 +249,11 @@ impl Taken {
 }
 
 impl Group {
+    /// The connections that are not in a game.
+    fn without_game(&self) -> usize {
+        self.places.values().filter(|place| place.standing() != Standing::Playing).count()
+    }
+
     /// The connection that gives way first; `None` where all play.
     fn most_idle(&self) -> Option<Arc<Place>> {
         let idle = self.places.values().filter(|place| place.standing() != Standing::Playing);
@@ -281,11 +284,10 @@ mod tests {
         assert!(!first.place.reserved);
         many[2].place.gives_way().await;
         let second = enter(&places, "10.0.0.2", &limits).unwrap();
-        assert!(!second.place.reserved, "three places against one");
-        let third = enter(&places, "10.0.0.2", &limits).unwrap();
-        assert!(third.place.reserved, "two places each: nobody gives way");
-        drop((first, second, third));
-        assert_eq!(places.taken().count, 2);
+        assert!(second.place.reserved, "two who wait against one: nobody gives way");
+        let other = enter(&places, "10.0.0.3", &limits).unwrap();
+        assert!(!other.place.reserved, "two against none");
+        drop((first, second, other));
         drop(many);
         assert_eq!(places.taken().count, 0);
     }

@@ -1,6 +1,6 @@
 //! Attacks a host of its own while paced games are played on it, and tells what the players of those games felt: in the
 //! same run first without the attack, then with it. Everything is bounded and stays on loopback; the attackers come from
-//! 127.0.0.2 and further, the players from 127.0.0.1.
+//! 127.0.0.2 and further, the players from 127.0.0.1, and a newcomer now and then from 127.1.0.1.
 
 mod attacks;
 mod client;

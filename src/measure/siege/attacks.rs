@@ -74,8 +74,8 @@ pub const ATTACKS: [Attack; 11] = [
     },
     Attack {
         accounts: true,
-        ..attack("guesses", "200 connections of one address guess passwords", |scope, to, stop, sent| {
-            (0..200).map(|_| scope.spawn(move || guess(to, stop, sent))).collect()
+        ..attack("guesses", "one address guesses passwords", |scope, to, stop, sent| {
+            (0..8).map(|_| scope.spawn(move || guess(to, stop, sent))).collect()
         })
     },
 ];
@@ -144,7 +144,7 @@ fn flood<'scope>(
                 }
             });
             if !moved {
-                thread::sleep(Duration::from_millis(1));
+                thread::sleep(Duration::from_millis(5));
             }
         }
     })]
@@ -206,6 +206,6 @@ fn guess(to: SocketAddr, stop: &AtomicBool, sent: &AtomicU64) {
             let _answer = socket.read(&mut [0; 256]);
             sent.fetch_add(1, Ordering::Relaxed);
         }
-        thread::sleep(Duration::from_millis(10));
+        thread::sleep(Duration::from_millis(2));
     }
 }

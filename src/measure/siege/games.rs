@@ -15,8 +15,11 @@ const PACE: Duration = Duration::from_millis(100);
 /// Plies of a game; after 180 the rooks would have repeated a position four times.
 const PLIES: usize = 150;
 /// Time between two newcomers.
-const NEWCOMERS: Duration = Duration::from_millis(500);
+const NEWCOMERS: Duration = Duration::from_millis(2500);
+/// Address of the players.
 const HONEST: [u8; 4] = [127, 0, 0, 1];
+/// Address of the newcomer.
+const ELSEWHERE: [u8; 4] = [127, 1, 0, 1];
 
 /// What is going on: nothing, the attack, or the end.
 #[derive(Default)]
@@ -103,7 +106,7 @@ fn come_and_go(address: SocketAddr, phase: &Phase) -> Vec<Noted> {
     let mut noted = vec![];
     while phase.now() < 2 {
         let (began, at) = (Instant::now(), phase.now());
-        let came = Client::login(HONEST, address, "newcomer").and_then(|mut newcomer| {
+        let came = Client::login(ELSEWHERE, address, "newcomer").and_then(|mut newcomer| {
             newcomer.say("LOGOUT")?;
             newcomer.until("LOGOUT:completed")
         });
