@@ -257,7 +257,7 @@ impl Group {
     /// The connection that gives way first; `None` where all play.
     fn most_idle(&self) -> Option<Arc<Place>> {
         let idle = self.places.values().filter(|place| place.standing() != Standing::Playing);
-        idle.min_by_key(|place| (place.standing(), place.idle_since())).cloned()
+        idle.min_by_key(|place| (place.standing(), place.idle_since(), place.number)).cloned()
     }
 }
 
