@@ -13,7 +13,7 @@ use crate::{
     worker::{Note, Over, Worker, WorkerContext, WorkerSpec},
 };
 use journal::{EventHead, EventId, Journal, Moves, Opening, Reader, Store, StoreError};
-use plan::{Fingerprint, OpeningOrder, Plan, StoredPlan};
+use plan::{Fingerprint, LogPlan, OpeningOrder, Plan, StoredPlan};
 use referee::{
     Outcome,
     entry::{Entry, GameEnded, GameId, GameStarted, Opened},
@@ -24,9 +24,11 @@ use referee::{
     sprt::{self, Sprt, SprtError},
     standings::{Standings, TestCounts},
 };
+use seat::recorder::{Recorded, RecorderSpec};
 use std::{
     collections::HashMap,
     io,
+    path::Path,
     sync::{
         Arc,
         mpsc::{self, Receiver, Sender},
@@ -135,6 +137,12 @@ impl<'a> OpenEvent<'a> {
         self.closed
     }
 
+    /// What was played before.
+    #[must_use]
+    pub fn standings(&self) -> &Standings {
+        &self.standings
+    }
+
     /// The sink of the event, for seats and games.
     #[must_use]
     pub fn sink(&self) -> Arc<dyn Sink> {
@@ -152,6 +160,7 @@ impl<'a> OpenEvent<'a> {
             return Ok(Finished { standings, interrupted: false, store: opening.into_store(), event });
         }
         let Company { openings, remote, readers, say } = company;
+        let recorded = start_recorder(&plan.name, &plan.log, opening.sink(), &say)?;
         let (notes, inbox) = mpsc::channel();
         watch(shutdown, notes.clone());
         let players = remote.as_ref().map(|remote| remote.players.clone());
@@ -161,6 +170,7 @@ impl<'a> OpenEvent<'a> {
             engines: plan.engines.iter().cloned().map(Arc::new).collect(),
             remote: players,
             startups: Arc::new(Semaphore::new(plan.startups.max(1))),
+            recorder: recorded.as_ref().map(Recorded::handle),
             adjourn: shutdown.adjourning().clone(),
         };
         let (next_game, resumed) = (opening.event().next_game, opening.event().resumed);
@@ -191,6 +201,7 @@ impl<'a> OpenEvent<'a> {
             failed: false,
             told: false,
             say,
+            recorded,
         };
         dispatcher.happened(opened(plan, resumed));
         let played = dispatcher.play();
@@ -234,6 +245,7 @@ pub(crate) struct Dispatcher<'a> {
     /// Whether it was announced that the running games will be finished.
     told: bool,
     say: Say,
+    recorded: Option<Recorded>,
 }
 
 impl Dispatcher<'_> {
@@ -273,6 +285,9 @@ impl Dispatcher<'_> {
         let interrupted = !self.goes_on() && !self.is_done();
         let workers = std::mem::take(&mut self.workers);
         workers.into_iter().for_each(|slots| slots.worker.finish());
+        if let Some(recorded) = self.recorded.take() {
+            recorded.finish();
+        }
         // Games that ended while the workers were awaited.
         while let Ok(note) = self.inbox.try_recv() {
             if let Note::Over(over) = note {
@@ -411,6 +426,25 @@ impl Dispatcher<'_> {
     }
 }
 
+/// Starts what keeps the lines of engines, if the event wants them.
+///
+/// # Errors
+/// When the directory cannot be made, or the system has no thread.
+pub fn start_recorder(
+    event: &str,
+    log: &LogPlan,
+    sink: Arc<dyn Sink>,
+    say: &Say,
+) -> Result<Option<Recorded>, RunError> {
+    if *log == LogPlan::Off {
+        return Ok(None);
+    }
+    let directory = log.directory().map(Path::to_owned);
+    let place = directory.as_ref().map_or_else(|| "a thread".to_owned(), |path| path.display().to_string());
+    let spec = RecorderSpec { event: event.to_owned(), directory, sink, say: say.clone() };
+    Recorded::start(spec).map(Some).map_err(|error| RunError::Io(format!("--log {place}"), error))
+}
+
 fn open(plan: &Plan) -> Result<Opening, RunError> {
     let fingerprint = Fingerprint::of(plan).map_err(|e| RunError::Io("openings".to_owned(), e))?;
     let json = |e: serde_json::Error| RunError::Io("the fingerprint as JSON".to_owned(), e.into());
@@ -420,9 +454,21 @@ fn open(plan: &Plan) -> Result<Opening, RunError> {
     let opening = Journal::open(&plan.database, &head)?;
     let before: Fingerprint = serde_json::from_str(&opening.event().fingerprint).map_err(json)?;
     let changes = before.changes_to(&fingerprint);
-    match changes.is_empty() {
-        true => Ok(opening),
-        false => Err(RunError::Changed { name: plan.name.clone(), changes }),
+    if !changes.is_empty() {
+        return Err(RunError::Changed { name: plan.name.clone(), changes });
+    }
+    keep_log_plan(&opening, plan, &plan_json)?;
+    Ok(opening)
+}
+
+/// The log may change from run to run; `renmei log` looks for files where the last one wrote them.
+fn keep_log_plan(opening: &Opening, plan: &Plan, plan_json: &str) -> Result<(), StoreError> {
+    let event = opening.event().event;
+    let stored = opening.store().events()?.into_iter().find(|known| known.id == event);
+    let before = stored.and_then(|known| StoredPlan::from_json(&known.plan).ok());
+    match before.is_some_and(|before| before.log != plan.log) {
+        true => opening.store().replan(event, plan_json),
+        false => Ok(()),
     }
 }
 

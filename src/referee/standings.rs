@@ -24,14 +24,16 @@ pub use sequence::{Sequence, TestCounts};
 pub use tally::{Causes, Pentanomial, Record, Tally, Wdl};
 
 use crate::{
+    Outcome, WinBy,
     entry::{Entry, GameEnded},
+    game::lateness,
     ids::{GameId, PlayerId},
     pairing::Pairing,
     rating::{CrossTable, Ratings, Results},
     stage::{Format, Stage},
 };
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
 /// The recorded verdict of a sequential test.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -44,6 +46,30 @@ pub struct Verdict {
     pub pairs: u64,
 }
 
+/// Games lost on time, and by how much.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TimeLosses {
+    /// Games lost on time that count.
+    pub games: u64,
+    /// Those with a reply, which came soon after the flag fell; later ones are not waited for.
+    pub replied: u64,
+    /// How late the latest of these replies was, beyond the margin.
+    pub latest: Duration,
+}
+
+impl TimeLosses {
+    fn add(&mut self, end: &GameEnded) {
+        if !matches!(end.outcome, Outcome::Win { by: WinBy::Time, .. }) {
+            return;
+        }
+        self.games += 1;
+        if let Some(late) = lateness(&end.evidence) {
+            self.replied += 1;
+            self.latest = self.latest.max(late);
+        }
+    }
+}
+
 /// The state of an event after any number of its entries.
 #[derive(Clone, Debug)]
 pub struct Standings {
@@ -54,13 +80,13 @@ pub struct Standings {
     running: BTreeMap<GameId, Pairing>,
     verdict: Option<Verdict>,
     due: Vec<TestCounts>,
+    time_losses: TimeLosses,
 }
 
 impl Standings {
     /// The standings before any game. The stages define rankings, pairs of games and entrants.
     #[must_use]
     pub fn new(stages: &[Stage], players: usize) -> Self {
-        let players = players.min(usize::from(u16::MAX));
         Self {
             stages: stages.to_vec(),
             total: Tally::new(players),
@@ -69,6 +95,7 @@ impl Standings {
             running: BTreeMap::new(),
             verdict: None,
             due: Vec::new(),
+            time_losses: TimeLosses::default(),
         }
     }
 
@@ -83,6 +110,7 @@ impl Standings {
                 }
                 self.grow(opened.players.len());
             }
+            Entry::Entered { player, .. } => self.grow(player.index() + 1),
             Entry::GameStarted(start) if self.knows(&start.pairing) => {
                 self.running.insert(start.game, start.pairing);
                 self.progress[usize::from(start.pairing.stage)].start(&start.pairing);
@@ -98,9 +126,8 @@ impl Standings {
         }
     }
 
-    /// Makes room for players who joined.
+    /// Makes room for players who came.
     fn grow(&mut self, players: usize) {
-        let players = players.min(usize::from(u16::MAX));
         for tally in self.tallies.iter_mut().chain([&mut self.total]) {
             tally.grow(players);
         }
@@ -110,6 +137,12 @@ impl Standings {
     #[must_use]
     pub fn players(&self) -> usize {
         self.total.players.len()
+    }
+
+    /// Games lost on time.
+    #[must_use]
+    pub fn time_losses(&self) -> TimeLosses {
+        self.time_losses
     }
 
     /// The counts of the whole event.
@@ -160,7 +193,7 @@ impl Standings {
     pub fn entrants(&self, stage: usize) -> Vec<PlayerId> {
         let Some(here) = self.stages.get(stage) else { return Vec::new() };
         let mut entrants: Vec<PlayerId> = match stage.checked_sub(1) {
-            None => (0..self.players()).map(|index| PlayerId(index as u16)).collect(),
+            None => (0..self.players()).map(|index| PlayerId::at(index)).collect(),
             Some(before) => self.ranking(before).iter().map(|row| row.player).collect(),
         };
         entrants.truncate(here.entrants.map_or(usize::MAX, usize::from));
@@ -198,7 +231,7 @@ impl Standings {
     /// otherwise.
     #[must_use]
     pub fn order(&self, ratings: &Ratings) -> Vec<PlayerId> {
-        let mut order: Vec<PlayerId> = (0..self.players()).map(|n| PlayerId(n as u16)).collect();
+        let mut order: Vec<PlayerId> = (0..self.players()).map(|n| PlayerId::at(n)).collect();
         let elo = |player: &PlayerId| {
             let rating = ratings.players.get(player.index());
             rating.and_then(|rating| rating.elo.value()).unwrap_or(f64::NEG_INFINITY)
@@ -207,8 +240,10 @@ impl Standings {
         for (at, stage) in self.stages.iter().enumerate() {
             let ranked = matches!(stage.format, Format::Swiss { .. } | Format::Knockout { .. });
             if ranked && !self.tallies[at].met.is_empty() {
-                let ranking: Vec<_> = self.ranking(at).into_iter().map(|row| row.player).collect();
-                order.sort_by_key(|player| ranking.iter().position(|p| p == player).unwrap_or(usize::MAX));
+                let mut places = vec![usize::MAX; self.players()];
+                let ranking = self.ranking(at).into_iter().enumerate();
+                ranking.for_each(|(place, row)| places[row.player.index()] = place);
+                order.sort_by_key(|player| places[player.index()]);
             }
         }
         order
@@ -250,6 +285,7 @@ impl Standings {
         }
         tally.add(pairing, end.outcome);
         self.total.add(pairing, end.outcome);
+        self.time_losses.add(end);
         let Some(half_points) = progress.finish(pairing, end.outcome) else { return };
         tally.add_pair(pairing, half_points);
         self.total.add_pair(pairing, half_points);

@@ -3,13 +3,20 @@
 
 mod support;
 
+mod checks;
 mod commands;
 mod databases;
 mod deep;
+mod directory;
 mod door;
 mod faults;
 mod formats;
+mod habits;
+mod logs;
+mod names;
 mod ponder;
+mod progress;
+mod records;
 mod refusals;
 mod report;
 mod resume;
