@@ -6,6 +6,7 @@ use clap::{
     builder::{PossibleValue, PossibleValuesParser, TypedValueParser},
 };
 use notation::record::Format;
+use referee::fault_limit::FaultLimit;
 use std::{num::ParseIntError, path::PathBuf, str::FromStr};
 
 /// Tournaments and match servers for computer shogi.
@@ -27,8 +28,10 @@ Exit codes:
   1   the request failed; the reason is on stderr
   2   the command line or the configuration is wrong; nothing was started
   3   stopped before the end; the same command resumes
+  4   halted: an engine reached its limit of faults, and the rest cannot be played without it
   10  SPRT accepted H1 (the first engine is stronger by elo1)
   11  SPRT accepted H0
+  12  SPRT without a verdict: faults of an engine decided, or halted it
   20  `check`: the engine has faults; `import --verify`: records disagree with the referee";
 
 /// Parses the command line; prints help or the error and exits where there is no command to execute.
@@ -116,6 +119,13 @@ pub struct PlayingArgs {
     /// Leave every core to every game.
     #[arg(long, conflicts_with = "affinity")]
     pub no_affinity: bool,
+    /// Faults that halt the games of an engine: `off`, a number in a row, or in_a_row=5,share=0.1,games=20; overrides the
+    /// configuration.
+    #[arg(long, value_name = "LIMIT")]
+    pub fault_limit: Option<FaultLimitArg>,
+    /// Do not have the engines make a move before the first game; only their handshakes are read.
+    #[arg(long)]
+    pub no_look: bool,
     /// Append every entry of the event to a file, as a line of JSON.
     #[arg(long, value_name = "FILE")]
     pub events: Option<PathBuf>,
@@ -128,6 +138,18 @@ pub struct PlayingArgs {
     /// Print a line per game on a terminal, too, instead of showing the dashboard.
     #[arg(long)]
     pub no_dashboard: bool,
+}
+
+/// The limit of `--fault-limit`; `None`: faults halt nobody.
+#[derive(Clone, Copy, Debug)]
+pub struct FaultLimitArg(pub Option<FaultLimit>);
+
+impl FromStr for FaultLimitArg {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        plan::fault_limit::parse(text).map(Self)
+    }
 }
 
 /// `renmei match`.

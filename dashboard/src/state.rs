@@ -168,6 +168,7 @@ impl State {
                 }
             }
             Entry::Verdict { verdict, llr, pairs } => {
+                let verdict = if verdict == referee::sprt::BY_FAULTS { "faults decided" } else { verdict };
                 let text = format!("verdict after {pairs} pairs: {verdict} (LLR {llr:.2})");
                 self.log_line(*at, false, &text);
             }

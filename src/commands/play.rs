@@ -2,7 +2,7 @@
 
 use super::{Exit, Failure};
 use crate::{
-    cli::{PlayingArgs, RunArgs},
+    cli::{FaultLimitArg, PlayingArgs, RunArgs},
     signals,
 };
 use arena::{
@@ -14,7 +14,14 @@ use arena::{
 use journal::{Read, Reader, Store};
 use plan::{Document, EnginePlan, Plan, StoredPlan};
 use records::openings;
-use referee::{opening::Opening, rating::LookUp, schedule::Schedule, sink::Sink, sprt::Verdict};
+use notation::printable;
+use referee::{
+    opening::Opening,
+    rating::LookUp,
+    schedule::Schedule,
+    sink::Sink,
+    sprt::{BY_FAULTS, Verdict},
+};
 use report::{Announcer, EventFile, EventInfo, Report, verdict};
 use std::{
     io::{self, Write},
@@ -124,18 +131,42 @@ pub fn host(
     if let Some(linger) = linger.filter(|_| !finished.interrupted) {
         linger();
     }
-    let mut report = Report::new(&EventInfo::of(&plan), &finished.standings, !finished.interrupted);
+    let mut report = Report::new(&EventInfo::of(&plan), &finished.standings, finished.is_complete());
     report.skipped = plan.skipped.iter().map(|skipped| skipped.name.clone()).collect();
     if !args.json {
         out_line!("");
     }
     super::print(&report, args.json);
-    Ok(match verdict(&report) {
-        Some(Verdict::H1) => Exit::H1,
-        Some(Verdict::H0) => Exit::H0,
+    if finished.halted {
+        err_line!("{}", ways_on(&report));
+    }
+    Ok(exit(&report, &finished))
+}
+
+/// How an event ended, as an exit code.
+fn exit(report: &Report, finished: &Finished) -> Exit {
+    match (&report.sprt, verdict(report)) {
+        (_, Some(Verdict::H1)) => Exit::H1,
+        (_, Some(Verdict::H0)) => Exit::H0,
         _ if finished.interrupted => Exit::Stopped,
+        (Some(test), _) if finished.halted || test.verdict.as_deref() == Some(BY_FAULTS) => Exit::ByFaults,
+        _ if finished.halted => Exit::Halted,
         _ => Exit::Done,
-    })
+    }
+}
+
+/// Why a halted event cannot be played to its end, and what to do about it.
+fn ways_on(report: &Report) -> String {
+    let mut lines = vec![format!("`{}` is halted and not complete:", printable(report.event.as_bytes()))];
+    for halted in &report.halted {
+        lines.push(format!("  engine `{}`: {}", printable(halted.name.as_bytes()), halted.reason));
+    }
+    lines.push(
+        "  either mend the engine and begin anew under another name, or go on by the same command with a higher limit: \
+         `--fault-limit 20`, `--fault-limit off`, or `fault_limit` in `[event]`"
+            .to_owned(),
+    );
+    lines.join("\n")
 }
 
 /// Prints what a user may not expect of the plan.
@@ -200,6 +231,10 @@ fn override_plan(plan: &mut Plan, args: &PlayingArgs) -> Result<(), Failure> {
         plan.concurrency = concurrency;
     }
     plan.oversubscribe |= args.oversubscribe;
+    plan.look &= !args.no_look;
+    if let Some(FaultLimitArg(limit)) = args.fault_limit {
+        plan.fault_limit = limit;
+    }
     if args.affinity || args.no_affinity {
         plan.affinity = Some(args.affinity);
     }

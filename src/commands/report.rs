@@ -4,7 +4,7 @@ use super::{Exit, Failure, find_event};
 use crate::cli::{Picture, ReportArgs};
 use client::ratings;
 use journal::{EventSummary, Moves, Store};
-use referee::{entry::GameId, standings::Standings};
+use referee::entry::GameId;
 use report::{
     EventHistory, EventHistoryError, Report, event_info,
     html::page,
@@ -44,7 +44,7 @@ pub fn report(args: &ReportArgs) -> Result<Exit, Failure> {
         let plan = plan(event)?;
         let measured = |standings: &_| ratings::measured(&plan, &event.players, standings);
         let info = event_info(event, plan.clone());
-        let mut standings = Standings::new(&info.stages, event.players.len());
+        let mut standings = info.standings();
         store.replay(event.id, Moves::Without, &mut |stamped| standings.fold(&stamped.entry))?;
         super::print(&Report::new(&info, &standings, event.closed), args.json);
         if let Some(measured) = measured(&standings).filter(|_| !args.json) {

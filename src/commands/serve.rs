@@ -84,6 +84,8 @@ fn refuse_of_league(args: &PlayingArgs) -> Result<(), Failure> {
         ("--oversubscribe", args.oversubscribe, STARTS_NONE),
         ("--affinity", args.affinity, STARTS_NONE),
         ("--no-affinity", args.no_affinity, STARTS_NONE),
+        ("--fault-limit", args.fault_limit.is_some(), STARTS_NONE),
+        ("--no-look", args.no_look, STARTS_NONE),
         (
             "--json",
             args.json,

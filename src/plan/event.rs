@@ -3,6 +3,7 @@
 use crate::{OpeningPlan, Plan, SprtModel, SprtPlan};
 use crate::{
     engines::Engines,
+    fault_limit,
     keys::{EVENT, SPRT, STAGE, STAGE_KEYS},
     reader::{IntegerOr, Table, listed},
 };
@@ -44,6 +45,8 @@ pub fn plan(
         affinity: event.flag_or_auto("affinity"),
         startups: number_or(&event, "startups", environment.cores),
         replay_draws: replay_draws(&event, &stages),
+        look: event.flag("look", true),
+        fault_limit: fault_limit::read(&event),
         sprt: sprt(root, &stages),
         stages,
         rules,

@@ -209,9 +209,39 @@ pub const EVENT: Section = Section {
                 "play drawn games again, with the same colours or with colours swapped; the draw then does not count",
             ),
             key("replay_limit", Integer(1, 1000), Is("4"), "replays of a game, at most"),
+            key(
+                "look",
+                Flag,
+                Is("true"),
+                "before the first game, have every engine set its options, get ready and make a move; `false`: only its handshake is read",
+            ),
+            key(
+                "fault_limit",
+                Other("table or text"),
+                Says("all its defaults"),
+                "faults that halt the games of an engine, see `[event.fault_limit]`; `\"off\"`: none do; `\"10\"`: so many in a row",
+            ),
         ],
         STAGE_KEYS,
     ],
+};
+
+/// The limit of faults.
+pub const FAULT_LIMIT: Section = Section {
+    title: "`[event.fault_limit]`",
+    about: "A fault is a game that an engine lost by a crash, an illegal move or declaration, or on time. An engine that \
+        reaches its limit is halted: no further game of it begins, and the event ends as halted if it cannot be played \
+        to its end without it. A halted event goes on when the limit is raised. Players who log in have no limit.",
+    keys: &[&[
+        key(
+            "in_a_row",
+            IntegerOr(1, 1_000_000_000, "off"),
+            Is("5"),
+            "games in a row that the engine's faults end; those that a fault of the opponent ends are left out",
+        ),
+        key("share", Number(0.0, 1.0), Is("0.1"), "most of the engine's games that its faults may end; `1`: all"),
+        key("games", Integer(1, 1_000_000_000), Is("20"), "games of the engine before the share is looked at"),
+    ]],
 };
 
 /// A stage of an event.
@@ -463,9 +493,10 @@ pub const LIMITS: Section = Section {
 };
 
 /// The sections of the reference, in order.
-pub const REFERENCE: [&Section; 19] = [
+pub const REFERENCE: [&Section; 20] = [
     &ROOT,
     &EVENT,
+    &FAULT_LIMIT,
     &STAGE,
     &TIME_TABLE,
     &RULES,

@@ -13,6 +13,7 @@ mod engines;
 mod environment;
 mod event;
 mod fault;
+pub mod fault_limit;
 mod fingerprint;
 mod games;
 mod keys;
@@ -39,6 +40,7 @@ pub use time::contradictions;
 use referee::{
     adjudicate::Adjudication,
     clock::TimeControl,
+    fault_limit::FaultLimit,
     rules::Rules,
     schedule::{Format, ReplayDraws, Stage},
     sprt::{self, Sprt, SprtError},
@@ -67,6 +69,10 @@ pub struct Plan {
     pub stages: Vec<Stage>,
     /// Replays of drawn games.
     pub replay_draws: ReplayDraws,
+    /// Whether every engine has to make a move before the first game; otherwise only its handshake is read.
+    pub look: bool,
+    /// Faults that halt the games of an engine; `None`: none do.
+    pub fault_limit: Option<FaultLimit>,
     /// The sequential test that ends an SPRT stage.
     pub sprt: Option<SprtPlan>,
     /// Rules of the games.
@@ -88,6 +94,11 @@ impl Plan {
     #[must_use]
     pub fn format_words(&self) -> String {
         format_words(&self.stages)
+    }
+
+    /// The limits of faults of the players. Those who log in have none: a host has its own rules for them.
+    pub fn fault_limits(&self) -> impl Iterator<Item = Option<FaultLimit>> {
+        self.engines.iter().map(|engine| self.fault_limit.filter(|_| !engine.remote))
     }
 }
 

@@ -11,6 +11,7 @@
 use crate::{ClientConfig, EnginePlan, Plan, ServeConfig, SprtPlan};
 use referee::{
     clock::TimeControl,
+    fault_limit::FaultLimit,
     schedule::{Format, Stage},
 };
 use serde::{Deserialize, Serialize};
@@ -35,6 +36,9 @@ pub struct StoredPlan {
     /// The sequential test, if there is one.
     #[serde(default)]
     pub sprt: Option<SprtPlan>,
+    /// Faults that halt the games of an engine; `None` also where no event had such a limit yet.
+    #[serde(default)]
+    pub fault_limit: Option<FaultLimit>,
     /// The players, in the order of their numbers; empty where players come and go.
     #[serde(default)]
     pub engines: Vec<StoredEngine>,
@@ -54,6 +58,9 @@ pub struct StoredPlan {
 pub struct StoredEngine {
     /// Name of the player.
     pub name: String,
+    /// Whether it is a program in the network that logs in.
+    #[serde(default)]
+    pub remote: bool,
     /// Its clock; `None` if the plan does not say.
     #[serde(default)]
     pub time: Option<TimeControl>,
@@ -88,9 +95,10 @@ impl StoredPlan {
     /// The plan of an event that is played here.
     #[must_use]
     pub fn of_event(plan: &Plan) -> Self {
-        let details = details(plan, &["name", "stages", "sprt", "engines"]);
+        let details = details(plan, &["name", "stages", "sprt", "engines", "fault_limit"]);
         let engines = plan.engines.iter().map(StoredEngine::of).collect();
-        Self { stages: plan.stages.clone(), sprt: plan.sprt, engines, ..Self::open(&plan.name, details) }
+        let (stages, sprt, fault_limit) = (plan.stages.clone(), plan.sprt, plan.fault_limit);
+        Self { stages, sprt, fault_limit, engines, ..Self::open(&plan.name, details) }
     }
 
     /// The plan of an open league.
@@ -115,7 +123,8 @@ impl StoredPlan {
 
     fn open(name: &str, details: Map<String, Value>) -> Self {
         let (version, name, stages) = (VERSION, name.to_owned(), open_field());
-        Self { version, name, stages, sprt: None, engines: vec![], us: None, ratings: None, details }
+        let (sprt, fault_limit, us, ratings) = (None, None, None, None);
+        Self { version, name, stages, sprt, fault_limit, engines: vec![], us, ratings, details }
     }
 
     /// The JSON that the database keeps.
@@ -141,6 +150,11 @@ impl StoredPlan {
         Ok(serde_json::from_str(json)?)
     }
 
+    /// The limits of faults of the players.
+    pub fn fault_limits(&self) -> impl Iterator<Item = Option<FaultLimit>> {
+        self.engines.iter().map(|engine| self.fault_limit.filter(|_| !engine.remote))
+    }
+
     /// The rating of an opponent on a server.
     #[must_use]
     pub fn rating(&self, name: &str) -> Option<f64> {
@@ -150,8 +164,8 @@ impl StoredPlan {
 
 impl StoredEngine {
     fn of(engine: &EnginePlan) -> Self {
-        let details = details(engine, &["name", "time"]);
-        Self { name: engine.name.clone(), time: Some(engine.time), details }
+        let details = details(engine, &["name", "remote", "time"]);
+        Self { name: engine.name.clone(), remote: engine.remote, time: Some(engine.time), details }
     }
 }
 

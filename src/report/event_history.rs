@@ -69,6 +69,7 @@ pub fn event_info(event: &EventSummary, plan: StoredPlan) -> EventInfo {
     };
     EventInfo {
         name: event.name.clone(),
+        fault_limits: plan.fault_limits().collect(),
         stages: plan.stages,
         sprt: plan.sprt,
         engines: event.players.iter().map(|name| Named { name: name.clone() }).collect(),
@@ -114,7 +115,7 @@ struct Fold {
 impl Fold {
     fn new(info: &EventInfo, packs: bool) -> Self {
         Self {
-            standings: Standings::new(&info.stages, info.engines.len()),
+            standings: info.standings(),
             test: info.sprt.and_then(|plan| plan.test().ok()),
             walk: Walk::default(),
             usage: vec![Usage::default(); info.engines.len()],

@@ -136,6 +136,7 @@ fn test(history: &EventHistory) -> Markup {
     let names: Vec<String> = history.players.iter().take(2).map(|name| plain(name)).collect();
     let verdict = match test.verdict.as_deref() {
         Some("H1") => ("good", format!("H1 accepted: {} is stronger by {} Elo", names[0], plan.elo1)),
+        Some(referee::sprt::BY_FAULTS) => ("bad", "no verdict on strength: faults decided".to_owned()),
         Some(_) => ("bad", format!("H0 accepted: {} is not stronger by {} Elo", names[0], plan.elo1)),
         None => ("ink", "no verdict yet".to_owned()),
     };

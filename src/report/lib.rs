@@ -19,6 +19,7 @@ pub use live::{Announcer, EventFile};
 use plan::{Plan, SprtModel, SprtPlan};
 use referee::{
     entry::PlayerId,
+    fault_limit::{FaultLimit, Halt},
     rating::{Estimate, Numbers, Pentanomial, Ratings, Trinomial, fit},
     schedule::Stage,
     sprt::{Sprt, Verdict},
@@ -35,6 +36,8 @@ pub struct EventInfo {
     pub stages: Vec<Stage>,
     /// Its sequential test, if any.
     pub sprt: Option<SprtPlan>,
+    /// Limits of faults of its players.
+    pub fault_limits: Vec<Option<FaultLimit>>,
     /// Its players.
     pub engines: Vec<Named>,
     /// Its format as text.
@@ -56,9 +59,16 @@ impl EventInfo {
             name: plan.name.clone(),
             stages: plan.stages.clone(),
             sprt: plan.sprt,
+            fault_limits: plan.fault_limits().collect(),
             engines: plan.engines.iter().map(|engine| Named { name: engine.name.clone() }).collect(),
             format: plan.format_words(),
         }
+    }
+
+    /// The standings of the event before any game.
+    #[must_use]
+    pub fn standings(&self) -> Standings {
+        Standings::new(&self.stages, self.engines.len()).with_fault_limits(self.fault_limits.iter().copied())
     }
 
     fn player(&self, player: PlayerId) -> &str {
@@ -93,6 +103,21 @@ pub struct Report {
     pub sprt: Option<TestReport>,
     /// Optional engines that were not available.
     pub skipped: Vec<String>,
+    /// Engines whose games are halted because they reached their limit of faults.
+    pub halted: Vec<HaltedRow>,
+}
+
+/// An engine whose games are halted.
+#[derive(Clone, Debug, Serialize)]
+pub struct HaltedRow {
+    /// Name.
+    pub name: String,
+    /// Games that its faults had ended by then.
+    pub faults: u64,
+    /// Its games that counted by then.
+    pub games: u64,
+    /// The limit that it reached, in words.
+    pub reason: String,
 }
 
 /// A player's row in the standings.
@@ -214,7 +239,7 @@ pub struct TestReport {
     pub lower: f64,
     /// Accepts H1 at or above this bound.
     pub upper: f64,
-    /// `H0`, `H1`, or `None` before the verdict.
+    /// `H0`, `H1`, `faults` where faults decided the test (no verdict on strength), or `None` before the verdict.
     pub verdict: Option<String>,
     /// The test when the verdict was reached: whole pairs in schedule order.
     pub at_stop: Option<AtStop>,
@@ -270,8 +295,14 @@ impl Report {
             stages: stage_tables(info, standings),
             sprt: info.sprt.and_then(|plan| test_report(plan, standings)),
             skipped: vec![],
+            halted: standings.halts().iter().map(|halt| halted_row(info, halt)).collect(),
         }
     }
+}
+
+fn halted_row(info: &EventInfo, halt: &Halt) -> HaltedRow {
+    let name = info.player(halt.player).to_owned();
+    HaltedRow { name, faults: halt.faults, games: halt.games, reason: halt.to_string() }
 }
 
 fn player_rows(info: &EventInfo, standings: &Standings, ratings: &Ratings) -> Vec<PlayerRow> {

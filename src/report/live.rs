@@ -5,6 +5,7 @@ use notation::printable;
 use referee::{
     AbortBy, Outcome, WinBy,
     entry::{Entry, GameEnded, Stamped},
+    sprt,
 };
 use std::{
     fs::{File, OpenOptions},
@@ -89,6 +90,9 @@ impl Announcer {
                 Some(format!("round {round}: {} has a bye", self.info.player(*player)))
             }
             Entry::Fault { text, .. } => Some(format!("fault:{}", indented(text))),
+            Entry::Verdict { verdict, llr, pairs } if verdict == sprt::BY_FAULTS => {
+                Some(format!("no verdict after {pairs} pairs: faults decided (LLR {llr:.2})"))
+            }
             Entry::Verdict { verdict, llr, pairs } => {
                 Some(format!("verdict after {pairs} pairs: {verdict} (LLR {llr:.2})"))
             }

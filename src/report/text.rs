@@ -1,6 +1,7 @@
 //! Reports as text for a terminal: numbers right-aligned, names left-aligned.
 
 use super::{Encounter, PlayerRow, Report, StageTable, TestReport};
+use referee::sprt;
 use std::fmt;
 
 /// Greatest number of encounters listed one by one; more become a cross table.
@@ -14,6 +15,10 @@ impl fmt::Display for Report {
             writeln!(f, "skipped: {skipped}")?;
         }
         standings(f, &self.standings)?;
+        for halted in &self.halted {
+            let name = notation::printable(halted.name.as_bytes());
+            writeln!(f, "halted: engine `{name}`: {}", halted.reason)?;
+        }
         first_move(f, self)?;
         if self.stages.iter().any(StageTable::has_tie_breaks) {
             self.stages.iter().try_for_each(|stage| stage_table(f, stage))?;
@@ -177,6 +182,12 @@ impl fmt::Display for TestReport {
             self.llr, self.lower, self.upper, self.final_llr
         )?;
         match (&self.verdict, &self.at_stop) {
+            (Some(verdict), Some(stop)) if verdict == sprt::BY_FAULTS => writeln!(
+                f,
+                "  no verdict on strength: after {} pairs faults decided at LLR {:.2}, and the pairs without faults do \
+                 not bear it out",
+                stop.pairs, stop.llr
+            )?,
             (Some(verdict), Some(stop)) => {
                 let means = if verdict == "H1" {
                     "the first engine is stronger"

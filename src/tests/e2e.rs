@@ -9,6 +9,7 @@ mod deep;
 mod door;
 mod faults;
 mod formats;
+mod halts;
 mod ponder;
 mod refusals;
 mod report;
