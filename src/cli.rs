@@ -238,6 +238,9 @@ pub struct FloodgateArgs {
     /// Games to play; overrides the configuration.
     #[arg(long, value_name = "N", value_parser = at_least_one::<u64>)]
     pub games: Option<u64>,
+    /// Do not have the engine make a move before the first login.
+    #[arg(long)]
+    pub no_look: bool,
     /// Print the final standings as JSON on stdout; everything else goes to stderr.
     #[arg(long)]
     pub json: bool,

@@ -7,6 +7,7 @@ use crate::{
 };
 use arena::Say;
 use arena::Shutdown;
+use arena::{dispatcher::RunError, preflight};
 use client::{
     self, Audience, Client, GameLines, KIND,
     ratings::{Ratings, scale},
@@ -32,7 +33,11 @@ pub fn floodgate(args: &FloodgateArgs, open_screen: OpenScreen) -> Result<Exit, 
     if let Some(games) = args.games {
         config.games = Some(games);
     }
-    other_kind(&config)?;
+    let begun = begun(&config)?;
+    config.look &= !args.no_look;
+    if config.look {
+        look(&config, begun)?;
+    }
     let report = ReportArgs {
         db: config.database.clone(),
         event: Some(config.name.clone()),
@@ -92,14 +97,26 @@ fn audience(screen: Option<Screen>) -> (Audience, Option<Linger>) {
     (Audience { readers, say }, linger)
 }
 
-/// Refuses to resume an event of another kind.
-fn other_kind(config: &ClientConfig) -> Result<(), Failure> {
+/// Has the engine make a move before the server sees it. In an event that was begun before, a fault is only shown: a
+/// service that starts again by itself, perhaps before the engine's disk or GPU is there, tries until it is.
+fn look(config: &ClientConfig, begun: bool) -> Result<(), Failure> {
+    let say: Say = Arc::new(|line: &str| err_line!("{line}"));
+    let faults = preflight::look_at(&config.engine, &say).map_err(|e| Failure::Other(e.to_string()))?;
+    if !faults.is_empty() && !begun {
+        return Err(RunError::Engines(faults).into());
+    }
+    faults.iter().for_each(|fault| say(fault));
+    Ok(())
+}
+
+/// Whether the event was begun before; refuses to resume an event of another kind.
+fn begun(config: &ClientConfig) -> Result<bool, Failure> {
     let events = Store::read(&config.database).and_then(|store| store.events()).unwrap_or_default();
     match events.iter().find(|event| event.name == config.name && event.kind != KIND) {
         Some(event) => Err(Failure::Usage(format!(
             "`{}` in this database is a `{}` event; give this one another `floodgate.name`",
             event.name, event.kind
         ))),
-        None => Ok(()),
+        None => Ok(events.iter().any(|event| event.name == config.name)),
     }
 }

@@ -121,7 +121,7 @@ pub fn host(
         None => vec![],
     };
     warn_about(&plan);
-    let found = preflight::look(&plan).map_err(|e| Failure::Other(e.to_string()))?;
+    let found = preflight::look(&plan, &(Arc::new(|line: &str| err_line!("{line}")) as Say)).map_err(|e| Failure::Other(e.to_string()))?;
     if !found.faults.is_empty() {
         return Err(RunError::Engines(found.faults).into());
     }

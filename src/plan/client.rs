@@ -42,6 +42,8 @@ pub struct ClientConfig {
     pub declares_at_once: bool,
     /// The declaration rule; `None`: as the server announces it.
     pub declaration: Option<Declaration>,
+    /// Whether the engine has to make a move before the first login.
+    pub look: bool,
     /// Restarts of the engine within a game, at most.
     pub restarts: u32,
     /// Least time kept back for the network.
@@ -132,6 +134,7 @@ fn client(root: &Table<'_>, file: Option<&Path>) -> ClientConfig {
             Some("none") => Some(Declaration::None),
             _ => None,
         },
+        look: table.flag("look", true),
         restarts: table.integer("restarts").unwrap_or(3),
         margin: span("margin", 200),
         margin_most: span("margin_most", 3000),

@@ -10,6 +10,7 @@ mod door;
 mod faults;
 mod formats;
 mod halts;
+mod look;
 mod ponder;
 mod refusals;
 mod report;

@@ -3,7 +3,7 @@
 use super::{
     Fallback::{Is, Needed, Says},
     Key,
-    Kind::{self, Duration as Span, Integer, IntegerOr, Other, Path as File, Text, Words},
+    Kind::{self, Duration as Span, Flag, Integer, IntegerOr, Other, Path as File, Text, Words},
     Section, key,
 };
 
@@ -76,6 +76,12 @@ const KEYS: &[Key] = &[
         Words(&["announced", "27", "24", "none"]),
         Is("\"announced\""),
         "the rule of declarations; `announced`: 27 points where the server says `Jishogi 1.1`, else none",
+    ),
+    key(
+        "look",
+        Flag,
+        Is("true"),
+        "before the first login of the event, have the engine set its options, get ready and make a move",
     ),
     key(
         "restarts",
