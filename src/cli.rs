@@ -126,6 +126,13 @@ pub struct PlayingArgs {
     /// Do not have the engines make a move before the first game; only their handshakes are read.
     #[arg(long)]
     pub no_look: bool,
+    /// Tell this command what happens, as JSON on its standard input: a verdict, the end, an engine that is halted;
+    /// overrides `command` of `[notify]`.
+    #[arg(long, value_name = "COMMAND")]
+    pub notify: Option<String>,
+    /// Tell this command how the sequential test ended, and nothing else.
+    #[arg(long, value_name = "COMMAND")]
+    pub on_verdict: Option<String>,
     /// Append every entry of the event to a file, as a line of JSON.
     #[arg(long, value_name = "FILE")]
     pub events: Option<PathBuf>,
@@ -238,6 +245,9 @@ pub struct FloodgateArgs {
     /// Games to play; overrides the configuration.
     #[arg(long, value_name = "N", value_parser = at_least_one::<u64>)]
     pub games: Option<u64>,
+    /// Tell this command of the end and of new starts, as JSON on its standard input; overrides `command` of `[notify]`.
+    #[arg(long, value_name = "COMMAND")]
+    pub notify: Option<String>,
     /// Do not have the engine make a move before the first login.
     #[arg(long)]
     pub no_look: bool,

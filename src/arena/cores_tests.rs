@@ -52,6 +52,7 @@ fn plan(engines: [EnginePlan; 2], concurrency: usize) -> Plan {
         skipped: vec![],
         look: true,
         fault_limit: None,
+        notify: plan::NotifyConfig::default(),
     }
 }
 

@@ -455,8 +455,10 @@ fn open(plan: &Plan) -> Result<Opening, RunError> {
     if !changes.is_empty() {
         return Err(RunError::Changed { name: plan.name.clone(), changes });
     }
-    if opening.event().resumed {
-        // What may change between runs, such as the limit of faults, is reported as it is now.
+    let known = StoredPlan::says_fault_limit(&opening.event().plan) || plan.fault_limit.is_some();
+    if opening.event().resumed && known {
+        // What may change between runs, such as the limit of faults, is reported as it is now. A plan without any stays,
+        // so that a later run finds it so.
         opening.store().replan(opening.event().event, &plan_json)?;
     }
     Ok(opening)

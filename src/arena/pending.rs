@@ -48,7 +48,8 @@ impl Dispatcher<'_> {
     /// Takes back the games that an engine was halted before.
     fn drop_halted(&mut self) {
         let standings = &self.standings;
-        let halted = |pairing: &Pairing| [pairing.black, pairing.white].map(|player| standings.is_halted(player));
+        let halted =
+            |pairing: &Pairing| [pairing.black, pairing.white].map(|player| standings.is_halted(player));
         if !standings.halts().is_empty() {
             self.pending.retain(|pairing| halted(pairing) == [false, false]);
         }

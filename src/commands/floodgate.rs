@@ -13,6 +13,7 @@ use client::{
     ratings::{Ratings, scale},
 };
 use journal::{Reader, Store};
+use notify::{Notifier, Subject};
 use plan::{StoredPlan, client::ClientConfig};
 use referee::rating::LookUp;
 use std::{
@@ -32,6 +33,9 @@ pub fn floodgate(args: &FloodgateArgs, open_screen: OpenScreen) -> Result<Exit, 
     }
     if let Some(games) = args.games {
         config.games = Some(games);
+    }
+    if let Some(command) = &args.notify {
+        config.notify.command = Some(command.clone());
     }
     let begun = begun(&config)?;
     config.look &= !args.no_look;
@@ -53,7 +57,9 @@ pub fn floodgate(args: &FloodgateArgs, open_screen: OpenScreen) -> Result<Exit, 
     let ratings = Ratings::new(config.ratings.clone());
     let wanted = !(args.no_dashboard || args.json);
     let screen = if wanted { open_screen(showing(&config, &ratings))? } else { None };
-    let (audience, linger) = audience(screen);
+    let (mut audience, linger) = audience(screen);
+    let notifier = Notifier::open(&config.notify, subject(&config), audience.say.clone())?;
+    audience.readers.extend(notifier.as_ref().map(Notifier::reader));
     let say = audience.say.clone();
     let finishing =
         move || say("no new game begins; a running game is finished, and a second signal resigns it");
@@ -62,10 +68,22 @@ pub fn floodgate(args: &FloodgateArgs, open_screen: OpenScreen) -> Result<Exit, 
     (audience.say)(&format!("{} on {host}:{port} as {}", login.game, login.name));
     let client = Client::open(config, &shutdown, ratings, audience)?;
     runtime.block_on(client.play(shutdown.clone()))?;
+    if let Some(notifier) = notifier {
+        if !shutdown.is_finishing() {
+            notifier.tell_end();
+        }
+        notifier.finish();
+    }
     if let Some(linger) = linger.filter(|_| !shutdown.is_finishing()) {
         linger();
     }
     super::report(&report)
+}
+
+/// The games on a server, for notices.
+fn subject(config: &ClientConfig) -> Subject {
+    let stages = StoredPlan::of_client(config, config.ratings.clone()).stages;
+    Subject { database: config.database.clone(), name: config.name.clone(), stages, fault_limits: vec![] }
 }
 
 /// What the dashboard needs to know about games on a server.

@@ -12,15 +12,18 @@ use arena::{
     remote::Remote,
 };
 use journal::{Read, Reader, Store};
-use plan::{Document, EnginePlan, Plan, StoredPlan};
-use records::openings;
 use notation::printable;
+use notify::{Notifier, Subject};
+use plan::{Document, EnginePlan, NoticeKind, Plan, StoredPlan};
+use records::openings;
 use referee::{
+    fault_limit::FaultLimit,
     opening::Opening,
     rating::LookUp,
     schedule::Schedule,
     sink::Sink,
     sprt::{BY_FAULTS, Verdict},
+    standings::Standings,
 };
 use report::{Announcer, EventFile, EventInfo, Report, verdict};
 use std::{
@@ -121,13 +124,14 @@ pub fn host(
         None => vec![],
     };
     warn_about(&plan);
-    let found = preflight::look(&plan, &(Arc::new(|line: &str| err_line!("{line}")) as Say)).map_err(|e| Failure::Other(e.to_string()))?;
+    let found = preflight::look(&plan, &(Arc::new(|line: &str| err_line!("{line}")) as Say))
+        .map_err(|e| Failure::Other(e.to_string()))?;
     if !found.faults.is_empty() {
         return Err(RunError::Engines(found.faults).into());
     }
     let event = OpenEvent::open(&plan)?.with_engines(found.engines);
     let network = if event.is_closed() { None } else { open_network(&plan, event.sink())? };
-    let (finished, linger) = follow(&plan, event, lines, network, args, open_screen)?;
+    let Followed { finished, linger, notifier } = follow(&plan, event, lines, network, args, open_screen)?;
     if let Some(linger) = linger.filter(|_| !finished.interrupted) {
         linger();
     }
@@ -139,6 +143,9 @@ pub fn host(
     super::print(&report, args.json);
     if finished.halted {
         err_line!("{}", ways_on(&report));
+    }
+    if let Some(notifier) = notifier {
+        notifier.finish();
     }
     Ok(exit(&report, &finished))
 }
@@ -190,7 +197,14 @@ fn repeats(plan: &Plan) -> bool {
         && plan.engines.iter().filter(counted).count() > 1
 }
 
-/// Plays the event with its journal's readers: announcer, dashboard, network.
+/// An event that was played before the eyes of its followers.
+struct Followed {
+    finished: Finished,
+    linger: Option<Linger>,
+    notifier: Option<Notifier>,
+}
+
+/// Plays the event with its journal's readers: announcer, dashboard, network, notices.
 fn follow(
     plan: &Plan,
     event: OpenEvent<'_>,
@@ -198,7 +212,7 @@ fn follow(
     network: Option<Network>,
     args: &PlayingArgs,
     open_screen: OpenScreen,
-) -> Result<(Finished, Option<Linger>), Failure> {
+) -> Result<Followed, Failure> {
     let wanted = !(args.no_dashboard || args.json || args.quiet);
     let screen = if wanted { open_screen(Showing::of(plan))? } else { None };
     let (game_lines, feed, linger, say) = match screen {
@@ -216,11 +230,34 @@ fn follow(
         readers.push(reader);
         remote = Some(players);
     }
+    let notifier = Notifier::open(&plan.notify, subject(plan), say.clone())?;
+    readers.extend(notifier.as_ref().map(Notifier::reader));
     let shutdown = Shutdown::default();
     signals::listen(shutdown.clone(), || ()).map_err(|e| Failure::Other(format!("signals: {e}")))?;
     let openings = dispatcher::in_order(lines, plan);
     let finished = event.play(Company { openings, remote, readers, say }, &shutdown)?;
-    Ok((finished, linger))
+    if let Some(notifier) = notifier.as_ref().filter(|_| finished.halted) {
+        tell_halt(notifier, plan, &finished.standings);
+    }
+    Ok(Followed { finished, linger, notifier })
+}
+
+/// The event of a plan, for notices.
+fn subject(plan: &Plan) -> Subject {
+    Subject {
+        database: plan.database.clone(),
+        name: plan.name.clone(),
+        stages: plan.stages.clone(),
+        fault_limits: plan.fault_limits().collect(),
+    }
+}
+
+/// Tells that the event cannot be played to its end. The number of games distinguishes this from a later halt.
+fn tell_halt(notifier: &Notifier, plan: &Plan, standings: &Standings) {
+    let games: u64 = standings.total().met.values().map(|met| met.games()).sum();
+    let halts: Vec<_> = standings.halts().iter().map(|halt| dispatcher::halt_words(plan, halt)).collect();
+    let text = format!("halted after {games} games: {}", halts.join("; "));
+    notifier.tell(NoticeKind::FaultLimit, games, &text);
 }
 
 fn override_plan(plan: &mut Plan, args: &PlayingArgs) -> Result<(), Failure> {
@@ -234,9 +271,20 @@ fn override_plan(plan: &mut Plan, args: &PlayingArgs) -> Result<(), Failure> {
     plan.look &= !args.no_look;
     if let Some(FaultLimitArg(limit)) = args.fault_limit {
         plan.fault_limit = limit;
+    } else if plan.fault_limit == Some(FaultLimit::default()) && begun_without_limit(plan) {
+        plan.fault_limit = None;
     }
     if args.affinity || args.no_affinity {
         plan.affinity = Some(args.affinity);
+    }
+    if let Some(command) = &args.notify {
+        plan.notify.command = Some(command.clone());
+    }
+    plan.notify.on_verdict.clone_from(&args.on_verdict);
+    if args.on_verdict.is_some() && plan.sprt.is_none() {
+        let why =
+            "--on-verdict needs a sequential test (--sprt, or format \"sprt\"); --notify tells of every end";
+        return Err(Failure::Usage(why.to_owned()));
     }
     if plan.affinity == Some(true) && plan.oversubscribe {
         let why = "--affinity and oversubscribing exclude each other: pinned games need cores of their own";
@@ -267,6 +315,13 @@ fn announcer(
 /// Opens the file of `--events` for appending.
 pub fn event_file(path: &Path) -> Result<EventFile, Failure> {
     EventFile::append(path).map_err(|e| Failure::Usage(format!("--events {}: {e}", path.display())))
+}
+
+/// Whether an older program began the event, when faults halted nobody; that stays so unless another limit is given.
+fn begun_without_limit(plan: &Plan) -> bool {
+    let events = Store::read(&plan.database).and_then(|store| store.events()).unwrap_or_default();
+    let stored = events.iter().find(|event| event.name == plan.name);
+    stored.is_some_and(|event| !StoredPlan::says_fault_limit(&event.plan))
 }
 
 /// Games of the event that count already; 0 if the database or the event does not exist yet.

@@ -1,7 +1,7 @@
 //! The file of `renmei floodgate`. A login that cannot lead to a game is refused here, before the server sees it.
 
 use crate::{
-    EnginePlan, Environment, Faults,
+    EnginePlan, Environment, Faults, NotifyConfig,
     engines::lone,
     keys::{
         ENGINE,
@@ -62,6 +62,9 @@ pub struct ClientConfig {
     pub backoff_most: Duration,
     /// The engine.
     pub engine: EnginePlan,
+    /// Who is told what happens.
+    #[serde(skip)]
+    pub notify: NotifyConfig,
     /// Ratings of opponents, by name.
     pub ratings: BTreeMap<String, f64>,
 }
@@ -144,6 +147,7 @@ fn client(root: &Table<'_>, file: Option<&Path>) -> ClientConfig {
         backoff: span("backoff", 10_000),
         backoff_most: span("backoff_most", 900_000),
         engine: EnginePlan { hurry: Some(span("hurry", 300)), ..lone(&engine).unwrap_or_default() },
+        notify: NotifyConfig::read(root),
         ratings: root.item("ratings").map(|item| ratings(&item)).unwrap_or_default(),
     };
     table.refuse_unknown();

@@ -1,6 +1,6 @@
 //! The event: `[event]`, `[[stage]]` and `[sprt]`.
 
-use crate::{OpeningPlan, Plan, SprtModel, SprtPlan};
+use crate::{NotifyConfig, OpeningPlan, Plan, SprtModel, SprtPlan};
 use crate::{
     engines::Engines,
     fault_limit,
@@ -52,6 +52,7 @@ pub fn plan(
         rules,
         adjudication,
         openings,
+        notify: NotifyConfig::read(root),
         gpus: event.number("gpus").unwrap_or_default(),
         engines: engines.present,
         skipped: engines.skipped,

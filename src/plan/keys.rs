@@ -115,6 +115,12 @@ pub const ROOT: Section = Section {
         key("defaults", Other("table"), Says("none"), "keys for every engine that does not give them itself"),
         key("engines", Other("tables"), Needed, "the players, at least two; their order is the seeding"),
         key(
+            "notify",
+            Other("table"),
+            Says("nobody"),
+            "who is told of verdicts, ends and halts: see `[notify]`",
+        ),
+        key(
             "serve",
             Other("table"),
             Says("nobody logs in"),
@@ -239,8 +245,18 @@ pub const FAULT_LIMIT: Section = Section {
             Is("5"),
             "games in a row that the engine's faults end; those that a fault of the opponent ends are left out",
         ),
-        key("share", Number(0.0, 1.0), Is("0.1"), "most of the engine's games that its faults may end; `1`: all"),
-        key("games", Integer(1, 1_000_000_000), Is("20"), "games of the engine before the share is looked at"),
+        key(
+            "share",
+            Number(0.0, 1.0),
+            Is("0.1"),
+            "most of the engine's games that its faults may end, losses on time excepted; `1`: all",
+        ),
+        key(
+            "games",
+            Integer(1, 1_000_000_000),
+            Is("20"),
+            "games of the engine before the share is looked at",
+        ),
     ]],
 };
 
@@ -492,8 +508,25 @@ pub const LIMITS: Section = Section {
     ]],
 };
 
+/// Notices.
+pub const NOTIFY: Section = Section {
+    title: "`[notify]`",
+    about: "Also in a file of `renmei floodgate`. A notice is JSON, described in the guide to results; each is delivered \
+        once, and tried again until it is received, at the next start if need be.",
+    keys: &[&[
+        key("command", Text, Says("none"), "a command for the shell; a notice stands on its standard input"),
+        key("webhook", Text, Says("none"), "a URL, `http://` or `https://`; a notice is the body of a POST"),
+        key(
+            "on",
+            Other("list of words"),
+            Says("all"),
+            "`\"verdict\"`: of a sequential test; `\"end\"`: everything was played; `\"engine-halted\"`: an engine reached its limit of faults; `\"fault-limit\"`: the event cannot go on without such engines; `\"restarted\"`: the program was started again with the event",
+        ),
+    ]],
+};
+
 /// The sections of the reference, in order.
-pub const REFERENCE: [&Section; 20] = [
+pub const REFERENCE: [&Section; 21] = [
     &ROOT,
     &EVENT,
     &FAULT_LIMIT,
@@ -507,6 +540,7 @@ pub const REFERENCE: [&Section; 20] = [
     &SPRT,
     &ENGINE,
     &LIMITS,
+    &NOTIFY,
     &serve::SERVE,
     &serve::SERVE_TIME,
     &serve::SERVE_ROUNDS,

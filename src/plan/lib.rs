@@ -17,6 +17,7 @@ pub mod fault_limit;
 mod fingerprint;
 mod games;
 mod keys;
+pub mod notify;
 pub mod password;
 mod reader;
 mod reference;
@@ -32,6 +33,7 @@ pub use document::Document;
 pub use environment::Environment;
 pub use fault::{Fault, Faults};
 pub use fingerprint::Fingerprint;
+pub use notify::{NoticeKind, NotifyConfig};
 pub use reference::reference;
 pub use serve::ServeConfig;
 pub use stored::{StoredPlan, StoredPlanError};
@@ -83,6 +85,9 @@ pub struct Plan {
     pub openings: Option<OpeningPlan>,
     /// The players, at least two.
     pub engines: Vec<EnginePlan>,
+    /// Who is told what happens.
+    #[serde(skip)]
+    pub notify: NotifyConfig,
     /// GPUs that the engines share.
     pub gpus: f64,
     /// Optional engines that do not take part.

@@ -150,6 +150,12 @@ impl StoredPlan {
         Ok(serde_json::from_str(json)?)
     }
 
+    /// Whether a stored plan says how many faults halt an engine, were it that none do; events of older programs do not.
+    #[must_use]
+    pub fn says_fault_limit(json: &str) -> bool {
+        serde_json::from_str::<Map<String, Value>>(json).is_ok_and(|plan| plan.contains_key("fault_limit"))
+    }
+
     /// The limits of faults of the players.
     pub fn fault_limits(&self) -> impl Iterator<Item = Option<FaultLimit>> {
         self.engines.iter().map(|engine| self.fault_limit.filter(|_| !engine.remote))

@@ -1,9 +1,10 @@
 //! Halts: after too many faults no further game of an engine begins.
 //!
 //! A game is faulted by the player who lost it outside shogi itself ([`WinBy::is_fault`]): a crash, an illegal move, no
-//! answer. A loss on time is among them, because a program that hangs loses on time, and because a result that the
-//! clock decided says as little about strength as a crash. A game that the opponent's fault ended says nothing about
-//! a player: it neither adds to its faults in a row nor ends them.
+//! answer. A loss on time counts in a row, because a program that hangs loses on time again and again; it does not count
+//! for the share, because single ones may be the machine's, or how an engine uses its clock, which is a part of the game.
+//! A game that the opponent's fault ended says nothing about a player: it neither adds to its faults in a row nor ends
+//! them.
 
 use crate::{Color, Outcome, WinBy, ids::PlayerId, pairing::Pairing};
 use serde::{Deserialize, Serialize};
@@ -14,7 +15,8 @@ use std::fmt;
 pub struct FaultLimit {
     /// Games in a row that the player's faults ended; `None`: any number.
     pub in_a_row: Option<u64>,
-    /// Share of the player's games that its faults may end, from 0 to 1; above it the player is halted. `None`: any.
+    /// Share of the player's games that its faults, losses on time excepted, may end, from 0 to 1; above it the player is
+    /// halted. `None`: any.
     pub share: Option<f64>,
     /// Games of the player before its share is looked at.
     pub games: u64,
@@ -31,7 +33,7 @@ impl Default for FaultLimit {
 pub struct Halt {
     /// The player.
     pub player: PlayerId,
-    /// Games that its faults had ended.
+    /// Games that its faults had ended, losses on time included.
     pub faults: u64,
     /// Its games that counted.
     pub games: u64,
@@ -45,8 +47,13 @@ pub struct Halt {
 pub enum Reached {
     /// So many faults in a row.
     InARow(u64),
-    /// More than this share of the games.
-    Share(f64),
+    /// Too large a share of the games.
+    Share {
+        /// Games that its faults ended, losses on time excepted.
+        faults: u64,
+        /// The most that its share may be.
+        most: f64,
+    },
 }
 
 /// What happened, as a sentence without a subject: `5 games in a row ended by its faults`.
@@ -55,8 +62,8 @@ impl fmt::Display for Halt {
         match self.reached {
             Reached::InARow(1) => write!(f, "a game ended by its fault"),
             Reached::InARow(faults) => write!(f, "{faults} games in a row ended by its faults"),
-            Reached::Share(share) => {
-                let (faults, games, percent) = (self.faults, self.games, 100.0 * share);
+            Reached::Share { faults, most } => {
+                let (games, percent) = (self.games, 100.0 * most);
                 write!(f, "{faults} of its {games} games ended by its faults, more than {percent:.0} %")
             }
         }
@@ -75,6 +82,7 @@ struct Watched {
     limit: Option<FaultLimit>,
     games: u64,
     faults: u64,
+    late: u64,
     in_a_row: u64,
     halted: bool,
 }
@@ -103,6 +111,7 @@ impl FaultWatch {
             match faulted {
                 Some(loser) if loser == color => {
                     watched.faults += 1;
+                    watched.late += u64::from(outcome.cause() == WinBy::Time.name());
                     watched.in_a_row += 1;
                 }
                 Some(_) => {}
@@ -123,8 +132,9 @@ impl Watched {
         if let Some(most) = limit.in_a_row.filter(|&most| self.in_a_row >= most.max(1)) {
             return Some(Reached::InARow(most));
         }
-        let share = limit.share.filter(|_| self.games >= limit.games)?;
-        (self.faults as f64 > share * self.games as f64).then_some(Reached::Share(share))
+        let most = limit.share.filter(|_| self.games >= limit.games)?;
+        let faults = self.faults - self.late;
+        (faults as f64 > most * self.games as f64).then_some(Reached::Share { faults, most })
     }
 }
 
@@ -181,6 +191,16 @@ mod tests {
         assert_eq!(halts(FaultLimit::default(), &endings[..19]), [], "too few games for a share");
         let halted = halts(FaultLimit::default(), &endings);
         assert_eq!(halted[0].to_string(), "3 of its 20 games ended by its faults, more than 10 %");
+    }
+
+    #[test]
+    fn losses_on_time_count_in_a_row_and_not_as_a_share() {
+        let mut endings = vec![];
+        for _ in 0..10 {
+            endings.extend([LATE, LATE, LATE, LATE, SOUND]);
+        }
+        assert_eq!(halts(FaultLimit::default(), &endings), []);
+        assert_eq!(halts(FaultLimit::default(), &[LATE; 5])[0].player, PlayerId(1));
     }
 
     #[test]

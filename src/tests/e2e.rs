@@ -11,6 +11,7 @@ mod faults;
 mod formats;
 mod halts;
 mod look;
+mod notify;
 mod ponder;
 mod refusals;
 mod report;

@@ -30,7 +30,10 @@ fn an_sprt_against_an_engine_that_crashes_has_no_verdict_and_an_exit_code_of_its
     assert_eq!(json["halted"][0]["name"], "old");
     assert_eq!(json["halted"][0]["reason"], "5 games in a row ended by its faults");
     let said = played.text();
-    assert!(said.contains("engine `old` is halted: 5 games in a row ended by its faults; no further"), "{said}");
+    assert!(
+        said.contains("engine `old` is halted: 5 games in a row ended by its faults; no further"),
+        "{said}"
+    );
     assert!(said.contains("--fault-limit 20"), "how to go on is said: {said}");
     assert_eq!(games(&desk), [["5"]], "no game began after the halt");
 }
@@ -50,6 +53,21 @@ fn a_halted_event_stays_halted_until_its_limit_is_raised() {
     let off = against(&desk, "--mode crash --ply 3", &["--games", "8", "--fault-limit", "off"]);
     assert_eq!(off.code(), Some(0), "{}", off.text());
     assert_eq!((games(&desk), &off.json()["complete"]), (vec![vec!["8".to_owned()]], &true.into()));
+}
+
+#[test]
+fn an_event_that_began_without_a_limit_keeps_none_until_one_is_given() {
+    let desk = Desk::new();
+    assert_eq!(against(&desk, "--mode crash --ply 3", &["--games", "8"]).code(), Some(4));
+    let forget = "UPDATE events SET plan = json_remove(plan, '$.fault_limit')";
+    let begun_by_an_older_program =
+        || rusqlite::Connection::open(desk.db()).unwrap().execute(forget, []).unwrap();
+    begun_by_an_older_program();
+    let limited = against(&desk, "--mode crash --ply 3", &["--games", "8", "--fault-limit", "6"]);
+    assert_eq!((limited.code(), games(&desk)), (Some(4), vec![vec!["6".to_owned()]]), "{}", limited.text());
+    begun_by_an_older_program();
+    let free = against(&desk, "--mode crash --ply 3", &["--games", "8"]);
+    assert_eq!((free.code(), games(&desk)), (Some(0), vec![vec!["8".to_owned()]]), "{}", free.text());
 }
 
 #[test]

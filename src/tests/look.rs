@@ -113,5 +113,8 @@ fn an_engine_that_cannot_play_does_not_log_in_to_a_server() {
     );
     let file = desk.write("x.toml", &config).display().to_string();
     let said = refused(&desk, &desk.renmei(&["floodgate", &file]));
-    assert!(said.contains("cannot play: it was killed by SIGABRT, after its options and `isready`"), "{said}");
+    assert!(
+        said.contains("cannot play: it was killed by SIGABRT, after its options and `isready`"),
+        "{said}"
+    );
 }

@@ -21,6 +21,7 @@ pub const CLIENT: Section = Section {
             Needed,
             "the engine, with the keys of `[[engines]]`; `time` is the server's",
         ),
+        key("notify", Other("table"), Says("nobody"), "who is told of ends and restarts: see `[notify]`"),
         key(
             "ratings",
             Other("table"),

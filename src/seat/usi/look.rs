@@ -128,7 +128,9 @@ impl<L: Launcher> Actor<L> {
         }
         match seen {
             Ok(()) => Ok(handshake),
-            Err((_, how)) if how.is_empty() => Err(LookFault { step, how: "it ended".to_owned(), trace: trace.report() }),
+            Err((_, how)) if how.is_empty() => {
+                Err(LookFault { step, how: "it ended".to_owned(), trace: trace.report() })
+            }
             Err((step, how)) => Err(LookFault { step, how, trace: trace.report() }),
         }
     }
@@ -166,7 +168,8 @@ impl<L: Launcher> Actor<L> {
             Ok(reply) => reply?,
             Err(_) => {
                 self.effects.write.extend_from_slice(b"stop\n");
-                let late = |_| format!("no `bestmove` within {} ms, `stop` included", (first + last).as_millis());
+                let late =
+                    |_| format!("no `bestmove` within {} ms, `stop` included", (first + last).as_millis());
                 timeout(last, self.next_reply(progress)).await.map_err(late)??
             }
         };
@@ -188,7 +191,8 @@ impl<L: Launcher> Actor<L> {
             if !self.effects.replies.is_empty() {
                 return Ok(Some(self.effects.replies.remove(0).1));
             }
-            if self.process.is_some() && self.conversation.game().is_none() && self.conversation.is_settled() {
+            if self.process.is_some() && self.conversation.game().is_none() && self.conversation.is_settled()
+            {
                 return Ok(None);
             }
             if self.conversation.is_readying() {
