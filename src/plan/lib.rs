@@ -101,10 +101,18 @@ impl Plan {
         format_words(&self.stages)
     }
 
-    /// The limits of faults of the players. Those who log in have none: a host has its own rules for them.
+    /// The limits of faults of the players. Those who log in have none, as a host has its own rules for them, and none has
+    /// an engine whose games after a fault are to be lost.
     pub fn fault_limits(&self) -> impl Iterator<Item = Option<FaultLimit>> {
-        self.engines.iter().map(|engine| self.fault_limit.filter(|_| !engine.remote))
+        self.engines
+            .iter()
+            .map(|engine| self.fault_limit.filter(|_| is_limited(engine.remote, engine.restart)))
     }
+}
+
+/// Whether a player has a limit of faults where the event has one.
+fn is_limited(remote: bool, restart: Restart) -> bool {
+    !remote && restart != Restart::Never
 }
 
 /// Stages in words.

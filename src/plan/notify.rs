@@ -6,7 +6,7 @@ use crate::{
 };
 
 /// Who is told what happens. Neither is stored with the plan: both may hold secrets.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotifyConfig {
     /// A command for the shell, which receives a notice on its standard input.
     pub command: Option<String>,
@@ -48,6 +48,12 @@ impl NoticeKind {
             Self::EngineHalted => "engine-halted",
             Self::Restarted => "restarted",
         }
+    }
+}
+
+impl Default for NotifyConfig {
+    fn default() -> Self {
+        Self { command: None, webhook: None, on_verdict: None, on: NoticeKind::ALL.to_vec() }
     }
 }
 

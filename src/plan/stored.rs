@@ -8,7 +8,7 @@
 //! | 0 | programs before the version was written: no field `version`, otherwise as 1; `{}` for records that were read in |
 //! | 1 | this program |
 
-use crate::{ClientConfig, EnginePlan, Plan, ServeConfig, SprtPlan};
+use crate::{ClientConfig, EnginePlan, Plan, Restart, ServeConfig, SprtPlan, is_limited};
 use referee::{
     clock::TimeControl,
     fault_limit::FaultLimit,
@@ -61,6 +61,9 @@ pub struct StoredEngine {
     /// Whether it is a program in the network that logs in.
     #[serde(default)]
     pub remote: bool,
+    /// When a new process is started.
+    #[serde(default)]
+    pub restart: Restart,
     /// Its clock; `None` if the plan does not say.
     #[serde(default)]
     pub time: Option<TimeControl>,
@@ -158,7 +161,9 @@ impl StoredPlan {
 
     /// The limits of faults of the players.
     pub fn fault_limits(&self) -> impl Iterator<Item = Option<FaultLimit>> {
-        self.engines.iter().map(|engine| self.fault_limit.filter(|_| !engine.remote))
+        self.engines
+            .iter()
+            .map(|engine| self.fault_limit.filter(|_| is_limited(engine.remote, engine.restart)))
     }
 
     /// The rating of an opponent on a server.
@@ -170,8 +175,9 @@ impl StoredPlan {
 
 impl StoredEngine {
     fn of(engine: &EnginePlan) -> Self {
-        let details = details(engine, &["name", "remote", "time"]);
-        Self { name: engine.name.clone(), remote: engine.remote, time: Some(engine.time), details }
+        let details = details(engine, &["name", "remote", "restart", "time"]);
+        let (name, remote, restart, time) = (engine.name.clone(), engine.remote, engine.restart, engine.time);
+        Self { name, remote, restart, time: Some(time), details }
     }
 }
 
