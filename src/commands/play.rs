@@ -173,6 +173,12 @@ fn ways_on(report: &Report) -> String {
          `--fault-limit 20`, `--fault-limit off`, or `fault_limit` in `[event]`"
             .to_owned(),
     );
+    if report.halted.iter().any(|halted| halted.reason.ends_with("on time")) {
+        lines.push(
+            "  an engine that is late by little plays with `--margin 50ms`, or `reserve`; `renmei check` tells how late"
+                .to_owned(),
+        );
+    }
     lines.join("\n")
 }
 

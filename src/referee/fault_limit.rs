@@ -46,7 +46,12 @@ pub struct Halt {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Reached {
     /// So many faults in a row.
-    InARow(u64),
+    InARow {
+        /// Number of the faults.
+        faults: u64,
+        /// Whether all of them were losses on time.
+        on_time: bool,
+    },
     /// Too large a share of the games.
     Share {
         /// Games that its faults ended, losses on time excepted.
@@ -60,8 +65,10 @@ pub enum Reached {
 impl fmt::Display for Halt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.reached {
-            Reached::InARow(1) => write!(f, "a game ended by its fault"),
-            Reached::InARow(faults) => write!(f, "{faults} games in a row ended by its faults"),
+            Reached::InARow { faults: 1, on_time: true } => write!(f, "a game lost on time"),
+            Reached::InARow { faults: 1, .. } => write!(f, "a game ended by its fault"),
+            Reached::InARow { faults, on_time: true } => write!(f, "{faults} games in a row lost on time"),
+            Reached::InARow { faults, .. } => write!(f, "{faults} games in a row ended by its faults"),
             Reached::Share { faults, most } => {
                 let (games, percent) = (self.games, 100.0 * most);
                 write!(f, "{faults} of its {games} games ended by its faults, more than {percent:.0} %")
@@ -84,6 +91,7 @@ struct Watched {
     faults: u64,
     late: u64,
     in_a_row: u64,
+    late_in_a_row: u64,
     halted: bool,
 }
 
@@ -111,11 +119,13 @@ impl FaultWatch {
             match faulted {
                 Some(loser) if loser == color => {
                     watched.faults += 1;
-                    watched.late += u64::from(outcome.cause() == WinBy::Time.name());
+                    let late = u64::from(outcome.cause() == WinBy::Time.name());
+                    watched.late += late;
                     watched.in_a_row += 1;
+                    watched.late_in_a_row += late;
                 }
                 Some(_) => {}
-                None => watched.in_a_row = 0,
+                None => (watched.in_a_row, watched.late_in_a_row) = (0, 0),
             }
             let reached = watched.limit.and_then(|limit| watched.reached(limit));
             if let Some(reached) = reached.filter(|_| !watched.halted) {
@@ -130,7 +140,7 @@ impl FaultWatch {
 impl Watched {
     fn reached(&self, limit: FaultLimit) -> Option<Reached> {
         if let Some(most) = limit.in_a_row.filter(|&most| self.in_a_row >= most.max(1)) {
-            return Some(Reached::InARow(most));
+            return Some(Reached::InARow { faults: most, on_time: self.late_in_a_row == self.in_a_row });
         }
         let most = limit.share.filter(|_| self.games >= limit.games)?;
         let faults = self.faults - self.late;
@@ -170,7 +180,8 @@ mod tests {
         let mut endings = vec![CRASH; 7];
         endings.extend([SOUND; 100]);
         let halted = halts(FaultLimit::default(), &endings);
-        assert_eq!(halted, [Halt { player: PlayerId(0), faults: 5, games: 5, reached: Reached::InARow(5) }]);
+        let reached = Reached::InARow { faults: 5, on_time: false };
+        assert_eq!(halted, [Halt { player: PlayerId(0), faults: 5, games: 5, reached }]);
         assert_eq!(halted[0].to_string(), "5 games in a row ended by its faults");
     }
 
@@ -200,7 +211,11 @@ mod tests {
             endings.extend([LATE, LATE, LATE, LATE, SOUND]);
         }
         assert_eq!(halts(FaultLimit::default(), &endings), []);
-        assert_eq!(halts(FaultLimit::default(), &[LATE; 5])[0].player, PlayerId(1));
+        let late = halts(FaultLimit::default(), &[LATE; 5]);
+        assert_eq!(
+            (late[0].player, late[0].to_string()),
+            (PlayerId(1), "5 games in a row lost on time".to_owned())
+        );
     }
 
     #[test]
