@@ -325,8 +325,8 @@ impl Dispatcher<'_> {
         self.standings.fold(&entry);
         let ended = matches!(entry, Entry::GameEnded(_));
         self.journal.happened(entry);
-        for halt in self.standings.halts()[halts..].to_vec() {
-            let text = format!("{}; no further game of it begins", halt_words(self.plan, &halt));
+        for halt in &self.standings.halts()[halts..] {
+            let text = format!("{}; no further game of it begins", halt_words(self.plan, halt));
             self.journal.happened(Entry::Fault { player: Some(halt.player), text });
         }
         if ended {
