@@ -16,10 +16,12 @@ fn engine() -> EnginePlan {
         command: "it".into(),
         args: vec![],
         directory: None,
+        directory_by_default: false,
         environment: vec![],
         options: vec![],
         option_sources: vec![],
         time: TimeControl::default(),
+        margin_given: true,
         reserve: Duration::ZERO,
         hurry: None,
         go: GoForms::default(),
@@ -36,6 +38,7 @@ fn plan(engines: [EnginePlan; 2], concurrency: usize) -> Plan {
     Plan {
         name: "event".to_owned(),
         database: "event.db".into(),
+        base: "".into(),
         seed: 1,
         concurrency,
         oversubscribe: false,
@@ -52,7 +55,9 @@ fn plan(engines: [EnginePlan; 2], concurrency: usize) -> Plan {
         skipped: vec![],
         look: true,
         fault_limit: None,
+        fault_limit_given: false,
         notify: plan::NotifyConfig::default(),
+        log: plan::LogPlan::default(),
     }
 }
 

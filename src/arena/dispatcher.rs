@@ -13,7 +13,7 @@ use crate::{
     worker::{Note, Over, Worker, WorkerContext, WorkerSpec},
 };
 use journal::{EventHead, EventId, Journal, Moves, Opening, Reader, Store, StoreError};
-use plan::{Fingerprint, OpeningOrder, Plan, StoredPlan};
+use plan::{Fingerprint, LogPlan, OpeningOrder, Plan, StoredPlan};
 use referee::{
     Outcome,
     entry::{Entry, GameEnded, GameId, GameStarted, Opened},
@@ -25,9 +25,11 @@ use referee::{
     sprt::{Sprt, SprtError},
     standings::Standings,
 };
+use seat::recorder::{Recorded, RecorderSpec};
 use std::{
     collections::HashMap,
     io,
+    path::Path,
     sync::{
         Arc,
         mpsc::{self, Receiver, Sender},
@@ -147,6 +149,12 @@ impl<'a> OpenEvent<'a> {
         self.closed
     }
 
+    /// What was played before.
+    #[must_use]
+    pub fn standings(&self) -> &Standings {
+        &self.standings
+    }
+
     /// The sink of the event, for seats and games.
     #[must_use]
     pub fn sink(&self) -> Arc<dyn Sink> {
@@ -165,6 +173,7 @@ impl<'a> OpenEvent<'a> {
             return Ok(Finished { standings, interrupted: false, halted: false, store, event });
         }
         let Company { openings, remote, readers, say } = company;
+        let recorded = start_recorder(&plan.name, &plan.log, opening.sink(), &say)?;
         let (notes, inbox) = mpsc::channel();
         watch(shutdown, notes.clone());
         let players = remote.as_ref().map(|remote| remote.players.clone());
@@ -174,6 +183,7 @@ impl<'a> OpenEvent<'a> {
             engines: plan.engines.iter().cloned().map(Arc::new).collect(),
             remote: players,
             startups: Arc::new(Semaphore::new(plan.startups.max(1))),
+            recorder: recorded.as_ref().map(Recorded::handle),
             adjourn: shutdown.adjourning().clone(),
         };
         let (next_game, resumed) = (opening.event().next_game, opening.event().resumed);
@@ -204,6 +214,7 @@ impl<'a> OpenEvent<'a> {
             failed: false,
             told: false,
             say,
+            recorded,
         };
         dispatcher.happened(opened(plan, resumed));
         dispatcher.tell_halts();
@@ -248,6 +259,7 @@ pub(crate) struct Dispatcher<'a> {
     /// Whether it was announced that the running games will be finished.
     told: bool,
     say: Say,
+    recorded: Option<Recorded>,
 }
 
 impl Dispatcher<'_> {
@@ -288,6 +300,9 @@ impl Dispatcher<'_> {
         let halted = !interrupted && !self.standings.halts().is_empty() && !self.is_done();
         let workers = std::mem::take(&mut self.workers);
         workers.into_iter().for_each(|slots| slots.worker.finish());
+        if let Some(recorded) = self.recorded.take() {
+            recorded.finish();
+        }
         // Games that ended while the workers were awaited.
         while let Ok(note) = self.inbox.try_recv() {
             if let Note::Over(over) = note {
@@ -443,6 +458,25 @@ impl Dispatcher<'_> {
     }
 }
 
+/// Starts what keeps the lines of engines, if the event wants them.
+///
+/// # Errors
+/// When the directory cannot be made, or the system has no thread.
+pub fn start_recorder(
+    event: &str,
+    log: &LogPlan,
+    sink: Arc<dyn Sink>,
+    say: &Say,
+) -> Result<Option<Recorded>, RunError> {
+    if *log == LogPlan::Off {
+        return Ok(None);
+    }
+    let directory = log.directory().map(Path::to_owned);
+    let place = directory.as_ref().map_or_else(|| "a thread".to_owned(), |path| path.display().to_string());
+    let spec = RecorderSpec { event: event.to_owned(), directory, sink, say: say.clone() };
+    Recorded::start(spec).map(Some).map_err(|error| RunError::Io(format!("--log {place}"), error))
+}
+
 fn open(plan: &Plan) -> Result<Opening, RunError> {
     let fingerprint = Fingerprint::of(plan).map_err(|e| RunError::Io("openings".to_owned(), e))?;
     let json = |e: serde_json::Error| RunError::Io("the fingerprint as JSON".to_owned(), e.into());
@@ -455,10 +489,9 @@ fn open(plan: &Plan) -> Result<Opening, RunError> {
     if !changes.is_empty() {
         return Err(RunError::Changed { name: plan.name.clone(), changes });
     }
-    let known = StoredPlan::says_fault_limit(&opening.event().plan) || plan.fault_limit.is_some();
-    if opening.event().resumed && known {
-        // What may change between runs, such as the limit of faults, is reported as it is now. A plan without any stays,
-        // so that a later run finds it so.
+    if opening.event().resumed {
+        // What may change from run to run, such as the limit of faults, is reported as it is now, and `renmei log` looks
+        // for files where the last run wrote them.
         opening.store().replan(opening.event().event, &plan_json)?;
     }
     Ok(opening)

@@ -7,6 +7,7 @@ use crate::{
 };
 use notation::usi::{OptionDecl, OptionKind, nearest};
 use plan::{EnginePlan, Plan};
+use referee::number::number;
 use seat::usi::{self, Handshake, LookFault, Reach, Step, UsiPlayer};
 use std::{io, sync::Arc, time::Duration};
 use tokio::sync::{Semaphore, watch};
@@ -115,7 +116,8 @@ impl Look {
             let reach = self.reach;
             tasks.push(tokio::spawn(async move {
                 let _share = if engine.gpu > 0.0 { gpu.acquire().await.ok() } else { None };
-                usi::look(UsiPlayer { engine, cores: vec![], startups, reports: None }, reach, &sender).await
+                let player = UsiPlayer { engine, cores: vec![], startups, reports: None, recorder: None };
+                usi::look(player, reach, &sender).await
             }));
         }
         let telling = tokio::spawn(tell_waits(progress, say.clone()));
@@ -200,9 +202,10 @@ fn core_fault(plan: &Plan, threads: &[f64]) -> Option<String> {
     let needed = each * plan.concurrency as f64;
     (needed > usable as f64 + 0.01 && !plan.oversubscribe).then(|| {
         format!(
-            "{} games at once with up to {each} cores each need {needed} cores, and {usable} are usable here: lower \
+            "{} at once with up to {} each: {needed} cores are needed, and {usable} can be used here; lower \
              `concurrency` or the engines' threads, or force it with `oversubscribe`",
-            plan.concurrency
+            number(plan.concurrency, "game"),
+            number(each, "core")
         )
     })
 }

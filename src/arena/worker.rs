@@ -18,6 +18,7 @@ use referee::{
 };
 use seat::{
     Seat,
+    recorder::Recorder,
     usi::{self, UsiPlayer},
 };
 use std::{
@@ -44,6 +45,8 @@ pub struct WorkerContext {
     pub remote: Option<Arc<dyn RemotePlayers>>,
     /// Permits to start an engine.
     pub startups: Arc<Semaphore>,
+    /// Keeps the lines of engines; `None`: nobody does.
+    pub recorder: Option<Recorder>,
     /// Adjourns the running games.
     pub adjourn: CancellationToken,
 }
@@ -285,7 +288,13 @@ impl Bench {
         let engine = self.context.engines[player.index()].clone();
         let (cores, startups) = (self.spec.cores.clone(), self.context.startups.clone());
         let reports = Some((self.context.sink.clone(), player));
-        let (seat, actor) = usi::open(UsiPlayer { engine, cores, startups, reports });
+        let (seat, actor) = usi::open(UsiPlayer {
+            engine,
+            cores,
+            startups,
+            reports,
+            recorder: self.context.recorder.clone(),
+        });
         self.actors.spawn(actor);
         seat
     }

@@ -23,7 +23,7 @@ pub mod ratings;
 
 use arena::Say;
 use arena::Shutdown;
-use arena::lag::SchedulerLag;
+use arena::{dispatcher::start_recorder, lag::SchedulerLag};
 use fixtures::{Fixtures, opened};
 pub use game_lines::GameLines;
 use journal::{EventHead, Journal, Reader, StoreError};
@@ -32,6 +32,7 @@ use plan::{StoredPlan, client::ClientConfig};
 use ratings::Ratings;
 use referee::entry::{GameId, PlayerId};
 use seat::{
+    recorder::Recorded,
     transcript::Transcripts,
     usi::{self, UsiPlayer},
 };
@@ -92,15 +93,21 @@ impl Client {
         let lag = Arc::new(SchedulerLag::default());
         let measured = lag.clone();
         let measuring = tokio::spawn(async move { measured.measure().await });
+        let recorded = start_recorder(&self.config.name, &self.config.log, self.journal.sink(), &self.say);
+        let recorded = recorded.unwrap_or_else(|error| {
+            (self.say)(&format!("{error}: no log is written"));
+            None
+        });
         let (engine, actor) = usi::open(UsiPlayer {
             engine: Arc::new(self.config.engine.clone()),
             cores: vec![],
             startups: Arc::new(Semaphore::new(1)),
             reports: Some((self.journal.sink(), self.us())),
+            recorder: recorded.as_ref().map(Recorded::handle),
         });
         let actor = tokio::spawn(actor);
         let sink = self.journal.sink();
-        let fixtures = Fixtures::new(self.config.clone(), sink.clone(), self.players, self.next_game);
+        let fixtures = Fixtures::new(sink.clone(), self.players, self.next_game);
         let context = LoopContext {
             config: self.config.clone(),
             shutdown,
@@ -111,6 +118,7 @@ impl Client {
         };
         LoginLoop::new(context, engine, fixtures).run().await;
         let _panic_printed = actor.await;
+        recorded.into_iter().for_each(Recorded::finish);
         measuring.abort();
         let event = self.journal.event();
         // Ratings change from run to run; reports use the last ones known.
@@ -120,6 +128,6 @@ impl Client {
 
     fn us(&self) -> PlayerId {
         let at = self.players.iter().position(|name| *name == self.config.login.name);
-        PlayerId(at.and_then(|at| u16::try_from(at).ok()).unwrap_or(0))
+        PlayerId::at(at.unwrap_or(0))
     }
 }

@@ -1,6 +1,9 @@
 //! `renmei floodgate`: an engine on a server.
 
-use super::{Exit, Failure, OpenScreen, Screen, Showing, play::Linger};
+use super::{
+    Exit, Failure, OpenScreen, Screen, Showing,
+    play::{Linger, check_log},
+};
 use crate::{
     cli::{FloodgateArgs, Picture, ReportArgs},
     signals,
@@ -31,6 +34,9 @@ pub fn floodgate(args: &FloodgateArgs, open_screen: OpenScreen) -> Result<Exit, 
     if let Some(db) = &args.db {
         config.database.clone_from(db);
     }
+    if let Some(log) = &args.log {
+        config.log.clone_from(log);
+    }
     if let Some(games) = args.games {
         config.games = Some(games);
     }
@@ -38,9 +44,16 @@ pub fn floodgate(args: &FloodgateArgs, open_screen: OpenScreen) -> Result<Exit, 
         config.notify.command = Some(command.clone());
     }
     let begun = begun(&config)?;
+    if let Some(begun) = &begun {
+        config.engine.keep_defaults_of(begun);
+    }
+    for line in config.engine.misplaced(&[&std::env::current_dir().unwrap_or_default()]) {
+        err_line!("{line}");
+    }
+    check_log(&config.log)?;
     config.look &= !args.no_look;
     if config.look {
-        look(&config, begun)?;
+        look(&config, begun.is_some())?;
     }
     let report = ReportArgs {
         db: config.database.clone(),
@@ -127,14 +140,14 @@ fn look(config: &ClientConfig, begun: bool) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Whether the event was begun before; refuses to resume an event of another kind.
-fn begun(config: &ClientConfig) -> Result<bool, Failure> {
+/// The plan that the event was begun with, if it goes on; refuses to resume an event of another kind.
+fn begun(config: &ClientConfig) -> Result<Option<StoredPlan>, Failure> {
     let events = Store::read(&config.database).and_then(|store| store.events()).unwrap_or_default();
-    match events.iter().find(|event| event.name == config.name && event.kind != KIND) {
-        Some(event) => Err(Failure::Usage(format!(
+    match events.iter().find(|event| event.name == config.name) {
+        Some(event) if event.kind != KIND => Err(Failure::Usage(format!(
             "`{}` in this database is a `{}` event; give this one another `floodgate.name`",
             event.name, event.kind
         ))),
-        None => Ok(events.iter().any(|event| event.name == config.name)),
+        event => Ok(event.and_then(|event| StoredPlan::from_json(&event.plan).ok())),
     }
 }

@@ -14,10 +14,9 @@ use arena::{
 use journal::{Read, Reader, Store};
 use notation::printable;
 use notify::{Notifier, Subject};
-use plan::{Document, EnginePlan, NoticeKind, Plan, StoredPlan};
+use plan::{Document, EnginePlan, LogPlan, NoticeKind, Plan, StoredPlan};
 use records::openings;
 use referee::{
-    fault_limit::FaultLimit,
     opening::Opening,
     rating::LookUp,
     schedule::Schedule,
@@ -25,8 +24,13 @@ use referee::{
     sprt::{BY_FAULTS, Verdict},
     standings::Standings,
 };
-use report::{Announcer, EventFile, EventInfo, Report, verdict};
+use report::{
+    Announcer, EventFile, EventInfo, Report,
+    progress::{self, Progress},
+    verdict,
+};
 use std::{
+    fs,
     io::{self, Write},
     path::{Path, PathBuf},
     sync::Arc,
@@ -119,6 +123,11 @@ pub fn host(
     open_network: impl FnOnce(&Plan, Arc<dyn Sink>) -> Result<Option<Network>, Failure>,
 ) -> Result<Exit, Failure> {
     override_plan(&mut plan, args)?;
+    if let Some(begun) = begun(&plan) {
+        plan.keep_defaults_of(&begun);
+    }
+    keep_margins(&mut plan)?;
+    check_log(&plan.log)?;
     let lines = match &plan.openings {
         Some(openings) => openings::load(openings).map_err(|faults| Failure::Usage(faults.to_string()))?,
         None => vec![],
@@ -135,12 +144,16 @@ pub fn host(
     if let Some(linger) = linger.filter(|_| !finished.interrupted) {
         linger();
     }
-    let mut report = Report::new(&EventInfo::of(&plan), &finished.standings, finished.is_complete());
+    let mut report = Report::new(&EventInfo::of(&plan), &finished.standings, finished.is_complete())
+        .with_failures(&finished.store, finished.event)?;
     report.skipped = plan.skipped.iter().map(|skipped| skipped.name.clone()).collect();
     if !args.json {
         out_line!("");
     }
     super::print(&report, args.json);
+    if finished.interrupted {
+        tell_how_to_resume(args.json);
+    }
     if finished.halted {
         err_line!("{}", ways_on(&report));
     }
@@ -173,13 +186,41 @@ fn ways_on(report: &Report) -> String {
          `--fault-limit 20`, `--fault-limit off`, or `fault_limit` in `[event]`"
             .to_owned(),
     );
-    if report.halted.iter().any(|halted| halted.reason.ends_with("on time")) {
-        lines.push(
-            "  an engine that is late by little plays with `--margin 50ms`, or `reserve`; `renmei check` tells how late"
-                .to_owned(),
+    lines.join("\n")
+}
+
+/// Prints the command that goes on with the event: the one that was typed.
+fn tell_how_to_resume(json: bool) {
+    let words = std::env::args_os().map(|word| quoted(&word.to_string_lossy())).collect::<Vec<_>>();
+    let line = format!("to resume: {}", words.join(" "));
+    match json {
+        true => err_line!("{line}"),
+        false => out_line!("\n{line}"),
+    }
+}
+
+/// A word for a POSIX shell.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./=:,+@%".contains(c);
+    match !word.is_empty() && word.chars().all(plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    }
+}
+
+/// An event that was begun under another default margin keeps its own.
+fn keep_margins(plan: &mut Plan) -> Result<(), Failure> {
+    let events = Store::read(&plan.database).and_then(|store| store.events()).unwrap_or_default();
+    let Some(event) = events.iter().find(|event| event.name == plan.name) else { return Ok(()) };
+    if let Some(kept) = plan.keep_margins(&report::plan(event)?) {
+        err_line!(
+            "`{}` keeps the margin that it was begun with, {} ms; new events have {} ms unless `margin` says otherwise",
+            plan.name,
+            kept.as_millis(),
+            plan::MARGIN.as_millis()
         );
     }
-    lines.join("\n")
+    Ok(())
 }
 
 /// Prints what a user may not expect of the plan.
@@ -187,12 +228,29 @@ fn warn_about(plan: &Plan) {
     for skipped in &plan.skipped {
         err_line!("skipping `{}`: {}", skipped.name, skipped.reason);
     }
+    if plan.openings.as_ref().is_some_and(|openings| openings.by_default) {
+        err_line!(
+            "games begin from the built-in openings, as none are named; `--openings none`: from the start position"
+        );
+    }
+    let here = std::env::current_dir().unwrap_or_default();
+    for line in plan.engines.iter().flat_map(|engine| engine.misplaced(&[&plan.base, &here])) {
+        err_line!("{line}");
+    }
     if repeats(plan) {
         err_line!(
             "every game begins from the even position, and engines are limited by nodes or depth: without openings \
              they may play the same games again and again"
         );
     }
+}
+
+/// The plan that the event was begun with; `None` if it is new, or if it cannot be read, which is told when it is
+/// opened.
+fn begun(plan: &Plan) -> Option<StoredPlan> {
+    let events = Store::read(&plan.database).and_then(|store| store.events()).ok()?;
+    let event = events.into_iter().find(|event| event.name == plan.name)?;
+    StoredPlan::from_json(&event.plan).ok()
 }
 
 /// Whether two deterministic engines would play more than one game with each colour from the initial position.
@@ -225,7 +283,7 @@ fn follow(
         Some(Screen { feed, game_lines, linger, say }) => (Some(game_lines), Some(feed), Some(linger), say),
         None => (None, None, None, Arc::new(|line: &str| err_line!("{line}")) as Say),
     };
-    let mut announcer = announcer(plan, args, game_lines)?;
+    let mut announcer = announcer(plan, &event, args, game_lines)?;
     let mut readers = vec![Reader::new("announcer", move |batch| announcer.announce(batch))];
     readers.extend(feed.map(|feed| Reader::new("dashboard", feed)));
     let mut remote = None;
@@ -273,12 +331,13 @@ fn override_plan(plan: &mut Plan, args: &PlayingArgs) -> Result<(), Failure> {
     if let Some(concurrency) = args.concurrency {
         plan.concurrency = concurrency;
     }
+    if let Some(log) = &args.log {
+        plan.log.clone_from(log);
+    }
     plan.oversubscribe |= args.oversubscribe;
     plan.look &= !args.no_look;
     if let Some(FaultLimitArg(limit)) = args.fault_limit {
-        plan.fault_limit = limit;
-    } else if plan.fault_limit == Some(FaultLimit::default()) && begun_without_limit(plan) {
-        plan.fault_limit = None;
+        (plan.fault_limit, plan.fault_limit_given) = (limit, true);
     }
     if args.affinity || args.no_affinity {
         plan.affinity = Some(args.affinity);
@@ -299,19 +358,35 @@ fn override_plan(plan: &mut Plan, args: &PlayingArgs) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Makes the directory of the log, so that one that takes no files is told before anything is begun.
+pub(super) fn check_log(log: &LogPlan) -> Result<(), Failure> {
+    let Some(directory) = log.directory() else { return Ok(()) };
+    let probe = directory.join(".renmei-log");
+    let tried = fs::create_dir_all(directory)
+        .and_then(|()| fs::write(&probe, []))
+        .and_then(|()| fs::remove_file(&probe));
+    tried.map_err(|error| {
+        Failure::Usage(format!("--log {}: no file can be written there: {error}", directory.display()))
+    })
+}
+
 fn announcer(
     plan: &Plan,
+    event: &OpenEvent<'_>,
     args: &PlayingArgs,
     game_lines: Option<Box<dyn Write + Send>>,
 ) -> Result<Announcer, Failure> {
     let schedule = Schedule::new(&plan.stages, plan.engines.len(), plan.seed, plan.replay_draws, true);
-    let mut announcer = Announcer::new(EventInfo::of(plan), schedule.total(), played_before(plan));
-    if !args.quiet {
-        let plain = || -> Box<dyn Write + Send> {
-            if args.json { Box::new(io::stderr()) } else { Box::new(io::stdout()) }
-        };
-        announcer = announcer.lines(game_lines.unwrap_or_else(plain));
-    }
+    let (info, total) = (EventInfo::of(plan), schedule.total());
+    let every = args.rating_interval.unwrap_or(progress::GAMES);
+    let progress = Progress::new(info.clone(), total, event.standings().clone(), every);
+    let plain = || -> Box<dyn Write + Send> {
+        if args.json { Box::new(io::stderr()) } else { Box::new(io::stdout()) }
+    };
+    let mut announcer = Announcer::new(info, total, event.standings().total().games())
+        .lines(game_lines.unwrap_or_else(plain))
+        .progress(progress)
+        .quiet(args.quiet);
     if let Some(path) = &args.events {
         announcer = announcer.json(event_file(path)?);
     }
@@ -321,17 +396,4 @@ fn announcer(
 /// Opens the file of `--events` for appending.
 pub fn event_file(path: &Path) -> Result<EventFile, Failure> {
     EventFile::append(path).map_err(|e| Failure::Usage(format!("--events {}: {e}", path.display())))
-}
-
-/// Whether an older program began the event, when faults halted nobody; that stays so unless another limit is given.
-fn begun_without_limit(plan: &Plan) -> bool {
-    let events = Store::read(&plan.database).and_then(|store| store.events()).unwrap_or_default();
-    let stored = events.iter().find(|event| event.name == plan.name);
-    stored.is_some_and(|event| !StoredPlan::says_fault_limit(&event.plan))
-}
-
-/// Games of the event that count already; 0 if the database or the event does not exist yet.
-fn played_before(plan: &Plan) -> u64 {
-    let events = Store::read(&plan.database).and_then(|store| store.events()).unwrap_or_default();
-    events.iter().find(|event| event.name == plan.name).map_or(0, |event| event.counted)
 }

@@ -68,8 +68,6 @@ pub struct OpenedEvent {
     pub resumed: bool,
     /// Number of the next game.
     pub next_game: GameId,
-    /// Plan stored when the event began, as JSON.
-    pub plan: String,
     /// Fingerprint stored when the event began; resuming under another one would falsify the results.
     pub fingerprint: String,
     /// Games that were running when the last process died. Their ends ([`AbortBy::Stopped`]) are stored already and
@@ -128,14 +126,14 @@ impl Store {
                 let sql = "UPDATE events SET kind = ?2, plan = ?3, fingerprint = ?4 WHERE id = ?1";
                 conn.execute(sql, (event.0, head.kind, head.plan, head.fingerprint))?;
             }
-            let (next, fingerprint, plan): (i64, _, _) = conn.query_row(
-                "SELECT (SELECT coalesce(max(number), 0) + 1 FROM games WHERE event = ?1), fingerprint, plan
+            let (next, fingerprint): (i64, _) = conn.query_row(
+                "SELECT (SELECT coalesce(max(number), 0) + 1 FROM games WHERE event = ?1), fingerprint
                  FROM events WHERE id = ?1",
                 [event.0],
                 |row| row.try_into(),
             )?;
             let next_game = GameId(next.unsigned_abs());
-            Ok(OpenedEvent { event, resumed, next_game, plan, fingerprint, adjourned: adjourn(conn, event)? })
+            Ok(OpenedEvent { event, resumed, next_game, fingerprint, adjourned: adjourn(conn, event)? })
         })
     }
 

@@ -4,12 +4,12 @@ use crate::{EnginePlan, GoForms, SeatLimits, Skipped};
 use crate::{
     keys::{ENGINE, LIMITS},
     reader::{Item, Table},
-    time::time_control,
+    time::{Merged, default_margin, time_control},
     time_text::{EXAMPLES, text},
 };
 use notation::csa::wire::is_player_name;
-use referee::clock::{Accounting, TimeControl};
-use std::path::PathBuf;
+use referee::clock::Accounting;
+use std::path::{Path, PathBuf};
 use toml::de::DeValue;
 
 /// The engines of a file.
@@ -49,6 +49,7 @@ impl Engines {
         }
         engines.check_number(root);
         engines.count_as_the_network_does();
+        engines.forgive();
         engines
     }
 
@@ -86,6 +87,13 @@ impl Engines {
         }
     }
 
+    /// Gives a margin to the clocks for which the file has none.
+    fn forgive(&mut self) {
+        for engine in self.present.iter_mut().filter(|engine| !engine.margin_given) {
+            engine.time.margin = default_margin(&engine.time);
+        }
+    }
+
     /// Number of engines that take part among the first `n` of the file.
     pub fn present_among(&self, n: usize) -> usize {
         self.listed.iter().take(n).filter(|present| **present).count()
@@ -110,25 +118,28 @@ pub fn lone(table: &Table<'_>) -> Option<EnginePlan> {
             table.fault(key, "has no meaning here: without its engine a client cannot play");
         }
     }
-    match engine(table, TimeControl::default(), name(table)) {
+    match engine(table, Merged::default(), name(table)) {
         Entry::Present(engine) => Some(*engine),
         Entry::Skipped(_) | Entry::Faulty => None,
     }
 }
 
-fn engine(table: &Table<'_>, time: TimeControl, name: Option<String>) -> Entry {
+fn engine(table: &Table<'_>, clock: Merged, name: Option<String>) -> Entry {
     if table.flag("remote", false) {
-        return remote(table, time, name);
+        return remote(table, clock, name);
     }
     let (options, option_sources) = options(table);
     let program = program(table);
+    let directory = directory(table);
+    let directory_by_default = directory.is_none();
     let optional = table.flag("optional", false);
     let engine = EnginePlan {
         name: name.clone().unwrap_or_default(),
         remote: false,
         command: program.clone().and_then(Result::ok).unwrap_or_default(),
         args: args(table),
-        directory: directory(table),
+        directory: directory.or_else(|| own_directory(table)),
+        directory_by_default,
         environment: scalars(table, "environment")
             .into_iter()
             .map(|(name, value, _)| (name, value))
@@ -136,7 +147,8 @@ fn engine(table: &Table<'_>, time: TimeControl, name: Option<String>) -> Entry {
         cores: cores(table, &options),
         options,
         option_sources,
-        time,
+        time: clock.time,
+        margin_given: clock.margin_given,
         reserve: table.duration("reserve").unwrap_or_default(),
         hurry: None,
         go: go(table),
@@ -161,7 +173,8 @@ fn engine(table: &Table<'_>, time: TimeControl, name: Option<String>) -> Entry {
 }
 
 /// A remote player, which has only a name and a clock.
-fn remote(table: &Table<'_>, time: TimeControl, name: Option<String>) -> Entry {
+fn remote(table: &Table<'_>, clock: Merged, name: Option<String>) -> Entry {
+    let Merged { time, margin_given } = clock;
     for key in ENGINE.all().filter(|key| !["name", "remote", "time"].contains(&key.name)) {
         if table.has_itself(key.name) {
             table.fault(key.name, "has no meaning for a `remote` player, which is started elsewhere");
@@ -179,7 +192,8 @@ fn remote(table: &Table<'_>, time: TimeControl, name: Option<String>) -> Entry {
     }
     table.refuse_unknown();
     let cores = 0.0;
-    let plan = name.map(|name| EnginePlan { name, remote: true, time, cores, ..EnginePlan::default() });
+    let remote = EnginePlan { remote: true, time, margin_given, cores, ..EnginePlan::default() };
+    let plan = name.map(|name| EnginePlan { name, ..remote });
     plan.map_or(Entry::Faulty, |plan| Entry::Present(Box::new(plan)))
 }
 
@@ -219,6 +233,15 @@ fn directory(table: &Table<'_>) -> Option<PathBuf> {
     Some(path)
 }
 
+/// The directory of a program that is named by its path: engines look for their evaluation and book there, and the
+/// programs with a window in which they are usually played start them there. A program that is searched has no files
+/// beside it.
+fn own_directory(table: &Table<'_>) -> Option<PathBuf> {
+    let DeValue::String(command) = table.item("command")?.value else { return None };
+    let path = command.contains('/').then(|| table.context.environment.path(command))?;
+    path.parent().map(Path::to_path_buf)
+}
+
 fn args(table: &Table<'_>) -> Vec<String> {
     let items = table.item("args").map(|list| list.elements("a list of texts")).unwrap_or_default();
     items.iter().filter_map(Item::scalar).collect()
@@ -251,10 +274,10 @@ fn cores(table: &Table<'_>, options: &[(String, String)]) -> f64 {
     table.number("cores").or(threads.filter(|n| *n > 0.0)).unwrap_or(1.0)
 }
 
-fn time(table: &Table<'_>, root: &Table<'_>) -> TimeControl {
+fn time(table: &Table<'_>, root: &Table<'_>) -> Merged {
     let places: Vec<_> = table.items("time").into_iter().chain(root.items("time")).collect();
     let time = time_control(&places);
-    match (time, places.first()) {
+    match (&time, places.first()) {
         (Some(_), _) => {}
         (None, Some(place)) => {
             place.fault(format!("does not say how much time there is; write it as in {EXAMPLES}"))

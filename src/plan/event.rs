@@ -5,6 +5,7 @@ use crate::{
     engines::Engines,
     fault_limit,
     keys::{EVENT, SPRT, STAGE, STAGE_KEYS},
+    log::log,
     reader::{IntegerOr, Table, listed},
 };
 use referee::{
@@ -39,6 +40,7 @@ pub fn plan(
     let plan = Plan {
         name: name(&event),
         database: event.path("database").unwrap_or_else(|| environment.base.join(database(&event))),
+        base: environment.base.clone(),
         seed: event.integer("seed").unwrap_or(1),
         concurrency: concurrency(&event, &engines),
         oversubscribe: event.flag("oversubscribe", false),
@@ -47,6 +49,7 @@ pub fn plan(
         replay_draws: replay_draws(&event, &stages),
         look: event.flag("look", true),
         fault_limit: fault_limit::read(&event),
+        fault_limit_given: event.has("fault_limit"),
         sprt: sprt(root, &stages),
         stages,
         rules,
@@ -56,6 +59,7 @@ pub fn plan(
         gpus: event.number("gpus").unwrap_or_default(),
         engines: engines.present,
         skipped: engines.skipped,
+        log: log(&event),
     };
     check_event(&event, &plan);
     event.refuse_unknown();

@@ -169,6 +169,14 @@ pub const STAGE_KEYS: &[Key] = &[
     ),
 ];
 
+/// Which conversations with engines are kept.
+pub const LOG: Key = key(
+    "log",
+    Other("a directory, `\"faults\"` or `\"off\"`"),
+    Is("\"faults\""),
+    "keep what engines say and are told: `\"faults\"` in the database, of games that ended by a fault; a directory: also of all games, as files there; `renmei log` prints them",
+);
+
 /// The keys of the event.
 pub const EVENT: Section = Section {
     title: "`[event]`",
@@ -227,6 +235,7 @@ pub const EVENT: Section = Section {
                 Says("all its defaults"),
                 "faults that halt the games of an engine, see `[event.fault_limit]`; `\"off\"`: none do; `\"10\"`: so many in a row",
             ),
+            LOG,
         ],
         STAGE_KEYS,
     ],
@@ -287,7 +296,12 @@ pub const TIME_TABLE: Section = Section {
         key("fixed", ABOVE_ZERO, Says("none"), "time of each move, exactly (`go movetime`)"),
         key("nodes", Integer(1, i64::MAX), Says("none"), "nodes to search (`go nodes`)"),
         key("depth", Integer(1, 1000), Says("none"), "depth to search, in plies (`go depth`)"),
-        key("margin", ZERO, Is("\"0\""), "overrun of a move that is forgiven"),
+        key(
+            "margin",
+            ZERO,
+            Says("`\"100ms\"`; in whole seconds `\"0\"`"),
+            "overrun of a move that is forgiven; `\"0\"`: the flag falls at once. An event that was begun with another default keeps it",
+        ),
         key(
             "accounting",
             Words(&["ms", "seconds"]),
@@ -447,7 +461,12 @@ pub const ENGINE: Section = Section {
             "a program in the network that logs in under this name (`renmei serve`); of the other keys only `time` applies",
         ),
         key("args", Other("texts"), Is("[]"), "its arguments"),
-        key("directory", Path, Says("that of `renmei`"), "the directory it runs in"),
+        key(
+            "directory",
+            Path,
+            Says("that of the program, if `command` is a path; else that of `renmei`"),
+            "the directory it runs in, where relative paths in its arguments and options begin; `\".\"` is that of this file",
+        ),
         key("environment", Other("table"), Is("{}"), "environment variables on top of those of `renmei`"),
         key(
             "options",

@@ -6,6 +6,7 @@
 //! fault and continue with a placeholder, so that one run lists everything that is wrong. `stored` is the plan as the
 //! database keeps it.
 
+mod begun;
 pub mod built_in;
 pub mod client;
 mod document;
@@ -17,8 +18,10 @@ pub mod fault_limit;
 mod fingerprint;
 mod games;
 mod keys;
+mod log;
 pub mod notify;
 pub mod password;
+mod places;
 mod reader;
 mod reference;
 pub mod serve;
@@ -33,12 +36,14 @@ pub use document::Document;
 pub use environment::Environment;
 pub use fault::{Fault, Faults};
 pub use fingerprint::Fingerprint;
+pub use log::LogPlan;
 pub use notify::{NoticeKind, NotifyConfig};
 pub use reference::reference;
 pub use serve::ServeConfig;
 pub use stored::{StoredPlan, StoredPlanError};
-pub use time::contradictions;
+pub use time::{MARGIN, contradictions};
 
+use referee::number::number;
 use referee::{
     adjudicate::Adjudication,
     clock::TimeControl,
@@ -57,6 +62,9 @@ pub struct Plan {
     pub name: String,
     /// The SQLite file.
     pub database: PathBuf,
+    /// The directory that relative paths of the configuration start from.
+    #[serde(skip)]
+    pub base: PathBuf,
     /// Seed of every random choice of the event.
     pub seed: u64,
     /// Games at once.
@@ -75,6 +83,9 @@ pub struct Plan {
     pub look: bool,
     /// Faults that halt the games of an engine; `None`: none do.
     pub fault_limit: Option<FaultLimit>,
+    /// Whether somebody has chosen this limit; else an event that goes on keeps its own.
+    #[serde(skip)]
+    pub fault_limit_given: bool,
     /// The sequential test that ends an SPRT stage.
     pub sprt: Option<SprtPlan>,
     /// Rules of the games.
@@ -92,6 +103,8 @@ pub struct Plan {
     pub gpus: f64,
     /// Optional engines that do not take part.
     pub skipped: Vec<Skipped>,
+    /// Which conversations with engines are kept.
+    pub log: LogPlan,
 }
 
 impl Plan {
@@ -136,21 +149,19 @@ impl SprtPlan {
 }
 
 fn stage_words(stage: &Stage) -> String {
-    let games = stage.games;
+    let each = number(stage.games, "game");
     let entrants = stage.entrants.map(|n| format!(" of the first {n}")).unwrap_or_default();
     match stage.format {
-        Format::RoundRobin { cycles: 1 } => format!("round robin{entrants}, {games} games a pair"),
+        Format::RoundRobin { cycles: 1 } => format!("round robin{entrants}, {each} a pair"),
         Format::RoundRobin { cycles } => {
-            format!("round robin{entrants}, {cycles} times {games} games a pair")
+            format!("round robin{entrants}, {cycles} times {each} a pair")
         }
         Format::Gauntlet { challengers, cycles } => {
-            format!(
-                "gauntlet of {challengers}{entrants}, {} games a pair",
-                u64::from(cycles) * u64::from(games)
-            )
+            let games = u64::from(cycles) * u64::from(stage.games);
+            format!("gauntlet of {challengers}{entrants}, {} a pair", number(games, "game"))
         }
-        Format::Swiss { rounds } => format!("swiss{entrants}, {rounds} rounds of {games} games"),
-        Format::Knockout { .. } => format!("knock-out{entrants}, best of {games}"),
+        Format::Swiss { rounds } => format!("swiss{entrants}, {} of {each}", number(rounds, "round")),
+        Format::Knockout { .. } => format!("knock-out{entrants}, best of {}", stage.games),
         Format::Sprt { max_games } => format!("sprt, at most {max_games} games"),
     }
 }
@@ -203,6 +214,9 @@ pub struct OpeningPlan {
     pub pairs: bool,
     /// Whether a position is used once, even if several lines lead to it.
     pub dedupe: bool,
+    /// Whether nobody has named openings, so that they are the built-in ones.
+    #[serde(skip)]
+    pub by_default: bool,
 }
 
 /// Order in which openings are used.
@@ -227,8 +241,11 @@ pub struct EnginePlan {
     pub command: PathBuf,
     /// Arguments of the program.
     pub args: Vec<String>,
-    /// Working directory.
+    /// Working directory; `None`: that of this program.
     pub directory: Option<PathBuf>,
+    /// Whether nobody has named that directory, so that it is the program's own.
+    #[serde(skip)]
+    pub directory_by_default: bool,
     /// Environment variables in addition to those of this program.
     pub environment: Vec<(String, String)>,
     /// USI options, by their names as the engine declares them.
@@ -239,6 +256,9 @@ pub struct EnginePlan {
     pub option_sources: Vec<String>,
     /// Clock.
     pub time: TimeControl,
+    /// Whether the configuration gives the margin of the clock; otherwise it is a default.
+    #[serde(skip)]
+    pub margin_given: bool,
     /// Time kept back from what `go` says, for engines that overshoot.
     pub reserve: Duration,
     /// In games on a server: `stop` is sent this long before the time for a move ends; `None`: never, as in every game

@@ -1,14 +1,15 @@
 //! The plan of an event as the database keeps it, in the column `plan` of the table `events`: JSON with a version.
 //!
 //! The fields of [`StoredPlan`] are those that this program reads back. Everything else of a plan is written beside
-//! them for people's queries (`plan ->> '$.rules.max_moves'`) and is kept as it is, but no code reads it.
+//! them for people's queries (`plan ->> '$.rules.max_moves'`) and is kept as it is, but no code reads it;
+//! only the defaults that an event was begun with are looked up there.
 //!
 //! | version | written by |
 //! |---|---|
 //! | 0 | programs before the version was written: no field `version`, otherwise as 1; `{}` for records that were read in |
 //! | 1 | this program |
 
-use crate::{ClientConfig, EnginePlan, Plan, Restart, ServeConfig, SprtPlan, is_limited};
+use crate::{ClientConfig, EnginePlan, LogPlan, Plan, Restart, ServeConfig, SprtPlan, is_limited};
 use referee::{
     clock::TimeControl,
     fault_limit::FaultLimit,
@@ -16,7 +17,7 @@ use referee::{
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
 /// The version that this program writes, and the newest that it reads.
 pub const VERSION: u32 = 1;
@@ -36,8 +37,8 @@ pub struct StoredPlan {
     /// The sequential test, if there is one.
     #[serde(default)]
     pub sprt: Option<SprtPlan>,
-    /// Faults that halt the games of an engine; `None` also where no event had such a limit yet.
-    #[serde(default)]
+    /// Faults that halt the games of an engine; `None`: none do, as in every event that began before there were limits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fault_limit: Option<FaultLimit>,
     /// The players, in the order of their numbers; empty where players come and go.
     #[serde(default)]
@@ -48,6 +49,9 @@ pub struct StoredPlan {
     /// On a server: ratings of opponents, by name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ratings: Option<BTreeMap<String, f64>>,
+    /// Which conversations with engines are kept.
+    #[serde(default)]
+    pub log: LogPlan,
     /// What no code reads back.
     #[serde(flatten)]
     details: Map<String, Value>,
@@ -98,10 +102,10 @@ impl StoredPlan {
     /// The plan of an event that is played here.
     #[must_use]
     pub fn of_event(plan: &Plan) -> Self {
-        let details = details(plan, &["name", "stages", "sprt", "engines", "fault_limit"]);
+        let details = details(plan, &["name", "stages", "sprt", "engines", "fault_limit", "log"]);
         let engines = plan.engines.iter().map(StoredEngine::of).collect();
         let (stages, sprt, fault_limit) = (plan.stages.clone(), plan.sprt, plan.fault_limit);
-        Self { stages, sprt, fault_limit, engines, ..Self::open(&plan.name, details) }
+        Self { stages, sprt, fault_limit, engines, log: plan.log.clone(), ..Self::open(&plan.name, details) }
     }
 
     /// The plan of an open league.
@@ -115,7 +119,8 @@ impl StoredPlan {
     pub fn of_client(config: &ClientConfig, ratings: BTreeMap<String, f64>) -> Self {
         let details = Map::from_iter([("floodgate".to_owned(), details(config, &[]).into())]);
         let (us, ratings) = (Some(config.login.name.clone()), Some(ratings));
-        Self { us, ratings, ..Self::open(&config.name, details) }
+        let log = config.log.clone();
+        Self { us, ratings, log, ..Self::open(&config.name, details) }
     }
 
     /// The plan of records that were played elsewhere.
@@ -125,9 +130,9 @@ impl StoredPlan {
     }
 
     fn open(name: &str, details: Map<String, Value>) -> Self {
-        let (version, name, stages) = (VERSION, name.to_owned(), open_field());
+        let (version, name, stages, log) = (VERSION, name.to_owned(), open_field(), LogPlan::default());
         let (sprt, fault_limit, us, ratings) = (None, None, None, None);
-        Self { version, name, stages, sprt, fault_limit, engines: vec![], us, ratings, details }
+        Self { version, name, stages, sprt, fault_limit, engines: vec![], us, ratings, log, details }
     }
 
     /// The JSON that the database keeps.
@@ -153,12 +158,6 @@ impl StoredPlan {
         Ok(serde_json::from_str(json)?)
     }
 
-    /// Whether a stored plan says how many faults halt an engine, were it that none do; events of older programs do not.
-    #[must_use]
-    pub fn says_fault_limit(json: &str) -> bool {
-        serde_json::from_str::<Map<String, Value>>(json).is_ok_and(|plan| plan.contains_key("fault_limit"))
-    }
-
     /// The limits of faults of the players.
     pub fn fault_limits(&self) -> impl Iterator<Item = Option<FaultLimit>> {
         self.engines
@@ -166,10 +165,43 @@ impl StoredPlan {
             .map(|engine| self.fault_limit.filter(|_| is_limited(engine.remote, engine.restart)))
     }
 
+    /// Whether the games begin from openings of the plan.
+    pub(crate) fn has_openings(&self) -> bool {
+        self.details.get("openings").is_some_and(|openings| !openings.is_null())
+    }
+
+    /// Whether an engine runs in a directory of the plan; `None` if the plan does not have the engine. The engine of
+    /// games on a server is the only one, whatever its name.
+    pub(crate) fn has_directory(&self, engine: &str) -> Option<bool> {
+        let given = |details: &Map<String, Value>| details.get("directory").is_some_and(|it| !it.is_null());
+        let listed = || self.engines.iter().find(|it| it.name == engine).map(|it| given(&it.details));
+        let on_server = self.details.get("floodgate").and_then(|config| config.get("engine")?.as_object());
+        on_server.map(given).or_else(listed)
+    }
+
     /// The rating of an opponent on a server.
     #[must_use]
     pub fn rating(&self, name: &str) -> Option<f64> {
         self.ratings.as_ref()?.get(name).copied()
+    }
+}
+
+impl Plan {
+    /// Takes over the margins with which an event began earlier, where the configuration gives none: a default that has
+    /// changed since must not part one event's games. The first margin that changes so, if any does.
+    pub fn keep_margins(&mut self, before: &StoredPlan) -> Option<Duration> {
+        let mut kept = None;
+        for engine in self.engines.iter_mut().filter(|engine| !engine.margin_given) {
+            let stored = before.engines.iter().find(|stored| stored.name == engine.name);
+            let Some(margin) = stored.and_then(|stored| stored.time).map(|time| time.margin) else {
+                continue;
+            };
+            if engine.time.margin != margin {
+                engine.time.margin = margin;
+                kept.get_or_insert(margin);
+            }
+        }
+        kept
     }
 }
 

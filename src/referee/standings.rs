@@ -24,15 +24,17 @@ pub use sequence::{Sequence, TestCounts};
 pub use tally::{Causes, Pentanomial, Record, Tally, Wdl};
 
 use crate::{
+    Outcome, WinBy,
     entry::{Entry, GameEnded},
     fault_limit::{FaultLimit, FaultWatch, Halt},
+    game::lateness,
     ids::{GameId, PlayerId},
     pairing::Pairing,
     rating::{CrossTable, Ratings, Results},
     stage::{Format, Stage},
 };
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
 /// The recorded verdict of a sequential test.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -43,6 +45,30 @@ pub struct Verdict {
     pub llr: f64,
     /// Complete pairs that the ratio is computed from, in schedule order.
     pub pairs: u64,
+}
+
+/// Games lost on time, and by how much.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TimeLosses {
+    /// Games lost on time that count.
+    pub games: u64,
+    /// Those with a reply, which came soon after the flag fell; later ones are not waited for.
+    pub replied: u64,
+    /// How late the latest of these replies was, beyond the margin.
+    pub latest: Duration,
+}
+
+impl TimeLosses {
+    fn add(&mut self, end: &GameEnded) {
+        if !matches!(end.outcome, Outcome::Win { by: WinBy::Time, .. }) {
+            return;
+        }
+        self.games += 1;
+        if let Some(late) = lateness(&end.evidence) {
+            self.replied += 1;
+            self.latest = self.latest.max(late);
+        }
+    }
 }
 
 /// The state of an event after any number of its entries.
@@ -56,13 +82,13 @@ pub struct Standings {
     verdict: Option<Verdict>,
     due: Vec<TestCounts>,
     faults: FaultWatch,
+    time_losses: TimeLosses,
 }
 
 impl Standings {
     /// The standings before any game. The stages define rankings, pairs of games and entrants.
     #[must_use]
     pub fn new(stages: &[Stage], players: usize) -> Self {
-        let players = players.min(usize::from(u16::MAX));
         Self {
             stages: stages.to_vec(),
             total: Tally::new(players),
@@ -72,6 +98,7 @@ impl Standings {
             verdict: None,
             due: Vec::new(),
             faults: FaultWatch::default(),
+            time_losses: TimeLosses::default(),
         }
     }
 
@@ -104,6 +131,7 @@ impl Standings {
                 }
                 self.grow(opened.players.len());
             }
+            Entry::Entered { player, .. } => self.grow(player.index() + 1),
             Entry::GameStarted(start) if self.knows(&start.pairing) => {
                 self.running.insert(start.game, start.pairing);
                 self.progress[usize::from(start.pairing.stage)].start(&start.pairing);
@@ -119,9 +147,8 @@ impl Standings {
         }
     }
 
-    /// Makes room for players who joined.
+    /// Makes room for players who came.
     fn grow(&mut self, players: usize) {
-        let players = players.min(usize::from(u16::MAX));
         for tally in self.tallies.iter_mut().chain([&mut self.total]) {
             tally.grow(players);
         }
@@ -131,6 +158,12 @@ impl Standings {
     #[must_use]
     pub fn players(&self) -> usize {
         self.total.players.len()
+    }
+
+    /// Games lost on time.
+    #[must_use]
+    pub fn time_losses(&self) -> TimeLosses {
+        self.time_losses
     }
 
     /// The counts of the whole event.
@@ -181,7 +214,7 @@ impl Standings {
     pub fn entrants(&self, stage: usize) -> Vec<PlayerId> {
         let Some(here) = self.stages.get(stage) else { return Vec::new() };
         let mut entrants: Vec<PlayerId> = match stage.checked_sub(1) {
-            None => (0..self.players()).map(|index| PlayerId(index as u16)).collect(),
+            None => (0..self.players()).map(|index| PlayerId::at(index)).collect(),
             Some(before) => self.ranking(before).iter().map(|row| row.player).collect(),
         };
         entrants.truncate(here.entrants.map_or(usize::MAX, usize::from));
@@ -219,7 +252,7 @@ impl Standings {
     /// otherwise.
     #[must_use]
     pub fn order(&self, ratings: &Ratings) -> Vec<PlayerId> {
-        let mut order: Vec<PlayerId> = (0..self.players()).map(|n| PlayerId(n as u16)).collect();
+        let mut order: Vec<PlayerId> = (0..self.players()).map(|n| PlayerId::at(n)).collect();
         let elo = |player: &PlayerId| {
             let rating = ratings.players.get(player.index());
             rating.and_then(|rating| rating.elo.value()).unwrap_or(f64::NEG_INFINITY)
@@ -228,8 +261,10 @@ impl Standings {
         for (at, stage) in self.stages.iter().enumerate() {
             let ranked = matches!(stage.format, Format::Swiss { .. } | Format::Knockout { .. });
             if ranked && !self.tallies[at].met.is_empty() {
-                let ranking: Vec<_> = self.ranking(at).into_iter().map(|row| row.player).collect();
-                order.sort_by_key(|player| ranking.iter().position(|p| p == player).unwrap_or(usize::MAX));
+                let mut places = vec![usize::MAX; self.players()];
+                let ranking = self.ranking(at).into_iter().enumerate();
+                ranking.for_each(|(place, row)| places[row.player.index()] = place);
+                order.sort_by_key(|player| places[player.index()]);
             }
         }
         order
@@ -272,6 +307,7 @@ impl Standings {
         tally.add(pairing, end.outcome);
         self.total.add(pairing, end.outcome);
         self.faults.end(pairing, end.outcome);
+        self.time_losses.add(end);
         let Some(games) = progress.finish(pairing, end.outcome) else { return };
         let half_points = games.map(|game| game.half_points);
         tally.add_pair(pairing, half_points);

@@ -67,12 +67,17 @@ pub fn event_info(event: &EventSummary, plan: StoredPlan) -> EventInfo {
         "import" => "imported records".to_owned(),
         _ => plan::format_words(&plan.stages),
     };
+    let margin = |name: &String| {
+        let engine = plan.engines.iter().find(|engine| engine.name == *name);
+        engine.and_then(|engine| engine.time).map(|time| time.margin).unwrap_or_default()
+    };
+    let named = |name: &String| Named { name: name.clone(), margin: margin(name) };
     EventInfo {
         name: event.name.clone(),
         fault_limits: plan.fault_limits().collect(),
+        engines: event.players.iter().map(named).collect(),
         stages: plan.stages,
         sprt: plan.sprt,
-        engines: event.players.iter().map(|name| Named { name: name.clone() }).collect(),
         format,
     }
 }
@@ -86,7 +91,9 @@ impl EventHistory {
         let info = event_info(event, plan(event)?);
         let mut fold = Fold::new(&info, moves == Moves::With);
         store.replay(event.id, moves, &mut |stamped| fold.take(stamped))?;
-        Ok(fold.finish(&info, event))
+        let mut history = fold.finish(&info, event);
+        history.report = history.report.with_failures(store, event.id)?;
+        Ok(history)
     }
 
     /// Milestones of the ratings, up to the present.
@@ -160,10 +167,11 @@ impl Fold {
     fn finish(self, info: &EventInfo, event: &EventSummary) -> EventHistory {
         let mut course = Course::new(info.engines.len());
         course.extend(self.results.into_iter());
+        let ratings = fit(&self.standings.cross_table());
         EventHistory {
-            report: Report::new(info, &self.standings, event.closed),
+            report: Report::rated(info, &self.standings, &ratings, event.closed),
             players: info.engines.iter().map(|engine| engine.name.clone()).collect(),
-            order: self.standings.order(&fit(&self.standings.cross_table())),
+            order: self.standings.order(&ratings),
             course,
             walk: self.walk,
             usage: self.usage,

@@ -4,11 +4,13 @@
 pub mod pack;
 mod tables;
 
-use super::{EventHistory, plot};
+use super::{EventHistory, Failure, plot};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use notation::date;
 use plot::{Plot, Size, plain};
+use referee::number::noun_for;
+use referee::rating::{rounded, signed};
 use sha2::{Digest, Sha256};
 
 const STYLE: &str = include_str!("html/page.css");
@@ -38,7 +40,7 @@ pub fn page(history: &EventHistory) -> serde_json::Result<String> {
             body {
                 (heading(history))
                 main { (sections(history)) }
-                footer { "Made by Renmei. Elo is relative to the mean of the field; ± is half the 95 % interval." }
+                footer { "Made by Renmei. Ratings in Elo are relative to the mean of the field; ± is half the 95 % interval." }
                 (viewer())
                 script type="application/json" id="data" { (PreEscaped(data)) }
                 script { (PreEscaped(SCRIPT)) }
@@ -59,7 +61,7 @@ fn policy(style: &str) -> String {
 
 fn heading(history: &EventHistory) -> Markup {
     let report = &history.report;
-    let mut facts = vec![format!("{} games", thousands(report.games))];
+    let mut facts = vec![format!("{} {}", thousands(report.games), noun_for(&report.games, "game"))];
     facts.extend((history.running > 0).then(|| format!("{} running", history.running)));
     facts.push(if report.complete { "complete" } else { "not complete" }.to_owned());
     facts.extend(history.span.map(|(first, last)| span(first, last)));
@@ -70,6 +72,11 @@ fn heading(history: &EventHistory) -> Markup {
             p.facts { (facts.join(" · ")) }
         }
     }
+}
+
+/// A number with the sign for minus instead of a hyphen.
+fn minus(number: &str) -> String {
+    number.replace('-', "−")
 }
 
 /// A number with thousands separated: 12 345.
@@ -108,8 +115,14 @@ fn sections(history: &EventHistory) -> Markup {
     };
     add("standings", "Standings", true, &|| tables::standings(history));
     add("test", "Sequential test", report.sprt.is_some(), &|| test(history));
-    add("elo", "Elo", played, &|| both(|size| plot::elo(report, size)));
-    add("ratings", "Ratings over the games", report.games > 1, &|| both(|size| plot::ratings(history, size)));
+    // A test has one Elo, which knows of its stop; ratings of its two players would be others.
+    let rated = report.sprt.is_none();
+    add("elo", "Elo", played && rated, &|| {
+        html! { (duel(history)) (both(|size| plot::elo(report, size))) }
+    });
+    add("ratings", "Ratings over the games", report.games > 1 && rated, &|| {
+        both(|size| plot::ratings(history, size))
+    });
     add("cross", "Cross table", report.pairs.len() > 1, &|| tables::cross(history));
     let ranked = report.stages.iter().any(|stage| stage.has_tie_breaks());
     add("stages", "Stages", ranked, &|| tables::stages(report));
@@ -134,25 +147,31 @@ fn test(history: &EventHistory) -> Markup {
     let Some(test) = &history.report.sprt else { return html! {} };
     let plan = test.plan;
     let names: Vec<String> = history.players.iter().take(2).map(|name| plain(name)).collect();
-    let verdict = match test.verdict.as_deref() {
-        Some("H1") => ("good", format!("H1 accepted: {} is stronger by {} Elo", names[0], plan.elo1)),
-        Some(referee::sprt::BY_FAULTS) => ("bad", "no verdict on strength: faults decided".to_owned()),
-        Some(_) => ("bad", format!("H0 accepted: {} is not stronger by {} Elo", names[0], plan.elo1)),
-        None => ("ink", "no verdict yet".to_owned()),
+    let [first, second] = [0, 1].map(|at| names.get(at).map_or("?", String::as_str));
+    let verdict = match (test.verdict.as_deref(), test.claim(first, second)) {
+        (Some("H1"), Some(claim)) => ("good", format!("H1 accepted: {claim}")),
+        (Some(referee::sprt::BY_FAULTS), _) => ("bad", "no verdict on strength: faults decided".to_owned()),
+        (Some(_), Some(claim)) => ("bad", format!("H0 accepted: {claim}")),
+        _ => ("ink", "no verdict yet".to_owned()),
     };
     let [ll, ld, even, wd, ww] = test.in_order.pentanomial;
     html! {
         p.verdict.(verdict.0) { (verdict.1) }
         p {
             (names.join(" vs ")) " · " (crate::model_word(plan.model)) " [" (plan.elo0) ", " (plan.elo1) "] · α "
-            (plan.alpha) " β " (plan.beta) " · LLR " (format!("{:.2}", test.llr)) " · "
+            (plan.alpha) " β " (plan.beta) " · LLR " (rounded(test.llr, 2)) " · "
             (test.in_order.pairs) " pairs: " (format!("{ll} {ld} {even} {wd} {ww}"))
         }
-        @if let Some(estimate) = &test.estimate {
-            p { (format!("Elo, corrected for the stop: {:+.1} [{:+.1}, {:+.1}]", estimate.elo, estimate.low, estimate.high)) }
-        }
+        (duel(history))
         (both(|size| plot::sprt(&history.report, test, &history.walk, size)))
     }
+}
+
+/// The result of two players in words.
+fn duel(history: &EventHistory) -> Markup {
+    let report = &history.report;
+    let (Some(met), Some(words)) = (report.duel(), report.duel_words()) else { return html! {} };
+    html! { p { (plain(&met.name)) " against " (plain(&met.opponent)) ": " (words.replace('-', "−")) } }
 }
 
 fn endings(history: &EventHistory) -> Markup {
@@ -161,12 +180,37 @@ fn endings(history: &EventHistory) -> Markup {
     let games = black.games().max(1) as f64;
     let share = |n: u64| format!("{:.1} %", 100.0 * n as f64 / games);
     let advantage = match (report.first_move.elo, report.first_move.elo_error) {
-        (Some(elo), Some(error)) => format!("; moving first is worth {elo:+.0} ± {error:.0} Elo"),
+        (Some(elo), Some(error)) => {
+            format!("; moving first is worth {} ± {error:.0} Elo", minus(&signed(elo, 0)))
+        }
         _ => String::new(),
     };
     html! {
         p { "Black (☗) won " (share(black.wins)) ", white (☖) " (share(black.losses)) ", " (share(black.draws)) " were drawn" (advantage) "." }
         (both(|size| plot::endings(report, size)))
+        (failures(&report.failures))
+    }
+}
+
+/// Games listed one by one that were lost because a player failed; of more the last.
+const FAILURES: usize = 20;
+
+fn failures(failures: &[Failure]) -> Markup {
+    let first = failures.len().saturating_sub(FAILURES);
+    let words = |failure: &Failure| {
+        let reason =
+            failure.reason.as_ref().map_or_else(String::new, |reason| format!(": {}", plain(reason)));
+        let (name, opponent) = (plain(&failure.name), plain(&failure.opponent));
+        format!("{name} ({}) against {opponent}, {}{reason}", failure.color, failure.cause)
+    };
+    html! {
+        @if !failures.is_empty() {
+            h3 { "Lost by a fault" }
+            @if first > 0 { p.note { "the last " (FAILURES) " of " (thousands(failures.len() as u64)) } }
+            ul.failures { @for failure in &failures[first..] {
+                li { a href=(format!("#game-{}", failure.game)) { "#" (failure.game) } " " (words(failure)) }
+            } }
+        }
     }
 }
 

@@ -11,21 +11,26 @@ mod event_history;
 pub mod html;
 mod live;
 pub mod plot;
+pub mod progress;
 mod text;
 
 pub use event_history::{EventHistory, EventHistoryError, event_info, plan};
 pub use live::{Announcer, EventFile};
 
-use plan::{Plan, SprtModel, SprtPlan};
+use journal::{EventId, GameFilter, GameRow, GameState, Store, StoreError};
+use plan::{EnginePlan, Plan, SprtModel, SprtPlan};
 use referee::{
+    Color, Outcome,
     entry::PlayerId,
     fault_limit::{FaultLimit, Halt},
-    rating::{Estimate, Numbers, Pentanomial, Ratings, Trinomial, fit},
+    rating::{Estimate, Pentanomial, Ratings, elo_words, fit},
+    reason::reason,
     schedule::Stage,
     sprt::{Sprt, Verdict},
-    standings::{Causes, Row, Standings, TestCounts, Wdl},
+    standings::{Causes, Row, Standings, TestCounts, TimeLosses, Wdl},
 };
 use serde::Serialize;
+use std::time::Duration;
 
 /// The parts of an event's plan that a report needs.
 #[derive(Clone, Debug)]
@@ -49,6 +54,14 @@ pub struct EventInfo {
 pub struct Named {
     /// The name.
     pub name: String,
+    /// The margin of its clock.
+    pub margin: Duration,
+}
+
+impl Named {
+    fn of(engine: &EnginePlan) -> Self {
+        Self { name: engine.name.clone(), margin: engine.time.margin }
+    }
 }
 
 impl EventInfo {
@@ -60,7 +73,7 @@ impl EventInfo {
             stages: plan.stages.clone(),
             sprt: plan.sprt,
             fault_limits: plan.fault_limits().collect(),
-            engines: plan.engines.iter().map(|engine| Named { name: engine.name.clone() }).collect(),
+            engines: plan.engines.iter().map(Named::of).collect(),
             format: plan.format_words(),
         }
     }
@@ -105,6 +118,10 @@ pub struct Report {
     pub skipped: Vec<String>,
     /// Engines whose games are halted because they reached their limit of faults.
     pub halted: Vec<HaltedRow>,
+    /// Games that a player lost because it failed, in the order of their numbers.
+    pub failures: Vec<Failure>,
+    /// Games lost on time by so little that a margin decided them, if most of those lost on time were.
+    pub late: Option<Late>,
 }
 
 /// An engine whose games are halted.
@@ -118,6 +135,36 @@ pub struct HaltedRow {
     pub games: u64,
     /// The limit that it reached, in words.
     pub reason: String,
+}
+
+/// A game that a player lost because it failed: by time, a lost process or connection, or an illegal move.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Failure {
+    /// Number of the game.
+    pub game: u64,
+    /// The player who failed.
+    pub name: String,
+    /// Its opponent.
+    pub opponent: String,
+    /// Its colour: `black` or `white`.
+    pub color: &'static str,
+    /// The cause of the loss.
+    pub cause: &'static str,
+    /// Why, in a phrase; `None` where nothing is known.
+    pub reason: Option<String>,
+}
+
+/// Games that were lost on time by little.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Late {
+    /// Games lost on time.
+    pub games: u64,
+    /// Those with a reply soon after the flag fell.
+    pub replied: u64,
+    /// How late the latest of these replies was, in ms, beyond the margin.
+    pub latest_ms: f64,
+    /// A margin that forgives them, in ms.
+    pub margin_ms: u64,
 }
 
 /// A player's row in the standings.
@@ -181,8 +228,12 @@ pub struct Encounter {
     pub score: Option<f64>,
     /// Elo difference by the score; from colour-swapped pairs if every game belongs to one.
     pub elo: Option<f64>,
-    /// Half its 95 % interval.
+    /// Half its 95 % interval by the normal distribution, as fishtest and fastchess print it.
     pub elo_error: Option<f64>,
+    /// Lower end of the 95 % interval that is exact in small and lopsided samples; `None` if `name` lost every game.
+    pub elo_low: Option<f64>,
+    /// Upper end of that interval; `None` if `name` won every game.
+    pub elo_high: Option<f64>,
     /// Normalized Elo.
     pub nelo: Option<f64>,
     /// Half its 95 % interval.
@@ -208,6 +259,8 @@ pub struct FirstMove {
     pub elo: Option<f64>,
     /// Half its 95 % interval.
     pub elo_error: Option<f64>,
+    /// `measured`, `tentative` or `unknown`.
+    pub elo_kind: &'static str,
 }
 
 /// Table of a stage.
@@ -251,7 +304,7 @@ pub struct TestReport {
     pub finished: TestCounts,
     /// Log-likelihood ratio of all finished pairs.
     pub final_llr: f64,
-    /// Elo on the scale of the test, corrected for optional stopping: median-unbiased, with its 95 % interval.
+    /// Logistic Elo, corrected for optional stopping: median-unbiased, with its 95 % interval.
     pub estimate: Option<StopEstimate>,
 }
 
@@ -269,35 +322,97 @@ pub struct AtStop {
 pub struct StopEstimate {
     /// The estimate.
     pub elo: f64,
-    /// Lower end of the 95 % interval.
-    pub low: f64,
-    /// Upper end of the 95 % interval.
-    pub high: f64,
+    /// Lower end of the 95 % interval; `None` if every game was lost.
+    pub low: Option<f64>,
+    /// Upper end of the 95 % interval; `None` if every game was won.
+    pub high: Option<f64>,
     /// Probability that the true value is above zero.
     pub los: f64,
 }
+
+/// Players that cross tables and pictures show: more would be neither readable nor, with names of strangers without
+/// end, of bounded size.
+pub const MOST_DRAWN: usize = 40;
 
 impl Report {
     /// The report of the games played so far.
     #[must_use]
     pub fn new(info: &EventInfo, standings: &Standings, complete: bool) -> Self {
-        let ratings = fit(&standings.cross_table());
+        Self::rated(info, standings, &fit(&standings.cross_table()), complete)
+    }
+
+    /// The report of the games played so far, with ratings made before.
+    #[must_use]
+    pub fn rated(info: &EventInfo, standings: &Standings, ratings: &Ratings, complete: bool) -> Self {
         Self {
             event: info.name.clone(),
             format: info.format.clone(),
-            games: standings.total().met.values().map(|wdl| wdl.games()).sum(),
+            games: standings.total().games(),
             complete,
-            standings: player_rows(info, standings, &ratings),
+            standings: player_rows(info, standings, ratings),
             pairs: encounter_rows(info, standings),
             endings: endings(standings),
             uncounted: halved(standings.total().players.iter().map(|record| &record.uncounted)),
-            first_move: first_move(standings, &ratings),
+            first_move: first_move(standings, ratings),
             stages: stage_tables(info, standings),
             sprt: info.sprt.and_then(|plan| test_report(plan, standings)),
             skipped: vec![],
             halted: standings.halts().iter().map(|halt| halted_row(info, halt)).collect(),
+            failures: vec![],
+            late: late(info, standings.time_losses()),
         }
     }
+
+    /// The encounter that is the whole event: where two players meet, its difference is the only Elo that is told.
+    #[must_use]
+    pub fn duel(&self) -> Option<&Encounter> {
+        self.pairs.first().filter(|_| self.standings.len() == 2)
+    }
+
+    /// The difference between two players with its interval in words, and how it came about; `None` in larger fields.
+    #[must_use]
+    pub fn duel_words(&self) -> Option<String> {
+        let Encounter { elo, elo_low, elo_high, .. } = self.duel()?;
+        let stopped = self.sprt.as_ref().and_then(|test| test.estimate.as_ref());
+        Some(match stopped {
+            Some(StopEstimate { elo, low, high, .. }) => {
+                format!("{}, corrected for the stop of the test", elo_words(Some(*elo), *low, *high))
+            }
+            None => elo_words(*elo, *elo_low, *elo_high),
+        })
+    }
+
+    /// The report with the games that were lost because a player failed.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn with_failures(mut self, store: &Store, event: EventId) -> Result<Self, StoreError> {
+        let counted = GameFilter { state: Some(GameState::Counted), ..GameFilter::default() };
+        store.games(event, &counted, |row| {
+            self.failures.extend(failure(&row));
+            Ok::<_, StoreError>(())
+        })?;
+        Ok(self)
+    }
+}
+
+fn failure(row: &GameRow) -> Option<Failure> {
+    let Some(outcome @ Outcome::Win { winner, by }) = row.outcome else { return None };
+    if !by.is_fault() {
+        return None;
+    }
+    let (name, opponent, color) = match winner {
+        Color::White => (&row.black, &row.white, "black"),
+        Color::Black => (&row.white, &row.black, "white"),
+    };
+    Some(Failure {
+        game: row.game.0,
+        name: name.clone(),
+        opponent: opponent.clone(),
+        color,
+        cause: outcome.cause(),
+        reason: reason(outcome, &row.evidence),
+    })
 }
 
 fn halted_row(info: &EventInfo, halt: &Halt) -> HaltedRow {
@@ -356,12 +471,7 @@ fn encounter_rows(info: &EventInfo, standings: &Standings) -> Vec<Encounter> {
     met.dedup();
     let line = |&(player, opponent): &(PlayerId, PlayerId)| {
         let wdl = total.between(player, opponent);
-        let pentanomial = total.pentanomial(player, opponent);
-        let trinomial = Trinomial { losses: wdl.losses, draws: wdl.draws, wins: wdl.wins };
-        // Pairs are more informative, but only if every game belongs to one.
-        let paired = 2 * pentanomial.iter().sum::<u64>() == wdl.games();
-        let counts = if paired { Pentanomial(pentanomial).into() } else { trinomial.into() };
-        let numbers = Numbers::from(&counts);
+        let numbers = total.numbers(player, opponent);
         let bound = match numbers.elo {
             Estimate::AtLeast { value } | Estimate::AtMost { value } => Some(value),
             _ => None,
@@ -376,12 +486,14 @@ fn encounter_rows(info: &EventInfo, standings: &Standings) -> Vec<Encounter> {
             score: numbers.score,
             elo: numbers.elo.value(),
             elo_error: numbers.elo.error(),
+            elo_low: numbers.elo_low,
+            elo_high: numbers.elo_high,
             nelo: numbers.nelo.value(),
             nelo_error: numbers.nelo.error(),
             elo_kind: kind(numbers.elo),
             elo_bound: bound,
             los: numbers.los,
-            pentanomial,
+            pentanomial: total.pentanomial(player, opponent),
         }
     };
     met.iter().map(line).collect()
@@ -411,10 +523,26 @@ fn halved<'a>(counts: impl Iterator<Item = &'a Causes>) -> Causes {
     sum
 }
 
+/// Steps of the margins that are recommended, in ms.
+const STEP: u64 = 50;
+
+/// A margin that forgives twice what was seen, if most of the games lost on time were lost by little.
+fn late(info: &EventInfo, losses: TimeLosses) -> Option<Late> {
+    let TimeLosses { games, replied, latest } = losses;
+    let margin = info.engines.iter().map(|engine| engine.margin).max().unwrap_or_default();
+    let needed = (margin + 2 * latest).as_millis() as u64;
+    (replied > 0 && 2 * replied >= games).then(|| Late {
+        games,
+        replied,
+        latest_ms: latest.as_micros() as f64 / 1000.0,
+        margin_ms: (needed / STEP + 1) * STEP,
+    })
+}
+
 fn first_move(standings: &Standings, ratings: &Ratings) -> FirstMove {
     let black = standings.total().met.values().fold(Wdl::default(), |sum, &met| sum + met);
     let elo = ratings.black_advantage;
-    FirstMove { black, score: score(black), elo: elo.value(), elo_error: elo.error() }
+    FirstMove { black, score: score(black), elo: elo.value(), elo_error: elo.error(), elo_kind: kind(elo) }
 }
 
 fn stage_tables(info: &EventInfo, standings: &Standings) -> Vec<StageTable> {
@@ -452,6 +580,19 @@ fn test_report(plan: SprtPlan, standings: &Standings) -> Option<TestReport> {
 fn estimate(test: &Sprt, counts: &referee::rating::Counts) -> Option<StopEstimate> {
     let stopped = test.estimate(counts).ok().flatten()?;
     Some(StopEstimate { elo: stopped.elo, low: stopped.low, high: stopped.high, los: stopped.los })
+}
+
+impl TestReport {
+    /// What the verdict claims of the first player against the second; `None` before a verdict.
+    #[must_use]
+    pub fn claim(&self, first: &str, second: &str) -> Option<String> {
+        let verdict = match self.verdict.as_deref()? {
+            "H1" => Verdict::H1,
+            "H0" => Verdict::H0,
+            _ => return None,
+        };
+        self.plan.test().ok()?.claim(verdict, first, second)
+    }
 }
 
 /// Name of a test's scale.

@@ -1,10 +1,12 @@
 //! Live output of an event: lines about entries, after their commit.
 
-use super::EventInfo;
+use super::{EventInfo, progress::Progress};
 use notation::printable;
+use referee::number::{number, plies};
 use referee::{
     AbortBy, Outcome, WinBy,
     entry::{Entry, GameEnded, Stamped},
+    rating::rounded,
     sprt,
 };
 use std::{
@@ -36,10 +38,12 @@ impl EventFile {
     }
 }
 
-/// Announces committed entries: a line of text per game, a line of JSON per entry.
+/// Announces committed entries: a line of text per game, how the event stands every so often, a line of JSON per entry.
 pub struct Announcer {
     info: EventInfo,
     lines: Option<Box<dyn Write + Send>>,
+    progress: Option<Progress>,
+    quiet: bool,
     json: Option<EventFile>,
     total: Option<u64>,
     games: u64,
@@ -49,7 +53,21 @@ impl Announcer {
     /// An announcer for an event of `total` games, if known, of which `games` were played before.
     #[must_use]
     pub fn new(info: EventInfo, total: Option<u64>, games: u64) -> Self {
-        Self { info, lines: None, json: None, total, games }
+        Self { info, lines: None, progress: None, quiet: false, json: None, total, games }
+    }
+
+    /// Adds lines about the progress.
+    #[must_use]
+    pub fn progress(mut self, progress: Progress) -> Self {
+        self.progress = Some(progress);
+        self
+    }
+
+    /// Leaves the lines of games and byes out.
+    #[must_use]
+    pub fn quiet(mut self, quiet: bool) -> Self {
+        self.quiet = quiet;
+        self
     }
 
     /// Sets the output of lines of text.
@@ -72,9 +90,12 @@ impl Announcer {
             json.write(batch);
         }
         for stamped in batch {
-            let Some(line) = self.line(&stamped.entry) else { continue };
-            if self.lines.as_mut().is_some_and(|to| writeln!(to, "{line}").is_err()) {
-                self.lines = None;
+            let line = self.line(&stamped.entry).filter(|_| !self.quiet || !is_frequent(&stamped.entry));
+            let progress = self.progress.as_mut().and_then(|progress| progress.take(stamped));
+            for line in line.into_iter().chain(progress) {
+                if self.lines.as_mut().is_some_and(|to| writeln!(to, "{line}").is_err()) {
+                    self.lines = None;
+                }
             }
         }
     }
@@ -90,13 +111,21 @@ impl Announcer {
                 Some(format!("round {round}: {} has a bye", self.info.player(*player)))
             }
             Entry::Fault { text, .. } => Some(format!("fault:{}", indented(text))),
-            Entry::Verdict { verdict, llr, pairs } if verdict == sprt::BY_FAULTS => {
-                Some(format!("no verdict after {pairs} pairs: faults decided (LLR {llr:.2})"))
-            }
-            Entry::Verdict { verdict, llr, pairs } => {
-                Some(format!("verdict after {pairs} pairs: {verdict} (LLR {llr:.2})"))
-            }
-            Entry::GameStarted(_) | Entry::Moved(_) | Entry::Memory { .. } | Entry::Closed => None,
+            Entry::Verdict { verdict, llr, pairs } if verdict == sprt::BY_FAULTS => Some(format!(
+                "no verdict after {}: faults decided (LLR {})",
+                number(*pairs, "pair"),
+                rounded(*llr, 2)
+            )),
+            Entry::Verdict { verdict, llr, pairs } => Some(format!(
+                "verdict after {}: {verdict} (LLR {})",
+                number(*pairs, "pair"),
+                rounded(*llr, 2)
+            )),
+            Entry::Entered { .. }
+            | Entry::GameStarted(_)
+            | Entry::Moved(_)
+            | Entry::Memory { .. }
+            | Entry::Closed => None,
         }
     }
 
@@ -111,16 +140,22 @@ impl Announcer {
             Outcome::Aborted { .. } => "---",
         };
         let mut line = format!(
-            "{}{total}  {black} - {white}  {result}  {} ({} plies)",
+            "{}{total}  {black} - {white}  {result}  {} ({})",
             self.games,
             end.outcome.cause(),
-            end.plies
+            plies(end.plies)
         );
+        line.extend(end.reason().map(|reason| format!(": {}", printable(reason.as_bytes()))));
         if is_dispute(end.outcome) {
             line.push_str(&indented(&end.evidence));
         }
         line
     }
+}
+
+/// Entries of which an event has many.
+fn is_frequent(entry: &Entry) -> bool {
+    matches!(entry, Entry::GameEnded(_) | Entry::Bye { .. })
 }
 
 /// Indents lines of evidence below the line they belong to.

@@ -1,6 +1,8 @@
 //! Reports as text for a terminal: numbers right-aligned, names left-aligned.
 
-use super::{Encounter, PlayerRow, Report, StageTable, TestReport};
+use super::{Encounter, Failure, Late, Report, StageTable, TestReport};
+use referee::number::number;
+use referee::rating::{rounded, signed};
 use referee::sprt;
 use std::fmt;
 
@@ -10,11 +12,11 @@ const FEW: usize = 10;
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let state = if self.complete { "" } else { ", not complete" };
-        writeln!(f, "{} · {} · {} games{state}\n", self.event, self.format, self.games)?;
+        writeln!(f, "{} · {} · {}{state}\n", self.event, self.format, number(self.games, "game"))?;
         for skipped in &self.skipped {
             writeln!(f, "skipped: {skipped}")?;
         }
-        standings(f, &self.standings)?;
+        standings(f, self)?;
         for halted in &self.halted {
             let name = notation::printable(halted.name.as_bytes());
             writeln!(f, "halted: engine `{name}`: {}", halted.reason)?;
@@ -24,23 +26,48 @@ impl fmt::Display for Report {
             self.stages.iter().try_for_each(|stage| stage_table(f, stage))?;
         }
         match self.pairs.len() {
+            _ if self.duel().is_some() => {}
             0..=FEW => pairs(f, &self.pairs)?,
             _ => cross_table(f, self)?,
         }
-        match &self.sprt {
-            Some(test) => write!(f, "\n{test}"),
-            None => Ok(()),
+        failures(f, &self.failures)?;
+        if let Some(test) = &self.sprt {
+            write!(f, "\n{test}")?;
         }
+        duel(f, self)
     }
 }
 
-fn standings(f: &mut fmt::Formatter<'_>, lines: &[PlayerRow]) -> fmt::Result {
+/// The result of two players in words.
+fn duel(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
+    let (Some(met), Some(words)) = (report.duel(), report.duel_words()) else { return Ok(()) };
+    let Encounter { name, opponent, wins, losses, draws, .. } = met;
+    let [name, opponent] = [name, opponent].map(|name| notation::printable(name.as_bytes()));
+    let half = |wins: &u64| *wins as f64 + *draws as f64 / 2.0;
+    if let Some(claim) = report.sprt.as_ref().and_then(|test| test.claim(&name, &opponent)) {
+        writeln!(f, "  that is: {claim}")?;
+    }
+    writeln!(f, "\n{name} against {opponent} {} : {}: {words}", half(wins), half(losses))?;
+    let los =
+        report.sprt.as_ref().and_then(|test| test.estimate.as_ref()).map_or(met.los, |stopped| stopped.los);
+    writeln!(f, "LOS {}: how likely {name} is the stronger one", percent(Some(los), 1))
+}
+
+fn standings(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
+    let lines = &report.standings;
     let width = name_width(lines.iter().map(|line| line.name.as_str()));
-    writeln!(f, " #  {:width$}  games  wins  loss  draw   score     Elo    +-    LOS  faults", "engine")?;
+    // Two players have one difference, which is told below: ratings of their own would be two more numbers for it.
+    let rated = report.duel().is_none();
+    let heading = if rated { "     Elo    +-    LOS" } else { "" };
+    writeln!(f, " #  {:width$}  games  wins  loss  draw   score{heading}  faults", "engine")?;
     for line in lines {
+        let ratings = || {
+            let error = line.elo_error.map_or_else(|| "-".to_owned(), |error| format!("{error:.0}"));
+            format!("  {:>6} {error:>5}  {:>5}", elo(line.elo, line.elo_kind), percent(line.los, 0))
+        };
         writeln!(
             f,
-            "{:>2}  {}  {:>5} {:>5} {:>5} {:>5}  {:>6}  {:>6} {:>5}  {:>5}  {:>6}",
+            "{:>2}  {}  {:>5} {:>5} {:>5} {:>5}  {:>6}{}  {:>6}",
             line.rank,
             padded(&line.name, width),
             line.games,
@@ -48,12 +75,17 @@ fn standings(f: &mut fmt::Formatter<'_>, lines: &[PlayerRow]) -> fmt::Result {
             line.losses,
             line.draws,
             percent(line.score, 1),
-            elo(line.elo, line.elo_kind),
-            line.elo_error.map_or_else(|| "-".to_owned(), |error| format!("{error:.0}")),
-            percent(line.los, 0),
+            if rated { ratings() } else { String::new() },
             if line.faults == 0 { "-".to_owned() } else { line.faults.to_string() },
         )?;
     }
+    if !rated || lines.iter().all(|line| line.elo.is_none()) {
+        return Ok(());
+    }
+    writeln!(
+        f,
+        "    Elo is relative to the mean of the field; LOS: how likely one is stronger than the next"
+    )?;
     if lines.iter().any(|line| line.elo_kind == "tentative") {
         writeln!(f, "    ~ the games alone do not bound this Elo: all won or lost, or too few opponents")?;
     }
@@ -63,7 +95,7 @@ fn standings(f: &mut fmt::Formatter<'_>, lines: &[PlayerRow]) -> fmt::Result {
 fn first_move(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
     let first = &report.first_move;
     let advantage = match (first.elo, first.elo_error) {
-        (Some(elo), Some(error)) => format!(" (Elo {elo:+.0} +-{error:.0})"),
+        (Some(value), Some(error)) => format!(" (Elo {} +-{error:.0})", elo(Some(value), first.elo_kind)),
         _ => String::new(),
     };
     let causes = |causes: &super::Causes| {
@@ -76,8 +108,24 @@ fn first_move(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
         causes(&report.endings)
     )?;
     match report.uncounted.is_empty() {
-        true => Ok(()),
-        false => writeln!(f, "not counted: {}", causes(&report.uncounted)),
+        true => {}
+        false => writeln!(f, "not counted: {}", causes(&report.uncounted))?,
+    }
+    match &report.late {
+        Some(late) => writeln!(f, "{late}"),
+        None => Ok(()),
+    }
+}
+
+impl fmt::Display for Late {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { games, replied, latest_ms, margin_ms } = self;
+        let most = (latest_ms * 10.0).ceil() / 10.0;
+        write!(
+            f,
+            "losses on time: {replied} of {games} late by {most} ms at most; `margin = \"{margin_ms}ms\"` (`match \
+             --margin {margin_ms}ms`) forgives that in a new event, `reserve` lets an engine stop earlier"
+        )
     }
 }
 
@@ -85,6 +133,25 @@ impl StageTable {
     pub(super) fn has_tie_breaks(&self) -> bool {
         self.table.iter().any(|line| line.row.buchholz.is_some() || line.row.round.is_some())
     }
+}
+
+/// The games that were lost because a player failed; of many the last.
+fn failures(f: &mut fmt::Formatter<'_>, failures: &[Failure]) -> fmt::Result {
+    if failures.is_empty() {
+        return Ok(());
+    }
+    let first = failures.len().saturating_sub(FEW);
+    let many = if first > 0 { format!(", the last {FEW} of {}", failures.len()) } else { String::new() };
+    writeln!(f, "\nlost by a fault{many}; `renmei log GAME` shows what was said")?;
+    for failure in &failures[first..] {
+        let [name, opponent] =
+            [&failure.name, &failure.opponent].map(|name| notation::printable(name.as_bytes()));
+        let reason =
+            failure.reason.as_ref().map(|reason| format!(": {}", notation::printable(reason.as_bytes())));
+        let (game, color, cause) = (failure.game, failure.color, failure.cause);
+        writeln!(f, "  #{game} {name} ({color}) against {opponent}, {cause}{}", reason.unwrap_or_default())?;
+    }
+    Ok(())
 }
 
 fn stage_table(f: &mut fmt::Formatter<'_>, stage: &StageTable) -> fmt::Result {
@@ -115,16 +182,13 @@ fn pairs(f: &mut fmt::Formatter<'_>, pairs: &[Encounter]) -> fmt::Result {
     let width = name_width(pairs.iter().flat_map(|pair| [pair.name.as_str(), pair.opponent.as_str()]));
     writeln!(
         f,
-        "\n{:width$}     {:width$}  games  wins  loss  draw   score     Elo    +-    LOS",
+        "\n{:width$}     {:width$}  games  wins  loss  draw   score     Elo    95 % interval    LOS",
         "pair", ""
     )?;
     for pair in pairs {
-        let bound = pair
-            .elo_bound
-            .map(|elo| format!("{}{elo:+.0}", if pair.elo_kind == "at_least" { ">" } else { "<" }));
         writeln!(
             f,
-            "{} vs  {}  {:>5} {:>5} {:>5} {:>5}  {:>6}  {:>6} {:>5}  {:>5}",
+            "{} vs  {}  {:>5} {:>5} {:>5} {:>5}  {:>6}  {:>6} {:>16}  {:>5}",
             padded(&pair.name, width),
             padded(&pair.opponent, width),
             pair.games,
@@ -132,17 +196,31 @@ fn pairs(f: &mut fmt::Formatter<'_>, pairs: &[Encounter]) -> fmt::Result {
             pair.losses,
             pair.draws,
             percent(pair.score, 1),
-            bound.unwrap_or_else(|| elo(pair.elo, pair.elo_kind)),
-            pair.elo_error.map_or_else(|| "-".to_owned(), |error| format!("{error:.0}")),
+            pair.elo.map_or_else(|| "-".to_owned(), |elo| signed(elo, 0)),
+            interval(pair),
             percent(Some(pair.los), 0),
         )?;
+    }
+    if !pairs.is_empty() {
+        writeln!(f, "    Elo is that of the first of the pair against the second; so is LOS")?;
     }
     Ok(())
 }
 
-/// Points of the row's player against the column's, over the number of games.
+fn interval(pair: &Encounter) -> String {
+    match (pair.elo_low, pair.elo_high) {
+        (Some(low), Some(high)) => format!("{} .. {}", signed(low, 0), signed(high, 0)),
+        (Some(low), None) => format!("above {}", signed(low, 0)),
+        (None, Some(high)) => format!("below {}", signed(high, 0)),
+        (None, None) => "-".to_owned(),
+    }
+}
+
+/// Points of the row's player against the column's, over the number of games; of the first [`super::MOST_DRAWN`]
+/// players.
 fn cross_table(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
-    let names: Vec<&str> = report.standings.iter().map(|line| line.name.as_str()).collect();
+    let names: Vec<&str> =
+        report.standings.iter().take(super::MOST_DRAWN).map(|line| line.name.as_str()).collect();
     let width = name_width(names.iter().copied());
     write!(f, "\n #  {:width$}", "points")?;
     (1..=names.len()).try_for_each(|rank| write!(f, "  {rank:>7}"))?;
@@ -152,7 +230,11 @@ fn cross_table(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
             write!(f, "  {:>7}", cell(report, row, column))?;
         }
     }
-    writeln!(f)
+    writeln!(f)?;
+    match report.standings.len() {
+        all if all > names.len() => writeln!(f, "    (the first {} of {all} players)", names.len()),
+        _ => Ok(()),
+    }
 }
 
 fn cell(report: &Report, row: &str, column: &str) -> String {
@@ -178,8 +260,11 @@ impl fmt::Display for TestReport {
         writeln!(f, "  pairs {} (0: {ll}, 1/2: {ld}, 1: {level}, 3/2: {wd}, 2: {ww})", self.finished.pairs)?;
         writeln!(
             f,
-            "  LLR {:.2} in [{:.2}, {:.2}]; of all finished pairs {:.2}",
-            self.llr, self.lower, self.upper, self.final_llr
+            "  LLR {} in [{:.2}, {:.2}]; of all finished pairs {}",
+            rounded(self.llr, 2),
+            self.lower,
+            self.upper,
+            rounded(self.final_llr, 2)
         )?;
         match (&self.verdict, &self.at_stop) {
             (Some(verdict), Some(stop)) if verdict == sprt::BY_FAULTS => writeln!(
@@ -187,33 +272,18 @@ impl fmt::Display for TestReport {
                 "  no verdict on strength: after {} pairs faults decided at LLR {:.2}, and the pairs without faults do \
                  not bear it out",
                 stop.pairs, stop.llr
-            )?,
+            ),
             (Some(verdict), Some(stop)) => {
-                let means = if verdict == "H1" {
-                    "the first engine is stronger"
-                } else {
-                    "it is not stronger by that much"
-                };
-                writeln!(
-                    f,
-                    "  {verdict} accepted after {} pairs at LLR {:.2}: {means}",
-                    stop.pairs, stop.llr
-                )?;
+                writeln!(f, "  {verdict} accepted after {} pairs at LLR {:.2}", stop.pairs, stop.llr)
             }
-            _ => writeln!(f, "  no verdict")?,
-        }
-        match &self.estimate {
-            Some(e) => {
-                writeln!(f, "  Elo corrected for the stop: {:+.1} [{:+.1}, {:+.1}]", e.elo, e.low, e.high)
-            }
-            None => Ok(()),
+            _ => writeln!(f, "  no verdict"),
         }
     }
 }
 
 fn elo(value: Option<f64>, kind: &str) -> String {
     let mark = if kind == "tentative" { "~" } else { "" };
-    value.map_or_else(|| "n/a".to_owned(), |elo| format!("{mark}{elo:+.0}"))
+    value.map_or_else(|| "n/a".to_owned(), |elo| format!("{mark}{}", signed(elo, 0)))
 }
 
 fn percent(share: Option<f64>, digits: usize) -> String {

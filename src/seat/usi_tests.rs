@@ -41,10 +41,12 @@ fn engine() -> EnginePlan {
         command: "it".into(),
         args: vec![],
         directory: None,
+        directory_by_default: false,
         environment: vec![],
         options: vec![],
         option_sources: vec![],
         time: TimeControl::default(),
+        margin_given: true,
         reserve: Duration::ZERO,
         hurry: None,
         go: GoForms::default(),
@@ -235,6 +237,7 @@ impl ScriptedSeat {
             cores: vec![],
             startups: startups.clone(),
             reports: Some((faults.clone(), PlayerId(0))),
+            recorder: None,
         };
         let launcher = ScriptedLauncher { scripts: RefCell::new(scripts), starts: Rc::clone(&starts) };
         spawn_local(Actor::new(player, end, launcher).run());

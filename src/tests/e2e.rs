@@ -3,16 +3,23 @@
 
 mod support;
 
+mod checks;
 mod commands;
 mod databases;
 mod deep;
+mod directory;
 mod door;
 mod faults;
 mod formats;
+mod habits;
 mod halts;
+mod logs;
 mod look;
+mod names;
 mod notify;
 mod ponder;
+mod progress;
+mod records;
 mod refusals;
 mod report;
 mod resume;

@@ -1,47 +1,53 @@
 //! The tables of the page.
 
 use super::plain;
-use crate::{EventHistory, PlayerRow, Report, StageTable};
+use crate::{EventHistory, MOST_DRAWN, PlayerRow, Report, StageTable};
 use maud::{Markup, html};
-use referee::{entry::PlayerId, usage::Usage};
+use referee::{entry::PlayerId, rating::signed, usage::Usage};
 
 /// The standings.
 pub fn standings(history: &EventHistory) -> Markup {
     let lines = &history.report.standings;
+    // The one difference between two players is told in words.
+    let rated = history.report.duel().is_none();
     html! {
         div.scroll { table {
             thead { tr {
-                th { "#" } th.name { "engine" } th { "Elo" } th { "±" } th { "score" } th { "games" } th { "+" } th { "−" }
-                th { "=" } th title="likelihood that it is stronger than the next" { "LOS" } th { "faults" }
+                th { "#" } th.name { "engine" } @if rated { th { "Elo" } th { "±" } } th { "score" } th { "games" }
+                th { "+" } th { "−" } th { "=" }
+                @if rated { th title="likelihood that it is stronger than the next" { "LOS" } } th { "faults" }
             } }
-            tbody { @for (place, line) in lines.iter().enumerate() { (standing(place, line)) } }
+            tbody { @for (place, line) in lines.iter().enumerate() { (standing(place, line, rated)) } }
         } }
         @for halted in &history.report.halted {
             p.note { "halted: " (plain(&halted.name)) ": " (halted.reason) }
         }
-        @if lines.iter().any(|line| line.elo_kind == "tentative") {
-            p.note { "~ the games alone do not bound this Elo: all won or lost, or too few opponents" }
+        @if rated && lines.iter().any(|line| line.elo_kind == "tentative") {
+            p.note { "≈ the games alone do not bound this Elo: all won or lost, or too few opponents" }
         }
     }
 }
 
-fn standing(place: usize, line: &PlayerRow) -> Markup {
+fn standing(place: usize, line: &PlayerRow, rated: bool) -> Markup {
     html! { tr {
         td { (line.rank) }
         th.name scope="row" { (chip(place)) (plain(&line.name)) }
-        td { (elo(line)) }
-        td { (line.elo_error.map_or_else(dash, |error| format!("{error:.0}"))) }
+        @if rated {
+            td { (elo(line)) }
+            td { (line.elo_error.map_or_else(dash, |error| format!("{error:.0}"))) }
+        }
         td { (percent(line.score, 1)) }
         td { (line.games) } td { (line.wins) } td { (line.losses) } td { (line.draws) }
-        td { (percent(line.los, 0)) }
+        @if rated { td { (percent(line.los, 0)) } }
         @if line.faults > 0 { td.bad { (line.faults) } } @else { td { "–" } }
     } }
 }
 
 fn elo(line: &PlayerRow) -> String {
     let Some(elo) = line.elo else { return dash() };
-    let mark = if line.elo_kind == "measured" { "" } else { "~" };
-    format!("{mark}{elo:+.0}").replace('-', "−")
+    // Not `~`: in many fonts it looks like the minus after it.
+    let mark = if line.elo_kind == "measured" { "" } else { "≈\u{202f}" };
+    format!("{mark}{}", super::minus(&signed(elo, 0)))
 }
 
 fn dash() -> String {
@@ -58,9 +64,18 @@ fn chip(place: usize) -> Markup {
     html! { span class=(class) {} }
 }
 
-/// Cross table: points of the row's player against the column's.
+/// Cross table: points of the row's player against the column's; of the first [`MOST_DRAWN`] players.
 pub fn cross(history: &EventHistory) -> Markup {
-    let order = &history.order;
+    let order = &history.order[..history.order.len().min(MOST_DRAWN)];
+    html! {
+        (cells(history, order))
+        @if order.len() < history.order.len() {
+            p.note { "the first " (order.len()) " of " (history.order.len()) " players" }
+        }
+    }
+}
+
+fn cells(history: &EventHistory, order: &[PlayerId]) -> Markup {
     html! { div.scroll { table.cross {
         thead { tr {
             th {} th.name {}
