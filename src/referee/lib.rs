@@ -9,6 +9,7 @@ mod color;
 pub mod entry;
 pub mod game;
 pub mod history;
+pub mod identity;
 pub mod ids;
 pub mod legality;
 pub mod opening;

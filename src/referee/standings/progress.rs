@@ -37,6 +37,15 @@ pub(crate) struct Open {
     pub draws: u32,
 }
 
+/// The finished game of a pair whose other game is not finished.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Half {
+    /// Twice the score of the player with the lower id.
+    pub points: u8,
+    /// The opening that both games begin from.
+    pub opening: u64,
+}
+
 /// The progress of a stage, as the schedule needs it.
 #[derive(Clone, Debug)]
 pub(crate) struct Progress {
@@ -44,8 +53,8 @@ pub(crate) struct Progress {
     keeps_encounters: bool,
     pub finished: Ranges,
     pub open: BTreeMap<u64, Open>,
-    /// Incomplete pairs: the half points of the lower id in the finished game.
-    pub halves: BTreeMap<u64, u8>,
+    /// Incomplete pairs, by their number.
+    pub halves: BTreeMap<u64, Half>,
     pub encounters: BTreeMap<u64, Encounter>,
     /// Byes by round and player, with twice their score.
     pub byes: BTreeMap<(u32, PlayerId), u8>,
@@ -113,9 +122,9 @@ impl Progress {
             return None;
         }
         match self.halves.remove(&pairing.pair) {
-            Some(other) => Some([other, lower]),
+            Some(other) => Some([other.points, lower]),
             None => {
-                self.halves.insert(pairing.pair, lower);
+                self.halves.insert(pairing.pair, Half { points: lower, opening: pairing.opening });
                 None
             }
         }
