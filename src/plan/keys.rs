@@ -444,6 +444,12 @@ pub const ENGINE: Section = Section {
             "cores that it keeps busy while it thinks",
         ),
         key("gpu", Number(0.0, 1024.0), Is("0"), "share of a GPU it needs"),
+        key(
+            "identity",
+            Other("table"),
+            Says("all its defaults"),
+            "the files that belong to the engine, see below",
+        ),
         key("optional", Flag, Is("false"), "leave the engine out if its program is absent"),
     ]],
 };
@@ -462,8 +468,21 @@ pub const LIMITS: Section = Section {
     ]],
 };
 
+/// The files that belong to an engine.
+pub const IDENTITY: Section = Section {
+    title: "`identity` of an engine",
+    about: "An engine is its program, its `id name`, and the files and directories that its arguments and its options \
+        name, options that keep the engine's own default included. Patterns are relative to the directory of the engine: \
+        `*` and `?` stand within a name, `**` for any number of directories; a pattern without `/` is for files of that \
+        name in every directory.",
+    keys: &[&[
+        key("files", Other("texts"), Is("[]"), "further files: what a script starts or reads"),
+        key("ignore", Other("texts"), Is("[]"), "files that do not count, because the engine writes them itself: learned books, logs"),
+    ]],
+};
+
 /// The sections of the reference, in order.
-pub const REFERENCE: [&Section; 19] = [
+pub const REFERENCE: [&Section; 20] = [
     &ROOT,
     &EVENT,
     &STAGE,
@@ -476,6 +495,7 @@ pub const REFERENCE: [&Section; 19] = [
     &SPRT,
     &ENGINE,
     &LIMITS,
+    &IDENTITY,
     &serve::SERVE,
     &serve::SERVE_TIME,
     &serve::SERVE_ROUNDS,
