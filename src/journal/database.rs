@@ -18,6 +18,7 @@ const MIGRATIONS: &[M<'static>] = &[
     M::up(include_str!("migrations/003_ratings.sql")),
     M::up(include_str!("migrations/004_clocks.sql")),
     M::up(include_str!("migrations/005_memory.sql")),
+    M::up(include_str!("migrations/006_identities.sql")),
 ];
 /// "RNME"; written by the first migration.
 const APPLICATION_ID: i64 = 0x524E_4D45;
