@@ -104,6 +104,12 @@ pub struct PlayingArgs {
     /// The database; overrides the configuration.
     #[arg(long, value_name = "FILE")]
     pub db: Option<PathBuf>,
+    /// Name of the event in the database; overrides the configuration.
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+    /// Play the event from its beginning; what was played of it stays in the database under another name.
+    #[arg(long)]
+    pub fresh: bool,
     /// Games at once; overrides the configuration.
     #[arg(long, value_name = "N", value_parser = at_least_one::<usize>)]
     pub concurrency: Option<usize>,
@@ -133,6 +139,10 @@ pub struct PlayingArgs {
 /// `renmei match`.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "\
+Games go to `match.db` in this directory, with `--name NAME` to `NAME.db`, with `--db FILE` to that file. The same command
+resumes an interrupted match, or makes it longer (`--games`). A match of other engines, or with another clock, begins
+`match-2` in `match-2.db` where neither is said. `renmei report match.db` shows the result again.
+
 Example:
   renmei match --engine cmd=fairy-stockfish name=new nodes=4000 \\
                --engine cmd=fairy-stockfish name=old nodes=1000 option.Hash=16 \\
@@ -145,9 +155,6 @@ pub struct MatchArgs {
     /// The same words, grouped by `--engine`.
     #[arg(skip)]
     pub engines: Vec<Vec<String>>,
-    /// Name of the event in the database.
-    #[arg(long, default_value = "match")]
-    pub name: String,
     /// Time for every engine: `10s`, `5m+10s`, `byoyomi 1s`, `10m byoyomi 30s`, `nodes 1000`, `depth 6`, `fixed 100ms`.
     #[arg(long, default_value = "byoyomi 1s")]
     pub time: String,
@@ -193,7 +200,7 @@ fn at_least_one<T: FromStr<Err = ParseIntError> + From<u8> + PartialOrd>(text: &
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "\
 An open league (a file with [serve] and neither [event] nor [[engines]]) starts no engines and has no end: it refuses
---concurrency, --oversubscribe, --affinity and --json.")]
+--concurrency, --fresh, --oversubscribe, --affinity and --json.")]
 pub struct ServeArgs {
     /// Configuration file of the league, or of an event with remote players.
     pub file: PathBuf,

@@ -6,11 +6,13 @@
 
 pub mod cores;
 pub mod dispatcher;
+pub mod identity;
 pub mod lag;
 mod pending;
 pub mod play;
 pub mod preflight;
 pub mod remote;
+pub mod resume;
 mod shutdown;
 pub mod spectators;
 pub mod worker;

@@ -22,6 +22,8 @@ pub struct Findings {
     pub faults: Vec<String>,
     /// The engines that are started here, in the order of the plan.
     pub engines: Vec<EngineFacts>,
+    /// Their handshakes, in the same order; an empty one for an engine with a fault.
+    pub shown: Vec<Handshake>,
 }
 
 /// What is known of the threads of an engine.
@@ -42,12 +44,13 @@ pub struct EngineFacts {
 pub fn look(plan: &Plan) -> io::Result<Findings> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let met = runtime.block_on(meet_all(plan));
-    let (mut faults, mut engines) = (vec![], vec![]);
+    let (mut faults, mut engines, mut handshakes) = (vec![], vec![], vec![]);
     for (engine, met) in started_here(plan).zip(met) {
         match met {
             Ok(shown) => {
                 faults.extend(option_faults(engine, &shown));
                 engines.push(facts(engine, &shown));
+                handshakes.push(shown);
             }
             Err(fault) => {
                 faults.push(format!("engine `{}` cannot play: {}", engine.name, fault.trim_end()));
@@ -56,11 +59,12 @@ pub fn look(plan: &Plan) -> io::Result<Findings> {
                     declares_threads: false,
                     process_threads: None,
                 });
+                handshakes.push(Handshake::default());
             }
         }
     }
     faults.extend(core_fault(plan, &engines.iter().map(|engine| engine.cores).collect::<Vec<_>>()));
-    Ok(Findings { faults, engines })
+    Ok(Findings { faults, engines, shown: handshakes })
 }
 
 fn facts(engine: &EnginePlan, shown: &Handshake) -> EngineFacts {
@@ -80,6 +84,7 @@ async fn meet_all(plan: &Plan) -> Vec<Result<Handshake, String>> {
                 cores: vec![],
                 startups: startups.clone(),
                 reports: None,
+                gate: None,
             };
             tokio::spawn(handshake(player))
         })
@@ -91,7 +96,8 @@ async fn meet_all(plan: &Plan) -> Vec<Result<Handshake, String>> {
     met
 }
 
-fn started_here(plan: &Plan) -> impl Iterator<Item = &EnginePlan> {
+/// The engines that this program starts, in the order of the plan.
+pub fn started_here(plan: &Plan) -> impl Iterator<Item = &EnginePlan> {
     plan.engines.iter().filter(|engine| !engine.remote)
 }
 

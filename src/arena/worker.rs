@@ -1,6 +1,7 @@
 //! A worker: one thread on which games live wholly, with their seats, alarms and processes.
 
 use crate::{
+    identity::{Engine, Guard},
     lag::SchedulerLag,
     play::{Fixture, GameContext, play},
     remote::RemotePlayers,
@@ -18,7 +19,7 @@ use referee::{
 };
 use seat::{
     Seat,
-    usi::{self, UsiPlayer},
+    usi::{self, Gate, UsiPlayer},
 };
 use std::{
     io,
@@ -40,12 +41,22 @@ pub struct WorkerContext {
     pub notes: Sender<Note>,
     /// The engines, by [`PlayerId`].
     pub engines: Arc<[Arc<EnginePlan>]>,
+    /// What the engines are, by [`PlayerId`]; `None` for remote players.
+    pub identities: Arc<[Option<Arc<Engine>>]>,
     /// The source of remote players.
     pub remote: Option<Arc<dyn RemotePlayers>>,
     /// Permits to start an engine.
     pub startups: Arc<Semaphore>,
     /// Adjourns the running games.
     pub adjourn: CancellationToken,
+}
+
+impl WorkerContext {
+    /// What keeps the engine of a player from being started once it is another one.
+    fn guard(&self, player: PlayerId) -> Option<Arc<dyn Gate>> {
+        let engine = self.identities.get(player.index())?.clone()?;
+        Some(Arc::new(Guard { engine, player, sink: self.sink.clone(), notes: self.notes.clone() }))
+    }
 }
 
 /// A message to the dispatcher.
@@ -57,6 +68,9 @@ pub enum Note {
     Shutdown,
     /// The database has failed.
     Failed,
+    /// The engine of a player is not the one any more that the event is played by: what has changed, in words. It is
+    /// not started again.
+    Replaced(PlayerId, Vec<String>),
 }
 
 /// A game that is over.
@@ -285,7 +299,8 @@ impl Bench {
         let engine = self.context.engines[player.index()].clone();
         let (cores, startups) = (self.spec.cores.clone(), self.context.startups.clone());
         let reports = Some((self.context.sink.clone(), player));
-        let (seat, actor) = usi::open(UsiPlayer { engine, cores, startups, reports });
+        let gate = self.context.guard(player);
+        let (seat, actor) = usi::open(UsiPlayer { engine, cores, startups, reports, gate });
         self.actors.spawn(actor);
         seat
     }

@@ -5,6 +5,7 @@ use super::{
     play::{OpenScreen, play},
 };
 use crate::cli::MatchArgs;
+use arena::resume;
 use plan::{Environment, Plan};
 use std::path::Path;
 use toml::{Table, Value};
@@ -17,8 +18,34 @@ pub fn ad_hoc(args: &MatchArgs, open_screen: OpenScreen) -> Result<Exit, Failure
     let config = configuration(args).map_err(Failure::Usage)?;
     let text = toml::to_string(&config).map_err(|e| Failure::Usage(e.to_string()))?;
     let environment = Environment::here(Path::new(".")).map_err(|e| Failure::Other(e.to_string()))?;
-    let plan = Plan::parse(&text, None, &environment).map_err(Failure::Config)?;
+    let mut plan = Plan::parse(&text, None, &environment).map_err(Failure::Config)?;
+    if args.playing.name.is_none() && args.playing.db.is_none() {
+        take_a_free_name(&mut plan)?;
+    }
     play(plan, &args.playing, open_screen)
+}
+
+/// Gives a match that differs from the one in this directory a name and a database of its own: `match-2`, `match-3` and
+/// so on. The same command finds its match again.
+fn take_a_free_name(plan: &mut Plan) -> Result<(), Failure> {
+    let (first, path) = (plan.name.clone(), plan.database.clone());
+    let (mut other, mut number) = (resume::differences(plan)?, 1_u64);
+    while !other.is_empty() {
+        number += 1;
+        plan.name = format!("{first}-{number}");
+        plan.database = path.with_file_name(format!("{}.db", plan.name));
+        other = resume::differences(plan)?;
+    }
+    if number > 1 {
+        let database = path.display();
+        err_line!(
+            "`{first}` in {database} is another match: this is `{}`, in {}; the command that began `{first}` resumes it, \
+             and `--name NAME` names a match",
+            plan.name,
+            plan.database.display()
+        );
+    }
+    Ok(())
 }
 
 fn configuration(args: &MatchArgs) -> Result<Table, String> {
@@ -49,11 +76,12 @@ fn event(args: &MatchArgs) -> Table {
         (true, true) => "gauntlet",
         (true, false) => "round-robin",
     };
+    let name = args.playing.name.as_deref().unwrap_or("match");
     let mut event = Table::from_iter([
-        pair("name", args.name.clone()),
+        pair("name", name),
         pair("format", format),
         pair("seed", i64::try_from(args.seed).unwrap_or(i64::MAX)),
-        pair("database", format!("{}.db", file_stem(&args.name))),
+        pair("database", format!("{}.db", file_stem(name))),
     ]);
     if args.sprt.is_empty() {
         event.extend([pair("games", i64::try_from(args.games).unwrap_or(i64::MAX))]);
@@ -95,9 +123,10 @@ fn engine(at: usize, words: &[String]) -> Result<Table, String> {
     for word in words {
         let (key, value) = key_value(word)?;
         let entry = |table: &str, key: &str| (table.to_owned(), key.to_owned(), Value::from(value));
-        let (table, key, value) = match (key.strip_prefix("option."), key.strip_prefix("env.")) {
-            (Some(option), _) => entry("options", option),
-            (_, Some(variable)) => entry("environment", variable),
+        let (table, key, value) = match key.split_once('.') {
+            Some(("option", option)) => entry("options", option),
+            Some(("env", variable)) => entry("environment", variable),
+            Some(("identity", kind)) => ("identity".to_owned(), kind.to_owned(), list(value.split(','))),
             _ => {
                 let (key, value) = engine_key(key, value);
                 engine.insert(key.to_owned(), value);
@@ -119,17 +148,20 @@ fn engine(at: usize, words: &[String]) -> Result<Table, String> {
 
 /// The configuration's key and typed value of a word.
 fn engine_key<'a>(key: &'a str, value: &str) -> (&'a str, Value) {
-    let list = |words: Vec<&str>| Value::Array(words.into_iter().map(Value::from).collect());
     match key {
         "cmd" => ("command", value.into()),
         "dir" => ("directory", value.into()),
         "name" | "directory" | "command" | "reserve" | "restart" | "time" => (key, value.into()),
         "nodes" | "depth" => ("time", format!("{key} {value}").into()),
-        "args" => (key, list(value.split_whitespace().collect())),
+        "args" => (key, list(value.split_whitespace())),
         "go" if ["byoyomi-only", "all"].contains(&value) => (key, value.into()),
-        "go" => (key, list(value.split(',').collect())),
+        "go" => (key, list(value.split(','))),
         _ => (key, plain(value)),
     }
+}
+
+fn list<'a>(words: impl Iterator<Item = &'a str>) -> Value {
+    Value::Array(words.map(Value::from).collect())
 }
 
 fn key_value(word: &str) -> Result<(&str, &str), String> {

@@ -8,14 +8,17 @@ use crate::{
 use arena::{
     Say, Shutdown,
     dispatcher::{self, Company, Finished, OpenEvent, RunError},
+    identity::{Engine, Identifier},
     preflight,
     remote::Remote,
+    resume,
 };
 use journal::{Read, Reader, Store};
 use plan::{Document, EnginePlan, Plan, StoredPlan};
 use records::openings;
 use referee::{opening::Opening, rating::LookUp, schedule::Schedule, sink::Sink, sprt::Verdict};
-use report::{Announcer, EventFile, EventInfo, Report, verdict};
+use seat::usi::Handshake;
+use report::{Announcer, EventFile, EventInfo, Report, builds, verdict};
 use std::{
     io::{self, Write},
     path::{Path, PathBuf},
@@ -118,7 +121,15 @@ pub fn host(
     if !found.faults.is_empty() {
         return Err(RunError::Engines(found.faults).into());
     }
-    let event = OpenEvent::open(&plan)?.with_engines(found.engines);
+    let identities = identify(&plan, &found.shown)?;
+    if let Some(aside) = args.fresh.then(|| resume::set_aside(&plan)).transpose()?.flatten() {
+        err_line!("`{}` begins anew; what was played of it is `{aside}` now", plan.name);
+    }
+    let event = OpenEvent::open(&plan, identities)?.with_engines(found.engines);
+    event.words().iter().for_each(|words| err_line!("{words}"));
+    if event.is_closed() {
+        err_line!("`{}` is complete: nothing was played", plan.name);
+    }
     let network = if event.is_closed() { None } else { open_network(&plan, event.sink())? };
     let (finished, linger) = follow(&plan, event, lines, network, args, open_screen)?;
     if let Some(linger) = linger.filter(|_| !finished.interrupted) {
@@ -126,6 +137,10 @@ pub fn host(
     }
     let mut report = Report::new(&EventInfo::of(&plan), &finished.standings, !finished.interrupted);
     report.skipped = plan.skipped.iter().map(|skipped| skipped.name.clone()).collect();
+    let events = finished.store.events()?;
+    if let Some(event) = events.iter().find(|event| event.id == finished.event) {
+        report.played_by = builds(&finished.store, event)?;
+    }
     if !args.json {
         out_line!("");
     }
@@ -136,6 +151,18 @@ pub fn host(
         _ if finished.interrupted => Exit::Stopped,
         _ => Exit::Done,
     })
+}
+
+/// What the engines are that play now.
+fn identify(plan: &Plan, shown: &[Handshake]) -> Result<Vec<Engine>, RunError> {
+    let say = |line: &str| err_line!("{line}");
+    let mut identifier = Identifier::new(&plan.database, &say);
+    let found = preflight::started_here(plan).zip(shown).map(|(engine, shown)| identifier.identify(engine, shown));
+    let (engines, faults): (Vec<_>, Vec<_>) = found.partition(Result::is_ok);
+    match faults.is_empty() {
+        true => Ok(engines.into_iter().flatten().collect()),
+        false => Err(RunError::Engines(faults.into_iter().filter_map(Result::err).collect())),
+    }
 }
 
 /// Prints what a user may not expect of the plan.
@@ -195,6 +222,12 @@ fn follow(
 fn override_plan(plan: &mut Plan, args: &PlayingArgs) -> Result<(), Failure> {
     if let Some(db) = &args.db {
         plan.database.clone_from(db);
+    }
+    if let Some(name) = &args.name {
+        if name.trim().is_empty() {
+            return Err(Failure::Usage("--name: the name of an event is not empty".to_owned()));
+        }
+        plan.name.clone_from(name);
     }
     if let Some(concurrency) = args.concurrency {
         plan.concurrency = concurrency;

@@ -6,7 +6,7 @@ use client::ratings;
 use journal::{EventSummary, Moves, Store};
 use referee::{entry::GameId, standings::Standings};
 use report::{
-    EventHistory, EventHistoryError, Report, event_info,
+    EventHistory, builds, EventHistoryError, Report, event_info,
     html::page,
     plan,
     plot::{self, Plot, Size},
@@ -46,7 +46,9 @@ pub fn report(args: &ReportArgs) -> Result<Exit, Failure> {
         let info = event_info(event, plan.clone());
         let mut standings = Standings::new(&info.stages, event.players.len());
         store.replay(event.id, Moves::Without, &mut |stamped| standings.fold(&stamped.entry))?;
-        super::print(&Report::new(&info, &standings, event.closed), args.json);
+        let mut report = Report::new(&info, &standings, event.closed);
+        report.played_by = builds(&store, event)?;
+        super::print(&report, args.json);
         if let Some(measured) = measured(&standings).filter(|_| !args.json) {
             out_line!("\n{measured}");
         }

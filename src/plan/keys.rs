@@ -472,12 +472,11 @@ pub const LIMITS: Section = Section {
 pub const IDENTITY: Section = Section {
     title: "`identity` of an engine",
     about: "An engine is its program, its `id name`, and the files and directories that its arguments and its options \
-        name, options that keep the engine's own default included. Patterns are relative to the directory of the engine: \
-        `*` and `?` stand within a name, `**` for any number of directories; a pattern without `/` is for files of that \
-        name in every directory.",
+        name, options at the default that the engine declares included. Paths are relative to its directory; `*` and `?` \
+        stand within a name, `**` for any number of directories.",
     keys: &[&[
         key("files", Other("texts"), Is("[]"), "further files: what a script starts or reads"),
-        key("ignore", Other("texts"), Is("[]"), "files that do not count, because the engine writes them itself: learned books, logs"),
+        key("ignore", Other("texts"), Is("[]"), "files that do not count, because the engine writes them itself: learned books, logs; without a `/`, files of that name in any directory; a directory stands for all that is in it"),
     ]],
 };
 

@@ -17,6 +17,7 @@ mod fingerprint;
 mod games;
 mod keys;
 pub mod password;
+pub mod pattern;
 mod reader;
 mod reference;
 pub mod serve;

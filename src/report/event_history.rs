@@ -85,7 +85,9 @@ impl EventHistory {
         let info = event_info(event, plan(event)?);
         let mut fold = Fold::new(&info, moves == Moves::With);
         store.replay(event.id, moves, &mut |stamped| fold.take(stamped))?;
-        Ok(fold.finish(&info, event))
+        let mut history = fold.finish(&info, event);
+        history.report.played_by = super::builds(store, event)?;
+        Ok(history)
     }
 
     /// Milestones of the ratings, up to the present.

@@ -7,12 +7,14 @@
 //! `elo_kind` tells how reliable the value is (`measured`; `tentative`: the games do not bound it, a weak prior does;
 //! `unknown`).
 
+pub mod builds;
 mod event_history;
 pub mod html;
 mod live;
 pub mod plot;
 mod text;
 
+pub use builds::{PlayedBy, builds};
 pub use event_history::{EventHistory, EventHistoryError, event_info, plan};
 pub use live::{Announcer, EventFile};
 
@@ -93,6 +95,8 @@ pub struct Report {
     pub sprt: Option<TestReport>,
     /// Optional engines that were not available.
     pub skipped: Vec<String>,
+    /// What played, where it was recorded.
+    pub played_by: Vec<PlayedBy>,
 }
 
 /// A player's row in the standings.
@@ -270,6 +274,7 @@ impl Report {
             stages: stage_tables(info, standings),
             sprt: info.sprt.and_then(|plan| test_report(plan, standings)),
             skipped: vec![],
+            played_by: vec![],
         }
     }
 }

@@ -22,10 +22,11 @@ impl fmt::Display for Report {
             0..=FEW => pairs(f, &self.pairs)?,
             _ => cross_table(f, self)?,
         }
-        match &self.sprt {
-            Some(test) => write!(f, "\n{test}"),
-            None => Ok(()),
+        if let Some(test) = &self.sprt {
+            write!(f, "\n{test}")?;
         }
+        let width = name_width(self.played_by.iter().map(|player| player.name.as_str()));
+        super::builds::text(f, &self.played_by, &|name| padded(name, width))
     }
 }
 

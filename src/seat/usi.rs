@@ -18,7 +18,7 @@ use referee::{
     game::{Order, Reply},
     sink::Sink,
 };
-use std::{io, mem, sync::Arc, time::Duration};
+use std::{fmt, io, mem, sync::Arc, time::Duration};
 use tokio::{
     io::{AsyncRead, AsyncReadExt},
     sync::{
@@ -48,6 +48,18 @@ pub struct UsiPlayer {
     pub startups: Arc<Semaphore>,
     /// Sink for faults between games and for the memory of the process, and the player they are reported for.
     pub reports: Option<(Arc<dyn Sink>, PlayerId)>,
+    /// Asked before every start of a process.
+    pub gate: Option<Arc<dyn Gate>>,
+}
+
+/// Says whether an engine may be started, for one that has become another since it was looked at.
+pub trait Gate: fmt::Debug + Send + Sync {
+    /// Whether [`opens`](Self::opens) has to be asked at all; a quick answer.
+    fn is_suspect(&self) -> bool;
+
+    /// Whether a process may be started; the answer may take its time. Otherwise the seat stays silent until it is
+    /// given up.
+    fn opens(&self) -> bool;
 }
 
 /// Opens a seat for a USI engine; the future is its actor and ends after the seat is dropped and the process is gone.
@@ -198,6 +210,9 @@ impl<L: Launcher> Actor<L> {
             return;
         }
         self.back_off().await;
+        if !self.gate_opens().await {
+            return;
+        }
         self.permit = self.player.startups.clone().acquire_owned().await.ok();
         self.end.trace.clear();
         self.lines = Lines::default();
@@ -216,6 +231,11 @@ impl<L: Launcher> Actor<L> {
                     Some(format!("`{}` could not be started: {error}", engine.command.display()));
             }
         }
+    }
+
+    async fn gate_opens(&self) -> bool {
+        let Some(gate) = self.player.gate.clone().filter(|gate| gate.is_suspect()) else { return true };
+        tokio::task::spawn_blocking(move || gate.opens()).await.unwrap_or(true)
     }
 
     /// Exponential back-off with jitter for an engine that keeps failing at its start.

@@ -53,6 +53,7 @@ fn engine() -> EnginePlan {
         restart: Restart::OnFault,
         cores: 1.0,
         gpu: 0.0,
+        identity: Default::default(),
         optional: false,
     }
 }
@@ -235,6 +236,7 @@ impl ScriptedSeat {
             cores: vec![],
             startups: startups.clone(),
             reports: Some((faults.clone(), PlayerId(0))),
+            gate: None,
         };
         let launcher = ScriptedLauncher { scripts: RefCell::new(scripts), starts: Rc::clone(&starts) };
         spawn_local(Actor::new(player, end, launcher).run());

@@ -9,6 +9,8 @@ mod deep;
 mod door;
 mod faults;
 mod formats;
+mod growth;
+mod identity;
 mod ponder;
 mod refusals;
 mod report;

@@ -214,7 +214,7 @@ impl Playing {
                     printed.lock().unwrap().extend(batch.iter().filter_map(|stamped| lines.line(stamped)));
                 });
                 let audience = Audience { readers: vec![reader], say: Arc::new(|_: &str| ()) };
-                let client = Client::open(config, &shutdown, ratings, audience).unwrap();
+                let client = Client::open(config, &shutdown, ratings, audience, None).unwrap();
                 runtime.block_on(client.play(shutdown)).unwrap();
             }
         });
