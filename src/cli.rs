@@ -25,7 +25,7 @@ pub const EXIT_CODES: &str = "\
 Exit codes:
   0   done (SPRT: still undecided when the games ran out)
   1   the request failed; the reason is on stderr
-  2   the command line or the configuration is wrong; nothing was started
+  2   the command line or the configuration is wrong, or another build of an engine has played before; nothing was started
   3   stopped before the end; the same command resumes
   10  SPRT accepted H1 (the first engine is stronger by elo1)
   11  SPRT accepted H0

@@ -2,8 +2,9 @@
 //!
 //! The files are those that the arguments and the options of an engine name, relative to its directory, options that it
 //! declares and nobody set included; a directory stands for everything in it. A value that names nothing on the disk is
-//! no file. The directory of the engine and those above it are places where it works, not what it reads, so options that
-//! name them are left out, and so is the database of the event.
+//! no file. The directory of the engine and those above it are places where it works, not what it reads, and so are
+//! directories that everybody may write into, such as `/tmp`: options that name them are left out, and so is the database
+//! of the event.
 
 mod files;
 #[cfg(test)]
@@ -21,6 +22,7 @@ use referee::{
 use seat::usi::{Gate, Handshake};
 use std::{
     collections::BTreeMap,
+    os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc::Sender},
 };
@@ -131,7 +133,7 @@ impl<'a> Identifier<'a> {
         if path.is_file() {
             return Ok(vec![path]);
         }
-        if !path.is_dir() || home.directory.starts_with(&path) {
+        if !path.is_dir() || home.directory.starts_with(&path) || is_open_to_all(&path) {
             return Ok(vec![]);
         }
         let too_much = match below(&path, &left_out) {
@@ -175,6 +177,11 @@ impl<'a> Identifier<'a> {
             || path.to_string_lossy().starts_with(&*self.database.to_string_lossy());
         of_database() || engine.identity.ignore.iter().any(|pattern| pattern::covers(pattern, &shown))
     }
+}
+
+/// Whether everybody may write into a directory, as into `/tmp`.
+fn is_open_to_all(directory: &Path) -> bool {
+    directory.metadata().is_ok_and(|data| data.permissions().mode() & 0o002 != 0)
 }
 
 /// The directory that an engine runs in.

@@ -35,7 +35,8 @@ pub(crate) fn open(plan: &Plan, engines: &[Option<Arc<Engine>>]) -> Result<Resum
         if !changes.is_empty() {
             return Err(RunError::Changed { name: plan.name.clone(), changes });
         }
-        words.extend(compare(plan, engines, &opening)?);
+        let complete = is_closed(&opening)? && before.stages().is_none_or(|stages| stages == plan.stages);
+        words.extend(compare(plan, engines, &opening, complete)?);
         words.extend(resize(plan, &before, &head, &opening)?);
     }
     Ok(Resumed { opening, words })
@@ -89,7 +90,12 @@ fn is_closed(opening: &Opening) -> Result<bool, StoreError> {
 }
 
 /// Compares the engines with those that played before; what was not recorded then is told.
-fn compare(plan: &Plan, engines: &[Option<Arc<Engine>>], opening: &Opening) -> Result<Vec<String>, RunError> {
+fn compare(
+    plan: &Plan,
+    engines: &[Option<Arc<Engine>>],
+    opening: &Opening,
+    complete: bool,
+) -> Result<Option<String>, RunError> {
     let known = opening.store().identities(opening.event().event)?;
     let before = |player: PlayerId| -> Option<&Identity> {
         known.iter().rev().find(|known| known.player == player).map(|known| &known.identity)
@@ -105,16 +111,19 @@ fn compare(plan: &Plan, engines: &[Option<Arc<Engine>>], opening: &Opening) -> R
             None => unknown.push(format!("`{}`", engine.name)),
         }
     }
-    let (name, complete) = (plan.name.clone(), is_closed(opening)?);
+    let name = plan.name.clone();
     if !changes.is_empty() {
         return Err(RunError::Replaced { name, changes, complete });
     }
     if unknown.is_empty() {
-        return Ok(vec![]);
+        return Ok(None);
     }
-    let then = if complete { "whether it is the same now is unknown" } else { "it is taken to be the same, and recorded from now on" };
     let unknown = unknown.join(", ");
-    Ok(vec![format!("what played as {unknown} was not recorded when `{name}` was played before: {then}")])
+    let then = match complete {
+        true => "whether it is the same now is unknown",
+        false => "it is taken to be the same, and recorded from now on",
+    };
+    Ok(Some(format!("what played as {unknown} was not recorded when `{name}` was played before: {then}")))
 }
 
 /// Brings the event to the size of the plan; returns what to tell about it.

@@ -189,7 +189,7 @@ fn reports_show_what_played_and_tell_where_two_builds_did() {
     let line = format!("new {}, nn.bin e3b0c442", &hash[..8]);
     assert!(live.contains(&line), "{live}");
     let report = text(&desk.renmei(&["report", "match.db"]));
-    assert!(report.contains(&line) && report.contains("Renmei Random"), "{report}");
+    assert!(report.contains(&line) && report.contains("new     Renmei random "), "{report}");
     let json = desk.renmei(&["report", "match.db", "--json"]);
     let json: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
     assert_eq!(json["played_by"][0]["builds"][0]["sha256"], hash.as_str());
