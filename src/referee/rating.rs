@@ -9,6 +9,7 @@ mod counts;
 mod course;
 mod estimate;
 mod field;
+mod large;
 mod likelihood;
 mod newton;
 mod pair;

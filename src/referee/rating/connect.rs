@@ -8,15 +8,7 @@ use super::CrossTable;
 /// with more games is the core, and where that too is equal there is none: neither set can be preferred.
 pub(super) fn core(table: &CrossTable) -> Vec<bool> {
     let scored = Scored::from(table);
-    let mut group = vec![usize::MAX; table.players()];
-    for player in 0..table.players() {
-        if group[player] == usize::MAX {
-            let (down, up) = (reachable(player, &scored.on), reachable(player, &scored.by));
-            for member in (0..table.players()).filter(|&p| down[p] && up[p]) {
-                group[member] = player;
-            }
-        }
-    }
+    let group = groups(&scored);
     let core = largest(table, &group);
     group.into_iter().map(|g| Some(g) == core).collect()
 }
@@ -48,22 +40,47 @@ impl From<&CrossTable> for Scored {
     }
 }
 
-fn reachable(from: usize, edges: &[Vec<usize>]) -> Vec<bool> {
-    let mut seen = vec![false; edges.len()];
-    seen[from] = true;
-    let mut open = vec![from];
-    while let Some(player) = open.pop() {
-        for &next in &edges[player] {
-            if !seen[next] {
-                seen[next] = true;
-                open.push(next);
+/// The sets in which everyone can be reached from everyone: for each player one member of its set, the same for all of
+/// them. Two walks along the games, with a stack of their own, since a field may be a chain of any length (the
+/// algorithm of S. R. Kosaraju).
+fn groups(scored: &Scored) -> Vec<usize> {
+    let players = scored.on.len();
+    let mut seen = vec![false; players];
+    let mut left = Vec::with_capacity(players);
+    for player in 0..players {
+        walk(player, &scored.on, &mut seen, |done| left.push(done));
+    }
+    let mut group = vec![usize::MAX; players];
+    seen.fill(false);
+    for &player in left.iter().rev() {
+        walk(player, &scored.by, &mut seen, |member| group[member] = player);
+    }
+    group
+}
+
+/// Visits everyone who can be reached from `from` and was not seen, and tells of each after its successors.
+fn walk(from: usize, edges: &[Vec<usize>], seen: &mut [bool], mut done: impl FnMut(usize)) {
+    if std::mem::replace(&mut seen[from], true) {
+        return;
+    }
+    let mut path = vec![(from, 0)];
+    while let Some((player, next)) = path.last_mut() {
+        match edges[*player].get(*next) {
+            Some(&other) => {
+                *next += 1;
+                if !std::mem::replace(&mut seen[other], true) {
+                    path.push((other, 0));
+                }
+            }
+            None => {
+                done(*player);
+                path.pop();
             }
         }
     }
-    seen
 }
 
-/// The group (named by its first player) with most players, then most games; none if two are equal in both.
+/// The group (named by one of its players) with most players, then most games; none if two are equal in both.
 fn largest(table: &CrossTable, group: &[usize]) -> Option<usize> {
     let mut sizes = vec![(0usize, 0.0f64); group.len()];
     for &g in group {

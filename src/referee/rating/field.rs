@@ -1,6 +1,7 @@
 //! Ratings of a whole field from all its games at once.
 
 use super::connect::core;
+use super::large;
 use super::likelihood::{Likelihood, Meeting};
 use super::newton::{Maximum, maximise};
 use super::{CrossTable, ELO_PER_NAT, Estimate, Results, Z_95, normal_cdf};
@@ -22,9 +23,37 @@ pub struct Ratings {
     /// Elo by player, prior or not.
     #[serde(skip)]
     elo: DVector<f64>,
-    /// Covariance of `elo`, relative to the field's mean.
+    /// How the errors of `elo` go together.
     #[serde(skip)]
-    covariance: DMatrix<f64>,
+    spread: Spread,
+}
+
+/// How the errors of the strengths go together, relative to the field's mean and before `scale`.
+#[derive(Clone, Debug, PartialEq)]
+struct Spread {
+    scale: f64,
+    errors: Errors,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Errors {
+    Covariance(DMatrix<f64>),
+    /// Of a large field: samples of the errors.
+    Samples(Vec<DVector<f64>>),
+}
+
+impl Spread {
+    /// Variance of the difference of two players' Elo.
+    fn between(&self, a: usize, b: usize) -> f64 {
+        let variance = match &self.errors {
+            Errors::Covariance(c) => c[(a, a)] + c[(b, b)] - 2.0 * c[(a, b)],
+            Errors::Samples(samples) => {
+                samples.iter().map(|errors| (errors[a] - errors[b]).powi(2)).sum::<f64>()
+                    / samples.len() as f64
+            }
+        };
+        variance * self.scale * self.scale
+    }
 }
 
 /// One player of a field.
@@ -61,25 +90,56 @@ pub fn fit_bradley_terry(table: &CrossTable) -> Ratings {
     rate(table, None, None)
 }
 
+/// Most players whose covariances are kept as a matrix: its inverse costs the cube of their number.
+const MATRIX_MOST: usize = 400;
+
 fn rate(table: &CrossTable, advantage: Option<usize>, draw: Option<usize>) -> Ratings {
     let core = core(table);
-    let mut meetings: Vec<Meeting> =
-        table.cells().map(|(black, white, &results)| Meeting { black, white, results }).collect();
-    meetings.extend(prior_meetings(&core));
-    let mut likelihood = Likelihood { players: table.players(), meetings, advantage, draw };
-    let (maximum, identified) = match maximise(&likelihood) {
-        Some(maximum) => (Some(maximum), true),
-        None => {
-            likelihood.meetings.extend(equal_meeting(table.players()));
-            (maximise(&likelihood), false)
-        }
+    let meetings = table.cells().map(|(black, white, &results)| Meeting { black, white, results }).collect();
+    let likelihood = Likelihood { players: table.players(), meetings, advantage, draw };
+    let found = match table.players() > MATRIX_MOST {
+        true => sampled(&core, likelihood),
+        false => exact(&core, likelihood),
     };
     // With both priors the likelihood has a maximum. Only weights beyond floating-point precision (10^16 games beside
     // one) still hide it.
-    match maximum {
-        Some(maximum) => rated(table, &core, &likelihood, &maximum, identified),
+    match found {
+        Some(found) => rated(table, &core, found),
         None => unrated(table),
     }
+}
+
+/// What was found of a field, in natural logarithms.
+struct Found {
+    likelihood: Likelihood,
+    at: DVector<f64>,
+    variance: DVector<f64>,
+    errors: Errors,
+    /// Whether the games alone identify black's advantage and the odds of a draw.
+    identified: bool,
+}
+
+fn exact(core: &[bool], mut likelihood: Likelihood) -> Option<Found> {
+    likelihood.meetings.extend(prior_meetings(core));
+    let (maximum, identified) = match maximise(&likelihood) {
+        Some(maximum) => (maximum, true),
+        None => {
+            likelihood.meetings.extend(equal_meeting(likelihood.players));
+            (maximise(&likelihood)?, false)
+        }
+    };
+    let Maximum { at, covariance } = maximum;
+    let errors = Errors::Covariance(covariance.view((0, 0), (core.len(), core.len())).into_owned());
+    Some(Found { variance: covariance.diagonal(), likelihood, at, errors, identified })
+}
+
+fn sampled(core: &[bool], mut likelihood: Likelihood) -> Option<Found> {
+    let won = |by: fn(&Results) -> f64| likelihood.meetings.iter().any(|meeting| by(&meeting.results) > 0.0);
+    let identified = won(|results| results.black_wins) && won(|results| results.white_wins);
+    likelihood.meetings.extend(equal_meeting(likelihood.players));
+    let large::Maximum { at, variance, samples } =
+        large::Field { likelihood: &likelihood, core }.maximise()?;
+    Some(Found { likelihood, at, variance, errors: Errors::Samples(samples), identified })
 }
 
 /// One game for each player outside the core, against everyone in it, both colours and results alike.
@@ -106,19 +166,14 @@ fn equal_meeting(players: usize) -> Option<Meeting> {
     (players > 0).then_some(Meeting { black: 0, white: 0, results })
 }
 
-fn rated(
-    table: &CrossTable,
-    core: &[bool],
-    likelihood: &Likelihood,
-    maximum: &Maximum,
-    identified: bool,
-) -> Ratings {
-    let draw_ratio = likelihood.draw.map(|i| 1.0 / (1.0 + 2.0 * (-maximum.at[i]).exp()));
+fn rated(table: &CrossTable, core: &[bool], found: Found) -> Ratings {
+    let Found { likelihood, at, variance, errors, identified } = found;
+    let draw_ratio = likelihood.draw.map(|i| 1.0 / (1.0 + 2.0 * (-at[i]).exp()));
     let scale = ELO_PER_NAT * (1.0 - draw_ratio.unwrap_or(0.0));
-    let error = |i: usize| Z_95 * scale * maximum.covariance[(i, i)].max(0.0).sqrt();
+    let error = |i: usize| Z_95 * scale * variance[i].max(0.0).sqrt();
     let estimate = |i: usize, bounded: bool| match bounded {
-        true => Estimate::Measured { value: scale * maximum.at[i], error: Some(error(i)) },
-        false => Estimate::Tentative { value: scale * maximum.at[i], error: error(i) },
+        true => Estimate::Measured { value: scale * at[i], error: Some(error(i)) },
+        false => Estimate::Tentative { value: scale * at[i], error: error(i) },
     };
     let players = points(table)
         .into_iter()
@@ -133,8 +188,8 @@ fn rated(
         players,
         black_advantage: likelihood.advantage.map_or(Estimate::Unknown, |i| estimate(i, identified)),
         draw_ratio: likelihood.advantage.map(|_| draw_ratio.unwrap_or(0.0)),
-        elo: maximum.at.rows(0, table.players()) * scale,
-        covariance: maximum.covariance.view((0, 0), (table.players(), table.players())) * (scale * scale),
+        elo: at.rows(0, table.players()) * scale,
+        spread: Spread { scale, errors },
     }
 }
 
@@ -150,7 +205,7 @@ fn unrated(table: &CrossTable) -> Ratings {
         black_advantage: Estimate::Unknown,
         draw_ratio: None,
         elo: DVector::zeros(n),
-        covariance: DMatrix::zeros(n, n),
+        spread: Spread { scale: 0.0, errors: Errors::Samples(vec![DVector::zeros(n)]) },
     }
 }
 
@@ -172,8 +227,7 @@ impl Ratings {
     pub fn los(&self, player: usize, other: usize) -> Option<f64> {
         let has_played = |player: usize| self.players.get(player).is_some_and(|player| player.games > 0.0);
         (has_played(player) && has_played(other)).then(|| {
-            let c = &self.covariance;
-            let variance = c[(player, player)] + c[(other, other)] - 2.0 * c[(player, other)];
+            let variance = self.spread.between(player, other);
             let ahead = self.elo[player] - self.elo[other];
             if variance > 0.0 { normal_cdf(ahead / variance.sqrt()) } else { 0.5 }
         })
@@ -182,3 +236,6 @@ impl Ratings {
 
 #[cfg(test)]
 mod tests;
+
+#[cfg(test)]
+mod large_tests;
