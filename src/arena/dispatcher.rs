@@ -6,9 +6,9 @@
 use crate::{
     Say, Shutdown,
     cores::ClaimedCores,
+    identity::Engine,
     pending::Absences,
     play::Fixture,
-    identity::Engine,
     preflight::{self, EngineFacts, Placement},
     remote::Remote,
     resume::{self, Resumed, WAYS},
@@ -92,8 +92,12 @@ pub enum RunError {
 
 fn other_builds(name: &str, complete: bool) -> String {
     match complete {
-        true => format!("`{name}` is complete, and its standings are not those of the engines that are here now"),
-        false => format!("`{name}` was played by other engines than those that are here now, and one Elo must not mix both"),
+        true => {
+            format!("`{name}` is complete, and its standings are not those of the engines that are here now")
+        }
+        false => format!(
+            "`{name}` was played by other engines than those that are here now, and one Elo must not mix both"
+        ),
     }
 }
 

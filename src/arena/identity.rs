@@ -10,10 +10,10 @@ mod files;
 #[cfg(test)]
 mod tests;
 
+use crate::worker::Note;
 use files::{Library, Stamp, below};
 use notation::usi::{OptionDecl, OptionKind};
 use plan::{EnginePlan, pattern};
-use crate::worker::Note;
 use referee::{
     entry::{Entry, PlayerId},
     identity::{FileIdentity, Identity},
@@ -60,7 +60,8 @@ impl<'a> Identifier<'a> {
     pub fn identify(&mut self, engine: &EnginePlan, shown: &Handshake) -> Result<Engine, String> {
         let home = Home::of(engine);
         let named = self.named(engine, shown, &home)?;
-        let (mut identity, mut watched) = (Identity { id_name: shown.name.clone(), ..Identity::default() }, vec![]);
+        let (mut identity, mut watched) =
+            (Identity { id_name: shown.name.clone(), ..Identity::default() }, vec![]);
         let program = engine.command.canonicalize().unwrap_or_else(|_| engine.command.clone());
         identity.program = program.display().to_string();
         for (path, source) in std::iter::once((program, Source::Program)).chain(named) {
@@ -107,7 +108,10 @@ impl<'a> Identifier<'a> {
         for argument in &engine.args {
             let value = argument.split_once('=').map(|(_, value)| value);
             for value in [Some(argument.as_str()), value].into_iter().flatten() {
-                add(self.files(engine, value, &format!("its argument `{argument}`"), true, home)?, Source::Argument);
+                add(
+                    self.files(engine, value, &format!("its argument `{argument}`"), true, home)?,
+                    Source::Argument,
+                );
             }
         }
         for (option, value, is_set) in values(engine, shown) {
@@ -160,7 +164,8 @@ impl<'a> Identifier<'a> {
             format!("engine `{name}`: `identity.files` names `{pattern}`, {why} in {directory}")
         };
         let (root, is_plain) = pattern::root(pattern);
-        let root = home.find(if root.is_empty() { "." } else { root }).ok_or_else(|| none("which is not there"))?;
+        let root =
+            home.find(if root.is_empty() { "." } else { root }).ok_or_else(|| none("which is not there"))?;
         if root.is_file() {
             return Ok(vec![root]);
         }
@@ -173,8 +178,7 @@ impl<'a> Identifier<'a> {
 
     fn is_left_out(&self, engine: &EnginePlan, path: &Path, home: &Home) -> bool {
         let shown = home.shown(path);
-        let of_database =
-            || path.to_string_lossy().starts_with(&*self.database.to_string_lossy());
+        let of_database = || path.to_string_lossy().starts_with(&*self.database.to_string_lossy());
         of_database() || engine.identity.ignore.iter().any(|pattern| pattern::covers(pattern, &shown))
     }
 }
@@ -302,7 +306,9 @@ impl Engine {
             let path = file.path.display();
             match file.source {
                 Source::Program => news.replaced.push(format!("the program `{path}` was replaced")),
-                Source::Argument | Source::Listed => news.replaced.push(format!("its file `{path}` was replaced")),
+                Source::Argument | Source::Listed => {
+                    news.replaced.push(format!("its file `{path}` was replaced"))
+                }
                 Source::Option => {
                     news.written.push(format!("its file `{path}` has changed since the start of this run"));
                     return false;

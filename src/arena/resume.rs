@@ -158,6 +158,7 @@ fn resize(
 fn has_more_to_play(was: &[Stage], plan: &Plan, opening: &Opening) -> Result<bool, StoreError> {
     let mut standings = Standings::new(was, plan.engines.len());
     opening.replay(Moves::Without, &mut |stamped| standings.fold(&stamped.entry))?;
-    let decided = |stage: &Stage| matches!(stage.format, Format::Sprt { .. }) && standings.verdict().is_some();
+    let decided =
+        |stage: &Stage| matches!(stage.format, Format::Sprt { .. }) && standings.verdict().is_some();
     Ok(was.iter().zip(&plan.stages).any(|(was, is)| was != is && !decided(is)))
 }

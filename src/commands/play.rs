@@ -17,8 +17,8 @@ use journal::{Read, Reader, Store};
 use plan::{Document, EnginePlan, Plan, StoredPlan};
 use records::openings;
 use referee::{opening::Opening, rating::LookUp, schedule::Schedule, sink::Sink, sprt::Verdict};
-use seat::usi::Handshake;
 use report::{Announcer, EventFile, EventInfo, Report, builds, verdict};
+use seat::usi::Handshake;
 use std::{
     io::{self, Write},
     path::{Path, PathBuf},
@@ -157,7 +157,8 @@ pub fn host(
 fn identify(plan: &Plan, shown: &[Handshake]) -> Result<Vec<Engine>, RunError> {
     let say = |line: &str| err_line!("{line}");
     let mut identifier = Identifier::new(&plan.database, &say);
-    let found = preflight::started_here(plan).zip(shown).map(|(engine, shown)| identifier.identify(engine, shown));
+    let found =
+        preflight::started_here(plan).zip(shown).map(|(engine, shown)| identifier.identify(engine, shown));
     let (engines, faults): (Vec<_>, Vec<_>) = found.partition(Result::is_ok);
     match faults.is_empty() {
         true => Ok(engines.into_iter().flatten().collect()),

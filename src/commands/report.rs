@@ -6,7 +6,7 @@ use client::ratings;
 use journal::{EventSummary, Moves, Store};
 use referee::{entry::GameId, standings::Standings};
 use report::{
-    EventHistory, builds, EventHistoryError, Report, event_info,
+    EventHistory, EventHistoryError, Report, builds, event_info,
     html::page,
     plan,
     plot::{self, Plot, Size},

@@ -53,7 +53,8 @@ impl Store {
     /// # Errors
     /// [`StoreError::Running`] while a process plays the event; other variants when the database cannot be written.
     pub fn set_aside(&mut self, name: &str) -> Result<Option<String>, StoreError> {
-        let find = "SELECT id FROM events e WHERE name = ? AND EXISTS (SELECT 1 FROM log WHERE log.event = e.id)";
+        let find =
+            "SELECT id FROM events e WHERE name = ? AND EXISTS (SELECT 1 FROM log WHERE log.event = e.id)";
         let found =
             self.database().check(|conn| conn.query_row(find, [name], |row| row.get(0)).optional())?;
         let Some(event) = found.map(EventId) else { return Ok(None) };

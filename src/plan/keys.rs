@@ -476,7 +476,12 @@ pub const IDENTITY: Section = Section {
         stand within a name, `**` for any number of directories.",
     keys: &[&[
         key("files", Other("texts"), Is("[]"), "further files: what a script starts or reads"),
-        key("ignore", Other("texts"), Is("[]"), "files that do not count, because the engine writes them itself: learned books, logs; without a `/`, files of that name in any directory; a directory stands for all that is in it"),
+        key(
+            "ignore",
+            Other("texts"),
+            Is("[]"),
+            "files that do not count, because the engine writes them itself: learned books, logs; without a `/`, files of that name in any directory; a directory stands for all that is in it",
+        ),
     ]],
 };
 

@@ -33,9 +33,9 @@ fn along(pattern: &[&str], path: &[&str]) -> bool {
     match pattern {
         [] => true,
         ["**", rest @ ..] => (0..path.len()).any(|skipped| along(rest, &path[skipped..])),
-        [name, rest @ ..] => path.split_first().is_some_and(|(part, path)| {
-            name_matches(name.as_bytes(), part.as_bytes()) && along(rest, path)
-        }),
+        [name, rest @ ..] => path
+            .split_first()
+            .is_some_and(|(part, path)| name_matches(name.as_bytes(), part.as_bytes()) && along(rest, path)),
     }
 }
 

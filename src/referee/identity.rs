@@ -141,7 +141,8 @@ mod tests {
     fn files_that_changed_came_or_went_are_named_with_the_key_for_those_that_change_by_themselves() {
         let was = engine("1", vec![file("eval/nn.bin", "aaaaaaaaaa"), file("old.bin", "b")]);
         let is = engine("1", vec![file("eval/nn.bin", "cccccccccc"), file("book.db", "d")]);
-        let ignore = |path: &str| format!("; if the engine writes it itself: `identity.ignore = [\"{path}\"]`");
+        let ignore =
+            |path: &str| format!("; if the engine writes it itself: `identity.ignore = [\"{path}\"]`");
         assert_eq!(
             changes(&was, &is),
             [

@@ -86,7 +86,11 @@ impl fmt::Display for Build {
 }
 
 /// The builds as lines of a text.
-pub(crate) fn text(f: &mut fmt::Formatter<'_>, players: &[PlayedBy], padded: &dyn Fn(&str) -> String) -> fmt::Result {
+pub(crate) fn text(
+    f: &mut fmt::Formatter<'_>,
+    players: &[PlayedBy],
+    padded: &dyn Fn(&str) -> String,
+) -> fmt::Result {
     for (at, (name, build)) in lines(players).enumerate() {
         let heading = if at == 0 { "\nplayed by\n" } else { "" };
         writeln!(f, "{heading}{}  {build}", padded(name))?;
@@ -116,7 +120,11 @@ fn lines(players: &[PlayedBy]) -> impl Iterator<Item = (&str, &Build)> {
 fn mixed(players: &[PlayedBy]) -> Vec<String> {
     let several = players.iter().filter(|player| player.builds.len() > 1);
     let warning = |player: &PlayedBy| {
-        format!("! {} builds played as {}: its figures mix them", player.builds.len(), crate::plot::plain(&player.name))
+        format!(
+            "! {} builds played as {}: its figures mix them",
+            player.builds.len(),
+            crate::plot::plain(&player.name)
+        )
     };
     several.map(warning).collect()
 }

@@ -47,7 +47,11 @@ fn a_finished_match_becomes_longer_by_the_same_command_with_more_games() {
     done(&play(&desk, &["a", "b"], "4", &[]));
     let before = query(&desk, "match.db", GAMES);
     let longer = done(&play(&desk, &["a", "b"], "8", &[]));
-    assert!(longer.contains("`match` was round robin, 4 games a pair; from now on it is round robin, 8 games a pair"));
+    assert!(
+        longer.contains(
+            "`match` was round robin, 4 games a pair; from now on it is round robin, 8 games a pair"
+        )
+    );
     assert!(longer.contains("8 games\n"), "{longer}");
     let after = query(&desk, "match.db", GAMES);
     assert_eq!((after.len(), &after[..4]), (8, &before[..]));
@@ -67,8 +71,14 @@ fn a_round_robin_grows_by_whole_encounters_and_keeps_its_pairs() {
     assert_eq!(query(&desk, "match.db", met), [["0", "1", "4"], ["0", "2", "4"], ["1", "2", "4"]]);
     let json = play(&desk, &["a", "b", "c"], "6", &["--json"]);
     let json: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
-    assert_eq!((&json["games"], &json["pairs"][0]["pentanomial"].as_array().unwrap().len()), (&18.into(), &5));
-    assert_eq!(query(&desk, "match.db", "SELECT count(*), count(DISTINCT index_) FROM games"), [["18", "18"]]);
+    assert_eq!(
+        (&json["games"], &json["pairs"][0]["pentanomial"].as_array().unwrap().len()),
+        (&18.into(), &5)
+    );
+    assert_eq!(
+        query(&desk, "match.db", "SELECT count(*), count(DISTINCT index_) FROM games"),
+        [["18", "18"]]
+    );
 }
 
 #[test]
@@ -77,7 +87,9 @@ fn an_event_does_not_become_shorter_than_what_was_played_of_it() {
     done(&play(&desk, &["a", "b"], "6", &[]));
     let refusal = refused(&play(&desk, &["a", "b"], "4", &[]));
     assert!(
-        refusal.contains("`match` cannot become smaller than what was played of it: 6 games of an encounter were begun"),
+        refusal.contains(
+            "`match` cannot become smaller than what was played of it: 6 games of an encounter were begun"
+        ),
         "{refusal}"
     );
     done(&play(&desk, &["a", "b"], "6", &[]));
@@ -98,8 +110,9 @@ fn a_swiss_gets_further_rounds_but_no_longer_encounters() {
     let desk = Desk::new();
     let random = program("renmei-random").display().to_string();
     let event = |rounds: u32, games: u32| {
-        let engines: String =
-            ["a", "b", "c"].map(|name| format!("[[engines]]\nname = \"{name}\"\ncommand = \"{random}\"\n")).concat();
+        let engines: String = ["a", "b", "c"]
+            .map(|name| format!("[[engines]]\nname = \"{name}\"\ncommand = \"{random}\"\n"))
+            .concat();
         desk.write(
             "swiss.toml",
             &format!(

@@ -13,7 +13,8 @@ use std::{
 /// A build of an engine: a script around the random player, with lines of its own before it begins.
 fn build(desk: &Desk, name: &str, lines: &str) -> PathBuf {
     let random = program("renmei-random");
-    let part = desk.write(&format!("{name}.part"), &format!("#!/bin/sh\n{lines}\nexec {}\n", random.display()));
+    let part =
+        desk.write(&format!("{name}.part"), &format!("#!/bin/sh\n{lines}\nexec {}\n", random.display()));
     fs::set_permissions(&part, fs::Permissions::from_mode(0o755)).unwrap();
     // As a linker does it: another file takes the name.
     fs::rename(&part, desk.path(name)).unwrap();
@@ -71,7 +72,8 @@ fn a_finished_match_of_a_rebuilt_engine_is_refused_and_the_ways_on_are_named() {
     let path = desk.path("new").canonicalize().unwrap();
     assert!(refusal.contains("`match` is complete"), "{refusal}");
     assert!(
-        refusal.contains(&format!("engine `new`: the program `{}` was rebuilt or replaced (", path.display())),
+        refusal
+            .contains(&format!("engine `new`: the program `{}` was rebuilt or replaced (", path.display())),
         "{refusal}"
     );
     build(&desk, "new", "# 1");
@@ -115,7 +117,11 @@ fn files_and_directories_that_options_name_belong_to_the_engine() {
     desk.write("eval/nn.bin", "one");
     desk.write("book.db", "one");
     // The directory is the default of an option that nobody sets.
-    build(&desk, "new", "echo 'option name EvalDir type string default eval'\necho 'option name Book type filename'");
+    build(
+        &desk,
+        "new",
+        "echo 'option name EvalDir type string default eval'\necho 'option name Book type filename'",
+    );
     let words = ["option.Book=book.db"];
     played(&desk, "2", &words, &[]);
     for (file, before) in [("eval/nn.bin", "one"), ("book.db", "one")] {
@@ -155,7 +161,11 @@ fn files_that_a_script_starts_are_listed_by_the_person() {
     assert!(refusal.contains("its file `lib/search.py` has changed"), "{refusal}");
     let output = play(&desk, "2", &["identity.files=lib/*.lua"], &[]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(text(&output).contains("`identity.files` names `lib/*.lua`, which no file has in"), "{}", text(&output));
+    assert!(
+        text(&output).contains("`identity.files` names `lib/*.lua`, which no file has in"),
+        "{}",
+        text(&output)
+    );
 }
 
 #[test]
@@ -234,7 +244,8 @@ fn an_engine_that_is_replaced_while_it_plays_halts_the_event_before_it_is_starte
     build(&desk, "new", &held);
     desk.write("hold", "");
     let old = format!("cmd={random}");
-    let args = ["match", "--engine", "cmd=./new", "name=new", "dir=.", "restart=every-game", "--engine", &old];
+    let args =
+        ["match", "--engine", "cmd=./new", "name=new", "dir=.", "restart=every-game", "--engine", &old];
     let more = ["name=old", "--games", "6", "--time", "600s", "--max-moves", "12", "--concurrency", "1"];
     let mut command = Command::new(env!("CARGO_BIN_EXE_renmei"));
     command.current_dir(desk.dir.path()).args(args).args(more).arg("--oversubscribe");
@@ -247,10 +258,42 @@ fn an_engine_that_is_replaced_while_it_plays_halts_the_event_before_it_is_starte
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(stderr.contains("`match` is halted") && stderr.contains("/new` was replaced"), "{stderr}");
     assert_eq!(query(&desk, COUNTED), [["1"]]);
-    assert_eq!(query(&desk, "SELECT count(*) FROM games WHERE cause NOT IN ('stopped') AND state <> 'counted'"), [["0"]]);
+    assert_eq!(
+        query(&desk, "SELECT count(*) FROM games WHERE cause NOT IN ('stopped') AND state <> 'counted'"),
+        [["0"]]
+    );
     // With the old build back, the same command goes on.
     build(&desk, "new", &held);
     let output = command.output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", text(&output));
     assert_eq!(query(&desk, COUNTED), [["6"]]);
+}
+
+#[test]
+fn events_of_a_file_and_hosted_events_know_their_engines_too() {
+    for command in ["run", "serve"] {
+        let desk = Desk::new();
+        build(&desk, "new", "# 1");
+        let old = program("renmei-random").display().to_string();
+        let event = format!(
+            "time = \"600s\"\nrules.max_moves = 12\n[event]\nname = \"cup\"\ndatabase = \"event.db\"\nconcurrency = 1\n\
+             oversubscribe = true\n[serve]\nlisten = [\"127.0.0.1:0\"]\n[[engines]]\nname = \"new\"\ncommand = \"./new\"\n\
+             [[engines]]\nname = \"old\"\ncommand = {old:?}\n"
+        );
+        desk.write("event.toml", &event);
+        let run = |flags: &[&str]| desk.renmei(&[&[command, "event.toml", "--quiet"], flags].concat());
+        assert_eq!(run(&[]).status.code(), Some(0), "{}", text(&run(&[])));
+        build(&desk, "new", "# 2");
+        let refused = run(&[]);
+        assert_eq!(refused.status.code(), Some(2), "{command}: {}", text(&refused));
+        assert!(text(&refused).contains("engine `new`: the program `"), "{}", text(&refused));
+        assert_eq!(run(&["--name", "cup of the new build"]).status.code(), Some(0));
+        let fresh = run(&["--fresh"]);
+        assert_eq!(fresh.status.code(), Some(0), "{}", text(&fresh));
+        assert!(text(&fresh).contains("what was played of it is `cup.1` now"), "{}", text(&fresh));
+        let events = desk.query(
+            "SELECT name, count(*) FROM events JOIN games ON event = events.id GROUP BY name ORDER BY 1",
+        );
+        assert_eq!(events, [["cup", "2"], ["cup of the new build", "2"], ["cup.1", "2"]]);
+    }
 }

@@ -15,11 +15,17 @@ fn home(files: &[&str]) -> TempDir {
 
 fn engine(dir: &TempDir) -> EnginePlan {
     let directory = Some(dir.path().to_owned());
-    EnginePlan { name: "e".to_owned(), command: dir.path().join("engine"), directory, ..EnginePlan::default() }
+    EnginePlan {
+        name: "e".to_owned(),
+        command: dir.path().join("engine"),
+        directory,
+        ..EnginePlan::default()
+    }
 }
 
 fn shown(options: &[(&str, OptionKind)]) -> Handshake {
-    let decl = |(name, kind): &(&str, OptionKind)| OptionDecl { name: (*name).to_owned(), kind: kind.clone() };
+    let decl =
+        |(name, kind): &(&str, OptionKind)| OptionDecl { name: (*name).to_owned(), kind: kind.clone() };
     let options = options.iter().map(decl).collect();
     Handshake { name: Some("E 1".to_owned()), options, ..Handshake::default() }
 }
@@ -51,7 +57,8 @@ fn text(default: &str) -> OptionKind {
 fn the_program_is_known_by_its_contents_and_found_through_links() {
     let dir = home(&[]);
     std::os::unix::fs::symlink("engine", dir.path().join("link")).unwrap();
-    let found = identify(&EnginePlan { command: dir.path().join("link"), ..engine(&dir) }, &shown(&[])).0.unwrap();
+    let found =
+        identify(&EnginePlan { command: dir.path().join("link"), ..engine(&dir) }, &shown(&[])).0.unwrap();
     let path = dir.path().canonicalize().unwrap().join("engine");
     assert_eq!(found.identity.program, path.display().to_string());
     // printf engine | sha256sum
@@ -68,7 +75,8 @@ fn files_are_those_that_arguments_and_options_name() {
         options: set(&[("Book", "book.db"), ("Threads", "4"), ("Ponder", "true"), ("Other", "none.bin")]),
         ..engine(&dir)
     };
-    let declared = [("EvalDir", text("eval")), ("Book", text("unset")), ("Log", text("<empty>")), ("Name", text(""))];
+    let declared =
+        [("EvalDir", text("eval")), ("Book", text("unset")), ("Log", text("<empty>")), ("Name", text(""))];
     assert_eq!(paths(&plan, &shown(&declared)), ["book.db", "eval/nn.bin", "eval/sub/x", "run.py", "w.bin"]);
 }
 
@@ -89,12 +97,14 @@ fn listed_files_are_added_and_ignored_ones_left_out() {
     plan.identity.files = vec!["lib/*.py".to_owned(), "data".to_owned()];
     plan.identity.ignore = vec!["*.db".to_owned()];
     let found = identify(&plan, &shown(&[])).0.unwrap();
-    let files: Vec<_> =
-        found.identity.files.iter().map(|file| (file.path.as_str(), file.listed)).collect();
+    let files: Vec<_> = found.identity.files.iter().map(|file| (file.path.as_str(), file.listed)).collect();
     assert_eq!(files, [("data/net", true), ("eval/nn.bin", false), ("lib/a.py", true)]);
     plan.identity.files = vec!["none".to_owned()];
     let fault = identify(&plan, &shown(&[])).0.unwrap_err();
-    assert!(fault.starts_with("engine `e`: `identity.files` names `none`, which is not there in "), "{fault}");
+    assert!(
+        fault.starts_with("engine `e`: `identity.files` names `none`, which is not there in "),
+        "{fault}"
+    );
 }
 
 #[test]
@@ -105,7 +115,10 @@ fn a_directory_with_too_many_files_is_a_fault_where_somebody_named_it() {
     let plan = EnginePlan { options: set(&[("Dir", "many")]), ..engine(&dir) };
     let fault = identify(&plan, &shown(&[])).0.unwrap_err();
     assert!(fault.starts_with("engine `e`: its option `Dir` names the directory `"), "{fault}");
-    assert!(fault.contains("holds more than 1000 files: leave it out with `identity.ignore = [\"many\"]`"), "{fault}");
+    assert!(
+        fault.contains("holds more than 1000 files: leave it out with `identity.ignore = [\"many\"]`"),
+        "{fault}"
+    );
     // A default of the engine stops nobody.
     let (found, said) = identify(&engine(&dir), &shown(&[("Dir", text("many"))]));
     assert!(found.unwrap().identity.files.is_empty());
@@ -127,7 +140,11 @@ fn an_unreadable_file_is_told_and_unknown() {
 #[test]
 fn a_file_that_was_only_touched_is_the_same_and_one_of_the_engine_itself_is_told_once() {
     let dir = home(&["learned.db", "run.py"]);
-    let plan = EnginePlan { args: vec!["run.py".to_owned()], options: set(&[("Book", "learned.db")]), ..engine(&dir) };
+    let plan = EnginePlan {
+        args: vec!["run.py".to_owned()],
+        options: set(&[("Book", "learned.db")]),
+        ..engine(&dir)
+    };
     let engine = identify(&plan, &shown(&[])).0.unwrap();
     assert!(!engine.is_suspect());
     fs::write(dir.path().join("engine.new"), "engine").unwrap();

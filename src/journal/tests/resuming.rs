@@ -8,8 +8,7 @@ use referee::{
 };
 
 fn engine(hash: &str) -> Identity {
-    let files =
-        vec![FileIdentity { path: "eval/nn.bin".to_owned(), sha256: "f".to_owned(), listed: true }];
+    let files = vec![FileIdentity { path: "eval/nn.bin".to_owned(), sha256: "f".to_owned(), listed: true }];
     let (program, id_name) = ("/e/new".to_owned(), Some("New 1".to_owned()));
     Identity { program, hash: Some(hash.to_owned()), id_name, files }
 }
@@ -61,7 +60,8 @@ fn an_event_that_is_played_is_not_set_aside() {
 #[test]
 fn an_event_that_grows_is_open_again_with_its_games_in_their_new_places() {
     let (_directory, path) = temporary();
-    let event = write(&path, &[opening(), started(1, 0, 1), ended(1, 0, 1, SENNICHITE), at(9, Entry::Closed)]);
+    let event =
+        write(&path, &[opening(), started(1, 0, 1), ended(1, 0, 1, SENNICHITE), at(9, Entry::Closed)]);
     let store = Store::open(&path).unwrap();
     assert!(store.events().unwrap()[0].closed);
     let mut pairing = store.game(event, GameId(1)).unwrap().unwrap().row.pairing;

@@ -64,7 +64,8 @@ fn an_event_may_change_its_size_but_not_its_format() {
     ] {
         assert_eq!(changes(&here(), &event(was), &event(is)), Vec::<String>::new(), "{is}");
     }
-    let sprt = |games: u32| event(&format!("format = \"sprt\"\n[sprt]\nelo0 = 0\nelo1 = 5\nmax_games = {games}"));
+    let sprt =
+        |games: u32| event(&format!("format = \"sprt\"\n[sprt]\nelo0 = 0\nelo1 = 5\nmax_games = {games}"));
     assert_eq!(changes(&here(), &sprt(100), &sprt(200)), Vec::<String>::new());
     let best_of = |games: u32| event(&format!("format = \"knock-out\"\ngames = {games}"));
     insta::assert_snapshot!(changes(&here(), &best_of(2), &best_of(4)).join("\n"), @"stages[0].games was 2, is 4");

@@ -58,7 +58,9 @@ pub enum SizeFault {
         needed: u64,
     },
     /// A game of a later stage was begun.
-    #[error("games of stage {later} were begun, and who plays them follows from stage {stage}, which keeps its size")]
+    #[error(
+        "games of stage {later} were begun, and who plays them follows from stage {stage}, which keeps its size"
+    )]
     Later {
         /// The stage whose size changes, from 1.
         stage: usize,
@@ -234,7 +236,8 @@ mod tests {
 
     #[test]
     fn a_stage_keeps_its_size_once_the_next_has_begun() {
-        let knockout = Stage { format: Format::Knockout { tie: Default::default() }, games: 2, entrants: Some(2) };
+        let knockout =
+            Stage { format: Format::Knockout { tie: Default::default() }, games: 2, entrants: Some(2) };
         let (was, is) = ([round_robin(2, 1), knockout.clone()], [round_robin(4, 1), knockout]);
         let games = play(&was, 3, &[], usize::MAX / 2);
         let resizing = Resizing::new(&was, &is, 3);
@@ -246,7 +249,9 @@ mod tests {
     fn games_of_an_encounter_are_a_size_only_where_nothing_follows_from_them() {
         let stage = |format, games| Stage { format, games, entrants: None };
         let differs = |format| stage(format, 2).without_size() != stage(format, 4).without_size();
-        assert!(differs(Format::Swiss { rounds: 3 }) && differs(Format::Knockout { tie: Default::default() }));
+        assert!(
+            differs(Format::Swiss { rounds: 3 }) && differs(Format::Knockout { tie: Default::default() })
+        );
         assert!(!differs(Format::RoundRobin { cycles: 1 }));
         assert!(!differs(Format::Gauntlet { challengers: 1, cycles: 1 }));
         assert_ne!(
