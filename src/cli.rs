@@ -1,11 +1,13 @@
 //! The command line: commands, arguments, and the exit codes that scripts can rely on.
 
+use crate::{habits, missing};
 use check::GoForm;
 use clap::{
     ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum,
     builder::{PossibleValue, PossibleValuesParser, TypedValueParser},
 };
 use notation::record::Format;
+use plan::LogPlan;
 use std::{num::ParseIntError, path::PathBuf, str::FromStr};
 
 /// Tournaments and match servers for computer shogi.
@@ -34,7 +36,19 @@ Exit codes:
 /// Parses the command line; prints help or the error and exits where there is no command to execute.
 #[must_use]
 pub fn parse() -> Cli {
-    let matches = Cli::command().get_matches();
+    let translation = habits::translate(std::env::args_os().collect()).unwrap_or_else(|fault| {
+        eprintln!("renmei: {fault}");
+        std::process::exit(2)
+    });
+    translation.notes.iter().for_each(|line| eprintln!("{line}"));
+    let command = Cli::command().mut_subcommand("match", |command| command.after_long_help(match_help()));
+    let matches = command.clone().try_get_matches_from(&translation.words).unwrap_or_else(|error| {
+        match missing::explained(&error, command.clone(), &translation.words) {
+            Some(message) => eprintln!("renmei: {message}"),
+            None => error.exit(),
+        }
+        std::process::exit(2)
+    });
     match from(&matches) {
         Ok(cli) => cli,
         Err(error) => error.exit(),
@@ -73,7 +87,7 @@ pub enum Command {
     Import(ImportArgs),
     /// Manage the players who may log in to a league with accounts or invitations.
     Account(AccountArgs),
-    /// Print the transcript of a game played over the network, line by line.
+    /// Print the transcript of a game line by line: what its engines and the network said and were told.
     Log(LogArgs),
     /// Compute an SPRT, Elo and error bounds from counts.
     Sprt(SprtArgs),
@@ -122,6 +136,10 @@ pub struct PlayingArgs {
     /// Leave every core to every game.
     #[arg(long, conflicts_with = "affinity")]
     pub no_affinity: bool,
+    /// Keep what engines say and are told: `faults` (the default) in the database, of games that ended by a fault; a
+    /// directory: also of all games, a file for each side; or `off`. Overrides the configuration.
+    #[arg(long, value_name = "DIR|faults|off", value_parser = log_plan)]
+    pub log: Option<LogPlan>,
     /// Append every entry of the event to a file, as a line of JSON.
     #[arg(long, value_name = "FILE")]
     pub events: Option<PathBuf>,
@@ -136,22 +154,42 @@ pub struct PlayingArgs {
     pub no_dashboard: bool,
 }
 
-/// `renmei match`.
-#[derive(Clone, Debug, Args)]
-#[command(after_help = "\
+const MATCH_EXAMPLES: &str = "\
 Games go to `match.db` in this directory, with `--name NAME` to `NAME.db`, with `--db FILE` to that file. The same command
 resumes an interrupted match, or makes it longer (`--games`). A match of other engines, or with another clock, begins
 `match-2` in `match-2.db` where neither is said. `renmei report match.db` shows the result again.
 
-Example:
+Examples:
+  renmei match ./new ./old --each nodes=4000 option.USI_Hash=64 --games 1000
   renmei match --engine cmd=fairy-stockfish name=new nodes=4000 \\
                --engine cmd=fairy-stockfish name=old nodes=1000 option.Hash=16 \\
-               --games 1000 --openings built-in --sprt elo0=0 elo1=10")]
+               --games 1000 --sprt elo0=0 elo1=10
+  renmei match -engine cmd=./new name=new -engine cmd=./old name=old -each tc=10+0.1 \\
+               -rounds 100 -repeat        # habits of fastchess, cutechess-cli: see --help";
+
+/// The end of `renmei match --help`.
+fn match_help() -> String {
+    format!("{MATCH_EXAMPLES}\n\n{}", habits::help())
+}
+
+/// `renmei match`.
+#[derive(Clone, Debug, Args)]
+#[command(
+    after_help = MATCH_EXAMPLES,
+    override_usage = "renmei match [OPTIONS] <PROGRAM> <PROGRAM>...\n       \
+                      renmei match [OPTIONS] --engine <KEY=VALUE>... --engine <KEY=VALUE>..."
+)]
 pub struct MatchArgs {
-    /// An engine: cmd=PROGRAM name=NAME args=\"...\" dir=DIR time=TIME nodes=N depth=N reserve=TIME go=FORMS
-    /// ponder=true option.NAME=VALUE ...; to be given at least twice.
-    #[arg(long, num_args = 1.., required = true, value_name = "KEY=VALUE", action = clap::ArgAction::Append)]
+    /// The engines' programs, which are named after their files; before the options.
+    #[arg(value_name = "PROGRAM")]
+    pub programs: Vec<String>,
+    /// An engine: cmd=PROGRAM name=NAME args="..." arg=ARG dir=DIR time=TIME fixed=TIME nodes=N depth=N margin=TIME
+    /// reserve=TIME go=FORMS ponder=true restart=WHEN option.NAME=VALUE env.NAME=VALUE identity.ignore=FILES; to be given at least twice.
+    #[arg(long, num_args = 1.., value_name = "KEY=VALUE", action = clap::ArgAction::Append)]
     pub engine: Vec<String>,
+    /// The same words for every engine that does not say otherwise itself.
+    #[arg(long, num_args = 1.., value_name = "KEY=VALUE")]
+    pub each: Vec<String>,
     /// The same words, grouped by `--engine`.
     #[arg(skip)]
     pub engines: Vec<Vec<String>>,
@@ -164,14 +202,15 @@ pub struct MatchArgs {
     /// Games of each encounter; with --sprt: maximum number of games.
     #[arg(long, default_value_t = 100)]
     pub games: u64,
-    /// Openings: SFEN or USI move lines, CSA, KIF, KI2 or JKF records; `built-in`: the built-in collection.
+    /// Openings: SFEN or USI move lines, CSA, KIF, KI2 or JKF records; `built-in`: the built-in collection, which is
+    /// the default; `none`: every game begins from the start position.
     #[arg(long, value_name = "FILE")]
     pub openings: Vec<PathBuf>,
     /// Number of plies to use of each opening.
-    #[arg(long, value_name = "N", requires = "openings")]
+    #[arg(long, value_name = "N")]
     pub plies: Option<u32>,
     /// Use the openings in the order of the file instead of in random order.
-    #[arg(long, requires = "openings")]
+    #[arg(long)]
     pub sequential: bool,
     /// The first engine plays against each of the others, instead of everybody against everybody.
     #[arg(long, conflicts_with = "sprt")]
@@ -179,6 +218,12 @@ pub struct MatchArgs {
     /// Stop at a verdict: elo0=0 elo1=5 [alpha=0.05] [beta=0.05] [model=normalized|logistic].
     #[arg(long, num_args = 1.., value_name = "KEY=VALUE")]
     pub sprt: Vec<String>,
+    /// End a game that a side has evaluated as lost for long enough: score=CENTIPAWNS [moves=3] [two_sided=false].
+    #[arg(long, num_args = 1.., value_name = "KEY=VALUE")]
+    pub resign: Vec<String>,
+    /// End a game that both sides have evaluated as level for long enough: score=CENTIPAWNS [plies=20] [from_ply=80].
+    #[arg(long, num_args = 1.., value_name = "KEY=VALUE")]
+    pub draw: Vec<String>,
     /// Move limit in plies.
     #[arg(long, default_value_t = 512, value_name = "PLIES")]
     pub max_moves: u32,
@@ -188,6 +233,12 @@ pub struct MatchArgs {
     /// Options for playing.
     #[command(flatten)]
     pub playing: PlayingArgs,
+}
+
+/// Parses what to keep of the conversations with engines; a directory is made absolute, because the event keeps it.
+fn log_plan(text: &str) -> Result<LogPlan, String> {
+    let here = std::env::current_dir().map_err(|error| error.to_string())?;
+    LogPlan::of(text, |directory| here.join(directory)).map_err(str::to_owned)
 }
 
 /// Parses a whole number of at least 1.
@@ -223,6 +274,9 @@ pub struct FloodgateArgs {
     /// Games to play; overrides the configuration.
     #[arg(long, value_name = "N", value_parser = at_least_one::<u64>)]
     pub games: Option<u64>,
+    /// Keep what the engine says and is told: `faults`, a directory, or `off`; overrides the configuration.
+    #[arg(long, value_name = "DIR|faults|off", value_parser = log_plan)]
+    pub log: Option<LogPlan>,
     /// Print the final standings as JSON on stdout; everything else goes to stderr.
     #[arg(long)]
     pub json: bool,
@@ -316,6 +370,9 @@ pub struct CheckArgs {
     /// Set an option before the checks: NAME=VALUE.
     #[arg(long, value_name = "NAME=VALUE")]
     pub option: Vec<String>,
+    /// Directory that the engine runs in; by default its own if its program is given as a path.
+    #[arg(long, value_name = "DIR")]
+    pub dir: Option<PathBuf>,
     /// File of positions to ask for moves in (SFEN lines); by default the built-in ones.
     #[arg(long, value_name = "FILE")]
     pub positions: Option<PathBuf>,
@@ -478,8 +535,8 @@ impl From<&ImportArgs> for records::Import {
 
 impl From<&CheckArgs> for check::Request {
     fn from(args: &CheckArgs) -> Self {
-        let CheckArgs { command, args, option, positions, skip, ready, .. } = args.clone();
-        Self { command, args, option, positions, skip, ready }
+        let CheckArgs { command, args, dir, option, positions, skip, ready, .. } = args.clone();
+        Self { command, args, dir, option, positions, skip, ready }
     }
 }
 
@@ -489,7 +546,7 @@ pub struct ImportArgs {
     /// Record files of any format, and directories with them; format and encoding are detected.
     #[arg(required = true)]
     pub files: Vec<PathBuf>,
-    /// The database to import into.
+    /// The database to import into; not needed with --verify.
     #[arg(long, value_name = "FILE", required_unless_present = "verify")]
     pub db: Option<PathBuf>,
     /// Replay each record through the referee and report disagreements.

@@ -25,13 +25,17 @@ pub use systemd::systemd;
 use crate::cli::{CheckArgs, Cli, ExportArgs, ImportArgs};
 use ::report::Report;
 use arena::dispatcher::RunError;
-use check::CheckError;
+use check::{CheckError, Row};
 use clap::CommandFactory;
 use journal::{EventSummary, StoreError};
 use plan::Faults;
 use records::{self, RecordsError};
+use referee::number::number;
 use serde::Serialize;
-use std::{io, process::ExitCode};
+use std::{
+    io::{self, IsTerminal},
+    process::ExitCode,
+};
 
 /// How a command exits; see [`crate::cli::EXIT_CODES`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -148,7 +152,8 @@ fn print(report: &Report, json: bool) {
 /// # Errors
 /// When the engine cannot be started or the arguments are invalid.
 pub fn check(args: &CheckArgs) -> Result<Exit, Failure> {
-    let report = ::check::check(&args.into(), |row| err_line!("{row}")).map_err(|error| match error {
+    let progress: fn(&Row) = if args.json { |row| err_line!("{}", row.line()) } else { shown };
+    let report = ::check::check(&args.into(), progress).map_err(|error| match error {
         CheckError::Start { .. } | CheckError::Runtime(_) => Failure::Other(error.to_string()),
         _ => Failure::Usage(error.to_string()),
     })?;
@@ -157,6 +162,14 @@ pub fn check(args: &CheckArgs) -> Result<Exit, Failure> {
         true => out_line!("{}", pretty(&report)?),
     }
     Ok(if report.passed() { Exit::Done } else { Exit::Faults })
+}
+
+/// Prints a row as it is found; where stdout is no terminal, a line on the terminal tells how far the check is.
+fn shown(row: &Row) {
+    out_line!("{row}");
+    if !io::stdout().is_terminal() && io::stderr().is_terminal() {
+        err_line!("{}", row.line());
+    }
 }
 
 /// Exports games as records.
@@ -168,7 +181,7 @@ pub fn export(args: &ExportArgs) -> Result<Exit, Failure> {
     for (game, reason) in &report.left_out {
         err_line!("game {} left out: {reason}", game.0);
     }
-    err_line!("{} games written", report.games);
+    err_line!("{} written", number(report.games, "game"));
     Ok(Exit::Done)
 }
 

@@ -7,6 +7,8 @@ mod cli;
 mod commands;
 mod diagnostics;
 mod guide;
+mod habits;
+mod missing;
 mod screen;
 mod signals;
 

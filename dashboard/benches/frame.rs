@@ -15,15 +15,15 @@ fn main() {
     divan::main();
 }
 
-const PLAYERS: u16 = 20;
+const PLAYERS: u32 = 20;
 const RUNNING: u64 = 100;
 const OVER: u64 = 5_000;
 const PLIES: u32 = 80;
 const NOW: i64 = 1_790_000_000_000;
 
 fn pairing(index: u64) -> Pairing {
-    let black = PlayerId((index % u64::from(PLAYERS)) as u16);
-    let white = PlayerId(((index / 20 + 1 + index % 20) % u64::from(PLAYERS)) as u16);
+    let black = PlayerId((index % u64::from(PLAYERS)) as u32);
+    let white = PlayerId(((index / 20 + 1 + index % 20) % u64::from(PLAYERS)) as u32);
     let white = if white == black { PlayerId((black.0 + 1) % PLAYERS) } else { white };
     Pairing { stage: 0, index, attempt: 0, round: 1, pair: index / 2, opening: index % 50, black, white }
 }

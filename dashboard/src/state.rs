@@ -11,10 +11,12 @@ pub use info::EventInfo;
 pub use openings::by_opening;
 
 use crate::{board::Board, text::clean};
+use referee::number::{number, plies as words};
 use referee::{
     AbortBy, Outcome,
     clock::TimeControl,
     entry::{Entry, GameEnded, GameId, GameStarted, Opened, PlayerId, Stamped},
+    rating::rounded,
     rating::{Course, Scale},
     schedule::Pairing,
     sprt::Walk,
@@ -152,6 +154,7 @@ impl State {
         self.now = self.now.max(*at);
         match entry {
             Entry::Opened(opened) => self.open(opened, *at),
+            Entry::Entered { player, name } => self.entered(*player, name, *at),
             Entry::GameStarted(started) => self.started(started, *at),
             Entry::Moved(moved) => self.moved(moved, *at),
             Entry::GameEnded(end) => self.ended(end, *at),
@@ -168,7 +171,8 @@ impl State {
                 }
             }
             Entry::Verdict { verdict, llr, pairs } => {
-                let text = format!("verdict after {pairs} pairs: {verdict} (LLR {llr:.2})");
+                let pairs = number(*pairs, "pair");
+                let text = format!("verdict after {pairs}: {verdict} (LLR {})", rounded(*llr, 2));
                 self.log_line(*at, false, &text);
             }
             Entry::Closed => {
@@ -194,17 +198,16 @@ impl State {
         let _before = self.boards.insert(started.game, self.board(started, at));
     }
 
-    /// A run of the event begins, or players join.
+    /// A run of the event begins; in events of earlier versions also: players came.
     fn open(&mut self, opened: &Opened, at: i64) {
-        let joined = !opened.resumed && self.opened.is_some();
+        let came = !opened.resumed && self.opened.is_some();
         let known = self.info.players.len();
-        self.enter(opened);
-        if joined {
-            for player in known..self.info.players.len() {
-                let name = self.info.players[player].clone();
-                self.log_line(at, false, &format!("{name} joins"));
-            }
-            return;
+        if self.info.free {
+            self.info.format = clean(&opened.format);
+        }
+        self.enter(opened.players.iter().skip(known));
+        if came {
+            return self.came_since(known, at);
         }
         self.boards.retain(|_, game| game.end.is_some());
         (self.opened, self.before) = (Some(at), self.played.len());
@@ -213,13 +216,26 @@ impl State {
         self.log_line(at, false, &format!("{} {how}: {}", opened.name, opened.format));
     }
 
-    /// Adds players that are new in this entry.
-    fn enter(&mut self, opened: &Opened) {
+    fn entered(&mut self, player: PlayerId, name: &String, at: i64) {
         let known = self.info.players.len();
-        let new = opened.players.iter().skip(known).map(|name| clean(name));
+        if player.index() == known {
+            self.enter([name].into_iter());
+            self.came_since(known, at);
+        }
+    }
+
+    fn came_since(&mut self, known: usize, at: i64) {
+        for player in known..self.info.players.len() {
+            let name = self.info.players[player].clone();
+            self.log_line(at, false, &format!("{name} joins"));
+        }
+    }
+
+    /// Adds players.
+    fn enter<'a>(&mut self, names: impl Iterator<Item = &'a String>) {
+        let new = names.map(|name| clean(name));
         if self.info.free {
             self.info.players.extend(new.map(|name| with_short_trip(&name)));
-            self.info.format = clean(&opened.format);
         } else {
             self.info.players.extend(new);
         }
@@ -251,13 +267,14 @@ impl State {
         self.boards
             .retain(|id, board| *id != game || usize::try_from(plies).is_ok_and(|n| n == board.plies.len()));
         if let Some(board) = self.boards.get_mut(&game) {
-            board.end = Some(End { outcome, at, evidence: clean_lines(&end.evidence) });
+            board.end = Some(End::of(end, at));
         }
         let fault = is_fault(outcome);
         self.faults += u64::from(fault);
         let (black, white) = (self.player(pairing.black), self.player(pairing.white));
         let (result, cause) = (result(outcome), outcome.cause());
-        let mut text = format!("#{} {black} - {white}  {result}  {cause}, {plies} plies", game.0);
+        let mut text = format!("#{} {black} - {white}  {result}  {cause}, {}", game.0, words(plies));
+        text.extend(end.reason().map(|reason| format!(": {}", clean(&reason))));
         if fault {
             end.evidence.lines().take(40).for_each(|line| text.extend(["\n", line]));
         }
@@ -301,8 +318,7 @@ impl State {
             match &stamped.entry {
                 Entry::Moved(moved) => _ = game.moved(moved, stamped.at),
                 Entry::GameEnded(end) => {
-                    let evidence = clean_lines(&end.evidence);
-                    game.end = Some(End { outcome: end.outcome, at: stamped.at, evidence });
+                    game.end = Some(End::of(end, stamped.at));
                 }
                 _ => {}
             }

@@ -16,6 +16,7 @@ mod tables;
 use crate::{input::Screen, state::State, text, theme::Role, ui::Ui};
 use paint::Paint;
 use ratatui::{buffer::Buffer, layout::Rect};
+use referee::number::noun_for;
 
 /// The smallest window that is drawn into.
 const SMALLEST: (u16, u16) = (40, 10);
@@ -50,7 +51,11 @@ pub fn draw(state: &State, ui: &Ui, area: Rect, buf: &mut Buffer) {
 fn title(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
     let running = state.running().count();
     let total = state.info.total.map(|total| format!("/{total}")).unwrap_or_default();
-    let mut facts = format!("{}{total} games", state.counted());
+    let mut facts = format!(
+        "{}{total} {}",
+        state.counted(),
+        noun_for(&state.info.total.unwrap_or(state.counted()), "game")
+    );
     if state.closed {
         facts += " · over";
     } else if running > 0 {

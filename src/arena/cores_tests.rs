@@ -16,6 +16,7 @@ fn engine() -> EnginePlan {
         command: "it".into(),
         args: vec![],
         directory: None,
+        directory_by_default: false,
         environment: vec![],
         options: vec![],
         option_sources: vec![],
@@ -37,6 +38,7 @@ fn plan(engines: [EnginePlan; 2], concurrency: usize) -> Plan {
     Plan {
         name: "event".to_owned(),
         database: "event.db".into(),
+        base: "".into(),
         seed: 1,
         concurrency,
         oversubscribe: false,

@@ -15,7 +15,7 @@ use crate::{
     worker::{Note, Over, Worker, WorkerContext, WorkerSpec},
 };
 use journal::{EventId, Journal, Moves, Opening, Reader, Store, StoreError};
-use plan::{EnginePlan, OpeningOrder, Plan};
+use plan::{EnginePlan, LogPlan, OpeningOrder, Plan};
 use referee::{
     Outcome,
     entry::{Entry, GameEnded, GameId, GameStarted, Opened, PlayerId},
@@ -26,9 +26,11 @@ use referee::{
     sprt::{self, Sprt, SprtError},
     standings::{Standings, TestCounts},
 };
+use seat::recorder::{Recorded, RecorderSpec};
 use std::{
     collections::HashMap,
     io,
+    path::Path,
     sync::{
         Arc,
         mpsc::{self, Receiver, Sender},
@@ -193,6 +195,7 @@ impl<'a> OpenEvent<'a> {
             return Ok(Finished { standings, interrupted: false, store: opening.into_store(), event });
         }
         let Company { openings, remote, readers, say } = company;
+        let recorded = start_recorder(&plan.name, &plan.log, opening.sink(), &say)?;
         let (notes, inbox) = mpsc::channel();
         watch(shutdown, notes.clone());
         let players = remote.as_ref().map(|remote| remote.players.clone());
@@ -203,6 +206,7 @@ impl<'a> OpenEvent<'a> {
             identities: identities.clone(),
             remote: players,
             startups: Arc::new(Semaphore::new(plan.startups.max(1))),
+            recorder: recorded.as_ref().map(Recorded::handle),
             adjourn: shutdown.adjourning().clone(),
         };
         let (next_game, resumed) = (opening.event().next_game, opening.event().resumed);
@@ -234,6 +238,7 @@ impl<'a> OpenEvent<'a> {
             told: false,
             replaced: false,
             say,
+            recorded,
         };
         dispatcher.happened(opened(plan, resumed));
         dispatcher.record_identities(&identities);
@@ -280,6 +285,7 @@ pub(crate) struct Dispatcher<'a> {
     /// An engine has become another one, which halts the event.
     replaced: bool,
     say: Say,
+    recorded: Option<Recorded>,
 }
 
 impl Dispatcher<'_> {
@@ -319,6 +325,9 @@ impl Dispatcher<'_> {
         let interrupted = !self.goes_on() && !self.is_done();
         let workers = std::mem::take(&mut self.workers);
         workers.into_iter().for_each(|slots| slots.worker.finish());
+        if let Some(recorded) = self.recorded.take() {
+            recorded.finish();
+        }
         // Games that ended while the workers were awaited.
         while let Ok(note) = self.inbox.try_recv() {
             if let Note::Over(over) = note {
@@ -480,6 +489,25 @@ impl Dispatcher<'_> {
             let _ours = self.notes.send(Note::Over(Box::new(over)));
         }
     }
+}
+
+/// Starts what keeps the lines of engines, if the event wants them.
+///
+/// # Errors
+/// When the directory cannot be made, or the system has no thread.
+pub fn start_recorder(
+    event: &str,
+    log: &LogPlan,
+    sink: Arc<dyn Sink>,
+    say: &Say,
+) -> Result<Option<Recorded>, RunError> {
+    if *log == LogPlan::Off {
+        return Ok(None);
+    }
+    let directory = log.directory().map(Path::to_owned);
+    let place = directory.as_ref().map_or_else(|| "a thread".to_owned(), |path| path.display().to_string());
+    let spec = RecorderSpec { event: event.to_owned(), directory, sink, say: say.clone() };
+    Recorded::start(spec).map(Some).map_err(|error| RunError::Io(format!("--log {place}"), error))
 }
 
 fn opened(plan: &Plan, resumed: bool) -> Entry {

@@ -6,6 +6,7 @@ use crate::{
 };
 use notation::usi::{OptionKind, nearest};
 use plan::{EnginePlan, Plan};
+use referee::number::number;
 use seat::usi::{Handshake, UsiPlayer, handshake};
 use std::{io, sync::Arc};
 use tokio::sync::Semaphore;
@@ -85,6 +86,7 @@ async fn meet_all(plan: &Plan) -> Vec<Result<Handshake, String>> {
                 startups: startups.clone(),
                 reports: None,
                 gate: None,
+                recorder: None,
             };
             tokio::spawn(handshake(player))
         })
@@ -150,9 +152,10 @@ fn core_fault(plan: &Plan, threads: &[f64]) -> Option<String> {
     let needed = each * plan.concurrency as f64;
     (needed > usable as f64 + 0.01 && !plan.oversubscribe).then(|| {
         format!(
-            "{} games at once with up to {each} cores each need {needed} cores, and {usable} are usable here: lower \
+            "{} at once with up to {} each: {needed} cores are needed, and {usable} can be used here; lower \
              `concurrency` or the engines' threads, or force it with `oversubscribe`",
-            plan.concurrency
+            number(plan.concurrency, "game"),
+            number(each, "core")
         )
     })
 }

@@ -19,6 +19,7 @@ use referee::{
 };
 use seat::{
     Seat,
+    recorder::Recorder,
     usi::{self, Gate, UsiPlayer},
 };
 use std::{
@@ -47,6 +48,8 @@ pub struct WorkerContext {
     pub remote: Option<Arc<dyn RemotePlayers>>,
     /// Permits to start an engine.
     pub startups: Arc<Semaphore>,
+    /// Keeps the lines of engines; `None`: nobody does.
+    pub recorder: Option<Recorder>,
     /// Adjourns the running games.
     pub adjourn: CancellationToken,
 }
@@ -299,8 +302,14 @@ impl Bench {
         let engine = self.context.engines[player.index()].clone();
         let (cores, startups) = (self.spec.cores.clone(), self.context.startups.clone());
         let reports = Some((self.context.sink.clone(), player));
-        let gate = self.context.guard(player);
-        let (seat, actor) = usi::open(UsiPlayer { engine, cores, startups, reports, gate });
+        let (seat, actor) = usi::open(UsiPlayer {
+            engine,
+            cores,
+            startups,
+            reports,
+            gate: self.context.guard(player),
+            recorder: self.context.recorder.clone(),
+        });
         self.actors.spawn(actor);
         seat
     }

@@ -73,7 +73,7 @@ fn line(text: &str) -> Vec<Move> {
 fn events(number: u64, line: &[Move]) -> Vec<Entry> {
     let game = GameId(number);
     let (black, white) = (number % PLAYERS, (number + 1 + number / PLAYERS % (PLAYERS - 1)) % PLAYERS);
-    let [black, white] = [black, white].map(|player| PlayerId(player as u16));
+    let [black, white] = [black, white].map(|player| PlayerId(player as u32));
     let (index, pair) = (number - 1, (number - 1) / 2);
     let pairing = Pairing { stage: 0, index, attempt: 0, round: 1, pair, opening: pair, black, white };
     let start = GameStarted { game, pairing, start: EVEN.to_owned(), opening: String::new(), times: None };

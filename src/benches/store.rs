@@ -147,7 +147,7 @@ fn chunks(load: &Load) -> Vec<Vec<Stamped>> {
 
 fn pairing(game: u64) -> Pairing {
     let index = game - 1;
-    let (black, white) = (PlayerId((index % 2) as u16), PlayerId((1 - index % 2) as u16));
+    let (black, white) = (PlayerId((index % 2) as u32), PlayerId((1 - index % 2) as u32));
     Pairing { stage: 0, index, attempt: 0, round: 1, pair: index / 2, opening: index / 2, black, white }
 }
 

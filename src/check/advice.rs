@@ -21,6 +21,9 @@ pub fn toml(plan: &EnginePlan, facts: &Facts) -> String {
     if !plan.args.is_empty() {
         key("args", list(plan.args.iter().map(String::as_str)), "");
     }
+    if let Some(directory) = plan.directory.as_ref().filter(|_| !plan.directory_by_default) {
+        key("directory", quoted(&directory.display().to_string()), "");
+    }
     if !plan.options.is_empty() {
         let pairs = plan
             .options
@@ -153,8 +156,8 @@ mod tests {
     fn an_engine_without_quirks_needs_nothing_but_its_command() {
         let facts = Facts { name: Some("A \"fine\" engine".to_owned()), ..Facts::default() };
         assert_eq!(
-            toml(&plan(&["./a"]), &facts),
-            "[[engines]]\nname = \"A \\\"fine\\\" engine\"\ncommand = \"./a\"\n"
+            toml(&plan(&["/opt/a"]), &facts),
+            "[[engines]]\nname = \"A \\\"fine\\\" engine\"\ncommand = \"/opt/a\"\n"
         );
     }
 
@@ -171,14 +174,14 @@ mod tests {
             grows: true,
             ..Facts::default()
         };
-        let lines = toml(&plan(&["--option", "Style=calm", "./gps", "--num-cpus", "2"]), &facts);
+        let lines = toml(&plan(&["--option", "Style=calm", "/opt/gps", "--num-cpus", "2"]), &facts);
         let starts: Vec<_> = lines.lines().map(|line| line.split("  #").next().unwrap()).collect();
         assert_eq!(
             starts,
             [
                 "[[engines]]",
                 "name = \"gps\"",
-                "command = \"./gps\"",
+                "command = \"/opt/gps\"",
                 "args = [\"--num-cpus\", \"2\"]",
                 "options = { \"Style\" = \"calm\" }",
                 "go = \"byoyomi-only\"",

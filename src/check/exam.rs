@@ -89,6 +89,8 @@ pub struct Failure {
     pub what: String,
     /// Whether the process ended by itself.
     pub ended: bool,
+    /// Whether it answered `stop` instead.
+    pub stops: bool,
     /// Lines of the conversation that show it.
     pub lines: Vec<String>,
 }
@@ -97,13 +99,18 @@ impl Failure {
     /// A failure because no process is running.
     #[must_use]
     pub fn not_running(why: impl Into<String>) -> Self {
-        Self { what: why.into(), ended: true, lines: Vec::new() }
+        Self { what: why.into(), ended: true, stops: false, lines: Vec::new() }
     }
 
-    /// The failure as a row of the report.
+    /// The failure as a row of the report, with the advice that fits every question.
     #[must_use]
     pub fn row(self, verdict: Verdict, check: &str) -> Row {
-        Row::new(verdict, check, self.what).showing(self.lines)
+        let advice = match (self.ended, self.stops) {
+            (true, _) => "each such end loses a game; its last lines may say why; no configuration helps",
+            (false, true) => "it thinks until it is stopped: it does not keep this limit, and loses on time",
+            (false, false) => "it hangs, and each such silence loses a game; no configuration helps",
+        };
+        Row::new(verdict, check, self.what).showing(self.lines).advising(advice)
     }
 }
 
@@ -221,6 +228,33 @@ impl Exam {
         Ok(answer)
     }
 
+    /// Asks for a move, and a second time if the process has ended: an accident, or an engine that ends at this question.
+    ///
+    /// # Errors
+    /// As [`Exam::ask`].
+    pub async fn ask_if_ended_again(
+        &mut self,
+        position: &str,
+        go: &str,
+        limit: Duration,
+    ) -> Result<Answer, Failure> {
+        match self.ask(position, go, limit).await {
+            Err(failure) if failure.ended => {
+                let answer = self.ask(position, go, limit).await?;
+                self.lapses.push(failure);
+                Ok(answer)
+            }
+            answered => answered,
+        }
+    }
+
+    /// The directory that the engine runs in, in words.
+    #[must_use]
+    pub fn place(&self) -> String {
+        let directory = self.settings.plan.directory.as_ref();
+        directory.map_or_else(|| "the current directory".to_owned(), |it| format!("`{}`", it.display()))
+    }
+
     /// Waits for the answer to a question asked at `since`.
     ///
     /// # Errors
@@ -254,13 +288,13 @@ impl Exam {
             if talk.wait(since + Duration::from_secs(2), is_best_move).await.is_ok() {
                 self.talk = Some(talk);
                 what += "; it answered `stop`";
-                return Failure { what, ended, lines };
+                return Failure { what, ended, stops, lines };
             }
             what += ", nor after `stop`";
         }
         self.noise.append(&mut talk.noise);
         talk.kill().await;
-        Failure { what, ended, lines }
+        Failure { what, ended, stops: false, lines }
     }
 
     /// Takes the running engine out for good.

@@ -6,6 +6,7 @@ use super::{
     report::{Row, Verdict},
 };
 use notation::usi::{EngineLine, OptionDecl, OptionKind, nearest};
+use referee::number::number;
 use std::{collections::BTreeSet, time::Duration};
 
 /// A start-up that takes longer is reported as slow.
@@ -15,6 +16,10 @@ const IMPLIED: [&str; 2] = ["USI_Hash", "USI_Ponder"];
 
 /// Performs the handshake; returns whether the examination can continue.
 pub async fn greet(exam: &mut Exam) -> bool {
+    let here = std::env::current_dir().unwrap_or_default();
+    for line in exam.settings.plan.misplaced(&[&here]) {
+        exam.add(Row::new(Verdict::Warn, "files", line));
+    }
     let mut broken = Vec::new();
     let mut facts = std::mem::take(&mut exam.facts);
     let heard = exam.usi(|line| match line {
@@ -29,8 +34,15 @@ pub async fn greet(exam: &mut Exam) -> bool {
     let took = match heard {
         Ok(took) => took,
         Err(failure) => {
-            let advice =
-                "a USI engine answers `usi` with `id` lines and `usiok`; check the program and its arguments";
+            let advice = match failure.ended {
+                true => format!(
+                    "it ended before it answered `usi`; its last lines may say why; check its arguments, and that its \
+                     files are where it looks for them: it runs in {} (`--dir`)",
+                    exam.place()
+                ),
+                false => "a USI engine answers `usi` with `id` lines and `usiok`; check the program and its arguments"
+                    .to_owned(),
+            };
             exam.add(failure.row(Verdict::Fault, "usi").advising(advice));
             return false;
         }
@@ -49,7 +61,15 @@ async fn become_ready(exam: &mut Exam) -> bool {
     let took = match exam.ready(limit).await {
         Ok(took) => took,
         Err(failure) => {
-            exam.add(failure.row(Verdict::Fault, "isready").advising("raise `--ready`, then `limits.ready`"));
+            let advice = match failure.ended {
+                true => format!(
+                    "it ended while it loaded; its last lines may say why; check its options, and that its evaluation, \
+                     network and book are where it looks for them: it runs in {} (`--dir`)",
+                    exam.place()
+                ),
+                false => "if it only needs longer: raise `--ready`, then `limits.ready`".to_owned(),
+            };
+            exam.add(failure.row(Verdict::Fault, "isready").advising(advice));
             return false;
         }
     };
@@ -77,7 +97,7 @@ fn named(name: Option<&str>, author: Option<&str>, took: Duration) -> Row {
 pub fn options(declared: &[OptionDecl], broken: &[String], wanted: &[(String, String)]) -> Vec<Row> {
     let mut rows = Vec::new();
     if !broken.is_empty() {
-        let seen = format!("{} option lines cannot be read", broken.len());
+        let seen = format!("{} cannot be read", number(broken.len(), "option line"));
         let advice = "`option name NAME type check|spin|combo|button|string|filename default ...`";
         rows.push(Row::new(Verdict::Warn, "options", seen).showing(received(broken)).advising(advice));
     }
@@ -89,7 +109,7 @@ pub fn options(declared: &[OptionDecl], broken: &[String], wanted: &[(String, St
     }
     let outside: Vec<String> = declared.iter().filter_map(default_fault).collect();
     if !outside.is_empty() {
-        let seen = format!("{} default values break their own declaration", outside.len());
+        let seen = format!("{} against the engine's own declaration", number(outside.len(), "default value"));
         rows.push(Row::new(Verdict::Warn, "options", seen).showing(outside));
     }
     if rows.is_empty() {
@@ -165,9 +185,9 @@ mod tests {
         assert_eq!(
             seen,
             [
-                (Verdict::Warn, "1 option lines cannot be read"),
+                (Verdict::Warn, "1 option line cannot be read"),
                 (Verdict::Warn, "declared more than once: Hash"),
-                (Verdict::Warn, "2 default values break their own declaration"),
+                (Verdict::Warn, "2 default values against the engine's own declaration"),
             ]
         );
     }

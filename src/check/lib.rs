@@ -33,6 +33,9 @@ pub enum CheckError {
     /// `--option` without a value.
     #[error("`--option {0}` is not NAME=VALUE")]
     Option(String),
+    /// `--dir` without a directory.
+    #[error("--dir: there is no directory `{}`", .0.display())]
+    Directory(PathBuf),
     /// Not a duration.
     #[error("`{0}` is not a time such as `120s` or `500ms`")]
     Duration(String),

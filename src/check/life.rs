@@ -8,6 +8,7 @@ use super::{
     report::{Row, Verdict},
     talk::Talk,
 };
+use referee::number::number;
 use std::time::Duration;
 
 /// Number of games begun one after the other.
@@ -46,7 +47,7 @@ fn out_of_turn(unasked: &[String]) -> Option<Row> {
         ),
         (true, true) => return None,
     };
-    let seen = format!("{} answers without a question", lines.len());
+    let seen = format!("{} without a question", number(lines.len(), "answer"));
     let lines = lines.iter().take(5).map(|line| format!("< {line}")).collect();
     Some(Row::new(verdict, "unasked answers", seen).showing(lines).advising(advice))
 }
@@ -68,7 +69,10 @@ pub async fn unknown_lines(exam: &mut Exam) {
         let heard = talk.wait(asked + limit, |line| *line == notation::usi::EngineLine::ReadyOk).await;
         let row = match heard {
             Ok(_) => Row::new(Verdict::Pass, check, "passed over; `readyok` came"),
-            Err(silence) => exam.failed("readyok", limit, silence).await.row(bad, check),
+            Err(silence) => {
+                let row = exam.failed("readyok", limit, silence).await.row(bad, check);
+                row.advising("events send no such line; other managers may, and USI wants it passed over")
+            }
         };
         let row = if line == "\r" && row.verdict == Verdict::Pass {
             Row { seen: "understood".to_owned(), ..row }
@@ -96,9 +100,15 @@ pub async fn reload(exam: &mut Exam) {
             }
         }
         Err(failure) => {
+            let advice = match failure.ended {
+                true => "`restart = \"every-game\"` gives it a new process for every game",
+                false => {
+                    "raise `limits.new_game`; or `restart = \"every-game\"` gives it a new process for every game"
+                }
+            };
             let row = failure.row(Verdict::Fault, "between games");
             exam.facts.grows = true;
-            exam.add(row.advising("`restart = \"every-game\"` gives it a new process for every game"));
+            exam.add(row.advising(advice));
         }
     }
 }
@@ -128,7 +138,7 @@ pub fn growth(memory: &[u64]) -> Row {
         return Row::new(Verdict::Note, "memory", "not measured");
     };
     let grown = last.saturating_sub(*second);
-    let seen = format!("{} after {} games", mebibytes(*last), memory.len());
+    let seen = format!("{} after {}", mebibytes(*last), number(memory.len(), "game"));
     // A cache grows less and less as it fills.
     let still_growing = last.saturating_sub(*before) > grown / 8;
     match grown > GROWTH && still_growing {
@@ -156,7 +166,7 @@ pub async fn noise(exam: &mut Exam) {
     let stderr = talk.trace.stderr_report();
     noise.append(&mut exam.noise);
     if !noise.is_empty() {
-        let seen = format!("{} different lines outside the protocol on stdout", noise.len());
+        let seen = format!("{} outside the protocol on stdout", number(noise.len(), "different line"));
         let lines = noise.iter().take(4).map(|line| super::exam::cut(&format!("< {line}"))).collect();
         exam.add(Row::new(Verdict::Note, "other output", seen).showing(lines));
     }

@@ -5,6 +5,7 @@ use super::{
     positions::{Judged, Kind, Spot},
     report::{Row, Verdict},
 };
+use referee::number::number;
 use std::time::{Duration, Instant};
 
 /// Time for all positions together; the rest is left out.
@@ -122,7 +123,7 @@ impl Tally {
     fn rows(self, total: usize) -> Vec<Row> {
         let mut rows = vec![self.legal_row(total)];
         if self.resigned > 0 {
-            let seen = format!("resigns in {} positions with legal moves", self.resigned);
+            let seen = format!("resigns in {} with legal moves", number(self.resigned, "position"));
             rows.push(Row::new(Verdict::Note, "resigning", seen));
         }
         if self.mates[1] > 0 {
@@ -144,16 +145,23 @@ impl Tally {
         let answered = self.asked - self.failed;
         if self.lost + self.failed > 0 {
             let seen = format!(
-                "{} of {answered} answers lose, {} questions without an answer",
-                self.lost, self.failed
+                "{} of {} lose, {} without an answer",
+                self.lost,
+                number(answered, "answer"),
+                number(self.failed, "question")
             );
             return Row::new(Verdict::Fault, "legal moves", seen)
                 .showing(self.lines.clone())
                 .advising("each of these loses a game; no configuration helps");
         }
         let asked = self.asked + self.ended.asked;
-        let of_all = if asked < total { format!(" ({} positions in all)", total) } else { String::new() };
-        Row::new(Verdict::Pass, "legal moves", format!("none of {answered} answers breaks a rule{of_all}"))
+        let of_all =
+            if asked < total { format!(" ({} in all)", number(total, "position")) } else { String::new() };
+        Row::new(
+            Verdict::Pass,
+            "legal moves",
+            format!("none of {} breaks a rule{of_all}", number(answered, "answer")),
+        )
     }
 }
 
@@ -216,10 +224,14 @@ pub async fn rapid(exam: &mut Exam) {
     while asked < RAPID && since.elapsed() < Duration::from_secs(3) {
         if let Err(failure) = exam.ask("startpos", &go, limit).await {
             let what = format!("question {}: {}", asked + 1, failure.what);
-            let row = Row::new(Verdict::Warn, "rapid questions", what).showing(failure.lines);
-            exam.add(row.advising(
-                "it misses a `go` that follows its `bestmove` at once; only opponents that answer instantly cause this",
-            ));
+            let ended = failure.ended;
+            let row = Row { seen: what, ..failure.row(Verdict::Warn, "rapid questions") };
+            exam.add(match ended {
+                true => row,
+                false => row.advising(
+                    "it misses a `go` that follows its `bestmove` at once; only opponents that answer instantly cause this",
+                ),
+            });
             return;
         }
         asked += 1;
@@ -243,7 +255,8 @@ pub fn missed(exam: &mut Exam) {
 fn lapses(lapses: &[Failure]) -> Option<Row> {
     let shown = lapses.iter().find(|lapse| lapse.ended).or(lapses.first())?;
     let verdict = if shown.ended || lapses.len() > FAILURES { Verdict::Fault } else { Verdict::Warn };
-    let seen = format!("{} questions were answered only when asked again: {}", lapses.len(), shown.what);
+    let asked = number(lapses.len(), "question");
+    let seen = format!("{asked} answered only when asked again: {}", shown.what);
     let row = Row::new(verdict, "lapses", seen).showing(shown.lines.clone());
     Some(row.advising("each of these loses a game; the engine is started anew for the next one"))
 }
@@ -267,7 +280,9 @@ async fn answered_well(exam: &mut Exam, line: &str, go: &str) -> Result<(), Row>
     let spot = Spot::read(line).map_err(fault)?;
     let answer = exam.ask_again(line, go, Duration::from_millis(100)).await;
     match spot.judge(&answer.map_err(|failure| failure.row(Verdict::Fault, ""))?.mv) {
-        Judged::Lost(why) => Err(fault(why).showing(exam.last_lines())),
+        Judged::Lost(why) => Err(fault(why)
+            .showing(exam.last_lines())
+            .advising("each such answer loses a game; no configuration helps")),
         _ => Ok(()),
     }
 }
@@ -293,7 +308,7 @@ mod tests {
 
     #[test]
     fn repeated_exits_are_a_fault_and_a_single_silence_is_a_warning() {
-        let lapse = |ended| Failure { what: "silent".to_owned(), ended, lines: vec![] };
+        let lapse = |ended| Failure { what: "silent".to_owned(), ended, stops: false, lines: vec![] };
         let verdict = |all: &[Failure]| lapses(all).map(|row| row.verdict);
         assert_eq!(verdict(&[]), None);
         assert_eq!(verdict(&[lapse(false)]), Some(Verdict::Warn));

@@ -1,5 +1,6 @@
 //! Result of a check: a table for people, JSON for scripts.
 
+use referee::number::number;
 use serde::Serialize;
 use std::fmt;
 
@@ -100,33 +101,37 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// One line, as printed while the checks run.
-impl fmt::Display for Row {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:<5}  {:<24}  {}", self.verdict, self.check, self.seen)
+impl Row {
+    /// The row without what explains it.
+    #[must_use]
+    pub fn line(&self) -> String {
+        format!("{:<5}  {:<24}  {}", self.verdict, self.check, self.seen)
     }
 }
 
+/// The row with lines and advice, as printed while the checks run.
+impl fmt::Display for Row {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.line())?;
+        for line in &self.lines {
+            write!(f, "\n{:9}| {line}", "")?;
+        }
+        match &self.advice {
+            Some(advice) => write!(f, "\n{:7}-> {advice}", ""),
+            None => Ok(()),
+        }
+    }
+}
+
+/// What is left to say when the rows have been printed: the engine, the number of its rows by verdict, its configuration.
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = self.name.as_deref().unwrap_or("an engine without a name");
-        writeln!(f, "{name}: `{}`\n", self.command)?;
-        for row in &self.rows {
-            writeln!(f, "{row}")?;
-            for line in &row.lines {
-                writeln!(f, "{:9}| {line}", "")?;
-            }
-            if let Some(advice) = &row.advice {
-                writeln!(f, "{:7}-> {advice}", "")?;
-            }
-        }
-        let [pass, note, warn, fault] =
-            [Verdict::Pass, Verdict::Note, Verdict::Warn, Verdict::Fault].map(|verdict| self.count(verdict));
-        writeln!(
-            f,
-            "\n{pass} passed, {note} notes, {warn} warnings, {fault} faults in {:.0} s",
-            self.seconds
-        )?;
+        writeln!(f, "\n{name}: `{}`", self.command)?;
+        let passed = self.count(Verdict::Pass);
+        let others = [(Verdict::Note, "note"), (Verdict::Warn, "warning"), (Verdict::Fault, "fault")];
+        let others = others.map(|(verdict, noun)| number(self.count(verdict), noun)).join(", ");
+        writeln!(f, "{passed} passed, {others} in {:.0} s", self.seconds)?;
         if self.toml.is_empty() {
             return Ok(());
         }
@@ -158,16 +163,15 @@ mod tests {
     #[test]
     fn the_table_shows_verdicts_with_lines_and_advice() {
         assert_eq!(
-            report().to_string(),
+            report().rows.iter().map(|row| format!("{row}\n")).collect::<String>() + &report().to_string(),
             "\
-Engine 1: `./engine`
-
 pass   usi                       `usiok` after 3 ms
 FAULT  stop                      no answer within 1 s
          | > stop
        -> raise `limits.stop`
 
-1 passed, 0 notes, 0 warnings, 1 faults in 12 s
+Engine 1: `./engine`
+1 passed, 0 notes, 0 warnings, 1 fault in 12 s
 
 For the configuration of an event:
 

@@ -18,6 +18,8 @@ pub struct Request {
     pub command: PathBuf,
     /// Its arguments.
     pub args: Vec<String>,
+    /// The directory it runs in; `None`: its own if `command` is a path, else that of this program.
+    pub dir: Option<PathBuf>,
     /// Options to set before the checks, as `NAME=VALUE`.
     pub option: Vec<String>,
     /// A file of positions (SFEN lines); `None`: the built-in ones.
@@ -32,8 +34,8 @@ impl Request {
     /// A check of a program with default settings.
     #[must_use]
     pub fn new(command: impl Into<PathBuf>) -> Self {
-        let (args, option, positions, skip) = (vec![], vec![], None, vec![]);
-        Self { command: command.into(), args, option, positions, skip, ready: "120s".to_owned() }
+        let (args, dir, option, positions, skip) = (vec![], None, vec![], None, vec![]);
+        Self { command: command.into(), args, dir, option, positions, skip, ready: "120s".to_owned() }
     }
 }
 
@@ -55,12 +57,14 @@ impl Settings {
     /// The first fault found.
     pub fn of(args: &Request) -> Result<Self, CheckError> {
         let ready = duration(&args.ready).ok_or_else(|| CheckError::Duration(args.ready.clone()))?;
+        let command = program(&args.command);
         let plan = EnginePlan {
             name: args.command.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
             remote: false,
-            command: program(&args.command),
+            directory: directory(args, &command)?,
+            directory_by_default: args.dir.is_none(),
+            command,
             args: args.args.clone(),
-            directory: None,
             environment: Vec::new(),
             options: args.option.iter().map(|text| option(text)).collect::<Result<_, _>>()?,
             option_sources: Vec::new(),
@@ -96,15 +100,32 @@ fn option(text: &str) -> Result<(String, String), CheckError> {
     Ok((name.trim().to_owned(), value.trim().to_owned()))
 }
 
-/// Resolves the program. A bare name that is not on the path is also looked up where events look it up: in
+/// The directory that the engine runs in, by the rule for events.
+fn directory(args: &Request, command: &Path) -> Result<Option<PathBuf>, CheckError> {
+    match &args.dir {
+        Some(dir) if dir.is_dir() => Ok(std::path::absolute(dir).ok()),
+        Some(dir) => Err(CheckError::Directory(dir.clone())),
+        None if is_bare(&args.command) => Ok(None),
+        None => Ok(command.parent().map(Path::to_path_buf)),
+    }
+}
+
+/// Whether a command is a name to be searched, and no path.
+fn is_bare(command: &Path) -> bool {
+    !command.as_os_str().as_encoded_bytes().contains(&b'/')
+}
+
+/// Resolves the program: a path becomes absolute, because the engine runs in another directory. A bare name that is not on the path is also looked up where events look it up: in
 /// `/usr/games`, where Debian installs engines, and beside this program.
 fn program(command: &Path) -> PathBuf {
-    let is_bare = command.components().count() == 1;
+    if !is_bare(command) {
+        return std::path::absolute(command).unwrap_or_else(|_| command.to_path_buf());
+    }
     let path = std::env::var_os("PATH").unwrap_or_default();
     let on_path = std::env::split_paths(&path).any(|directory| directory.join(command).is_file());
     let search = Environment::here(Path::new("")).map(|here| here.search).unwrap_or_default();
     let found = search.iter().map(|directory| directory.join(command)).find(|file| file.is_file());
-    found.filter(|_| is_bare && !on_path).unwrap_or_else(|| command.to_path_buf())
+    found.filter(|_| !on_path).unwrap_or_else(|| command.to_path_buf())
 }
 
 /// Parses `500ms`, `120s`, `2m`.
@@ -128,7 +149,7 @@ mod tests {
     fn a_program_beside_this_one_is_found_by_its_name() {
         let beside = std::env::current_exe().unwrap();
         assert_eq!(program(Path::new(beside.file_name().unwrap())), beside);
-        assert_eq!(program(Path::new("./elsewhere")), Path::new("./elsewhere"));
+        assert_eq!(program(Path::new("./elsewhere")), std::env::current_dir().unwrap().join("elsewhere"));
     }
 
     #[test]

@@ -96,12 +96,16 @@ fn promptness(exam: &Exam, position: &str, answer: &Answer, extra: Option<String
         return Row::new(Verdict::Fault, "", why).showing(exam.last_lines());
     }
     let took = text(answer.took);
-    match answer.took <= PROMPT {
-        true => Row::new(Verdict::Pass, "", format!("one answer, after {took}")),
-        false => Row::new(Verdict::Warn, "", format!("answered after {took} only")).advising(
-            "raise `limits.stop`, and leave `ponder` off: every ponder miss costs the engine that time",
-        ),
+    if answer.took <= PROMPT {
+        return Row::new(Verdict::Pass, "", format!("one answer, after {took}"));
     }
+    // The table that is printed at the end allows twice the time seen.
+    let limit = match answer.took * 2 > exam.settings.plan.limits.stop {
+        true => "raise `limits.stop`, and ",
+        false => "",
+    };
+    Row::new(Verdict::Warn, "", format!("answered after {took} only"))
+        .advising(format!("{limit}leave `ponder` off: every ponder miss costs the engine that time"))
 }
 
 /// `go ponder` with a hit and with a miss.

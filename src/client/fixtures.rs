@@ -15,7 +15,6 @@ use std::sync::Arc;
 /// Makes fixtures of announced games.
 #[derive(Debug)]
 pub struct Fixtures {
-    config: Arc<ClientConfig>,
     sink: Arc<dyn Sink>,
     players: Vec<String>,
     next_game: GameId,
@@ -25,13 +24,8 @@ impl Fixtures {
     /// The players who are known from earlier runs, and the number of the next game. New players are reported to
     /// `sink`.
     #[must_use]
-    pub fn new(
-        config: Arc<ClientConfig>,
-        sink: Arc<dyn Sink>,
-        players: Vec<String>,
-        next_game: GameId,
-    ) -> Self {
-        Self { config, sink, players, next_game }
+    pub fn new(sink: Arc<dyn Sink>, players: Vec<String>, next_game: GameId) -> Self {
+        Self { sink, players, next_game }
     }
 
     /// The fixture of an announced game, under the next number.
@@ -58,11 +52,12 @@ impl Fixtures {
     /// The number of a player; a new one is entered before its first game.
     fn player(&mut self, name: &str) -> PlayerId {
         let at = self.players.iter().position(|known| known == name).unwrap_or_else(|| {
+            let player = PlayerId::at(self.players.len());
             self.players.push(name.to_owned());
-            self.sink.happened(opened(&self.config, self.players.clone(), false));
-            self.players.len() - 1
+            self.sink.happened(Entry::Entered { player, name: name.to_owned() });
+            player.index()
         });
-        PlayerId(u16::try_from(at).unwrap_or(u16::MAX))
+        PlayerId::at(at)
     }
 }
 

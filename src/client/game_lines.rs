@@ -2,6 +2,7 @@
 
 use notation::printable;
 use referee::entry::{Entry, GameEnded, GameId, PlayerId, Stamped};
+use referee::number::plies;
 
 /// Writes a line for each entry that is worth one.
 #[derive(Debug, Default)]
@@ -21,6 +22,10 @@ impl GameLines {
                 self.players.clone_from(&opened.players);
                 None
             }
+            Entry::Entered { name, .. } => {
+                self.players.push(name.clone());
+                None
+            }
             Entry::GameStarted(started) => {
                 let game = self.game(started.game, started.pairing.black, started.pairing.white);
                 Some(format!("{game} begins"))
@@ -32,10 +37,9 @@ impl GameLines {
     }
 
     fn ended(&self, end: &GameEnded) -> String {
-        let why = end.evidence.lines().next().unwrap_or_default();
-        let why = if end.outcome.counts() || why.is_empty() { String::new() } else { format!(" ({why})") };
+        let why = end.reason().map_or_else(String::new, |why| format!(" ({why})"));
         let game = self.game(end.game, end.pairing.black, end.pairing.white);
-        format!("{game}: {}, {} plies{why}", end.outcome, end.plies)
+        format!("{game}: {}, {}{why}", end.outcome, plies(end.plies))
     }
 
     fn game(&self, game: GameId, black: PlayerId, white: PlayerId) -> String {

@@ -21,6 +21,7 @@ pub async fn identify(config: &ClientConfig, say: &dyn Fn(&str)) -> Result<Optio
         cores: vec![],
         startups: Arc::new(Semaphore::new(1)),
         reports: None,
+        recorder: None,
         gate: None,
     };
     match handshake(player).await {

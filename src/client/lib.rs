@@ -24,7 +24,7 @@ pub mod ratings;
 
 use arena::Say;
 use arena::Shutdown;
-use arena::{identity::Engine, lag::SchedulerLag};
+use arena::{dispatcher::start_recorder, identity::Engine, lag::SchedulerLag};
 use fixtures::{Fixtures, opened};
 pub use game_lines::GameLines;
 use identity::Notice;
@@ -38,6 +38,7 @@ use referee::{
     identity::Identity,
 };
 use seat::{
+    recorder::Recorded,
     transcript::Transcripts,
     usi::{self, Gate, UsiPlayer},
 };
@@ -106,16 +107,22 @@ impl Client {
         let lag = Arc::new(SchedulerLag::default());
         let measured = lag.clone();
         let measuring = tokio::spawn(async move { measured.measure().await });
+        let recorded = start_recorder(&self.config.name, &self.config.log, self.journal.sink(), &self.say);
+        let recorded = recorded.unwrap_or_else(|error| {
+            (self.say)(&format!("{error}: no log is written"));
+            None
+        });
         let (engine, actor) = usi::open(UsiPlayer {
             engine: Arc::new(self.config.engine.clone()),
             cores: vec![],
             startups: Arc::new(Semaphore::new(1)),
             reports: Some((self.journal.sink(), self.us())),
             gate: self.gate(),
+            recorder: recorded.as_ref().map(Recorded::handle),
         });
         let actor = tokio::spawn(actor);
         let sink = self.journal.sink();
-        let fixtures = Fixtures::new(self.config.clone(), sink.clone(), self.players, self.next_game);
+        let fixtures = Fixtures::new(sink.clone(), self.players, self.next_game);
         let context = LoopContext {
             config: self.config.clone(),
             shutdown,
@@ -126,6 +133,7 @@ impl Client {
         };
         LoginLoop::new(context, engine, fixtures).run().await;
         let _panic_printed = actor.await;
+        recorded.into_iter().for_each(Recorded::finish);
         measuring.abort();
         let event = self.journal.event();
         // Ratings change from run to run; reports use the last ones known.
@@ -142,6 +150,6 @@ impl Client {
 
     fn us(&self) -> PlayerId {
         let at = self.players.iter().position(|name| *name == self.config.login.name);
-        PlayerId(at.and_then(|at| u16::try_from(at).ok()).unwrap_or(0))
+        PlayerId::at(at.unwrap_or(0))
     }
 }

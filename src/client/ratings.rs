@@ -2,6 +2,7 @@
 
 use super::performance::{Against, Performance};
 use plan::StoredPlan;
+use referee::number::number as counted;
 use referee::{
     entry::PlayerId,
     rating::{Estimate, Scale},
@@ -113,7 +114,7 @@ fn measure(
 }
 
 fn number(at: usize) -> Option<PlayerId> {
-    u16::try_from(at).ok().map(PlayerId)
+    u32::try_from(at).ok().map(PlayerId)
 }
 
 /// The known ratings of `players`, with ours measured against them.
@@ -158,10 +159,8 @@ impl From<Performance> for Estimate {
 impl fmt::Display for Measured {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { name, performance, games, opponents } = self;
-        write!(
-            f,
-            "{name} on the scale of its rated opponents: {performance} ({games} games, {opponents} opponents)"
-        )
+        let (games, opponents) = (counted(*games, "game"), counted(*opponents, "opponent"));
+        write!(f, "{name} on the scale of its rated opponents: {performance} ({games}, {opponents})")
     }
 }
 

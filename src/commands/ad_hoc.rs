@@ -2,13 +2,16 @@
 
 use super::{
     Exit, Failure,
-    play::{OpenScreen, play},
+    play::{OpenScreen, begun, play},
 };
-use crate::cli::MatchArgs;
+use crate::{cli::MatchArgs, habits::names_of};
 use arena::resume;
-use plan::{Environment, Plan};
+use plan::{Environment, Plan, built_in};
 use std::path::Path;
 use toml::{Table, Value};
+
+/// What stands for no openings in `--openings`; `./none` is a file.
+const NO_OPENINGS: &str = "none";
 
 /// Plays engines against each other without a configuration file.
 ///
@@ -19,6 +22,9 @@ pub fn ad_hoc(args: &MatchArgs, open_screen: OpenScreen) -> Result<Exit, Failure
     let text = toml::to_string(&config).map_err(|e| Failure::Usage(e.to_string()))?;
     let environment = Environment::here(Path::new(".")).map_err(|e| Failure::Other(e.to_string()))?;
     let mut plan = Plan::parse(&text, None, &environment).map_err(Failure::Config)?;
+    if let Some(openings) = &mut plan.openings {
+        openings.by_default = args.openings.is_empty() && args.plies.is_none() && !args.sequential;
+    }
     if args.playing.name.is_none() && args.playing.db.is_none() {
         take_a_free_name(&mut plan)?;
     }
@@ -29,12 +35,11 @@ pub fn ad_hoc(args: &MatchArgs, open_screen: OpenScreen) -> Result<Exit, Failure
 /// so on. The same command finds its match again.
 fn take_a_free_name(plan: &mut Plan) -> Result<(), Failure> {
     let (first, path) = (plan.name.clone(), plan.database.clone());
-    let (mut other, mut number) = (resume::differences(plan)?, 1_u64);
-    while !other.is_empty() {
+    let mut number = 1_u64;
+    while is_another(plan)? {
         number += 1;
         plan.name = format!("{first}-{number}");
         plan.database = path.with_file_name(format!("{}.db", plan.name));
-        other = resume::differences(plan)?;
     }
     if number > 1 {
         let database = path.display();
@@ -48,6 +53,15 @@ fn take_a_free_name(plan: &mut Plan) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Whether the database of a match has another one under its name.
+fn is_another(plan: &Plan) -> Result<bool, Failure> {
+    let mut plan = plan.clone();
+    if let Some(begun) = begun(&plan) {
+        plan.keep_defaults_of(&begun);
+    }
+    Ok(!resume::differences(&plan)?.is_empty())
+}
+
 fn configuration(args: &MatchArgs) -> Result<Table, String> {
     let mut config = Table::new();
     config.insert("event".to_owned(), event(args).into());
@@ -55,19 +69,33 @@ fn configuration(args: &MatchArgs) -> Result<Table, String> {
     config.insert("time".to_owned(), time.into());
     config
         .insert("rules".to_owned(), Table::from_iter([pair("max_moves", i64::from(args.max_moves))]).into());
-    if !args.openings.is_empty() {
-        config.insert("openings".to_owned(), openings(args).into());
-    }
+    config.extend(openings(args)?.map(|openings| pair("openings", openings)));
     if !args.sprt.is_empty() {
-        config.insert("sprt".to_owned(), sprt(args)?.into());
+        let most = pair("max_games", i64::try_from(args.games).unwrap_or(i64::MAX));
+        let sprt = pairs(&args.sprt)?.into_iter().chain([most]).collect::<Table>();
+        config.insert("sprt".to_owned(), sprt.into());
     }
-    let engines = args.engines.iter().enumerate().map(|(at, words)| engine(at, words).map(Value::from));
-    config.insert("engines".to_owned(), Value::Array(engines.collect::<Result<_, _>>()?));
+    let endings =
+        [("resign", &args.resign), ("draw", &args.draw)].into_iter().filter(|(_, it)| !it.is_empty());
+    let endings =
+        endings.map(|(key, words)| Ok(pair(key, pairs(words)?))).collect::<Result<Table, String>>()?;
+    if !endings.is_empty() {
+        config.insert("adjudication".to_owned(), endings.into());
+    }
+    if !args.each.is_empty() {
+        config.insert("defaults".to_owned(), engine(&args.each)?.into());
+    }
+    config.insert("engines".to_owned(), Value::Array(engines(args)?));
     Ok(config)
 }
 
 fn pair(key: &str, value: impl Into<Value>) -> (String, Value) {
     (key.to_owned(), value.into())
+}
+
+/// The table of words KEY=VALUE.
+fn pairs(words: &[String]) -> Result<Table, String> {
+    words.iter().map(|word| key_value(word).map(|(key, value)| pair(key, plain(value)))).collect()
 }
 
 fn event(args: &MatchArgs) -> Table {
@@ -98,46 +126,51 @@ fn file_stem(name: &str) -> String {
     name.chars().map(|c| if c.is_alphanumeric() || "-_".contains(c) { c } else { '_' }).collect()
 }
 
-fn openings(args: &MatchArgs) -> Table {
-    let files = args.openings.iter().map(|path| Value::from(path.display().to_string())).collect();
+/// The openings: those that are named, else the built-in ones; `None` if there shall be none.
+fn openings(args: &MatchArgs) -> Result<Option<Table>, String> {
+    let mut files: Vec<_> = args.openings.iter().map(|path| path.display().to_string()).collect();
+    if files.iter().any(|file| file == NO_OPENINGS) {
+        let alone = files.len() == 1 && args.plies.is_none() && !args.sequential;
+        let fault = "--openings none: there are no openings then; leave out the other files, --plies and --sequential";
+        return if alone { Ok(None) } else { Err(fault.to_owned()) };
+    }
+    if files.is_empty() {
+        files.push(built_in::NAME.to_owned());
+    }
     let order = if args.sequential { "sequential" } else { "random" };
-    let mut openings = Table::from_iter([pair("files", Value::Array(files)), pair("order", order)]);
-    if let Some(plies) = args.plies {
-        openings.extend([pair("plies", i64::from(plies))]);
-    }
-    openings
+    let files = Value::Array(files.into_iter().map(Value::from).collect());
+    let mut openings = Table::from_iter([pair("files", files), pair("order", order)]);
+    openings.extend(args.plies.map(|plies| pair("plies", i64::from(plies))));
+    Ok(Some(openings))
 }
 
-fn sprt(args: &MatchArgs) -> Result<Table, String> {
-    let mut sprt = Table::from_iter([pair("max_games", i64::try_from(args.games).unwrap_or(i64::MAX))]);
-    for word in &args.sprt {
-        let (key, value) = key_value(word)?;
-        sprt.insert(key.to_owned(), plain(value));
+/// The tables of the engines.
+fn engines(args: &MatchArgs) -> Result<Vec<Value>, String> {
+    if !args.programs.is_empty() && !args.engines.is_empty() {
+        return Err("name the engines either as programs or by `--engine`".to_owned());
     }
-    Ok(sprt)
+    if args.programs.len() + args.engines.len() < 2 {
+        return Err("a match needs at least two engines: `renmei match ./new ./old`, or `renmei match --engine cmd=./new \
+                    name=new --engine cmd=./old name=old`"
+            .to_owned());
+    }
+    if let Some(word) = args.programs.iter().find(|word| word.starts_with("cmd=")) {
+        return Err(format!(
+            "`{word}` belongs behind `--engine`; without it, programs are named by their paths alone"
+        ));
+    }
+    let file = |program: &String| program.rsplit('/').next().unwrap_or_default().to_owned();
+    let names = names_of(&args.programs.iter().map(file).collect::<Vec<_>>());
+    let alone = args.programs.iter().zip(names).map(|(program, name)| {
+        Ok(Table::from_iter([pair("command", program.clone()), pair("name", name)]).into())
+    });
+    let told = args.engines.iter().enumerate().map(|(at, words)| named(at, words).map(Value::from));
+    alone.chain(told).collect()
 }
 
-/// The table of one `--engine`, in the configuration's keys.
-fn engine(at: usize, words: &[String]) -> Result<Table, String> {
-    let mut engine = Table::new();
-    for word in words {
-        let (key, value) = key_value(word)?;
-        let entry = |table: &str, key: &str| (table.to_owned(), key.to_owned(), Value::from(value));
-        let (table, key, value) = match key.split_once('.') {
-            Some(("option", option)) => entry("options", option),
-            Some(("env", variable)) => entry("environment", variable),
-            Some(("identity", kind)) => ("identity".to_owned(), kind.to_owned(), list(value.split(','))),
-            _ => {
-                let (key, value) = engine_key(key, value);
-                engine.insert(key.to_owned(), value);
-                continue;
-            }
-        };
-        let inner = engine.entry(table).or_insert_with(|| Table::new().into());
-        if let Some(inner) = inner.as_table_mut() {
-            inner.insert(key, value);
-        }
-    }
+/// The table of one `--engine`, with a name.
+fn named(at: usize, words: &[String]) -> Result<Table, String> {
+    let mut engine = engine(words)?;
     let command = engine.get("command").and_then(Value::as_str);
     let none = || format!("--engine {}: cmd=PROGRAM is missing in `{}`", at + 1, words.join(" "));
     let program = Path::new(command.ok_or_else(none)?).file_name().unwrap_or_default().to_string_lossy();
@@ -146,26 +179,89 @@ fn engine(at: usize, words: &[String]) -> Result<Table, String> {
     Ok(engine)
 }
 
+/// Words of `--engine` or `--each` in the configuration's keys.
+fn engine(words: &[String]) -> Result<Table, String> {
+    let mut engine = Table::new();
+    let mut arguments = Vec::new();
+    let mut control = Vec::new();
+    let mut margin = None;
+    for word in words {
+        let (key, value) = key_value(word)?;
+        match key {
+            "args" => arguments.extend(split(value).map_err(|fault| format!("`{word}`: {fault}"))?),
+            "arg" => arguments.push(value.to_owned()),
+            // The main time is the first word of a clock.
+            "time" => control.insert(0, value.to_owned()),
+            "nodes" | "depth" | "fixed" => control.push(format!("{key} {value}")),
+            "margin" => margin = Some(value),
+            _ => insert(&mut engine, key, value),
+        }
+    }
+    if !arguments.is_empty() {
+        engine.extend([pair("args", Value::Array(arguments.into_iter().map(Value::from).collect()))]);
+    }
+    // A clock may say several limits: they hold together.
+    let control = (!control.is_empty()).then(|| control.join(" "));
+    match (control, margin) {
+        (Some(control), None) => engine.extend([pair("time", control)]),
+        (control, Some(margin)) => {
+            let control = control.map(|control| pair("control", control));
+            engine.extend([pair(
+                "time",
+                Table::from_iter(control.into_iter().chain([pair("margin", margin)])),
+            )]);
+        }
+        (None, None) => {}
+    }
+    Ok(engine)
+}
+
+fn insert(engine: &mut Table, key: &str, value: &str) {
+    let (table, key, value) = match key.split_once('.') {
+        Some(("option", option)) => ("options", option, Value::from(value)),
+        Some(("env", variable)) => ("environment", variable, Value::from(value)),
+        Some(("identity", list)) => {
+            ("identity", list, Value::Array(value.split(',').map(Value::from).collect()))
+        }
+        _ => return engine.extend([engine_key(key, value)].map(|(key, value)| pair(key, value))),
+    };
+    let inner = engine.entry(table).or_insert_with(|| Table::new().into());
+    inner.as_table_mut().into_iter().for_each(|inner| inner.extend([pair(key, value.clone())]));
+}
+
 /// The configuration's key and typed value of a word.
 fn engine_key<'a>(key: &'a str, value: &str) -> (&'a str, Value) {
     match key {
         "cmd" => ("command", value.into()),
         "dir" => ("directory", value.into()),
-        "name" | "directory" | "command" | "reserve" | "restart" | "time" => (key, value.into()),
-        "nodes" | "depth" => ("time", format!("{key} {value}").into()),
-        "args" => (key, list(value.split_whitespace())),
+        "name" | "directory" | "command" | "reserve" | "restart" => (key, value.into()),
         "go" if ["byoyomi-only", "all"].contains(&value) => (key, value.into()),
-        "go" => (key, list(value.split(','))),
+        "go" => (key, Value::Array(value.split(',').map(Value::from).collect())),
         _ => (key, plain(value)),
     }
 }
 
-fn list<'a>(words: impl Iterator<Item = &'a str>) -> Value {
-    Value::Array(words.map(Value::from).collect())
+/// The arguments of a text: cut at blanks, but for those in quotes.
+fn split(text: &str) -> Result<Vec<String>, &'static str> {
+    let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
+    for c in text.chars() {
+        match (quote, c) {
+            (None, '"' | '\'') => {
+                quote = Some(c);
+                word.get_or_insert_default();
+            }
+            (Some(open), c) if c == open => quote = None,
+            (None, c) if c.is_whitespace() => words.extend(word.take()),
+            (_, c) => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    if quote.is_some() { Err("a quotation mark is not closed") } else { Ok(words) }
 }
 
 fn key_value(word: &str) -> Result<(&str, &str), String> {
-    word.split_once('=').ok_or_else(|| format!("`{word}` is not KEY=VALUE"))
+    word.split_once('=')
+        .ok_or_else(|| format!("`{word}` is not KEY=VALUE; programs stand before the options"))
 }
 
 /// A number or boolean where it parses as one; the configuration's check reports wrong types.
@@ -177,5 +273,27 @@ fn plain(value: &str) -> Value {
         (Ok(number), _) => number.into(),
         (_, Ok(truth)) => truth.into(),
         _ => value.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_are_cut_at_blanks_that_are_not_quoted() {
+        assert_eq!(split("  --a 1 "), Ok(vec!["--a".to_owned(), "1".to_owned()]));
+        assert_eq!(split("--book=\"my book\" ''").unwrap(), ["--book=my book", ""]);
+        assert_eq!(split(""), Ok(vec![]));
+        assert!(split("\"open").is_err());
+    }
+
+    #[test]
+    fn limits_of_a_clock_hold_together() {
+        let words = ["time=1s+1s", "nodes=100", "margin=5ms"].map(str::to_owned);
+        let engine = engine(&words).unwrap();
+        assert_eq!(engine["time"]["control"].as_str(), Some("1s+1s nodes 100"));
+        assert_eq!(engine["time"]["margin"].as_str(), Some("5ms"));
+        assert!(super::engine(&["nonsense".to_owned()]).unwrap_err().contains("`nonsense` is not KEY=VALUE"));
     }
 }

@@ -1,6 +1,9 @@
 //! `renmei floodgate`: an engine on a server.
 
-use super::{Exit, Failure, OpenScreen, Screen, Showing, play::Linger};
+use super::{
+    Exit, Failure, OpenScreen, Screen, Showing,
+    play::{Linger, check_log},
+};
 use crate::{
     cli::{FloodgateArgs, Picture, ReportArgs},
     signals,
@@ -29,10 +32,19 @@ pub fn floodgate(args: &FloodgateArgs, open_screen: OpenScreen) -> Result<Exit, 
     if let Some(db) = &args.db {
         config.database.clone_from(db);
     }
+    if let Some(log) = &args.log {
+        config.log.clone_from(log);
+    }
     if let Some(games) = args.games {
         config.games = Some(games);
     }
-    other_kind(&config)?;
+    if let Some(begun) = begun(&config)? {
+        config.engine.keep_defaults_of(&begun);
+    }
+    for line in config.engine.misplaced(&[&std::env::current_dir().unwrap_or_default()]) {
+        err_line!("{line}");
+    }
+    check_log(&config.log)?;
     let report = ReportArgs {
         db: config.database.clone(),
         event: Some(config.name.clone()),
@@ -94,14 +106,14 @@ fn audience(screen: Option<Screen>) -> (Audience, Option<Linger>) {
     (Audience { readers, say }, linger)
 }
 
-/// Refuses to resume an event of another kind.
-fn other_kind(config: &ClientConfig) -> Result<(), Failure> {
+/// The plan that the event was begun with, if it goes on; refuses to resume an event of another kind.
+fn begun(config: &ClientConfig) -> Result<Option<StoredPlan>, Failure> {
     let events = Store::read(&config.database).and_then(|store| store.events()).unwrap_or_default();
-    match events.iter().find(|event| event.name == config.name && event.kind != KIND) {
-        Some(event) => Err(Failure::Usage(format!(
+    match events.iter().find(|event| event.name == config.name) {
+        Some(event) if event.kind != KIND => Err(Failure::Usage(format!(
             "`{}` in this database is a `{}` event; give this one another `floodgate.name`",
             event.name, event.kind
         ))),
-        None => Ok(()),
+        event => Ok(event.and_then(|event| StoredPlan::from_json(&event.plan).ok())),
     }
 }

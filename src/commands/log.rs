@@ -1,35 +1,110 @@
-//! `renmei log`: the transcript of a game played over the network.
+//! `renmei log`: what the engines of a game and its connections said and were told.
 
 use super::{Exit, Failure};
 use crate::cli::LogArgs;
-use journal::Store;
-use notation::date;
-use notation::printable;
-use referee::entry::GameId;
-use referee::sink::{TranscriptLine, Way};
+use journal::{EventSummary, Store};
+use notation::{date, printable};
+use plan::StoredPlan;
+use referee::{
+    Color,
+    entry::GameId,
+    sink::{Channel, TranscriptLine, Way},
+};
+use std::{fs, io};
+
+/// A line as it is shown.
+struct Line {
+    /// Microseconds since 1970-01-01 UTC.
+    at: i64,
+    color: Color,
+    way: Way,
+    text: String,
+}
 
 /// Prints every line of a game, escaped for terminals.
 ///
 /// # Errors
-/// When the database has no such event or game.
+/// When the database has no such event or game, or nothing was kept of it.
 pub fn log(args: &LogArgs) -> Result<Exit, Failure> {
     let store = Store::read(&args.db)?;
-    let event = records::event(&store, args.event.as_deref(), &args.db)?.id;
+    let event = records::event(&store, args.event.as_deref(), &args.db)?;
     let number = args.game.parse().ok().map(GameId);
-    let lines = match number.map_or_else(|| store.game_named(event, &args.game), |number| Ok(Some(number)))? {
-        Some(game) => store.transcript(event, game)?,
-        None => vec![],
-    };
+    let game = number.map_or_else(|| store.game_named(event.id, &args.game), |number| Ok(Some(number)))?;
+    let lines = game.map_or(Ok(vec![]), |game| lines(&store, &event, game))?;
     if lines.is_empty() {
-        let game = printable(args.game.as_bytes());
-        return Err(Failure::Other(format!("the database has no transcript of a game `{game}`")));
+        return Err(Failure::Other(nothing(&store, &event, game, &args.game)?));
     }
     lines.iter().for_each(|line| out_line!("{}", text(line)));
     Ok(Exit::Done)
 }
 
-fn text(line: &TranscriptLine) -> String {
+/// The lines of a game by time. A file holds more than the database does, which keeps the ends of long games.
+fn lines(store: &Store, event: &EventSummary, game: GameId) -> Result<Vec<Line>, Failure> {
+    let mut shown = vec![];
+    let mut from_file = [false; 2];
+    for color in Color::BOTH {
+        let found = file(store, event, game, color)?;
+        from_file[color.index()] = !found.is_empty();
+        shown.extend(found);
+    }
+    let kept = store.transcript(event.id, game)?;
+    let own = |line: &TranscriptLine| line.channel == Channel::Engine && from_file[line.color.index()];
+    shown.extend(kept.into_iter().filter(|line| !own(line)).map(|line| Line {
+        at: line.at,
+        color: line.color,
+        way: line.way,
+        text: printable(&line.bytes),
+    }));
+    shown.sort_by_key(|line| line.at);
+    Ok(shown)
+}
+
+/// The lines that the event's log holds of one side.
+fn file(store: &Store, event: &EventSummary, game: GameId, color: Color) -> Result<Vec<Line>, Failure> {
+    let plan = StoredPlan::from_json(&event.plan).ok();
+    let Some(directory) = plan.as_ref().and_then(|plan| plan.log.directory()) else { return Ok(vec![]) };
+    let Some(full) = store.game(event.id, game)? else { return Ok(vec![]) };
+    let player = if color == Color::Black { &full.row.black } else { &full.row.white };
+    let path = seat::recorder::path(directory, &event.name, game, color, player);
+    match fs::read_to_string(&path) {
+        Ok(text) => Ok(text.lines().filter_map(|line| parsed(line, color)).collect()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(vec![]),
+        Err(error) => Err(Failure::Other(format!("{}: {error}", path.display()))),
+    }
+}
+
+/// A line of a file: day, time of day, seconds since the first line, mark, text.
+fn parsed(line: &str, color: Color) -> Option<Line> {
+    let (time, rest) = line.split_at_checked("2026/11/22 03:45:04".len())?;
+    let (micros, rest) = rest.strip_prefix('.')?.split_at_checked(6)?;
+    let (_since, rest) = rest.trim_start().split_once(' ')?;
+    let way = Way::of(rest.chars().next()?)?;
+    let at = date::parse(time)?.checked_mul(1000)?.checked_add(micros.parse().ok()?)?;
+    Some(Line { at, color, way, text: rest.get(2..)?.to_owned() })
+}
+
+fn text(line: &Line) -> String {
     let (time, micros) = (date::text(line.at / 1000), line.at % 1_000_000);
-    let way = if line.way == Way::Received { '<' } else { '>' };
-    format!("{time}.{micros:06} {} {way} {}", line.color, printable(&line.bytes))
+    format!("{time}.{micros:06} {} {} {}", line.color, line.way.mark(), line.text)
+}
+
+/// Why there is nothing to show, and what to do for the next time.
+fn nothing(
+    store: &Store,
+    event: &EventSummary,
+    game: Option<GameId>,
+    asked: &str,
+) -> Result<String, Failure> {
+    let asked = printable(asked.as_bytes());
+    let Some(game) = game else { return Ok(format!("the database has no transcript of a game `{asked}`")) };
+    Ok(match store.game(event.id, game)? {
+        None => format!(
+            "the database has no transcript of a game `{asked}`: event `{}` has no such game",
+            event.name
+        ),
+        Some(_) => format!(
+            "the database has no transcript of a game `{asked}`: lines of engines are kept of games that ended by a \
+             fault, and with `--log DIR` of every game"
+        ),
+    })
 }

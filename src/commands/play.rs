@@ -14,12 +14,13 @@ use arena::{
     resume,
 };
 use journal::{Read, Reader, Store};
-use plan::{Document, EnginePlan, Plan, StoredPlan};
+use plan::{Document, EnginePlan, LogPlan, Plan, StoredPlan};
 use records::openings;
 use referee::{opening::Opening, rating::LookUp, schedule::Schedule, sink::Sink, sprt::Verdict};
 use report::{Announcer, EventFile, EventInfo, Report, builds, verdict};
 use seat::usi::Handshake;
 use std::{
+    fs,
     io::{self, Write},
     path::{Path, PathBuf},
     sync::Arc,
@@ -112,6 +113,10 @@ pub fn host(
     open_network: impl FnOnce(&Plan, Arc<dyn Sink>) -> Result<Option<Network>, Failure>,
 ) -> Result<Exit, Failure> {
     override_plan(&mut plan, args)?;
+    if let Some(begun) = begun(&plan).filter(|_| !args.fresh) {
+        plan.keep_defaults_of(&begun);
+    }
+    check_log(&plan.log)?;
     let lines = match &plan.openings {
         Some(openings) => openings::load(openings).map_err(|faults| Failure::Usage(faults.to_string()))?,
         None => vec![],
@@ -135,7 +140,8 @@ pub fn host(
     if let Some(linger) = linger.filter(|_| !finished.interrupted) {
         linger();
     }
-    let mut report = Report::new(&EventInfo::of(&plan), &finished.standings, !finished.interrupted);
+    let mut report = Report::new(&EventInfo::of(&plan), &finished.standings, !finished.interrupted)
+        .with_failures(&finished.store, finished.event)?;
     report.skipped = plan.skipped.iter().map(|skipped| skipped.name.clone()).collect();
     let events = finished.store.events()?;
     if let Some(event) = events.iter().find(|event| event.id == finished.event) {
@@ -171,12 +177,29 @@ fn warn_about(plan: &Plan) {
     for skipped in &plan.skipped {
         err_line!("skipping `{}`: {}", skipped.name, skipped.reason);
     }
+    if plan.openings.as_ref().is_some_and(|openings| openings.by_default) {
+        err_line!(
+            "games begin from the built-in openings, as none are named; `--openings none`: from the start position"
+        );
+    }
+    let here = std::env::current_dir().unwrap_or_default();
+    for line in plan.engines.iter().flat_map(|engine| engine.misplaced(&[&plan.base, &here])) {
+        err_line!("{line}");
+    }
     if repeats(plan) {
         err_line!(
             "every game begins from the even position, and engines are limited by nodes or depth: without openings \
              they may play the same games again and again"
         );
     }
+}
+
+/// The plan that the event was begun with; `None` if it is new, or if it cannot be read, which is told when it is
+/// opened.
+pub fn begun(plan: &Plan) -> Option<StoredPlan> {
+    let events = Store::read(&plan.database).and_then(|store| store.events()).ok()?;
+    let event = events.into_iter().find(|event| event.name == plan.name)?;
+    StoredPlan::from_json(&event.plan).ok()
 }
 
 /// Whether two deterministic engines would play more than one game with each colour from the initial position.
@@ -233,6 +256,9 @@ fn override_plan(plan: &mut Plan, args: &PlayingArgs) -> Result<(), Failure> {
     if let Some(concurrency) = args.concurrency {
         plan.concurrency = concurrency;
     }
+    if let Some(log) = &args.log {
+        plan.log.clone_from(log);
+    }
     plan.oversubscribe |= args.oversubscribe;
     if args.affinity || args.no_affinity {
         plan.affinity = Some(args.affinity);
@@ -242,6 +268,18 @@ fn override_plan(plan: &mut Plan, args: &PlayingArgs) -> Result<(), Failure> {
         return Err(Failure::Usage(why.to_owned()));
     }
     Ok(())
+}
+
+/// Makes the directory of the log, so that one that takes no files is told before anything is begun.
+pub(super) fn check_log(log: &LogPlan) -> Result<(), Failure> {
+    let Some(directory) = log.directory() else { return Ok(()) };
+    let probe = directory.join(".renmei-log");
+    let tried = fs::create_dir_all(directory)
+        .and_then(|()| fs::write(&probe, []))
+        .and_then(|()| fs::remove_file(&probe));
+    tried.map_err(|error| {
+        Failure::Usage(format!("--log {}: no file can be written there: {error}", directory.display()))
+    })
 }
 
 fn announcer(

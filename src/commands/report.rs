@@ -4,6 +4,7 @@ use super::{Exit, Failure, find_event};
 use crate::cli::{Picture, ReportArgs};
 use client::ratings;
 use journal::{EventSummary, Moves, Store};
+use referee::number::number;
 use referee::{entry::GameId, standings::Standings};
 use report::{
     EventHistory, EventHistoryError, Report, builds, event_info,
@@ -46,7 +47,7 @@ pub fn report(args: &ReportArgs) -> Result<Exit, Failure> {
         let info = event_info(event, plan.clone());
         let mut standings = Standings::new(&info.stages, event.players.len());
         store.replay(event.id, Moves::Without, &mut |stamped| standings.fold(&stamped.entry))?;
-        let mut report = Report::new(&info, &standings, event.closed);
+        let mut report = Report::new(&info, &standings, event.closed).with_failures(&store, event.id)?;
         report.played_by = builds(&store, event)?;
         super::print(&report, args.json);
         if let Some(measured) = measured(&standings).filter(|_| !args.json) {
@@ -61,9 +62,9 @@ fn list(events: &[EventSummary]) {
         let state = if event.closed { "complete" } else { "not complete" };
         let name = notation::printable(event.name.as_bytes());
         out_line!(
-            "{name}  {} games, {} players, {}, {state}",
-            event.counted,
-            event.players.len(),
+            "{name}  {}, {}, {}, {state}",
+            number(event.counted, "game"),
+            number(event.players.len(), "player"),
             event.kind
         );
     }
@@ -74,7 +75,8 @@ fn write_page(store: &Store, event: &EventSummary, path: &Path) -> Result<(), Fa
     let page =
         page(&history).map_err(|e| Failure::Other(format!("the page's data cannot be serialized: {e}")))?;
     write(path, page.as_bytes())?;
-    err_line!("{}: {} games, {:.1} MB", path.display(), history.games.games(), page.len() as f64 / 1e6);
+    let games = number(history.games.games(), "game");
+    err_line!("{}: {games}, {:.1} MB", path.display(), page.len() as f64 / 1e6);
     Ok(())
 }
 

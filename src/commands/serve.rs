@@ -89,6 +89,11 @@ fn refuse_of_league(args: &PlayingArgs) -> Result<(), Failure> {
         ("--affinity", args.affinity, STARTS_NONE),
         ("--no-affinity", args.no_affinity, STARTS_NONE),
         (
+            "--log",
+            args.log.is_some(),
+            "an open league starts no engines; what its players send is always kept, see `renmei log`",
+        ),
+        (
             "--json",
             args.json,
             "an open league has no final standings; `renmei report DATABASE --json` prints the current ones",

@@ -120,7 +120,7 @@ const DECOY: &str =
     "$argon2id$v=19$m=19456,t=2,p=1$bm9ib2R5IGlzIGhlcmU$bm9ib2R5IGhhcyB0aGlzIHBhc3N3b3JkIGF0IGFsbCE";
 
 /// Lowers the priority of this thread. Only Linux has a niceness for each thread; elsewhere nothing changes.
-fn yield_to_games() {
+pub(crate) fn yield_to_games() {
     #[cfg(target_os = "linux")]
     let _refused = rustix::process::setpriority_process(None, 5);
 }

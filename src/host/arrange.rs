@@ -170,8 +170,8 @@ impl Arranger {
     fn pairing(&self, game: GameId, ids: &[String; 2], round: u32) -> Pairing {
         let [black, white] = [0, 1].map(|side| self.roster.player(&ids[side]));
         // A player is entered before the first game it is in.
-        if let Some(opened) = self.roster.unreported(&self.config.name) {
-            self.sink().happened(opened);
+        for entered in self.roster.unreported() {
+            self.sink().happened(entered);
         }
         let index = game.0.saturating_sub(1);
         Pairing { stage: 0, index, attempt: 0, round, pair: index, opening: 0, black, white }

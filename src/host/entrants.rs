@@ -55,8 +55,7 @@ impl Entrants {
             .map(|engine| Entrant { name: spelled(&engine.name), time: engine.time })
             .collect();
         let remote = plan.engines.iter().enumerate().filter(|(_, engine)| engine.remote);
-        let number = |at| PlayerId(u16::try_from(at).unwrap_or(u16::MAX));
-        let remote = remote.map(|(at, engine)| (engine.name.clone(), number(at))).collect();
+        let remote = remote.map(|(at, engine)| (engine.name.clone(), PlayerId::at(at))).collect();
         Self { event: spelled(&plan.name), players, remote, rules: plan.rules, trips: HashMap::new() }
     }
 

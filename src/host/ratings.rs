@@ -23,7 +23,7 @@ const PAUSE: Duration = Duration::from_millis(500);
 /// The thread rests this many times as long as it works.
 const SHARE: u32 = 20;
 /// Most players rated at once: the work grows at least with their square.
-const MOST: usize = 500;
+const MOST: usize = 20_000;
 const DAY_MS: f64 = 86_400_000.0;
 
 /// Whether the games of a player are rated. The player must be identified, by admission or by a trip, and must not have
@@ -43,6 +43,7 @@ pub fn keep(
     path: &Path,
     event: impl Fn(&Store) -> Option<EventId>,
 ) {
+    super::admission::yield_to_games();
     let mut rated = 0;
     let mut store = None;
     loop {
@@ -102,7 +103,7 @@ pub fn estimate(
     let mut rates = HashMap::new();
     for (index, elo) in elo.into_iter().enumerate() {
         let Some((elo, error)) = elo else { continue };
-        let player = PlayerId(u16::try_from(index).unwrap_or(u16::MAX));
+        let player = PlayerId::at(index);
         let (count, at) = counted[index];
         rates.insert(player, Rate { rate: elo + shift, error, games: count, at });
     }
@@ -181,7 +182,7 @@ mod tests {
         let names: Vec<String> = (0..2 * MOST + 2).map(|index| format!("p{index}+trip")).collect();
         let game = |black: usize, white: usize, at: i64| Played {
             at,
-            players: [black, white].map(|index| PlayerId(u16::try_from(index).unwrap())),
+            players: [black, white].map(|index| PlayerId::at(index)),
             half_points: 2,
             abandoned: false,
         };

@@ -22,8 +22,7 @@ impl Roster {
     /// A roster of the players of earlier runs.
     #[must_use]
     pub fn new(names: Vec<String>) -> Self {
-        let number = |i: usize| PlayerId(u16::try_from(i).unwrap_or(u16::MAX));
-        let numbers = names.iter().enumerate().map(|(i, name)| (name.clone(), number(i))).collect();
+        let numbers = names.iter().enumerate().map(|(i, name)| (name.clone(), PlayerId::at(i))).collect();
         Self(Mutex::new(Known { numbers, stored: names.len(), names }))
     }
 
@@ -31,17 +30,15 @@ impl Roster {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The number of a player; a new one is entered. All beyond the 65,535th share a number.
+    /// The number of a player; a new one is entered.
     pub fn player(&self, id: &str) -> PlayerId {
         let mut known = self.lock();
         if let Some(number) = known.numbers.get(id) {
             return *number;
         }
-        let number = PlayerId(u16::try_from(known.names.len()).unwrap_or(u16::MAX));
-        if number.index() < usize::from(u16::MAX) {
-            known.names.push(id.to_owned());
-            known.numbers.insert(id.to_owned(), number);
-        }
+        let number = PlayerId::at(known.names.len());
+        known.names.push(id.to_owned());
+        known.numbers.insert(id.to_owned(), number);
         number
     }
 
@@ -50,14 +47,13 @@ impl Roster {
         self.lock().names.clone()
     }
 
-    /// The head of the event with all players, if a player has come since it was last reported.
-    pub fn unreported(&self, name: &str) -> Option<Entry> {
+    /// The players who have come since this was last asked.
+    pub fn unreported(&self) -> Vec<Entry> {
         let mut known = self.lock();
-        if known.stored == known.names.len() {
-            return None;
-        }
+        let first = known.stored;
         known.stored = known.names.len();
-        Some(opened(name, known.names.clone(), false))
+        let new = known.names.iter().enumerate().skip(first);
+        new.map(|(at, name)| Entry::Entered { player: PlayerId::at(at), name: name.clone() }).collect()
     }
 }
 

@@ -18,7 +18,9 @@ const MIGRATIONS: &[M<'static>] = &[
     M::up(include_str!("migrations/003_ratings.sql")),
     M::up(include_str!("migrations/004_clocks.sql")),
     M::up(include_str!("migrations/005_memory.sql")),
-    M::up(include_str!("migrations/006_identities.sql")),
+    M::up(include_str!("migrations/006_entered.sql")),
+    M::up(include_str!("migrations/007_engine_lines.sql")),
+    M::up(include_str!("migrations/008_identities.sql")),
 ];
 /// "RNME"; written by the first migration.
 const APPLICATION_ID: i64 = 0x524E_4D45;

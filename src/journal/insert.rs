@@ -50,6 +50,7 @@ impl<'c> Rows<'c> {
             Entry::GameStarted(started) => self.started(*at, started),
             Entry::GameEnded(ended) => self.ended(*at, ended),
             Entry::Opened(opened) => self.opened(*at, opened),
+            Entry::Entered { player, name } => self.entered(*at, *player, name),
             Entry::Bye { stage, round, player, half_points } => {
                 let seq = self.log("bye", None)?;
                 let row = params![self.event, seq, at, stage, round, player.0, half_points];
@@ -94,13 +95,21 @@ impl<'c> Rows<'c> {
             "INSERT INTO runs VALUES (?, ?, ?, ?, ?)",
             params![self.event, seq, at, opened.format, opened.resumed],
         )?;
-        for (player, name) in opened.players.iter().enumerate() {
-            self.run(
-                "INSERT INTO players VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET name = excluded.name",
-                params![self.event, int(player as u64), name],
-            )?;
-        }
-        Ok(())
+        let players = opened.players.iter().enumerate();
+        players.map(|(at, name)| self.player(PlayerId::at(at), name)).collect()
+    }
+
+    fn player(&self, player: PlayerId, name: &str) -> rusqlite::Result<()> {
+        self.run(
+            "INSERT INTO players VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET name = excluded.name",
+            params![self.event, player.0, name],
+        )
+    }
+
+    fn entered(&mut self, at: i64, player: PlayerId, name: &str) -> rusqlite::Result<()> {
+        self.player(player, name)?;
+        let seq = self.log("entered", None)?;
+        self.run("INSERT INTO entered VALUES (?, ?, ?, ?)", params![self.event, seq, at, player.0])
     }
 
     fn started(&mut self, at: i64, started: &GameStarted) -> rusqlite::Result<()> {

@@ -138,6 +138,7 @@ fn rare(
 ) -> rusqlite::Result<Stamped> {
     let table = match kind {
         "opened" => "runs",
+        "entered" => "entered",
         "bye" => "byes",
         "fault" => "faults",
         "memory" => "memory",
@@ -148,9 +149,10 @@ fn rare(
     conn.prepare_cached(&sql)?.query_row([event.0, seq], |row| {
         let entry = match kind {
             "opened" => opened(row, names)?,
+            "entered" => entered(row, names)?,
             "bye" => bye(row)?,
             "fault" => {
-                Entry::Fault { player: row.get::<_, Option<u16>>(3)?.map(PlayerId), text: row.get(4)? }
+                Entry::Fault { player: row.get::<_, Option<u32>>(3)?.map(PlayerId), text: row.get(4)? }
             }
             "memory" => Entry::Memory { player: PlayerId(row.get(3)?), kib: row::unsigned(row, 4)? },
             "verdict" => verdict(row)?,
@@ -163,6 +165,12 @@ fn rare(
 fn opened(row: &Row<'_>, names: &EventNames) -> rusqlite::Result<Entry> {
     let (name, players) = (names.name.clone(), names.players.clone());
     Ok(Entry::Opened(Opened { name, players, format: row.get(3)?, resumed: row.get(4)? }))
+}
+
+fn entered(row: &Row<'_>, names: &EventNames) -> rusqlite::Result<Entry> {
+    let player = PlayerId(row.get(3)?);
+    let name = names.players.get(player.index()).cloned().unwrap_or_default();
+    Ok(Entry::Entered { player, name })
 }
 
 fn bye(row: &Row<'_>) -> rusqlite::Result<Entry> {

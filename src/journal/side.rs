@@ -4,7 +4,7 @@ use crate::{EventId, Store, StoreError, identities, row::int};
 use referee::{
     Color,
     entry::GameId,
-    sink::{Buoy, SideRecord, TranscriptLine, TranscriptPiece},
+    sink::{Buoy, Channel, SideRecord, TranscriptLine, TranscriptPiece},
 };
 use rusqlite::{Connection, OptionalExtension};
 
@@ -15,15 +15,12 @@ pub(crate) fn store(record: &SideRecord, conn: &Connection, EventId(event): Even
             .prepare_cached("INSERT OR REPLACE INTO game_names VALUES (?, ?, ?)")?
             .execute((event, int(game.0), name)),
         SideRecord::Transcript(piece) => {
-            let TranscriptPiece { game, color, part, at, lines } = piece;
-            conn.prepare_cached("INSERT OR REPLACE INTO wire VALUES (?, ?, ?, ?, ?, ?)")?.execute((
-                event,
-                int(game.0),
-                color.index() as i64,
-                part,
-                at,
-                lines,
-            ))
+            let TranscriptPiece { game, color, channel, part, at, lines } = piece;
+            let sql = match channel {
+                Channel::Network => "INSERT OR REPLACE INTO wire VALUES (?, ?, ?, ?, ?, ?)",
+                Channel::Engine => "INSERT OR REPLACE INTO engine_lines VALUES (?, ?, ?, ?, ?, ?)",
+            };
+            conn.prepare_cached(sql)?.execute((event, int(game.0), color.index() as i64, part, at, lines))
         }
         SideRecord::Buoy(Buoy { name, moves, owner, left }) => conn
             .prepare_cached("INSERT OR REPLACE INTO buoys VALUES (?, ?, ?, ?, ?)")?
@@ -65,17 +62,20 @@ impl Store {
         })
     }
 
-    /// The transcript of a game, ordered by time.
+    /// The transcript of a game, ordered by time: lines of the network and of engines.
     ///
     /// # Errors
     /// When the database cannot be read.
     pub fn transcript(&self, event: EventId, game: GameId) -> Result<Vec<TranscriptLine>, StoreError> {
         self.database.check(|conn| {
-            let sql =
-                "SELECT color, part, at, lines FROM wire WHERE event = ? AND number = ? ORDER BY color, part";
+            let sql = "SELECT color, part, at, lines, 0 FROM wire WHERE event = ?1 AND number = ?2
+                 UNION ALL SELECT color, part, at, lines, 1 FROM engine_lines WHERE event = ?1 AND number = ?2
+                 ORDER BY 5, 1, 2";
             let piece = |row: &rusqlite::Row<'_>| {
                 let color = if row.get::<_, i64>(0)? == 0 { Color::Black } else { Color::White };
-                Ok(TranscriptPiece { game, color, part: row.get(1)?, at: row.get(2)?, lines: row.get(3)? })
+                let channel = if row.get::<_, i64>(4)? == 0 { Channel::Network } else { Channel::Engine };
+                let (part, at, lines) = (row.get(1)?, row.get(2)?, row.get(3)?);
+                Ok(TranscriptPiece { game, color, channel, part, at, lines })
             };
             let pieces = conn
                 .prepare(sql)?

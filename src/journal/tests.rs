@@ -68,20 +68,20 @@ fn opening() -> Stamped {
 }
 
 /// Pairing of game `game`: `black` against `white`.
-fn pairing(game: u64, black: u16, white: u16) -> Pairing {
+fn pairing(game: u64, black: u32, white: u32) -> Pairing {
     let (index, pair) = (game - 1, (game - 1) / 2);
     let (black, white) = (PlayerId(black), PlayerId(white));
     Pairing { stage: 0, index, attempt: 0, round: 1, pair, opening: pair, black, white }
 }
 
-fn started(game: u64, black: u16, white: u16) -> Stamped {
+fn started(game: u64, black: u32, white: u32) -> Stamped {
     let start = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1".to_owned();
     let (opening, pairing) = ("7g7f 3c3d".to_owned(), pairing(game, black, white));
     let started = GameStarted { game: GameId(game), pairing, start, opening, times: None };
     at(1_800_000_000_000 + game as i64 * 1000, Entry::GameStarted(started))
 }
 
-fn ended(game: u64, black: u16, white: u16, outcome: Outcome) -> Stamped {
+fn ended(game: u64, black: u32, white: u32, outcome: Outcome) -> Stamped {
     let (pairing, evidence) = (pairing(game, black, white), String::new());
     let ended = GameEnded { game: GameId(game), pairing, outcome, plies: 40, evidence, replayed: false };
     at(1_800_000_060_500 + game as i64 * 1000, Entry::GameEnded(ended))

@@ -15,4 +15,4 @@ pub mod record;
 mod text;
 pub mod usi;
 
-pub use text::printable;
+pub use text::{file_name, printable};

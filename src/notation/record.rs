@@ -11,7 +11,7 @@
 //! | CSA 2.2 | seconds | yes | yes | yes | likewise |
 //! | KIF, KIFU | seconds | yes | yes | yes | all, but a win against the side to move becomes a resignation |
 //! | KI2, KI2U | no | yes | yes | yes | likewise, and defaults become a win or a resignation |
-//! | JKF | seconds | no | yes | yes | all but [`Ending::Won`]; perpetual check becomes illegal |
+//! | JKF | seconds | yes | yes | yes | all but [`Ending::Won`]; perpetual check becomes illegal |
 //! | USI lines | no | no | no | no | none |
 //! | USEN | no | no | no | no | resign, time up, draws as impasse, interrupted |
 //! | PSV, hcpe | no | 16-bit score, no PV | no | no | who won |
@@ -22,6 +22,7 @@
 mod csa;
 mod decode;
 mod ending;
+mod handicap;
 mod jkf;
 mod kif;
 mod kif_move;

@@ -18,6 +18,21 @@ pub fn printable(bytes: &[u8]) -> String {
     text
 }
 
+/// A player's name as part of a file name: letters, digits and a few signs that are safe in paths, shells and
+/// terminals, and short enough for every file system.
+#[must_use]
+pub fn file_name(name: &str) -> String {
+    let mut safe = String::new();
+    for c in name.chars() {
+        let c = if c.is_alphanumeric() || matches!(c, '_' | '.' | '+') { c } else { '_' };
+        if safe.len() + c.len_utf8() > 80 {
+            break;
+        }
+        safe.push(c);
+    }
+    safe
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -26,5 +41,19 @@ mod tests {
     fn nothing_an_engine_prints_can_move_the_cursor() {
         assert_eq!(printable(b"\x1b[2Jab\xff\tc"), "\\u{1b}[2Jab\\xff\\tc");
         assert_eq!(printable("先手 ok".as_bytes()), "先手 ok");
+    }
+
+    #[test]
+    fn no_name_escapes_from_its_directory() {
+        for (name, expected) in [
+            ("../../etc/passwd", ".._.._etc_passwd"),
+            ("a\0b\nc", "a_b_c"),
+            ("C:\\x", "C__x"),
+            ("評価関数 1.0", "評価関数_1.0"),
+            ("-rf", "_rf"),
+        ] {
+            assert_eq!(file_name(name), expected);
+        }
+        assert!(file_name(&"角".repeat(500)).len() <= 80);
     }
 }

@@ -1,12 +1,13 @@
 //! The file of `renmei floodgate`. A login that cannot lead to a game is refused here, before the server sees it.
 
 use crate::{
-    EnginePlan, Environment, Faults,
+    EnginePlan, Environment, Faults, LogPlan,
     engines::lone,
     keys::{
         ENGINE,
         client::{CLIENT, FLOODGATE},
     },
+    log::log,
     reader::{self, IntegerOr as Or, Item, Table},
 };
 use notation::csa::{
@@ -62,6 +63,8 @@ pub struct ClientConfig {
     pub engine: EnginePlan,
     /// Ratings of opponents, by name.
     pub ratings: BTreeMap<String, f64>,
+    /// Which conversations with the engine are kept.
+    pub log: LogPlan,
 }
 
 /// Login on a server.
@@ -142,6 +145,7 @@ fn client(root: &Table<'_>, file: Option<&Path>) -> ClientConfig {
         backoff_most: span("backoff_most", 900_000),
         engine: EnginePlan { hurry: Some(span("hurry", 300)), ..lone(&engine).unwrap_or_default() },
         ratings: root.item("ratings").map(|item| ratings(&item)).unwrap_or_default(),
+        log: log(&table),
     };
     table.refuse_unknown();
     config

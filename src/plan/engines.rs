@@ -9,7 +9,7 @@ use crate::{
 };
 use notation::csa::wire::is_player_name;
 use referee::clock::{Accounting, TimeControl};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use toml::de::DeValue;
 
 /// The engines of a file.
@@ -122,13 +122,16 @@ fn engine(table: &Table<'_>, time: TimeControl, name: Option<String>) -> Entry {
     }
     let (options, option_sources) = options(table);
     let program = program(table);
+    let directory = directory(table);
+    let directory_by_default = directory.is_none();
     let optional = table.flag("optional", false);
     let engine = EnginePlan {
         name: name.clone().unwrap_or_default(),
         remote: false,
         command: program.clone().and_then(Result::ok).unwrap_or_default(),
         args: args(table),
-        directory: directory(table),
+        directory: directory.or_else(|| own_directory(table)),
+        directory_by_default,
         environment: scalars(table, "environment")
             .into_iter()
             .map(|(name, value, _)| (name, value))
@@ -218,6 +221,15 @@ fn directory(table: &Table<'_>) -> Option<PathBuf> {
         table.fault("directory", format!("there is no directory `{}`", path.display()));
     }
     Some(path)
+}
+
+/// The directory of a program that is named by its path: engines look for their evaluation and book there, and the
+/// programs with a window in which they are usually played start them there. A program that is searched has no files
+/// beside it.
+fn own_directory(table: &Table<'_>) -> Option<PathBuf> {
+    let DeValue::String(command) = table.item("command")?.value else { return None };
+    let path = command.contains('/').then(|| table.context.environment.path(command))?;
+    path.parent().map(Path::to_path_buf)
 }
 
 fn args(table: &Table<'_>) -> Vec<String> {

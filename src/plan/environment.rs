@@ -43,6 +43,12 @@ impl Environment {
         Ok(Self { base, search, cores })
     }
 
+    /// Whether a program of this name is found by searching.
+    #[must_use]
+    pub fn finds(&self, name: &str) -> bool {
+        !name.contains('/') && self.program(name).is_ok()
+    }
+
     /// The absolute path that a path of the configuration means.
     pub(crate) fn path(&self, path: &str) -> PathBuf {
         self.base.join(path).components().collect()
@@ -75,7 +81,8 @@ impl Environment {
             return format!("there is no program `{}`", path.display());
         }
         let known: Vec<_> = self.search.iter().flat_map(|dir| names(dir)).collect();
-        let meant = nearest(command, known.iter().map(String::as_str));
+        let near = nearest(command, known.iter().map(String::as_str)).map(str::to_owned);
+        let meant = is_program(&self.path(command)).then(|| format!("./{command}")).or(near);
         let meant = meant.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default();
         format!("there is no program `{command}` on the path, in /usr/games or beside renmei{meant}")
     }

@@ -4,6 +4,7 @@ use crate::{OpeningPlan, Plan, SprtModel, SprtPlan};
 use crate::{
     engines::Engines,
     keys::{EVENT, SPRT, STAGE, STAGE_KEYS},
+    log::log,
     reader::{IntegerOr, Table, listed},
 };
 use referee::{
@@ -38,6 +39,7 @@ pub fn plan(
     let plan = Plan {
         name: name(&event),
         database: event.path("database").unwrap_or_else(|| environment.base.join(database(&event))),
+        base: environment.base.clone(),
         seed: event.integer("seed").unwrap_or(1),
         concurrency: concurrency(&event, &engines),
         oversubscribe: event.flag("oversubscribe", false),
@@ -52,6 +54,7 @@ pub fn plan(
         gpus: event.number("gpus").unwrap_or_default(),
         engines: engines.present,
         skipped: engines.skipped,
+        log: log(&event),
     };
     check_event(&event, &plan);
     event.refuse_unknown();

@@ -84,6 +84,7 @@ pub fn openings(root: &Table<'_>, rules: &Rules) -> Option<OpeningPlan> {
         order: table.choice("order"),
         pairs: table.flag("pairs", true),
         dedupe: table.flag("dedupe", true),
+        by_default: false,
     };
     if let (Some(plies), Some(most)) = (plan.plies, rules.max_moves)
         && plies >= most

@@ -163,6 +163,14 @@ pub const STAGE_KEYS: &[Key] = &[
     ),
 ];
 
+/// Which conversations with engines are kept.
+pub const LOG: Key = key(
+    "log",
+    Other("a directory, `\"faults\"` or `\"off\"`"),
+    Is("\"faults\""),
+    "keep what engines say and are told: `\"faults\"` in the database, of games that ended by a fault; a directory: also of all games, as files there; `renmei log` prints them",
+);
+
 /// The keys of the event.
 pub const EVENT: Section = Section {
     title: "`[event]`",
@@ -209,6 +217,7 @@ pub const EVENT: Section = Section {
                 "play drawn games again, with the same colours or with colours swapped; the draw then does not count",
             ),
             key("replay_limit", Integer(1, 1000), Is("4"), "replays of a game, at most"),
+            LOG,
         ],
         STAGE_KEYS,
     ],
@@ -401,7 +410,12 @@ pub const ENGINE: Section = Section {
             "a program in the network that logs in under this name (`renmei serve`); of the other keys only `time` applies",
         ),
         key("args", Other("texts"), Is("[]"), "its arguments"),
-        key("directory", Path, Says("that of `renmei`"), "the directory it runs in"),
+        key(
+            "directory",
+            Path,
+            Says("that of the program, if `command` is a path; else that of `renmei`"),
+            "the directory it runs in, where relative paths in its arguments and options begin; `\".\"` is that of this file",
+        ),
         key("environment", Other("table"), Is("{}"), "environment variables on top of those of `renmei`"),
         key(
             "options",

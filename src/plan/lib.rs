@@ -6,6 +6,7 @@
 //! fault and continue with a placeholder, so that one run lists everything that is wrong. `stored` is the plan as the
 //! database keeps it.
 
+mod begun;
 pub mod built_in;
 pub mod client;
 mod document;
@@ -16,8 +17,10 @@ mod fault;
 mod fingerprint;
 mod games;
 mod keys;
+mod log;
 pub mod password;
 pub mod pattern;
+mod places;
 mod reader;
 mod reference;
 pub mod serve;
@@ -32,11 +35,13 @@ pub use document::Document;
 pub use environment::Environment;
 pub use fault::{Fault, Faults};
 pub use fingerprint::Fingerprint;
+pub use log::LogPlan;
 pub use reference::reference;
 pub use serve::ServeConfig;
 pub use stored::{StoredPlan, StoredPlanError};
 pub use time::contradictions;
 
+use referee::number::number;
 use referee::{
     adjudicate::Adjudication,
     clock::TimeControl,
@@ -54,6 +59,9 @@ pub struct Plan {
     pub name: String,
     /// The SQLite file.
     pub database: PathBuf,
+    /// The directory that relative paths of the configuration start from.
+    #[serde(skip)]
+    pub base: PathBuf,
     /// Seed of every random choice of the event.
     pub seed: u64,
     /// Games at once.
@@ -82,6 +90,8 @@ pub struct Plan {
     pub gpus: f64,
     /// Optional engines that do not take part.
     pub skipped: Vec<Skipped>,
+    /// Which conversations with engines are kept.
+    pub log: LogPlan,
 }
 
 impl Plan {
@@ -113,21 +123,19 @@ impl SprtPlan {
 }
 
 fn stage_words(stage: &Stage) -> String {
-    let games = stage.games;
+    let each = number(stage.games, "game");
     let entrants = stage.entrants.map(|n| format!(" of the first {n}")).unwrap_or_default();
     match stage.format {
-        Format::RoundRobin { cycles: 1 } => format!("round robin{entrants}, {games} games a pair"),
+        Format::RoundRobin { cycles: 1 } => format!("round robin{entrants}, {each} a pair"),
         Format::RoundRobin { cycles } => {
-            format!("round robin{entrants}, {cycles} times {games} games a pair")
+            format!("round robin{entrants}, {cycles} times {each} a pair")
         }
         Format::Gauntlet { challengers, cycles } => {
-            format!(
-                "gauntlet of {challengers}{entrants}, {} games a pair",
-                u64::from(cycles) * u64::from(games)
-            )
+            let games = u64::from(cycles) * u64::from(stage.games);
+            format!("gauntlet of {challengers}{entrants}, {} a pair", number(games, "game"))
         }
-        Format::Swiss { rounds } => format!("swiss{entrants}, {rounds} rounds of {games} games"),
-        Format::Knockout { .. } => format!("knock-out{entrants}, best of {games}"),
+        Format::Swiss { rounds } => format!("swiss{entrants}, {} of {each}", number(rounds, "round")),
+        Format::Knockout { .. } => format!("knock-out{entrants}, best of {}", stage.games),
         Format::Sprt { max_games } => format!("sprt, at most {max_games} games"),
     }
 }
@@ -180,6 +188,9 @@ pub struct OpeningPlan {
     pub pairs: bool,
     /// Whether a position is used once, even if several lines lead to it.
     pub dedupe: bool,
+    /// Whether nobody has named openings, so that they are the built-in ones.
+    #[serde(skip)]
+    pub by_default: bool,
 }
 
 /// Order in which openings are used.
@@ -204,8 +215,11 @@ pub struct EnginePlan {
     pub command: PathBuf,
     /// Arguments of the program.
     pub args: Vec<String>,
-    /// Working directory.
+    /// Working directory; `None`: that of this program.
     pub directory: Option<PathBuf>,
+    /// Whether nobody has named that directory, so that it is the program's own.
+    #[serde(skip)]
+    pub directory_by_default: bool,
     /// Environment variables in addition to those of this program.
     pub environment: Vec<(String, String)>,
     /// USI options, by their names as the engine declares them.

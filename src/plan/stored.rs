@@ -1,14 +1,15 @@
 //! The plan of an event as the database keeps it, in the column `plan` of the table `events`: JSON with a version.
 //!
 //! The fields of [`StoredPlan`] are those that this program reads back. Everything else of a plan is written beside
-//! them for people's queries (`plan ->> '$.rules.max_moves'`) and is kept as it is, but no code reads it.
+//! them for people's queries (`plan ->> '$.rules.max_moves'`) and is kept as it is, but no code reads it;
+//! only the defaults that an event was begun with are looked up there.
 //!
 //! | version | written by |
 //! |---|---|
 //! | 0 | programs before the version was written: no field `version`, otherwise as 1; `{}` for records that were read in |
 //! | 1 | this program |
 
-use crate::{ClientConfig, EnginePlan, Plan, ServeConfig, SprtPlan};
+use crate::{ClientConfig, EnginePlan, LogPlan, Plan, ServeConfig, SprtPlan};
 use referee::{
     clock::TimeControl,
     schedule::{Format, Stage},
@@ -44,6 +45,9 @@ pub struct StoredPlan {
     /// On a server: ratings of opponents, by name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ratings: Option<BTreeMap<String, f64>>,
+    /// Which conversations with engines are kept.
+    #[serde(default)]
+    pub log: LogPlan,
     /// What no code reads back.
     #[serde(flatten)]
     details: Map<String, Value>,
@@ -88,9 +92,10 @@ impl StoredPlan {
     /// The plan of an event that is played here.
     #[must_use]
     pub fn of_event(plan: &Plan) -> Self {
-        let details = details(plan, &["name", "stages", "sprt", "engines"]);
+        let details = details(plan, &["name", "stages", "sprt", "engines", "log"]);
         let engines = plan.engines.iter().map(StoredEngine::of).collect();
-        Self { stages: plan.stages.clone(), sprt: plan.sprt, engines, ..Self::open(&plan.name, details) }
+        let (stages, log) = (plan.stages.clone(), plan.log.clone());
+        Self { stages, sprt: plan.sprt, engines, log, ..Self::open(&plan.name, details) }
     }
 
     /// The plan of an open league.
@@ -104,7 +109,8 @@ impl StoredPlan {
     pub fn of_client(config: &ClientConfig, ratings: BTreeMap<String, f64>) -> Self {
         let details = Map::from_iter([("floodgate".to_owned(), details(config, &[]).into())]);
         let (us, ratings) = (Some(config.login.name.clone()), Some(ratings));
-        Self { us, ratings, ..Self::open(&config.name, details) }
+        let log = config.log.clone();
+        Self { us, ratings, log, ..Self::open(&config.name, details) }
     }
 
     /// The plan of records that were played elsewhere.
@@ -114,8 +120,8 @@ impl StoredPlan {
     }
 
     fn open(name: &str, details: Map<String, Value>) -> Self {
-        let (version, name, stages) = (VERSION, name.to_owned(), open_field());
-        Self { version, name, stages, sprt: None, engines: vec![], us: None, ratings: None, details }
+        let (version, name, stages, log) = (VERSION, name.to_owned(), open_field(), LogPlan::default());
+        Self { version, name, stages, sprt: None, engines: vec![], us: None, ratings: None, log, details }
     }
 
     /// The JSON that the database keeps.
@@ -139,6 +145,20 @@ impl StoredPlan {
             return Err(StoredPlanError::Newer { found: version });
         }
         Ok(serde_json::from_str(json)?)
+    }
+
+    /// Whether the games begin from openings of the plan.
+    pub(crate) fn has_openings(&self) -> bool {
+        self.details.get("openings").is_some_and(|openings| !openings.is_null())
+    }
+
+    /// Whether an engine runs in a directory of the plan; `None` if the plan does not have the engine. The engine of
+    /// games on a server is the only one, whatever its name.
+    pub(crate) fn has_directory(&self, engine: &str) -> Option<bool> {
+        let given = |details: &Map<String, Value>| details.get("directory").is_some_and(|it| !it.is_null());
+        let listed = || self.engines.iter().find(|it| it.name == engine).map(|it| given(&it.details));
+        let on_server = self.details.get("floodgate").and_then(|config| config.get("engine")?.as_object());
+        on_server.map(given).or_else(listed)
     }
 
     /// The rating of an opponent on a server.

@@ -1,5 +1,6 @@
 //! What a configuration becomes, and what is said of one that is wrong.
 
+mod directories;
 mod faults;
 mod fingerprints;
 mod serve;

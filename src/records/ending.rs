@@ -1,7 +1,7 @@
 //! Conversion between the referee's [`Outcome`] and the record's [`Ending`].
 
 use notation::record::{Ending, GameRecord};
-use referee::{AbortBy, Color, DrawBy, Foul, Outcome, WinBy};
+use referee::{AbortBy, Color, DrawBy, Foul, Outcome, WinBy, reason::reason};
 use rsshogi::types::Color as Side;
 
 /// Prefix of a comment that holds the exact outcome.
@@ -16,13 +16,25 @@ pub(super) fn end(record: &mut GameRecord, outcome: Outcome) {
     let to_move = Color::from(record.side_to_move());
     let ending = ending(outcome, to_move);
     if of_ending(&ending, to_move) != outcome {
-        let comment = record.plies.last_mut().map_or(&mut record.comment, |ply| &mut ply.comment);
-        if !comment.is_empty() {
-            comment.push('\n');
-        }
-        comment.push_str(&format!("{MARK}{outcome}"));
+        remark(record, &format!("{MARK}{outcome}"));
     }
     record.ending = Some(ending);
+}
+
+/// Adds a comment that says why a player failed: no format has a place for the move that was not played.
+pub(super) fn explain(record: &mut GameRecord, outcome: Outcome, evidence: &str) {
+    if let Some(reason) = reason(outcome, evidence) {
+        remark(record, &format!("reason: {reason}"));
+    }
+}
+
+/// Adds a line to the comment on the end of a game.
+fn remark(record: &mut GameRecord, line: &str) {
+    let comment = record.plies.last_mut().map_or(&mut record.comment, |ply| &mut ply.comment);
+    if !comment.is_empty() {
+        comment.push('\n');
+    }
+    comment.push_str(line);
 }
 
 /// The outcome of a record.

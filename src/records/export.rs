@@ -2,7 +2,10 @@
 
 use super::{Joint, RecordsError, ending, game::Frame, joined};
 use journal::{EventSummary, GameFilter, GameState, Store};
-use notation::record::{self, Format, GameRecord, RecordFault};
+use notation::{
+    file_name,
+    record::{self, Format, GameRecord, RecordFault},
+};
 use referee::entry::GameId;
 use std::{
     fs,
@@ -61,6 +64,7 @@ pub fn export(args: &Export) -> Result<ExportReport, RecordsError> {
         let mut record = frame.record(&game);
         if let Some(outcome) = game.row.outcome {
             ending::end(&mut record, outcome);
+            ending::explain(&mut record, outcome, &game.row.evidence);
         }
         match bytes(&record, format) {
             Ok(bytes) => {
@@ -182,7 +186,7 @@ impl Output {
     fn write(&mut self, game: GameId, names: [&String; 2], bytes: &[u8]) -> Result<(), RecordsError> {
         match self {
             Self::Directory { path, extension } => {
-                let [black, white] = names.map(|name| safe(name));
+                let [black, white] = names.map(|name| file_name(name));
                 let path = path.join(format!("{:06}-{black}-{white}.{extension}", game.0));
                 fs::write(&path, bytes).map_err(RecordsError::io(path))
             }
@@ -207,37 +211,9 @@ impl Output {
     }
 }
 
-/// A player's name as part of a file name: letters, digits and a few signs that are safe in paths, shells and
-/// terminals, and short enough for every file system.
-fn safe(name: &str) -> String {
-    let mut safe = String::new();
-    for c in name.chars() {
-        let c = if c.is_alphanumeric() || matches!(c, '_' | '.' | '+') { c } else { '_' };
-        if safe.len() + c.len_utf8() > 80 {
-            break;
-        }
-        safe.push(c);
-    }
-    safe
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn no_name_escapes_from_its_directory() {
-        for (name, expected) in [
-            ("../../etc/passwd", ".._.._etc_passwd"),
-            ("a\0b\nc", "a_b_c"),
-            ("C:\\x", "C__x"),
-            ("評価関数 1.0", "評価関数_1.0"),
-            ("-rf", "_rf"),
-        ] {
-            assert_eq!(safe(name), expected);
-        }
-        assert!(safe(&"角".repeat(500)).len() <= 80);
-    }
 
     #[test]
     fn games_are_chosen_by_number_and_by_range() {

@@ -85,10 +85,15 @@ impl Content {
     /// CSA, by part; other formats hold one record per file.
     pub fn records(&self) -> Vec<Read> {
         let mut reads = Vec::new();
-        for (before, part) in self.parts() {
+        let parts = self.parts();
+        if parts.len() > 1 && parts.iter().all(|(_, part)| is_position(part)) {
+            return vec![Err(RecordFault { line: parts[0].0 + 1, reason: positions(parts.len()) })];
+        }
+        for (before, part) in parts {
             match record::read(part, self.hint) {
                 Ok(records) => reads.extend(records.into_iter().map(|record| match is_game(&record) {
                     true => Ok(record),
+                    false if is_position(part) => Err(RecordFault { line: before + 1, reason: positions(1) }),
                     false => Err(RecordFault { line: before + 1, reason: "holds no move".to_owned() }),
                 })),
                 Err(fault) => reads.push(Err(RecordFault { line: before + fault.line, ..fault })),
@@ -125,6 +130,22 @@ impl Content {
         }
         parts
     }
+}
+
+/// Whether a line is a position alone.
+fn is_position(line: &[u8]) -> bool {
+    has_a_game_a_line(line)
+        && record::read(line, Some(Format::Usi)).is_ok_and(|read| !read.iter().any(is_game))
+}
+
+/// What to do with a file of positions, which is no file of games.
+fn positions(count: usize) -> String {
+    let what = if count == 1 {
+        "a position without a move".to_owned()
+    } else {
+        format!("{count} positions without a move")
+    };
+    format!("{what}: openings, not games; play from them with `--openings FILE` or `[openings] file`")
 }
 
 /// Rejects a bare position and text without any part of a record.

@@ -10,6 +10,7 @@ use journal::{EventHead, GameFilter, Journal, Store, now};
 use notation::date;
 use notation::record::GameRecord;
 use plan::StoredPlan;
+use referee::number::number;
 use referee::{
     Outcome,
     entry::{Entry, GameEnded, GameId, GameStarted, Opened, PlayerId, Stamped},
@@ -72,12 +73,12 @@ impl fmt::Display for ImportReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.faults.iter().try_for_each(|fault| writeln!(f, "{fault}"))?;
         self.findings.iter().try_for_each(|finding| writeln!(f, "{finding}"))?;
-        write!(f, "{} records in {} files", self.records, self.files)?;
+        write!(f, "{} in {}", number(self.records, "record"), number(self.files, "file"))?;
         if self.imported + self.known > 0 {
             write!(f, ", {} imported, {} there before", self.imported, self.known)?;
         }
         if self.verified {
-            write!(f, ", {} disagreements with the referee", self.findings.len())?;
+            write!(f, ", {} with the referee", number(self.findings.len(), "disagreement"))?;
         }
         writeln!(f, ", {} unreadable", self.faults.len())
     }
@@ -172,10 +173,9 @@ impl Importer {
         let (next, resumed) = (opening.event().next_game.0, opening.event().resumed);
         let old: HashSet<_> = players.iter().cloned().collect();
         players.extend(names.into_iter().filter(|name| !old.contains(name)));
-        let id = |(at, name): (usize, &String)| Some((name.clone(), PlayerId(u16::try_from(at).ok()?)));
-        let ids = players.iter().enumerate().map(id).collect::<Option<_>>();
+        let ids = players.iter().enumerate().map(|(at, name)| (name.clone(), PlayerId::at(at))).collect();
         Ok(Self {
-            ids: ids.ok_or(RecordsError::TooManyPlayers(players.len()))?,
+            ids,
             journal: opening.start(vec![], || ())?,
             name: name.to_owned(),
             players,

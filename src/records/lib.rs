@@ -104,9 +104,6 @@ pub enum RecordsError {
         /// Why the format cannot hold it.
         reason: String,
     },
-    /// More players than an event can have.
-    #[error("these records name {0} players; an event has at most 65535")]
-    TooManyPlayers(usize),
     /// A file that cannot be written.
     #[error("`{}`: {source}", path.display())]
     Io {

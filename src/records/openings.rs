@@ -147,6 +147,7 @@ mod tests {
             order: OpeningOrder::Sequential,
             pairs: true,
             dedupe: true,
+            by_default: false,
         }
     }
 

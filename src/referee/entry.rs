@@ -24,8 +24,15 @@ pub struct Stamped {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "event")]
 pub enum Entry {
-    /// The event opened. This is the first entry; it is repeated when the event is resumed and when players join.
+    /// The event opened. This is the first entry; it is repeated when the event is resumed.
     Opened(Opened),
+    /// A player came while the event is open, under the next number.
+    Entered {
+        /// The player.
+        player: PlayerId,
+        /// The player's name.
+        name: String,
+    },
     /// A game began: both players were ready and the first clock runs.
     GameStarted(GameStarted),
     /// A legal move was made.
@@ -79,8 +86,8 @@ pub struct Opened {
     pub players: Vec<String>,
     /// The format in words, as reports print it.
     pub format: String,
-    /// Whether a new run resumes the event. An entry that is not the first and has `false` here means that players
-    /// joined while games go on.
+    /// Whether a new run resumes the event. In events of earlier versions an entry that is not the first and has
+    /// `false` here means that players came while games go on.
     pub resumed: bool,
 }
 

@@ -19,7 +19,7 @@ mod table;
 pub use aged::{Aged, Decay, fit_aged};
 pub use counts::{Counts, Pentanomial, Trinomial};
 pub use course::{Course, Milestone};
-pub use estimate::Estimate;
+pub use estimate::{Estimate, rounded, signed};
 pub use field::{PlayerRating, Ratings, fit, fit_bradley_terry};
 pub use pair::Numbers;
 pub use scale::{LookUp, Scale};

@@ -134,7 +134,7 @@ impl Schedule {
     ) -> Self {
         Self {
             stages: stages.iter().take(1 << u8::BITS).cloned().collect(),
-            players: players.min(usize::from(u16::MAX)),
+            players,
             seed,
             replay,
             paired: colour_swapped_openings,

@@ -51,6 +51,40 @@ pub enum Way {
     Received,
     /// To the other side.
     Sent,
+    /// From the other side's stderr.
+    Stderr,
+    /// A remark of this program, about lines that are not there.
+    Remark,
+}
+
+impl Way {
+    const ALL: [Self; 4] = [Self::Received, Self::Sent, Self::Stderr, Self::Remark];
+
+    /// The mark before a line.
+    #[must_use]
+    pub fn mark(self) -> char {
+        match self {
+            Self::Received => '<',
+            Self::Sent => '>',
+            Self::Stderr => '!',
+            Self::Remark => '#',
+        }
+    }
+
+    /// The direction of this mark.
+    #[must_use]
+    pub fn of(mark: char) -> Option<Self> {
+        Self::ALL.into_iter().find(|way| way.mark() == mark)
+    }
+}
+
+/// What the lines of a transcript went through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Channel {
+    /// A connection of the network.
+    Network,
+    /// The pipes of an engine that was started here.
+    Engine,
 }
 
 /// Consecutive lines of a transcript.
@@ -58,13 +92,15 @@ pub enum Way {
 pub struct TranscriptPiece {
     /// The game.
     pub game: GameId,
-    /// The player whose line it is.
+    /// The player whose lines they are.
     pub color: Color,
+    /// What they went through.
+    pub channel: Channel,
     /// Number of the piece in the transcript, from 0.
     pub part: u32,
     /// Time of its first line, in ms since 1970-01-01 UTC.
     pub at: i64,
-    /// For each line: microseconds since `at`, `<` (received) or `>` (sent), the bytes unchanged, LF.
+    /// For each line: microseconds since `at`, the mark of its [`Way`], the bytes unchanged, LF.
     pub lines: Vec<u8>,
 }
 
@@ -75,6 +111,8 @@ pub struct TranscriptLine {
     pub at: i64,
     /// The player whose line it is.
     pub color: Color,
+    /// What it went through.
+    pub channel: Channel,
     /// The direction.
     pub way: Way,
     /// The bytes, without the end of the line.
@@ -86,13 +124,11 @@ impl TranscriptPiece {
     pub fn lines(&self) -> impl Iterator<Item = TranscriptLine> {
         self.lines.split(|b| *b == b'\n').filter_map(|line| {
             let (micros, rest) = line.split_at(line.iter().position(|b| *b == b' ')?);
-            let way = match rest.get(1)? {
-                b'<' => Way::Received,
-                _ => Way::Sent,
-            };
+            let way = Way::of(char::from(*rest.get(1)?))?;
             let micros: i64 = str::from_utf8(micros).ok()?.parse().ok()?;
             let at = self.at.saturating_mul(1000).saturating_add(micros);
-            Some(TranscriptLine { at, color: self.color, way, bytes: rest.get(3..)?.to_vec() })
+            let Self { color, channel, .. } = *self;
+            Some(TranscriptLine { at, color, channel, way, bytes: rest.get(3..)?.to_vec() })
         })
     }
 }

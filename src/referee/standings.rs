@@ -60,7 +60,6 @@ impl Standings {
     /// The standings before any game. The stages define rankings, pairs of games and entrants.
     #[must_use]
     pub fn new(stages: &[Stage], players: usize) -> Self {
-        let players = players.min(usize::from(u16::MAX));
         Self {
             stages: stages.to_vec(),
             total: Tally::new(players),
@@ -83,6 +82,7 @@ impl Standings {
                 }
                 self.grow(opened.players.len());
             }
+            Entry::Entered { player, .. } => self.grow(player.index() + 1),
             Entry::GameStarted(start) if self.knows(&start.pairing) => {
                 self.running.insert(start.game, start.pairing);
                 self.progress[usize::from(start.pairing.stage)].start(&start.pairing);
@@ -98,9 +98,8 @@ impl Standings {
         }
     }
 
-    /// Makes room for players who joined.
+    /// Makes room for players who came.
     fn grow(&mut self, players: usize) {
-        let players = players.min(usize::from(u16::MAX));
         for tally in self.tallies.iter_mut().chain([&mut self.total]) {
             tally.grow(players);
         }
@@ -160,7 +159,7 @@ impl Standings {
     pub fn entrants(&self, stage: usize) -> Vec<PlayerId> {
         let Some(here) = self.stages.get(stage) else { return Vec::new() };
         let mut entrants: Vec<PlayerId> = match stage.checked_sub(1) {
-            None => (0..self.players()).map(|index| PlayerId(index as u16)).collect(),
+            None => (0..self.players()).map(|index| PlayerId::at(index)).collect(),
             Some(before) => self.ranking(before).iter().map(|row| row.player).collect(),
         };
         entrants.truncate(here.entrants.map_or(usize::MAX, usize::from));
@@ -198,7 +197,7 @@ impl Standings {
     /// otherwise.
     #[must_use]
     pub fn order(&self, ratings: &Ratings) -> Vec<PlayerId> {
-        let mut order: Vec<PlayerId> = (0..self.players()).map(|n| PlayerId(n as u16)).collect();
+        let mut order: Vec<PlayerId> = (0..self.players()).map(|n| PlayerId::at(n)).collect();
         let elo = |player: &PlayerId| {
             let rating = ratings.players.get(player.index());
             rating.and_then(|rating| rating.elo.value()).unwrap_or(f64::NEG_INFINITY)
@@ -207,8 +206,10 @@ impl Standings {
         for (at, stage) in self.stages.iter().enumerate() {
             let ranked = matches!(stage.format, Format::Swiss { .. } | Format::Knockout { .. });
             if ranked && !self.tallies[at].met.is_empty() {
-                let ranking: Vec<_> = self.ranking(at).into_iter().map(|row| row.player).collect();
-                order.sort_by_key(|player| ranking.iter().position(|p| p == player).unwrap_or(usize::MAX));
+                let mut places = vec![usize::MAX; self.players()];
+                let ranking = self.ranking(at).into_iter().enumerate();
+                ranking.for_each(|(place, row)| places[row.player.index()] = place);
+                order.sort_by_key(|player| places[player.index()]);
             }
         }
         order

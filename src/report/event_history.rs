@@ -86,6 +86,7 @@ impl EventHistory {
         let mut fold = Fold::new(&info, moves == Moves::With);
         store.replay(event.id, moves, &mut |stamped| fold.take(stamped))?;
         let mut history = fold.finish(&info, event);
+        history.report = history.report.with_failures(store, event.id)?;
         history.report.played_by = super::builds(store, event)?;
         Ok(history)
     }
@@ -161,10 +162,11 @@ impl Fold {
     fn finish(self, info: &EventInfo, event: &EventSummary) -> EventHistory {
         let mut course = Course::new(info.engines.len());
         course.extend(self.results.into_iter());
+        let ratings = fit(&self.standings.cross_table());
         EventHistory {
-            report: Report::new(info, &self.standings, event.closed),
+            report: Report::rated(info, &self.standings, &ratings, event.closed),
             players: info.engines.iter().map(|engine| engine.name.clone()).collect(),
-            order: self.standings.order(&fit(&self.standings.cross_table())),
+            order: self.standings.order(&ratings),
             course,
             walk: self.walk,
             usage: self.usage,

@@ -4,11 +4,13 @@
 pub mod pack;
 mod tables;
 
-use super::{EventHistory, plot};
+use super::{EventHistory, Failure, plot};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use notation::date;
 use plot::{Plot, Size, plain};
+use referee::number::noun_for;
+use referee::rating::{rounded, signed};
 use sha2::{Digest, Sha256};
 
 const STYLE: &str = include_str!("html/page.css");
@@ -59,7 +61,7 @@ fn policy(style: &str) -> String {
 
 fn heading(history: &EventHistory) -> Markup {
     let report = &history.report;
-    let mut facts = vec![format!("{} games", thousands(report.games))];
+    let mut facts = vec![format!("{} {}", thousands(report.games), noun_for(&report.games, "game"))];
     facts.extend((history.running > 0).then(|| format!("{} running", history.running)));
     facts.push(if report.complete { "complete" } else { "not complete" }.to_owned());
     facts.extend(history.span.map(|(first, last)| span(first, last)));
@@ -70,6 +72,11 @@ fn heading(history: &EventHistory) -> Markup {
             p.facts { (facts.join(" · ")) }
         }
     }
+}
+
+/// A number with the sign for minus instead of a hyphen.
+fn minus(number: &str) -> String {
+    number.replace('-', "−")
 }
 
 /// A number with thousands separated: 12 345.
@@ -146,11 +153,12 @@ fn test(history: &EventHistory) -> Markup {
         p.verdict.(verdict.0) { (verdict.1) }
         p {
             (names.join(" vs ")) " · " (crate::model_word(plan.model)) " [" (plan.elo0) ", " (plan.elo1) "] · α "
-            (plan.alpha) " β " (plan.beta) " · LLR " (format!("{:.2}", test.llr)) " · "
+            (plan.alpha) " β " (plan.beta) " · LLR " (rounded(test.llr, 2)) " · "
             (test.in_order.pairs) " pairs: " (format!("{ll} {ld} {even} {wd} {ww}"))
         }
         @if let Some(estimate) = &test.estimate {
-            p { (format!("Elo, corrected for the stop: {:+.1} [{:+.1}, {:+.1}]", estimate.elo, estimate.low, estimate.high)) }
+            @let [elo, low, high] = [estimate.elo, estimate.low, estimate.high].map(|elo| minus(&signed(elo, 1)));
+            p { "Elo, corrected for the stop: " (elo) " [" (low) ", " (high) "]" }
         }
         (both(|size| plot::sprt(&history.report, test, &history.walk, size)))
     }
@@ -162,12 +170,37 @@ fn endings(history: &EventHistory) -> Markup {
     let games = black.games().max(1) as f64;
     let share = |n: u64| format!("{:.1} %", 100.0 * n as f64 / games);
     let advantage = match (report.first_move.elo, report.first_move.elo_error) {
-        (Some(elo), Some(error)) => format!("; moving first is worth {elo:+.0} ± {error:.0} Elo"),
+        (Some(elo), Some(error)) => {
+            format!("; moving first is worth {} ± {error:.0} Elo", minus(&signed(elo, 0)))
+        }
         _ => String::new(),
     };
     html! {
         p { "Black (☗) won " (share(black.wins)) ", white (☖) " (share(black.losses)) ", " (share(black.draws)) " were drawn" (advantage) "." }
         (both(|size| plot::endings(report, size)))
+        (failures(&report.failures))
+    }
+}
+
+/// Games listed one by one that were lost because a player failed; of more the last.
+const FAILURES: usize = 20;
+
+fn failures(failures: &[Failure]) -> Markup {
+    let first = failures.len().saturating_sub(FAILURES);
+    let words = |failure: &Failure| {
+        let reason =
+            failure.reason.as_ref().map_or_else(String::new, |reason| format!(": {}", plain(reason)));
+        let (name, opponent) = (plain(&failure.name), plain(&failure.opponent));
+        format!("{name} ({}) against {opponent}, {}{reason}", failure.color, failure.cause)
+    };
+    html! {
+        @if !failures.is_empty() {
+            h3 { "Lost by a fault" }
+            @if first > 0 { p.note { "the last " (FAILURES) " of " (thousands(failures.len() as u64)) } }
+            ul.failures { @for failure in &failures[first..] {
+                li { a href=(format!("#game-{}", failure.game)) { "#" (failure.game) } " " (words(failure)) }
+            } }
+        }
     }
 }
 

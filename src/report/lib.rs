@@ -18,10 +18,13 @@ pub use builds::{PlayedBy, builds};
 pub use event_history::{EventHistory, EventHistoryError, event_info, plan};
 pub use live::{Announcer, EventFile};
 
+use journal::{EventId, GameFilter, GameRow, GameState, Store, StoreError};
 use plan::{Plan, SprtModel, SprtPlan};
 use referee::{
+    Color, Outcome,
     entry::PlayerId,
     rating::{Estimate, Numbers, Pentanomial, Ratings, Trinomial, fit},
+    reason::reason,
     schedule::Stage,
     sprt::{Sprt, Verdict},
     standings::{Causes, Row, Standings, TestCounts, Wdl},
@@ -97,6 +100,25 @@ pub struct Report {
     pub skipped: Vec<String>,
     /// What played, where it was recorded.
     pub played_by: Vec<PlayedBy>,
+    /// Games that a player lost because it failed, in the order of their numbers.
+    pub failures: Vec<Failure>,
+}
+
+/// A game that a player lost because it failed: by time, a lost process or connection, or an illegal move.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Failure {
+    /// Number of the game.
+    pub game: u64,
+    /// The player who failed.
+    pub name: String,
+    /// Its opponent.
+    pub opponent: String,
+    /// Its colour: `black` or `white`.
+    pub color: &'static str,
+    /// The cause of the loss.
+    pub cause: &'static str,
+    /// Why, in a phrase; `None` where nothing is known.
+    pub reason: Option<String>,
 }
 
 /// A player's row in the standings.
@@ -256,27 +278,69 @@ pub struct StopEstimate {
     pub los: f64,
 }
 
+/// Players that cross tables and pictures show: more would be neither readable nor, with names of strangers without
+/// end, of bounded size.
+pub const MOST_DRAWN: usize = 40;
+
 impl Report {
     /// The report of the games played so far.
     #[must_use]
     pub fn new(info: &EventInfo, standings: &Standings, complete: bool) -> Self {
-        let ratings = fit(&standings.cross_table());
+        Self::rated(info, standings, &fit(&standings.cross_table()), complete)
+    }
+
+    /// The report of the games played so far, with ratings made before.
+    #[must_use]
+    pub fn rated(info: &EventInfo, standings: &Standings, ratings: &Ratings, complete: bool) -> Self {
         Self {
             event: info.name.clone(),
             format: info.format.clone(),
             games: standings.total().met.values().map(|wdl| wdl.games()).sum(),
             complete,
-            standings: player_rows(info, standings, &ratings),
+            standings: player_rows(info, standings, ratings),
             pairs: encounter_rows(info, standings),
             endings: endings(standings),
             uncounted: halved(standings.total().players.iter().map(|record| &record.uncounted)),
-            first_move: first_move(standings, &ratings),
+            first_move: first_move(standings, ratings),
             stages: stage_tables(info, standings),
             sprt: info.sprt.and_then(|plan| test_report(plan, standings)),
             skipped: vec![],
             played_by: vec![],
+            failures: vec![],
         }
     }
+
+    /// The report with the games that were lost because a player failed.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn with_failures(mut self, store: &Store, event: EventId) -> Result<Self, StoreError> {
+        let counted = GameFilter { state: Some(GameState::Counted), ..GameFilter::default() };
+        store.games(event, &counted, |row| {
+            self.failures.extend(failure(&row));
+            Ok::<_, StoreError>(())
+        })?;
+        Ok(self)
+    }
+}
+
+fn failure(row: &GameRow) -> Option<Failure> {
+    let Some(outcome @ Outcome::Win { winner, by }) = row.outcome else { return None };
+    if !by.is_fault() {
+        return None;
+    }
+    let (name, opponent, color) = match winner {
+        Color::White => (&row.black, &row.white, "black"),
+        Color::Black => (&row.white, &row.black, "white"),
+    };
+    Some(Failure {
+        game: row.game.0,
+        name: name.clone(),
+        opponent: opponent.clone(),
+        color,
+        cause: outcome.cause(),
+        reason: reason(outcome, &row.evidence),
+    })
 }
 
 fn player_rows(info: &EventInfo, standings: &Standings, ratings: &Ratings) -> Vec<PlayerRow> {

@@ -2,9 +2,11 @@
 
 use super::EventInfo;
 use notation::printable;
+use referee::number::{number, plies};
 use referee::{
     AbortBy, Outcome, WinBy,
     entry::{Entry, GameEnded, Stamped},
+    rating::rounded,
 };
 use std::{
     fs::{File, OpenOptions},
@@ -89,10 +91,16 @@ impl Announcer {
                 Some(format!("round {round}: {} has a bye", self.info.player(*player)))
             }
             Entry::Fault { text, .. } => Some(format!("fault:{}", indented(text))),
-            Entry::Verdict { verdict, llr, pairs } => {
-                Some(format!("verdict after {pairs} pairs: {verdict} (LLR {llr:.2})"))
-            }
-            Entry::GameStarted(_) | Entry::Moved(_) | Entry::Memory { .. } | Entry::Closed => None,
+            Entry::Verdict { verdict, llr, pairs } => Some(format!(
+                "verdict after {}: {verdict} (LLR {})",
+                number(*pairs, "pair"),
+                rounded(*llr, 2)
+            )),
+            Entry::Entered { .. }
+            | Entry::GameStarted(_)
+            | Entry::Moved(_)
+            | Entry::Memory { .. }
+            | Entry::Closed => None,
         }
     }
 
@@ -107,11 +115,12 @@ impl Announcer {
             Outcome::Aborted { .. } => "---",
         };
         let mut line = format!(
-            "{}{total}  {black} - {white}  {result}  {} ({} plies)",
+            "{}{total}  {black} - {white}  {result}  {} ({})",
             self.games,
             end.outcome.cause(),
-            end.plies
+            plies(end.plies)
         );
+        line.extend(end.reason().map(|reason| format!(": {}", printable(reason.as_bytes()))));
         if is_dispute(end.outcome) {
             line.push_str(&indented(&end.evidence));
         }

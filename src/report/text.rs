@@ -1,6 +1,8 @@
 //! Reports as text for a terminal: numbers right-aligned, names left-aligned.
 
-use super::{Encounter, PlayerRow, Report, StageTable, TestReport};
+use super::{Encounter, Failure, PlayerRow, Report, StageTable, TestReport};
+use referee::number::number;
+use referee::rating::{rounded, signed};
 use std::fmt;
 
 /// Greatest number of encounters listed one by one; more become a cross table.
@@ -9,7 +11,7 @@ const FEW: usize = 10;
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let state = if self.complete { "" } else { ", not complete" };
-        writeln!(f, "{} · {} · {} games{state}\n", self.event, self.format, self.games)?;
+        writeln!(f, "{} · {} · {}{state}\n", self.event, self.format, number(self.games, "game"))?;
         for skipped in &self.skipped {
             writeln!(f, "skipped: {skipped}")?;
         }
@@ -22,6 +24,7 @@ impl fmt::Display for Report {
             0..=FEW => pairs(f, &self.pairs)?,
             _ => cross_table(f, self)?,
         }
+        failures(f, &self.failures)?;
         if let Some(test) = &self.sprt {
             write!(f, "\n{test}")?;
         }
@@ -59,7 +62,7 @@ fn standings(f: &mut fmt::Formatter<'_>, lines: &[PlayerRow]) -> fmt::Result {
 fn first_move(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
     let first = &report.first_move;
     let advantage = match (first.elo, first.elo_error) {
-        (Some(elo), Some(error)) => format!(" (Elo {elo:+.0} +-{error:.0})"),
+        (Some(elo), Some(error)) => format!(" (Elo {} +-{error:.0})", signed(elo, 0)),
         _ => String::new(),
     };
     let causes = |causes: &super::Causes| {
@@ -81,6 +84,25 @@ impl StageTable {
     pub(super) fn has_tie_breaks(&self) -> bool {
         self.table.iter().any(|line| line.row.buchholz.is_some() || line.row.round.is_some())
     }
+}
+
+/// The games that were lost because a player failed; of many the last.
+fn failures(f: &mut fmt::Formatter<'_>, failures: &[Failure]) -> fmt::Result {
+    if failures.is_empty() {
+        return Ok(());
+    }
+    let first = failures.len().saturating_sub(FEW);
+    let many = if first > 0 { format!(", the last {FEW} of {}", failures.len()) } else { String::new() };
+    writeln!(f, "\nlost by a fault{many}; `renmei log GAME` shows what was said")?;
+    for failure in &failures[first..] {
+        let [name, opponent] =
+            [&failure.name, &failure.opponent].map(|name| notation::printable(name.as_bytes()));
+        let reason =
+            failure.reason.as_ref().map(|reason| format!(": {}", notation::printable(reason.as_bytes())));
+        let (game, color, cause) = (failure.game, failure.color, failure.cause);
+        writeln!(f, "  #{game} {name} ({color}) against {opponent}, {cause}{}", reason.unwrap_or_default())?;
+    }
+    Ok(())
 }
 
 fn stage_table(f: &mut fmt::Formatter<'_>, stage: &StageTable) -> fmt::Result {
@@ -117,7 +139,7 @@ fn pairs(f: &mut fmt::Formatter<'_>, pairs: &[Encounter]) -> fmt::Result {
     for pair in pairs {
         let bound = pair
             .elo_bound
-            .map(|elo| format!("{}{elo:+.0}", if pair.elo_kind == "at_least" { ">" } else { "<" }));
+            .map(|elo| format!("{}{}", if pair.elo_kind == "at_least" { ">" } else { "<" }, signed(elo, 0)));
         writeln!(
             f,
             "{} vs  {}  {:>5} {:>5} {:>5} {:>5}  {:>6}  {:>6} {:>5}  {:>5}",
@@ -136,9 +158,11 @@ fn pairs(f: &mut fmt::Formatter<'_>, pairs: &[Encounter]) -> fmt::Result {
     Ok(())
 }
 
-/// Points of the row's player against the column's, over the number of games.
+/// Points of the row's player against the column's, over the number of games; of the first [`super::MOST_DRAWN`]
+/// players.
 fn cross_table(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
-    let names: Vec<&str> = report.standings.iter().map(|line| line.name.as_str()).collect();
+    let names: Vec<&str> =
+        report.standings.iter().take(super::MOST_DRAWN).map(|line| line.name.as_str()).collect();
     let width = name_width(names.iter().copied());
     write!(f, "\n #  {:width$}", "points")?;
     (1..=names.len()).try_for_each(|rank| write!(f, "  {rank:>7}"))?;
@@ -148,7 +172,11 @@ fn cross_table(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
             write!(f, "  {:>7}", cell(report, row, column))?;
         }
     }
-    writeln!(f)
+    writeln!(f)?;
+    match report.standings.len() {
+        all if all > names.len() => writeln!(f, "    (the first {} of {all} players)", names.len()),
+        _ => Ok(()),
+    }
 }
 
 fn cell(report: &Report, row: &str, column: &str) -> String {
@@ -174,8 +202,11 @@ impl fmt::Display for TestReport {
         writeln!(f, "  pairs {} (0: {ll}, 1/2: {ld}, 1: {level}, 3/2: {wd}, 2: {ww})", self.finished.pairs)?;
         writeln!(
             f,
-            "  LLR {:.2} in [{:.2}, {:.2}]; of all finished pairs {:.2}",
-            self.llr, self.lower, self.upper, self.final_llr
+            "  LLR {} in [{:.2}, {:.2}]; of all finished pairs {}",
+            rounded(self.llr, 2),
+            self.lower,
+            self.upper,
+            rounded(self.final_llr, 2)
         )?;
         match (&self.verdict, &self.at_stop) {
             (Some(verdict), Some(stop)) => {
@@ -194,7 +225,8 @@ impl fmt::Display for TestReport {
         }
         match &self.estimate {
             Some(e) => {
-                writeln!(f, "  Elo corrected for the stop: {:+.1} [{:+.1}, {:+.1}]", e.elo, e.low, e.high)
+                let [elo, low, high] = [e.elo, e.low, e.high].map(|elo| signed(elo, 1));
+                writeln!(f, "  Elo corrected for the stop: {elo} [{low}, {high}]")
             }
             None => Ok(()),
         }
@@ -203,7 +235,7 @@ impl fmt::Display for TestReport {
 
 fn elo(value: Option<f64>, kind: &str) -> String {
     let mark = if kind == "tentative" { "~" } else { "" };
-    value.map_or_else(|| "n/a".to_owned(), |elo| format!("{mark}{elo:+.0}"))
+    value.map_or_else(|| "n/a".to_owned(), |elo| format!("{mark}{}", signed(elo, 0)))
 }
 
 fn percent(share: Option<f64>, digits: usize) -> String {

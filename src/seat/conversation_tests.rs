@@ -16,6 +16,7 @@ fn engine() -> EnginePlan {
         command: "it".into(),
         args: vec![],
         directory: None,
+        directory_by_default: false,
         environment: vec![],
         options: vec![("Threads".to_owned(), "1".to_owned()), ("Clear Hash".to_owned(), String::new())],
         option_sources: vec![],

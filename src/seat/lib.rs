@@ -14,6 +14,8 @@ pub mod lines;
 pub mod margin;
 mod memory;
 pub mod process;
+pub mod recorder;
+mod recording;
 mod spawner;
 mod trace;
 pub mod transcript;

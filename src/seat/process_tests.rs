@@ -14,6 +14,7 @@ fn shell(script: &str) -> EnginePlan {
         command: "/bin/sh".into(),
         args: vec!["-c".to_owned(), script.to_owned()],
         directory: None,
+        directory_by_default: false,
         environment: vec![],
         options: vec![],
         option_sources: vec![],

@@ -1,10 +1,13 @@
 //! The last lines to and from a player, for the record of a game that ends in a dispute.
 
+use crate::recording::Recording;
 use notation::printable;
+use referee::sink::Way;
 use std::{
     collections::VecDeque,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
+use tokio::time::Instant;
 
 /// Protocol lines kept.
 const PROTOCOL: usize = 24;
@@ -21,6 +24,8 @@ pub struct Trace(Arc<Mutex<Lines>>);
 struct Lines {
     protocol: Ring,
     stderr: Ring,
+    /// All lines of a game, where they may be kept.
+    recording: Option<Recording>,
 }
 
 /// A bounded list of lines; the buffers are reused.
@@ -73,12 +78,36 @@ impl Trace {
 
     /// Adds a line of the player's stderr.
     pub fn stderr(&self, line: &[u8]) {
-        self.lines().stderr.push(STDERR, b'!', line);
+        let mut lines = self.lines();
+        lines.stderr.push(STDERR, b'!', line);
+        if let Some(recording) = &mut lines.recording {
+            recording.push(Way::Stderr, line, Instant::now());
+        }
     }
 
-    /// Drops all lines, for a new process.
+    /// Adds a line of the protocol that was read or written at that instant.
+    pub(crate) fn line(&self, way: Way, line: &[u8], at: Instant) {
+        let mut lines = self.lines();
+        lines.protocol.push(PROTOCOL, way.mark() as u8, line);
+        if let Some(recording) = &mut lines.recording {
+            recording.push(way, line, at);
+        }
+    }
+
+    /// Records all lines from now on.
+    pub(crate) fn record(&self, recording: Recording) {
+        self.lines().recording = Some(recording);
+    }
+
+    /// Calls `step` with the recording, if there is one.
+    pub(crate) fn recording<T>(&self, step: impl FnOnce(&mut Recording) -> T) -> Option<T> {
+        self.lines().recording.as_mut().map(step)
+    }
+
+    /// Drops the last lines, for a new process.
     pub fn clear(&self) {
-        *self.lines() = Lines::default();
+        let mut lines = self.lines();
+        (lines.protocol, lines.stderr) = (Ring::default(), Ring::default());
     }
 
     /// The last lines of the protocol (`>` sent, `<` received) and of stderr (`!`), made printable.

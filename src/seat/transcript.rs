@@ -3,7 +3,7 @@
 use referee::{
     Color,
     entry::GameId,
-    sink::{SideRecord, Sink, TranscriptPiece, Way},
+    sink::{Channel, SideRecord, Sink, TranscriptPiece, Way},
 };
 use std::{
     io::Write,
@@ -89,7 +89,7 @@ impl Transcript {
             self.began = (at, now_ms() - age_ms(at));
         }
         let (begun, after) = (self.lines.len(), at.saturating_duration_since(self.began.0));
-        let way = if way == Way::Received { '<' } else { '>' };
+        let way = way.mark();
         let _infallible = write!(self.lines, "{} {way} ", after.as_micros());
         self.lines.extend_from_slice(bytes);
         self.lines.push(b'\n');
@@ -108,7 +108,14 @@ impl Transcript {
         if !self.lines.is_empty() {
             let Self { game, color, part, began: (_, at), .. } = *self;
             let lines = mem::take(&mut self.lines);
-            self.of.sink.keep(SideRecord::Transcript(TranscriptPiece { game, color, part, at, lines }));
+            self.of.sink.keep(SideRecord::Transcript(TranscriptPiece {
+                game,
+                color,
+                channel: Channel::Network,
+                part,
+                at,
+                lines,
+            }));
             self.part += 1;
         }
     }

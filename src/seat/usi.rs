@@ -10,13 +10,16 @@ use super::{
     memory::{self, Peak},
     pair,
     process::{Input, Launcher, Output, Process, System},
+    recorder::Recorder,
+    recording::Recording,
 };
 pub use super::{alarm::Alarm, conversation::Handshake};
 use plan::{EnginePlan, Restart};
 use referee::{
-    entry::{Entry, PlayerId},
+    Color, Outcome,
+    entry::{Entry, GameId, PlayerId},
     game::{Order, Reply},
-    sink::Sink,
+    sink::{Sink, Way},
 };
 use std::{fmt, io, mem, sync::Arc, time::Duration};
 use tokio::{
@@ -25,7 +28,8 @@ use tokio::{
         OwnedSemaphorePermit, Semaphore,
         mpsc::{self, error::TryRecvError},
     },
-    time::{Instant, sleep},
+    task::JoinHandle,
+    time::{Instant, sleep, timeout},
 };
 
 /// How long `usinewgame` and `gameover` wait for the next line, to be written together with it.
@@ -48,6 +52,8 @@ pub struct UsiPlayer {
     pub startups: Arc<Semaphore>,
     /// Sink for faults between games and for the memory of the process, and the player they are reported for.
     pub reports: Option<(Arc<dyn Sink>, PlayerId)>,
+    /// Keeps the lines of games; `None`: nobody does.
+    pub recorder: Option<Recorder>,
     /// Asked before every start of a process.
     pub gate: Option<Arc<dyn Gate>>,
 }
@@ -100,6 +106,12 @@ struct Actor<L: Launcher> {
     failed_starts: u32,
     barred: bool,
     peak: Peak,
+    /// Name of the engine, for the names of files.
+    name: Arc<str>,
+    /// The end of the recorded game, until its last lines are there.
+    outcome: Option<Outcome>,
+    /// The reader of the process's stderr.
+    stderr: Option<JoinHandle<()>>,
 }
 
 enum Heard {
@@ -127,7 +139,13 @@ fn overdue(inbox: &mut mpsc::Receiver<Order>, deadline: Option<Instant>) -> Opti
 
 impl<L: Launcher> Actor<L> {
     fn new(player: UsiPlayer, end: ActorEnd, launcher: L) -> Self {
+        if let Some(recorder) = &player.recorder {
+            end.trace.record(Recording::new(recorder.streams()));
+        }
         Self {
+            name: player.engine.name.as_str().into(),
+            outcome: None,
+            stderr: None,
             conversation: Conversation::new(player.engine.clone()),
             player,
             end,
@@ -157,8 +175,10 @@ impl<L: Launcher> Actor<L> {
                 Heard::Exited => self.drain(),
             }
             self.settle().await;
+            self.hand_over();
         }
         self.close_process().await;
+        self.complete();
     }
 
     async fn hear(&mut self) -> Heard {
@@ -184,6 +204,11 @@ impl<L: Launcher> Actor<L> {
     }
 
     async fn obey(&mut self, order: Order) {
+        match &order {
+            Order::NewGame { game, color } => self.announce(*game, *color),
+            Order::Over(outcome) => self.outcome = Some(*outcome),
+            _ => {}
+        }
         if let (None, Order::NewGame { game, color }) = (&self.process, &order) {
             self.conversation.sit(*game, *color);
             self.start().await;
@@ -192,6 +217,39 @@ impl<L: Launcher> Actor<L> {
                 self.tell_memory();
             }
             self.conversation.order(order, Instant::now(), &mut self.effects);
+        }
+    }
+
+    /// The recording of a game begins when the one before is complete.
+    fn announce(&self, game: GameId, color: Color) {
+        self.end.trace.recording(|recording| recording.announce(game, color));
+    }
+
+    /// Hands lines over to the recorder: those that are due, and at the end of a game the last.
+    fn hand_over(&mut self) {
+        let Some(recorder) = &self.player.recorder else { return };
+        if recorder.streams()
+            && let Some(Some((game, color, block))) =
+                self.end.trace.recording(|recording| recording.fresh(Instant::now()))
+        {
+            recorder.lines(game, color, &self.name, block);
+        }
+        if self.outcome.is_some() && (self.process.is_none() || self.conversation.is_settled()) {
+            self.complete();
+        }
+    }
+
+    /// Hands over the game that is on, and begins the recording of the next.
+    fn complete(&mut self) {
+        let Some(recorder) = &self.player.recorder else { return };
+        let faulty = matches!(self.outcome.take(), Some(Outcome::Win { by, .. }) if by.is_fault());
+        let complete = self.end.trace.recording(|recording| {
+            let complete = recording.complete(faulty);
+            recording.begin_next();
+            complete
+        });
+        if let Some(Some(complete)) = complete {
+            recorder.complete(&self.name, complete);
         }
     }
 
@@ -209,19 +267,23 @@ impl<L: Launcher> Actor<L> {
             self.effects.fault = Some("it had a fault before and is not started again".to_owned());
             return;
         }
+        if self.outcome.is_some() {
+            self.complete();
+        }
         self.back_off().await;
         if !self.gate_opens().await {
             return;
         }
         self.permit = self.player.startups.clone().acquire_owned().await.ok();
         self.end.trace.clear();
+        self.end.trace.recording(Recording::process_started);
         self.lines = Lines::default();
         self.pending.clear();
         let engine = &self.player.engine;
         match self.launcher.launch(engine, &self.player.cores).await {
             Ok(mut process) => {
                 if let Some(stderr) = process.stderr.take() {
-                    tokio::task::spawn(keep_stderr(stderr, self.end.trace.clone()));
+                    self.stderr = Some(tokio::task::spawn(keep_stderr(stderr, self.end.trace.clone())));
                 }
                 self.process = Some(process);
                 self.conversation.begin(Instant::now(), &mut self.effects);
@@ -262,7 +324,7 @@ impl<L: Launcher> Actor<L> {
     fn take(&mut self, bytes: usize, now: Instant) {
         let Self { lines, conversation, effects, end, .. } = self;
         lines.feed(bytes, |line| {
-            end.trace.received(line);
+            end.trace.line(Way::Received, line, now);
             conversation.line(line, now, effects);
         });
     }
@@ -306,11 +368,6 @@ impl<L: Launcher> Actor<L> {
 
     fn write(&mut self) {
         let mut bytes = mem::take(&mut self.effects.write);
-        let mut from = 0;
-        for end in memchr::memchr_iter(b'\n', &bytes) {
-            self.end.trace.sent(&bytes[from..end]);
-            from = end + 1;
-        }
         self.lingering = mem::take(&mut self.effects.lazy);
         if self.lingering || !self.pending.is_empty() {
             self.pending.extend_from_slice(&bytes);
@@ -321,12 +378,27 @@ impl<L: Launcher> Actor<L> {
         if !self.lingering && !self.pending.is_empty() {
             self.flush();
         }
-        self.conversation.written(Instant::now());
+        let now = Instant::now();
+        self.conversation.written(now);
+        self.note_sent(&bytes, now);
         if self.pending.len() > WRITE_CAP {
             self.effects.fault = Some("it does not read its input".to_owned());
         }
         bytes.clear();
         self.effects.write = bytes;
+    }
+
+    /// Adds lines to the trace. A new game that waited for the end of another begins with its `isready`.
+    fn note_sent(&mut self, bytes: &[u8], now: Instant) {
+        let mut from = 0;
+        for end in memchr::memchr_iter(b'\n', bytes) {
+            let line = &bytes[from..end];
+            if line == b"isready" && self.end.trace.recording(|recording| recording.waits()) == Some(true) {
+                self.complete();
+            }
+            self.end.trace.line(Way::Sent, line, now);
+            from = end + 1;
+        }
     }
 
     fn flush(&mut self) {
@@ -361,6 +433,7 @@ impl<L: Launcher> Actor<L> {
         if let Some(process) = self.process.take() {
             process.kill().await;
         }
+        self.await_stderr().await;
         if self.permit.take().is_some() {
             self.failed_starts += 1;
         }
@@ -385,6 +458,13 @@ impl<L: Launcher> Actor<L> {
                 self.end.trace.report()
             );
             sink.happened(Entry::Fault { player: Some(*player), text });
+        }
+    }
+
+    /// Waits for the last words of a process that is gone. What it started may keep its stderr open.
+    async fn await_stderr(&mut self) {
+        if let Some(reader) = self.stderr.take() {
+            let _still_open = timeout(STATUS_PATIENCE, reader).await;
         }
     }
 
@@ -413,10 +493,11 @@ impl<L: Launcher> Actor<L> {
         self.flush();
         if let Some(process) = self.process.take() {
             if let Some(stdin) = &process.stdin {
-                self.end.trace.sent(b"quit");
+                self.end.trace.line(Way::Sent, b"quit", Instant::now());
                 let _deaf = stdin.try_write(b"quit\n");
             }
             process.end(limits.quit, limits.terminate).await;
+            self.await_stderr().await;
         }
     }
 

@@ -41,6 +41,7 @@ fn engine() -> EnginePlan {
         command: "it".into(),
         args: vec![],
         directory: None,
+        directory_by_default: false,
         environment: vec![],
         options: vec![],
         option_sources: vec![],
@@ -240,6 +241,7 @@ impl ScriptedSeat {
             cores: vec![],
             startups: startups.clone(),
             reports: Some((faults.clone(), PlayerId(0))),
+            recorder: None,
             gate,
         };
         let launcher = ScriptedLauncher { scripts: RefCell::new(scripts), starts: Rc::clone(&starts) };

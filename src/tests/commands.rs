@@ -61,8 +61,10 @@ fn deterministic_engines_without_openings_cause_a_warning() {
         let engines: [&[&str]; 2] = [&[&random, "nodes=1"], &[&random, "nodes=1", "name=other"]];
         desk.play(&engines, &[&["--games", "4", "--max-moves", "20"], more].concat()).text()
     };
-    assert!(stderr_of(&[]).contains("without openings they may play the same games"));
-    assert!(!stderr_of(&["--openings", "openings.sfen"]).contains("without openings"));
+    assert!(stderr_of(&["--openings", "none"]).contains("without openings they may play the same games"));
+    for more in [&["--openings", "openings.sfen"][..], &[]] {
+        assert!(!stderr_of(more).contains("without openings"));
+    }
 }
 
 #[test]
@@ -135,9 +137,88 @@ fn peak_memory_of_engines_is_stored() {
 fn help_has_examples_and_completions_list_commands() {
     let desk = Desk::new();
     let help = String::from_utf8(desk.renmei(&["match", "--help"]).stdout).unwrap();
-    assert!(help.contains("--sprt") && help.contains("Example:"), "{help}");
+    assert!(help.contains("--sprt") && help.contains("Examples:"), "{help}");
     let bash = String::from_utf8(desk.renmei(&["completions", "bash"]).stdout).unwrap();
     assert!(bash.contains("_renmei"));
     let version = String::from_utf8(desk.renmei(&["--version"]).stdout).unwrap();
     assert!(version.starts_with("renmei "));
+}
+
+#[test]
+fn a_command_that_lacks_something_says_what_that_is_and_shows_an_example() {
+    let desk = Desk::new();
+    for (line, what, example) in [
+        ("run", "<FILE>  The configuration file of the event", "renmei run league.toml"),
+        ("serve", "<FILE>  Configuration file", "renmei serve league.toml"),
+        ("floodgate", "<FILE>  Configuration file", "renmei floodgate floodgate.toml"),
+        ("check", "<COMMAND>  The engine's program", "renmei check fairy-stockfish"),
+        ("report", "<DB>  The database", "renmei report league.db"),
+        ("watch", "<DB>  The database", "renmei watch league.db"),
+        ("export", "<DB>  The database", "renmei export league.db"),
+        ("import", "<FILES>...  Record files", "renmei import games/ --db archive.db"),
+        ("import games", "--db <FILE>  The database to import into", "renmei import games/ --db archive.db"),
+        ("log", "<GAME>  The game: its number", "renmei log 7 --db league.db"),
+        ("systemd serve", "<FILE>  Its configuration file", "renmei systemd serve league.toml"),
+        ("completions", "<SHELL>  The shell", "renmei completions bash"),
+        ("-v account add", "<NAME>  The player's name", "renmei account add gps --db league.db"),
+        ("account remove", "<NAME>  The player's name", "renmei account remove gps"),
+        ("match", "needs at least two engines", "renmei match ./new ./old"),
+    ] {
+        let output = desk.renmei(&line.split(' ').collect::<Vec<_>>());
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(2) && output.stdout.is_empty(), "{line}: {told}");
+        assert!(told.contains(what) && told.contains(example), "{line}: {told}");
+    }
+}
+
+#[test]
+fn the_engines_explain_themselves() {
+    let told = |engine: &str, argument: &str| {
+        let output = std::process::Command::new(program(engine)).arg(argument).output().unwrap();
+        (output.status.code(), String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned())
+    };
+    for (engine, word) in
+        [("renmei-random", "ThinkTime"), ("renmei-puppet", "doublemove"), ("renmei-pairwise", "learn")]
+    {
+        let (code, text) = told(engine, "--help");
+        assert!(code == Some(0) && text.contains(word), "{engine}: {text}");
+    }
+    let (code, text) = told("renmei-random", "--style");
+    assert!(code == Some(2) && text.contains("renmei-random --help"), "{text}");
+    assert!(told("renmei-random", "--version").1.starts_with("Renmei random "));
+}
+
+#[test]
+fn one_game_is_singular_wherever_it_is_told() {
+    let desk = Desk::new();
+    let random = format!("cmd={}", program("renmei-random").display());
+    let one = ["--games", "1", "--max-moves", "1", "--openings", "none"];
+    let engines: [&[&str]; 2] = [&[&random, "name=a"], &[&random, "name=b"]];
+    desk.play(&engines, &one);
+    let told = |args: &[&str]| {
+        let output = desk.renmei(args);
+        String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned()
+    };
+    let run = told(
+        &[
+            &["match", "--engine", &random, "name=a", "--engine", &random, "name=b", "--db", "other.db"],
+            &one[..],
+        ]
+        .concat(),
+    );
+    let all = [
+        run,
+        told(&["report", "event.db"]),
+        told(&["report", "event.db", "--list"]),
+        told(&["report", "event.db", "--html", "x.html"]),
+        told(&["export", "event.db", "--output", "x.csa"]),
+        told(&["import", "--verify", "x.csa"]),
+        std::fs::read_to_string(desk.path("x.html")).unwrap(),
+    ]
+    .join("\n");
+    for (singular, plural) in
+        [("1 game", "1 games"), ("1 ply", "1 plies"), ("1 record in 1 file", "1 records")]
+    {
+        assert!(all.contains(singular) && !all.contains(plural), "{singular}: {all}");
+    }
 }

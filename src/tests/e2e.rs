@@ -3,15 +3,21 @@
 
 mod support;
 
+mod checks;
 mod commands;
 mod databases;
 mod deep;
+mod directory;
 mod door;
 mod faults;
 mod formats;
 mod growth;
+mod habits;
 mod identity;
+mod logs;
+mod names;
 mod ponder;
+mod records;
 mod refusals;
 mod report;
 mod resume;

@@ -106,8 +106,8 @@ fn flags_that_need_or_exclude_others_are_refused_accordingly() {
     let random = format!("cmd={}", program("renmei-random").display());
     let engines = ["match", "--engine", &random, "--engine", &random];
     let refusal = |flags: &[&str]| refused(&desk.renmei(&[&engines, flags].concat()));
-    assert!(refusal(&["--plies", "4"]).contains("--openings"));
-    assert!(refusal(&["--sequential"]).contains("--openings"));
+    assert!(refusal(&["--openings", "none", "--plies", "4"]).contains("--plies"));
+    assert!(refusal(&["--openings", "none", "--sequential"]).contains("--sequential"));
     assert!(
         refusal(&["--gauntlet", "--sprt", "elo0=0", "elo1=5"])
             .contains("'--gauntlet' cannot be used with '--sprt")

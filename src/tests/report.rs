@@ -51,3 +51,117 @@ fn pictures_are_drawn_by_name_and_impossible_ones_are_refused_with_a_reason() {
         assert!(stderr.contains(why), "{stderr}");
     }
 }
+
+/// Records of games between three players: two are level, the third loses every game; a move takes milliseconds.
+fn level_games(desk: &Desk) -> String {
+    let mut records = vec![];
+    for (black, white, ending) in [
+        ("a", "b", "%TORYO"),
+        ("b", "a", "%TORYO"),
+        ("a", "b", "%KACHI"),
+        ("b", "a", "%KACHI"),
+        ("a", "c", "%KACHI"),
+        ("c", "a", "%TORYO"),
+        ("b", "c", "%KACHI"),
+        ("c", "b", "%TORYO"),
+    ] {
+        let mut text = format!("V3.0\nN+{black}\nN-{white}\nPI\n+\n");
+        for file in 1..=9 {
+            let other = 10 - file;
+            text += &format!("+{file}7{file}6FU\nT0.00{}\n-{other}3{other}4FU\nT0.002\n", file % 3);
+        }
+        records.push(text + ending + "\n");
+    }
+    desk.write("level.csa", &records.join("/\n"));
+    let db = desk.db().display().to_string();
+    let done = desk.renmei(&["import", "level.csa", "--db", &db]);
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    db
+}
+
+/// What a person reads of a page: its text without tags, scripts and styles.
+fn visible(page: &str) -> String {
+    let page = page.split("<script").next().unwrap();
+    page.split('<').filter_map(|part| part.split_once('>')).map(|(_, text)| format!("{text}\n")).collect()
+}
+
+#[test]
+fn no_report_shows_minus_zero_or_two_minus_signs() {
+    let desk = Desk::new();
+    let db = level_games(&desk);
+    let text = String::from_utf8(desk.renmei(&["report", &db]).stdout).unwrap();
+    let words = |text: &str| text.split([' ', '\n', '(', '[', ',']).map(str::to_owned).collect::<Vec<_>>();
+    assert!(words(&text).iter().all(|word| word != "-0" && word != "-0.0"), "{text}");
+    assert!(words(&text).iter().any(|word| word == "+0"), "the level pair is shown: {text}");
+    desk.renmei(&["report", &db, "--html", "level.html"]);
+    let page = visible(&std::fs::read_to_string(desk.path("level.html")).unwrap());
+    assert!(page.contains("≈\u{202f}−"), "the loser's Elo is uncertain: {page}");
+    assert!(!page.contains("~−") && !page.contains("worth -") && !page.contains("−0 "), "{page}");
+}
+
+#[test]
+fn the_labels_of_an_axis_differ_however_small_its_values() {
+    let desk = Desk::new();
+    let db = level_games(&desk);
+    for of in ["time", "ratings", "elo"] {
+        let done = desk.renmei(&["report", &db, "--plot", "picture.svg", "--of", of]);
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+        let svg = std::fs::read_to_string(desk.path("picture.svg")).unwrap();
+        for class in ["quiet end", "quiet mid"] {
+            let labels: Vec<&str> = svg
+                .split(&format!("<text class=\"{class}\""))
+                .skip(1)
+                .filter_map(|text| text.split(['>', '<']).nth(1))
+                .collect();
+            let different: std::collections::HashSet<_> = labels.iter().collect();
+            assert!(
+                different.len() == labels.len() && !labels.iter().any(|label| label.ends_with('.')),
+                "{of}: {labels:?}"
+            );
+        }
+    }
+}
+
+/// A match in which `bad` drops a second pawn on a file; the text says why it lost.
+fn foul_play(desk: &Desk) -> String {
+    let (bad, good) = ("renmei-puppet", "renmei-random");
+    let [bad, good] = [bad, good].map(|name| format!("cmd={}", program(name).display()));
+    let players: [&[&str]; 2] =
+        [&[&bad, "name=bad", "option.Mode=nifu", "option.Seed=5"], &[&good, "name=good"]];
+    let played = desk.play(&players, &["--games", "4", "--time", "600s", "--name", "fouls"]);
+    assert_eq!(played.standing("bad")["lost_by"]["illegal-move:nifu"], 4, "{}", played.text());
+    let lines = String::from_utf8_lossy(&played.output.stderr).into_owned();
+    assert!(lines.contains("plies): `P*") && lines.contains("`: nifu, a second pawn on its file"), "{lines}");
+    let live = played.json();
+    let failure = &live["failures"][0];
+    assert_eq!((&failure["name"], &failure["opponent"]), (&"bad".into(), &"good".into()), "{live}");
+    failure["reason"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn why_a_game_was_lost_is_told_everywhere_the_game_is() {
+    let desk = Desk::new();
+    let reason = foul_play(&desk);
+    assert!(reason.starts_with("`P*") && reason.ends_with("`: nifu, a second pawn on its file"), "{reason}");
+    let db = desk.db().display().to_string();
+    let said = |args: &[&str]| {
+        let done = desk.renmei(args);
+        assert!(done.status.success(), "{args:?}: {}", String::from_utf8_lossy(&done.stderr));
+        String::from_utf8(done.stdout).unwrap()
+    };
+    let text = said(&["report", &db]);
+    assert!(text.contains("lost by a fault") && text.contains(&reason), "{text}");
+    let json: serde_json::Value = serde_json::from_str(&said(&["report", &db, "--json"])).unwrap();
+    assert_eq!(json["failures"].as_array().unwrap().len(), 4);
+    assert_eq!(json["failures"][0]["cause"], "illegal-move:nifu");
+    said(&["report", &db, "--html", "fouls.html"]);
+    let page = std::fs::read_to_string(desk.path("fouls.html")).unwrap();
+    assert!(visible(&page).contains(&reason), "{reason}");
+    let games = page.split_once("id=\"data\">").unwrap().1;
+    assert!(games.contains(&reason), "the board's data has it: {reason}");
+    for format in ["csa", "kifu", "jkf"] {
+        let record = said(&["export", &db, "--game", "1", "--format", format]);
+        assert!(record.contains(&format!("reason: {reason}")), "{format}: {record}");
+    }
+    assert!(said(&["export", &db, "--game", "1"]).contains(&format!("'*reason: {reason}")));
+}

@@ -1,10 +1,10 @@
 //! One game: its moves, and its board at any of them.
 
-use crate::board::Board;
+use crate::{board::Board, state::clean_lines, text::clean};
 use referee::{
     Color, Outcome,
     clock::TimeControl,
-    entry::{GameId, GameStarted, Moved, PlayerId, Score, Thought},
+    entry::{GameEnded, GameId, GameStarted, Moved, PlayerId, Score, Thought},
     schedule::Pairing,
 };
 
@@ -41,6 +41,17 @@ pub struct End {
     pub at: i64,
     /// Evidence for disputes, printable.
     pub evidence: String,
+    /// Why it ended so, printable; `None` where the result says it all.
+    pub reason: Option<String>,
+}
+
+impl End {
+    /// The ending of an entry.
+    #[must_use]
+    pub fn of(ended: &GameEnded, at: i64) -> Self {
+        let reason = ended.reason().map(|reason| clean(&reason));
+        Self { outcome: ended.outcome, at, evidence: clean_lines(&ended.evidence), reason }
+    }
 }
 
 /// A game with its moves.

@@ -8,7 +8,7 @@ use crate::{
     ui::Ui,
 };
 use ratatui::layout::Rect;
-use referee::rating::Estimate;
+use referee::rating::{Estimate, rounded, signed};
 
 /// Draws the screen.
 pub fn draw(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
@@ -95,17 +95,17 @@ fn standing(state: &State, at: usize, line: &Line, name: usize, more: (bool, boo
 
 fn elo(elo: Estimate) -> String {
     match elo {
-        Estimate::Measured { .. } => elo.value().map_or_else(String::new, |elo| format!("{elo:+.0}")),
+        Estimate::Measured { .. } => elo.value().map_or_else(String::new, |elo| signed(elo, 0)),
         Estimate::Unknown => "-".to_owned(),
-        _ => elo.value().map_or_else(|| "-".to_owned(), |elo| format!("~{elo:+.0}")),
+        _ => elo.value().map_or_else(|| "-".to_owned(), |elo| format!("~{}", signed(elo, 0))),
     }
 }
 
 /// A rating on an external scale, which is not a difference and has no sign.
 fn rating(rating: Estimate) -> String {
     match rating {
-        Estimate::Measured { value, .. } => format!("{value:.0}"),
-        Estimate::Tentative { value, .. } => format!("~{value:.0}"),
+        Estimate::Measured { value, .. } => rounded(value, 0),
+        Estimate::Tentative { value, .. } => format!("~{}", rounded(value, 0)),
         Estimate::AtLeast { value } => format!(">{value:.0}"),
         Estimate::AtMost { value } => format!("<{value:.0}"),
         Estimate::Unknown => "-".to_owned(),
@@ -118,7 +118,7 @@ fn percent(share: Option<f64>, digits: usize) -> String {
 
 fn summary(figures: &Figures) -> String {
     let advantage = match figures.first_move {
-        Some((elo, Some(error))) => format!(" ({elo:+.0} ± {error:.0} Elo)"),
+        Some((elo, Some(error))) => format!(" ({} ± {error:.0} Elo)", signed(elo, 0)),
         _ => String::new(),
     };
     format!(

@@ -10,6 +10,7 @@ use crate::{
 };
 use ratatui::layout::Rect;
 use referee::Color;
+use referee::number::plies;
 
 /// The shown game and ply.
 struct Shown<'a> {
@@ -60,7 +61,7 @@ fn the_board(shown: &Shown<'_>, area: Rect, large: bool, paint: &mut Paint<'_>) 
     let title = match (&game.end, ui.ply) {
         _ if ui.ahead > 0 => format!("#{} · ply {ply} as it was meant, move {}", game.id.0, ui.ahead),
         (_, Some(ply)) => format!("#{} · ply {ply} of {}", game.id.0, game.plies.len()),
-        (Some(_), None) => format!("#{} · over · {} plies", game.id.0, game.plies.len()),
+        (Some(_), None) => format!("#{} · over · {}", game.id.0, plies(game.plies.len())),
         (None, None) => format!("#{} · live · ply {}", game.id.0, game.plies.len()),
     };
     let inner = paint.frame(area, &title);
@@ -101,6 +102,7 @@ fn engines(shown: &Shown<'_>, area: Rect, paint: &mut Paint<'_>) {
 fn engine(shown: &Shown<'_>, color: Color, area: Rect, paint: &mut Paint<'_>) {
     let Shown { state, game, ply, .. } = shown;
     let inner = paint.frame(area, state.player(game.players()[color.index()]));
+    let inner = failure(shown, color, inner, paint);
     let at = game.plies[..*ply].iter().rposition(|ply| ply.color == color);
     let Some(at) = at else { return };
     let made = &game.plies[at];
@@ -133,6 +135,20 @@ fn engine(shown: &Shown<'_>, color: Color, area: Rect, paint: &mut Paint<'_>) {
         paint.line(inner, row, &format!(" {line}"), Role::Quiet);
         row += 1;
     }
+}
+
+/// At the bottom of an engine's box: why it lost, where it failed. Returns the rest of the box.
+fn failure(shown: &Shown<'_>, color: Color, inner: Rect, paint: &mut Paint<'_>) -> Rect {
+    let end = shown.game.end.as_ref().filter(|end| end.outcome.winner() == Some(!color));
+    let Some(reason) = end.and_then(|end| end.reason.as_ref()).filter(|_| shown.ui.ply.is_none()) else {
+        return inner;
+    };
+    let lines = text::wrapped(&format!("lost: {reason}"), usize::from(inner.width).saturating_sub(2).max(8));
+    let rest = inner.height.saturating_sub(lines.len() as u16).max(1);
+    for (row, line) in (rest..inner.height).zip(&lines) {
+        paint.line(inner, row, &format!(" {line}"), Role::Fault);
+    }
+    Rect { height: rest, ..inner }
 }
 
 /// The principal variation of the ply `at` in words, up to the first invalid move.

@@ -3,7 +3,8 @@
 use super::paint::Paint;
 use crate::{state::State, text, theme::Role, ui::Ui};
 use ratatui::layout::Rect;
-use referee::rating::Estimate;
+use referee::number::number;
+use referee::rating::{Estimate, signed};
 
 /// Signs of the ranks; lower ranks share the last.
 const SIGNS: &[u8] = b"123456789abcdefghijklmnopqrstuvwxyz*";
@@ -48,7 +49,7 @@ fn legend(state: &State, chosen: usize, area: Rect, paint: &mut Paint<'_>) {
     let room = usize::from(area.height).max(1);
     let first = chosen.saturating_sub(room - 1);
     for (place, line) in state.figures.lines.iter().enumerate().skip(first).take(room) {
-        let value = |elo: Option<f64>| elo.map_or_else(|| "-".to_owned(), |elo| format!("{elo:+.0}"));
+        let value = |elo: Option<f64>| elo.map_or_else(|| "-".to_owned(), |elo| signed(elo, 0));
         let error = line.elo.error().map_or_else(String::new, |error| format!("±{error:.0}"));
         let width = usize::from(NAMES) - 17;
         let words = format!(
@@ -89,13 +90,13 @@ impl Frame {
         let Rect { x, y, width, height } = self.area;
         for elo in [self.high, 0.0, self.low] {
             let row = y + self.row(elo);
-            let rounded = format!("{elo:+.0}").replace("+0", "0").replace("-0", "0");
-            let name = if elo == 0.0 { "0".to_owned() } else { rounded };
-            paint.text(x - LABEL, row, LABEL - 1, &text::right(&name, usize::from(LABEL) - 1), Role::Quiet);
+            let name = signed(elo, 0);
+            let name = if name == "+0" { "0" } else { &name };
+            paint.text(x - LABEL, row, LABEL - 1, &text::right(name, usize::from(LABEL) - 1), Role::Quiet);
             paint.text(x, row, width, &"┈".repeat(usize::from(width)), Role::Quiet);
         }
         let games = state.course.milestones().last().map_or(0, |last| last.games);
-        let words = text::right(&format!("{games} games"), usize::from(width));
+        let words = text::right(&number(games, "game"), usize::from(width));
         paint.text(x, y + height, width, &words, Role::Quiet);
         paint.text(x, y + height, 1, "0", Role::Quiet);
     }

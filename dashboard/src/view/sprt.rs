@@ -6,6 +6,8 @@ use crate::{
     theme::Role,
 };
 use ratatui::layout::Rect;
+use referee::number::number;
+use referee::rating::rounded;
 
 /// Rows for a window of this height.
 #[must_use]
@@ -45,7 +47,7 @@ fn words(gauge: &Gauge) -> String {
         None => format!("{:.0}% to H0", 100.0 * gauge.llr / gauge.lower),
     };
     let counts = gauge.pentanomial.map(|n| n.to_string()).join(" ");
-    format!(" LLR {:.2} ({towards}) · {} pairs · {counts}", gauge.llr, gauge.pairs)
+    format!(" LLR {} ({towards}) · {} · {counts}", rounded(gauge.llr, 2), number(gauge.pairs, "pair"))
 }
 
 /// The ratio over the pairs, H1 above and H0 below.

@@ -56,7 +56,7 @@ pub fn engines(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
     paint.line(inner, 0, &heading, Role::Quiet);
     let chosen = ui.chosen.min(state.usage.len().saturating_sub(1));
     for (row, usage) in state.usage.iter().enumerate().take(usize::from(inner.height).saturating_sub(2)) {
-        let player = PlayerId(row as u16);
+        let player = PlayerId::at(row);
         let faults =
             state.figures.lines.iter().find(|line| line.player == player).map_or(0, |line| line.faults);
         let ended = state.standings.total().players.get(row).map_or(0, |record| record.lost("disconnection"));

@@ -184,7 +184,8 @@ fn free_league() -> State {
     events.extend(game(1, 9));
     events.push(ended(1, Outcome::Win { winner: Color::Black, by: WinBy::Resignation }, ""));
     events.extend(game(2, 6));
-    events.push(joined(50_000, &["gps+0123456789abcdef", "将棋エンジン", "gps+fedcba\u{1b}[2J"]));
+    let third = Entry::Entered { player: PlayerId(2), name: "gps+fedcba\u{1b}[2J".to_owned() };
+    events.push(Stamped { at: BEGIN + 50_000, entry: third });
     events.extend(game(3, 7));
     for stamped in &mut events {
         if let Entry::GameStarted(started) = &mut stamped.entry {
@@ -381,4 +382,25 @@ fn a_game_without_its_moves_is_fetched_from_the_archive_and_is_the_same() {
     state.recall(&events);
     assert_eq!(state.boards[&GameId(1)].plies.len(), 9);
     assert_eq!(state.counted(), 1, "the archive does not count games again");
+}
+
+#[test]
+fn the_screen_of_a_lost_game_says_why_it_was_lost() {
+    let mut state = league(info());
+    let foul = Outcome::loss(Color::White, WinBy::IllegalMove(referee::Foul::Nifu));
+    state.fold(&ended(5, foul, "white: P*3e\u{1b}[2J\n  > go btime 0"));
+    state.tick(BEGIN + 20_000 * 6);
+    let ui = Ui { game: Some(GameId(5)), ..on(Screen::Game) };
+    for (width, height) in SIZES {
+        let text = text(&picture(&state, &ui, width, height));
+        assert!(
+            ["lost:", "`P*3e", "nifu, a"].iter().all(|word| text.contains(word)),
+            "{width}x{height}: {text}"
+        );
+        assert!(!text.contains('\u{1b}'), "{text}");
+    }
+    let wide = text(&picture(&state, &ui, 200, 60));
+    assert!(wide.contains("nifu, a second pawn on its file"), "{wide}");
+    let replayed = Ui { ply: Some(3), ..ui };
+    assert!(!text(&picture(&state, &replayed, 200, 60)).contains("lost:"), "not in the middle of the game");
 }

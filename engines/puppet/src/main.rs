@@ -20,7 +20,7 @@
 //!
 //! | mode | what happens |
 //! |---|---|
-//! | `crash` | aborts |
+//! | `crash` | says so on stderr and aborts |
 //! | `exit` | ends with exit code 3 without output |
 //! | `dieafter` | prints the move and ends at once |
 //! | `hang` | stops answering; only `quit` and the end of stdin are processed |
@@ -99,7 +99,17 @@ use std::thread;
 use mode::Mode;
 use settings::Settings;
 
+/// The description at the head of this file, which `--help` prints.
+fn help() -> String {
+    let lines = include_str!("main.rs").lines().map_while(|line| line.strip_prefix("//!"));
+    lines.map(|line| line.strip_prefix(' ').unwrap_or(line).to_owned() + "\n").collect()
+}
+
 fn main() -> ExitCode {
+    if std::env::args().skip(1).any(|argument| argument == "--help" || argument == "-h") {
+        print!("{}", help());
+        return ExitCode::SUCCESS;
+    }
     let settings = match Settings::from_arguments(std::env::args().skip(1)) {
         Ok(settings) => settings,
         Err(fault) => {

@@ -216,7 +216,10 @@ impl Puppet {
 
     fn misbehave(&mut self) {
         match self.settings.mode() {
-            Mode::Crash => abort(),
+            Mode::Crash => {
+                eprintln!("renmei-puppet: assertion failed");
+                abort()
+            }
             Mode::Exit => exit(3),
             Mode::DieAfter => {
                 self.play_honestly();

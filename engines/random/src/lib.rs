@@ -22,10 +22,38 @@ use usi_shell::{BestMove, Engine, Game, Info, OptionSpec, Options, Output, Score
 
 use style::Style;
 
+/// What `--help` prints.
+const HELP: &str = "\
+A mover that needs nothing: an engine for first leagues and for tests. It speaks USI on stdin and stdout and takes no
+arguments, but for --help and --version.
+
+Options, set by `setoption name NAME value VALUE`:
+  Seed              seed of the random numbers; equal seeds give equal games (1)
+  Style             uniform: every legal move is equally likely; greedy: mates in one, else takes what it can (uniform)
+  ThinkTime         ms to wait before each answer (0)
+  EnteringKingRule  rule by which it declares a win
+  NetworkDelay      ms of each move that are lost between engine and clock (50)
+
+Examples:
+  renmei check renmei-random
+  renmei match --engine cmd=renmei-random option.Style=greedy --engine cmd=renmei-random --games 10";
+
 /// Runs the engine on stdin and stdout until `quit` or the end of the input.
 #[must_use]
 pub fn main() -> ExitCode {
-    usi_shell::run(Random { rng: SplitMix64::new(DEFAULT_SEED) })
+    let engine = Random { rng: SplitMix64::new(DEFAULT_SEED) };
+    match std::env::args().nth(1).as_deref() {
+        None => return usi_shell::run(engine),
+        Some("--help" | "-h") => println!("{}\n\n{HELP}", engine.name()),
+        Some("--version" | "-V") => println!("{}", engine.name()),
+        Some(other) => {
+            eprintln!(
+                "renmei-random: `{other}`: it takes no arguments; `renmei-random --help` lists its options"
+            );
+            return ExitCode::from(2);
+        }
+    }
+    ExitCode::SUCCESS
 }
 
 /// Constant, so that a game can be reproduced without setting the option.
@@ -99,5 +127,17 @@ fn declare(position: &Position) -> Option<BestMove> {
         Move32::MOVE_WIN => Some(BestMove::Win),
         mv if mv.is_normal() => Some(BestMove::play(mv)),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_help_lists_every_option() {
+        for option in (Random { rng: SplitMix64::new(1) }).options() {
+            assert!(HELP.contains(&format!("\n  {} ", option.name)), "{}", option.name);
+        }
     }
 }

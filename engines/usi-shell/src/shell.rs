@@ -1,6 +1,6 @@
 //! The main loop: reads lines, keeps the state of the session, and hands jobs to the engine's thread.
 
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::{self, BufRead, BufReader, IsTerminal, Read, Write};
 use std::mem;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -32,6 +32,9 @@ pub enum ShellError {
 
 /// Runs `engine` on stdin and stdout until `quit` or the end of stdin: the body of an engine's `main`.
 pub fn run(engine: impl Engine) -> ExitCode {
+    if io::stdin().is_terminal() {
+        eprintln!("{} waits for USI on its standard input: `usi`, ..., `quit`", engine.name());
+    }
     match serve(engine, io::stdin(), io::stdout()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

@@ -75,7 +75,7 @@ fn times() -> impl Strategy<Value = Option<Box<[TimeControl; 2]>>> {
 
 /// Entries of one game: perhaps a start, its moves, perhaps an end.
 fn games() -> impl Strategy<Value = Vec<Stamped>> {
-    let places = (any::<u8>(), counts(), any::<u32>(), any::<u32>(), counts(), counts(), 0..3u16, 0..3u16);
+    let places = (any::<u8>(), counts(), any::<u32>(), any::<u32>(), counts(), counts(), 0..3u32, 0..3u32);
     let ends = option::of((any::<i64>(), outcomes(), any::<u32>(), ".*", any::<bool>()));
     (places, option::of((any::<i64>(), ".*", ".*", times(), vec(moves(), 0..5))), ends).prop_map(
         |(place, start, end)| {
@@ -100,7 +100,7 @@ fn games() -> impl Strategy<Value = Vec<Stamped>> {
 }
 
 fn rare_entries() -> impl Strategy<Value = Stamped> {
-    let players = || (0..3u16).prop_map(PlayerId);
+    let players = || (0..3u32).prop_map(PlayerId);
     let events = prop_oneof![
         (any::<u8>(), any::<u32>(), players(), any::<u8>()).prop_map(
             |(stage, round, player, half_points)| { Entry::Bye { stage, round, player, half_points } }

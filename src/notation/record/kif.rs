@@ -1,9 +1,10 @@
 //! KIF and KI2: one parser, because they differ only in their move lines.
 
-use rsshogi::board::{BoardArray, InitialPosition, Position, PositionState, STARTPOS_SFEN};
+use rsshogi::board::{BoardArray, Position, PositionState, STARTPOS_SFEN};
 use rsshogi::records::{TimeControl, parse_kif_time_control};
 use rsshogi::types::{Color, Hand, HandPiece, Move, Piece};
 
+use super::handicap;
 use super::kif_move::{MARKS, begins_like_a_move, digit, piece, resolve};
 use super::replay::{Replay, add_line, can_play, line_of};
 use super::{Ending, GameRecord, RecordFault};
@@ -22,7 +23,8 @@ pub(super) fn read(lines: &[String]) -> Result<Vec<GameRecord>, RecordFault> {
 #[derive(Default)]
 struct Reader {
     header: GameRecord,
-    named: Option<InitialPosition>,
+    /// The value of `手合割`, with its line.
+    named: Option<(String, usize)>,
     diagram: Option<Diagram>,
     replay: Option<Replay>,
 }
@@ -45,7 +47,8 @@ impl Reader {
                 self.move_or_ending(text, at)?;
             }
         } else if self.replay.is_none() {
-            self.header_line(line).map_err(|reason| RecordFault::new(at, format!("{reason}: `{line}`")))?;
+            self.header_line(line, at)
+                .map_err(|reason| RecordFault::new(at, format!("{reason}: `{line}`")))?;
         }
         Ok(true)
     }
@@ -97,26 +100,25 @@ impl Reader {
         }
     }
 
-    fn header_line(&mut self, line: &str) -> Result<(), &'static str> {
+    fn header_line(&mut self, line: &str, at: usize) -> Result<(), &'static str> {
         match line {
-            "先手番" | "下手番" => self.diagram().turn = Color::BLACK,
-            "後手番" | "上手番" => self.diagram().turn = Color::WHITE,
+            "先手番" | "下手番" => self.diagram().turn = Some(Color::BLACK),
+            "後手番" | "上手番" => self.diagram().turn = Some(Color::WHITE),
             _ if line.starts_with('|') => return self.diagram().row(line),
             _ => {
                 if let Some((key, value)) = line.split_once(['：', ':']) {
-                    return self.header(key.trim(), value.trim());
+                    return self.header(key.trim(), value.trim(), at);
                 }
             }
         }
         Ok(())
     }
 
-    fn header(&mut self, key: &str, value: &str) -> Result<(), &'static str> {
+    fn header(&mut self, key: &str, value: &str, at: usize) -> Result<(), &'static str> {
         match key {
             "先手の持駒" | "下手の持駒" => self.diagram().hand(Color::BLACK, value)?,
             "後手の持駒" | "上手の持駒" => self.diagram().hand(Color::WHITE, value)?,
-            // 詰将棋, その他 and similar words leave the start position to a diagram.
-            "手合割" => self.named = InitialPosition::from_handicap_name_ja(value).or(self.named),
+            "手合割" if !value.is_empty() => self.named = Some((value.to_owned(), at)),
             _ => set_header(&mut self.header, key, value),
         }
         Ok(())
@@ -126,19 +128,27 @@ impl Reader {
         self.diagram.get_or_insert_with(Diagram::default)
     }
 
-    fn start(&mut self) -> Result<Position, &'static str> {
-        match (self.diagram.take().filter(|diagram| diagram.rows > 0), self.named) {
-            (Some(diagram), _) => diagram.finish(),
-            (None, named) => {
-                let sfen = named.map_or(STARTPOS_SFEN, InitialPosition::to_sfen);
-                Position::from_sfen(sfen).map_err(|_| "no such start position")
-            }
+    /// The start position. A diagram wins over a name; 詰将棋, その他 and names that nobody knows need one, and are
+    /// never taken for the even game.
+    fn start(&mut self, at: usize) -> Result<Position, RecordFault> {
+        let name = self.named.as_ref().map(|(name, _)| name.as_str());
+        let known = name.and_then(handicap::of_kif);
+        if let Some(diagram) = self.diagram.take().filter(|diagram| diagram.rows > 0) {
+            let first =
+                if known.is_some_and(handicap::Named::is_handicap) { Color::WHITE } else { Color::BLACK };
+            return diagram.finish(first).map_err(|reason| RecordFault::new(at, reason));
         }
+        let sfen = match (known, &self.named) {
+            (Some(named), _) => named.sfen,
+            (None, None) => STARTPOS_SFEN,
+            (None, Some((name, line))) => return Err(handicap::unknown(name, *line)),
+        };
+        Position::from_sfen(sfen).map_err(|_| RecordFault::new(at, "no such start position"))
     }
 
     fn replay(&mut self, at: usize) -> Result<&mut Replay, RecordFault> {
         if self.replay.is_none() {
-            let position = self.start().map_err(|reason| RecordFault::new(at, reason))?;
+            let position = self.start(at)?;
             self.replay = Some(Replay::new(position, std::mem::take(&mut self.header)));
         }
         self.replay.as_mut().ok_or_else(|| RecordFault::new(at, "no start position"))
@@ -230,13 +240,14 @@ fn milliseconds(text: &str) -> Option<u32> {
 struct Diagram {
     board: BoardArray,
     hands: [Hand; Color::COUNT],
-    turn: Color,
+    /// The side to move, where the diagram says it.
+    turn: Option<Color>,
     rows: u8,
 }
 
 impl Default for Diagram {
     fn default() -> Self {
-        Self { board: BoardArray::empty(), hands: [Hand::ZERO; Color::COUNT], turn: Color::BLACK, rows: 0 }
+        Self { board: BoardArray::empty(), hands: [Hand::ZERO; Color::COUNT], turn: None, rows: 0 }
     }
 }
 
@@ -281,14 +292,14 @@ impl Diagram {
         Ok(())
     }
 
-    fn finish(self) -> Result<Position, &'static str> {
+    fn finish(self, first: Color) -> Result<Position, &'static str> {
         if self.rows != 9 {
             return Err("diagram without nine rows");
         }
         checked_position(&PositionState {
             board: self.board,
             hands: self.hands,
-            side_to_move: self.turn,
+            side_to_move: self.turn.unwrap_or(first),
             ply: 1,
         })
     }

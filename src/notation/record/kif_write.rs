@@ -2,10 +2,11 @@
 
 use std::fmt::Write;
 
-use rsshogi::board::{InitialPosition, Position};
+use rsshogi::board::Position;
 use rsshogi::records::board_to_bod;
 use rsshogi::types::{Color, Move, PieceType, Square};
 
+use super::handicap;
 use super::kif_move::resolve;
 use super::replay::play;
 use super::{GameRecord, Ply, RecordFault};
@@ -54,10 +55,8 @@ pub(super) fn ki2(record: &GameRecord) -> Result<String, RecordFault> {
 }
 
 fn header(record: &GameRecord) -> String {
-    let start = InitialPosition::from_sfen(&record.start);
-    let handicap = handicap(record);
     let mut out = String::new();
-    let sides = if handicap { ["下手", "上手"] } else { ["先手", "後手"] };
+    let sides = if is_handicap(record) { ["下手", "上手"] } else { ["先手", "後手"] };
     for (key, value) in [
         ("開始日時", &record.started),
         ("終了日時", &record.ended),
@@ -71,20 +70,20 @@ fn header(record: &GameRecord) -> String {
             let _ = writeln!(out, "{key}：{}", value.replace(['\n', '\r'], " "));
         }
     }
-    match (start.and_then(InitialPosition::handicap_name_ja), Position::from_sfen(&record.start)) {
-        (Some(name), _) => out + "手合割：" + name + "\n",
+    match (handicap::of_sfen(&record.start), Position::from_sfen(&record.start)) {
+        (Some(named), _) => out + "手合割：" + named.kif + "\n",
         (None, Ok(position)) => out + &board_to_bod(&position) + "\n",
         (None, Err(_)) => out,
     }
 }
 
-fn handicap(record: &GameRecord) -> bool {
-    InitialPosition::from_sfen(&record.start).is_some_and(|start| start != InitialPosition::Standard)
+fn is_handicap(record: &GameRecord) -> bool {
+    handicap::of_sfen(&record.start).is_some_and(handicap::Named::is_handicap)
 }
 
 fn summary(record: &GameRecord, to_move: Color) -> String {
     record.ending.as_ref().map_or_else(String::new, |ending| {
-        format!("まで{}手で{}\n", record.plies.len(), ending.kif_summary(to_move, handicap(record)))
+        format!("まで{}手で{}\n", record.plies.len(), ending.kif_summary(to_move, is_handicap(record)))
     })
 }
 
@@ -93,7 +92,7 @@ fn comment_lines(comment: &str) -> String {
 }
 
 /// Score, expected line and comment of a move, in the style of ShogiHome.
-fn notes(position: &Position, ply: &Ply) -> String {
+pub(super) fn notes(position: &Position, ply: &Ply) -> String {
     let mut out = ply.score.map_or_else(String::new, |score| format!("**評価値={score}\n"));
     if !ply.pv.is_empty() {
         let mut position = position.clone();

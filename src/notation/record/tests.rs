@@ -56,12 +56,11 @@ fn said(record: &GameRecord, format: Format) -> GameRecord {
         said.plies.iter_mut().for_each(|ply| whole_seconds(&mut ply.time_ms));
     }
     match format {
-        Format::Csa | Format::Csa3 | Format::Kif | Format::Kifu => {}
+        Format::Csa | Format::Csa3 | Format::Kif | Format::Kifu | Format::Jkf => {}
         Format::Ki2 | Format::Ki2u => {
             said.ending_time_ms = None;
             said.plies.iter_mut().for_each(|ply| ply.time_ms = None);
         }
-        Format::Jkf => said.plies.iter_mut().for_each(|ply| (ply.score, ply.pv) = (None, Vec::new())),
         Format::Usi | Format::Usen | Format::Psv | Format::Hcpe => {
             let plies = said.plies.iter().map(|ply| Ply::from(ply.mv)).collect();
             said = GameRecord { start: said.start, plies, ..GameRecord::default() };
@@ -224,6 +223,50 @@ fn a_handicap_game_is_read_with_its_dialects() {
     assert_eq!(game.comment, "指導対局\n\n二局目");
     assert_eq!((game.plies[2].time_ms, game.plies[2].comment.as_str()), (Some(70_000), "落ち着いた手"));
     assert_eq!((game.ending, game.ending_time_ms), (Some(Ending::Unknown("封じ手".into())), Some(30_000)));
+}
+
+#[test]
+fn every_handicap_is_written_by_its_name_and_read_again() {
+    for named in handicap::NAMED {
+        let first = if named.is_handicap() { "3c3d" } else { "7g7f" };
+        let plies = moves(first).into_iter().map(Ply::from).collect();
+        let game = GameRecord { start: named.sfen.to_owned(), plies, ..GameRecord::default() };
+        let written = FORMATS.map(|format| (format, write(&game, format)));
+        for (format, bytes) in written {
+            let Ok(bytes) = bytes else { continue }; // packed formats hold games with a result only
+            let again = read(&bytes, Some(format)).unwrap().remove(0);
+            assert_eq!((&again.start, &again.plies), (&game.start, &game.plies), "{} {format:?}", named.kif);
+        }
+        let text = |format| String::from_utf8(write(&game, format).unwrap()).unwrap();
+        assert!(text(Format::Kifu).contains(&format!("手合割：{}\n", named.kif)));
+        assert!(text(Format::Jkf).contains(&format!("\"preset\": \"{}\"", named.jkf)));
+    }
+}
+
+#[test]
+fn a_start_position_that_nobody_knows_is_a_fault_and_a_diagram_wins_over_every_name() {
+    for (file, fault) in [
+        ("手合割：十九枚落ち\n   1 ３四歩(33)\n", "line 1: the start position `十九枚落ち` is unknown"),
+        ("先手：あ\n手合割：その他\n   1 ７六歩(77)\n", "line 2: the start position `その他` is unknown"),
+        ("手合割：詰将棋\n▲７六歩\n", "line 1: the start position `詰将棋` is unknown"),
+        (r#"{"initial":{"preset":"9"},"moves":[{}]}"#, "line 1: the start position `9` is unknown"),
+        (r#"{"initial":{"preset":"OTHER"},"moves":[{}]}"#, "line 1: the start position `OTHER` is unknown"),
+        (r#"{"header":{"手合割":"謎"},"moves":[{}]}"#, "line 1: the start position `謎` is unknown"),
+    ] {
+        let said = text(file).unwrap_err().to_string();
+        assert!(said.starts_with(fault), "{file}: {said}");
+        assert!(said.ends_with("八枚落ち 十枚落ち"), "the known names are told: {said}");
+    }
+    let start = |file: &str| text(file).unwrap().remove(0).start;
+    assert!(start("手合割：平手　　\n   1 ７六歩(77)\n").starts_with("lnsgkgsnl/1r5b1"));
+    assert!(start("手合割：\n   1 ７六歩(77)\n").starts_with("lnsgkgsnl/1r5b1"));
+    assert!(start(r#"{"header":{"手合割":"左七枚落ち"},"moves":[{}]}"#).starts_with("2sgkg3/9/"));
+    let board = "|v香v桂v銀v金v玉v金v銀v桂v香|一\n".to_owned()
+        + &"| ・ ・ ・ ・ ・ ・ ・ ・ ・|\n".repeat(7)
+        + "| ・ ・ ・ ・ 玉 ・ ・ ・ ・|九\n";
+    assert!(start(&format!("手合割：その他\n{board}   1 ４九玉(59)\n")).ends_with("/4K4 b - 1"));
+    let given = start(&format!("手合割：六枚落ち\n{board}"));
+    assert!(given.ends_with("/4K4 w - 1"), "in a handicap game White begins: {given}");
 }
 
 #[test]

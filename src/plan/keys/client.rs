@@ -83,6 +83,7 @@ const KEYS: &[Key] = &[
         Is("3"),
         "restarts of the engine within a game, at most; after that the game is resigned",
     ),
+    super::LOG,
     key("margin", Span { zero: true }, Is("\"200ms\""), "least time kept back for the network"),
     key("margin_most", ABOVE_ZERO, Is("\"3s\""), "most time kept back for the network, whatever is measured"),
     key(

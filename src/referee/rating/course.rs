@@ -1,9 +1,10 @@
 //! The course of the ratings: the field rated again after every so many games.
 
-use super::{CrossTable, Estimate, Results, fit};
+use super::{CrossTable, Estimate, Results, field::fit_with};
 use crate::{Outcome, entry::PlayerId};
 
-/// Milestones of an event: between 64 and 128 of them once there are that many games, whatever its length.
+/// Milestones of an event: between 64 and 128 of them once there are that many games, whatever its length; of a field of
+/// more than 400 players between 8 and 16.
 ///
 /// Games added in one call cost a hundred fits at most, so that a long event opens quickly; after that there is one
 /// fit for every [`Course::stride`] games.
@@ -25,6 +26,10 @@ pub struct Milestone {
 }
 
 const MOST: u64 = 128;
+/// Most milestones of a field that is too large for exact errors: each costs a second and memory for all players.
+const MOST_LARGE: u64 = 16;
+/// Samples for the errors of such a milestone: within 18 % (one standard deviation).
+const SAMPLES: u64 = 16;
 
 impl Course {
     /// No game yet.
@@ -70,12 +75,13 @@ impl Course {
     /// The ratings now, whether or not a milestone is due.
     #[must_use]
     pub fn now(&self) -> Milestone {
-        let elo = fit(&self.table).players.into_iter().map(|player| player.elo).collect();
+        let elo = fit_with(&self.table, SAMPLES).players.into_iter().map(|player| player.elo).collect();
         Milestone { games: self.games, elo }
     }
 
     fn widen(&mut self, games: u64) {
-        while games / self.stride >= MOST {
+        let most = if self.table.players() > super::field::MATRIX_MOST { MOST_LARGE } else { MOST };
+        while games / self.stride >= most {
             self.stride *= 2;
         }
         self.milestones.retain(|milestone| milestone.games.is_multiple_of(self.stride));
@@ -85,7 +91,7 @@ impl Course {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Color, WinBy};
+    use crate::{Color, WinBy, rating::fit};
 
     /// Two players of whom the first wins two games in three.
     fn games(count: usize) -> impl ExactSizeIterator<Item = (PlayerId, PlayerId, Outcome)> {

@@ -82,11 +82,19 @@ impl fmt::Display for Estimate {
     }
 }
 
-/// A signed number; zero is `+0`, never `-0`.
-fn signed(value: f64, digits: usize) -> String {
-    let text = format!("{value:+.digits$}");
+/// A number with its sign; what rounds to zero is `+0`, never `-0`.
+#[must_use]
+pub fn signed(value: f64, digits: usize) -> String {
+    let text = rounded(value, digits);
+    if text.starts_with('-') { text } else { format!("+{text}") }
+}
+
+/// A number with so many digits after the point; what rounds to zero is `0`, never `-0`.
+#[must_use]
+pub fn rounded(value: f64, digits: usize) -> String {
+    let text = format!("{value:.digits$}");
     match text.strip_prefix('-') {
-        Some(rest) if rest.chars().all(|c| matches!(c, '0' | '.')) => format!("+{rest}"),
+        Some(rest) if rest.chars().all(|c| matches!(c, '0' | '.')) => rest.to_owned(),
         _ => text,
     }
 }
@@ -105,6 +113,12 @@ mod tests {
         assert_eq!(Estimate::AtLeast { value: 800.0 }.to_string(), ">+800");
         assert_eq!(Estimate::AtMost { value: -800.0 }.to_string(), "<-800");
         assert_eq!(format!("{:6}", Estimate::Unknown), "   n/a");
+    }
+
+    #[test]
+    fn what_rounds_to_zero_has_no_minus() {
+        assert_eq!([-0.4, -0.0, 0.4, -0.6].map(|value| signed(value, 0)), ["+0", "+0", "+0", "-1"]);
+        assert_eq!([-0.004, -0.006, 0.1].map(|value| rounded(value, 2)), ["0.00", "-0.01", "0.10"]);
     }
 
     #[test]

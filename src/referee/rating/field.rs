@@ -77,28 +77,33 @@ pub struct PlayerRating {
 /// draw run away (black won every game, all games are drawn) or cannot be told from strength (one player always had
 /// black), they get one decisive game between equals, half of it won by each colour.
 pub fn fit(table: &CrossTable) -> Ratings {
+    fit_with(table, large::SAMPLES)
+}
+
+/// [`fit`] with another number of samples for the errors of a large field.
+pub(super) fn fit_with(table: &CrossTable, samples: u64) -> Ratings {
     let draws = table.cells().any(|(_, _, results)| results.draws > 0.0);
     let games = table.cells().next().is_some();
     let advantage = games.then_some(table.players());
     let draw = draws.then_some(table.players() + 1);
-    rate(table, advantage, draw)
+    rate(table, [advantage, draw], samples)
 }
 
 /// Rates a field by the plain model of Bradley and Terry: no advantage of black, a draw is half a win and half a loss.
 /// With results weighted by age this is what shogi-server's `mk_rate` does. The prior is that of [`fit`].
 pub fn fit_bradley_terry(table: &CrossTable) -> Ratings {
-    rate(table, None, None)
+    rate(table, [None; 2], large::SAMPLES)
 }
 
 /// Most players whose covariances are kept as a matrix: its inverse costs the cube of their number.
-const MATRIX_MOST: usize = 400;
+pub(super) const MATRIX_MOST: usize = 400;
 
-fn rate(table: &CrossTable, advantage: Option<usize>, draw: Option<usize>) -> Ratings {
+fn rate(table: &CrossTable, [advantage, draw]: [Option<usize>; 2], samples: u64) -> Ratings {
     let core = core(table);
     let meetings = table.cells().map(|(black, white, &results)| Meeting { black, white, results }).collect();
     let likelihood = Likelihood { players: table.players(), meetings, advantage, draw };
     let found = match table.players() > MATRIX_MOST {
-        true => sampled(&core, likelihood),
+        true => sampled(&core, likelihood, samples),
         false => exact(&core, likelihood),
     };
     // With both priors the likelihood has a maximum. Only weights beyond floating-point precision (10^16 games beside
@@ -133,12 +138,12 @@ fn exact(core: &[bool], mut likelihood: Likelihood) -> Option<Found> {
     Some(Found { variance: covariance.diagonal(), likelihood, at, errors, identified })
 }
 
-fn sampled(core: &[bool], mut likelihood: Likelihood) -> Option<Found> {
+fn sampled(core: &[bool], mut likelihood: Likelihood, samples: u64) -> Option<Found> {
     let won = |by: fn(&Results) -> f64| likelihood.meetings.iter().any(|meeting| by(&meeting.results) > 0.0);
     let identified = won(|results| results.black_wins) && won(|results| results.white_wins);
     likelihood.meetings.extend(equal_meeting(likelihood.players));
     let large::Maximum { at, variance, samples } =
-        large::Field { likelihood: &likelihood, core }.maximise()?;
+        large::Field { likelihood: &likelihood, core, samples }.maximise()?;
     Some(Found { likelihood, at, variance, errors: Errors::Samples(samples), identified })
 }
 

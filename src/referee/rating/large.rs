@@ -19,7 +19,7 @@ use std::f64::consts::TAU;
 mod elimination;
 
 /// Samples from which errors are taken: they are within 6 % (one standard deviation) of the exact ones.
-const SAMPLES: u64 = 128;
+pub(super) const SAMPLES: u64 = 128;
 /// Conjugate gradients end when the residual has shrunk by this factor, and are given up after so many steps.
 const SOLVED: f64 = 1e-9;
 const MOST_PRODUCTS: usize = 2000;
@@ -39,6 +39,8 @@ pub(super) struct Field<'a> {
     pub likelihood: &'a Likelihood,
     /// Whether the player belongs to the core; if nobody does, everyone is measured against the mean of all.
     pub core: &'a [bool],
+    /// Number of samples that errors are taken from.
+    pub samples: u64,
 }
 
 /// The information at one point: what each meeting and each prior game adds, and the preconditioner.
@@ -212,18 +214,17 @@ impl Information<'_> {
 
     fn summit(&self, at: DVector<f64>) -> Option<Maximum> {
         let players = self.field.likelihood.players;
-        let samples: Vec<DVector<f64>> = (0..SAMPLES).map(|seed| self.sample(seed)).collect::<Option<_>>()?;
+        let count = self.field.samples;
         let mut variance = DVector::zeros(at.len());
-        let mut kept = Vec::with_capacity(samples.len());
-        for (mut sample, disturbance) in
-            samples.into_iter().zip((0..SAMPLES).map(|seed| self.disturbance(seed)))
-        {
+        let mut samples = vec![];
+        for seed in 0..count {
+            let disturbance = self.disturbance(seed);
+            let sample = self.solve(&disturbance)?;
             for i in 0..players {
                 // What is left of the error if all others were known is not sampled but exact, below.
-                variance[i] += (sample[i] - disturbance[i] / self.diagonal[i]).powi(2) / SAMPLES as f64;
+                variance[i] += (sample[i] - disturbance[i] / self.diagonal[i]).powi(2) / count as f64;
             }
-            sample = sample.rows(0, players).into_owned();
-            kept.push(sample);
+            samples.push(sample.rows(0, players).into_owned());
         }
         for i in 0..players {
             variance[i] += 1.0 / self.diagonal[i];
@@ -233,11 +234,7 @@ impl Information<'_> {
             unit[i] = 1.0;
             variance[i] = self.solve(&unit)?[i];
         }
-        Some(Maximum { at, variance, samples: kept })
-    }
-
-    fn sample(&self, seed: u64) -> Option<DVector<f64>> {
-        self.solve(&self.disturbance(seed))
+        Some(Maximum { at, variance, samples })
     }
 
     /// A vector with the information as covariance: each meeting's gradient times a normal number.

@@ -63,7 +63,7 @@ pub(super) struct Round {
 }
 
 fn has_bye(progress: &Progress, round: u32) -> bool {
-    progress.byes.range((round, PlayerId(0))..=(round, PlayerId(u16::MAX))).next().is_some()
+    progress.byes.range((round, PlayerId(0))..=(round, PlayerId(u32::MAX))).next().is_some()
 }
 
 impl Round {

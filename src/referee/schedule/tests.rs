@@ -216,7 +216,7 @@ proptest! {
         host.play(4, usize::MAX);
         let counted = host.counted();
         prop_assert_eq!(Some(counted.len() as u64), host.schedule.total());
-        for a in 0..players as u16 {
+        for a in 0..players as u32 {
             for b in 0..a {
                 let (a, b) = (PlayerId(a), PlayerId(b));
                 let blacks = counted.values().filter(|game| (game.black, game.white) == (a, b)).count() as i64;
@@ -251,7 +251,7 @@ proptest! {
         prop_assert_eq!(counted.len(), sides * (players - sides) * (games * cycles) as usize);
         let mut meetings = BTreeMap::new();
         for game in counted.values() {
-            prop_assert_eq!(1, [game.black, game.white].iter().filter(|id| id.0 < challengers).count());
+            prop_assert_eq!(1, [game.black, game.white].iter().filter(|id| id.0 < u32::from(challengers)).count());
             let sign = if game.black < game.white { 1 } else { -1_i64 };
             let met = meetings.entry((game.black.min(game.white), game.black.max(game.white)));
             let (times, balance) = met.or_insert((0, 0_i64));

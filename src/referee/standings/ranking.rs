@@ -1,6 +1,6 @@
 //! The ranking of a stage.
 
-use super::{Bracket, Encounter, Progress, Tally, Wdl};
+use super::{Bracket, Progress, Tally, Wdl};
 use crate::{
     ids::PlayerId,
     stage::{Format, Stage},
@@ -70,38 +70,69 @@ fn by_round(rows: &mut [Row], stage: &Stage, entrants: &[PlayerId], progress: &P
 
 fn by_tie_breaks(rows: &mut [Row], entrants: &[PlayerId], tally: &Tally, swiss: Option<&Progress>) {
     let score = |player: PlayerId| tally.players[player.index()].half_points();
+    let buchholz = swiss.map(|progress| buchholz(progress, tally, score));
+    let sonneborn_berger = sonneborn_berger(entrants, tally, score);
     for row in rows.iter_mut() {
-        row.buchholz = swiss.map(|progress| buchholz(row, progress, score));
-        row.sonneborn_berger = Some(sonneborn_berger(row, entrants, tally, score));
+        let player = row.player.index();
+        row.buchholz = buchholz.as_ref().map(|sums| sums[player]);
+        row.sonneborn_berger = Some(sonneborn_berger[player]);
     }
     let level = |row: &Row| (row.half_points, row.buchholz, row.sonneborn_berger);
     rows.sort_by_key(|row| Reverse(level(row)));
-    for group in rows.chunk_by_mut(|a, b| level(a) == level(b)).filter(|group| group.len() > 1) {
-        let players: Vec<PlayerId> = group.iter().map(|row| row.player).collect();
-        for row in group.iter_mut() {
-            let others = players.iter().filter(|&&other| other != row.player);
-            row.direct =
-                Some(others.map(|&other| tally.between(row.player, other).half_points()).sum::<u64>());
-        }
+    let groups = rows.chunk_by_mut(|a, b| level(a) == level(b)).filter(|group| group.len() > 1);
+    let mut group_of = vec![None; tally.players.len()];
+    let groups: Vec<&mut [Row]> = groups.collect();
+    for (number, group) in groups.iter().enumerate() {
+        group.iter().for_each(|row| group_of[row.player.index()] = Some(number));
+    }
+    let direct = direct(&group_of, tally);
+    for group in groups {
+        group.iter_mut().for_each(|row| row.direct = Some(direct[row.player.index()]));
         group.sort_by_key(|row| Reverse(row.direct));
     }
 }
 
-fn buchholz(row: &Row, progress: &Progress, score: impl Fn(PlayerId) -> u64) -> u64 {
-    let opponent = |encounter: &Encounter| {
-        let [a, b] = encounter.players;
-        (a == row.player).then_some(b).or((b == row.player).then_some(a))
-    };
-    let met: u64 = progress.encounters.values().filter_map(opponent).map(score).sum();
-    let byes = progress.byes.keys().filter(|(_, player)| *player == row.player).count();
-    met + byes as u64 * row.half_points
+/// Sums by player over the games of an event: every pair that met is looked at once, since a field may be large.
+fn sums(tally: &Tally, mut add: impl FnMut(&mut [u64], PlayerId, PlayerId, u64)) -> Vec<u64> {
+    let mut sums = vec![0; tally.players.len()];
+    for (&(black, white), met) in &tally.met {
+        add(&mut sums, black, white, met.half_points());
+        add(&mut sums, white, black, met.reversed().half_points());
+    }
+    sums
 }
 
-fn sonneborn_berger(row: &Row, entrants: &[PlayerId], tally: &Tally, score: impl Fn(PlayerId) -> u64) -> u64 {
-    let games: u64 = entrants
-        .iter()
-        .filter(|&&opponent| opponent != row.player)
-        .map(|&opponent| tally.between(row.player, opponent).half_points() * score(opponent))
-        .sum();
-    games + tally.players[row.player.index()].bye_half_points * row.half_points
+fn buchholz(progress: &Progress, tally: &Tally, score: impl Fn(PlayerId) -> u64) -> Vec<u64> {
+    let mut sums = vec![0; tally.players.len()];
+    for encounter in progress.encounters.values() {
+        let [a, b] = encounter.players;
+        sums[a.index()] += score(b);
+        sums[b.index()] += score(a);
+    }
+    progress.byes.keys().for_each(|(_, player)| sums[player.index()] += score(*player));
+    sums
+}
+
+fn sonneborn_berger(entrants: &[PlayerId], tally: &Tally, score: impl Fn(PlayerId) -> u64) -> Vec<u64> {
+    let mut enters = vec![false; tally.players.len()];
+    entrants.iter().for_each(|player| enters[player.index()] = true);
+    let mut sums = sums(tally, |sums, player, opponent, half_points| {
+        if enters[opponent.index()] {
+            sums[player.index()] += half_points * score(opponent);
+        }
+    });
+    for &player in entrants {
+        sums[player.index()] += tally.players[player.index()].bye_half_points * score(player);
+    }
+    sums
+}
+
+/// Half points of each player in games against players of its own group.
+fn direct(group_of: &[Option<usize>], tally: &Tally) -> Vec<u64> {
+    sums(tally, |sums, player, opponent, half_points| {
+        let [own, other] = [player, opponent].map(|player| group_of[player.index()]);
+        if own.is_some() && own == other {
+            sums[player.index()] += half_points;
+        }
+    })
 }

@@ -20,7 +20,7 @@ fn stage(format: Format, games: u32) -> Stage {
 }
 
 /// Single games are pairs of their own, else two games are one.
-fn pairing(index: u64, pair: u64, black: u16, white: u16) -> Pairing {
+fn pairing(index: u64, pair: u64, black: u32, white: u32) -> Pairing {
     let (black, white) = (PlayerId(black), PlayerId(white));
     Pairing { stage: 0, index, attempt: 0, round: 1, pair, opening: pair, black, white }
 }
@@ -54,7 +54,7 @@ fn start(game: u64, pairing: Pairing) -> Entry {
 }
 
 /// A stage of single games, played in the order of the list: black, white, outcome.
-fn single_games(format: Format, players: usize, games: &[(u16, u16, Outcome)]) -> Standings {
+fn single_games(format: Format, players: usize, games: &[(u32, u32, Outcome)]) -> Standings {
     let mut standings = Standings::new(&[stage(format, 1)], players);
     for (index, &(black, white, outcome)) in (0..).zip(games) {
         standings.fold(&end(pairing(index, index, black, white), outcome));
@@ -62,7 +62,7 @@ fn single_games(format: Format, players: usize, games: &[(u16, u16, Outcome)]) -
     standings
 }
 
-fn order(standings: &Standings) -> Vec<u16> {
+fn order(standings: &Standings) -> Vec<u32> {
     standings.ranking(0).iter().map(|row| row.player.0).collect()
 }
 
@@ -179,7 +179,7 @@ fn the_last_game_of_an_odd_encounter_waits_for_no_partner() {
 #[test]
 fn a_test_is_evaluated_after_each_pair_in_schedule_order() {
     let mut standings = Standings::new(&[stage(Format::Sprt { max_games: 100 }, 2)], 2);
-    let game = |index: u64| pairing(index, index / 2, (index % 2) as u16, 1 - (index % 2) as u16);
+    let game = |index: u64| pairing(index, index / 2, (index % 2) as u32, 1 - (index % 2) as u32);
     for index in [3, 2, 5, 4, 6, 0] {
         standings.fold(&end(game(index), black_wins()));
         assert!(standings.due().is_empty(), "pair 0 is not complete");

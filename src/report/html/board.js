@@ -3,7 +3,7 @@
 
 const data = JSON.parse(document.getElementById("data").textContent);
 const value = new Map([...data.letters].map((letter, at) => [letter, at]));
-const [NUMBER, BLACK, WHITE, RESULT, CAUSE, START, OPENING, AT, MOVES, SCORES, TIMES, DEPTHS, LINES] = Array(13).keys();
+const [NUMBER, BLACK, WHITE, RESULT, CAUSE, START, OPENING, AT, MOVES, SCORES, TIMES, DEPTHS, LINES, WHY] = Array(14).keys();
 const HELD = "PLNSBRG";
 const SHOWN = "RBGSNLP";
 const KANJI = { P: "歩", L: "香", N: "桂", S: "銀", B: "角", R: "飛", G: "金", K: "王" };

@@ -83,9 +83,10 @@ impl Column {
 }
 
 /// A game: number, black, white, result (1: black won, 2: white won, 0: drawn, -1: not counted), cause, start
-/// position, plies of the opening, start in seconds since 1970, then moves, evaluations, times, depths and lines.
+/// position, plies of the opening, start in seconds since 1970, then moves, evaluations, times, depths and lines, and
+/// why it ended so.
 #[derive(Debug, Serialize)]
-struct Packed(u64, u16, u16, i8, usize, usize, usize, i64, String, String, String, String, String);
+struct Packed(u64, u32, u32, i8, usize, usize, usize, i64, String, String, String, String, String, String);
 
 /// The data that the page's script reads.
 #[derive(Serialize)]
@@ -183,8 +184,20 @@ impl Packer {
         }
         let seconds = at.div_euclid(1000);
         self.games.push(Packed(
-            end.game.0, black, white, result, cause, start, opening, seconds, moves, scores, times, depths,
+            end.game.0,
+            black,
+            white,
+            result,
+            cause,
+            start,
+            opening,
+            seconds,
+            moves,
+            scores,
+            times,
+            depths,
             lines,
+            end.reason().map_or_else(String::new, |reason| crate::plot::plain(&reason)),
         ));
     }
 }

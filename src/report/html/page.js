@@ -20,7 +20,7 @@ const PAGE = 50;
 const list = { games: [], shown: 0 };
 const searched = data.games.map((game) => {
   const result = ["drawn", "black wins", "white wins"][game[RESULT]] ?? "not counted";
-  return `#${game[NUMBER]} ${data.players[game[BLACK]]} ${data.players[game[WHITE]]} ${ending(game)} ${result}`.toLowerCase();
+  return `#${game[NUMBER]} ${data.players[game[BLACK]]} ${data.players[game[WHITE]]} ${ending(game)} ${result} ${game[WHY]}`.toLowerCase();
 });
 
 function listGames() {
@@ -48,7 +48,7 @@ function more() {
     put(button, "span", game[RESULT] === 1 ? "black won" : "black", `☗ ${data.players[game[BLACK]]}`);
     put(button, "span", "result", WORDS[game[RESULT]]);
     put(button, "span", game[RESULT] === 2 ? "white won" : "white", `☖ ${data.players[game[WHITE]]}`);
-    put(button, "span", "ending", ending(game));
+    put(button, "span", "ending", ending(game)).title = game[WHY];
     put(button, "span", "plies", `${plies(game)} plies`);
     button.addEventListener("click", () => { location.hash = `game-${game[NUMBER]}`; });
   }
@@ -70,7 +70,7 @@ function openGame(number) {
   const names = [BLACK, WHITE].map((side) => data.players[game[side]]);
   byId("title").textContent = `#${number} ☗ ${names[0]} – ☖ ${names[1]}`;
   const won = game[RESULT] > 0 ? `${names[game[RESULT] - 1]} won by ` : game[RESULT] === 0 ? "drawn by " : "";
-  byId("result").textContent = `${won}${ending(game)}, ${view.open.plies.length} plies`;
+  byId("result").textContent = `${won}${ending(game)}, ${view.open.plies.length} plies${game[WHY] && `: ${game[WHY]}`}`;
   listMoves();
   byId("graph").replaceChildren(drawGraph(view.open));
   byId("thought").hidden = !game[LINES];

@@ -1,9 +1,9 @@
 //! The tables of the page.
 
 use super::plain;
-use crate::{EventHistory, PlayerRow, Report, StageTable};
+use crate::{EventHistory, MOST_DRAWN, PlayerRow, Report, StageTable};
 use maud::{Markup, html};
-use referee::{entry::PlayerId, usage::Usage};
+use referee::{entry::PlayerId, rating::signed, usage::Usage};
 
 /// The standings.
 pub fn standings(history: &EventHistory) -> Markup {
@@ -17,7 +17,7 @@ pub fn standings(history: &EventHistory) -> Markup {
             tbody { @for (place, line) in lines.iter().enumerate() { (standing(place, line)) } }
         } }
         @if lines.iter().any(|line| line.elo_kind == "tentative") {
-            p.note { "~ the games alone do not bound this Elo: all won or lost, or too few opponents" }
+            p.note { "≈ the games alone do not bound this Elo: all won or lost, or too few opponents" }
         }
     }
 }
@@ -37,8 +37,9 @@ fn standing(place: usize, line: &PlayerRow) -> Markup {
 
 fn elo(line: &PlayerRow) -> String {
     let Some(elo) = line.elo else { return dash() };
-    let mark = if line.elo_kind == "measured" { "" } else { "~" };
-    format!("{mark}{elo:+.0}").replace('-', "−")
+    // Not `~`: in many fonts it looks like the minus after it.
+    let mark = if line.elo_kind == "measured" { "" } else { "≈\u{202f}" };
+    format!("{mark}{}", super::minus(&signed(elo, 0)))
 }
 
 fn dash() -> String {
@@ -55,9 +56,18 @@ fn chip(place: usize) -> Markup {
     html! { span class=(class) {} }
 }
 
-/// Cross table: points of the row's player against the column's.
+/// Cross table: points of the row's player against the column's; of the first [`MOST_DRAWN`] players.
 pub fn cross(history: &EventHistory) -> Markup {
-    let order = &history.order;
+    let order = &history.order[..history.order.len().min(MOST_DRAWN)];
+    html! {
+        (cells(history, order))
+        @if order.len() < history.order.len() {
+            p.note { "the first " (order.len()) " of " (history.order.len()) " players" }
+        }
+    }
+}
+
+fn cells(history: &EventHistory, order: &[PlayerId]) -> Markup {
     html! { div.scroll { table.cross {
         thead { tr {
             th {} th.name {}

@@ -42,12 +42,12 @@ fn step(rough: f64) -> f64 {
     times.unwrap_or(10.0) * power
 }
 
-/// Label of a value.
+/// Label of a value, with as many digits as tell it from the next: values of a scale that nobody chose may be small.
 pub fn label(value: f64) -> String {
     match value.abs() {
         big if big >= 10_000.0 => format!("{}k", value / 1000.0),
-        whole if whole.fract() == 0.0 => format!("{value:.0}"),
-        _ => format!("{value:.2}").trim_end_matches('0').to_owned(),
+        whole if whole.fract() == 0.0 => format!("{:.0}", value + 0.0),
+        _ => format!("{value:.9}").trim_end_matches('0').to_owned(),
     }
 }
 

@@ -5,17 +5,17 @@ use super::{
     axis::{Axis, signed},
     number, paint, short,
 };
-use crate::{PlayerRow, Report};
+use crate::{MOST_DRAWN, PlayerRow, Report};
 use maud::{Markup, html};
 use unicode_width::UnicodeWidthStr;
 
 const ROW: f64 = 28.0;
 
-/// Elo of every player with its 95 % interval.
+/// Elo of the first [`MOST_DRAWN`] players, each with its 95 % interval.
 #[must_use]
 pub fn elo(report: &Report, size: Size) -> Plot {
     let rated: Vec<(usize, &PlayerRow)> =
-        report.standings.iter().enumerate().filter(|(_, line)| line.elo.is_some()).collect();
+        report.standings.iter().enumerate().filter(|(_, line)| line.elo.is_some()).take(MOST_DRAWN).collect();
     let (low, high) = elo_range(&rated);
     let names = name_column(rated.iter().map(|(_, line)| line.name.as_str()), size);
     let values = if size == Size::Wide { 96.0 } else { 84.0 };

@@ -5,7 +5,7 @@ use super::{
     axis::{Axis, label, signed},
     paint, plain, short,
 };
-use crate::{EventHistory, Report, TestReport};
+use crate::{EventHistory, MOST_DRAWN, Report, TestReport};
 use maud::{Markup, html};
 use referee::{rating::Milestone, sprt::Walk, usage::PHASE};
 use unicode_width::UnicodeWidthStr;
@@ -24,13 +24,14 @@ struct Curve {
     errors: Vec<f64>,
 }
 
-/// Ratings over the number of games.
+/// Ratings over the number of games, of the first [`MOST_DRAWN`] players.
 #[must_use]
 pub fn ratings(history: &EventHistory, size: Size) -> Plot {
     let milestones = history.milestones();
     let curves: Vec<Curve> = history
         .order
         .iter()
+        .take(MOST_DRAWN)
         .enumerate()
         .map(|(place, player)| {
             let estimates: Vec<(f64, f64, f64)> =

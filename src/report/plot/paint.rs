@@ -46,11 +46,11 @@ pub fn clipped(x: &Axis, y: &Axis, content: &Markup) -> Markup {
     }
 }
 
-/// Labels under the horizontal axis and its title.
+/// Labels under the horizontal axis, where things are counted, and its title.
 pub fn scale_x(x: &Axis, y: &Axis, count: usize, what: &str) -> Markup {
     let (bottom, _) = y.ends();
     html! {
-        @for value in x.ticks(count) {
+        @for value in x.ticks(count).into_iter().filter(|value| value.fract() == 0.0) {
             (text(x.at(value), bottom + 18.0, "quiet mid", &super::axis::label(value)))
         }
         (text(x.ends().1, bottom + 34.0, "quiet end", what))

@@ -72,5 +72,16 @@ fn ticks_are_round_and_limited_in_number() {
     assert_eq!(axis.ticks(6), [-1000.0, -500.0, 0.0, 500.0, 1000.0]);
     assert_eq!(axis::Axis::new(0.0, 0.34, 0.0, 1.0).ticks(5).len(), 4);
     assert!(axis::Axis::new(5.0, 5.0, 0.0, 1.0).at(5.0).is_finite());
-    assert_eq!([0.0, 12_000.0, 0.25, -3.0].map(axis::signed), ["0", "+12k", "+0.25", "−3"]);
+    assert_eq!([0.0, -0.0, 12_000.0, 0.25, -3.0].map(axis::signed), ["0", "0", "+12k", "+0.25", "−3"]);
+}
+
+#[test]
+fn no_two_ticks_of_an_axis_have_the_same_label() {
+    for most in [0.0013, 0.0034, 0.02, 0.7, 3.0, 1999.0, 48_000.0] {
+        let labels: Vec<String> =
+            axis::Axis::new(0.0, most, 0.0, 1.0).ticks(5).into_iter().map(axis::label).collect();
+        let different: std::collections::HashSet<&String> = labels.iter().collect();
+        assert!(different.len() == labels.len() && labels.len() > 2, "{labels:?}");
+        assert!(labels.iter().all(|label| !label.ends_with('.') && label.len() < 7), "{labels:?}");
+    }
 }

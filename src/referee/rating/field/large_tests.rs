@@ -30,7 +30,7 @@ fn both(table: &CrossTable, draws: bool) -> [Found; 2] {
     };
     let mut without = likelihood.clone();
     without.meetings.pop();
-    [exact(&core, likelihood).unwrap(), sampled(&core, without).unwrap()]
+    [exact(&core, likelihood).unwrap(), sampled(&core, without, large::SAMPLES).unwrap()]
 }
 
 #[test]

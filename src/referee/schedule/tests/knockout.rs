@@ -40,7 +40,7 @@ fn best_of_three_ends_after_two_wins_and_begins_no_needless_game() {
         panic!("two are certain")
     };
     assert_eq!(host.next(), Next::Wait, "the third may not be needed");
-    let wins = |game: &Pairing, player: u16| {
+    let wins = |game: &Pairing, player: u32| {
         Outcome::loss(if game.black.0 == player { Color::White } else { Color::Black }, WinBy::Mate)
     };
     host.end(second, wins(&second, 1));

@@ -1,0 +1,62 @@
+//! Values of fastchess and cutechess-cli in the words of `--engine`.
+
+use plan::time_text;
+
+/// The value of `tc`: `moves/minutes:seconds+increment`, of which moves and minutes may be absent; `inf`; or a clock in
+/// Renmei's own words.
+pub fn clock(text: &str) -> Result<(&'static str, String), String> {
+    if text == "inf" || text == "infinite" {
+        return Ok(("time", INFINITE.to_owned()));
+    }
+    let (moves, rest) = text.split_once('/').map_or(("0", text), |(moves, rest)| (moves, rest));
+    if moves != "0" {
+        return Err(
+            "no shogi clock gives new time after a number of moves; write an increment (tc=60+1) or byoyomi \
+             (\"tc=1m byoyomi 1s\")"
+                .to_owned(),
+        );
+    }
+    let (main, increment) = rest.split_once('+').map_or((rest, None), |(main, it)| (main, Some(it)));
+    let (minutes, seconds) = main.split_once(':').map_or(("0", main), |parts| parts);
+    let numbers = [minutes, seconds, increment.unwrap_or("0")].map(|text| text.parse::<f64>().ok());
+    if let [Some(minutes), Some(seconds), Some(_)] = numbers {
+        let main = format!("{}s", minutes * 60.0 + seconds);
+        return Ok(("time", increment.map_or(main.clone(), |increment| format!("{main}+{increment}s"))));
+    }
+    let own = time_text::time_control(text).map(|_| ("time", text.to_owned()));
+    own.map_err(|_| "write it as 10+0.1, 1:30+1 or 300 (seconds), or as \"10m byoyomi 30s\"".to_owned())
+}
+
+/// The clock without an end, which needs another limit.
+pub const INFINITE: &str = "inf";
+
+/// The value of `st`: seconds.
+pub fn fixed(text: &str) -> Result<(&'static str, String), String> {
+    let seconds: Result<f64, _> = text.parse();
+    seconds.map(|_| ("fixed", format!("{text}s"))).map_err(|_| "write seconds, such as st=0.5".to_owned())
+}
+
+/// The value of `timemargin`: milliseconds.
+pub fn margin(text: &str) -> Result<(&'static str, String), String> {
+    let ms: Result<u64, _> = text.parse();
+    ms.map(|ms| ("margin", format!("{ms}ms")))
+        .map_err(|_| "write milliseconds, such as timemargin=50".to_owned())
+}
+
+/// The value of `restart`.
+pub fn restart(text: &str) -> Result<(&'static str, String), String> {
+    match text {
+        "on" => Ok(("restart", "every-game".to_owned())),
+        "off" | "auto" => Ok(("restart", "on-fault".to_owned())),
+        "every-game" | "on-fault" | "never" => Ok(("restart", text.to_owned())),
+        _ => Err("write restart=on, restart=off or restart=auto".to_owned()),
+    }
+}
+
+/// The value of `proto`.
+pub fn protocol(text: &str) -> Result<(&'static str, String), String> {
+    match text {
+        "usi" => Ok(("", String::new())),
+        _ => Err("engines speak USI here; leave it out".to_owned()),
+    }
+}

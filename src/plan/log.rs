@@ -1,0 +1,52 @@
+//! Which conversations with engines are kept: the key `log`.
+
+use crate::reader::Table;
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+/// Which conversations with engines are kept.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LogPlan {
+    /// In the database, those of games that ended by a fault.
+    #[default]
+    Faults,
+    /// None.
+    Off,
+    /// Those of all games, as files of this directory; and in the database as with `Faults`.
+    All(PathBuf),
+}
+
+impl LogPlan {
+    /// What a word says: `faults`, `off`, or a directory.
+    ///
+    /// # Errors
+    /// When the word is empty.
+    pub fn of(word: &str, path: impl FnOnce(&str) -> PathBuf) -> Result<Self, &'static str> {
+        match word {
+            "" => Err("is empty; name a directory, or say \"faults\" or \"off\""),
+            "faults" => Ok(Self::Faults),
+            "off" => Ok(Self::Off),
+            directory => Ok(Self::All(path(directory))),
+        }
+    }
+
+    /// The directory, if there is one.
+    #[must_use]
+    pub fn directory(&self) -> Option<&Path> {
+        match self {
+            Self::All(directory) => Some(directory),
+            Self::Faults | Self::Off => None,
+        }
+    }
+}
+
+/// Reads the key `log` of a table.
+pub(crate) fn log(table: &Table<'_>) -> LogPlan {
+    let Some(item) = table.item("log") else { return LogPlan::default() };
+    let Some(word) = item.text("a directory, \"faults\" or \"off\"") else { return LogPlan::default() };
+    LogPlan::of(word, |directory| table.context.environment.path(directory)).unwrap_or_else(|fault| {
+        item.fault(fault);
+        LogPlan::default()
+    })
+}

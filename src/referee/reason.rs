@@ -1,0 +1,113 @@
+//! Why a game ended as it did, in one phrase from its evidence. Everybody who tells of a game uses this: reports, records,
+//! the page and the screens.
+
+use crate::{AbortBy, Foul, Outcome, WinBy, entry::GameEnded};
+
+/// Letters of a phrase at most: an engine may print a line of any length.
+const MOST: usize = 160;
+
+/// Why a game ended as it did; `None` for endings that explain themselves, and where the evidence does not tell.
+///
+/// The first line of the evidence has the reason, after the loser's colour where a player failed.
+#[must_use]
+pub fn reason(outcome: Outcome, evidence: &str) -> Option<String> {
+    let first = evidence.lines().next()?.trim();
+    let (said, foul) = match outcome {
+        Outcome::Win { winner, by } => {
+            let own = || first.strip_prefix(&format!("{}: ", !winner));
+            match by {
+                WinBy::IllegalMove(foul) => (own()?, Some(foul)),
+                WinBy::Time | WinBy::Disconnection | WinBy::IllegalDeclaration => (own()?, None),
+                WinBy::Default => (told(first)?, None),
+                _ => return None,
+            }
+        }
+        Outcome::Aborted { by: AbortBy::Missing | AbortBy::NotStarted | AbortBy::Server } => {
+            (told(first)?, None)
+        }
+        Outcome::Aborted { .. } | Outcome::Draw { .. } => return None,
+    };
+    if said.is_empty() {
+        return None;
+    }
+    let said = short(said);
+    Some(foul.map_or_else(|| said.clone(), |foul| format!("`{said}`: {}", meaning(foul))))
+}
+
+impl GameEnded {
+    /// Why it ended as it did, see [`reason`].
+    #[must_use]
+    pub fn reason(&self) -> Option<String> {
+        reason(self.outcome, &self.evidence)
+    }
+}
+
+/// The evidence of games that were read in is where they come from.
+fn told(first: &str) -> Option<&str> {
+    (!first.starts_with("file: ")).then_some(first)
+}
+
+fn short(said: &str) -> String {
+    let cut = said.char_indices().nth(MOST);
+    cut.map_or_else(|| said.to_owned(), |(end, _)| format!("{} ...", &said[..end]))
+}
+
+/// What a foul means.
+fn meaning(foul: Foul) -> &'static str {
+    match foul {
+        Foul::Nifu => "nifu, a second pawn on its file",
+        Foul::Uchifuzume => "uchifuzume, mate by a dropped pawn",
+        Foul::NoPiece => "no piece stands on its first square",
+        Foul::OpponentsPiece => "the piece is the opponent's",
+        Foul::OwnPieceOnTarget => "an own piece stands on its target",
+        Foul::DropOnPiece => "a piece stands where it is dropped",
+        Foul::Unreachable => "the piece cannot go there",
+        Foul::KingLeftInCheck => "the king is left in check",
+        Foul::DeadPiece => "the piece could never move again",
+        Foul::BadPromotion => "nothing promotes there",
+        Foul::NotInHand => "no such piece is in hand",
+        Foul::OutOfTurn => "it came in the opponent's turn",
+        Foul::Unreadable => "it is no move",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Color, DrawBy};
+
+    #[test]
+    fn the_first_line_of_the_evidence_becomes_a_phrase() {
+        let lost = |by| Outcome::loss(Color::Black, by);
+        for (outcome, evidence, phrase) in [
+            (
+                lost(WinBy::IllegalMove(Foul::Nifu)),
+                "black: P*3e\n  > go",
+                Some("`P*3e`: nifu, a second pawn on its file"),
+            ),
+            (
+                lost(WinBy::IllegalMove(Foul::Unreadable)),
+                "black: bestmove hello",
+                Some("`bestmove hello`: it is no move"),
+            ),
+            (lost(WinBy::Time), "black: no reply within 1000 ms\n", Some("no reply within 1000 ms")),
+            (
+                lost(WinBy::Disconnection),
+                "black: it was killed by SIGABRT\n  ! x",
+                Some("it was killed by SIGABRT"),
+            ),
+            (lost(WinBy::Default), "gps did not log in within 60 s", Some("gps did not log in within 60 s")),
+            (lost(WinBy::Default), "file: a.kif\nrecord: 1.1", None),
+            (lost(WinBy::Time), "file: a.csa", None),
+            (lost(WinBy::Time), "white: the other side", None),
+            (lost(WinBy::Mate), "", None),
+            (lost(WinBy::Time), "", None),
+            (Outcome::Draw { by: DrawBy::Sennichite }, "black: x", None),
+        ] {
+            assert_eq!(reason(outcome, evidence).as_deref(), phrase, "{outcome}: {evidence}");
+        }
+        let long = format!("black: {}", "角".repeat(1000));
+        let phrase = reason(lost(WinBy::IllegalMove(Foul::Unreadable)), &long).unwrap();
+        assert!(phrase.chars().count() < 200, "{phrase}");
+    }
+}

@@ -1,0 +1,122 @@
+use super::*;
+use crate::recording::Recording;
+use std::sync::Mutex;
+use tokio::time::{Duration, Instant};
+
+#[derive(Debug, Default)]
+struct Kept(Mutex<Vec<TranscriptPiece>>);
+
+impl Sink for Kept {
+    fn happened(&self, _: Entry) {}
+
+    fn keep(&self, record: SideRecord) {
+        let SideRecord::Transcript(piece) = record else { panic!("{record:?}") };
+        self.0.lock().unwrap().push(piece);
+    }
+}
+
+/// A recording of a process in its first game.
+fn begun(now: Instant) -> Recording {
+    let mut recording = Recording::new(false);
+    recording.process_started();
+    recording.announce(GameId(1), Color::White);
+    for line in ["usi", "isready", "usinewgame"] {
+        recording.push(Way::Sent, line.as_bytes(), now);
+    }
+    recording
+}
+
+fn kept(complete: Complete) -> Vec<TranscriptPiece> {
+    let sink = Arc::new(Kept::default());
+    let spec =
+        RecorderSpec { event: "e".to_owned(), directory: None, sink: sink.clone(), say: Arc::new(|_| ()) };
+    let recorded = Recorded::start(spec).unwrap();
+    recorded.handle().complete(&"it".into(), complete);
+    recorded.finish();
+    std::mem::take(&mut sink.0.lock().unwrap())
+}
+
+fn lines(pieces: &[TranscriptPiece]) -> Vec<(Way, Vec<u8>)> {
+    pieces.iter().flat_map(TranscriptPiece::lines).map(|line| (line.way, line.bytes)).collect()
+}
+
+#[test]
+fn the_start_of_a_process_belongs_to_each_of_its_games() {
+    let now = Instant::now();
+    let mut recording = begun(now);
+    recording.push(Way::Received, b"bestmove 7g7f", now + Duration::from_micros(1500));
+    recording.announce(GameId(2), Color::Black);
+    let first = kept(recording.complete(true).unwrap());
+    recording.begin_next();
+    recording.push(Way::Sent, b"isready", now + Duration::from_secs(1));
+    recording.push(Way::Stderr, b"a\xff word", now + Duration::from_secs(2));
+    let second = kept(recording.complete(true).unwrap());
+    let start = [(Way::Sent, &b"usi"[..]), (Way::Sent, b"isready"), (Way::Sent, b"usinewgame")];
+    let text = |more: &[(Way, &[u8])]| {
+        [&start, more].concat().into_iter().map(|(way, line)| (way, line.to_vec())).collect::<Vec<_>>()
+    };
+    assert_eq!(lines(&first), text(&[(Way::Received, b"bestmove 7g7f")]));
+    assert_eq!(lines(&second), text(&[(Way::Sent, b"isready"), (Way::Stderr, b"a\xff word")]));
+    assert_eq!((first[0].game, first[0].color, second[0].game), (GameId(1), Color::White, GameId(2)));
+    assert!(recording.complete(true).is_none());
+}
+
+#[test]
+fn of_a_long_game_the_first_and_the_last_lines_are_kept_and_the_gap_is_told() {
+    let now = Instant::now();
+    let mut recording = begun(now);
+    for number in 0..40_000 {
+        let line = format!("info string {number} and a hundred more bytes {}", "x".repeat(100));
+        recording.push(Way::Received, line.as_bytes(), now + Duration::from_micros(number));
+    }
+    let pieces = kept(recording.complete(true).unwrap());
+    let size: usize = pieces.iter().map(|piece| piece.lines.len()).sum();
+    assert!((500_000..1_000_000).contains(&size), "{size}");
+    let lines = lines(&pieces);
+    assert_eq!(lines[0].1, b"usi");
+    assert!(lines[3].1.starts_with(b"info string 0 "));
+    assert!(lines.last().unwrap().1.starts_with(b"info string 39999 "));
+    let gap = lines.iter().position(|(way, _)| *way == Way::Remark).unwrap();
+    let left_out: usize = str::from_utf8(&lines[gap].1).unwrap().split(' ').next().unwrap().parse().unwrap();
+    assert_eq!(left_out + lines.len() - 4, 40_000, "every line is there or counted");
+    assert_eq!(lines.iter().filter(|(way, _)| *way == Way::Remark).count(), 1);
+}
+
+#[test]
+fn a_game_that_is_not_kept_leaves_nothing() {
+    let mut recording = begun(Instant::now());
+    let complete = recording.complete(false).unwrap();
+    assert!(complete.recorded.is_none() && complete.fresh.is_none());
+}
+
+#[test]
+fn a_file_has_day_time_seconds_and_marks_and_no_terminal_codes() {
+    let directory = std::env::temp_dir().join(format!("renmei-recorder-{}", std::process::id()));
+    let sink = Arc::new(Kept::default());
+    let spec = RecorderSpec {
+        event: "e/v".to_owned(),
+        directory: Some(directory.clone()),
+        sink,
+        say: Arc::new(|line| panic!("{line}")),
+    };
+    let recorded = Recorded::start(spec).unwrap();
+    let mut recording = Recording::new(true);
+    recording.process_started();
+    recording.announce(GameId(7), Color::Black);
+    let now = Instant::now();
+    recording.push(Way::Sent, b"usi", now);
+    recording.push(Way::Received, b"\x1b[2Jhello", now + Duration::from_micros(2_000_001));
+    let (game, color, block) = recording.fresh(now + Duration::from_secs(3)).unwrap();
+    recorded.handle().lines(game, color, &"it".into(), block);
+    recording.push(Way::Stderr, b"bye", now + Duration::from_secs(4));
+    assert!(recording.fresh(now + Duration::from_millis(4100)).is_none(), "lines wait for company");
+    recorded.handle().complete(&"it".into(), recording.complete(false).unwrap());
+    recorded.finish();
+    let text = std::fs::read_to_string(directory.join("e_v-000007-black-it.log")).unwrap();
+    std::fs::remove_dir_all(&directory).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(lines[0].starts_with("# game 7, black: it "), "{text}");
+    assert!(lines[1].ends_with("    0.000000 > usi"), "{text}");
+    assert!(lines[2].ends_with("    2.000001 < \\u{1b}[2Jhello"), "{text}");
+    assert!(lines[3].ends_with("    4.000000 ! bye"), "{text}");
+}

@@ -1,0 +1,257 @@
+//! What one engine says and is told in a game, as raw bytes. Every ply pays for adding to it, so nothing is formatted
+//! before it is known that it will be kept.
+
+use referee::{Color, entry::GameId, sink::Way};
+use std::{
+    mem,
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+use tokio::time::Instant;
+
+/// Bytes kept of the start of a process, up to its first game.
+const START: usize = 64 * 1024;
+/// Bytes kept of the beginning of a game.
+const FIRST: usize = 256 * 1024;
+/// Bytes of each of the two blocks that hold the end of a game: with the others at most 1 MB.
+const LAST: usize = 320 * 1024;
+/// Bytes that are handed over to be written down.
+const PIECE: usize = 32 * 1024;
+/// Age at which fewer bytes are handed over.
+const AGE: Duration = Duration::from_secs(1);
+/// Bytes before each line: nanoseconds since the block's first clock, the mark of its way, the length.
+const HEAD: usize = 8 + 1 + 4;
+
+/// Consecutive lines.
+#[derive(Clone, Debug)]
+pub struct Block {
+    /// The clock of the lines, and the time of day in microseconds since 1970-01-01 UTC at the same moment.
+    began: (Instant, i64),
+    bytes: Vec<u8>,
+    lines: u64,
+}
+
+impl Default for Block {
+    fn default() -> Self {
+        Self::at(Instant::now())
+    }
+}
+
+impl Block {
+    fn at(now: Instant) -> Self {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let micros = i64::try_from(since.as_micros()).unwrap_or(i64::MAX);
+        Self { began: (now, micros), bytes: Vec::new(), lines: 0 }
+    }
+
+    fn fits(&self, line: &[u8], most: usize) -> bool {
+        self.bytes.len() + HEAD + line.len() <= most
+    }
+
+    fn push(&mut self, way: Way, line: &[u8], at: Instant) {
+        let nanos = at.saturating_duration_since(self.began.0).as_nanos() as u64; // enough for 500 years
+        let mut head = [0; HEAD];
+        head[..8].copy_from_slice(&nanos.to_le_bytes());
+        head[8] = way.mark() as u8;
+        head[9..].copy_from_slice(&u32::try_from(line.len()).unwrap_or(u32::MAX).to_le_bytes());
+        self.bytes.extend_from_slice(&head);
+        self.bytes.extend_from_slice(line);
+        self.lines += 1;
+    }
+
+    /// Empties it for lines of the same clock.
+    fn clear(&mut self) {
+        self.bytes.clear();
+        self.lines = 0;
+    }
+
+    /// Its lines; it is empty afterwards.
+    fn take(&mut self) -> Self {
+        let (bytes, lines) = (mem::take(&mut self.bytes), mem::take(&mut self.lines));
+        Self { began: self.began, bytes, lines }
+    }
+
+    /// Whether the first line is as old as [`AGE`].
+    fn is_old(&self, now: Instant) -> bool {
+        let first =
+            self.bytes.first_chunk::<8>().map(|nanos| Duration::from_nanos(u64::from_le_bytes(*nanos)));
+        first.is_some_and(|first| now.saturating_duration_since(self.began.0) >= first + AGE)
+    }
+
+    /// Whether it has no line.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    /// Bytes that it takes.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Its lines: microseconds since 1970-01-01 UTC, the way, the bytes.
+    pub fn lines(&self) -> impl Iterator<Item = (i64, Way, &[u8])> {
+        let mut rest = &self.bytes[..];
+        std::iter::from_fn(move || {
+            let (nanos, more) = rest.split_first_chunk::<8>()?;
+            let (&mark, more) = more.split_first()?;
+            let (length, more) = more.split_first_chunk::<4>()?;
+            let (line, more) = more.split_at_checked(u32::from_le_bytes(*length) as usize)?;
+            rest = more;
+            let micros = i64::try_from(u64::from_le_bytes(*nanos) / 1000).unwrap_or(i64::MAX);
+            let at = self.began.1.saturating_add(micros);
+            Some((at, Way::of(char::from(mark)).unwrap_or(Way::Remark), line))
+        })
+    }
+}
+
+/// A whole game of one engine, from the start of its process: of a long one the first lines and the last.
+#[derive(Clone, Debug)]
+pub struct RecordedGame {
+    /// The start of the process, the first lines of the game, and its last.
+    pub blocks: [Block; 4],
+    /// Lines and bytes that were left out before the last lines.
+    pub left_out: (u64, usize),
+}
+
+impl RecordedGame {
+    /// Bytes that it takes.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.blocks.iter().map(Block::len).sum()
+    }
+}
+
+/// The current game of a recording.
+#[derive(Debug)]
+struct Running {
+    game: GameId,
+    color: Color,
+    first: Block,
+    /// Whether the first lines are complete.
+    full: bool,
+    older: Block,
+    newer: Block,
+    left_out: (u64, usize),
+    /// Lines that have not been handed over yet, where every game is written down while it is played.
+    fresh: Option<Block>,
+}
+
+impl Running {
+    fn new(game: GameId, color: Color, now: Instant) -> Self {
+        let [first, older, newer] = [(); 3].map(|()| Block::at(now));
+        Self { game, color, first, full: false, older, newer, left_out: (0, 0), fresh: None }
+    }
+
+    fn push(&mut self, way: Way, line: &[u8], at: Instant) {
+        if let Some(fresh) = &mut self.fresh {
+            fresh.push(way, line, at);
+        }
+        if !self.full && self.first.fits(line, FIRST) {
+            return self.first.push(way, line, at);
+        }
+        self.full = true;
+        if !self.newer.fits(line, LAST) {
+            self.left_out.0 += self.older.lines;
+            self.left_out.1 += self.older.len();
+            mem::swap(&mut self.older, &mut self.newer);
+            self.newer.clear();
+        }
+        self.newer.push(way, line, at);
+    }
+}
+
+/// What is recorded of one seat.
+#[derive(Debug, Default)]
+pub struct Recording {
+    /// From the start of the process to its first game.
+    start: Block,
+    starting: bool,
+    running: Option<Running>,
+    /// The game that begins with the next `isready`.
+    next: Option<(GameId, Color)>,
+    /// Whether the lines of a game are also gathered to be written down at once.
+    streams: bool,
+}
+
+/// A game whose lines are complete, with those that were not handed over yet.
+#[derive(Debug)]
+pub struct Complete {
+    /// The game.
+    pub game: GameId,
+    /// The engine's colour.
+    pub color: Color,
+    /// All of it, if it is kept.
+    pub recorded: Option<RecordedGame>,
+    /// The lines since the last that were handed over, where they are written down.
+    pub fresh: Option<Block>,
+}
+
+impl Recording {
+    /// A recording; `streams` where lines are handed over while a game is played.
+    #[must_use]
+    pub fn new(streams: bool) -> Self {
+        Self { streams, ..Self::default() }
+    }
+
+    /// A new process begins.
+    pub fn process_started(&mut self) {
+        (self.start, self.starting) = (Block::default(), true);
+    }
+
+    /// A game is announced. It begins now if no other is on, else with the next [`Recording::begin_next`].
+    pub fn announce(&mut self, game: GameId, color: Color) {
+        match &self.running {
+            Some(running) if running.game == game => {}
+            Some(_) => self.next = Some((game, color)),
+            None => self.begin(game, color),
+        }
+    }
+
+    fn begin(&mut self, game: GameId, color: Color) {
+        let mut running = Running::new(game, color, Instant::now());
+        running.fresh = self.streams.then(|| self.start.clone());
+        self.running = Some(running);
+    }
+
+    /// The announced game, if it has to wait for the end of another one.
+    #[must_use]
+    pub fn waits(&self) -> bool {
+        self.next.is_some()
+    }
+
+    /// Begins the game that was announced while another was on.
+    pub fn begin_next(&mut self) {
+        if let Some((game, color)) = self.next.take() {
+            self.begin(game, color);
+        }
+    }
+
+    /// Adds a line. What comes before the first game of a process belongs to each of its games.
+    pub fn push(&mut self, way: Way, line: &[u8], at: Instant) {
+        if self.starting && self.start.fits(line, START) {
+            self.starting = way != Way::Sent || line != b"usinewgame";
+            self.start.push(way, line, at);
+            if let Some(Running { fresh: Some(fresh), .. }) = &mut self.running {
+                fresh.push(way, line, at);
+            }
+        } else if let Some(running) = &mut self.running {
+            running.push(way, line, at);
+        }
+    }
+
+    /// Takes the lines that are to be written down, if they are many or old.
+    pub fn fresh(&mut self, now: Instant) -> Option<(GameId, Color, Block)> {
+        let running = self.running.as_mut()?;
+        let fresh = running.fresh.as_mut().filter(|fresh| fresh.len() >= PIECE || fresh.is_old(now))?;
+        Some((running.game, running.color, fresh.take()))
+    }
+
+    /// Ends the game that is on, if one is; its lines are kept or dropped.
+    pub fn complete(&mut self, keeps: bool) -> Option<Complete> {
+        let Running { game, color, first, older, newer, left_out, fresh, .. } = self.running.take()?;
+        let recorded =
+            keeps.then(|| RecordedGame { blocks: [self.start.clone(), first, older, newer], left_out });
+        Some(Complete { game, color, recorded, fresh })
+    }
+}

@@ -1,0 +1,63 @@
+//! `renmei check`, as it is read by a person.
+
+use crate::support::{Desk, program};
+
+/// Stdout and stderr of a check of a puppet.
+fn checked(flags: &[&str], mode: &str) -> (String, String) {
+    let puppet = program("renmei-puppet").display().to_string();
+    let output = Desk::new().renmei(&[&["check"], flags, &[&puppet, "--mode", mode]].concat());
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (text(&output.stdout), text(&output.stderr))
+}
+
+/// The advice below the row of a check.
+fn advice<'a>(table: &'a str, check: &str) -> &'a str {
+    let row = table.lines().skip_while(|line| !line.get(7..).is_some_and(|line| line.starts_with(check)));
+    row.skip(1)
+        .find_map(|line| line.trim_start().strip_prefix("-> "))
+        .unwrap_or_else(|| panic!("{check}: {table}"))
+}
+
+#[test]
+fn each_row_is_printed_once_and_a_lone_fault_is_singular() {
+    let (stdout, stderr) = checked(&[], "crashready");
+    let both = stdout.clone() + &stderr;
+    for row in ["pass   usi", "FAULT  isready", "-> "] {
+        assert_eq!(both.matches(row).count(), 1, "{row}: {both}");
+    }
+    assert!(stdout.contains("0 warnings, 1 fault in"), "{stdout}");
+    let (json, progress) = checked(&["--json"], "crashready");
+    assert!(
+        serde_json::from_str::<serde_json::Value>(&json).is_ok() && progress.contains("FAULT  isready"),
+        "{progress}"
+    );
+}
+
+#[test]
+fn an_engine_that_ends_is_not_told_to_wait_longer_and_one_that_is_silent_is() {
+    let (ended, _) = checked(&[], "crashready");
+    assert!(advice(&ended, "isready").contains("it ended while it loaded"), "{ended}");
+    assert!(advice(&ended, "isready").contains("it runs in `") && !ended.contains("--ready"), "{ended}");
+    let (silent, _) = checked(&["--ready", "1s"], "noready");
+    assert!(advice(&silent, "isready").contains("raise `--ready`"), "{silent}");
+}
+
+#[test]
+fn an_engine_that_fails_at_every_question_is_not_told_that_a_form_of_go_is_to_blame() {
+    for (mode, reason) in
+        [("exit", "each such end loses a game"), ("nullmove", "each such answer loses a game")]
+    {
+        let (table, _) = checked(&[], mode);
+        assert!(advice(&table, "go byoyomi").contains(reason), "{table}");
+        assert!(!table.contains("zero_time"), "{table}");
+        assert_eq!(table.matches("go byoyomi   ").count(), 1, "one fault, told once: {table}");
+    }
+}
+
+#[test]
+fn an_end_by_accident_is_not_taken_for_a_form_of_go_that_the_engine_does_not_know() {
+    let (table, _) = checked(&[], "dieafter");
+    assert!(!table.contains("it cannot play by nodes") && !table.contains("go = "), "{table}");
+    assert!(advice(&table, "lapses").contains("loses a game"), "{table}");
+    assert!(!table.contains("it misses a `go`"), "{table}");
+}

@@ -1,0 +1,90 @@
+//! A league to which strangers came under ever new names: everything still answers.
+
+use crate::support::Desk;
+use journal::{EventHead, Journal};
+use plan::StoredPlan;
+use referee::{
+    Color, Outcome, WinBy,
+    entry::{Entry, GameEnded, GameId, GameStarted, Opened, PlayerId, Stamped},
+    opening::EVEN,
+    schedule::Pairing,
+};
+use std::{
+    path::Path,
+    process::{Command, Output},
+};
+
+/// More names than two bytes can number.
+const NAMES: usize = 70_000;
+/// Players who come back, before the strangers.
+const REGULARS: usize = 20;
+
+fn entry(at: i64, entry: Entry) -> Stamped {
+    Stamped { at, entry }
+}
+
+/// A game that `winner` won at once.
+fn game(number: u64, black: usize, white: usize, winner: Color) -> [Stamped; 2] {
+    let (game, at) = (GameId(number), i64::try_from(number).unwrap());
+    let [black, white] = [black, white].map(PlayerId::at);
+    let pairing = Pairing {
+        stage: 0,
+        index: number - 1,
+        attempt: 0,
+        round: 1,
+        pair: number - 1,
+        opening: 0,
+        black,
+        white,
+    };
+    let start = GameStarted { game, pairing, start: EVEN.to_owned(), opening: String::new(), times: None };
+    let outcome = Outcome::Win { winner, by: WinBy::Resignation };
+    let end = GameEnded { game, pairing, outcome, plies: 0, evidence: String::new(), replayed: false };
+    [entry(at, Entry::GameStarted(start)), entry(at, Entry::GameEnded(end))]
+}
+
+/// A league with its regulars, and strangers who play one game each.
+fn write(path: &Path) {
+    let plan = StoredPlan::of_records("league").to_json();
+    let head = EventHead { name: "league", kind: "serve", plan: &plan, fingerprint: "{}" };
+    let journal = Journal::open(path, &head).unwrap().start(vec![], || ()).unwrap();
+    let opened = Opened {
+        name: "league".to_owned(),
+        players: vec![],
+        format: "free pairing".to_owned(),
+        resumed: false,
+    };
+    journal.append([entry(0, Entry::Opened(opened))]);
+    let mut number = 0;
+    for player in 0..NAMES {
+        let name = format!("player{player}+trip");
+        journal.append([entry(0, Entry::Entered { player: PlayerId::at(player), name })]);
+        if player < REGULARS {
+            continue;
+        }
+        number += 1;
+        let winner = if number % 3 == 0 { Color::Black } else { Color::White };
+        journal.append(game(number, player, player % REGULARS, winner));
+    }
+    journal.finish().unwrap();
+}
+
+/// Runs the program with at most 2 GB of address space.
+fn renmei(desk: &Desk, args: &[&str]) -> Output {
+    let mut limited = Command::new("sh");
+    limited.args(["-c", "ulimit -v 2000000 && exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_renmei")]).args(args);
+    limited.current_dir(desk.dir.path()).output().unwrap()
+}
+
+#[test]
+fn a_league_of_seventy_thousand_names_is_reported_and_drawn_within_two_gigabytes() {
+    let desk = Desk::new();
+    write(&desk.db());
+    let drawn = renmei(&desk, &["report", "event.db", "--html", "page.html"]);
+    assert_eq!(drawn.status.code(), Some(0), "{}", String::from_utf8_lossy(&drawn.stderr));
+    let text = String::from_utf8(renmei(&desk, &["report", "event.db"]).stdout).unwrap();
+    assert!(text.contains("player69999+trip"), "the last of them is listed");
+    assert!(text.contains("the first 40 of 70000 players"), "the cross table is bounded");
+    let page = std::fs::metadata(desk.path("page.html")).unwrap().len();
+    assert!(page < 64_000_000, "{page} bytes");
+}

@@ -1,0 +1,123 @@
+//! Record files that go in and come out, as collectors have them.
+
+use crate::support::{Desk, program};
+use serde_json::Value;
+
+/// The handicaps that KIF names, each with the camp that White keeps, top row first.
+const HANDICAPS: [(&str, &str); 15] = [
+    ("香落ち", "lnsgkgsn1/1r5b1"),
+    ("右香落ち", "1nsgkgsnl/1r5b1"),
+    ("角落ち", "lnsgkgsnl/1r7"),
+    ("飛車落ち", "lnsgkgsnl/7b1"),
+    ("飛香落ち", "lnsgkgsn1/7b1"),
+    ("二枚落ち", "lnsgkgsnl/9"),
+    ("三枚落ち", "lnsgkgsn1/9"),
+    ("四枚落ち", "1nsgkgsn1/9"),
+    ("五枚落ち", "2sgkgsn1/9"),
+    ("左五枚落ち", "1nsgkgs2/9"),
+    ("六枚落ち", "2sgkgs2/9"),
+    ("左七枚落ち", "2sgkg3/9"),
+    ("右七枚落ち", "3gkgs2/9"),
+    ("八枚落ち", "3gkg3/9"),
+    ("十枚落ち", "4k4/9"),
+];
+
+fn text(output: &std::process::Output) -> String {
+    String::from_utf8_lossy(&[&output.stdout[..], &output.stderr[..]].concat()).into_owned()
+}
+
+#[test]
+fn every_handicap_is_imported_from_kif_and_ki2_and_survives_every_export() {
+    let desk = Desk::new();
+    std::fs::create_dir(desk.path("in")).unwrap();
+    for (at, (name, _)) in HANDICAPS.iter().enumerate() {
+        let head = format!("手合割：{name}　　\n下手：{name}\n上手：上\n");
+        desk.write(&format!("in/{at:02}.kifu"), &format!("{head}   1 ３四歩(33)\n   2 投了\n"));
+        desk.write(&format!("in/{at:02}.ki2u"), &format!("{head}△４四歩\nまで1手で上手の勝ち\n"));
+    }
+    let imported = |from: &str, event: &str| {
+        let output = desk.renmei(&["import", from, "--db", "event.db", "--event", event]);
+        assert!(text(&output).contains("30 records in 30 files, 30 imported"), "{}", text(&output));
+        let rows =
+            format!("SELECT DISTINCT black, start FROM game_list WHERE event = '{event}' ORDER BY game");
+        desk.query(&rows)
+    };
+    let starts: Vec<Vec<String>> = HANDICAPS
+        .iter()
+        .map(|(name, camp)| {
+            vec![name.to_string(), format!("{camp}/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1")]
+        })
+        .collect();
+    assert_eq!(imported("in", "in"), starts);
+    for format in ["kif", "ki2", "jkf", "csa"] {
+        let output = desk.renmei(&[
+            "export",
+            "event.db",
+            "--event",
+            "in",
+            "--format",
+            format,
+            "--output",
+            &format!("{format}/"),
+        ]);
+        assert!(output.status.success(), "{}", text(&output));
+        assert_eq!(imported(format, format), starts, "{format}");
+    }
+}
+
+#[test]
+fn a_handicap_that_nobody_knows_is_refused_and_never_an_even_game() {
+    let desk = Desk::new();
+    desk.write("a.kifu", "手合割：十九枚落ち\n   1 ７六歩(77)\n   2 投了\n");
+    let output = desk.renmei(&["import", "a.kifu", "--db", "event.db"]);
+    assert_eq!(output.status.code(), Some(1));
+    let said = text(&output);
+    assert!(said.contains("a.kifu:1: the start position `十九枚落ち` is unknown"), "{said}");
+    assert!(said.contains("0 records in 1 files"), "{said}");
+}
+
+#[test]
+fn a_file_of_positions_is_told_to_be_openings_once() {
+    let desk = Desk::new();
+    let camp = "lnsgkgsnl/1r5b1/ppppppppp/9/9";
+    desk.write(
+        "a.sfen",
+        &format!("# two\n{camp}/2P6/PP1PPPPPP/1B5R1/LNSGKGSNL w - 2\nsfen {camp}/7P1/PPPPPPP1P/1B5R1/LNSGKGSNL w - 2\n"),
+    );
+    let output = desk.renmei(&["import", "a.sfen", "--db", "event.db"]);
+    let said = text(&output);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("a.sfen:2: 2 positions without a move: openings, not games"), "{said}");
+    assert!(!said.contains("holds no move") && said.contains("1 unreadable"), "{said}");
+}
+
+#[test]
+fn jkf_keeps_the_scores_and_lines_of_a_game() {
+    let desk = Desk::new();
+    let greedy = format!("cmd={}", program("renmei-random").display());
+    let played = desk.play(
+        &[
+            &[&greedy, "name=a", "option.Style=greedy"],
+            &[&greedy, "name=b", "option.Style=greedy", "option.Seed=2"],
+        ],
+        &["--games", "2", "--time", "600s", "--max-moves", "30"],
+    );
+    assert!(played.output.status.success(), "{}", played.text());
+    let scored = |event: &str| {
+        let sql = format!(
+            "SELECT number, ply, score_cp FROM move_list WHERE event = '{event}' AND score_cp IS NOT NULL"
+        );
+        desk.query(&sql)
+    };
+    let output =
+        desk.renmei(&["export", "event.db", "--event", "match", "--format", "jkf", "--output", "jkf/"]);
+    assert!(output.status.success(), "{}", text(&output));
+    let output = desk.renmei(&["import", "jkf", "--db", "event.db", "--event", "again"]);
+    assert!(output.status.success(), "{}", text(&output));
+    assert!(!scored("match").is_empty());
+    assert_eq!(scored("again"), scored("match"));
+    let file = std::fs::read_dir(desk.path("jkf")).unwrap().next().unwrap().unwrap().path();
+    let json: Value = serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
+    let comments = json["moves"].as_array().unwrap().iter().filter_map(|entry| entry["comments"].as_array());
+    assert!(comments.flatten().any(|line| line.as_str().is_some_and(|line| line.starts_with("*評価値="))));
+}
