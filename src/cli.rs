@@ -29,8 +29,8 @@ Exit codes:
   1   the request failed; the reason is on stderr
   2   the command line or the configuration is wrong, or another build of an engine has played before; nothing was started
   3   stopped before the end; the same command resumes
-  10  SPRT accepted H1 (the first engine is stronger by elo1)
-  11  SPRT accepted H0
+  10  SPRT accepted H1 (the difference is above elo0)
+  11  SPRT accepted H0 (the difference is below elo1)
   20  `check`: the engine has faults; `import --verify`: records disagree with the referee";
 
 /// Parses the command line; prints help or the error and exits where there is no command to execute.
@@ -146,9 +146,13 @@ pub struct PlayingArgs {
     /// Print the final standings as JSON on stdout; everything else goes to stderr.
     #[arg(long)]
     pub json: bool,
-    /// Print no line per game.
+    /// Print no line per game, only how the event stands every so often.
     #[arg(long, short)]
     pub quiet: bool,
+    /// Without the dashboard: print score, Elo and the time to the end every N games, and once a minute while games end;
+    /// 0: never [default: 10].
+    #[arg(long, alias = "ratinginterval", value_name = "N")]
+    pub rating_interval: Option<u64>,
     /// Print a line per game on a terminal, too, instead of showing the dashboard.
     #[arg(long)]
     pub no_dashboard: bool,
@@ -196,9 +200,9 @@ pub struct MatchArgs {
     /// Time for every engine: `10s`, `5m+10s`, `byoyomi 1s`, `10m byoyomi 30s`, `nodes 1000`, `depth 6`, `fixed 100ms`.
     #[arg(long, default_value = "byoyomi 1s")]
     pub time: String,
-    /// Overrun that is forgiven before a flag falls.
-    #[arg(long, default_value = "0ms", value_name = "TIME")]
-    pub margin: String,
+    /// Overrun of a move that is forgiven; `0`: the flag falls at once [default: 100ms].
+    #[arg(long, value_name = "TIME")]
+    pub margin: Option<String>,
     /// Games of each encounter; with --sprt: maximum number of games.
     #[arg(long, default_value_t = 100)]
     pub games: u64,
@@ -571,7 +575,7 @@ pub struct SprtArgs {
     #[arg(long, num_args = 3, value_names = ["WINS", "DRAWS", "LOSSES"], conflicts_with = "pentanomial")]
     pub wdl: Option<Vec<u64>>,
     /// Pairs of games by their score: 0, 1/2, 1, 3/2, 2.
-    #[arg(long, num_args = 5, value_names = ["LL", "LD", "WL_DD", "WD", "WW"], required_unless_present = "wdl")]
+    #[arg(long, num_args = 5, value_names = ["LL", "LD", "WL_DD", "WD", "WW"])]
     pub pentanomial: Option<Vec<u64>>,
     /// Elo of H0.
     #[arg(long, default_value_t = 0.0, allow_negative_numbers = true)]

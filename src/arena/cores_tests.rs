@@ -21,6 +21,7 @@ fn engine() -> EnginePlan {
         options: vec![],
         option_sources: vec![],
         time: TimeControl::default(),
+        margin_given: true,
         reserve: Duration::ZERO,
         hurry: None,
         go: GoForms::default(),
@@ -53,6 +54,7 @@ fn plan(engines: [EnginePlan; 2], concurrency: usize) -> Plan {
         engines: engines.into(),
         gpus: 1.0,
         skipped: vec![],
+        log: plan::LogPlan::default(),
     }
 }
 

@@ -178,6 +178,12 @@ impl<'a> OpenEvent<'a> {
         self.closed
     }
 
+    /// What was played before.
+    #[must_use]
+    pub fn standings(&self) -> &Standings {
+        &self.standings
+    }
+
     /// The sink of the event, for seats and games.
     #[must_use]
     pub fn sink(&self) -> Arc<dyn Sink> {

@@ -44,8 +44,9 @@ pub fn toml(plan: &EnginePlan, facts: &Facts) -> String {
     if facts.overrun > Duration::ZERO && facts.overrun <= JITTER {
         let _in_memory = writeln!(
             text,
-            "# Give `[time]` a margin of 50ms: it overran by {}.",
-            super::exam::text(facts.overrun)
+            "# It overran by {}: the default `margin` of {} forgives that, `margin = \"0\"` does not.",
+            super::exam::text(facts.overrun),
+            super::exam::text(plan::MARGIN)
         );
     }
     if facts.ponders {

@@ -99,9 +99,9 @@ fn note(exam: &mut Exam, check: &str, limit: Duration, took: &[Duration]) {
     exam.add(kept(check, limit, took));
 }
 
-/// Overrun in whole milliseconds, the unit of the clocks.
+/// Overrun in milliseconds, rounded up: a flag falls at the first microsecond.
 fn overrun(took: Duration, limit: Duration) -> Duration {
-    Duration::from_millis(took.saturating_sub(limit).as_millis() as u64)
+    Duration::from_millis(took.saturating_sub(limit).as_micros().div_ceil(1000) as u64)
 }
 
 /// Verdict on moves that were allowed `limit` each.
@@ -114,13 +114,18 @@ pub fn kept(check: &str, limit: Duration, took: &[Duration]) -> Row {
         _ => format!("{} moves in {} to {}", took.len(), shortest.as_millis(), text(longest)),
     };
     let overrun = overrun(longest, limit);
-    if overrun.is_zero() {
-        let spare = text(limit.saturating_sub(longest));
-        return Row::new(Verdict::Pass, check, format!("{seen}: {spare} to spare"));
+    let spare = limit.saturating_sub(longest);
+    if spare >= Duration::from_millis(1) {
+        return Row::new(Verdict::Pass, check, format!("{seen}: {} to spare", text(spare)));
     }
-    let row = Row::new(Verdict::Warn, check, format!("{seen}: up to {} late", text(overrun)));
+    let how =
+        if overrun.is_zero() { "0 ms to spare".to_owned() } else { format!("up to {} late", text(overrun)) };
+    let row = Row::new(Verdict::Warn, check, format!("{seen}: {how}"));
     match overrun <= JITTER {
-        true => row.advising("a `margin` of 50 ms forgives it"),
+        true => row.advising(format!(
+            "the default `margin` of {} forgives it; with `margin = \"0\"` it loses on time",
+            text(plan::MARGIN)
+        )),
         false => row.advising(format!(
             "set `reserve = \"{}ms\"` and allow more time than that per move, or the engine loses on time",
             reserve(overrun).as_millis()
@@ -238,8 +243,16 @@ mod tests {
         assert!(row.advice.unwrap().contains("reserve = \"1250ms\""));
         let row = kept("byoyomi", MS(100), &[MS(110)]);
         assert!(row.advice.unwrap().contains("margin"));
-        let row = kept("byoyomi", MS(100), &[MS(100) + Duration::from_micros(900)]);
-        assert_eq!(row.verdict, Verdict::Pass, "clocks count whole milliseconds");
+        let row = kept("byoyomi", MS(100), &[MS(100) + Duration::from_micros(100)]);
+        assert!(row.seen.ends_with("up to 1 ms late"), "a flag falls at the first microsecond: {row:?}");
+    }
+
+    #[test]
+    fn nothing_to_spare_is_a_warning() {
+        let row = kept("movetime", MS(300), &[MS(300)]);
+        assert_eq!((row.verdict, row.seen.as_str()), (Verdict::Warn, "1 move in 300 ms: 0 ms to spare"));
+        assert!(row.advice.unwrap().contains("the default `margin` of 100 ms forgives it"));
+        assert_eq!(kept("movetime", MS(300), &[MS(299)]).verdict, Verdict::Pass);
     }
 
     #[test]

@@ -69,6 +69,7 @@ impl Settings {
             options: args.option.iter().map(|text| option(text)).collect::<Result<_, _>>()?,
             option_sources: Vec::new(),
             time: TimeControl { byoyomi: Duration::from_secs(1), ..TimeControl::default() },
+            margin_given: true,
             reserve: Duration::ZERO,
             hurry: None,
             go: GoForms::default(),

@@ -58,6 +58,7 @@ fn is_another(plan: &Plan) -> Result<bool, Failure> {
     let mut plan = plan.clone();
     if let Some(begun) = begun(&plan) {
         plan.keep_defaults_of(&begun);
+        let _told_when_it_is_played = plan.keep_margins(&begun);
     }
     Ok(!resume::differences(&plan)?.is_empty())
 }
@@ -65,7 +66,8 @@ fn is_another(plan: &Plan) -> Result<bool, Failure> {
 fn configuration(args: &MatchArgs) -> Result<Table, String> {
     let mut config = Table::new();
     config.insert("event".to_owned(), event(args).into());
-    let time = Table::from_iter([pair("control", args.time.clone()), pair("margin", args.margin.clone())]);
+    let margin = args.margin.iter().map(|margin| pair("margin", margin.clone()));
+    let time = Table::from_iter(margin.chain([pair("control", args.time.clone())]));
     config.insert("time".to_owned(), time.into());
     config
         .insert("rules".to_owned(), Table::from_iter([pair("max_moves", i64::from(args.max_moves))]).into());

@@ -3,7 +3,7 @@
 use super::{Exit, Failure};
 use crate::cli::{SprtArgs, SprtScale};
 use referee::{
-    rating::{Counts, Numbers, Pentanomial, Trinomial},
+    rating::{Counts, Numbers, Pentanomial, Trinomial, elo_words},
     sprt::{Model, Sprt, Standing, StoppedEstimate, Verdict},
 };
 use serde::Serialize;
@@ -46,7 +46,7 @@ pub fn sprt(args: &SprtArgs) -> Result<Exit, Failure> {
         true => {
             out_line!("{}", super::pretty(&answer)?)
         }
-        false => print(&answer),
+        false => print(&answer, &test),
     }
     Ok(exit)
 }
@@ -55,27 +55,42 @@ fn counts(args: &SprtArgs) -> Result<Counts, Failure> {
     match (args.wdl.as_deref(), args.pentanomial.as_deref()) {
         (Some(&[wins, draws, losses]), _) => Ok(Trinomial { losses, draws, wins }.into()),
         (_, Some(&[a, b, c, d, e])) => Ok(Pentanomial([a, b, c, d, e]).into()),
-        _ => Err(Failure::Usage("give --wdl WINS DRAWS LOSSES or --pentanomial with five counts".to_owned())),
+        _ => Err(Failure::Usage(
+            "`sprt` needs counts: `--wdl WINS DRAWS LOSSES` of single games, as in `renmei sprt --wdl 136 111 96`, or \
+             `--pentanomial` with five counts of pairs; `renmei sprt --help` tells the rest"
+                .to_owned(),
+        )),
     }
 }
 
-fn print(answer: &Answer) {
+fn print(answer: &Answer, test: &Sprt) {
     let Answer { numbers, standing, .. } = answer;
     let score = numbers.score.map_or_else(|| "n/a".to_owned(), |score| format!("{:.2}%", 100.0 * score));
     out_line!("games  {}", numbers.games);
     out_line!("score  {score}");
-    out_line!("Elo    {:.2}", numbers.elo);
+    out_line!("result {}", elo(answer));
     out_line!("nElo   {:.2}", numbers.nelo);
-    out_line!("LOS    {:.2}%", 100.0 * numbers.los);
-    let Standing { llr, lower, upper, verdict } = standing;
-    let verdict = match verdict {
-        Verdict::H0 => "H0 accepted",
-        Verdict::H1 => "H1 accepted",
-        Verdict::Continue => "undecided",
-    };
     out_line!(
-        "LLR    {llr:.3} in [{lower:.3}, {upper:.3}] for [{}, {}]: {verdict}",
-        answer.elo0,
-        answer.elo1
+        "LOS    {:.2}%: how likely the first is the stronger one, whatever elo0 and elo1",
+        100.0 * numbers.los
     );
+    let Standing { llr, lower, upper, verdict } = *standing;
+    let means = test.claim(verdict, "the first", "the second");
+    let means = match (verdict, means) {
+        (Verdict::H0, Some(means)) => format!("H0 accepted: {means}"),
+        (Verdict::H1, Some(means)) => format!("H1 accepted: {means}"),
+        _ => "undecided".to_owned(),
+    };
+    out_line!("LLR    {llr:.3} in [{lower:.3}, {upper:.3}] for [{}, {}]: {means}", answer.elo0, answer.elo1);
+}
+
+/// The one difference that is told: from a verdict on, the one that knows of the stop.
+fn elo(Answer { numbers, standing, estimate, .. }: &Answer) -> String {
+    match (standing.verdict, estimate) {
+        (Verdict::H0 | Verdict::H1, Some(stopped)) => {
+            let words = elo_words(Some(stopped.elo), stopped.low, stopped.high);
+            format!("{words}, corrected for the stop of the test")
+        }
+        _ => numbers.elo_words(),
+    }
 }

@@ -17,7 +17,11 @@ use journal::{Read, Reader, Store};
 use plan::{Document, EnginePlan, LogPlan, Plan, StoredPlan};
 use records::openings;
 use referee::{opening::Opening, rating::LookUp, schedule::Schedule, sink::Sink, sprt::Verdict};
-use report::{Announcer, EventFile, EventInfo, Report, builds, verdict};
+use report::{
+    Announcer, EventFile, EventInfo, Report, builds,
+    progress::{self, Progress},
+    verdict,
+};
 use seat::usi::Handshake;
 use std::{
     fs,
@@ -116,6 +120,9 @@ pub fn host(
     if let Some(begun) = begun(&plan).filter(|_| !args.fresh) {
         plan.keep_defaults_of(&begun);
     }
+    if !args.fresh {
+        keep_margins(&mut plan)?;
+    }
     check_log(&plan.log)?;
     let lines = match &plan.openings {
         Some(openings) => openings::load(openings).map_err(|faults| Failure::Usage(faults.to_string()))?,
@@ -151,6 +158,9 @@ pub fn host(
         out_line!("");
     }
     super::print(&report, args.json);
+    if finished.interrupted {
+        tell_how_to_resume(args.json);
+    }
     Ok(match verdict(&report) {
         Some(Verdict::H1) => Exit::H1,
         Some(Verdict::H0) => Exit::H0,
@@ -170,6 +180,42 @@ fn identify(plan: &Plan, shown: &[Handshake]) -> Result<Vec<Engine>, RunError> {
         true => Ok(engines.into_iter().flatten().collect()),
         false => Err(RunError::Engines(faults.into_iter().filter_map(Result::err).collect())),
     }
+}
+
+/// Prints the command that goes on with the event: the one that was typed.
+fn tell_how_to_resume(json: bool) {
+    // Once more from the beginning is not what resumes.
+    let words = std::env::args_os().filter(|word| word != "--fresh");
+    let words = words.map(|word| quoted(&word.to_string_lossy())).collect::<Vec<_>>();
+    let line = format!("to resume: {}", words.join(" "));
+    match json {
+        true => err_line!("{line}"),
+        false => out_line!("\n{line}"),
+    }
+}
+
+/// A word for a POSIX shell.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./=:,+@%".contains(c);
+    match !word.is_empty() && word.chars().all(plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    }
+}
+
+/// An event that was begun under another default margin keeps its own.
+fn keep_margins(plan: &mut Plan) -> Result<(), Failure> {
+    let events = Store::read(&plan.database).and_then(|store| store.events()).unwrap_or_default();
+    let Some(event) = events.iter().find(|event| event.name == plan.name) else { return Ok(()) };
+    if let Some(kept) = plan.keep_margins(&report::plan(event)?) {
+        err_line!(
+            "`{}` keeps the margin that it was begun with, {} ms; new events have {} ms unless `margin` says otherwise",
+            plan.name,
+            kept.as_millis(),
+            plan::MARGIN.as_millis()
+        );
+    }
+    Ok(())
 }
 
 /// Prints what a user may not expect of the plan.
@@ -225,7 +271,7 @@ fn follow(
         Some(Screen { feed, game_lines, linger, say }) => (Some(game_lines), Some(feed), Some(linger), say),
         None => (None, None, None, Arc::new(|line: &str| err_line!("{line}")) as Say),
     };
-    let mut announcer = announcer(plan, args, game_lines)?;
+    let mut announcer = announcer(plan, &event, args, game_lines)?;
     let mut readers = vec![Reader::new("announcer", move |batch| announcer.announce(batch))];
     readers.extend(feed.map(|feed| Reader::new("dashboard", feed)));
     let mut remote = None;
@@ -284,17 +330,21 @@ pub(super) fn check_log(log: &LogPlan) -> Result<(), Failure> {
 
 fn announcer(
     plan: &Plan,
+    event: &OpenEvent<'_>,
     args: &PlayingArgs,
     game_lines: Option<Box<dyn Write + Send>>,
 ) -> Result<Announcer, Failure> {
     let schedule = Schedule::new(&plan.stages, plan.engines.len(), plan.seed, plan.replay_draws, true);
-    let mut announcer = Announcer::new(EventInfo::of(plan), schedule.total(), played_before(plan));
-    if !args.quiet {
-        let plain = || -> Box<dyn Write + Send> {
-            if args.json { Box::new(io::stderr()) } else { Box::new(io::stdout()) }
-        };
-        announcer = announcer.lines(game_lines.unwrap_or_else(plain));
-    }
+    let (info, total) = (EventInfo::of(plan), schedule.total());
+    let every = args.rating_interval.unwrap_or(progress::GAMES);
+    let progress = Progress::new(info.clone(), total, event.standings().clone(), every);
+    let plain = || -> Box<dyn Write + Send> {
+        if args.json { Box::new(io::stderr()) } else { Box::new(io::stdout()) }
+    };
+    let mut announcer = Announcer::new(info, total, event.standings().total().games())
+        .lines(game_lines.unwrap_or_else(plain))
+        .progress(progress)
+        .quiet(args.quiet);
     if let Some(path) = &args.events {
         announcer = announcer.json(event_file(path)?);
     }
@@ -304,10 +354,4 @@ fn announcer(
 /// Opens the file of `--events` for appending.
 pub fn event_file(path: &Path) -> Result<EventFile, Failure> {
     EventFile::append(path).map_err(|e| Failure::Usage(format!("--events {}: {e}", path.display())))
-}
-
-/// Games of the event that count already; 0 if the database or the event does not exist yet.
-fn played_before(plan: &Plan) -> u64 {
-    let events = Store::read(&plan.database).and_then(|store| store.events()).unwrap_or_default();
-    events.iter().find(|event| event.name == plan.name).map_or(0, |event| event.counted)
 }

@@ -94,6 +94,11 @@ fn refuse_of_league(args: &PlayingArgs) -> Result<(), Failure> {
             "an open league starts no engines; what its players send is always kept, see `renmei log`",
         ),
         (
+            "--rating-interval",
+            args.rating_interval.is_some(),
+            "an open league has no end; `renmei report DATABASE` prints the current standings",
+        ),
+        (
             "--json",
             args.json,
             "an open league has no final standings; `renmei report DATABASE --json` prints the current ones",

@@ -4,11 +4,11 @@ use crate::{EnginePlan, GoForms, IdentityPlan, SeatLimits, Skipped};
 use crate::{
     keys::{ENGINE, IDENTITY, LIMITS},
     reader::{Item, Table},
-    time::time_control,
+    time::{Merged, default_margin, time_control},
     time_text::{EXAMPLES, text},
 };
 use notation::csa::wire::is_player_name;
-use referee::clock::{Accounting, TimeControl};
+use referee::clock::Accounting;
 use std::path::{Path, PathBuf};
 use toml::de::DeValue;
 
@@ -49,6 +49,7 @@ impl Engines {
         }
         engines.check_number(root);
         engines.count_as_the_network_does();
+        engines.forgive();
         engines
     }
 
@@ -86,6 +87,13 @@ impl Engines {
         }
     }
 
+    /// Gives a margin to the clocks for which the file has none.
+    fn forgive(&mut self) {
+        for engine in self.present.iter_mut().filter(|engine| !engine.margin_given) {
+            engine.time.margin = default_margin(&engine.time);
+        }
+    }
+
     /// Number of engines that take part among the first `n` of the file.
     pub fn present_among(&self, n: usize) -> usize {
         self.listed.iter().take(n).filter(|present| **present).count()
@@ -110,15 +118,15 @@ pub fn lone(table: &Table<'_>) -> Option<EnginePlan> {
             table.fault(key, "has no meaning here: without its engine a client cannot play");
         }
     }
-    match engine(table, TimeControl::default(), name(table)) {
+    match engine(table, Merged::default(), name(table)) {
         Entry::Present(engine) => Some(*engine),
         Entry::Skipped(_) | Entry::Faulty => None,
     }
 }
 
-fn engine(table: &Table<'_>, time: TimeControl, name: Option<String>) -> Entry {
+fn engine(table: &Table<'_>, clock: Merged, name: Option<String>) -> Entry {
     if table.flag("remote", false) {
-        return remote(table, time, name);
+        return remote(table, clock, name);
     }
     let (options, option_sources) = options(table);
     let program = program(table);
@@ -139,7 +147,8 @@ fn engine(table: &Table<'_>, time: TimeControl, name: Option<String>) -> Entry {
         cores: cores(table, &options),
         options,
         option_sources,
-        time,
+        time: clock.time,
+        margin_given: clock.margin_given,
         reserve: table.duration("reserve").unwrap_or_default(),
         hurry: None,
         go: go(table),
@@ -165,7 +174,8 @@ fn engine(table: &Table<'_>, time: TimeControl, name: Option<String>) -> Entry {
 }
 
 /// A remote player, which has only a name and a clock.
-fn remote(table: &Table<'_>, time: TimeControl, name: Option<String>) -> Entry {
+fn remote(table: &Table<'_>, clock: Merged, name: Option<String>) -> Entry {
+    let Merged { time, margin_given } = clock;
     for key in ENGINE.all().filter(|key| !["name", "remote", "time"].contains(&key.name)) {
         if table.has_itself(key.name) {
             table.fault(key.name, "has no meaning for a `remote` player, which is started elsewhere");
@@ -183,7 +193,8 @@ fn remote(table: &Table<'_>, time: TimeControl, name: Option<String>) -> Entry {
     }
     table.refuse_unknown();
     let cores = 0.0;
-    let plan = name.map(|name| EnginePlan { name, remote: true, time, cores, ..EnginePlan::default() });
+    let remote = EnginePlan { remote: true, time, margin_given, cores, ..EnginePlan::default() };
+    let plan = name.map(|name| EnginePlan { name, ..remote });
     plan.map_or(Entry::Faulty, |plan| Entry::Present(Box::new(plan)))
 }
 
@@ -279,10 +290,10 @@ fn cores(table: &Table<'_>, options: &[(String, String)]) -> f64 {
     table.number("cores").or(threads.filter(|n| *n > 0.0)).unwrap_or(1.0)
 }
 
-fn time(table: &Table<'_>, root: &Table<'_>) -> TimeControl {
+fn time(table: &Table<'_>, root: &Table<'_>) -> Merged {
     let places: Vec<_> = table.items("time").into_iter().chain(root.items("time")).collect();
     let time = time_control(&places);
-    match (time, places.first()) {
+    match (&time, places.first()) {
         (Some(_), _) => {}
         (None, Some(place)) => {
             place.fault(format!("does not say how much time there is; write it as in {EXAMPLES}"))

@@ -250,7 +250,12 @@ pub const TIME_TABLE: Section = Section {
         key("fixed", ABOVE_ZERO, Says("none"), "time of each move, exactly (`go movetime`)"),
         key("nodes", Integer(1, i64::MAX), Says("none"), "nodes to search (`go nodes`)"),
         key("depth", Integer(1, 1000), Says("none"), "depth to search, in plies (`go depth`)"),
-        key("margin", ZERO, Is("\"0\""), "overrun of a move that is forgiven"),
+        key(
+            "margin",
+            ZERO,
+            Says("`\"100ms\"`; in whole seconds `\"0\"`"),
+            "overrun of a move that is forgiven; `\"0\"`: the flag falls at once. An event that was begun with another default keeps it",
+        ),
         key(
             "accounting",
             Words(&["ms", "seconds"]),

@@ -39,7 +39,7 @@ pub use log::LogPlan;
 pub use reference::reference;
 pub use serve::ServeConfig;
 pub use stored::{StoredPlan, StoredPlanError};
-pub use time::contradictions;
+pub use time::{MARGIN, contradictions};
 
 use referee::number::number;
 use referee::{
@@ -230,6 +230,9 @@ pub struct EnginePlan {
     pub option_sources: Vec<String>,
     /// Clock.
     pub time: TimeControl,
+    /// Whether the configuration gives the margin of the clock; otherwise it is a default.
+    #[serde(skip)]
+    pub margin_given: bool,
     /// Time kept back from what `go` says, for engines that overshoot.
     pub reserve: Duration,
     /// In games on a server: `stop` is sent this long before the time for a move ends; `None`: never, as in every game

@@ -301,6 +301,48 @@ fn an_engine_takes_its_time_from_the_nearest_place_that_says_how_much() {
 }
 
 #[test]
+fn a_real_clock_in_milliseconds_forgives_a_little_unless_the_file_says_otherwise() {
+    let world = here();
+    let margin = |time: &str| {
+        let plan = world.plan(&format!(
+            "time = {time}\n[[engines]]\ncommand = \"alpha\"\n[[engines]]\ncommand = \"beta\""
+        ));
+        let [a, b] = [plan.engines[0].time, plan.engines[1].time];
+        assert_eq!(a.margin, b.margin);
+        a.margin.as_millis()
+    };
+    assert_eq!(margin("\"byoyomi 1s\""), 100);
+    assert_eq!(margin("\"fixed 200ms\""), 100);
+    assert_eq!(margin("{ main = \"10s\", increment = \"100ms\", margin = \"0\" }"), 0);
+    assert_eq!(margin("{ main = \"10s\", margin = \"20ms\" }"), 20);
+    assert_eq!(margin("{ byoyomi = \"10s\", accounting = \"seconds\" }"), 0, "servers forgive nothing");
+    assert_eq!(margin("\"nodes 1000\""), 0, "without a clock there is nothing to forgive");
+    let remote = "time = \"10s\"\n[[engines]]\ncommand = \"alpha\"\n[[engines]]\nname = \"kawa\"\nremote = true\n[serve]\n";
+    assert!(
+        world.plan(remote).engines.iter().all(|engine| engine.time.margin.is_zero()),
+        "the network counts seconds"
+    );
+}
+
+#[test]
+fn an_event_keeps_the_margin_it_was_begun_with_where_the_file_gives_none() {
+    let world = here();
+    let file = |time: &str| {
+        world.plan(&format!(
+            "time = {time}\n[[engines]]\ncommand = \"alpha\"\n[[engines]]\ncommand = \"beta\""
+        ))
+    };
+    let before = crate::StoredPlan::of_event(&file("{ byoyomi = \"1s\", margin = \"0\" }"));
+    let mut silent = file("\"byoyomi 1s\"");
+    assert_eq!(silent.keep_margins(&before), Some(Duration::ZERO));
+    assert!(silent.engines.iter().all(|engine| engine.time.margin.is_zero()));
+    assert_eq!(silent.keep_margins(&before), None, "it has it already");
+    let mut outspoken = file("{ byoyomi = \"1s\", margin = \"30ms\" }");
+    assert_eq!(outspoken.keep_margins(&before), None, "what the file says is compared, not replaced");
+    assert_eq!(outspoken.engines[0].time.margin, Duration::from_millis(30));
+}
+
+#[test]
 fn games_at_once_are_as_many_as_the_cores_carry() {
     let world = here();
     let games = |lines: &str| world.plan(&format!("{}{lines}", with(""))).concurrency;

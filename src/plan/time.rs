@@ -19,21 +19,46 @@ struct Layer {
     patience: Option<Duration>,
 }
 
+/// A clock as the file says it, the default margin not yet added.
+#[derive(Default)]
+pub struct Merged {
+    /// The clock.
+    pub time: TimeControl,
+    /// Whether some place gives the margin.
+    pub margin_given: bool,
+}
+
 /// Merges the time settings of several places, the nearest first. The amount of time comes from the nearest place that
 /// gives any; how it is counted is taken key by key. `None` if no place gives an amount: the caller notes that fault.
-pub fn time_control(places: &[Item<'_>]) -> Option<TimeControl> {
+pub fn time_control(places: &[Item<'_>]) -> Option<Merged> {
     let layers: Vec<_> = places.iter().map(layer).collect();
     let (budget, place) =
         layers.iter().zip(places).find_map(|(layer, place)| Some((layer.budget?, place)))?;
+    let margin = layers.iter().find_map(|layer| layer.margin);
     let time = TimeControl {
-        margin: layers.iter().find_map(|layer| layer.margin).unwrap_or_default(),
+        margin: margin.unwrap_or_default(),
         accounting: layers.iter().find_map(|layer| layer.accounting).unwrap_or_default(),
         least: layers.iter().find_map(|layer| layer.least).unwrap_or_default(),
         patience: layers.iter().find_map(|layer| layer.patience).unwrap_or(PATIENCE),
         ..budget
     };
     contradictions(&time).into_iter().for_each(|message| place.fault(message));
-    Some(time)
+    Some(Merged { time, margin_given: margin.is_some() })
+}
+
+/// Overrun that is forgiven where the configuration does not say. Engines aim at the end of their time and stop by
+/// polling a clock: sound ones are late by a few milliseconds, on a busy machine by tens. An engine that reads its clock
+/// wrongly is late by far more, and still loses.
+pub const MARGIN: Duration = Duration::from_millis(100);
+
+/// The margin of a clock for which the configuration gives none. Clocks in whole seconds are those of CSA servers, which
+/// forgive nothing; without a clock there is nothing to forgive.
+#[must_use]
+pub fn default_margin(time: &TimeControl) -> Duration {
+    match time.accounting {
+        Accounting::Milliseconds if time.is_timed() => MARGIN,
+        _ => Duration::ZERO,
+    }
 }
 
 /// Longest silence of an engine on an untimed turn.

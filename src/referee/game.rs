@@ -23,6 +23,7 @@ mod setup;
 mod state;
 mod talk;
 
+pub use reasons::lateness;
 pub use setup::{Authority, ServerRuled, Setup, SetupError};
 pub use talk::{Answer, Heard, Input, Order, Output, Reply, RuledMove, Ruling, Said, Word};
 

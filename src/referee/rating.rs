@@ -9,12 +9,16 @@ mod counts;
 mod course;
 mod estimate;
 mod field;
+mod interval;
 mod large;
 mod likelihood;
 mod newton;
 mod pair;
 mod scale;
+#[cfg(test)]
+pub(crate) mod simulation;
 mod table;
+mod words;
 
 pub use aged::{Aged, Decay, fit_aged};
 pub use counts::{Counts, Pentanomial, Trinomial};
@@ -24,8 +28,10 @@ pub use field::{PlayerRating, Ratings, fit, fit_bradley_terry};
 pub use pair::Numbers;
 pub use scale::{LookUp, Scale};
 pub use table::{CrossTable, Results, TableError};
+pub use words::elo_words;
 
 pub(crate) use counts::{Sample, moments, outcome};
+pub(crate) use interval::{Interval, UNSEEN, elo_interval};
 
 use statrs::function::erf::erfc;
 use std::f64::consts::{LN_10, SQRT_2};

@@ -3,6 +3,7 @@
 //! Generalised likelihood ratios over games or pairs (M. Van den Bergh, "The generalized likelihood ratio for
 //! multinomial distributions" and "Normalized Elo"; the arithmetic of fishtest). Empty cells count as 0.001.
 
+mod claim;
 mod likelihood;
 mod stopped;
 mod walk;
@@ -53,9 +54,9 @@ pub struct Sprt {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
-    /// The difference is `elo0` or less.
+    /// The difference is below `elo1`. Where it is not, a test ends so with the probability `beta` at most.
     H0,
-    /// The difference is `elo1` or more.
+    /// The difference is above `elo0`. Where it is not, a test ends so with the probability `alpha` at most.
     H1,
     /// More games are needed.
     Continue,

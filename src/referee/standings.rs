@@ -24,14 +24,16 @@ pub use sequence::{Sequence, TestCounts};
 pub use tally::{Causes, Pentanomial, Record, Tally, Wdl};
 
 use crate::{
+    Outcome, WinBy,
     entry::{Entry, GameEnded},
+    game::lateness,
     ids::{GameId, PlayerId},
     pairing::Pairing,
     rating::{CrossTable, Ratings, Results},
     stage::{Format, Stage},
 };
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
 /// The recorded verdict of a sequential test.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -44,6 +46,30 @@ pub struct Verdict {
     pub pairs: u64,
 }
 
+/// Games lost on time, and by how much.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TimeLosses {
+    /// Games lost on time that count.
+    pub games: u64,
+    /// Those with a reply, which came soon after the flag fell; later ones are not waited for.
+    pub replied: u64,
+    /// How late the latest of these replies was, beyond the margin.
+    pub latest: Duration,
+}
+
+impl TimeLosses {
+    fn add(&mut self, end: &GameEnded) {
+        if !matches!(end.outcome, Outcome::Win { by: WinBy::Time, .. }) {
+            return;
+        }
+        self.games += 1;
+        if let Some(late) = lateness(&end.evidence) {
+            self.replied += 1;
+            self.latest = self.latest.max(late);
+        }
+    }
+}
+
 /// The state of an event after any number of its entries.
 #[derive(Clone, Debug)]
 pub struct Standings {
@@ -54,6 +80,7 @@ pub struct Standings {
     running: BTreeMap<GameId, Pairing>,
     verdict: Option<Verdict>,
     due: Vec<TestCounts>,
+    time_losses: TimeLosses,
 }
 
 impl Standings {
@@ -68,6 +95,7 @@ impl Standings {
             running: BTreeMap::new(),
             verdict: None,
             due: Vec::new(),
+            time_losses: TimeLosses::default(),
         }
     }
 
@@ -109,6 +137,12 @@ impl Standings {
     #[must_use]
     pub fn players(&self) -> usize {
         self.total.players.len()
+    }
+
+    /// Games lost on time.
+    #[must_use]
+    pub fn time_losses(&self) -> TimeLosses {
+        self.time_losses
     }
 
     /// The counts of the whole event.
@@ -251,6 +285,7 @@ impl Standings {
         }
         tally.add(pairing, end.outcome);
         self.total.add(pairing, end.outcome);
+        self.time_losses.add(end);
         let Some(half_points) = progress.finish(pairing, end.outcome) else { return };
         tally.add_pair(pairing, half_points);
         self.total.add_pair(pairing, half_points);

@@ -67,11 +67,16 @@ pub fn event_info(event: &EventSummary, plan: StoredPlan) -> EventInfo {
         "import" => "imported records".to_owned(),
         _ => plan::format_words(&plan.stages),
     };
+    let margin = |name: &String| {
+        let engine = plan.engines.iter().find(|engine| engine.name == *name);
+        engine.and_then(|engine| engine.time).map(|time| time.margin).unwrap_or_default()
+    };
+    let named = |name: &String| Named { name: name.clone(), margin: margin(name) };
     EventInfo {
         name: event.name.clone(),
+        engines: event.players.iter().map(named).collect(),
         stages: plan.stages,
         sprt: plan.sprt,
-        engines: event.players.iter().map(|name| Named { name: name.clone() }).collect(),
         format,
     }
 }

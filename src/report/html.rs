@@ -40,7 +40,7 @@ pub fn page(history: &EventHistory) -> serde_json::Result<String> {
             body {
                 (heading(history))
                 main { (sections(history)) }
-                footer { "Made by Renmei. Elo is relative to the mean of the field; ± is half the 95 % interval." }
+                footer { "Made by Renmei. Ratings in Elo are relative to the mean of the field; ± is half the 95 % interval." }
                 (viewer())
                 script type="application/json" id="data" { (PreEscaped(data)) }
                 script { (PreEscaped(SCRIPT)) }
@@ -115,8 +115,14 @@ fn sections(history: &EventHistory) -> Markup {
     };
     add("standings", "Standings", true, &|| tables::standings(history));
     add("test", "Sequential test", report.sprt.is_some(), &|| test(history));
-    add("elo", "Elo", played, &|| both(|size| plot::elo(report, size)));
-    add("ratings", "Ratings over the games", report.games > 1, &|| both(|size| plot::ratings(history, size)));
+    // A test has one Elo, which knows of its stop; ratings of its two players would be others.
+    let rated = report.sprt.is_none();
+    add("elo", "Elo", played && rated, &|| {
+        html! { (duel(history)) (both(|size| plot::elo(report, size))) }
+    });
+    add("ratings", "Ratings over the games", report.games > 1 && rated, &|| {
+        both(|size| plot::ratings(history, size))
+    });
     add("cross", "Cross table", report.pairs.len() > 1, &|| tables::cross(history));
     let ranked = report.stages.iter().any(|stage| stage.has_tie_breaks());
     add("stages", "Stages", ranked, &|| tables::stages(report));
@@ -143,10 +149,11 @@ fn test(history: &EventHistory) -> Markup {
     let Some(test) = &history.report.sprt else { return html! {} };
     let plan = test.plan;
     let names: Vec<String> = history.players.iter().take(2).map(|name| plain(name)).collect();
-    let verdict = match test.verdict.as_deref() {
-        Some("H1") => ("good", format!("H1 accepted: {} is stronger by {} Elo", names[0], plan.elo1)),
-        Some(_) => ("bad", format!("H0 accepted: {} is not stronger by {} Elo", names[0], plan.elo1)),
-        None => ("ink", "no verdict yet".to_owned()),
+    let [first, second] = [0, 1].map(|at| names.get(at).map_or("?", String::as_str));
+    let verdict = match (test.verdict.as_deref(), test.claim(first, second)) {
+        (Some("H1"), Some(claim)) => ("good", format!("H1 accepted: {claim}")),
+        (Some(_), Some(claim)) => ("bad", format!("H0 accepted: {claim}")),
+        _ => ("ink", "no verdict yet".to_owned()),
     };
     let [ll, ld, even, wd, ww] = test.in_order.pentanomial;
     html! {
@@ -156,12 +163,16 @@ fn test(history: &EventHistory) -> Markup {
             (plan.alpha) " β " (plan.beta) " · LLR " (rounded(test.llr, 2)) " · "
             (test.in_order.pairs) " pairs: " (format!("{ll} {ld} {even} {wd} {ww}"))
         }
-        @if let Some(estimate) = &test.estimate {
-            @let [elo, low, high] = [estimate.elo, estimate.low, estimate.high].map(|elo| minus(&signed(elo, 1)));
-            p { "Elo, corrected for the stop: " (elo) " [" (low) ", " (high) "]" }
-        }
+        (duel(history))
         (both(|size| plot::sprt(&history.report, test, &history.walk, size)))
     }
+}
+
+/// The result of two players in words.
+fn duel(history: &EventHistory) -> Markup {
+    let report = &history.report;
+    let (Some(met), Some(words)) = (report.duel(), report.duel_words()) else { return html! {} };
+    html! { p { (plain(&met.name)) " against " (plain(&met.opponent)) ": " (words.replace('-', "−")) } }
 }
 
 fn endings(history: &EventHistory) -> Markup {

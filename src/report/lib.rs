@@ -12,6 +12,7 @@ mod event_history;
 pub mod html;
 mod live;
 pub mod plot;
+pub mod progress;
 mod text;
 
 pub use builds::{PlayedBy, builds};
@@ -19,17 +20,18 @@ pub use event_history::{EventHistory, EventHistoryError, event_info, plan};
 pub use live::{Announcer, EventFile};
 
 use journal::{EventId, GameFilter, GameRow, GameState, Store, StoreError};
-use plan::{Plan, SprtModel, SprtPlan};
+use plan::{EnginePlan, Plan, SprtModel, SprtPlan};
 use referee::{
     Color, Outcome,
     entry::PlayerId,
-    rating::{Estimate, Numbers, Pentanomial, Ratings, Trinomial, fit},
+    rating::{Estimate, Pentanomial, Ratings, elo_words, fit},
     reason::reason,
     schedule::Stage,
     sprt::{Sprt, Verdict},
-    standings::{Causes, Row, Standings, TestCounts, Wdl},
+    standings::{Causes, Row, Standings, TestCounts, TimeLosses, Wdl},
 };
 use serde::Serialize;
+use std::time::Duration;
 
 /// The parts of an event's plan that a report needs.
 #[derive(Clone, Debug)]
@@ -51,6 +53,14 @@ pub struct EventInfo {
 pub struct Named {
     /// The name.
     pub name: String,
+    /// The margin of its clock.
+    pub margin: Duration,
+}
+
+impl Named {
+    fn of(engine: &EnginePlan) -> Self {
+        Self { name: engine.name.clone(), margin: engine.time.margin }
+    }
 }
 
 impl EventInfo {
@@ -61,7 +71,7 @@ impl EventInfo {
             name: plan.name.clone(),
             stages: plan.stages.clone(),
             sprt: plan.sprt,
-            engines: plan.engines.iter().map(|engine| Named { name: engine.name.clone() }).collect(),
+            engines: plan.engines.iter().map(Named::of).collect(),
             format: plan.format_words(),
         }
     }
@@ -102,6 +112,8 @@ pub struct Report {
     pub played_by: Vec<PlayedBy>,
     /// Games that a player lost because it failed, in the order of their numbers.
     pub failures: Vec<Failure>,
+    /// Games lost on time by so little that a margin decided them, if most of those lost on time were.
+    pub late: Option<Late>,
 }
 
 /// A game that a player lost because it failed: by time, a lost process or connection, or an illegal move.
@@ -119,6 +131,19 @@ pub struct Failure {
     pub cause: &'static str,
     /// Why, in a phrase; `None` where nothing is known.
     pub reason: Option<String>,
+}
+
+/// Games that were lost on time by little.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Late {
+    /// Games lost on time.
+    pub games: u64,
+    /// Those with a reply soon after the flag fell.
+    pub replied: u64,
+    /// How late the latest of these replies was, in ms, beyond the margin.
+    pub latest_ms: f64,
+    /// A margin that forgives them, in ms.
+    pub margin_ms: u64,
 }
 
 /// A player's row in the standings.
@@ -182,8 +207,12 @@ pub struct Encounter {
     pub score: Option<f64>,
     /// Elo difference by the score; from colour-swapped pairs if every game belongs to one.
     pub elo: Option<f64>,
-    /// Half its 95 % interval.
+    /// Half its 95 % interval by the normal distribution, as fishtest and fastchess print it.
     pub elo_error: Option<f64>,
+    /// Lower end of the 95 % interval that is exact in small and lopsided samples; `None` if `name` lost every game.
+    pub elo_low: Option<f64>,
+    /// Upper end of that interval; `None` if `name` won every game.
+    pub elo_high: Option<f64>,
     /// Normalized Elo.
     pub nelo: Option<f64>,
     /// Half its 95 % interval.
@@ -209,6 +238,8 @@ pub struct FirstMove {
     pub elo: Option<f64>,
     /// Half its 95 % interval.
     pub elo_error: Option<f64>,
+    /// `measured`, `tentative` or `unknown`.
+    pub elo_kind: &'static str,
 }
 
 /// Table of a stage.
@@ -252,7 +283,7 @@ pub struct TestReport {
     pub finished: TestCounts,
     /// Log-likelihood ratio of all finished pairs.
     pub final_llr: f64,
-    /// Elo on the scale of the test, corrected for optional stopping: median-unbiased, with its 95 % interval.
+    /// Logistic Elo, corrected for optional stopping: median-unbiased, with its 95 % interval.
     pub estimate: Option<StopEstimate>,
 }
 
@@ -270,10 +301,10 @@ pub struct AtStop {
 pub struct StopEstimate {
     /// The estimate.
     pub elo: f64,
-    /// Lower end of the 95 % interval.
-    pub low: f64,
-    /// Upper end of the 95 % interval.
-    pub high: f64,
+    /// Lower end of the 95 % interval; `None` if every game was lost.
+    pub low: Option<f64>,
+    /// Upper end of the 95 % interval; `None` if every game was won.
+    pub high: Option<f64>,
     /// Probability that the true value is above zero.
     pub los: f64,
 }
@@ -295,7 +326,7 @@ impl Report {
         Self {
             event: info.name.clone(),
             format: info.format.clone(),
-            games: standings.total().met.values().map(|wdl| wdl.games()).sum(),
+            games: standings.total().games(),
             complete,
             standings: player_rows(info, standings, ratings),
             pairs: encounter_rows(info, standings),
@@ -307,7 +338,27 @@ impl Report {
             skipped: vec![],
             played_by: vec![],
             failures: vec![],
+            late: late(info, standings.time_losses()),
         }
+    }
+
+    /// The encounter that is the whole event: where two players meet, its difference is the only Elo that is told.
+    #[must_use]
+    pub fn duel(&self) -> Option<&Encounter> {
+        self.pairs.first().filter(|_| self.standings.len() == 2)
+    }
+
+    /// The difference between two players with its interval in words, and how it came about; `None` in larger fields.
+    #[must_use]
+    pub fn duel_words(&self) -> Option<String> {
+        let Encounter { elo, elo_low, elo_high, .. } = self.duel()?;
+        let stopped = self.sprt.as_ref().and_then(|test| test.estimate.as_ref());
+        Some(match stopped {
+            Some(StopEstimate { elo, low, high, .. }) => {
+                format!("{}, corrected for the stop of the test", elo_words(Some(*elo), *low, *high))
+            }
+            None => elo_words(*elo, *elo_low, *elo_high),
+        })
     }
 
     /// The report with the games that were lost because a player failed.
@@ -394,12 +445,7 @@ fn encounter_rows(info: &EventInfo, standings: &Standings) -> Vec<Encounter> {
     met.dedup();
     let line = |&(player, opponent): &(PlayerId, PlayerId)| {
         let wdl = total.between(player, opponent);
-        let pentanomial = total.pentanomial(player, opponent);
-        let trinomial = Trinomial { losses: wdl.losses, draws: wdl.draws, wins: wdl.wins };
-        // Pairs are more informative, but only if every game belongs to one.
-        let paired = 2 * pentanomial.iter().sum::<u64>() == wdl.games();
-        let counts = if paired { Pentanomial(pentanomial).into() } else { trinomial.into() };
-        let numbers = Numbers::from(&counts);
+        let numbers = total.numbers(player, opponent);
         let bound = match numbers.elo {
             Estimate::AtLeast { value } | Estimate::AtMost { value } => Some(value),
             _ => None,
@@ -414,12 +460,14 @@ fn encounter_rows(info: &EventInfo, standings: &Standings) -> Vec<Encounter> {
             score: numbers.score,
             elo: numbers.elo.value(),
             elo_error: numbers.elo.error(),
+            elo_low: numbers.elo_low,
+            elo_high: numbers.elo_high,
             nelo: numbers.nelo.value(),
             nelo_error: numbers.nelo.error(),
             elo_kind: kind(numbers.elo),
             elo_bound: bound,
             los: numbers.los,
-            pentanomial,
+            pentanomial: total.pentanomial(player, opponent),
         }
     };
     met.iter().map(line).collect()
@@ -449,10 +497,26 @@ fn halved<'a>(counts: impl Iterator<Item = &'a Causes>) -> Causes {
     sum
 }
 
+/// Steps of the margins that are recommended, in ms.
+const STEP: u64 = 50;
+
+/// A margin that forgives twice what was seen, if most of the games lost on time were lost by little.
+fn late(info: &EventInfo, losses: TimeLosses) -> Option<Late> {
+    let TimeLosses { games, replied, latest } = losses;
+    let margin = info.engines.iter().map(|engine| engine.margin).max().unwrap_or_default();
+    let needed = (margin + 2 * latest).as_millis() as u64;
+    (replied > 0 && 2 * replied >= games).then(|| Late {
+        games,
+        replied,
+        latest_ms: latest.as_micros() as f64 / 1000.0,
+        margin_ms: (needed / STEP + 1) * STEP,
+    })
+}
+
 fn first_move(standings: &Standings, ratings: &Ratings) -> FirstMove {
     let black = standings.total().met.values().fold(Wdl::default(), |sum, &met| sum + met);
     let elo = ratings.black_advantage;
-    FirstMove { black, score: score(black), elo: elo.value(), elo_error: elo.error() }
+    FirstMove { black, score: score(black), elo: elo.value(), elo_error: elo.error(), elo_kind: kind(elo) }
 }
 
 fn stage_tables(info: &EventInfo, standings: &Standings) -> Vec<StageTable> {
@@ -490,6 +554,18 @@ fn test_report(plan: SprtPlan, standings: &Standings) -> Option<TestReport> {
 fn estimate(test: &Sprt, counts: &referee::rating::Counts) -> Option<StopEstimate> {
     let stopped = test.estimate(counts).ok().flatten()?;
     Some(StopEstimate { elo: stopped.elo, low: stopped.low, high: stopped.high, los: stopped.los })
+}
+
+impl TestReport {
+    /// What the verdict claims of the first player against the second; `None` before a verdict.
+    #[must_use]
+    pub fn claim(&self, first: &str, second: &str) -> Option<String> {
+        let verdict = match self.verdict.as_deref()? {
+            "H1" => Verdict::H1,
+            _ => Verdict::H0,
+        };
+        self.plan.test().ok()?.claim(verdict, first, second)
+    }
 }
 
 /// Name of a test's scale.

@@ -1,6 +1,6 @@
 //! Live output of an event: lines about entries, after their commit.
 
-use super::EventInfo;
+use super::{EventInfo, progress::Progress};
 use notation::printable;
 use referee::number::{number, plies};
 use referee::{
@@ -37,10 +37,12 @@ impl EventFile {
     }
 }
 
-/// Announces committed entries: a line of text per game, a line of JSON per entry.
+/// Announces committed entries: a line of text per game, how the event stands every so often, a line of JSON per entry.
 pub struct Announcer {
     info: EventInfo,
     lines: Option<Box<dyn Write + Send>>,
+    progress: Option<Progress>,
+    quiet: bool,
     json: Option<EventFile>,
     total: Option<u64>,
     games: u64,
@@ -50,7 +52,21 @@ impl Announcer {
     /// An announcer for an event of `total` games, if known, of which `games` were played before.
     #[must_use]
     pub fn new(info: EventInfo, total: Option<u64>, games: u64) -> Self {
-        Self { info, lines: None, json: None, total, games }
+        Self { info, lines: None, progress: None, quiet: false, json: None, total, games }
+    }
+
+    /// Adds lines about the progress.
+    #[must_use]
+    pub fn progress(mut self, progress: Progress) -> Self {
+        self.progress = Some(progress);
+        self
+    }
+
+    /// Leaves the lines of games and byes out.
+    #[must_use]
+    pub fn quiet(mut self, quiet: bool) -> Self {
+        self.quiet = quiet;
+        self
     }
 
     /// Sets the output of lines of text.
@@ -73,9 +89,12 @@ impl Announcer {
             json.write(batch);
         }
         for stamped in batch {
-            let Some(line) = self.line(&stamped.entry) else { continue };
-            if self.lines.as_mut().is_some_and(|to| writeln!(to, "{line}").is_err()) {
-                self.lines = None;
+            let line = self.line(&stamped.entry).filter(|_| !self.quiet || !is_frequent(&stamped.entry));
+            let progress = self.progress.as_mut().and_then(|progress| progress.take(stamped));
+            for line in line.into_iter().chain(progress) {
+                if self.lines.as_mut().is_some_and(|to| writeln!(to, "{line}").is_err()) {
+                    self.lines = None;
+                }
             }
         }
     }
@@ -126,6 +145,11 @@ impl Announcer {
         }
         line
     }
+}
+
+/// Entries of which an event has many.
+fn is_frequent(entry: &Entry) -> bool {
+    matches!(entry, Entry::GameEnded(_) | Entry::Bye { .. })
 }
 
 /// Indents lines of evidence below the line they belong to.

@@ -1,6 +1,6 @@
 //! Reports as text for a terminal: numbers right-aligned, names left-aligned.
 
-use super::{Encounter, Failure, PlayerRow, Report, StageTable, TestReport};
+use super::{Encounter, Failure, Late, Report, StageTable, TestReport};
 use referee::number::number;
 use referee::rating::{rounded, signed};
 use std::fmt;
@@ -15,12 +15,13 @@ impl fmt::Display for Report {
         for skipped in &self.skipped {
             writeln!(f, "skipped: {skipped}")?;
         }
-        standings(f, &self.standings)?;
+        standings(f, self)?;
         first_move(f, self)?;
         if self.stages.iter().any(StageTable::has_tie_breaks) {
             self.stages.iter().try_for_each(|stage| stage_table(f, stage))?;
         }
         match self.pairs.len() {
+            _ if self.duel().is_some() => {}
             0..=FEW => pairs(f, &self.pairs)?,
             _ => cross_table(f, self)?,
         }
@@ -28,18 +29,42 @@ impl fmt::Display for Report {
         if let Some(test) = &self.sprt {
             write!(f, "\n{test}")?;
         }
+        duel(f, self)?;
         let width = name_width(self.played_by.iter().map(|player| player.name.as_str()));
         super::builds::text(f, &self.played_by, &|name| padded(name, width))
     }
 }
 
-fn standings(f: &mut fmt::Formatter<'_>, lines: &[PlayerRow]) -> fmt::Result {
+/// The result of two players in words.
+fn duel(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
+    let (Some(met), Some(words)) = (report.duel(), report.duel_words()) else { return Ok(()) };
+    let Encounter { name, opponent, wins, losses, draws, .. } = met;
+    let [name, opponent] = [name, opponent].map(|name| notation::printable(name.as_bytes()));
+    let half = |wins: &u64| *wins as f64 + *draws as f64 / 2.0;
+    if let Some(claim) = report.sprt.as_ref().and_then(|test| test.claim(&name, &opponent)) {
+        writeln!(f, "  that is: {claim}")?;
+    }
+    writeln!(f, "\n{name} against {opponent} {} : {}: {words}", half(wins), half(losses))?;
+    let los =
+        report.sprt.as_ref().and_then(|test| test.estimate.as_ref()).map_or(met.los, |stopped| stopped.los);
+    writeln!(f, "LOS {}: how likely {name} is the stronger one", percent(Some(los), 1))
+}
+
+fn standings(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
+    let lines = &report.standings;
     let width = name_width(lines.iter().map(|line| line.name.as_str()));
-    writeln!(f, " #  {:width$}  games  wins  loss  draw   score     Elo    +-    LOS  faults", "engine")?;
+    // Two players have one difference, which is told below: ratings of their own would be two more numbers for it.
+    let rated = report.duel().is_none();
+    let heading = if rated { "     Elo    +-    LOS" } else { "" };
+    writeln!(f, " #  {:width$}  games  wins  loss  draw   score{heading}  faults", "engine")?;
     for line in lines {
+        let ratings = || {
+            let error = line.elo_error.map_or_else(|| "-".to_owned(), |error| format!("{error:.0}"));
+            format!("  {:>6} {error:>5}  {:>5}", elo(line.elo, line.elo_kind), percent(line.los, 0))
+        };
         writeln!(
             f,
-            "{:>2}  {}  {:>5} {:>5} {:>5} {:>5}  {:>6}  {:>6} {:>5}  {:>5}  {:>6}",
+            "{:>2}  {}  {:>5} {:>5} {:>5} {:>5}  {:>6}{}  {:>6}",
             line.rank,
             padded(&line.name, width),
             line.games,
@@ -47,12 +72,17 @@ fn standings(f: &mut fmt::Formatter<'_>, lines: &[PlayerRow]) -> fmt::Result {
             line.losses,
             line.draws,
             percent(line.score, 1),
-            elo(line.elo, line.elo_kind),
-            line.elo_error.map_or_else(|| "-".to_owned(), |error| format!("{error:.0}")),
-            percent(line.los, 0),
+            if rated { ratings() } else { String::new() },
             if line.faults == 0 { "-".to_owned() } else { line.faults.to_string() },
         )?;
     }
+    if !rated || lines.iter().all(|line| line.elo.is_none()) {
+        return Ok(());
+    }
+    writeln!(
+        f,
+        "    Elo is relative to the mean of the field; LOS: how likely one is stronger than the next"
+    )?;
     if lines.iter().any(|line| line.elo_kind == "tentative") {
         writeln!(f, "    ~ the games alone do not bound this Elo: all won or lost, or too few opponents")?;
     }
@@ -62,7 +92,7 @@ fn standings(f: &mut fmt::Formatter<'_>, lines: &[PlayerRow]) -> fmt::Result {
 fn first_move(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
     let first = &report.first_move;
     let advantage = match (first.elo, first.elo_error) {
-        (Some(elo), Some(error)) => format!(" (Elo {} +-{error:.0})", signed(elo, 0)),
+        (Some(value), Some(error)) => format!(" (Elo {} +-{error:.0})", elo(Some(value), first.elo_kind)),
         _ => String::new(),
     };
     let causes = |causes: &super::Causes| {
@@ -75,8 +105,24 @@ fn first_move(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
         causes(&report.endings)
     )?;
     match report.uncounted.is_empty() {
-        true => Ok(()),
-        false => writeln!(f, "not counted: {}", causes(&report.uncounted)),
+        true => {}
+        false => writeln!(f, "not counted: {}", causes(&report.uncounted))?,
+    }
+    match &report.late {
+        Some(late) => writeln!(f, "{late}"),
+        None => Ok(()),
+    }
+}
+
+impl fmt::Display for Late {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { games, replied, latest_ms, margin_ms } = self;
+        let most = (latest_ms * 10.0).ceil() / 10.0;
+        write!(
+            f,
+            "losses on time: {replied} of {games} late by {most} ms at most; `margin = \"{margin_ms}ms\"` (`match \
+             --margin {margin_ms}ms`) forgives that in a new event, `reserve` lets an engine stop earlier"
+        )
     }
 }
 
@@ -133,16 +179,13 @@ fn pairs(f: &mut fmt::Formatter<'_>, pairs: &[Encounter]) -> fmt::Result {
     let width = name_width(pairs.iter().flat_map(|pair| [pair.name.as_str(), pair.opponent.as_str()]));
     writeln!(
         f,
-        "\n{:width$}     {:width$}  games  wins  loss  draw   score     Elo    +-    LOS",
+        "\n{:width$}     {:width$}  games  wins  loss  draw   score     Elo    95 % interval    LOS",
         "pair", ""
     )?;
     for pair in pairs {
-        let bound = pair
-            .elo_bound
-            .map(|elo| format!("{}{}", if pair.elo_kind == "at_least" { ">" } else { "<" }, signed(elo, 0)));
         writeln!(
             f,
-            "{} vs  {}  {:>5} {:>5} {:>5} {:>5}  {:>6}  {:>6} {:>5}  {:>5}",
+            "{} vs  {}  {:>5} {:>5} {:>5} {:>5}  {:>6}  {:>6} {:>16}  {:>5}",
             padded(&pair.name, width),
             padded(&pair.opponent, width),
             pair.games,
@@ -150,12 +193,24 @@ fn pairs(f: &mut fmt::Formatter<'_>, pairs: &[Encounter]) -> fmt::Result {
             pair.losses,
             pair.draws,
             percent(pair.score, 1),
-            bound.unwrap_or_else(|| elo(pair.elo, pair.elo_kind)),
-            pair.elo_error.map_or_else(|| "-".to_owned(), |error| format!("{error:.0}")),
+            pair.elo.map_or_else(|| "-".to_owned(), |elo| signed(elo, 0)),
+            interval(pair),
             percent(Some(pair.los), 0),
         )?;
     }
+    if !pairs.is_empty() {
+        writeln!(f, "    Elo is that of the first of the pair against the second; so is LOS")?;
+    }
     Ok(())
+}
+
+fn interval(pair: &Encounter) -> String {
+    match (pair.elo_low, pair.elo_high) {
+        (Some(low), Some(high)) => format!("{} .. {}", signed(low, 0), signed(high, 0)),
+        (Some(low), None) => format!("above {}", signed(low, 0)),
+        (None, Some(high)) => format!("below {}", signed(high, 0)),
+        (None, None) => "-".to_owned(),
+    }
 }
 
 /// Points of the row's player against the column's, over the number of games; of the first [`super::MOST_DRAWN`]
@@ -210,25 +265,9 @@ impl fmt::Display for TestReport {
         )?;
         match (&self.verdict, &self.at_stop) {
             (Some(verdict), Some(stop)) => {
-                let means = if verdict == "H1" {
-                    "the first engine is stronger"
-                } else {
-                    "it is not stronger by that much"
-                };
-                writeln!(
-                    f,
-                    "  {verdict} accepted after {} pairs at LLR {:.2}: {means}",
-                    stop.pairs, stop.llr
-                )?;
+                writeln!(f, "  {verdict} accepted after {} pairs at LLR {:.2}", stop.pairs, stop.llr)
             }
-            _ => writeln!(f, "  no verdict")?,
-        }
-        match &self.estimate {
-            Some(e) => {
-                let [elo, low, high] = [e.elo, e.low, e.high].map(|elo| signed(elo, 1));
-                writeln!(f, "  Elo corrected for the stop: {elo} [{low}, {high}]")
-            }
-            None => Ok(()),
+            _ => writeln!(f, "  no verdict"),
         }
     }
 }

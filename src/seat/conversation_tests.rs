@@ -21,6 +21,7 @@ fn engine() -> EnginePlan {
         options: vec![("Threads".to_owned(), "1".to_owned()), ("Clear Hash".to_owned(), String::new())],
         option_sources: vec![],
         time: TimeControl::default(),
+        margin_given: true,
         reserve: Duration::ZERO,
         hurry: None,
         go: GoForms::default(),

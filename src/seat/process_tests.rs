@@ -19,6 +19,7 @@ fn shell(script: &str) -> EnginePlan {
         options: vec![],
         option_sources: vec![],
         time: TimeControl::default(),
+        margin_given: true,
         reserve: Duration::ZERO,
         hurry: None,
         go: GoForms::default(),

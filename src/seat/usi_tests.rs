@@ -46,6 +46,7 @@ fn engine() -> EnginePlan {
         options: vec![],
         option_sources: vec![],
         time: TimeControl::default(),
+        margin_given: true,
         reserve: Duration::ZERO,
         hurry: None,
         go: GoForms::default(),

@@ -17,6 +17,7 @@ mod identity;
 mod logs;
 mod names;
 mod ponder;
+mod progress;
 mod records;
 mod refusals;
 mod report;

@@ -139,6 +139,25 @@ fn the_first_ctrl_c_finishes_running_games_and_the_same_command_resumes() {
 }
 
 #[test]
+fn an_interruption_ends_with_the_command_that_resumes_quoted_for_a_shell() {
+    let desk = Desk::new();
+    let mut args = played_by(&desk, "quoted", &held_engine(&desk));
+    args.extend(["--name".to_owned(), "Renmei's $1 & more".to_owned()]);
+    let mut child = start(&desk, &args);
+    until(&desk, &mut child, RUNNING, 2);
+    signal(&child, nix::sys::signal::Signal::SIGTERM);
+    let stopped = child.wait_with_output().unwrap();
+    release(&desk);
+    let text = String::from_utf8(stopped.stdout).unwrap();
+    let command = text.trim_end().lines().last().unwrap().strip_prefix("to resume: ").expect(&text);
+    assert!(command.ends_with(r#"--name 'Renmei'\''s $1 & more'"#), "{command}");
+    let resumed = Command::new("sh").current_dir(desk.dir.path()).args(["-c", command]).output().unwrap();
+    assert_eq!(resumed.status.code(), Some(0), "{}", String::from_utf8_lossy(&resumed.stderr));
+    assert!(!String::from_utf8_lossy(&resumed.stdout).contains("to resume"), "it is complete");
+    complete(&desk);
+}
+
+#[test]
 fn sigterm_adjourns_running_games_at_once() {
     let desk = Desk::new();
     let args = played_by(&desk, "told", &held_engine(&desk));

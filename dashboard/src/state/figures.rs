@@ -3,7 +3,8 @@
 use super::EventInfo;
 use referee::{
     entry::PlayerId,
-    rating::{CrossTable, Estimate, Pentanomial, Ratings, Scale, fit},
+    rating::{CrossTable, Estimate, Pentanomial, Ratings, Scale, elo_words, fit},
+    sprt::StoppedEstimate,
     standings::{Standings, Wdl},
 };
 use std::cmp::Reverse;
@@ -13,6 +14,8 @@ use std::cmp::Reverse;
 pub struct Figures {
     /// The standings, best first.
     pub lines: Vec<Line>,
+    /// Of two players, the difference in words: then it is the only Elo that is shown.
+    pub duel: Option<String>,
     /// The sequential test.
     pub gauge: Option<Gauge>,
     /// The advantage of the first move in Elo, and half its 95 % interval.
@@ -91,6 +94,7 @@ impl Figures {
         let black = standings.total().met.values().fold(Wdl::default(), |sum, &met| sum + met);
         Self {
             lines: lines(standings, &ratings, scale),
+            duel: duel(info, standings).filter(|_| scale.is_none()),
             gauge: gauge(info, standings),
             first_move: ratings.black_advantage.value().map(|elo| (elo, ratings.black_advantage.error())),
             black_score: score(black),
@@ -137,6 +141,23 @@ fn lines(standings: &Standings, ratings: &Ratings, scale: Option<&Scale>) -> Vec
 
 fn score(games: Wdl) -> Option<f64> {
     (games.games() > 0).then(|| games.half_points() as f64 / 2.0 / games.games() as f64)
+}
+
+/// The difference of the first player to the second; from a verdict on, the one that knows of the stop.
+fn duel(info: &EventInfo, standings: &Standings) -> Option<String> {
+    if standings.players() != 2 {
+        return None;
+    }
+    let stopped =
+        standings.verdict().and(info.test).zip(standings.sequence()).and_then(|(test, sequence)| {
+            test.estimate(&Pentanomial(sequence.in_order.pentanomial).into()).ok().flatten()
+        });
+    Some(match stopped {
+        Some(StoppedEstimate { elo, low, high, .. }) => {
+            format!("{}, corrected for the stop of the test", elo_words(Some(elo), low, high))
+        }
+        None => standings.total().numbers(PlayerId(0), PlayerId(1)).elo_words(),
+    })
 }
 
 fn gauge(info: &EventInfo, standings: &Standings) -> Option<Gauge> {

@@ -8,7 +8,10 @@ use crate::{
     ui::Ui,
 };
 use ratatui::layout::Rect;
-use referee::rating::{Estimate, rounded, signed};
+use referee::{
+    entry::PlayerId,
+    rating::{Estimate, rounded, signed},
+};
 
 /// Draws the screen.
 pub fn draw(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
@@ -45,17 +48,19 @@ pub fn draw(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
 
 fn standings(state: &State, area: Rect, paint: &mut Paint<'_>) {
     let inner = paint.frame(area, "Standings");
-    let (los, wins) = (inner.width >= 60, inner.width >= 76);
-    let taken = 46 + if los { 6 } else { 0 } + if wins { 12 } else { 0 };
+    let rated = state.figures.duel.is_none();
+    let (los, wins) = (inner.width >= 60 && rated, inner.width >= 76);
+    let taken = if rated { 46 } else { 33 } + if los { 6 } else { 0 } + if wins { 12 } else { 0 };
     let name = usize::from(inner.width).saturating_sub(taken).clamp(6, 30);
     let scale = if state.scale.is_some() { " rating" } else { "    Elo" };
-    let mut heading = format!("  # {} games    +    −    =  score {scale}    ±", text::left("engine", name));
+    let mut heading = format!("  # {} games    +    −    =  score", text::left("engine", name));
+    heading += &if rated { format!(" {scale}    ±") } else { String::new() };
     heading += if los { "   LOS" } else { "" };
     heading += if wins { " wins ▲/△" } else { "" };
     paint.line(inner, 0, &heading, Role::Quiet);
     let room = inner.height.saturating_sub(2);
     for (at, line) in state.figures.lines.iter().enumerate().take(usize::from(room)) {
-        let row = standing(state, at, line, name, (los, wins));
+        let row = standing(state, at, line, name, [rated, los, wins]);
         let y = 1 + at as u16;
         paint.line(inner, y, &row, Role::Plain);
         if line.faults > 0 {
@@ -69,11 +74,15 @@ fn standings(state: &State, area: Rect, paint: &mut Paint<'_>) {
     let scale = state.scale.as_ref().map(|scale| scale.words.as_str()).filter(|words| !words.is_empty());
     let below = scale.map_or_else(|| summary(&state.figures), |words| format!("  {words}"));
     paint.line(inner, inner.height.saturating_sub(1), &below, Role::Quiet);
+    if let Some(words) = state.figures.duel.as_ref().filter(|_| inner.height > 4) {
+        let first = text::name(state.player(PlayerId(0)), 20);
+        paint.line(inner, inner.height.saturating_sub(2), &format!("  {first}: {words}"), Role::Strong);
+    }
 }
 
-fn standing(state: &State, at: usize, line: &Line, name: usize, more: (bool, bool)) -> String {
+fn standing(state: &State, at: usize, line: &Line, name: usize, [rated, los, wins]: [bool; 3]) -> String {
     let mut words = format!(
-        " {:>2} {} {:>5} {:>4} {:>4} {:>4} {:>6} {:>7} {:>4}",
+        " {:>2} {} {:>5} {:>4} {:>4} {:>4} {:>6}",
         at + 1,
         text::left(&text::name(state.player(line.player), name), name),
         line.games.games(),
@@ -81,13 +90,16 @@ fn standing(state: &State, at: usize, line: &Line, name: usize, more: (bool, boo
         line.games.losses,
         line.games.draws,
         percent(line.score(), 1),
-        line.rating.map_or_else(|| elo(line.elo), rating),
-        line.rating.unwrap_or(line.elo).error().map_or_else(|| "-".to_owned(), |error| format!("{error:.0}")),
     );
-    if more.0 {
+    if rated {
+        let error = line.rating.unwrap_or(line.elo).error();
+        let error = error.map_or_else(|| "-".to_owned(), |error| format!("{error:.0}"));
+        words += &format!(" {:>7} {error:>4}", line.rating.map_or_else(|| elo(line.elo), rating));
+    }
+    if los {
         words += &format!(" {:>5}", percent(line.los, 0));
     }
-    if more.1 {
+    if wins {
         words += &format!(" {:>4}/{:<4}", line.wins[0], line.wins[1]);
     }
     words

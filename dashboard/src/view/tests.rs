@@ -231,6 +231,21 @@ fn a_sequential_test_stands_between_its_bounds() {
 }
 
 #[test]
+fn two_players_have_one_difference_which_is_told_in_words() {
+    let players = info().players[..2].to_vec();
+    let mut state = State::new(EventInfo { players, total: Some(8), ..info() });
+    for number in 1..=8 {
+        let mut end = ended(number, Outcome::Win { winner: Color::Black, by: WinBy::Mate }, "");
+        if let Entry::GameEnded(end) = &mut end.entry {
+            end.pairing = Pairing { index: number - 1, ..pairing(0) };
+        }
+        state.fold(&end);
+    }
+    state.tick(BEGIN + 400_000);
+    check("duel", &state, &on(Screen::Event));
+}
+
+#[test]
 fn boards_fill_the_window() {
     check("boards", &league(info()), &on(Screen::Games));
 }

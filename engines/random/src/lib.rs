@@ -137,7 +137,7 @@ mod tests {
     #[test]
     fn the_help_lists_every_option() {
         for option in (Random { rng: SplitMix64::new(1) }).options() {
-            assert!(HELP.contains(&format!("\n  {} ", option.name)), "{}", option.name);
+            assert!(HELP.contains(&format!("\n  {} ", option.name())), "{option}");
         }
     }
 }

@@ -7,7 +7,25 @@ use std::time::Duration;
 /// Why a reply lost on time.
 pub(super) fn late_text(answer: &Answer, allowance: Duration) -> String {
     let said = &answer.said;
-    format!("`{said}` came after {} ms of {} ms", answer.elapsed.as_millis(), allowance.as_millis())
+    format!("`{said}`{CAME}{} ms{OF}{} ms", millis(answer.elapsed), millis(allowance))
+}
+
+const CAME: &str = " came after ";
+const OF: &str = " of ";
+
+/// Milliseconds with their fraction: 200.3 ms are more than 200.
+fn millis(time: Duration) -> f64 {
+    time.as_micros() as f64 / 1000.0
+}
+
+/// By how much the reply was late, beyond the margin, of a game that ended on time; `None` if no reply came. The
+/// evidence of such a game begins with [`late_text`].
+#[must_use]
+pub fn lateness(evidence: &str) -> Option<Duration> {
+    let (_, times) = evidence.lines().next()?.rsplit_once(CAME)?;
+    let (took, allowed) = times.split_once(OF)?;
+    let millis = |text: &str| text.strip_suffix(" ms")?.parse::<f64>().ok();
+    Duration::try_from_secs_f64((millis(took)? - millis(allowed)?) / 1000.0).ok()
 }
 
 /// Why a declaration was not allowed.
@@ -33,4 +51,34 @@ pub(super) fn declaration_text(detail: &DeclarationDetail) -> String {
 
 fn yes(is: bool) -> &'static str {
     if is { "yes" } else { "no" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::game::Said;
+
+    #[test]
+    fn the_evidence_of_a_late_reply_tells_by_how_much() {
+        let late = |elapsed: u64| {
+            let answer = Answer {
+                said: Said::Resign,
+                elapsed: Duration::from_micros(elapsed),
+                thought: None,
+                ponders: false,
+            };
+            lateness(&format!("white: {}\n  > go\n", late_text(&answer, Duration::from_millis(200))))
+        };
+        assert_eq!(late(202_300), Some(Duration::from_micros(2300)));
+        assert_eq!(late(200_001), Some(Duration::from_micros(1)));
+        assert_eq!(
+            lateness("white: `7g7f` came after 203 ms of 200 ms"),
+            Some(Duration::from_millis(3)),
+            "earlier versions"
+        );
+        for silent in ["", "white: no reply within 200 ms\n", "`x` came after", "`x` came after 1 ms of 2 ms"]
+        {
+            assert_eq!(lateness(silent), None, "{silent}");
+        }
+    }
 }

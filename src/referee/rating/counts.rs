@@ -99,6 +99,12 @@ impl Counts {
         self.sample_with(|n| if n == 0 { 1e-3 } else { n as f64 })
     }
 
+    /// Mean and variance of one observation's score, with the weight `unseen` in empty cells; none without an
+    /// observation.
+    pub(crate) fn spread(&self, unseen: f64) -> Option<(f64, f64)> {
+        self.sample_with(|n| if n == 0 { unseen } else { n as f64 }).map(|sample| sample.moments())
+    }
+
     fn sample_with(&self, weigh: impl Fn(u64) -> f64) -> Option<Sample> {
         let cells = self.cells();
         if cells.iter().all(|&n| n == 0) {

@@ -1,5 +1,6 @@
 //! Statistics of two sides against each other.
 
+use super::interval::{Interval, elo_interval};
 use super::{Counts, ELO_PER_NAT, Estimate, NELO_PER_SD, Sample, Z_95, elo_of_score, normal_cdf};
 use serde::Serialize;
 
@@ -10,8 +11,13 @@ pub struct Numbers {
     pub games: u64,
     /// Points a game, 0..=1; none without a game.
     pub score: Option<f64>,
-    /// Logistic Elo difference.
+    /// Logistic Elo difference; its `error` is the one that fishtest and fastchess print.
     pub elo: Estimate,
+    /// Lower end of the 95 % interval of `elo`, which is exact in small and in lopsided samples (see `interval.rs`);
+    /// none if nothing was won or drawn.
+    pub elo_low: Option<f64>,
+    /// Upper end of that interval; none if nothing was lost or drawn.
+    pub elo_high: Option<f64>,
     /// Normalized Elo: the score's distance from 50 % in standard deviations of one game, times 800 / ln 10.
     pub nelo: Estimate,
     /// Likelihood of superiority: the probability that the side is the stronger one.
@@ -25,10 +31,13 @@ pub struct Numbers {
 impl From<&Counts> for Numbers {
     fn from(counts: &Counts) -> Self {
         let sample = counts.sample();
+        let interval = elo_interval(counts);
         Self {
             games: counts.games(),
             score: sample.as_ref().map(|s| s.moments().0),
-            elo: sample.as_ref().map_or(Estimate::Unknown, elo),
+            elo: sample.as_ref().map_or(Estimate::Unknown, |sample| elo(sample, interval)),
+            elo_low: interval.low,
+            elo_high: interval.high,
             nelo: sample.as_ref().map_or(Estimate::Unknown, nelo),
             los: sample.as_ref().map_or(0.5, los),
             draw_ratio: sample.as_ref().map(|s| s.p[s.p.len() / 2]),
@@ -65,10 +74,10 @@ fn lower_end_of_all(sample: &Sample) -> f64 {
 /// Elo of the mean with the error that fishtest and fastchess print: half the distance between the Elo of both ends
 /// of the score's normal interval. Where an end leaves (0, 1) the interval is taken on the Elo scale instead (delta
 /// method), which is finite for every score but 0 and 1.
-fn elo(sample: &Sample) -> Estimate {
+fn elo(sample: &Sample, interval: Interval) -> Estimate {
     match spread(sample) {
-        Spread::OnlyWins => Estimate::AtLeast { value: elo_of_score(lower_end_of_all(sample)) },
-        Spread::OnlyLosses => Estimate::AtMost { value: -elo_of_score(lower_end_of_all(sample)) },
+        Spread::OnlyWins => interval.low.map_or(Estimate::Unknown, |value| Estimate::AtLeast { value }),
+        Spread::OnlyLosses => interval.high.map_or(Estimate::Unknown, |value| Estimate::AtMost { value }),
         Spread::OneMiddleOutcome => {
             Estimate::Measured { value: elo_of_score(sample.moments().0), error: None }
         }
@@ -113,14 +122,14 @@ fn sure_nelo(sample: &Sample) -> Option<f64> {
     (p > 0.5).then(|| NELO_PER_SD * (p - 0.5) / sd)
 }
 
-/// Normal likelihood of superiority. Without any spread cutechess's form is taken, in which each decisive observation
-/// is a coin toss, because a score of 1 - 0 proves little.
+/// Normal likelihood of superiority. Without any spread cutechess's form is taken, in which each game is a coin toss,
+/// because a score of 1 - 0 proves little.
 fn los(sample: &Sample) -> f64 {
     let (mean, variance) = sample.moments();
     match spread(sample) {
         Spread::Wide => normal_cdf((mean - 0.5) / (variance / sample.size).sqrt()),
         _ if mean == 0.5 => 0.5,
-        _ => normal_cdf((mean - 0.5).signum() * sample.size.sqrt()),
+        _ => normal_cdf((mean - 0.5).signum() * (sample.games_each * sample.size).sqrt()),
     }
 }
 

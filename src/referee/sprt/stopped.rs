@@ -2,7 +2,7 @@
 //! verdict.
 
 use super::{Sprt, SprtError};
-use crate::rating::{Counts, Sample, elo_of_score, normal_cdf, score_of_elo};
+use crate::rating::{Counts, Interval, Sample, UNSEEN, elo_interval, elo_of_score, normal_cdf, score_of_elo};
 use serde::Serialize;
 use std::f64::consts::PI;
 
@@ -11,10 +11,10 @@ use std::f64::consts::PI;
 pub struct StoppedEstimate {
     /// The median-unbiased estimate: at this difference, better and worse outcomes are equally likely.
     pub elo: f64,
-    /// Lower end of the 95 % interval.
-    pub low: f64,
-    /// Upper end of the 95 % interval.
-    pub high: f64,
+    /// Lower end of the 95 % interval; none if nothing was won or drawn.
+    pub low: Option<f64>,
+    /// Upper end of the 95 % interval; none if nothing was lost or drawn.
+    pub high: Option<f64>,
     /// The probability of superiority.
     pub los: f64,
 }
@@ -22,32 +22,78 @@ pub struct StoppedEstimate {
 impl Sprt {
     /// The difference after (or during) the test: the LLR is taken as a Brownian motion between the test's bounds, and
     /// outcomes are ordered from an early H0 to an early H1 (D. Siegmund, "Sequential Analysis"; the arithmetic of
-    /// fishtest). An LLR beyond a bound is taken back to the moment when it met the bound. None without a game.
+    /// fishtest). An LLR beyond a bound is taken back to the moment when it met the bound. The spread of a result
+    /// changes with the difference as that of games without draws does, so that the ends hold for lopsided results
+    /// too; with less than five points on a side, where a motion is no likeness of single games, it is at least as wide
+    /// as the exact interval. If all games were won, or all lost, stopping changes nothing, and the interval is the
+    /// exact one. None without a game.
     ///
     /// # Errors
     /// As [`Sprt::llr`].
     pub fn estimate(&self, counts: &Counts) -> Result<Option<StoppedEstimate>, SprtError> {
         self.accepts(counts)?;
-        Ok(counts.regularised().and_then(|sample| self.estimate_of(&sample)))
+        let Some(sample) = counts.regularised() else { return Ok(None) };
+        let mean = counts.sample().map_or(0.5, |sample| sample.moments().0);
+        if mean == 0.0 || mean == 1.0 {
+            return Ok(Some(one_sided(counts, mean)));
+        }
+        let spread = counts.spread(UNSEEN).unwrap_or_default();
+        let estimate = self.estimate_of(&sample, mean, spread);
+        let points = counts.games() as f64 * mean.min(1.0 - mean);
+        Ok(estimate
+            .map(|estimate| if points < FEW { estimate.widened(elo_interval(counts)) } else { estimate }))
     }
 
-    fn estimate_of(&self, sample: &Sample) -> Option<StoppedEstimate> {
-        let (mean, variance) = sample.moments();
+    fn estimate_of(&self, sample: &Sample, mean: f64, spread: (f64, f64)) -> Option<StoppedEstimate> {
+        let (centre, variance) = spread;
         let (score0, score1) = self.scores(sample);
         let drift = |score: f64| (score1 - score0) * (score - (score0 + score1) / 2.0) / variance;
         let (lower, upper) = self.bounds();
-        let walk = Walk { lower, upper, variance: (score1 - score0).powi(2) / variance };
         let llr = sample.size * drift(mean);
         let at = llr.clamp(lower, upper);
         let time = if at == llr { sample.size } else { at / drift(mean) };
-        let worse = |elo: f64| walk.probability_of_worse(drift(score_of_elo(elo)), time, at);
+        let step = (score1 - score0).powi(2) / variance;
+        let walk = |score: f64| {
+            let wider = score * (1.0 - score) / (centre * (1.0 - centre));
+            Walk { lower, upper, variance: step * wider }
+        };
+        let worse = |elo: f64| {
+            let score = score_of_elo(elo);
+            walk(score).probability_of_worse(drift(score), time, at)
+        };
         // After a billion draws and nothing else, both hypotheses of BayesElo round to the same score.
-        (walk.variance > 0.0).then(|| StoppedEstimate {
+        (step > 0.0).then(|| StoppedEstimate {
             elo: elo_at(&worse, 0.5),
-            low: elo_at(&worse, 0.975),
-            high: elo_at(&worse, 0.025),
+            low: Some(elo_at(&worse, 0.975)),
+            high: Some(elo_at(&worse, 0.025)),
             los: worse(0.0),
         })
+    }
+}
+
+/// Points of the weaker side from which on sums of games are taken as normally distributed.
+const FEW: f64 = 5.0;
+
+impl StoppedEstimate {
+    fn widened(self, Interval { low, high }: Interval) -> Self {
+        let end =
+            |own: Option<f64>, other: Option<f64>, wider: fn(f64, f64) -> f64| Some(wider(own?, other?));
+        Self { low: end(self.low, low, f64::min), high: end(self.high, high, f64::max), ..self }
+    }
+}
+
+/// The estimate where all games were won or lost. No outcome is more extreme, so stopping changes nothing.
+fn one_sided(counts: &Counts, mean: f64) -> StoppedEstimate {
+    let games = counts.games() as f64;
+    let Interval { low, high } = elo_interval(counts);
+    let sign = if mean == 1.0 { 1.0 } else { -1.0 };
+    // Of the outcomes that are as extreme, half count as worse.
+    let los = 0.5 + sign * (0.5 - 0.5f64.powf(games + 1.0));
+    StoppedEstimate {
+        elo: sign * elo_of_score(0.5f64.powf(1.0 / games).min(1.0 - f64::EPSILON)),
+        low,
+        high,
+        los,
     }
 }
 
@@ -139,6 +185,7 @@ fn scaled_cdf(factor: f64, x: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rating::simulation::{Random, pairs_at};
     use crate::rating::{Pentanomial, Trinomial};
     use crate::sprt::Model;
 
@@ -151,8 +198,8 @@ mod tests {
         let test = Sprt::new(Model::Normalized, 0.764, 3.439, 0.05, 0.05).unwrap();
         let stopped = test.estimate(&Pentanomial([39, 2226, 31451, 2412, 40]).into()).unwrap().unwrap();
         assert_near(stopped.elo, 0.8652, 5.1e-5);
-        assert_near(stopped.low, 0.1683, 5.1e-5);
-        assert_near(stopped.high, 1.5406, 5.1e-5);
+        assert_near(stopped.low.unwrap(), 0.1683, 5.1e-5);
+        assert_near(stopped.high.unwrap(), 1.5406, 5.1e-5);
         assert_near(stopped.los, 0.99200, 5.1e-6);
     }
 
@@ -176,12 +223,24 @@ mod tests {
     }
 
     #[test]
+    fn five_lost_games_have_one_bound_and_a_finite_estimate() {
+        let test = Sprt::new(Model::Normalized, 0.0, 5.0, 0.05, 0.05).unwrap();
+        let counts = Counts::from(Trinomial { losses: 5, draws: 0, wins: 0 });
+        let StoppedEstimate { elo, low, high, los } = test.estimate(&counts).unwrap().unwrap();
+        assert_near(elo, -331.08, 0.01);
+        assert_eq!((low, high), (None, crate::rating::Numbers::from(&counts).elo_high));
+        assert_near(los, 0.015625, 1e-9);
+    }
+
+    #[test]
     fn an_early_h1_leaves_the_estimate_below_the_plain_one() {
         let test = Sprt::new(Model::Logistic, 0.0, 20.0, 0.05, 0.05).unwrap();
         let counts = Counts::from(Trinomial { losses: 100, draws: 20, wins: 150 });
         let plain = crate::rating::Numbers::from(&counts).elo.value().unwrap();
         let stopped = test.estimate(&counts).unwrap().unwrap();
-        assert!(stopped.low < stopped.elo && stopped.elo < plain && stopped.elo < stopped.high);
+        assert!(
+            stopped.low.unwrap() < stopped.elo && stopped.elo < plain && stopped.elo < stopped.high.unwrap()
+        );
     }
 
     #[test]
@@ -194,8 +253,45 @@ mod tests {
                     assert_eq!(cell, 0);
                     continue;
                 };
+                assert!(low.is_some() || high.is_some());
+                let (low, high) = (low.unwrap_or(-1e9), high.unwrap_or(1e9));
                 assert!([elo, low, high].iter().all(|x| x.is_finite()) && (0.0..=1.0).contains(&los));
                 assert!(low <= elo && elo <= high, "{counts:?} {low} {elo} {high}");
+            }
+        }
+    }
+
+    /// The share of sequential tests whose corrected interval holds the true difference.
+    fn coverage(test: &Sprt, score: f64, drawish: f64, bias: f64) -> f64 {
+        let cells = pairs_at(score, drawish, bias);
+        let (truth, mut random) = (elo_of_score(crate::rating::moments(&cells).0), Random(7));
+        let covered = (0..TESTS).filter(|_| {
+            let mut pairs = [0; 5];
+            for _ in 0..1000 {
+                pairs[random.pick(&cells)] += 1;
+                let llr = test.llr(&Pentanomial(pairs).into()).unwrap();
+                if test.verdict(llr) != crate::sprt::Verdict::Continue {
+                    break;
+                }
+            }
+            let stopped = test.estimate(&Pentanomial(pairs).into()).unwrap().unwrap();
+            stopped.low.is_none_or(|low| low <= truth) && stopped.high.is_none_or(|high| truth <= high)
+        });
+        covered.count() as f64 / f64::from(TESTS)
+    }
+
+    const TESTS: u32 = 500;
+
+    #[test]
+    fn the_interval_after_a_stop_holds_the_truth_for_lopsided_and_for_close_results() {
+        for (model, elo1) in [(Model::Normalized, 60.0), (Model::Logistic, 100.0), (Model::Normalized, 300.0)]
+        {
+            let test = Sprt::new(model, 0.0, elo1, 0.05, 0.05).unwrap();
+            for score in [0.02, 0.2, 0.5, 0.55, 0.65, 0.9, 0.98] {
+                for (drawish, bias) in [(0.0, 0.0), (0.5, 0.0), (0.1, 1.0)] {
+                    let share = coverage(&test, score, drawish, bias);
+                    assert!(share >= 0.93, "{model:?} {elo1} at {score}, {drawish}, bias {bias}: {share}");
+                }
             }
         }
     }

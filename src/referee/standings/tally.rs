@@ -1,6 +1,11 @@
 //! Counts of results.
 
-use crate::{Color, Outcome, WinBy, ids::PlayerId, pairing::Pairing};
+use crate::{
+    Color, Outcome, WinBy,
+    ids::PlayerId,
+    pairing::Pairing,
+    rating::{self, Numbers, Trinomial},
+};
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 
@@ -136,6 +141,22 @@ pub struct Tally {
 }
 
 impl Tally {
+    /// The statistics of two players, from the side of the first.
+    #[must_use]
+    pub fn numbers(&self, player: PlayerId, opponent: PlayerId) -> Numbers {
+        let (games, pairs) = (self.between(player, opponent), self.pentanomial(player, opponent));
+        let single = Trinomial { losses: games.losses, draws: games.draws, wins: games.wins };
+        // Pairs are more informative, but only if every game belongs to one.
+        let paired = 2 * pairs.iter().sum::<u64>() == games.games();
+        Numbers::from(&if paired { rating::Pentanomial(pairs).into() } else { single.into() })
+    }
+
+    /// Games that count.
+    #[must_use]
+    pub fn games(&self) -> u64 {
+        self.met.values().map(|wdl| wdl.games()).sum()
+    }
+
     pub(super) fn new(players: usize) -> Self {
         Self { players: vec![Record::default(); players], ..Self::default() }
     }

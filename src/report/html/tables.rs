@@ -8,29 +8,34 @@ use referee::{entry::PlayerId, rating::signed, usage::Usage};
 /// The standings.
 pub fn standings(history: &EventHistory) -> Markup {
     let lines = &history.report.standings;
+    // The one difference between two players is told in words.
+    let rated = history.report.duel().is_none();
     html! {
         div.scroll { table {
             thead { tr {
-                th { "#" } th.name { "engine" } th { "Elo" } th { "±" } th { "score" } th { "games" } th { "+" } th { "−" }
-                th { "=" } th title="likelihood that it is stronger than the next" { "LOS" } th { "faults" }
+                th { "#" } th.name { "engine" } @if rated { th { "Elo" } th { "±" } } th { "score" } th { "games" }
+                th { "+" } th { "−" } th { "=" }
+                @if rated { th title="likelihood that it is stronger than the next" { "LOS" } } th { "faults" }
             } }
-            tbody { @for (place, line) in lines.iter().enumerate() { (standing(place, line)) } }
+            tbody { @for (place, line) in lines.iter().enumerate() { (standing(place, line, rated)) } }
         } }
-        @if lines.iter().any(|line| line.elo_kind == "tentative") {
+        @if rated && lines.iter().any(|line| line.elo_kind == "tentative") {
             p.note { "≈ the games alone do not bound this Elo: all won or lost, or too few opponents" }
         }
     }
 }
 
-fn standing(place: usize, line: &PlayerRow) -> Markup {
+fn standing(place: usize, line: &PlayerRow, rated: bool) -> Markup {
     html! { tr {
         td { (line.rank) }
         th.name scope="row" { (chip(place)) (plain(&line.name)) }
-        td { (elo(line)) }
-        td { (line.elo_error.map_or_else(dash, |error| format!("{error:.0}"))) }
+        @if rated {
+            td { (elo(line)) }
+            td { (line.elo_error.map_or_else(dash, |error| format!("{error:.0}"))) }
+        }
         td { (percent(line.score, 1)) }
         td { (line.games) } td { (line.wins) } td { (line.losses) } td { (line.draws) }
-        td { (percent(line.los, 0)) }
+        @if rated { td { (percent(line.los, 0)) } }
         @if line.faults > 0 { td.bad { (line.faults) } } @else { td { "–" } }
     } }
 }

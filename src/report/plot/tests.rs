@@ -31,7 +31,9 @@ fn report() -> Report {
         let ended = GameEnded { game, pairing, outcome, plies: 9, evidence, replayed: false };
         standings.fold(&Entry::GameEnded(ended));
     }
-    let engines = [HOSTILE, "other"].map(|name| Named { name: name.to_owned() }).to_vec();
+    let engines = [HOSTILE, "other"]
+        .map(|name| Named { name: name.to_owned(), margin: std::time::Duration::ZERO })
+        .to_vec();
     let info = EventInfo { name: HOSTILE.to_owned(), stages, sprt: None, engines, format: String::new() };
     Report::new(&info, &standings, true)
 }

@@ -63,6 +63,28 @@ fn ten_wins_in_ten_bound_elo_from_below_only() {
 }
 
 #[test]
+fn four_lost_pairs_bound_elo_as_eight_lost_games_do() {
+    let (paired, single) = (Numbers::from(&pairs([4, 0, 0, 0, 0])), Numbers::from(&games(8, 0, 0)));
+    assert_eq!((paired.elo, paired.elo_high, paired.los), (single.elo, single.elo_high, single.los));
+    assert_eq!((paired.elo.to_string(), paired.elo_low), ("<-93".to_owned(), None));
+}
+
+#[test]
+fn one_bound_is_not_contradicted_by_the_other() {
+    let lost = Numbers::from(&games(5, 0, 0));
+    assert_eq!(lost.elo, Estimate::AtMost { value: lost.elo_high.unwrap() });
+    assert_near(lost.elo_high.unwrap(), 15.174336, 1e-6);
+}
+
+#[test]
+fn many_games_give_the_interval_that_other_runners_print() {
+    let numbers = Numbers::from(&games(20_000, 30_000, 21_000));
+    let (value, error) = (numbers.elo.value().unwrap(), numbers.elo.error().unwrap());
+    assert_near(numbers.elo_low.unwrap(), value - error, 0.01);
+    assert_near(numbers.elo_high.unwrap(), value + error, 0.01);
+}
+
+#[test]
 fn one_win_is_no_proof_of_superiority() {
     let numbers = Numbers::from(&games(0, 0, 1));
     assert_near(numbers.los, 0.841345, 1e-6);
@@ -99,10 +121,15 @@ fn assert_honest(counts: &Counts) {
         }
     }
     // serde_json writes NaN and infinities as null: what has a value must arrive as a number.
-    let present = [numbers.score, numbers.draw_ratio, numbers.pairs_ratio].iter().flatten().count();
+    let optional =
+        [numbers.score, numbers.draw_ratio, numbers.pairs_ratio, numbers.elo_low, numbers.elo_high];
+    let present = optional.iter().flatten().count();
     let estimates: usize = [numbers.elo, numbers.nelo].into_iter().map(parts).sum();
     assert_eq!(numbers_in_json, 2 + present + estimates, "{counts:?}: {json}");
     assert!((0.0..=1.0).contains(&numbers.los));
+    let elo = numbers.elo.value();
+    assert!(numbers.elo_low.is_none_or(|low| elo.is_none_or(|elo| low <= elo)), "{counts:?} {numbers:?}");
+    assert!(numbers.elo_high.is_none_or(|high| elo.is_none_or(|elo| elo <= high)), "{counts:?} {numbers:?}");
     assert!(numbers.elo.error().is_none_or(|e| e >= 0.0) && numbers.nelo.error().is_none_or(|e| e >= 0.0));
 }
 

@@ -1,0 +1,142 @@
+//! What a person sees of an event without a dashboard: how it stands, how long it takes, how to go on with it, and which
+//! losses on time a margin decided.
+
+use crate::support::{Desk, Played, program};
+use serde_json::Value;
+
+const SHORT: [&str; 8] =
+    ["--games", "24", "--time", "300s", "--max-moves", "20", "--oversubscribe", "--no-dashboard"];
+
+/// A match of two random movers with plain output.
+fn plain(desk: &Desk, more: &[&str]) -> Played {
+    let random = format!("cmd={}", program("renmei-random").display());
+    let engines = ["match", "--engine", &random, "name=a", "--engine", &random, "name=b", "option.Seed=9"];
+    Played { output: desk.renmei(&[&engines[..], &SHORT, more].concat()) }
+}
+
+#[test]
+fn plain_output_tells_score_elo_and_the_time_to_the_end_every_ten_games() {
+    let desk = Desk::new();
+    let text = plain(&desk, &["--db", "event.db"]).text();
+    for games in ["10 of 24", "20 of 24"] {
+        let line =
+            text.lines().find(|line| line.starts_with(&format!("after {games} games: a "))).expect(&text);
+        assert!(line.contains(" : ") && line.contains(" b, ") && line.contains("Elo"), "{line}");
+        assert!(line.contains("(95 %)") && line.contains(" to the end"), "{line}");
+    }
+    assert!(!text.contains("after 24 of 24"), "the report tells the end: {text}");
+    assert!(text.contains("24/24  "), "a line for each game: {text}");
+}
+
+#[test]
+fn quiet_output_leaves_the_lines_of_games_out_and_keeps_the_progress() {
+    let desk = Desk::new();
+    let text = plain(&desk, &["--db", "event.db", "--quiet", "--rating-interval", "6"]).text();
+    assert_eq!(text.lines().filter(|line| line.starts_with("after ")).count(), 3, "{text}");
+    assert!(!text.contains("24/24  "), "{text}");
+    let silent = plain(&desk, &["--db", "other.db", "--quiet", "--rating-interval", "0"]).text();
+    assert!(!silent.contains("after "), "{silent}");
+}
+
+#[test]
+fn the_progress_of_a_sequential_test_tells_its_llr() {
+    let desk = Desk::new();
+    let sprt = ["--db", "event.db", "--sprt", "elo0=0", "elo1=5", "alpha=0.001", "beta=0.001"];
+    let text = plain(&desk, &sprt).text();
+    let line = text.lines().find(|line| line.starts_with("after 10 of at most 24 games: a ")).expect(&text);
+    assert!(line.contains("; LLR ") && line.contains(" in [-6.91, 6.91]; at most "), "{line}");
+}
+
+#[test]
+fn a_field_of_players_is_told_in_the_order_of_the_standings() {
+    let desk = Desk::new();
+    let random = format!("cmd={}", program("renmei-random").display());
+    let mut args = vec!["match", "--db", "event.db"];
+    for name in ["name=a", "name=b", "name=c"] {
+        args.extend(["--engine", &random, name]);
+    }
+    args.extend(["--games", "4", "--time", "300s", "--max-moves", "20", "--oversubscribe", "--no-dashboard"]);
+    let text = Played { output: desk.renmei(&args) }.text();
+    let line = text.lines().find(|line| line.starts_with("after 10 of 12 games: 1. ")).expect(&text);
+    assert!(line.contains(", 2. ") && line.contains(", 3. "), "{line}");
+}
+
+#[test]
+fn losses_on_time_by_little_are_told_with_the_margin_that_forgives_them() {
+    let desk = Desk::new();
+    plain(&desk, &["--db", "event.db", "--margin", "0"]);
+    desk.query(
+        "UPDATE games SET result = 'black', cause = 'time',
+                evidence = 'white: `7g7f` came after ' || (200.5 + number % 3) || ' ms of 200 ms' || char(10) || '> go'
+         WHERE number <= 10 RETURNING id",
+    );
+    let report = |args: &[&str]| Played { output: desk.renmei(&[&["report", "event.db"], args].concat()) };
+    let text = report(&[]).text();
+    assert!(text.contains("losses on time: 10 of 10 late by 2.5 ms at most; `margin = \"50ms\"`"), "{text}");
+    assert_eq!(report(&["--json"]).json()["late"]["margin_ms"], 50);
+    desk.query("UPDATE games SET evidence = 'white: no reply within 200 ms' WHERE number <= 6 RETURNING id");
+    let text = report(&[]).text();
+    assert!(!text.contains("losses on time"), "most were late by far more: {text}");
+}
+
+#[test]
+fn a_clock_in_milliseconds_forgives_a_little_unless_told_otherwise() {
+    let desk = Desk::new();
+    let margins = "SELECT DISTINCT fingerprint ->> '$.engines.a.time.margin' FROM events";
+    plain(&desk, &["--db", "event.db"]);
+    assert_eq!(desk.query(margins), [["100ms"]]);
+    let exact = Desk::new();
+    plain(&exact, &["--db", "event.db", "--margin", "0"]);
+    assert_eq!(exact.query(margins), [["0"]]);
+    let again = plain(&exact, &["--db", "event.db"]);
+    assert_eq!(again.code(), Some(0), "{}", again.text());
+    assert!(again.text().contains("keeps the margin that it was begun with, 0 ms"), "{}", again.text());
+}
+
+#[test]
+fn no_bound_of_elo_contradicts_another_where_everything_was_lost() {
+    let desk = Desk::new();
+    let sprt = |args: &[&str]| Played { output: desk.renmei(&[&["sprt"], args].concat()) };
+    let lost: Value = sprt(&["--wdl", "0", "0", "5", "--json"]).json();
+    assert_eq!(lost["elo"]["kind"], "at_most");
+    assert_eq!(lost["elo"]["value"], lost["estimate"]["high"]);
+    assert_eq!(lost["elo"]["value"], lost["elo_high"]);
+    assert!(lost["estimate"]["low"].is_null() && lost["elo_low"].is_null(), "{lost}");
+    let pairs: Value = sprt(&["--pentanomial", "4", "0", "0", "0", "0", "--json"]).json();
+    let games: Value = sprt(&["--wdl", "0", "0", "8", "--json"]).json();
+    assert_eq!(pairs["elo"], games["elo"], "four lost pairs are eight lost games");
+    let text = sprt(&["--wdl", "0", "0", "8"]).text();
+    assert!(text.contains("result weaker by at least 93 Elo (95 %)"), "{text}");
+}
+
+#[test]
+fn a_verdict_is_told_with_one_elo_and_claims_no_more_than_its_test() {
+    let desk = Desk::new();
+    let args = ["sprt", "--wdl", "136", "11", "6", "--elo1", "50"];
+    let text = Played { output: desk.renmei(&args) }.text();
+    assert!(
+        text.contains("H1 accepted: the first is stronger than the second (such a test errs in 5 %"),
+        "{text}"
+    );
+    assert!(text.contains("corrected for the stop"), "{text}");
+    let random = format!("cmd={}", program("renmei-random").display());
+    let engines =
+        ["match", "--engine", &random, "name=greedy", "option.Style=greedy", "--engine", &random, "name=old"];
+    let rest =
+        ["--games", "400", "--time", "300s", "--sprt", "elo0=0", "elo1=100", "--oversubscribe", "--quiet"];
+    let text = Played { output: desk.renmei(&[&engines[..], &rest].concat()) }.text();
+    let report = text.rsplit_once("games\n\n").expect(&text).1;
+    assert!(report.contains("that is: greedy is stronger than old (such a test errs in 5 %"), "{report}");
+    assert_eq!(report.matches("(95 %)").count(), 1, "one Elo: {report}");
+    assert!(!report.contains("+-  "), "no other column of it: {report}");
+    assert!(report.contains("LOS ") && report.contains("how likely greedy is the stronger one"), "{report}");
+}
+
+#[test]
+fn a_calculator_without_counts_names_both_ways_to_give_them() {
+    let desk = Desk::new();
+    let asked = Played { output: desk.renmei(&["sprt"]) };
+    assert_eq!(asked.code(), Some(2));
+    let text = asked.text();
+    assert!(text.contains("`--wdl WINS DRAWS LOSSES`") && text.contains("`--pentanomial`"), "{text}");
+}
