@@ -19,12 +19,13 @@ use plan::{EnginePlan, LogPlan, OpeningOrder, Plan};
 use referee::{
     Outcome,
     entry::{Entry, GameEnded, GameId, GameStarted, Opened, PlayerId},
+    fault_limit::Halt,
     game::Setup,
     opening::Openings,
     schedule::{Next, Pairing, Schedule, size::SizeFault},
     sink::{SideRecord, Sink},
-    sprt::{self, Sprt, SprtError},
-    standings::{Standings, TestCounts},
+    sprt::{Sprt, SprtError},
+    standings::Standings,
 };
 use seat::recorder::{Recorded, RecorderSpec};
 use std::{
@@ -110,10 +111,20 @@ pub struct Finished {
     pub standings: Standings,
     /// Whether it was stopped before its end.
     pub interrupted: bool,
+    /// Whether it cannot be played to its end because engines are halted.
+    pub halted: bool,
     /// The store, for reports.
     pub store: Store,
     /// The event's row in it.
     pub event: EventId,
+}
+
+impl Finished {
+    /// Whether the event was played to its end.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        !self.interrupted && !self.halted
+    }
 }
 
 /// An event that is open for play: nobody else can play it, and what was played before is known.
@@ -151,7 +162,8 @@ impl<'a> OpenEvent<'a> {
         let test = plan.sprt.map(|sprt| sprt.test()).transpose()?;
         let identities = by_player(plan, identities);
         let Resumed { opening, words } = resume::open(plan, &identities)?;
-        let mut standings = Standings::new(&plan.stages, plan.engines.len());
+        let mut standings =
+            Standings::new(&plan.stages, plan.engines.len()).with_fault_limits(plan.fault_limits());
         let mut closed = false;
         opening.replay(Moves::Without, &mut |stamped| {
             closed |= stamped.entry == Entry::Closed;
@@ -198,7 +210,8 @@ impl<'a> OpenEvent<'a> {
         let Self { plan, test, opening, standings, closed, words: _, engines, identities } = self;
         let event = opening.event().event;
         if closed {
-            return Ok(Finished { standings, interrupted: false, store: opening.into_store(), event });
+            let store = opening.into_store();
+            return Ok(Finished { standings, interrupted: false, halted: false, store, event });
         }
         let Company { openings, remote, readers, say } = company;
         let recorded = start_recorder(&plan.name, &plan.log, opening.sink(), &say)?;
@@ -248,6 +261,7 @@ impl<'a> OpenEvent<'a> {
         };
         dispatcher.happened(opened(plan, resumed));
         dispatcher.record_identities(&identities);
+        dispatcher.tell_halts();
         let played = dispatcher.play();
         dispatcher.close(played, event)
     }
@@ -329,6 +343,7 @@ impl Dispatcher<'_> {
             self.shutdown.adjourn();
         }
         let interrupted = !self.goes_on() && !self.is_done();
+        let halted = !interrupted && !self.standings.halts().is_empty() && !self.is_done();
         let workers = std::mem::take(&mut self.workers);
         workers.into_iter().for_each(|slots| slots.worker.finish());
         if let Some(recorded) = self.recorded.take() {
@@ -340,7 +355,7 @@ impl Dispatcher<'_> {
                 self.record(&over.started, over.ended);
             }
         }
-        if played.is_ok() && !interrupted {
+        if played.is_ok() && !interrupted && !halted {
             self.happened(Entry::Closed);
         }
         if let Some(remote) = &self.remote {
@@ -348,7 +363,7 @@ impl Dispatcher<'_> {
         }
         let finished = self.journal.finish();
         played?;
-        Ok(Finished { standings: self.standings, interrupted, store: finished?, event })
+        Ok(Finished { standings: self.standings, interrupted, halted, store: finished?, event })
     }
 
     fn handle(&mut self, note: Note) -> Result<(), RunError> {
@@ -392,9 +407,14 @@ impl Dispatcher<'_> {
 
     /// Folds an entry and hands it to the journal.
     pub(crate) fn happened(&mut self, entry: Entry) {
+        let halts = self.standings.halts().len();
         self.standings.fold(&entry);
         let ended = matches!(entry, Entry::GameEnded(_));
         self.journal.happened(entry);
+        for halt in &self.standings.halts()[halts..] {
+            let text = format!("{}; no further game of it begins", halt_words(self.plan, halt));
+            self.journal.happened(Entry::Fault { player: Some(halt.player), text });
+        }
         if ended {
             self.judge();
         }
@@ -403,12 +423,24 @@ impl Dispatcher<'_> {
     /// The sequential test, evaluated after each pair in schedule order.
     fn judge(&mut self) {
         let Some(test) = &self.test else { return };
-        if self.standings.verdict().is_some() {
+        // A halted test has no verdict, whatever the games end with that are still running.
+        if self.standings.verdict().is_some() || !self.standings.halts().is_empty() {
             return;
         }
-        let reached = self.standings.due().iter().find_map(|counts| verdict(test, counts));
+        let heeds_faults = self.plan.fault_limit.is_some();
+        let reached = self.standings.due().iter().find_map(|counts| {
+            let (verdict, llr) = test.verdict_on(counts, heeds_faults)?;
+            Some(Entry::Verdict { verdict: verdict.to_owned(), llr, pairs: counts.pairs })
+        });
         if let Some(entry) = reached {
             self.happened(entry);
+        }
+    }
+
+    /// Shows which engines an earlier run has left halted.
+    fn tell_halts(&self) {
+        for halt in self.standings.halts() {
+            (self.say)(&format!("{}, and no game of it begins", halt_words(self.plan, halt)));
         }
     }
 
@@ -532,17 +564,6 @@ fn by_player(plan: &Plan, engines: Vec<Engine>) -> Arc<[Option<Arc<Engine>>]> {
     plan.engines.iter().map(of).collect()
 }
 
-/// The verdict that these counts are enough for.
-fn verdict(test: &Sprt, counts: &TestCounts) -> Option<Entry> {
-    let llr = test.llr(&referee::rating::Pentanomial(counts.pentanomial).into()).ok()?;
-    let verdict = match test.verdict(llr) {
-        sprt::Verdict::H0 => "H0",
-        sprt::Verdict::H1 => "H1",
-        sprt::Verdict::Continue => return None,
-    };
-    Some(Entry::Verdict { verdict: verdict.to_owned(), llr, pairs: counts.pairs })
-}
-
 fn start_workers(specs: Vec<WorkerSpec>, context: &WorkerContext) -> Result<Vec<Slots>, RunError> {
     let start = |spec: WorkerSpec| {
         let free = spec.slots;
@@ -550,6 +571,13 @@ fn start_workers(specs: Vec<WorkerSpec>, context: &WorkerContext) -> Result<Vec<
     };
     let started: io::Result<Vec<Slots>> = specs.into_iter().map(start).collect();
     started.map_err(|e| RunError::Io("a worker thread".to_owned(), e))
+}
+
+/// A halt in words: which engine, and why.
+#[must_use]
+pub fn halt_words(plan: &Plan, halt: &Halt) -> String {
+    let name = plan.engines.get(halt.player.index()).map_or("?", |engine| &engine.name);
+    format!("engine `{name}` is halted: {halt}")
 }
 
 /// The openings of a plan in its order.

@@ -38,20 +38,11 @@ pub(crate) fn open(plan: &Plan, engines: &[Option<Arc<Engine>>]) -> Result<Resum
         let complete = is_closed(&opening)? && before.stages().is_none_or(|stages| stages == plan.stages);
         words.extend(compare(plan, engines, &opening, complete)?);
         words.extend(resize(plan, &before, &head, &opening)?);
-        keep_log_plan(&opening, plan, &plan_json)?;
+        // What may change from run to run, such as the limit of faults, is reported as it is now, and `renmei log` looks
+        // for files where the last run wrote them.
+        opening.store().replan(opening.event().event, &plan_json)?;
     }
     Ok(Resumed { opening, words })
-}
-
-/// The log may change from run to run; `renmei log` looks for files where the last one wrote them.
-fn keep_log_plan(opening: &Opening, plan: &Plan, plan_json: &str) -> Result<(), StoreError> {
-    let event = opening.event().event;
-    let stored = opening.store().events()?.into_iter().find(|known| known.id == event);
-    let before = stored.and_then(|known| StoredPlan::from_json(&known.plan).ok());
-    match before.is_some_and(|before| before.log != plan.log) {
-        true => opening.store().replan(event, plan_json),
-        false => Ok(()),
-    }
 }
 
 /// Why the event that the database has under the name of this plan is another one; empty if the plan begins it or takes

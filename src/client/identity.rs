@@ -7,9 +7,9 @@ use referee::{
     identity::Identity,
     sink::{SideRecord, Sink},
 };
-use seat::usi::{Gate, UsiPlayer, handshake};
+use seat::usi::{Gate, Reach, UsiPlayer, look};
 use std::sync::Arc;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
 
 /// What plays now; `None` if the engine cannot be started, which the login loop will tell and try again.
 ///
@@ -24,7 +24,7 @@ pub async fn identify(config: &ClientConfig, say: &dyn Fn(&str)) -> Result<Optio
         recorder: None,
         gate: None,
     };
-    match handshake(player).await {
+    match look(player, Reach::Handshake, &watch::Sender::default()).await {
         Ok(shown) => Identifier::new(&config.database, say).identify(&config.engine, &shown).map(Some),
         Err(_) => Ok(None),
     }

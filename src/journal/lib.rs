@@ -6,6 +6,7 @@ mod error;
 mod identities;
 mod insert;
 mod lock;
+mod notices;
 mod ratings;
 mod read;
 mod replay;

@@ -24,6 +24,7 @@ use plan::{EnginePlan, Plan, SprtModel, SprtPlan};
 use referee::{
     Color, Outcome,
     entry::PlayerId,
+    fault_limit::{FaultLimit, Halt},
     rating::{Estimate, Pentanomial, Ratings, elo_words, fit},
     reason::reason,
     schedule::Stage,
@@ -42,6 +43,8 @@ pub struct EventInfo {
     pub stages: Vec<Stage>,
     /// Its sequential test, if any.
     pub sprt: Option<SprtPlan>,
+    /// Limits of faults of its players.
+    pub fault_limits: Vec<Option<FaultLimit>>,
     /// Its players.
     pub engines: Vec<Named>,
     /// Its format as text.
@@ -71,9 +74,16 @@ impl EventInfo {
             name: plan.name.clone(),
             stages: plan.stages.clone(),
             sprt: plan.sprt,
+            fault_limits: plan.fault_limits().collect(),
             engines: plan.engines.iter().map(Named::of).collect(),
             format: plan.format_words(),
         }
+    }
+
+    /// The standings of the event before any game.
+    #[must_use]
+    pub fn standings(&self) -> Standings {
+        Standings::new(&self.stages, self.engines.len()).with_fault_limits(self.fault_limits.iter().copied())
     }
 
     fn player(&self, player: PlayerId) -> &str {
@@ -110,10 +120,25 @@ pub struct Report {
     pub skipped: Vec<String>,
     /// What played, where it was recorded.
     pub played_by: Vec<PlayedBy>,
+    /// Engines whose games are halted because they reached their limit of faults.
+    pub halted: Vec<HaltedRow>,
     /// Games that a player lost because it failed, in the order of their numbers.
     pub failures: Vec<Failure>,
     /// Games lost on time by so little that a margin decided them, if most of those lost on time were.
     pub late: Option<Late>,
+}
+
+/// An engine whose games are halted.
+#[derive(Clone, Debug, Serialize)]
+pub struct HaltedRow {
+    /// Name.
+    pub name: String,
+    /// Games that its faults had ended by then.
+    pub faults: u64,
+    /// Its games that counted by then.
+    pub games: u64,
+    /// The limit that it reached, in words.
+    pub reason: String,
 }
 
 /// A game that a player lost because it failed: by time, a lost process or connection, or an illegal move.
@@ -271,7 +296,7 @@ pub struct TestReport {
     pub lower: f64,
     /// Accepts H1 at or above this bound.
     pub upper: f64,
-    /// `H0`, `H1`, or `None` before the verdict.
+    /// `H0`, `H1`, `faults` where faults decided the test (no verdict on strength), or `None` before the verdict.
     pub verdict: Option<String>,
     /// The test when the verdict was reached: whole pairs in schedule order.
     pub at_stop: Option<AtStop>,
@@ -337,6 +362,7 @@ impl Report {
             sprt: info.sprt.and_then(|plan| test_report(plan, standings)),
             skipped: vec![],
             played_by: vec![],
+            halted: standings.halts().iter().map(|halt| halted_row(info, halt)).collect(),
             failures: vec![],
             late: late(info, standings.time_losses()),
         }
@@ -392,6 +418,11 @@ fn failure(row: &GameRow) -> Option<Failure> {
         cause: outcome.cause(),
         reason: reason(outcome, &row.evidence),
     })
+}
+
+fn halted_row(info: &EventInfo, halt: &Halt) -> HaltedRow {
+    let name = info.player(halt.player).to_owned();
+    HaltedRow { name, faults: halt.faults, games: halt.games, reason: halt.to_string() }
 }
 
 fn player_rows(info: &EventInfo, standings: &Standings, ratings: &Ratings) -> Vec<PlayerRow> {
@@ -562,7 +593,8 @@ impl TestReport {
     pub fn claim(&self, first: &str, second: &str) -> Option<String> {
         let verdict = match self.verdict.as_deref()? {
             "H1" => Verdict::H1,
-            _ => Verdict::H0,
+            "H0" => Verdict::H0,
+            _ => return None,
         };
         self.plan.test().ok()?.claim(verdict, first, second)
     }

@@ -3,6 +3,7 @@
 use super::{Ranges, Sequence};
 use crate::{
     Outcome,
+    fault_limit::is_faulted,
     ids::PlayerId,
     pairing::Pairing,
     stage::{Format, Stage},
@@ -28,6 +29,17 @@ impl Encounter {
     }
 }
 
+/// A game of a pair that counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Half {
+    /// Twice the score of the player with the lower id.
+    pub half_points: u8,
+    /// Whether a fault of the loser ended it.
+    pub faulted: bool,
+    /// The opening that both games of the pair begin from.
+    pub opening: u64,
+}
+
 /// A game that has started and has no result that counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Open {
@@ -37,15 +49,6 @@ pub(crate) struct Open {
     pub draws: u32,
 }
 
-/// The finished game of a pair whose other game is not finished.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Half {
-    /// Twice the score of the player with the lower id.
-    pub points: u8,
-    /// The opening that both games begin from.
-    pub opening: u64,
-}
-
 /// The progress of a stage, as the schedule needs it.
 #[derive(Clone, Debug)]
 pub(crate) struct Progress {
@@ -53,7 +56,7 @@ pub(crate) struct Progress {
     keeps_encounters: bool,
     pub finished: Ranges,
     pub open: BTreeMap<u64, Open>,
-    /// Incomplete pairs, by their number.
+    /// Incomplete pairs: the finished game.
     pub halves: BTreeMap<u64, Half>,
     pub encounters: BTreeMap<u64, Encounter>,
     /// Byes by round and player, with twice their score.
@@ -99,9 +102,8 @@ impl Progress {
         }
     }
 
-    /// Records a game that counts. Returns the half points of the lower id in both games of the pair when the pair is
-    /// complete.
-    pub fn finish(&mut self, pairing: &Pairing, outcome: Outcome) -> Option<[u8; 2]> {
+    /// Records a game that counts. Returns both games of the pair when the pair is complete.
+    pub fn finish(&mut self, pairing: &Pairing, outcome: Outcome) -> Option<[Half; 2]> {
         let black = outcome.black_half_points()?;
         self.finished.insert(pairing.index);
         self.open.remove(&pairing.index);
@@ -112,19 +114,20 @@ impl Progress {
         if let Some(sequence) = &mut self.sequence {
             sequence.add_game(lower);
         }
-        self.complete(pairing, lower)
+        let faulted = is_faulted(outcome);
+        self.complete(pairing, Half { half_points: lower, faulted, opening: pairing.opening })
     }
 
     /// The last game of an encounter of odd length has no partner and is not kept.
-    fn complete(&mut self, pairing: &Pairing, lower: u8) -> Option<[u8; 2]> {
+    fn complete(&mut self, pairing: &Pairing, half: Half) -> Option<[Half; 2]> {
         let game = pairing.index % self.stride;
         if game ^ 1 >= self.stride {
             return None;
         }
         match self.halves.remove(&pairing.pair) {
-            Some(other) => Some([other.points, lower]),
+            Some(other) => Some([other, half]),
             None => {
-                self.halves.insert(pairing.pair, Half { points: lower, opening: pairing.opening });
+                self.halves.insert(pairing.pair, half);
                 None
             }
         }
