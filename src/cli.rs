@@ -73,7 +73,7 @@ pub enum Command {
     /// Play the event of a configuration file, or resume it.
     Run(RunArgs),
     /// Play engines against each other without a configuration file.
-    Match(MatchArgs),
+    Match(Box<MatchArgs>),
     /// Host a league over the network, by the CSA server protocol.
     Serve(ServeArgs),
     /// Play with an engine on floodgate, or on any other CSA server.

@@ -3,6 +3,7 @@
 mod account;
 mod ad_hoc;
 mod calculator;
+mod descriptors;
 mod floodgate;
 mod init;
 mod log;

@@ -1,5 +1,6 @@
 //! `renmei serve`: hosts a league or an event over the network.
 
+use super::descriptors;
 use super::{
     Exit, Failure, OpenScreen, Screen, Showing,
     play::{Network, event_file, host},
@@ -24,10 +25,14 @@ use tokio::net::TcpListener;
 pub fn serve(args: &ServeArgs, open_screen: OpenScreen) -> Result<Exit, Failure> {
     match Document::load(&args.file).map_err(Failure::Config)? {
         Document::Event { plan, serve } => {
-            let serve = serve.map_or_else(ServeConfig::default, |serve| *serve);
+            let mut serve = serve.map_or_else(ServeConfig::default, |serve| *serve);
+            descriptors::fit(&mut serve.limits);
             event(args, *plan, serve, open_screen)
         }
-        Document::League(config) => league(args, *config, open_screen),
+        Document::League(mut config) => {
+            descriptors::fit(&mut config.limits);
+            league(args, *config, open_screen)
+        }
     }
 }
 

@@ -214,7 +214,7 @@ impl Standings {
     pub fn entrants(&self, stage: usize) -> Vec<PlayerId> {
         let Some(here) = self.stages.get(stage) else { return Vec::new() };
         let mut entrants: Vec<PlayerId> = match stage.checked_sub(1) {
-            None => (0..self.players()).map(|index| PlayerId::at(index)).collect(),
+            None => (0..self.players()).map(PlayerId::at).collect(),
             Some(before) => self.ranking(before).iter().map(|row| row.player).collect(),
         };
         entrants.truncate(here.entrants.map_or(usize::MAX, usize::from));
@@ -252,7 +252,7 @@ impl Standings {
     /// otherwise.
     #[must_use]
     pub fn order(&self, ratings: &Ratings) -> Vec<PlayerId> {
-        let mut order: Vec<PlayerId> = (0..self.players()).map(|n| PlayerId::at(n)).collect();
+        let mut order: Vec<PlayerId> = (0..self.players()).map(PlayerId::at).collect();
         let elo = |player: &PlayerId| {
             let rating = ratings.players.get(player.index());
             rating.and_then(|rating| rating.elo.value()).unwrap_or(f64::NEG_INFINITY)

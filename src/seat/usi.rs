@@ -221,12 +221,7 @@ impl<L: Launcher> Actor<L> {
     fn complete(&mut self) {
         let Some(recorder) = &self.player.recorder else { return };
         let faulty = matches!(self.outcome.take(), Some(Outcome::Win { by, .. }) if by.is_fault());
-        let complete = self.end.trace.recording(|recording| {
-            let complete = recording.complete(faulty);
-            recording.begin_next();
-            complete
-        });
-        if let Some(Some(complete)) = complete {
+        if let Some(complete) = self.end.trace.complete(faulty) {
             recorder.complete(&self.name, complete);
         }
     }
@@ -404,6 +399,9 @@ impl<L: Launcher> Actor<L> {
             process.kill().await;
         }
         self.await_stderr().await;
+        if self.conversation.game().is_some() {
+            self.end.trace.failed();
+        }
         if self.permit.take().is_some() {
             self.failed_starts += 1;
         }
