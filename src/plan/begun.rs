@@ -11,6 +11,9 @@ impl Plan {
         if self.openings.as_ref().is_some_and(|openings| openings.by_default) && !begun.has_openings() {
             self.openings = None;
         }
+        if !self.fault_limit_given {
+            self.fault_limit = begun.fault_limit;
+        }
         for engine in &mut self.engines {
             engine.keep_defaults_of(begun);
         }
