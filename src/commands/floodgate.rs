@@ -39,7 +39,9 @@ pub fn floodgate(args: &FloodgateArgs, open_screen: OpenScreen) -> Result<Exit, 
         config.games = Some(games);
     }
     if let Some(begun) = begun(&config)? {
-        config.engine.keep_defaults_of(&begun);
+        if config.engine.keep_defaults_of(&begun) {
+            err_line!("the engine runs in the current directory, as when `{}` was begun", config.name);
+        }
     }
     for line in config.engine.misplaced(&[&std::env::current_dir().unwrap_or_default()]) {
         err_line!("{line}");

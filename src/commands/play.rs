@@ -3,7 +3,7 @@
 use super::{Exit, Failure};
 use crate::{
     cli::{PlayingArgs, RunArgs},
-    signals,
+    output, signals,
 };
 use arena::{
     Say, Shutdown,
@@ -114,10 +114,9 @@ pub fn host(
     open_network: impl FnOnce(&Plan, Arc<dyn Sink>) -> Result<Option<Network>, Failure>,
 ) -> Result<Exit, Failure> {
     override_plan(&mut plan, args)?;
-    if let Some(begun) = begun(&plan) {
-        plan.keep_defaults_of(&begun);
+    if let Some(begun) = begun(&plan)? {
+        keep_defaults(&mut plan, &begun);
     }
-    keep_margins(&mut plan)?;
     check_log(&plan.log)?;
     let lines = match &plan.openings {
         Some(openings) => openings::load(openings).map_err(|faults| Failure::Usage(faults.to_string()))?,
@@ -154,7 +153,7 @@ pub fn host(
 
 /// Prints the command that goes on with the event: the one that was typed.
 fn tell_how_to_resume(json: bool) {
-    let words = std::env::args_os().map(|word| quoted(&word.to_string_lossy())).collect::<Vec<_>>();
+    let words = std::env::args_os().map(|word| output::quoted(&word.to_string_lossy())).collect::<Vec<_>>();
     let line = format!("to resume: {}", words.join(" "));
     match json {
         true => err_line!("{line}"),
@@ -162,20 +161,19 @@ fn tell_how_to_resume(json: bool) {
     }
 }
 
-/// A word for a POSIX shell.
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./=:,+@%".contains(c);
-    match !word.is_empty() && word.chars().all(plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
-    }
+/// The plan that the event was begun with, if it goes on.
+fn begun(plan: &Plan) -> Result<Option<StoredPlan>, Failure> {
+    let events = Store::read(&plan.database).and_then(|store| store.events()).unwrap_or_default();
+    let event = events.iter().find(|event| event.name == plan.name);
+    Ok(event.map(report::plan).transpose()?)
 }
 
-/// An event that was begun under another default margin keeps its own.
-fn keep_margins(plan: &mut Plan) -> Result<(), Failure> {
-    let events = Store::read(&plan.database).and_then(|store| store.events()).unwrap_or_default();
-    let Some(event) = events.iter().find(|event| event.name == plan.name) else { return Ok(()) };
-    if let Some(kept) = plan.keep_margins(&report::plan(event)?) {
+/// An event that was begun under other defaults keeps them.
+fn keep_defaults(plan: &mut Plan, begun: &StoredPlan) {
+    for kept in plan.keep_defaults_of(begun) {
+        err_line!("`{}` was begun before there was another default: {kept}", plan.name);
+    }
+    if let Some(kept) = plan.keep_margins(begun) {
         err_line!(
             "`{}` keeps the margin that it was begun with, {} ms; new events have {} ms unless `margin` says otherwise",
             plan.name,
@@ -183,7 +181,6 @@ fn keep_margins(plan: &mut Plan) -> Result<(), Failure> {
             plan::MARGIN.as_millis()
         );
     }
-    Ok(())
 }
 
 /// Prints what a user may not expect of the plan.
@@ -206,14 +203,6 @@ fn warn_about(plan: &Plan) {
              they may play the same games again and again"
         );
     }
-}
-
-/// The plan that the event was begun with; `None` if it is new, or if it cannot be read, which is told when it is
-/// opened.
-fn begun(plan: &Plan) -> Option<StoredPlan> {
-    let events = Store::read(&plan.database).and_then(|store| store.events()).ok()?;
-    let event = events.into_iter().find(|event| event.name == plan.name)?;
-    StoredPlan::from_json(&event.plan).ok()
 }
 
 /// Whether two deterministic engines would play more than one game with each colour from the initial position.
