@@ -8,6 +8,7 @@ use clap::{
 };
 use notation::record::Format;
 use plan::LogPlan;
+use referee::fault_limit::FaultLimit;
 use std::{num::ParseIntError, path::PathBuf, str::FromStr};
 
 /// Tournaments and match servers for computer shogi.
@@ -29,8 +30,10 @@ Exit codes:
   1   the request failed; the reason is on stderr
   2   the command line or the configuration is wrong; nothing was started
   3   stopped before the end; the same command resumes
+  4   halted: an engine reached its limit of faults, and the rest cannot be played without it
   10  SPRT accepted H1 (the difference is above elo0)
   11  SPRT accepted H0 (the difference is below elo1)
+  12  SPRT without a verdict: faults of an engine decided, or halted it
   20  `check`: the engine has faults; `import --verify`: records disagree with the referee";
 
 /// Parses the command line; prints help or the error and exits where there is no command to execute.
@@ -70,7 +73,7 @@ pub enum Command {
     /// Play the event of a configuration file, or resume it.
     Run(RunArgs),
     /// Play engines against each other without a configuration file.
-    Match(MatchArgs),
+    Match(Box<MatchArgs>),
     /// Host a league over the network, by the CSA server protocol.
     Serve(ServeArgs),
     /// Play with an engine on floodgate, or on any other CSA server.
@@ -130,6 +133,20 @@ pub struct PlayingArgs {
     /// Leave every core to every game.
     #[arg(long, conflicts_with = "affinity")]
     pub no_affinity: bool,
+    /// Faults that halt the games of an engine: `off`, a number in a row, or in_a_row=5,share=0.1,games=20; overrides the
+    /// configuration.
+    #[arg(long, value_name = "LIMIT")]
+    pub fault_limit: Option<FaultLimitArg>,
+    /// Do not have the engines make a move before the first game; only their handshakes are read.
+    #[arg(long)]
+    pub no_look: bool,
+    /// Tell this command what happens, as JSON on its standard input: a verdict, the end, an engine that is halted;
+    /// overrides `command` of `[notify]`.
+    #[arg(long, value_name = "COMMAND")]
+    pub notify: Option<String>,
+    /// Tell this command how the sequential test ended, and nothing else.
+    #[arg(long, value_name = "COMMAND")]
+    pub on_verdict: Option<String>,
     /// Keep what engines say and are told: `faults` (the default) in the database, of games that ended by a fault; a
     /// directory: also of all games, a file for each side; or `off`. Overrides the configuration.
     #[arg(long, value_name = "DIR|faults|off", value_parser = log_plan)]
@@ -150,6 +167,18 @@ pub struct PlayingArgs {
     /// Print a line per game on a terminal, too, instead of showing the dashboard.
     #[arg(long)]
     pub no_dashboard: bool,
+}
+
+/// The limit of `--fault-limit`; `None`: faults halt nobody.
+#[derive(Clone, Copy, Debug)]
+pub struct FaultLimitArg(pub Option<FaultLimit>);
+
+impl FromStr for FaultLimitArg {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        plan::fault_limit::parse(text).map(Self)
+    }
 }
 
 const MATCH_EXAMPLES: &str = "\
@@ -271,6 +300,12 @@ pub struct FloodgateArgs {
     /// Games to play; overrides the configuration.
     #[arg(long, value_name = "N", value_parser = at_least_one::<u64>)]
     pub games: Option<u64>,
+    /// Tell this command of the end and of new starts, as JSON on its standard input; overrides `command` of `[notify]`.
+    #[arg(long, value_name = "COMMAND")]
+    pub notify: Option<String>,
+    /// Do not have the engine make a move before the first login.
+    #[arg(long)]
+    pub no_look: bool,
     /// Keep what the engine says and is told: `faults`, a directory, or `off`; overrides the configuration.
     #[arg(long, value_name = "DIR|faults|off", value_parser = log_plan)]
     pub log: Option<LogPlan>,

@@ -17,12 +17,13 @@ use plan::{Fingerprint, LogPlan, OpeningOrder, Plan, StoredPlan};
 use referee::{
     Outcome,
     entry::{Entry, GameEnded, GameId, GameStarted, Opened},
+    fault_limit::Halt,
     game::Setup,
     opening::Openings,
     schedule::{Next, Pairing, Schedule},
     sink::Sink,
-    sprt::{self, Sprt, SprtError},
-    standings::{Standings, TestCounts},
+    sprt::{Sprt, SprtError},
+    standings::Standings,
 };
 use seat::recorder::{Recorded, RecorderSpec};
 use std::{
@@ -79,10 +80,20 @@ pub struct Finished {
     pub standings: Standings,
     /// Whether it was stopped before its end.
     pub interrupted: bool,
+    /// Whether it cannot be played to its end because engines are halted.
+    pub halted: bool,
     /// The store, for reports.
     pub store: Store,
     /// The event's row in it.
     pub event: EventId,
+}
+
+impl Finished {
+    /// Whether the event was played to its end.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        !self.interrupted && !self.halted
+    }
 }
 
 /// An event that is open for play: nobody else can play it, and what was played before is known.
@@ -116,7 +127,8 @@ impl<'a> OpenEvent<'a> {
     pub fn open(plan: &'a Plan) -> Result<Self, RunError> {
         let test = plan.sprt.map(|sprt| sprt.test()).transpose()?;
         let opening = open(plan)?;
-        let mut standings = Standings::new(&plan.stages, plan.engines.len());
+        let mut standings =
+            Standings::new(&plan.stages, plan.engines.len()).with_fault_limits(plan.fault_limits());
         let mut closed = false;
         opening.replay(Moves::Without, &mut |stamped| {
             closed |= stamped.entry == Entry::Closed;
@@ -157,7 +169,8 @@ impl<'a> OpenEvent<'a> {
         let Self { plan, test, opening, standings, closed, engines } = self;
         let event = opening.event().event;
         if closed {
-            return Ok(Finished { standings, interrupted: false, store: opening.into_store(), event });
+            let store = opening.into_store();
+            return Ok(Finished { standings, interrupted: false, halted: false, store, event });
         }
         let Company { openings, remote, readers, say } = company;
         let recorded = start_recorder(&plan.name, &plan.log, opening.sink(), &say)?;
@@ -204,6 +217,7 @@ impl<'a> OpenEvent<'a> {
             recorded,
         };
         dispatcher.happened(opened(plan, resumed));
+        dispatcher.tell_halts();
         let played = dispatcher.play();
         dispatcher.close(played, event)
     }
@@ -283,6 +297,7 @@ impl Dispatcher<'_> {
             self.shutdown.adjourn();
         }
         let interrupted = !self.goes_on() && !self.is_done();
+        let halted = !interrupted && !self.standings.halts().is_empty() && !self.is_done();
         let workers = std::mem::take(&mut self.workers);
         workers.into_iter().for_each(|slots| slots.worker.finish());
         if let Some(recorded) = self.recorded.take() {
@@ -294,7 +309,7 @@ impl Dispatcher<'_> {
                 self.record(&over.started, over.ended);
             }
         }
-        if played.is_ok() && !interrupted {
+        if played.is_ok() && !interrupted && !halted {
             self.happened(Entry::Closed);
         }
         if let Some(remote) = &self.remote {
@@ -302,7 +317,7 @@ impl Dispatcher<'_> {
         }
         let finished = self.journal.finish();
         played?;
-        Ok(Finished { standings: self.standings, interrupted, store: finished?, event })
+        Ok(Finished { standings: self.standings, interrupted, halted, store: finished?, event })
     }
 
     fn handle(&mut self, note: Note) -> Result<(), RunError> {
@@ -321,9 +336,14 @@ impl Dispatcher<'_> {
 
     /// Folds an entry and hands it to the journal.
     pub(crate) fn happened(&mut self, entry: Entry) {
+        let halts = self.standings.halts().len();
         self.standings.fold(&entry);
         let ended = matches!(entry, Entry::GameEnded(_));
         self.journal.happened(entry);
+        for halt in &self.standings.halts()[halts..] {
+            let text = format!("{}; no further game of it begins", halt_words(self.plan, halt));
+            self.journal.happened(Entry::Fault { player: Some(halt.player), text });
+        }
         if ended {
             self.judge();
         }
@@ -332,12 +352,24 @@ impl Dispatcher<'_> {
     /// The sequential test, evaluated after each pair in schedule order.
     fn judge(&mut self) {
         let Some(test) = &self.test else { return };
-        if self.standings.verdict().is_some() {
+        // A halted test has no verdict, whatever the games end with that are still running.
+        if self.standings.verdict().is_some() || !self.standings.halts().is_empty() {
             return;
         }
-        let reached = self.standings.due().iter().find_map(|counts| verdict(test, counts));
+        let heeds_faults = self.plan.fault_limit.is_some();
+        let reached = self.standings.due().iter().find_map(|counts| {
+            let (verdict, llr) = test.verdict_on(counts, heeds_faults)?;
+            Some(Entry::Verdict { verdict: verdict.to_owned(), llr, pairs: counts.pairs })
+        });
         if let Some(entry) = reached {
             self.happened(entry);
+        }
+    }
+
+    /// Shows which engines an earlier run has left halted.
+    fn tell_halts(&self) {
+        for halt in self.standings.halts() {
+            (self.say)(&format!("{}, and no game of it begins", halt_words(self.plan, halt)));
         }
     }
 
@@ -457,19 +489,12 @@ fn open(plan: &Plan) -> Result<Opening, RunError> {
     if !changes.is_empty() {
         return Err(RunError::Changed { name: plan.name.clone(), changes });
     }
-    keep_log_plan(&opening, plan, &plan_json)?;
-    Ok(opening)
-}
-
-/// The log may change from run to run; `renmei log` looks for files where the last one wrote them.
-fn keep_log_plan(opening: &Opening, plan: &Plan, plan_json: &str) -> Result<(), StoreError> {
-    let event = opening.event().event;
-    let stored = opening.store().events()?.into_iter().find(|known| known.id == event);
-    let before = stored.and_then(|known| StoredPlan::from_json(&known.plan).ok());
-    match before.is_some_and(|before| before.log != plan.log) {
-        true => opening.store().replan(event, plan_json),
-        false => Ok(()),
+    if opening.event().resumed {
+        // What may change from run to run, such as the limit of faults, is reported as it is now, and `renmei log` looks
+        // for files where the last run wrote them.
+        opening.store().replan(opening.event().event, &plan_json)?;
     }
+    Ok(opening)
 }
 
 fn opened(plan: &Plan, resumed: bool) -> Entry {
@@ -481,17 +506,6 @@ fn opened(plan: &Plan, resumed: bool) -> Entry {
     })
 }
 
-/// The verdict that these counts are enough for.
-fn verdict(test: &Sprt, counts: &TestCounts) -> Option<Entry> {
-    let llr = test.llr(&referee::rating::Pentanomial(counts.pentanomial).into()).ok()?;
-    let verdict = match test.verdict(llr) {
-        sprt::Verdict::H0 => "H0",
-        sprt::Verdict::H1 => "H1",
-        sprt::Verdict::Continue => return None,
-    };
-    Some(Entry::Verdict { verdict: verdict.to_owned(), llr, pairs: counts.pairs })
-}
-
 fn start_workers(specs: Vec<WorkerSpec>, context: &WorkerContext) -> Result<Vec<Slots>, RunError> {
     let start = |spec: WorkerSpec| {
         let free = spec.slots;
@@ -499,6 +513,13 @@ fn start_workers(specs: Vec<WorkerSpec>, context: &WorkerContext) -> Result<Vec<
     };
     let started: io::Result<Vec<Slots>> = specs.into_iter().map(start).collect();
     started.map_err(|e| RunError::Io("a worker thread".to_owned(), e))
+}
+
+/// A halt in words: which engine, and why.
+#[must_use]
+pub fn halt_words(plan: &Plan, halt: &Halt) -> String {
+    let name = plan.engines.get(halt.player.index()).map_or("?", |engine| &engine.name);
+    format!("engine `{name}` is halted: {halt}")
 }
 
 /// The openings of a plan in its order.

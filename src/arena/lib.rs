@@ -4,6 +4,7 @@
 //! [`worker`]; the worker seats both players and [`play::play`]s; the game reports its entries to a
 //! [`Sink`](referee::sink::Sink), which is the journal, by way of the dispatcher for what the schedule waits for.
 
+pub mod actor_thread;
 pub mod cores;
 pub mod dispatcher;
 pub mod lag;

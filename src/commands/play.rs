@@ -2,7 +2,7 @@
 
 use super::{Exit, Failure};
 use crate::{
-    cli::{PlayingArgs, RunArgs},
+    cli::{FaultLimitArg, PlayingArgs, RunArgs},
     output, signals,
 };
 use arena::{
@@ -12,9 +12,18 @@ use arena::{
     remote::Remote,
 };
 use journal::{Read, Reader, Store};
-use plan::{Document, EnginePlan, LogPlan, Plan, StoredPlan};
+use notation::printable;
+use notify::{Notifier, Subject};
+use plan::{Document, EnginePlan, LogPlan, NoticeKind, Plan, StoredPlan};
 use records::openings;
-use referee::{opening::Opening, rating::LookUp, schedule::Schedule, sink::Sink, sprt::Verdict};
+use referee::{
+    opening::Opening,
+    rating::LookUp,
+    schedule::Schedule,
+    sink::Sink,
+    sprt::{BY_FAULTS, Verdict},
+    standings::Standings,
+};
 use report::{
     Announcer, EventFile, EventInfo, Report,
     progress::{self, Progress},
@@ -123,17 +132,18 @@ pub fn host(
         None => vec![],
     };
     warn_about(&plan);
-    let found = preflight::look(&plan).map_err(|e| Failure::Other(e.to_string()))?;
+    let found = preflight::look(&plan, &(Arc::new(|line: &str| err_line!("{line}")) as Say))
+        .map_err(|e| Failure::Other(e.to_string()))?;
     if !found.faults.is_empty() {
         return Err(RunError::Engines(found.faults).into());
     }
     let event = OpenEvent::open(&plan)?.with_engines(found.engines);
     let network = if event.is_closed() { None } else { open_network(&plan, event.sink())? };
-    let (finished, linger) = follow(&plan, event, lines, network, args, open_screen)?;
+    let Followed { finished, linger, notifier } = follow(&plan, event, lines, network, args, open_screen)?;
     if let Some(linger) = linger.filter(|_| !finished.interrupted) {
         linger();
     }
-    let mut report = Report::new(&EventInfo::of(&plan), &finished.standings, !finished.interrupted)
+    let mut report = Report::new(&EventInfo::of(&plan), &finished.standings, finished.is_complete())
         .with_failures(&finished.store, finished.event)?;
     report.skipped = plan.skipped.iter().map(|skipped| skipped.name.clone()).collect();
     if !args.json {
@@ -143,12 +153,39 @@ pub fn host(
     if finished.interrupted {
         tell_how_to_resume(args.json);
     }
-    Ok(match verdict(&report) {
-        Some(Verdict::H1) => Exit::H1,
-        Some(Verdict::H0) => Exit::H0,
+    if finished.halted {
+        err_line!("{}", ways_on(&report));
+    }
+    if let Some(notifier) = notifier {
+        notifier.finish();
+    }
+    Ok(exit(&report, &finished))
+}
+
+/// How an event ended, as an exit code.
+fn exit(report: &Report, finished: &Finished) -> Exit {
+    match (&report.sprt, verdict(report)) {
+        (_, Some(Verdict::H1)) => Exit::H1,
+        (_, Some(Verdict::H0)) => Exit::H0,
         _ if finished.interrupted => Exit::Stopped,
+        (Some(test), _) if finished.halted || test.verdict.as_deref() == Some(BY_FAULTS) => Exit::ByFaults,
+        _ if finished.halted => Exit::Halted,
         _ => Exit::Done,
-    })
+    }
+}
+
+/// Why a halted event cannot be played to its end, and what to do about it.
+fn ways_on(report: &Report) -> String {
+    let mut lines = vec![format!("`{}` is halted and not complete:", printable(report.event.as_bytes()))];
+    for halted in &report.halted {
+        lines.push(format!("  engine `{}`: {}", printable(halted.name.as_bytes()), halted.reason));
+    }
+    lines.push(
+        "  either mend the engine and begin anew under another name, or go on by the same command with a higher limit: \
+         `--fault-limit 20`, `--fault-limit off`, or `fault_limit` in `[event]`"
+            .to_owned(),
+    );
+    lines.join("\n")
 }
 
 /// Prints the command that goes on with the event: the one that was typed.
@@ -213,7 +250,14 @@ fn repeats(plan: &Plan) -> bool {
         && plan.engines.iter().filter(counted).count() > 1
 }
 
-/// Plays the event with its journal's readers: announcer, dashboard, network.
+/// An event that was played before the eyes of its followers.
+struct Followed {
+    finished: Finished,
+    linger: Option<Linger>,
+    notifier: Option<Notifier>,
+}
+
+/// Plays the event with its journal's readers: announcer, dashboard, network, notices.
 fn follow(
     plan: &Plan,
     event: OpenEvent<'_>,
@@ -221,7 +265,7 @@ fn follow(
     network: Option<Network>,
     args: &PlayingArgs,
     open_screen: OpenScreen,
-) -> Result<(Finished, Option<Linger>), Failure> {
+) -> Result<Followed, Failure> {
     let wanted = !(args.no_dashboard || args.json || args.quiet);
     let screen = if wanted { open_screen(Showing::of(plan))? } else { None };
     let (game_lines, feed, linger, say) = match screen {
@@ -239,11 +283,34 @@ fn follow(
         readers.push(reader);
         remote = Some(players);
     }
+    let notifier = Notifier::open(&plan.notify, subject(plan), say.clone())?;
+    readers.extend(notifier.as_ref().map(Notifier::reader));
     let shutdown = Shutdown::default();
     signals::listen(shutdown.clone(), || ()).map_err(|e| Failure::Other(format!("signals: {e}")))?;
     let openings = dispatcher::in_order(lines, plan);
     let finished = event.play(Company { openings, remote, readers, say }, &shutdown)?;
-    Ok((finished, linger))
+    if let Some(notifier) = notifier.as_ref().filter(|_| finished.halted) {
+        tell_halt(notifier, plan, &finished.standings);
+    }
+    Ok(Followed { finished, linger, notifier })
+}
+
+/// The event of a plan, for notices.
+fn subject(plan: &Plan) -> Subject {
+    Subject {
+        database: plan.database.clone(),
+        name: plan.name.clone(),
+        stages: plan.stages.clone(),
+        fault_limits: plan.fault_limits().collect(),
+    }
+}
+
+/// Tells that the event cannot be played to its end. The number of games distinguishes this from a later halt.
+fn tell_halt(notifier: &Notifier, plan: &Plan, standings: &Standings) {
+    let games: u64 = standings.total().met.values().map(|met| met.games()).sum();
+    let halts: Vec<_> = standings.halts().iter().map(|halt| dispatcher::halt_words(plan, halt)).collect();
+    let text = format!("halted after {games} games: {}", halts.join("; "));
+    notifier.tell(NoticeKind::FaultLimit, games, &text);
 }
 
 fn override_plan(plan: &mut Plan, args: &PlayingArgs) -> Result<(), Failure> {
@@ -257,8 +324,21 @@ fn override_plan(plan: &mut Plan, args: &PlayingArgs) -> Result<(), Failure> {
         plan.log.clone_from(log);
     }
     plan.oversubscribe |= args.oversubscribe;
+    plan.look &= !args.no_look;
+    if let Some(FaultLimitArg(limit)) = args.fault_limit {
+        (plan.fault_limit, plan.fault_limit_given) = (limit, true);
+    }
     if args.affinity || args.no_affinity {
         plan.affinity = Some(args.affinity);
+    }
+    if let Some(command) = &args.notify {
+        plan.notify.command = Some(command.clone());
+    }
+    plan.notify.on_verdict.clone_from(&args.on_verdict);
+    if args.on_verdict.is_some() && plan.sprt.is_none() {
+        let why =
+            "--on-verdict needs a sequential test (--sprt, or format \"sprt\"); --notify tells of every end";
+        return Err(Failure::Usage(why.to_owned()));
     }
     if plan.affinity == Some(true) && plan.oversubscribe {
         let why = "--affinity and oversubscribing exclude each other: pinned games need cores of their own";

@@ -4,8 +4,8 @@ use super::{Exit, Failure, find_event};
 use crate::cli::{Picture, ReportArgs};
 use client::ratings;
 use journal::{EventSummary, Moves, Store};
+use referee::entry::GameId;
 use referee::number::number;
-use referee::{entry::GameId, standings::Standings};
 use report::{
     EventHistory, EventHistoryError, Report, event_info,
     html::page,
@@ -45,7 +45,7 @@ pub fn report(args: &ReportArgs) -> Result<Exit, Failure> {
         let plan = plan(event)?;
         let measured = |standings: &_| ratings::measured(&plan, &event.players, standings);
         let info = event_info(event, plan.clone());
-        let mut standings = Standings::new(&info.stages, event.players.len());
+        let mut standings = info.standings();
         store.replay(event.id, Moves::Without, &mut |stamped| standings.fold(&stamped.entry))?;
         let report = Report::new(&info, &standings, event.closed).with_failures(&store, event.id)?;
         super::print(&report, args.json);

@@ -95,8 +95,8 @@ impl<'c> Rows<'c> {
             "INSERT INTO runs VALUES (?, ?, ?, ?, ?)",
             params![self.event, seq, at, opened.format, opened.resumed],
         )?;
-        let players = opened.players.iter().enumerate();
-        players.map(|(at, name)| self.player(PlayerId::at(at), name)).collect()
+        let mut players = opened.players.iter().enumerate();
+        players.try_for_each(|(at, name)| self.player(PlayerId::at(at), name))
     }
 
     fn player(&self, player: PlayerId, name: &str) -> rusqlite::Result<()> {

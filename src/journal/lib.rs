@@ -5,6 +5,7 @@ mod database;
 mod error;
 mod insert;
 mod lock;
+mod notices;
 mod ratings;
 mod read;
 mod replay;

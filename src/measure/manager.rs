@@ -57,7 +57,7 @@ impl Load {
     /// `renmei match` with a database.
     pub fn manager(&self, db: &Path, time: &str, margin: &str) -> Command {
         let mut command = self.shown(db, time, margin);
-        command.arg("--quiet");
+        command.args(["--quiet", "--rating-interval", "0"]);
         command
     }
 

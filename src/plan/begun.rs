@@ -13,6 +13,9 @@ impl Plan {
             self.openings = None;
             kept.push("its games begin from the start position".to_owned());
         }
+        if !self.fault_limit_given {
+            self.fault_limit = begun.fault_limit;
+        }
         kept.extend(self.engines.iter_mut().filter_map(|engine| {
             engine.keep_defaults_of(begun).then(|| format!("`{}` runs in the current directory", engine.name))
         }));

@@ -14,10 +14,12 @@ mod engines;
 mod environment;
 mod event;
 mod fault;
+pub mod fault_limit;
 mod fingerprint;
 mod games;
 mod keys;
 mod log;
+pub mod notify;
 pub mod password;
 mod places;
 mod reader;
@@ -35,6 +37,7 @@ pub use environment::Environment;
 pub use fault::{Fault, Faults};
 pub use fingerprint::Fingerprint;
 pub use log::LogPlan;
+pub use notify::{NoticeKind, NotifyConfig};
 pub use reference::reference;
 pub use serve::ServeConfig;
 pub use stored::{StoredPlan, StoredPlanError};
@@ -44,6 +47,7 @@ use referee::number::number;
 use referee::{
     adjudicate::Adjudication,
     clock::TimeControl,
+    fault_limit::FaultLimit,
     rules::Rules,
     schedule::{Format, ReplayDraws, Stage},
     sprt::{self, Sprt, SprtError},
@@ -75,6 +79,13 @@ pub struct Plan {
     pub stages: Vec<Stage>,
     /// Replays of drawn games.
     pub replay_draws: ReplayDraws,
+    /// Whether every engine has to make a move before the first game; otherwise only its handshake is read.
+    pub look: bool,
+    /// Faults that halt the games of an engine; `None`: none do.
+    pub fault_limit: Option<FaultLimit>,
+    /// Whether somebody has chosen this limit; else an event that goes on keeps its own.
+    #[serde(skip)]
+    pub fault_limit_given: bool,
     /// The sequential test that ends an SPRT stage.
     pub sprt: Option<SprtPlan>,
     /// Rules of the games.
@@ -85,6 +96,9 @@ pub struct Plan {
     pub openings: Option<OpeningPlan>,
     /// The players, at least two.
     pub engines: Vec<EnginePlan>,
+    /// Who is told what happens.
+    #[serde(skip)]
+    pub notify: NotifyConfig,
     /// GPUs that the engines share.
     pub gpus: f64,
     /// Optional engines that do not take part.
@@ -99,6 +113,19 @@ impl Plan {
     pub fn format_words(&self) -> String {
         format_words(&self.stages)
     }
+
+    /// The limits of faults of the players. Those who log in have none, as a host has its own rules for them, and none has
+    /// an engine whose games after a fault are to be lost.
+    pub fn fault_limits(&self) -> impl Iterator<Item = Option<FaultLimit>> {
+        self.engines
+            .iter()
+            .map(|engine| self.fault_limit.filter(|_| is_limited(engine.remote, engine.restart)))
+    }
+}
+
+/// Whether a player has a limit of faults where the event has one.
+fn is_limited(remote: bool, restart: Restart) -> bool {
+    !remote && restart != Restart::Never
 }
 
 /// Stages in words.

@@ -130,6 +130,7 @@ fn around(section: &str, key: &Key, value: &str) -> String {
     let pair = if value.is_empty() { String::new() } else { format!(", {} = {value}", key.name) };
     match (section, key.name) {
         ("`[event]`", "replay_limit") => with(&format!("[event]\nreplay_draws = \"swap\"\n{line}")),
+        ("`[event.fault_limit]`", _) => with(&format!("[event.fault_limit]\n{line}")),
         ("`[event]`", _) => with(&format!("[event]\n{line}")),
         ("`[[stage]]`", "challengers") => with(&format!("[[stage]]\nformat = \"gauntlet\"\n{line}")),
         ("`[[stage]]`", "tie") => with(&format!("[[stage]]\nformat = \"knock-out\"\n{line}")),

@@ -150,6 +150,7 @@ fn test(history: &EventHistory) -> Markup {
     let [first, second] = [0, 1].map(|at| names.get(at).map_or("?", String::as_str));
     let verdict = match (test.verdict.as_deref(), test.claim(first, second)) {
         (Some("H1"), Some(claim)) => ("good", format!("H1 accepted: {claim}")),
+        (Some(referee::sprt::BY_FAULTS), _) => ("bad", "no verdict on strength: faults decided".to_owned()),
         (Some(_), Some(claim)) => ("bad", format!("H0 accepted: {claim}")),
         _ => ("ink", "no verdict yet".to_owned()),
     };

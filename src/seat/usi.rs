@@ -3,18 +3,22 @@
 //! The time of an answer is stamped right after the read that completed its line, before anything is parsed. Writes
 //! never block a game: what an engine does not read waits in a bounded buffer.
 
+mod look;
+
 use super::{
     ActorEnd, Seat, Trace,
     conversation::{Conversation, Effects},
     lines::Lines,
-    memory::{self, Peak},
+    memory::Peak,
     pair,
     process::{Input, Launcher, Output, Process, System},
     recorder::Recorder,
     recording::Recording,
 };
 pub use super::{alarm::Alarm, conversation::Handshake};
-use plan::{EnginePlan, Restart};
+pub use look::{LookFault, Reach, Step, look};
+
+use plan::{EnginePlan, Restart, SeatLimits};
 use referee::{
     Color, Outcome,
     entry::{Entry, GameId, PlayerId},
@@ -60,20 +64,6 @@ pub struct UsiPlayer {
 pub fn open(player: UsiPlayer) -> (Seat, impl Future<Output = ()>) {
     let (seat, end) = pair();
     (seat, Actor::new(player, end, System).run())
-}
-
-/// Starts the engine, reads its handshake and ends it.
-///
-/// # Errors
-/// The fault, with the last lines of the engine.
-pub async fn handshake(player: UsiPlayer) -> Result<Handshake, String> {
-    let (_seat, end) = pair();
-    let mut actor = Actor::new(player, end, System);
-    let met = actor.meet().await;
-    let threads = actor.process.as_ref().and_then(|process| memory::threads(process.group()));
-    let handshake = Handshake { threads, ..actor.conversation.handshake().clone() };
-    actor.close_process().await;
-    met.map(|()| handshake)
 }
 
 struct Actor<L: Launcher> {
@@ -231,12 +221,7 @@ impl<L: Launcher> Actor<L> {
     fn complete(&mut self) {
         let Some(recorder) = &self.player.recorder else { return };
         let faulty = matches!(self.outcome.take(), Some(Outcome::Win { by, .. }) if by.is_fault());
-        let complete = self.end.trace.recording(|recording| {
-            let complete = recording.complete(faulty);
-            recording.begin_next();
-            complete
-        });
-        if let Some(Some(complete)) = complete {
+        if let Some(complete) = self.end.trace.complete(faulty) {
             recorder.complete(&self.name, complete);
         }
     }
@@ -414,6 +399,9 @@ impl<L: Launcher> Actor<L> {
             process.kill().await;
         }
         self.await_stderr().await;
+        if self.conversation.game().is_some() {
+            self.end.trace.failed();
+        }
         if self.permit.take().is_some() {
             self.failed_starts += 1;
         }
@@ -464,7 +452,11 @@ impl<L: Launcher> Actor<L> {
     }
 
     async fn close_process(&mut self) {
-        let mut limits = self.player.engine.limits;
+        let _killed_or_not = self.close_within(self.player.engine.limits).await;
+    }
+
+    /// Ends the process; false if it had to be killed.
+    async fn close_within(&mut self, mut limits: SeatLimits) -> bool {
         if !self.conversation.is_settled() {
             // An engine that owes an answer gets less time to leave than one in good order.
             limits.quit = limits.quit.min(UNSETTLED_PATIENCE);
@@ -476,33 +468,11 @@ impl<L: Launcher> Actor<L> {
                 self.end.trace.line(Way::Sent, b"quit", Instant::now());
                 let _deaf = stdin.try_write(b"quit\n");
             }
-            process.end(limits.quit, limits.terminate).await;
+            let left = process.end(limits.quit, limits.terminate).await;
             self.await_stderr().await;
+            return left;
         }
-    }
-
-    /// Starts the process and reads its handshake up to `usiok`.
-    async fn meet(&mut self) -> Result<(), String> {
-        self.start().await;
-        loop {
-            if !self.effects.write.is_empty() {
-                self.write();
-            }
-            if let Some(fault) = self.effects.fault.take() {
-                let fault = if fault.is_empty() { self.ending().await } else { fault };
-                return Err(format!("{fault}\n{}", self.end.trace.report()));
-            }
-            if self.process.is_some() && self.conversation.is_settled() {
-                return Ok(());
-            }
-            match self.hear().await {
-                Heard::Read(read) => self.read(read).await,
-                Heard::Writable => self.flush(),
-                Heard::Deadline => self.conversation.expired(&mut self.effects),
-                Heard::Exited => self.drain(),
-                Heard::Order(_) => {}
-            }
-        }
+        true
     }
 }
 

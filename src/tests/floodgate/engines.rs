@@ -57,6 +57,15 @@ fn an_engine_that_crashes_in_its_turn_is_restarted_and_continues() {
     let db = playing.done();
     assert_eq!(endings(&db), ["black resignation 1"]);
     assert!(faults(&db).contains("SIGABRT"), "{}", faults(&db));
+    let log = playing.log("1");
+    for line in [
+        "black < BEGIN Game_Summary",
+        "black > AGREE",
+        "black > usi",
+        "black ! renmei-puppet: assertion failed",
+    ] {
+        assert!(log.contains(line), "`{line}` of the connection and of both processes: {log}");
+    }
 }
 
 #[test]

@@ -231,6 +231,13 @@ impl Playing {
         Connection::open(self.path("cup.db")).unwrap()
     }
 
+    /// What `renmei log` prints of a game.
+    pub fn log(&self, game: &str) -> String {
+        let mut renmei = std::process::Command::new(env!("CARGO_BIN_EXE_renmei"));
+        let output = renmei.args(["log", game, "--db"]).arg(self.path("cup.db")).output().unwrap();
+        String::from_utf8([output.stdout, output.stderr].concat()).unwrap()
+    }
+
     /// Ends the client and opens its database.
     pub fn leave(&mut self) -> Connection {
         self.shutdown.finish();
