@@ -56,7 +56,7 @@ fn take_a_free_name(plan: &mut Plan) -> Result<(), Failure> {
 /// Whether the database of a match has another one under its name.
 fn is_another(plan: &Plan) -> Result<bool, Failure> {
     let mut plan = plan.clone();
-    if let Some(begun) = begun(&plan) {
+    if let Some(begun) = begun(&plan)? {
         plan.keep_defaults_of(&begun);
         let _told_when_it_is_played = plan.keep_margins(&begun);
     }

@@ -44,8 +44,8 @@ pub fn floodgate(args: &FloodgateArgs, open_screen: OpenScreen) -> Result<Exit, 
         config.notify.command = Some(command.clone());
     }
     let begun = begun(&config)?;
-    if let Some(begun) = &begun {
-        config.engine.keep_defaults_of(begun);
+    if begun.as_ref().is_some_and(|begun| config.engine.keep_defaults_of(begun)) {
+        err_line!("the engine runs in the current directory, as when `{}` was begun", config.name);
     }
     for line in config.engine.misplaced(&[&std::env::current_dir().unwrap_or_default()]) {
         err_line!("{line}");

@@ -3,7 +3,7 @@
 use super::{Exit, Failure};
 use crate::{
     cli::{FaultLimitArg, PlayingArgs, RunArgs},
-    signals,
+    output, signals,
 };
 use arena::{
     Say, Shutdown,
@@ -126,11 +126,8 @@ pub fn host(
     open_network: impl FnOnce(&Plan, Arc<dyn Sink>) -> Result<Option<Network>, Failure>,
 ) -> Result<Exit, Failure> {
     override_plan(&mut plan, args)?;
-    if let Some(begun) = begun(&plan).filter(|_| !args.fresh) {
-        plan.keep_defaults_of(&begun);
-    }
-    if !args.fresh {
-        keep_margins(&mut plan)?;
+    if let Some(begun) = begun(&plan)?.filter(|_| !args.fresh) {
+        keep_defaults(&mut plan, &begun);
     }
     check_log(&plan.log)?;
     let lines = match &plan.openings {
@@ -223,7 +220,7 @@ fn identify(plan: &Plan, shown: &[Handshake]) -> Result<Vec<Engine>, RunError> {
 fn tell_how_to_resume(json: bool) {
     // Once more from the beginning is not what resumes.
     let words = std::env::args_os().filter(|word| word != "--fresh");
-    let words = words.map(|word| quoted(&word.to_string_lossy())).collect::<Vec<_>>();
+    let words = words.map(|word| output::quoted(&word.to_string_lossy())).collect::<Vec<_>>();
     let line = format!("to resume: {}", words.join(" "));
     match json {
         true => err_line!("{line}"),
@@ -231,20 +228,19 @@ fn tell_how_to_resume(json: bool) {
     }
 }
 
-/// A word for a POSIX shell.
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./=:,+@%".contains(c);
-    match !word.is_empty() && word.chars().all(plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
-    }
+/// The plan that the event was begun with, if it goes on.
+pub(super) fn begun(plan: &Plan) -> Result<Option<StoredPlan>, Failure> {
+    let events = Store::read(&plan.database).and_then(|store| store.events()).unwrap_or_default();
+    let event = events.iter().find(|event| event.name == plan.name);
+    Ok(event.map(report::plan).transpose()?)
 }
 
-/// An event that was begun under another default margin keeps its own.
-fn keep_margins(plan: &mut Plan) -> Result<(), Failure> {
-    let events = Store::read(&plan.database).and_then(|store| store.events()).unwrap_or_default();
-    let Some(event) = events.iter().find(|event| event.name == plan.name) else { return Ok(()) };
-    if let Some(kept) = plan.keep_margins(&report::plan(event)?) {
+/// An event that was begun under other defaults keeps them.
+fn keep_defaults(plan: &mut Plan, begun: &StoredPlan) {
+    for kept in plan.keep_defaults_of(begun) {
+        err_line!("`{}` was begun before there was another default: {kept}", plan.name);
+    }
+    if let Some(kept) = plan.keep_margins(begun) {
         err_line!(
             "`{}` keeps the margin that it was begun with, {} ms; new events have {} ms unless `margin` says otherwise",
             plan.name,
@@ -252,7 +248,6 @@ fn keep_margins(plan: &mut Plan) -> Result<(), Failure> {
             plan::MARGIN.as_millis()
         );
     }
-    Ok(())
 }
 
 /// Prints what a user may not expect of the plan.
@@ -275,14 +270,6 @@ fn warn_about(plan: &Plan) {
              they may play the same games again and again"
         );
     }
-}
-
-/// The plan that the event was begun with; `None` if it is new, or if it cannot be read, which is told when it is
-/// opened.
-pub fn begun(plan: &Plan) -> Option<StoredPlan> {
-    let events = Store::read(&plan.database).and_then(|store| store.events()).ok()?;
-    let event = events.into_iter().find(|event| event.name == plan.name)?;
-    StoredPlan::from_json(&event.plan).ok()
 }
 
 /// Whether two deterministic engines would play more than one game with each colour from the initial position.

@@ -276,7 +276,12 @@ impl fmt::Display for TestReport {
                 stop.pairs, stop.llr
             ),
             (Some(verdict), Some(stop)) => {
-                writeln!(f, "  {verdict} accepted after {} pairs at LLR {:.2}", stop.pairs, stop.llr)
+                writeln!(
+                    f,
+                    "  {verdict} accepted after {} at LLR {:.2}",
+                    number(stop.pairs, "pair"),
+                    stop.llr
+                )
             }
             _ => writeln!(f, "  no verdict"),
         }

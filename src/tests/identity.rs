@@ -256,7 +256,11 @@ fn an_engine_that_is_replaced_while_it_plays_halts_the_event_before_it_is_starte
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(3), "{}", text(&output));
     let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(stderr.contains("`match` is halted") && stderr.contains("/new` was replaced"), "{stderr}");
+    assert!(
+        stderr.contains("`match` is stopped, because an engine is another one now")
+            && stderr.contains("/new` was replaced"),
+        "{stderr}"
+    );
     assert_eq!(query(&desk, COUNTED), [["1"]]);
     assert_eq!(
         query(&desk, "SELECT count(*) FROM games WHERE cause NOT IN ('stopped') AND state <> 'counted'"),

@@ -15,6 +15,7 @@ fn play(desk: &Desk, puppet: &[&str], games: &str, more: &[&str]) {
     let (bad, good) = (cmd("renmei-puppet"), cmd("renmei-random"));
     let puppet = [&[&*bad, "name=bad", "option.Seed=3"], puppet].concat();
     let rules = ["--games", games, "--concurrency", "1", "--time", LONG, "--max-moves", "30"];
+    let rules = [&rules[..], &["--openings", "none"]].concat();
     let played = desk.play(&[&puppet, &[&good, "name=good"]], &[&rules[..], more].concat());
     assert!(played.json()["games"].as_u64() > Some(0), "{}", played.text());
 }
