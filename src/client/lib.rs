@@ -16,6 +16,7 @@ pub mod backoff;
 
 mod fixtures;
 mod game_lines;
+mod identity;
 pub mod link;
 mod login_loop;
 pub mod performance;
@@ -23,19 +24,24 @@ pub mod ratings;
 
 use arena::Say;
 use arena::Shutdown;
-use arena::{dispatcher::start_recorder, lag::SchedulerLag, preflight::option_faults};
+use arena::{dispatcher::start_recorder, identity::Engine, lag::SchedulerLag};
 use fixtures::{Fixtures, opened};
 pub use game_lines::GameLines;
+use identity::Notice;
+pub use identity::identify;
 use journal::{Appended, EventHead, Journal, Opening, Reader, StoreError};
 pub use login_loop::Finish;
 use login_loop::{LoginLoop, LoopContext};
 use plan::{StoredPlan, client::ClientConfig};
 use ratings::Ratings;
-use referee::entry::{Entry, GameId, PlayerId};
+use referee::{
+    entry::{Entry, GameId, PlayerId},
+    identity::Identity,
+};
 use seat::{
     recorder::Recorded,
     transcript::Transcripts,
-    usi::{self, UsiPlayer},
+    usi::{self, Gate, UsiPlayer},
 };
 use std::sync::Arc;
 use tokio::sync::Semaphore;
@@ -53,6 +59,8 @@ pub struct Client {
     cut_off: Vec<String>,
     ratings: Ratings,
     say: Say,
+    engine: Option<Engine>,
+    before: Option<Identity>,
 }
 
 /// The people who follow the event.
@@ -64,7 +72,8 @@ pub struct Audience {
 }
 
 impl Client {
-    /// Opens the event in the database, or takes it up again. When the database fails, `shutdown` adjourns.
+    /// Opens the event in the database, or takes it up again; `engine` is what [`identify`] has found. When the database
+    /// fails, `shutdown` adjourns.
     ///
     /// # Errors
     /// When the database cannot be written, or another process has the event.
@@ -73,6 +82,7 @@ impl Client {
         shutdown: &Shutdown,
         ratings: Ratings,
         audience: Audience,
+        engine: Option<Engine>,
     ) -> Result<Self, StoreError> {
         let plan = StoredPlan::of_client(&config, config.ratings.clone()).to_json();
         let head = EventHead { name: &config.name, kind: KIND, plan: &plan, fingerprint: "{}" };
@@ -81,6 +91,9 @@ impl Client {
         if !players.contains(&config.login.name) {
             players.push(config.login.name.clone());
         }
+        let us = players.iter().position(|name| *name == config.login.name);
+        let known = opening.store().identities(opening.event().event)?;
+        let before = known.into_iter().rev().find(|known| Some(known.player.index()) == us);
         let (next_game, resumed) = (opening.event().next_game, opening.event().resumed);
         let cut_off = cut_off(&opening)?;
         let failed = shutdown.clone();
@@ -95,6 +108,7 @@ impl Client {
             journal.happened(Entry::Fault { player: None, text });
         }
         let cut_off = cut_off.into_iter().map(|(_, name)| name).collect();
+        let (say, before) = (audience.say, before.map(|known| known.identity));
         Ok(Self {
             config: Arc::new(config),
             journal,
@@ -102,7 +116,9 @@ impl Client {
             next_game,
             cut_off,
             ratings,
-            say: audience.say,
+            say,
+            engine,
+            before,
         })
     }
 
@@ -116,7 +132,7 @@ impl Client {
     ///
     /// # Errors
     /// When the database has failed.
-    pub async fn play(self, shutdown: Shutdown) -> Result<Finish, StoreError> {
+    pub async fn play(mut self, shutdown: Shutdown) -> Result<Finish, StoreError> {
         let lag = Arc::new(SchedulerLag::default());
         let measured = lag.clone();
         let measuring = tokio::spawn(async move { measured.measure().await });
@@ -125,17 +141,14 @@ impl Client {
             (self.say)(&format!("{error}: no log is written"));
             None
         });
-        let player = UsiPlayer {
+        let (engine, actor) = usi::open(UsiPlayer {
             engine: Arc::new(self.config.engine.clone()),
             cores: vec![],
             startups: Arc::new(Semaphore::new(1)),
             reports: Some((self.journal.sink(), self.us())),
+            gate: self.gate(),
             recorder: recorded.as_ref().map(Recorded::handle),
-        };
-        if !player.engine.options.is_empty() {
-            shutdown.finishing().run_until_cancelled(self.warn_of_options(&player)).await;
-        }
-        let (engine, actor) = usi::open(player);
+        });
         let actor = tokio::spawn(actor);
         let sink = self.journal.sink();
         let fixtures = Fixtures::new(sink.clone(), self.players, self.next_game);
@@ -159,14 +172,11 @@ impl Client {
         Ok(finish)
     }
 
-    /// Warns of options that the engine does not offer. They are sent all the same: some engines hide options.
-    async fn warn_of_options(&self, player: &UsiPlayer) {
-        // An engine that cannot be started is told of at the first login.
-        let quiet = UsiPlayer { reports: None, recorder: None, ..player.clone() };
-        let Ok(shown) = usi::handshake(quiet).await else { return };
-        for fault in option_faults(&player.engine, &shown) {
-            (self.say)(&notation::printable(format!("warning: {fault}").as_bytes()));
-        }
+    /// Keeps what plays, and notes its changes from now on.
+    fn gate(&mut self) -> Option<Arc<dyn Gate>> {
+        let (engine, player, sink) = (self.engine.take()?, self.us(), self.journal.sink());
+        identity::record(&engine, self.before.as_ref(), player, &*sink);
+        Some(Arc::new(Notice { engine, player, sink }))
     }
 
     fn us(&self) -> PlayerId {

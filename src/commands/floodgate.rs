@@ -11,12 +11,14 @@ use crate::{
 };
 use arena::Say;
 use arena::Shutdown;
+use arena::{dispatcher::RunError, preflight};
 use client::{
     self, Audience, Client, Finish, GameLines, KIND,
     ratings::{Ratings, scale},
 };
 use journal::{Reader, Store};
 use notation::{date, record::Format as RecordFormat};
+use notify::{Notifier, Subject};
 use plan::{
     StoredPlan,
     client::{ClientConfig, RecordFiles},
@@ -48,13 +50,21 @@ pub fn floodgate(args: &FloodgateArgs, open_screen: OpenScreen) -> Result<Exit, 
     if let Some(games) = args.games {
         config.games = Some(games);
     }
-    if let Some(begun) = begun(&config)? {
-        config.engine.keep_defaults_of(&begun);
+    if let Some(command) = &args.notify {
+        config.notify.command = Some(command.clone());
+    }
+    let begun = begun(&config)?;
+    if begun.as_ref().is_some_and(|begun| config.engine.keep_defaults_of(begun)) {
+        err_line!("the engine runs in the current directory, as when `{}` was begun", config.name);
     }
     for line in config.engine.misplaced(&[&std::env::current_dir().unwrap_or_default()]) {
         err_line!("{line}");
     }
     check_log(&config.log)?;
+    config.look &= !args.no_look;
+    if config.look {
+        look(&config, begun.is_some())?;
+    }
     let report = ReportArgs {
         db: config.database.clone(),
         event: Some(config.name.clone()),
@@ -66,6 +76,8 @@ pub fn floodgate(args: &FloodgateArgs, open_screen: OpenScreen) -> Result<Exit, 
     };
     let other = |e: io::Error| Failure::Other(e.to_string());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(other)?;
+    let identified = runtime.block_on(client::identify(&config, &|line: &str| err_line!("{line}")));
+    let engine = identified.map_err(Failure::Usage)?;
     let shutdown = Shutdown::default();
     let ratings = Ratings::new(config.ratings.clone());
     let wanted = !(args.no_dashboard || args.json);
@@ -75,15 +87,23 @@ pub fn floodgate(args: &FloodgateArgs, open_screen: OpenScreen) -> Result<Exit, 
     let (mut audience, linger) = audience(screen, ordered.as_ref());
     let say = audience.say.clone();
     audience.readers.extend(config.records.clone().map(|files| record_files(files, &config, say)));
+    let notifier = Notifier::open(&config.notify, subject(&config), audience.say.clone())?;
+    audience.readers.extend(notifier.as_ref().map(Notifier::reader));
     let say = audience.say.clone();
     let finishing =
         move || say("no new game begins; a running game is finished, and a second signal resigns it");
     signals::listen(shutdown.clone(), finishing).map_err(other)?;
     let ClientConfig { host, port, login, .. } = &config;
     (audience.say)(&format!("{} on {host}:{port} as {}", login.game, login.name));
-    let client = Client::open(config, &shutdown, ratings, audience)?;
+    let client = Client::open(config, &shutdown, ratings, audience, engine)?;
     ordered.iter().for_each(|lines| lines.follow(client.appended()));
     let finish = runtime.block_on(client.play(shutdown.clone()))?;
+    if let Some(notifier) = notifier {
+        if !shutdown.is_finishing() {
+            notifier.tell_end();
+        }
+        notifier.finish();
+    }
     drop(ordered);
     if let Some(linger) = linger.filter(|_| !shutdown.is_finishing()) {
         linger();
@@ -100,6 +120,12 @@ pub fn floodgate(args: &FloodgateArgs, open_screen: OpenScreen) -> Result<Exit, 
             Ok(if was_ready { Exit::Failed } else { Exit::Wrong })
         }
     }
+}
+
+/// The games on a server, for notices.
+fn subject(config: &ClientConfig) -> Subject {
+    let stages = StoredPlan::of_client(config, config.ratings.clone()).stages;
+    Subject { database: config.database.clone(), name: config.name.clone(), stages, fault_limits: vec![] }
 }
 
 /// What the dashboard needs to know about games on a server.
@@ -166,6 +192,18 @@ fn write_record(files: &RecordFiles, db: &Path, event: &str, game: GameId) -> Re
     let (db, event, game) = (db.to_owned(), Some(event.to_owned()), vec![number]);
     let export = records::Export { db, event, game, all: true, format: RecordFormat::Csa, output };
     records::export(&export).map(drop).map_err(|error| error.to_string())
+}
+
+/// Has the engine make a move before the server sees it. In an event that was begun before, a fault is only shown: a
+/// service that starts again by itself, perhaps before the engine's disk or GPU is there, tries until it is.
+fn look(config: &ClientConfig, begun: bool) -> Result<(), Failure> {
+    let say: Say = Arc::new(|line: &str| err_line!("{line}"));
+    let faults = preflight::look_at(&config.engine, &say).map_err(|e| Failure::Other(e.to_string()))?;
+    if !faults.is_empty() && !begun {
+        return Err(RunError::Engines(faults).into());
+    }
+    faults.iter().for_each(|fault| say(fault));
+    Ok(())
 }
 
 /// The plan that the event was begun with, if it goes on; refuses to resume an event of another kind.

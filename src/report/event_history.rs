@@ -81,6 +81,7 @@ pub fn event_info(event: &EventSummary, plan: StoredPlan) -> EventInfo {
     let engines = event.players.iter().zip(names).map(named).collect();
     EventInfo {
         name: event.name.clone(),
+        fault_limits: plan.fault_limits().collect(),
         engines,
         sprt: plan.sprt,
         open: format.is_some(),
@@ -100,6 +101,7 @@ impl EventHistory {
         store.replay(event.id, moves, &mut |stamped| fold.take(stamped))?;
         let mut history = fold.finish(&info, event);
         history.report = history.report.with_failures(store, event.id)?;
+        history.report.played_by = super::builds(store, event)?;
         Ok(history)
     }
 
@@ -129,7 +131,7 @@ struct Fold {
 impl Fold {
     fn new(info: &EventInfo, packs: bool) -> Self {
         Self {
-            standings: Standings::new(&info.stages, info.engines.len()),
+            standings: info.standings(),
             test: info.sprt.and_then(|plan| plan.test().ok()),
             walk: Walk::default(),
             usage: vec![Usage::default(); info.engines.len()],

@@ -3,7 +3,7 @@
 use super::{
     Fallback::{Is, Needed, Says},
     Key,
-    Kind::{self, Duration as Span, Integer, IntegerOr, Other, Path as File, Text, Words},
+    Kind::{self, Duration as Span, Flag, Integer, IntegerOr, Other, Path as File, Text, Words},
     Section, key,
 };
 
@@ -21,6 +21,7 @@ pub const CLIENT: Section = Section {
             Needed,
             "the engine, with the keys of `[[engines]]`; `time` is the server's",
         ),
+        key("notify", Other("table"), Says("nobody"), "who is told of ends and restarts: see `[notify]`"),
         key(
             "ratings",
             Other("table"),
@@ -84,6 +85,12 @@ const KEYS: &[Key] = &[
         Is("\"{id}\""),
         "name of these files without `.csa`; `{number}`, `{id}` (the server's Game_ID), `{black}`, `{white}` and `{date}` \
          stand for what they say",
+    ),
+    key(
+        "look",
+        Flag,
+        Is("true"),
+        "before the first login of the event, have the engine set its options, get ready and make a move",
     ),
     key(
         "restarts",

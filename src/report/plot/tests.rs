@@ -36,6 +36,7 @@ fn report() -> Report {
         name: HOSTILE.to_owned(),
         stages,
         sprt: None,
+        fault_limits: vec![],
         engines,
         format: String::new(),
         open: false,

@@ -57,6 +57,15 @@ fn an_engine_that_crashes_in_its_turn_is_restarted_and_continues() {
     let db = playing.done();
     assert_eq!(endings(&db), ["black resignation 1"]);
     assert!(faults(&db).contains("SIGABRT"), "{}", faults(&db));
+    let log = playing.log("1");
+    for line in [
+        "black < BEGIN Game_Summary",
+        "black > AGREE",
+        "black > usi",
+        "black ! renmei-puppet: assertion failed",
+    ] {
+        assert!(log.contains(line), "`{line}` of the connection and of both processes: {log}");
+    }
 }
 
 #[test]
@@ -177,9 +186,9 @@ fn an_engine_that_hangs_at_its_restart_loses_no_more_than_its_own_time() {
     let server = Server::new();
     let dir = tempfile::tempdir().unwrap();
     let engine = super::server::scripted_engine(dir.path(), "");
-    // The second process of the engine is deaf from the start.
-    let script = "#!/bin/sh\nif [ -e \"$0.ran\" ]; then exec sleep 600; fi\n: > \"$0.ran\"\n\
-                  while read -r line; do case \"$line\" in usi) echo usiok;; isready) echo readyok;; go*) exit 1;; esac; done\n";
+    // The process after the one that ended in the game is deaf from the start.
+    let script = "#!/bin/sh\nif [ -e \"$0.ran\" ]; then exec sleep 600; fi\nwhile read -r line; do case \"$line\" in \
+                  usi) echo usiok;; isready) echo readyok;; go*) : > \"$0.ran\"; exit 1;; quit) exit 0;; esac; done\n";
     std::fs::write(&engine, script).unwrap();
     let engine = format!("command = {:?}", engine.display().to_string());
     let text = super::server::config_text(server.port(), "games = 1\nmargin = \"0ms\"", &engine);
@@ -242,4 +251,31 @@ fn the_answer_to_the_login_teaches_how_long_the_way_is_before_the_first_move() {
     let go = heard.lines().find(|line| line.starts_with("go")).unwrap();
     let told: u64 = go.split(' ').nth(2).unwrap().parse().unwrap();
     assert!(told <= 599_000, "800 ms and a quarter more are kept back: {go}");
+}
+
+#[test]
+fn a_rebuilt_engine_plays_on_under_its_name_and_the_change_is_noted() {
+    let server = Server::new();
+    let mut first = Playing::scripted(server.port(), "games = 1", "");
+    let resigned = |mut peer: super::server::Peer| {
+        peer.hears("%TORYO");
+        peer.say("%TORYO,T1\n#RESIGN\n#LOSE");
+    };
+    resigned(server.begin());
+    let db = first.done();
+    assert_eq!(rows(&db, "SELECT id_name || ' ' || files FROM identities"), ["script []"]);
+    let script = first.path("engine.sh");
+    let rebuilt = std::fs::read_to_string(&script).unwrap().replace("name script", "name script 2");
+    std::fs::write(&script, rebuilt).unwrap();
+    let more = format!("games = 1\ndatabase = {:?}", first.path("cup.db").display().to_string());
+    let engine = format!("command = {:?}", script.display().to_string());
+    let text = super::server::config_text(server.port(), &more, &engine);
+    let mut second = Playing::start(tempfile::tempdir().unwrap(), &text);
+    resigned(server.begin());
+    second.done();
+    assert_eq!(rows(&db, "SELECT id_name FROM identities ORDER BY run"), ["script", "script 2"]);
+    assert_eq!(endings(&db).len(), 2);
+    let faults = faults(&db);
+    assert!(faults.contains("engine `engine.sh` is another one than before: the program `"), "{faults}");
+    assert!(faults.contains("it says that it is `script 2`, and was `script`"), "{faults}");
 }

@@ -153,8 +153,11 @@ fn after_a_kill_in_a_game_the_next_start_says_that_the_server_counts_a_loss() {
 fn an_engine_that_exits_at_once_is_given_up() {
     let server = Server::new();
     let dir = tempfile::tempdir().unwrap();
-    std::fs::write(dir.path().join("cup.toml"), config_text(server.port(), "", "command = \"true\""))
-        .unwrap();
+    std::fs::write(
+        dir.path().join("cup.toml"),
+        config_text(server.port(), "look = false", "command = \"true\""),
+    )
+    .unwrap();
     let (code, told) = told(again(&dir));
     assert_eq!(code, Some(2), "{told}");
     assert!(told.contains("the engine is given up"), "{told}");
@@ -162,16 +165,13 @@ fn an_engine_that_exits_at_once_is_given_up() {
 }
 
 #[test]
-fn an_option_that_the_engine_does_not_offer_is_warned_of() {
+fn an_option_that_the_engine_does_not_offer_is_told_of_before_the_login() {
     let server = Server::new();
     let dir = tempfile::tempdir().unwrap();
-    let engine = format!("{}\n", super::server::puppet("Sed = 5"));
+    let engine = super::server::puppet("Sed = 5");
     std::fs::write(dir.path().join("cup.toml"), config_text(server.port(), "", &engine)).unwrap();
-    let child = again(&dir);
-    let peer = server.login();
-    signal(&child, Signal::SIGINT);
-    peer.sees_us_leave();
-    let (_, told) = told(child);
+    let (code, told) = told(again(&dir));
+    assert_eq!(code, Some(2), "{told}");
     assert!(told.contains("offers no option `Sed`; did you mean `Seed`?"), "{told}");
 }
 
