@@ -34,7 +34,9 @@ impl fmt::Display for Report {
         if let Some(test) = &self.sprt {
             write!(f, "\n{test}")?;
         }
-        duel(f, self)
+        duel(f, self)?;
+        let width = name_width(self.played_by.iter().map(|player| player.name.as_str()));
+        super::builds::text(f, &self.played_by, &|name| padded(name, width))
     }
 }
 
@@ -274,7 +276,12 @@ impl fmt::Display for TestReport {
                 stop.pairs, stop.llr
             ),
             (Some(verdict), Some(stop)) => {
-                writeln!(f, "  {verdict} accepted after {} pairs at LLR {:.2}", stop.pairs, stop.llr)
+                writeln!(
+                    f,
+                    "  {verdict} accepted after {} at LLR {:.2}",
+                    number(stop.pairs, "pair"),
+                    stop.llr
+                )
             }
             _ => writeln!(f, "  no verdict"),
         }
