@@ -193,7 +193,7 @@ impl Standings {
     pub fn entrants(&self, stage: usize) -> Vec<PlayerId> {
         let Some(here) = self.stages.get(stage) else { return Vec::new() };
         let mut entrants: Vec<PlayerId> = match stage.checked_sub(1) {
-            None => (0..self.players()).map(|index| PlayerId::at(index)).collect(),
+            None => (0..self.players()).map(PlayerId::at).collect(),
             Some(before) => self.ranking(before).iter().map(|row| row.player).collect(),
         };
         entrants.truncate(here.entrants.map_or(usize::MAX, usize::from));
