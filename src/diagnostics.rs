@@ -1,7 +1,8 @@
 //! Diagnostics of the program's own work: engines that start and end, logins, databases, signals. They go to stderr,
-//! which the dashboard shows in its log; off by default.
+//! which the dashboard shows in its log. By default there are only the warnings of `login`: wrong passwords and the
+//! addresses that are locked out for them, which fail2ban reads.
 //!
-//! Targets are the program's crates: `seat`, `arena`, `host`, `client`, `journal`, and `signals`. Moves emit no
+//! Targets are the program's crates: `seat`, `arena`, `host`, `client`, `journal`, and `signals` and `login`. Moves emit no
 //! diagnostics, so that enabling them does not slow down games.
 
 use std::{io, str::FromStr};
@@ -34,25 +35,27 @@ pub enum DiagnosticsError {
 /// When the variable holds an invalid filter.
 pub fn start(verbose: u8) -> Result<(), DiagnosticsError> {
     let variable = std::env::var(VARIABLE).unwrap_or_default();
-    let Some(targets) = targets(verbose, variable.trim())? else { return Ok(()) };
+    let targets = targets(verbose, variable.trim())?;
     // A closed stderr is ignored.
     let lines =
         tracing_subscriber::fmt::layer().with_writer(io::stderr).with_ansi(false).log_internal_errors(false);
     Ok(tracing_subscriber::registry().with(targets).with(lines).try_init()?)
 }
 
-fn targets(verbose: u8, variable: &str) -> Result<Option<Targets>, DiagnosticsError> {
+fn targets(verbose: u8, variable: &str) -> Result<Targets, DiagnosticsError> {
     let level = match verbose {
-        0 if variable.is_empty() => return Ok(None),
+        0 if variable.is_empty() => {
+            return Ok(Targets::new().with_target("login", LevelFilter::WARN));
+        }
         0 => {
             let filter = Targets::from_str(variable);
-            return filter.map(Some).map_err(|error| DiagnosticsError::Filter(variable.to_owned(), error));
+            return filter.map_err(|error| DiagnosticsError::Filter(variable.to_owned(), error));
         }
         1 => LevelFilter::INFO,
         2 => LevelFilter::DEBUG,
         _ => LevelFilter::TRACE,
     };
-    Ok(Some(Targets::new().with_default(level)))
+    Ok(Targets::new().with_default(level))
 }
 
 #[cfg(test)]
@@ -61,11 +64,11 @@ mod tests {
     use tracing::Level;
 
     #[test]
-    fn flags_override_the_variable_and_without_either_diagnostics_are_off() {
-        assert!(targets(0, "").unwrap().is_none());
+    fn flags_override_the_variable_and_without_either_there_are_warnings_of_logins_alone() {
         let shown = |verbose, variable: &str, target: &str, level: &Level| {
-            targets(verbose, variable).unwrap().unwrap().would_enable(target, level)
+            targets(verbose, variable).unwrap().would_enable(target, level)
         };
+        assert!(shown(0, "", "login", &Level::WARN) && !shown(0, "", "host", &Level::ERROR));
         assert!(shown(1, "", "seat", &Level::INFO) && !shown(1, "", "seat", &Level::DEBUG));
         assert!(
             shown(0, "seat=debug", "seat", &Level::DEBUG) && !shown(0, "seat=debug", "host", &Level::ERROR)

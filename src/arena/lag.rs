@@ -5,7 +5,7 @@
 
 use std::{
     collections::VecDeque,
-    sync::{Mutex, PoisonError},
+    sync::{Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 use tokio::time::{Instant, sleep_until};
@@ -19,13 +19,21 @@ const MEMORY: usize = 256;
 
 /// The lag of one thread.
 #[derive(Debug, Default)]
-pub struct SchedulerLag(Mutex<VecDeque<(Instant, Duration)>>);
+pub struct SchedulerLag(Mutex<Beats>);
+
+#[derive(Debug, Default)]
+struct Beats {
+    late: VecDeque<(Instant, Duration)>,
+    /// When the beat that is waited for is due.
+    due: Option<Instant>,
+}
 
 impl SchedulerLag {
     /// Measures the thread it runs on, for ever.
     pub async fn measure(&self) {
         loop {
             let due = Instant::now() + BEAT;
+            self.beats().due = Some(due);
             sleep_until(due).await;
             self.record(due, Instant::now());
         }
@@ -34,19 +42,33 @@ impl SchedulerLag {
     pub(crate) fn record(&self, due: Instant, now: Instant) {
         let late = now.saturating_duration_since(due);
         if late >= NOTABLE {
-            let mut beats = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            if beats.len() == MEMORY {
-                beats.pop_front();
+            let late_beats = &mut self.beats().late;
+            if late_beats.len() == MEMORY {
+                late_beats.pop_front();
             }
-            beats.push_back((now, late));
+            late_beats.push_back((now, late));
         }
     }
 
-    /// The largest lag recorded since `since`. A measurement that is due is recorded only once it is made.
+    fn beats(&self) -> MutexGuard<'_, Beats> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The largest lag since `since`: what is recorded, and by how much the next beat is overdue.
     #[must_use]
     pub fn late_since(&self, since: Instant) -> Duration {
-        let beats = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        beats.iter().rev().take_while(|(at, _)| *at >= since).map(|&(_, late)| late).max().unwrap_or_default()
+        let beats = self.beats();
+        let recorded =
+            beats.late.iter().rev().take_while(|(at, _)| *at >= since).map(|&(_, late)| late).max();
+        let overdue = beats.due.map(|due| Instant::now().saturating_duration_since(due));
+        recorded.max(overdue.filter(|late| *late >= NOTABLE)).unwrap_or_default()
+    }
+
+    /// The longest time that something which came at `since` can have waited for this thread. A stall that began just
+    /// after a beat is seen only from the next beat on.
+    #[must_use]
+    pub fn longest_wait(&self, since: Instant) -> Duration {
+        self.late_since(since) + BEAT + NOTABLE
     }
 }
 
@@ -65,5 +87,14 @@ mod tests {
         assert_eq!(lag.late_since(start), ms(90));
         assert_eq!(lag.late_since(start + ms(100)), ms(40));
         assert_eq!(lag.late_since(start + ms(160)), ms(0));
+    }
+
+    #[test]
+    fn a_beat_that_is_overdue_counts_before_it_is_recorded() {
+        let lag = SchedulerLag::default();
+        let now = Instant::now();
+        lag.beats().due = now.checked_sub(Duration::from_millis(70));
+        assert!(lag.late_since(now) >= Duration::from_millis(70));
+        assert!(lag.longest_wait(now) >= Duration::from_millis(90));
     }
 }

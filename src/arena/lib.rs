@@ -4,13 +4,16 @@
 //! [`worker`]; the worker seats both players and [`play::play`]s; the game reports its entries to a
 //! [`Sink`](referee::sink::Sink), which is the journal, by way of the dispatcher for what the schedule waits for.
 
+pub mod actor_thread;
 pub mod cores;
 pub mod dispatcher;
+pub mod identity;
 pub mod lag;
 mod pending;
 pub mod play;
 pub mod preflight;
 pub mod remote;
+pub mod resume;
 mod shutdown;
 pub mod spectators;
 pub mod worker;

@@ -85,7 +85,7 @@ pub async fn play_under(
     let mut stopped = pin!(stop.cancelled());
     while !game.is_over() {
         let input = tokio::select! { biased; // a reply already in the mailbox beats the alarm
-            (color, reply) = next_reply(running.seats, id) => Input::Reply(color, running.fair(reply, &game)),
+            (color, reply) = next_reply(running.seats, id) => Input::Reply(color, running.fair(color, reply, &game)),
             () = running.alarm.rings() => match running.grace() {
                 None => Input::FlagFell,
                 Some(later) => {
@@ -197,14 +197,18 @@ impl RunningGame<'_> {
     fn fault(&self, color: Color, text: &str) {
         let Pairing { black, white, .. } = self.fixture.pairing;
         let player = Some([black, white][color.index()]);
-        let trace = self.seats[color.index()].trace.report();
+        let trace = &self.seats[color.index()].trace;
+        trace.failed();
+        let trace = trace.report();
         let text = format!("game {}: {color}: {text}\n{trace}", self.id.0);
         self.sink.happened(Entry::Fault { player, text });
     }
 
-    /// Takes the lag of this program off an answer that would lose on time.
-    fn fair(&self, mut reply: Reply, game: &Game) -> Reply {
+    /// Takes the lag of this program off an answer that would lose on time. An answer that is timed by its arrival does
+    /// not contain it, and whoever makes this machine late in their own turn gains nothing.
+    fn fair(&self, color: Color, mut reply: Reply, game: &Game) -> Reply {
         if let (Reply::Answer(answer), Some(allowance)) = (&mut reply, game.allowance())
+            && !self.seats[color.index()].timed_by_arrival
             && answer.elapsed >= allowance
         {
             let late = self.lag.late_since(self.turn);

@@ -1,7 +1,8 @@
 //! A worker: one thread on which games live wholly, with their seats, alarms and processes.
 
 use crate::{
-    lag::SchedulerLag,
+    actor_thread::ActorThread,
+    identity::{Engine, Guard},
     play::{Fixture, GameContext, play},
     remote::RemotePlayers,
 };
@@ -19,7 +20,7 @@ use referee::{
 use seat::{
     Seat,
     recorder::Recorder,
-    usi::{self, UsiPlayer},
+    usi::{self, Gate, UsiPlayer},
 };
 use std::{
     io,
@@ -41,6 +42,8 @@ pub struct WorkerContext {
     pub notes: Sender<Note>,
     /// The engines, by [`PlayerId`].
     pub engines: Arc<[Arc<EnginePlan>]>,
+    /// What the engines are, by [`PlayerId`]; `None` for remote players.
+    pub identities: Arc<[Option<Arc<Engine>>]>,
     /// The source of remote players.
     pub remote: Option<Arc<dyn RemotePlayers>>,
     /// Permits to start an engine.
@@ -49,6 +52,14 @@ pub struct WorkerContext {
     pub recorder: Option<Recorder>,
     /// Adjourns the running games.
     pub adjourn: CancellationToken,
+}
+
+impl WorkerContext {
+    /// What keeps the engine of a player from being started once it is another one.
+    fn guard(&self, player: PlayerId) -> Option<Arc<dyn Gate>> {
+        let engine = self.identities.get(player.index())?.clone()?;
+        Some(Arc::new(Guard { engine, player, sink: self.sink.clone(), notes: self.notes.clone() }))
+    }
 }
 
 /// A message to the dispatcher.
@@ -60,6 +71,9 @@ pub enum Note {
     Shutdown,
     /// The database has failed.
     Failed,
+    /// The engine of a player is not the one any more that the event is played by: what has changed, in words. It is
+    /// not started again.
+    Replaced(PlayerId, Vec<String>),
 }
 
 /// A game that is over.
@@ -141,8 +155,8 @@ fn pin(spec: &WorkerSpec) {
 async fn work(spec: WorkerSpec, context: WorkerContext, mut fixtures: mpsc::UnboundedReceiver<Fixture>) {
     let bench = Arc::new(Bench::new(spec, context));
     let games = TaskTracker::new();
-    let measured = bench.clone();
-    let measuring = tokio::spawn(async move { measured.lag.measure().await });
+    let lag = bench.thread.lag.clone();
+    let measuring = tokio::spawn(async move { lag.measure().await });
     while let Some(fixture) = fixtures.recv().await {
         games.spawn(host(fixture, bench.clone()));
     }
@@ -150,21 +164,22 @@ async fn work(spec: WorkerSpec, context: WorkerContext, mut fixtures: mpsc::Unbo
     games.wait().await;
     measuring.abort();
     bench.clear();
-    bench.actors.close();
-    bench.actors.wait().await;
+    bench.thread.actors.close();
+    bench.thread.actors.wait().await;
 }
 
 /// Seats both players, plays the game, and keeps the engines for the next.
 async fn host(fixture: Fixture, bench: Arc<Bench>) {
     let mut slot = Slot::new(&fixture, &bench);
-    let Some(mut seats) = bench.seats(&fixture) else {
+    let Some(mut seats) = bench.seats(&fixture).await else {
         // A remote player has left since the game was handed out; the schedule hands it out again.
         return slot.over(Ok(Outcome::Aborted { by: AbortBy::NotStarted }), Entries::default());
     };
     let Pairing { black, white, .. } = fixture.pairing;
     let report = GameReport { sink: bench.context.sink.clone(), entries: Mutex::default() };
     let spectators = bench.context.remote.as_ref().map(|remote| remote.spectators());
-    let context = GameContext { sink: &report, spectators, lag: &bench.lag, stop: &bench.context.adjourn };
+    let context =
+        GameContext { sink: &report, spectators, lag: &bench.thread.lag, stop: &bench.context.adjourn };
     let outcome = play(fixture, &mut seats, context).await.map_err(|error| error.to_string());
     slot.over(outcome, std::mem::take(&mut *report.entries()));
     for (player, seat) in [black, white].into_iter().zip(seats) {
@@ -241,27 +256,20 @@ impl Drop for Slot {
 struct Bench {
     spec: WorkerSpec,
     context: WorkerContext,
-    actors: TaskTracker,
-    lag: SchedulerLag,
+    thread: ActorThread,
     /// The longest waiting first.
     idle: Mutex<Vec<(PlayerId, Seat)>>,
 }
 
 impl Bench {
     fn new(spec: WorkerSpec, context: WorkerContext) -> Self {
-        Self {
-            spec,
-            context,
-            actors: TaskTracker::new(),
-            lag: SchedulerLag::default(),
-            idle: Mutex::default(),
-        }
+        Self { spec, context, thread: ActorThread::current(), idle: Mutex::default() }
     }
 
     /// Both players; `None` when a remote one is not there.
-    fn seats(&self, fixture: &Fixture) -> Option<[Seat; 2]> {
+    async fn seats(&self, fixture: &Fixture) -> Option<[Seat; 2]> {
         let [black, white] = match &self.context.remote {
-            Some(remote) => remote.seat(fixture)?,
+            Some(remote) => remote.seat(fixture.clone(), self.thread.clone()).await?,
             None => [None, None],
         };
         let pairing = &fixture.pairing;
@@ -293,9 +301,10 @@ impl Bench {
             cores,
             startups,
             reports,
+            gate: self.context.guard(player),
             recorder: self.context.recorder.clone(),
         });
-        self.actors.spawn(actor);
+        self.thread.start(actor);
         seat
     }
 

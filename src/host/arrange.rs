@@ -3,11 +3,11 @@
 use super::{
     game_view::{Announcement, GameView, apply},
     games::Games,
-    presence::{Message, Offer, Player, Progress, Status},
+    presence::{Message, Offer, Player},
     record_files::RecordFiles,
     roster::Roster,
 };
-use arena::play::Fixture;
+use arena::{actor_thread::ActorThread, play::Fixture};
 use journal::now;
 use notation::{
     csa::{game_name::GameName, move_from_csa, summary::Summary},
@@ -40,6 +40,8 @@ pub struct ArrangedGame {
     pub fixture: Fixture,
     /// Its players.
     pub seats: [Seat; 2],
+    /// The thread that it is played on.
+    pub thread: ActorThread,
 }
 
 /// The names of a game and its players, as they are announced.
@@ -122,13 +124,12 @@ impl Arranger {
     }
 
     /// Seats a player in a game and offers it to the player's connection.
-    pub fn offer(&self, player: &mut Player, name: GameName, terms: SeatTerms) -> Seat {
-        let (game, color) = (terms.game, terms.color);
+    pub fn offer(&self, player: &Player, terms: SeatTerms, thread: &ActorThread) -> Seat {
+        let (game, thread) = (terms.game, thread.clone());
         let (seat, mut host) = csa_host::seat(terms);
-        player.status = Status::InGame(name, color, Progress::AgreeWaiting);
         host.keep(&self.transcripts);
-        // If the mailbox is full, the offer is dropped, and the player's seat with it: the game is lost by it.
-        let _behind = player.mailbox.try_send(Message::Game(Box::new(Offer { host, game })));
+        // If the connection is gone, the offer is dropped, and the player's seat with it.
+        let _gone = player.mailbox.tell(Message::Game(Box::new(Offer { host, game, thread })));
         seat
     }
 

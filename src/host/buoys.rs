@@ -1,7 +1,7 @@
 //! The registry of buoys: moves that the games of a name start from (`%%SETBUOY`). It outlives the program.
 
-use super::game_view::apply;
-use notation::{csa::game_name::GameName, printable};
+use super::{commands::clipped, game_view::apply};
+use notation::csa::game_name::GameName;
 use referee::sink::{Buoy, SideRecord, Sink};
 use std::{collections::HashMap, sync::Arc};
 
@@ -43,7 +43,7 @@ impl Buoys {
     pub fn set(&mut self, name: String, moves: &str, left: i64, owner: String) -> Result<(), String> {
         let is_buoy = name.parse::<GameName>().is_ok_and(|name| name.is_buoy());
         if !is_buoy {
-            return Err(format!("wrong buoy game name: {}", printable(name.as_bytes())));
+            return Err(format!("wrong buoy game name: {}", clipped(&name)));
         } else if self.contains(&name) {
             return Err(format!("duplicated buoy game name: {name}"));
         } else if left <= 0 {
@@ -52,7 +52,7 @@ impl Buoys {
             return Err("too many buoys are set".to_owned());
         }
         let read = read_moves(moves);
-        let moves = read.ok_or_else(|| format!("wrong moves: {}", printable(moves.as_bytes())))?;
+        let moves = read.ok_or_else(|| format!("wrong moves: {}", clipped(moves)))?;
         let buoy = Buoy { name: name.clone(), moves, owner, left };
         self.sink.keep(SideRecord::Buoy(buoy.clone()));
         self.known.insert(name, buoy);
@@ -77,7 +77,7 @@ impl Buoys {
     /// # Errors
     /// The answer to the player when it is refused.
     pub fn delete(&mut self, name: &str, owner: &str) -> Result<(), String> {
-        let shown = printable(name.as_bytes());
+        let shown = clipped(name);
         match self.known.get(name) {
             None => Err(format!("buoy game not found: {shown}")),
             Some(buoy) if buoy.owner != owner => {

@@ -1,6 +1,7 @@
 //! The commands of the extended mode.
 
 use super::{
+    budget::{of_answer, of_chat},
     buoys::forked_name,
     lobby::Lobby,
     presence::{LoginId, Status},
@@ -14,15 +15,81 @@ use notation::{
     date, printable,
 };
 use referee::entry::PlayerId;
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 const HELP: &str =
     "##[HELP] available commands \"%%WHO\", \"%%CHAT str\", \"%%GAME game_name +\", \"%%GAME game_name -\"\n";
 /// Characters of a trip that `%%RATING` shows.
 const TRIP: usize = 9;
+/// For how long an answer to `%%RATING` is good.
+const FRESH: Duration = Duration::from_secs(1);
+/// The cost of a command whose moves are played on a board, beside its line.
+const BOARD: u32 = 5;
+/// Bytes of a client's text, escapes included, that are sent on or sent back.
+const CLIPPED: usize = 1000;
+
+/// A client's text in printable form, with its end left out where it is too long: a single byte may become ten.
+pub(super) fn clipped(text: &str) -> String {
+    let mut shown = String::new();
+    for c in text.chars() {
+        let printed = printable(c.encode_utf8(&mut [0; 4]).as_bytes());
+        if shown.len() + printed.len() > CLIPPED {
+            return shown + "...";
+        }
+        shown += &printed;
+    }
+    shown
+}
 
 impl Lobby {
-    /// Carries out a command of a player.
-    pub fn command(&mut self, login: LoginId, command: Command) {
+    /// Carries out a command of a player; returns the cost of the answer, beside that of its line.
+    pub fn command(&mut self, login: LoginId, command: Command) -> u32 {
+        // What cannot be sent is not made.
+        if self.presence.get(login).is_none_or(|player| !player.mailbox.has_room()) {
+            return 0;
+        }
+        match command {
+            Command::Who => {
+                let who = self.presence.who();
+                self.send_long(login, who)
+            }
+            Command::List => {
+                let list = self.games.list();
+                self.send_long(login, list)
+            }
+            Command::Rating => {
+                let rating = self.rating();
+                self.send_long(login, rating)
+            }
+            Command::Show(game) => {
+                let shown = self.games.named(&game).map(|view| view.show("##[SHOW]"));
+                self.send_long(login, shown.unwrap_or_else(|| "##[SHOW] +OK\n".to_owned()))
+            }
+            Command::Monitor { game, moves_only, on } => self.monitor(login, &game, moves_only, on),
+            Command::Chat(text) => self.chat(login, &text),
+            // The moves of a buoy are played on a board.
+            Command::SetBuoy { .. } | Command::Fork { .. } => {
+                self.short_command(login, command);
+                BOARD
+            }
+            _ => {
+                self.short_command(login, command);
+                0
+            }
+        }
+    }
+
+    fn send_long(&self, login: LoginId, lines: impl Into<Arc<str>>) -> u32 {
+        let lines = lines.into();
+        let cost = of_answer(lines.len());
+        self.send(login, lines);
+        cost
+    }
+
+    fn short_command(&mut self, login: LoginId, command: Command) {
         let said = command.to_string();
         match command {
             Command::Help => self.send(login, HELP.to_owned()),
@@ -32,24 +99,13 @@ impl Lobby {
                     format!("##[VERSION] Renmei {}\n##[VERSION] +OK\n", env!("CARGO_PKG_VERSION")),
                 );
             }
-            Command::Who => {
-                let lines: String = self.presence.iter().map(|(_, player)| player.who()).collect();
-                self.send(login, lines + "##[WHO] +OK\n");
-            }
-            Command::List => {
-                let lines: String = self.games.ids().map(|id| format!("##[LIST] {id}\n")).collect();
-                self.send(login, lines + "##[LIST] +OK\n");
-            }
-            Command::Rating => self.send(login, self.rating()),
-            Command::Show(game) => {
-                let shown = self.games.named(&game).map(|view| view.show("##[SHOW]"));
-                self.send(login, shown.unwrap_or_else(|| "##[SHOW] +OK\n".to_owned()));
-            }
-            Command::Monitor { game, moves_only, on } => self.monitor(login, &game, moves_only, on),
             Command::Seek { challenge, game, wish } => {
                 self.asked(login, challenge, game.as_deref(), wish, &said)
             }
-            Command::Chat(text) => self.chat(login, &text),
+            Command::ChatInGames(on) => {
+                self.presence.set_chats_in_games(login, on);
+                self.send(login, if on { "##[CHATON] +OK\n" } else { "##[CHATOFF] +OK\n" });
+            }
             Command::SetBuoy { game, moves, count } => self.set_buoy(login, game, &moves, count.unwrap_or(1)),
             Command::DeleteBuoy(game) => {
                 let deleted = self.buoys.delete(&game, &self.id(login));
@@ -60,13 +116,8 @@ impl Lobby {
                 self.send(login, format!("##[GETBUOYCOUNT] {left}\n##[GETBUOYCOUNT] +OK\n"));
             }
             Command::Fork { game, buoy, plies } => self.fork(login, &game, buoy, plies),
-            Command::Private(_) => {}
+            _ => {}
         }
-    }
-
-    /// Answers a line that the protocol does not know.
-    pub fn unknown(&self, login: LoginId, line: &str) {
-        self.error(login, &format!("unknown command: {}", printable(line.as_bytes())));
     }
 
     /// Answers a line that is not valid in the player's state.
@@ -77,8 +128,19 @@ impl Lobby {
         }
     }
 
+    /// The answer to `%%RATING`, made once a second for all who ask.
+    fn rating(&mut self) -> Arc<str> {
+        let fresh =
+            self.rated.as_ref().filter(|(at, _)| at.elapsed() < FRESH).map(|(_, rating)| rating.clone());
+        fresh.unwrap_or_else(|| {
+            let rating = Arc::<str>::from(self.rated_players());
+            self.rated = Some((Instant::now(), rating.clone()));
+            rating
+        })
+    }
+
     /// The rated players, best first, each with the day of its last rated game.
-    fn rating(&self) -> String {
+    fn rated_players(&self) -> String {
         let (names, played) = (self.arranger.roster().names(), self.history.read());
         let mut rates: Vec<_> = played.rates.iter().collect();
         rates.sort_by(|a, b| b.1.rate.total_cmp(&a.1.rate).then(a.0.cmp(b.0)));
@@ -91,13 +153,14 @@ impl Lobby {
         rates.iter().map(line).collect::<String>() + "##[RATING] +OK\n"
     }
 
-    fn monitor(&mut self, login: LoginId, game: &str, moves_only: bool, on: bool) {
-        let Some(view) = self.games.named(game) else { return };
+    fn monitor(&mut self, login: LoginId, game: &str, moves_only: bool, on: bool) -> u32 {
+        let Some(view) = self.games.named(game) else { return 0 };
         if on {
             let seen = view.watch(login, moves_only);
-            self.send(login, seen);
+            self.send_long(login, seen)
         } else {
             view.unwatch(login, moves_only);
+            0
         }
     }
 
@@ -112,24 +175,25 @@ impl Lobby {
         };
         match (game.parse::<GameName>(), wish) {
             (Err(bad), _) => self.bad_name(login, game, bad),
-            (Ok(_), None) => {
-                self.error(login, &format!("A turn identifier is required: {}", printable(said.as_bytes())))
-            }
+            (Ok(_), None) => self.error(login, &format!("A turn identifier is required: {}", clipped(said))),
             (Ok(name), Some(wish)) => self.seek(login, name, wish, challenge),
         }
     }
 
     fn bad_name(&self, login: LoginId, game: &str, bad: BadGameName) {
-        self.error(login, &format!("bad game name: {}.", printable(game.as_bytes())));
+        self.error(login, &format!("bad game name: {}.", clipped(game)));
         self.error(login, &bad.to_string());
     }
 
-    /// Sends a line to all players of the extended mode, the sender included.
-    fn chat(&self, login: LoginId, text: &str) {
-        let Some(sender) = self.presence.get(login) else { return };
-        let line = format!("##[CHAT][{}] {}\n", sender.name, printable(text.as_bytes()));
-        let players = self.presence.iter().map(|(_, player)| player);
-        players.filter(|player| player.extended).for_each(|player| player.send(line.clone()));
+    /// Sends a line to all players of the extended mode, the sender included. Players in a game are left in peace, and
+    /// so are those who do not read fast enough.
+    fn chat(&self, login: LoginId, text: &str) -> u32 {
+        let Some(sender) = self.presence.get(login) else { return 0 };
+        let line: Arc<str> = format!("##[CHAT][{}] {}\n", sender.name, clipped(text)).into();
+        let others = self.presence.iter().filter(|(other, player)| *other != login && player.hears_chat());
+        let heard = others.map(|(_, player)| player.mailbox.chat(line.clone())).count();
+        self.send(login, line);
+        of_chat(heard)
     }
 
     fn set_buoy(&mut self, login: LoginId, game: String, moves: &str, count: i64) {
@@ -152,7 +216,7 @@ impl Lobby {
     /// Sets a buoy with the moves of a running game, by default without its last move.
     fn fork(&mut self, login: LoginId, game: &str, buoy: Option<String>, plies: Option<i64>) {
         let Some(view) = self.games.named(game) else {
-            return self.error(login, &format!("wrong source game name: {}", printable(game.as_bytes())));
+            return self.error(login, &format!("wrong source game name: {}", clipped(game)));
         };
         let moves = view.moves();
         let plies = plies.unwrap_or_else(|| i64::try_from(moves.len()).unwrap_or(0) - 1);
@@ -162,10 +226,7 @@ impl Lobby {
         };
         let glued = moves[..taken].concat();
         let name = buoy.unwrap_or_else(|| forked_name(game, taken));
-        self.send(
-            login,
-            format!("##[FORK]: new buoy game name: {}\n##[FORK] +OK\n", printable(name.as_bytes())),
-        );
+        self.send(login, format!("##[FORK]: new buoy game name: {}\n##[FORK] +OK\n", clipped(&name)));
         self.set_buoy(login, name, &glued, 1);
     }
 }

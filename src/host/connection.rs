@@ -1,55 +1,86 @@
 //! One accepted connection: the task that owns its socket, from the first byte to the last.
+//!
+//! The task runs on the thread of the network. While its player has a game, it runs on the thread of that game: there
+//! its lines are read where no lobby work, no other connection's chat and no login can delay them, and a move reaches
+//! the game without another wake-up. It never touches the lobby; it asks, and the answer comes into its mailbox.
 
 use super::{
-    admission::{Decision, LoginRequest},
+    admission::{Decision, LoginRequest, Verdict},
+    budget::Bucket,
     context::HostContext,
-    lobby::{LoggedIn, Refusal},
-    presence::{LoginId, Message, Offer, Progress},
+    lobby::{LoggedIn, Membership, Refusal},
+    mailbox::{Inbox, mailbox},
+    places::{Standing, TakenPlace},
+    presence::{Message, Offer, Progress},
+    requests::{Note, Request},
+    socket,
 };
+use arena::actor_thread::ActorThread;
 use notation::csa::wire::{ClientLine, Played};
 use referee::game::Order;
 use seat::{
     csa_host::{CsaHost, Phase},
     usi::Alarm,
 };
-use std::{io, mem, time::Duration};
-use tokio::{
-    io::AsyncReadExt,
-    net::{
-        TcpStream,
-        tcp::{OwnedReadHalf, OwnedWriteHalf},
-    },
-    sync::{mpsc, oneshot},
-    time::Instant,
-};
+use std::{collections::VecDeque, future::pending, io, mem, sync::Arc, time::Duration};
+use tokio::{net::TcpStream, sync::oneshot, time::Instant};
 
-/// Messages that may wait for a connection.
-const MAILBOX: usize = 64;
 /// Bytes read at once.
 const CHUNK: usize = 2048;
 /// How long the last lines may take to be read.
 const FAREWELL: Duration = Duration::from_secs(2);
+/// How long a client without a game may leave everything unread.
+const UNREAD: Duration = Duration::from_secs(60);
+/// How long a connection on a place kept for returning players has to log in.
+const RETURN: Duration = Duration::from_secs(10);
+/// Commands of a player in a game that may wait for the answer to the one before.
+const WAITING: usize = 8;
 const INCORRECT: &str = "LOGIN:incorrect\n";
 const TYPE: &str = "type 'LOGIN name password' or 'LOGIN name password x1'\n";
+const BUSY: &str = "##[ERROR] too many commands at once; this one was left out\n";
 
-/// Serves a connection to its end.
-pub async fn attend(socket: TcpStream, context: HostContext) {
-    let mut connection = Connection::new(socket.into_split(), context);
+/// Serves a connection to its end, on the thread of the network and on those of its games.
+pub fn attend(socket: TcpStream, place: TakenPlace, context: HostContext, network: ActorThread) {
+    let connection = Connection::new(socket, place, context, network.clone());
+    start(connection, network);
+}
+
+fn start(connection: Connection, thread: ActorThread) {
+    let on = thread.clone();
+    thread.start(async move {
+        if let Some((connection, next)) = stay(connection, on).await {
+            start(connection, next);
+        }
+    });
+}
+
+/// Serves a connection as long as it belongs on this thread; returns it with the one where it goes on.
+async fn stay(mut connection: Connection, thread: ActorThread) -> Option<(Connection, ActorThread)> {
+    connection.arrive(thread);
     loop {
         connection.flush();
+        connection.go_on();
         connection.hold();
         if connection.is_done() {
-            return;
+            return None;
+        }
+        if let Some(next) = connection.belongs() {
+            connection.depart();
+            return Some((connection, next));
         }
         match connection.hear().await {
             Heard::Order(order) => connection.obey(order),
             Heard::Message(message) => connection.message(message),
-            Heard::Read(Ok(bytes @ 1..), at) => connection.take(bytes, at),
-            Heard::Read(..) => connection.broken = true,
+            Heard::Lines(lines) => connection.show(lines),
+            Heard::Read(Ok((bytes @ 1.., waited))) => connection.take(bytes, waited),
+            Heard::Read(_) => connection.broken = true,
             Heard::Writable => {}
             Heard::Rings => connection.rings(),
-            Heard::Admitted(admitted) => connection.admitted(admitted),
+            Heard::Admitted(verdict) => connection.admitted(verdict),
+            Heard::Entered(answer) => connection.entered(answer),
+            Heard::Answered(cost) => connection.answered(cost),
             Heard::HandedOver(seat) => connection.resume(seat),
+            Heard::GivesWay => connection.give_way(),
         }
     }
 }
@@ -58,26 +89,57 @@ pub async fn attend(socket: TcpStream, context: HostContext) {
 enum Heard {
     Order(Option<Order>),
     Message(Option<Message>),
-    Read(io::Result<usize>, Instant),
+    Lines(Arc<str>),
+    Read(io::Result<(usize, Duration)>),
     Writable,
     Rings,
-    Admitted(bool),
+    Admitted(Verdict),
+    Entered(Option<Result<LoggedIn, Refusal>>),
+    Answered(u32),
     HandedOver(Option<Box<Offer>>),
+    GivesWay,
 }
 
 /// The login of a connection.
 struct Login {
-    id: LoginId,
+    membership: Membership,
     extended: bool,
-    mailbox: mpsc::Receiver<Message>,
+    inbox: Inbox,
     /// Whether the player can be identified when it comes back.
     secret: bool,
 }
 
+/// A login under way.
+enum Entering {
+    /// The password is being checked.
+    Checked(LoginRequest, Decision),
+    /// The lobby is asked.
+    Asked(LoginRequest, Inbox, oneshot::Receiver<Result<LoggedIn, Refusal>>),
+}
+
+/// What a line costs.
+#[derive(Clone, Copy, PartialEq)]
+enum Cost {
+    /// A move in turn or an agreement to an offer: nothing.
+    Nothing,
+    /// Counted for the connection.
+    Own,
+    /// Counted also for the address and for the host: the lobby has work with it.
+    Shared,
+}
+
 struct Connection {
     context: HostContext,
+    network: ActorThread,
+    thread: ActorThread,
+    /// Whether `thread` is that of the game.
+    at_game: bool,
     /// `None` when it dropped and the game is kept for the player.
-    socket: Option<(OwnedReadHalf, OwnedWriteHalf)>,
+    socket: Option<TcpStream>,
+    /// The socket on its way to another thread.
+    carried: Option<std::net::TcpStream>,
+    /// `None` when the connection dropped.
+    place: Option<TakenPlace>,
     /// Until when the game is kept.
     kept_until: Option<Instant>,
     chunk: Vec<u8>,
@@ -85,21 +147,30 @@ struct Connection {
     carry: Vec<u8>,
     /// Bytes to be written.
     pending: Vec<u8>,
-    /// The login that is being checked.
-    checking: Option<(LoginRequest, Decision)>,
-    /// Bytes read while the login is checked.
-    unheard: Vec<u8>,
+    /// Lines of the lobby that are being written, and how much of them is. There are never more: what follows stays in
+    /// the mailbox, and what has no room there is left out.
+    shown: Option<(Arc<str>, usize)>,
+    entering: Option<Entering>,
+    /// Bytes read and not heard yet, because of a limit or an answer that is awaited, and when they arrived.
+    unheard: (Vec<u8>, Instant),
     login: Option<Login>,
     /// The seat in a game that goes on, once the player's former connection has handed it over.
     handover: Option<oneshot::Receiver<Box<Offer>>>,
     seat: Option<Offer>,
+    /// Whether the player was given more time because it had not read the offer.
+    postponed: bool,
+    /// The request that the lobby is working on.
+    asked: Option<oneshot::Receiver<u32>>,
+    /// Commands of a player in a game that wait for their turn.
+    commands: VecDeque<Ask>,
     attempts: u32,
     opened: Instant,
     alarm: Alarm,
-    /// Lines that count against the limit, since that time.
-    chatter: (u32, Instant),
-    /// Nothing is read until then.
-    paused: Option<Instant>,
+    budget: Bucket,
+    /// Nothing is read until then: the connection has used up its own budget, or, without a game, a shared one.
+    paused: [Option<Instant>; 2],
+    /// Since when the client has read nothing of what waits for it.
+    unread_since: Option<Instant>,
     /// To be closed when the game is over.
     leaving: bool,
     /// To be closed once everything is written, at the latest then.
@@ -107,85 +178,185 @@ struct Connection {
     broken: bool,
 }
 
+/// What a player asks of the lobby.
+enum Ask {
+    Command(notation::csa::wire::Command),
+    Untimely(&'static str, &'static str),
+}
+
 impl Connection {
-    fn new(socket: (OwnedReadHalf, OwnedWriteHalf), context: HostContext) -> Self {
+    fn new(socket: TcpStream, place: TakenPlace, context: HostContext, network: ActorThread) -> Self {
         let now = Instant::now();
+        let budget = Bucket::new(context.limits.lines_per_second);
+        // A new connection is no way around the budget of its address.
+        let wait = place.place().budget().wait(&context.budget, now);
+        let paused = [None, (!wait.is_zero()).then(|| now + wait)];
         Self {
             context,
+            thread: network.clone(),
+            network,
+            at_game: false,
             socket: Some(socket),
+            carried: None,
+            place: Some(place),
             kept_until: None,
             chunk: vec![0; CHUNK],
             carry: Vec::new(),
             pending: Vec::new(),
-            checking: None,
-            unheard: Vec::new(),
+            shown: None,
+            entering: None,
+            unheard: (Vec::new(), now),
             login: None,
             handover: None,
             seat: None,
+            postponed: false,
+            asked: None,
+            commands: VecDeque::new(),
             attempts: 0,
             opened: now,
             alarm: Alarm::new(),
-            chatter: (0, now),
-            paused: None,
+            budget,
+            paused,
+            unread_since: None,
             leaving: false,
             closing: None,
             broken: false,
         }
     }
 
-    /// Orders and messages come before bytes: a client that floods delays only itself.
-    async fn hear(&mut self) -> Heard {
-        self.alarm.set(self.deadline());
-        let listens = self.closing.is_none() && self.paused.is_none() && self.checking.is_none();
-        let unwritten = !self.pending.is_empty();
-        let (read, write) = self.socket.as_mut().map(|(read, write)| (read, &*write)).unzip();
-        tokio::select! { biased;
-            order = next_order(&mut self.seat) => Heard::Order(order),
-            message = next_message(&mut self.login) => Heard::Message(message),
-            admitted = decision(&mut self.checking) => Heard::Admitted(admitted),
-            seat = handed_over(&mut self.handover) => Heard::HandedOver(seat),
-            read = next_read(read, &mut self.chunk), if listens => Heard::Read(read, Instant::now()),
-            () = writable(write), if unwritten => Heard::Writable,
-            () = self.alarm.rings() => Heard::Rings,
+    /// The other thread to which the connection belongs now: that of its game, or that of the network.
+    fn belongs(&self) -> Option<ActorThread> {
+        match (&self.seat, self.at_game) {
+            // A thread that ends takes nobody in; its last games are over.
+            (Some(seat), false) => Some(seat.thread.clone()).filter(|thread| !thread.actors.is_closed()),
+            (None, true) => Some(self.network.clone()),
+            _ => None,
         }
     }
 
+    /// Sockets and timers belong to a thread; they are taken off it.
+    fn depart(&mut self) {
+        if let Some(socket) = self.socket.take() {
+            self.carried = socket.into_std().ok();
+            self.broken |= self.carried.is_none();
+        }
+        self.at_game = !self.at_game;
+    }
+
+    fn arrive(&mut self, thread: ActorThread) {
+        self.thread = thread;
+        self.alarm = Alarm::new();
+        if let Some(socket) = self.carried.take() {
+            self.socket = TcpStream::from_std(socket).ok();
+            self.broken |= self.socket.is_none();
+        }
+    }
+
+    /// Asks and hears what had to wait until the client has read the answers before.
+    fn go_on(&mut self) {
+        self.ask_next();
+        self.hear_on();
+    }
+
+    /// Orders and messages come before bytes: a client that floods delays only itself.
+    async fn hear(&mut self) -> Heard {
+        self.alarm.set(self.deadline());
+        let listens = self.may_hear() && self.unheard.0.is_empty();
+        let unwritten = self.is_unwritten();
+        let (priority, lines) = match &mut self.login {
+            Some(Login { inbox: Inbox { priority, lines, .. }, .. }) => (Some(priority), Some(lines)),
+            None => (None, None),
+        };
+        let socket = self.socket.as_ref();
+        tokio::select! { biased;
+            order = next_order(&mut self.seat) => Heard::Order(order),
+            message = async { match priority { Some(inbox) => inbox.recv().await, None => pending().await } } => Heard::Message(message),
+            verdict = verdict(&mut self.entering) => verdict,
+            cost = answered(&mut self.asked) => Heard::Answered(cost),
+            seat = handed_over(&mut self.handover) => Heard::HandedOver(seat),
+            Some(lines) = async { match lines { Some(lines) => lines.recv().await, None => pending().await } }, if !unwritten => Heard::Lines(lines),
+            read = async { match socket { Some(socket) => socket::read(socket, &mut self.chunk).await, None => pending().await } }, if listens => Heard::Read(read),
+            () = async { match socket { Some(socket) => drop(socket.writable().await), None => pending().await } }, if unwritten => Heard::Writable,
+            () = self.alarm.rings() => Heard::Rings,
+            () = async { match &self.place { Some(taken) => taken.place().gives_way().await, None => pending().await } } => Heard::GivesWay,
+        }
+    }
+
+    /// Whether the next line may be heard. Without a game a line waits until the one before is answered, so that lines
+    /// are carried out in their order; with one, moves must not wait.
+    fn may_hear(&self) -> bool {
+        let [own, shared] = self.paused;
+        let in_game = self.seat.is_some();
+        let answered = self.asked.is_none() && self.commands.is_empty();
+        let free = own.is_none() && (in_game || (shared.is_none() && answered));
+        self.closing.is_none() && self.entering.is_none() && free
+    }
+
+    fn is_unwritten(&self) -> bool {
+        !self.pending.is_empty() || self.shown.is_some()
+    }
+
     fn deadline(&self) -> Option<Instant> {
-        let login = || self.opened + Duration::from_secs(self.context.limits.login_seconds);
         let agreement = self.seat.as_ref().and_then(|seat| seat.host.deadline());
-        let login = self.login.is_none().then(login);
-        [self.closing, self.paused, self.kept_until, login, agreement].into_iter().flatten().min()
+        let [own, shared] = self.paused;
+        let login = self.login.is_none().then(|| self.login_by());
+        let unread = self.unread_since.filter(|_| self.seat.is_none()).map(|since| since + UNREAD);
+        let idle = self.idle_until();
+        let all = [self.closing, own, shared, self.kept_until, login, agreement, unread, idle];
+        all.into_iter().flatten().min()
+    }
+
+    fn login_by(&self) -> Instant {
+        let time = Duration::from_secs(self.context.limits.login_seconds);
+        let reserved = self.place.as_ref().is_some_and(|taken| taken.place().reserved);
+        self.opened + if reserved { time.min(RETURN) } else { time }
+    }
+
+    /// When the connection has been idle for too long. Who waits for a game or plays is not idle.
+    fn idle_until(&self) -> Option<Instant> {
+        let place = self.place.as_ref()?.place();
+        let most = Duration::from_secs(self.context.limits.idle_seconds);
+        let limited = self.login.is_some() && !most.is_zero() && self.closing.is_none();
+        (limited && place.standing() == Standing::Idle).then(|| place.idle_since() + most)
     }
 
     fn rings(&mut self) {
         let now = Instant::now();
         let due = |at: Option<Instant>| at.is_some_and(|at| at <= now);
-        if due(self.paused) {
-            self.paused = None;
-            self.chatter = (0, now);
-        }
-        if due(self.closing) {
-            self.broken = true;
-        }
+        self.paused = self.paused.map(|paused| paused.filter(|at| *at > now));
+        self.broken |= due(self.closing);
+        self.broken |= self.seat.is_none() && due(self.unread_since.map(|since| since + UNREAD));
+        self.broken |= self.login.is_none() && self.closing.is_none() && now >= self.login_by();
         if due(self.kept_until) {
             self.kept_until = None;
             self.seat
                 .iter_mut()
                 .for_each(|seat| seat.host.leave("the connection ended, and nobody came back"));
         }
-        if self.login.is_none() && now >= self.opened + Duration::from_secs(self.context.limits.login_seconds)
-        {
-            self.broken = true;
+        if due(self.idle_until()) {
+            self.send("##[ERROR] you have been idle for too long\n");
+            self.close();
         }
-        if let Some(seat) = &mut self.seat
-            && due(seat.host.deadline())
-        {
-            seat.host.expire();
+        if due(self.seat.as_ref().and_then(|seat| seat.host.deadline())) {
+            self.expire(now);
+        }
+        self.hear_on();
+    }
+
+    /// The time to agree is over. It is given anew, once, to a client that has not taken the offer yet: nobody loses a
+    /// game by an offer that was never written. A client that reads nothing for so long is not there.
+    fn expire(&mut self, now: Instant) {
+        let unwritten = self.is_unwritten();
+        let Some(seat) = &mut self.seat else { return };
+        match (unwritten, mem::replace(&mut self.postponed, true)) {
+            (false, _) => seat.host.expire(),
+            (true, false) => seat.host.postpone(now),
+            (true, true) => self.broken = true,
         }
     }
 
     fn is_done(&self) -> bool {
-        self.broken || (self.closing.is_some() && self.pending.is_empty())
+        self.broken || (self.closing.is_some() && !self.is_unwritten())
     }
 
     /// Keeps the game of a connection that broke, if the player can come back for it.
@@ -193,7 +364,10 @@ impl Connection {
         let under_way = self.seat.as_ref().is_some_and(|seat| seat.host.is_under_way());
         let identified = self.login.as_ref().is_some_and(|login| login.secret);
         if self.broken && under_way && identified && self.closing.is_none() && !self.context.grace.is_zero() {
-            (self.broken, self.socket, self.paused) = (false, None, None);
+            (self.broken, self.socket, self.place, self.paused) = (false, None, None, [None; 2]);
+            (self.unread_since, self.shown) = (None, None);
+            self.unheard.0.clear();
+            self.commands.clear();
             self.kept_until = Some(Instant::now() + self.context.grace);
         }
     }
@@ -206,34 +380,74 @@ impl Connection {
                 self.seat = Some(*seat);
             }
             // The game had ended in the meantime.
-            (None, Some(login)) if login.extended => self.context.lobby().free(login.id),
+            (None, Some(login)) if login.extended => self.context.note(Note::Free(login.membership.login)),
             (None, _) => self.close(),
         }
     }
 
-    /// Writes what can be written now. A connection with too much left to write is closed.
+    /// Writes what can be written now: the lines of the lobby that are begun, then the connection's own and those of its
+    /// game. A connection with too much of the latter left to write is closed.
     fn flush(&mut self) {
-        let Some((_, write)) = &self.socket else { return self.pending.clear() };
-        while !self.pending.is_empty() && !self.broken {
-            match write.try_write(&self.pending) {
-                Ok(written) => drop(self.pending.drain(..written)),
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+        let Some(socket) = &self.socket else {
+            self.shown = None;
+            return self.pending.clear();
+        };
+        while !self.broken && (self.shown.is_some() || !self.pending.is_empty()) {
+            let bytes =
+                self.shown.as_ref().map_or(&self.pending[..], |(lines, from)| &lines.as_bytes()[*from..]);
+            match socket.try_write(bytes) {
+                Ok(written) => {
+                    self.unread_since = None;
+                    match &mut self.shown {
+                        Some((lines, from)) if *from + written < lines.len() => *from += written,
+                        Some(_) => self.shown = None,
+                        None => drop(self.pending.drain(..written)),
+                    }
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    self.unread_since.get_or_insert_with(Instant::now);
+                    break;
+                }
                 Err(_) => self.broken = true,
             }
         }
         self.broken |= self.pending.len() > self.context.limits.unread_bytes;
+        self.say_what_was_left_out();
     }
 
-    fn take(&mut self, bytes: usize, at: Instant) {
+    fn show(&mut self, lines: Arc<str>) {
+        self.shown = Some((lines, 0));
+        if let Some(taken) = &self.place {
+            taken.place().is_active(Instant::now());
+        }
+    }
+
+    fn say_what_was_left_out(&mut self) {
+        let written = !self.is_unwritten();
+        let left_out = self.login.as_ref().filter(|_| written).map_or(0, |login| login.inbox.left_out());
+        if left_out > 0 {
+            self.send(&format!(
+                "##[ERROR] {left_out} messages were left out, because you did not read in time\n"
+            ));
+        }
+    }
+
+    /// Takes bytes that were read now and have waited in the kernel for that long. The wait is this machine's, as far as
+    /// the lag of this thread explains it.
+    fn take(&mut self, bytes: usize, waited: Duration) {
+        let now = Instant::now();
+        let arrived = now.checked_sub(waited).unwrap_or(now);
+        let ours = waited.min(self.thread.lag.longest_wait(arrived));
         let chunk = mem::take(&mut self.chunk);
-        self.cut(&chunk[..bytes], at);
+        self.cut(&chunk[..bytes], now.checked_sub(ours).unwrap_or(now));
         self.chunk = chunk;
     }
 
+    /// Hears the lines in `rest`, which arrived at that instant. The limits are looked at before each.
     fn cut(&mut self, mut rest: &[u8], at: Instant) {
-        while let (None, None, Some(end)) = (self.closing, &self.checking, memchr::memchr(b'\n', rest)) {
+        while let (true, Some(end)) = (self.may_hear(), memchr::memchr(b'\n', rest)) {
             if self.carry.is_empty() {
-                self.line(&rest[..end], at);
+                self.line(&rest[..end.min(self.context.limits.line_bytes)], at);
             } else {
                 self.keep(&rest[..end]);
                 let mut carry = mem::take(&mut self.carry);
@@ -243,14 +457,27 @@ impl Connection {
             }
             rest = &rest[end + 1..];
         }
-        match self.checking {
-            Some(_) => self.unheard = rest.to_vec(),
-            None => self.keep(rest),
+        match self.may_hear() {
+            true => self.keep(rest),
+            false => self.unheard = (rest.to_vec(), at),
         }
     }
 
+    /// Hears what was left unheard, if nothing stands against it any more.
+    fn hear_on(&mut self) {
+        if self.may_hear() && !self.unheard.0.is_empty() {
+            let (rest, at) = (mem::take(&mut self.unheard.0), self.unheard.1);
+            self.cut(&rest, at);
+        }
+    }
+
+    /// Keeps the beginning of a line. What is beyond the longest line is dropped, and costs as a line does, or endless
+    /// ones would keep the thread busy.
     fn keep(&mut self, bytes: &[u8]) {
         let room = self.context.limits.line_bytes.saturating_sub(self.carry.len());
+        if bytes.len() > room {
+            self.spend(1, false);
+        }
         self.carry.extend_from_slice(&bytes[..bytes.len().min(room)]);
     }
 
@@ -261,25 +488,31 @@ impl Connection {
         }
         let text = String::from_utf8_lossy(bytes);
         let Ok(line) = text.parse::<ClientLine>();
-        let in_turn = match self.login.as_ref().map(|login| login.id) {
-            None => {
+        let cost = match self.login.is_some() {
+            false => {
                 self.before_login(line, &text);
-                false
+                Cost::Shared
             }
-            Some(login) => self.handle(login, line, &text, at),
+            true => self.handle(line, &text, at),
         };
-        if !in_turn {
-            self.count(at);
+        if cost != Cost::Nothing {
+            self.spend(1, cost == Cost::Shared);
         }
     }
 
-    /// Counts a line. At the limit nothing is read until the next second.
-    fn count(&mut self, now: Instant) {
-        let (lines, since) = self.chatter;
-        let second = Duration::from_secs(1);
-        self.chatter = if now >= since + second { (1, now) } else { (lines + 1, since) };
-        if self.chatter.0 >= self.context.limits.lines_per_second {
-            self.paused = Some(self.chatter.1 + second);
+    /// Takes a cost off the budgets; nothing more is read until something is left in them.
+    fn spend(&mut self, cost: u32, shared: bool) {
+        let now = Instant::now();
+        let until = |wait: Duration| (!wait.is_zero()).then(|| now + wait);
+        self.budget.spend(cost, now);
+        self.paused[0] = until(self.budget.wait(now));
+        if let Some(taken) = &self.place {
+            let place = taken.place();
+            place.is_active(now);
+            if shared {
+                place.budget().spend(&self.context.budget, cost, now);
+                self.paused[1] = until(place.budget().wait(&self.context.budget, now));
+            }
         }
     }
 
@@ -288,39 +521,57 @@ impl Connection {
             let hint = if text.split_whitespace().count() >= 4 { TYPE } else { "" };
             return self.refuse(&Refusal { lines: format!("{INCORRECT}{hint}"), again: true });
         };
-        let request = LoginRequest { name, password, extended, authenticated: false };
-        match self.context.admission.check(&request) {
-            None => self.login(&request),
-            Some(decision) => self.checking = Some((request, decision)),
+        let Some(taken) = &self.place else { return };
+        let place = taken.place();
+        let returning_only = place.reserved;
+        let request = LoginRequest { name, password, extended, authenticated: false, returning_only };
+        match self.context.admission.check(&request, place) {
+            None => self.enter(request),
+            Some(decision) => self.entering = Some(Entering::Checked(request, decision)),
         }
     }
 
-    fn admitted(&mut self, admitted: bool) {
-        let Some((request, _)) = self.checking.take() else { return };
-        tracing::debug!(target: "host", name = ?request.name, admitted, "password checked");
-        match admitted {
-            true => self.login(&LoginRequest { authenticated: true, ..request }),
-            false => self.refuse(&Refusal { lines: INCORRECT.to_owned(), again: true }),
+    fn admitted(&mut self, verdict: Verdict) {
+        let Some(Entering::Checked(request, _)) = self.entering.take() else { return };
+        tracing::debug!(target: "host", name = ?request.name, ?verdict, "password checked");
+        match verdict {
+            Verdict::Admitted => self.enter(LoginRequest { authenticated: true, ..request }),
+            Verdict::Refused => self.refuse(&Refusal { lines: INCORRECT.to_owned(), again: true }),
+            Verdict::LockedOut => self.refuse(&Refusal { lines: INCORRECT.to_owned(), again: false }),
         }
-        let unheard = mem::take(&mut self.unheard);
-        self.cut(&unheard, Instant::now());
+        self.hear_on();
     }
 
-    fn login(&mut self, request: &LoginRequest) {
-        let (sender, mailbox) = mpsc::channel(MAILBOX);
-        let login = self.context.lobby().login(request, sender);
-        match login {
-            Ok(LoggedIn { login: id, seat }) => {
+    fn enter(&mut self, request: LoginRequest) {
+        let Some(taken) = &self.place else { return };
+        let (mailbox, inbox) = mailbox();
+        let (answer, entered) = oneshot::channel();
+        let place = taken.place().clone();
+        self.context.ask(Request::Login { request: request.clone(), mailbox, place, answer });
+        self.entering = Some(Entering::Asked(request, inbox, entered));
+    }
+
+    fn entered(&mut self, answer: Option<Result<LoggedIn, Refusal>>) {
+        let Some(Entering::Asked(request, inbox, _)) = self.entering.take() else { return };
+        match answer {
+            Some(Ok(LoggedIn { membership, greeting, seat })) => {
                 tracing::info!(target: "host", name = ?request.name, extended = request.extended, resumes = seat.is_some(), "logged in");
                 let (extended, secret) = (request.extended, request.secret().is_some());
-                self.login = Some(Login { id, extended, mailbox, secret });
+                self.login = Some(Login { membership, extended, inbox, secret });
                 self.handover = seat;
+                // What came in one packet with the login is answered before it, and a logout in its stead.
+                self.hear_on();
+                if self.login.is_some() {
+                    self.send(&greeting);
+                }
             }
-            Err(refusal) => {
+            Some(Err(refusal)) => {
                 tracing::info!(target: "host", name = ?request.name, why = ?refusal.lines, "login refused");
                 self.refuse(&refusal);
             }
+            None => self.broken = true,
         }
+        self.hear_on();
     }
 
     fn refuse(&mut self, refusal: &Refusal) {
@@ -331,53 +582,97 @@ impl Connection {
         }
     }
 
-    /// Whether it was a move in turn.
-    fn handle(&mut self, login: LoginId, line: ClientLine, text: &str, at: Instant) -> bool {
+    fn handle(&mut self, line: ClientLine, text: &str, at: Instant) -> Cost {
         match line {
             ClientLine::Blank => self.send("\n"),
-            ClientLine::Move(played) => return self.played(login, "MOVE", played, at),
-            ClientLine::Special(played) => return self.played(login, "MOVE", played, at),
-            ClientLine::Agree(_) => self.agree(login),
-            ClientLine::Reject(_) => self.reject(login),
+            ClientLine::Move(played) | ClientLine::Special(played) => return self.played(played, at),
+            ClientLine::Agree(_) => return self.agree(),
+            ClientLine::Reject(_) => return self.reject(),
             ClientLine::Logout => self.logout(),
             ClientLine::Challenge => self.send("CHALLENGE ACCEPTED\n"),
-            ClientLine::Command(command) => self.context.lobby().command(login, command),
+            ClientLine::Command(command) => return self.ask(Ask::Command(command)),
             ClientLine::Unknown(line) if line.trim().is_empty() => {}
-            ClientLine::Unknown(_) | ClientLine::Login { .. } => self.context.lobby().unknown(login, text),
-        }
-        false
-    }
-
-    fn played(&mut self, login: LoginId, word: &str, played: Played, at: Instant) -> bool {
-        match &mut self.seat {
-            Some(seat) if seat.host.phase() == Phase::Playing => {
-                if let Some(comment) = played.rest.as_deref().filter(|rest| rest.starts_with("'*")) {
-                    self.context.lobby().commented(seat.game, &played.text, comment);
-                }
-                seat.host.played(played, at)
-            }
-            _ => {
-                self.context.lobby().untimely(login, word, "game");
-                false
+            ClientLine::Unknown(_) | ClientLine::Login { .. } => {
+                let shown = super::commands::clipped(text);
+                self.send(&format!("##[ERROR] unknown command: {shown}\n"));
             }
         }
+        Cost::Own
     }
 
-    fn agree(&mut self, login: LoginId) {
-        if self.seat.as_mut().is_some_and(|seat| seat.host.go_on(Instant::now(), &mut self.pending)) {
+    /// Asks something of the lobby, one thing after the other, and only when the client has read what it was sent: nobody
+    /// can have answers made that pile up. A player in a game is not made to wait when a budget that
+    /// it shares with others is used up, as its moves come on the same way; its command is left out.
+    fn ask(&mut self, ask: Ask) -> Cost {
+        let now = Instant::now();
+        let place = self.place.as_ref().map(TakenPlace::place);
+        let spent = place.is_some_and(|place| !place.budget().wait(&self.context.budget, now).is_zero());
+        if self.commands.len() >= WAITING || (self.seat.is_some() && spent) {
+            self.send(BUSY);
+            return Cost::Own;
+        }
+        self.commands.push_back(ask);
+        self.ask_next();
+        Cost::Shared
+    }
+
+    fn ask_next(&mut self) {
+        let (None, None, Some(login)) = (&self.asked, &self.shown, &self.login) else { return };
+        if !login.inbox.lines.is_empty() {
             return;
         }
-        let agreed = self.seat.as_mut().is_some_and(|seat| seat.host.agree());
-        let mut lobby = self.context.lobby();
-        match agreed {
-            true => lobby.progressed(login, Progress::StartWaiting),
-            false => lobby.untimely(login, "AGREE", "agree_waiting"),
+        let Some(ask) = self.commands.pop_front() else { return };
+        let login = login.membership.login;
+        let (done, asked) = oneshot::channel();
+        self.asked = Some(asked);
+        self.context.ask(match ask {
+            Ask::Command(command) => Request::Command(login, command, done),
+            Ask::Untimely(word, valid) => Request::Untimely(login, word, valid, done),
+        });
+    }
+
+    fn answered(&mut self, cost: u32) {
+        self.asked = None;
+        if cost > 0 {
+            self.spend(cost, true);
         }
     }
 
-    fn reject(&mut self, login: LoginId) {
-        if !self.seat.as_mut().is_some_and(|seat| seat.host.reject()) {
-            self.context.lobby().untimely(login, "REJECT", "agree_waiting");
+    fn played(&mut self, played: Played, at: Instant) -> Cost {
+        let Some(seat) = self.seat.as_mut().filter(|seat| seat.host.phase() == Phase::Playing) else {
+            return self.ask(Ask::Untimely("MOVE", "game"));
+        };
+        if let Some(comment) = played.rest.as_deref().filter(|rest| rest.starts_with("'*"))
+            && self.context.comments
+        {
+            self.context.sights.commented(seat.game, &played.text, comment);
+        }
+        if seat.host.played(played, at) { Cost::Nothing } else { Cost::Own }
+    }
+
+    fn agree(&mut self) -> Cost {
+        if self.seat.as_mut().is_some_and(|seat| seat.host.go_on(Instant::now(), &mut self.pending)) {
+            return Cost::Nothing;
+        }
+        match self.seat.as_mut().is_some_and(|seat| seat.host.agree()) {
+            true => {
+                self.progressed(Progress::StartWaiting);
+                Cost::Nothing
+            }
+            false => self.ask(Ask::Untimely("AGREE", "agree_waiting")),
+        }
+    }
+
+    fn reject(&mut self) -> Cost {
+        match self.seat.as_mut().is_some_and(|seat| seat.host.reject()) {
+            true => Cost::Own,
+            false => self.ask(Ask::Untimely("REJECT", "agree_waiting")),
+        }
+    }
+
+    fn progressed(&self, progress: Progress) {
+        if let Some(login) = &self.login {
+            self.context.note(Note::Progressed(login.membership.login, progress));
         }
     }
 
@@ -401,11 +696,9 @@ impl Connection {
         let before = host.phase();
         host.obey(order, Instant::now(), &mut self.pending);
         let after = host.phase();
-        match (before == after, after, &self.login) {
-            (false, Phase::Playing, Some(login)) => {
-                self.context.lobby().progressed(login.id, Progress::Game);
-            }
-            (_, Phase::Over, _) => self.game_over(),
+        match (before == after, after) {
+            (false, Phase::Playing) => self.progressed(Progress::Game),
+            (_, Phase::Over) => self.game_over(),
             _ => {}
         }
     }
@@ -415,16 +708,19 @@ impl Connection {
         self.seat = None;
         match &self.login {
             Some(login) if login.extended && !self.leaving && self.socket.is_some() => {
-                self.context.lobby().free(login.id);
+                self.context.note(Note::Free(login.membership.login));
             }
             _ => self.close(),
         }
+        self.hear_on();
     }
 
     fn message(&mut self, message: Option<Message>) {
         match message {
-            Some(Message::Lines(lines)) => self.send(&lines),
-            Some(Message::Game(offer)) => self.seat = Some(*offer),
+            Some(Message::Game(offer)) => {
+                (self.seat, self.postponed) = (Some(*offer), false);
+                self.hear_on();
+            }
             Some(Message::HandOver(to)) => self.hand_over(to),
             Some(Message::Closing) if self.seat.is_some() => self.leaving = true,
             Some(Message::Closing | Message::Replaced) | None => self.close(),
@@ -439,6 +735,14 @@ impl Connection {
         self.close();
     }
 
+    /// Leaves the place to another connection, unless a game has begun meanwhile.
+    fn give_way(&mut self) {
+        if self.seat.is_none() {
+            self.send("##[ERROR] the host is full, and you have been idle for longest\n");
+            self.close();
+        }
+    }
+
     fn send(&mut self, lines: &str) {
         self.pending.extend_from_slice(lines.as_bytes());
     }
@@ -446,20 +750,7 @@ impl Connection {
     /// Hears nothing more; what is to be written still is.
     fn close(&mut self) {
         self.closing.get_or_insert_with(|| Instant::now() + FAREWELL);
-        self.leave();
-    }
-
-    fn leave(&mut self) {
-        if let Some(login) = self.login.take() {
-            self.context.lobby().leave(login.id);
-        }
-        self.seat = None;
-    }
-}
-
-impl Drop for Connection {
-    fn drop(&mut self) {
-        self.leave();
+        (self.login, self.seat) = (None, None);
     }
 }
 
@@ -468,41 +759,28 @@ impl Drop for Connection {
 async fn next_order(seat: &mut Option<Offer>) -> Option<Order> {
     match seat {
         Some(Offer { host, .. }) => CsaHost::order(host).await,
-        None => std::future::pending().await,
+        None => pending().await,
     }
 }
 
 async fn handed_over(handover: &mut Option<oneshot::Receiver<Box<Offer>>>) -> Option<Box<Offer>> {
     match handover {
         Some(seat) => seat.await.ok(),
-        None => std::future::pending().await,
+        None => pending().await,
     }
 }
 
-async fn next_read(read: Option<&mut OwnedReadHalf>, chunk: &mut [u8]) -> io::Result<usize> {
-    match read {
-        Some(read) => read.read(chunk).await,
-        None => std::future::pending().await,
+async fn verdict(entering: &mut Option<Entering>) -> Heard {
+    match entering {
+        Some(Entering::Checked(_, decision)) => Heard::Admitted(decision.await),
+        Some(Entering::Asked(.., entered)) => Heard::Entered(entered.await.ok()),
+        None => pending().await,
     }
 }
 
-async fn writable(write: Option<&OwnedWriteHalf>) {
-    match write {
-        Some(write) => drop(write.writable().await),
-        None => std::future::pending().await,
-    }
-}
-
-async fn decision(checking: &mut Option<(LoginRequest, Decision)>) -> bool {
-    match checking {
-        Some((_, decision)) => decision.await,
-        None => std::future::pending().await,
-    }
-}
-
-async fn next_message(login: &mut Option<Login>) -> Option<Message> {
-    match login {
-        Some(login) => login.mailbox.recv().await,
-        None => std::future::pending().await,
+async fn answered(asked: &mut Option<oneshot::Receiver<u32>>) -> u32 {
+    match asked {
+        Some(asked) => asked.await.unwrap_or(0),
+        None => pending().await,
     }
 }

@@ -1,6 +1,12 @@
 //! What the tasks of a host share.
 
-use super::{admission::Admission, games::SightQueue, lobby::Lobby};
+use super::{
+    admission::Admission,
+    budget::{self, SharedBucket},
+    games::SightQueue,
+    lobby::Lobby,
+    requests::{Arrivals, Note, Request, Ways, ways},
+};
 use plan::serve::{Limits, ServeConfig};
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -14,29 +20,57 @@ const BATCH: Duration = Duration::from_millis(10);
 #[derive(Clone, Debug)]
 pub struct HostContext {
     lobby: Arc<Mutex<Lobby>>,
+    /// The ways to the lobby.
+    pub ways: Ways,
     /// What the games have shown and the lobby has not taken in yet.
     pub sights: Arc<SightQueue>,
     /// The limits on what strangers may use.
     pub limits: Limits,
     /// How long a game is kept for a player whose connection dropped.
     pub grace: Duration,
+    /// Whether the comments of players are shown.
+    pub comments: bool,
     /// Decides on logins.
     pub admission: Admission,
+    /// The budget of all connections together.
+    pub budget: SharedBucket,
 }
 
 impl HostContext {
-    /// The context of a lobby.
+    /// The context of a lobby, and what arrives for the lobby.
     #[must_use]
-    pub fn new(config: &ServeConfig, lobby: Lobby, admission: Admission) -> Self {
-        let (limits, grace) = (config.limits, config.grace());
-        Self { lobby: Arc::new(Mutex::new(lobby)), sights: Arc::default(), limits, grace, admission }
+    pub fn new(config: &ServeConfig, lobby: Lobby, admission: Admission) -> (Self, Arrivals) {
+        let (ways, arrivals) = ways();
+        let limits = config.limits;
+        let context = Self {
+            lobby: Arc::new(Mutex::new(lobby)),
+            ways,
+            sights: Arc::default(),
+            limits,
+            grace: config.grace(),
+            comments: config.comments,
+            admission,
+            budget: SharedBucket::new(limits.lines_per_second.saturating_mul(budget::TOTAL)),
+        };
+        (context, arrivals)
     }
 
-    /// The lobby, in which everything has been seen that the games have shown. The lock is never kept across a wait.
+    /// The lobby, in which everything has been seen that the games have shown. The lock is never kept across a wait, and
+    /// neither a connection nor a game ever takes it.
     pub fn lobby(&self) -> MutexGuard<'_, Lobby> {
         let mut lobby = self.lobby.lock().unwrap_or_else(PoisonError::into_inner);
         self.sights.take().iter().for_each(|sight| lobby.see(sight));
         lobby
+    }
+
+    /// Asks something of the lobby.
+    pub fn ask(&self, request: Request) {
+        let _host_closed = self.ways.requests.send(request);
+    }
+
+    /// Tells the lobby something.
+    pub fn note(&self, note: Note) {
+        let _host_closed = self.ways.notes.send(note);
     }
 
     /// Shows spectators what the games show, for ever.

@@ -12,11 +12,13 @@ use super::{
     listener::Connections,
     lobby::{Lobby, Matchmaking},
     rating_history::RatingHistory,
+    requests::{LobbyThread, Note},
     roster::Roster,
 };
 use arena::{
+    actor_thread::ActorThread,
     play::Fixture,
-    remote::{Remote, RemotePlayers},
+    remote::{Remote, RemotePlayers, Seating},
     spectators::Spectators,
 };
 use journal::{EventId, Moves, Store};
@@ -28,7 +30,7 @@ use referee::{
     entry::{PlayerId, Stamped},
     sink::Sink,
 };
-use seat::{Seat, transcript::Transcripts};
+use seat::transcript::Transcripts;
 use std::{
     io,
     net::TcpListener,
@@ -36,6 +38,7 @@ use std::{
     thread::{self, JoinHandle},
     time::Duration,
 };
+use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 /// The network side of an event. Dropping it sends all players and spectators away.
@@ -44,6 +47,7 @@ pub struct EventNetwork {
     remote: Remote,
     leave: CancellationToken,
     thread: Option<JoinHandle<()>>,
+    _lobby: LobbyThread,
     bookkeeping: Bookkeeping,
 }
 
@@ -69,7 +73,8 @@ impl EventNetwork {
         let buoys = Buoys::new(vec![], config.limits.buoys, sink);
         let matchmaking = Matchmaking::Scheduled(entrants);
         let lobby = Lobby::new(config.clone(), matchmaking, arranger, buoys, bookkeeping.history());
-        let host = HostContext::new(&config, lobby, admission);
+        let (host, arrivals) = HostContext::new(&config, lobby, admission);
+        let lobby = LobbyThread::start(host.clone(), arrivals, vec![], CancellationToken::new())?;
         let players = Arc::new(NetworkPlayers { host: host.clone(), transcripts });
         let remote = Remote { players, wait, missing };
         let leave = CancellationToken::new();
@@ -77,7 +82,7 @@ impl EventNetwork {
         let serving = serve(listeners, host.clone(), leave.clone());
         let thread =
             thread::Builder::new().name("network".to_owned()).spawn(move || runtime.block_on(serving))?;
-        Ok(Self { host, remote, leave, thread: Some(thread), bookkeeping })
+        Ok(Self { host, remote, leave, thread: Some(thread), _lobby: lobby, bookkeeping })
     }
 
     /// The network side of the event, for the dispatcher.
@@ -128,14 +133,12 @@ fn keep_books(config: &ServeConfig, plan: &Plan, roster: Arc<Roster>) -> io::Res
 
 async fn serve(listeners: Vec<TcpListener>, host: HostContext, leave: CancellationToken) {
     let connections = Connections::new(host.clone());
-    let showing = tokio::spawn(host.clone().show_games());
     for listener in listeners.into_iter().filter_map(|one| tokio::net::TcpListener::from_std(one).ok()) {
         connections.listen(listener, &leave);
     }
     leave.cancelled().await;
     host.lobby().close();
     connections.close().await;
-    showing.abort();
 }
 
 /// The remote players, as the dispatcher and the workers see them.
@@ -149,8 +152,10 @@ impl RemotePlayers for NetworkPlayers {
         self.host.lobby().waits(player)
     }
 
-    fn seat(&self, fixture: &Fixture) -> Option<[Option<Seat>; 2]> {
-        self.host.lobby().seat_remote(fixture)
+    fn seat(&self, fixture: Fixture, thread: ActorThread) -> Seating {
+        let (answer, seated) = oneshot::channel();
+        self.host.note(Note::Seat(Box::new(fixture), thread, answer));
+        Box::pin(async move { seated.await.ok().flatten() })
     }
 
     fn spectators(&self) -> &dyn Spectators {

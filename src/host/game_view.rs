@@ -16,7 +16,7 @@ use rsshogi::{
     types::{Move, Move32},
 };
 use seat::csa_host::ending;
-use std::{fmt, time::Duration};
+use std::{fmt, sync::Arc, time::Duration};
 
 /// Characters of a comment that spectators are shown.
 const COMMENT: usize = 1000;
@@ -56,7 +56,7 @@ pub struct GameView {
 }
 
 /// Lines for a spectator.
-pub type Shown = (LoginId, String);
+pub type Line = (LoginId, Arc<str>);
 
 impl GameView {
     /// A game before its first move.
@@ -109,7 +109,7 @@ impl GameView {
     }
 
     /// Takes a move; returns what spectators are shown of it.
-    pub fn moved(&mut self, mv: Move, charged: Duration) -> Vec<Shown> {
+    pub fn moved(&mut self, mv: Move, charged: Duration) -> Vec<Line> {
         self.unread.push((mv, self.game.unit.count(charged)));
         if self.watchers.is_empty() && self.comment.is_none() {
             return vec![];
@@ -119,7 +119,7 @@ impl GameView {
     }
 
     /// Takes a declaration. Spectators of shogi-server are shown it as if it were a move, and again at the end.
-    pub fn declared(&mut self, charged: Duration) -> Vec<Shown> {
+    pub fn declared(&mut self, charged: Duration) -> Vec<Line> {
         if self.game.compat != Compat::ShogiServer {
             return vec![];
         }
@@ -147,7 +147,7 @@ impl GameView {
     }
 
     /// What spectators are shown of the last move.
-    fn last_shown(&mut self) -> Vec<Shown> {
+    fn last_shown(&mut self) -> Vec<Line> {
         let Some((mv, charged)) = self.moves.last() else { return vec![] };
         let comment = self.comment.take().filter(|(of, _)| of == mv);
         // As records have it, with a second asterisk.
@@ -157,13 +157,14 @@ impl GameView {
         let alone = format!("{prefix} {mv}\n{prefix} {took}\n{}{prefix} +OK\n", comment.unwrap_or_default());
         let board_watched = self.watchers.iter().any(|(_, moves_only)| !moves_only);
         let whole = if board_watched { self.show(&self.prefix(false)) } else { String::new() };
+        let [alone, whole] = [alone, whole].map(Arc::<str>::from);
         let lines = |moves_only| if moves_only { alone.clone() } else { whole.clone() };
         self.watchers.iter().map(|&(login, moves_only)| (login, lines(moves_only))).collect()
     }
 
     /// What spectators are shown of the end.
     #[must_use]
-    pub fn ended(&self, outcome: Outcome) -> Vec<Shown> {
+    pub fn ended(&self, outcome: Outcome) -> Vec<Line> {
         let declared = matches!(outcome, Outcome::Win { by: WinBy::IllegalDeclaration, .. });
         let word = match ending(outcome, Color::Black).0 {
             Ending::Resign => "%TORYO".to_owned(),
@@ -171,10 +172,11 @@ impl GameView {
             Ending::Jishogi => "%KACHI".to_owned(),
             ending => ServerLine::Ending(ending).to_string(),
         };
-        let lines = |moves_only| {
+        let [whole, alone] = [false, true].map(|moves_only| {
             let prefix = self.prefix(moves_only);
-            format!("{prefix} {word}\n{prefix} +OK\n")
-        };
+            Arc::<str>::from(format!("{prefix} {word}\n{prefix} +OK\n"))
+        });
+        let lines = |moves_only| if moves_only { alone.clone() } else { whole.clone() };
         self.watchers.iter().map(|&(login, moves_only)| (login, lines(moves_only))).collect()
     }
 

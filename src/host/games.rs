@@ -4,7 +4,7 @@
 //! lobby takes in the queue first. So an answer of the lobby contains at least what the players of the game were told.
 
 use super::{
-    game_view::{GameView, Shown},
+    game_view::{GameView, Line},
     presence::LoginId,
 };
 use arena::spectators::{Sight, Spectators};
@@ -12,44 +12,52 @@ use referee::entry::GameId;
 use std::{
     collections::BTreeMap,
     mem,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 use tokio::sync::Notify;
 
 /// The games that are played.
 #[derive(Debug, Default)]
-pub struct Games(BTreeMap<GameId, GameView>);
+pub struct Games {
+    views: BTreeMap<GameId, GameView>,
+    /// The answer to `%%LIST`, until a game begins or ends.
+    list: Option<Arc<str>>,
+}
 
 impl Games {
     /// Adds a game.
     pub fn add(&mut self, game: GameId, view: GameView) {
-        self.0.insert(game, view);
+        self.list = None;
+        self.views.insert(game, view);
     }
 
     /// Removes a game that could not be set up.
     pub fn remove(&mut self, game: GameId) {
-        self.0.remove(&game);
+        self.list = None;
+        self.views.remove(&game);
     }
 
     /// Whether a game is listed.
     #[must_use]
     pub fn contains(&self, game: GameId) -> bool {
-        self.0.contains_key(&game)
+        self.views.contains_key(&game)
     }
 
-    /// The ids of the games, in the order in which they were arranged.
-    pub fn ids(&self) -> impl Iterator<Item = &str> {
-        self.0.values().map(GameView::id)
+    /// The answer to `%%LIST`: the games in the order in which they were arranged. It is made once for all who ask.
+    pub fn list(&mut self) -> Arc<str> {
+        let line = |view: &GameView| format!("##[LIST] {}\n", view.id());
+        let made = || self.views.values().map(line).collect::<String>() + "##[LIST] +OK\n";
+        self.list.get_or_insert_with(|| made().into()).clone()
     }
 
     /// The game with that id.
     pub fn named(&mut self, id: &str) -> Option<&mut GameView> {
-        self.0.values_mut().find(|view| view.id() == id)
+        self.views.values_mut().find(|view| view.id() == id)
     }
 
     /// Removes a spectator from all games.
     pub fn forget(&mut self, watcher: LoginId) {
-        for view in self.0.values_mut() {
+        for view in self.views.values_mut() {
             view.unwatch(watcher, false);
             view.unwatch(watcher, true);
         }
@@ -57,37 +65,51 @@ impl Games {
 
     /// Takes a player's comment on a move that is not made yet.
     pub fn commented(&mut self, game: GameId, mv: &str, comment: &str) {
-        if let Some(view) = self.0.get_mut(&game) {
+        if let Some(view) = self.views.get_mut(&game) {
             view.commented(mv, comment);
         }
     }
 
     /// Takes a sight of a game; returns what its spectators are shown. A game that has ended is removed.
-    pub fn see(&mut self, sight: &Sight) -> Vec<Shown> {
+    pub fn see(&mut self, sight: &Sight) -> Vec<Line> {
         match *sight {
             Sight::Started(_) => None,
-            Sight::Moved { game, mv, charged } => self.0.get_mut(&game).map(|view| view.moved(mv, charged)),
-            Sight::Declared { game, charged } => self.0.get_mut(&game).map(|view| view.declared(charged)),
-            Sight::Ended { game, outcome } => self.0.remove(&game).map(|view| view.ended(outcome)),
+            Sight::Moved { game, mv, charged } => {
+                self.views.get_mut(&game).map(|view| view.moved(mv, charged))
+            }
+            Sight::Declared { game, charged } => self.views.get_mut(&game).map(|view| view.declared(charged)),
+            Sight::Ended { game, outcome } => {
+                self.list = None;
+                self.views.remove(&game).map(|view| view.ended(outcome))
+            }
         }
         .unwrap_or_default()
     }
 }
 
-/// Sights that the lobby has not taken in yet. Unbounded: every access to the lobby empties it.
+/// What the lobby has not taken in yet.
+#[derive(Clone, Debug)]
+pub enum Shown {
+    /// A sight of a game.
+    Sight(Sight),
+    /// A player's comment on a move that is not made yet.
+    Comment(GameId, String, String),
+}
+
+/// What the games have shown and the lobby has not taken in yet. Unbounded: every access to the lobby empties it.
 #[derive(Debug, Default)]
 pub struct SightQueue {
-    waiting: Mutex<Vec<Sight>>,
+    waiting: Mutex<Vec<Shown>>,
     arrived: Notify,
 }
 
 impl SightQueue {
-    fn lock(&self) -> MutexGuard<'_, Vec<Sight>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<Shown>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Takes everything that waits, in order.
-    pub fn take(&self) -> Vec<Sight> {
+    pub fn take(&self) -> Vec<Shown> {
         mem::take(&mut *self.lock())
     }
 
@@ -97,14 +119,25 @@ impl SightQueue {
     }
 }
 
-impl Spectators for SightQueue {
-    fn see(&self, sight: Sight) {
+impl SightQueue {
+    /// Takes a player's comment on a move, before the game hears of the move.
+    pub fn commented(&self, game: GameId, mv: &str, comment: &str) {
+        self.push(Shown::Comment(game, mv.to_owned(), comment.to_owned()));
+    }
+
+    fn push(&self, shown: Shown) {
         let mut waiting = self.lock();
         let first = waiting.is_empty();
-        waiting.push(sight);
+        waiting.push(shown);
         drop(waiting);
         if first {
             self.arrived.notify_one();
         }
+    }
+}
+
+impl Spectators for SightQueue {
+    fn see(&self, sight: Sight) {
+        self.push(Shown::Sight(sight));
     }
 }

@@ -6,15 +6,15 @@ use super::{
     bookkeeping::Bookkeeping,
     buoys::Buoys,
     context::HostContext,
+    game_threads::GameThreads,
     listener::Connections,
     lobby::{GameQueue, Lobby, Matchmaking},
     rating_history::RatingHistory,
+    requests::{LobbyThread, Note},
     roster::{self, Roster},
-    rounds,
 };
 use arena::{
     Shutdown,
-    lag::SchedulerLag,
     play::{GameContext, play},
 };
 use journal::{EventHead, Journal, Moves, Reader, StoreError};
@@ -81,30 +81,28 @@ impl League {
     pub async fn serve(self, listeners: Vec<TcpListener>, shutdown: Shutdown) -> Result<(), StoreError> {
         let Self { config, journal, roster, admission, buoys, next_game, bookkeeping } = self;
         let sink = journal.sink();
+        let path = config.database.clone();
+        let thread = |source: io::Error| StoreError::Thread { path: path.clone(), source: Arc::new(source) };
+        let threads = GameThreads::start().map_err(thread)?;
         let (sender, mut arranged) = mpsc::unbounded_channel();
         let transcripts = Transcripts::new(sink.clone());
         let arranger = Arranger::new(config.clone(), roster, transcripts, bookkeeping.record_files());
         let buoys = Buoys::new(buoys, config.limits.buoys, sink.clone());
-        let matchmaking = Matchmaking::Open(GameQueue::new(sender, next_game));
+        let matchmaking = Matchmaking::Open(GameQueue::new(sender, next_game, threads.all()));
         let lobby = Lobby::new(config.clone(), matchmaking, arranger, buoys, bookkeeping.history());
-        let host = HostContext::new(&config, lobby, admission);
-        let lag = Arc::new(SchedulerLag::default());
-        let measured = lag.clone();
-        let measuring = tokio::spawn(async move { measured.measure().await });
-        let showing = tokio::spawn(host.clone().show_games());
+        let (host, arrivals) = HostContext::new(&config, lobby, admission);
+        let (schedules, finishing) = (config.rounds.clone(), shutdown.finishing().clone());
+        let lobby = LobbyThread::start(host.clone(), arrivals, schedules, finishing).map_err(thread)?;
         let connections = Connections::new(host.clone());
         for listener in listeners {
             connections.listen(listener, shutdown.finishing());
         }
-        for schedule in &config.rounds {
-            let rounds = rounds::keep(schedule.clone(), host.clone());
-            tokio::spawn(shutdown.finishing().clone().run_until_cancelled_owned(rounds));
-        }
-        let context = LeagueContext { host, sink, lag, adjourn: shutdown.adjourning().clone() };
+        let context = LeagueContext { host, sink, adjourn: shutdown.adjourning().clone() };
         play_arranged(&mut arranged, &context, &shutdown).await;
+        threads.settle().await;
         connections.close().await;
-        measuring.abort();
-        showing.abort();
+        drop(lobby);
+        drop(threads);
         let kept = journal.finish().map(drop);
         drop(bookkeeping);
         kept
@@ -116,7 +114,6 @@ impl League {
 struct LeagueContext {
     host: HostContext,
     sink: Arc<dyn Sink>,
-    lag: Arc<SchedulerLag>,
     adjourn: CancellationToken,
 }
 
@@ -129,24 +126,31 @@ async fn play_arranged(
     let games = TaskTracker::new();
     let finish = shutdown.finishing();
     while let Some(Some(game)) = finish.run_until_cancelled(arranged.recv()).await {
-        games.spawn(play_game(game, context.clone()));
+        begin(game, &games, context);
     }
     context.host.lobby().close();
     while let Ok(game) = arranged.try_recv() {
-        games.spawn(play_game(game, context.clone()));
+        begin(game, &games, context);
     }
     games.close();
     games.wait().await;
 }
 
+/// Begins a game on its thread.
+fn begin(game: ArrangedGame, games: &TaskTracker, context: &LeagueContext) {
+    let thread = game.thread.clone();
+    thread.run(games.track_future(play_game(game, context.clone())));
+}
+
 async fn play_game(arranged: ArrangedGame, context: LeagueContext) {
-    let ArrangedGame { fixture, mut seats } = arranged;
+    let ArrangedGame { fixture, mut seats, thread } = arranged;
     let game = fixture.setup.game;
-    let LeagueContext { host, sink, lag, adjourn } = &context;
+    let LeagueContext { host, sink, adjourn } = &context;
     let spectators = Some(&*host.sights as _);
     let played =
-        play(fixture, &mut seats, GameContext { sink: &**sink, spectators, lag, stop: adjourn }).await;
+        play(fixture, &mut seats, GameContext { sink: &**sink, spectators, lag: &thread.lag, stop: adjourn })
+            .await;
     if played.is_err() {
-        host.lobby().cancelled(game);
+        host.note(Note::Cancelled(game));
     }
 }

@@ -1,11 +1,13 @@
 //! The CSA server: players log in over the network by the CSA server protocol, meet, and are refereed here.
 //!
-//! There are two kinds of host. In a [`League`] the players who ask for the same game meet; its games, connections and
-//! lobby live on one thread. In an [event](event::EventNetwork) the dispatcher pairs the players of a plan and workers
-//! play the games; the connections and the lobby live on the thread of the network.
+//! There are two kinds of host. In a [`League`] the players who ask for the same game meet, and games are played on
+//! threads of the host. In an [event](event::EventNetwork) the dispatcher pairs the players of a plan, and workers play
+//! the games. In both the connections live on the thread of the network, and while their players are in a game on the
+//! thread of that game; the lobby has a thread of its own.
 //!
-//! The lobby is a policy over plain registries behind one lock, which is never kept across a wait. A game never waits
-//! for the lobby: it puts what spectators can see into a queue, and every access to the lobby takes in the queue first.
+//! The lobby is a policy over plain registries. Neither a game nor a connection ever waits for it: connections ask and
+//! get their answers into their mailboxes, and a game puts what spectators can see into a queue, which every access to
+//! the lobby takes in first.
 //!
 //! # Where it departs from shogi-server, whatever `compat` says
 //!
@@ -27,23 +29,29 @@
 mod admission;
 mod arrange;
 mod bookkeeping;
+mod budget;
 mod buoys;
 mod commands;
 mod connection;
 mod context;
 mod entrants;
 pub mod event;
+mod game_threads;
 mod game_view;
 mod games;
 mod league;
 mod listener;
 mod lobby;
+mod mailbox;
+mod places;
 mod presence;
 mod rating_history;
 pub mod ratings;
 mod record_files;
+mod requests;
 mod roster;
 pub mod rounds;
+mod socket;
 
 pub use league::League;
 pub use rating_history::RatingHistory;

@@ -2,7 +2,7 @@
 //!
 //! The lobby decides; the facts are in its registries ([`Presence`], [`Games`], [`Buoys`]), and an [`Arranger`] makes
 //! the games. Nothing here waits or owns a socket: lines for a player go into the mailbox of its connection, arranged
-//! games go out through a channel.
+//! games go out through a channel. It works on a thread of its own, for which no game waits.
 //!
 //! # Players whose connection drops in a game
 //! The connection outlives its socket for the grace time: it keeps the seat, hears the game, and is the player to
@@ -15,11 +15,14 @@ use super::{
     arrange::{ArrangedGame, Arranger},
     buoys::Buoys,
     entrants::Entrants,
-    games::Games,
+    games::{Games, Shown},
+    mailbox::Mailbox,
+    places::Place,
     presence::{LoginId, Message, Offer, Player, Presence, Progress, Status},
     rating_history::RatingHistory,
+    requests::Note,
 };
-use arena::{play::Fixture, spectators::Sight};
+use arena::{actor_thread::ActorThread, play::Fixture, spectators::Sight};
 use notation::csa::{
     game_name::{Entry, GameName, Wish, player_id},
     summary::Summary,
@@ -32,7 +35,7 @@ use referee::{
     schedule::Pairing,
 };
 use seat::Seat;
-use std::sync::Arc;
+use std::{sync::Arc, time::Instant};
 use tokio::sync::{mpsc, oneshot};
 
 /// Bytes that a password may have.
@@ -51,6 +54,8 @@ pub struct Lobby {
     matchmaking: Matchmaking,
     /// No game begins any more.
     pub(super) closing: bool,
+    /// The answer to `%%RATING`, and when it was made.
+    pub(super) rated: Option<(Instant, Arc<str>)>,
 }
 
 /// How players come to their games.
@@ -67,29 +72,47 @@ pub enum Matchmaking {
 pub struct GameQueue {
     sender: mpsc::UnboundedSender<ArrangedGame>,
     next: GameId,
+    /// The threads that games are played on, in turn.
+    threads: Vec<ActorThread>,
 }
 
 impl GameQueue {
-    /// A queue whose first game has the number `next`.
+    /// A queue whose first game has the number `next`; there is at least one thread.
     #[must_use]
-    pub fn new(sender: mpsc::UnboundedSender<ArrangedGame>, next: GameId) -> Self {
-        Self { sender, next }
+    pub fn new(sender: mpsc::UnboundedSender<ArrangedGame>, next: GameId, threads: Vec<ActorThread>) -> Self {
+        Self { sender, next, threads }
     }
 
-    fn number(&mut self) -> GameId {
+    fn number(&mut self) -> (GameId, ActorThread) {
         let game = self.next;
         self.next = GameId(game.0 + 1);
-        game
+        (game, self.threads[game.0 as usize % self.threads.len()].clone())
     }
 }
 
 /// A login that was accepted.
 #[derive(Debug)]
 pub struct LoggedIn {
-    /// Its number.
-    pub login: LoginId,
+    /// The player's membership.
+    pub membership: Membership,
+    /// The lines of the answer.
+    pub greeting: String,
     /// The player's seat in a game that goes on, once its former connection has handed it over.
     pub seat: Option<oneshot::Receiver<Box<Offer>>>,
+}
+
+/// That a player is logged in; dropping it logs the player out.
+#[derive(Debug)]
+pub struct Membership {
+    /// The number of the login.
+    pub login: LoginId,
+    notes: mpsc::UnboundedSender<Note>,
+}
+
+impl Drop for Membership {
+    fn drop(&mut self) {
+        let _host_closed = self.notes.send(Note::Left(self.login));
+    }
 }
 
 /// The answer to a login that was refused.
@@ -118,7 +141,7 @@ impl Lobby {
         history: RatingHistory,
     ) -> Self {
         let (presence, games) = (Presence::default(), Games::default());
-        Self { config, presence, games, buoys, arranger, history, matchmaking, closing: false }
+        Self { config, presence, games, buoys, arranger, history, matchmaking, closing: false, rated: None }
     }
 
     /// Logs a player in. In CSA mode it waits for its game at once. An earlier login of the name gives way if it has
@@ -129,14 +152,20 @@ impl Lobby {
     pub fn login(
         &mut self,
         request: &LoginRequest,
-        mailbox: mpsc::Sender<Message>,
+        mailbox: Mailbox,
+        place: Arc<Place>,
+        notes: &mpsc::UnboundedSender<Note>,
     ) -> Result<LoggedIn, Refusal> {
-        let LoginRequest { name, password, extended, authenticated } = request;
+        let LoginRequest { name, password, extended, authenticated, returning_only } = request;
         if !is_player_name(name) || password.len() > PASSWORD {
             return Err(Refusal::new("", true));
         }
         if let Some(former) = self.resumable(request) {
-            return Ok(self.resume(request, former, mailbox));
+            let (login, seat) = self.resume(request, former, mailbox, place);
+            return Ok(logged_in(request, login, notes, Some(seat)));
+        }
+        if *returning_only && !self.is_entrant(name) {
+            return Err(Refusal::new(if *extended { "the host is full\n" } else { "" }, false));
         }
         self.displace(request)?;
         if let Matchmaking::Scheduled(entrants) = &mut self.matchmaking {
@@ -147,7 +176,7 @@ impl Lobby {
         let secret = request.secret();
         // Unlike a trip, a password that the host keeps is not shown to others.
         let id = player_id(name, secret.as_deref().filter(|_| !authenticated));
-        let login = self.enter(request, id, Status::Connected, mailbox);
+        let login = self.enter(request, id, Status::Connected, mailbox, place);
         match &self.matchmaking {
             Matchmaking::Scheduled(_) => self.await_round(login),
             Matchmaking::Open(_) if !extended => {
@@ -156,7 +185,12 @@ impl Lobby {
             }
             Matchmaking::Open(_) => {}
         }
-        Ok(LoggedIn { login, seat: None })
+        Ok(logged_in(request, login, notes, None))
+    }
+
+    /// Whether the name is that of an entrant of the event, for whom a game may wait.
+    fn is_entrant(&self, name: &str) -> bool {
+        matches!(&self.matchmaking, Matchmaking::Scheduled(entrants) if entrants.game_of(name).is_some())
     }
 
     /// Makes an earlier login of the name give way.
@@ -167,7 +201,7 @@ impl Lobby {
             let why = format!("username {name} is already connected\n");
             return Err(Refusal::new(if *extended { &why } else { "" }, false));
         }
-        let _leaving_already = player.mailbox.try_send(Message::Replaced);
+        let _leaving_already = player.mailbox.tell(Message::Replaced);
         self.leave(former);
         Ok(())
     }
@@ -177,14 +211,22 @@ impl Lobby {
         request: &LoginRequest,
         id: String,
         status: Status,
-        mailbox: mpsc::Sender<Message>,
+        mailbox: Mailbox,
+        place: Arc<Place>,
     ) -> LoginId {
         let LoginRequest { name, password, extended, .. } = request.clone();
-        let ok = if extended { "##[LOGIN] +OK x1\n" } else { "" };
-        let answer = format!("LOGIN:{name} OK\n{ok}");
-        let player = Player { secret: request.secret(), name, id, password, extended, status, mailbox };
-        player.send(answer);
-        self.presence.enter(player)
+        let (secret, chats_in_games) = (request.secret(), false);
+        self.presence.enter(Player {
+            secret,
+            name,
+            id,
+            password,
+            extended,
+            status,
+            chats_in_games,
+            mailbox,
+            place,
+        })
     }
 
     /// The login whose running game the request may go on with. Without a secret anybody could come for it.
@@ -200,17 +242,18 @@ impl Lobby {
         &mut self,
         request: &LoginRequest,
         former: LoginId,
-        mailbox: mpsc::Sender<Message>,
-    ) -> LoggedIn {
+        mailbox: Mailbox,
+        place: Arc<Place>,
+    ) -> (LoginId, oneshot::Receiver<Box<Offer>>) {
         let (give, seat) = oneshot::channel();
         let (mut id, mut status) = (String::new(), Status::Connected);
         if let Some(player) = self.presence.get(former) {
-            // If the mailbox is full, the sender is dropped, so the receiver sees no seat.
-            let _behind = player.mailbox.try_send(Message::HandOver(give));
+            // If the connection is gone, the sender is dropped, so the receiver sees no seat.
+            let _gone = player.mailbox.tell(Message::HandOver(give));
             (id, status) = (player.id.clone(), player.status.clone());
             self.leave(former);
         }
-        LoggedIn { login: self.enter(request, id, status, mailbox), seat: Some(seat) }
+        (self.enter(request, id, status, mailbox, place), seat)
     }
 
     /// Removes a player, also from the spectators of games.
@@ -219,9 +262,11 @@ impl Lobby {
         self.games.forget(login);
     }
 
-    /// Sends lines to a player.
-    pub(super) fn send(&self, login: LoginId, lines: String) {
-        self.presence.send(login, lines);
+    /// Answers a player.
+    pub(super) fn send(&self, login: LoginId, lines: impl Into<Arc<str>>) {
+        if let Some(player) = self.presence.get(login) {
+            player.mailbox.answer(lines);
+        }
     }
 
     /// Sends an error to a player.
@@ -240,15 +285,12 @@ impl Lobby {
         self.await_round(login);
     }
 
-    /// Takes a player's comment on a move that it wants to make.
-    pub fn commented(&mut self, game: GameId, mv: &str, comment: &str) {
-        if self.config.comments {
-            self.games.commented(game, mv, comment);
-        }
-    }
-
-    /// Shows spectators a sight of a game.
-    pub fn see(&mut self, sight: &Sight) {
+    /// Takes what a game shows, and shows it to its spectators.
+    pub fn see(&mut self, shown: &Shown) {
+        let sight = match shown {
+            Shown::Comment(game, mv, comment) => return self.games.commented(*game, mv, comment),
+            Shown::Sight(sight) => sight,
+        };
         if let Sight::Started(started) = sight
             && !self.games.contains(started.game)
         {
@@ -256,7 +298,11 @@ impl Lobby {
             self.announce(*game, pairing, start, opening);
         }
         let shown = self.games.see(sight);
-        shown.into_iter().for_each(|(login, lines)| self.send(login, lines));
+        for (login, lines) in shown {
+            if let Some(player) = self.presence.get(login) {
+                player.mailbox.show(lines);
+            }
+        }
     }
 
     /// Removes a game that could not be set up.
@@ -268,7 +314,7 @@ impl Lobby {
     pub fn close(&mut self) {
         self.closing = true;
         for (_, player) in self.presence.iter() {
-            let _leaving_already = player.mailbox.try_send(Message::Closing);
+            let _leaving_already = player.mailbox.tell(Message::Closing);
         }
     }
 
@@ -322,17 +368,18 @@ impl Lobby {
         let Matchmaking::Open(queue) = &mut self.matchmaking else { return };
         let [Some(black), Some(white)] = logins.map(|login| self.presence.get(login)) else { return };
         let opening = self.buoys.take(name.as_str());
-        let game = queue.number();
+        let (game, thread) = queue.number();
         let (fixture, announcement) = self.arranger.arrange(game, name, [black, white], &opening, round);
         let summary = announcement.summary.clone();
         self.arranger.list(&mut self.games, game, announcement);
         let opening = &fixture.setup.opening;
-        let [black, white] = [0, 1]
-            .map(|side| self.seat(logins[side], game, Color::BOTH[side], name.clone(), (&summary, opening)));
+        let [black, white] = [0, 1].map(|side| {
+            self.seat(logins[side], game, Color::BOTH[side], name.clone(), (&summary, opening), &thread)
+        });
         let (Some(black), Some(white), Matchmaking::Open(queue)) = (black, white, &self.matchmaking) else {
             return;
         };
-        let _closing = queue.sender.send(ArrangedGame { fixture, seats: [black, white] });
+        let _closing = queue.sender.send(ArrangedGame { fixture, seats: [black, white], thread });
     }
 
     /// Seats a player in a game with that summary and opening.
@@ -343,9 +390,11 @@ impl Lobby {
         color: Color,
         name: GameName,
         (summary, opening): (&Summary, &[rsshogi::types::Move]),
+        thread: &ActorThread,
     ) -> Option<Seat> {
         let terms = self.arranger.terms(game, color, summary.clone(), opening.to_vec());
-        Some(self.arranger.offer(self.presence.get_mut(login)?, name, terms))
+        self.presence.set_status(login, Status::InGame(name, color, Progress::AgreeWaiting));
+        Some(self.arranger.offer(self.presence.get(login)?, terms, thread))
     }
 
     /// Makes an entrant wait for its next game; an entrant does not have to ask for it.
@@ -370,7 +419,7 @@ impl Lobby {
     }
 
     /// Seats the remote players of a scheduled game, if all of them are still logged in.
-    pub fn seat_remote(&mut self, fixture: &Fixture) -> Option<[Option<Seat>; 2]> {
+    pub fn seat_remote(&mut self, fixture: &Fixture, thread: &ActorThread) -> Option<[Option<Seat>; 2]> {
         let Fixture { setup, pairing, .. } = fixture;
         let players = [pairing.black, pairing.white];
         let mut logins = [None; 2];
@@ -382,7 +431,7 @@ impl Lobby {
         Some([0, 1].map(|side| {
             let Matchmaking::Scheduled(entrants) = &self.matchmaking else { return None };
             let name = entrants.game_name(players[side])?;
-            self.seat(logins[side]?, setup.game, Color::BOTH[side], name, (&summary, &setup.opening))
+            self.seat(logins[side]?, setup.game, Color::BOTH[side], name, (&summary, &setup.opening), thread)
         }))
     }
 
@@ -394,4 +443,15 @@ impl Lobby {
         self.arranger.list(&mut self.games, game, announcement);
         Some(summary)
     }
+}
+
+fn logged_in(
+    request: &LoginRequest,
+    login: LoginId,
+    notes: &mpsc::UnboundedSender<Note>,
+    seat: Option<oneshot::Receiver<Box<Offer>>>,
+) -> LoggedIn {
+    let ok = if request.extended { "##[LOGIN] +OK x1\n" } else { "" };
+    let greeting = format!("LOGIN:{} OK\n{ok}", request.name);
+    LoggedIn { membership: Membership { login, notes: notes.clone() }, greeting, seat }
 }

@@ -1,6 +1,13 @@
 //! The registry of the players who are logged in: their names, states and mailboxes.
 //!
-//! Plain data: nothing here waits or owns a socket. Messages for a player go into the mailbox of its connection.
+//! Plain data: nothing here waits or owns a socket. Messages for a player go into the mailbox of its connection. The
+//! answer to `%%WHO` is made once for all who ask until something in it changes.
+
+use super::{
+    mailbox::Mailbox,
+    places::{Place, Standing},
+};
+use arena::actor_thread::ActorThread;
 
 use notation::csa::{
     game_name::{GameName, Wish},
@@ -8,18 +15,19 @@ use notation::csa::{
 };
 use referee::{Color, entry::GameId};
 use seat::csa_host::CsaHost;
-use std::collections::{BTreeMap, HashMap};
-use tokio::sync::{mpsc, oneshot};
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+};
+use tokio::sync::oneshot;
 
 /// A login. No two logins of a host have the same number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct LoginId(pub u64);
 
-/// A message to a connection.
+/// A message to a connection about its game or its login.
 #[derive(Debug)]
 pub enum Message {
-    /// Lines to send.
-    Lines(String),
     /// A game to be played.
     Game(Box<Offer>),
     /// The same player has logged in again: the connection closes.
@@ -37,6 +45,8 @@ pub struct Offer {
     pub host: CsaHost,
     /// The game.
     pub game: GameId,
+    /// The thread of the game.
+    pub thread: ActorThread,
 }
 
 /// The state of a player.
@@ -90,14 +100,27 @@ pub struct Player {
     pub extended: bool,
     /// The state.
     pub status: Status,
+    /// Whether the player hears chat also in a game.
+    pub chats_in_games: bool,
     /// The mailbox of the player's connection.
-    pub mailbox: mpsc::Sender<Message>,
+    pub mailbox: Mailbox,
+    /// The place of the player's connection.
+    pub place: Arc<Place>,
 }
 
 impl Player {
-    /// Sends lines. A connection that leaves its mailbox full is behind on its socket, too, and is closed there.
-    pub fn send(&self, lines: String) {
-        let _behind = self.mailbox.try_send(Message::Lines(lines));
+    /// Whether the player hears what others say: in the extended mode, and in a game only where it asked for it.
+    #[must_use]
+    pub fn hears_chat(&self) -> bool {
+        self.extended && (self.chats_in_games || !self.is_in_game())
+    }
+
+    fn stands(&self) {
+        self.place.set_standing(match self.status {
+            Status::Connected => Standing::Idle,
+            Status::GameWaiting(..) => Standing::Waiting,
+            Status::InGame(..) => Standing::Playing,
+        });
     }
 
     /// Whether the player is in a game.
@@ -126,6 +149,8 @@ pub struct Presence {
     players: BTreeMap<LoginId, Player>,
     names: HashMap<String, LoginId>,
     next: u64,
+    /// The answer to `%%WHO`, until a player comes, leaves or changes.
+    who: Option<Arc<str>>,
 }
 
 impl Presence {
@@ -133,6 +158,8 @@ impl Presence {
     pub fn enter(&mut self, player: Player) -> LoginId {
         let login = LoginId(self.next);
         self.next += 1;
+        self.who = None;
+        player.stands();
         self.names.insert(player.name.clone(), login);
         self.players.insert(login, player);
         login
@@ -141,6 +168,7 @@ impl Presence {
     /// Removes a player, and frees the name unless a later login has it.
     pub fn remove(&mut self, login: LoginId) -> Option<Player> {
         let player = self.players.remove(&login)?;
+        self.who = None;
         if self.names.get(&player.name) == Some(&login) {
             self.names.remove(&player.name);
         }
@@ -153,9 +181,17 @@ impl Presence {
         self.players.get(&login)
     }
 
-    /// The player of a login.
-    pub fn get_mut(&mut self, login: LoginId) -> Option<&mut Player> {
-        self.players.get_mut(&login)
+    /// The answer to `%%WHO`.
+    pub fn who(&mut self) -> Arc<str> {
+        let made = || self.players.values().map(Player::who).collect::<String>() + "##[WHO] +OK\n";
+        self.who.get_or_insert_with(|| made().into()).clone()
+    }
+
+    /// Whether a player hears chat also in a game.
+    pub fn set_chats_in_games(&mut self, login: LoginId, chats: bool) {
+        if let Some(player) = self.players.get_mut(&login) {
+            player.chats_in_games = chats;
+        }
     }
 
     /// The player of that name.
@@ -181,24 +217,20 @@ impl Presence {
         })
     }
 
-    /// Sends lines to a player.
-    pub fn send(&self, login: LoginId, lines: String) {
-        if let Some(player) = self.get(login) {
-            player.send(lines);
-        }
-    }
-
     /// Changes the state of a player.
     pub fn set_status(&mut self, login: LoginId, status: Status) {
-        if let Some(player) = self.get_mut(login) {
+        if let Some(player) = self.players.get_mut(&login) {
             player.status = status;
+            player.stands();
+            self.who = None;
         }
     }
 
     /// Changes the progress of the game that a player is in.
     pub fn set_progress(&mut self, login: LoginId, progress: Progress) {
-        if let Some(Player { status: Status::InGame(_, _, known), .. }) = self.get_mut(login) {
+        if let Some(Player { status: Status::InGame(_, _, known), .. }) = self.players.get_mut(&login) {
             *known = progress;
+            self.who = None;
         }
     }
 }

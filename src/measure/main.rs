@@ -1,4 +1,4 @@
-//! Benchmarks, the soak test and the league over the network, started by `cargo xtask bench`, `soak` and `league`.
+//! Benchmarks, the soak test, the siege of a host and the league over the network, started by `cargo xtask bench`, `soak` and `league`.
 
 mod arena;
 mod cores;
@@ -9,6 +9,7 @@ mod league;
 mod manager;
 mod measure;
 mod screen;
+mod siege;
 mod soak;
 mod table;
 mod terminal;
@@ -33,6 +34,7 @@ fn run(words: &[&str]) -> Result<ExitCode> {
         ["bench", "dashboard", flags @ ..] => screen::run(&Flags::read(flags, &[], &screen::FLAGS)?),
         ["league"] => league::run(),
         ["soak", flags @ ..] => soak::run(&Flags::read(flags, &[], &soak::FLAGS)?),
+        ["siege", flags @ ..] => siege::run(&Flags::read(flags, &[], &siege::FLAGS)?),
         // Started by the benchmarks, which measure it like the manager.
         ["floor", flags @ ..] => floor::run(&Flags::read(flags, &[], &floor::FLAGS)?),
         _ => bail!("no such command: {}; `cargo xtask help` lists them", words.join(" ")),

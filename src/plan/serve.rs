@@ -10,6 +10,7 @@ pub use rating::{Method, RatingConfig};
 pub(crate) use read::{league, of_event};
 pub use rounds::RoundsConfig;
 
+use crate::NotifyConfig;
 use referee::rules::{Declaration, Rules};
 use serde::{Deserialize, Serialize};
 use std::{net::SocketAddr, path::PathBuf, time::Duration};
@@ -65,6 +66,9 @@ pub struct ServeConfig {
     pub rating: RatingConfig,
     /// Limits per client.
     pub limits: Limits,
+    /// Who is told what happens in an open league.
+    #[serde(skip)]
+    pub notify: NotifyConfig,
 }
 
 /// Which to follow where the protocol's text and shogi-server, the server of floodgate, differ.
@@ -107,15 +111,22 @@ pub enum Login {
 pub struct Limits {
     /// Connections at once.
     pub connections: usize,
-    /// Connections at once from one address.
+    /// Connections at once from one address, or from one IPv6 network of 64 bits.
     pub connections_per_address: usize,
     /// Lines other than a login before a connection is closed.
     pub login_attempts: u32,
     /// Seconds that a connection has to log in.
     pub login_seconds: u64,
+    /// Wrong passwords from one address after which it is locked out; 0: never.
+    pub login_failures: u32,
+    /// Seconds in which they are counted, and for which the address is locked out.
+    pub lockout_seconds: u64,
+    /// Seconds without a line in either direction after which a client without a game is sent away; 0: never.
+    pub idle_seconds: u64,
     /// Bytes of a line that are read; the rest of a longer line is dropped.
     pub line_bytes: usize,
-    /// Lines read in a second, moves in turn not counted; later lines wait.
+    /// Lines read in a second from a connection, moves in turn not counted; later lines wait. All connections of an
+    /// address have four times as many, all connections together forty times.
     pub lines_per_second: u32,
     /// Bytes that wait for a client that does not read, before it is disconnected.
     pub unread_bytes: usize,
@@ -147,6 +158,7 @@ impl Default for ServeConfig {
             rounds: vec![],
             rating: RatingConfig::default(),
             limits: Limits::default(),
+            notify: NotifyConfig::default(),
         }
     }
 }
@@ -158,6 +170,9 @@ impl Default for Limits {
             connections_per_address: 256,
             login_attempts: 5,
             login_seconds: 60,
+            login_failures: 10,
+            lockout_seconds: 600,
+            idle_seconds: 3600,
             line_bytes: 8192,
             lines_per_second: 50,
             unread_bytes: 512 * 1024,

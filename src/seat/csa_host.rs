@@ -1,6 +1,6 @@
 //! A remote player in one game that is refereed here: the conversation, without the socket.
 //!
-//! Lines come in with the instant they were read at, and orders from the game; bytes to send go out into a buffer. The
+//! Lines come in with the instant they arrived at, and orders from the game; bytes to send go out into a buffer. The
 //! owner of the socket, in the host, carries them.
 
 use super::{ActorEnd, Seat, pair};
@@ -86,7 +86,8 @@ pub enum Phase {
 /// Seats a player: the game's end of the seat, and the conversation.
 #[must_use]
 pub fn seat(terms: SeatTerms) -> (Seat, CsaHost) {
-    let (seat, end) = pair();
+    let (mut seat, end) = pair();
+    seat.timed_by_arrival = true;
     rsshogi::board::init();
     let mut position = position_from_sfen(&terms.summary.start).unwrap_or_default();
     position.init_stack();
@@ -182,6 +183,11 @@ impl CsaHost {
             Phase::Returning => self.leave("came back and did not agree to go on"),
             _ => self.reply(Reply::Rejected { expired: true }),
         }
+    }
+
+    /// Gives the player the whole time to agree anew.
+    pub fn postpone(&mut self, now: Instant) {
+        self.agree_by = Some(now + self.terms.agreement);
     }
 
     /// The player has left: before the start a rejection, later a loss.

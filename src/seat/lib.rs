@@ -38,6 +38,8 @@ pub struct Seat {
     pub replies: mpsc::Receiver<(GameId, Reply)>,
     /// The last lines on every channel, for disputes.
     pub trace: Trace,
+    /// Whether answers are timed by their arrival at this machine, so that the lag of this program is no part of them.
+    pub timed_by_arrival: bool,
 }
 
 /// Orders or replies that fit into a mailbox; a game has never more than a few under way.
@@ -49,7 +51,10 @@ pub fn pair() -> (Seat, ActorEnd) {
     let (orders, inbox) = mpsc::channel(MAILBOX);
     let (outbox, replies) = mpsc::channel(MAILBOX);
     let trace = Trace::default();
-    (Seat { orders, replies, trace: trace.clone() }, ActorEnd { inbox, outbox, trace })
+    (
+        Seat { orders, replies, trace: trace.clone(), timed_by_arrival: false },
+        ActorEnd { inbox, outbox, trace },
+    )
 }
 
 /// The actor's end of a seat.

@@ -20,12 +20,16 @@ mod grace;
 mod hostile;
 #[path = "csa/kept.rs"]
 mod kept;
+#[path = "csa/operator.rs"]
+mod operator;
 #[path = "csa/recorder.rs"]
 mod recorder;
 #[path = "csa/rounds.rs"]
 mod rounds;
 #[path = "csa/script.rs"]
 mod script;
+#[path = "csa/siege.rs"]
+mod siege;
 #[path = "csa/survival.rs"]
 mod survival;
 #[path = "csa/transcripts.rs"]

@@ -26,6 +26,9 @@ cargo xtask COMMAND
   deny              licences, sources and vulnerabilities of dependencies, where cargo-deny is installed
   league            a league over the network on this machine: configs/league.toml, with two programs that log in
   libtorch          fetch what renmei-deep is built against, unless LIBTORCH or LIBTORCH_USE_PYTORCH is set
+  siege             attack a host while games are played on it: what their players feel, without and with each attack
+        [--seconds N] [--games N]          seconds for each half of an attack, games at once (15, 20)
+        [--attack NAME] [--program FILE]   one attack alone; this renmei instead of a release build
   soak              kill the manager again and again during an event, and count what it kept
         [--games N] [--kills N] [--seed N] (400, 50, 1)
 ";
@@ -46,7 +49,7 @@ fn run(words: &[&str]) -> Result<ExitCode> {
         ["deny"] => deny::run(),
         ["libtorch"] => Ok(ExitCode::from(u8::from(!libtorch::fetch_missing()))),
         // In a package of its own, so that the first command compiles less.
-        ["bench", ..] | ["league"] | ["soak", ..] => measure(words),
+        ["bench", ..] | ["league"] | ["siege", ..] | ["soak", ..] => measure(words),
         [] | ["help" | "--help" | "-h"] => {
             print!("{USAGE}");
             Ok(ExitCode::SUCCESS)

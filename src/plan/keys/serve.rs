@@ -191,12 +191,18 @@ pub const SERVE_LIMITS: Section = Section {
     title: "`[serve.limits]`",
     about: "",
     keys: &[&[
-        key("connections", Integer(1, 1_000_000), Is("4096"), "connections at once"),
+        key(
+            "connections",
+            Integer(1, 1_000_000),
+            Is("4096"),
+            "connections at once; when they are taken, a newcomer takes the place of the connection that is idle for \
+             longest, of the address with the most; some more are kept for players who return to their game",
+        ),
         key(
             "connections_per_address",
             Integer(1, 1_000_000),
             Is("256"),
-            "connections at once from one address",
+            "connections at once from one address (IPv6: from one network of 64 bits)",
         ),
         key(
             "login_attempts",
@@ -205,6 +211,25 @@ pub const SERVE_LIMITS: Section = Section {
             "lines other than a login before a connection is closed",
         ),
         key("login_seconds", Integer(1, DAY), Is("60"), "seconds that a connection has to log in"),
+        key(
+            "login_failures",
+            Integer(0, 1_000_000),
+            Is("10"),
+            "wrong passwords from one address after which it is locked out; 0: never",
+        ),
+        key(
+            "lockout_seconds",
+            Integer(1, 365 * DAY),
+            Is("600"),
+            "seconds in which wrong passwords are counted, and for which an address is locked out",
+        ),
+        key(
+            "idle_seconds",
+            Integer(0, 365 * DAY),
+            Is("3600"),
+            "seconds without a line in either direction after which a client is sent away that has no game and waits \
+             for none; 0: never",
+        ),
         key(
             "line_bytes",
             Integer(128, 1024 * 1024),
@@ -215,7 +240,8 @@ pub const SERVE_LIMITS: Section = Section {
             "lines_per_second",
             Integer(1, 1_000_000),
             Is("50"),
-            "lines read in a second, moves in turn not counted; later lines wait",
+            "lines read in a second from a connection, moves in turn not counted; later lines wait. All connections of \
+             an address have 4 times as many, all connections together 40 times; long answers count for several lines",
         ),
         key(
             "unread_bytes",

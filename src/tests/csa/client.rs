@@ -56,7 +56,17 @@ impl Host {
     }
 
     pub fn connect(&self) -> Client {
-        let stream = TcpStream::connect(self.address()).unwrap();
+        self.connect_from([127, 0, 0, 1])
+    }
+
+    /// Connects from a loopback address: to the host each is a client of its own.
+    pub fn connect_from(&self, from: [u8; 4]) -> Client {
+        let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
+        socket.bind(&SocketAddr::from((from, 0)).into()).unwrap();
+        socket.connect(&self.address().into()).unwrap();
+        let stamped = nix::sys::socket::sockopt::ReceiveTimestampns;
+        nix::sys::socket::setsockopt(&socket, stamped, &true).unwrap();
+        let stream = TcpStream::from(socket);
         stream.set_nodelay(true).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         Client { reader: BufReader::new(stream.try_clone().unwrap()), stream, connected: Instant::now() }
@@ -129,6 +139,26 @@ impl Client {
             Err(error) if error.kind() == std::io::ErrorKind::ConnectionReset => None,
             Err(error) => panic!("no line arrived for {PATIENCE:?}: {error}"),
         }
+    }
+
+    /// How long ago the last segment of the next bytes arrived at this machine's end of the connection, by the kernel's
+    /// stamp: it does not depend on when this program runs.
+    pub fn next_arrived(&mut self) -> Duration {
+        use nix::sys::{
+            socket::{ControlMessageOwned, MsgFlags, recvmsg},
+            time::TimeSpec,
+        };
+        assert!(self.reader.buffer().is_empty(), "the next bytes are read already");
+        let (mut byte, mut room) = ([0], nix::cmsg_space!(TimeSpec));
+        let mut into = [std::io::IoSliceMut::new(&mut byte)];
+        let fd = std::os::fd::AsRawFd::as_raw_fd(&self.stream);
+        let read = recvmsg::<()>(fd, &mut into, Some(&mut room), MsgFlags::MSG_PEEK).unwrap();
+        let stamp = read.cmsgs().unwrap().find_map(|message| match message {
+            ControlMessageOwned::ScmTimestampns(stamp) => Some(Duration::from(stamp)),
+            _ => None,
+        });
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+        now.saturating_sub(stamp.expect("the kernel stamps what arrives"))
     }
 
     /// Whether a line arrives within `time`.

@@ -17,6 +17,7 @@ fn config() -> ServeConfig {
     let mut config = ServeConfig { max_moves: 0, grace: Some(0), ..ServeConfig::default() };
     config.limits.lines_per_second = 100_000;
     config.limits.login_attempts = 1000;
+    config.limits.login_failures = 0;
     config.limits.connections_per_address = 2000;
     config
 }

@@ -38,6 +38,8 @@ pub enum Command {
     },
     /// `%%CHAT text`.
     Chat(String),
+    /// `%%CHATON`, `%%CHATOFF`: hear chat in games as well, or not. shogi-server does not know it; it sends chat always.
+    ChatInGames(bool),
     /// `%%SETBUOY name moves [count]`: games of that name start after these moves.
     SetBuoy {
         /// Name of the game, such as `buoy_x-600-10`.
@@ -87,6 +89,8 @@ pub(super) fn read(line: &str) -> Option<Command> {
         "GAME" => seek(false, rest),
         "CHALLENGE" => seek(true, rest),
         "CHAT" => rest.map(|text| Command::Chat(text.to_owned())),
+        "CHATON" => alone(Command::ChatInGames(true)),
+        "CHATOFF" => alone(Command::ChatInGames(false)),
         "SETBUOY" => set_buoy(rest?),
         "DELETEBUOY" => name().map(Command::DeleteBuoy),
         "GETBUOYCOUNT" => name().map(Command::GetBuoyCount),
@@ -151,6 +155,8 @@ impl fmt::Display for Command {
                 more(f, wish.as_ref())
             }
             Self::Chat(text) => write!(f, "%%CHAT {text}"),
+            Self::ChatInGames(true) => f.write_str("%%CHATON"),
+            Self::ChatInGames(false) => f.write_str("%%CHATOFF"),
             Self::SetBuoy { game, moves, count } => {
                 write!(f, "%%SETBUOY {game} {moves}")?;
                 more(f, count.as_ref())

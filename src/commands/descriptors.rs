@@ -1,0 +1,57 @@
+//! The descriptors of a host: every connection needs one, and so do the database, record files and engines. A host that
+//! has used up its descriptors cannot write what it has to keep, so connections must not.
+
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
+use plan::serve::Limits;
+
+/// Descriptors beside those of connections: the database, records, screens, and four for each engine.
+const OTHERS: u64 = 256;
+
+/// Raises the number of files that this process may have open as far as the connections need it, or lowers the number of
+/// connections to what there is, and says so.
+pub fn fit(limits: &mut Limits) {
+    let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_NOFILE) else { return };
+    let needed = needed(limits.connections);
+    let raised = soft.max(needed.min(hard));
+    let available = match setrlimit(Resource::RLIMIT_NOFILE, raised, hard) {
+        Ok(()) => raised,
+        Err(_) => soft,
+    };
+    let most = most(available);
+    if limits.connections > most {
+        err_line!(
+            "{available} open files are allowed, so there is room for {most} connections and not for the {} of \
+             `connections`; allow {needed} by `ulimit -Hn` or by LimitNOFILE= in a unit",
+            limits.connections
+        );
+        limits.connections = most;
+    }
+}
+
+/// Descriptors that so many connections and the reserve for returning players need.
+fn needed(connections: usize) -> u64 {
+    let connections = u64::try_from(connections).unwrap_or(u64::MAX);
+    connections.saturating_add(connections / 16 + OTHERS)
+}
+
+/// Connections for which that many descriptors are enough.
+fn most(available: u64) -> usize {
+    // A few connections are better than none, and leave as many files as there are.
+    let left = available.saturating_sub(OTHERS).max(available / 2);
+    usize::try_from(left / 17 * 16).unwrap_or(usize::MAX).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn connections_leave_descriptors_for_the_database_and_the_records() {
+        for available in [64, 256, 1024, 4608, 1_048_576] {
+            let connections = most(available);
+            let kept = available - u64::try_from(connections + connections / 16).unwrap();
+            assert!(kept >= OTHERS.min(available / 2), "{available}: {connections}");
+        }
+        assert!(most(needed(4096)) >= 4080 && most(1024) == 720);
+    }
+}

@@ -1,0 +1,319 @@
+//! The places of a host: who may be connected when it is full.
+//!
+//! Connections are counted by address, an IPv6 address by its first 64 bits, which one household has. When the host is
+//! full, a newcomer takes the place of the connection that has been idle for longest among those of the address with the
+//! most, if that has at least two more than the newcomer's. Players in a game do not count here and are never sent away.
+//! A few places beyond the limit are kept for players who return to their game.
+
+use super::budget::AddressBudget;
+use plan::serve::Limits;
+use std::{
+    collections::HashMap,
+    net::{IpAddr, Ipv6Addr},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU8, AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+use tokio::{sync::Notify, time::Instant};
+
+/// Share of the places that is kept in addition for returning players.
+const RESERVE: usize = 16;
+/// Addresses without a connection whose budgets are remembered.
+const ABSENT: usize = 1024;
+/// Least places kept for returning players.
+const LEAST_RESERVE: usize = 4;
+
+/// An address as it is counted: an IPv6 address stands for its network of 64 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Origin(IpAddr);
+
+impl Origin {
+    /// The origin of connections from an address.
+    #[must_use]
+    pub fn of(address: IpAddr) -> Self {
+        Self(match address.to_canonical() {
+            IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX))),
+            v4 => v4,
+        })
+    }
+}
+
+/// What a connection is doing, in the order in which connections give way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Standing {
+    /// It has not logged in.
+    Stranger,
+    /// A player or spectator without a game.
+    Idle,
+    /// A player who waits for a game.
+    Waiting,
+    /// A player in a game.
+    Playing,
+}
+
+impl Standing {
+    fn read(number: u8) -> Self {
+        [Self::Stranger, Self::Idle, Self::Waiting, Self::Playing][usize::from(number.min(3))]
+    }
+}
+
+/// A place that is taken; dropping it frees the place.
+#[derive(Debug)]
+pub struct TakenPlace {
+    place: Arc<Place>,
+    places: Arc<Places>,
+}
+
+impl TakenPlace {
+    /// The place.
+    #[must_use]
+    pub fn place(&self) -> &Arc<Place> {
+        &self.place
+    }
+}
+
+impl Drop for TakenPlace {
+    fn drop(&mut self) {
+        self.places.leave(&self.place);
+    }
+}
+
+/// The place of a connection.
+#[derive(Debug)]
+pub struct Place {
+    number: u64,
+    origin: Origin,
+    address: IpAddr,
+    /// Whether it is one of those kept for returning players.
+    pub reserved: bool,
+    standing: AtomicU8,
+    /// Milliseconds after `opened` at which something last came or went.
+    active: AtomicU64,
+    opened: Instant,
+    gives_way: Notify,
+    budget: AddressBudget,
+}
+
+impl Place {
+    /// The address of the client.
+    #[must_use]
+    pub fn address(&self) -> IpAddr {
+        self.address
+    }
+
+    /// Its origin.
+    #[must_use]
+    pub fn origin(&self) -> Origin {
+        self.origin
+    }
+
+    /// The budget that the connections of this origin share.
+    #[must_use]
+    pub fn budget(&self) -> &AddressBudget {
+        &self.budget
+    }
+
+    /// What the connection is doing.
+    #[must_use]
+    pub fn standing(&self) -> Standing {
+        Standing::read(self.standing.load(Ordering::Relaxed))
+    }
+
+    /// Notes what the connection is doing.
+    pub fn set_standing(&self, standing: Standing) {
+        self.standing.store(standing as u8, Ordering::Relaxed);
+    }
+
+    /// Notes that something came or went.
+    pub fn is_active(&self, now: Instant) {
+        let since = now.saturating_duration_since(self.opened).as_millis();
+        self.active.store(u64::try_from(since).unwrap_or(u64::MAX), Ordering::Relaxed);
+    }
+
+    /// Since when the connection is idle.
+    #[must_use]
+    pub fn idle_since(&self) -> Instant {
+        self.opened + Duration::from_millis(self.active.load(Ordering::Relaxed))
+    }
+
+    /// Resolves when the connection has to give way to another.
+    pub async fn gives_way(&self) {
+        self.gives_way.notified().await;
+    }
+}
+
+/// The places of a host.
+#[derive(Debug, Default)]
+pub struct Places(Mutex<Taken>);
+
+#[derive(Debug, Default)]
+struct Taken {
+    next: u64,
+    origins: HashMap<Origin, Group>,
+    count: usize,
+}
+
+/// The connections of an origin.
+#[derive(Debug)]
+struct Group {
+    budget: AddressBudget,
+    places: HashMap<u64, Arc<Place>>,
+}
+
+impl Places {
+    fn taken(&self) -> MutexGuard<'_, Taken> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A place for a connection from an address; `None` when there is none for it.
+    pub fn enter(places: &Arc<Self>, address: IpAddr, limits: &Limits) -> Option<TakenPlace> {
+        let origin = Origin::of(address);
+        let mut taken = places.taken();
+        taken.forget_the_absent();
+        let group = taken.origins.get(&origin);
+        if group.is_some_and(|group| group.places.len() >= limits.connections_per_address) {
+            return None;
+        }
+        let full = taken.count >= limits.connections;
+        let here = group.map_or(0, Group::without_game);
+        let made_room = full && taken.make_room(here);
+        let reserved = full && !made_room;
+        let reserve = LEAST_RESERVE.max(limits.connections / RESERVE);
+        if reserved && taken.count >= limits.connections + reserve && !taken.send_a_stranger_away() {
+            return None;
+        }
+        let number = taken.next;
+        (taken.next, taken.count) = (number + 1, taken.count + 1);
+        let budget = || AddressBudget::new(limits.lines_per_second);
+        let fresh = || Group { budget: budget(), places: HashMap::new() };
+        let group = taken.origins.entry(origin).or_insert_with(fresh);
+        let (standing, active) = (AtomicU8::new(Standing::Stranger as u8), AtomicU64::new(0));
+        let place = Arc::new(Place {
+            number,
+            origin,
+            address: address.to_canonical(),
+            reserved,
+            standing,
+            active,
+            opened: Instant::now(),
+            gives_way: Notify::new(),
+            budget: group.budget.clone(),
+        });
+        group.places.insert(number, place.clone());
+        Some(TakenPlace { place, places: places.clone() })
+    }
+
+    fn leave(&self, place: &Place) {
+        let mut taken = self.taken();
+        let Some(group) = taken.origins.get_mut(&place.origin) else { return };
+        let counted = group.places.remove(&place.number).is_some();
+        taken.count -= usize::from(counted);
+    }
+}
+
+impl Taken {
+    /// Forgets addresses without a connection. Their budgets are remembered for a while, or whoever has spent one would
+    /// get a new one with the next connection.
+    fn forget_the_absent(&mut self) {
+        if self.origins.len() > 2 * self.count + ABSENT {
+            self.origins.retain(|_, group| !group.places.is_empty());
+        }
+    }
+
+    /// Makes a connection give way to a newcomer whose address has `here` places without a game.
+    fn make_room(&mut self, here: usize) -> bool {
+        let counted = self.origins.values().map(|group| (group.without_game(), group));
+        let fullest = counted.filter(|(count, _)| *count > here + 1).max_by_key(|(count, _)| *count);
+        fullest.and_then(|(_, group)| group.most_idle()).is_some_and(|place| self.dismiss(&place))
+    }
+
+    /// Makes the connection give way that has taken longest to log in.
+    fn send_a_stranger_away(&mut self) -> bool {
+        let places = self.origins.values().filter_map(Group::most_idle);
+        let strangers = places.filter(|place| place.standing() == Standing::Stranger);
+        let longest = strangers.min_by_key(|place| place.opened);
+        longest.is_some_and(|place| self.dismiss(&place))
+    }
+
+    /// The place counts no more; the connection closes as soon as it hears of it.
+    fn dismiss(&mut self, place: &Place) -> bool {
+        place.gives_way.notify_one();
+        let group = self.origins.get_mut(&place.origin);
+        let counted = group.is_some_and(|group| group.places.remove(&place.number).is_some());
+        self.count -= usize::from(counted);
+        counted
+    }
+}
+
+impl Group {
+    /// The connections that are not in a game.
+    fn without_game(&self) -> usize {
+        self.places.values().filter(|place| place.standing() != Standing::Playing).count()
+    }
+
+    /// The connection that gives way first; `None` where all play.
+    fn most_idle(&self) -> Option<Arc<Place>> {
+        let idle = self.places.values().filter(|place| place.standing() != Standing::Playing);
+        idle.min_by_key(|place| (place.standing(), place.idle_since(), place.number)).cloned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn limits(connections: usize) -> Limits {
+        Limits { connections, ..Limits::default() }
+    }
+
+    fn enter(places: &Arc<Places>, address: &str, limits: &Limits) -> Option<TakenPlace> {
+        Places::enter(places, address.parse().unwrap(), limits)
+    }
+
+    #[tokio::test]
+    async fn the_fullest_address_gives_way_and_players_in_a_game_do_not() {
+        let (places, limits) = (Arc::new(Places::default()), limits(4));
+        let many: Vec<_> = (0..4).filter_map(|_| enter(&places, "10.0.0.1", &limits)).collect();
+        many.iter().for_each(|taken| taken.place.set_standing(Standing::Waiting));
+        many[0].place.set_standing(Standing::Playing);
+        many[2].place.set_standing(Standing::Idle);
+        let first = enter(&places, "10.0.0.2", &limits).unwrap();
+        assert!(!first.place.reserved);
+        many[2].place.gives_way().await;
+        let second = enter(&places, "10.0.0.2", &limits).unwrap();
+        assert!(second.place.reserved, "two who wait against one: nobody gives way");
+        let other = enter(&places, "10.0.0.3", &limits).unwrap();
+        assert!(!other.place.reserved, "two against none");
+        drop((first, second, other));
+        drop(many);
+        assert_eq!(places.taken().count, 0);
+    }
+
+    #[tokio::test]
+    async fn the_reserve_is_not_held_by_those_who_do_not_log_in() {
+        let (places, limits) = (Arc::new(Places::default()), limits(1));
+        let mut held = vec![enter(&places, "10.0.0.1", &limits).unwrap()];
+        held[0].place.set_standing(Standing::Playing);
+        for n in 2..=5 {
+            held.push(enter(&places, &format!("10.0.0.{n}"), &limits).unwrap());
+        }
+        assert!(held[1..].iter().all(|taken| taken.place.reserved));
+        let next = enter(&places, "10.0.0.9", &limits).unwrap();
+        held[1].place.gives_way().await;
+        held.iter().for_each(|taken| taken.place.set_standing(Standing::Playing));
+        next.place.set_standing(Standing::Playing);
+        assert!(enter(&places, "10.0.0.10", &limits).is_none());
+    }
+
+    #[test]
+    fn an_ipv6_network_of_64_bits_counts_as_one_address() {
+        let of = |address: &str| Origin::of(address.parse().unwrap());
+        assert_eq!(of("2001:db8:1:2::1"), of("2001:db8:1:2:ffff::7"));
+        assert_ne!(of("2001:db8:1:2::1"), of("2001:db8:1:3::1"));
+        assert_eq!(of("::ffff:10.0.0.1"), of("10.0.0.1"));
+        assert_ne!(of("10.0.0.1"), of("10.0.0.2"));
+    }
+}

@@ -1,0 +1,94 @@
+//! The socket of a client, which tells when bytes arrived at this machine.
+//!
+//! The kernel stamps every segment that arrives (`SO_TIMESTAMPNS`), and `recvmsg` hands out the stamp of the last segment
+//! that it read from. So the time for which a line waited here, because this program was late, is known and need not be
+//! charged to its sender.
+
+use nix::sys::{
+    socket::{ControlMessageOwned, MsgFlags, recvmsg, setsockopt, sockopt::ReceiveTimestampns},
+    time::TimeSpec,
+};
+use std::{
+    io::{self, IoSliceMut},
+    os::fd::{AsFd, AsRawFd},
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+use tokio::{io::Interest, net::TcpStream};
+
+/// Bytes that the kernel keeps of what a client sends before it is read. By itself it would keep megabytes.
+const RECEIVED: usize = 64 * 1024;
+/// Bytes that the kernel keeps for a client that does not read.
+const SENT: usize = 256 * 1024;
+
+/// Bounds what the kernel keeps for each client, and asks it to stamp what arrives. Accepted sockets inherit both from the
+/// one that listens; the stamps begin a moment after the first socket asks for them.
+pub fn prepare_to_listen(listener: &tokio::net::TcpListener) -> io::Result<()> {
+    let socket = socket2::SockRef::from(listener);
+    socket.set_recv_buffer_size(RECEIVED)?;
+    socket.set_send_buffer_size(SENT)?;
+    stamp_arrivals(listener)
+}
+
+/// Asks the kernel to stamp what arrives.
+fn stamp_arrivals(socket: &impl AsFd) -> io::Result<()> {
+    Ok(setsockopt(socket, ReceiveTimestampns, &true)?)
+}
+
+/// Makes moves go out at once, lets the system find out about a dead peer, and stamps what arrives.
+pub fn prepare(socket: &TcpStream) -> io::Result<()> {
+    socket.set_nodelay(true)?;
+    let keepalive = socket2::TcpKeepalive::new()
+        .with_time(Duration::from_secs(60))
+        .with_interval(Duration::from_secs(10))
+        .with_retries(6);
+    socket2::SockRef::from(socket).set_tcp_keepalive(&keepalive)?;
+    stamp_arrivals(socket)
+}
+
+/// Reads what is there; returns the number of bytes, and for how long the last of them have waited in the kernel.
+pub async fn read(socket: &TcpStream, into: &mut [u8]) -> io::Result<(usize, Duration)> {
+    loop {
+        socket.readable().await?;
+        match socket.try_io(Interest::READABLE, || receive(socket, into)) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            read => return read,
+        }
+    }
+}
+
+fn receive(socket: &TcpStream, into: &mut [u8]) -> io::Result<(usize, Duration)> {
+    let mut room = nix::cmsg_space!(TimeSpec);
+    let mut into = [IoSliceMut::new(into)];
+    let read = recvmsg::<()>(socket.as_raw_fd(), &mut into, Some(&mut room), MsgFlags::empty())?;
+    let stamp = read.cmsgs()?.find_map(|message| match message {
+        ControlMessageOwned::ScmTimestampns(stamp) => Some(Duration::from(stamp)),
+        _ => None,
+    });
+    // The wall clock may have been set since the arrival; the caller bounds the time by the lag that it measured.
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Ok((read.bytes, stamp.map_or(Duration::ZERO, |stamp| now.saturating_sub(stamp))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    #[tokio::test]
+    async fn bytes_tell_for_how_long_they_have_waited() {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        prepare_to_listen(&listener).unwrap();
+        let mut client = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (socket, _) = listener.accept().await.unwrap();
+        prepare(&socket).unwrap();
+        let sent = std::time::Instant::now();
+        client.write_all(b"+7776FU\n").unwrap();
+        std::thread::sleep(Duration::from_millis(60));
+        let mut chunk = [0; 64];
+        let (bytes, waited) = read(&socket, &mut chunk).await.unwrap();
+        assert_eq!(&chunk[..bytes], b"+7776FU\n");
+        assert!(waited >= Duration::from_millis(30) && waited <= sent.elapsed(), "{waited:?}");
+        drop(client);
+        assert_eq!(read(&socket, &mut chunk).await.unwrap().0, 0);
+    }
+}
