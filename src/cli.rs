@@ -28,7 +28,7 @@ pub const EXIT_CODES: &str = "\
 Exit codes:
   0   done (SPRT: still undecided when the games ran out)
   1   the request failed; the reason is on stderr
-  2   the command line or the configuration is wrong; nothing was started
+  2   the command line or the configuration is wrong, or another build of an engine has played before; nothing was started
   3   stopped before the end; the same command resumes
   4   halted: an engine reached its limit of faults, and the rest cannot be played without it
   10  SPRT accepted H1 (the difference is above elo0)
@@ -121,6 +121,12 @@ pub struct PlayingArgs {
     /// The database; overrides the configuration.
     #[arg(long, value_name = "FILE")]
     pub db: Option<PathBuf>,
+    /// Name of the event in the database; overrides the configuration.
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+    /// Play the event from its beginning; what was played of it stays in the database under another name.
+    #[arg(long)]
+    pub fresh: bool,
     /// Games at once; overrides the configuration.
     #[arg(long, value_name = "N", value_parser = at_least_one::<usize>)]
     pub concurrency: Option<usize>,
@@ -182,6 +188,10 @@ impl FromStr for FaultLimitArg {
 }
 
 const MATCH_EXAMPLES: &str = "\
+Games go to `match.db` in this directory, with `--name NAME` to `NAME.db`, with `--db FILE` to that file. The same command
+resumes an interrupted match, or makes it longer (`--games`). A match of other engines, or with another clock, begins
+`match-2` in `match-2.db` where neither is said. `renmei report match.db` shows the result again.
+
 Examples:
   renmei match ./new ./old --each nodes=4000 option.USI_Hash=64 --games 1000
   renmei match --engine cmd=fairy-stockfish name=new nodes=4000 \\
@@ -207,7 +217,7 @@ pub struct MatchArgs {
     #[arg(value_name = "PROGRAM")]
     pub programs: Vec<String>,
     /// An engine: cmd=PROGRAM name=NAME args="..." arg=ARG dir=DIR time=TIME fixed=TIME nodes=N depth=N margin=TIME
-    /// reserve=TIME go=FORMS ponder=true restart=WHEN option.NAME=VALUE env.NAME=VALUE; to be given at least twice.
+    /// reserve=TIME go=FORMS ponder=true restart=WHEN option.NAME=VALUE env.NAME=VALUE identity.ignore=FILES; to be given at least twice.
     #[arg(long, num_args = 1.., value_name = "KEY=VALUE", action = clap::ArgAction::Append)]
     pub engine: Vec<String>,
     /// The same words for every engine that does not say otherwise itself.
@@ -216,9 +226,6 @@ pub struct MatchArgs {
     /// The same words, grouped by `--engine`.
     #[arg(skip)]
     pub engines: Vec<Vec<String>>,
-    /// Name of the event in the database.
-    #[arg(long, default_value = "match")]
-    pub name: String,
     /// Time for every engine: `10s`, `5m+10s`, `byoyomi 1s`, `10m byoyomi 30s`, `nodes 1000`, `depth 6`, `fixed 100ms`.
     #[arg(long, default_value = "byoyomi 1s")]
     pub time: String,
@@ -277,7 +284,7 @@ fn at_least_one<T: FromStr<Err = ParseIntError> + From<u8> + PartialOrd>(text: &
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "\
 An open league (a file with [serve] and neither [event] nor [[engines]]) starts no engines and has no end: it refuses
---concurrency, --oversubscribe, --affinity and --json.")]
+--concurrency, --fresh, --oversubscribe, --affinity and --json.")]
 pub struct ServeArgs {
     /// Configuration file of the league, or of an event with remote players.
     pub file: PathBuf,

@@ -105,7 +105,12 @@ impl From<&Failure> for Exit {
         match failure {
             Failure::Config(_)
             | Failure::Usage(_)
-            | Failure::Run(RunError::Changed { .. } | RunError::Engines(_)) => Self::Wrong,
+            | Failure::Run(
+                RunError::Changed { .. }
+                | RunError::Replaced { .. }
+                | RunError::Size { .. }
+                | RunError::Engines(_),
+            ) => Self::Wrong,
             _ => Self::Failed,
         }
     }

@@ -6,22 +6,24 @@
 use crate::{
     Say, Shutdown,
     cores::ClaimedCores,
+    identity::Engine,
     pending::Absences,
     play::Fixture,
     preflight::{self, EngineFacts, Placement},
     remote::Remote,
+    resume::{self, Resumed, WAYS},
     worker::{Note, Over, Worker, WorkerContext, WorkerSpec},
 };
-use journal::{EventHead, EventId, Journal, Moves, Opening, Reader, Store, StoreError};
-use plan::{Fingerprint, LogPlan, OpeningOrder, Plan, StoredPlan};
+use journal::{EventId, Journal, Moves, Opening, Reader, Store, StoreError};
+use plan::{EnginePlan, LogPlan, OpeningOrder, Plan};
 use referee::{
     Outcome,
-    entry::{Entry, GameEnded, GameId, GameStarted, Opened},
+    entry::{Entry, GameEnded, GameId, GameStarted, Opened, PlayerId},
     fault_limit::Halt,
     game::Setup,
     opening::Openings,
-    schedule::{Next, Pairing, Schedule},
-    sink::Sink,
+    schedule::{Next, Pairing, Schedule, size::SizeFault},
+    sink::{SideRecord, Sink},
     sprt::{Sprt, SprtError},
     standings::Standings,
 };
@@ -52,12 +54,30 @@ pub enum RunError {
     #[error(transparent)]
     Store(#[from] StoreError),
     /// The configuration is not the one the event was begun with.
-    #[error("`{name}` was begun with another configuration, and its games would not be comparable:\n  {}\n  take the change back, or give the event another name", changes.join("\n  "))]
+    #[error("`{name}` was begun with another configuration, and its games would not be comparable:\n  {}\n  take the change back; or {WAYS}", changes.join("\n  "))]
     Changed {
         /// The event.
         name: String,
         /// What changed.
         changes: Vec<String>,
+    },
+    /// The engines are not those that played before.
+    #[error("{}:\n  {}\n  bring back what played before; or {WAYS}", other_builds(name, *complete), changes.join("\n  "))]
+    Replaced {
+        /// The event.
+        name: String,
+        /// What changed.
+        changes: Vec<String>,
+        /// Whether all its games were played.
+        complete: bool,
+    },
+    /// The event has gone beyond the size that it is given.
+    #[error("`{name}` cannot become smaller than what was played of it: {fault}")]
+    Size {
+        /// The event.
+        name: String,
+        /// What it needs.
+        fault: SizeFault,
     },
     /// Engines that cannot play, before anything was started.
     #[error("{}", .0.join("\n"))]
@@ -71,6 +91,17 @@ pub enum RunError {
     /// The sequential test.
     #[error("the sequential test: {0}")]
     Sprt(#[from] SprtError),
+}
+
+fn other_builds(name: &str, complete: bool) -> String {
+    match complete {
+        true => {
+            format!("`{name}` is complete, and its standings are not those of the engines that are here now")
+        }
+        false => format!(
+            "`{name}` was played by other engines than those that are here now, and one Elo must not mix both"
+        ),
+    }
 }
 
 /// How an event stands when this run of it ends.
@@ -104,7 +135,9 @@ pub struct OpenEvent<'a> {
     opening: Opening,
     standings: Standings,
     closed: bool,
+    words: Vec<String>,
     engines: Vec<EngineFacts>,
+    identities: Arc<[Option<Arc<Engine>>]>,
 }
 
 /// What an event is played with.
@@ -120,13 +153,15 @@ pub struct Company {
 }
 
 impl<'a> OpenEvent<'a> {
-    /// Opens the event of a plan, or takes it up where it was left.
+    /// Opens the event of a plan, or takes it up where it was left. `identities` are those of the engines that play now,
+    /// in the order of [`preflight::started_here`].
     ///
     /// # Errors
     /// See [`RunError`].
-    pub fn open(plan: &'a Plan) -> Result<Self, RunError> {
+    pub fn open(plan: &'a Plan, identities: Vec<Engine>) -> Result<Self, RunError> {
         let test = plan.sprt.map(|sprt| sprt.test()).transpose()?;
-        let opening = open(plan)?;
+        let identities = by_player(plan, identities);
+        let Resumed { opening, words } = resume::open(plan, &identities)?;
         let mut standings =
             Standings::new(&plan.stages, plan.engines.len()).with_fault_limits(plan.fault_limits());
         let mut closed = false;
@@ -134,13 +169,19 @@ impl<'a> OpenEvent<'a> {
             closed |= stamped.entry == Entry::Closed;
             standings.fold(&stamped.entry);
         })?;
-        Ok(Self { plan, test, opening, standings, closed, engines: vec![] })
+        Ok(Self { plan, test, opening, standings, closed, words, engines: vec![], identities })
     }
 
     /// What is known of the engines, for the choice of cores; without it no game is pinned unless the plan says so.
     #[must_use]
     pub fn with_engines(self, engines: Vec<EngineFacts>) -> Self {
         Self { engines, ..self }
+    }
+
+    /// What people should know before it goes on.
+    #[must_use]
+    pub fn words(&self) -> &[String] {
+        &self.words
     }
 
     /// Whether it was played to its end before.
@@ -166,7 +207,7 @@ impl<'a> OpenEvent<'a> {
     /// # Errors
     /// See [`RunError`]; whatever was committed stays.
     pub fn play(self, company: Company, shutdown: &Shutdown) -> Result<Finished, RunError> {
-        let Self { plan, test, opening, standings, closed, engines } = self;
+        let Self { plan, test, opening, standings, closed, words: _, engines, identities } = self;
         let event = opening.event().event;
         if closed {
             let store = opening.into_store();
@@ -181,6 +222,7 @@ impl<'a> OpenEvent<'a> {
             sink: opening.sink(),
             notes: notes.clone(),
             engines: plan.engines.iter().cloned().map(Arc::new).collect(),
+            identities: identities.clone(),
             remote: players,
             startups: Arc::new(Semaphore::new(plan.startups.max(1))),
             recorder: recorded.as_ref().map(Recorded::handle),
@@ -213,11 +255,13 @@ impl<'a> OpenEvent<'a> {
             next_game,
             failed: false,
             told: false,
+            replaced: false,
             say,
             recorded,
         };
         dispatcher.happened(opened(plan, resumed));
         dispatcher.tell_halts();
+        dispatcher.record_identities(&identities);
         let played = dispatcher.play();
         dispatcher.close(played, event)
     }
@@ -258,6 +302,8 @@ pub(crate) struct Dispatcher<'a> {
     failed: bool,
     /// Whether it was announced that the running games will be finished.
     told: bool,
+    /// An engine has become another one, which halts the event.
+    replaced: bool,
     say: Say,
     recorded: Option<Recorded>,
 }
@@ -330,8 +376,33 @@ impl Dispatcher<'_> {
             }
             Note::Shutdown => {}
             Note::Failed => self.failed = true,
+            Note::Replaced(player, changes) => self.replaced(player, &changes),
         }
         Ok(())
+    }
+
+    /// Keeps what plays in this run.
+    fn record_identities(&self, engines: &[Option<Arc<Engine>>]) {
+        for (number, engine) in (0..).zip(engines) {
+            let Some(engine) = engine else { continue };
+            let identity = Box::new(engine.identity.clone());
+            self.journal.sink().keep(SideRecord::Identified(PlayerId(number), identity));
+        }
+    }
+
+    /// Ends this run: an engine has become another one while it was played.
+    fn replaced(&mut self, player: PlayerId, changes: &[String]) {
+        if std::mem::replace(&mut self.replaced, true) {
+            return;
+        }
+        let (name, changes) = (&self.plan.name, changes.join("\n  "));
+        let text = format!(
+            "`{name}` is stopped, because an engine is another one now:\n  {changes}\n  with what played before, the same \
+             command continues; otherwise {WAYS}"
+        );
+        (self.say)(&text);
+        self.happened(Entry::Fault { player: Some(player), text });
+        self.shutdown.adjourn();
     }
 
     /// Folds an entry and hands it to the journal.
@@ -477,26 +548,6 @@ pub fn start_recorder(
     Recorded::start(spec).map(Some).map_err(|error| RunError::Io(format!("--log {place}"), error))
 }
 
-fn open(plan: &Plan) -> Result<Opening, RunError> {
-    let fingerprint = Fingerprint::of(plan).map_err(|e| RunError::Io("openings".to_owned(), e))?;
-    let json = |e: serde_json::Error| RunError::Io("the fingerprint as JSON".to_owned(), e.into());
-    let plan_json = StoredPlan::of_event(plan).to_json();
-    let fingerprint_json = serde_json::to_string(&fingerprint).map_err(json)?;
-    let head = EventHead { name: &plan.name, kind: "run", plan: &plan_json, fingerprint: &fingerprint_json };
-    let opening = Journal::open(&plan.database, &head)?;
-    let before: Fingerprint = serde_json::from_str(&opening.event().fingerprint).map_err(json)?;
-    let changes = before.changes_to(&fingerprint);
-    if !changes.is_empty() {
-        return Err(RunError::Changed { name: plan.name.clone(), changes });
-    }
-    if opening.event().resumed {
-        // What may change from run to run, such as the limit of faults, is reported as it is now, and `renmei log` looks
-        // for files where the last run wrote them.
-        opening.store().replan(opening.event().event, &plan_json)?;
-    }
-    Ok(opening)
-}
-
 fn opened(plan: &Plan, resumed: bool) -> Entry {
     Entry::Opened(Opened {
         name: plan.name.clone(),
@@ -504,6 +555,13 @@ fn opened(plan: &Plan, resumed: bool) -> Entry {
         format: plan.format_words(),
         resumed,
     })
+}
+
+/// The engines by player; `None` for one that is not started here.
+fn by_player(plan: &Plan, engines: Vec<Engine>) -> Arc<[Option<Arc<Engine>>]> {
+    let mut engines = engines.into_iter().map(Arc::new);
+    let of = |engine: &EnginePlan| if engine.remote { None } else { engines.next() };
+    plan.engines.iter().map(of).collect()
 }
 
 fn start_workers(specs: Vec<WorkerSpec>, context: &WorkerContext) -> Result<Vec<Slots>, RunError> {

@@ -26,6 +26,8 @@ pub struct Findings {
     pub faults: Vec<String>,
     /// The engines that are started here, in the order of the plan.
     pub engines: Vec<EngineFacts>,
+    /// Their handshakes, in the same order; an empty one for an engine with a fault.
+    pub shown: Vec<Handshake>,
 }
 
 /// What is known of an engine.
@@ -50,13 +52,14 @@ pub fn look(plan: &Plan, say: &Say) -> io::Result<Findings> {
     let engines: Vec<_> = started_here(plan).map(|engine| Arc::new(engine.clone())).collect();
     let reach = if plan.look { Reach::Move } else { Reach::Handshake };
     let looked = Look { reach, startups: plan.startups, gpus: plan.gpus }.at(&engines, say)?;
-    let (mut faults, mut facts) = (vec![], vec![]);
+    let (mut faults, mut facts, mut shown) = (vec![], vec![], vec![]);
     for (engine, seen) in engines.iter().zip(looked) {
         faults.extend(faults_of(engine, &seen));
-        facts.push(facts_of(engine, seen.ok().as_ref()));
+        facts.push(facts_of(engine, seen.as_ref().ok()));
+        shown.push(seen.unwrap_or_default());
     }
     faults.extend(core_fault(plan, &facts.iter().map(|engine| engine.cores).collect::<Vec<_>>()));
-    Ok(Findings { faults, engines: facts })
+    Ok(Findings { faults, engines: facts, shown })
 }
 
 /// Has one engine do once what a game asks of it; returns what would go wrong.
@@ -116,7 +119,8 @@ impl Look {
             let reach = self.reach;
             tasks.push(tokio::spawn(async move {
                 let _share = if engine.gpu > 0.0 { gpu.acquire().await.ok() } else { None };
-                let player = UsiPlayer { engine, cores: vec![], startups, reports: None, recorder: None };
+                let player =
+                    UsiPlayer { engine, cores: vec![], startups, reports: None, gate: None, recorder: None };
                 usi::look(player, reach, &sender).await
             }));
         }
@@ -149,7 +153,8 @@ async fn tell_waits(progress: Vec<(Arc<EnginePlan>, watch::Receiver<Step>)>, say
     }
 }
 
-fn started_here(plan: &Plan) -> impl Iterator<Item = &EnginePlan> {
+/// The engines that this program starts, in the order of the plan.
+pub fn started_here(plan: &Plan) -> impl Iterator<Item = &EnginePlan> {
     plan.engines.iter().filter(|engine| !engine.remote)
 }
 

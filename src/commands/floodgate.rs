@@ -66,6 +66,8 @@ pub fn floodgate(args: &FloodgateArgs, open_screen: OpenScreen) -> Result<Exit, 
     };
     let other = |e: io::Error| Failure::Other(e.to_string());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(other)?;
+    let identified = runtime.block_on(client::identify(&config, &|line: &str| err_line!("{line}")));
+    let engine = identified.map_err(Failure::Usage)?;
     let shutdown = Shutdown::default();
     let ratings = Ratings::new(config.ratings.clone());
     let wanted = !(args.no_dashboard || args.json);
@@ -79,7 +81,7 @@ pub fn floodgate(args: &FloodgateArgs, open_screen: OpenScreen) -> Result<Exit, 
     signals::listen(shutdown.clone(), finishing).map_err(other)?;
     let ClientConfig { host, port, login, .. } = &config;
     (audience.say)(&format!("{} on {host}:{port} as {}", login.game, login.name));
-    let client = Client::open(config, &shutdown, ratings, audience)?;
+    let client = Client::open(config, &shutdown, ratings, audience, engine)?;
     runtime.block_on(client.play(shutdown.clone()))?;
     if let Some(notifier) = notifier {
         if !shutdown.is_finishing() {

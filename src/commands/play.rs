@@ -8,8 +8,10 @@ use crate::{
 use arena::{
     Say, Shutdown,
     dispatcher::{self, Company, Finished, OpenEvent, RunError},
+    identity::{Engine, Identifier},
     preflight,
     remote::Remote,
+    resume,
 };
 use journal::{Read, Reader, Store};
 use notation::printable;
@@ -25,10 +27,11 @@ use referee::{
     standings::Standings,
 };
 use report::{
-    Announcer, EventFile, EventInfo, Report,
+    Announcer, EventFile, EventInfo, Report, builds,
     progress::{self, Progress},
     verdict,
 };
+use seat::usi::Handshake;
 use std::{
     fs,
     io::{self, Write},
@@ -123,7 +126,7 @@ pub fn host(
     open_network: impl FnOnce(&Plan, Arc<dyn Sink>) -> Result<Option<Network>, Failure>,
 ) -> Result<Exit, Failure> {
     override_plan(&mut plan, args)?;
-    if let Some(begun) = begun(&plan)? {
+    if let Some(begun) = begun(&plan)?.filter(|_| !args.fresh) {
         keep_defaults(&mut plan, &begun);
     }
     check_log(&plan.log)?;
@@ -137,7 +140,15 @@ pub fn host(
     if !found.faults.is_empty() {
         return Err(RunError::Engines(found.faults).into());
     }
-    let event = OpenEvent::open(&plan)?.with_engines(found.engines);
+    let identities = identify(&plan, &found.shown)?;
+    if let Some(aside) = args.fresh.then(|| resume::set_aside(&plan)).transpose()?.flatten() {
+        err_line!("`{}` begins anew; what was played of it is `{aside}` now", plan.name);
+    }
+    let event = OpenEvent::open(&plan, identities)?.with_engines(found.engines);
+    event.words().iter().for_each(|words| err_line!("{words}"));
+    if event.is_closed() {
+        err_line!("`{}` is complete: nothing was played", plan.name);
+    }
     let network = if event.is_closed() { None } else { open_network(&plan, event.sink())? };
     let Followed { finished, linger, notifier } = follow(&plan, event, lines, network, args, open_screen)?;
     if let Some(linger) = linger.filter(|_| !finished.interrupted) {
@@ -146,6 +157,10 @@ pub fn host(
     let mut report = Report::new(&EventInfo::of(&plan), &finished.standings, finished.is_complete())
         .with_failures(&finished.store, finished.event)?;
     report.skipped = plan.skipped.iter().map(|skipped| skipped.name.clone()).collect();
+    let events = finished.store.events()?;
+    if let Some(event) = events.iter().find(|event| event.id == finished.event) {
+        report.played_by = builds(&finished.store, event)?;
+    }
     if !args.json {
         out_line!("");
     }
@@ -188,9 +203,24 @@ fn ways_on(report: &Report) -> String {
     lines.join("\n")
 }
 
+/// What the engines are that play now.
+fn identify(plan: &Plan, shown: &[Handshake]) -> Result<Vec<Engine>, RunError> {
+    let say = |line: &str| err_line!("{line}");
+    let mut identifier = Identifier::new(&plan.database, &say);
+    let found =
+        preflight::started_here(plan).zip(shown).map(|(engine, shown)| identifier.identify(engine, shown));
+    let (engines, faults): (Vec<_>, Vec<_>) = found.partition(Result::is_ok);
+    match faults.is_empty() {
+        true => Ok(engines.into_iter().flatten().collect()),
+        false => Err(RunError::Engines(faults.into_iter().filter_map(Result::err).collect())),
+    }
+}
+
 /// Prints the command that goes on with the event: the one that was typed.
 fn tell_how_to_resume(json: bool) {
-    let words = std::env::args_os().map(|word| output::quoted(&word.to_string_lossy())).collect::<Vec<_>>();
+    // Once more from the beginning is not what resumes.
+    let words = std::env::args_os().filter(|word| word != "--fresh");
+    let words = words.map(|word| output::quoted(&word.to_string_lossy())).collect::<Vec<_>>();
     let line = format!("to resume: {}", words.join(" "));
     match json {
         true => err_line!("{line}"),
@@ -199,7 +229,7 @@ fn tell_how_to_resume(json: bool) {
 }
 
 /// The plan that the event was begun with, if it goes on.
-fn begun(plan: &Plan) -> Result<Option<StoredPlan>, Failure> {
+pub(super) fn begun(plan: &Plan) -> Result<Option<StoredPlan>, Failure> {
     let events = Store::read(&plan.database).and_then(|store| store.events()).unwrap_or_default();
     let event = events.iter().find(|event| event.name == plan.name);
     Ok(event.map(report::plan).transpose()?)
@@ -316,6 +346,12 @@ fn tell_halt(notifier: &Notifier, plan: &Plan, standings: &Standings) {
 fn override_plan(plan: &mut Plan, args: &PlayingArgs) -> Result<(), Failure> {
     if let Some(db) = &args.db {
         plan.database.clone_from(db);
+    }
+    if let Some(name) = &args.name {
+        if name.trim().is_empty() {
+            return Err(Failure::Usage("--name: the name of an event is not empty".to_owned()));
+        }
+        plan.name.clone_from(name);
     }
     if let Some(concurrency) = args.concurrency {
         plan.concurrency = concurrency;

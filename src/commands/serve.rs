@@ -48,6 +48,9 @@ fn league(args: &ServeArgs, mut config: ServeConfig, open_screen: OpenScreen) ->
     if let Some(command) = &args.playing.notify {
         config.notify.command = Some(command.clone());
     }
+    if let Some(name) = &args.playing.name {
+        config.name.clone_from(name);
+    }
     let events = args.playing.events.as_deref().map(event_file).transpose()?;
     let wanted = !(args.playing.no_dashboard || args.playing.quiet);
     let other = |e: io::Error| Failure::Other(e.to_string());
@@ -101,6 +104,7 @@ fn refuse_of_league(args: &PlayingArgs) -> Result<(), Failure> {
             args.concurrency.is_some(),
             "an open league plays every game that its players agree to",
         ),
+        ("--fresh", args.fresh, "an open league has no beginning to go back to; `--name` begins another one"),
         ("--oversubscribe", args.oversubscribe, STARTS_NONE),
         ("--affinity", args.affinity, STARTS_NONE),
         ("--no-affinity", args.no_affinity, STARTS_NONE),

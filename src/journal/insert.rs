@@ -208,7 +208,8 @@ impl<'c> Rows<'c> {
 const NO_THOUGHT: Thought =
     Thought { depth: None, seldepth: None, score: None, nodes: None, nps: None, time: None, pv: None };
 
-fn not_json(error: serde_json::Error) -> rusqlite::Error {
+/// Error for a value that cannot be written as JSON.
+pub(super) fn not_json(error: serde_json::Error) -> rusqlite::Error {
     rusqlite::Error::ToSqlConversionFailure(error.into())
 }
 

@@ -509,6 +509,12 @@ pub const ENGINE: Section = Section {
             "cores that it keeps busy while it thinks",
         ),
         key("gpu", Number(0.0, 1024.0), Is("0"), "share of a GPU it needs"),
+        key(
+            "identity",
+            Other("table"),
+            Says("all its defaults"),
+            "the files that belong to the engine, see below",
+        ),
         key("optional", Flag, Is("false"), "leave the engine out if its program is absent"),
     ]],
 };
@@ -544,8 +550,25 @@ pub const NOTIFY: Section = Section {
     ]],
 };
 
+/// The files that belong to an engine.
+pub const IDENTITY: Section = Section {
+    title: "`identity` of an engine",
+    about: "An engine is its program, its `id name`, and the files and directories that its arguments and its options \
+        name, options at the default that the engine declares included. Paths are relative to its directory; `*` and `?` \
+        stand within a name, `**` for any number of directories.",
+    keys: &[&[
+        key("files", Other("texts"), Is("[]"), "further files: what a script starts or reads"),
+        key(
+            "ignore",
+            Other("texts"),
+            Is("[]"),
+            "files that do not count, because the engine writes them itself: learned books, logs; without a `/`, files of that name in any directory; a directory stands for all that is in it",
+        ),
+    ]],
+};
+
 /// The sections of the reference, in order.
-pub const REFERENCE: [&Section; 21] = [
+pub const REFERENCE: [&Section; 22] = [
     &ROOT,
     &EVENT,
     &FAULT_LIMIT,
@@ -560,6 +583,7 @@ pub const REFERENCE: [&Section; 21] = [
     &ENGINE,
     &LIMITS,
     &NOTIFY,
+    &IDENTITY,
     &serve::SERVE,
     &serve::SERVE_TIME,
     &serve::SERVE_ROUNDS,

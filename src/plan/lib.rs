@@ -21,6 +21,7 @@ mod keys;
 mod log;
 pub mod notify;
 pub mod password;
+pub mod pattern;
 mod places;
 mod reader;
 mod reference;
@@ -276,8 +277,20 @@ pub struct EnginePlan {
     pub cores: f64,
     /// Share of a GPU that it needs; the shares of running games add up to [`Plan::gpus`] at most.
     pub gpu: f64,
+    /// Files that belong to it.
+    pub identity: IdentityPlan,
     /// Whether the event is played without it if its program is absent.
     pub optional: bool,
+}
+
+/// The files that belong to an engine, apart from those that its arguments and options name: patterns, relative to its
+/// directory.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct IdentityPlan {
+    /// Further files.
+    pub files: Vec<String>,
+    /// Files that do not count, because the engine writes them itself.
+    pub ignore: Vec<String>,
 }
 
 /// Forms of `go` that an engine understands, in addition to the clock form with `byoyomi`.

@@ -149,6 +149,7 @@ fn around(section: &str, key: &Key, value: &str) -> String {
         ("`[sprt]`", _) => with(&format!("[event]\nformat = \"sprt\"\n[sprt]\nelo0 = 0\nelo1 = 5\n{line}")),
         ("`[[engines]]`", _) => format!("{}{line}", with("")),
         ("`limits` of an engine", _) => format!("{}[engines.limits]\n{line}", with("")),
+        ("`identity` of an engine", _) => format!("{}[engines.identity]\n{line}", with("")),
         ("`[serve]`", "wait" | "missing") => with(&format!("[serve]\n{line}")),
         ("`[serve]`", _) => format!("[serve]\n{line}"),
         ("`[[serve.time]]`", "total") => format!("[[serve.time]]\nplayer = \"a\"\nbyoyomi = 1\n{line}"),

@@ -10,6 +10,7 @@ pub mod entry;
 pub mod fault_limit;
 pub mod game;
 pub mod history;
+pub mod identity;
 pub mod ids;
 pub mod legality;
 pub mod number;

@@ -93,6 +93,7 @@ impl EventHistory {
         store.replay(event.id, moves, &mut |stamped| fold.take(stamped))?;
         let mut history = fold.finish(&info, event);
         history.report = history.report.with_failures(store, event.id)?;
+        history.report.played_by = super::builds(store, event)?;
         Ok(history)
     }
 

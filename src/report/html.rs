@@ -129,6 +129,8 @@ fn sections(history: &EventHistory) -> Markup {
     add("endings", "Endings", played, &|| endings(history));
     let timed = history.usage.iter().any(|usage| usage.charged > 0);
     add("time", "Time", timed, &|| time(history));
+    let known = !report.played_by.is_empty();
+    add("played-by", "Played by", known, &|| crate::builds::table(&report.played_by));
     add("games", "Games", history.games.games() > 0, &games);
     html! {
         nav { @for section in &sections { a href=(format!("#{}", section.id)) { (section.title) } } }

@@ -7,6 +7,7 @@
 //! `elo_kind` tells how reliable the value is (`measured`; `tentative`: the games do not bound it, a weak prior does;
 //! `unknown`).
 
+pub mod builds;
 mod event_history;
 pub mod html;
 mod live;
@@ -14,6 +15,7 @@ pub mod plot;
 pub mod progress;
 mod text;
 
+pub use builds::{PlayedBy, builds};
 pub use event_history::{EventHistory, EventHistoryError, event_info, plan};
 pub use live::{Announcer, EventFile};
 
@@ -118,6 +120,8 @@ pub struct Report {
     pub skipped: Vec<String>,
     /// Engines whose games are halted because they reached their limit of faults.
     pub halted: Vec<HaltedRow>,
+    /// What played, where it was recorded.
+    pub played_by: Vec<PlayedBy>,
     /// Games that a player lost because it failed, in the order of their numbers.
     pub failures: Vec<Failure>,
     /// Games lost on time by so little that a margin decided them, if most of those lost on time were.
@@ -358,6 +362,7 @@ impl Report {
             sprt: info.sprt.and_then(|plan| test_report(plan, standings)),
             skipped: vec![],
             halted: standings.halts().iter().map(|halt| halted_row(info, halt)).collect(),
+            played_by: vec![],
             failures: vec![],
             late: late(info, standings.time_losses()),
         }

@@ -34,7 +34,9 @@ impl fmt::Display for Report {
         if let Some(test) = &self.sprt {
             write!(f, "\n{test}")?;
         }
-        duel(f, self)
+        duel(f, self)?;
+        let width = name_width(self.played_by.iter().map(|player| player.name.as_str()));
+        super::builds::text(f, &self.played_by, &|name| padded(name, width))
     }
 }
 

@@ -25,7 +25,7 @@ use referee::{
     game::{Order, Reply},
     sink::{Sink, Way},
 };
-use std::{io, mem, sync::Arc, time::Duration};
+use std::{fmt, io, mem, sync::Arc, time::Duration};
 use tokio::{
     io::{AsyncRead, AsyncReadExt},
     sync::{
@@ -58,6 +58,18 @@ pub struct UsiPlayer {
     pub reports: Option<(Arc<dyn Sink>, PlayerId)>,
     /// Keeps the lines of games; `None`: nobody does.
     pub recorder: Option<Recorder>,
+    /// Asked before every start of a process.
+    pub gate: Option<Arc<dyn Gate>>,
+}
+
+/// Says whether an engine may be started, for one that has become another since it was looked at.
+pub trait Gate: fmt::Debug + Send + Sync {
+    /// Whether [`opens`](Self::opens) has to be asked at all; a quick answer.
+    fn is_suspect(&self) -> bool;
+
+    /// Whether a process may be started; the answer may take its time. Otherwise the seat stays silent until it is
+    /// given up.
+    fn opens(&self) -> bool;
 }
 
 /// Opens a seat for a USI engine; the future is its actor and ends after the seat is dropped and the process is gone.
@@ -244,6 +256,9 @@ impl<L: Launcher> Actor<L> {
             self.complete();
         }
         self.back_off().await;
+        if !self.gate_opens().await {
+            return;
+        }
         self.permit = self.player.startups.clone().acquire_owned().await.ok();
         self.end.trace.clear();
         self.end.trace.recording(Recording::process_started);
@@ -263,6 +278,11 @@ impl<L: Launcher> Actor<L> {
                     Some(format!("`{}` could not be started: {error}", engine.command.display()));
             }
         }
+    }
+
+    async fn gate_opens(&self) -> bool {
+        let Some(gate) = self.player.gate.clone().filter(|gate| gate.is_suspect()) else { return true };
+        tokio::task::spawn_blocking(move || gate.opens()).await.unwrap_or(true)
     }
 
     /// Exponential back-off with jitter for an engine that keeps failing at its start.

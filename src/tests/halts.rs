@@ -92,11 +92,7 @@ fn the_others_play_on_when_an_engine_is_halted() {
             &[&honest, "name=a"],
             &[&honest, "name=b", "option.Seed=2"],
         ],
-        &[
-            &["--games", "8", "--time", LONG, "--max-moves", "20", "--concurrency", "2"],
-            &["--openings", "none"][..],
-        ]
-        .concat(),
+        &["--games", "8", "--time", LONG, "--max-moves", "20", "--openings", "none", "--concurrency", "2"],
     );
     assert_eq!(played.code(), Some(4), "{}", played.text());
     let between = "SELECT games FROM head_to_head WHERE player = 'a' AND opponent = 'b'";

@@ -36,6 +36,8 @@ pub(crate) struct Half {
     pub half_points: u8,
     /// Whether a fault of the loser ended it.
     pub faulted: bool,
+    /// The opening that both games of the pair begin from.
+    pub opening: u64,
 }
 
 /// A game that has started and has no result that counts.
@@ -54,7 +56,7 @@ pub(crate) struct Progress {
     keeps_encounters: bool,
     pub finished: Ranges,
     pub open: BTreeMap<u64, Open>,
-    /// Incomplete pairs: the finished game.
+    /// Incomplete pairs, by their number.
     pub halves: BTreeMap<u64, Half>,
     pub encounters: BTreeMap<u64, Encounter>,
     /// Byes by round and player, with twice their score.
@@ -112,7 +114,10 @@ impl Progress {
         if let Some(sequence) = &mut self.sequence {
             sequence.add_game(lower);
         }
-        self.complete(pairing, Half { half_points: lower, faulted: is_faulted(outcome) })
+        self.complete(
+            pairing,
+            Half { half_points: lower, faulted: is_faulted(outcome), opening: pairing.opening },
+        )
     }
 
     /// The last game of an encounter of odd length has no partner and is not kept.

@@ -213,8 +213,9 @@ impl Playing {
                 let reader = Reader::new("lines", move |batch| {
                     printed.lock().unwrap().extend(batch.iter().filter_map(|stamped| lines.line(stamped)));
                 });
+                let engine = runtime.block_on(client::identify(&config, &|_| ())).unwrap();
                 let audience = Audience { readers: vec![reader], say: Arc::new(|_: &str| ()) };
-                let client = Client::open(config, &shutdown, ratings, audience).unwrap();
+                let client = Client::open(config, &shutdown, ratings, audience, engine).unwrap();
                 runtime.block_on(client.play(shutdown)).unwrap();
             }
         });
