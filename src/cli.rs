@@ -8,6 +8,7 @@ use clap::{
 };
 use notation::record::Format;
 use plan::LogPlan;
+use referee::fault_limit::FaultLimit;
 use std::{num::ParseIntError, path::PathBuf, str::FromStr};
 
 /// Tournaments and match servers for computer shogi.
@@ -27,10 +28,12 @@ pub const EXIT_CODES: &str = "\
 Exit codes:
   0   done (SPRT: still undecided when the games ran out)
   1   the request failed; the reason is on stderr
-  2   the command line or the configuration is wrong; nothing was started
+  2   the command line or the configuration is wrong, or another build of an engine has played before; nothing was started
   3   stopped before the end; the same command resumes
+  4   halted: an engine reached its limit of faults, and the rest cannot be played without it
   10  SPRT accepted H1 (the difference is above elo0)
   11  SPRT accepted H0 (the difference is below elo1)
+  12  SPRT without a verdict: faults of an engine decided, or halted it
   20  `check`: the engine has faults; `import --verify`: records disagree with the referee";
 
 /// Parses the command line; prints help or the error and exits where there is no command to execute.
@@ -70,7 +73,7 @@ pub enum Command {
     /// Play the event of a configuration file, or resume it.
     Run(RunArgs),
     /// Play engines against each other without a configuration file.
-    Match(MatchArgs),
+    Match(Box<MatchArgs>),
     /// Host a league over the network, by the CSA server protocol.
     Serve(ServeArgs),
     /// Play with an engine on floodgate, or on any other CSA server.
@@ -118,6 +121,12 @@ pub struct PlayingArgs {
     /// The database; overrides the configuration.
     #[arg(long, value_name = "FILE")]
     pub db: Option<PathBuf>,
+    /// Name of the event in the database; overrides the configuration.
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+    /// Play the event from its beginning; what was played of it stays in the database under another name.
+    #[arg(long)]
+    pub fresh: bool,
     /// Games at once; overrides the configuration.
     #[arg(long, value_name = "N", value_parser = at_least_one::<usize>)]
     pub concurrency: Option<usize>,
@@ -130,6 +139,20 @@ pub struct PlayingArgs {
     /// Leave every core to every game.
     #[arg(long, conflicts_with = "affinity")]
     pub no_affinity: bool,
+    /// Faults that halt the games of an engine: `off`, a number in a row, or in_a_row=5,share=0.1,games=20; overrides the
+    /// configuration.
+    #[arg(long, value_name = "LIMIT")]
+    pub fault_limit: Option<FaultLimitArg>,
+    /// Do not have the engines make a move before the first game; only their handshakes are read.
+    #[arg(long)]
+    pub no_look: bool,
+    /// Tell this command what happens, as JSON on its standard input: a verdict, the end, an engine that is halted;
+    /// overrides `command` of `[notify]`.
+    #[arg(long, value_name = "COMMAND")]
+    pub notify: Option<String>,
+    /// Tell this command how the sequential test ended, and nothing else.
+    #[arg(long, value_name = "COMMAND")]
+    pub on_verdict: Option<String>,
     /// Keep what engines say and are told: `faults` (the default) in the database, of games that ended by a fault; a
     /// directory: also of all games, a file for each side; or `off`. Overrides the configuration.
     #[arg(long, value_name = "DIR|faults|off", value_parser = log_plan)]
@@ -152,7 +175,23 @@ pub struct PlayingArgs {
     pub no_dashboard: bool,
 }
 
+/// The limit of `--fault-limit`; `None`: faults halt nobody.
+#[derive(Clone, Copy, Debug)]
+pub struct FaultLimitArg(pub Option<FaultLimit>);
+
+impl FromStr for FaultLimitArg {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        plan::fault_limit::parse(text).map(Self)
+    }
+}
+
 const MATCH_EXAMPLES: &str = "\
+Games go to `match.db` in this directory, with `--name NAME` to `NAME.db`, with `--db FILE` to that file. The same command
+resumes an interrupted match, or makes it longer (`--games`). A match of other engines, or with another clock, begins
+`match-2` in `match-2.db` where neither is said. `renmei report match.db` shows the result again.
+
 Examples:
   renmei match ./new ./old --each nodes=4000 option.USI_Hash=64 --games 1000
   renmei match --engine cmd=fairy-stockfish name=new nodes=4000 \\
@@ -178,7 +217,7 @@ pub struct MatchArgs {
     #[arg(value_name = "PROGRAM")]
     pub programs: Vec<String>,
     /// An engine: cmd=PROGRAM name=NAME args="..." arg=ARG dir=DIR time=TIME fixed=TIME nodes=N depth=N margin=TIME
-    /// reserve=TIME go=FORMS ponder=true restart=WHEN option.NAME=VALUE env.NAME=VALUE; to be given at least twice.
+    /// reserve=TIME go=FORMS ponder=true restart=WHEN option.NAME=VALUE env.NAME=VALUE identity.ignore=FILES; to be given at least twice.
     #[arg(long, num_args = 1.., value_name = "KEY=VALUE", action = clap::ArgAction::Append)]
     pub engine: Vec<String>,
     /// The same words for every engine that does not say otherwise itself.
@@ -187,9 +226,6 @@ pub struct MatchArgs {
     /// The same words, grouped by `--engine`.
     #[arg(skip)]
     pub engines: Vec<Vec<String>>,
-    /// Name of the event in the database.
-    #[arg(long, default_value = "match")]
-    pub name: String,
     /// Time for every engine: `10s`, `5m+10s`, `byoyomi 1s`, `10m byoyomi 30s`, `nodes 1000`, `depth 6`, `fixed 100ms`.
     #[arg(long, default_value = "byoyomi 1s")]
     pub time: String,
@@ -248,7 +284,7 @@ fn at_least_one<T: FromStr<Err = ParseIntError> + From<u8> + PartialOrd>(text: &
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "\
 An open league (a file with [serve] and neither [event] nor [[engines]]) starts no engines and has no end: it refuses
---concurrency, --oversubscribe, --affinity and --json.")]
+--concurrency, --fresh, --oversubscribe, --affinity and --json.")]
 pub struct ServeArgs {
     /// Configuration file of the league, or of an event with remote players.
     pub file: PathBuf,
@@ -271,6 +307,12 @@ pub struct FloodgateArgs {
     /// Games to play; overrides the configuration.
     #[arg(long, value_name = "N", value_parser = at_least_one::<u64>)]
     pub games: Option<u64>,
+    /// Tell this command of the end and of new starts, as JSON on its standard input; overrides `command` of `[notify]`.
+    #[arg(long, value_name = "COMMAND")]
+    pub notify: Option<String>,
+    /// Do not have the engine make a move before the first login.
+    #[arg(long)]
+    pub no_look: bool,
     /// Keep what the engine says and is told: `faults`, a directory, or `off`; overrides the configuration.
     #[arg(long, value_name = "DIR|faults|off", value_parser = log_plan)]
     pub log: Option<LogPlan>,

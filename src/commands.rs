@@ -49,10 +49,14 @@ pub enum Exit {
     Wrong,
     /// Stopped before its end.
     Stopped,
+    /// Not played to its end, because engines are halted by their faults.
+    Halted,
     /// SPRT accepted H1.
     H1,
     /// SPRT accepted H0.
     H0,
+    /// SPRT without a verdict, because faults decided.
+    ByFaults,
     /// Faults were found.
     Faults,
 }
@@ -64,8 +68,10 @@ impl From<Exit> for ExitCode {
             Exit::Failed => 1,
             Exit::Wrong => 2,
             Exit::Stopped => 3,
+            Exit::Halted => 4,
             Exit::H1 => 10,
             Exit::H0 => 11,
+            Exit::ByFaults => 12,
             Exit::Faults => 20,
         })
     }
@@ -99,7 +105,12 @@ impl From<&Failure> for Exit {
         match failure {
             Failure::Config(_)
             | Failure::Usage(_)
-            | Failure::Run(RunError::Changed { .. } | RunError::Engines(_)) => Self::Wrong,
+            | Failure::Run(
+                RunError::Changed { .. }
+                | RunError::Replaced { .. }
+                | RunError::Size { .. }
+                | RunError::Engines(_),
+            ) => Self::Wrong,
             _ => Self::Failed,
         }
     }

@@ -23,3 +23,12 @@ macro_rules! err_line {
         let _reader_gone = writeln!(std::io::stderr(), $($text)*);
     }};
 }
+
+/// A word for a POSIX shell.
+pub fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./=:,+@%".contains(c);
+    match !word.is_empty() && word.chars().all(plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    }
+}

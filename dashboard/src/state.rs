@@ -171,6 +171,7 @@ impl State {
                 }
             }
             Entry::Verdict { verdict, llr, pairs } => {
+                let verdict = if verdict == referee::sprt::BY_FAULTS { "faults decided" } else { verdict };
                 let pairs = number(*pairs, "pair");
                 let text = format!("verdict after {pairs}: {verdict} (LLR {})", rounded(*llr, 2));
                 self.log_line(*at, false, &text);

@@ -30,6 +30,7 @@ fn engine() -> EnginePlan {
         restart: Restart::OnFault,
         cores: 1.0,
         gpu: 0.0,
+        identity: Default::default(),
         optional: false,
     }
 }
@@ -53,11 +54,16 @@ fn plan(engines: [EnginePlan; 2], concurrency: usize) -> Plan {
         engines: engines.into(),
         gpus: 1.0,
         skipped: vec![],
+        look: true,
+        fault_limit: None,
+        fault_limit_given: false,
+        notify: plan::NotifyConfig::default(),
         log: plan::LogPlan::default(),
     }
 }
 
-const SINGLE: EngineFacts = EngineFacts { cores: 1.0, declares_threads: true, process_threads: Some(1) };
+const SINGLE: EngineFacts =
+    EngineFacts { id_name: None, cores: 1.0, declares_threads: true, process_threads: Some(1) };
 
 #[test]
 fn games_of_single_threaded_engines_are_pinned_where_each_has_a_core() {

@@ -6,23 +6,26 @@
 use crate::{
     Say, Shutdown,
     cores::ClaimedCores,
+    identity::Engine,
     pending::Absences,
     play::Fixture,
     preflight::{self, EngineFacts, Placement},
     remote::Remote,
+    resume::{self, Resumed, WAYS},
     worker::{Note, Over, Worker, WorkerContext, WorkerSpec},
 };
-use journal::{EventHead, EventId, Journal, Moves, Opening, Reader, Store, StoreError};
-use plan::{Fingerprint, LogPlan, OpeningOrder, Plan, StoredPlan};
+use journal::{EventId, Journal, Moves, Opening, Reader, Store, StoreError};
+use plan::{EnginePlan, LogPlan, OpeningOrder, Plan};
 use referee::{
     Outcome,
-    entry::{Entry, GameEnded, GameId, GameStarted, Opened},
+    entry::{Entry, GameEnded, GameId, GameStarted, Opened, PlayerId},
+    fault_limit::Halt,
     game::Setup,
     opening::Openings,
-    schedule::{Next, Pairing, Schedule},
-    sink::Sink,
-    sprt::{self, Sprt, SprtError},
-    standings::{Standings, TestCounts},
+    schedule::{Next, Pairing, Schedule, size::SizeFault},
+    sink::{SideRecord, Sink},
+    sprt::{Sprt, SprtError},
+    standings::Standings,
 };
 use seat::recorder::{Recorded, RecorderSpec};
 use std::{
@@ -51,12 +54,30 @@ pub enum RunError {
     #[error(transparent)]
     Store(#[from] StoreError),
     /// The configuration is not the one the event was begun with.
-    #[error("`{name}` was begun with another configuration, and its games would not be comparable:\n  {}\n  take the change back, or give the event another name", changes.join("\n  "))]
+    #[error("`{name}` was begun with another configuration, and its games would not be comparable:\n  {}\n  take the change back; or {WAYS}", changes.join("\n  "))]
     Changed {
         /// The event.
         name: String,
         /// What changed.
         changes: Vec<String>,
+    },
+    /// The engines are not those that played before.
+    #[error("{}:\n  {}\n  bring back what played before; or {WAYS}", other_builds(name, *complete), changes.join("\n  "))]
+    Replaced {
+        /// The event.
+        name: String,
+        /// What changed.
+        changes: Vec<String>,
+        /// Whether all its games were played.
+        complete: bool,
+    },
+    /// The event has gone beyond the size that it is given.
+    #[error("`{name}` cannot become smaller than what was played of it: {fault}")]
+    Size {
+        /// The event.
+        name: String,
+        /// What it needs.
+        fault: SizeFault,
     },
     /// Engines that cannot play, before anything was started.
     #[error("{}", .0.join("\n"))]
@@ -72,6 +93,17 @@ pub enum RunError {
     Sprt(#[from] SprtError),
 }
 
+fn other_builds(name: &str, complete: bool) -> String {
+    match complete {
+        true => {
+            format!("`{name}` is complete, and its standings are not those of the engines that are here now")
+        }
+        false => format!(
+            "`{name}` was played by other engines than those that are here now, and one Elo must not mix both"
+        ),
+    }
+}
+
 /// How an event stands when this run of it ends.
 #[derive(Debug)]
 pub struct Finished {
@@ -79,10 +111,20 @@ pub struct Finished {
     pub standings: Standings,
     /// Whether it was stopped before its end.
     pub interrupted: bool,
+    /// Whether it cannot be played to its end because engines are halted.
+    pub halted: bool,
     /// The store, for reports.
     pub store: Store,
     /// The event's row in it.
     pub event: EventId,
+}
+
+impl Finished {
+    /// Whether the event was played to its end.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        !self.interrupted && !self.halted
+    }
 }
 
 /// An event that is open for play: nobody else can play it, and what was played before is known.
@@ -93,7 +135,9 @@ pub struct OpenEvent<'a> {
     opening: Opening,
     standings: Standings,
     closed: bool,
+    words: Vec<String>,
     engines: Vec<EngineFacts>,
+    identities: Arc<[Option<Arc<Engine>>]>,
 }
 
 /// What an event is played with.
@@ -109,26 +153,35 @@ pub struct Company {
 }
 
 impl<'a> OpenEvent<'a> {
-    /// Opens the event of a plan, or takes it up where it was left.
+    /// Opens the event of a plan, or takes it up where it was left. `identities` are those of the engines that play now,
+    /// in the order of [`preflight::started_here`].
     ///
     /// # Errors
     /// See [`RunError`].
-    pub fn open(plan: &'a Plan) -> Result<Self, RunError> {
+    pub fn open(plan: &'a Plan, identities: Vec<Engine>) -> Result<Self, RunError> {
         let test = plan.sprt.map(|sprt| sprt.test()).transpose()?;
-        let opening = open(plan)?;
-        let mut standings = Standings::new(&plan.stages, plan.engines.len());
+        let identities = by_player(plan, identities);
+        let Resumed { opening, words } = resume::open(plan, &identities)?;
+        let mut standings =
+            Standings::new(&plan.stages, plan.engines.len()).with_fault_limits(plan.fault_limits());
         let mut closed = false;
         opening.replay(Moves::Without, &mut |stamped| {
             closed |= stamped.entry == Entry::Closed;
             standings.fold(&stamped.entry);
         })?;
-        Ok(Self { plan, test, opening, standings, closed, engines: vec![] })
+        Ok(Self { plan, test, opening, standings, closed, words, engines: vec![], identities })
     }
 
     /// What is known of the engines, for the choice of cores; without it no game is pinned unless the plan says so.
     #[must_use]
     pub fn with_engines(self, engines: Vec<EngineFacts>) -> Self {
         Self { engines, ..self }
+    }
+
+    /// What people should know before it goes on.
+    #[must_use]
+    pub fn words(&self) -> &[String] {
+        &self.words
     }
 
     /// Whether it was played to its end before.
@@ -154,10 +207,11 @@ impl<'a> OpenEvent<'a> {
     /// # Errors
     /// See [`RunError`]; whatever was committed stays.
     pub fn play(self, company: Company, shutdown: &Shutdown) -> Result<Finished, RunError> {
-        let Self { plan, test, opening, standings, closed, engines } = self;
+        let Self { plan, test, opening, standings, closed, words: _, engines, identities } = self;
         let event = opening.event().event;
         if closed {
-            return Ok(Finished { standings, interrupted: false, store: opening.into_store(), event });
+            let store = opening.into_store();
+            return Ok(Finished { standings, interrupted: false, halted: false, store, event });
         }
         let Company { openings, remote, readers, say } = company;
         let recorded = start_recorder(&plan.name, &plan.log, opening.sink(), &say)?;
@@ -168,6 +222,7 @@ impl<'a> OpenEvent<'a> {
             sink: opening.sink(),
             notes: notes.clone(),
             engines: plan.engines.iter().cloned().map(Arc::new).collect(),
+            identities: identities.clone(),
             remote: players,
             startups: Arc::new(Semaphore::new(plan.startups.max(1))),
             recorder: recorded.as_ref().map(Recorded::handle),
@@ -200,10 +255,13 @@ impl<'a> OpenEvent<'a> {
             next_game,
             failed: false,
             told: false,
+            replaced: false,
             say,
             recorded,
         };
         dispatcher.happened(opened(plan, resumed));
+        dispatcher.tell_halts();
+        dispatcher.record_identities(&identities);
         let played = dispatcher.play();
         dispatcher.close(played, event)
     }
@@ -244,6 +302,8 @@ pub(crate) struct Dispatcher<'a> {
     failed: bool,
     /// Whether it was announced that the running games will be finished.
     told: bool,
+    /// An engine has become another one, which halts the event.
+    replaced: bool,
     say: Say,
     recorded: Option<Recorded>,
 }
@@ -283,6 +343,7 @@ impl Dispatcher<'_> {
             self.shutdown.adjourn();
         }
         let interrupted = !self.goes_on() && !self.is_done();
+        let halted = !interrupted && !self.standings.halts().is_empty() && !self.is_done();
         let workers = std::mem::take(&mut self.workers);
         workers.into_iter().for_each(|slots| slots.worker.finish());
         if let Some(recorded) = self.recorded.take() {
@@ -294,7 +355,7 @@ impl Dispatcher<'_> {
                 self.record(&over.started, over.ended);
             }
         }
-        if played.is_ok() && !interrupted {
+        if played.is_ok() && !interrupted && !halted {
             self.happened(Entry::Closed);
         }
         if let Some(remote) = &self.remote {
@@ -302,7 +363,7 @@ impl Dispatcher<'_> {
         }
         let finished = self.journal.finish();
         played?;
-        Ok(Finished { standings: self.standings, interrupted, store: finished?, event })
+        Ok(Finished { standings: self.standings, interrupted, halted, store: finished?, event })
     }
 
     fn handle(&mut self, note: Note) -> Result<(), RunError> {
@@ -315,15 +376,45 @@ impl Dispatcher<'_> {
             }
             Note::Shutdown => {}
             Note::Failed => self.failed = true,
+            Note::Replaced(player, changes) => self.replaced(player, &changes),
         }
         Ok(())
     }
 
+    /// Keeps what plays in this run.
+    fn record_identities(&self, engines: &[Option<Arc<Engine>>]) {
+        for (number, engine) in (0..).zip(engines) {
+            let Some(engine) = engine else { continue };
+            let identity = Box::new(engine.identity.clone());
+            self.journal.sink().keep(SideRecord::Identified(PlayerId(number), identity));
+        }
+    }
+
+    /// Ends this run: an engine has become another one while it was played.
+    fn replaced(&mut self, player: PlayerId, changes: &[String]) {
+        if std::mem::replace(&mut self.replaced, true) {
+            return;
+        }
+        let (name, changes) = (&self.plan.name, changes.join("\n  "));
+        let text = format!(
+            "`{name}` is stopped, because an engine is another one now:\n  {changes}\n  with what played before, the same \
+             command continues; otherwise {WAYS}"
+        );
+        (self.say)(&text);
+        self.happened(Entry::Fault { player: Some(player), text });
+        self.shutdown.adjourn();
+    }
+
     /// Folds an entry and hands it to the journal.
     pub(crate) fn happened(&mut self, entry: Entry) {
+        let halts = self.standings.halts().len();
         self.standings.fold(&entry);
         let ended = matches!(entry, Entry::GameEnded(_));
         self.journal.happened(entry);
+        for halt in &self.standings.halts()[halts..] {
+            let text = format!("{}; no further game of it begins", halt_words(self.plan, halt));
+            self.journal.happened(Entry::Fault { player: Some(halt.player), text });
+        }
         if ended {
             self.judge();
         }
@@ -332,12 +423,24 @@ impl Dispatcher<'_> {
     /// The sequential test, evaluated after each pair in schedule order.
     fn judge(&mut self) {
         let Some(test) = &self.test else { return };
-        if self.standings.verdict().is_some() {
+        // A halted test has no verdict, whatever the games end with that are still running.
+        if self.standings.verdict().is_some() || !self.standings.halts().is_empty() {
             return;
         }
-        let reached = self.standings.due().iter().find_map(|counts| verdict(test, counts));
+        let heeds_faults = self.plan.fault_limit.is_some();
+        let reached = self.standings.due().iter().find_map(|counts| {
+            let (verdict, llr) = test.verdict_on(counts, heeds_faults)?;
+            Some(Entry::Verdict { verdict: verdict.to_owned(), llr, pairs: counts.pairs })
+        });
         if let Some(entry) = reached {
             self.happened(entry);
+        }
+    }
+
+    /// Shows which engines an earlier run has left halted.
+    fn tell_halts(&self) {
+        for halt in self.standings.halts() {
+            (self.say)(&format!("{}, and no game of it begins", halt_words(self.plan, halt)));
         }
     }
 
@@ -445,33 +548,6 @@ pub fn start_recorder(
     Recorded::start(spec).map(Some).map_err(|error| RunError::Io(format!("--log {place}"), error))
 }
 
-fn open(plan: &Plan) -> Result<Opening, RunError> {
-    let fingerprint = Fingerprint::of(plan).map_err(|e| RunError::Io("openings".to_owned(), e))?;
-    let json = |e: serde_json::Error| RunError::Io("the fingerprint as JSON".to_owned(), e.into());
-    let plan_json = StoredPlan::of_event(plan).to_json();
-    let fingerprint_json = serde_json::to_string(&fingerprint).map_err(json)?;
-    let head = EventHead { name: &plan.name, kind: "run", plan: &plan_json, fingerprint: &fingerprint_json };
-    let opening = Journal::open(&plan.database, &head)?;
-    let before: Fingerprint = serde_json::from_str(&opening.event().fingerprint).map_err(json)?;
-    let changes = before.changes_to(&fingerprint);
-    if !changes.is_empty() {
-        return Err(RunError::Changed { name: plan.name.clone(), changes });
-    }
-    keep_log_plan(&opening, plan, &plan_json)?;
-    Ok(opening)
-}
-
-/// The log may change from run to run; `renmei log` looks for files where the last one wrote them.
-fn keep_log_plan(opening: &Opening, plan: &Plan, plan_json: &str) -> Result<(), StoreError> {
-    let event = opening.event().event;
-    let stored = opening.store().events()?.into_iter().find(|known| known.id == event);
-    let before = stored.and_then(|known| StoredPlan::from_json(&known.plan).ok());
-    match before.is_some_and(|before| before.log != plan.log) {
-        true => opening.store().replan(event, plan_json),
-        false => Ok(()),
-    }
-}
-
 fn opened(plan: &Plan, resumed: bool) -> Entry {
     Entry::Opened(Opened {
         name: plan.name.clone(),
@@ -481,15 +557,11 @@ fn opened(plan: &Plan, resumed: bool) -> Entry {
     })
 }
 
-/// The verdict that these counts are enough for.
-fn verdict(test: &Sprt, counts: &TestCounts) -> Option<Entry> {
-    let llr = test.llr(&referee::rating::Pentanomial(counts.pentanomial).into()).ok()?;
-    let verdict = match test.verdict(llr) {
-        sprt::Verdict::H0 => "H0",
-        sprt::Verdict::H1 => "H1",
-        sprt::Verdict::Continue => return None,
-    };
-    Some(Entry::Verdict { verdict: verdict.to_owned(), llr, pairs: counts.pairs })
+/// The engines by player; `None` for one that is not started here.
+fn by_player(plan: &Plan, engines: Vec<Engine>) -> Arc<[Option<Arc<Engine>>]> {
+    let mut engines = engines.into_iter().map(Arc::new);
+    let of = |engine: &EnginePlan| if engine.remote { None } else { engines.next() };
+    plan.engines.iter().map(of).collect()
 }
 
 fn start_workers(specs: Vec<WorkerSpec>, context: &WorkerContext) -> Result<Vec<Slots>, RunError> {
@@ -499,6 +571,13 @@ fn start_workers(specs: Vec<WorkerSpec>, context: &WorkerContext) -> Result<Vec<
     };
     let started: io::Result<Vec<Slots>> = specs.into_iter().map(start).collect();
     started.map_err(|e| RunError::Io("a worker thread".to_owned(), e))
+}
+
+/// A halt in words: which engine, and why.
+#[must_use]
+pub fn halt_words(plan: &Plan, halt: &Halt) -> String {
+    let name = plan.engines.get(halt.player.index()).map_or("?", |engine| &engine.name);
+    format!("engine `{name}` is halted: {halt}")
 }
 
 /// The openings of a plan in its order.

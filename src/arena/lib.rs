@@ -7,11 +7,13 @@
 pub mod actor_thread;
 pub mod cores;
 pub mod dispatcher;
+pub mod identity;
 pub mod lag;
 mod pending;
 pub mod play;
 pub mod preflight;
 pub mod remote;
+pub mod resume;
 mod shutdown;
 pub mod spectators;
 pub mod worker;

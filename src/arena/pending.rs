@@ -19,11 +19,17 @@ pub(crate) type Absences = HashMap<PlayerId, Instant>;
 impl Dispatcher<'_> {
     /// The next game that can begin: a pending one, or the next of the schedule.
     pub(crate) fn next_game(&mut self) -> Option<Pairing> {
+        self.drop_halted();
+        if !self.anybody_plays() {
+            return None;
+        }
         if let Some(at) = self.pending.iter().position(|pairing| self.can_begin(pairing)) {
             return Some(self.pending.remove(at));
         }
         while self.pending.len() < self.may_hold() {
             match self.schedule.next(&self.standings) {
+                // It stays handed out, so that the schedule goes on to games of others.
+                Next::Game(pairing) if self.is_halted(&pairing) => {}
                 Next::Game(pairing) if self.can_begin(&pairing) => return Some(pairing),
                 Next::Game(pairing) => self.pending.push(pairing),
                 Next::Bye { stage, round, player, half_points } => {
@@ -33,6 +39,26 @@ impl Dispatcher<'_> {
             }
         }
         None
+    }
+
+    fn is_halted(&self, pairing: &Pairing) -> bool {
+        self.standings.is_halted(pairing.black) || self.standings.is_halted(pairing.white)
+    }
+
+    /// Takes back the games that an engine was halted before.
+    fn drop_halted(&mut self) {
+        let standings = &self.standings;
+        let halted =
+            |pairing: &Pairing| [pairing.black, pairing.white].map(|player| standings.is_halted(player));
+        if !standings.halts().is_empty() {
+            self.pending.retain(|pairing| halted(pairing) == [false, false]);
+        }
+    }
+
+    /// Whether two players are left who are not halted. Without them the rest of the schedule, which may be long, is not
+    /// asked for.
+    fn anybody_plays(&self) -> bool {
+        self.standings.halts().len() + 2 <= self.plan.engines.len().max(2)
     }
 
     /// Games that may be pending while others overtake them. With remote players there are enough that no player who is

@@ -197,7 +197,9 @@ impl RunningGame<'_> {
     fn fault(&self, color: Color, text: &str) {
         let Pairing { black, white, .. } = self.fixture.pairing;
         let player = Some([black, white][color.index()]);
-        let trace = self.seats[color.index()].trace.report();
+        let trace = &self.seats[color.index()].trace;
+        trace.failed();
+        let trace = trace.report();
         let text = format!("game {}: {color}: {text}\n{trace}", self.id.0);
         self.sink.happened(Entry::Fault { player, text });
     }

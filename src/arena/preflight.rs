@@ -1,18 +1,21 @@
-//! Checks before the first game: the handshake of every engine against its options, and the cores.
+//! Checks before the first game: a look at every engine, its options, and the cores.
 
 use crate::{
+    Say,
     cores::{ClaimedCores, Machine, games_to_pin, usable_threads},
     worker::WorkerSpec,
 };
-use notation::usi::{OptionKind, nearest};
+use notation::usi::{OptionDecl, OptionKind, nearest};
 use plan::{EnginePlan, Plan};
 use referee::number::number;
-use seat::usi::{Handshake, UsiPlayer, handshake};
-use std::{io, sync::Arc};
-use tokio::sync::Semaphore;
+use seat::usi::{self, Handshake, LookFault, Reach, Step, UsiPlayer};
+use std::{io, sync::Arc, time::Duration};
+use tokio::sync::{Semaphore, watch};
 
 /// Options that every engine has, declared or not (USI).
 const IMPLIED: [&str; 2] = ["USI_Hash", "USI_Ponder"];
+/// Time after which a look shows what it waits for.
+const LONG: Duration = Duration::from_secs(3);
 /// Names of the option for the number of threads.
 const THREADS: [&str; 3] = ["Threads", "Thread", "USI_Threads"];
 
@@ -23,77 +26,135 @@ pub struct Findings {
     pub faults: Vec<String>,
     /// The engines that are started here, in the order of the plan.
     pub engines: Vec<EngineFacts>,
+    /// Their handshakes, in the same order; an empty one for an engine with a fault.
+    pub shown: Vec<Handshake>,
 }
 
-/// What is known of the threads of an engine.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// What is known of an engine.
+#[derive(Clone, Debug, PartialEq)]
 pub struct EngineFacts {
+    /// Its name in its own words (`id name`), if it has told it.
+    pub id_name: Option<String>,
     /// Cores that the engine keeps busy, by its plan and its options.
     pub cores: f64,
     /// Whether the engine has an option for its number of threads.
     pub declares_threads: bool,
-    /// Threads of its process after the handshake, if that is known.
+    /// Threads of its process after the look, if that is known.
     pub process_threads: Option<u32>,
 }
 
-/// Meets every engine once, all at the same time, and finds what would go wrong.
+/// Has every engine do once what a game asks of it, as many at the same time as may start up, and finds what would go
+/// wrong. What takes long is shown by `say`.
 ///
 /// # Errors
 /// When the system has no event queue for it.
-pub fn look(plan: &Plan) -> io::Result<Findings> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let met = runtime.block_on(meet_all(plan));
-    let (mut faults, mut engines) = (vec![], vec![]);
-    for (engine, met) in started_here(plan).zip(met) {
-        match met {
-            Ok(shown) => {
-                faults.extend(option_faults(engine, &shown));
-                engines.push(facts(engine, &shown));
+pub fn look(plan: &Plan, say: &Say) -> io::Result<Findings> {
+    let engines: Vec<_> = started_here(plan).map(|engine| Arc::new(engine.clone())).collect();
+    let reach = if plan.look { Reach::Move } else { Reach::Handshake };
+    let looked = Look { reach, startups: plan.startups, gpus: plan.gpus }.at(&engines, say)?;
+    let (mut faults, mut facts, mut shown) = (vec![], vec![], vec![]);
+    for (engine, seen) in engines.iter().zip(looked) {
+        faults.extend(faults_of(engine, &seen));
+        facts.push(facts_of(engine, seen.as_ref().ok()));
+        shown.push(seen.unwrap_or_default());
+    }
+    faults.extend(core_fault(plan, &facts.iter().map(|engine| engine.cores).collect::<Vec<_>>()));
+    Ok(Findings { faults, engines: facts, shown })
+}
+
+/// Has one engine do once what a game asks of it; returns what would go wrong.
+///
+/// # Errors
+/// When the system has no event queue for it.
+pub fn look_at(engine: &EnginePlan, say: &Say) -> io::Result<Vec<String>> {
+    let engines = [Arc::new(engine.clone())];
+    let looked = Look { reach: Reach::Move, startups: 1, gpus: engine.gpu }.at(&engines, say)?;
+    Ok(looked.iter().flat_map(|seen| faults_of(engine, seen)).collect())
+}
+
+type Seen = Result<Handshake, LookFault>;
+
+fn faults_of(engine: &EnginePlan, seen: &Seen) -> Vec<String> {
+    match seen {
+        Ok(shown) => option_faults(engine, shown),
+        Err(fault) => vec![format!("engine `{}` cannot play: {}", engine.name, fault.to_string().trim_end())],
+    }
+}
+
+fn facts_of(engine: &EnginePlan, shown: Option<&Handshake>) -> EngineFacts {
+    let threads = |option: &OptionDecl| THREADS.contains(&option.name.as_str());
+    EngineFacts {
+        id_name: shown.and_then(|shown| shown.name.clone()),
+        cores: shown.map_or(engine.cores, |shown| engine.cores.max(thread_count(engine, shown))),
+        declares_threads: shown.is_some_and(|shown| shown.options.iter().any(threads)),
+        process_threads: shown.and_then(|shown| shown.threads),
+    }
+}
+
+/// How engines are looked at.
+struct Look {
+    reach: Reach,
+    /// Engines at the same time.
+    startups: usize,
+    /// GPUs that they share.
+    gpus: f64,
+}
+
+impl Look {
+    fn at(&self, engines: &[Arc<EnginePlan>], say: &Say) -> io::Result<Vec<Seen>> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        Ok(runtime.block_on(self.at_all(engines, say)))
+    }
+
+    async fn at_all(&self, engines: &[Arc<EnginePlan>], say: &Say) -> Vec<Seen> {
+        let startups = Arc::new(Semaphore::new(self.startups.max(1)));
+        // Engines that do not fit into the GPUs together are looked at one after the other.
+        let crowded = engines.iter().map(|engine| engine.gpu).sum::<f64>() > self.gpus;
+        let gpu = Arc::new(Semaphore::new(if crowded { 1 } else { engines.len().max(1) }));
+        let (mut tasks, mut progress) = (vec![], vec![]);
+        for engine in engines {
+            let (sender, steps) = watch::channel(Step::default());
+            let (startups, gpu, engine) = (startups.clone(), gpu.clone(), engine.clone());
+            progress.push((engine.clone(), steps));
+            let reach = self.reach;
+            tasks.push(tokio::spawn(async move {
+                let _share = if engine.gpu > 0.0 { gpu.acquire().await.ok() } else { None };
+                let player =
+                    UsiPlayer { engine, cores: vec![], startups, reports: None, gate: None, recorder: None };
+                usi::look(player, reach, &sender).await
+            }));
+        }
+        let telling = tokio::spawn(tell_waits(progress, say.clone()));
+        let mut seen = Vec::with_capacity(tasks.len());
+        for task in tasks {
+            seen.push(task.await.unwrap_or_else(|panicked| Err(LookFault::of_panic(&panicked.to_string()))));
+        }
+        telling.abort();
+        seen
+    }
+}
+
+/// Shows which engines take long, and with what.
+async fn tell_waits(progress: Vec<(Arc<EnginePlan>, watch::Receiver<Step>)>, say: Say) {
+    let mut told = vec![Step::Queued; progress.len()];
+    loop {
+        tokio::time::sleep(LONG).await;
+        for ((engine, steps), told) in progress.iter().zip(&mut told) {
+            let step = *steps.borrow();
+            // A look that is over has dropped its sender.
+            if steps.has_changed().is_err() || step == *told {
+                continue;
             }
-            Err(fault) => {
-                faults.push(format!("engine `{}` cannot play: {}", engine.name, fault.trim_end()));
-                engines.push(EngineFacts {
-                    cores: engine.cores,
-                    declares_threads: false,
-                    process_threads: None,
-                });
+            *told = step;
+            if let Some(owed) = step.owed() {
+                say(&format!("engine `{}`: waiting for {owed}", engine.name));
             }
         }
     }
-    faults.extend(core_fault(plan, &engines.iter().map(|engine| engine.cores).collect::<Vec<_>>()));
-    Ok(Findings { faults, engines })
 }
 
-fn facts(engine: &EnginePlan, shown: &Handshake) -> EngineFacts {
-    EngineFacts {
-        cores: engine.cores.max(thread_count(engine, shown)),
-        declares_threads: shown.options.iter().any(|option| THREADS.contains(&option.name.as_str())),
-        process_threads: shown.threads,
-    }
-}
-
-async fn meet_all(plan: &Plan) -> Vec<Result<Handshake, String>> {
-    let startups = Arc::new(Semaphore::new(plan.startups.max(1)));
-    let tasks: Vec<_> = started_here(plan)
-        .map(|engine| {
-            let player = UsiPlayer {
-                engine: Arc::new(engine.clone()),
-                cores: vec![],
-                startups: startups.clone(),
-                reports: None,
-                recorder: None,
-            };
-            tokio::spawn(handshake(player))
-        })
-        .collect();
-    let mut met = Vec::with_capacity(tasks.len());
-    for task in tasks {
-        met.push(task.await.unwrap_or_else(|panicked| Err(panicked.to_string())));
-    }
-    met
-}
-
-fn started_here(plan: &Plan) -> impl Iterator<Item = &EnginePlan> {
+/// The engines that this program starts, in the order of the plan.
+pub fn started_here(plan: &Plan) -> impl Iterator<Item = &EnginePlan> {
     plan.engines.iter().filter(|engine| !engine.remote)
 }
 

@@ -2,6 +2,7 @@
 
 use crate::{
     actor_thread::ActorThread,
+    identity::{Engine, Guard},
     play::{Fixture, GameContext, play},
     remote::RemotePlayers,
 };
@@ -19,7 +20,7 @@ use referee::{
 use seat::{
     Seat,
     recorder::Recorder,
-    usi::{self, UsiPlayer},
+    usi::{self, Gate, UsiPlayer},
 };
 use std::{
     io,
@@ -41,6 +42,8 @@ pub struct WorkerContext {
     pub notes: Sender<Note>,
     /// The engines, by [`PlayerId`].
     pub engines: Arc<[Arc<EnginePlan>]>,
+    /// What the engines are, by [`PlayerId`]; `None` for remote players.
+    pub identities: Arc<[Option<Arc<Engine>>]>,
     /// The source of remote players.
     pub remote: Option<Arc<dyn RemotePlayers>>,
     /// Permits to start an engine.
@@ -49,6 +52,14 @@ pub struct WorkerContext {
     pub recorder: Option<Recorder>,
     /// Adjourns the running games.
     pub adjourn: CancellationToken,
+}
+
+impl WorkerContext {
+    /// What keeps the engine of a player from being started once it is another one.
+    fn guard(&self, player: PlayerId) -> Option<Arc<dyn Gate>> {
+        let engine = self.identities.get(player.index())?.clone()?;
+        Some(Arc::new(Guard { engine, player, sink: self.sink.clone(), notes: self.notes.clone() }))
+    }
 }
 
 /// A message to the dispatcher.
@@ -60,6 +71,9 @@ pub enum Note {
     Shutdown,
     /// The database has failed.
     Failed,
+    /// The engine of a player is not the one any more that the event is played by: what has changed, in words. It is
+    /// not started again.
+    Replaced(PlayerId, Vec<String>),
 }
 
 /// A game that is over.
@@ -287,6 +301,7 @@ impl Bench {
             cores,
             startups,
             reports,
+            gate: self.context.guard(player),
             recorder: self.context.recorder.clone(),
         });
         self.thread.start(actor);

@@ -13,8 +13,10 @@ use std::time::Duration;
 const MIDDLE_GAMES: &str = include_str!("../../kifu/middlegames.sfen");
 /// Byoyomi in ms, and the number of moves timed with it.
 const BYOYOMI: [(u64, usize); 4] = [(100, 6), (200, 5), (500, 4), (1000, 3)];
-/// An overrun up to this may be caused by a busy machine.
-pub const JITTER: Duration = Duration::from_millis(20);
+/// Fixed time in ms, and the number of moves timed with it.
+const MOVETIME: (u64, usize) = (200, 6);
+/// An overrun up to this may be caused by a busy machine: the default margin forgives twice as much.
+pub const JITTER: Duration = Duration::from_millis(50);
 
 /// A cycle of middle-game positions.
 pub struct MiddleGames {
@@ -144,16 +146,24 @@ pub fn reserve(overrun: Duration) -> Duration {
 async fn main_times(exam: &mut Exam, games: &mut MiddleGames) {
     let plain = [("main time, byoyomi", "go btime 1500 wtime 1500 byoyomi 200", 1700)];
     let increment = [("main time, increment", "go btime 500 wtime 500 binc 200 winc 200", 700)];
-    let fixed = [("movetime", "go movetime 300", 300)];
     let go = exam.facts.go;
-    let chosen = plain
-        .iter()
-        .chain(increment.iter().filter(|_| go.increment))
-        .chain(fixed.iter().filter(|_| go.movetime));
-    for &(check, go, limit) in chosen {
+    for &(check, go, limit) in plain.iter().chain(increment.iter().filter(|_| go.increment)) {
         one(exam, games, check, go, limit).await;
     }
+    if go.movetime {
+        movetime(exam, games).await;
+    }
     own_clock(exam, games).await;
+}
+
+/// Times several moves: engines aim at the very end of a fixed time, so that a single move tells little.
+async fn movetime(exam: &mut Exam, games: &mut MiddleGames) {
+    let limit = Duration::from_millis(MOVETIME.0);
+    let go = format!("go movetime {}", MOVETIME.0);
+    match timed(exam, games, &go, limit, MOVETIME.1).await {
+        Ok(took) => note(exam, "movetime", limit, &took),
+        Err(failure) => exam.add(failure.row(Verdict::Fault, "movetime")),
+    }
 }
 
 /// Gives the side to move little time and its opponent much, to find out whose clock the engine reads.

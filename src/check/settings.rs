@@ -78,6 +78,7 @@ impl Settings {
             restart: Restart::OnFault,
             cores: 1.0,
             gpu: 0.0,
+            identity: Default::default(),
             optional: false,
         };
         Ok(Self { plan, spots: spots(args.positions.as_deref())?, skip: args.skip.clone() })

@@ -16,6 +16,7 @@ pub mod backoff;
 
 mod fixtures;
 mod game_lines;
+mod identity;
 pub mod link;
 mod login_loop;
 pub mod performance;
@@ -23,18 +24,23 @@ pub mod ratings;
 
 use arena::Say;
 use arena::Shutdown;
-use arena::{dispatcher::start_recorder, lag::SchedulerLag};
+use arena::{dispatcher::start_recorder, identity::Engine, lag::SchedulerLag};
 use fixtures::{Fixtures, opened};
 pub use game_lines::GameLines;
+use identity::Notice;
+pub use identity::identify;
 use journal::{EventHead, Journal, Reader, StoreError};
 use login_loop::{LoginLoop, LoopContext};
 use plan::{StoredPlan, client::ClientConfig};
 use ratings::Ratings;
-use referee::entry::{GameId, PlayerId};
+use referee::{
+    entry::{GameId, PlayerId},
+    identity::Identity,
+};
 use seat::{
     recorder::Recorded,
     transcript::Transcripts,
-    usi::{self, UsiPlayer},
+    usi::{self, Gate, UsiPlayer},
 };
 use std::sync::Arc;
 use tokio::sync::Semaphore;
@@ -50,6 +56,8 @@ pub struct Client {
     next_game: GameId,
     ratings: Ratings,
     say: Say,
+    engine: Option<Engine>,
+    before: Option<Identity>,
 }
 
 /// The people who follow the event.
@@ -61,7 +69,8 @@ pub struct Audience {
 }
 
 impl Client {
-    /// Opens the event in the database, or takes it up again. When the database fails, `shutdown` adjourns.
+    /// Opens the event in the database, or takes it up again; `engine` is what [`identify`] has found. When the database
+    /// fails, `shutdown` adjourns.
     ///
     /// # Errors
     /// When the database cannot be written, or another process has the event.
@@ -70,6 +79,7 @@ impl Client {
         shutdown: &Shutdown,
         ratings: Ratings,
         audience: Audience,
+        engine: Option<Engine>,
     ) -> Result<Self, StoreError> {
         let plan = StoredPlan::of_client(&config, config.ratings.clone()).to_json();
         let head = EventHead { name: &config.name, kind: KIND, plan: &plan, fingerprint: "{}" };
@@ -78,18 +88,22 @@ impl Client {
         if !players.contains(&config.login.name) {
             players.push(config.login.name.clone());
         }
+        let us = players.iter().position(|name| *name == config.login.name);
+        let known = opening.store().identities(opening.event().event)?;
+        let before = known.into_iter().rev().find(|known| Some(known.player.index()) == us);
         let (next_game, resumed) = (opening.event().next_game, opening.event().resumed);
         let failed = shutdown.clone();
         let journal = opening.start(audience.readers, move || failed.adjourn())?;
         journal.happened(opened(&config, players.clone(), resumed));
-        Ok(Self { config: Arc::new(config), journal, players, next_game, ratings, say: audience.say })
+        let (say, before) = (audience.say, before.map(|known| known.identity));
+        Ok(Self { config: Arc::new(config), journal, players, next_game, ratings, say, engine, before })
     }
 
     /// Plays until enough games are played, or until `shutdown`.
     ///
     /// # Errors
     /// When the database has failed.
-    pub async fn play(self, shutdown: Shutdown) -> Result<(), StoreError> {
+    pub async fn play(mut self, shutdown: Shutdown) -> Result<(), StoreError> {
         let lag = Arc::new(SchedulerLag::default());
         let measured = lag.clone();
         let measuring = tokio::spawn(async move { measured.measure().await });
@@ -103,6 +117,7 @@ impl Client {
             cores: vec![],
             startups: Arc::new(Semaphore::new(1)),
             reports: Some((self.journal.sink(), self.us())),
+            gate: self.gate(),
             recorder: recorded.as_ref().map(Recorded::handle),
         });
         let actor = tokio::spawn(actor);
@@ -124,6 +139,13 @@ impl Client {
         // Ratings change from run to run; reports use the last ones known.
         let plan = StoredPlan::of_client(&self.config, self.ratings.all());
         self.journal.finish()?.replan(event, &plan.to_json())
+    }
+
+    /// Keeps what plays, and notes its changes from now on.
+    fn gate(&mut self) -> Option<Arc<dyn Gate>> {
+        let (engine, player, sink) = (self.engine.take()?, self.us(), self.journal.sink());
+        identity::record(&engine, self.before.as_ref(), player, &*sink);
+        Some(Arc::new(Notice { engine, player, sink }))
     }
 
     fn us(&self) -> PlayerId {

@@ -2,9 +2,10 @@
 
 use super::{
     Exit, Failure,
-    play::{OpenScreen, play},
+    play::{OpenScreen, begun, play},
 };
 use crate::{cli::MatchArgs, habits::names_of};
+use arena::resume;
 use plan::{Environment, Plan, built_in};
 use std::path::Path;
 use toml::{Table, Value};
@@ -24,7 +25,42 @@ pub fn ad_hoc(args: &MatchArgs, open_screen: OpenScreen) -> Result<Exit, Failure
     if let Some(openings) = &mut plan.openings {
         openings.by_default = args.openings.is_empty() && args.plies.is_none() && !args.sequential;
     }
+    if args.playing.name.is_none() && args.playing.db.is_none() {
+        take_a_free_name(&mut plan)?;
+    }
     play(plan, &args.playing, open_screen)
+}
+
+/// Gives a match that differs from the one in this directory a name and a database of its own: `match-2`, `match-3` and
+/// so on. The same command finds its match again.
+fn take_a_free_name(plan: &mut Plan) -> Result<(), Failure> {
+    let (first, path) = (plan.name.clone(), plan.database.clone());
+    let mut number = 1_u64;
+    while is_another(plan)? {
+        number += 1;
+        plan.name = format!("{first}-{number}");
+        plan.database = path.with_file_name(format!("{}.db", plan.name));
+    }
+    if number > 1 {
+        let database = path.display();
+        err_line!(
+            "`{first}` in {database} is another match: this is `{}`, in {}; the command that began `{first}` resumes it, \
+             and `--name NAME` names a match",
+            plan.name,
+            plan.database.display()
+        );
+    }
+    Ok(())
+}
+
+/// Whether the database of a match has another one under its name.
+fn is_another(plan: &Plan) -> Result<bool, Failure> {
+    let mut plan = plan.clone();
+    if let Some(begun) = begun(&plan)? {
+        plan.keep_defaults_of(&begun);
+        let _told_when_it_is_played = plan.keep_margins(&begun);
+    }
+    Ok(!resume::differences(&plan)?.is_empty())
 }
 
 fn configuration(args: &MatchArgs) -> Result<Table, String> {
@@ -70,11 +106,12 @@ fn event(args: &MatchArgs) -> Table {
         (true, true) => "gauntlet",
         (true, false) => "round-robin",
     };
+    let name = args.playing.name.as_deref().unwrap_or("match");
     let mut event = Table::from_iter([
-        pair("name", args.name.clone()),
+        pair("name", name),
         pair("format", format),
         pair("seed", i64::try_from(args.seed).unwrap_or(i64::MAX)),
-        pair("database", format!("{}.db", file_stem(&args.name))),
+        pair("database", format!("{}.db", file_stem(name))),
     ]);
     if args.sprt.is_empty() {
         event.extend([pair("games", i64::try_from(args.games).unwrap_or(i64::MAX))]);
@@ -182,9 +219,12 @@ fn engine(words: &[String]) -> Result<Table, String> {
 }
 
 fn insert(engine: &mut Table, key: &str, value: &str) {
-    let (table, key, value) = match (key.strip_prefix("option."), key.strip_prefix("env.")) {
-        (Some(option), _) => ("options", option, Value::from(value)),
-        (_, Some(variable)) => ("environment", variable, Value::from(value)),
+    let (table, key, value) = match key.split_once('.') {
+        Some(("option", option)) => ("options", option, Value::from(value)),
+        Some(("env", variable)) => ("environment", variable, Value::from(value)),
+        Some(("identity", list)) => {
+            ("identity", list, Value::Array(value.split(',').map(Value::from).collect()))
+        }
         _ => return engine.extend([engine_key(key, value)].map(|(key, value)| pair(key, value))),
     };
     let inner = engine.entry(table).or_insert_with(|| Table::new().into());

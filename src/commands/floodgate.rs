@@ -10,11 +10,13 @@ use crate::{
 };
 use arena::Say;
 use arena::Shutdown;
+use arena::{dispatcher::RunError, preflight};
 use client::{
     self, Audience, Client, GameLines, KIND,
     ratings::{Ratings, scale},
 };
 use journal::{Reader, Store};
+use notify::{Notifier, Subject};
 use plan::{StoredPlan, client::ClientConfig};
 use referee::rating::LookUp;
 use std::{
@@ -38,13 +40,21 @@ pub fn floodgate(args: &FloodgateArgs, open_screen: OpenScreen) -> Result<Exit, 
     if let Some(games) = args.games {
         config.games = Some(games);
     }
-    if let Some(begun) = begun(&config)? {
-        config.engine.keep_defaults_of(&begun);
+    if let Some(command) = &args.notify {
+        config.notify.command = Some(command.clone());
+    }
+    let begun = begun(&config)?;
+    if begun.as_ref().is_some_and(|begun| config.engine.keep_defaults_of(begun)) {
+        err_line!("the engine runs in the current directory, as when `{}` was begun", config.name);
     }
     for line in config.engine.misplaced(&[&std::env::current_dir().unwrap_or_default()]) {
         err_line!("{line}");
     }
     check_log(&config.log)?;
+    config.look &= !args.no_look;
+    if config.look {
+        look(&config, begun.is_some())?;
+    }
     let report = ReportArgs {
         db: config.database.clone(),
         event: Some(config.name.clone()),
@@ -56,23 +66,39 @@ pub fn floodgate(args: &FloodgateArgs, open_screen: OpenScreen) -> Result<Exit, 
     };
     let other = |e: io::Error| Failure::Other(e.to_string());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(other)?;
+    let identified = runtime.block_on(client::identify(&config, &|line: &str| err_line!("{line}")));
+    let engine = identified.map_err(Failure::Usage)?;
     let shutdown = Shutdown::default();
     let ratings = Ratings::new(config.ratings.clone());
     let wanted = !(args.no_dashboard || args.json);
     let screen = if wanted { open_screen(showing(&config, &ratings))? } else { None };
-    let (audience, linger) = audience(screen);
+    let (mut audience, linger) = audience(screen);
+    let notifier = Notifier::open(&config.notify, subject(&config), audience.say.clone())?;
+    audience.readers.extend(notifier.as_ref().map(Notifier::reader));
     let say = audience.say.clone();
     let finishing =
         move || say("no new game begins; a running game is finished, and a second signal resigns it");
     signals::listen(shutdown.clone(), finishing).map_err(other)?;
     let ClientConfig { host, port, login, .. } = &config;
     (audience.say)(&format!("{} on {host}:{port} as {}", login.game, login.name));
-    let client = Client::open(config, &shutdown, ratings, audience)?;
+    let client = Client::open(config, &shutdown, ratings, audience, engine)?;
     runtime.block_on(client.play(shutdown.clone()))?;
+    if let Some(notifier) = notifier {
+        if !shutdown.is_finishing() {
+            notifier.tell_end();
+        }
+        notifier.finish();
+    }
     if let Some(linger) = linger.filter(|_| !shutdown.is_finishing()) {
         linger();
     }
     super::report(&report)
+}
+
+/// The games on a server, for notices.
+fn subject(config: &ClientConfig) -> Subject {
+    let stages = StoredPlan::of_client(config, config.ratings.clone()).stages;
+    Subject { database: config.database.clone(), name: config.name.clone(), stages, fault_limits: vec![] }
 }
 
 /// What the dashboard needs to know about games on a server.
@@ -102,6 +128,18 @@ fn audience(screen: Option<Screen>) -> (Audience, Option<Linger>) {
     })];
     readers.extend(feed.map(|feed| Reader::new("dashboard", feed)));
     (Audience { readers, say }, linger)
+}
+
+/// Has the engine make a move before the server sees it. In an event that was begun before, a fault is only shown: a
+/// service that starts again by itself, perhaps before the engine's disk or GPU is there, tries until it is.
+fn look(config: &ClientConfig, begun: bool) -> Result<(), Failure> {
+    let say: Say = Arc::new(|line: &str| err_line!("{line}"));
+    let faults = preflight::look_at(&config.engine, &say).map_err(|e| Failure::Other(e.to_string()))?;
+    if !faults.is_empty() && !begun {
+        return Err(RunError::Engines(faults).into());
+    }
+    faults.iter().for_each(|fault| say(fault));
+    Ok(())
 }
 
 /// The plan that the event was begun with, if it goes on; refuses to resume an event of another kind.

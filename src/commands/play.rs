@@ -2,24 +2,36 @@
 
 use super::{Exit, Failure};
 use crate::{
-    cli::{PlayingArgs, RunArgs},
-    signals,
+    cli::{FaultLimitArg, PlayingArgs, RunArgs},
+    output, signals,
 };
 use arena::{
     Say, Shutdown,
     dispatcher::{self, Company, Finished, OpenEvent, RunError},
+    identity::{Engine, Identifier},
     preflight,
     remote::Remote,
+    resume,
 };
 use journal::{Read, Reader, Store};
-use plan::{Document, EnginePlan, LogPlan, Plan, StoredPlan};
+use notation::printable;
+use notify::{Notifier, Subject};
+use plan::{Document, EnginePlan, LogPlan, NoticeKind, Plan, StoredPlan};
 use records::openings;
-use referee::{opening::Opening, rating::LookUp, schedule::Schedule, sink::Sink, sprt::Verdict};
+use referee::{
+    opening::Opening,
+    rating::LookUp,
+    schedule::Schedule,
+    sink::Sink,
+    sprt::{BY_FAULTS, Verdict},
+    standings::Standings,
+};
 use report::{
-    Announcer, EventFile, EventInfo, Report,
+    Announcer, EventFile, EventInfo, Report, builds,
     progress::{self, Progress},
     verdict,
 };
+use seat::usi::Handshake;
 use std::{
     fs,
     io::{self, Write},
@@ -114,29 +126,41 @@ pub fn host(
     open_network: impl FnOnce(&Plan, Arc<dyn Sink>) -> Result<Option<Network>, Failure>,
 ) -> Result<Exit, Failure> {
     override_plan(&mut plan, args)?;
-    if let Some(begun) = begun(&plan) {
-        plan.keep_defaults_of(&begun);
+    if let Some(begun) = begun(&plan)?.filter(|_| !args.fresh) {
+        keep_defaults(&mut plan, &begun);
     }
-    keep_margins(&mut plan)?;
     check_log(&plan.log)?;
     let lines = match &plan.openings {
         Some(openings) => openings::load(openings).map_err(|faults| Failure::Usage(faults.to_string()))?,
         None => vec![],
     };
     warn_about(&plan);
-    let found = preflight::look(&plan).map_err(|e| Failure::Other(e.to_string()))?;
+    let found = preflight::look(&plan, &(Arc::new(|line: &str| err_line!("{line}")) as Say))
+        .map_err(|e| Failure::Other(e.to_string()))?;
     if !found.faults.is_empty() {
         return Err(RunError::Engines(found.faults).into());
     }
-    let event = OpenEvent::open(&plan)?.with_engines(found.engines);
+    let identities = identify(&plan, &found.shown)?;
+    if let Some(aside) = args.fresh.then(|| resume::set_aside(&plan)).transpose()?.flatten() {
+        err_line!("`{}` begins anew; what was played of it is `{aside}` now", plan.name);
+    }
+    let event = OpenEvent::open(&plan, identities)?.with_engines(found.engines);
+    event.words().iter().for_each(|words| err_line!("{words}"));
+    if event.is_closed() {
+        err_line!("`{}` is complete: nothing was played", plan.name);
+    }
     let network = if event.is_closed() { None } else { open_network(&plan, event.sink())? };
-    let (finished, linger) = follow(&plan, event, lines, network, args, open_screen)?;
+    let Followed { finished, linger, notifier } = follow(&plan, event, lines, network, args, open_screen)?;
     if let Some(linger) = linger.filter(|_| !finished.interrupted) {
         linger();
     }
-    let mut report = Report::new(&EventInfo::of(&plan), &finished.standings, !finished.interrupted)
+    let mut report = Report::new(&EventInfo::of(&plan), &finished.standings, finished.is_complete())
         .with_failures(&finished.store, finished.event)?;
     report.skipped = plan.skipped.iter().map(|skipped| skipped.name.clone()).collect();
+    let events = finished.store.events()?;
+    if let Some(event) = events.iter().find(|event| event.id == finished.event) {
+        report.played_by = builds(&finished.store, event)?;
+    }
     if !args.json {
         out_line!("");
     }
@@ -144,17 +168,59 @@ pub fn host(
     if finished.interrupted {
         tell_how_to_resume(args.json);
     }
-    Ok(match verdict(&report) {
-        Some(Verdict::H1) => Exit::H1,
-        Some(Verdict::H0) => Exit::H0,
+    if finished.halted {
+        err_line!("{}", ways_on(&report));
+    }
+    if let Some(notifier) = notifier {
+        notifier.finish();
+    }
+    Ok(exit(&report, &finished))
+}
+
+/// How an event ended, as an exit code.
+fn exit(report: &Report, finished: &Finished) -> Exit {
+    match (&report.sprt, verdict(report)) {
+        (_, Some(Verdict::H1)) => Exit::H1,
+        (_, Some(Verdict::H0)) => Exit::H0,
         _ if finished.interrupted => Exit::Stopped,
+        (Some(test), _) if finished.halted || test.verdict.as_deref() == Some(BY_FAULTS) => Exit::ByFaults,
+        _ if finished.halted => Exit::Halted,
         _ => Exit::Done,
-    })
+    }
+}
+
+/// Why a halted event cannot be played to its end, and what to do about it.
+fn ways_on(report: &Report) -> String {
+    let mut lines = vec![format!("`{}` is halted and not complete:", printable(report.event.as_bytes()))];
+    for halted in &report.halted {
+        lines.push(format!("  engine `{}`: {}", printable(halted.name.as_bytes()), halted.reason));
+    }
+    lines.push(
+        "  either mend the engine and begin anew with `--fresh`, or go on by the same command with a higher limit: \
+         `--fault-limit 20`, `--fault-limit off`, or `fault_limit` in `[event]`"
+            .to_owned(),
+    );
+    lines.join("\n")
+}
+
+/// What the engines are that play now.
+fn identify(plan: &Plan, shown: &[Handshake]) -> Result<Vec<Engine>, RunError> {
+    let say = |line: &str| err_line!("{line}");
+    let mut identifier = Identifier::new(&plan.database, &say);
+    let found =
+        preflight::started_here(plan).zip(shown).map(|(engine, shown)| identifier.identify(engine, shown));
+    let (engines, faults): (Vec<_>, Vec<_>) = found.partition(Result::is_ok);
+    match faults.is_empty() {
+        true => Ok(engines.into_iter().flatten().collect()),
+        false => Err(RunError::Engines(faults.into_iter().filter_map(Result::err).collect())),
+    }
 }
 
 /// Prints the command that goes on with the event: the one that was typed.
 fn tell_how_to_resume(json: bool) {
-    let words = std::env::args_os().map(|word| quoted(&word.to_string_lossy())).collect::<Vec<_>>();
+    // Once more from the beginning is not what resumes.
+    let words = std::env::args_os().filter(|word| word != "--fresh");
+    let words = words.map(|word| output::quoted(&word.to_string_lossy())).collect::<Vec<_>>();
     let line = format!("to resume: {}", words.join(" "));
     match json {
         true => err_line!("{line}"),
@@ -162,20 +228,19 @@ fn tell_how_to_resume(json: bool) {
     }
 }
 
-/// A word for a POSIX shell.
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./=:,+@%".contains(c);
-    match !word.is_empty() && word.chars().all(plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
-    }
+/// The plan that the event was begun with, if it goes on.
+pub(super) fn begun(plan: &Plan) -> Result<Option<StoredPlan>, Failure> {
+    let events = Store::read(&plan.database).and_then(|store| store.events()).unwrap_or_default();
+    let event = events.iter().find(|event| event.name == plan.name);
+    Ok(event.map(report::plan).transpose()?)
 }
 
-/// An event that was begun under another default margin keeps its own.
-fn keep_margins(plan: &mut Plan) -> Result<(), Failure> {
-    let events = Store::read(&plan.database).and_then(|store| store.events()).unwrap_or_default();
-    let Some(event) = events.iter().find(|event| event.name == plan.name) else { return Ok(()) };
-    if let Some(kept) = plan.keep_margins(&report::plan(event)?) {
+/// An event that was begun under other defaults keeps them.
+fn keep_defaults(plan: &mut Plan, begun: &StoredPlan) {
+    for kept in plan.keep_defaults_of(begun) {
+        err_line!("`{}` was begun before there was another default: {kept}", plan.name);
+    }
+    if let Some(kept) = plan.keep_margins(begun) {
         err_line!(
             "`{}` keeps the margin that it was begun with, {} ms; new events have {} ms unless `margin` says otherwise",
             plan.name,
@@ -183,7 +248,6 @@ fn keep_margins(plan: &mut Plan) -> Result<(), Failure> {
             plan::MARGIN.as_millis()
         );
     }
-    Ok(())
 }
 
 /// Prints what a user may not expect of the plan.
@@ -208,14 +272,6 @@ fn warn_about(plan: &Plan) {
     }
 }
 
-/// The plan that the event was begun with; `None` if it is new, or if it cannot be read, which is told when it is
-/// opened.
-fn begun(plan: &Plan) -> Option<StoredPlan> {
-    let events = Store::read(&plan.database).and_then(|store| store.events()).ok()?;
-    let event = events.into_iter().find(|event| event.name == plan.name)?;
-    StoredPlan::from_json(&event.plan).ok()
-}
-
 /// Whether two deterministic engines would play more than one game with each colour from the initial position.
 fn repeats(plan: &Plan) -> bool {
     let counted = |engine: &&EnginePlan| engine.time.nodes.is_some() || engine.time.depth.is_some();
@@ -224,7 +280,14 @@ fn repeats(plan: &Plan) -> bool {
         && plan.engines.iter().filter(counted).count() > 1
 }
 
-/// Plays the event with its journal's readers: announcer, dashboard, network.
+/// An event that was played before the eyes of its followers.
+struct Followed {
+    finished: Finished,
+    linger: Option<Linger>,
+    notifier: Option<Notifier>,
+}
+
+/// Plays the event with its journal's readers: announcer, dashboard, network, notices.
 fn follow(
     plan: &Plan,
     event: OpenEvent<'_>,
@@ -232,7 +295,7 @@ fn follow(
     network: Option<Network>,
     args: &PlayingArgs,
     open_screen: OpenScreen,
-) -> Result<(Finished, Option<Linger>), Failure> {
+) -> Result<Followed, Failure> {
     let wanted = !(args.no_dashboard || args.json || args.quiet);
     let screen = if wanted { open_screen(Showing::of(plan))? } else { None };
     let (game_lines, feed, linger, say) = match screen {
@@ -250,16 +313,45 @@ fn follow(
         readers.push(reader);
         remote = Some(players);
     }
+    let notifier = Notifier::open(&plan.notify, subject(plan), say.clone())?;
+    readers.extend(notifier.as_ref().map(Notifier::reader));
     let shutdown = Shutdown::default();
     signals::listen(shutdown.clone(), || ()).map_err(|e| Failure::Other(format!("signals: {e}")))?;
     let openings = dispatcher::in_order(lines, plan);
     let finished = event.play(Company { openings, remote, readers, say }, &shutdown)?;
-    Ok((finished, linger))
+    if let Some(notifier) = notifier.as_ref().filter(|_| finished.halted) {
+        tell_halt(notifier, plan, &finished.standings);
+    }
+    Ok(Followed { finished, linger, notifier })
+}
+
+/// The event of a plan, for notices.
+fn subject(plan: &Plan) -> Subject {
+    Subject {
+        database: plan.database.clone(),
+        name: plan.name.clone(),
+        stages: plan.stages.clone(),
+        fault_limits: plan.fault_limits().collect(),
+    }
+}
+
+/// Tells that the event cannot be played to its end. The number of games distinguishes this from a later halt.
+fn tell_halt(notifier: &Notifier, plan: &Plan, standings: &Standings) {
+    let games: u64 = standings.total().met.values().map(|met| met.games()).sum();
+    let halts: Vec<_> = standings.halts().iter().map(|halt| dispatcher::halt_words(plan, halt)).collect();
+    let text = format!("halted after {games} games: {}", halts.join("; "));
+    notifier.tell(NoticeKind::FaultLimit, games, &text);
 }
 
 fn override_plan(plan: &mut Plan, args: &PlayingArgs) -> Result<(), Failure> {
     if let Some(db) = &args.db {
         plan.database.clone_from(db);
+    }
+    if let Some(name) = &args.name {
+        if name.trim().is_empty() {
+            return Err(Failure::Usage("--name: the name of an event is not empty".to_owned()));
+        }
+        plan.name.clone_from(name);
     }
     if let Some(concurrency) = args.concurrency {
         plan.concurrency = concurrency;
@@ -268,8 +360,21 @@ fn override_plan(plan: &mut Plan, args: &PlayingArgs) -> Result<(), Failure> {
         plan.log.clone_from(log);
     }
     plan.oversubscribe |= args.oversubscribe;
+    plan.look &= !args.no_look;
+    if let Some(FaultLimitArg(limit)) = args.fault_limit {
+        (plan.fault_limit, plan.fault_limit_given) = (limit, true);
+    }
     if args.affinity || args.no_affinity {
         plan.affinity = Some(args.affinity);
+    }
+    if let Some(command) = &args.notify {
+        plan.notify.command = Some(command.clone());
+    }
+    plan.notify.on_verdict.clone_from(&args.on_verdict);
+    if args.on_verdict.is_some() && plan.sprt.is_none() {
+        let why =
+            "--on-verdict needs a sequential test (--sprt, or format \"sprt\"); --notify tells of every end";
+        return Err(Failure::Usage(why.to_owned()));
     }
     if plan.affinity == Some(true) && plan.oversubscribe {
         let why = "--affinity and oversubscribing exclude each other: pinned games need cores of their own";

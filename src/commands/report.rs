@@ -4,10 +4,10 @@ use super::{Exit, Failure, find_event};
 use crate::cli::{Picture, ReportArgs};
 use client::ratings;
 use journal::{EventSummary, Moves, Store};
+use referee::entry::GameId;
 use referee::number::number;
-use referee::{entry::GameId, standings::Standings};
 use report::{
-    EventHistory, EventHistoryError, Report, event_info,
+    EventHistory, EventHistoryError, Report, builds, event_info,
     html::page,
     plan,
     plot::{self, Plot, Size},
@@ -45,9 +45,10 @@ pub fn report(args: &ReportArgs) -> Result<Exit, Failure> {
         let plan = plan(event)?;
         let measured = |standings: &_| ratings::measured(&plan, &event.players, standings);
         let info = event_info(event, plan.clone());
-        let mut standings = Standings::new(&info.stages, event.players.len());
+        let mut standings = info.standings();
         store.replay(event.id, Moves::Without, &mut |stamped| standings.fold(&stamped.entry))?;
-        let report = Report::new(&info, &standings, event.closed).with_failures(&store, event.id)?;
+        let mut report = Report::new(&info, &standings, event.closed).with_failures(&store, event.id)?;
+        report.played_by = builds(&store, event)?;
         super::print(&report, args.json);
         if let Some(measured) = measured(&standings).filter(|_| !args.json) {
             out_line!("\n{measured}");

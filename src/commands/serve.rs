@@ -13,6 +13,7 @@ use arena::Say;
 use arena::Shutdown;
 use host::{League, RatingHistory, event::EventNetwork};
 use journal::Reader;
+use notify::{Notifier, Subject};
 use plan::{Document, Plan, ServeConfig, StoredPlan};
 use std::{io, sync::Arc};
 use tokio::net::TcpListener;
@@ -44,6 +45,12 @@ fn league(args: &ServeArgs, mut config: ServeConfig, open_screen: OpenScreen) ->
     if let Some(db) = &args.playing.db {
         config.database.clone_from(db);
     }
+    if let Some(command) = &args.playing.notify {
+        config.notify.command = Some(command.clone());
+    }
+    if let Some(name) = &args.playing.name {
+        config.name.clone_from(name);
+    }
     let events = args.playing.events.as_deref().map(event_file).transpose()?;
     let wanted = !(args.playing.no_dashboard || args.playing.quiet);
     let other = |e: io::Error| Failure::Other(e.to_string());
@@ -61,20 +68,31 @@ fn league(args: &ServeArgs, mut config: ServeConfig, open_screen: OpenScreen) ->
             Some(Screen { say, feed, linger, .. }) => (say, Some(feed), Some(linger)),
             None => (Arc::new(|line: &str| err_line!("{line}")) as Say, None, None),
         };
-        let notify = say.clone();
+        let tell = say.clone();
         let finishing = move || {
-            notify("no new games begin; running games are finished, and a second signal breaks them off")
+            tell("no new games begin; running games are finished, and a second signal breaks them off")
         };
         signals::listen(shutdown.clone(), finishing).map_err(other)?;
         let mut readers: Vec<_> = feed.map(|feed| Reader::new("dashboard", feed)).into_iter().collect();
         readers.extend(events.map(|mut events| Reader::new("event file", move |batch| events.write(batch))));
+        let notifier = Notifier::open(&config.notify, subject(&config), say.clone())?;
+        readers.extend(notifier.as_ref().map(Notifier::reader));
         let league = League::open(config, history, &shutdown, readers)?;
         for listener in &listeners {
             say(&format!("listening on {}", listener.local_addr().map_err(other)?));
         }
         league.serve(listeners, shutdown).await?;
+        if let Some(notifier) = notifier {
+            notifier.finish();
+        }
         Ok(Exit::Done)
     })
+}
+
+/// The league, for notices. Its players have no limit of faults.
+fn subject(config: &ServeConfig) -> Subject {
+    let stages = StoredPlan::of_league(config).stages;
+    Subject { database: config.database.clone(), name: config.name.clone(), stages, fault_limits: vec![] }
 }
 
 /// Refuses flags that have no meaning in an open league.
@@ -86,9 +104,13 @@ fn refuse_of_league(args: &PlayingArgs) -> Result<(), Failure> {
             args.concurrency.is_some(),
             "an open league plays every game that its players agree to",
         ),
+        ("--fresh", args.fresh, "an open league has no beginning to go back to; `--name` begins another one"),
         ("--oversubscribe", args.oversubscribe, STARTS_NONE),
         ("--affinity", args.affinity, STARTS_NONE),
         ("--no-affinity", args.no_affinity, STARTS_NONE),
+        ("--on-verdict", args.on_verdict.is_some(), "an open league has no sequential test"),
+        ("--fault-limit", args.fault_limit.is_some(), STARTS_NONE),
+        ("--no-look", args.no_look, STARTS_NONE),
         (
             "--log",
             args.log.is_some(),

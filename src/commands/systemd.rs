@@ -149,7 +149,7 @@ const ENDING: &str = "\
 # does not fix; 3 is a stop before the end; 10 and 11 are verdicts.
 Restart=on-failure
 RestartSec=10s
-RestartPreventExitStatus=2
+RestartPreventExitStatus=2 4 12
 SuccessExitStatus=3 10 11
 # SIGINT lets running games end and starts no new ones. SIGTERM breaks off those still running after the timeout: a host
 # adjourns them, a client resigns. Only the manager gets the signal: engines that ended first would lose their games.

@@ -106,7 +106,7 @@ impl Reading {
             self.push(["--games", &games.to_string()]);
         }
         own.append(&mut self.own);
-        let words: Vec<_> = own.iter().map(|word| quoted(&word.to_string_lossy())).collect();
+        let words: Vec<_> = own.iter().map(|word| crate::output::quoted(&word.to_string_lossy())).collect();
         self.notes.push(format!("in Renmei's own words: renmei match {}", words.join(" ")));
         Ok((own, self.notes))
     }
@@ -327,15 +327,6 @@ fn name(engines: &mut [Engine]) {
 fn begins_option(word: &OsString) -> bool {
     let bytes = word.as_encoded_bytes();
     bytes.len() > 1 && bytes[0] == b'-' && !bytes[1].is_ascii_digit() && bytes[1] != b'.'
-}
-
-/// A word as a shell reads it.
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || "-_./=+:,@%".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', "'\\''"))
 }
 
 impl<'a> Words<'a> {

@@ -95,8 +95,8 @@ impl<'c> Rows<'c> {
             "INSERT INTO runs VALUES (?, ?, ?, ?, ?)",
             params![self.event, seq, at, opened.format, opened.resumed],
         )?;
-        let players = opened.players.iter().enumerate();
-        players.map(|(at, name)| self.player(PlayerId::at(at), name)).collect()
+        let mut players = opened.players.iter().enumerate();
+        players.try_for_each(|(at, name)| self.player(PlayerId::at(at), name))
     }
 
     fn player(&self, player: PlayerId, name: &str) -> rusqlite::Result<()> {
@@ -208,7 +208,8 @@ impl<'c> Rows<'c> {
 const NO_THOUGHT: Thought =
     Thought { depth: None, seldepth: None, score: None, nodes: None, nps: None, time: None, pv: None };
 
-fn not_json(error: serde_json::Error) -> rusqlite::Error {
+/// Error for a value that cannot be written as JSON.
+pub(super) fn not_json(error: serde_json::Error) -> rusqlite::Error {
     rusqlite::Error::ToSqlConversionFailure(error.into())
 }
 

@@ -3,11 +3,14 @@
 mod accounts;
 mod database;
 mod error;
+mod identities;
 mod insert;
 mod lock;
+mod notices;
 mod ratings;
 mod read;
 mod replay;
+mod reschedule;
 mod row;
 mod side;
 mod stream;
@@ -16,9 +19,11 @@ mod tests;
 
 pub use accounts::Account;
 pub use error::StoreError;
+pub use identities::KnownIdentity;
 pub use ratings::RatingRow;
 pub use read::{EventSummary, FullGame, GameFilter, GameRow, GameState};
 pub use replay::Moves;
+pub use reschedule::Rescheduled;
 pub use stream::{Journal, Opening, Read, Reader};
 
 use database::Database;

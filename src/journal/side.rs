@@ -1,6 +1,6 @@
-//! Side records in the database: names of games, transcripts, buoys.
+//! Side records in the database: names of games, transcripts, buoys, identities of engines.
 
-use crate::{EventId, Store, StoreError, row::int};
+use crate::{EventId, Store, StoreError, identities, row::int};
 use referee::{
     Color,
     entry::GameId,
@@ -28,6 +28,7 @@ pub(crate) fn store(record: &SideRecord, conn: &Connection, EventId(event): Even
         SideRecord::NoBuoy(name) => {
             conn.prepare_cached("DELETE FROM buoys WHERE event = ? AND name = ?")?.execute((event, name))
         }
+        SideRecord::Identified(player, identity) => identities::store(*player, identity, conn, event),
     }
     .map(drop)
 }

@@ -57,7 +57,7 @@ impl Load {
     /// `renmei match` with a database.
     pub fn manager(&self, db: &Path, time: &str, margin: &str) -> Command {
         let mut command = self.shown(db, time, margin);
-        command.arg("--quiet");
+        command.args(["--quiet", "--rating-interval", "0"]);
         command
     }
 
@@ -71,7 +71,9 @@ impl Load {
             command.arg(format!("option.SleepUs={}", self.sleep_us));
         }
         command.args(["--games", &self.games.to_string(), "--concurrency", &self.concurrency.to_string()]);
-        command.args(["--time", time, "--margin", margin, "--oversubscribe", "--db"]).arg(db);
+        command.args(["--time", time, "--margin", margin, "--oversubscribe"]);
+        // The fixed moves of the puppets begin in the start position.
+        command.args(["--openings", "none", "--db"]).arg(db);
         command
     }
 

@@ -79,6 +79,7 @@ impl Soak {
         }
         command.args(["--games", &self.games.to_string(), "--seed", &self.seed.to_string()]);
         command.args(["--time", "byoyomi 10s", "--concurrency", "2", "--oversubscribe", "--quiet", "--json"]);
+        command.args(["--openings", "none"]);
         command.arg("--db").arg(self.db(event));
         command
     }

@@ -1,7 +1,7 @@
 //! The file of `renmei floodgate`. A login that cannot lead to a game is refused here, before the server sees it.
 
 use crate::{
-    EnginePlan, Environment, Faults, LogPlan,
+    EnginePlan, Environment, Faults, LogPlan, NotifyConfig,
     engines::lone,
     keys::{
         ENGINE,
@@ -43,6 +43,8 @@ pub struct ClientConfig {
     pub declares_at_once: bool,
     /// The declaration rule; `None`: as the server announces it.
     pub declaration: Option<Declaration>,
+    /// Whether the engine has to make a move before the first login.
+    pub look: bool,
     /// Restarts of the engine within a game, at most.
     pub restarts: u32,
     /// Least time kept back for the network.
@@ -61,6 +63,9 @@ pub struct ClientConfig {
     pub backoff_most: Duration,
     /// The engine.
     pub engine: EnginePlan,
+    /// Who is told what happens.
+    #[serde(skip)]
+    pub notify: NotifyConfig,
     /// Ratings of opponents, by name.
     pub ratings: BTreeMap<String, f64>,
     /// Which conversations with the engine are kept.
@@ -135,6 +140,7 @@ fn client(root: &Table<'_>, file: Option<&Path>) -> ClientConfig {
             Some("none") => Some(Declaration::None),
             _ => None,
         },
+        look: table.flag("look", true),
         restarts: table.integer("restarts").unwrap_or(3),
         margin: span("margin", 200),
         margin_most: span("margin_most", 3000),
@@ -144,6 +150,7 @@ fn client(root: &Table<'_>, file: Option<&Path>) -> ClientConfig {
         backoff: span("backoff", 10_000),
         backoff_most: span("backoff_most", 900_000),
         engine: EnginePlan { hurry: Some(span("hurry", 300)), ..lone(&engine).unwrap_or_default() },
+        notify: NotifyConfig::read(root),
         ratings: root.item("ratings").map(|item| ratings(&item)).unwrap_or_default(),
         log: log(&table),
     };

@@ -1,8 +1,8 @@
 //! The players: `[defaults]` and `[[engines]]`.
 
-use crate::{EnginePlan, GoForms, SeatLimits, Skipped};
+use crate::{EnginePlan, GoForms, IdentityPlan, SeatLimits, Skipped};
 use crate::{
-    keys::{ENGINE, LIMITS},
+    keys::{ENGINE, IDENTITY, LIMITS},
     reader::{Item, Table},
     time::{Merged, default_margin, time_control},
     time_text::{EXAMPLES, text},
@@ -156,6 +156,7 @@ fn engine(table: &Table<'_>, clock: Merged, name: Option<String>) -> Entry {
         limits: limits(&table.table("limits", &LIMITS)),
         restart: table.choice("restart"),
         gpu: table.number("gpu").unwrap_or_default(),
+        identity: identity(&table.table("identity", &IDENTITY)),
         optional,
     };
     check_go(table, &engine);
@@ -243,8 +244,23 @@ fn own_directory(table: &Table<'_>) -> Option<PathBuf> {
 }
 
 fn args(table: &Table<'_>) -> Vec<String> {
-    let items = table.item("args").map(|list| list.elements("a list of texts")).unwrap_or_default();
+    texts(table, "args")
+}
+
+fn texts(table: &Table<'_>, key: &str) -> Vec<String> {
+    let items = table.item(key).map(|list| list.elements("a list of texts")).unwrap_or_default();
     items.iter().filter_map(Item::scalar).collect()
+}
+
+fn identity(table: &Table<'_>) -> IdentityPlan {
+    let identity = IdentityPlan { files: texts(table, "files"), ignore: texts(table, "ignore") };
+    for (key, patterns) in [("files", &identity.files), ("ignore", &identity.ignore)] {
+        if patterns.iter().any(|pattern| pattern.trim().is_empty()) {
+            table.fault(key, "names a file without a name");
+        }
+    }
+    table.refuse_unknown();
+    identity
 }
 
 /// The entries of a free table with the places they stand at: those of `[defaults]` first, overridden by the engine's.

@@ -1,8 +1,9 @@
 //! The event: `[event]`, `[[stage]]` and `[sprt]`.
 
-use crate::{OpeningPlan, Plan, SprtModel, SprtPlan};
+use crate::{NotifyConfig, OpeningPlan, Plan, SprtModel, SprtPlan};
 use crate::{
     engines::Engines,
+    fault_limit,
     keys::{EVENT, SPRT, STAGE, STAGE_KEYS},
     log::log,
     reader::{IntegerOr, Table, listed},
@@ -46,11 +47,15 @@ pub fn plan(
         affinity: event.flag_or_auto("affinity"),
         startups: number_or(&event, "startups", environment.cores),
         replay_draws: replay_draws(&event, &stages),
+        look: event.flag("look", true),
+        fault_limit: fault_limit::read(&event),
+        fault_limit_given: event.has("fault_limit"),
         sprt: sprt(root, &stages),
         stages,
         rules,
         adjudication,
         openings,
+        notify: NotifyConfig::read(root),
         gpus: event.number("gpus").unwrap_or_default(),
         engines: engines.present,
         skipped: engines.skipped,

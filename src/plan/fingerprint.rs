@@ -2,11 +2,11 @@
 //!
 //! The database keeps the fingerprint of the plan that an event was begun with, and a resumed run compares it with that
 //! of its own plan. Settings without influence on the games are left out: concurrency, cores, the database, limits
-//! outside the turns, patience.
+//! outside the turns, patience. The sizes of the stages are kept, but may change: see [`referee::schedule::size`].
 
 use crate::{EnginePlan, OpeningPlan, Plan};
 use crate::{built_in, time_text};
-use referee::clock::TimeControl;
+use referee::{clock::TimeControl, schedule::Stage};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::{io, path::Path};
@@ -39,12 +39,31 @@ impl Fingerprint {
     }
 
     /// Differences in words, one line each, such as `engines[fairy].options.Threads was 1, is 2`; empty if the games of
-    /// both plans are comparable.
+    /// both plans are comparable. Sizes of stages are no difference.
     #[must_use]
     pub fn changes_to(&self, now: &Self) -> Vec<String> {
         let mut changes = Vec::new();
-        compare("", &self.0, &now.0, &mut changes);
+        compare("", &self.0, &now.with_sizes_of(self), &mut changes);
         changes
+    }
+
+    /// The stages of the plan; `None` if they are not as this program writes them.
+    #[must_use]
+    pub fn stages(&self) -> Option<Vec<Stage>> {
+        serde_json::from_value(self.0.get("stages")?.clone()).ok()
+    }
+
+    /// The fingerprint with the stages of `before` where they differ in size alone.
+    fn with_sizes_of(&self, before: &Self) -> Value {
+        let mut value = self.0.clone();
+        let (Some(was), Some(is)) = (before.stages(), self.stages()) else { return value };
+        let Some(stages) = value["stages"].as_array_mut() else { return value };
+        for (at, stage) in stages.iter_mut().enumerate().take(was.len()) {
+            if was[at].without_size() == is[at].without_size() {
+                *stage = before.0["stages"][at].clone();
+            }
+        }
+        value
     }
 }
 

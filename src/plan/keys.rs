@@ -115,6 +115,12 @@ pub const ROOT: Section = Section {
         key("defaults", Other("table"), Says("none"), "keys for every engine that does not give them itself"),
         key("engines", Other("tables"), Needed, "the players, at least two; their order is the seeding"),
         key(
+            "notify",
+            Other("table"),
+            Says("nobody"),
+            "who is told of verdicts, ends and halts: see `[notify]`",
+        ),
+        key(
             "serve",
             Other("table"),
             Says("nobody logs in"),
@@ -217,10 +223,50 @@ pub const EVENT: Section = Section {
                 "play drawn games again, with the same colours or with colours swapped; the draw then does not count",
             ),
             key("replay_limit", Integer(1, 1000), Is("4"), "replays of a game, at most"),
+            key(
+                "look",
+                Flag,
+                Is("true"),
+                "before the first game, have every engine set its options, get ready and make a move; `false`: only its handshake is read",
+            ),
+            key(
+                "fault_limit",
+                Other("table or text"),
+                Says("all its defaults"),
+                "faults that halt the games of an engine, see `[event.fault_limit]`; `\"off\"`: none do; `\"10\"`: so many in a row",
+            ),
             LOG,
         ],
         STAGE_KEYS,
     ],
+};
+
+/// The limit of faults.
+pub const FAULT_LIMIT: Section = Section {
+    title: "`[event.fault_limit]`",
+    about: "A fault is a game that an engine lost by a crash, an illegal move or declaration, or on time. An engine that \
+        reaches its limit is halted: no further game of it begins, and the event ends as halted if it cannot be played \
+        to its end without it. A halted event goes on when the limit is raised. Players who log in have no limit.",
+    keys: &[&[
+        key(
+            "in_a_row",
+            IntegerOr(1, 1_000_000_000, "off"),
+            Is("5"),
+            "games in a row that the engine's faults end; those that a fault of the opponent ends are left out",
+        ),
+        key(
+            "share",
+            Number(0.0, 1.0),
+            Is("0.1"),
+            "most of the engine's games that its faults may end, losses on time excepted; `1`: all",
+        ),
+        key(
+            "games",
+            Integer(1, 1_000_000_000),
+            Is("20"),
+            "games of the engine before the share is looked at",
+        ),
+    ]],
 };
 
 /// A stage of an event.
@@ -463,6 +509,12 @@ pub const ENGINE: Section = Section {
             "cores that it keeps busy while it thinks",
         ),
         key("gpu", Number(0.0, 1024.0), Is("0"), "share of a GPU it needs"),
+        key(
+            "identity",
+            Other("table"),
+            Says("all its defaults"),
+            "the files that belong to the engine, see below",
+        ),
         key("optional", Flag, Is("false"), "leave the engine out if its program is absent"),
     ]],
 };
@@ -481,10 +533,45 @@ pub const LIMITS: Section = Section {
     ]],
 };
 
+/// Notices.
+pub const NOTIFY: Section = Section {
+    title: "`[notify]`",
+    about: "Also in a file of `renmei floodgate`. A notice is JSON, described in the guide to results; each is delivered \
+        once, and tried again until it is received, at the next start if need be.",
+    keys: &[&[
+        key("command", Text, Says("none"), "a command for the shell; a notice stands on its standard input"),
+        key("webhook", Text, Says("none"), "a URL, `http://` or `https://`; a notice is the body of a POST"),
+        key(
+            "on",
+            Other("list of words"),
+            Says("all"),
+            "`\"verdict\"`: of a sequential test; `\"end\"`: everything was played; `\"engine-halted\"`: an engine reached its limit of faults; `\"fault-limit\"`: the event cannot go on without such engines; `\"restarted\"`: the program was started again with the event",
+        ),
+    ]],
+};
+
+/// The files that belong to an engine.
+pub const IDENTITY: Section = Section {
+    title: "`identity` of an engine",
+    about: "An engine is its program, its `id name`, and the files and directories that its arguments and its options \
+        name, options at the default that the engine declares included. Paths are relative to its directory; `*` and `?` \
+        stand within a name, `**` for any number of directories.",
+    keys: &[&[
+        key("files", Other("texts"), Is("[]"), "further files: what a script starts or reads"),
+        key(
+            "ignore",
+            Other("texts"),
+            Is("[]"),
+            "files that do not count, because the engine writes them itself: learned books, logs; without a `/`, files of that name in any directory; a directory stands for all that is in it",
+        ),
+    ]],
+};
+
 /// The sections of the reference, in order.
-pub const REFERENCE: [&Section; 19] = [
+pub const REFERENCE: [&Section; 22] = [
     &ROOT,
     &EVENT,
+    &FAULT_LIMIT,
     &STAGE,
     &TIME_TABLE,
     &RULES,
@@ -495,6 +582,8 @@ pub const REFERENCE: [&Section; 19] = [
     &SPRT,
     &ENGINE,
     &LIMITS,
+    &NOTIFY,
+    &IDENTITY,
     &serve::SERVE,
     &serve::SERVE_TIME,
     &serve::SERVE_ROUNDS,

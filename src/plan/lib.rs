@@ -14,11 +14,14 @@ mod engines;
 mod environment;
 mod event;
 mod fault;
+pub mod fault_limit;
 mod fingerprint;
 mod games;
 mod keys;
 mod log;
+pub mod notify;
 pub mod password;
+pub mod pattern;
 mod places;
 mod reader;
 mod reference;
@@ -35,6 +38,7 @@ pub use environment::Environment;
 pub use fault::{Fault, Faults};
 pub use fingerprint::Fingerprint;
 pub use log::LogPlan;
+pub use notify::{NoticeKind, NotifyConfig};
 pub use reference::reference;
 pub use serve::ServeConfig;
 pub use stored::{StoredPlan, StoredPlanError};
@@ -44,6 +48,7 @@ use referee::number::number;
 use referee::{
     adjudicate::Adjudication,
     clock::TimeControl,
+    fault_limit::FaultLimit,
     rules::Rules,
     schedule::{Format, ReplayDraws, Stage},
     sprt::{self, Sprt, SprtError},
@@ -75,6 +80,13 @@ pub struct Plan {
     pub stages: Vec<Stage>,
     /// Replays of drawn games.
     pub replay_draws: ReplayDraws,
+    /// Whether every engine has to make a move before the first game; otherwise only its handshake is read.
+    pub look: bool,
+    /// Faults that halt the games of an engine; `None`: none do.
+    pub fault_limit: Option<FaultLimit>,
+    /// Whether somebody has chosen this limit; else an event that goes on keeps its own.
+    #[serde(skip)]
+    pub fault_limit_given: bool,
     /// The sequential test that ends an SPRT stage.
     pub sprt: Option<SprtPlan>,
     /// Rules of the games.
@@ -85,6 +97,9 @@ pub struct Plan {
     pub openings: Option<OpeningPlan>,
     /// The players, at least two.
     pub engines: Vec<EnginePlan>,
+    /// Who is told what happens.
+    #[serde(skip)]
+    pub notify: NotifyConfig,
     /// GPUs that the engines share.
     pub gpus: f64,
     /// Optional engines that do not take part.
@@ -99,6 +114,19 @@ impl Plan {
     pub fn format_words(&self) -> String {
         format_words(&self.stages)
     }
+
+    /// The limits of faults of the players. Those who log in have none, as a host has its own rules for them, and none has
+    /// an engine whose games after a fault are to be lost.
+    pub fn fault_limits(&self) -> impl Iterator<Item = Option<FaultLimit>> {
+        self.engines
+            .iter()
+            .map(|engine| self.fault_limit.filter(|_| is_limited(engine.remote, engine.restart)))
+    }
+}
+
+/// Whether a player has a limit of faults where the event has one.
+fn is_limited(remote: bool, restart: Restart) -> bool {
+    !remote && restart != Restart::Never
 }
 
 /// Stages in words.
@@ -249,8 +277,20 @@ pub struct EnginePlan {
     pub cores: f64,
     /// Share of a GPU that it needs; the shares of running games add up to [`Plan::gpus`] at most.
     pub gpu: f64,
+    /// Files that belong to it.
+    pub identity: IdentityPlan,
     /// Whether the event is played without it if its program is absent.
     pub optional: bool,
+}
+
+/// The files that belong to an engine, apart from those that its arguments and options name: patterns, relative to its
+/// directory.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct IdentityPlan {
+    /// Further files.
+    pub files: Vec<String>,
+    /// Files that do not count, because the engine writes them itself.
+    pub ignore: Vec<String>,
 }
 
 /// Forms of `go` that an engine understands, in addition to the clock form with `byoyomi`.

@@ -10,6 +10,7 @@ pub use rating::{Method, RatingConfig};
 pub(crate) use read::{league, of_event};
 pub use rounds::RoundsConfig;
 
+use crate::NotifyConfig;
 use referee::rules::{Declaration, Rules};
 use serde::{Deserialize, Serialize};
 use std::{net::SocketAddr, path::PathBuf, time::Duration};
@@ -65,6 +66,9 @@ pub struct ServeConfig {
     pub rating: RatingConfig,
     /// Limits per client.
     pub limits: Limits,
+    /// Who is told what happens in an open league.
+    #[serde(skip)]
+    pub notify: NotifyConfig,
 }
 
 /// Which to follow where the protocol's text and shogi-server, the server of floodgate, differ.
@@ -154,6 +158,7 @@ impl Default for ServeConfig {
             rounds: vec![],
             rating: RatingConfig::default(),
             limits: Limits::default(),
+            notify: NotifyConfig::default(),
         }
     }
 }

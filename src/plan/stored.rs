@@ -9,9 +9,10 @@
 //! | 0 | programs before the version was written: no field `version`, otherwise as 1; `{}` for records that were read in |
 //! | 1 | this program |
 
-use crate::{ClientConfig, EnginePlan, LogPlan, Plan, ServeConfig, SprtPlan};
+use crate::{ClientConfig, EnginePlan, LogPlan, Plan, Restart, ServeConfig, SprtPlan, is_limited};
 use referee::{
     clock::TimeControl,
+    fault_limit::FaultLimit,
     schedule::{Format, Stage},
 };
 use serde::{Deserialize, Serialize};
@@ -36,6 +37,9 @@ pub struct StoredPlan {
     /// The sequential test, if there is one.
     #[serde(default)]
     pub sprt: Option<SprtPlan>,
+    /// Faults that halt the games of an engine; `None`: none do, as in every event that began before there were limits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fault_limit: Option<FaultLimit>,
     /// The players, in the order of their numbers; empty where players come and go.
     #[serde(default)]
     pub engines: Vec<StoredEngine>,
@@ -58,6 +62,12 @@ pub struct StoredPlan {
 pub struct StoredEngine {
     /// Name of the player.
     pub name: String,
+    /// Whether it is a program in the network that logs in.
+    #[serde(default)]
+    pub remote: bool,
+    /// When a new process is started.
+    #[serde(default)]
+    pub restart: Restart,
     /// Its clock; `None` if the plan does not say.
     #[serde(default)]
     pub time: Option<TimeControl>,
@@ -92,10 +102,10 @@ impl StoredPlan {
     /// The plan of an event that is played here.
     #[must_use]
     pub fn of_event(plan: &Plan) -> Self {
-        let details = details(plan, &["name", "stages", "sprt", "engines", "log"]);
+        let details = details(plan, &["name", "stages", "sprt", "engines", "fault_limit", "log"]);
         let engines = plan.engines.iter().map(StoredEngine::of).collect();
-        let (stages, log) = (plan.stages.clone(), plan.log.clone());
-        Self { stages, sprt: plan.sprt, engines, log, ..Self::open(&plan.name, details) }
+        let (stages, sprt, fault_limit) = (plan.stages.clone(), plan.sprt, plan.fault_limit);
+        Self { stages, sprt, fault_limit, engines, log: plan.log.clone(), ..Self::open(&plan.name, details) }
     }
 
     /// The plan of an open league.
@@ -121,7 +131,8 @@ impl StoredPlan {
 
     fn open(name: &str, details: Map<String, Value>) -> Self {
         let (version, name, stages, log) = (VERSION, name.to_owned(), open_field(), LogPlan::default());
-        Self { version, name, stages, sprt: None, engines: vec![], us: None, ratings: None, log, details }
+        let (sprt, fault_limit, us, ratings) = (None, None, None, None);
+        Self { version, name, stages, sprt, fault_limit, engines: vec![], us, ratings, log, details }
     }
 
     /// The JSON that the database keeps.
@@ -145,6 +156,13 @@ impl StoredPlan {
             return Err(StoredPlanError::Newer { found: version });
         }
         Ok(serde_json::from_str(json)?)
+    }
+
+    /// The limits of faults of the players.
+    pub fn fault_limits(&self) -> impl Iterator<Item = Option<FaultLimit>> {
+        self.engines
+            .iter()
+            .map(|engine| self.fault_limit.filter(|_| is_limited(engine.remote, engine.restart)))
     }
 
     /// Whether the games begin from openings of the plan.
@@ -189,8 +207,9 @@ impl Plan {
 
 impl StoredEngine {
     fn of(engine: &EnginePlan) -> Self {
-        let details = details(engine, &["name", "time"]);
-        Self { name: engine.name.clone(), time: Some(engine.time), details }
+        let details = details(engine, &["name", "remote", "restart", "time"]);
+        let (name, remote, restart, time) = (engine.name.clone(), engine.remote, engine.restart, engine.time);
+        Self { name, remote, restart, time: Some(time), details }
     }
 }
 

@@ -130,6 +130,7 @@ fn around(section: &str, key: &Key, value: &str) -> String {
     let pair = if value.is_empty() { String::new() } else { format!(", {} = {value}", key.name) };
     match (section, key.name) {
         ("`[event]`", "replay_limit") => with(&format!("[event]\nreplay_draws = \"swap\"\n{line}")),
+        ("`[event.fault_limit]`", _) => with(&format!("[event.fault_limit]\n{line}")),
         ("`[event]`", _) => with(&format!("[event]\n{line}")),
         ("`[[stage]]`", "challengers") => with(&format!("[[stage]]\nformat = \"gauntlet\"\n{line}")),
         ("`[[stage]]`", "tie") => with(&format!("[[stage]]\nformat = \"knock-out\"\n{line}")),
@@ -148,6 +149,7 @@ fn around(section: &str, key: &Key, value: &str) -> String {
         ("`[sprt]`", _) => with(&format!("[event]\nformat = \"sprt\"\n[sprt]\nelo0 = 0\nelo1 = 5\n{line}")),
         ("`[[engines]]`", _) => format!("{}{line}", with("")),
         ("`limits` of an engine", _) => format!("{}[engines.limits]\n{line}", with("")),
+        ("`identity` of an engine", _) => format!("{}[engines.identity]\n{line}", with("")),
         ("`[serve]`", "wait" | "missing") => with(&format!("[serve]\n{line}")),
         ("`[serve]`", _) => format!("[serve]\n{line}"),
         ("`[[serve.time]]`", "total") => format!("[[serve.time]]\nplayer = \"a\"\nbyoyomi = 1\n{line}"),

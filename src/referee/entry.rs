@@ -66,7 +66,7 @@ pub enum Entry {
     },
     /// A sequential test reached a verdict; games that still run will be finished.
     Verdict {
-        /// `H0` or `H1`.
+        /// `H0`, `H1`, or [`BY_FAULTS`](crate::sprt::BY_FAULTS).
         verdict: String,
         /// Log-likelihood ratio when the test stopped.
         llr: f64,

@@ -25,6 +25,7 @@ mod lot;
 mod matching;
 pub mod round_robin;
 pub mod rounds;
+pub mod size;
 pub mod sprt;
 mod step;
 pub mod swiss;
@@ -223,6 +224,8 @@ impl Schedule {
         let swapped = game.is_multiple_of(2) == replay_swaps;
         let pair = encounter.saturating_mul(stage.stride().div_ceil(2)) + game / 2;
         let opening = open.first_opening.saturating_add(if self.paired { pair } else { index });
+        // A pair that was begun keeps its opening, even if its stage has grown since and numbers openings otherwise.
+        let opening = progress.halves.get(&pair).filter(|_| self.paired).map_or(opening, |half| half.opening);
         let attempt = before.attempts.max(open.returned.remove(&index).unwrap_or(0));
         open.issued.insert(index);
         let (black, white) = if swapped { (table.white, table.black) } else { (table.black, table.white) };

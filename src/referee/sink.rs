@@ -2,7 +2,8 @@
 
 use crate::{
     color::Color,
-    entry::{Entry, GameId},
+    entry::{Entry, GameId, PlayerId},
+    identity::Identity,
 };
 use std::fmt;
 
@@ -26,6 +27,8 @@ pub enum SideRecord {
     Buoy(Buoy),
     /// The buoy of this name is deleted.
     NoBuoy(String),
+    /// What plays as this player in the current run: the last [`Opened`](crate::entry::Opened).
+    Identified(PlayerId, Box<Identity>),
 }
 
 /// Moves that the games of a name start from (`%%SETBUOY` of the CSA server protocol).

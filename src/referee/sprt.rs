@@ -11,7 +11,10 @@ mod walk;
 pub use stopped::StoppedEstimate;
 pub use walk::Walk;
 
-use crate::rating::{Counts, NELO_PER_SD, Sample, score_of_elo};
+use crate::{
+    rating::{Counts, NELO_PER_SD, Pentanomial, Sample, score_of_elo},
+    standings::TestCounts,
+};
 use serde::{Deserialize, Serialize};
 
 /// The least distance between the hypotheses, in Elo: a smaller one needs more games than can be played.
@@ -49,6 +52,9 @@ pub struct Sprt {
     alpha: f64,
     beta: f64,
 }
+
+/// The word for a test that faults have decided: it reached a bound, and the pairs without faults speak against it.
+pub const BY_FAULTS: &str = "faults";
 
 /// The verdict of a test at some moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -137,6 +143,22 @@ impl Sprt {
     /// A. Wald's bounds of the LLR: H0 is accepted at or below the first, H1 at or above the second.
     pub fn bounds(&self) -> (f64, f64) {
         ((self.beta / (1.0 - self.alpha)).ln(), ((1.0 - self.beta) / self.alpha).ln())
+    }
+
+    /// The verdict on the pairs of a test, as a word of [`Entry::Verdict`](crate::entry::Entry::Verdict), and its log
+    /// likelihood ratio; `None`: more games are needed. With `heeds_faults`, a bound that is reached while the pairs
+    /// without faults do not lean to the same side is no verdict on strength, but [`BY_FAULTS`].
+    pub fn verdict_on(&self, counts: &TestCounts, heeds_faults: bool) -> Option<(&'static str, f64)> {
+        let llr = |pairs| self.llr(&Pentanomial(pairs).into()).ok();
+        let reached = llr(counts.pentanomial)?;
+        let (word, side) = match self.verdict(reached) {
+            Verdict::H0 => ("H0", -1.0),
+            Verdict::H1 => ("H1", 1.0),
+            Verdict::Continue => return None,
+        };
+        let clean = counts.without_faults == counts.pentanomial;
+        let leans = || llr(counts.without_faults).is_some_and(|llr| llr * side > 0.0);
+        Some((if clean || !heeds_faults || leans() { word } else { BY_FAULTS }, reached))
     }
 
     /// The log likelihood ratio of H1 to H0; 0 without a game. Always finite: where a hypothesis lies outside what the

@@ -26,6 +26,7 @@ pub use tally::{Causes, Pentanomial, Record, Tally, Wdl};
 use crate::{
     Outcome, WinBy,
     entry::{Entry, GameEnded},
+    fault_limit::{FaultLimit, FaultWatch, Halt},
     game::lateness,
     ids::{GameId, PlayerId},
     pairing::Pairing,
@@ -38,7 +39,7 @@ use std::{collections::BTreeMap, time::Duration};
 /// The recorded verdict of a sequential test.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Verdict {
-    /// `H0` or `H1`.
+    /// `H0`, `H1`, or [`BY_FAULTS`](crate::sprt::BY_FAULTS).
     pub verdict: String,
     /// Log-likelihood ratio when the test stopped.
     pub llr: f64,
@@ -80,6 +81,7 @@ pub struct Standings {
     running: BTreeMap<GameId, Pairing>,
     verdict: Option<Verdict>,
     due: Vec<TestCounts>,
+    faults: FaultWatch,
     time_losses: TimeLosses,
 }
 
@@ -95,8 +97,27 @@ impl Standings {
             running: BTreeMap::new(),
             verdict: None,
             due: Vec::new(),
+            faults: FaultWatch::default(),
             time_losses: TimeLosses::default(),
         }
+    }
+
+    /// The standings before any game, with the limits of faults of the players, by [`PlayerId`]; `None`: no limit.
+    #[must_use]
+    pub fn with_fault_limits(self, limits: impl IntoIterator<Item = Option<FaultLimit>>) -> Self {
+        Self { faults: FaultWatch::new(limits), ..self }
+    }
+
+    /// The players whose games are halted because they reached their limit of faults, in the order of the halts.
+    #[must_use]
+    pub fn halts(&self) -> &[Halt] {
+        self.faults.halts()
+    }
+
+    /// Whether no further game of this player begins.
+    #[must_use]
+    pub fn is_halted(&self, player: PlayerId) -> bool {
+        self.halts().iter().any(|halt| halt.player == player)
     }
 
     /// Folds an entry.
@@ -193,7 +214,7 @@ impl Standings {
     pub fn entrants(&self, stage: usize) -> Vec<PlayerId> {
         let Some(here) = self.stages.get(stage) else { return Vec::new() };
         let mut entrants: Vec<PlayerId> = match stage.checked_sub(1) {
-            None => (0..self.players()).map(|index| PlayerId::at(index)).collect(),
+            None => (0..self.players()).map(PlayerId::at).collect(),
             Some(before) => self.ranking(before).iter().map(|row| row.player).collect(),
         };
         entrants.truncate(here.entrants.map_or(usize::MAX, usize::from));
@@ -231,7 +252,7 @@ impl Standings {
     /// otherwise.
     #[must_use]
     pub fn order(&self, ratings: &Ratings) -> Vec<PlayerId> {
-        let mut order: Vec<PlayerId> = (0..self.players()).map(|n| PlayerId::at(n)).collect();
+        let mut order: Vec<PlayerId> = (0..self.players()).map(PlayerId::at).collect();
         let elo = |player: &PlayerId| {
             let rating = ratings.players.get(player.index());
             rating.and_then(|rating| rating.elo.value()).unwrap_or(f64::NEG_INFINITY)
@@ -285,12 +306,14 @@ impl Standings {
         }
         tally.add(pairing, end.outcome);
         self.total.add(pairing, end.outcome);
+        self.faults.end(pairing, end.outcome);
         self.time_losses.add(end);
-        let Some(half_points) = progress.finish(pairing, end.outcome) else { return };
+        let Some(games) = progress.finish(pairing, end.outcome) else { return };
+        let half_points = games.map(|game| game.half_points);
         tally.add_pair(pairing, half_points);
         self.total.add_pair(pairing, half_points);
         if let Some(sequence) = &mut progress.sequence {
-            sequence.add_pair(pairing.pair, half_points, &mut self.due);
+            sequence.add_pair(pairing.pair, games, &mut self.due);
         }
     }
 

@@ -74,6 +74,7 @@ pub fn event_info(event: &EventSummary, plan: StoredPlan) -> EventInfo {
     let named = |name: &String| Named { name: name.clone(), margin: margin(name) };
     EventInfo {
         name: event.name.clone(),
+        fault_limits: plan.fault_limits().collect(),
         engines: event.players.iter().map(named).collect(),
         stages: plan.stages,
         sprt: plan.sprt,
@@ -92,6 +93,7 @@ impl EventHistory {
         store.replay(event.id, moves, &mut |stamped| fold.take(stamped))?;
         let mut history = fold.finish(&info, event);
         history.report = history.report.with_failures(store, event.id)?;
+        history.report.played_by = super::builds(store, event)?;
         Ok(history)
     }
 
@@ -121,7 +123,7 @@ struct Fold {
 impl Fold {
     fn new(info: &EventInfo, packs: bool) -> Self {
         Self {
-            standings: Standings::new(&info.stages, info.engines.len()),
+            standings: info.standings(),
             test: info.sprt.and_then(|plan| plan.test().ok()),
             walk: Walk::default(),
             usage: vec![Usage::default(); info.engines.len()],

@@ -129,6 +129,8 @@ fn sections(history: &EventHistory) -> Markup {
     add("endings", "Endings", played, &|| endings(history));
     let timed = history.usage.iter().any(|usage| usage.charged > 0);
     add("time", "Time", timed, &|| time(history));
+    let known = !report.played_by.is_empty();
+    add("played-by", "Played by", known, &|| crate::builds::table(&report.played_by));
     add("games", "Games", history.games.games() > 0, &games);
     html! {
         nav { @for section in &sections { a href=(format!("#{}", section.id)) { (section.title) } } }
@@ -150,6 +152,7 @@ fn test(history: &EventHistory) -> Markup {
     let [first, second] = [0, 1].map(|at| names.get(at).map_or("?", String::as_str));
     let verdict = match (test.verdict.as_deref(), test.claim(first, second)) {
         (Some("H1"), Some(claim)) => ("good", format!("H1 accepted: {claim}")),
+        (Some(referee::sprt::BY_FAULTS), _) => ("bad", "no verdict on strength: faults decided".to_owned()),
         (Some(_), Some(claim)) => ("bad", format!("H0 accepted: {claim}")),
         _ => ("ink", "no verdict yet".to_owned()),
     };

@@ -7,6 +7,7 @@
 //! `elo_kind` tells how reliable the value is (`measured`; `tentative`: the games do not bound it, a weak prior does;
 //! `unknown`).
 
+pub mod builds;
 mod event_history;
 pub mod html;
 mod live;
@@ -14,6 +15,7 @@ pub mod plot;
 pub mod progress;
 mod text;
 
+pub use builds::{PlayedBy, builds};
 pub use event_history::{EventHistory, EventHistoryError, event_info, plan};
 pub use live::{Announcer, EventFile};
 
@@ -22,6 +24,7 @@ use plan::{EnginePlan, Plan, SprtModel, SprtPlan};
 use referee::{
     Color, Outcome,
     entry::PlayerId,
+    fault_limit::{FaultLimit, Halt},
     rating::{Estimate, Pentanomial, Ratings, elo_words, fit},
     reason::reason,
     schedule::Stage,
@@ -40,6 +43,8 @@ pub struct EventInfo {
     pub stages: Vec<Stage>,
     /// Its sequential test, if any.
     pub sprt: Option<SprtPlan>,
+    /// Limits of faults of its players.
+    pub fault_limits: Vec<Option<FaultLimit>>,
     /// Its players.
     pub engines: Vec<Named>,
     /// Its format as text.
@@ -69,9 +74,16 @@ impl EventInfo {
             name: plan.name.clone(),
             stages: plan.stages.clone(),
             sprt: plan.sprt,
+            fault_limits: plan.fault_limits().collect(),
             engines: plan.engines.iter().map(Named::of).collect(),
             format: plan.format_words(),
         }
+    }
+
+    /// The standings of the event before any game.
+    #[must_use]
+    pub fn standings(&self) -> Standings {
+        Standings::new(&self.stages, self.engines.len()).with_fault_limits(self.fault_limits.iter().copied())
     }
 
     fn player(&self, player: PlayerId) -> &str {
@@ -106,10 +118,27 @@ pub struct Report {
     pub sprt: Option<TestReport>,
     /// Optional engines that were not available.
     pub skipped: Vec<String>,
+    /// Engines whose games are halted because they reached their limit of faults.
+    pub halted: Vec<HaltedRow>,
+    /// What played, where it was recorded.
+    pub played_by: Vec<PlayedBy>,
     /// Games that a player lost because it failed, in the order of their numbers.
     pub failures: Vec<Failure>,
     /// Games lost on time by so little that a margin decided them, if most of those lost on time were.
     pub late: Option<Late>,
+}
+
+/// An engine whose games are halted.
+#[derive(Clone, Debug, Serialize)]
+pub struct HaltedRow {
+    /// Name.
+    pub name: String,
+    /// Games that its faults had ended by then.
+    pub faults: u64,
+    /// Its games that counted by then.
+    pub games: u64,
+    /// The limit that it reached, in words.
+    pub reason: String,
 }
 
 /// A game that a player lost because it failed: by time, a lost process or connection, or an illegal move.
@@ -267,7 +296,7 @@ pub struct TestReport {
     pub lower: f64,
     /// Accepts H1 at or above this bound.
     pub upper: f64,
-    /// `H0`, `H1`, or `None` before the verdict.
+    /// `H0`, `H1`, `faults` where faults decided the test (no verdict on strength), or `None` before the verdict.
     pub verdict: Option<String>,
     /// The test when the verdict was reached: whole pairs in schedule order.
     pub at_stop: Option<AtStop>,
@@ -332,6 +361,8 @@ impl Report {
             stages: stage_tables(info, standings),
             sprt: info.sprt.and_then(|plan| test_report(plan, standings)),
             skipped: vec![],
+            halted: standings.halts().iter().map(|halt| halted_row(info, halt)).collect(),
+            played_by: vec![],
             failures: vec![],
             late: late(info, standings.time_losses()),
         }
@@ -387,6 +418,11 @@ fn failure(row: &GameRow) -> Option<Failure> {
         cause: outcome.cause(),
         reason: reason(outcome, &row.evidence),
     })
+}
+
+fn halted_row(info: &EventInfo, halt: &Halt) -> HaltedRow {
+    let name = info.player(halt.player).to_owned();
+    HaltedRow { name, faults: halt.faults, games: halt.games, reason: halt.to_string() }
 }
 
 fn player_rows(info: &EventInfo, standings: &Standings, ratings: &Ratings) -> Vec<PlayerRow> {
@@ -557,7 +593,8 @@ impl TestReport {
     pub fn claim(&self, first: &str, second: &str) -> Option<String> {
         let verdict = match self.verdict.as_deref()? {
             "H1" => Verdict::H1,
-            _ => Verdict::H0,
+            "H0" => Verdict::H0,
+            _ => return None,
         };
         self.plan.test().ok()?.claim(verdict, first, second)
     }

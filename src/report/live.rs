@@ -7,6 +7,7 @@ use referee::{
     AbortBy, Outcome, WinBy,
     entry::{Entry, GameEnded, Stamped},
     rating::rounded,
+    sprt,
 };
 use std::{
     fs::{File, OpenOptions},
@@ -110,6 +111,11 @@ impl Announcer {
                 Some(format!("round {round}: {} has a bye", self.info.player(*player)))
             }
             Entry::Fault { text, .. } => Some(format!("fault:{}", indented(text))),
+            Entry::Verdict { verdict, llr, pairs } if verdict == sprt::BY_FAULTS => Some(format!(
+                "no verdict after {}: faults decided (LLR {})",
+                number(*pairs, "pair"),
+                rounded(*llr, 2)
+            )),
             Entry::Verdict { verdict, llr, pairs } => Some(format!(
                 "verdict after {}: {verdict} (LLR {})",
                 number(*pairs, "pair"),

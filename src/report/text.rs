@@ -3,6 +3,7 @@
 use super::{Encounter, Failure, Late, Report, StageTable, TestReport};
 use referee::number::number;
 use referee::rating::{rounded, signed};
+use referee::sprt;
 use std::fmt;
 
 /// Greatest number of encounters listed one by one; more become a cross table.
@@ -16,6 +17,10 @@ impl fmt::Display for Report {
             writeln!(f, "skipped: {skipped}")?;
         }
         standings(f, self)?;
+        for halted in &self.halted {
+            let name = notation::printable(halted.name.as_bytes());
+            writeln!(f, "halted: engine `{name}`: {}", halted.reason)?;
+        }
         first_move(f, self)?;
         if self.stages.iter().any(StageTable::has_tie_breaks) {
             self.stages.iter().try_for_each(|stage| stage_table(f, stage))?;
@@ -29,7 +34,9 @@ impl fmt::Display for Report {
         if let Some(test) = &self.sprt {
             write!(f, "\n{test}")?;
         }
-        duel(f, self)
+        duel(f, self)?;
+        let width = name_width(self.played_by.iter().map(|player| player.name.as_str()));
+        super::builds::text(f, &self.played_by, &|name| padded(name, width))
     }
 }
 
@@ -262,8 +269,19 @@ impl fmt::Display for TestReport {
             rounded(self.final_llr, 2)
         )?;
         match (&self.verdict, &self.at_stop) {
+            (Some(verdict), Some(stop)) if verdict == sprt::BY_FAULTS => writeln!(
+                f,
+                "  no verdict on strength: after {} pairs faults decided at LLR {:.2}, and the pairs without faults do \
+                 not bear it out",
+                stop.pairs, stop.llr
+            ),
             (Some(verdict), Some(stop)) => {
-                writeln!(f, "  {verdict} accepted after {} pairs at LLR {:.2}", stop.pairs, stop.llr)
+                writeln!(
+                    f,
+                    "  {verdict} accepted after {} at LLR {:.2}",
+                    number(stop.pairs, "pair"),
+                    stop.llr
+                )
             }
             _ => writeln!(f, "  no verdict"),
         }

@@ -134,6 +134,12 @@ impl Conversation {
         matches!(self.state, State::Idle | State::Waiting)
     }
 
+    /// Whether `readyok` is due.
+    #[must_use]
+    pub fn is_readying(&self) -> bool {
+        matches!(self.state, State::Readying)
+    }
+
     /// Whether a fault now comes from a process that has played before, in a game that has not begun.
     #[must_use]
     pub fn deserves_new_process(&self) -> bool {

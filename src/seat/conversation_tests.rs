@@ -30,6 +30,7 @@ fn engine() -> EnginePlan {
         restart: Restart::OnFault,
         cores: 1.0,
         gpu: 0.0,
+        identity: Default::default(),
         optional: false,
     }
 }

@@ -243,16 +243,18 @@ impl<I, O> Process<I, O> {
     }
 
     /// Ends the process and everything it started: waits for it to leave by itself after `quit`, then sends SIGTERM, then
-    /// SIGKILL.
-    pub async fn end(mut self, quit: Duration, terminate: Duration) {
+    /// SIGKILL. False if it had to be killed.
+    pub async fn end(mut self, quit: Duration, terminate: Duration) -> bool {
         self.stdin = None; // end of input: engines that do not know `quit` leave now
         if timeout(quit, self.exit.happened()).await.is_err() {
             self.signal(Signal::SIGTERM);
             if timeout(terminate, self.exit.happened()).await.is_err() {
                 self.signal(Signal::SIGKILL);
                 self.exit.happened().await;
+                return false;
             }
         }
+        true
     }
 
     /// Ends the process at once.

@@ -28,6 +28,7 @@ fn shell(script: &str) -> EnginePlan {
         restart: Restart::OnFault,
         cores: 1.0,
         gpu: 0.0,
+        identity: Default::default(),
         optional: false,
     }
 }

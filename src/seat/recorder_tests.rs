@@ -3,11 +3,15 @@ use crate::recording::Recording;
 use std::sync::Mutex;
 use tokio::time::{Duration, Instant};
 
+/// Pieces, and faults in words.
 #[derive(Debug, Default)]
-struct Kept(Mutex<Vec<TranscriptPiece>>);
+struct Kept(Mutex<Vec<TranscriptPiece>>, Mutex<Vec<String>>);
 
 impl Sink for Kept {
-    fn happened(&self, _: Entry) {}
+    fn happened(&self, entry: Entry) {
+        let Entry::Fault { player: None, text } = entry else { panic!("{entry:?}") };
+        self.1.lock().unwrap().push(text);
+    }
 
     fn keep(&self, record: SideRecord) {
         let SideRecord::Transcript(piece) = record else { panic!("{record:?}") };
@@ -119,4 +123,20 @@ fn a_file_has_day_time_seconds_and_marks_and_no_terminal_codes() {
     assert!(lines[1].ends_with("    0.000000 > usi"), "{text}");
     assert!(lines[2].ends_with("    2.000001 < \\u{1b}[2Jhello"), "{text}");
     assert!(lines[3].ends_with("    4.000000 ! bye"), "{text}");
+}
+
+#[test]
+fn a_database_that_has_enough_takes_no_more_and_says_so_once() {
+    let sink = Arc::new(Kept::default());
+    let spec =
+        RecorderSpec { event: "e".to_owned(), directory: None, sink: sink.clone(), say: Arc::new(|_| ()) };
+    let (lost, files) = (Arc::default(), HashMap::new());
+    let mut keeper = Keeper { spec, lost, files, kept: MOST - 200, full: false };
+    for _ in 0..3 {
+        let game = begun(Instant::now()).complete(true).unwrap().recorded.unwrap();
+        keeper.keep(GameId(1), Color::Black, &game);
+    }
+    assert_eq!(sink.0.lock().unwrap().len(), 2, "what fits is kept");
+    let said = sink.1.lock().unwrap();
+    assert!(said.len() == 1 && said[0].contains("256 MiB"), "{said:?}");
 }

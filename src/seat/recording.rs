@@ -18,8 +18,9 @@ const LAST: usize = 320 * 1024;
 const PIECE: usize = 32 * 1024;
 /// Age at which fewer bytes are handed over.
 const AGE: Duration = Duration::from_secs(1);
-/// Bytes before each line: nanoseconds since the block's first clock, the mark of its way, the length.
-const HEAD: usize = 8 + 1 + 4;
+/// Bytes before each line: nanoseconds since the block's first clock, the mark of its way, the length, and the length of
+/// the line before, for the way back.
+const HEAD: usize = 8 + 1 + 4 + 4;
 
 /// Consecutive lines.
 #[derive(Clone, Debug)]
@@ -28,6 +29,8 @@ pub struct Block {
     began: (Instant, i64),
     bytes: Vec<u8>,
     lines: u64,
+    /// Length of the last line.
+    last: u32,
 }
 
 impl Default for Block {
@@ -40,7 +43,7 @@ impl Block {
     fn at(now: Instant) -> Self {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let micros = i64::try_from(since.as_micros()).unwrap_or(i64::MAX);
-        Self { began: (now, micros), bytes: Vec::new(), lines: 0 }
+        Self { began: (now, micros), bytes: Vec::new(), lines: 0, last: 0 }
     }
 
     fn fits(&self, line: &[u8], most: usize) -> bool {
@@ -48,11 +51,15 @@ impl Block {
     }
 
     fn push(&mut self, way: Way, line: &[u8], at: Instant) {
-        let nanos = at.saturating_duration_since(self.began.0).as_nanos() as u64; // enough for 500 years
+        let since = at.saturating_duration_since(self.began.0);
+        let nanos = since.as_secs().wrapping_mul(1_000_000_000) + u64::from(since.subsec_nanos());
         let mut head = [0; HEAD];
         head[..8].copy_from_slice(&nanos.to_le_bytes());
         head[8] = way.mark() as u8;
-        head[9..].copy_from_slice(&u32::try_from(line.len()).unwrap_or(u32::MAX).to_le_bytes());
+        let length = line.len() as u32; // lines are cut far below
+        head[9..13].copy_from_slice(&length.to_le_bytes());
+        head[13..].copy_from_slice(&self.last.to_le_bytes());
+        self.last = length;
         self.bytes.extend_from_slice(&head);
         self.bytes.extend_from_slice(line);
         self.lines += 1;
@@ -61,13 +68,13 @@ impl Block {
     /// Empties it for lines of the same clock.
     fn clear(&mut self) {
         self.bytes.clear();
-        self.lines = 0;
+        (self.lines, self.last) = (0, 0);
     }
 
     /// Its lines; it is empty afterwards.
     fn take(&mut self) -> Self {
         let (bytes, lines) = (mem::take(&mut self.bytes), mem::take(&mut self.lines));
-        Self { began: self.began, bytes, lines }
+        Self { began: self.began, bytes, lines, last: self.last }
     }
 
     /// Whether the first line is as old as [`AGE`].
@@ -96,11 +103,26 @@ impl Block {
             let (nanos, more) = rest.split_first_chunk::<8>()?;
             let (&mark, more) = more.split_first()?;
             let (length, more) = more.split_first_chunk::<4>()?;
+            let (_before, more) = more.split_first_chunk::<4>()?;
             let (line, more) = more.split_at_checked(u32::from_le_bytes(*length) as usize)?;
             rest = more;
             let micros = i64::try_from(u64::from_le_bytes(*nanos) / 1000).unwrap_or(i64::MAX);
             let at = self.began.1.saturating_add(micros);
             Some((at, Way::of(char::from(mark)).unwrap_or(Way::Remark), line))
+        })
+    }
+}
+
+impl Block {
+    /// Its lines, the last first.
+    fn backwards(&self) -> impl Iterator<Item = (Way, &[u8])> {
+        let (mut end, mut length) = (self.bytes.len(), self.last as usize);
+        std::iter::from_fn(move || {
+            let head = end.checked_sub(HEAD + length)?;
+            let (way, line) = (self.bytes.get(head + 8)?, self.bytes.get(head + HEAD..end)?);
+            let before = self.bytes.get(head + 13..head + HEAD)?.first_chunk::<4>()?;
+            (end, length) = (head, u32::from_le_bytes(*before) as usize);
+            Some((Way::of(char::from(*way))?, line))
         })
     }
 }
@@ -133,14 +155,17 @@ struct Running {
     older: Block,
     newer: Block,
     left_out: (u64, usize),
+    /// Whether the engine failed, whatever the result.
+    faulty: bool,
     /// Lines that have not been handed over yet, where every game is written down while it is played.
     fresh: Option<Block>,
 }
 
 impl Running {
-    fn new(game: GameId, color: Color, now: Instant) -> Self {
-        let [first, older, newer] = [(); 3].map(|()| Block::at(now));
-        Self { game, color, first, full: false, older, newer, left_out: (0, 0), fresh: None }
+    fn new(game: GameId, color: Color, buffers: [Vec<u8>; 3]) -> Self {
+        let clock = Block::at(Instant::now());
+        let [first, older, newer] = buffers.map(|bytes| Block { bytes, ..clock.clone() });
+        Self { game, color, first, full: false, older, newer, left_out: (0, 0), faulty: false, fresh: None }
     }
 
     fn push(&mut self, way: Way, line: &[u8], at: Instant) {
@@ -170,6 +195,8 @@ pub struct Recording {
     running: Option<Running>,
     /// The game that begins with the next `isready`.
     next: Option<(GameId, Color)>,
+    /// Buffers of a game whose lines were dropped: to grow new ones in every game would cost more than the lines.
+    spare: [Vec<u8>; 3],
     /// Whether the lines of a game are also gathered to be written down at once.
     streams: bool,
 }
@@ -209,7 +236,7 @@ impl Recording {
     }
 
     fn begin(&mut self, game: GameId, color: Color) {
-        let mut running = Running::new(game, color, Instant::now());
+        let mut running = Running::new(game, color, mem::take(&mut self.spare));
         running.fresh = self.streams.then(|| self.start.clone());
         self.running = Some(running);
     }
@@ -227,17 +254,29 @@ impl Recording {
         }
     }
 
-    /// Adds a line. What comes before the first game of a process belongs to each of its games.
-    pub fn push(&mut self, way: Way, line: &[u8], at: Instant) {
+    /// Adds a line, and returns whether it is one of the game that is on. What comes before the first game of a process
+    /// belongs to each of its games.
+    pub fn push(&mut self, way: Way, line: &[u8], at: Instant) -> bool {
         if self.starting && self.start.fits(line, START) {
             self.starting = way != Way::Sent || line != b"usinewgame";
             self.start.push(way, line, at);
             if let Some(Running { fresh: Some(fresh), .. }) = &mut self.running {
                 fresh.push(way, line, at);
             }
-        } else if let Some(running) = &mut self.running {
-            running.push(way, line, at);
+            return false;
         }
+        let running = self.running.as_mut().map(|running| running.push(way, line, at));
+        running.is_some()
+    }
+
+    /// The last lines of the protocol in the game that is on, in their order.
+    #[must_use]
+    pub fn last(&self, most: usize) -> Vec<(Way, &[u8])> {
+        let blocks = self.running.iter().flat_map(|it| [&it.newer, &it.older, &it.first]);
+        let protocol = blocks.flat_map(Block::backwards).filter(|(way, _)| *way != Way::Stderr);
+        let mut last: Vec<_> = protocol.take(most).collect();
+        last.reverse();
+        last
     }
 
     /// Takes the lines that are to be written down, if they are many or old.
@@ -247,11 +286,27 @@ impl Recording {
         Some((running.game, running.color, fresh.take()))
     }
 
-    /// Ends the game that is on, if one is; its lines are kept or dropped.
-    pub fn complete(&mut self, keeps: bool) -> Option<Complete> {
-        let Running { game, color, first, older, newer, left_out, fresh, .. } = self.running.take()?;
-        let recorded =
-            keeps.then(|| RecordedGame { blocks: [self.start.clone(), first, older, newer], left_out });
+    /// Notes that the engine has failed in the game that is on: on a server it may go on.
+    pub fn failed(&mut self) {
+        if let Some(running) = &mut self.running {
+            running.faulty = true;
+        }
+    }
+
+    /// Ends the game that is on, if one is; its lines are kept if it ended by a fault or the engine failed in it.
+    pub fn complete(&mut self, ended_by_fault: bool) -> Option<Complete> {
+        let Running { game, color, first, older, newer, left_out, faulty, fresh, .. } =
+            self.running.take()?;
+        let recorded = match ended_by_fault || faulty {
+            true => Some(RecordedGame { blocks: [self.start.clone(), first, older, newer], left_out }),
+            false => {
+                self.spare = [first, older, newer].map(|mut block| {
+                    block.clear();
+                    block.bytes
+                });
+                None
+            }
+        };
         Some(Complete { game, color, recorded, fresh })
     }
 }

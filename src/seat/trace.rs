@@ -1,6 +1,6 @@
 //! The last lines to and from a player, for the record of a game that ends in a dispute.
 
-use crate::recording::Recording;
+use crate::recording::{Complete, Recording};
 use notation::printable;
 use referee::sink::Way;
 use std::{
@@ -29,7 +29,7 @@ struct Lines {
 }
 
 /// A bounded list of lines; the buffers are reused.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Ring(VecDeque<Vec<u8>>);
 
 impl Ring {
@@ -85,13 +85,26 @@ impl Trace {
         }
     }
 
-    /// Adds a line of the protocol that was read or written at that instant.
+    /// Adds a line of the protocol that was read or written at that instant. A recorded line is not kept twice: every ply
+    /// would pay for it.
     pub(crate) fn line(&self, way: Way, line: &[u8], at: Instant) {
         let mut lines = self.lines();
-        lines.protocol.push(PROTOCOL, way.mark() as u8, line);
-        if let Some(recording) = &mut lines.recording {
-            recording.push(way, line, at);
+        if !lines.recording.as_mut().is_some_and(|recording| recording.push(way, line, at)) {
+            lines.protocol.push(PROTOCOL, way.mark() as u8, line);
         }
+    }
+
+    /// Ends the recorded game and begins the next; its last lines stay with the trace.
+    pub(crate) fn complete(&self, ended_by_fault: bool) -> Option<Complete> {
+        let mut lines = self.lines();
+        let Lines { protocol, recording, .. } = &mut *lines;
+        let recording = recording.as_mut()?;
+        for (way, line) in recording.last(PROTOCOL) {
+            protocol.push(PROTOCOL, way.mark() as u8, line);
+        }
+        let complete = recording.complete(ended_by_fault);
+        recording.begin_next();
+        complete
     }
 
     /// Records all lines from now on.
@@ -104,6 +117,11 @@ impl Trace {
         self.lines().recording.as_mut().map(step)
     }
 
+    /// Notes that the player has failed in the game that is on, so that its lines are kept.
+    pub fn failed(&self) {
+        self.recording(Recording::failed);
+    }
+
     /// Drops the last lines, for a new process.
     pub fn clear(&self) {
         let mut lines = self.lines();
@@ -114,8 +132,12 @@ impl Trace {
     #[must_use]
     pub fn report(&self) -> String {
         let lines = self.lines();
+        let mut protocol = lines.protocol.clone();
+        for (way, line) in lines.recording.iter().flat_map(|recording| recording.last(PROTOCOL)) {
+            protocol.push(PROTOCOL, way.mark() as u8, line);
+        }
         let mut text = String::new();
-        lines.protocol.write(&mut text);
+        protocol.write(&mut text);
         lines.stderr.write(&mut text);
         text
     }
@@ -132,6 +154,35 @@ impl Trace {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_last_lines_are_the_same_whether_a_game_is_recorded_or_not() {
+        let [plain, recorded] = [(); 2].map(|()| Trace::default());
+        recorded.record(Recording::new(false));
+        recorded.recording(Recording::process_started);
+        recorded.recording(|it| it.announce(referee::entry::GameId(1), referee::Color::Black));
+        let now = Instant::now();
+        let both = |way, line: &str| {
+            plain.line(way, line.as_bytes(), now);
+            recorded.line(way, line.as_bytes(), now);
+        };
+        for line in ["usi", "isready", "usinewgame"] {
+            both(Way::Sent, line);
+        }
+        assert_eq!(recorded.report(), plain.report());
+        for number in 0..10_000 {
+            both(Way::Received, &format!("info string {number} {}", "x".repeat(number % 300)));
+            if number == 3 || number == 9_999 {
+                recorded.stderr(b"a word");
+                plain.stderr(b"a word");
+                assert_eq!(recorded.report(), plain.report());
+            }
+        }
+        assert!(recorded.complete(false).is_some());
+        both(Way::Sent, "quit");
+        assert_eq!(recorded.report(), plain.report());
+        assert!(recorded.report().contains("< info string 9999 ") && recorded.report().contains("> quit"));
+    }
 
     #[test]
     fn only_the_last_lines_are_kept_and_long_ones_are_cut_in_the_middle() {

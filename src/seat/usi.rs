@@ -3,25 +3,29 @@
 //! The time of an answer is stamped right after the read that completed its line, before anything is parsed. Writes
 //! never block a game: what an engine does not read waits in a bounded buffer.
 
+mod look;
+
 use super::{
     ActorEnd, Seat, Trace,
     conversation::{Conversation, Effects},
     lines::Lines,
-    memory::{self, Peak},
+    memory::Peak,
     pair,
     process::{Input, Launcher, Output, Process, System},
     recorder::Recorder,
     recording::Recording,
 };
 pub use super::{alarm::Alarm, conversation::Handshake};
-use plan::{EnginePlan, Restart};
+pub use look::{LookFault, Reach, Step, look};
+
+use plan::{EnginePlan, Restart, SeatLimits};
 use referee::{
     Color, Outcome,
     entry::{Entry, GameId, PlayerId},
     game::{Order, Reply},
     sink::{Sink, Way},
 };
-use std::{io, mem, sync::Arc, time::Duration};
+use std::{fmt, io, mem, sync::Arc, time::Duration};
 use tokio::{
     io::{AsyncRead, AsyncReadExt},
     sync::{
@@ -54,26 +58,24 @@ pub struct UsiPlayer {
     pub reports: Option<(Arc<dyn Sink>, PlayerId)>,
     /// Keeps the lines of games; `None`: nobody does.
     pub recorder: Option<Recorder>,
+    /// Asked before every start of a process.
+    pub gate: Option<Arc<dyn Gate>>,
+}
+
+/// Says whether an engine may be started, for one that has become another since it was looked at.
+pub trait Gate: fmt::Debug + Send + Sync {
+    /// Whether [`opens`](Self::opens) has to be asked at all; a quick answer.
+    fn is_suspect(&self) -> bool;
+
+    /// Whether a process may be started; the answer may take its time. Otherwise the seat stays silent until it is
+    /// given up.
+    fn opens(&self) -> bool;
 }
 
 /// Opens a seat for a USI engine; the future is its actor and ends after the seat is dropped and the process is gone.
 pub fn open(player: UsiPlayer) -> (Seat, impl Future<Output = ()>) {
     let (seat, end) = pair();
     (seat, Actor::new(player, end, System).run())
-}
-
-/// Starts the engine, reads its handshake and ends it.
-///
-/// # Errors
-/// The fault, with the last lines of the engine.
-pub async fn handshake(player: UsiPlayer) -> Result<Handshake, String> {
-    let (_seat, end) = pair();
-    let mut actor = Actor::new(player, end, System);
-    let met = actor.meet().await;
-    let threads = actor.process.as_ref().and_then(|process| memory::threads(process.group()));
-    let handshake = Handshake { threads, ..actor.conversation.handshake().clone() };
-    actor.close_process().await;
-    met.map(|()| handshake)
 }
 
 struct Actor<L: Launcher> {
@@ -231,12 +233,7 @@ impl<L: Launcher> Actor<L> {
     fn complete(&mut self) {
         let Some(recorder) = &self.player.recorder else { return };
         let faulty = matches!(self.outcome.take(), Some(Outcome::Win { by, .. }) if by.is_fault());
-        let complete = self.end.trace.recording(|recording| {
-            let complete = recording.complete(faulty);
-            recording.begin_next();
-            complete
-        });
-        if let Some(Some(complete)) = complete {
+        if let Some(complete) = self.end.trace.complete(faulty) {
             recorder.complete(&self.name, complete);
         }
     }
@@ -259,6 +256,9 @@ impl<L: Launcher> Actor<L> {
             self.complete();
         }
         self.back_off().await;
+        if !self.gate_opens().await {
+            return;
+        }
         self.permit = self.player.startups.clone().acquire_owned().await.ok();
         self.end.trace.clear();
         self.end.trace.recording(Recording::process_started);
@@ -278,6 +278,11 @@ impl<L: Launcher> Actor<L> {
                     Some(format!("`{}` could not be started: {error}", engine.command.display()));
             }
         }
+    }
+
+    async fn gate_opens(&self) -> bool {
+        let Some(gate) = self.player.gate.clone().filter(|gate| gate.is_suspect()) else { return true };
+        tokio::task::spawn_blocking(move || gate.opens()).await.unwrap_or(true)
     }
 
     /// Exponential back-off with jitter for an engine that keeps failing at its start.
@@ -414,6 +419,9 @@ impl<L: Launcher> Actor<L> {
             process.kill().await;
         }
         self.await_stderr().await;
+        if self.conversation.game().is_some() {
+            self.end.trace.failed();
+        }
         if self.permit.take().is_some() {
             self.failed_starts += 1;
         }
@@ -464,7 +472,11 @@ impl<L: Launcher> Actor<L> {
     }
 
     async fn close_process(&mut self) {
-        let mut limits = self.player.engine.limits;
+        let _killed_or_not = self.close_within(self.player.engine.limits).await;
+    }
+
+    /// Ends the process; false if it had to be killed.
+    async fn close_within(&mut self, mut limits: SeatLimits) -> bool {
         if !self.conversation.is_settled() {
             // An engine that owes an answer gets less time to leave than one in good order.
             limits.quit = limits.quit.min(UNSETTLED_PATIENCE);
@@ -476,33 +488,11 @@ impl<L: Launcher> Actor<L> {
                 self.end.trace.line(Way::Sent, b"quit", Instant::now());
                 let _deaf = stdin.try_write(b"quit\n");
             }
-            process.end(limits.quit, limits.terminate).await;
+            let left = process.end(limits.quit, limits.terminate).await;
             self.await_stderr().await;
+            return left;
         }
-    }
-
-    /// Starts the process and reads its handshake up to `usiok`.
-    async fn meet(&mut self) -> Result<(), String> {
-        self.start().await;
-        loop {
-            if !self.effects.write.is_empty() {
-                self.write();
-            }
-            if let Some(fault) = self.effects.fault.take() {
-                let fault = if fault.is_empty() { self.ending().await } else { fault };
-                return Err(format!("{fault}\n{}", self.end.trace.report()));
-            }
-            if self.process.is_some() && self.conversation.is_settled() {
-                return Ok(());
-            }
-            match self.hear().await {
-                Heard::Read(read) => self.read(read).await,
-                Heard::Writable => self.flush(),
-                Heard::Deadline => self.conversation.expired(&mut self.effects),
-                Heard::Exited => self.drain(),
-                Heard::Order(_) => {}
-            }
-        }
+        true
     }
 }
 

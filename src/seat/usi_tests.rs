@@ -55,6 +55,7 @@ fn engine() -> EnginePlan {
         restart: Restart::OnFault,
         cores: 1.0,
         gpu: 0.0,
+        identity: Default::default(),
         optional: false,
     }
 }
@@ -229,6 +230,10 @@ struct ScriptedSeat {
 
 impl ScriptedSeat {
     fn new(engine: EnginePlan, scripts: Vec<BoxedScript>) -> Self {
+        Self::behind(None, engine, scripts)
+    }
+
+    fn behind(gate: Option<Arc<dyn Gate>>, engine: EnginePlan, scripts: Vec<BoxedScript>) -> Self {
         let (seat, end) = pair();
         let (faults, starts) = (Arc::new(Faults::default()), Rc::default());
         let startups = Arc::new(Semaphore::new(1));
@@ -238,6 +243,7 @@ impl ScriptedSeat {
             startups: startups.clone(),
             reports: Some((faults.clone(), PlayerId(0))),
             recorder: None,
+            gate,
         };
         let launcher = ScriptedLauncher { scripts: RefCell::new(scripts), starts: Rc::clone(&starts) };
         spawn_local(Actor::new(player, end, launcher).run());
@@ -568,5 +574,41 @@ fn an_engine_that_floods_hears_stop_at_once() {
         player.new_game(2).await;
         assert_eq!(player.reply().await, (GameId(2), Reply::Ready));
         assert!(begin.elapsed() < ms(50), "{:?}", begin.elapsed());
+    });
+}
+
+/// A gate with a number of starts left before somebody is suspicious, and then not let through.
+#[derive(Debug)]
+struct Closing(std::sync::atomic::AtomicI32);
+
+impl Gate for Closing {
+    fn is_suspect(&self) -> bool {
+        self.0.fetch_sub(1, std::sync::atomic::Ordering::Relaxed) <= 0
+    }
+
+    fn opens(&self) -> bool {
+        false
+    }
+}
+
+#[test]
+fn an_engine_behind_a_closed_gate_is_not_started_and_its_seat_stays_silent() {
+    in_simulated_time(async {
+        let play = |mut script: Script| async move {
+            script.sit_down().await;
+            script.expect("gameover win").await;
+            script.expect("quit").await;
+            script.exit(0);
+        };
+        let gate = Arc::new(Closing(1.into()));
+        let plan = EnginePlan { restart: Restart::EveryGame, ..engine() };
+        let mut player = ScriptedSeat::behind(Some(gate), plan, vec![script(play), script(play)]);
+        player.new_game(1).await;
+        assert!(matches!(player.reply().await, (GameId(1), Reply::Ready)));
+        player.over().await;
+        player.new_game(2).await;
+        let reply = tokio::time::timeout(3600 * SECOND, player.seat.replies.recv()).await;
+        assert!(reply.is_err(), "neither ready nor gone: {reply:?}");
+        assert_eq!(player.starts.borrow().len(), 1);
     });
 }

@@ -90,7 +90,8 @@ fn a_finished_event_of_an_older_version_is_reported_and_an_interrupted_one_is_fi
             "UPDATE events SET fingerprint = replace(fingerprint, '/opt/renmei', '{engines}') RETURNING id"
         ));
         let before = desk.query("SELECT number, result, plies FROM games WHERE state = 'counted'");
-        done(&desk, &["run", "event.toml", "--quiet"]);
+        let words = done(&desk, &["run", "event.toml", "--quiet"]);
+        assert!(words.contains("it is taken to be the same, and recorded from now on"), "{words}");
         let counted =
             desk.query("SELECT count(*), count(DISTINCT index_) FROM games WHERE state = 'counted'");
         assert_eq!(counted[0], ["48", "48"], "every pairing of the schedule is played once");
@@ -98,6 +99,6 @@ fn a_finished_event_of_an_older_version_is_reported_and_an_interrupted_one_is_fi
         assert_eq!(after[..before.len()], before, "earlier games count as before");
         assert_eq!(desk.query("SELECT count(*) FROM games WHERE state = 'adjourned'")[0], ["1"]);
         let again = done(&desk, &["run", "event.toml", "--quiet"]);
-        assert!(again.contains("pairwise"), "{again}");
+        assert!(again.contains("pairwise") && !again.contains("recorded from now on"), "{again}");
     }
 }

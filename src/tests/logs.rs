@@ -15,6 +15,7 @@ fn play(desk: &Desk, puppet: &[&str], games: &str, more: &[&str]) {
     let (bad, good) = (cmd("renmei-puppet"), cmd("renmei-random"));
     let puppet = [&[&*bad, "name=bad", "option.Seed=3"], puppet].concat();
     let rules = ["--games", games, "--concurrency", "1", "--time", LONG, "--max-moves", "30"];
+    let rules = [&rules[..], &["--openings", "none"]].concat();
     let played = desk.play(&[&puppet, &[&good, "name=good"]], &[&rules[..], more].concat());
     assert!(played.json()["games"].as_u64() > Some(0), "{}", played.text());
 }
@@ -77,7 +78,12 @@ fn the_conversations_of_a_game_that_ended_by_a_fault_are_kept_from_the_start_of_
 #[test]
 fn a_log_directory_has_a_file_for_each_side_of_every_game() {
     let desk = Desk::new();
-    play(&desk, &["option.Mode=nifu", "option.Game=9", "name=b/a..d"], "2", &["--log", "logs"]);
+    play(
+        &desk,
+        &["option.Mode=nifu", "option.Game=9", "name=b/a..d"],
+        "2",
+        &["--log", "logs", "--openings", "none"],
+    );
     let mut names: Vec<String> = fs::read_dir(desk.path("logs"))
         .unwrap()
         .map(|it| it.unwrap().file_name().into_string().unwrap())
@@ -98,13 +104,13 @@ fn a_log_directory_has_a_file_for_each_side_of_every_game() {
         }
         assert!(marks.iter().any(|line| line.starts_with("> gameover")), "{name}: {marks:#?}");
         let moves = marks.iter().filter(|line| line.starts_with("< bestmove")).count();
-        assert!((10..=15).contains(&moves), "{name} has the moves of its own game alone: {moves}");
+        assert!((1..=15).contains(&moves), "{name} has the moves of its own game alone: {moves}");
         assert!(text.lines().nth(1).unwrap().contains(" 0.000000 > usi"), "{text}");
     }
     let (code, text) = log(&desk, "2");
     assert_eq!(code, Some(0), "{text}");
     assert!(
-        side(&text, "black").len() > 20 && side(&text, "white").len() > 20,
+        side(&text, "black").len() > 10 && side(&text, "white").len() > 10,
         "both sides are shown: {text}"
     );
 }

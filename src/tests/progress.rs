@@ -140,3 +140,22 @@ fn a_calculator_without_counts_names_both_ways_to_give_them() {
     let text = asked.text();
     assert!(text.contains("`--wdl WINS DRAWS LOSSES`") && text.contains("`--pentanomial`"), "{text}");
 }
+
+#[test]
+fn check_warns_of_an_engine_that_answers_when_its_time_is_over() {
+    let desk = Desk::new();
+    let script = format!(
+        "#!/bin/sh\nwhile read -r line; do\n  case \"$line\" in 'go movetime 200') sleep 0.205;; esac\n  echo \"$line\"\n\
+         done | {}\n",
+        program("renmei-random").display()
+    );
+    let engine = desk.write("late.sh", &script);
+    std::fs::set_permissions(&engine, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let checked = Played { output: desk.renmei(&["check", "--json", "./late.sh"]) }.json();
+    let rows = checked["rows"].as_array().unwrap();
+    let row = rows.iter().find(|row| row["check"] == "movetime").unwrap();
+    assert_eq!(row["verdict"], "warn", "{row}");
+    let seen = row["seen"].as_str().unwrap();
+    assert!(seen.starts_with("6 moves in ") && seen.ends_with(" ms late"), "{seen}");
+    assert!(row["advice"].as_str().unwrap().contains("on time"), "{row}");
+}

@@ -73,7 +73,7 @@ fn a_handicap_that_nobody_knows_is_refused_and_never_an_even_game() {
     assert_eq!(output.status.code(), Some(1));
     let said = text(&output);
     assert!(said.contains("a.kifu:1: the start position `十九枚落ち` is unknown"), "{said}");
-    assert!(said.contains("0 records in 1 files"), "{said}");
+    assert!(said.contains("0 records in 1 file,"), "{said}");
 }
 
 #[test]

@@ -69,9 +69,18 @@ fn played_by(desk: &Desk, mark: &str, engine: &std::path::Path) -> Vec<String> {
     args.extend(words("b"));
     let db = desk.db().display().to_string();
     let games = GAMES.to_string();
-    for word in
-        ["--games", &games, "--concurrency", "2", "--oversubscribe", "--time", "600s", "--max-moves", "40"]
-    {
+    for word in [
+        "--games",
+        &games,
+        "--concurrency",
+        "2",
+        "--oversubscribe",
+        "--time",
+        "600s",
+        "--max-moves",
+        "40",
+        "--no-look",
+    ] {
         args.push(word.to_owned());
     }
     args.extend(["--db".to_owned(), db]);

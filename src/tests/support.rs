@@ -70,8 +70,13 @@ impl Desk {
     }
 
     pub fn query(&self, sql: &str) -> Vec<Vec<String>> {
-        let connection = Connection::open(self.db()).unwrap();
-        let mut statement = connection.prepare(sql).unwrap();
+        self.try_query(sql).unwrap()
+    }
+
+    /// `None` while the tables are not there yet, or another process changes them.
+    pub fn try_query(&self, sql: &str) -> Option<Vec<Vec<String>>> {
+        let connection = Connection::open(self.db()).ok()?;
+        let mut statement = connection.prepare(sql).ok()?;
         let columns = statement.column_count();
         let rows = statement.query_map([], |row| {
             (0..columns)
@@ -85,7 +90,7 @@ impl Desk {
                 })
                 .collect()
         });
-        rows.unwrap().map(Result::unwrap).collect()
+        rows.ok()?.collect::<Result<_, _>>().ok()
     }
 }
 

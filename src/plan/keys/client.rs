@@ -3,7 +3,7 @@
 use super::{
     Fallback::{Is, Needed, Says},
     Key,
-    Kind::{self, Duration as Span, Integer, IntegerOr, Other, Path as File, Text, Words},
+    Kind::{self, Duration as Span, Flag, Integer, IntegerOr, Other, Path as File, Text, Words},
     Section, key,
 };
 
@@ -21,6 +21,7 @@ pub const CLIENT: Section = Section {
             Needed,
             "the engine, with the keys of `[[engines]]`; `time` is the server's",
         ),
+        key("notify", Other("table"), Says("nobody"), "who is told of ends and restarts: see `[notify]`"),
         key(
             "ratings",
             Other("table"),
@@ -76,6 +77,12 @@ const KEYS: &[Key] = &[
         Words(&["announced", "27", "24", "none"]),
         Is("\"announced\""),
         "the rule of declarations; `announced`: 27 points where the server says `Jishogi 1.1`, else none",
+    ),
+    key(
+        "look",
+        Flag,
+        Is("true"),
+        "before the first login of the event, have the engine set its options, get ready and make a move",
     ),
     key(
         "restarts",

@@ -2,6 +2,7 @@
 
 use super::{DATABASE, Limits, PlayerTime, RatingConfig, RoundsConfig, ServeConfig, rating::Method};
 use crate::{
+    NotifyConfig,
     keys::serve::{SERVE, SERVE_LIMITS, SERVE_RATING, SERVE_ROUNDS, SERVE_TIME},
     password,
     reader::{Item, Table},
@@ -30,14 +31,16 @@ const ONLY_IN_AN_EVENT: [&str; 2] = ["wait", "missing"];
 
 /// Reads the `[serve]` of an open league.
 pub fn league(root: &Table<'_>) -> ServeConfig {
-    for key in crate::keys::ROOT.all().filter(|key| key.name != "serve" && root.has(key.name)) {
+    for key in
+        crate::keys::ROOT.all().filter(|key| !["serve", "notify"].contains(&key.name) && root.has(key.name))
+    {
         root.fault(key.name, LEAGUE_ONLY);
     }
     let table = root.table("serve", &SERVE);
     for key in ONLY_IN_AN_EVENT.into_iter().filter(|key| table.has(key)) {
         table.fault(key, "belongs to an event: in an open league no game waits for a player");
     }
-    serve(&table)
+    ServeConfig { notify: NotifyConfig::read(root), ..serve(&table) }
 }
 
 /// Reads the network side of an event; `None` where the file has none.
@@ -78,6 +81,7 @@ fn serve(table: &Table<'_>) -> ServeConfig {
         rounds: tables(table, "rounds").iter().filter_map(rounds).collect(),
         rating: rating(&table.table("rating", &SERVE_RATING)),
         limits: limits(&table.table("limits", &SERVE_LIMITS)),
+        notify: default.notify,
     };
     table.refuse_unknown();
     config

@@ -41,20 +41,23 @@ fn an_event_keeps_the_directories_and_openings_that_were_the_default_when_it_was
     let bare = StoredPlan::from_json(
         r#"{"openings": null, "engines": [{"name": "a"}, {"name": "b"}, {"name": "c", "directory": null}]}"#,
     );
-    plan.keep_defaults_of(bare.as_ref().unwrap());
+    assert_eq!(plan.keep_defaults_of(bare.as_ref().unwrap()), ["`c` runs in the current directory"]);
     assert!(plan.openings.is_some(), "the file names them");
     assert_eq!(plan.engines[2].directory, None);
     let mut plan = world.plan(&text);
     plan.openings.as_mut().unwrap().by_default = true;
-    plan.keep_defaults_of(&before);
+    assert!(plan.keep_defaults_of(&before).is_empty());
     assert!(plan.openings.is_some() && plan.engines[2].directory.is_some(), "they are as they were");
-    plan.keep_defaults_of(&bare.unwrap());
+    assert_eq!(plan.keep_defaults_of(&bare.unwrap()).len(), 2);
     assert_eq!(plan.openings, None);
     let mut named = world.plan(&text.replace("\"bin/gamma\"", "\"bin/gamma\"\ndirectory = \".\""));
-    named.keep_defaults_of(
+    let kept = named.keep_defaults_of(
         &StoredPlan::from_json(r#"{"engines": [{"name": "c", "directory": null}]}"#).unwrap(),
     );
-    assert!(named.engines[2].directory.is_some(), "a change that is refused later, not undone");
+    assert!(
+        kept.is_empty() && named.engines[2].directory.is_some(),
+        "a change that is refused later, not undone"
+    );
 }
 
 #[test]
@@ -65,10 +68,10 @@ fn games_on_a_server_keep_the_directory_of_their_engine() {
     let text = client("", "a-1-1,geheim", "").replace("\"alpha\"", "\"bin/alpha\"");
     let mut engine = parse(&text).engine;
     let now = StoredPlan::of_client(&parse(&text), BTreeMap::new());
-    engine.keep_defaults_of(&now);
+    assert!(!engine.keep_defaults_of(&now));
     assert_eq!(engine.directory, Some(world.dir.path().join("bin")));
     let before = StoredPlan::of_client(&parse(&client("", "a-1-1,geheim", "")), BTreeMap::new());
-    engine.keep_defaults_of(&before);
+    assert!(engine.keep_defaults_of(&before));
     assert_eq!(engine.directory, None);
 }
 

@@ -52,3 +52,23 @@ fn an_edited_opening_file_is_noticed_and_a_renamed_one_is_none() {
     assert_eq!(changes(&world, &book("book.usi"), &book("same.usi")), Vec::<String>::new());
     insta::assert_snapshot!(changes(&world, &book("book.usi"), &book("other.usi")).join("\n"), @"openings.files[0] was contents 91105bfccb26eab9, is contents 8074d2bd2a29bf06");
 }
+
+#[test]
+fn an_event_may_change_its_size_but_not_its_format() {
+    let event = |keys: &str| with(&format!("[event]\n{keys}\n"));
+    for (was, is) in [
+        ("games = 2", "games = 4"),
+        ("format = \"gauntlet\"", "format = \"gauntlet\"\ncycles = 3"),
+        ("format = \"swiss\"\nrounds = 2", "format = \"swiss\"\nrounds = 5"),
+        ("format = \"round-robin\"", "format = \"double-round-robin\""),
+    ] {
+        assert_eq!(changes(&here(), &event(was), &event(is)), Vec::<String>::new(), "{is}");
+    }
+    let sprt =
+        |games: u32| event(&format!("format = \"sprt\"\n[sprt]\nelo0 = 0\nelo1 = 5\nmax_games = {games}"));
+    assert_eq!(changes(&here(), &sprt(100), &sprt(200)), Vec::<String>::new());
+    let best_of = |games: u32| event(&format!("format = \"knock-out\"\ngames = {games}"));
+    insta::assert_snapshot!(changes(&here(), &best_of(2), &best_of(4)).join("\n"), @"stages[0].games was 2, is 4");
+    let other_format = changes(&here(), &event("games = 2"), &best_of(4));
+    assert!(other_format.contains(&"stages[0].games was 2, is 4".to_owned()), "{other_format:?}");
+}

@@ -3,6 +3,7 @@
 use super::{Ranges, Sequence};
 use crate::{
     Outcome,
+    fault_limit::is_faulted,
     ids::PlayerId,
     pairing::Pairing,
     stage::{Format, Stage},
@@ -28,6 +29,17 @@ impl Encounter {
     }
 }
 
+/// A game of a pair that counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Half {
+    /// Twice the score of the player with the lower id.
+    pub half_points: u8,
+    /// Whether a fault of the loser ended it.
+    pub faulted: bool,
+    /// The opening that both games of the pair begin from.
+    pub opening: u64,
+}
+
 /// A game that has started and has no result that counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Open {
@@ -44,8 +56,8 @@ pub(crate) struct Progress {
     keeps_encounters: bool,
     pub finished: Ranges,
     pub open: BTreeMap<u64, Open>,
-    /// Incomplete pairs: the half points of the lower id in the finished game.
-    pub halves: BTreeMap<u64, u8>,
+    /// Incomplete pairs, by their number.
+    pub halves: BTreeMap<u64, Half>,
     pub encounters: BTreeMap<u64, Encounter>,
     /// Byes by round and player, with twice their score.
     pub byes: BTreeMap<(u32, PlayerId), u8>,
@@ -90,9 +102,8 @@ impl Progress {
         }
     }
 
-    /// Records a game that counts. Returns the half points of the lower id in both games of the pair when the pair is
-    /// complete.
-    pub fn finish(&mut self, pairing: &Pairing, outcome: Outcome) -> Option<[u8; 2]> {
+    /// Records a game that counts. Returns both games of the pair when the pair is complete.
+    pub fn finish(&mut self, pairing: &Pairing, outcome: Outcome) -> Option<[Half; 2]> {
         let black = outcome.black_half_points()?;
         self.finished.insert(pairing.index);
         self.open.remove(&pairing.index);
@@ -103,19 +114,22 @@ impl Progress {
         if let Some(sequence) = &mut self.sequence {
             sequence.add_game(lower);
         }
-        self.complete(pairing, lower)
+        self.complete(
+            pairing,
+            Half { half_points: lower, faulted: is_faulted(outcome), opening: pairing.opening },
+        )
     }
 
     /// The last game of an encounter of odd length has no partner and is not kept.
-    fn complete(&mut self, pairing: &Pairing, lower: u8) -> Option<[u8; 2]> {
+    fn complete(&mut self, pairing: &Pairing, half: Half) -> Option<[Half; 2]> {
         let game = pairing.index % self.stride;
         if game ^ 1 >= self.stride {
             return None;
         }
         match self.halves.remove(&pairing.pair) {
-            Some(other) => Some([other, lower]),
+            Some(other) => Some([other, half]),
             None => {
-                self.halves.insert(pairing.pair, lower);
+                self.halves.insert(pairing.pair, half);
                 None
             }
         }

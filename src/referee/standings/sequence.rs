@@ -3,7 +3,7 @@
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-use super::Pentanomial;
+use super::{Pentanomial, progress::Half};
 
 /// Counts for a sequential test, from the side of the player with the lower id.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -14,6 +14,8 @@ pub struct TestCounts {
     pub trinomial: [u64; 3],
     /// Pairs as `[LL, LD, WL + DD, WD, WW]`.
     pub pentanomial: Pentanomial,
+    /// The same without the pairs in which a fault ended a game.
+    pub without_faults: Pentanomial,
 }
 
 impl TestCounts {
@@ -21,9 +23,11 @@ impl TestCounts {
         self.trinomial[usize::from(half_points.min(2))] += 1;
     }
 
-    fn add_pair(&mut self, half_points: [u8; 2]) {
+    fn add_pair(&mut self, pair: [Half; 2]) {
+        let at = usize::from(pair[0].half_points + pair[1].half_points).min(4);
         self.pairs += 1;
-        self.pentanomial[usize::from(half_points[0] + half_points[1]).min(4)] += 1;
+        self.pentanomial[at] += 1;
+        self.without_faults[at] += u64::from(!pair.iter().any(|game| game.faulted));
     }
 }
 
@@ -38,7 +42,7 @@ pub struct Sequence {
     /// Every finished game, incomplete pairs included, and every complete pair.
     pub finished: TestCounts,
     #[serde(skip)]
-    waiting: BTreeMap<u64, [u8; 2]>,
+    waiting: BTreeMap<u64, [Half; 2]>,
 }
 
 impl Sequence {
@@ -47,12 +51,12 @@ impl Sequence {
     }
 
     /// Adds a complete pair; `due` receives the counts after each pair that is now in order.
-    pub(super) fn add_pair(&mut self, pair: u64, half_points: [u8; 2], due: &mut Vec<TestCounts>) {
-        self.finished.add_pair(half_points);
-        self.waiting.insert(pair, half_points);
-        while let Some(half_points) = self.waiting.remove(&self.in_order.pairs) {
-            half_points.into_iter().for_each(|game| self.in_order.add_game(game));
-            self.in_order.add_pair(half_points);
+    pub(super) fn add_pair(&mut self, pair: u64, games: [Half; 2], due: &mut Vec<TestCounts>) {
+        self.finished.add_pair(games);
+        self.waiting.insert(pair, games);
+        while let Some(games) = self.waiting.remove(&self.in_order.pairs) {
+            games.into_iter().for_each(|game| self.in_order.add_game(game.half_points));
+            self.in_order.add_pair(games);
             due.push(self.in_order);
         }
     }

@@ -19,6 +19,9 @@ pub fn standings(history: &EventHistory) -> Markup {
             } }
             tbody { @for (place, line) in lines.iter().enumerate() { (standing(place, line, rated)) } }
         } }
+        @for halted in &history.report.halted {
+            p.note { "halted: " (plain(&halted.name)) ": " (halted.reason) }
+        }
         @if rated && lines.iter().any(|line| line.elo_kind == "tentative") {
             p.note { "≈ the games alone do not bound this Elo: all won or lost, or too few opponents" }
         }

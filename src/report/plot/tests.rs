@@ -34,7 +34,8 @@ fn report() -> Report {
     let engines = [HOSTILE, "other"]
         .map(|name| Named { name: name.to_owned(), margin: std::time::Duration::ZERO })
         .to_vec();
-    let info = EventInfo { name: HOSTILE.to_owned(), stages, sprt: None, engines, format: String::new() };
+    let (name, fault_limits) = (HOSTILE.to_owned(), vec![]);
+    let info = EventInfo { name, stages, sprt: None, fault_limits, engines, format: String::new() };
     Report::new(&info, &standings, true)
 }
 

@@ -57,6 +57,15 @@ fn an_engine_that_crashes_in_its_turn_is_restarted_and_continues() {
     let db = playing.done();
     assert_eq!(endings(&db), ["black resignation 1"]);
     assert!(faults(&db).contains("SIGABRT"), "{}", faults(&db));
+    let log = playing.log("1");
+    for line in [
+        "black < BEGIN Game_Summary",
+        "black > AGREE",
+        "black > usi",
+        "black ! renmei-puppet: assertion failed",
+    ] {
+        assert!(log.contains(line), "`{line}` of the connection and of both processes: {log}");
+    }
 }
 
 #[test]
@@ -145,4 +154,31 @@ fn an_engine_that_hangs_loses_on_time_and_is_restarted_for_the_next_game() {
     let db = playing.done();
     assert_eq!(endings(&db), ["white time 0", "white time 0"]);
     assert!(faults(&db).contains("no `bestmove` after `stop`"), "{}", faults(&db));
+}
+
+#[test]
+fn a_rebuilt_engine_plays_on_under_its_name_and_the_change_is_noted() {
+    let server = Server::new();
+    let mut first = Playing::scripted(server.port(), "games = 1", "");
+    let resigned = |mut peer: super::server::Peer| {
+        peer.hears("%TORYO");
+        peer.say("%TORYO,T1\n#RESIGN\n#LOSE");
+    };
+    resigned(server.begin());
+    let db = first.done();
+    assert_eq!(rows(&db, "SELECT id_name || ' ' || files FROM identities"), ["script []"]);
+    let script = first.path("engine.sh");
+    let rebuilt = std::fs::read_to_string(&script).unwrap().replace("name script", "name script 2");
+    std::fs::write(&script, rebuilt).unwrap();
+    let more = format!("games = 1\ndatabase = {:?}", first.path("cup.db").display().to_string());
+    let engine = format!("command = {:?}", script.display().to_string());
+    let text = super::server::config_text(server.port(), &more, &engine);
+    let mut second = Playing::start(tempfile::tempdir().unwrap(), &text);
+    resigned(server.begin());
+    second.done();
+    assert_eq!(rows(&db, "SELECT id_name FROM identities ORDER BY run"), ["script", "script 2"]);
+    assert_eq!(endings(&db).len(), 2);
+    let faults = faults(&db);
+    assert!(faults.contains("engine `engine.sh` is another one than before: the program `"), "{faults}");
+    assert!(faults.contains("it says that it is `script 2`, and was `script`"), "{faults}");
 }

@@ -213,8 +213,9 @@ impl Playing {
                 let reader = Reader::new("lines", move |batch| {
                     printed.lock().unwrap().extend(batch.iter().filter_map(|stamped| lines.line(stamped)));
                 });
+                let engine = runtime.block_on(client::identify(&config, &|_| ())).unwrap();
                 let audience = Audience { readers: vec![reader], say: Arc::new(|_: &str| ()) };
-                let client = Client::open(config, &shutdown, ratings, audience).unwrap();
+                let client = Client::open(config, &shutdown, ratings, audience, engine).unwrap();
                 runtime.block_on(client.play(shutdown)).unwrap();
             }
         });
@@ -229,6 +230,13 @@ impl Playing {
     pub fn done(&mut self) -> Connection {
         self.thread.take().unwrap().join().unwrap();
         Connection::open(self.path("cup.db")).unwrap()
+    }
+
+    /// What `renmei log` prints of a game.
+    pub fn log(&self, game: &str) -> String {
+        let mut renmei = std::process::Command::new(env!("CARGO_BIN_EXE_renmei"));
+        let output = renmei.args(["log", game, "--db"]).arg(self.path("cup.db")).output().unwrap();
+        String::from_utf8([output.stdout, output.stderr].concat()).unwrap()
     }
 
     /// Ends the client and opens its database.

@@ -1,0 +1,70 @@
+//! What plays on a server. Nothing is refused: a server rates a name, whatever plays under it. A change is noted.
+
+use arena::identity::{Engine, Identifier};
+use plan::ClientConfig;
+use referee::{
+    entry::{Entry, PlayerId},
+    identity::Identity,
+    sink::{SideRecord, Sink},
+};
+use seat::usi::{self, Gate, Reach, Step, UsiPlayer};
+use std::sync::Arc;
+use tokio::sync::{Semaphore, watch};
+
+/// What plays now; `None` if the engine cannot be started, which the login loop will tell and try again.
+///
+/// # Errors
+/// What is wrong with the files that belong to the engine.
+pub async fn identify(config: &ClientConfig, say: &dyn Fn(&str)) -> Result<Option<Engine>, String> {
+    let player = UsiPlayer {
+        engine: Arc::new(config.engine.clone()),
+        cores: vec![],
+        startups: Arc::new(Semaphore::new(1)),
+        reports: None,
+        recorder: None,
+        gate: None,
+    };
+    match usi::look(player, Reach::Handshake, &watch::channel(Step::default()).0).await {
+        Ok(shown) => Identifier::new(&config.database, say).identify(&config.engine, &shown).map(Some),
+        Err(_) => Ok(None),
+    }
+}
+
+/// Keeps what plays in this run, and notes what is another than `before`.
+pub fn record(engine: &Engine, before: Option<&Identity>, player: PlayerId, sink: &dyn Sink) {
+    sink.keep(SideRecord::Identified(player, Box::new(engine.identity.clone())));
+    let changes = before.map(|before| engine.changes_since(before)).unwrap_or_default();
+    if !changes.is_empty() {
+        note(engine, &changes, player, sink);
+    }
+}
+
+fn note(engine: &Engine, changes: &[String], player: PlayerId, sink: &dyn Sink) {
+    let text = format!("engine `{}` is another one than before: {}", engine.name, changes.join("; "));
+    sink.happened(Entry::Fault { player: Some(player), text });
+}
+
+/// Notes that an engine has become another one while it plays; it is started all the same.
+#[derive(Debug)]
+pub struct Notice {
+    /// The engine as it was when this run began.
+    pub engine: Engine,
+    /// The player.
+    pub player: PlayerId,
+    /// Sink for the note.
+    pub sink: Arc<dyn Sink>,
+}
+
+impl Gate for Notice {
+    fn is_suspect(&self) -> bool {
+        self.engine.is_suspect()
+    }
+
+    fn opens(&self) -> bool {
+        let replaced = self.engine.news(false).replaced;
+        if !replaced.is_empty() {
+            note(&self.engine, &replaced, self.player, &*self.sink);
+        }
+        true
+    }
+}

@@ -1,0 +1,78 @@
+//! Events that are taken up again by other engines, at another size, or from their beginning.
+
+use super::*;
+use crate::{Moves, Rescheduled};
+use referee::{
+    identity::{FileIdentity, Identity},
+    sink::SideRecord,
+};
+
+fn engine(hash: &str) -> Identity {
+    let files = vec![FileIdentity { path: "eval/nn.bin".to_owned(), sha256: "f".to_owned(), listed: true }];
+    let (program, id_name) = ("/e/new".to_owned(), Some("New 1".to_owned()));
+    Identity { program, hash: Some(hash.to_owned()), id_name, files }
+}
+
+#[test]
+fn identities_are_kept_for_each_run() {
+    let (_directory, path) = temporary();
+    let runs = [engine("1"), Identity { hash: None, id_name: None, files: vec![], ..engine("2") }];
+    for identity in &runs {
+        let opening_of_run = Journal::open(&path, &HEAD).unwrap();
+        let journal = opening_of_run.start(vec![], || ()).unwrap();
+        journal.append([opening()]);
+        journal.sink().keep(SideRecord::Identified(PlayerId(1), Box::new(identity.clone())));
+        journal.finish().unwrap();
+    }
+    let store = Store::read(&path).unwrap();
+    let event = store.events().unwrap()[0].id;
+    let known = store.identities(event).unwrap();
+    assert!(known.iter().all(|known| known.player == PlayerId(1)));
+    assert_eq!(known.into_iter().map(|known| known.identity).collect::<Vec<_>>(), runs);
+}
+
+#[test]
+fn an_event_that_was_set_aside_keeps_its_games_under_another_name() {
+    let (_directory, path) = temporary();
+    let first = write(&path, &[opening(), started(1, 0, 1), ended(1, 0, 1, SENNICHITE), started(2, 1, 0)]);
+    let mut store = Store::open(&path).unwrap();
+    assert_eq!(store.set_aside("cup").unwrap(), None, "there is no such event");
+    let aside = store.set_aside(HEAD.name).unwrap();
+    assert_eq!(aside.as_deref(), Some("league.1"));
+    assert_eq!(store.set_aside(HEAD.name).unwrap(), None);
+    let anew = store.open_event(&HEAD).unwrap();
+    assert_eq!((anew.resumed, anew.next_game), (false, GameId(1)));
+    let events = store.events().unwrap();
+    assert_eq!(events.iter().map(|event| event.name.as_str()).collect::<Vec<_>>(), ["league.1", "league"]);
+    assert_eq!((events[0].id, events[0].counted, events[0].running), (first, 1, 0));
+    assert_eq!(events[0].plan, r#"{"a":1,"name":"league.1"}"#);
+}
+
+#[test]
+fn an_event_that_is_played_is_not_set_aside() {
+    let (_directory, path) = temporary();
+    write(&path, &[opening()]);
+    let (_playing, _) = open(&path);
+    let error = Store::open(&path).unwrap().set_aside(HEAD.name).unwrap_err().to_string();
+    assert!(error.starts_with("event `league` is being run by process"), "{error}");
+}
+
+#[test]
+fn an_event_that_grows_is_open_again_with_its_games_in_their_new_places() {
+    let (_directory, path) = temporary();
+    let event =
+        write(&path, &[opening(), started(1, 0, 1), ended(1, 0, 1, SENNICHITE), at(9, Entry::Closed)]);
+    let store = Store::open(&path).unwrap();
+    assert!(store.events().unwrap()[0].closed);
+    let mut pairing = store.game(event, GameId(1)).unwrap().unwrap().row.pairing;
+    (pairing.index, pairing.pair) = (40, 20);
+    let games = [(GameId(1), pairing)];
+    let to = Rescheduled { plan: "{}", fingerprint: "grown", games: &games, reopens: true };
+    store.reschedule(event, &to).unwrap();
+    assert_eq!(store.game(event, GameId(1)).unwrap().unwrap().row.pairing, pairing);
+    assert_eq!(store.fingerprint(HEAD.name).unwrap().as_deref(), Some("grown"));
+    assert!(!store.events().unwrap()[0].closed);
+    let mut entries = vec![];
+    store.replay(event, Moves::Without, &mut |stamped| entries.push(stamped.clone())).unwrap();
+    assert_eq!(entries.len(), 3, "the end is taken back: {entries:?}");
+}

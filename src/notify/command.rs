@@ -1,0 +1,110 @@
+//! Delivery to a command: the notice stands on its standard input.
+
+use nix::{
+    sys::signal::{Signal, killpg},
+    unistd::Pid,
+};
+use std::{
+    io::{Read, Write},
+    os::unix::process::CommandExt,
+    process::{Child, Command, Stdio},
+    sync::mpsc,
+    thread,
+    time::{Duration, Instant},
+};
+
+/// Most time for a command.
+pub const LIMIT: Duration = Duration::from_secs(30);
+/// Time between two looks whether the command has ended.
+const GLANCE: Duration = Duration::from_millis(20);
+/// Bytes of the command's stderr that are read.
+const COMPLAINT: u64 = 4096;
+/// Time for the rest of the stderr of a command that has ended.
+const LAST_WORDS: Duration = Duration::from_millis(200);
+
+/// Runs a command in the shell and waits for its success. The command is the user's own text; nothing is added to it, nor
+/// to its environment. It has a process group of its own, so that an interruption at the terminal does not end it.
+///
+/// # Errors
+/// Why it did not receive the notice.
+pub fn deliver(command: &str, body: String) -> Result<(), String> {
+    let mut child = Command::new("/bin/sh")
+        .args(["-c", command])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .process_group(0)
+        .spawn()
+        .map_err(|error| format!("`/bin/sh` could not be started: {error}"))?;
+    write(&mut child, body);
+    let complaint = complaint(&mut child);
+    let begun = Instant::now();
+    let status = loop {
+        match child.try_wait() {
+            Ok(Some(status)) => break status,
+            Ok(None) if begun.elapsed() < LIMIT => thread::sleep(GLANCE),
+            Ok(None) => {
+                end(&mut child);
+                return Err(format!("it did not end within {} s and was killed", LIMIT.as_secs()));
+            }
+            Err(error) => return Err(format!("its end is not known: {error}")),
+        }
+    };
+    match status.success() {
+        true => Ok(()),
+        false => {
+            let said = complaint.recv_timeout(LAST_WORDS).unwrap_or_default();
+            let said = said.lines().last().map(|line| format!(": {line}")).unwrap_or_default();
+            Err(format!("the command ended with {status}{said}"))
+        }
+    }
+}
+
+/// Writes the notice on a thread of its own: a command that does not read must not hold up its own end.
+fn write(child: &mut Child, body: String) {
+    if let Some(mut stdin) = child.stdin.take() {
+        thread::spawn(move || {
+            let _it_need_not_read = writeln!(stdin, "{body}");
+        });
+    }
+}
+
+/// The first words on the command's stderr; the rest is read and dropped.
+fn complaint(child: &mut Child) -> mpsc::Receiver<String> {
+    let (tell, said) = mpsc::sync_channel(1);
+    if let Some(mut stderr) = child.stderr.take() {
+        thread::spawn(move || {
+            let mut words = vec![];
+            let _read = stderr.by_ref().take(COMPLAINT).read_to_end(&mut words);
+            let _nobody_asks = tell.try_send(printable(&words));
+            let _rest = std::io::copy(&mut stderr, &mut std::io::sink());
+        });
+    }
+    said
+}
+
+fn printable(words: &[u8]) -> String {
+    let text = String::from_utf8_lossy(words);
+    text.chars().filter(|c| *c == '\n' || !c.is_control()).collect()
+}
+
+/// Kills the command and what it has started.
+fn end(child: &mut Child) {
+    if let Ok(group) = i32::try_from(child.id()) {
+        let _gone = killpg(Pid::from_raw(group), Signal::SIGKILL);
+    }
+    let _reaped = child.wait();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_reads_the_notice_and_its_failure_is_told_with_its_last_word() {
+        assert_eq!(deliver("grep -q '^.\"id\":7.$'", "{\"id\":7}".to_owned()), Ok(()));
+        assert_eq!(deliver("true", "x".repeat(1 << 20)), Ok(()), "it need not read");
+        let failed = deliver("echo first >&2; echo no such host >&2; exit 3", String::new());
+        assert_eq!(failed, Err("the command ended with exit status: 3: no such host".to_owned()));
+    }
+}

@@ -1,0 +1,171 @@
+//! Notices of an event: a verdict, the end, an engine that is halted, a new start, told to a command or a webhook.
+//!
+//! Which notices there are follows from the stored entries ([`notice`]), and the database keeps which of them a channel
+//! has received. A notice is therefore delivered after a kill, too, and not twice: at the next start the entries are
+//! folded again, and what was not received is sent. Only a kill between the receipt and its record sends a notice again;
+//! its `id` is then the same.
+//!
+//! Nothing here is in the way of a game. A reader of the journal folds the committed entries and puts notices into
+//! bounded queues, without waiting; each channel has a thread that delivers ([`channel`]). At the end of the program the
+//! channels have a bounded time.
+//!
+//! Words of strangers, such as the names of remote players, stand only in the JSON of a notice, never in a command line
+//! or an environment.
+
+mod channel;
+mod command;
+mod notice;
+mod webhook;
+
+use channel::{Channel, Target};
+use journal::{Moves, Reader, Store, StoreError, now};
+use notice::{Notice, NoticeFold};
+use plan::{NoticeKind, NotifyConfig};
+use referee::{fault_limit::FaultLimit, stage::Stage};
+use std::{
+    path::PathBuf,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+/// Shows a line to the people who follow an event.
+pub type Say = Arc<dyn Fn(&str) + Send + Sync>;
+
+/// The event that notices are about.
+#[derive(Clone, Debug)]
+pub struct Subject {
+    /// Its database.
+    pub database: PathBuf,
+    /// Its name.
+    pub name: String,
+    /// Its stages.
+    pub stages: Vec<Stage>,
+    /// Limits of faults of its players.
+    pub fault_limits: Vec<Option<FaultLimit>>,
+}
+
+/// Tells what happens in an event to whoever wants to know.
+pub struct Notifier(Arc<Mutex<State>>);
+
+struct State {
+    subject: Subject,
+    fold: NoticeFold,
+    channels: Vec<Channel>,
+    /// Notices of earlier runs, until the event is known to be ours.
+    past: Option<Vec<Notice>>,
+    /// When this run of the program opened the event, in ms since 1970-01-01 UTC.
+    opened: i64,
+    say: Say,
+}
+
+impl Notifier {
+    /// A notifier for an event that may have been played before; `None` if nobody wants to know.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn open(config: &NotifyConfig, subject: Subject, say: Say) -> Result<Option<Self>, StoreError> {
+        if !config.is_wanted() {
+            return Ok(None);
+        }
+        let mut fold = NoticeFold::new(&subject);
+        let mut past = vec![];
+        if subject.database.exists() {
+            let store = Store::read(&subject.database)?;
+            if let Some(event) = store.event_named(&subject.name)? {
+                store.replay(event, Moves::Without, &mut |stamped| past.extend(fold.fold(stamped)))?;
+            }
+        }
+        let channels = channels(config, &subject, &say);
+        let (past, opened) = (Some(past), now());
+        Ok(Some(Self(Arc::new(Mutex::new(State { subject, fold, channels, past, opened, say })))))
+    }
+
+    /// The reader of the journal that finds what there is to tell. Its first entry proves that the event is ours.
+    #[must_use]
+    pub fn reader(&self) -> Reader {
+        let state = self.0.clone();
+        Reader::new("notify", move |batch| {
+            let mut state = lock(&state);
+            state.begin();
+            for stamped in batch.iter() {
+                let due = state.fold.fold(stamped);
+                due.iter().for_each(|notice| state.offer(notice));
+            }
+        })
+    }
+
+    /// Tells what no entry says: `key` distinguishes it from notices of the same kind, in all runs.
+    pub fn tell(&self, kind: NoticeKind, key: u64, text: &str) {
+        let mut state = lock(&self.0);
+        state.begin();
+        let notice = state.fold.notice(kind, key, now(), text);
+        state.offer(&notice);
+    }
+
+    /// Tells that everything was played, where no entry says so.
+    pub fn tell_end(&self) {
+        let games = lock(&self.0).fold.games();
+        self.tell(NoticeKind::End, games, &format!("complete after {games} games"));
+    }
+
+    /// Delivers what is left, within a bounded time; what is not delivered is said, and sent at the next start.
+    pub fn finish(self) {
+        let mut state = lock(&self.0);
+        state.begin();
+        let channels = std::mem::take(&mut state.channels);
+        let say = state.say.clone();
+        drop(state);
+        channels.iter().for_each(Channel::hurry);
+        for channel in channels {
+            if let Some(words) = channel.finish() {
+                say(&words);
+            }
+        }
+    }
+}
+
+impl State {
+    /// Takes up the event: notices of earlier runs that a channel has not received are sent now.
+    fn begin(&mut self) {
+        let Some(past) = self.past.take() else { return };
+        if let Err(error) = self.take_up(&past) {
+            (self.say)(&format!("notices of earlier runs are not sent: {error}"));
+        }
+    }
+
+    fn take_up(&mut self, past: &[Notice]) -> Result<(), StoreError> {
+        let store = Store::open(&self.subject.database)?;
+        let Some(event) = store.event_named(&self.subject.name)? else { return Ok(()) };
+        for channel in &mut self.channels {
+            channel.since(&store, event, self.opened)?;
+            past.iter().for_each(|notice| channel.offer(notice));
+        }
+        Ok(())
+    }
+
+    fn offer(&self, notice: &Notice) {
+        self.channels.iter().for_each(|channel| channel.offer(notice));
+    }
+}
+
+fn channels(config: &NotifyConfig, subject: &Subject, say: &Say) -> Vec<Channel> {
+    let NotifyConfig { command, webhook, on_verdict, on } = config;
+    let open = |name, target, wants| Channel::open(name, target, wants, subject.clone(), say.clone());
+    let chosen = |on: &[NoticeKind]| -> channel::Wants {
+        let on = on.to_vec();
+        Box::new(move |notice| on.contains(&notice.kind))
+    };
+    [
+        command.clone().map(|command| open("command", Target::Command(command), chosen(on))),
+        webhook.clone().map(|url| open("webhook", Target::webhook(&url), chosen(on))),
+        on_verdict
+            .clone()
+            .map(|command| open("on-verdict", Target::Command(command), Box::new(Notice::ends_test))),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
+    state.lock().unwrap_or_else(PoisonError::into_inner)
+}

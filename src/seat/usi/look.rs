@@ -1,0 +1,277 @@
+//! A look at an engine before an event: everything that a game asks of it, once, in a process of its own.
+//!
+//! The engine sets its options, gets ready, is asked for a move in the start position, and is sent away. No game ends,
+//! so that an engine that learns from games learns nothing.
+
+use super::{Actor, Heard, Launcher, UsiPlayer};
+use crate::{conversation::Handshake, memory, pair, process::System};
+use plan::SeatLimits;
+use referee::{
+    Color,
+    clock::{Budget, TimeControl},
+    entry::GameId,
+    game::{Answer, Order, Reply, Said},
+    legality,
+};
+use rsshogi::board::hirate_position;
+use std::{fmt, time::Duration};
+use tokio::{sync::watch, time::timeout};
+
+/// The number of the game of a look. No game of an event has it.
+const GAME: GameId = GameId(0);
+/// Most of the main time that a look allows.
+const MAIN: Duration = Duration::from_secs(1);
+/// Most time for the move of a look beside the main time.
+const MOVE: Duration = Duration::from_millis(200);
+/// How long an engine may be late, or search by nodes or depth, before it gets `stop`.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// How far a look goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// To `usiok`.
+    Handshake,
+    /// To a move, and to the end of the process.
+    Move,
+}
+
+/// How far an engine has come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Step {
+    /// It waits for others to start up.
+    #[default]
+    Queued,
+    /// It was sent `usi`.
+    Handshake,
+    /// It was sent its options and `isready`.
+    Ready,
+    /// It was sent `usinewgame` and `go`.
+    Move,
+    /// It was sent `quit`.
+    Quit,
+}
+
+impl Step {
+    /// What the engine owes; `None` while it was not asked for anything.
+    #[must_use]
+    pub fn owed(self) -> Option<&'static str> {
+        match self {
+            Self::Queued => None,
+            Self::Handshake => Some("`usiok`"),
+            Self::Ready => Some("`readyok`"),
+            Self::Move => Some("`bestmove`"),
+            Self::Quit => Some("its end"),
+        }
+    }
+
+    fn asked(self) -> &'static str {
+        match self {
+            Self::Queued => "its start",
+            Self::Handshake => "`usi`",
+            Self::Ready => "its options and `isready`",
+            Self::Move => "`usinewgame` and `go`",
+            Self::Quit => "`quit`",
+        }
+    }
+}
+
+/// Why an engine cannot play.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LookFault {
+    /// The step at which it failed.
+    pub step: Step,
+    /// How it failed, as a lowercase fragment.
+    pub how: String,
+    /// Its last lines, of stdout and stderr.
+    pub trace: String,
+}
+
+impl LookFault {
+    /// A fault of this program.
+    #[must_use]
+    pub fn of_panic(how: &str) -> Self {
+        Self { step: Step::Queued, how: how.to_owned(), trace: String::new() }
+    }
+}
+
+impl fmt::Display for LookFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, after {}\n{}", self.how, self.step.asked(), self.trace.trim_end())
+    }
+}
+
+/// Starts an engine, looks at it, and ends it; `progress` receives its steps.
+///
+/// # Errors
+/// The fault, with the last lines of the engine.
+pub async fn look(
+    player: UsiPlayer,
+    reach: Reach,
+    progress: &watch::Sender<Step>,
+) -> Result<Handshake, LookFault> {
+    let (_seat, end) = pair();
+    Actor::new(player, end, System).look(reach, progress).await
+}
+
+impl<L: Launcher> Actor<L> {
+    async fn look(mut self, reach: Reach, progress: &watch::Sender<Step>) -> Result<Handshake, LookFault> {
+        let mut seen = self.try_out(reach, progress).await;
+        let threads = self.process.as_ref().and_then(|process| memory::threads(process.group()));
+        let handshake = Handshake { threads, ..self.conversation.handshake().clone() };
+        let (step, trace) = (*progress.borrow(), self.end.trace.clone());
+        if seen.is_ok() {
+            progress.send_replace(Step::Quit);
+        }
+        let left = self.close_within(patient(self.player.engine.limits)).await;
+        if reach == Reach::Move && seen.is_ok() && !left {
+            seen = Err((Step::Quit, "it does not end, not even at SIGTERM, and had to be killed".to_owned()));
+        }
+        match seen {
+            Ok(()) => Ok(handshake),
+            Err((_, how)) if how.is_empty() => {
+                Err(LookFault { step, how: "it ended".to_owned(), trace: trace.report() })
+            }
+            Err((step, how)) => Err(LookFault { step, how, trace: trace.report() }),
+        }
+    }
+
+    /// Takes the engine through the steps of the look, up to its end.
+    async fn try_out(&mut self, reach: Reach, progress: &watch::Sender<Step>) -> Result<(), (Step, String)> {
+        if reach == Reach::Move {
+            self.conversation.sit(GAME, Color::Black);
+        }
+        self.start().await;
+        progress.send_replace(Step::Handshake);
+        let ready = self.next_reply(progress).await;
+        let at = *progress.borrow();
+        match ready.map_err(|how| (at, how))? {
+            None => return Ok(()),
+            Some(Reply::Ready) => {}
+            Some(other) => return Err((at, format!("it answers what it was not asked: {other:?}"))),
+        }
+        progress.send_replace(Step::Move);
+        let answer = self.first_move(progress).await.map_err(|how| (Step::Move, how))?;
+        judge(&answer).map_err(|how| (Step::Move, how))
+    }
+
+    /// Asks for a move in the start position. A slow search is stopped; only an engine that does not answer then, has a
+    /// fault.
+    async fn first_move(&mut self, progress: &watch::Sender<Step>) -> Result<Answer, String> {
+        let (time, limits) = (self.player.engine.time, self.player.engine.limits);
+        let budget = brief(&time, self.player.engine.reserve);
+        let order = Order::Go { position: "startpos".to_owned(), last: None, budget };
+        self.conversation.order(order, tokio::time::Instant::now(), &mut self.effects);
+        let first = budget.all(Color::Black).unwrap_or_default() + PATIENCE;
+        // An engine that searches by nodes or depth need not know `stop`, so it has the time of the event.
+        let last = if is_counted(&budget) { limits.stop.max(time.patience) } else { limits.stop };
+        let reply = match timeout(first, self.next_reply(progress)).await {
+            Ok(reply) => reply?,
+            Err(_) => {
+                self.effects.write.extend_from_slice(b"stop\n");
+                let late =
+                    |_| format!("no `bestmove` within {} ms, `stop` included", (first + last).as_millis());
+                timeout(last, self.next_reply(progress)).await.map_err(late)??
+            }
+        };
+        match reply {
+            Some(Reply::Answer(answer)) => Ok(answer),
+            other => Err(format!("it answers what it was not asked: {other:?}")),
+        }
+    }
+
+    /// The next reply of the engine; without a game `None`, once it has said `usiok`.
+    async fn next_reply(&mut self, progress: &watch::Sender<Step>) -> Result<Option<Reply>, String> {
+        loop {
+            if !self.effects.write.is_empty() {
+                self.write();
+            }
+            if let Some(fault) = self.effects.fault.take() {
+                return Err(if fault.is_empty() { self.ending().await } else { fault });
+            }
+            if !self.effects.replies.is_empty() {
+                return Ok(Some(self.effects.replies.remove(0).1));
+            }
+            if self.process.is_some() && self.conversation.game().is_none() && self.conversation.is_settled()
+            {
+                return Ok(None);
+            }
+            if self.conversation.is_readying() {
+                progress.send_if_modified(|step| std::mem::replace(step, Step::Ready) != Step::Ready);
+            }
+            match self.hear().await {
+                Heard::Read(read) => self.read(read).await,
+                Heard::Writable => self.flush(),
+                Heard::Deadline => self.conversation.expired(&mut self.effects),
+                Heard::Exited => self.drain(),
+                Heard::Order(_) => {}
+            }
+        }
+    }
+}
+
+/// Limits for the end of the process: at least the usual ones, so that no engine is blamed for a limit that is meant to
+/// hurry it.
+fn patient(limits: SeatLimits) -> SeatLimits {
+    let usual = SeatLimits::default();
+    let (quit, terminate) = (limits.quit.max(usual.quit), limits.terminate.max(usual.terminate));
+    SeatLimits { quit, terminate, ..limits }
+}
+
+/// The event's own kind of time, and little of it.
+fn brief(time: &TimeControl, reserve: Duration) -> Budget {
+    let least = |time: Duration, most: Duration| time.min(most + reserve);
+    let (main, fixed) = (least(time.main, MAIN), time.fixed.map(|time| least(time, MOVE)));
+    let mut byoyomi = least(time.byoyomi, MOVE);
+    if !time.is_timed() {
+        byoyomi = MOVE + reserve; // nodes and depth are told alone; the time of a server is not known yet
+    }
+    let increment = least(time.increment, MOVE / 2);
+    Budget {
+        left: [main; 2],
+        byoyomi: [byoyomi; 2],
+        increment: [increment; 2],
+        fixed,
+        nodes: time.nodes,
+        depth: time.depth,
+    }
+}
+
+fn is_counted(budget: &Budget) -> bool {
+    budget.nodes.is_some() || budget.depth.is_some()
+}
+
+/// Whether the answer can be played from the start position. To resign is an answer, too.
+fn judge(answer: &Answer) -> Result<(), String> {
+    match &answer.said {
+        Said::Resign => Ok(()),
+        Said::Win => Err("it declares a win in the start position".to_owned()),
+        Said::Unreadable(line) => Err(format!("its answer is no move: {line}")),
+        Said::Move(mv) => match legality::foul(&hirate_position(), *mv) {
+            None => Ok(()),
+            Some(foul) => {
+                let by = referee::WinBy::IllegalMove(foul).name();
+                let rule = by.trim_start_matches("illegal-move:");
+                Err(format!("its move {} in the start position is illegal ({rule})", mv.to_usi()))
+            }
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_look_has_the_kind_of_time_of_the_event_and_little_of_it() {
+        let secs = Duration::from_secs;
+        let of = |time: TimeControl| brief(&time, Duration::ZERO);
+        let byoyomi = of(TimeControl { main: secs(600), byoyomi: secs(10), ..TimeControl::default() });
+        assert_eq!((byoyomi.left[0], byoyomi.byoyomi[0]), (MAIN, MOVE));
+        let fischer = of(TimeControl { main: secs(300), increment: secs(10), ..TimeControl::default() });
+        assert_eq!((fischer.byoyomi[0], fischer.increment[0]), (Duration::ZERO, MOVE / 2));
+        let short = of(TimeControl { fixed: Some(Duration::from_millis(20)), ..TimeControl::default() });
+        assert_eq!(short.fixed, Some(Duration::from_millis(20)));
+        assert_eq!(of(TimeControl { nodes: Some(7), ..TimeControl::default() }).nodes, Some(7));
+        assert_eq!(of(TimeControl::default()).byoyomi[0], MOVE);
+    }
+}

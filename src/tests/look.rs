@@ -1,0 +1,120 @@
+//! The look before the start: an engine that cannot play is named before any game.
+
+use crate::support::{Desk, program};
+use std::{os::unix::fs::PermissionsExt, process::Output};
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn puppet(arguments: &str) -> [String; 2] {
+    [format!("cmd={}", program("renmei-puppet").display()), format!("args={arguments}")]
+}
+
+/// A match of a puppet `bad` with these arguments and an honest engine.
+fn play(desk: &Desk, arguments: &str, more: &[&str]) -> Output {
+    let [cmd, args] = puppet(arguments);
+    let honest = format!("cmd={}", program("renmei-random").display());
+    let engines: [&[&str]; 2] = [&[&cmd, "name=bad", &args], &[&honest, "name=good"]];
+    let base = ["--games", "2", "--time", "600s", "--max-moves", "12"];
+    desk.play(&engines, &[&base, more].concat()).output
+}
+
+/// Asserts that nothing was started, and returns what was said.
+fn refused(desk: &Desk, output: &Output) -> String {
+    let said = stderr(output);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(!desk.db().exists(), "no event was begun");
+    said
+}
+
+#[test]
+fn an_engine_that_cannot_get_ready_move_or_leave_is_named_with_its_step_and_its_last_lines() {
+    for (mode, why) in [
+        ("crashready", "it was killed by SIGABRT, after its options and `isready`"),
+        ("crashnewgame", "it was killed by SIGABRT, after `usinewgame` and `go`"),
+        ("exit", "it exited with code 3, after `usinewgame` and `go`"),
+        ("garbage", "its answer is no move: bestmove hello"),
+        ("nopiece", "in the start position is illegal (no-piece)"),
+        ("win", "it declares a win in the start position"),
+        ("ignorequit", "had to be killed, after `quit`"),
+    ] {
+        let desk = Desk::new();
+        let said = refused(&desk, &play(&desk, &format!("--mode {mode}"), &[]));
+        assert!(said.contains("engine `bad` cannot play: ") && said.contains(why), "{mode}: {said}");
+        assert!(said.contains("  > isready"), "its last lines are shown: {said}");
+    }
+}
+
+#[test]
+fn a_missing_evaluation_file_is_told_in_the_words_of_the_engine() {
+    let desk = Desk::new();
+    let script = "#!/bin/sh\nwhile read -r line; do case \"$line\" in\n usi) echo 'id name Hollow'; \
+                  echo 'option name EvalDir type string default eval'; echo usiok;;\n isready) \
+                  echo 'info string Error! failed to read nn.bin'; echo 'no such file: eval/nn.bin' >&2; exit 1;;\n \
+                  esac; done\n";
+    let path = desk.write("hollow.sh", script);
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let cmd = format!("cmd={}", path.display());
+    let engines: [&[&str]; 2] = [&[&cmd, "name=a", "option.EvalDir=eval"], &[&cmd, "name=b"]];
+    let output = desk.play(&engines, &["--games", "10"]).output;
+    let said = refused(&desk, &output);
+    for line in [
+        "engine `a` cannot play: it exited with code 1, after its options and `isready`",
+        "  > setoption name EvalDir value eval",
+        "  < info string Error! failed to read nn.bin",
+        "  ! no such file: eval/nn.bin",
+        "engine `b` cannot play",
+    ] {
+        assert!(said.contains(line), "{line}: {said}");
+    }
+}
+
+#[test]
+fn what_takes_long_is_told_while_it_is_waited_for() {
+    let desk = Desk::new();
+    let output = play(&desk, "--mode slowready --delay 3500", &[]);
+    let said = stderr(&output);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert!(said.contains("engine `bad`: waiting for `readyok`"), "{said}");
+}
+
+#[test]
+fn a_look_that_is_not_wanted_is_left_out() {
+    let desk = Desk::new();
+    let output = play(&desk, "--mode ignorequit", &["--no-look"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+}
+
+#[test]
+fn a_host_looks_at_its_own_engines_before_it_listens() {
+    let desk = Desk::new();
+    let config = format!(
+        "[event]\nname = 'x'\ndatabase = '{}'\n[time]\nmain = '600s'\n[serve]\nlisten = ['127.0.0.1:0']\n\
+         [[engines]]\nname = 'far'\nremote = true\n\
+         [[engines]]\nname = 'bad'\ncommand = '{}'\nargs = ['--mode', 'crashready']\n",
+        desk.db().display(),
+        program("renmei-puppet").display(),
+    );
+    let file = desk.write("x.toml", &config).display().to_string();
+    let said = refused(&desk, &desk.renmei(&["serve", &file]));
+    assert!(said.contains("engine `bad` cannot play: it was killed by SIGABRT"), "{said}");
+    assert!(!said.contains("listening"), "{said}");
+}
+
+#[test]
+fn an_engine_that_cannot_play_does_not_log_in_to_a_server() {
+    let desk = Desk::new();
+    let config = format!(
+        "[floodgate]\nhost = '127.0.0.1'\nport = 9\nlogin = 'x'\npassword = 'floodgate-300-10F,secret'\n\
+         database = '{}'\n[engine]\ncommand = '{}'\nargs = ['--mode', 'crashready']\n",
+        desk.db().display(),
+        program("renmei-puppet").display(),
+    );
+    let file = desk.write("x.toml", &config).display().to_string();
+    let said = refused(&desk, &desk.renmei(&["floodgate", &file]));
+    assert!(
+        said.contains("cannot play: it was killed by SIGABRT, after its options and `isready`"),
+        "{said}"
+    );
+}
