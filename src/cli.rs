@@ -376,10 +376,12 @@ pub enum AccountCommand {
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "\
 Each line: the time in UTC, the colour of the player whose connection it is, `<` received or `>` sent by this program, and
-the line itself; what a terminal would not print as it is, is escaped.
+the line itself; what a terminal would not print as it is, is escaped. In the database of a host a line that was sent went to
+the player; in that of `renmei floodgate` the colour is our own, and what was sent went to the server.
 
 Examples:
   renmei log 7 --db league.db
+  renmei log 7 --db floodgate.db
   renmei log league+t-600-10+gps+fairy+20261121120000")]
 pub struct LogArgs {
     /// The game: its number or its Game_ID.

@@ -7,6 +7,7 @@ mod descriptors;
 mod floodgate;
 mod init;
 mod log;
+mod ordered_lines;
 mod play;
 mod report;
 mod serve;

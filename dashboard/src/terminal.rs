@@ -50,6 +50,9 @@ const FRAME: Duration = Duration::from_millis(100);
 /// Time between frames when only clocks change.
 const TICK: Duration = Duration::from_millis(500);
 
+/// How long a notice stands in the place of the keys.
+const NOTICE: Duration = Duration::from_secs(8);
+
 /// Time between look-ups of ratings.
 const LOOK: Duration = Duration::from_secs(1);
 
@@ -209,7 +212,7 @@ fn show(setting: Setting, inbox: &Inbox, shared: &Shared) -> io::Result<()> {
     let takeover = Takeover::enter()?;
     let terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
     let (archive, save, scale) = (setting.archive, setting.save, setting.scale);
-    let (dirty, drawn, looked) = (true, None, None);
+    let (dirty, drawn, looked, noticed) = (true, None, None, None);
     ScreenLoop {
         state,
         ui,
@@ -224,6 +227,7 @@ fn show(setting: Setting, inbox: &Inbox, shared: &Shared) -> io::Result<()> {
         dirty,
         drawn,
         looked,
+        noticed,
     }
     .run()
 }
@@ -263,6 +267,8 @@ struct ScreenLoop<'a> {
     drawn: Option<Instant>,
     /// Time of the last look-up of ratings.
     looked: Option<Instant>,
+    /// When the notice was written.
+    noticed: Option<Instant>,
 }
 
 /// Waits for input, a resize or the timeout. Returns whether the terminal is gone because its window was closed;
@@ -303,19 +309,35 @@ impl ScreenLoop<'_> {
             || (alone && self.signals.stop.load(Relaxed))
     }
 
+    /// Writes a notice into the last line.
+    fn notify(&mut self, line: &str) {
+        self.ui.notice = Some(crate::text::clean(line));
+        self.noticed = Some(Instant::now());
+        self.dirty = true;
+    }
+
+    /// Takes note of what time has changed: a notice that has stood long enough, and the end of the event.
+    fn age(&mut self) {
+        if self.noticed.is_some_and(|noticed| noticed.elapsed() >= NOTICE) {
+            (self.noticed, self.ui.notice, self.dirty) = (None, None, true);
+        }
+        let lingers = self.shared.lingers.load(Relaxed);
+        self.dirty |= lingers != self.ui.lingers;
+        self.ui.lingers = lingers;
+    }
+
     fn hear(&mut self) -> io::Result<()> {
+        self.age();
         if self.signals.suspend.swap(false, Relaxed) {
             self.suspend()?;
         }
         for line in self.takeover.stderr_lines() {
             self.state.log_line(now(), false, &line);
-            self.ui.notice = Some(crate::text::clean(&line));
-            self.dirty = true;
+            self.notify(&line);
         }
         for (at, line) in self.shared.take_unread() {
             self.state.log_line(at, false, &line);
-            self.ui.notice = Some(crate::text::clean(&line));
-            self.dirty = true;
+            self.notify(&line);
         }
         if self.ui.paused {
             self.ui.waiting = self.inbox.waiting();
@@ -360,7 +382,7 @@ impl ScreenLoop<'_> {
             let events = (self.archive)(game);
             self.state.recall(&events);
             if !self.state.boards.contains_key(&game) {
-                self.ui.notice = Some(format!("game {} is not in the database", game.0));
+                self.notify(&format!("game {} is not in the database", game.0));
                 self.ui.game = None;
             }
         }
@@ -390,7 +412,7 @@ impl ScreenLoop<'_> {
                     Ok(path) => format!("game {} is in {path}", game.0),
                     Err(reason) => format!("game {} was not written: {reason}", game.0),
                 };
-                self.ui.notice = Some(crate::text::clean(&notice));
+                self.notify(&notice);
             }
         }
         self.fetch();

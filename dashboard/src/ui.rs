@@ -43,7 +43,9 @@ pub struct Ui {
     pub order: Order,
     /// Whether another process plays the event.
     pub watching: bool,
-    /// Notice in the last line, until the next key.
+    /// Whether the event is over and its program waits for the reader to leave.
+    pub lingers: bool,
+    /// Notice in the last line, until the next key or for a while.
     pub notice: Option<String>,
 }
 

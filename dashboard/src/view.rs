@@ -56,12 +56,13 @@ fn title(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
         state.counted(),
         noun_for(&state.info.total.unwrap_or(state.counted()), "game")
     );
-    if state.closed {
-        facts += " · over";
+    let over = state.closed || ui.lingers;
+    if over {
+        facts += " · over, q leaves";
     } else if running > 0 {
         facts += &format!(" · {running} running");
     }
-    if let Some(left) = state.to_go().filter(|_| !state.closed) {
+    if let Some(left) = state.to_go().filter(|_| !over) {
         facts += &format!(" · ends in about {}", text::lasting(left));
     }
     let (faults, role) = match state.faults {

@@ -162,6 +162,10 @@ impl RunningGame<'_> {
                 Output::Ended(outcome, reason) => self.ended(outcome, &reason, game.plies()),
             }
         }
+        // A server's clock runs whether or not our seat could be asked.
+        if game.is_ruled_elsewhere() && !self.leaving && !game.is_over() {
+            self.alarm.set(game.allowance().map(|allowance| self.turn + allowance + ALARM_GRACE));
+        }
     }
 
     fn show(&self, sight: impl FnOnce() -> Sight) {
@@ -257,8 +261,8 @@ impl RunningGame<'_> {
     /// Evidence for a dispute about the ending; empty for endings that explain themselves.
     fn evidence(&self, outcome: Outcome, reason: &str) -> String {
         let disputed = |by| {
-            use WinBy::{Disconnection, IllegalDeclaration, IllegalMove, Time};
-            matches!(by, Disconnection | IllegalDeclaration | IllegalMove(_) | Time)
+            use WinBy::{Disconnection, IllegalAction, IllegalDeclaration, IllegalMove, Time};
+            matches!(by, Disconnection | IllegalAction | IllegalDeclaration | IllegalMove(_) | Time)
         };
         match outcome {
             Outcome::Win { winner, by } if disputed(by) => {

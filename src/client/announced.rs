@@ -18,6 +18,9 @@ use rsshogi::{
 use seat::csa_client::Count;
 use std::time::Duration;
 
+/// Overrun of a move in a game without clocks before the engine counts as hung.
+const UNTIMED_PATIENCE: Duration = Duration::from_secs(60);
+
 /// An announced game.
 #[derive(Clone, Debug)]
 pub struct Announced {
@@ -67,7 +70,10 @@ impl Announced {
         let stop_watch = game_name(summary).is_some_and(|game| game.is_stop_watch());
         let blocks = blocks(&summary.times);
         let units = blocks.each_ref().map(|block| unit(block, stop_watch));
-        let times = [0, 1].map(|side| control(&blocks[side], units[side], config.untimed));
+        let times = [0, 1].map(|side| {
+            let time = control(&blocks[side], units[side], config.untimed);
+            if stop_watch { TimeControl { accounting: Accounting::StopWatch, ..time } } else { time }
+        });
         let opening = opening(summary)?;
         let ours = color.index();
         Ok(Self {
@@ -130,7 +136,8 @@ fn control(block: &TimeBlock, unit: Duration, untimed: Duration) -> TimeControl 
     };
     match time.is_timed() {
         true => time,
-        false => TimeControl { fixed: Some(untimed), ..time },
+        // Nobody's flag falls, but an engine that never answers must not hold its opponent for ever.
+        false => TimeControl { fixed: Some(untimed), margin: untimed.max(UNTIMED_PATIENCE), ..time },
     }
 }
 
@@ -155,10 +162,9 @@ fn opening(summary: &Summary) -> Result<Vec<Move>, CannotPlay> {
 
 /// What is left of both main times: as the summary states it, else computed from the times of its moves.
 ///
-/// shogi-server gives the moves of a buoy a `T1` that it never deducts; such a game starts with all its time. Where a
-/// move of a buoy took longer, the game continues another one and its times count: the engine is told too little time
-/// rather than too much. Moves at the head of the list that took no time earn no increment: they are an opening that was
-/// set up, not played.
+/// shogi-server deducts nothing for the moves of a buoy, whatever is said of them: a `T1` where moves were set, the times
+/// of the game that was forked otherwise. Such a game starts with all its time. Moves at the head of any other list that
+/// took no time earn no increment: they are an opening that was set up, not played.
 fn left(
     summary: &Summary,
     blocks: &[TimeBlock; 2],
@@ -170,7 +176,7 @@ fn left(
     }
     let mut left = controls.each_ref().map(|time| time.main);
     let buoy = game_name(summary).is_some_and(|game| game.is_buoy());
-    if buoy && summary.moves.iter().all(|(_, time)| time.unwrap_or(0) <= 1) {
+    if buoy {
         return left;
     }
     for (text, took) in summary.moves.iter().skip_while(|(_, took)| took.unwrap_or(0) == 0) {

@@ -61,6 +61,8 @@ fn the_clocks_are_counted_in_the_servers_units() {
     let min = TIME.replace("1sec", "1min");
     assert_eq!(announced("t-600-10", &min, &[]).unwrap().times[0].main, secs(36_000));
     assert_eq!(announced("t-600-010", &min, &[]).unwrap().times[0].main, secs(600), "a stop-watch game");
+    let watch = announced("sw-600-010", &min, &[]).unwrap().times[0];
+    assert_eq!((watch.accounting, watch.byoyomi), (Accounting::StopWatch, secs(10)));
 }
 
 #[test]
@@ -84,7 +86,7 @@ fn moves_of_a_buoy_took_no_time_whatever_is_said_of_them() {
     let game = announced("buoy_x-600-10", TIME, &["+7776FU,T1", "-3334FU,T1"]).unwrap();
     assert_eq!((game.opening.len(), game.left), (2, [secs(600); 2]));
     let fork = announced("buoy_x-600-10", TIME, &["+7776FU,T1", "-3334FU,T9"]).unwrap();
-    assert_eq!(fork.left, [secs(599), secs(591)]);
+    assert_eq!(fork.left, [secs(600); 2], "a fork starts with all its time too");
 }
 
 #[test]

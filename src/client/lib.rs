@@ -8,8 +8,8 @@
 //!
 //! # Leaving
 //! After the first signal the running game is finished, and no login follows. The second resigns it (`%TORYO` in our turn,
-//! else `LOGOUT`, which servers rule as a resignation), waits a few seconds for the ruling, and leaves. After a game
-//! the connection is closed without `LOGOUT`: floodgate closes it itself.
+//! else `LOGOUT`, which servers rule as a resignation), waits a few seconds for the ruling, and leaves. After the last
+//! game of a login `LOGOUT` is sent (CSA server protocol 1.2.1), but not on floodgate, which closes the connection itself.
 
 pub mod announced;
 pub mod backoff;
@@ -28,13 +28,14 @@ use arena::{dispatcher::start_recorder, identity::Engine, lag::SchedulerLag};
 use fixtures::{Fixtures, opened};
 pub use game_lines::GameLines;
 use identity::Notice;
-pub use identity::identify;
-use journal::{EventHead, Journal, Reader, StoreError};
+pub use identity::{identify, warning};
+use journal::{Appended, EventHead, Journal, Opening, Reader, StoreError};
+pub use login_loop::Finish;
 use login_loop::{LoginLoop, LoopContext};
 use plan::{StoredPlan, client::ClientConfig};
 use ratings::Ratings;
 use referee::{
-    entry::{GameId, PlayerId},
+    entry::{Entry, GameId, PlayerId},
     identity::Identity,
 };
 use seat::{
@@ -54,6 +55,8 @@ pub struct Client {
     journal: Journal,
     players: Vec<String>,
     next_game: GameId,
+    /// The server's names of the games that were running when the last process died.
+    cut_off: Vec<String>,
     ratings: Ratings,
     say: Say,
     engine: Option<Engine>,
@@ -92,18 +95,42 @@ impl Client {
         let known = opening.store().identities(opening.event().event)?;
         let before = known.into_iter().rev().find(|known| Some(known.player.index()) == us);
         let (next_game, resumed) = (opening.event().next_game, opening.event().resumed);
+        let cut_off = cut_off(&opening)?;
         let failed = shutdown.clone();
         let journal = opening.start(audience.readers, move || failed.adjourn())?;
         journal.happened(opened(&config, players.clone(), resumed));
-        let (say, before) = (audience.say, before.map(|known| known.identity));
-        Ok(Self { config: Arc::new(config), journal, players, next_game, ratings, say, engine, before })
+        for (game, name) in &cut_off {
+            let text = format!(
+                "game {} ({name}) was broken off by the end of this program: servers count that as a loss of the side \
+                 that left, unless they let it come back; here the game does not count",
+                game.0
+            );
+            journal.happened(Entry::Fault { player: None, text });
+        }
+        Ok(Self {
+            config: Arc::new(config),
+            journal,
+            players,
+            next_game,
+            cut_off: cut_off.into_iter().map(|(_, name)| name).collect(),
+            ratings,
+            say: audience.say,
+            engine,
+            before: before.map(|known| known.identity),
+        })
     }
 
-    /// Plays until enough games are played, or until `shutdown`.
+    /// The number of entries that the event has been given, for lines that have to stand between entries.
+    #[must_use]
+    pub fn appended(&self) -> Appended {
+        self.journal.appended()
+    }
+
+    /// Plays until enough games are played, until `shutdown`, or until the engine cannot be started any more.
     ///
     /// # Errors
     /// When the database has failed.
-    pub async fn play(mut self, shutdown: Shutdown) -> Result<(), StoreError> {
+    pub async fn play(mut self, shutdown: Shutdown) -> Result<Finish, StoreError> {
         let lag = Arc::new(SchedulerLag::default());
         let measured = lag.clone();
         let measuring = tokio::spawn(async move { measured.measure().await });
@@ -112,14 +139,15 @@ impl Client {
             (self.say)(&format!("{error}: no log is written"));
             None
         });
-        let (engine, actor) = usi::open(UsiPlayer {
+        let player = UsiPlayer {
             engine: Arc::new(self.config.engine.clone()),
             cores: vec![],
             startups: Arc::new(Semaphore::new(1)),
             reports: Some((self.journal.sink(), self.us())),
             gate: self.gate(),
             recorder: recorded.as_ref().map(Recorded::handle),
-        });
+        };
+        let (engine, actor) = usi::open(player);
         let actor = tokio::spawn(actor);
         let sink = self.journal.sink();
         let fixtures = Fixtures::new(sink.clone(), self.players, self.next_game);
@@ -129,16 +157,18 @@ impl Client {
             transcripts: Transcripts::new(sink),
             lag,
             ratings: self.ratings.clone(),
+            cut_off: self.cut_off,
             say: self.say,
         };
-        LoginLoop::new(context, engine, fixtures).run().await;
+        let finish = LoginLoop::new(context, engine, fixtures).run().await;
         let _panic_printed = actor.await;
         recorded.into_iter().for_each(Recorded::finish);
         measuring.abort();
         let event = self.journal.event();
         // Ratings change from run to run; reports use the last ones known.
         let plan = StoredPlan::of_client(&self.config, self.ratings.all());
-        self.journal.finish()?.replan(event, &plan.to_json())
+        self.journal.finish()?.replan(event, &plan.to_json())?;
+        Ok(finish)
     }
 
     /// Keeps what plays, and notes its changes from now on.
@@ -152,4 +182,14 @@ impl Client {
         let at = self.players.iter().position(|name| *name == self.config.login.name);
         PlayerId::at(at.unwrap_or(0))
     }
+}
+
+/// The games that were running when the last process died, with the server's names for them.
+fn cut_off(opening: &Opening) -> Result<Vec<(GameId, String)>, StoreError> {
+    let event = opening.event();
+    let named = |game: GameId| {
+        let name = opening.store().game_name(event.event, game)?;
+        Ok((game, name.unwrap_or_else(|| "without a name".to_owned())))
+    };
+    event.adjourned.iter().map(|end| named(end.game)).collect()
 }

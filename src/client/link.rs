@@ -17,6 +17,8 @@ use tokio::{
 
 /// How long a server may leave unread what is sent to it.
 const UNREAD: Duration = Duration::from_secs(20);
+/// How long a server has to confirm that we log out.
+const FAREWELL: Duration = Duration::from_secs(2);
 /// How long sent data may stay unacknowledged by the other machine.
 const UNACKNOWLEDGED: Duration = Duration::from_secs(90);
 
@@ -125,6 +127,17 @@ impl Link {
             Ok(sent) => Ok(sent?),
             Err(_) => Err(LinkError::Unread),
         }
+    }
+
+    /// Logs out after the last game, and waits a moment for the server to let us go.
+    pub async fn log_out(&mut self) {
+        let parting = async {
+            self.say(b"LOGOUT\n").await?;
+            while self.line().await?.0 != b"LOGOUT:completed" {}
+            Ok::<(), LinkError>(())
+        };
+        // The server may have closed the connection already.
+        let _left = timeout(FAREWELL, parting).await;
     }
 
     /// The next line that is not blank, and the time when it was read. Cancel-safe.

@@ -12,7 +12,7 @@ use arena::Shutdown;
 use arena::lag::SchedulerLag;
 use arena::play::{Fixture, GameContext, play_under};
 use notation::csa::{
-    summary::{Summary, SummaryError},
+    summary::{Summary, SummaryError, TAKES_COMMENTS},
     wire::ServerLine,
 };
 use notation::printable;
@@ -35,6 +35,12 @@ use tokio::time::{Instant, sleep, timeout};
 
 /// The number under which an engine is asked whether it is ready. No game of an event has it.
 const READY_CHECK: GameId = GameId(0);
+/// Failed starts in a row after which an engine is given up that was never ready: most likely its command is wrong.
+const FIRST_STARTS: u32 = 5;
+/// The same for an engine that was ready before. The waits between them grow, by default to hours together.
+const STARTS: u32 = 20;
+/// How long a server has to give the reason of a refused login.
+const EXPLANATION: Duration = Duration::from_secs(1);
 /// Most lines of a summary; that of a game that goes on has one for each move.
 const SUMMARY_LINES: usize = 20_000;
 
@@ -47,11 +53,13 @@ enum Failure {
     Link(#[from] LinkError),
     #[error("the server did not answer the login within {0:?}")]
     NoAnswer(Duration),
+    #[error("the server refuses the login of `{0}`: {1}")]
+    Refused(String, String),
     #[error(
-        "the server refuses the login of `{0}`: the name is in use there with another secret, or an earlier login of \
-         ours still stands"
+        "the server closed the connection while we waited for a game; if this repeats, another program logs in as \
+         `{0}` too"
     )]
-    Refused(String),
+    Displaced(String),
     #[error("the server says: {0}")]
     Said(String),
     #[error(transparent)]
@@ -85,6 +93,27 @@ pub struct LoginLoop {
     takes_comments: bool,
     /// Whether the engine was found ready once.
     checked: bool,
+    /// Failed starts of the engine in a row.
+    failed_starts: u32,
+}
+
+/// How a client came to its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Finish {
+    /// All games that were asked for are played, or none were counted.
+    Complete,
+    /// A shutdown came before the last game.
+    Short {
+        /// Games that were asked for and not played.
+        unplayed: u64,
+    },
+    /// The engine could not be started so often that nothing is to be hoped for.
+    Engine {
+        /// Whether it was ready before, in this run.
+        was_ready: bool,
+        /// The last failure.
+        why: String,
+    },
 }
 
 /// What all logins share.
@@ -99,6 +128,8 @@ pub struct LoopContext {
     pub lag: Arc<SchedulerLag>,
     /// The opponents' ratings, which the server adds to.
     pub ratings: Ratings,
+    /// The server's names of games that an earlier process left unfinished.
+    pub cut_off: Vec<String>,
     /// Shows lines that are no entries.
     pub say: Say,
 }
@@ -114,17 +145,30 @@ impl LoginLoop {
             takes_comments: false,
             engine: Some(engine),
             checked: false,
+            failed_starts: 0,
             games: 0,
             fixtures,
             context,
         }
     }
 
-    /// Plays until enough games are played or a shutdown is wished.
-    pub async fn run(mut self) {
+    /// Plays until enough games are played, a shutdown is wished, or the engine has failed too often.
+    pub async fn run(mut self) -> Finish {
         while self.wants_more() {
             let begun = Instant::now();
             let Err(failure) = self.one_login().await else { continue };
+            if self.context.shutdown.is_finishing() {
+                self.fault(failure.to_string());
+                break;
+            }
+            if let Failure::Engine(why) = &failure {
+                self.failed_starts += 1;
+                let most = if self.checked { STARTS } else { FIRST_STARTS };
+                if self.failed_starts >= most {
+                    self.fault(failure.to_string());
+                    return Finish::Engine { was_ready: self.checked, why: why.clone() };
+                }
+            }
             // After a login that lasted the waiting times start over.
             if begun.elapsed() > self.context.config.backoff_most {
                 self.backoff.reset();
@@ -134,6 +178,10 @@ impl LoginLoop {
             self.fault(format!("{failure}; the next login is in {:.1} s", wait.as_secs_f64()));
             let finish = self.context.shutdown.finishing().clone();
             let _leaving = finish.run_until_cancelled(sleep(wait)).await;
+        }
+        match self.context.config.games {
+            Some(games) if self.games < games => Finish::Short { unplayed: games - self.games },
+            _ => Finish::Complete,
         }
     }
 
@@ -165,14 +213,28 @@ impl LoginLoop {
                 link.say(format!("%%GAME {game} {wish}\n").as_bytes()).await?;
             }
             let Some(offer) = finish.run_until_cancelled(self.summary(&mut link)).await else { break };
-            let outcome = self.game(&mut link, offer?).await;
+            let offer = offer.map_err(|failure| self.displaced(failure))?;
+            let floodgate = game_name(&offer.summary).is_some_and(|game| game.is_floodgate());
+            let outcome = self.game(&mut link, offer).await;
             link.forget();
-            if !self.goes_on(outcome?)? {
+            if !self.goes_on(outcome?)? || !self.wants_more() {
+                // Floodgate closes the connection of a CSA login itself; other servers wait for this.
+                if self.context.config.login.seek.is_some() || !floodgate {
+                    link.log_out().await;
+                }
                 break;
             }
             self.warm().await?;
         }
         Ok(())
+    }
+
+    /// A server closes an idle connection when the same player logs in anew.
+    fn displaced(&self, failure: Failure) -> Failure {
+        match failure {
+            Failure::Link(LinkError::Closed) => Failure::Displaced(self.context.config.login.name.clone()),
+            other => other,
+        }
     }
 
     /// Counts a game; returns whether the login serves for another one.
@@ -209,33 +271,44 @@ impl LoginLoop {
             }
         }
         self.checked = true;
+        self.failed_starts = 0;
         let over = Order::Over(Outcome::Aborted { by: AbortBy::NotStarted });
         engine.orders.send(over).await.map_err(|_| gone())
     }
 
     async fn log_in(&mut self) -> Result<Link, Failure> {
+        let (link, answer) = self.greet().await?;
+        self.margin.greeted(answer);
+        Ok(link)
+    }
+
+    /// Connects and logs in; also returns the time until the answer to the login.
+    async fn greet(&self) -> Result<(Link, Duration), Failure> {
         let ClientConfig { host, port, keep_alive, patience, login, .. } = &*self.context.config;
         let mut link = Link::connect(host, *port, *keep_alive, *patience).await?;
         tracing::debug!(target: "client", host, port, "connected");
         let mode = if login.seek.is_some() { " x1" } else { "" };
         link.say(format!("LOGIN {} {}{mode}\n", login.name, login.password).as_bytes()).await?;
+        let asked = Instant::now();
         let answer = async {
             loop {
-                let (line, _) = link.line().await?;
+                let (line, at) = link.line().await?;
                 match read(&line) {
-                    ServerLine::LoggedIn(_) => return Ok(()),
-                    ServerLine::LoginIncorrect => return Err(Failure::Refused(login.name.clone())),
+                    ServerLine::LoggedIn(_) => return Ok(at.saturating_duration_since(asked)),
+                    ServerLine::LoginIncorrect => {
+                        return Err(Failure::Refused(login.name.clone(), refusal(&mut link).await));
+                    }
                     _ => {}
                 }
             }
         };
-        timeout(*patience, answer).await.map_err(|_| Failure::NoAnswer(*patience))??;
+        let answered = timeout(*patience, answer).await.map_err(|_| Failure::NoAnswer(*patience))??;
         link.keep_alive();
         tracing::info!(target: "client", name = login.name, "logged in");
         if login.seek.is_some() {
             link.say(b"%%VERSION\n%%RATING\n").await?;
         }
-        Ok(link)
+        Ok((link, answered))
     }
 
     /// Waits for a game to be offered. Lines of the extended mode may stand inside a summary.
@@ -282,7 +355,8 @@ impl LoginLoop {
         let floodgate = game_name(summary).is_some_and(|game| game.is_floodgate())
             || host.contains("wdoor")
             || host.contains("floodgate");
-        self.context.config.comments.unwrap_or(floodgate || self.takes_comments)
+        let says_so = summary.others.iter().any(|line| line == TAKES_COMMENTS);
+        self.context.config.comments.unwrap_or(floodgate || says_so || self.takes_comments)
     }
 
     /// Plays an offered game to its end.
@@ -354,7 +428,9 @@ impl LoginLoop {
     /// Shows which game is offered.
     fn offered(&self, summary: &Summary) {
         let id = summary.game_id.as_deref().unwrap_or("without a name");
-        (self.context.say)(&printable(format!("a game is offered: {id}").as_bytes()));
+        let again = self.context.cut_off.iter().any(|name| name == id);
+        let what = if again { "the game that was broken off goes on" } else { "a game is offered" };
+        (self.context.say)(&printable(format!("{what}: {id}").as_bytes()));
     }
 }
 
@@ -368,6 +444,22 @@ fn seat_terms(announced: &Announced, game: GameId, comments: bool) -> SeatTerms 
         count: announced.count,
         comments,
     }
+}
+
+/// The reason that a server gives behind its refusal of a login; without one, what is most likely.
+async fn refusal(link: &mut Link) -> String {
+    let explained = async {
+        loop {
+            match link.line().await {
+                Ok((line, _)) if matches!(read(&line), ServerLine::Text(_)) => return Some(printable(&line)),
+                Ok(_) => {}
+                Err(_) => return None,
+            }
+        }
+    };
+    timeout(EXPLANATION, explained).await.ok().flatten().unwrap_or_else(|| {
+        "the name is in use there with another secret, or an earlier login of ours still stands".to_owned()
+    })
 }
 
 fn read(line: &[u8]) -> ServerLine {

@@ -2,6 +2,7 @@
 
 use super::{
     Exit, Failure, OpenScreen, Screen, Showing,
+    ordered_lines::OrderedLines,
     play::{Linger, check_log},
 };
 use crate::{
@@ -12,15 +13,24 @@ use arena::Say;
 use arena::Shutdown;
 use arena::{dispatcher::RunError, preflight};
 use client::{
-    self, Audience, Client, GameLines, KIND,
+    self, Audience, Client, Finish, GameLines, KIND,
     ratings::{Ratings, scale},
 };
 use journal::{Reader, Store};
+use notation::{date, record::Format as RecordFormat};
 use notify::{Notifier, Subject};
-use plan::{StoredPlan, client::ClientConfig};
-use referee::rating::LookUp;
+use plan::{
+    StoredPlan,
+    client::{ClientConfig, RecordFiles},
+};
+use referee::{
+    entry::{Entry, GameId},
+    rating::LookUp,
+};
 use std::{
+    fs,
     io::{self, Write},
+    path::Path,
     sync::Arc,
 };
 
@@ -72,9 +82,13 @@ pub fn floodgate(args: &FloodgateArgs, open_screen: OpenScreen) -> Result<Exit, 
     let ratings = Ratings::new(config.ratings.clone());
     let wanted = !(args.no_dashboard || args.json);
     let screen = if wanted { open_screen(showing(&config, &ratings))? } else { None };
-    let (mut audience, linger) = audience(screen);
+    // Declared before what prints, so that it is dropped last.
+    let ordered = screen.is_none().then(OrderedLines::default);
+    let (mut audience, linger) = audience(screen, ordered.as_ref());
     let notifier = Notifier::open(&config.notify, subject(&config), audience.say.clone())?;
     audience.readers.extend(notifier.as_ref().map(Notifier::reader));
+    let say = audience.say.clone();
+    audience.readers.extend(config.records.clone().map(|files| record_files(files, &config, say)));
     let say = audience.say.clone();
     let finishing =
         move || say("no new game begins; a running game is finished, and a second signal resigns it");
@@ -82,17 +96,30 @@ pub fn floodgate(args: &FloodgateArgs, open_screen: OpenScreen) -> Result<Exit, 
     let ClientConfig { host, port, login, .. } = &config;
     (audience.say)(&format!("{} on {host}:{port} as {}", login.game, login.name));
     let client = Client::open(config, &shutdown, ratings, audience, engine)?;
-    runtime.block_on(client.play(shutdown.clone()))?;
+    ordered.iter().for_each(|lines| lines.follow(client.appended()));
+    let finish = runtime.block_on(client.play(shutdown.clone()))?;
     if let Some(notifier) = notifier {
-        if !shutdown.is_finishing() {
+        if matches!(finish, Finish::Complete) {
             notifier.tell_end();
         }
         notifier.finish();
     }
+    drop(ordered);
     if let Some(linger) = linger.filter(|_| !shutdown.is_finishing()) {
         linger();
     }
-    super::report(&report)
+    super::report(&report)?;
+    match finish {
+        Finish::Complete => Ok(Exit::Done),
+        Finish::Short { unplayed } => {
+            err_line!("stopped before the end: {unplayed} of the games asked for are unplayed");
+            Ok(Exit::Stopped)
+        }
+        Finish::Engine { was_ready, why } => {
+            err_line!("the engine is given up: {why}");
+            Ok(if was_ready { Exit::Failed } else { Exit::Wrong })
+        }
+    }
 }
 
 /// The games on a server, for notices.
@@ -115,30 +142,68 @@ fn showing(config: &ClientConfig, ratings: &Ratings) -> Showing {
 }
 
 /// The views of the event: the dashboard, or lines on stderr without one.
-fn audience(screen: Option<Screen>) -> (Audience, Option<Linger>) {
-    let (mut output, say, feed, linger): (Box<dyn Write + Send>, Say, _, _) = match screen {
-        None => (Box::new(io::stderr()), Arc::new(|line: &str| err_line!("{line}")), None, None),
-        Some(Screen { feed, game_lines, say, linger }) => (game_lines, say, Some(feed), Some(linger)),
-    };
+fn audience(screen: Option<Screen>, ordered: Option<&OrderedLines>) -> (Audience, Option<Linger>) {
     let mut lines = GameLines::default();
-    let mut readers = vec![Reader::new("lines", move |batch| {
+    let Some(Screen { feed, mut game_lines, say, linger }) = screen else {
+        let printer = ordered.map(OrderedLines::printer).unwrap_or_default();
+        let saying = printer.clone();
+        let reader = Reader::new("lines", move |batch| {
+            for stamped in batch.iter() {
+                printer.entry(stamped.at, lines.line(stamped).as_deref());
+            }
+        });
+        return (Audience { readers: vec![reader], say: Arc::new(move |line: &str| saying.say(line)) }, None);
+    };
+    let reader = Reader::new("lines", move |batch| {
         for line in batch.iter().filter_map(|stamped| lines.line(stamped)) {
-            let _reader_gone = writeln!(output, "{line}");
+            let _reader_gone = writeln!(game_lines, "{line}");
         }
-    })];
-    readers.extend(feed.map(|feed| Reader::new("dashboard", feed)));
-    (Audience { readers, say }, linger)
+    });
+    (Audience { readers: vec![reader, Reader::new("dashboard", feed)], say }, Some(linger))
+}
+
+/// Writes the record of each game that was begun, once its end is in the database.
+fn record_files(files: RecordFiles, config: &ClientConfig, say: Say) -> Reader {
+    let (db, event) = (config.database.clone(), config.name.clone());
+    Reader::new("records", move |batch| {
+        for stamped in batch.iter() {
+            if let Entry::GameEnded(end) = &stamped.entry
+                && end.plies > 0
+                && let Err(why) = write_record(&files, &db, &event, end.game)
+            {
+                say(&format!("the record of game {} could not be written: {why}", end.game.0));
+            }
+        }
+    })
+}
+
+fn write_record(files: &RecordFiles, db: &Path, event: &str, game: GameId) -> Result<(), String> {
+    let told = |error: journal::StoreError| error.to_string();
+    let store = Store::read(db).map_err(told)?;
+    let id = records::event(&store, Some(event), db).map_err(|error| error.to_string())?.id;
+    let name = store.game_name(id, game).map_err(told)?.unwrap_or_default();
+    let row = store.game(id, game).map_err(told)?.ok_or("it is not in the database")?.row;
+    let date = date::digits(row.started_at.unwrap_or_default());
+    let number = game.0.to_string();
+    let output = files.path(&[&number, &name, &row.black, &row.white, &date[..8]]);
+    if let Some(directory) = output.parent() {
+        fs::create_dir_all(directory).map_err(|error| format!("{}: {error}", directory.display()))?;
+    }
+    let (db, event, game) = (db.to_owned(), Some(event.to_owned()), vec![number]);
+    let export = records::Export { db, event, game, all: true, format: RecordFormat::Csa, output };
+    records::export(&export).map(drop).map_err(|error| error.to_string())
 }
 
 /// Has the engine make a move before the server sees it. In an event that was begun before, a fault is only shown: a
 /// service that starts again by itself, perhaps before the engine's disk or GPU is there, tries until it is.
 fn look(config: &ClientConfig, begun: bool) -> Result<(), Failure> {
     let say: Say = Arc::new(|line: &str| err_line!("{line}"));
-    let faults = preflight::look_at(&config.engine, &say).map_err(|e| Failure::Other(e.to_string()))?;
-    if !faults.is_empty() && !begun {
-        return Err(RunError::Engines(faults).into());
+    let found = preflight::look_at(&config.engine, &say).map_err(|e| Failure::Other(e.to_string()))?;
+    match found {
+        Ok(options) => options.iter().for_each(|fault| say(&client::warning(fault))),
+        Err(fault) if begun => say(&fault),
+        Err(fault) => return Err(RunError::Engines(vec![fault]).into()),
     }
-    faults.iter().for_each(|fault| say(fault));
     Ok(())
 }
 

@@ -10,7 +10,11 @@ use super::{
 use arena::{actor_thread::ActorThread, play::Fixture};
 use journal::now;
 use notation::{
-    csa::{game_name::GameName, move_from_csa, summary::Summary},
+    csa::{
+        game_name::GameName,
+        move_from_csa,
+        summary::{Summary, TAKES_COMMENTS},
+    },
     date,
 };
 use plan::serve::{Compat, ServeConfig};
@@ -206,7 +210,8 @@ impl Arranger {
             times: self.config.announced(times),
             start,
             moves: opening.iter().map(|mv| (mv.clone(), charged)).collect(),
-            others: vec![],
+            // The summary of shogi-server is what its imitation has to look like.
+            others: if shogi_server { vec![] } else { vec![TAKES_COMMENTS.to_owned()] },
         }
     }
 

@@ -92,14 +92,16 @@ impl Entrants {
     ///
     /// # Errors
     /// The reason why the login is refused.
-    pub fn admit(&mut self, name: &str, password: &str, extended: bool) -> Result<(), &'static str> {
+    pub fn admit(&mut self, name: &str, password: &str, extended: bool) -> Result<(), String> {
         if !self.remote.contains_key(name) {
-            return if extended { Ok(()) } else { Err("no entrant of this event") };
+            // A player's name has no characters that a terminal could take for more.
+            let unknown = || format!("no entrant of this event has the name `{name}`");
+            return if extended { Ok(()) } else { Err(unknown()) };
         }
         let trip = Entry::read(password).trip.unwrap_or_else(|| password.to_owned());
         match self.trips.entry(name.to_owned()).or_insert_with(|| trip.clone()) {
             known if *known == trip => Ok(()),
-            _ => Err("this entrant has logged in with another trip"),
+            _ => Err(format!("the entrant `{name}` has logged in with another secret")),
         }
     }
 

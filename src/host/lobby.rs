@@ -169,9 +169,8 @@ impl Lobby {
         }
         self.displace(request)?;
         if let Matchmaking::Scheduled(entrants) = &mut self.matchmaking {
-            let explained = |why| if *extended { format!("{why}\n") } else { String::new() };
             let admitted = entrants.admit(name, password, *extended);
-            admitted.map_err(|why| Refusal::new(&explained(why), false))?;
+            admitted.map_err(|why| Refusal::new(&format!("{why}\n"), false))?;
         }
         let secret = request.secret();
         // Unlike a trip, a password that the host keeps is not shown to others.

@@ -214,7 +214,7 @@ fn summary(outcome: Outcome, ids: &[String; 2]) -> String {
             WinBy::Declaration => "kachi",
             WinBy::IllegalDeclaration => "illegal kachi",
             WinBy::PerpetualCheck => "oute_sennichite",
-            WinBy::Disconnection | WinBy::Default => "abnormal",
+            WinBy::Disconnection | WinBy::Default | WinBy::IllegalAction => "abnormal",
         },
         Outcome::Draw { by: DrawBy::Sennichite } => "sennichite",
         Outcome::Draw { by: DrawBy::MaxMoves } => "max_moves",

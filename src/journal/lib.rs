@@ -24,7 +24,7 @@ pub use ratings::RatingRow;
 pub use read::{EventSummary, FullGame, GameFilter, GameRow, GameState};
 pub use replay::Moves;
 pub use reschedule::Rescheduled;
-pub use stream::{Journal, Opening, Read, Reader};
+pub use stream::{Appended, Journal, Opening, Read, Reader};
 
 use database::Database;
 use insert::Rows;

@@ -62,6 +62,17 @@ impl Store {
         })
     }
 
+    /// The Game_ID of a game.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn game_name(&self, event: EventId, game: GameId) -> Result<Option<String>, StoreError> {
+        self.database.check(|conn| {
+            let name = "SELECT name FROM game_names WHERE event = ? AND number = ?";
+            conn.query_row(name, (event.0, game.0.cast_signed()), |row| row.get(0)).optional()
+        })
+    }
+
     /// The transcript of a game, ordered by time: lines of the network and of engines.
     ///
     /// # Errors

@@ -144,6 +144,12 @@ impl Journal {
         self.event
     }
 
+    /// The number of entries appended so far, for lines that have to stand between entries.
+    #[must_use]
+    pub fn appended(&self) -> Appended {
+        Appended(Arc::clone(&self.inbox))
+    }
+
     /// A sink for the event's entries. Entries sent after [`Journal::finish`] are lost.
     #[must_use]
     pub fn sink(&self) -> Arc<dyn Sink> {
@@ -273,6 +279,19 @@ fn is_urgent(entry: &Stamped) -> bool {
     !matches!(entry.entry, Entry::Moved(_) | Entry::GameStarted(_) | Entry::Memory { .. })
 }
 
+/// The number of entries that were appended to a journal, whether committed or not. A reader hears each of them once, in
+/// order, unless the database fails.
+#[derive(Clone, Debug)]
+pub struct Appended(Arc<Inbox>);
+
+impl Appended {
+    /// The number now.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.0.lock().appended
+    }
+}
+
 /// The sink of an inbox.
 #[derive(Debug)]
 struct InboxSink(Arc<Inbox>);
@@ -300,6 +319,8 @@ pub(crate) struct Inbox {
 pub(crate) struct Waiting {
     entries: Vec<Stamped>,
     records: Vec<SideRecord>,
+    /// Entries ever appended in this run.
+    appended: u64,
     urgent: bool,
     closed: bool,
     failed: Option<Arc<StoreError>>,
@@ -340,6 +361,7 @@ impl Inbox {
         let (idle, before, calm) = (waiting.is_empty(), waiting.entries.len(), !waiting.urgent);
         waiting.entries.extend(entries);
         let after = waiting.entries.len();
+        waiting.appended += (after - before) as u64;
         if waiting.failed.is_some() {
             waiting.unwritten += after;
             waiting.entries.clear();

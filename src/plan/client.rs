@@ -61,6 +61,8 @@ pub struct ClientConfig {
     pub backoff: Duration,
     /// Longest wait after failures.
     pub backoff_most: Duration,
+    /// Where the record of each game is written.
+    pub records: Option<RecordFiles>,
     /// The engine.
     pub engine: EnginePlan,
     /// Who is told what happens.
@@ -70,6 +72,36 @@ pub struct ClientConfig {
     pub ratings: BTreeMap<String, f64>,
     /// Which conversations with the engine are kept.
     pub log: LogPlan,
+}
+
+/// The name of record files by default.
+const BY_ID: &str = "{id}";
+
+/// Where the record of each game is written, and under which name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct RecordFiles {
+    /// The directory.
+    pub directory: PathBuf,
+    /// The name without its extension, with [`RecordFiles::PLACES`].
+    pub name: String,
+}
+
+impl RecordFiles {
+    /// What a name may contain, and what is put in its place: the number of the game in the database, its Game_ID on the
+    /// server, the names of the players, the day of its start (UTC).
+    pub const PLACES: [&str; 5] = ["{number}", "{id}", "{black}", "{white}", "{date}"];
+
+    /// The file of a game with these values, in the order of [`Self::PLACES`]. Characters that are not common in names of
+    /// files are replaced: the values come from strangers.
+    #[must_use]
+    pub fn path(&self, values: &[&str; 5]) -> PathBuf {
+        let fits = |c: char| if c.is_alphanumeric() || "_-+@.".contains(c) { c } else { '_' };
+        let name = Self::PLACES.iter().zip(values).fold(self.name.clone(), |name, (place, value)| {
+            let value: String = value.chars().map(fits).collect();
+            name.replace(place, value.trim_start_matches('.'))
+        });
+        self.directory.join(format!("{name}.csa"))
+    }
 }
 
 /// Login on a server.
@@ -149,6 +181,7 @@ fn client(root: &Table<'_>, file: Option<&Path>) -> ClientConfig {
         patience: span("patience", 30_000),
         backoff: span("backoff", 10_000),
         backoff_most: span("backoff_most", 900_000),
+        records: record_files(&table),
         engine: EnginePlan { hurry: Some(span("hurry", 300)), ..lone(&engine).unwrap_or_default() },
         notify: NotifyConfig::read(root),
         ratings: root.item("ratings").map(|item| ratings(&item)).unwrap_or_default(),
@@ -156,6 +189,27 @@ fn client(root: &Table<'_>, file: Option<&Path>) -> ClientConfig {
     };
     table.refuse_unknown();
     config
+}
+
+fn record_files(table: &Table<'_>) -> Option<RecordFiles> {
+    let (directory, name) = (table.path("records"), table.text("record_name"));
+    if directory.is_none() && name.as_deref().is_some_and(|name| name != BY_ID) {
+        table.fault(
+            "record_name",
+            "names files that nobody asks for; say with `records` where they are written",
+        );
+    }
+    let name = name.unwrap_or_else(|| BY_ID.to_owned());
+    let plain = RecordFiles::PLACES.iter().fold(name.clone(), |name, place| name.replace(place, ""));
+    if plain.contains(['{', '}']) {
+        let known = RecordFiles::PLACES.join(", ");
+        table.fault("record_name", format!("has a place that is none of {known}"));
+    } else if !name.contains("{id}") && !name.contains("{number}") {
+        table.fault("record_name", "needs `{id}` or `{number}`, or one game would overwrite another");
+    } else if name.starts_with('/') || name.split('/').any(|part| part == "..") {
+        table.fault("record_name", "must stay below the directory of `records`");
+    }
+    Some(RecordFiles { directory: directory?, name })
 }
 
 /// The file's name with `.db`, in its directory.

@@ -77,3 +77,10 @@ fn the_presets_lack_at_most_an_engine() {
         assert!(said.is_empty() || said.starts_with("engine.command: "), "an engine may be missing: {said}");
     }
 }
+
+#[test]
+fn a_record_is_named_by_its_template_and_the_names_of_strangers_leave_no_directory() {
+    let files = RecordFiles { directory: "games".into(), name: "{date}/{number}-{black}".to_owned() };
+    let path = files.path(&["7", "id", "../../x y", "them", "20261122"]);
+    assert_eq!(path, Path::new("games/20261122/7-_.._x_y.csa"));
+}

@@ -158,6 +158,12 @@ impl StoredPlan {
         Ok(serde_json::from_str(json)?)
     }
 
+    /// The server that the games were played on.
+    #[must_use]
+    pub fn server(&self) -> Option<&str> {
+        self.details.get("floodgate")?.get("host")?.as_str()
+    }
+
     /// The limits of faults of the players.
     pub fn fault_limits(&self) -> impl Iterator<Item = Option<FaultLimit>> {
         self.engines

@@ -80,7 +80,9 @@ fn won(by: WinBy, loser: Color, to_move: Color) -> Ending {
         WinBy::Mate => Ending::Mate,
         WinBy::Resignation => Ending::Resign,
         WinBy::Time => Ending::TimeUp,
-        WinBy::IllegalMove(_) | WinBy::IllegalDeclaration => Ending::Illegal { by: side(loser) },
+        WinBy::IllegalMove(_) | WinBy::IllegalDeclaration | WinBy::IllegalAction => {
+            Ending::Illegal { by: side(loser) }
+        }
         WinBy::Declaration => Ending::Declaration,
         WinBy::PerpetualCheck => Ending::PerpetualCheck { by: side(loser) },
         WinBy::Default if loser == to_move => Ending::LossByDefault,

@@ -61,7 +61,7 @@ pub fn export(args: &Export) -> Result<ExportReport, RecordsError> {
         let Some(game) = store.game(event.id, number)? else {
             return Err(RecordsError::NoGame(event.name, number.0));
         };
-        let mut record = frame.record(&game);
+        let mut record = frame.record(&game, store.game_name(event.id, number)?);
         if let Some(outcome) = game.row.outcome {
             ending::end(&mut record, outcome);
             ending::explain(&mut record, outcome, &game.row.evidence);

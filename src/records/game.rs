@@ -25,6 +25,8 @@ pub(super) const UNNAMED: [&str; 2] = ["(black)", "(white)"];
 pub(super) struct Frame {
     event: String,
     imported: bool,
+    /// Whether the games were played on a server, which has a name for each.
+    foreign: bool,
     times: HashMap<String, TimeControl>,
 }
 
@@ -35,18 +37,24 @@ impl Frame {
         let unreadable = |source| RecordsError::Plan { event: event.name.clone(), source };
         let plan = StoredPlan::from_json(&event.plan).map_err(unreadable)?;
         let timed = plan.engines.into_iter().filter_map(|engine| Some((engine.name, engine.time?)));
-        Ok(Self { event: event.name.clone(), imported: event.kind == "import", times: timed.collect() })
+        Ok(Self {
+            event: event.name.clone(),
+            imported: event.kind == "import",
+            foreign: event.kind == "floodgate",
+            times: timed.collect(),
+        })
     }
 
-    /// The record of a game, without its ending.
-    pub fn record(&self, game: &FullGame) -> GameRecord {
+    /// The record of a game, without its ending. On a server the event of a record is the server's name of the game, as
+    /// in the server's own records.
+    pub fn record(&self, game: &FullGame, name: Option<String>) -> GameRecord {
         let row = &game.row;
         let start = row.start.as_deref().unwrap_or(EVEN);
         let mut record = GameRecord {
             start: normal(start),
             black: Some(plain(&row.black)),
             white: Some(plain(&row.white)),
-            event: Some(plain(&self.event)),
+            event: Some(plain(name.filter(|_| self.foreign).as_ref().unwrap_or(&self.event))),
             started: row.started_at.map(date::text),
             ended: row.ended_at.map(date::text),
             time_control: self.time_control(&row.black, &row.white),

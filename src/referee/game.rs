@@ -116,12 +116,23 @@ impl Game {
         &self.state.position
     }
 
-    /// Latest time after the start of the turn at which a reply is in time; `None` while no clock runs and when a
-    /// server's clock rules.
+    /// Latest time after the start of the turn at which a reply is in time; `None` while no clock runs. Under a server
+    /// it is the time after which our own move is too late by any measure, and `None` in the turn of the opponent.
     #[must_use]
     pub fn allowance(&self) -> Option<Duration> {
-        (self.state.phase == Phase::Running && self.server.is_none())
-            .then(|| self.state.clocks[self.turn().index()].allowance())
+        let here = || self.state.clocks[self.turn().index()].allowance();
+        let rule = |server: &ServerGame| server.allowance(&self.state);
+        if self.state.phase == Phase::Running {
+            self.server.as_ref().map_or_else(|| Some(here()), rule)
+        } else {
+            None
+        }
+    }
+
+    /// Whether a foreign server rules the game.
+    #[must_use]
+    pub fn is_ruled_elsewhere(&self) -> bool {
+        self.server.is_some()
     }
 
     /// Rules on an input. Inputs after the end have no effect.

@@ -52,14 +52,17 @@ pub enum WinBy {
     Adjudication,
     /// The loser did not appear.
     Default,
+    /// The loser did what the protocol forbids outside its moves, such as too many keep-alives; only foreign servers
+    /// rule so (`#ILLEGAL_ACTION`).
+    IllegalAction,
 }
 
 impl WinBy {
     /// Whether the loser failed outside shogi itself: by time, a lost process or connection, or an illegal move.
     #[must_use]
     pub fn is_fault(self) -> bool {
-        use WinBy::{Default, Disconnection, IllegalDeclaration, IllegalMove, Time};
-        matches!(self, Time | Disconnection | Default | IllegalDeclaration | IllegalMove(_))
+        use WinBy::{Default, Disconnection, IllegalAction, IllegalDeclaration, IllegalMove, Time};
+        matches!(self, Time | Disconnection | Default | IllegalAction | IllegalDeclaration | IllegalMove(_))
     }
 }
 
@@ -222,6 +225,7 @@ words!(WinBy {
     Self::Disconnection => "disconnection",
     Self::Adjudication => "adjudication",
     Self::Default => "default",
+    Self::IllegalAction => "illegal-action",
     Self::IllegalMove(Foul::Nifu) => "illegal-move:nifu",
     Self::IllegalMove(Foul::Uchifuzume) => "illegal-move:uchifuzume",
     Self::IllegalMove(Foul::NoPiece) => "illegal-move:no-piece",

@@ -2,6 +2,7 @@
 
 use super::{EventInfo, Named, Report, html::pack::Packer};
 use journal::{EventSummary, Moves, Store, StoreError};
+use notation::csa::game_name::short_ids;
 use plan::{StoredPlan, StoredPlanError};
 use referee::{
     entry::{Entry, PlayerId, Stamped},
@@ -63,22 +64,29 @@ pub fn plan(event: &EventSummary) -> Result<StoredPlan, EventHistoryError> {
 /// league has none.
 #[must_use]
 pub fn event_info(event: &EventSummary, plan: StoredPlan) -> EventInfo {
+    // Where players come and go, the plan has no players, and its one stage stands for no schedule.
+    let league = event.kind == "serve" && plan.engines.is_empty();
     let format = match event.kind.as_str() {
-        "import" => "imported records".to_owned(),
-        _ => plan::format_words(&plan.stages),
+        "import" => Some("imported records".to_owned()),
+        "serve" if league => Some("open league".to_owned()),
+        "floodgate" => Some(format!("games on {}", plan.server().unwrap_or("a server"))),
+        _ => None,
     };
     let margin = |name: &String| {
         let engine = plan.engines.iter().find(|engine| engine.name == *name);
         engine.and_then(|engine| engine.time).map(|time| time.margin).unwrap_or_default()
     };
-    let named = |name: &String| Named { name: name.clone(), margin: margin(name) };
+    let names = if league { short_ids(&event.players) } else { event.players.clone() };
+    let named = |(id, name): (&String, String)| Named { name, id: id.clone(), margin: margin(id) };
+    let engines = event.players.iter().zip(names).map(named).collect();
     EventInfo {
         name: event.name.clone(),
         fault_limits: plan.fault_limits().collect(),
-        engines: event.players.iter().map(named).collect(),
-        stages: plan.stages,
+        engines,
         sprt: plan.sprt,
-        format,
+        open: format.is_some(),
+        format: format.unwrap_or_else(|| plan::format_words(&plan.stages)),
+        stages: plan.stages,
     }
 }
 

@@ -63,7 +63,8 @@ fn heading(history: &EventHistory) -> Markup {
     let report = &history.report;
     let mut facts = vec![format!("{} {}", thousands(report.games), noun_for(&report.games, "game"))];
     facts.extend((history.running > 0).then(|| format!("{} running", history.running)));
-    facts.push(if report.complete { "complete" } else { "not complete" }.to_owned());
+    let state = if report.complete { "complete" } else { "not complete" };
+    facts.extend((!report.open).then(|| state.to_owned()));
     facts.extend(history.span.map(|(first, last)| span(first, last)));
     html! {
         header {

@@ -49,20 +49,24 @@ pub struct EventInfo {
     pub engines: Vec<Named>,
     /// Its format as text.
     pub format: String,
+    /// Whether it has no end and no schedule: an open league, games on a server, records that were read in.
+    pub open: bool,
 }
 
 /// A player of a report.
 #[derive(Clone, Debug)]
 pub struct Named {
-    /// The name.
+    /// The name, short enough for people: of a trip, only what tells two players apart.
     pub name: String,
+    /// The whole name, as the database has it.
+    pub id: String,
     /// The margin of its clock.
     pub margin: Duration,
 }
 
 impl Named {
     fn of(engine: &EnginePlan) -> Self {
-        Self { name: engine.name.clone(), margin: engine.time.margin }
+        Self { margin: engine.time.margin, ..Self::whole(&engine.name) }
     }
 }
 
@@ -76,6 +80,7 @@ impl EventInfo {
             sprt: plan.sprt,
             fault_limits: plan.fault_limits().collect(),
             engines: plan.engines.iter().map(Named::of).collect(),
+            open: false,
             format: plan.format_words(),
         }
     }
@@ -91,6 +96,14 @@ impl EventInfo {
     }
 }
 
+impl Named {
+    /// A player whose name is shown whole.
+    #[must_use]
+    pub fn whole(name: &str) -> Self {
+        Self { name: name.to_owned(), id: name.to_owned(), margin: Duration::ZERO }
+    }
+}
+
 /// A report of an event.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
@@ -102,6 +115,8 @@ pub struct Report {
     pub games: u64,
     /// Whether all games were played.
     pub complete: bool,
+    /// Whether the event has no end and no schedule: an open league, games on a server, records that were read in.
+    pub open: bool,
     /// The players, best first: by Elo, or by the ranking of the last stage where that decides.
     pub standings: Vec<PlayerRow>,
     /// Encounters of any two players who met.
@@ -176,8 +191,10 @@ pub struct Late {
 pub struct PlayerRow {
     /// Rank, from 1.
     pub rank: usize,
-    /// Name.
+    /// Name; of a trip behind it, only what tells two players apart.
     pub name: String,
+    /// The whole name, with its trip, as the database has it.
+    pub id: String,
     /// Games that count.
     pub games: u64,
     /// Games won.
@@ -353,6 +370,7 @@ impl Report {
             format: info.format.clone(),
             games: standings.total().games(),
             complete,
+            open: info.open,
             standings: player_rows(info, standings, ratings),
             pairs: encounter_rows(info, standings),
             endings: endings(standings),
@@ -434,6 +452,7 @@ fn player_rows(info: &EventInfo, standings: &Standings, ratings: &Ratings) -> Ve
         PlayerRow {
             rank: at + 1,
             name: info.player(*player).to_owned(),
+            id: info.engines.get(player.index()).map_or_else(String::new, |engine| engine.id.clone()),
             games: games.games(),
             wins: games.wins,
             losses: games.losses,
@@ -556,7 +575,7 @@ fn stage_tables(info: &EventInfo, standings: &Standings) -> Vec<StageTable> {
     (0..info.stages.len())
         .filter(played)
         .map(|at| StageTable {
-            format: plan::format_words(&info.stages[at..=at]),
+            format: if info.open { info.format.clone() } else { plan::format_words(&info.stages[at..=at]) },
             table: standings.ranking(at).into_iter().map(named).collect(),
         })
         .collect()

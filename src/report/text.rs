@@ -11,7 +11,7 @@ const FEW: usize = 10;
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let state = if self.complete { "" } else { ", not complete" };
+        let state = if self.complete || self.open { "" } else { ", not complete" };
         writeln!(f, "{} · {} · {}{state}\n", self.event, self.format, number(self.games, "game"))?;
         for skipped in &self.skipped {
             writeln!(f, "skipped: {skipped}")?;

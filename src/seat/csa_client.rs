@@ -93,6 +93,8 @@ pub struct CsaClient {
     agreed: Option<Instant>,
     /// When our move went out, until its echo.
     submitted: Option<Instant>,
+    /// Whether we have logged out in the midst of the game.
+    logged_out: bool,
     /// The last move of the server, which may repeat it.
     last: String,
     held: Option<Held>,
@@ -117,6 +119,7 @@ pub fn seat(terms: SeatTerms, margin: Margin, now: Instant) -> (Seat, CsaClient)
         turn: now,
         agreed: None,
         submitted: None,
+        logged_out: false,
         last: String::new(),
         held: None,
         words,
@@ -221,6 +224,11 @@ impl CsaClient {
                 self.release();
                 self.ended();
             }
+            // shogi-server lets us go at once and rules when the side to move has moved: against the side that left.
+            ServerLine::LoggedOut if self.logged_out => {
+                self.words.let_go(raw);
+                self.ended();
+            }
             // A line with comments or other fields behind the time.
             ServerLine::Text(text) if text.starts_with(['+', '-', '%']) => {
                 let mut fields = text.split(',');
@@ -234,6 +242,7 @@ impl CsaClient {
 
     fn begin(&mut self, at: Instant) {
         if self.phase == Phase::Agreed {
+            self.agreed.iter().for_each(|sent| self.margin.greeted(at.saturating_duration_since(*sent)));
             self.phase = Phase::Playing;
             self.turn = at;
             self.replies.push_back(Reply::Ready);
@@ -356,6 +365,7 @@ impl CsaClient {
             Said::Unreadable(_) => return, // no game submits it
         };
         self.submitted = Some(now);
+        self.logged_out |= line == "LOGOUT";
         let _infallible = writeln!(out, "{line}");
     }
 

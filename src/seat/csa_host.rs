@@ -435,6 +435,7 @@ fn reason(by: WinBy) -> Ending {
         }
         WinBy::Time => Ending::TimeUp,
         WinBy::IllegalMove(_) | WinBy::IllegalDeclaration => Ending::IllegalMove,
+        WinBy::IllegalAction => Ending::IllegalAction,
         WinBy::Declaration => Ending::Jishogi,
         WinBy::PerpetualCheck => Ending::OuteSennichite,
     }

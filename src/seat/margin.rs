@@ -4,7 +4,7 @@
 //! our read of the opponent's move and our write. The first is too large (a server may be slow to answer what it has
 //! stamped long ago), the second too small (whole seconds are rounded down); the larger one is taken. The margin is a
 //! quarter more than the largest of the last [`WINDOW`] moves, within the bounds of the configuration: a bad minute
-//! counts for a game, not for ever.
+//! counts for a game, not for ever. Before the first move the answers to the login and to our agreement stand in.
 
 use std::{collections::VecDeque, time::Duration};
 
@@ -14,6 +14,8 @@ pub const WINDOW: usize = 64;
 /// The margin of one server.
 #[derive(Clone, Debug)]
 pub struct Margin {
+    /// Shortest time until an answer of the server before any move; it stands for the moves until there are some.
+    greeting: Option<Duration>,
     seen: VecDeque<Duration>,
     least: Duration,
     most: Duration,
@@ -34,7 +36,13 @@ impl Margin {
     /// A margin that has seen no move: the least.
     #[must_use]
     pub fn new(least: Duration, most: Duration) -> Self {
-        Self { seen: VecDeque::new(), least, most: most.max(least) }
+        Self { greeting: None, seen: VecDeque::new(), least, most: most.max(least) }
+    }
+
+    /// Learns from the answer to a login or an agreement. The server may have had other reasons to take its time, such as
+    /// an opponent who agrees late: the shortest answer is nearest to the way.
+    pub fn greeted(&mut self, answer: Duration) {
+        self.greeting = Some(self.greeting.map_or(answer, |known| known.min(answer)));
     }
 
     /// Learns from a move whose echo has come.
@@ -48,7 +56,7 @@ impl Margin {
     /// The margin now.
     #[must_use]
     pub fn now(&self) -> Duration {
-        let worst = self.seen.iter().max().copied().unwrap_or_default();
+        let worst = self.seen.iter().max().copied().or(self.greeting).unwrap_or_default();
         (worst + worst / 4).clamp(self.least, self.most)
     }
 }
@@ -75,6 +83,19 @@ mod tests {
         assert_eq!(margin.now(), ms(500));
         (0..WINDOW).for_each(|_| margin.observe(sample(2300, 40, 2000)));
         assert_eq!(margin.now(), ms(100));
+    }
+
+    #[test]
+    fn before_the_first_move_the_quickest_answer_of_the_server_is_kept_back() {
+        let mut margin = Margin::new(ms(100), ms(3000));
+        margin.greeted(ms(800));
+        assert_eq!(margin.now(), ms(1000));
+        margin.greeted(ms(60_000));
+        assert_eq!(margin.now(), ms(1000), "the opponent agreed late");
+        margin.greeted(ms(400));
+        assert_eq!(margin.now(), ms(500));
+        margin.observe(sample(2300, 40, 2000));
+        assert_eq!(margin.now(), ms(100), "a move tells more");
     }
 
     #[test]

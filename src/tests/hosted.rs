@@ -317,3 +317,35 @@ fn spectators_of_an_event_see_a_game_move_by_move_to_its_end() {
     let shown: Vec<&str> = seen.iter().map(|line| line.strip_prefix(&prefix).unwrap().trim()).collect();
     assert_eq!(shown, ["+7776FU", "T0", "+OK", "-3334FU", "T0", "+OK", "%TORYO"]);
 }
+
+#[test]
+fn a_name_that_is_no_entrant_is_told_so() {
+    let desk = Desk::new();
+    let hosted = Hosted::start(&desk, &event("format = \"round-robin\"\ngames = 2", 300, "forfeit"));
+    let mut guest = hosted.connect();
+    guest.say("LOGIN stranger cup-60-10,x");
+    assert_eq!(guest.line().as_deref(), Some("LOGIN:incorrect"));
+    let why = "no entrant of this event has the name `stranger`";
+    assert_eq!(guest.line().as_deref(), Some(why));
+    let port = hosted.address.rsplit(':').next().unwrap();
+    let client = desk.write(
+        "stranger.toml",
+        &format!(
+            "[floodgate]\nhost = \"127.0.0.1\"\nport = {port}\nlogin = \"stranger\"\npassword = \"cup-60-10,x\"\n\
+             [engine]\ncommand = {:?}\n",
+            program("renmei-random").display().to_string()
+        ),
+    );
+    let mut child = Command::new(env!("CARGO_BIN_EXE_renmei"))
+        .args(["floodgate", client.to_str().unwrap()])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    let told = lines.map(Result::unwrap).find(|line| line.contains("refuses")).unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(told.contains(&format!("the server refuses the login of `stranger`: {why}")), "{told}");
+}

@@ -79,6 +79,18 @@ impl Shown {
         }
     }
 
+    /// Has the screen drawn anew until it shows this word: otherwise only changes are drawn.
+    fn until_redrawn(&mut self, word: &str) {
+        let patience = Instant::now() + Duration::from_secs(60);
+        while !self.seen.contains(word) {
+            assert!(Instant::now() < patience, "no {word:?} in {:?}", self.seen);
+            self.press("\u{c}");
+            if let Ok(bytes) = self.bytes.recv_timeout(Duration::from_millis(300)) {
+                self.seen.push_str(&String::from_utf8_lossy(&bytes));
+            }
+        }
+    }
+
     fn press(&mut self, keys: &str) {
         self.keys.write_all(keys.as_bytes()).unwrap();
     }
@@ -255,4 +267,45 @@ fn a_finished_event_is_watched_and_its_games_are_stepped_through() {
     shown.until("follows");
     shown.press("q");
     assert_eq!(shown.ends(), Some(0));
+}
+
+#[test]
+fn a_message_makes_room_for_the_keys_again_without_one_being_pressed() {
+    let desk = Desk::new();
+    let (mut league, port) = league(&desk);
+    let mut mori = Shown::run(&desk, &["floodgate", &player(&desk, "mori", &port)]);
+    mori.until("logged in to");
+    mori.seen.clear();
+    mori.until("quit");
+    mori.press("\u{3}");
+    assert_eq!(mori.ends(), Some(0));
+    league.press("\u{3}");
+    assert_eq!(league.ends(), Some(0));
+}
+
+#[test]
+fn the_screen_of_a_client_that_has_played_its_games_says_that_q_leaves() {
+    let desk = Desk::new();
+    let (mut league, port) = league(&desk);
+    let mut mori = Shown::run(&desk, &["floodgate", &player(&desk, "mori", &port), "--games", "1"]);
+    mori.until("Standings");
+    mori.press("1");
+    let mut kawa = plays(&desk, &player(&desk, "kawa", &port), &["--games", "1"]);
+    mori.until_redrawn("over,");
+    mori.until_redrawn("leaves");
+    mori.press("q");
+    assert_eq!(mori.ends(), Some(0));
+    assert!(kawa.0.wait().unwrap().success());
+    league.press("\u{3}");
+    assert_eq!(league.ends(), Some(0));
+    let report = |args: &[&str]| String::from_utf8(desk.renmei(args).stdout).unwrap();
+    let (ours, league) = (report(&["report", "mori.db"]), report(&["report", "league.db"]));
+    assert!(ours.starts_with("mori · games on 127.0.0.1 · 1 game"), "{ours}");
+    assert!(league.starts_with("league · open league · 1 game"), "{league}");
+    assert!(!ours.contains("not complete") && !league.contains("not complete"), "{ours}{league}");
+    assert!(league.contains(" kawa ") && !league.contains("kawa+"), "{league}");
+    let json: serde_json::Value = serde_json::from_str(&report(&["report", "league.db", "--json"])).unwrap();
+    let row = &json["standings"][0];
+    assert!(row["id"].as_str().unwrap().starts_with(&format!("{}+", row["name"].as_str().unwrap())));
+    assert_eq!(json["stages"][0]["format"], "open league");
 }

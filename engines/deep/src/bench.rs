@@ -46,20 +46,23 @@ pub struct Bench {
     pub search: SearchSpeed,
 }
 
-/// Measures both throughputs of a network at each batch size, for at least `time` each and with as many callers
+/// Measures both throughputs of a network (without one, of the embedded one) at each batch size, for at least `time` each and with as many callers
 /// as lanes; then a search.
 ///
 /// # Errors
 /// When the network or the device is unavailable, or libtorch fails.
 pub fn measure(
-    network: &Path,
+    network: Option<&Path>,
     options: &TorchOptions,
     batches: &[usize],
     search: &SearchOptions,
     time: Duration,
 ) -> Result<Bench, EvaluatorError> {
     let most = batches.iter().copied().max().unwrap_or(1).max(search.batch);
-    let evaluator = Arc::new(TorchEvaluator::open(network, &TorchOptions { batch: most, ..*options })?);
+    let options = &TorchOptions { batch: most, ..*options };
+    let opened =
+        network.map_or_else(|| TorchEvaluator::shipped(options), |path| TorchEvaluator::open(path, options));
+    let evaluator = Arc::new(opened?);
     let callers = options.lanes.max(1);
     let rows = batches.iter().map(|&batch| row(&evaluator, batch, callers, time));
     let rows = rows.collect::<Result<Vec<_>, _>>()?;

@@ -1,6 +1,6 @@
 //! The command line.
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use opening_book::BookArguments;
 use renmei_deep::{
@@ -55,7 +55,8 @@ struct Train {
     /// Files of games: .db and .sqlite (stores of renmei), .tsv, .psv, .hcpe.
     #[arg(required = true)]
     sources: Vec<Source>,
-    /// Description file of the network to build.
+    /// Description file of the network to build. Those that come with Renmei are in engines/deep/networks: small.toml
+    /// for a CPU, large.toml for a GPU.
     #[arg(long)]
     network: PathBuf,
     /// Directory for the network, its checkpoint, report and plot.
@@ -115,6 +116,8 @@ enum LossChoice {
 
 #[derive(Debug, Args)]
 struct Exam {
+    /// Description file of the network.
+    network: PathBuf,
     #[command(flatten)]
     device: Device,
     /// Files of games: .db and .sqlite (stores of renmei), .tsv, .psv, .hcpe.
@@ -174,8 +177,6 @@ fn option(text: &str) -> Result<(String, String)> {
 
 #[derive(Debug, Args)]
 struct Device {
-    /// Description file of the network.
-    network: PathBuf,
     /// auto, cpu, cuda or cuda:N.
     #[arg(long, default_value = "auto")]
     device: DeviceChoice,
@@ -189,6 +190,8 @@ struct Device {
 
 #[derive(Debug, Args)]
 struct Bench {
+    /// Description file of the network; default is the embedded one.
+    network: Option<PathBuf>,
     #[command(flatten)]
     device: Device,
     /// Batch sizes.
@@ -216,6 +219,8 @@ struct Bench {
 
 #[derive(Debug, Args)]
 struct Ask {
+    /// Description file of the network.
+    network: PathBuf,
     #[command(flatten)]
     device: Device,
     /// The position in USI notation: `startpos`, `sfen ...`, `startpos moves 7g7f`.
@@ -313,7 +318,9 @@ impl Train {
     }
 
     fn options(self) -> Result<TrainOptions> {
-        let mut network = Description::read(&self.network)?;
+        let mut network = Description::read(&self.network).map_err(|fault| {
+            anyhow!("{fault}; descriptions come with Renmei's source, in engines/deep/networks")
+        })?;
         network.weights = format!("{}.safetensors", network.name).into();
         Ok(TrainOptions {
             network,
@@ -349,7 +356,7 @@ impl Exam {
             most: self.most.max(1),
             threads: self.device.threads as i32,
         };
-        let exam = train::measure_file(&self.device.network, train::load(&self.sources)?, &options)?;
+        let exam = train::measure_file(&self.network, train::load(&self.sources)?, &options)?;
         put(&if self.json { serde_json::to_string_pretty(&exam)? } else { exam.to_string() })
     }
 }
@@ -392,7 +399,7 @@ impl Bench {
             threads: self.search_threads.max(1),
             memory: self.memory << 20,
         };
-        let measured = bench::measure(&self.device.network, &options, &batches, &search, time)?;
+        let measured = bench::measure(self.network.as_deref(), &options, &batches, &search, time)?;
         if self.json {
             return put(&serde_json::to_string_pretty(&measured)?);
         }
@@ -421,7 +428,7 @@ impl Bench {
 impl Ask {
     fn run(self) -> Result<()> {
         let game = Game::parse(&format!("position {}", self.position.join(" ")))?;
-        let evaluator = TorchEvaluator::open(&self.device.network, &self.device.options())?;
+        let evaluator = TorchEvaluator::open(&self.network, &self.device.options())?;
         let mut legal = MoveList::new();
         generate_legal_all(game.position(), &mut legal);
         let question = evaluator.encoding().question(game.position(), legal.as_slice(), 0);

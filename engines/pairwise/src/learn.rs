@@ -21,7 +21,7 @@ mod training_example;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::{fs, thread};
+use std::{fs, thread, time::Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use opening_book::games::{self, SourceError};
@@ -86,16 +86,28 @@ pub fn run(arguments: &LearnArguments, out: &mut impl Write) -> Result<(), Learn
     let samples = collect(arguments)?;
     writeln!(out, "{}\n\n{}", Report::positions(&samples), report::HEAD).map_err(failed)?;
     let (mut trainer, mut progress) = begin(arguments, &samples)?;
+    let passes = arguments.settings.passes;
+    eprintln!(
+        "{} passes on {} threads; written into {}",
+        passes,
+        trainer.threads(),
+        arguments.output.display()
+    );
     for stage in &progress.stages {
         writeln!(out, "{}", report::row(stage)).map_err(failed)?;
     }
     while progress.stages.len() <= arguments.settings.passes {
+        let begun = Instant::now();
         let done = (!progress.stages.is_empty()).then(|| pass(&mut trainer, &samples, &progress));
         let stage = measure(&trainer, &samples, arguments, progress.stages.len(), done);
         writeln!(out, "{}", report::row(&stage)).map_err(failed)?;
         progress.stages.push(stage);
         let numbers = [&trainer.parameters.values[..], &trainer.optimizer.squares];
         checkpoint::save(&checkpoint_path(arguments), &progress, numbers)?;
+        let left = (passes + 1).saturating_sub(progress.stages.len());
+        if done.is_some() && left > 0 {
+            eprintln!("about {:.0} s to the end", left as f64 * begun.elapsed().as_secs_f64());
+        }
     }
     let report = finish(arguments, &trainer, &samples, &progress)?;
     let tail = report.split_once("\n\nagreement").map_or("", |(_, tail)| tail);

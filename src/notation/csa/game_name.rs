@@ -5,7 +5,12 @@ use referee::{
     Color,
     clock::{Accounting, TimeControl},
 };
-use std::{fmt, str::FromStr, time::Duration};
+use std::{
+    collections::{HashMap, HashSet},
+    fmt,
+    str::FromStr,
+    time::Duration,
+};
 
 /// The colour that a player asks for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -213,9 +218,53 @@ pub fn player_id(name: &str, trip: Option<&str>) -> String {
     id
 }
 
+/// Least characters of a trip in a short id.
+const SHORT_TRIP: usize = 4;
+
+/// Ids of players as people read them: the name alone, and where players share a name, with as much of their trips as
+/// tells them apart. The ids themselves stay in the database.
+#[must_use]
+pub fn short_ids(ids: &[String]) -> Vec<String> {
+    let mut bearers: HashMap<&str, Vec<&str>> = HashMap::new();
+    for id in ids {
+        bearers.entry(name_of(id)).or_default().push(id);
+    }
+    let shared = bearers.into_iter().filter(|(_, ids)| ids.len() > 1);
+    let shown: HashMap<&str, usize> = shared.map(|(name, ids)| (name, telling(name, &ids))).collect();
+    ids.iter()
+        .map(|id| shown.get(name_of(id)).map_or(name_of(id), |trip| cut(id, *trip)).to_owned())
+        .collect()
+}
+
+/// The name of an id.
+fn name_of(id: &str) -> &str {
+    id.split('+').next().unwrap_or_default()
+}
+
+/// An id with the first characters of its trip.
+fn cut(id: &str, trip: usize) -> &str {
+    let end = name_of(id).chars().count() + 1 + trip;
+    id.char_indices().nth(end).map_or(id, |(at, _)| &id[..at])
+}
+
+/// Fewest characters of their trips that tell these bearers of a name apart.
+fn telling(name: &str, ids: &[&str]) -> usize {
+    let longest = ids.iter().map(|id| id.chars().count() - name.chars().count()).max().unwrap_or(0);
+    let tells = |trip: &usize| ids.iter().map(|id| cut(id, *trip)).collect::<HashSet<_>>().len() == ids.len();
+    (SHORT_TRIP..longest).find(tells).unwrap_or(longest)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn short_ids_have_no_trip_unless_two_players_share_a_name() {
+        let short = |ids: &[&str]| short_ids(&ids.iter().map(|id| (*id).to_owned()).collect::<Vec<_>>());
+        assert_eq!(short(&["a+97d76f4c5a8f", "b"]), ["a", "b"]);
+        assert_eq!(short(&["a+97d76f", "a+97d7bb", "a", "b+1234567"]), ["a+97d76", "a+97d7b", "a", "b"]);
+        assert_eq!(short(&["a+1234567", "a+abcdefg"]), ["a+1234", "a+abcd"]);
+    }
 
     fn name(text: &str) -> GameName {
         text.parse().unwrap()

@@ -7,6 +7,10 @@ use referee::{Color, clock::TimeControl};
 use rsshogi::board::Position;
 use std::{fmt, time::Duration};
 
+/// The line by which a host of Renmei says in a summary that it takes floodgate's comments (`'* score pv`) behind moves.
+/// Readers of summaries skip keys that they do not know.
+pub const TAKES_COMMENTS: &str = "Move_Comments:floodgate";
+
 /// A game as the server announces it. Written in the order of shogi-server, read in any order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Summary {

@@ -78,6 +78,14 @@ const KEYS: &[Key] = &[
         Is("\"announced\""),
         "the rule of declarations; `announced`: 27 points where the server says `Jishogi 1.1`, else none",
     ),
+    key("records", File, Says("none"), "directory for the record of each game, in CSA, written at its end"),
+    key(
+        "record_name",
+        Text,
+        Is("\"{id}\""),
+        "name of these files without `.csa`; `{number}`, `{id}` (the server's Game_ID), `{black}`, `{white}` and `{date}` \
+         stand for what they say",
+    ),
     key(
         "look",
         Flag,

@@ -134,7 +134,13 @@ pub const SERVE_ROUNDS: Section = Section {
             "hours",
             Other("list of whole numbers, 0 to 23"),
             Says("all"),
-            "hours of the day (UTC) in which rounds begin, with `minutes`",
+            "hours of the day in which rounds begin, with `minutes`",
+        ),
+        key(
+            "timezone",
+            Text,
+            Is("\"UTC\""),
+            "time zone of `minutes` and `hours` as its distance from UTC: `+09:00` is Japan's",
         ),
         key(
             "every",

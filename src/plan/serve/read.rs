@@ -1,6 +1,8 @@
 //! The tables of `[serve]`, read and checked.
 
-use super::{DATABASE, Limits, PlayerTime, RatingConfig, RoundsConfig, ServeConfig, rating::Method};
+use super::{
+    DATABASE, Limits, PlayerTime, RatingConfig, RoundsConfig, ServeConfig, rating::Method, rounds::timezone,
+};
 use crate::{
     NotifyConfig,
     keys::serve::{SERVE, SERVE_LIMITS, SERVE_RATING, SERVE_ROUNDS, SERVE_TIME},
@@ -195,6 +197,7 @@ fn rounds(item: &Item<'_>) -> Option<RoundsConfig> {
         game,
         minutes: numbers(&table, "minutes", 59),
         hours: numbers(&table, "hours", 23),
+        timezone: zone(&table),
         every: table.duration("every"),
         pairing: table.choice("pairing"),
     };
@@ -203,9 +206,17 @@ fn rounds(item: &Item<'_>) -> Option<RoundsConfig> {
     Some(rounds)
 }
 
+fn zone(table: &Table<'_>) -> i16 {
+    let Some(text) = table.text("timezone") else { return 0 };
+    timezone(&text).unwrap_or_else(|| {
+        table.fault("timezone", "is the distance from UTC, such as `+09:00` for Japan, or `UTC`");
+        0
+    })
+}
+
 fn check_times(table: &Table<'_>) {
     if table.has("every") {
-        for key in ["minutes", "hours"].into_iter().filter(|key| table.has(key)) {
+        for key in ["minutes", "hours", "timezone"].into_iter().filter(|key| table.has(key)) {
             table.fault(key, "`every` already says when rounds begin; give one of the two");
         }
     } else if !table.has("minutes") {

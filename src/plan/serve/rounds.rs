@@ -15,8 +15,10 @@ pub struct RoundsConfig {
     pub game: String,
     /// Minutes of the hour at which rounds begin.
     pub minutes: Vec<u8>,
-    /// Hours of the day (UTC) in which rounds begin; empty: all.
+    /// Hours of the day in which rounds begin; empty: all.
     pub hours: Vec<u8>,
+    /// How far the clock that minutes and hours are read from is before UTC, in minutes.
+    pub timezone: i16,
     /// Instead of `minutes`: time from one round to the next, from the start of the league on; above 0.
     #[serde(serialize_with = "as_text")]
     pub every: Option<Duration>,
@@ -36,6 +38,8 @@ impl RoundsConfig {
             let every = i64::try_from(every.as_millis()).ok()?.max(1);
             return Some(begun + ((now - begun).div_euclid(every) + 1) * every);
         }
+        let ahead = i64::from(self.timezone) * MINUTE_MS;
+        let now = now + ahead;
         let from = now.div_euclid(HOUR_MS) * HOUR_MS;
         let hours = (0..=24).map(|hour| from + hour * HOUR_MS);
         let open = |at: &i64| {
@@ -45,18 +49,42 @@ impl RoundsConfig {
         let times = hours
             .filter(open)
             .flat_map(|hour| self.minutes.iter().map(move |minute| hour + i64::from(*minute) * MINUTE_MS));
-        times.filter(|at| *at > now).min()
+        times.filter(|at| *at > now).min().map(|at| at - ahead)
     }
+}
+
+/// Minutes that a time zone is before UTC: `+09:00`, `-03:30`, `UTC`; `None` for anything else. Names of places are not
+/// read: they would need tables that change.
+#[must_use]
+pub fn timezone(text: &str) -> Option<i16> {
+    if matches!(text, "UTC" | "Z") {
+        return Some(0);
+    }
+    let (sign, rest) = match text.split_at_checked(1)? {
+        ("+", rest) => (1, rest),
+        ("-", rest) => (-1, rest),
+        _ => return None,
+    };
+    let (hours, minutes) = rest.split_once(':')?;
+    let number = |text: &str| (text.len() == 2).then(|| text.parse::<u8>().ok()).flatten().map(i16::from);
+    let (hours, minutes) = (number(hours)?, number(minutes)?);
+    (hours <= 14 && minutes < 60).then_some(sign * (60 * hours + minutes))
 }
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn a_time_zone_is_its_distance_from_utc() {
+        assert_eq!(["+09:00", "-03:30", "UTC"].map(timezone), [Some(540), Some(-210), Some(0)]);
+        assert_eq!(["JST", "+9", "09:00", "+25:00", ""].map(timezone), [None; 5]);
+    }
+
     use super::*;
 
     fn rounds(minutes: &[u8], hours: &[u8]) -> RoundsConfig {
         let game = "floodgate-300-10F".to_owned();
         let (minutes, hours) = (minutes.to_vec(), hours.to_vec());
-        RoundsConfig { game, minutes, hours, every: None, pairing: Method::default() }
+        RoundsConfig { game, minutes, hours, timezone: 0, every: None, pairing: Method::default() }
     }
 
     #[test]
@@ -67,6 +95,10 @@ mod tests {
         let nightly = rounds(&[15], &[3, 22]);
         assert_eq!(nightly.next(0, 4 * HOUR_MS), Some(22 * HOUR_MS + 15 * MINUTE_MS));
         assert_eq!(nightly.next(0, 23 * HOUR_MS), Some(27 * HOUR_MS + 15 * MINUTE_MS));
+        let in_tokyo = RoundsConfig { timezone: 540, ..rounds(&[15], &[3, 22]) };
+        assert_eq!(in_tokyo.next(0, 4 * HOUR_MS), Some(13 * HOUR_MS + 15 * MINUTE_MS), "22:15 there");
+        let in_delhi = RoundsConfig { timezone: 330, ..rounds(&[0], &[]) };
+        assert_eq!(in_delhi.next(0, 0), Some(30 * MINUTE_MS), "06:00 there");
         let every = RoundsConfig { every: Some(Duration::from_secs(90)), ..rounds(&[], &[]) };
         assert_eq!(every.next(1000, 91_000), Some(181_000));
     }

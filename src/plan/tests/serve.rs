@@ -68,7 +68,10 @@ fn a_full_league_says_what_it_says() {
     assert_eq!((config.compat, config.grace()), (Compat::ShogiServer, Duration::from_secs(5)));
     let (minutes, hours) = (vec![0, 30], vec![3]);
     let game = "floodgate-300-10F".to_owned();
-    assert_eq!(config.rounds[0], RoundsConfig { game, minutes, hours, every: None, pairing: Method::Swiss });
+    assert_eq!(
+        config.rounds[0],
+        RoundsConfig { game, minutes, hours, timezone: 0, every: None, pairing: Method::Swiss }
+    );
     assert_eq!(config.rounds[1].every, Some(Duration::from_secs(90)));
     assert_eq!((config.time[0].player.as_str(), config.time[0].byoyomi), ("sente", 30));
     assert_eq!(config.rating.half_life_days, 30.5);

@@ -48,12 +48,13 @@ impl ServerGame {
         let server = self.terms.server;
         match (state.phase, input) {
             (Phase::Over(_), _) => vec![],
+            (Phase::Running, Input::FlagFell) if !self.leaving => self.time_over(state),
             (Phase::Preparing { .. }, Input::Stop) | (_, Input::FlagFell) => {
-                state.end(Outcome::Aborted { by: AbortBy::Stopped }, String::new())
+                state.end(Outcome::Aborted { by: AbortBy::Stopped }, self.unruled().to_owned())
             }
             (Phase::Running, Input::Stop) => self.leave(),
             (_, Input::Reply(color, Reply::Gone(how))) if color == server => {
-                state.end(Outcome::Aborted { by: AbortBy::Server }, how)
+                state.end(Outcome::Aborted { by: AbortBy::Server }, format!("{}{how}", self.unruled()))
             }
             (_, Input::Reply(_, Reply::Gone(how))) => self.reseat(state, how),
             (_, Input::Reply(_, Reply::Ruled(Ruling::Rejected(by)))) => {
@@ -67,6 +68,34 @@ impl ServerGame {
             }
             (Phase::Running, Input::Reply(_, Reply::Ruled(Ruling::Moved(ruled)))) => self.ruled(state, ruled),
             (_, Input::Reply(..)) => vec![],
+        }
+    }
+
+    /// How long after the start of our turn a move may still be in time at the server; `None` when nothing of ours is
+    /// awaited. The server's turn began before it was read here, and our move has a way to go: past the clock and the
+    /// way there is no doubt.
+    pub fn allowance(&self, state: &GameState) -> Option<Duration> {
+        let awaited = state.turn() == self.ours() && self.submitted.is_none() && !self.leaving;
+        awaited.then(|| state.clocks[self.ours().index()].allowance() + self.terms.lag)
+    }
+
+    /// Resigns when our time is over. A server need not say so: shogi-server looks at the clock only after a minute of
+    /// silence, and our keep-alives are no silence.
+    fn time_over(&mut self, state: &GameState) -> Vec<Output> {
+        match self.allowance(state) {
+            None => vec![],
+            Some(allowance) => self
+                .give_up(format!("our time is over: no move within {} ms; resigned", allowance.as_millis())),
+        }
+    }
+
+    /// What is to be said of a game that ends without a ruling.
+    fn unruled(&self) -> &'static str {
+        match self.submitted.as_ref().map(|answer| &answer.said) {
+            Some(Said::Resign) => {
+                "we had resigned, which the server did not confirm but may count as a loss; "
+            }
+            _ => "",
         }
     }
 
@@ -103,7 +132,9 @@ impl ServerGame {
     /// Submits the answer of our seat if our referee accepts it, and resigns otherwise.
     fn answered(&mut self, state: &GameState, answer: Answer) -> Vec<Output> {
         if self.leaving || self.submitted.is_some() || state.turn() != self.ours() {
-            return vec![Output::Fault(self.ours(), format!("`{}` came unasked", answer.said))];
+            let resigned = self.submitted.as_ref().is_some_and(|submitted| submitted.said == Said::Resign);
+            let when = if resigned { "after the resignation" } else { "unasked" };
+            return vec![Output::Fault(self.ours(), format!("`{}` came {when}", answer.said))];
         }
         match refusal(&state.position, &answer.said) {
             None => self.submit(answer),

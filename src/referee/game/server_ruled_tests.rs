@@ -89,7 +89,7 @@ fn our_move_counts_when_the_server_echoes_it_with_the_servers_time() {
     let (mut game, started) = begun(EVEN, terms());
     assert_eq!(asked(&started).left, [secs(300) - Duration::from_millis(250), secs(300)]);
     assert!(submits(&game.handle(answer(mv("7g7f"))), &mv("7g7f")));
-    assert_eq!((game.plies(), game.allowance()), (0, None), "no clock of ours ends it");
+    assert_eq!((game.plies(), game.allowance()), (0, None), "what is submitted waits for the server alone");
     let told = game.handle(ruled(Black, mv("7g7f"), 5));
     let [Output::Happened(Entry::Moved(moved))] = &told[..] else { panic!("{told:?}") };
     assert_eq!((moved.charged, moved.elapsed, moved.left), (secs(5), secs(3), secs(305)));
@@ -198,4 +198,27 @@ fn a_win_that_can_be_declared_is_declared_without_asking() {
     let (mut game, started) = begun(entered, terms());
     asked(&started);
     assert!(submits(&game.handle(answer(Said::Win)), &Said::Win));
+}
+
+#[test]
+fn past_our_clock_and_the_way_to_the_server_we_resign() {
+    let (mut game, _) = begun(EVEN, terms());
+    // 300 s, the increment of 10 s, and the way.
+    assert_eq!(game.allowance(), Some(secs(310) + Duration::from_millis(250)));
+    let outputs = game.handle(Input::FlagFell);
+    assert!(submits(&outputs, &Said::Resign), "{outputs:?}");
+    assert!(matches!(&outputs[0], Output::Fault(Black, text) if text.starts_with("our time is over")));
+    assert_eq!(game.allowance(), None);
+    let late = game.handle(answer(mv("7g7f")));
+    assert!(matches!(&late[..], [Output::Fault(Black, text)] if text.contains("after the resignation")));
+}
+
+#[test]
+fn nobodys_flag_falls_here_in_the_opponents_turn() {
+    let (mut game, _) = begun(EVEN, terms());
+    game.handle(answer(mv("7g7f")));
+    game.handle(ruled(Black, mv("7g7f"), 5));
+    assert_eq!(game.allowance(), None);
+    assert_eq!(game.handle(Input::FlagFell), []);
+    assert!(!game.is_over());
 }

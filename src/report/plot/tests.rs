@@ -31,11 +31,10 @@ fn report() -> Report {
         let ended = GameEnded { game, pairing, outcome, plies: 9, evidence, replayed: false };
         standings.fold(&Entry::GameEnded(ended));
     }
-    let engines = [HOSTILE, "other"]
-        .map(|name| Named { name: name.to_owned(), margin: std::time::Duration::ZERO })
-        .to_vec();
+    let engines = [HOSTILE, "other"].map(Named::whole).to_vec();
     let (name, fault_limits) = (HOSTILE.to_owned(), vec![]);
-    let info = EventInfo { name, stages, sprt: None, fault_limits, engines, format: String::new() };
+    let info =
+        EventInfo { name, stages, sprt: None, fault_limits, engines, format: String::new(), open: false };
     Report::new(&info, &standings, true)
 }
 

@@ -43,6 +43,13 @@ impl Words {
         self.keep(raw);
     }
 
+    /// The confirmation of our logout in the midst of the game: our resignation.
+    pub fn let_go(&mut self, raw: String) {
+        self.resigned = true;
+        self.result = Some(GameResult::Lose);
+        self.keep(raw);
+    }
+
     /// The foul of the move that the server calls illegal.
     pub fn foul(&mut self, foul: Foul) {
         self.foul = Some(foul);
@@ -78,9 +85,8 @@ impl Words {
             Some(Ending::OuteSennichite) => WinBy::PerpetualCheck,
             None if self.resigned => WinBy::Resignation,
             None if self.declared => WinBy::Declaration,
-            Some(Ending::IllegalAction | Ending::Sennichite | Ending::MaxMoves | Ending::Chudan) | None => {
-                WinBy::Adjudication
-            }
+            Some(Ending::IllegalAction) => WinBy::IllegalAction,
+            Some(Ending::Sennichite | Ending::MaxMoves | Ending::Chudan) | None => WinBy::Adjudication,
         }
     }
 

@@ -143,6 +143,7 @@ fn three_rounds(recorded: &Recorded, event: &str) -> Vec<Round> {
     let mut config = ServeConfig { compat: Compat::ShogiServer, max_moves: 512, ..ServeConfig::default() };
     config.name = event.to_owned();
     config.rounds = vec![RoundsConfig {
+        timezone: 0,
         game: GAME.to_owned(),
         every: Some(Duration::from_secs(2)),
         minutes: vec![],

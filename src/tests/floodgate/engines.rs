@@ -182,3 +182,100 @@ fn a_rebuilt_engine_plays_on_under_its_name_and_the_change_is_noted() {
     assert!(faults.contains("engine `engine.sh` is another one than before: the program `"), "{faults}");
     assert!(faults.contains("it says that it is `script 2`, and was `script`"), "{faults}");
 }
+
+/// A game in which each move has to be made within a second.
+fn blitz() -> String {
+    SUMMARY.replace("Total_Time:600\nByoyomi:10", "Total_Time:0\nByoyomi:1")
+}
+
+#[test]
+fn an_engine_whose_time_is_over_resigns_and_is_started_again_without_waiting_for_the_server() {
+    let server = Server::new();
+    let engine = super::server::puppet("Mode = \"hang\", Game = 2") + "\nlimits = { stop = \"50ms\" }";
+    let text = super::server::config_text(server.port(), "games = 2\nmargin = \"0ms\"", &engine);
+    let mut playing = Playing::start(tempfile::tempdir().unwrap(), &text);
+    for _ in 0..2 {
+        let mut peer = server.login();
+        peer.offer(&blitz());
+        // The server says nothing about the flag, as floodgate's does while lines of ours arrive.
+        peer.hears("%TORYO");
+        peer.say("%TORYO\n#RESIGN\n#LOSE");
+    }
+    let db = playing.done();
+    assert_eq!(endings(&db), ["white resignation 0", "white resignation 0"]);
+    assert_eq!(faults(&db).matches("our time is over").count(), 2, "{}", faults(&db));
+    // After the last game there is nothing to start it again for.
+    assert_eq!(faults(&db).matches("no `bestmove` after `stop`").count(), 1, "{}", faults(&db));
+}
+
+#[test]
+fn an_engine_that_hangs_at_its_restart_loses_no_more_than_its_own_time() {
+    let server = Server::new();
+    let dir = tempfile::tempdir().unwrap();
+    let engine = super::server::scripted_engine(dir.path(), "");
+    // The second process of the engine is deaf from the start.
+    let script = "#!/bin/sh\nif [ -e \"$0.ran\" ]; then exec sleep 600; fi\n: > \"$0.ran\"\n\
+                  while read -r line; do case \"$line\" in usi) echo usiok;; isready) echo readyok;; go*) exit 1;; esac; done\n";
+    std::fs::write(&engine, script).unwrap();
+    let engine = format!("command = {:?}", engine.display().to_string());
+    let text = super::server::config_text(server.port(), "games = 1\nmargin = \"0ms\"", &engine);
+    let mut playing = Playing::start(dir, &text);
+    let mut peer = server.login();
+    peer.offer(&blitz());
+    peer.hears("%TORYO");
+    peer.say("%TORYO\n#RESIGN\n#LOSE");
+    let db = playing.done();
+    assert_eq!(endings(&db), ["white resignation 0"]);
+    assert!(faults(&db).contains("our time is over"), "{}", faults(&db));
+}
+
+/// The first `go` line of an engine in a game with that name, clock and list of moves.
+fn first_go(name: &str, time: &str, moves: &str) -> String {
+    let server = Server::new();
+    let text = "games = 1\nmargin_most = \"200ms\"";
+    let mut playing = Playing::scripted(server.port(), text, "");
+    let mut peer = server.login();
+    let summary = SUMMARY
+        .replace("s+t-600-10+", &format!("s+{name}+"))
+        .replace("Time_Unit:1sec\nTotal_Time:600\nByoyomi:10", time)
+        .replace("+\nEND Position", &format!("+\n{moves}END Position"));
+    peer.say(&summary);
+    peer.hears(&format!("AGREE s+{name}+me+them+1"));
+    peer.say(&format!("START:s+{name}+me+them+1"));
+    peer.hears("%TORYO");
+    peer.say("%TORYO\n#RESIGN\n#LOSE");
+    playing.done();
+    let heard = std::fs::read_to_string(playing.path("heard")).unwrap();
+    heard.lines().find(|line| line.starts_with("go")).unwrap().to_owned()
+}
+
+#[test]
+fn in_a_stop_watch_game_the_unit_of_the_watch_is_no_byoyomi() {
+    let time = "Time_Unit:1min\nTotal_Time:20\nByoyomi:5\nIncrement:0";
+    assert_eq!(first_go("sw-20-05", time, ""), "go btime 19800 wtime 20000 byoyomi 0");
+}
+
+#[test]
+fn in_a_forked_game_the_times_of_the_moves_are_not_taken_off_again() {
+    let time = "Time_Unit:1sec\nTotal_Time:600\nByoyomi:10";
+    let moves = "+7776FU,T100\n-3334FU,T50\n";
+    assert_eq!(first_go("buoy_test_2-600-10", time, moves), "go btime 599800 wtime 600000 byoyomi 10000");
+}
+
+#[test]
+fn the_answer_to_the_login_teaches_how_long_the_way_is_before_the_first_move() {
+    let server = Server::new();
+    let mut playing = Playing::scripted(server.port(), "games = 1\nmargin_most = \"60s\"", "");
+    let mut peer = server.accept();
+    peer.hears("LOGIN me t-600-10,secret");
+    std::thread::sleep(std::time::Duration::from_millis(800));
+    peer.say("LOGIN:me OK");
+    peer.offer(SUMMARY);
+    peer.hears("%TORYO");
+    peer.say("%TORYO\n#RESIGN\n#LOSE");
+    playing.done();
+    let heard = std::fs::read_to_string(playing.path("heard")).unwrap();
+    let go = heard.lines().find(|line| line.starts_with("go")).unwrap();
+    let told: u64 = go.split(' ').nth(2).unwrap().parse().unwrap();
+    assert!(told <= 599_000, "800 ms and a quarter more are kept back: {go}");
+}

@@ -128,3 +128,54 @@ fn every_line_of_a_game_is_stored_but_not_the_password() {
     assert_eq!(lines[summary.len()..], game);
     assert!(!text.contains("secret"));
 }
+
+#[test]
+fn an_illegal_action_is_recorded_as_what_it_is() {
+    let server = Server::new();
+    let mut playing = Playing::scripted(server.port(), "games = 2", "0 7g7f\n");
+    for result in ["#LOSE", "#WIN"] {
+        let mut peer = server.begin();
+        peer.echo("+7776FU");
+        peer.say(&format!("#ILLEGAL_ACTION\n{result}"));
+    }
+    assert_eq!(endings(&playing.done()), ["white illegal-action 1", "black illegal-action 1"]);
+}
+
+#[test]
+fn a_login_that_another_one_displaces_says_so() {
+    let server = Server::new();
+    let mut playing = Playing::scripted(server.port(), "games = 1", "0 7g7f\n");
+    drop(server.login());
+    let mut peer = server.begin();
+    peer.echo("+7776FU");
+    peer.say("%TORYO\n#RESIGN\n#WIN");
+    let db = playing.done();
+    assert!(faults(&db).contains("another program logs in as `me` too"), "{}", faults(&db));
+}
+
+#[test]
+fn after_the_last_game_a_server_that_waits_for_it_gets_a_logout_but_floodgate_does_not() {
+    for (name, logs_out) in [("t-600-10", true), ("floodgate-600-10", false)] {
+        let server = Server::new();
+        let dir = tempfile::tempdir().unwrap();
+        let engine = super::server::scripted_engine(dir.path(), "0 7g7f\n");
+        let engine = format!("command = {:?}", engine.display().to_string());
+        let text = super::server::config_text(server.port(), "games = 1\ncomments = \"no\"", &engine)
+            .replace("t-600-10,secret", &format!("{name},secret"));
+        let mut playing = Playing::start(dir, &text);
+        let mut peer = server.accept();
+        peer.hears(&format!("LOGIN me {name},secret"));
+        peer.say("LOGIN:me OK");
+        peer.say(&SUMMARY.replace("t-600-10", name));
+        peer.hears(&format!("AGREE s+{name}+me+them+1"));
+        peer.say(&format!("START:s+{name}+me+them+1"));
+        peer.echo("+7776FU");
+        peer.say("%TORYO\n#RESIGN\n#WIN");
+        if logs_out {
+            peer.hears("LOGOUT");
+            peer.say("LOGOUT:completed");
+        }
+        peer.sees_us_leave();
+        assert_eq!(endings(&playing.done()), ["black resignation 1"]);
+    }
+}

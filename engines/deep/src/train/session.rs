@@ -77,6 +77,8 @@ pub struct Session {
     report: Report,
     /// Sums of the policy and value loss since the last mark, and their number of steps.
     sums: (f64, f64, usize),
+    /// When this run of the training began, and the step it began at.
+    since: (Instant, usize),
 }
 
 impl Session {
@@ -118,6 +120,7 @@ impl Session {
             report,
             options,
             sums: (0.0, 0.0, 0),
+            since: (Instant::now(), 0),
         };
         session.resumed()
     }
@@ -148,6 +151,8 @@ impl Session {
         let batches =
             self.batch_builder.endless(Arc::clone(&self.training), self.options.seed, self.report.steps);
         let bar = self.bar();
+        bar.suspend(|| eprintln!("{}", self.head()));
+        self.since = (Instant::now(), self.report.steps);
         if self.report.exams.is_empty() {
             self.measure(self.options.exam, &bar)?;
         }
@@ -156,7 +161,9 @@ impl Session {
             let Ok(batch) = batches.recv() else { break };
             self.learn(&batch.to(self.device, self.kind))?;
             bar.set_position(self.report.steps as u64);
-            if self.report.steps.is_multiple_of(self.options.every) {
+            // After the last step comes the last measurement, on more positions.
+            let last = self.report.steps >= self.options.steps;
+            if self.report.steps.is_multiple_of(self.options.every) && !last {
                 self.mark(&bar);
                 self.report.seconds += begun.elapsed().as_secs_f64();
                 begun = Instant::now();
@@ -167,7 +174,7 @@ impl Session {
             }
         }
         self.report.seconds += begun.elapsed().as_secs_f64();
-        self.measure(10 * self.options.exam, &bar)?;
+        self.examine(10 * self.options.exam)?;
         self.save()?;
         bar.finish();
         Ok(self.report)
@@ -216,15 +223,46 @@ impl Session {
         let mean = |sum: f64| sum / steps as f64;
         let mark = Mark { step: self.report.steps, policy: mean(policy), value: mean(value) };
         self.report.marks.push(mark);
-        show(bar, format!("policy {:.3} value {:.3}", mark.policy, mark.value), mark.step);
+        let words = format!("policy {:.3} value {:.3}; {}", mark.policy, mark.value, self.pace());
+        show(bar, words, mark.step, self.options.steps);
+    }
+
+    /// What is trained, where, and on what.
+    fn head(&self) -> String {
+        format!(
+            "network {} on {}: steps {} to {} of {} positions each, from {} positions; written into {}",
+            self.options.network.name,
+            self.report.device,
+            self.report.steps,
+            self.options.steps,
+            self.options.batch,
+            self.report.positions,
+            self.options.out.display()
+        )
+    }
+
+    /// The speed of this run, and the time that the rest takes at that speed.
+    fn pace(&self) -> String {
+        let (begun, from) = self.since;
+        let done = self.report.steps.saturating_sub(from).max(1) as f64;
+        let seconds = begun.elapsed().as_secs_f64();
+        let left = seconds / done * self.options.steps.saturating_sub(self.report.steps) as f64;
+        let speed = done * self.options.batch as f64 / seconds.max(f64::EPSILON);
+        format!("{speed:.0} positions/s, {} to the end", lasting(left))
     }
 
     fn measure(&mut self, most: usize, bar: &ProgressBar) -> Result<(), TrainError> {
+        self.examine(most)?;
+        let line = self.report.last_accuracy();
+        bar.suspend(|| eprintln!("{line}"));
+        Ok(())
+    }
+
+    /// Measures on held-out positions.
+    fn examine(&mut self, most: usize) -> Result<(), TrainError> {
         let accuracy =
             measure(&self.network, &self.batch_builder, &self.held_out, most, (self.device, self.kind))?;
         self.report.exams.push((self.report.steps, accuracy));
-        let line = self.report.last_accuracy();
-        bar.suspend(|| eprintln!("{line}"));
         Ok(())
     }
 
@@ -238,8 +276,7 @@ impl Session {
 
     fn bar(&self) -> ProgressBar {
         let bar = ProgressBar::new(self.options.steps as u64);
-        let style =
-            ProgressStyle::with_template("{wide_bar} {pos}/{len} steps, {per_sec}, {eta} left  {msg}");
+        let style = ProgressStyle::with_template("{wide_bar} {pos}/{len} steps  {msg}");
         if let Ok(style) = style {
             bar.set_style(style);
         }
@@ -253,11 +290,20 @@ fn value_loss(logits: &Tensor, batch: &Batch) -> Result<Tensor, TrainError> {
 }
 
 /// Beside the progress bar on a terminal, else as a line.
-fn show(bar: &ProgressBar, losses: String, step: usize) {
+fn show(bar: &ProgressBar, losses: String, step: usize, steps: usize) {
     if bar.is_hidden() {
-        eprintln!("step {step}: {losses}");
+        eprintln!("step {step} of {steps}: {losses}");
     } else {
         bar.set_message(losses);
+    }
+}
+
+/// Seconds as people say them.
+fn lasting(seconds: f64) -> String {
+    match seconds {
+        few if few < 90.0 => format!("{few:.0} s"),
+        some if some < 5400.0 => format!("{:.0} min", some / 60.0),
+        many => format!("{:.1} h", many / 3600.0),
     }
 }
 
@@ -281,5 +327,15 @@ fn report(options: &TrainOptions, device: String, counts: [usize; 5]) -> Report 
         seconds: 0.0,
         marks: Vec::new(),
         exams: Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::lasting;
+
+    #[test]
+    fn a_time_is_told_in_the_unit_that_fits() {
+        assert_eq!([12.4, 600.0, 9000.0].map(lasting), ["12 s", "10 min", "2.5 h"]);
     }
 }

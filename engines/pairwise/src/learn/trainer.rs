@@ -61,6 +61,11 @@ struct Examples {
 }
 
 impl Trainer {
+    /// Number of threads that learn.
+    pub fn threads(&self) -> usize {
+        self.threads
+    }
+
     /// Training from initial `parameters`.
     pub fn new(sharing: Sharing, parameters: Parameters, settings: Settings, threads: usize) -> Self {
         let weights = parameters.expand(&sharing);
