@@ -62,23 +62,31 @@ pub fn look(plan: &Plan, say: &Say) -> io::Result<Findings> {
     Ok(Findings { faults, engines: facts, shown })
 }
 
-/// Has one engine do once what a game asks of it; returns what would go wrong.
+/// Has one engine do once what a game asks of it; returns the faults of its options, or why it cannot play.
 ///
 /// # Errors
 /// When the system has no event queue for it.
-pub fn look_at(engine: &EnginePlan, say: &Say) -> io::Result<Vec<String>> {
+pub fn look_at(engine: &EnginePlan, say: &Say) -> io::Result<Result<Vec<String>, String>> {
     let engines = [Arc::new(engine.clone())];
     let looked = Look { reach: Reach::Move, startups: 1, gpus: engine.gpu }.at(&engines, say)?;
-    Ok(looked.iter().flat_map(|seen| faults_of(engine, seen)).collect())
+    Ok(looked
+        .iter()
+        .map(|seen| options_of(engine, seen))
+        .collect::<Result<Vec<_>, _>>()
+        .map(|all| all.concat()))
 }
 
 type Seen = Result<Handshake, LookFault>;
 
 fn faults_of(engine: &EnginePlan, seen: &Seen) -> Vec<String> {
-    match seen {
-        Ok(shown) => option_faults(engine, shown),
-        Err(fault) => vec![format!("engine `{}` cannot play: {}", engine.name, fault.to_string().trim_end())],
-    }
+    options_of(engine, seen).unwrap_or_else(|fault| vec![fault])
+}
+
+/// The faults of its options, or why it cannot play.
+fn options_of(engine: &EnginePlan, seen: &Seen) -> Result<Vec<String>, String> {
+    let refused =
+        |fault: &LookFault| format!("engine `{}` cannot play: {}", engine.name, fault.to_string().trim_end());
+    seen.as_ref().map(|shown| option_faults(engine, shown)).map_err(refused)
 }
 
 fn facts_of(engine: &EnginePlan, shown: Option<&Handshake>) -> EngineFacts {
@@ -159,7 +167,8 @@ pub fn started_here(plan: &Plan) -> impl Iterator<Item = &EnginePlan> {
 }
 
 /// Options of the configuration that the engine does not offer, or values that it does not take.
-fn option_faults(engine: &EnginePlan, shown: &Handshake) -> Vec<String> {
+#[must_use]
+pub fn option_faults(engine: &EnginePlan, shown: &Handshake) -> Vec<String> {
     let mut faults = Vec::new();
     for (at, (name, value)) in engine.options.iter().enumerate() {
         let place = engine.option_sources.get(at).map(|source| format!("{source}: ")).unwrap_or_default();

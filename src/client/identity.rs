@@ -1,6 +1,9 @@
 //! What plays on a server. Nothing is refused: a server rates a name, whatever plays under it. A change is noted.
 
-use arena::identity::{Engine, Identifier};
+use arena::{
+    identity::{Engine, Identifier},
+    preflight::option_faults,
+};
 use plan::ClientConfig;
 use referee::{
     entry::{Entry, PlayerId},
@@ -25,9 +28,21 @@ pub async fn identify(config: &ClientConfig, say: &dyn Fn(&str)) -> Result<Optio
         gate: None,
     };
     match usi::look(player, Reach::Handshake, &watch::channel(Step::default()).0).await {
-        Ok(shown) => Identifier::new(&config.database, say).identify(&config.engine, &shown).map(Some),
+        Ok(shown) => {
+            // The look before the first login has told of them.
+            if !config.look {
+                option_faults(&config.engine, &shown).iter().for_each(|fault| say(&warning(fault)));
+            }
+            Identifier::new(&config.database, say).identify(&config.engine, &shown).map(Some)
+        }
         Err(_) => Ok(None),
     }
+}
+
+/// A fault of an option as a line: it is set all the same, since some engines hide options.
+#[must_use]
+pub fn warning(fault: &str) -> String {
+    notation::printable(format!("warning: {fault}").as_bytes())
 }
 
 /// Keeps what plays in this run, and notes what is another than `before`.

@@ -28,7 +28,7 @@ use arena::{dispatcher::start_recorder, identity::Engine, lag::SchedulerLag};
 use fixtures::{Fixtures, opened};
 pub use game_lines::GameLines;
 use identity::Notice;
-pub use identity::identify;
+pub use identity::{identify, warning};
 use journal::{Appended, EventHead, Journal, Opening, Reader, StoreError};
 pub use login_loop::Finish;
 use login_loop::{LoginLoop, LoopContext};
@@ -107,18 +107,16 @@ impl Client {
             );
             journal.happened(Entry::Fault { player: None, text });
         }
-        let cut_off = cut_off.into_iter().map(|(_, name)| name).collect();
-        let (say, before) = (audience.say, before.map(|known| known.identity));
         Ok(Self {
             config: Arc::new(config),
             journal,
             players,
             next_game,
-            cut_off,
+            cut_off: cut_off.into_iter().map(|(_, name)| name).collect(),
             ratings,
-            say,
+            say: audience.say,
             engine,
-            before,
+            before: before.map(|known| known.identity),
         })
     }
 
@@ -141,14 +139,15 @@ impl Client {
             (self.say)(&format!("{error}: no log is written"));
             None
         });
-        let (engine, actor) = usi::open(UsiPlayer {
+        let player = UsiPlayer {
             engine: Arc::new(self.config.engine.clone()),
             cores: vec![],
             startups: Arc::new(Semaphore::new(1)),
             reports: Some((self.journal.sink(), self.us())),
             gate: self.gate(),
             recorder: recorded.as_ref().map(Recorded::handle),
-        });
+        };
+        let (engine, actor) = usi::open(player);
         let actor = tokio::spawn(actor);
         let sink = self.journal.sink();
         let fixtures = Fixtures::new(sink.clone(), self.players, self.next_game);

@@ -132,7 +132,7 @@ fn file_stem(name: &str) -> String {
 fn openings(args: &MatchArgs) -> Result<Option<Table>, String> {
     let mut files: Vec<_> = args.openings.iter().map(|path| path.display().to_string()).collect();
     if files.iter().any(|file| file == NO_OPENINGS) {
-        let alone = files.len() == 1 && args.plies.is_none() && !args.sequential;
+        let alone = files.iter().all(|file| file == NO_OPENINGS) && args.plies.is_none() && !args.sequential;
         let fault = "--openings none: there are no openings then; leave out the other files, --plies and --sequential";
         return if alone { Ok(None) } else { Err(fault.to_owned()) };
     }

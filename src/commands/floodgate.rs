@@ -85,10 +85,10 @@ pub fn floodgate(args: &FloodgateArgs, open_screen: OpenScreen) -> Result<Exit, 
     // Declared before what prints, so that it is dropped last.
     let ordered = screen.is_none().then(OrderedLines::default);
     let (mut audience, linger) = audience(screen, ordered.as_ref());
-    let say = audience.say.clone();
-    audience.readers.extend(config.records.clone().map(|files| record_files(files, &config, say)));
     let notifier = Notifier::open(&config.notify, subject(&config), audience.say.clone())?;
     audience.readers.extend(notifier.as_ref().map(Notifier::reader));
+    let say = audience.say.clone();
+    audience.readers.extend(config.records.clone().map(|files| record_files(files, &config, say)));
     let say = audience.say.clone();
     let finishing =
         move || say("no new game begins; a running game is finished, and a second signal resigns it");
@@ -99,7 +99,7 @@ pub fn floodgate(args: &FloodgateArgs, open_screen: OpenScreen) -> Result<Exit, 
     ordered.iter().for_each(|lines| lines.follow(client.appended()));
     let finish = runtime.block_on(client.play(shutdown.clone()))?;
     if let Some(notifier) = notifier {
-        if !shutdown.is_finishing() {
+        if matches!(finish, Finish::Complete) {
             notifier.tell_end();
         }
         notifier.finish();
@@ -198,11 +198,12 @@ fn write_record(files: &RecordFiles, db: &Path, event: &str, game: GameId) -> Re
 /// service that starts again by itself, perhaps before the engine's disk or GPU is there, tries until it is.
 fn look(config: &ClientConfig, begun: bool) -> Result<(), Failure> {
     let say: Say = Arc::new(|line: &str| err_line!("{line}"));
-    let faults = preflight::look_at(&config.engine, &say).map_err(|e| Failure::Other(e.to_string()))?;
-    if !faults.is_empty() && !begun {
-        return Err(RunError::Engines(faults).into());
+    let found = preflight::look_at(&config.engine, &say).map_err(|e| Failure::Other(e.to_string()))?;
+    match found {
+        Ok(options) => options.iter().for_each(|fault| say(&client::warning(fault))),
+        Err(fault) if begun => say(&fault),
+        Err(fault) => return Err(RunError::Engines(vec![fault]).into()),
     }
-    faults.iter().for_each(|fault| say(fault));
     Ok(())
 }
 

@@ -196,7 +196,7 @@ fn ways_on(report: &Report) -> String {
         lines.push(format!("  engine `{}`: {}", printable(halted.name.as_bytes()), halted.reason));
     }
     lines.push(
-        "  either mend the engine and begin anew under another name, or go on by the same command with a higher limit: \
+        "  either mend the engine and begin anew with `--fresh`, or go on by the same command with a higher limit: \
          `--fault-limit 20`, `--fault-limit off`, or `fault_limit` in `[event]`"
             .to_owned(),
     );

@@ -28,7 +28,7 @@ use notation::csa::{
     summary::Summary,
     wire::is_player_name,
 };
-use plan::serve::ServeConfig;
+use plan::serve::{Compat, ServeConfig};
 use referee::{
     Color,
     entry::{GameId, GameStarted, PlayerId},
@@ -214,7 +214,8 @@ impl Lobby {
         place: Arc<Place>,
     ) -> LoginId {
         let LoginRequest { name, password, extended, .. } = request.clone();
-        let (secret, chats_in_games) = (request.secret(), false);
+        // shogi-server sends chat to players in a game, too.
+        let (secret, chats_in_games) = (request.secret(), self.config.compat == Compat::ShogiServer);
         self.presence.enter(Player {
             secret,
             name,

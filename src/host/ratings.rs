@@ -182,7 +182,7 @@ mod tests {
         let names: Vec<String> = (0..2 * MOST + 2).map(|index| format!("p{index}+trip")).collect();
         let game = |black: usize, white: usize, at: i64| Played {
             at,
-            players: [black, white].map(|index| PlayerId::at(index)),
+            players: [black, white].map(PlayerId::at),
             half_points: 2,
             abandoned: false,
         };

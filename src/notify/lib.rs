@@ -1,12 +1,12 @@
 //! Notices of an event: a verdict, the end, an engine that is halted, a new start, told to a command or a webhook.
 //!
-//! Which notices there are follows from the stored entries ([`notice`]), and the database keeps which of them a channel
+//! Which notices there are follows from the stored entries (`notice`), and the database keeps which of them a channel
 //! has received. A notice is therefore delivered after a kill, too, and not twice: at the next start the entries are
 //! folded again, and what was not received is sent. Only a kill between the receipt and its record sends a notice again;
 //! its `id` is then the same.
 //!
 //! Nothing here is in the way of a game. A reader of the journal folds the committed entries and puts notices into
-//! bounded queues, without waiting; each channel has a thread that delivers ([`channel`]). At the end of the program the
+//! bounded queues, without waiting; each channel has a thread that delivers (`channel`). At the end of the program the
 //! channels have a bounded time.
 //!
 //! Words of strangers, such as the names of remote players, stand only in the JSON of a notice, never in a command line

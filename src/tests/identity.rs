@@ -5,7 +5,7 @@ use std::{
     fs,
     os::unix::fs::PermissionsExt,
     path::PathBuf,
-    process::{Command, Output, Stdio},
+    process::{Child, Command, Output, Stdio},
     thread::sleep,
     time::{Duration, Instant},
 };
@@ -218,7 +218,7 @@ fn reports_show_what_played_and_tell_where_two_builds_did() {
 }
 
 /// Waits until the match has this many running games.
-fn until_running(desk: &Desk, games: i64) {
+fn until_running(desk: &Desk, child: &mut Child, games: i64) {
     let patience = Instant::now() + Duration::from_secs(300);
     let running = || {
         let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY;
@@ -227,7 +227,7 @@ fn until_running(desk: &Desk, games: i64) {
         database.query_row(sql, [], |row| row.get::<_, i64>(0)).ok()
     };
     while running() != Some(games) {
-        assert!(Instant::now() < patience, "the game does not begin");
+        assert!(Instant::now() < patience && child.try_wait().unwrap().is_none(), "the game does not begin");
         sleep(Duration::from_millis(5));
     }
 }
@@ -248,9 +248,11 @@ fn an_engine_that_is_replaced_while_it_plays_halts_the_event_before_it_is_starte
         ["match", "--engine", "cmd=./new", "name=new", "dir=.", "restart=every-game", "--engine", &old];
     let more = ["name=old", "--games", "6", "--time", "600s", "--max-moves", "12", "--concurrency", "1"];
     let mut command = Command::new(env!("CARGO_BIN_EXE_renmei"));
-    command.current_dir(desk.dir.path()).args(args).args(more).arg("--oversubscribe");
-    let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    until_running(&desk, 1);
+    // The look before the start would wait for the held engine.
+    command.current_dir(desk.dir.path()).args(args).args(more).args(["--oversubscribe", "--no-look"]);
+    let mut child =
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    until_running(&desk, &mut child, 1);
     build(&desk, "new", &held.replace("# 1", "# 2"));
     fs::remove_file(desk.path("hold")).unwrap();
     let output = child.wait_with_output().unwrap();

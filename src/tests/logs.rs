@@ -78,7 +78,12 @@ fn the_conversations_of_a_game_that_ended_by_a_fault_are_kept_from_the_start_of_
 #[test]
 fn a_log_directory_has_a_file_for_each_side_of_every_game() {
     let desk = Desk::new();
-    play(&desk, &["option.Mode=nifu", "option.Game=9", "name=b/a..d"], "2", &["--log", "logs"]);
+    play(
+        &desk,
+        &["option.Mode=nifu", "option.Game=9", "name=b/a..d"],
+        "2",
+        &["--log", "logs", "--openings", "none"],
+    );
     let mut names: Vec<String> = fs::read_dir(desk.path("logs"))
         .unwrap()
         .map(|it| it.unwrap().file_name().into_string().unwrap())

@@ -19,7 +19,7 @@ fn millis(time: Duration) -> f64 {
 }
 
 /// By how much the reply was late, beyond the margin, of a game that ended on time; `None` if no reply came. The
-/// evidence of such a game begins with [`late_text`].
+/// evidence of such a game begins with `late_text`.
 #[must_use]
 pub fn lateness(evidence: &str) -> Option<Duration> {
     let (_, times) = evidence.lines().next()?.rsplit_once(CAME)?;

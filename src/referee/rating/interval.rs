@@ -8,9 +8,9 @@
 use super::{Counts, Sample, Z_95, elo_of_score};
 use statrs::function::beta::beta_reg;
 
-/// Weight of an outcome that was never seen, for the spread alone (J. B. S. Haldane, F. J. Anscombe): a few games that
-/// are alike are no proof that all are.
-pub(crate) const UNSEEN: f64 = 0.5;
+/// Weight of an outcome that was never seen, for the spread alone (P.-S. Laplace): a few games that are alike are no proof
+/// that all are. With half of it, ten games of which most are drawn would be believed too much.
+pub(crate) const UNSEEN: f64 = 1.0;
 
 /// Number of games up to which the interval is exact; beyond it is R. G. Newcombe's approximation (1998, method 4).
 const EXACT: f64 = 10_000.0;
@@ -49,8 +49,8 @@ fn score_interval(mean: f64, games: f64) -> Interval {
     let ends = if games <= EXACT { clopper_pearson } else { newcombe };
     // One loss in 10^17 games rounds the mean to 1.
     let inside = |score: f64| score.clamp(f64::EPSILON, 1.0 - f64::EPSILON);
-    let low = (mean > 0.0).then(|| inside(ends(mean, games)));
-    let high = (mean < 1.0).then(|| inside(1.0 - ends(1.0 - mean, games)));
+    let low = (mean > 0.0).then(|| inside(ends(mean, games).min(mean)));
+    let high = (mean < 1.0).then(|| inside((1.0 - ends(1.0 - mean, games)).max(mean)));
     Interval { low, high }
 }
 

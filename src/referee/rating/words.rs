@@ -41,7 +41,7 @@ mod tests {
     #[test]
     fn a_newcomer_can_read_what_games_prove() {
         assert_eq!(words(136, 111, 96), "+41 Elo, between +10 and +72 (95 %)");
-        assert_eq!(words(0, 50, 0), "+0 Elo, between -14 and +14 (95 %)");
+        assert_eq!(words(0, 50, 0), "+0 Elo, between -19 and +19 (95 %)");
         assert_eq!(words(0, 0, 8), "weaker by at least 93 Elo (95 %)");
         assert_eq!(words(8, 0, 0), "stronger by at least 93 Elo (95 %)");
         assert_eq!(words(0, 0, 5), "lost everything, which few games prove: +15 Elo or less (95 %)");

@@ -32,15 +32,9 @@ fn report() -> Report {
         standings.fold(&Entry::GameEnded(ended));
     }
     let engines = [HOSTILE, "other"].map(Named::whole).to_vec();
-    let info = EventInfo {
-        name: HOSTILE.to_owned(),
-        stages,
-        sprt: None,
-        fault_limits: vec![],
-        engines,
-        format: String::new(),
-        open: false,
-    };
+    let (name, fault_limits) = (HOSTILE.to_owned(), vec![]);
+    let info =
+        EventInfo { name, stages, sprt: None, fault_limits, engines, format: String::new(), open: false };
     Report::new(&info, &standings, true)
 }
 

@@ -156,6 +156,33 @@ fn an_engine_that_hangs_loses_on_time_and_is_restarted_for_the_next_game() {
     assert!(faults(&db).contains("no `bestmove` after `stop`"), "{}", faults(&db));
 }
 
+#[test]
+fn a_rebuilt_engine_plays_on_under_its_name_and_the_change_is_noted() {
+    let server = Server::new();
+    let mut first = Playing::scripted(server.port(), "games = 1", "");
+    let resigned = |mut peer: super::server::Peer| {
+        peer.hears("%TORYO");
+        peer.say("%TORYO,T1\n#RESIGN\n#LOSE");
+    };
+    resigned(server.begin());
+    let db = first.done();
+    assert_eq!(rows(&db, "SELECT id_name || ' ' || files FROM identities"), ["script []"]);
+    let script = first.path("engine.sh");
+    let rebuilt = std::fs::read_to_string(&script).unwrap().replace("name script", "name script 2");
+    std::fs::write(&script, rebuilt).unwrap();
+    let more = format!("games = 1\ndatabase = {:?}", first.path("cup.db").display().to_string());
+    let engine = format!("command = {:?}", script.display().to_string());
+    let text = super::server::config_text(server.port(), &more, &engine);
+    let mut second = Playing::start(tempfile::tempdir().unwrap(), &text);
+    resigned(server.begin());
+    second.done();
+    assert_eq!(rows(&db, "SELECT id_name FROM identities ORDER BY run"), ["script", "script 2"]);
+    assert_eq!(endings(&db).len(), 2);
+    let faults = faults(&db);
+    assert!(faults.contains("engine `engine.sh` is another one than before: the program `"), "{faults}");
+    assert!(faults.contains("it says that it is `script 2`, and was `script`"), "{faults}");
+}
+
 /// A game in which each move has to be made within a second.
 fn blitz() -> String {
     SUMMARY.replace("Total_Time:600\nByoyomi:10", "Total_Time:0\nByoyomi:1")
@@ -251,31 +278,4 @@ fn the_answer_to_the_login_teaches_how_long_the_way_is_before_the_first_move() {
     let go = heard.lines().find(|line| line.starts_with("go")).unwrap();
     let told: u64 = go.split(' ').nth(2).unwrap().parse().unwrap();
     assert!(told <= 599_000, "800 ms and a quarter more are kept back: {go}");
-}
-
-#[test]
-fn a_rebuilt_engine_plays_on_under_its_name_and_the_change_is_noted() {
-    let server = Server::new();
-    let mut first = Playing::scripted(server.port(), "games = 1", "");
-    let resigned = |mut peer: super::server::Peer| {
-        peer.hears("%TORYO");
-        peer.say("%TORYO,T1\n#RESIGN\n#LOSE");
-    };
-    resigned(server.begin());
-    let db = first.done();
-    assert_eq!(rows(&db, "SELECT id_name || ' ' || files FROM identities"), ["script []"]);
-    let script = first.path("engine.sh");
-    let rebuilt = std::fs::read_to_string(&script).unwrap().replace("name script", "name script 2");
-    std::fs::write(&script, rebuilt).unwrap();
-    let more = format!("games = 1\ndatabase = {:?}", first.path("cup.db").display().to_string());
-    let engine = format!("command = {:?}", script.display().to_string());
-    let text = super::server::config_text(server.port(), &more, &engine);
-    let mut second = Playing::start(tempfile::tempdir().unwrap(), &text);
-    resigned(server.begin());
-    second.done();
-    assert_eq!(rows(&db, "SELECT id_name FROM identities ORDER BY run"), ["script", "script 2"]);
-    assert_eq!(endings(&db).len(), 2);
-    let faults = faults(&db);
-    assert!(faults.contains("engine `engine.sh` is another one than before: the program `"), "{faults}");
-    assert!(faults.contains("it says that it is `script 2`, and was `script`"), "{faults}");
 }

@@ -31,7 +31,8 @@ fn a_host_of_ours_takes_evaluations_and_says_so_in_csa_mode_too() {
         Playing::start(dir, &text)
     };
     let (mut black, mut white) = (play("sente", 'B'), play("gote", 'W'));
-    (black.done(), white.done());
+    black.done();
+    white.done();
     let scores = rows(&host.end(), "SELECT ply || ' ' || score_cp FROM moves ORDER BY ply");
     assert_eq!(scores, ["1 30", "2 30"]);
 }

@@ -165,13 +165,16 @@ fn an_engine_that_exits_at_once_is_given_up() {
 }
 
 #[test]
-fn an_option_that_the_engine_does_not_offer_is_told_of_before_the_login() {
+fn an_option_that_the_engine_does_not_offer_is_warned_of() {
     let server = Server::new();
     let dir = tempfile::tempdir().unwrap();
-    let engine = super::server::puppet("Sed = 5");
-    std::fs::write(dir.path().join("cup.toml"), config_text(server.port(), "", &engine)).unwrap();
-    let (code, told) = told(again(&dir));
-    assert_eq!(code, Some(2), "{told}");
+    let engine = format!("{}\n", super::server::puppet("Sed = 5"));
+    std::fs::write(dir.path().join("cup.toml"), config_text(server.port(), "look = false", &engine)).unwrap();
+    let child = again(&dir);
+    let peer = server.login();
+    signal(&child, Signal::SIGINT);
+    peer.sees_us_leave();
+    let (_, told) = told(child);
     assert!(told.contains("offers no option `Sed`; did you mean `Seed`?"), "{told}");
 }
 

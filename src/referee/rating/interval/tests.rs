@@ -38,7 +38,7 @@ const SCORES: [f64; 9] = [0.02, 0.1, 0.25, 0.4, 0.5, 0.65, 0.8, 0.93, 0.98];
 
 #[test]
 fn the_interval_of_games_holds_the_truth_at_every_score_number_and_share_of_draws() {
-    for size in [4, 10, 60, 1000] {
+    for size in [4, 8, 10, 20, 60, 1000] {
         for score in SCORES {
             for drawish in [0.0, 0.1, 0.5, 0.9] {
                 let share = coverage(&games_at(score, drawish), size, trinomial);
