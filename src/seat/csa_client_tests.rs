@@ -116,7 +116,6 @@ fn a_slow_way_to_the_server_is_kept_back_from_the_next_turn() {
 #[test]
 fn every_server_ends_a_game_in_its_own_words() {
     let (us, them) = (Color::Black, Color::White);
-    let adjudicated = win(us, WinBy::Adjudication);
     for (lines, outcome) in [
         (&["%TORYO", "#RESIGN", "#WIN"][..], win(us, WinBy::Resignation)),
         (&["%TORYO,T4", "##[CHAT][x] gg", "", "#RESIGN", "#LOSE"], win(them, WinBy::Resignation)),
@@ -129,8 +128,8 @@ fn every_server_ends_a_game_in_its_own_words() {
         (&["#SENNICHITE", "#DRAW"], Outcome::Draw { by: DrawBy::Sennichite }),
         (&["#JISHOGI", "#DRAW"], Outcome::Draw { by: DrawBy::Impasse }),
         (&["#MAX_MOVES", "#CENSORED"], Outcome::Draw { by: DrawBy::MaxMoves }),
-        (&["#ILLEGAL_ACTION", "#WIN"], adjudicated),
-        (&["#WIN"], adjudicated),
+        (&["#ILLEGAL_ACTION", "#WIN"], win(us, WinBy::IllegalAction)),
+        (&["#WIN"], win(us, WinBy::Adjudication)),
         (&["#CHUDAN"], Outcome::Aborted { by: AbortBy::Server }),
     ] {
         assert_eq!(Talk::ends(us, lines).0, outcome, "{lines:?}");
@@ -195,4 +194,17 @@ fn what_comes_after_the_end_is_not_heard() {
     assert_eq!(talk.hear("+7776FU,T1"), []);
     talk.client.gone("closed".to_owned());
     assert_eq!(talk.client.replies, []);
+}
+
+#[test]
+fn a_logout_that_is_confirmed_in_a_game_is_our_resignation() {
+    let mut talk = Talk::playing(Color::White);
+    assert_eq!(talk.submit(Said::Resign), "LOGOUT\n");
+    match &talk.hear("LOGOUT:completed")[..] {
+        [Reply::Ruled(Ruling::Ended { outcome, words })] => {
+            assert_eq!(*outcome, win(Color::Black, WinBy::Resignation));
+            assert_eq!(words, "LOGOUT:completed");
+        }
+        other => panic!("{other:?}"),
+    }
 }
