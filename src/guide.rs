@@ -52,13 +52,28 @@ mod tests {
         inline.chain(defined.map(|(_, target)| target)).collect()
     }
 
+    /// Whether a page has a heading that a link calls `anchor`.
+    fn has_heading(page: &Path, anchor: &str) -> bool {
+        let text = fs::read_to_string(page).unwrap_or_default();
+        let of = |heading: &str| {
+            let kept = |c: &char| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_');
+            heading.trim().to_lowercase().chars().filter(kept).collect::<String>().replace(' ', "-")
+        };
+        text.lines()
+            .filter(|line| line.starts_with('#'))
+            .any(|line| of(line.trim_start_matches('#')) == anchor)
+    }
+
     #[test]
-    fn every_link_between_pages_leads_to_a_file() {
+    fn every_link_between_pages_leads_to_a_file_and_to_a_heading_in_it() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
         for (name, text) in pages() {
             let directory = root.join(&name).parent().unwrap().to_path_buf();
             for target in links(&text).into_iter().filter(|target| !target.contains("://")) {
-                assert!(directory.join(target).exists(), "{name}: there is no {target}");
+                let (file, anchor) = target.split_once('#').unwrap_or((target, ""));
+                let page = if file.is_empty() { root.join(&name) } else { directory.join(file) };
+                let found = page.exists() && (anchor.is_empty() || has_heading(&page, anchor));
+                assert!(found, "{name}: there is no {target}");
             }
         }
     }

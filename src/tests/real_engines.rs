@@ -67,7 +67,8 @@ fn an_engine_that_aborts_on_an_unknown_go_loses_and_is_restarted() {
             &[&format!("cmd={}", gps.display()), "name=gps", "option.Thread=1", "nodes=1000"],
             &[&format!("cmd={}", fairy.display()), "name=fairy", "nodes=100"],
         ],
-        &["--games", "4", "--concurrency", "1"],
+        // The look before the start would refuse it.
+        &["--games", "4", "--concurrency", "1", "--no-look"],
     );
     let gps = played.standing("gps");
     assert_eq!(gps["lost_by"]["disconnection"], 4, "{}", played.text());
