@@ -232,9 +232,9 @@ pub struct MatchArgs {
     /// Overrun of a move that is forgiven; `0`: the flag falls at once [default: 100ms].
     #[arg(long, value_name = "TIME")]
     pub margin: Option<String>,
-    /// Games of each encounter; with --sprt: maximum number of games.
-    #[arg(long, default_value_t = 100)]
-    pub games: u64,
+    /// Games of each encounter [default: 100]; with --sprt: the most games that are played [default: 20000].
+    #[arg(long)]
+    pub games: Option<u64>,
     /// Openings: SFEN or USI move lines, CSA, KIF, KI2 or JKF records; `built-in`: the built-in collection, which is
     /// the default; `none`: every game begins from the start position.
     #[arg(long, value_name = "FILE")]

@@ -240,14 +240,6 @@ fn keep_defaults(plan: &mut Plan, begun: &StoredPlan) {
     for kept in plan.keep_defaults_of(begun) {
         err_line!("`{}` was begun before there was another default: {kept}", plan.name);
     }
-    if let Some(kept) = plan.keep_margins(begun) {
-        err_line!(
-            "`{}` keeps the margin that it was begun with, {} ms; new events have {} ms unless `margin` says otherwise",
-            plan.name,
-            kept.as_millis(),
-            plan::MARGIN.as_millis()
-        );
-    }
 }
 
 /// Prints what a user may not expect of the plan.
