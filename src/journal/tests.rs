@@ -4,6 +4,7 @@ mod durability;
 mod opening;
 mod resuming;
 mod round_trip;
+mod seals;
 mod views;
 
 use super::{EventHead, EventId, Journal, OpenedEvent, Reader, Store, StoreError};
