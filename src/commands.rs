@@ -12,6 +12,7 @@ mod play;
 mod report;
 mod serve;
 mod systemd;
+mod verify;
 
 pub use account::account;
 pub use ad_hoc::ad_hoc;
@@ -23,6 +24,7 @@ pub use play::{OpenScreen, Screen, Showing, run};
 pub use report::report;
 pub use serve::serve;
 pub use systemd::systemd;
+pub use verify::verify;
 
 use crate::cli::{CheckArgs, Cli, ExportArgs, ImportArgs};
 use ::report::Report;

@@ -38,6 +38,7 @@ fn main() -> ExitCode {
         Command::Check(args) => commands::check(&args),
         Command::Export(args) => commands::export(&args),
         Command::Import(args) => commands::import(&args),
+        Command::Verify(args) => commands::verify(&args),
     };
     match done {
         Ok(exit) => exit.into(),
