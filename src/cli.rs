@@ -565,7 +565,8 @@ pub struct ExportArgs {
 impl From<&ExportArgs> for records::Export {
     fn from(args: &ExportArgs) -> Self {
         let ExportArgs { db, event, game, all, format, output } = args.clone();
-        Self { db, event, game, all, format, output }
+        // Who exports games wants to hand them on.
+        Self { db, event, game, all, format, output, access: files::Access::Shared }
     }
 }
 

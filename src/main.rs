@@ -17,6 +17,7 @@ use commands::Exit;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    files::keep_private();
     let arguments = cli::parse();
     if let Err(fault) = diagnostics::start(arguments.verbose) {
         eprintln!("renmei: {fault}");

@@ -2,6 +2,7 @@
 
 mod accounts;
 mod database;
+mod defence;
 mod error;
 mod identities;
 mod insert;

@@ -121,6 +121,8 @@ struct Verification<'c> {
     last: Option<Sealed>,
     /// Number of the entry before the current one.
     before: Option<i64>,
+    /// Whether entries are missing since the last seal.
+    missing: bool,
     /// Digest of the configuration at the last run.
     configuration: Option<Vec<u8>>,
     /// Games of each player: all with seals, and the numbers of those whose players differ.
@@ -140,6 +142,7 @@ impl<'c> Verification<'c> {
             found: Verified { event: name, running, ..Verified::default() },
             last: None,
             before: None,
+            missing: false,
             configuration: None,
             players: BTreeMap::new(),
             renamed: vec![],
@@ -165,7 +168,7 @@ impl<'c> Verification<'c> {
 
     fn line(&mut self, line: &Line) -> rusqlite::Result<()> {
         let seq = line.seq;
-        let missing = self.gap(seq);
+        self.gap(seq);
         match (&line.kind, &line.seal) {
             (Some(kind), None) => self.unsealed(seq, kind, line.game),
             (None, Some(seal)) if seal.kind != "closed" => {
@@ -177,23 +180,23 @@ impl<'c> Verification<'c> {
             (None, _) => {}
         }
         if let Some(seal) = &line.seal {
-            self.follow(seq, seal, missing);
+            self.follow(seq, seal);
         }
         self.before = Some(seq);
         Ok(())
     }
 
-    /// Whether entries are missing before this one. The numbers of a log have no gaps.
-    fn gap(&mut self, seq: i64) -> bool {
+    /// Finds entries that are missing before this one. The numbers of a log have no gaps.
+    fn gap(&mut self, seq: i64) {
         let Some(before) = self.before.filter(|before| self.last.is_some() && before + 1 < seq) else {
-            return false;
+            return;
         };
         let text = match seq - before {
             2 => format!("entry {} was removed", before + 1),
             _ => format!("entries {} to {} were removed", before + 1, seq - 1),
         };
         self.alter(before + 1, None, vec![], text);
-        true
+        self.missing = true;
     }
 
     fn unsealed(&mut self, seq: i64, kind: &str, game: Option<(i64, i64)>) {
@@ -295,9 +298,10 @@ impl<'c> Verification<'c> {
     }
 
     /// Checks that a seal follows the one before it, and goes on from what is stored.
-    fn follow(&mut self, seq: i64, seal: &Seal, missing: bool) {
+    fn follow(&mut self, seq: i64, seal: &Seal) {
         let expected = seal::next(&self.last.unwrap_or_default(), seq, &seal.kind, seal.game, &seal.parts);
-        if expected != seal.sealed && !missing {
+        // Where entries are missing, so is the seal that this one follows.
+        if expected != seal.sealed && !self.missing {
             let text = match self.last {
                 Some(_) => format!(
                     "the seal of {} does not follow from the one before it: entries were inserted, removed or \
@@ -308,6 +312,7 @@ impl<'c> Verification<'c> {
             };
             self.alter(seq, seal.game, vec![], text);
         }
+        self.missing = false;
         if self.asked.is_some_and(|asked| asked.eq_ignore_ascii_case(&hex(&expected))) {
             self.found.asked_head_at = Some(seq);
         }

@@ -28,7 +28,9 @@ const LAST_WORDS: Duration = Duration::from_millis(200);
 /// # Errors
 /// Why it did not receive the notice.
 pub fn deliver(command: &str, body: String) -> Result<(), String> {
-    let mut child = Command::new("/bin/sh")
+    let mut shell = Command::new("/bin/sh");
+    files::give_users_umask(&mut shell);
+    let mut child = shell
         .args(["-c", command])
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
