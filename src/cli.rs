@@ -40,22 +40,32 @@ Exit codes:
 #[must_use]
 pub fn parse() -> Cli {
     let translation = habits::translate(std::env::args_os().collect()).unwrap_or_else(|fault| {
-        eprintln!("renmei: {fault}");
+        err_line!("renmei: {fault}");
         std::process::exit(2)
     });
-    translation.notes.iter().for_each(|line| eprintln!("{line}"));
+    translation.notes.iter().for_each(|line| err_line!("{line}"));
     let command = Cli::command().mut_subcommand("match", |command| command.after_long_help(match_help()));
     let matches = command.clone().try_get_matches_from(&translation.words).unwrap_or_else(|error| {
         match missing::explained(&error, command.clone(), &translation.words) {
-            Some(message) => eprintln!("renmei: {message}"),
-            None => error.exit(),
+            Some(message) => err_line!("renmei: {message}"),
+            None => exit(&error),
         }
         std::process::exit(2)
     });
     match from(&matches) {
         Ok(cli) => cli,
-        Err(error) => error.exit(),
+        Err(error) => exit(&error),
     }
+}
+
+/// Prints a message of clap and exits. Colours are for messages that do not repeat what a terminal would obey.
+fn exit(error: &clap::Error) -> ! {
+    let text = error.render().to_string();
+    if text.chars().any(|c| c != '\n' && notation::is_hidden(c)) {
+        err_line!("{}", text.trim_end());
+        std::process::exit(error.exit_code());
+    }
+    error.exit()
 }
 
 fn from(matches: &ArgMatches) -> Result<Cli, clap::Error> {

@@ -20,7 +20,7 @@ fn main() -> ExitCode {
     files::keep_private();
     let arguments = cli::parse();
     if let Err(fault) = diagnostics::start(arguments.verbose) {
-        eprintln!("renmei: {fault}");
+        err_line!("renmei: {fault}");
         return Exit::Wrong.into();
     }
     let done = match arguments.command {
@@ -44,7 +44,7 @@ fn main() -> ExitCode {
     match done {
         Ok(exit) => exit.into(),
         Err(failure) => {
-            eprintln!("renmei: {failure}");
+            err_line!("renmei: {failure}");
             Exit::from(&failure).into()
         }
     }

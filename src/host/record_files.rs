@@ -5,7 +5,7 @@ use super::game_view::{GameView, apply};
 use files::Access;
 use journal::{EventId, FullGame, Store};
 use notation::csa::{move_to_csa, position_lines};
-use notation::date;
+use notation::{date, printable};
 use referee::{
     AbortBy, Color, DrawBy, Foul, Outcome, WinBy,
     entry::{Entry, GameId, Moved, Score, Stamped},
@@ -120,8 +120,8 @@ impl Writer {
     fn ended(&mut self, game: GameId) {
         let Some(known) = self.arranged.remove(&game) else { return };
         if let Err(why) = self.write(game, &known) {
-            let _stderr_closed =
-                writeln!(std::io::stderr(), "the record of {} could not be written: {why}", known.name);
+            let told = format!("the record of {} could not be written: {why}", known.name);
+            let _stderr_closed = writeln!(std::io::stderr(), "{}", printable(told.as_bytes()));
         }
     }
 

@@ -87,7 +87,7 @@ fn complaint(child: &mut Child) -> mpsc::Receiver<String> {
 
 fn printable(words: &[u8]) -> String {
     let text = String::from_utf8_lossy(words);
-    text.chars().filter(|c| *c == '\n' || !c.is_control()).collect()
+    text.chars().filter(|c| *c == '\n' || !notation::is_hidden(*c)).collect()
 }
 
 /// Kills the command and what it has started.

@@ -1,6 +1,10 @@
 //! `renmei export`.
 
-use super::{Joint, RecordsError, ending, game::Frame, joined};
+use super::{
+    Joint, RecordsError, ending,
+    game::{Frame, make_plain},
+    joined,
+};
 use files::Access;
 use journal::{EventSummary, GameFilter, GameState, Store};
 use notation::{
@@ -69,6 +73,7 @@ pub fn export(args: &Export) -> Result<ExportReport, RecordsError> {
             ending::end(&mut record, outcome);
             ending::explain(&mut record, outcome, &game.row.evidence);
         }
+        make_plain(&mut record);
         match bytes(&record, format) {
             Ok(bytes) => {
                 output.write(number, [&game.row.black, &game.row.white], &bytes)?;
