@@ -34,28 +34,38 @@ Exit codes:
   10  SPRT accepted H1 (the difference is above elo0)
   11  SPRT accepted H0 (the difference is below elo1)
   12  SPRT without a verdict: faults of an engine decided, or halted it
-  20  `check`: the engine has faults; `import --verify`: records disagree with the referee";
+  20  `check`: the engine has faults; `import --verify`: records disagree with the referee; `verify`: the database was altered";
 
 /// Parses the command line; prints help or the error and exits where there is no command to execute.
 #[must_use]
 pub fn parse() -> Cli {
     let translation = habits::translate(std::env::args_os().collect()).unwrap_or_else(|fault| {
-        eprintln!("renmei: {fault}");
+        err_line!("renmei: {fault}");
         std::process::exit(2)
     });
-    translation.notes.iter().for_each(|line| eprintln!("{line}"));
+    translation.notes.iter().for_each(|line| err_line!("{line}"));
     let command = Cli::command().mut_subcommand("match", |command| command.after_long_help(match_help()));
     let matches = command.clone().try_get_matches_from(&translation.words).unwrap_or_else(|error| {
         match missing::explained(&error, command.clone(), &translation.words) {
-            Some(message) => eprintln!("renmei: {message}"),
-            None => error.exit(),
+            Some(message) => err_line!("renmei: {message}"),
+            None => exit(&error),
         }
         std::process::exit(2)
     });
     match from(&matches) {
         Ok(cli) => cli,
-        Err(error) => error.exit(),
+        Err(error) => exit(&error),
     }
+}
+
+/// Prints a message of clap and exits. Colours are for messages that do not repeat what a terminal would obey.
+fn exit(error: &clap::Error) -> ! {
+    let text = error.render().to_string();
+    if text.chars().any(|c| c != '\n' && notation::is_hidden(c)) {
+        err_line!("{}", text.trim_end());
+        std::process::exit(error.exit_code());
+    }
+    error.exit()
 }
 
 fn from(matches: &ArgMatches) -> Result<Cli, clap::Error> {
@@ -88,6 +98,8 @@ pub enum Command {
     Export(ExportArgs),
     /// Import record files into a database.
     Import(ImportArgs),
+    /// Verify that an event in a database is as it was played: recompute its seals, and name what was altered.
+    Verify(VerifyArgs),
     /// Manage the players who may log in to a league with accounts or invitations.
     Account(AccountArgs),
     /// Print the transcript of a game line by line: what its engines and the network said and were told.
@@ -563,7 +575,8 @@ pub struct ExportArgs {
 impl From<&ExportArgs> for records::Export {
     fn from(args: &ExportArgs) -> Self {
         let ExportArgs { db, event, game, all, format, output } = args.clone();
-        Self { db, event, game, all, format, output }
+        // Who exports games wants to hand them on.
+        Self { db, event, game, all, format, output, access: files::Access::Shared }
     }
 }
 
@@ -599,6 +612,41 @@ pub struct ImportArgs {
     /// Print the result as JSON.
     #[arg(long)]
     pub json: bool,
+}
+
+/// `renmei verify`.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "\
+Each finished game, bye, verdict and run has a seal: a SHA-256 of its content and of the seal before it. `verify` computes
+them anew and names what differs. Whoever can write to the file can also compute new seals: note the head, which the end of
+an event and `renmei report` print, where others cannot change it, and compare with `--head`. A head that was noted earlier
+is found too, and covers what was played until then. Records are verified by `renmei import --verify`.
+
+Exit codes: 0 nothing was altered, 20 something was, or the head is not in the chain.
+
+Examples:
+  renmei verify league.db
+  renmei verify league.db --event spring --head 1f0c...")]
+pub struct VerifyArgs {
+    /// The database.
+    pub db: PathBuf,
+    /// Name of the event; by default all events.
+    #[arg(long, value_name = "NAME")]
+    pub event: Option<String>,
+    /// A head that was noted earlier: 64 hexadecimal digits.
+    #[arg(long, value_name = "SHA256", value_parser = head)]
+    pub head: Option<String>,
+    /// Print the result as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Parses a head.
+fn head(text: &str) -> Result<String, String> {
+    match text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        true => Ok(text.to_owned()),
+        false => Err("a head is 64 hexadecimal digits, as `renmei report` prints it".to_owned()),
+    }
 }
 
 /// `renmei sprt`.

@@ -17,9 +17,10 @@ use commands::Exit;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    files::keep_private();
     let arguments = cli::parse();
     if let Err(fault) = diagnostics::start(arguments.verbose) {
-        eprintln!("renmei: {fault}");
+        err_line!("renmei: {fault}");
         return Exit::Wrong.into();
     }
     let done = match arguments.command {
@@ -38,11 +39,12 @@ fn main() -> ExitCode {
         Command::Check(args) => commands::check(&args),
         Command::Export(args) => commands::export(&args),
         Command::Import(args) => commands::import(&args),
+        Command::Verify(args) => commands::verify(&args),
     };
     match done {
         Ok(exit) => exit.into(),
         Err(failure) => {
-            eprintln!("renmei: {failure}");
+            err_line!("renmei: {failure}");
             Exit::from(&failure).into()
         }
     }

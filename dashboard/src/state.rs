@@ -104,7 +104,7 @@ impl State {
     pub fn new(mut info: EventInfo) -> Self {
         info.players
             .iter_mut()
-            .chain([&mut info.name, &mut info.format])
+            .chain([&mut info.name, &mut info.format, &mut info.test_words])
             .for_each(|text| *text = clean(text));
         let course = Course::new(info.players.len());
         Self {

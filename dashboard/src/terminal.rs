@@ -193,7 +193,7 @@ impl Log {
 
 /// Writes a line to stderr; a closed stderr is no error.
 fn on_stderr(line: &str) {
-    let _closed = writeln!(io::stderr(), "{line}");
+    let _closed = writeln!(io::stderr(), "{}", crate::text::clean_lines(line));
 }
 
 fn show(setting: Setting, inbox: &Inbox, shared: &Shared) -> io::Result<()> {

@@ -190,7 +190,15 @@ fn write_record(files: &RecordFiles, db: &Path, event: &str, game: GameId) -> Re
         fs::create_dir_all(directory).map_err(|error| format!("{}: {error}", directory.display()))?;
     }
     let (db, event, game) = (db.to_owned(), Some(event.to_owned()), vec![number]);
-    let export = records::Export { db, event, game, all: true, format: RecordFormat::Csa, output };
+    let export = records::Export {
+        db,
+        event,
+        game,
+        all: true,
+        format: RecordFormat::Csa,
+        output,
+        access: files::Access::Private,
+    };
     records::export(&export).map(drop).map_err(|error| error.to_string())
 }
 

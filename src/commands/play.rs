@@ -3,7 +3,8 @@
 use super::{Exit, Failure};
 use crate::{
     cli::{FaultLimitArg, PlayingArgs, RunArgs},
-    output, signals,
+    output::{self, Printable},
+    signals,
 };
 use arena::{
     Say, Shutdown,
@@ -380,7 +381,7 @@ pub(super) fn check_log(log: &LogPlan) -> Result<(), Failure> {
     let Some(directory) = log.directory() else { return Ok(()) };
     let probe = directory.join(".renmei-log");
     let tried = fs::create_dir_all(directory)
-        .and_then(|()| fs::write(&probe, []))
+        .and_then(|()| files::create(&probe).map(drop))
         .and_then(|()| fs::remove_file(&probe));
     tried.map_err(|error| {
         Failure::Usage(format!("--log {}: no file can be written there: {error}", directory.display()))
@@ -398,10 +399,14 @@ fn announcer(
     let every = args.rating_interval.unwrap_or(progress::GAMES);
     let progress = Progress::new(info.clone(), total, event.standings().clone(), every);
     let plain = || -> Box<dyn Write + Send> {
-        if args.json { Box::new(io::stderr()) } else { Box::new(io::stdout()) }
+        if args.json {
+            Box::new(Printable::new(io::stderr()))
+        } else {
+            Box::new(Printable::new(io::stdout()))
+        }
     };
     let mut announcer = Announcer::new(info, total, event.standings().total().games())
-        .lines(game_lines.unwrap_or_else(plain))
+        .lines(game_lines.map_or_else(plain, |lines| Box::new(Printable::new(lines))))
         .progress(progress)
         .quiet(args.quiet);
     if let Some(path) = &args.events {

@@ -12,10 +12,10 @@ use crate::{
 use arena::Say;
 use arena::Shutdown;
 use host::{League, RatingHistory, event::EventNetwork};
-use journal::Reader;
+use journal::{Reader, Store};
 use notify::{Notifier, Subject};
 use plan::{Document, Plan, ServeConfig, StoredPlan};
-use std::{io, sync::Arc};
+use std::{io, path::Path, sync::Arc};
 use tokio::net::TcpListener;
 
 /// Serves until a signal: the first lets the running games end, the second breaks them off.
@@ -51,6 +51,7 @@ fn league(args: &ServeArgs, mut config: ServeConfig, open_screen: OpenScreen) ->
     if let Some(name) = &args.playing.name {
         config.name.clone_from(name);
     }
+    protect(&config.database)?;
     let events = args.playing.events.as_deref().map(event_file).transpose()?;
     let wanted = !(args.playing.no_dashboard || args.playing.quiet);
     let other = |e: io::Error| Failure::Other(e.to_string());
@@ -87,6 +88,12 @@ fn league(args: &ServeArgs, mut config: ServeConfig, open_screen: OpenScreen) ->
         }
         Ok(Exit::Done)
     })
+}
+
+/// Takes a database with hashes of passwords away from other users, and says so.
+pub(super) fn protect(database: &Path) -> Result<(), Failure> {
+    Store::protect(database)?.iter().for_each(|line| err_line!("{line}"));
+    Ok(())
 }
 
 /// The league, for notices. Its players have no limit of faults.
@@ -157,6 +164,7 @@ fn event(
         serve.listen.clone_from(&args.listen);
     }
     host(plan, &args.playing, open_screen, |plan, sink| {
+        protect(&plan.database)?;
         let (mut listeners, mut listening) = (vec![], vec![]);
         for address in &serve.listen {
             let bound = std::net::TcpListener::bind(address).and_then(|listener| {

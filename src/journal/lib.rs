@@ -2,6 +2,7 @@
 
 mod accounts;
 mod database;
+mod defence;
 mod error;
 mod identities;
 mod insert;
@@ -12,10 +13,12 @@ mod read;
 mod replay;
 mod reschedule;
 mod row;
+mod seal;
 mod side;
 mod stream;
 #[cfg(test)]
 mod tests;
+mod verify;
 
 pub use accounts::Account;
 pub use error::StoreError;
@@ -25,6 +28,7 @@ pub use read::{EventSummary, FullGame, GameFilter, GameRow, GameState};
 pub use replay::Moves;
 pub use reschedule::Rescheduled;
 pub use stream::{Appended, Journal, Opening, Read, Reader};
+pub use verify::{Alteration, Verified};
 
 use database::Database;
 use insert::Rows;

@@ -136,15 +136,9 @@ fn rare(
     seq: i64,
     names: &EventNames,
 ) -> rusqlite::Result<Stamped> {
-    let table = match kind {
-        "opened" => "runs",
-        "entered" => "entered",
-        "bye" => "byes",
-        "fault" => "faults",
-        "memory" => "memory",
-        "verdict" => "verdicts",
-        _ => "closings",
-    };
+    let table = row::table_of(kind).ok_or_else(|| {
+        row::bad(0, format!("entry {seq} is of a kind that renmei does not know: `{kind}`"))
+    })?;
     let sql = format!("SELECT * FROM {table} WHERE event = ? AND seq = ?");
     conn.prepare_cached(&sql)?.query_row([event.0, seq], |row| {
         let entry = match kind {

@@ -46,6 +46,9 @@ pub struct ServeConfig {
     pub invited: Vec<String>,
     /// Directory for a record of every game, `YYYY/MM/DD/<Game_ID>.csa`.
     pub records: Option<PathBuf>,
+    /// Whether other users of the machine, such as a web server, may read the records.
+    #[serde(skip_serializing)]
+    pub share_records: bool,
     /// Seconds that a running game waits for a player whose connection broke; `None`: as `compat` has it.
     pub grace: Option<u64>,
     /// Seconds that both players of a game have to agree to it.
@@ -148,6 +151,7 @@ impl Default for ServeConfig {
             login: Login::Open,
             invited: vec![],
             records: None,
+            share_records: false,
             grace: None,
             agreement: 120,
             comments: false,

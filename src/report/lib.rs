@@ -141,6 +141,8 @@ pub struct Report {
     pub failures: Vec<Failure>,
     /// Games lost on time by so little that a margin decided them, if most of those lost on time were.
     pub late: Option<Late>,
+    /// The seal of the last entry, which covers everything that was stored before it; `None` where nothing has a seal.
+    pub head: Option<String>,
 }
 
 /// An engine whose games are halted.
@@ -383,6 +385,7 @@ impl Report {
             played_by: vec![],
             failures: vec![],
             late: late(info, standings.time_losses()),
+            head: None,
         }
     }
 
@@ -415,6 +418,7 @@ impl Report {
             self.failures.extend(failure(&row));
             Ok::<_, StoreError>(())
         })?;
+        self.head = store.head(event)?;
         Ok(self)
     }
 }

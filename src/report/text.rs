@@ -36,7 +36,11 @@ impl fmt::Display for Report {
         }
         duel(f, self)?;
         let width = name_width(self.played_by.iter().map(|player| player.name.as_str()));
-        super::builds::text(f, &self.played_by, &|name| padded(name, width))
+        super::builds::text(f, &self.played_by, &|name| padded(name, width))?;
+        match &self.head {
+            Some(head) => writeln!(f, "\nhead {head}"),
+            None => Ok(()),
+        }
     }
 }
 

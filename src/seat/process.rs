@@ -172,6 +172,7 @@ pub async fn spawn(engine: &EnginePlan, cores: &[usize]) -> io::Result<Process> 
         command.current_dir(directory);
     }
     before_exec(&mut command, cores)?;
+    files::give_users_umask(command.as_std_mut());
     let mut child = spawner::spawn(command).await?;
     let taken = || io::Error::other("the new process has no pipes");
     let stdin = child.stdin.take().ok_or_else(taken)?.into_owned_fd()?;

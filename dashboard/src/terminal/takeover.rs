@@ -82,7 +82,7 @@ impl Drop for Takeover {
     fn drop(&mut self) {
         restore();
         // Lines that the screen has not shown are printed now.
-        self.stderr_lines().iter().for_each(|line| eprintln!("{line}"));
+        self.stderr_lines().iter().for_each(|line| eprintln!("{}", crate::text::clean(line)));
     }
 }
 

@@ -74,6 +74,13 @@ const KEYS: &[Key] = &[
         "directory for a record of every game, `YYYY/MM/DD/<Game_ID>.csa`, as floodgate writes them",
     ),
     key(
+        "share_records",
+        Flag,
+        Is("false"),
+        "let other users of the machine read the records, for a web server (files 0644, directories 0755); otherwise \
+         only the user of the host may (0600, 0700)",
+    ),
+    key(
         "grace",
         Integer(0, DAY),
         Says("60; 0 with `compat = \"shogi-server\"`"),

@@ -73,6 +73,7 @@ fn serve(table: &Table<'_>) -> ServeConfig {
         login: table.choice("login"),
         invited: invited(table),
         records: records(table),
+        share_records: table.flag("share_records", false),
         grace: table.integer("grace"),
         agreement: table.integer("agreement").unwrap_or(default.agreement),
         comments: table.flag("comments", default.comments),
