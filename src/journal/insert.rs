@@ -51,6 +51,7 @@ impl<'c> Rows<'c> {
             Entry::GameEnded(ended) => self.ended(*at, ended),
             Entry::Opened(opened) => self.opened(*at, opened),
             Entry::Entered { player, name } => self.entered(*at, *player, name),
+            Entry::Renamed { player, name } => self.renamed(*at, *player, name),
             Entry::Bye { stage, round, player, half_points } => {
                 let seq = self.log("bye", None)?;
                 let row = params![self.event, seq, at, stage, round, player.0, half_points];
@@ -110,6 +111,13 @@ impl<'c> Rows<'c> {
         self.player(player, name)?;
         let seq = self.log("entered", None)?;
         self.run("INSERT INTO entered VALUES (?, ?, ?, ?)", params![self.event, seq, at, player.0])
+    }
+
+    /// All that is stored of a player refers to its number, so its games and ratings go with the new name.
+    fn renamed(&mut self, at: i64, player: PlayerId, name: &str) -> rusqlite::Result<()> {
+        self.player(player, name)?;
+        let seq = self.log("renamed", None)?;
+        self.run("INSERT INTO renamed VALUES (?, ?, ?, ?)", params![self.event, seq, at, player.0])
     }
 
     fn started(&mut self, at: i64, started: &GameStarted) -> rusqlite::Result<()> {

@@ -132,6 +132,10 @@ pub struct Limits {
     pub unread_bytes: usize,
     /// Buoys at once.
     pub buoys: usize,
+    /// Buoys at once of one player.
+    pub buoys_per_player: usize,
+    /// Buoys at once that were set from one address, or from one IPv6 network of 64 bits.
+    pub buoys_per_address: usize,
 }
 
 impl Default for ServeConfig {
@@ -177,6 +181,8 @@ impl Default for Limits {
             lines_per_second: 50,
             unread_bytes: 512 * 1024,
             buoys: 1000,
+            buoys_per_player: 20,
+            buoys_per_address: 50,
         }
     }
 }

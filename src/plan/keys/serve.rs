@@ -256,5 +256,12 @@ pub const SERVE_LIMITS: Section = Section {
             "bytes that wait for a client that does not read, before it is disconnected; a game summary has to fit",
         ),
         key("buoys", Integer(0, 1_000_000), Is("1000"), "buoys at once"),
+        key("buoys_per_player", Integer(0, 1_000_000), Is("20"), "buoys at once of one player"),
+        key(
+            "buoys_per_address",
+            Integer(0, 1_000_000),
+            Is("50"),
+            "buoys at once that were set from one address (IPv6: from one network of 64 bits) since the host started",
+        ),
     ]],
 };
