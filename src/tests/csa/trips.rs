@@ -272,7 +272,8 @@ fn an_answer_to_another_game_is_told_and_leaves_the_offer_as_it_is() {
         }
     }
     black.until("END Game_Summary");
-    for (player, word) in [(&mut black, "AGREE"), (&mut white, "REJECT"), (&mut white, "AGREE")] {
+    for (player, word) in [(0, "AGREE"), (1, "REJECT"), (1, "AGREE")] {
+        let player = if player == 0 { &mut black } else { &mut white };
         player.say(&format!("{word} league+other-600-10+a+b+20261122000000"));
         let told = format!(
             "##[ERROR] {word} of another game: league+other-600-10+a+b+20261122000000; your game is {own}"
