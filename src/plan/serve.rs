@@ -97,7 +97,7 @@ pub enum Missing {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Login {
-    /// Anybody, under any name; a trip identifies a player.
+    /// Anybody, under any name; a secret identifies a player.
     #[default]
     Open,
     /// Players with an account in the database.

@@ -330,7 +330,7 @@ fn a_hundred_spectators_who_chat_keep_no_entrant_from_its_offers() {
     // Nobody of the crowd reads, and the entrants do not read before the offer is made.
     let shout = |crowd: &mut [Guest]| crowd.iter_mut().for_each(|one| one.say(&chat));
     shout(&mut crowd);
-    let mut seats = ["kawa", "mori"].map(|name| {
+    let seats = ["kawa", "mori"].map(|name| {
         let mut guest = hosted.connect();
         guest.say(&format!("LOGIN {name} secret x1"));
         guest

@@ -4,7 +4,7 @@ use super::*;
 use crate::{Moves, Rescheduled};
 use referee::{
     identity::{FileIdentity, Identity},
-    sink::SideRecord,
+    sink::{EntrantTrip, SideRecord, TripKey},
 };
 
 fn engine(hash: &str) -> Identity {
@@ -75,4 +75,42 @@ fn an_event_that_grows_is_open_again_with_its_games_in_their_new_places() {
     let mut entries = vec![];
     store.replay(event, Moves::Without, &mut |stamped| entries.push(stamped.clone())).unwrap();
     assert_eq!(entries.len(), 3, "the end is taken back: {entries:?}");
+}
+
+#[test]
+fn a_renamed_player_keeps_its_games_and_is_known_by_its_new_name_alone() {
+    let (_directory, path) = temporary();
+    let renamed = at(9, Entry::Renamed { player: PlayerId(0), name: "Asa+new".to_owned() });
+    let end = ended(1, 0, 1, win(Color::Black));
+    let event = write(&path, &[opening(), started(1, 0, 1), end, renamed.clone()]);
+    let store = Store::read(&path).unwrap();
+    let mut entries = vec![];
+    store.replay(event, Moves::Without, &mut |stamped| entries.push(stamped.clone())).unwrap();
+    let Entry::Opened(opened) = &entries[0].entry else { panic!("{entries:?}") };
+    assert_eq!(opened.players, ["Asa+new", "Bei", "Chie"]);
+    assert_eq!(entries[3], renamed);
+    let row = store.game(event, GameId(1)).unwrap().unwrap().row;
+    assert_eq!((row.black.as_str(), row.pairing.black), ("Asa+new", PlayerId(0)));
+    let first = "SELECT player, games, wins FROM standings LIMIT 1";
+    let first = store.connection().query_row(first, [], |row| row.try_into());
+    assert_eq!(first, Ok(("Asa+new".to_owned(), 1, 1)));
+}
+
+#[test]
+fn the_key_and_the_first_trip_of_each_entrant_are_kept_with_the_event() {
+    let (_directory, path) = temporary();
+    let key = TripKey([7; 32]);
+    let bound = |trip: &str| EntrantTrip { name: "Asa".to_owned(), trip: trip.to_owned() };
+    let journal = Journal::open(&path, &HEAD).unwrap().start(vec![], || ()).unwrap();
+    journal.append([opening()]);
+    let event = journal.event();
+    assert_eq!(Store::read(&path).unwrap().trip_key(event).unwrap(), None);
+    journal.sink().keep(SideRecord::TripKey(key.clone()));
+    journal.sink().keep(SideRecord::Bound(bound("first")));
+    journal.sink().keep(SideRecord::Bound(bound("second")));
+    journal.finish().unwrap();
+    let store = Store::read(&path).unwrap();
+    assert_eq!(store.trip_key(event).unwrap(), Some(key.clone()));
+    assert_eq!(store.entrant_trips(event).unwrap(), [bound("first")]);
+    assert_eq!(format!("{key:?}"), "TripKey(..)", "diagnostics do not show it");
 }

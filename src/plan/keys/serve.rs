@@ -37,7 +37,7 @@ const KEYS: &[Key] = &[
         "compat",
         Words(&["protocol", "shogi-server"]),
         Is("\"protocol\""),
-        "which to follow where the protocol's text and shogi-server differ",
+        "which to follow where the protocol's text and shogi-server differ; shogi-server shows the MD5 of secrets",
     ),
     key("max_moves", Integer(0, 100_000), Is("256"), "open league: move limit in plies; 0: no limit"),
     key("least_time", Integer(0, DAY), Is("0"), "open league: least time charged for a move, in seconds"),
@@ -57,7 +57,7 @@ const KEYS: &[Key] = &[
         "login",
         Words(&["open", "accounts", "invitation"]),
         Is("\"open\""),
-        "who may log in: anybody, under a name that its first trip keeps; the accounts of the database (`renmei \
+        "who may log in: anybody, under any name, which a secret makes recognisable; the accounts of the database (`renmei \
          account`); the names in `invited`",
     ),
     key(
@@ -65,7 +65,7 @@ const KEYS: &[Key] = &[
         Other("list of texts"),
         Is("[]"),
         "with `login = \"invitation\"`: names, or lines as `renmei account invite NAME` prints them, with the hash of \
-         a trip",
+         a secret",
     ),
     key(
         "records",
