@@ -155,6 +155,7 @@ impl State {
         match entry {
             Entry::Opened(opened) => self.open(opened, *at),
             Entry::Entered { player, name } => self.entered(*player, name, *at),
+            Entry::Renamed { player, name } => self.renamed(*player, name, *at),
             Entry::GameStarted(started) => self.started(started, *at),
             Entry::Moved(moved) => self.moved(moved, *at),
             Entry::GameEnded(end) => self.ended(end, *at),
@@ -223,6 +224,14 @@ impl State {
             self.enter([name].into_iter());
             self.came_since(known, at);
         }
+    }
+
+    /// A player whose name is unknown here is told with its new one when it enters.
+    fn renamed(&mut self, player: PlayerId, name: &str, at: i64) {
+        let name = if self.info.free { with_short_trip(&clean(name)) } else { clean(name) };
+        let Some(known) = self.info.players.get_mut(player.index()) else { return };
+        known.clone_from(&name);
+        self.log_line(at, false, &format!("{name} is known by a new trip"));
     }
 
     fn came_since(&mut self, known: usize, at: i64) {

@@ -197,8 +197,8 @@ impl Lobby {
     }
 
     fn set_buoy(&mut self, login: LoginId, game: String, moves: &str, count: i64) {
-        let owner = self.id(login);
-        let set = self.buoys.set(game, moves, count, owner);
+        let Some(origin) = self.presence.get(login).map(|player| player.place.origin()) else { return };
+        let set = self.buoys.set(game, moves, count, (self.id(login), origin));
         self.answer(login, set, "##[SETBUOY] +OK\n");
     }
 

@@ -35,7 +35,6 @@ const UNREAD: Duration = Duration::from_secs(60);
 const RETURN: Duration = Duration::from_secs(10);
 /// Commands of a player in a game that may wait for the answer to the one before.
 const WAITING: usize = 8;
-const INCORRECT: &str = "LOGIN:incorrect\n";
 const TYPE: &str = "type 'LOGIN name password' or 'LOGIN name password x1'\n";
 const BUSY: &str = "##[ERROR] too many commands at once; this one was left out\n";
 
@@ -519,15 +518,16 @@ impl Connection {
     fn before_login(&mut self, line: ClientLine, text: &str) {
         let ClientLine::Login { name, password, extended } = line else {
             let hint = if text.split_whitespace().count() >= 4 { TYPE } else { "" };
-            return self.refuse(&Refusal { lines: format!("{INCORRECT}{hint}"), again: true });
+            return self.refuse(&Refusal::new(hint, true));
         };
         let Some(taken) = &self.place else { return };
         let place = taken.place();
         let returning_only = place.reserved;
-        let request = LoginRequest { name, password, extended, authenticated: false, returning_only };
-        match self.context.admission.check(&request, place) {
-            None => self.enter(request),
-            Some(decision) => self.entering = Some(Entering::Checked(request, decision)),
+        let request = LoginRequest { name, password, extended, trip: None, returning_only };
+        let (decision, cost) = self.context.admission.check(&request, place);
+        self.entering = Some(Entering::Checked(request, decision));
+        if cost > 0 {
+            self.spend(cost, true);
         }
     }
 
@@ -535,9 +535,9 @@ impl Connection {
         let Some(Entering::Checked(request, _)) = self.entering.take() else { return };
         tracing::debug!(target: "host", name = ?request.name, ?verdict, "password checked");
         match verdict {
-            Verdict::Admitted => self.enter(LoginRequest { authenticated: true, ..request }),
-            Verdict::Refused => self.refuse(&Refusal { lines: INCORRECT.to_owned(), again: true }),
-            Verdict::LockedOut => self.refuse(&Refusal { lines: INCORRECT.to_owned(), again: false }),
+            Verdict::Admitted(trip) => self.enter(LoginRequest { trip, ..request }),
+            Verdict::Refused => self.refuse(&Refusal::new("", true)),
+            Verdict::LockedOut => self.refuse(&Refusal::new("", false)),
         }
         self.hear_on();
     }
@@ -556,7 +556,7 @@ impl Connection {
         match answer {
             Some(Ok(LoggedIn { membership, greeting, seat })) => {
                 tracing::info!(target: "host", name = ?request.name, extended = request.extended, resumes = seat.is_some(), "logged in");
-                let (extended, secret) = (request.extended, request.secret().is_some());
+                let (extended, secret) = (request.extended, request.mark().is_some());
                 self.login = Some(Login { membership, extended, inbox, secret });
                 self.handover = seat;
                 // What came in one packet with the login is answered before it, and a logout in its stead.
@@ -567,6 +567,9 @@ impl Connection {
             }
             Some(Err(refusal)) => {
                 tracing::info!(target: "host", name = ?request.name, why = ?refusal.lines, "login refused");
+                if let (true, Some(taken)) = (refusal.guessed, &self.place) {
+                    self.context.admission.guessed(&request.name, taken.place());
+                }
                 self.refuse(&refusal);
             }
             None => self.broken = true,
@@ -586,8 +589,8 @@ impl Connection {
         match line {
             ClientLine::Blank => self.send("\n"),
             ClientLine::Move(played) | ClientLine::Special(played) => return self.played(played, at),
-            ClientLine::Agree(_) => return self.agree(),
-            ClientLine::Reject(_) => return self.reject(),
+            ClientLine::Agree(id) => return self.agree(id.as_deref()),
+            ClientLine::Reject(id) => return self.reject(id.as_deref()),
             ClientLine::Logout => self.logout(),
             ClientLine::Challenge => self.send("CHALLENGE ACCEPTED\n"),
             ClientLine::Command(command) => return self.ask(Ask::Command(command)),
@@ -650,7 +653,23 @@ impl Connection {
         if seat.host.played(played, at) { Cost::Nothing } else { Cost::Own }
     }
 
-    fn agree(&mut self) -> Cost {
+    /// Tells a player that its answer names another game than its own; the offer stands.
+    fn is_of_another_game(&mut self, word: &str, id: Option<&str>) -> bool {
+        let (Some(seat), Some(id)) = (&self.seat, id) else { return false };
+        let own = seat.host.game_id();
+        if own == id {
+            return false;
+        }
+        let other = super::commands::clipped(id);
+        let refused = format!("##[ERROR] {word} of another game: {other}; your game is {own}\n");
+        self.send(&refused);
+        true
+    }
+
+    fn agree(&mut self, id: Option<&str>) -> Cost {
+        if self.is_of_another_game("AGREE", id) {
+            return Cost::Own;
+        }
         if self.seat.as_mut().is_some_and(|seat| seat.host.go_on(Instant::now(), &mut self.pending)) {
             return Cost::Nothing;
         }
@@ -663,7 +682,10 @@ impl Connection {
         }
     }
 
-    fn reject(&mut self) -> Cost {
+    fn reject(&mut self, id: Option<&str>) -> Cost {
+        if self.is_of_another_game("REJECT", id) {
+            return Cost::Own;
+        }
         match self.seat.as_mut().is_some_and(|seat| seat.host.reject()) {
             true => Cost::Own,
             false => self.ask(Ask::Untimely("REJECT", "agree_waiting")),

@@ -3,7 +3,7 @@
 //! remote players and seats them.
 
 use super::{
-    admission::Admission,
+    admission::{Admission, Admits},
     arrange::Arranger,
     bookkeeping::Bookkeeping,
     buoys::Buoys,
@@ -14,6 +14,7 @@ use super::{
     rating_history::RatingHistory,
     requests::{LobbyThread, Note},
     roster::Roster,
+    trips,
 };
 use arena::{
     actor_thread::ActorThread,
@@ -21,14 +22,14 @@ use arena::{
     remote::{Remote, RemotePlayers, Seating},
     spectators::Spectators,
 };
-use journal::{EventId, Moves, Store};
+use journal::{EventId, Moves, Store, StoreError};
 use plan::{
     Plan,
     serve::{Login, ServeConfig},
 };
 use referee::{
     entry::{PlayerId, Stamped},
-    sink::Sink,
+    sink::{EntrantTrip, Sink, TripKey},
 };
 use seat::transcript::Transcripts;
 use std::{
@@ -63,14 +64,18 @@ impl EventNetwork {
         sink: Arc<dyn Sink>,
     ) -> io::Result<Self> {
         let (wait, missing) = (Duration::from_secs(config.wait), config.missing);
-        let admission = Admission::new(&config, &plan.database).map_err(io::Error::other)?;
-        let entrants = Entrants::of(plan);
+        let (key, known) = stored_trips(plan).map_err(io::Error::other)?;
+        let key = trips::key(key, &*sink);
+        trips::say(&config, &[]);
+        let admission = Admission::new(&config, Admits::Entrants, &plan.database, key);
+        let admission = admission.map_err(io::Error::other)?;
+        let entrants = Entrants::of(plan, known);
         let roster = Arc::new(Roster::new(entrants.names()));
         let bookkeeping = keep_books(&config, plan, roster.clone())?;
         let config = Arc::new(config);
         let transcripts = Transcripts::new(sink.clone());
         let arranger = Arranger::new(config.clone(), roster, transcripts.clone(), bookkeeping.record_files());
-        let buoys = Buoys::new(vec![], config.limits.buoys, sink);
+        let buoys = Buoys::new(vec![], config.limits, sink);
         let matchmaking = Matchmaking::Scheduled(entrants);
         let lobby = Lobby::new(config.clone(), matchmaking, arranger, buoys, bookkeeping.history());
         let (host, arrivals) = HostContext::new(&config, lobby, admission);
@@ -108,6 +113,18 @@ impl Drop for EventNetwork {
         if let Some(thread) = self.thread.take() {
             let _panic_printed = thread.join();
         }
+    }
+}
+
+/// The key of the event's trips, and the trips of its entrants, from earlier runs.
+fn stored_trips(plan: &Plan) -> Result<(Option<TripKey>, Vec<EntrantTrip>), StoreError> {
+    if !plan.database.exists() {
+        return Ok((None, vec![]));
+    }
+    let store = Store::read(&plan.database)?;
+    match store.events()?.into_iter().find(|event| event.name == plan.name) {
+        Some(event) => Ok((store.trip_key(event.id)?, store.entrant_trips(event.id)?)),
+        None => Ok((None, vec![])),
     }
 }
 

@@ -1,7 +1,7 @@
 //! An open league: players log in whenever they like, and those who ask for the same game meet.
 
 use super::{
-    admission::Admission,
+    admission::{Admission, Admits},
     arrange::{ArrangedGame, Arranger},
     bookkeeping::Bookkeeping,
     buoys::Buoys,
@@ -12,6 +12,7 @@ use super::{
     rating_history::RatingHistory,
     requests::{LobbyThread, Note},
     roster::{self, Roster},
+    trips,
 };
 use arena::{
     Shutdown,
@@ -60,7 +61,9 @@ impl League {
         let buoys = opening.store().buoys(opening.event().event)?;
         let players = opening.players().to_vec();
         let (next_game, resumed) = (opening.event().next_game, opening.event().resumed);
-        let admission = Admission::new(&config, &path)?;
+        let key = trips::key(opening.store().trip_key(opening.event().event)?, &*opening.sink());
+        trips::say(&config, &players);
+        let admission = Admission::new(&config, Admits::League, &path, key)?;
         let roster = Arc::new(Roster::new(players.clone()));
         let thread = |source: io::Error| StoreError::Thread { path: path.clone(), source: Arc::new(source) };
         let mut bookkeeping = Bookkeeping::open(&config, &path, &config.name, history).map_err(thread)?;
@@ -87,7 +90,7 @@ impl League {
         let (sender, mut arranged) = mpsc::unbounded_channel();
         let transcripts = Transcripts::new(sink.clone());
         let arranger = Arranger::new(config.clone(), roster, transcripts, bookkeeping.record_files());
-        let buoys = Buoys::new(buoys, config.limits.buoys, sink.clone());
+        let buoys = Buoys::new(buoys, config.limits, sink.clone());
         let matchmaking = Matchmaking::Open(GameQueue::new(sender, next_game, threads.all()));
         let lobby = Lobby::new(config.clone(), matchmaking, arranger, buoys, bookkeeping.history());
         let (host, arrivals) = HostContext::new(&config, lobby, admission);

@@ -39,6 +39,7 @@ pub mod event;
 mod game_threads;
 mod game_view;
 mod games;
+mod guesses;
 mod league;
 mod listener;
 mod lobby;
@@ -52,6 +53,7 @@ mod requests;
 mod roster;
 pub mod rounds;
 mod socket;
+mod trips;
 
 pub use league::League;
 pub use rating_history::RatingHistory;

@@ -28,18 +28,19 @@ use notation::csa::{
     summary::Summary,
     wire::is_player_name,
 };
-use plan::serve::{Compat, ServeConfig};
+use plan::serve::{Compat, Login, ServeConfig};
 use referee::{
     Color,
     entry::{GameId, GameStarted, PlayerId},
     schedule::Pairing,
+    sink::SideRecord,
 };
 use seat::Seat;
 use std::{sync::Arc, time::Instant};
 use tokio::sync::{mpsc, oneshot};
 
 /// Bytes that a password may have.
-const PASSWORD: usize = 256;
+pub(super) const PASSWORD: usize = 256;
 
 /// The lobby of a host.
 #[derive(Debug)]
@@ -122,11 +123,15 @@ pub struct Refusal {
     pub lines: String,
     /// Whether the connection may try again.
     pub again: bool,
+    /// Whether the secret is not that of the player whose name was given.
+    pub guessed: bool,
 }
 
 impl Refusal {
-    fn new(more: &str, again: bool) -> Self {
-        Self { lines: format!("LOGIN:incorrect\n{more}"), again }
+    /// The refusal of a login, with more lines for the client.
+    #[must_use]
+    pub fn new(more: &str, again: bool) -> Self {
+        Self { lines: format!("LOGIN:incorrect\n{more}"), again, guessed: false }
     }
 }
 
@@ -144,8 +149,8 @@ impl Lobby {
         Self { config, presence, games, buoys, arranger, history, matchmaking, closing: false, rated: None }
     }
 
-    /// Logs a player in. In CSA mode it waits for its game at once. An earlier login of the name gives way if it has
-    /// the same password and no game.
+    /// Logs a player in. In CSA mode it waits for its game at once. An earlier login of the name gives way if it is of the
+    /// same player and has no game.
     ///
     /// # Errors
     /// The answer to a login that is refused.
@@ -156,7 +161,7 @@ impl Lobby {
         place: Arc<Place>,
         notes: &mpsc::UnboundedSender<Note>,
     ) -> Result<LoggedIn, Refusal> {
-        let LoginRequest { name, password, extended, authenticated, returning_only } = request;
+        let LoginRequest { name, password, extended, trip, returning_only } = request;
         if !is_player_name(name) || password.len() > PASSWORD {
             return Err(Refusal::new("", true));
         }
@@ -167,14 +172,14 @@ impl Lobby {
         if *returning_only && !self.is_entrant(name) {
             return Err(Refusal::new(if *extended { "the host is full\n" } else { "" }, false));
         }
-        self.displace(request)?;
+        self.displace(request, &place)?;
+        let id = self.shown_id(request);
         if let Matchmaking::Scheduled(entrants) = &mut self.matchmaking {
-            let admitted = entrants.admit(name, password, *extended);
-            admitted.map_err(|why| Refusal::new(&format!("{why}\n"), false))?;
+            let bound = entrants.admit(name, &id, trip.as_deref(), *extended)?;
+            bound.into_iter().for_each(|bound| self.arranger.sink().keep(SideRecord::Bound(bound)));
+        } else {
+            self.recognise(request, &id);
         }
-        let secret = request.secret();
-        // Unlike a trip, a password that the host keeps is not shown to others.
-        let id = player_id(name, secret.as_deref().filter(|_| !authenticated));
         let login = self.enter(request, id, Status::Connected, mailbox, place);
         match &self.matchmaking {
             Matchmaking::Scheduled(_) => self.await_round(login),
@@ -192,13 +197,51 @@ impl Lobby {
         matches!(&self.matchmaking, Matchmaking::Scheduled(entrants) if entrants.game_of(name).is_some())
     }
 
-    /// Makes an earlier login of the name give way.
-    fn displace(&mut self, request: &LoginRequest) -> Result<(), Refusal> {
+    /// The id by which others know the player. A password that the host keeps is not shown to others, in no form.
+    fn shown_id(&self, request: &LoginRequest) -> String {
+        let LoginRequest { name, trip, .. } = request;
+        match (self.config.login, self.config.compat, trip) {
+            (Login::Open, Compat::Protocol, Some(trip)) => format!("{name}+{trip}"),
+            (Login::Open, Compat::ShogiServer, _) => player_id(name, request.secret().as_deref()),
+            _ => name.clone(),
+        }
+    }
+
+    /// Renames a player of the event who is known by the other form of its trip: that of an earlier version, or of
+    /// another `compat`. Only who has the secret can log in with both.
+    fn recognise(&mut self, request: &LoginRequest, id: &str) {
+        let (Login::Open, Some(secret), Some(trip)) = (self.config.login, request.secret(), &request.trip)
+        else {
+            return;
+        };
+        let forms = [player_id(&request.name, Some(&secret)), format!("{}+{trip}", request.name)];
+        for former in forms.iter().filter(|former| *former != id) {
+            if let Some(renamed) = self.arranger.roster().rename(former, id) {
+                self.arranger.sink().happened(renamed);
+                self.buoys.owner_renamed(former, id);
+                tracing::info!(target: "host", id, "a player of earlier runs is known by a new trip");
+            }
+        }
+    }
+
+    /// Makes an earlier login of the name give way. Players without a secret are the same if they come from one
+    /// address, or are an entrant, whose whole password is its secret.
+    fn displace(&mut self, request: &LoginRequest, place: &Place) -> Result<(), Refusal> {
         let LoginRequest { name, password, extended, .. } = request;
         let Some((former, player)) = self.presence.named(name) else { return Ok(()) };
-        if player.password != *password || player.is_in_game() {
+        let mark = request.mark();
+        let same = match &player.mark {
+            Some(known) => mark.as_ref() == Some(known),
+            None => {
+                let bound = matches!(self.matchmaking, Matchmaking::Scheduled(_));
+                let near = bound || player.place.origin() == place.origin();
+                mark.is_none() && player.password == *password && near
+            }
+        };
+        if !same || player.is_in_game() {
             let why = format!("username {name} is already connected\n");
-            return Err(Refusal::new(if *extended { &why } else { "" }, false));
+            let guessed = !same && player.mark.is_some() && mark.is_some();
+            return Err(Refusal { guessed, ..Refusal::new(if *extended { &why } else { "" }, false) });
         }
         let _leaving_already = player.mailbox.tell(Message::Replaced);
         self.leave(former);
@@ -215,9 +258,9 @@ impl Lobby {
     ) -> LoginId {
         let LoginRequest { name, password, extended, .. } = request.clone();
         // shogi-server sends chat to players in a game, too.
-        let (secret, chats_in_games) = (request.secret(), self.config.compat == Compat::ShogiServer);
+        let (mark, chats_in_games) = (request.mark(), self.config.compat == Compat::ShogiServer);
         self.presence.enter(Player {
-            secret,
+            mark,
             name,
             id,
             password,
@@ -231,9 +274,9 @@ impl Lobby {
 
     /// The login whose running game the request may go on with. Without a secret anybody could come for it.
     fn resumable(&self, request: &LoginRequest) -> Option<LoginId> {
-        let (login, Player { status, secret, .. }) = self.presence.named(&request.name)?;
+        let (login, Player { status, mark, .. }) = self.presence.named(&request.name)?;
         let in_game = matches!(status, Status::InGame(.., Progress::Game));
-        let same = secret.is_some() && *secret == request.secret();
+        let same = mark.is_some() && *mark == request.mark();
         (in_game && same && !self.config.grace().is_zero()).then_some(login)
     }
 

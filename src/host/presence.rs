@@ -94,8 +94,8 @@ pub struct Player {
     pub id: String,
     /// The password as it was sent.
     pub password: String,
-    /// The part of the password that identifies the player, if there is one.
-    pub secret: Option<String>,
+    /// What the player's logins have in common; `None` where the player has no secret.
+    pub mark: Option<String>,
     /// Whether the player uses the extended mode.
     pub extended: bool,
     /// The state.

@@ -42,6 +42,19 @@ impl Roster {
         number
     }
 
+    /// Renames a player who was known under `former` and is not known under `id`; returns the entry of it. The player
+    /// keeps its number, and with it games and rating.
+    pub fn rename(&self, former: &str, id: &str) -> Option<Entry> {
+        let mut known = self.lock();
+        if known.numbers.contains_key(id) {
+            return None;
+        }
+        let player = known.numbers.remove(former)?;
+        known.numbers.insert(id.to_owned(), player);
+        known.names[player.index()] = id.to_owned();
+        Some(Entry::Renamed { player, name: id.to_owned() })
+    }
+
     /// The ids of all players, by number.
     pub fn names(&self) -> Vec<String> {
         self.lock().names.clone()

@@ -70,6 +70,7 @@ impl<'c> Rows<'c> {
             Entry::GameEnded(ended) => self.ended(at, ended),
             Entry::Opened(opened) => self.opened(at, opened),
             Entry::Entered { player, name } => self.entered(at, *player, name),
+            Entry::Renamed { player, name } => self.renamed(at, *player, name),
             Entry::Bye { stage, round, player, half_points } => {
                 let row = params![event, seq, at, stage, round, player.0, half_points];
                 self.rare("bye", "INSERT INTO byes VALUES (?, ?, ?, ?, ?, ?, ?)", row, &[])
@@ -149,6 +150,16 @@ impl<'c> Rows<'c> {
         self.rare("entered", "INSERT INTO entered VALUES (?, ?, ?, ?)", row, &[seal::text_digest(name)])
     }
 
+    /// All that is stored of a player refers to its number, so its games and ratings go with the new name.
+    fn renamed(&mut self, at: i64, player: PlayerId, name: &str) -> rusqlite::Result<()> {
+        let former = self.names.get(&player.0).map_or("", String::as_str);
+        let further = [seal::text_digest(former), seal::text_digest(name)];
+        self.player(player, name)?;
+        let (event, seq) = (self.event, self.seq + 1);
+        let row = params![event, seq, at, player.0];
+        self.rare("renamed", "INSERT INTO renamed VALUES (?, ?, ?, ?)", row, &further)
+    }
+
     fn started(&mut self, at: i64, started: &GameStarted) -> rusqlite::Result<()> {
         let times = started.times.as_deref().map(serde_json::to_string).transpose().map_err(not_json)?;
         let begun = StartRow {
@@ -160,7 +171,7 @@ impl<'c> Rows<'c> {
             at,
         };
         let row = self.insert_game(started.game, &started.pairing, Some(&begun))?;
-        self.running.insert(started.game, (row, RunningGame::start(&begun, &self.names)));
+        self.running.insert(started.game, (row, RunningGame::start(&begun)));
         self.log("started", Some(row)).map(drop)
     }
 
@@ -208,13 +219,19 @@ impl<'c> Rows<'c> {
         self.run(END, params![row, at, result, cause, ended.plies, ended.evidence, ended.replayed])?;
         let parts = match running {
             Some(running) => {
-                running.ended(&[&at, &result, &cause, &ended.plies, &ended.replayed], &ended.evidence)?
+                let ending: [&dyn ToSql; 5] = [&at, &result, &cause, &ended.plies, &ended.replayed];
+                running.ended(&ending, &ended.evidence, &self.names)?
             }
             // Begun by an earlier run, or never.
-            None => seal::stored_parts(self.conn, row)?,
+            None => seal::stored_parts(self.conn, row, &|player| self.name_digest(player))?,
         };
         let seq = self.log("ended", Some(row))?;
         self.chain.seal(self.conn, seq, "ended", Some(int(ended.game.0)), &parts)
+    }
+
+    fn name_digest(&self, player: i64) -> seal::PartDigest {
+        let name = u32::try_from(player).ok().and_then(|player| self.names.get(&player));
+        seal::text_digest(name.map_or("", String::as_str))
     }
 
     /// Row id of a running game.

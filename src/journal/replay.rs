@@ -143,7 +143,15 @@ fn rare(
     conn.prepare_cached(&sql)?.query_row([event.0, seq], |row| {
         let entry = match kind {
             "opened" => opened(row, names)?,
-            "entered" => entered(row, names)?,
+            "entered" => {
+                let (player, name) = named(row, names)?;
+                Entry::Entered { player, name }
+            }
+            // The player had this name in every entry before: a former one is not kept.
+            "renamed" => {
+                let (player, name) = named(row, names)?;
+                Entry::Renamed { player, name }
+            }
             "bye" => bye(row)?,
             "fault" => {
                 Entry::Fault { player: row.get::<_, Option<u32>>(3)?.map(PlayerId), text: row.get(4)? }
@@ -161,10 +169,10 @@ fn opened(row: &Row<'_>, names: &EventNames) -> rusqlite::Result<Entry> {
     Ok(Entry::Opened(Opened { name, players, format: row.get(3)?, resumed: row.get(4)? }))
 }
 
-fn entered(row: &Row<'_>, names: &EventNames) -> rusqlite::Result<Entry> {
+/// A player and its name.
+fn named(row: &Row<'_>, names: &EventNames) -> rusqlite::Result<(PlayerId, String)> {
     let player = PlayerId(row.get(3)?);
-    let name = names.players.get(player.index()).cloned().unwrap_or_default();
-    Ok(Entry::Entered { player, name })
+    Ok((player, names.players.get(player.index()).cloned().unwrap_or_default()))
 }
 
 fn bye(row: &Row<'_>) -> rusqlite::Result<Entry> {

@@ -6,9 +6,12 @@ use crate::{
     row::{self, KINDS, table_of},
     seal::{self, PartDigest, Sealed, hex, is_sealed, part_names},
 };
-use rusqlite::{Connection, Row};
+use rusqlite::{Connection, OptionalExtension, Row};
 use serde::Serialize;
-use std::{collections::BTreeMap, fmt};
+use std::{
+    collections::{BTreeMap, HashMap},
+    fmt,
+};
 
 /// Something that is not as it was sealed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -128,6 +131,10 @@ struct Verification<'c> {
     /// Games of each player: all with seals, and the numbers of those whose players differ.
     players: BTreeMap<i64, (u64, u64)>,
     renamed: Vec<(Alteration, [i64; 2])>,
+    /// Digest of each player's name at the current entry.
+    names: HashMap<i64, PartDigest>,
+    /// By the number of an entry that renames a player: the player, and the digest of the name from then on.
+    renames: HashMap<i64, (i64, PartDigest)>,
 }
 
 impl<'c> Verification<'c> {
@@ -135,6 +142,7 @@ impl<'c> Verification<'c> {
         let name = conn.query_row("SELECT name FROM events WHERE id = ?", [event], |row| row.get(0))?;
         let running = "SELECT count(*) FROM games WHERE event = ? AND ended_at IS NULL";
         let running = conn.query_row(running, [event], |row| row::unsigned(row, 0))?;
+        let (names, renames) = first_names(conn, event)?;
         Ok(Self {
             conn,
             event,
@@ -146,6 +154,8 @@ impl<'c> Verification<'c> {
             configuration: None,
             players: BTreeMap::new(),
             renamed: vec![],
+            names,
+            renames,
         })
     }
 
@@ -237,7 +247,10 @@ impl<'c> Verification<'c> {
             return Ok(());
         }
         let parts = match game {
-            Some((row, _)) => seal::stored_parts(self.conn, row)?.to_vec(),
+            Some((row, _)) => {
+                let name = |player| self.names.get(&player).copied().unwrap_or_default();
+                seal::stored_parts(self.conn, row, &name)?.to_vec()
+            }
             None => self.other_parts(seq, kind, seal)?,
         };
         if kind == "opened" {
@@ -265,17 +278,23 @@ impl<'c> Verification<'c> {
     }
 
     /// The digests of an entry that is not of a game. What only the seal knows is taken from it.
-    fn other_parts(&self, seq: i64, kind: &str, seal: &Seal) -> rusqlite::Result<Vec<PartDigest>> {
+    fn other_parts(&mut self, seq: i64, kind: &str, seal: &Seal) -> rusqlite::Result<Vec<PartDigest>> {
         // A row that is gone has a digest that nothing has.
         let mut parts = vec![seal::stored_digest(self.conn, self.event, seq, kind)?.unwrap_or_default()];
         match kind {
             "entered" => {
-                let name = "SELECT p.name FROM entered e JOIN players p USING (event, player)
-                            WHERE e.event = ? AND e.seq = ?";
-                let mut name = self.conn.prepare_cached(name)?;
-                let mut names = name.query([self.event, seq])?;
-                let name: String = names.next()?.map_or(Ok(String::new()), |row| row.get(0))?;
-                parts.push(seal::text_digest(&name));
+                let sql = "SELECT player FROM entered WHERE event = ? AND seq = ?";
+                let player: Option<i64> = self
+                    .conn
+                    .prepare_cached(sql)?
+                    .query_row([self.event, seq], |row| row.get(0))
+                    .optional()?;
+                parts.push(player.and_then(|player| self.names.get(&player)).copied().unwrap_or_default());
+            }
+            "renamed" => {
+                if let Some((player, name)) = self.renames.get(&seq) {
+                    parts.extend([self.names.insert(*player, *name).unwrap_or_default(), *name]);
+                }
             }
             // The configuration of an earlier run may have been another: only that of the last can be compared.
             "opened" => parts.extend(seal.parts.as_chunks::<16>().0.get(1)),
@@ -403,6 +422,27 @@ impl<'c> Verification<'c> {
     }
 }
 
+/// The digest of each player's name at the first entry, and what the entries that rename players make of it. What a
+/// former name was is known only to the seals of these entries.
+type Names = (HashMap<i64, PartDigest>, HashMap<i64, (i64, PartDigest)>);
+
+fn first_names(conn: &Connection, event: i64) -> rusqlite::Result<Names> {
+    let players = players(conn, EventId(event))?;
+    let mut names: HashMap<_, _> = (0..).zip(players.iter().map(|name| seal::text_digest(name))).collect();
+    let mut renames = HashMap::new();
+    let sql = "SELECT r.seq, r.player, s.parts FROM renamed r JOIN seals s USING (event, seq)
+               WHERE r.event = ? ORDER BY r.seq DESC";
+    let mut backwards = conn.prepare(sql)?;
+    let mut rows = backwards.query([event])?;
+    while let Some(row) = rows.next()? {
+        let (seq, player, parts): (i64, i64, Vec<u8>) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        let former = parts.as_chunks::<16>().0.get(1).copied().unwrap_or_default();
+        let name = names.insert(player, former).unwrap_or_default();
+        renames.insert(seq, (player, name));
+    }
+    Ok((names, renames))
+}
+
 /// An entry in words.
 fn words(kind: &str, game: Option<i64>) -> String {
     let what = match kind {
@@ -412,6 +452,7 @@ fn words(kind: &str, game: Option<i64>) -> String {
         "started" => "the start of a game",
         "opened" => "the start of a run",
         "entered" => "the arrival of a player",
+        "renamed" => "the new name of a player",
         "bye" => "a bye",
         "fault" => "a fault",
         "memory" => "the memory of an engine",

@@ -83,6 +83,10 @@ impl NoticeFold {
                 self.runs += u64::from(opened.resumed || self.runs == 0);
                 opened.resumed.then(|| self.restarted(*at)).into_iter().collect()
             }
+            Entry::Renamed { player, name } => {
+                self.players.get_mut(player.index()).into_iter().for_each(|known| known.clone_from(name));
+                vec![]
+            }
             Entry::Verdict { verdict, llr, pairs } => {
                 self.verdicts += 1;
                 vec![self.verdict(*at, verdict, *llr, *pairs)]

@@ -31,6 +31,7 @@ pub mod stored;
 mod tests;
 mod time;
 pub mod time_text;
+pub mod trip;
 
 pub use client::ClientConfig;
 pub use document::Document;

@@ -100,7 +100,7 @@ pub enum Missing {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Login {
-    /// Anybody, under any name; a trip identifies a player.
+    /// Anybody, under any name; a secret identifies a player.
     #[default]
     Open,
     /// Players with an account in the database.
@@ -135,6 +135,10 @@ pub struct Limits {
     pub unread_bytes: usize,
     /// Buoys at once.
     pub buoys: usize,
+    /// Buoys at once of one player.
+    pub buoys_per_player: usize,
+    /// Buoys at once that were set from one address, or from one IPv6 network of 64 bits.
+    pub buoys_per_address: usize,
 }
 
 impl Default for ServeConfig {
@@ -181,6 +185,8 @@ impl Default for Limits {
             lines_per_second: 50,
             unread_bytes: 512 * 1024,
             buoys: 1000,
+            buoys_per_player: 20,
+            buoys_per_address: 50,
         }
     }
 }

@@ -33,6 +33,13 @@ pub enum Entry {
         /// The player's name.
         name: String,
     },
+    /// A player is known by another name from now on.
+    Renamed {
+        /// The player.
+        player: PlayerId,
+        /// The player's new name.
+        name: String,
+    },
     /// A game began: both players were ready and the first clock runs.
     GameStarted(GameStarted),
     /// A legal move was made.

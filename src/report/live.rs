@@ -122,6 +122,7 @@ impl Announcer {
                 rounded(*llr, 2)
             )),
             Entry::Entered { .. }
+            | Entry::Renamed { .. }
             | Entry::GameStarted(_)
             | Entry::Moved(_)
             | Entry::Memory { .. }

@@ -130,6 +130,12 @@ impl CsaHost {
         self.terms.color
     }
 
+    /// The Game_ID, as it is announced.
+    #[must_use]
+    pub fn game_id(&self) -> &str {
+        self.terms.summary.game_id.as_deref().unwrap_or_default()
+    }
+
     /// When [`CsaHost::expire`] is due.
     #[must_use]
     pub fn deadline(&self) -> Option<Instant> {

@@ -34,6 +34,8 @@ mod siege;
 mod survival;
 #[path = "csa/transcripts.rs"]
 mod transcripts;
+#[path = "csa/trips.rs"]
+mod trips;
 
 use client::{Client, Host};
 use plan::serve::ServeConfig;

@@ -37,7 +37,7 @@ const KEYS: &[Key] = &[
         "compat",
         Words(&["protocol", "shogi-server"]),
         Is("\"protocol\""),
-        "which to follow where the protocol's text and shogi-server differ",
+        "which to follow where the protocol's text and shogi-server differ; shogi-server shows the MD5 of secrets",
     ),
     key("max_moves", Integer(0, 100_000), Is("256"), "open league: move limit in plies; 0: no limit"),
     key("least_time", Integer(0, DAY), Is("0"), "open league: least time charged for a move, in seconds"),
@@ -57,7 +57,7 @@ const KEYS: &[Key] = &[
         "login",
         Words(&["open", "accounts", "invitation"]),
         Is("\"open\""),
-        "who may log in: anybody, under a name that its first trip keeps; the accounts of the database (`renmei \
+        "who may log in: anybody, under any name, which a secret makes recognisable; the accounts of the database (`renmei \
          account`); the names in `invited`",
     ),
     key(
@@ -65,7 +65,7 @@ const KEYS: &[Key] = &[
         Other("list of texts"),
         Is("[]"),
         "with `login = \"invitation\"`: names, or lines as `renmei account invite NAME` prints them, with the hash of \
-         a trip",
+         a secret",
     ),
     key(
         "records",
@@ -263,5 +263,12 @@ pub const SERVE_LIMITS: Section = Section {
             "bytes that wait for a client that does not read, before it is disconnected; a game summary has to fit",
         ),
         key("buoys", Integer(0, 1_000_000), Is("1000"), "buoys at once"),
+        key("buoys_per_player", Integer(0, 1_000_000), Is("20"), "buoys at once of one player"),
+        key(
+            "buoys_per_address",
+            Integer(0, 1_000_000),
+            Is("50"),
+            "buoys at once that were set from one address (IPv6: from one network of 64 bits) since the host started",
+        ),
     ]],
 };

@@ -271,6 +271,8 @@ fn limits(table: &Table<'_>) -> Limits {
         lines_per_second: table.integer("lines_per_second").unwrap_or(default.lines_per_second),
         unread_bytes: table.integer("unread_bytes").unwrap_or(default.unread_bytes),
         buoys: table.integer("buoys").unwrap_or(default.buoys),
+        buoys_per_player: table.integer("buoys_per_player").unwrap_or(default.buoys_per_player),
+        buoys_per_address: table.integer("buoys_per_address").unwrap_or(default.buoys_per_address),
     };
     table.refuse_unknown();
     limits
