@@ -26,3 +26,4 @@ mod refusals;
 mod report;
 mod resume;
 mod screen;
+mod starts;
