@@ -51,6 +51,18 @@ impl Bucket {
         Self::with_limit(per_second, per_second)
     }
 
+    /// A full budget, whose limit is what an hour brings.
+    #[must_use]
+    pub fn per_hour(most: u32) -> Self {
+        Self { per_second: f64::from(most) / 3600.0, ..Self::with_limit(most, most) }
+    }
+
+    /// Whether nothing of it is used.
+    pub fn is_full(&mut self, now: Instant) -> bool {
+        self.refill(now);
+        self.left >= self.most
+    }
+
     fn with_limit(most: u32, per_second: u32) -> Self {
         let (most, per_second) = (f64::from(most), f64::from(per_second));
         Self { most, per_second, left: most, at: Instant::now() }

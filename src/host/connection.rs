@@ -483,11 +483,11 @@ impl Connection {
 
     fn line(&mut self, bytes: &[u8], at: Instant) {
         let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
-        if let Some(seat) = &mut self.seat {
-            seat.host.received(bytes, at);
-        }
         let text = String::from_utf8_lossy(bytes);
         let Ok(line) = text.parse::<ClientLine>();
+        if let Some(seat) = &mut self.seat {
+            seat.host.received(bytes, &line, at);
+        }
         let cost = match self.login.is_some() {
             false => {
                 self.before_login(line, &text);

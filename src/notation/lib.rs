@@ -6,7 +6,7 @@
 //! * [`usi`] is the protocol between a manager and an engine, one enum per direction.
 //! * [`csa`] is the CSA server protocol, with moves and boards in CSA notation.
 //! * [`date`] formats and parses dates.
-//! * [`printable`] escapes untrusted text for display.
+//! * [`printable`] escapes untrusted text for display, [`clipped`] bounds it as well.
 //! * [`record`] reads and writes game records (CSA, KIF, KI2, JKF, USI lines, USEN, PSV, hcpe).
 
 pub mod csa;
@@ -15,4 +15,4 @@ pub mod record;
 mod text;
 pub mod usi;
 
-pub use text::{file_name, printable};
+pub use text::{clipped, file_name, printable};
