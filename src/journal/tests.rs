@@ -2,6 +2,7 @@
 
 mod durability;
 mod opening;
+mod prune;
 mod resuming;
 mod round_trip;
 mod views;

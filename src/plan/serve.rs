@@ -129,6 +129,8 @@ pub struct Limits {
     pub lockout_seconds: u64,
     /// Seconds without a line in either direction after which a client without a game is sent away; 0: never.
     pub idle_seconds: u64,
+    /// Seconds for which a client without a game may leave everything unread.
+    pub unread_seconds: u64,
     /// Bytes of a line that are read; the rest of a longer line is dropped.
     pub line_bytes: usize,
     /// Lines read in a second from a connection, moves in turn not counted; later lines wait. All connections of an
@@ -209,6 +211,7 @@ impl Default for Limits {
             login_failures: 10,
             lockout_seconds: 600,
             idle_seconds: 3600,
+            unread_seconds: 60,
             line_bytes: 8192,
             lines_per_second: 50,
             unread_bytes: 512 * 1024,

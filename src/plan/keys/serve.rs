@@ -244,6 +244,12 @@ pub const SERVE_LIMITS: Section = Section {
              for none; 0: never",
         ),
         key(
+            "unread_seconds",
+            Integer(1, DAY),
+            Is("60"),
+            "seconds for which a client without a game may leave everything unread before it is disconnected",
+        ),
+        key(
             "line_bytes",
             Integer(128, 1024 * 1024),
             Is("8192"),

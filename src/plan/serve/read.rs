@@ -274,6 +274,7 @@ fn limits(table: &Table<'_>) -> Limits {
         login_failures: table.integer("login_failures").unwrap_or(default.login_failures),
         lockout_seconds: table.integer("lockout_seconds").unwrap_or(default.lockout_seconds),
         idle_seconds: table.integer("idle_seconds").unwrap_or(default.idle_seconds),
+        unread_seconds: table.integer("unread_seconds").unwrap_or(default.unread_seconds),
         line_bytes: table.integer("line_bytes").unwrap_or(default.line_bytes),
         lines_per_second: table.integer("lines_per_second").unwrap_or(default.lines_per_second),
         unread_bytes: table.integer("unread_bytes").unwrap_or(default.unread_bytes),
