@@ -162,7 +162,7 @@ pub struct PlayingArgs {
     /// Begin no new game while less than so many megabytes are free on the disk; 0: play on; overrides `reserve_mb`
     /// (512).
     #[arg(long, value_name = "MB")]
-    pub reserve: Option<u64>,
+    pub reserve_mb: Option<u64>,
     /// Append every entry of the event to a file, as a line of JSON.
     #[arg(long, value_name = "FILE")]
     pub events: Option<PathBuf>,
@@ -325,7 +325,7 @@ pub struct FloodgateArgs {
     /// Wait with the next game while less than so many megabytes are free on the disk; 0: play on; overrides
     /// `reserve_mb` (512).
     #[arg(long, value_name = "MB")]
-    pub reserve: Option<u64>,
+    pub reserve_mb: Option<u64>,
     /// Print the final standings as JSON on stdout; everything else goes to stderr.
     #[arg(long)]
     pub json: bool,

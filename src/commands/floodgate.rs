@@ -50,7 +50,7 @@ pub fn floodgate(args: &FloodgateArgs, open_screen: OpenScreen) -> Result<Exit, 
     if let Some(games) = args.games {
         config.games = Some(games);
     }
-    config.reserve_mb = args.reserve.unwrap_or(config.reserve_mb);
+    config.reserve_mb = args.reserve_mb.unwrap_or(config.reserve_mb);
     if let Some(command) = &args.notify {
         config.notify.command = Some(command.clone());
     }

@@ -365,7 +365,7 @@ fn override_plan(plan: &mut Plan, args: &PlayingArgs) -> Result<(), Failure> {
     if let Some(log) = &args.log {
         plan.log.clone_from(log);
     }
-    plan.reserve_mb = args.reserve.unwrap_or(plan.reserve_mb);
+    plan.reserve_mb = args.reserve_mb.unwrap_or(plan.reserve_mb);
     plan.oversubscribe |= args.oversubscribe;
     plan.look &= !args.no_look;
     if let Some(FaultLimitArg(limit)) = args.fault_limit {

@@ -48,7 +48,7 @@ fn league(args: &ServeArgs, mut config: ServeConfig, open_screen: OpenScreen) ->
     if let Some(command) = &args.playing.notify {
         config.notify.command = Some(command.clone());
     }
-    config.reserve_mb = args.playing.reserve.unwrap_or(config.reserve_mb);
+    config.reserve_mb = args.playing.reserve_mb.unwrap_or(config.reserve_mb);
     if let Some(name) = &args.playing.name {
         config.name.clone_from(name);
     }

@@ -42,6 +42,10 @@ use tokio::sync::{mpsc, oneshot};
 /// Bytes that a password may have.
 const PASSWORD: usize = 256;
 
+/// Why no game begins on a disk without room.
+pub(super) const NEARLY_FULL: &str =
+    "the disk of this host is nearly full: no new games begin until there is room";
+
 /// The lobby of a host.
 #[derive(Debug)]
 pub struct Lobby {
@@ -397,7 +401,7 @@ impl Lobby {
             Err("As the service is going to shutdown shortly, starting new games is not allowed now."
                 .to_owned())
         } else if self.disk.is_low() {
-            Err("the disk of this host is nearly full: no new games begin until there is room".to_owned())
+            Err(NEARLY_FULL.to_owned())
         } else if game.is_stop_watch() && game.time().main.is_zero() {
             Err(format!("a stop-watch needs a main time: {game}"))
         } else if game.is_buoy() && !self.buoys.contains(game.as_str()) {

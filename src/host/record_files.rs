@@ -137,8 +137,10 @@ fn file(directory: &Path, store: &Store, event: EventId, game: GameId, known: &A
     fs::create_dir_all(&directory)?;
     let name = safe(&known.name);
     let unfinished = directory.join(format!(".{name}.tmp"));
-    fs::write(&unfinished, text(&full, known))?;
-    fs::rename(&unfinished, directory.join(format!("{name}.csa")))
+    let written = fs::write(&unfinished, text(&full, known))
+        .and_then(|()| fs::rename(&unfinished, directory.join(format!("{name}.csa"))));
+    // What a full disk has left of it is in nobody's way.
+    written.inspect_err(|_| drop(fs::remove_file(&unfinished)))
 }
 
 /// A file name that cannot leave its directory. Only the name of the event can contain other characters.

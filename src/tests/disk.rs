@@ -42,8 +42,8 @@ const MATCH: &str = "$RENMEI match --engine cmd=$ENGINE name=a --engine cmd=$ENG
 fn a_full_disk_ends_a_match_with_the_reason_and_keeps_every_game_that_was_announced() {
     let desk = Desk::new();
     let script = format!(
-        "{MATCH} --games 100000 --reserve 0 > lines 2> faults; echo $? > code\n\
-         rm -f filler; cp match.db ../event.db; cp match.db-wal ../event.db-wal 2>/dev/null; cat code lines faults"
+        "{MATCH} --games 100000 --reserve-mb 0 > ../lines 2> ../faults; echo $?\n\
+         rm -f filler; cp match.db ../event.db; cp match.db-wal ../event.db-wal 2>/dev/null; cat ../lines ../faults"
     );
     // Half of the disk is taken, so that its end comes in the middle of play.
     let script = format!("dd if=/dev/zero of=filler bs=1M count=2 2>/dev/null\n{script}");
@@ -63,7 +63,7 @@ fn a_match_waits_while_the_disk_is_nearly_full_and_goes_on_when_there_is_room() 
     let notices = "--notify 'cat >> notices; echo >> notices'";
     let script = format!(
         "dd if=/dev/zero of=filler bs=1M count=40 2>/dev/null\n\
-         {MATCH} --games 4 --reserve 30 {notices} > lines 2> said & MATCH=$!\n\
+         {MATCH} --games 4 --reserve-mb 30 {notices} > lines 2> said & MATCH=$!\n\
          until grep -q 'nearly full' said; do sleep 0.05; done\n\
          sleep 0.3; cp lines before; rm filler; wait $MATCH; echo $?; cat before said lines notices"
     );

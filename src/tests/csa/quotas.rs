@@ -208,7 +208,10 @@ fn a_league_with_retention_drops_the_moves_of_old_games_while_it_runs_and_keeps_
         old.execute("UPDATE games SET ended_at = ended_at - 31 * 86400000 WHERE number < 3", []).unwrap();
     });
     let open = || rusqlite::Connection::open(host.dir().join("league.db")).unwrap();
-    let text = |sql: &str| open().query_row(sql, [], |row| row.get::<_, String>(0)).unwrap();
+    let text = |sql: &str| -> String {
+        let found: Option<String> = open().query_row(sql, [], |row| row.get(0)).unwrap();
+        found.unwrap_or_default()
+    };
     let patience = Instant::now() + Duration::from_secs(60);
     while text("SELECT group_concat(DISTINCT number) FROM games WHERE pruned_at > 0") != "1,2" {
         assert!(Instant::now() < patience, "no game was pruned");
@@ -221,5 +224,6 @@ fn a_league_with_retention_drops_the_moves_of_old_games_while_it_runs_and_keeps_
         "SELECT group_concat(number) FROM (SELECT DISTINCT number FROM games JOIN moves ON game = games.id)";
     assert_eq!(text(left), "3");
     assert_eq!(text("SELECT group_concat(DISTINCT number) FROM wire WHERE number < 4"), "3");
-    assert_eq!(text("SELECT group_concat(wins || '-' || losses) FROM standings ORDER BY 1"), "0-4,4-0");
+    let wins = "SELECT player FROM standings WHERE wins = 4";
+    assert!(text(wins).starts_with("gote+"));
 }
