@@ -102,6 +102,8 @@ pub enum Command {
     Verify(VerifyArgs),
     /// Manage the players who may log in to a league with accounts or invitations.
     Account(AccountArgs),
+    /// Drop the moves and lines of old games from a database, and make its file smaller; results and ratings stay.
+    Prune(PruneArgs),
     /// Print the transcript of a game line by line: what its engines and the network said and were told.
     Log(LogArgs),
     /// Compute an SPRT, Elo and error bounds from counts.
@@ -169,6 +171,10 @@ pub struct PlayingArgs {
     /// directory: also of all games, a file for each side; or `off`. Overrides the configuration.
     #[arg(long, value_name = "DIR|faults|off", value_parser = log_plan)]
     pub log: Option<LogPlan>,
+    /// Begin no new game while less than so many megabytes are free on the disk; 0: play on; overrides `reserve_mb`
+    /// (512).
+    #[arg(long, value_name = "MB")]
+    pub reserve_mb: Option<u64>,
     /// Append every entry of the event to a file, as a line of JSON.
     #[arg(long, value_name = "FILE")]
     pub events: Option<PathBuf>,
@@ -328,6 +334,10 @@ pub struct FloodgateArgs {
     /// Keep what the engine says and is told: `faults`, a directory, or `off`; overrides the configuration.
     #[arg(long, value_name = "DIR|faults|off", value_parser = log_plan)]
     pub log: Option<LogPlan>,
+    /// Wait with the next game while less than so many megabytes are free on the disk; 0: play on; overrides
+    /// `reserve_mb` (512).
+    #[arg(long, value_name = "MB")]
+    pub reserve_mb: Option<u64>,
     /// Print the final standings as JSON on stdout; everything else goes to stderr.
     #[arg(long)]
     pub json: bool,
@@ -404,6 +414,35 @@ pub struct LogArgs {
     /// Name of the event; by default the last one.
     #[arg(long, value_name = "NAME")]
     pub event: Option<String>,
+}
+
+/// `renmei prune`.
+#[derive(Clone, Debug, Args)]
+#[command(group(clap::ArgGroup::new("bounds").required(true).multiple(true).args(["days", "games"])))]
+#[command(after_help = "\
+A game keeps its moves if it is within both bounds. Players, results, times and Game_IDs of every game stay, so that
+standings, ratings and a resumed event do not change. Nobody may play the event meanwhile; a league that runs for ever
+does the same while it runs, by `[serve.retention]`.
+
+Examples:
+  renmei prune --db league.db --days 90 --dry-run
+  renmei prune --db league.db --days 90 --games 10000")]
+pub struct PruneArgs {
+    /// The database.
+    #[arg(long, value_name = "FILE", default_value = "league.db")]
+    pub db: PathBuf,
+    /// Name of the event; by default the last one.
+    #[arg(long, value_name = "NAME")]
+    pub event: Option<String>,
+    /// Drop the moves of games that ended more than so many days ago.
+    #[arg(long, value_name = "N", value_parser = at_least_one::<u32>)]
+    pub days: Option<u32>,
+    /// Drop the moves of all games but so many newest.
+    #[arg(long, value_name = "N")]
+    pub games: Option<u64>,
+    /// Only say what would be dropped.
+    #[arg(long)]
+    pub dry_run: bool,
 }
 
 /// `renmei check`.

@@ -32,6 +32,7 @@ fn main() -> ExitCode {
         Command::Watch(args) => screen::watch(&args),
         Command::Account(args) => commands::account(&args),
         Command::Log(args) => commands::log(&args),
+        Command::Prune(args) => commands::prune(&args),
         Command::Sprt(args) => commands::sprt(&args),
         Command::Init(args) => commands::init(&args),
         Command::Systemd(args) => commands::systemd(&args),

@@ -6,6 +6,7 @@
 use crate::{
     Say, Shutdown,
     cores::ClaimedCores,
+    disk::DiskWatch,
     identity::Engine,
     pending::Absences,
     play::Fixture,
@@ -150,6 +151,8 @@ pub struct Company {
     pub readers: Vec<Reader>,
     /// Shows lines that are no entries.
     pub say: Say,
+    /// Whether there is room on the disk for new games.
+    pub disk: DiskWatch,
 }
 
 impl<'a> OpenEvent<'a> {
@@ -213,7 +216,7 @@ impl<'a> OpenEvent<'a> {
             let store = opening.into_store();
             return Ok(Finished { standings, interrupted: false, halted: false, store, event });
         }
-        let Company { openings, remote, readers, say } = company;
+        let Company { openings, remote, readers, say, disk } = company;
         let recorded = start_recorder(&plan.name, &plan.log, opening.sink(), &say)?;
         let (notes, inbox) = mpsc::channel();
         watch(shutdown, notes.clone());
@@ -257,6 +260,7 @@ impl<'a> OpenEvent<'a> {
             told: false,
             replaced: false,
             say,
+            disk,
             recorded,
         };
         dispatcher.happened(opened(plan, resumed));
@@ -305,6 +309,7 @@ pub(crate) struct Dispatcher<'a> {
     /// An engine has become another one, which halts the event.
     replaced: bool,
     say: Say,
+    disk: DiskWatch,
     recorded: Option<Recorded>,
 }
 
@@ -329,9 +334,9 @@ impl Dispatcher<'_> {
         !self.shutdown.is_finishing()
     }
 
-    /// The next note; `None` when it is time to look again at who has logged in.
+    /// The next note; `None` when it is time to look again at who has logged in, or at the disk.
     fn next_note(&self) -> Option<Note> {
-        if self.remote.is_none() {
+        if self.remote.is_none() && !self.disk.is_low() {
             return self.inbox.recv().ok();
         }
         self.inbox.recv_timeout(GLANCE).ok()
@@ -470,12 +475,24 @@ impl Dispatcher<'_> {
     /// Gives every free slot a game.
     fn fill(&mut self) {
         while self.goes_on() {
+            if self.disk.is_low() {
+                return self.hold_back();
+            }
             let freest = self.workers.iter().enumerate().max_by_key(|(_, slots)| slots.free);
             let Some((worker, Slots { free: 1.., .. })) = freest else { return };
             match self.next_game() {
                 Some(pairing) => self.seat(worker, pairing),
                 None => return,
             }
+        }
+    }
+
+    /// Takes a game from the schedule that has to wait until there is room on the disk; an event without one is over.
+    fn hold_back(&mut self) {
+        if self.pending.is_empty()
+            && let Some(pairing) = self.next_game()
+        {
+            self.pending.push(pairing);
         }
     }
 

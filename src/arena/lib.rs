@@ -6,6 +6,7 @@
 
 pub mod actor_thread;
 pub mod cores;
+pub mod disk;
 pub mod dispatcher;
 pub mod identity;
 pub mod lag;

@@ -1,6 +1,6 @@
 //! `renmei run`, and the steps that `renmei match` and `renmei serve` share with it: from a plan to standings.
 
-use super::{Exit, Failure};
+use super::{Exit, Failure, disk};
 use crate::{
     cli::{FaultLimitArg, PlayingArgs, RunArgs},
     output::{self, Printable},
@@ -311,7 +311,13 @@ fn follow(
     let shutdown = Shutdown::default();
     signals::listen(shutdown.clone(), || ()).map_err(|e| Failure::Other(format!("signals: {e}")))?;
     let openings = dispatcher::in_order(lines, plan);
-    let finished = event.play(Company { openings, remote, readers, say }, &shutdown)?;
+    let (disk, _watching) = disk::watched(
+        vec![plan.database.clone()].into_iter().chain(plan.log.directory().map(Path::to_owned)).collect(),
+        plan.reserve_mb,
+        &say,
+        notifier.as_ref(),
+    )?;
+    let finished = event.play(Company { openings, remote, readers, say, disk }, &shutdown)?;
     if let Some(notifier) = notifier.as_ref().filter(|_| finished.halted) {
         tell_halt(notifier, plan, &finished.standings);
     }
@@ -352,6 +358,7 @@ fn override_plan(plan: &mut Plan, args: &PlayingArgs) -> Result<(), Failure> {
     if let Some(log) = &args.log {
         plan.log.clone_from(log);
     }
+    plan.reserve_mb = args.reserve_mb.unwrap_or(plan.reserve_mb);
     plan.oversubscribe |= args.oversubscribe;
     plan.look &= !args.no_look;
     if let Some(FaultLimitArg(limit)) = args.fault_limit {

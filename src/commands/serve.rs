@@ -1,10 +1,10 @@
 //! `renmei serve`: hosts a league or an event over the network.
 
-use super::descriptors;
 use super::{
     Exit, Failure, OpenScreen, Screen, Showing,
     play::{Network, event_file, host},
 };
+use super::{descriptors, disk};
 use crate::{
     cli::{PlayingArgs, ServeArgs},
     signals,
@@ -48,6 +48,7 @@ fn league(args: &ServeArgs, mut config: ServeConfig, open_screen: OpenScreen) ->
     if let Some(command) = &args.playing.notify {
         config.notify.command = Some(command.clone());
     }
+    config.reserve_mb = args.playing.reserve_mb.unwrap_or(config.reserve_mb);
     if let Some(name) = &args.playing.name {
         config.name.clone_from(name);
     }
@@ -78,7 +79,11 @@ fn league(args: &ServeArgs, mut config: ServeConfig, open_screen: OpenScreen) ->
         readers.extend(events.map(|mut events| Reader::new("event file", move |batch| events.write(batch))));
         let notifier = Notifier::open(&config.notify, subject(&config), say.clone())?;
         readers.extend(notifier.as_ref().map(Notifier::reader));
+        let places = [Some(config.database.clone()), config.records.clone()];
+        let (places, reserve) = (places.into_iter().flatten().collect(), config.reserve_mb);
         let league = League::open(config, history, &shutdown, readers)?;
+        let (disk, _watching) = disk::watched(places, reserve, &say, notifier.as_ref())?;
+        let league = league.watching(disk);
         for listener in &listeners {
             say(&format!("listening on {}", listener.local_addr().map_err(other)?));
         }

@@ -12,7 +12,7 @@ use notation::{
         game_name::{BadGameName, GameName, Wish},
         wire::Command,
     },
-    date, printable,
+    date,
 };
 use referee::entry::PlayerId;
 use std::{
@@ -31,17 +31,9 @@ const BOARD: u32 = 5;
 /// Bytes of a client's text, escapes included, that are sent on or sent back.
 const CLIPPED: usize = 1000;
 
-/// A client's text in printable form, with its end left out where it is too long: a single byte may become ten.
+/// A client's text in printable form, with its end left out where it is too long.
 pub(super) fn clipped(text: &str) -> String {
-    let mut shown = String::new();
-    for c in text.chars() {
-        let printed = printable(c.encode_utf8(&mut [0; 4]).as_bytes());
-        if shown.len() + printed.len() > CLIPPED {
-            return shown + "...";
-        }
-        shown += &printed;
-    }
-    shown
+    notation::clipped(text, CLIPPED)
 }
 
 impl Lobby {

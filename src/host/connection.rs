@@ -29,8 +29,6 @@ use tokio::{net::TcpStream, sync::oneshot, time::Instant};
 const CHUNK: usize = 2048;
 /// How long the last lines may take to be read.
 const FAREWELL: Duration = Duration::from_secs(2);
-/// How long a client without a game may leave everything unread.
-const UNREAD: Duration = Duration::from_secs(60);
 /// How long a connection on a place kept for returning players has to log in.
 const RETURN: Duration = Duration::from_secs(10);
 /// Commands of a player in a game that may wait for the answer to the one before.
@@ -299,7 +297,7 @@ impl Connection {
         let agreement = self.seat.as_ref().and_then(|seat| seat.host.deadline());
         let [own, shared] = self.paused;
         let login = self.login.is_none().then(|| self.login_by());
-        let unread = self.unread_since.filter(|_| self.seat.is_none()).map(|since| since + UNREAD);
+        let unread = self.unread_until().filter(|_| self.seat.is_none());
         let idle = self.idle_until();
         let all = [self.closing, own, shared, self.kept_until, login, agreement, unread, idle];
         all.into_iter().flatten().min()
@@ -319,12 +317,18 @@ impl Connection {
         (limited && place.standing() == Standing::Idle).then(|| place.idle_since() + most)
     }
 
+    /// Until when a client without a game has to read something.
+    fn unread_until(&self) -> Option<Instant> {
+        let most = Duration::from_secs(self.context.limits.unread_seconds);
+        self.unread_since.map(|since| since + most)
+    }
+
     fn rings(&mut self) {
         let now = Instant::now();
         let due = |at: Option<Instant>| at.is_some_and(|at| at <= now);
         self.paused = self.paused.map(|paused| paused.filter(|at| *at > now));
         self.broken |= due(self.closing);
-        self.broken |= self.seat.is_none() && due(self.unread_since.map(|since| since + UNREAD));
+        self.broken |= self.seat.is_none() && due(self.unread_until());
         self.broken |= self.login.is_none() && self.closing.is_none() && now >= self.login_by();
         if due(self.kept_until) {
             self.kept_until = None;
@@ -482,11 +486,11 @@ impl Connection {
 
     fn line(&mut self, bytes: &[u8], at: Instant) {
         let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
-        if let Some(seat) = &mut self.seat {
-            seat.host.received(bytes, at);
-        }
         let text = String::from_utf8_lossy(bytes);
         let Ok(line) = text.parse::<ClientLine>();
+        if let Some(seat) = &mut self.seat {
+            seat.host.received(bytes, &line, at);
+        }
         let cost = match self.login.is_some() {
             false => {
                 self.before_login(line, &text);
@@ -566,15 +570,26 @@ impl Connection {
                 }
             }
             Some(Err(refusal)) => {
-                tracing::info!(target: "host", name = ?request.name, why = ?refusal.lines, "login refused");
                 if let (true, Some(taken)) = (refusal.guessed, &self.place) {
                     self.context.admission.guessed(&request.name, taken.place());
                 }
+                self.log_refusal(&request.name, &refusal.lines);
                 self.refuse(&refusal);
             }
             None => self.broken = true,
         }
         self.hear_on();
+    }
+
+    /// Logs a login that the lobby refuses, in the form of the wrong passwords, but only so many of an address.
+    fn log_refusal(&self, name: &str, lines: &str) {
+        let Some(taken) = &self.place else { return };
+        let (place, name) = (taken.place(), super::commands::clipped(name));
+        let why = lines.lines().nth(1).unwrap_or("the name or the password is wrong");
+        match place.budget().may_log(Instant::now()) {
+            true => tracing::warn!(target: "login", "refused {} as {name:?}: {why}", place.address()),
+            false => tracing::debug!(target: "login", "refused {} as {name:?}: {why}", place.address()),
+        }
     }
 
     fn refuse(&mut self, refusal: &Refusal) {

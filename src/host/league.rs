@@ -11,11 +11,13 @@ use super::{
     lobby::{GameQueue, Lobby, Matchmaking},
     rating_history::RatingHistory,
     requests::{LobbyThread, Note},
+    retention::RetentionThread,
     roster::{self, Roster},
     trips,
 };
 use arena::{
     Shutdown,
+    disk::DiskWatch,
     play::{GameContext, play},
 };
 use journal::{EventHead, Journal, Moves, Reader, StoreError};
@@ -39,6 +41,8 @@ pub struct League {
     buoys: Vec<Buoy>,
     next_game: GameId,
     bookkeeping: Bookkeeping,
+    retention: RetentionThread,
+    disk: DiskWatch,
 }
 
 impl League {
@@ -74,7 +78,15 @@ impl League {
         journal.happened(roster::opened(&config.name, players, resumed));
         let (config, event) = (Arc::new(config), journal.event());
         bookkeeping.rate(config.clone(), roster.clone(), move |_| Some(event)).map_err(thread)?;
-        Ok(Self { config, journal, roster, admission, buoys, next_game, bookkeeping })
+        let retention = RetentionThread::start(config.retention, path.clone(), event).map_err(thread)?;
+        let disk = DiskWatch::default();
+        Ok(Self { config, journal, roster, admission, buoys, next_game, bookkeeping, retention, disk })
+    }
+
+    /// The same, where no game begins while the disk is nearly full.
+    #[must_use]
+    pub fn watching(self, disk: DiskWatch) -> Self {
+        Self { disk, ..self }
     }
 
     /// Serves until `shutdown` and the end of the last game.
@@ -82,7 +94,8 @@ impl League {
     /// # Errors
     /// When the database has failed.
     pub async fn serve(self, listeners: Vec<TcpListener>, shutdown: Shutdown) -> Result<(), StoreError> {
-        let Self { config, journal, roster, admission, buoys, next_game, bookkeeping } = self;
+        let Self { config, journal, roster, admission, buoys, next_game, bookkeeping, retention, disk } =
+            self;
         let sink = journal.sink();
         let path = config.database.clone();
         let thread = |source: io::Error| StoreError::Thread { path: path.clone(), source: Arc::new(source) };
@@ -92,7 +105,8 @@ impl League {
         let arranger = Arranger::new(config.clone(), roster, transcripts, bookkeeping.record_files());
         let buoys = Buoys::new(buoys, config.limits, sink.clone());
         let matchmaking = Matchmaking::Open(GameQueue::new(sender, next_game, threads.all()));
-        let lobby = Lobby::new(config.clone(), matchmaking, arranger, buoys, bookkeeping.history());
+        let lobby =
+            Lobby::new(config.clone(), matchmaking, arranger, buoys, bookkeeping.history()).watching(disk);
         let (host, arrivals) = HostContext::new(&config, lobby, admission);
         let (schedules, finishing) = (config.rounds.clone(), shutdown.finishing().clone());
         let lobby = LobbyThread::start(host.clone(), arrivals, schedules, finishing).map_err(thread)?;
@@ -106,6 +120,7 @@ impl League {
         connections.close().await;
         drop(lobby);
         drop(threads);
+        drop(retention);
         let kept = journal.finish().map(drop);
         drop(bookkeeping);
         kept

@@ -19,10 +19,11 @@ use super::{
     mailbox::Mailbox,
     places::Place,
     presence::{LoginId, Message, Offer, Player, Presence, Progress, Status},
+    quotas::{Asker, Quotas},
     rating_history::RatingHistory,
     requests::Note,
 };
-use arena::{actor_thread::ActorThread, play::Fixture, spectators::Sight};
+use arena::{actor_thread::ActorThread, disk::DiskWatch, play::Fixture, spectators::Sight};
 use notation::csa::{
     game_name::{Entry, GameName, Wish, player_id},
     summary::Summary,
@@ -42,6 +43,10 @@ use tokio::sync::{mpsc, oneshot};
 /// Bytes that a password may have.
 pub(super) const PASSWORD: usize = 256;
 
+/// Why no game begins on a disk without room.
+pub(super) const NEARLY_FULL: &str =
+    "the disk of this host is nearly full: no new games begin until there is room";
+
 /// The lobby of a host.
 #[derive(Debug)]
 pub struct Lobby {
@@ -53,6 +58,10 @@ pub struct Lobby {
     pub(super) history: RatingHistory,
     /// How players come to their games.
     matchmaking: Matchmaking,
+    /// How many games may begin, by player and address.
+    quotas: Quotas,
+    /// Whether there is room on the disk for new games.
+    disk: DiskWatch,
     /// No game begins any more.
     pub(super) closing: bool,
     /// The answer to `%%RATING`, and when it was made.
@@ -145,8 +154,27 @@ impl Lobby {
         buoys: Buoys,
         history: RatingHistory,
     ) -> Self {
-        let (presence, games) = (Presence::default(), Games::default());
-        Self { config, presence, games, buoys, arranger, history, matchmaking, closing: false, rated: None }
+        let (presence, games, quotas) = (Presence::default(), Games::default(), Quotas::new(config.limits));
+        let disk = DiskWatch::default();
+        Self {
+            config,
+            presence,
+            games,
+            buoys,
+            arranger,
+            history,
+            matchmaking,
+            quotas,
+            disk,
+            closing: false,
+            rated: None,
+        }
+    }
+
+    /// The same, where no game begins while the disk is nearly full.
+    #[must_use]
+    pub fn watching(self, disk: DiskWatch) -> Self {
+        Self { disk, ..self }
     }
 
     /// Logs a player in. In CSA mode it waits for its game at once. An earlier login of the name gives way if it is of the
@@ -369,22 +397,54 @@ impl Lobby {
         if let Err(why) = self.admissible(&game, wish) {
             return self.error(login, &why);
         }
-        let rival = self
-            .presence
-            .waiting_for(&game)
-            .find_map(|(other, _, theirs)| (other != login && theirs.fits(wish)).then_some((other, theirs)))
-            .filter(|_| !game.is_floodgate());
-        match rival {
+        if self.is_hindered(login) {
+            return;
+        }
+        match self.rival(login, &game, wish) {
             Some(rival) => self.meet(game, rival, (login, wish)),
             None if challenge => self.error(login, &format!("can't find rival for {game}")),
             None => self.presence.set_status(login, Status::GameWaiting(game, wish)),
         }
     }
 
+    /// Whether no game begins because the disk is nearly full.
+    pub(super) fn is_disk_low(&self) -> bool {
+        self.disk.is_low()
+    }
+
+    /// Finds a player who waits for the same game and may begin one.
+    fn rival(&mut self, login: LoginId, game: &GameName, wish: Wish) -> Option<(LoginId, Wish)> {
+        loop {
+            let mut waiting = self.presence.waiting_for(game).filter(|_| !game.is_floodgate());
+            let fits = |(other, _, theirs): (LoginId, &Player, Wish)| {
+                (other != login && theirs.fits(wish)).then_some((other, theirs))
+            };
+            let rival = waiting.find_map(fits)?;
+            drop(waiting);
+            if !self.is_hindered(rival.0) {
+                return Some(rival);
+            }
+        }
+    }
+
+    /// Whether a player has used up a quota; it is told so, and waits for no game any more.
+    pub(super) fn is_hindered(&mut self, login: LoginId) -> bool {
+        let Some(player) = self.presence.get(login) else { return true };
+        self.quotas.keep_running(|game| self.games.contains(game));
+        let (id, origin) = (player.id.as_str(), player.place.origin());
+        let asker = Asker { id, origin, is_new: !self.arranger.roster().knows(id) };
+        let Err(why) = self.quotas.admit(asker, tokio::time::Instant::now()) else { return false };
+        self.error(login, &why);
+        self.presence.set_status(login, Status::Connected);
+        true
+    }
+
     fn admissible(&self, game: &GameName, wish: Wish) -> Result<(), String> {
         if self.closing {
             Err("As the service is going to shutdown shortly, starting new games is not allowed now."
                 .to_owned())
+        } else if self.disk.is_low() {
+            Err(NEARLY_FULL.to_owned())
         } else if game.is_stop_watch() && game.time().main.is_zero() {
             Err(format!("a stop-watch needs a main time: {game}"))
         } else if game.is_buoy() && !self.buoys.contains(game.as_str()) {
@@ -412,6 +472,8 @@ impl Lobby {
         let [Some(black), Some(white)] = logins.map(|login| self.presence.get(login)) else { return };
         let opening = self.buoys.take(name.as_str());
         let (game, thread) = queue.number();
+        let begun = [black, white].map(|player| (player.id.as_str(), player.place.origin()));
+        self.quotas.begun(game, begun, tokio::time::Instant::now());
         let (fixture, announcement) = self.arranger.arrange(game, name, [black, white], &opening, round);
         let summary = announcement.summary.clone();
         self.arranger.list(&mut self.games, game, announcement);

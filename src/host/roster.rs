@@ -30,6 +30,11 @@ impl Roster {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Whether a player is entered.
+    pub fn knows(&self, id: &str) -> bool {
+        self.lock().numbers.contains_key(id)
+    }
+
     /// The number of a player; a new one is entered.
     pub fn player(&self, id: &str) -> PlayerId {
         let mut known = self.lock();

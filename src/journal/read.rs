@@ -65,6 +65,8 @@ pub struct GameRow {
     pub evidence: String,
     /// Whether it is a draw that was played again and so does not count.
     pub replayed: bool,
+    /// When its moves and lines were dropped, in ms since 1970-01-01 UTC; `None`: they are here.
+    pub pruned_at: Option<i64>,
 }
 
 /// A game with its moves.
@@ -253,7 +255,7 @@ fn summary(row: &Row<'_>) -> rusqlite::Result<EventSummary> {
 fn select_games() -> String {
     format!(
         "SELECT {PAIRING}, g.id, g.start, g.opening_moves, g.started_at, g.ended_at, g.plies, g.evidence, \
-         g.replayed, {OUTCOME}, g.times FROM games g"
+         g.replayed, {OUTCOME}, g.times, g.pruned_at FROM games g"
     )
 }
 
@@ -274,5 +276,6 @@ fn game_row(row: &Row<'_>, names: &[String]) -> rusqlite::Result<GameRow> {
         replayed: row.get::<_, Option<bool>>(16)?.unwrap_or(false),
         outcome: row::outcome(row, 17)?,
         times: row::times(row, 19)?,
+        pruned_at: row.get(20)?,
     })
 }

@@ -47,6 +47,8 @@ pub struct Verified {
     pub other_entries: u64,
     /// Games that ended before the event had seals: played by an earlier version.
     pub not_covered: u64,
+    /// Games with seals whose moves were dropped: of their evidence, their moves and their times nothing is known.
+    pub pruned: u64,
     /// Games without an end.
     pub running: u64,
     /// The seal of the last entry.
@@ -73,6 +75,9 @@ impl Store {
         })
     }
 }
+
+/// The parts of a game that [`Store::prune_next`] drops.
+const PRUNED: [&str; 4] = ["moves", "times", "evaluations", "evidence"];
 
 /// A row of the log beside its seal; one of them may be missing.
 struct Line {
@@ -256,11 +261,14 @@ impl<'c> Verification<'c> {
         if kind == "opened" {
             self.configuration = seal.parts.get(16..32).map(<[u8]>::to_vec);
         }
+        let pruned = game.map_or(Ok(false), |(row, _)| self.is_pruned(row))?;
+        self.found.pruned += u64::from(pruned);
         let names = part_names(kind);
         let sealed = seal.parts.as_chunks::<16>().0;
         let altered: Vec<_> = (0..names.len())
             .filter(|at| parts.get(*at) != sealed.get(*at) || seal.parts.len() != names.len() * 16)
             .map(|at| names[at])
+            .filter(|name| !(pruned && PRUNED.contains(name)))
             .collect();
         let pair = game.map(|(row, _)| self.pair(row)).transpose()?;
         if let Some(pair) = pair {
@@ -301,6 +309,11 @@ impl<'c> Verification<'c> {
             _ => {}
         }
         Ok(parts)
+    }
+
+    fn is_pruned(&self, row: i64) -> rusqlite::Result<bool> {
+        let sql = "SELECT pruned_at IS NOT NULL FROM games WHERE id = ?";
+        self.conn.prepare_cached(sql)?.query_row([row], |row| row.get(0))
     }
 
     fn pair(&self, row: i64) -> rusqlite::Result<[i64; 2]> {

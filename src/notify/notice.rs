@@ -36,7 +36,7 @@ impl Notice {
         match self.kind {
             NoticeKind::Verdict | NoticeKind::FaultLimit => true,
             NoticeKind::End => !self.decided,
-            NoticeKind::EngineHalted | NoticeKind::Restarted => false,
+            NoticeKind::EngineHalted | NoticeKind::Restarted | NoticeKind::Disk => false,
         }
     }
 }

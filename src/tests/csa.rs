@@ -22,6 +22,8 @@ mod hostile;
 mod kept;
 #[path = "csa/operator.rs"]
 mod operator;
+#[path = "csa/quotas.rs"]
+mod quotas;
 #[path = "csa/recorder.rs"]
 mod recorder;
 #[path = "csa/rounds.rs"]

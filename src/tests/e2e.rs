@@ -8,6 +8,7 @@ mod commands;
 mod databases;
 mod deep;
 mod directory;
+mod disk;
 mod door;
 mod faults;
 mod formats;
