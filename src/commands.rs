@@ -2,11 +2,13 @@
 
 mod account;
 mod ad_hoc;
+mod admin;
 mod calculator;
 mod descriptors;
 mod floodgate;
 mod init;
 mod log;
+mod operator_door;
 mod ordered_lines;
 mod play;
 mod report;
@@ -15,6 +17,7 @@ mod systemd;
 
 pub use account::account;
 pub use ad_hoc::ad_hoc;
+pub use admin::admin;
 pub use calculator::sprt;
 pub use floodgate::floodgate;
 pub use init::init;

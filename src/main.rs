@@ -30,6 +30,7 @@ fn main() -> ExitCode {
         Command::Report(args) => commands::report(&args),
         Command::Watch(args) => screen::watch(&args),
         Command::Account(args) => commands::account(&args),
+        Command::Admin(args) => commands::admin(&args),
         Command::Log(args) => commands::log(&args),
         Command::Sprt(args) => commands::sprt(&args),
         Command::Init(args) => commands::init(&args),

@@ -3,6 +3,7 @@
 use super::descriptors;
 use super::{
     Exit, Failure, OpenScreen, Screen, Showing,
+    operator_door::Door,
     play::{Network, event_file, host},
 };
 use crate::{
@@ -77,11 +78,22 @@ fn league(args: &ServeArgs, mut config: ServeConfig, open_screen: OpenScreen) ->
         readers.extend(events.map(|mut events| Reader::new("event file", move |batch| events.write(batch))));
         let notifier = Notifier::open(&config.notify, subject(&config), say.clone())?;
         readers.extend(notifier.as_ref().map(Notifier::reader));
+        let database = config.database.clone();
         let league = League::open(config, history, &shutdown, readers)?;
+        let operations = league.operations();
+        if operations.is_paused() {
+            let shown = database.display();
+            say(&format!(
+                "the operator has paused the league: no new game begins until `renmei admin {shown} resume`"
+            ));
+        }
+        let door = Door::open(&database, operations).map_err(|why| say(&why)).ok();
         for listener in &listeners {
             say(&format!("listening on {}", listener.local_addr().map_err(other)?));
         }
-        league.serve(listeners, shutdown).await?;
+        let served = league.serve(listeners, shutdown).await;
+        drop(door);
+        served?;
         if let Some(notifier) = notifier {
             notifier.finish();
         }
@@ -156,7 +168,7 @@ fn event(
     if !args.listen.is_empty() {
         serve.listen.clone_from(&args.listen);
     }
-    host(plan, &args.playing, open_screen, |plan, sink| {
+    host(plan, &args.playing, open_screen, |plan, sink, operations| {
         let (mut listeners, mut listening) = (vec![], vec![]);
         for address in &serve.listen {
             let bound = std::net::TcpListener::bind(address).and_then(|listener| {
@@ -168,8 +180,8 @@ fn event(
             });
             listeners.push(bound.map_err(|e| Failure::Other(format!("cannot listen on {address}: {e}")))?);
         }
-        let network =
-            EventNetwork::open(serve, plan, listeners, sink).map_err(|e| Failure::Other(e.to_string()))?;
+        let network = EventNetwork::open(serve, plan, listeners, operations, sink)
+            .map_err(|e| Failure::Other(e.to_string()))?;
         let (remote, mut read) = (network.remote(), network.reader());
         let reader = Reader::new("network", move |batch| {
             // The network closes after the last entry.

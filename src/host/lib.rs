@@ -43,6 +43,7 @@ mod league;
 mod listener;
 mod lobby;
 mod mailbox;
+mod operator;
 mod places;
 mod presence;
 mod rating_history;

@@ -22,7 +22,7 @@ use super::{
     rating_history::RatingHistory,
     requests::Note,
 };
-use arena::{actor_thread::ActorThread, play::Fixture, spectators::Sight};
+use arena::{actor_thread::ActorThread, operations::Operations, play::Fixture, spectators::Sight};
 use notation::csa::{
     game_name::{Entry, GameName, Wish, player_id},
     summary::Summary,
@@ -52,6 +52,8 @@ pub struct Lobby {
     pub(super) history: RatingHistory,
     /// How players come to their games.
     matchmaking: Matchmaking,
+    /// What the operator has ordered.
+    pub(super) operations: Operations,
     /// No game begins any more.
     pub(super) closing: bool,
     /// The answer to `%%RATING`, and when it was made.
@@ -139,9 +141,10 @@ impl Lobby {
         arranger: Arranger,
         buoys: Buoys,
         history: RatingHistory,
+        operations: Operations,
     ) -> Self {
-        let (presence, games) = (Presence::default(), Games::default());
-        Self { config, presence, games, buoys, arranger, history, matchmaking, closing: false, rated: None }
+        let (presence, games, closing, rated) = (Presence::default(), Games::default(), false, None);
+        Self { config, presence, games, buoys, arranger, history, matchmaking, operations, closing, rated }
     }
 
     /// Logs a player in. In CSA mode it waits for its game at once. An earlier login of the name gives way if it has
@@ -156,10 +159,11 @@ impl Lobby {
         place: Arc<Place>,
         notes: &mpsc::UnboundedSender<Note>,
     ) -> Result<LoggedIn, Refusal> {
-        let LoginRequest { name, password, extended, authenticated, returning_only } = request;
+        let LoginRequest { name, password, extended, returning_only, .. } = request;
         if !is_player_name(name) || password.len() > PASSWORD {
             return Err(Refusal::new("", true));
         }
+        self.unbarred(request, &place)?;
         if let Some(former) = self.resumable(request) {
             let (login, seat) = self.resume(request, former, mailbox, place);
             return Ok(logged_in(request, login, notes, Some(seat)));
@@ -172,9 +176,7 @@ impl Lobby {
             let admitted = entrants.admit(name, password, *extended);
             admitted.map_err(|why| Refusal::new(&format!("{why}\n"), false))?;
         }
-        let secret = request.secret();
-        // Unlike a trip, a password that the host keeps is not shown to others.
-        let id = player_id(name, secret.as_deref().filter(|_| !authenticated));
+        let id = identity(request);
         let login = self.enter(request, id, Status::Connected, mailbox, place);
         match &self.matchmaking {
             Matchmaking::Scheduled(_) => self.await_round(login),
@@ -185,6 +187,28 @@ impl Lobby {
             Matchmaking::Open(_) => {}
         }
         Ok(logged_in(request, login, notes, None))
+    }
+
+    /// Whether the operator keeps a login out: by a ban, or, of players who have not played yet, by a closed registration.
+    fn unbarred(&self, request: &LoginRequest, place: &Place) -> Result<(), Refusal> {
+        let LoginRequest { name, extended, .. } = request;
+        let refusal = |why: String| Refusal::new(if *extended { &why } else { "" }, false);
+        if let Some(reason) = self.operations.ban(name, place.address()) {
+            let why = if reason.is_empty() { String::new() } else { format!(": {reason}") };
+            return Err(refusal(format!("the operator has banned you{why}\n")));
+        }
+        let new = self.is_open() && !self.arranger.roster().knows(&identity(request));
+        match new && self.operations.registration_is_closed() {
+            true => Err(refusal(
+                "the registration is closed: only players who have played here may log in\n".to_owned(),
+            )),
+            false => Ok(()),
+        }
+    }
+
+    /// Whether players come to the event as they like.
+    pub(super) fn is_open(&self) -> bool {
+        matches!(self.matchmaking, Matchmaking::Open(_))
     }
 
     /// Whether the name is that of an entrant of the event, for whom a game may wait.
@@ -326,6 +350,10 @@ impl Lobby {
         if let Err(why) = self.admissible(&game, wish) {
             return self.error(login, &why);
         }
+        if self.operations.is_paused() {
+            self.send(login, "##[OPERATOR] the event is paused: the game begins later\n".to_owned());
+            return self.presence.set_status(login, Status::GameWaiting(game, wish));
+        }
         let rival = self
             .presence
             .waiting_for(&game)
@@ -335,6 +363,20 @@ impl Lobby {
             Some(rival) => self.meet(game, rival, (login, wish)),
             None if challenge => self.error(login, &format!("can't find rival for {game}")),
             None => self.presence.set_status(login, Status::GameWaiting(game, wish)),
+        }
+    }
+
+    /// Lets players meet who have waited for the same game while none began.
+    pub(super) fn seek_again(&mut self) {
+        let waits = |login: &LoginId, presence: &Presence| match &presence.get(*login)?.status {
+            Status::GameWaiting(game, wish) => Some((game.clone(), *wish)),
+            _ => None,
+        };
+        let logins: Vec<LoginId> = self.presence.iter().map(|(login, _)| login).collect();
+        for login in logins {
+            if let Some((game, wish)) = waits(&login, &self.presence) {
+                self.seek(login, game, wish, false);
+            }
         }
     }
 
@@ -443,6 +485,12 @@ impl Lobby {
         self.arranger.list(&mut self.games, game, announcement);
         Some(summary)
     }
+}
+
+/// The name with the trip. Unlike a trip, a password that the host keeps is not shown to others.
+fn identity(request: &LoginRequest) -> String {
+    let secret = request.secret();
+    player_id(&request.name, secret.as_deref().filter(|_| !request.authenticated))
 }
 
 fn logged_in(

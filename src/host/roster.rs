@@ -42,6 +42,11 @@ impl Roster {
         number
     }
 
+    /// Whether a player has played in the event.
+    pub fn knows(&self, id: &str) -> bool {
+        self.lock().numbers.contains_key(id)
+    }
+
     /// The ids of all players, by number.
     pub fn names(&self) -> Vec<String> {
         self.lock().names.clone()

@@ -22,6 +22,7 @@ const MIGRATIONS: &[M<'static>] = &[
     M::up(include_str!("migrations/007_engine_lines.sql")),
     M::up(include_str!("migrations/008_notices.sql")),
     M::up(include_str!("migrations/009_identities.sql")),
+    M::up(include_str!("migrations/010_operations.sql")),
 ];
 /// "RNME"; written by the first migration.
 const APPLICATION_ID: i64 = 0x524E_4D45;

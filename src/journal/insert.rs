@@ -4,6 +4,7 @@ use super::{
     EventId,
     row::{int, result, write_usi},
 };
+use referee::operation::Operation;
 use referee::{
     entry::{Entry, GameEnded, GameId, GameStarted, Moved, Opened, PlayerId, Score, Stamped, Thought},
     schedule::Pairing,
@@ -17,6 +18,9 @@ const GAME: &str = "INSERT INTO games (event, number, stage, index_, attempt, ro
      start, opening_moves, times, started_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 const END: &str = "UPDATE games SET ended_at = ?2, result = ?3, cause = ?4, plies = ?5, evidence = ?6, \
      replayed = ?7 WHERE id = ?1";
+const RULED: &str = "UPDATE games SET ended_result = coalesce(ended_result, result), \
+     ended_cause = coalesce(ended_cause, cause), ended_replayed = coalesce(ended_replayed, replayed), \
+     ruling = ?3, result = ?4, cause = ?5, replayed = ?6 WHERE event = ?1 AND number = ?2";
 const LOG: &str = "INSERT INTO log (event, seq, kind, game) VALUES (?, ?, ?, ?)";
 
 /// Appends the rows of one event. The caller begins and commits the transactions.
@@ -71,11 +75,28 @@ impl<'c> Rows<'c> {
                 let row = params![self.event, seq, at, verdict, llr, int(*pairs)];
                 self.run("INSERT INTO verdicts VALUES (?, ?, ?, ?, ?, ?)", row)
             }
+            Entry::Operator(operation) => self.operated(*at, operation),
             Entry::Closed => {
                 let seq = self.log("closed", None)?;
                 self.run("INSERT INTO closings VALUES (?, ?, ?)", params![self.event, seq, at])
             }
         }
+    }
+
+    /// The action, and the new result of the game that it is about; what the game itself ended with is kept.
+    fn operated(&mut self, at: i64, operation: &Operation) -> rusqlite::Result<()> {
+        let seq = self.log("operation", None)?;
+        let Operation { number, by, reason, undoes, action } = operation;
+        let details = serde_json::to_string(action).map_err(not_json)?;
+        let (game, undoes) = (action.game().map(|game| int(game.0)), undoes.map(int));
+        let (word, words) = (action.word(), action.to_string());
+        let row = params![self.event, seq, at, int(*number), by, reason, undoes, word, game, words, details];
+        self.run("INSERT INTO operations VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)?;
+        let Some((game, _, was, is)) = action.correction() else { return Ok(()) };
+        let outcome = is.unwrap_or(was);
+        let row =
+            params![self.event, int(game.0), int(*number), result(outcome), outcome.cause(), is.is_none(),];
+        self.run(RULED, row)
     }
 
     fn run(&self, sql: &str, row: &[&dyn rusqlite::ToSql]) -> rusqlite::Result<()> {
