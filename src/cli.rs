@@ -104,6 +104,8 @@ pub enum Command {
     Account(AccountArgs),
     /// Drop the moves and lines of old games from a database, and make its file smaller; results and ratings stay.
     Prune(PruneArgs),
+    /// Do what the operator of an event does while it is played: pause it, rule on a game, ban a player.
+    Admin(AdminArgs),
     /// Print the transcript of a game line by line: what its engines and the network said and were told.
     Log(LogArgs),
     /// Compute an SPRT, Elo and error bounds from counts.
@@ -686,6 +688,112 @@ fn head(text: &str) -> Result<String, String> {
         true => Ok(text.to_owned()),
         false => Err("a head is 64 hexadecimal digits, as `renmei report` prints it".to_owned()),
     }
+}
+
+/// `renmei admin`.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "\
+Each action is on record with who did it and why: `renmei report DATABASE` lists them.
+Examples:
+  renmei admin cup.db list
+  renmei admin cup.db rule 12 white --reason \"black's machine had two engines running\"
+  renmei admin cup.db ban 192.0.2.0/24 --reason flooding")]
+pub struct AdminArgs {
+    /// The database of the event, which another process plays.
+    pub database: PathBuf,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: AdminCommand,
+    /// Why; `rule`, `replay` and `ban` want a reason.
+    #[arg(long, global = true, value_name = "TEXT")]
+    pub reason: Option<String>,
+    /// Who you are, beside the name of your user.
+    #[arg(long = "as", global = true, value_name = "NAME")]
+    pub named: Option<String>,
+    /// Print the answer as JSON.
+    #[arg(long, global = true)]
+    pub json: bool,
+}
+
+/// What an operator asks for.
+#[derive(Clone, Debug, Subcommand)]
+pub enum AdminCommand {
+    /// Show players, running games with their clocks, bans, mutes and buoys.
+    List,
+    /// Begin no new games; running games go on.
+    Pause,
+    /// Begin new games again.
+    Resume,
+    /// End the connection of a player; a game of theirs goes on as after a lost connection.
+    Kick {
+        /// The name.
+        name: String,
+    },
+    /// Keep a player, an address or a network out.
+    Ban {
+        /// A name, or an address such as 192.0.2.7, 192.0.2.0/24 or 2001:db8:1:2::/64.
+        whom: String,
+    },
+    /// End a ban.
+    Unban {
+        /// As it was given to `ban`.
+        whom: String,
+    },
+    /// Let nobody hear the chat and comments of a player.
+    Mute {
+        /// The name.
+        name: String,
+    },
+    /// Let a player be heard again.
+    Unmute {
+        /// The name.
+        name: String,
+    },
+    /// Delete a buoy, whoever set it.
+    DeleteBuoy {
+        /// The name of its games.
+        name: String,
+    },
+    /// Close the registration of an open league: only those who have played in it may log in.
+    Close,
+    /// Open the registration again.
+    Open,
+    /// End a running game; it is played again.
+    Adjourn {
+        /// Its number.
+        game: u64,
+    },
+    /// Give a game a result, running or over; what it ended with stays on record.
+    Rule {
+        /// Its number.
+        game: u64,
+        /// The result.
+        #[arg(value_enum)]
+        result: RuledResultArg,
+    },
+    /// Let a game that is over not count, and be played again.
+    Replay {
+        /// Its number.
+        game: u64,
+    },
+    /// Take back an operation: a ban, a mute, a pause, a ruling.
+    Undo {
+        /// Its number.
+        number: u64,
+    },
+}
+
+/// The result that a game is given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum RuledResultArg {
+    /// Black wins.
+    Black,
+    /// White wins.
+    White,
+    /// A draw.
+    Draw,
+    /// The game does not count, and is not played again.
+    Void,
 }
 
 /// `renmei sprt`.

@@ -2,12 +2,14 @@
 
 mod account;
 mod ad_hoc;
+mod admin;
 mod calculator;
 mod descriptors;
 mod disk;
 mod floodgate;
 mod init;
 mod log;
+mod operator_door;
 mod ordered_lines;
 mod play;
 mod prune;
@@ -18,6 +20,7 @@ mod verify;
 
 pub use account::account;
 pub use ad_hoc::ad_hoc;
+pub use admin::admin;
 pub use calculator::sprt;
 pub use floodgate::floodgate;
 pub use init::init;

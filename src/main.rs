@@ -31,6 +31,7 @@ fn main() -> ExitCode {
         Command::Report(args) => commands::report(&args),
         Command::Watch(args) => screen::watch(&args),
         Command::Account(args) => commands::account(&args),
+        Command::Admin(args) => commands::admin(&args),
         Command::Log(args) => commands::log(&args),
         Command::Prune(args) => commands::prune(&args),
         Command::Sprt(args) => commands::sprt(&args),

@@ -16,6 +16,7 @@ use referee::{
     AbortBy, Outcome,
     clock::TimeControl,
     entry::{Entry, GameEnded, GameId, GameStarted, Opened, PlayerId, Stamped},
+    operation::Action,
     rating::rounded,
     rating::{Course, Scale},
     schedule::Pairing,
@@ -177,6 +178,10 @@ impl State {
                 let text = format!("verdict after {pairs}: {verdict} (LLR {})", rounded(*llr, 2));
                 self.log_line(*at, false, &text);
             }
+            Entry::Operator(operation) => {
+                self.corrected(&operation.action);
+                self.log_line(*at, true, &operation.to_string());
+            }
             Entry::Closed => {
                 self.closed = true;
                 self.log_line(*at, false, "the event is over");
@@ -290,6 +295,16 @@ impl State {
         }
         self.log_line(at, fault, &text);
         self.forget();
+    }
+
+    /// Gives a game that is over another result; the course of the ratings is computed anew.
+    fn corrected(&mut self, action: &Action) {
+        let Some((game, _, _, is)) = action.correction() else { return };
+        if let Some(played) = self.played.iter_mut().rfind(|played| played.game == game) {
+            played.replayed = is.is_none();
+            played.outcome = is.unwrap_or(played.outcome);
+            (self.course, self.rated) = (Course::new(self.info.players.len()), 0);
+        }
     }
 
     /// Keeps the boards of the games that ended last.

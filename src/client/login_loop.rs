@@ -410,7 +410,7 @@ impl LoginLoop {
         let mut seats = if announced.color == Color::Black { [engine, server] } else { [server, engine] };
         let (sink, stop) = (&**transcripts.sink(), shutdown.adjourning());
         let playing = async {
-            let context = GameContext { sink, spectators: None, lag, stop };
+            let context = GameContext { sink, spectators: None, lag, stop, interventions: None };
             let outcome = play_under(Authority::Server(ruled), fixture, &mut seats, context).await;
             let [black, white] = seats; // giving up the server's seat ends the conversation below
             (outcome, if announced.color == Color::Black { black } else { white })

@@ -2,6 +2,7 @@
 
 use super::{
     Exit, Failure, OpenScreen, Screen, Showing,
+    operator_door::Door,
     play::{Network, event_file, host},
 };
 use super::{descriptors, disk};
@@ -81,13 +82,24 @@ fn league(args: &ServeArgs, mut config: ServeConfig, open_screen: OpenScreen) ->
         readers.extend(notifier.as_ref().map(Notifier::reader));
         let places = [Some(config.database.clone()), config.records.clone()];
         let (places, reserve) = (places.into_iter().flatten().collect(), config.reserve_mb);
+        let database = config.database.clone();
         let league = League::open(config, history, &shutdown, readers)?;
         let (disk, _watching) = disk::watched(places, reserve, &say, notifier.as_ref())?;
         let league = league.watching(disk);
+        let operations = league.operations();
+        if operations.is_paused() {
+            let shown = database.display();
+            say(&format!(
+                "the operator has paused the league: no new game begins until `renmei admin {shown} resume`"
+            ));
+        }
+        let door = Door::open(&database, operations).map_err(|why| say(&why)).ok();
         for listener in &listeners {
             say(&format!("listening on {}", listener.local_addr().map_err(other)?));
         }
-        league.serve(listeners, shutdown).await?;
+        let served = league.serve(listeners, shutdown).await;
+        drop(door);
+        served?;
         if let Some(notifier) = notifier {
             notifier.finish();
         }
@@ -168,7 +180,7 @@ fn event(
     if !args.listen.is_empty() {
         serve.listen.clone_from(&args.listen);
     }
-    host(plan, &args.playing, open_screen, |plan, sink| {
+    host(plan, &args.playing, open_screen, |plan, sink, operations| {
         protect(&plan.database)?;
         let (mut listeners, mut listening) = (vec![], vec![]);
         for address in &serve.listen {
@@ -181,8 +193,8 @@ fn event(
             });
             listeners.push(bound.map_err(|e| Failure::Other(format!("cannot listen on {address}: {e}")))?);
         }
-        let network =
-            EventNetwork::open(serve, plan, listeners, sink).map_err(|e| Failure::Other(e.to_string()))?;
+        let network = EventNetwork::open(serve, plan, listeners, operations, sink)
+            .map_err(|e| Failure::Other(e.to_string()))?;
         let (remote, mut read) = (network.remote(), network.reader());
         let reader = Reader::new("network", move |batch| {
             // The network closes after the last entry.

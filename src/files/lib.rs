@@ -133,7 +133,9 @@ pub fn write_below(root: &Path, path: &Path, bytes: &[u8], access: Access) -> io
     let written =
         fchmod(&file, access.mode(0o666)).map_err(io::Error::from).and_then(|()| file.write_all(bytes));
     // What a full disk has left of it is in nobody's way.
-    written.inspect_err(|_| drop(unlinkat(&at, unfinished.as_os_str(), UnlinkatFlags::NoRemoveDir)))?;
+    written.inspect_err(|_| {
+        let _if_it_can_be = unlinkat(&at, unfinished.as_os_str(), UnlinkatFlags::NoRemoveDir);
+    })?;
     Ok(renameat(&at, unfinished.as_os_str(), &at, name)?)
 }
 

@@ -127,6 +127,23 @@ impl Buoys {
         }
     }
 
+    /// The names, in their order.
+    #[must_use]
+    pub fn names(&self) -> Vec<String> {
+        let mut names: Vec<String> = self.known.keys().cloned().collect();
+        names.sort();
+        names
+    }
+
+    /// Deletes a buoy, whoever set it; false if there is none of that name.
+    pub fn take_away(&mut self, name: &str) -> bool {
+        let known = self.contains(name);
+        if known {
+            self.remove(name);
+        }
+        known
+    }
+
     fn remove(&mut self, name: &str) {
         self.known.remove(name);
         self.origins.remove(name);

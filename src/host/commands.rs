@@ -181,6 +181,10 @@ impl Lobby {
     /// so are those who do not read fast enough.
     fn chat(&self, login: LoginId, text: &str) -> u32 {
         let Some(sender) = self.presence.get(login) else { return 0 };
+        if self.operations.is_muted(&sender.name) {
+            self.error(login, "the operator has muted you: nobody hears what you say");
+            return 0;
+        }
         let line: Arc<str> = format!("##[CHAT][{}] {}\n", sender.name, clipped(text)).into();
         let others = self.presence.iter().filter(|(other, player)| *other != login && player.hears_chat());
         let heard = others.map(|(_, player)| player.mailbox.chat(line.clone())).count();

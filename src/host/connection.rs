@@ -100,6 +100,7 @@ enum Heard {
 /// The login of a connection.
 struct Login {
     membership: Membership,
+    name: String,
     extended: bool,
     inbox: Inbox,
     /// Whether the player can be identified when it comes back.
@@ -561,7 +562,8 @@ impl Connection {
             Some(Ok(LoggedIn { membership, greeting, seat })) => {
                 tracing::info!(target: "host", name = ?request.name, extended = request.extended, resumes = seat.is_some(), "logged in");
                 let (extended, secret) = (request.extended, request.mark().is_some());
-                self.login = Some(Login { membership, extended, inbox, secret });
+                let name = request.name.clone();
+                self.login = Some(Login { membership, name, extended, inbox, secret });
                 self.handover = seat;
                 // What came in one packet with the login is answered before it, and a logout in its stead.
                 self.hear_on();
@@ -662,6 +664,7 @@ impl Connection {
         };
         if let Some(comment) = played.rest.as_deref().filter(|rest| rest.starts_with("'*"))
             && self.context.comments
+            && !self.login.as_ref().is_some_and(|login| self.context.operations.is_muted(&login.name))
         {
             self.context.sights.commented(seat.game, &played.text, comment);
         }
@@ -759,6 +762,7 @@ impl Connection {
                 self.hear_on();
             }
             Some(Message::HandOver(to)) => self.hand_over(to),
+            Some(Message::SentAway(text)) => self.send_away(&text),
             Some(Message::Closing) if self.seat.is_some() => self.leaving = true,
             Some(Message::Closing | Message::Replaced) | None => self.close(),
         }
@@ -770,6 +774,18 @@ impl Connection {
             let _gone = to.send(Box::new(seat));
         }
         self.close();
+    }
+
+    /// Ends the connection by the operator's order. A game is kept as after a lost connection.
+    fn send_away(&mut self, text: &str) {
+        if self.login.as_ref().is_some_and(|login| login.extended) {
+            self.send(&format!("##[ERROR] {text}\n"));
+            self.flush();
+        }
+        match self.seat {
+            Some(_) => self.broken = true,
+            None => self.close(),
+        }
     }
 
     /// Leaves the place to another connection, unless a game has begun meanwhile.

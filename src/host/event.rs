@@ -11,6 +11,7 @@ use super::{
     entrants::Entrants,
     listener::Connections,
     lobby::{Lobby, Matchmaking},
+    operator::LobbyDesk,
     rating_history::RatingHistory,
     requests::{LobbyThread, Note},
     roster::Roster,
@@ -18,6 +19,7 @@ use super::{
 };
 use arena::{
     actor_thread::ActorThread,
+    operations::Operations,
     play::Fixture,
     remote::{Remote, RemotePlayers, Seating},
     spectators::Spectators,
@@ -61,6 +63,7 @@ impl EventNetwork {
         config: ServeConfig,
         plan: &Plan,
         listeners: Vec<TcpListener>,
+        operations: Operations,
         sink: Arc<dyn Sink>,
     ) -> io::Result<Self> {
         let (wait, missing) = (Duration::from_secs(config.wait), config.missing);
@@ -77,9 +80,11 @@ impl EventNetwork {
         let arranger = Arranger::new(config.clone(), roster, transcripts.clone(), bookkeeping.record_files());
         let buoys = Buoys::new(vec![], config.limits, sink);
         let matchmaking = Matchmaking::Scheduled(entrants);
-        let lobby = Lobby::new(config.clone(), matchmaking, arranger, buoys, bookkeeping.history());
+        let lobby =
+            Lobby::new(config.clone(), matchmaking, arranger, buoys, bookkeeping.history(), operations);
         let (host, arrivals) = HostContext::new(&config, lobby, admission);
         let lobby = LobbyThread::start(host.clone(), arrivals, vec![], CancellationToken::new())?;
+        host.operations.set_host(Some(Arc::new(LobbyDesk(host.clone()))));
         let players = Arc::new(NetworkPlayers { host: host.clone(), transcripts });
         let remote = Remote { players, wait, missing };
         let leave = CancellationToken::new();
@@ -109,6 +114,7 @@ impl EventNetwork {
 
 impl Drop for EventNetwork {
     fn drop(&mut self) {
+        self.host.operations.set_host(None);
         self.leave.cancel();
         if let Some(thread) = self.thread.take() {
             let _panic_printed = thread.join();

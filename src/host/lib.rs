@@ -44,6 +44,7 @@ mod league;
 mod listener;
 mod lobby;
 mod mailbox;
+mod operator;
 mod places;
 mod presence;
 mod quotas;

@@ -23,7 +23,9 @@ use super::{
     rating_history::RatingHistory,
     requests::Note,
 };
-use arena::{actor_thread::ActorThread, disk::DiskWatch, play::Fixture, spectators::Sight};
+use arena::{
+    actor_thread::ActorThread, disk::DiskWatch, operations::Operations, play::Fixture, spectators::Sight,
+};
 use notation::csa::{
     game_name::{Entry, GameName, Wish, player_id},
     summary::Summary,
@@ -62,6 +64,8 @@ pub struct Lobby {
     quotas: Quotas,
     /// Whether there is room on the disk for new games.
     disk: DiskWatch,
+    /// What the operator has ordered.
+    pub(super) operations: Operations,
     /// No game begins any more.
     pub(super) closing: bool,
     /// The answer to `%%RATING`, and when it was made.
@@ -153,6 +157,7 @@ impl Lobby {
         arranger: Arranger,
         buoys: Buoys,
         history: RatingHistory,
+        operations: Operations,
     ) -> Self {
         let (presence, games, quotas) = (Presence::default(), Games::default(), Quotas::new(config.limits));
         let disk = DiskWatch::default();
@@ -166,6 +171,7 @@ impl Lobby {
             matchmaking,
             quotas,
             disk,
+            operations,
             closing: false,
             rated: None,
         }
@@ -193,6 +199,7 @@ impl Lobby {
         if !is_player_name(name) || password.len() > PASSWORD {
             return Err(Refusal::new("", true));
         }
+        self.unbarred(request, &place)?;
         if let Some(former) = self.resumable(request) {
             let (login, seat) = self.resume(request, former, mailbox, place);
             return Ok(logged_in(request, login, notes, Some(seat)));
@@ -220,6 +227,34 @@ impl Lobby {
         Ok(logged_in(request, login, notes, None))
     }
 
+    /// Whether the operator keeps a login out: by a ban, or, of players who have not played yet, by a closed registration.
+    fn unbarred(&self, request: &LoginRequest, place: &Place) -> Result<(), Refusal> {
+        let LoginRequest { name, extended, .. } = request;
+        let refusal = |why: String| Refusal::new(if *extended { &why } else { "" }, false);
+        if let Some(reason) = self.operations.ban(name, place.address()) {
+            let why = if reason.is_empty() { String::new() } else { format!(": {reason}") };
+            return Err(refusal(format!("the operator has banned you{why}\n")));
+        }
+        let closed = self.is_open() && self.operations.registration_is_closed();
+        match closed && !self.has_played(request) {
+            true => Err(refusal(
+                "the registration is closed: only players who have played here may log in\n".to_owned(),
+            )),
+            false => Ok(()),
+        }
+    }
+
+    /// Whether a player has played here, under whichever form of the trip.
+    fn has_played(&self, request: &LoginRequest) -> bool {
+        let roster = self.arranger.roster();
+        roster.knows(&self.shown_id(request)) || former_ids(request).iter().any(|former| roster.knows(former))
+    }
+
+    /// Whether players come to the event as they like.
+    pub(super) fn is_open(&self) -> bool {
+        matches!(self.matchmaking, Matchmaking::Open(_))
+    }
+
     /// Whether the name is that of an entrant of the event, for whom a game may wait.
     fn is_entrant(&self, name: &str) -> bool {
         matches!(&self.matchmaking, Matchmaking::Scheduled(entrants) if entrants.game_of(name).is_some())
@@ -238,12 +273,10 @@ impl Lobby {
     /// Renames a player of the event who is known by the other form of its trip: that of an earlier version, or of
     /// another `compat`. Only who has the secret can log in with both.
     fn recognise(&mut self, request: &LoginRequest, id: &str) {
-        let (Login::Open, Some(secret), Some(trip)) = (self.config.login, request.secret(), &request.trip)
-        else {
+        if self.config.login != Login::Open {
             return;
-        };
-        let forms = [player_id(&request.name, Some(&secret)), format!("{}+{trip}", request.name)];
-        for former in forms.iter().filter(|former| *former != id) {
+        }
+        for former in former_ids(request).iter().filter(|former| *former != id) {
             if let Some(renamed) = self.arranger.roster().rename(former, id) {
                 self.arranger.sink().happened(renamed);
                 self.buoys.owner_renamed(former, id);
@@ -400,6 +433,10 @@ impl Lobby {
         if self.is_hindered(login) {
             return;
         }
+        if self.operations.is_paused() {
+            self.send(login, "##[OPERATOR] the event is paused: the game begins later\n".to_owned());
+            return self.presence.set_status(login, Status::GameWaiting(game, wish));
+        }
         match self.rival(login, &game, wish) {
             Some(rival) => self.meet(game, rival, (login, wish)),
             None if challenge => self.error(login, &format!("can't find rival for {game}")),
@@ -423,6 +460,20 @@ impl Lobby {
             drop(waiting);
             if !self.is_hindered(rival.0) {
                 return Some(rival);
+            }
+        }
+    }
+
+    /// Lets players meet who have waited for the same game while none began.
+    pub(super) fn seek_again(&mut self) {
+        let waits = |login: &LoginId, presence: &Presence| match &presence.get(*login)?.status {
+            Status::GameWaiting(game, wish) => Some((game.clone(), *wish)),
+            _ => None,
+        };
+        let logins: Vec<LoginId> = self.presence.iter().map(|(login, _)| login).collect();
+        for login in logins {
+            if let Some((game, wish)) = waits(&login, &self.presence) {
+                self.seek(login, game, wish, false);
             }
         }
     }
@@ -548,6 +599,12 @@ impl Lobby {
         self.arranger.list(&mut self.games, game, announcement);
         Some(summary)
     }
+}
+
+/// The ids that a player may be known by in an open league: that of shogi-server, and that of a trip.
+fn former_ids(request: &LoginRequest) -> Vec<String> {
+    let (Some(secret), Some(trip)) = (request.secret(), &request.trip) else { return vec![] };
+    vec![player_id(&request.name, Some(&secret)), format!("{}+{trip}", request.name)]
 }
 
 fn logged_in(

@@ -34,6 +34,8 @@ pub enum Message {
     Replaced,
     /// The same player has logged in again to go on with its game: the connection hands the game over and closes.
     HandOver(oneshot::Sender<Box<Offer>>),
+    /// The operator sends the player away, with that text. A game goes on as after a lost connection.
+    SentAway(Arc<str>),
     /// The host closes.
     Closing,
 }

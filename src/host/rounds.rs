@@ -55,7 +55,7 @@ impl Lobby {
 
     /// Begins the games of a round. If a player has left meanwhile, its opponent waits for the next round.
     fn begin_round(&mut self, game: &GameName, logins: &[LoginId], paired: &Paired) {
-        if self.closing || paired.tables.is_empty() {
+        if self.closing || self.operations.is_paused() || paired.tables.is_empty() {
             return;
         }
         if self.is_disk_low() {

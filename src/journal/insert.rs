@@ -6,6 +6,7 @@ use super::{
     row::{int, result, write_usi},
     seal::{self, Chain, Fields, MoveRow, PartDigest, RunningGame, StartRow},
 };
+use referee::operation::Operation;
 use referee::{
     entry::{Entry, GameEnded, GameId, GameStarted, Moved, Opened, PlayerId, Score, Stamped, Thought},
     schedule::Pairing,
@@ -19,6 +20,9 @@ const GAME: &str = "INSERT INTO games (event, number, stage, index_, attempt, ro
      start, opening_moves, times, started_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 const END: &str = "UPDATE games SET ended_at = ?2, result = ?3, cause = ?4, plies = ?5, evidence = ?6, \
      replayed = ?7 WHERE id = ?1";
+const RULED: &str = "UPDATE games SET ended_result = coalesce(ended_result, result), \
+     ended_cause = coalesce(ended_cause, cause), ended_replayed = coalesce(ended_replayed, replayed), \
+     ruling = ?3, result = ?4, cause = ?5, replayed = ?6 WHERE event = ?1 AND number = ?2";
 const LOG: &str = "INSERT INTO log (event, seq, kind, game) VALUES (?, ?, ?, ?)";
 
 /// Appends the rows of one event. The caller begins and commits the transactions.
@@ -89,10 +93,26 @@ impl<'c> Rows<'c> {
                     params![event, seq, at, verdict, Some(*llr).filter(|llr| !llr.is_nan()), int(*pairs)];
                 self.rare("verdict", "INSERT INTO verdicts VALUES (?, ?, ?, ?, ?, ?)", row, &[])
             }
+            Entry::Operator(operation) => self.operated(at, operation),
             Entry::Closed => {
                 self.rare("closed", "INSERT INTO closings VALUES (?, ?, ?)", params![event, seq, at], &[])
             }
         }
+    }
+
+    /// The action, and the new result of the game that it is about; what the game itself ended with is kept.
+    fn operated(&mut self, at: i64, operation: &Operation) -> rusqlite::Result<()> {
+        let Operation { number, by, reason, undoes, action } = operation;
+        let details = serde_json::to_string(action).map_err(not_json)?;
+        let (game, undoes) = (action.game().map(|game| int(game.0)), undoes.map(int));
+        let (word, words) = (action.word(), action.to_string());
+        let (event, seq, number) = (self.event, self.seq + 1, int(*number));
+        let row = params![event, seq, at, number, by, reason, undoes, word, game, words, details];
+        self.rare("operation", "INSERT INTO operations VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row, &[])?;
+        let Some((game, _, was, is)) = action.correction() else { return Ok(()) };
+        let outcome = is.unwrap_or(was);
+        let row = params![event, int(game.0), number, result(outcome), outcome.cause(), is.is_none()];
+        self.run(RULED, row)
     }
 
     fn run(&self, sql: &str, row: &[&dyn ToSql]) -> rusqlite::Result<()> {

@@ -1,8 +1,8 @@
 //! Replay of the stored entries, in their order.
 
 use super::{
-    EventId, Store, StoreError,
-    row::{self, MOVED, OUTCOME, PAIRING},
+    EventId, Store, StoreError, operations,
+    row::{self, MOVED, PAIRING},
 };
 use referee::entry::{Entry, GameEnded, GameId, GameStarted, Opened, PlayerId, Stamped};
 use rusqlite::{Connection, OptionalExtension, Row};
@@ -45,7 +45,8 @@ fn replay(
     let names = event_names(conn, event)?;
     let mut log = conn.prepare_cached(&format!(
         "SELECT l.kind, l.seq, g.id, g.started_at, g.ended_at, g.start, g.opening_moves, g.plies, g.evidence, \
-         g.replayed, {OUTCOME}, {PAIRING}, g.times \
+         coalesce(g.ended_replayed, g.replayed), coalesce(g.ended_result, g.result), \
+         coalesce(g.ended_cause, g.cause), {PAIRING}, g.times \
          FROM log l LEFT JOIN games g ON g.id = l.game WHERE l.event = ? ORDER BY l.seq"
     ))?;
     let mut rows = log.query([event.0])?;
@@ -158,6 +159,7 @@ fn rare(
             }
             "memory" => Entry::Memory { player: PlayerId(row.get(3)?), kib: row::unsigned(row, 4)? },
             "verdict" => verdict(row)?,
+            "operation" => Entry::Operator(Box::new(operations::stored(row)?)),
             _ => Entry::Closed,
         };
         Ok(Stamped { at: row.get(2)?, entry })

@@ -268,7 +268,9 @@ pub(crate) fn stored_parts(
 ) -> rusqlite::Result<[PartDigest; 8]> {
     let sql = "SELECT g.black, g.white, g.number, g.stage, g.attempt, g.round, g.opening,
                       g.start, g.opening_moves, g.times, g.started_at,
-                      g.ended_at, g.result, g.cause, g.plies, g.replayed, g.evidence
+                      g.ended_at, iif(g.ruling IS NULL, g.result, g.ended_result),
+                      iif(g.ruling IS NULL, g.cause, g.ended_cause), g.plies,
+                      iif(g.ruling IS NULL, g.replayed, g.ended_replayed), g.evidence
                FROM games g WHERE g.id = ?";
     let known = conn.prepare_cached(sql)?.query_row([game], |row| {
         let part = |columns: std::ops::Range<usize>| -> rusqlite::Result<PartDigest> {

@@ -1,12 +1,13 @@
 //! Recomputing the seals of an event: what was altered since it was played.
 
 use crate::{
-    EventId, Store, StoreError,
+    EventId, Store, StoreError, operations,
     replay::players,
-    row::{self, KINDS, table_of},
+    row::{self, KINDS, int, result, table_of},
     seal::{self, PartDigest, Sealed, hex, is_sealed, part_names},
 };
-use rusqlite::{Connection, OptionalExtension, Row};
+use referee::Outcome;
+use rusqlite::{Connection, OptionalExtension, Row, types::ValueRef};
 use serde::Serialize;
 use std::{
     collections::{BTreeMap, HashMap},
@@ -173,6 +174,7 @@ impl<'c> Verification<'c> {
         self.names()?;
         self.configured()?;
         self.inserted()?;
+        self.ruled()?;
         self.found.head = self.last.as_ref().map(|sealed| hex(sealed));
         Ok(self.found)
     }
@@ -406,6 +408,43 @@ impl<'c> Verification<'c> {
         Ok(())
     }
 
+    /// The result of a game that was ruled on is that of the last operation about it; what the game itself ended with has
+    /// a seal.
+    fn ruled(&mut self) -> rusqlite::Result<()> {
+        let sql = "SELECT * FROM operations WHERE event = ? ORDER BY seq";
+        let mut operations = self.conn.prepare(sql)?;
+        let mut rulings: HashMap<i64, (i64, Outcome, bool)> = HashMap::new();
+        for operation in operations.query_map([self.event], operations::stored)? {
+            // One that cannot be read differs from its seal, which has been told.
+            let Ok(operation) = operation else { continue };
+            let Some((game, _, was, is)) = operation.action.correction() else { continue };
+            let ruling = (int(operation.number), is.unwrap_or(was), is.is_none());
+            rulings.insert(int(game.0), ruling);
+        }
+        let sql = "SELECT number, ruling, result, cause, replayed FROM games WHERE event = ?
+                   AND (ruling IS NOT NULL OR number IN (SELECT game FROM operations WHERE event = ?)) ORDER BY number";
+        let mut games = self.conn.prepare(sql)?;
+        let mut rows = games.query([self.event, self.event])?;
+        while let Some(row) = rows.next()? {
+            let game: i64 = row.get(0)?;
+            let stands = match rulings.get(&game) {
+                None => row.get_ref(1)? == ValueRef::Null,
+                Some((number, outcome, replayed)) => {
+                    row.get::<_, Option<i64>>(1)? == Some(*number)
+                        && row.get_ref(2)? == ValueRef::Text(result(*outcome).as_bytes())
+                        && row.get_ref(3)? == ValueRef::Text(outcome.cause().as_bytes())
+                        && row.get_ref(4)? == ValueRef::Integer(i64::from(*replayed))
+                }
+            };
+            if !stands {
+                let text = format!("game {game}: its result is not what the operator ruled");
+                let (game, parts) = (Some(game), vec!["ending"]);
+                self.found.alterations.push(Alteration { entry: None, game, parts, text });
+            }
+        }
+        Ok(())
+    }
+
     /// Rows that no entry of the log brought.
     fn inserted(&mut self) -> rusqlite::Result<()> {
         let games = "SELECT g.number FROM games g WHERE g.event = ?1 AND g.ended_at IS NOT NULL AND NOT EXISTS
@@ -470,6 +509,7 @@ fn words(kind: &str, game: Option<i64>) -> String {
         "fault" => "a fault",
         "memory" => "the memory of an engine",
         "verdict" => "a verdict",
+        "operation" => "an operation",
         "closed" => "the end of the event",
         other => return format!("an entry `{other}`"),
     };

@@ -76,6 +76,7 @@ pub fn export(args: &Export) -> Result<ExportReport, RecordsError> {
         if let Some(outcome) = game.row.outcome {
             ending::end(&mut record, outcome);
             ending::explain(&mut record, outcome, &game.row.evidence);
+            ending::tell_ruling(&mut record, game.row.ruling.as_ref());
         }
         make_plain(&mut record);
         match bytes(&record, format) {

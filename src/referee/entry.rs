@@ -5,7 +5,7 @@
 
 pub use crate::ids::{GameId, PlayerId};
 
-use crate::{Color, Outcome, clock::TimeControl, pairing::Pairing};
+use crate::{Color, Outcome, clock::TimeControl, operation::Operation, pairing::Pairing};
 use rsshogi::types::Move;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -80,6 +80,8 @@ pub enum Entry {
         /// Complete pairs that the ratio is computed from, in schedule order.
         pairs: u64,
     },
+    /// The operator did something.
+    Operator(Box<Operation>),
     /// The event is over: every scheduled game was played, or the sequential test has a verdict.
     Closed,
 }

@@ -457,19 +457,23 @@ pub fn ending(outcome: Outcome, side: Color) -> (Ending, Option<GameResult>) {
         Outcome::Draw { by: DrawBy::Sennichite } => (Ending::Sennichite, Some(GameResult::Draw)),
         Outcome::Draw { by: DrawBy::MaxMoves } => (Ending::MaxMoves, Some(GameResult::Censored)),
         Outcome::Draw { by: DrawBy::Impasse } => (Ending::Jishogi, Some(GameResult::Draw)),
-        Outcome::Draw { by: DrawBy::Adjudication }
+        Outcome::Draw { by: DrawBy::Adjudication | DrawBy::Ruling }
         | Outcome::Aborted {
-            by: AbortBy::Stopped | AbortBy::NotStarted | AbortBy::Server | AbortBy::Missing,
+            by:
+                AbortBy::Stopped | AbortBy::NotStarted | AbortBy::Server | AbortBy::Missing | AbortBy::Annulled,
         } => (Ending::Chudan, None),
     }
 }
 
-/// The protocol has no word for a player who has left: the opponent hears a resignation, as on floodgate.
+/// The protocol has no word for a player who has left or for a ruling: the opponent hears a resignation, as on floodgate.
 fn reason(by: WinBy) -> Ending {
     match by {
-        WinBy::Mate | WinBy::Resignation | WinBy::Disconnection | WinBy::Adjudication | WinBy::Default => {
-            Ending::Resign
-        }
+        WinBy::Mate
+        | WinBy::Resignation
+        | WinBy::Disconnection
+        | WinBy::Adjudication
+        | WinBy::Default
+        | WinBy::Ruling => Ending::Resign,
         WinBy::Time => Ending::TimeUp,
         WinBy::IllegalMove(_) | WinBy::IllegalDeclaration => Ending::IllegalMove,
         WinBy::IllegalAction => Ending::IllegalAction,

@@ -34,7 +34,9 @@ fn id(asks: &mut Client, name: &str) -> String {
 
 /// A league on a copy of a database.
 fn league_on(database: &Path, config: ServeConfig) -> Host {
-    Host::prepared(config, |path| drop(std::fs::copy(database, path).unwrap()))
+    Host::prepared(config, |path| {
+        std::fs::copy(database, path).unwrap();
+    })
 }
 
 /// A database of an older version: `kawa` and `mori` have played three games, with trips as shogi-server shows them.
