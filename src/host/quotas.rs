@@ -184,7 +184,7 @@ mod tests {
         }
         quotas.keep_running(|_| false);
         assert!(admit(&mut quotas, &b, false, now).unwrap_err().contains("have begun 12 games in an hour"));
-        let later = now + HOUR / 3;
+        let later = now + HOUR / 3 + Duration::from_secs(1);
         admit(&mut quotas, &a, false, later).unwrap();
     }
 

@@ -22,7 +22,9 @@ const MOST: usize = 256 * 1024;
 /// Bytes that a line costs beside its text: its time, mark and end.
 const LINE_COST: usize = 12;
 /// The share of the bytes that is for lines which the game does not expect.
-const ASIDES: usize = 8;
+const ASIDES: usize = 16;
+/// Bytes kept of a line; a longer one ends with `...`.
+const LONGEST: usize = 1000;
 
 /// Opens transcripts, and knows how many are open.
 #[derive(Clone, Debug)]
@@ -118,7 +120,7 @@ impl Room {
 impl Transcript {
     /// Adds a line that was read or written at that instant.
     pub fn line(&mut self, at: Instant, way: Way, bytes: &[u8]) {
-        match self.all.take(bytes.len() + LINE_COST) {
+        match self.all.take(cost(bytes)) {
             true => self.add(at, way, bytes),
             false if self.all.ends() => self.add(at, Way::Remark, b"no more is kept of this player's lines"),
             false => {}
@@ -127,7 +129,7 @@ impl Transcript {
 
     /// Adds a line that was read and that the game does not expect.
     pub fn aside(&mut self, at: Instant, bytes: &[u8]) {
-        match self.asides.take(bytes.len() + LINE_COST) {
+        match self.asides.take(cost(bytes)) {
             true => self.line(at, Way::Received, bytes),
             false if self.asides.ends() => {
                 self.add(at, Way::Remark, b"no more is kept of lines that the game does not expect");
@@ -142,8 +144,8 @@ impl Transcript {
         }
         let after = at.saturating_duration_since(self.began.0);
         let _infallible = write!(self.lines, "{} {} ", after.as_micros(), way.mark());
-        self.lines.extend_from_slice(bytes);
-        self.lines.push(b'\n');
+        self.lines.extend_from_slice(&bytes[..bytes.len().min(LONGEST)]);
+        self.lines.extend_from_slice(if bytes.len() > LONGEST { b"...\n" } else { b"\n" });
         if self.lines.len() >= PIECE || after >= AGE {
             self.cut();
         }
@@ -173,6 +175,11 @@ impl Drop for Transcript {
         *self.of.open.count() -= 1;
         self.of.open.closed.notify_all();
     }
+}
+
+/// Bytes that a line takes.
+fn cost(line: &[u8]) -> usize {
+    line.len().min(LONGEST) + LINE_COST
 }
 
 /// Milliseconds since 1970-01-01 UTC.
@@ -236,10 +243,10 @@ mod tests {
     #[test]
     fn lines_that_the_game_does_not_expect_leave_room_for_those_that_it_does() {
         let kept = Arc::new(Kept::default());
-        let mut transcript = Transcripts::new(kept.clone()).open_within(GameId(7), Color::White, 16 * 1024);
+        let mut transcript = Transcripts::new(kept.clone()).open_within(GameId(7), Color::White, 48 * 1024);
         let at = Instant::now();
         for _ in 0..100 {
-            transcript.aside(at, &[b'x'; 1000]);
+            transcript.aside(at, &[b'x'; 8000]);
             transcript.line(at, Way::Received, b"+7776FU");
         }
         drop(transcript);
@@ -249,6 +256,7 @@ mod tests {
         let asides = lines.iter().filter(|line| line.starts_with(b"xxx")).count();
         assert_eq!((moves, asides), (100, 2));
         assert_eq!(lines.len(), 103, "what is left out is said once");
+        assert!(lines.iter().all(|line| line.len() <= LONGEST + 3), "no line is longer");
     }
 
     #[test]

@@ -170,3 +170,32 @@ fn prune_leaves_an_event_alone_that_somebody_plays() {
     }
     drop(host);
 }
+
+#[test]
+fn a_client_does_not_log_in_for_a_game_while_the_disk_is_nearly_full() {
+    let desk = Desk::new();
+    let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    server.set_nonblocking(true).unwrap();
+    let config = format!(
+        "[floodgate]\nhost = \"127.0.0.1\"\nport = {}\nlogin = \"kuma\"\npassword = \"t-600-10,x\"\n\
+         reserve_mb = 1000000000\n[engine]\ncommand = {:?}\n",
+        server.local_addr().unwrap().port(),
+        program("renmei-random").display().to_string()
+    );
+    let config = desk.write("client.toml", &config);
+    let mut child = Command::new(env!("CARGO_BIN_EXE_renmei"))
+        .args(["floodgate", config.to_str().unwrap(), "--games", "1"])
+        .current_dir(desk.dir.path())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut said = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+    assert!(said.any(|line| line.contains("the disk is nearly full: ")));
+    let pid = nix::unistd::Pid::from_raw(child.id().cast_signed());
+    nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGTERM).unwrap();
+    let rest: Vec<String> = said.collect();
+    assert_eq!(child.wait().unwrap().code(), Some(3), "{rest:?}");
+    let nobody = server.accept().unwrap_err();
+    assert_eq!(nobody.kind(), std::io::ErrorKind::WouldBlock, "nobody has connected");
+}

@@ -307,7 +307,7 @@ pub const SERVE_LIMITS: Section = Section {
             "game_bytes",
             Integer(8192, 1024 * 1024 * 1024),
             Is("131072"),
-            "bytes that are kept of a player's lines in a game, an eighth of them for lines that the game does not \
+            "bytes that are kept of a player's lines in a game, a sixteenth of them for lines that the game does not \
              expect, and as many of its comments; moves and results are always kept",
         ),
     ]],

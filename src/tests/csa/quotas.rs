@@ -202,12 +202,13 @@ fn a_league_with_retention_drops_the_moves_of_old_games_while_it_runs_and_keeps_
     }
     drop(before.end());
     let limited = ServeConfig { retention: Retention { days: Some(30), games: None }, ..config };
-    let host = Host::prepared(limited, |path| {
+    let mut host = Host::prepared(limited, |path| {
         std::fs::copy(before.dir().join("league.db"), path).unwrap();
         let old = rusqlite::Connection::open(path).unwrap();
         old.execute("UPDATE games SET ended_at = ended_at - 31 * 86400000 WHERE number < 3", []).unwrap();
     });
-    let open = || rusqlite::Connection::open(host.dir().join("league.db")).unwrap();
+    let path = host.dir().join("league.db");
+    let open = || rusqlite::Connection::open(&path).unwrap();
     let text = |sql: &str| -> String {
         let found: Option<String> = open().query_row(sql, [], |row| row.get(0)).unwrap();
         found.unwrap_or_default()
@@ -220,6 +221,7 @@ fn a_league_with_retention_drops_the_moves_of_old_games_while_it_runs_and_keeps_
     let mut players = log_in(&host, HONEST, ["sente", "gote"]);
     begin(&mut players, "t");
     end(&mut players);
+    drop(host.end());
     let left =
         "SELECT group_concat(number) FROM (SELECT DISTINCT number FROM games JOIN moves ON game = games.id)";
     assert_eq!(text(left), "3");
