@@ -78,6 +78,7 @@ fn league(args: &ServeArgs, mut config: ServeConfig, open_screen: OpenScreen) ->
         let notifier = Notifier::open(&config.notify, subject(&config), say.clone())?;
         readers.extend(notifier.as_ref().map(Notifier::reader));
         let league = League::open(config, history, &shutdown, readers)?;
+        league.warnings().iter().for_each(|warning| say(warning));
         for listener in &listeners {
             say(&format!("listening on {}", listener.local_addr().map_err(other)?));
         }
@@ -157,6 +158,8 @@ fn event(
         serve.listen.clone_from(&args.listen);
     }
     host(plan, &args.playing, open_screen, |plan, sink| {
+        let names: Vec<_> = plan.engines.iter().map(|engine| engine.name.clone()).collect();
+        host::trip_warnings(&serve, &names).iter().for_each(|warning| err_line!("{warning}"));
         let (mut listeners, mut listening) = (vec![], vec![]);
         for address in &serve.listen {
             let bound = std::net::TcpListener::bind(address).and_then(|listener| {

@@ -62,7 +62,6 @@ impl League {
         let players = opening.players().to_vec();
         let (next_game, resumed) = (opening.event().next_game, opening.event().resumed);
         let key = trips::key(opening.store().trip_key(opening.event().event)?, &*opening.sink());
-        trips::say(&config, &players);
         let admission = Admission::new(&config, Admits::League, &path, key)?;
         let roster = Arc::new(Roster::new(players.clone()));
         let thread = |source: io::Error| StoreError::Thread { path: path.clone(), source: Arc::new(source) };
@@ -75,6 +74,12 @@ impl League {
         let (config, event) = (Arc::new(config), journal.event());
         bookkeeping.rate(config.clone(), roster.clone(), move |_| Some(event)).map_err(thread)?;
         Ok(Self { config, journal, roster, admission, buoys, next_game, bookkeeping })
+    }
+
+    /// What the operator has to be told before the league is served.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<String> {
+        trips::warnings(&self.config, &self.roster.names())
     }
 
     /// Serves until `shutdown` and the end of the last game.
