@@ -94,6 +94,7 @@ fn league(args: &ServeArgs, mut config: ServeConfig, open_screen: OpenScreen) ->
             ));
         }
         let door = Door::open(&database, operations).map_err(|why| say(&why)).ok();
+        league.warnings().iter().for_each(|warning| say(warning));
         for listener in &listeners {
             say(&format!("listening on {}", listener.local_addr().map_err(other)?));
         }
@@ -182,6 +183,8 @@ fn event(
     }
     host(plan, &args.playing, open_screen, |plan, sink, operations| {
         protect(&plan.database)?;
+        let names: Vec<_> = plan.engines.iter().map(|engine| engine.name.clone()).collect();
+        host::trip_warnings(&serve, &names).iter().for_each(|warning| err_line!("{warning}"));
         let (mut listeners, mut listening) = (vec![], vec![]);
         for address in &serve.listen {
             let bound = std::net::TcpListener::bind(address).and_then(|listener| {

@@ -674,11 +674,10 @@ impl Connection {
     /// Tells a player that its answer names another game than its own; the offer stands.
     fn is_of_another_game(&mut self, word: &str, id: Option<&str>) -> bool {
         let (Some(seat), Some(id)) = (&self.seat, id) else { return false };
-        let own = seat.host.game_id();
-        if own == id {
+        if seat.host.is_meant(id) {
             return false;
         }
-        let other = super::commands::clipped(id);
+        let (own, other) = (seat.host.game_id(), super::commands::clipped(id));
         let refused = format!("##[ERROR] {word} of another game: {other}; your game is {own}\n");
         self.send(&refused);
         true

@@ -69,7 +69,6 @@ impl EventNetwork {
         let (wait, missing) = (Duration::from_secs(config.wait), config.missing);
         let (key, known) = stored_trips(plan).map_err(io::Error::other)?;
         let key = trips::key(key, &*sink);
-        trips::say(&config, &[]);
         let admission = Admission::new(&config, Admits::Entrants, &plan.database, key);
         let admission = admission.map_err(io::Error::other)?;
         let entrants = Entrants::of(plan, known);

@@ -78,7 +78,6 @@ impl League {
         let players = opening.players().to_vec();
         let (next_game, resumed) = (opening.event().next_game, opening.event().resumed);
         let key = trips::key(opening.store().trip_key(opening.event().event)?, &*opening.sink());
-        trips::say(&config, &players);
         let admission = Admission::new(&config, Admits::League, &path, key)?;
         let roster = Arc::new(Roster::new(players.clone()));
         let thread = |source: io::Error| StoreError::Thread { path: path.clone(), source: Arc::new(source) };
@@ -116,6 +115,12 @@ impl League {
     #[must_use]
     pub fn operations(&self) -> Operations {
         self.operations.clone()
+    }
+
+    /// What the operator has to be told before the league is served.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<String> {
+        trips::warnings(&self.config, &self.roster.names())
     }
 
     /// Serves until `shutdown` and the end of the last game.

@@ -1,5 +1,6 @@
 //! The key of an event's trips, and what its operator has to know of them.
 
+use notation::printable;
 use plan::serve::{Compat, Login, ServeConfig};
 use referee::sink::{SideRecord, Sink, TripKey};
 
@@ -13,24 +14,24 @@ pub fn key(stored: Option<TripKey>, sink: &dyn Sink) -> TripKey {
     })
 }
 
-/// Warns of a configuration that shows more of the players' secrets than it has to, and of trips in it that no player has.
-pub fn say(config: &ServeConfig, players: &[String]) {
+/// Warnings of a configuration that shows more of the players' secrets than it has to, or names trips that none of the
+/// players of the event has.
+#[must_use]
+pub fn warnings(config: &ServeConfig, players: &[String]) -> Vec<String> {
     if config.login != Login::Open {
-        return;
+        return vec![];
     }
-    if config.compat == Compat::ShogiServer {
-        tracing::warn!(
-            target: "host",
-            "`compat = \"shogi-server\"` shows trips as MD5: whoever sees `%%WHO` or a record can try out secrets, and \
-             with the right one play in the player's name"
-        );
-    }
-    let named = config.time.iter().map(|time| ("serve.time", &time.player));
-    let fixed = config.rating.fixed.iter().map(|fixed| ("serve.rating.fixed", fixed));
-    for (key, id) in named.chain(fixed).filter(|(_, id)| id.contains('+') && !players.contains(id)) {
-        tracing::warn!(
-            target: "host",
-            "`{key}` names {id:?}, and no player has this trip: write the name alone, or the id that `%%WHO` shows"
-        );
-    }
+    let md5 = "`compat = \"shogi-server\"` shows the MD5 of secrets: whoever sees `%%WHO` or a record can find a short \
+               secret by trying, and play in the player's name";
+    let md5 = (config.compat == Compat::ShogiServer).then(|| md5.to_owned());
+    let times = config.time.iter().map(|time| ("player` in `[[serve.time]]", &time.player));
+    let fixed = config.rating.fixed.iter().map(|fixed| ("fixed` in `[serve.rating]", fixed));
+    let unknown = times.chain(fixed).filter(|(_, id)| id.contains('+') && !players.contains(id));
+    let unknown = unknown.map(|(key, id)| {
+        format!(
+            "`{key}` is `{}`, and no player has this trip so far: write the name alone, or the id as `%%WHO` shows it",
+            printable(id.as_bytes())
+        )
+    });
+    md5.into_iter().chain(unknown).collect()
 }

@@ -31,6 +31,9 @@ const COMMENT: usize = 1000;
 /// Lines kept that came while the opponent was to move.
 const EARLY: usize = 4;
 
+/// Parts of a Game_ID between `+`: event, game, both players, date.
+const PARTS: usize = 5;
+
 /// What a player is seated with.
 #[derive(Clone, Debug)]
 pub struct SeatTerms {
@@ -141,6 +144,14 @@ impl CsaHost {
     #[must_use]
     pub fn game_id(&self) -> &str {
         self.terms.summary.game_id.as_deref().unwrap_or_default()
+    }
+
+    /// Whether an answer with this id is meant for the game. shogi-server does not read what stands behind `AGREE`, so
+    /// there only the Game_ID of another game is taken for one.
+    #[must_use]
+    pub fn is_meant(&self, id: &str) -> bool {
+        let is_id = self.terms.compat == Compat::Protocol || id.matches('+').count() >= PARTS - 1;
+        id == self.game_id() || !is_id
     }
 
     /// When [`CsaHost::expire`] is due.

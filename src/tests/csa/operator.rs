@@ -197,3 +197,15 @@ fn files(directory: &Path) -> Vec<PathBuf> {
         .flat_map(|entry| if entry.path().is_dir() { files(&entry.path()) } else { vec![entry.path()] })
         .collect()
 }
+
+#[test]
+fn a_host_that_shows_md5_of_secrets_or_knows_no_player_of_a_key_says_so() {
+    let limits = "compat = \"shogi-server\"\n[[serve.time]]\nplayer = \"kuma+0bbdf4a0\"\ntotal = 60\n";
+    let (_host, said) = Serving::start("exec \"$@\"", limits, |_| ());
+    let [md5, time] = &said[..] else { panic!("{said:?}") };
+    assert!(md5.starts_with("`compat = \"shogi-server\"` shows the MD5 of secrets"), "{said:?}");
+    let unknown = "`player` in `[[serve.time]]` is `kuma+0bbdf4a0`, and no player has this trip so far";
+    assert!(time.starts_with(unknown), "{said:?}");
+    let (_host, said) = Serving::start("exec \"$@\"", "", |_| ());
+    assert!(said.is_empty(), "{said:?}");
+}

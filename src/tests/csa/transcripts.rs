@@ -327,7 +327,7 @@ impl Playback {
 
     /// Players are listed in no fixed order.
     fn hear_sorted(&mut self, who: &str, block: &[Line]) -> Result<(), String> {
-        let mut heard: Vec<_> = block.iter().filter_map(|_| self.next(who)).collect();
+        let mut heard: Vec<_> = block.iter().filter_map(|_| Some(without_trips(&self.next(who)?))).collect();
         let line = |line: &Line| match &line.step {
             Step::Heard(line) => line.clone(),
             other => format!("{other:?}"),

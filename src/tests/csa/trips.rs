@@ -34,9 +34,7 @@ fn id(asks: &mut Client, name: &str) -> String {
 
 /// A league on a copy of a database.
 fn league_on(database: &Path, config: ServeConfig) -> Host {
-    Host::prepared(config, |path| {
-        std::fs::copy(database, path).unwrap();
-    })
+    Host::prepared(config, |path| assert!(std::fs::copy(database, path).unwrap() > 0))
 }
 
 /// A database of an older version: `kawa` and `mori` have played three games, with trips as shogi-server shows them.
@@ -262,7 +260,12 @@ fn a_player_without_a_trip_gives_way_only_to_a_login_from_its_own_address() {
 
 #[test]
 fn an_answer_to_another_game_is_told_and_leaves_the_offer_as_it_is() {
-    let host = Host::start(ServeConfig::default());
+    for compat in [Compat::Protocol, Compat::ShogiServer] {
+        another_game(&Host::start(ServeConfig { compat, ..ServeConfig::default() }));
+    }
+}
+
+fn another_game(host: &Host) {
     let mut black = host.connect().login("sente", "t-600-10-B,t");
     let mut white = host.connect().login_x1("gote", "t");
     white.say("%%GAME t-600-10 -");
