@@ -78,16 +78,28 @@ fn league(args: &ServeArgs, mut config: ServeConfig, open_screen: OpenScreen) ->
         readers.extend(events.map(|mut events| Reader::new("event file", move |batch| events.write(batch))));
         let notifier = Notifier::open(&config.notify, subject(&config), say.clone())?;
         readers.extend(notifier.as_ref().map(Notifier::reader));
+        let (database, name) = (config.database.clone(), config.name.clone());
         let league = League::open(config, history, &shutdown, readers)?;
         for listener in &listeners {
             say(&format!("listening on {}", listener.local_addr().map_err(other)?));
         }
         league.serve(listeners, shutdown).await?;
+        if let Some(head) = head(&database, &name)? {
+            say(&format!("head {head}"));
+        }
         if let Some(notifier) = notifier {
             notifier.finish();
         }
         Ok(Exit::Done)
     })
+}
+
+/// The seal of the last entry of a league, to be compared by `renmei verify --head`.
+fn head(database: &Path, name: &str) -> Result<Option<String>, Failure> {
+    let store = Store::read(database)?;
+    let events = store.events()?;
+    let league = events.iter().find(|event| event.name == name);
+    Ok(league.map(|league| store.head(league.id)).transpose()?.flatten())
 }
 
 /// Takes a database with hashes of passwords away from other users, and says so.
