@@ -82,7 +82,7 @@ fn league(args: &ServeArgs, mut config: ServeConfig, open_screen: OpenScreen) ->
         readers.extend(notifier.as_ref().map(Notifier::reader));
         let places = [Some(config.database.clone()), config.records.clone()];
         let (places, reserve) = (places.into_iter().flatten().collect(), config.reserve_mb);
-        let database = config.database.clone();
+        let (database, name) = (config.database.clone(), config.name.clone());
         let league = League::open(config, history, &shutdown, readers)?;
         let (disk, _watching) = disk::watched(places, reserve, &say, notifier.as_ref())?;
         let league = league.watching(disk);
@@ -101,11 +101,22 @@ fn league(args: &ServeArgs, mut config: ServeConfig, open_screen: OpenScreen) ->
         let served = league.serve(listeners, shutdown).await;
         drop(door);
         served?;
+        if let Some(head) = head(&database, &name)? {
+            say(&format!("head {head}"));
+        }
         if let Some(notifier) = notifier {
             notifier.finish();
         }
         Ok(Exit::Done)
     })
+}
+
+/// The seal of the last entry of a league, to be compared by `renmei verify --head`.
+fn head(database: &Path, name: &str) -> Result<Option<String>, Failure> {
+    let store = Store::read(database)?;
+    let events = store.events()?;
+    let league = events.iter().find(|event| event.name == name);
+    Ok(league.map(|league| store.head(league.id)).transpose()?.flatten())
 }
 
 /// Takes a database with hashes of passwords away from other users, and says so.

@@ -196,7 +196,8 @@ impl Output {
             Target::Stdout => stream("stdout".into(), Box::new(BufWriter::new(io::stdout().lock()))),
             Target::File(path) => {
                 let file = match access {
-                    Access::Private => fs::File::create(&path),
+                    // A name of the program's own choice.
+                    Access::Private => files::create(&path),
                     _ => files::create_shared(&path),
                 };
                 let file = file.map_err(RecordsError::io(&path))?;
