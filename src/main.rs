@@ -17,6 +17,10 @@ use commands::Exit;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    if let Some(ended) = seat::guardian::serve_if_asked() {
+        return ended;
+    }
+    seat::guardian::enable();
     files::keep_private();
     let arguments = cli::parse();
     if let Err(fault) = diagnostics::start(arguments.verbose) {

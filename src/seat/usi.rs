@@ -41,7 +41,7 @@ const LINGER: Duration = Duration::from_millis(1);
 /// Bytes that wait at most for an engine that does not read.
 const WRITE_CAP: usize = 1024 * 1024;
 /// How long the actor waits for the exit status of an engine that closed its output.
-const STATUS_PATIENCE: Duration = Duration::from_millis(200);
+const STATUS_PATIENCE: Duration = Duration::from_millis(500);
 /// Starts in a row that may fail before a game is given up; later games try once each, until a start succeeds.
 const STARTS: u32 = 4;
 /// Longest pause between two starts is this many milliseconds, doubled [`DOUBLINGS`] times.
