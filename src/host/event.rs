@@ -77,6 +77,7 @@ impl EventNetwork {
         let config = Arc::new(config);
         let transcripts = Transcripts::new(sink.clone());
         let arranger = Arranger::new(config.clone(), roster, transcripts.clone(), bookkeeping.record_files());
+        let arranger = arranger.after_earlier_runs(&plan.database, &plan.name).map_err(io::Error::other)?;
         let buoys = Buoys::new(vec![], config.limits, sink);
         let matchmaking = Matchmaking::Scheduled(entrants);
         let lobby =

@@ -147,6 +147,7 @@ impl League {
         let (sender, mut arranged) = mpsc::unbounded_channel();
         let transcripts = Transcripts::new(sink.clone());
         let arranger = Arranger::new(config.clone(), roster, transcripts, bookkeeping.record_files());
+        let arranger = arranger.after_earlier_runs(&path, &config.name)?;
         let buoys = Buoys::new(buoys, config.limits, sink.clone());
         let matchmaking = Matchmaking::Open(GameQueue::new(sender, next_game, threads.all()));
         let history = bookkeeping.history();

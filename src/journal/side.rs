@@ -79,6 +79,17 @@ impl Store {
         })
     }
 
+    /// Game_IDs that end with a date not before this one (`YYYYMMDDhhmmss`).
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn names_dated_from(&self, event: EventId, date: &str) -> Result<Vec<String>, StoreError> {
+        self.database.check(|conn| {
+            let names = "SELECT name FROM game_names WHERE event = ? AND substr(name, -14) >= ?";
+            conn.prepare(names)?.query_map((event.0, date), |row| row.get(0))?.collect()
+        })
+    }
+
     /// Number of the game with this Game_ID.
     ///
     /// # Errors

@@ -14,6 +14,12 @@ pub trait Sink: fmt::Debug + Send + Sync {
 
     /// Takes a record that is kept beside the entries.
     fn keep(&self, record: SideRecord);
+
+    /// Calls `then` as soon as all entries so far are kept for good, and drops it when they cannot be. A sink that keeps
+    /// nothing itself calls at once.
+    fn when_kept(&self, then: Box<dyn FnOnce() + Send>) {
+        then();
+    }
 }
 
 /// A record that no schedule, clock or rating depends on.

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used)]
 
+#[path = "hosted/hostile.rs"]
+mod hostile;
 #[allow(dead_code)]
 mod support;
 
@@ -49,9 +51,7 @@ impl Hosted {
     }
 
     fn connect(&self) -> Guest {
-        let stream = TcpStream::connect(&self.address).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(300))).unwrap();
-        Guest { reader: BufReader::new(stream.try_clone().unwrap()), stream }
+        Guest::to(&self.address).unwrap()
     }
 
     /// Plays as `name` in every game until the event ends, in another thread; returns the results it received.
@@ -62,8 +62,16 @@ impl Hosted {
     }
 
     fn ends(&mut self) {
+        self.ends_well();
+    }
+
+    /// Waits for the end; whether the exit code is 0.
+    fn ends_well(&mut self) -> bool {
         let patience = Instant::now() + Duration::from_secs(300);
-        while self.child.try_wait().unwrap().is_none() {
+        loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                return status.success();
+            }
             assert!(Instant::now() < patience, "the event does not end");
             thread::sleep(Duration::from_millis(20));
         }
@@ -93,6 +101,13 @@ struct Guest {
 }
 
 impl Guest {
+    /// Connects, unless nobody listens.
+    fn to(address: &str) -> Option<Self> {
+        let stream = TcpStream::connect(address).ok()?;
+        stream.set_read_timeout(Some(Duration::from_secs(300))).unwrap();
+        Some(Self { reader: BufReader::new(stream.try_clone().unwrap()), stream })
+    }
+
     fn say(&mut self, line: &str) {
         let _closed = writeln!(self.stream, "{line}");
     }
@@ -140,6 +155,18 @@ impl Guest {
             _ => self.say("%TORYO"),
         }
     }
+}
+
+/// The first legal move after those moves, or a resignation.
+fn first_legal(played: &[String]) -> String {
+    let (mut board, mut legal) = (hirate_position(), MoveList::new());
+    for text in played {
+        let mv = move_from_csa(&board, text).unwrap();
+        let piece = board.moved_piece_after_move(mv);
+        board.try_apply_move32(Move32::from_move_with_piece(mv, piece)).unwrap();
+    }
+    generate_legal_all(&board, &mut legal);
+    legal.iter().next().map_or_else(|| "%TORYO".to_owned(), |mv| move_to_csa(&board, *mv).unwrap())
 }
 
 fn event(format: &str, wait: u64, missing: &str) -> String {

@@ -138,3 +138,33 @@ fn buoys_survive_a_restart_until_they_are_used_up() {
     let left: i64 = host.end().query_row("SELECT left_ FROM buoys", [], |row| row.get(0)).unwrap();
     assert_eq!(left, 1);
 }
+
+#[test]
+fn a_league_that_is_back_within_the_second_gives_no_game_the_id_of_an_earlier_one() {
+    let mut host = Host::start(ServeConfig::default());
+    let [mut black, mut white] = game(&host);
+    black.say("%TORYO");
+    white.until("#WIN");
+    let first = host.end();
+    // As if games of the same players had been begun in every second until in ten minutes.
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs();
+    for ahead in 0..600 {
+        let date = notation::date::digits((now + ahead).cast_signed() * 1000);
+        let name = format!("league+t-600-10+sente+gote+{date}");
+        first.execute("INSERT INTO game_names VALUES (1, ?, ?)", (1000 + ahead.cast_signed(), name)).unwrap();
+    }
+    drop(first);
+    let kept = host.dir().join("league.db");
+    let mut again =
+        Host::prepared(ServeConfig::default(), |path| assert!(fs::copy(&kept, path).unwrap() > 0));
+    let [mut black, mut white] = game(&again);
+    black.say("%TORYO");
+    white.until("#WIN");
+    let doubled: i64 = again
+        .end()
+        .query_row("SELECT count(*) - count(DISTINCT name) FROM game_names WHERE number <> 1", [], |row| {
+            row.get(0)
+        })
+        .unwrap();
+    assert_eq!(doubled, 0, "two games have one id, and one record file");
+}
