@@ -19,7 +19,7 @@ const LEAST_ELO: f64 = 5.0;
 const MOST_ELO: f64 = 800.0;
 /// How far the loss may be from what is expected, as the logarithm of their ratio; its distribution (Student's t with three
 /// degrees of freedom, scaled) has tails, so that a loss of another size costs games and not the answer.
-const SPREAD: f64 = 0.5;
+const SPREAD: f64 = 0.3;
 /// Probability before the first game that nothing was lost.
 const NOTHING_LOST: f64 = 0.05;
 /// Variance of the mean score of a pair of independent games without draws, and the number of pairs that it is worth
