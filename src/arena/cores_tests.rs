@@ -11,6 +11,7 @@ fn machine(cores: usize) -> Machine {
 
 fn engine() -> EnginePlan {
     EnginePlan {
+        source: None,
         name: "it".to_owned(),
         remote: false,
         command: "it".into(),

@@ -63,6 +63,7 @@ impl Settings {
             remote: false,
             directory: directory(args, &command)?,
             directory_by_default: args.dir.is_none(),
+            source: None,
             command,
             args: args.args.clone(),
             environment: Vec::new(),

@@ -26,6 +26,7 @@ mod places;
 mod reader;
 mod reference;
 pub mod serve;
+mod source;
 pub mod stored;
 #[cfg(test)]
 mod tests;
@@ -42,6 +43,7 @@ pub use log::LogPlan;
 pub use notify::{NoticeKind, NotifyConfig};
 pub use reference::reference;
 pub use serve::ServeConfig;
+pub use source::{SourcePlan, WORKTREE};
 pub use stored::{StoredPlan, StoredPlanError};
 pub use time::{MARGIN, contradictions};
 
@@ -245,8 +247,11 @@ pub struct EnginePlan {
     pub name: String,
     /// Whether it is a program in the network that logs in under this name; then nothing is started for it.
     pub remote: bool,
-    /// Absolute path of the program.
+    /// Absolute path of the program; empty until it is built, if it has a `source`.
     pub command: PathBuf,
+    /// The commit that it is built from; `None`: the program is there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<SourcePlan>,
     /// Arguments of the program.
     pub args: Vec<String>,
     /// Working directory; `None`: that of this program.
