@@ -13,6 +13,7 @@ fn engine() -> EnginePlan {
     EnginePlan {
         name: "it".to_owned(),
         remote: false,
+        source: None,
         command: "it".into(),
         args: vec![],
         directory: None,
