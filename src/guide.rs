@@ -16,6 +16,12 @@ pub mod engines {
     #![doc = include_str!("guide/engines.md")]
 }
 
+pub mod laboratory {
+    #![doc = "[configuration]: crate::guide::configuration"]
+    #![doc = "[results]: crate::guide::results"]
+    #![doc = include_str!("guide/laboratory.md")]
+}
+
 pub mod configuration {
     #![doc = "[hosting]: crate::guide::hosting"]
     #![doc = include_str!("guide/configuration.md")]

@@ -14,6 +14,7 @@ fn engine() -> EnginePlan {
         source: None,
         name: "it".to_owned(),
         remote: false,
+        source: None,
         command: "it".into(),
         args: vec![],
         directory: None,

@@ -46,6 +46,9 @@ const TRIED: PlayerId = PlayerId(1);
 /// Least probability of a commit that is listed.
 const WORTH_A_LINE: f64 = 0.01;
 
+/// A loss below this share of the expected one makes wrong answers likelier than they should be.
+const FAR_BELOW: f64 = 0.75;
+
 /// Finds the commit that lost strength.
 ///
 /// # Errors
@@ -401,6 +404,14 @@ impl<'a> Search<'a> {
             _ => format!(", a loss of about {:.0} Elo", report.loss),
         };
         lines.push(format!("probability {:.1} %{loss}, {} games", 100.0 * report.probability, report.games));
+        if !matches!(found, Some(Found::Nothing(_))) && report.loss < FAR_BELOW * self.args.loss {
+            lines.push(format!(
+                "the loss seems to be smaller than `--loss {}`, so this may be wrong: say `--loss {:.0}` and the search goes on \
+                 with all its games",
+                self.args.loss,
+                report.loss.max(5.0)
+            ));
+        }
         if posterior.nothing >= WORTH_A_LINE {
             lines.push(format!("{:6.1} %  nothing was lost", 100.0 * posterior.nothing));
         }
