@@ -15,6 +15,7 @@ mod growth;
 mod habits;
 mod halts;
 mod identity;
+mod isolation;
 mod logs;
 mod look;
 mod names;
