@@ -80,6 +80,7 @@ impl Settings {
             cores: 1.0,
             gpu: 0.0,
             identity: Default::default(),
+            sandbox: Default::default(),
             optional: false,
         };
         Ok(Self { plan, spots: spots(args.positions.as_deref())?, skip: args.skip.clone() })

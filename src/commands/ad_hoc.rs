@@ -262,6 +262,10 @@ fn insert(engine: &mut Table, key: &str, value: &str) {
         Some(("identity", list)) => {
             ("identity", list, Value::Array(value.split(',').map(Value::from).collect()))
         }
+        None if key == "sandbox_write" => {
+            let paths = value.split(',').map(Value::from).collect();
+            return engine.extend([pair(key, Value::Array(paths))]);
+        }
         _ => return engine.extend([engine_key(key, value)].map(|(key, value)| pair(key, value))),
     };
     let inner = engine.entry(table).or_insert_with(|| Table::new().into());
@@ -273,7 +277,7 @@ fn engine_key<'a>(key: &'a str, value: &str) -> (&'a str, Value) {
     match key {
         "cmd" => ("command", value.into()),
         "dir" => ("directory", value.into()),
-        "name" | "directory" | "command" | "reserve" | "restart" => (key, value.into()),
+        "name" | "directory" | "command" | "reserve" | "restart" | "sandbox" => (key, value.into()),
         "go" if ["byoyomi-only", "all"].contains(&value) => (key, value.into()),
         "go" => (key, Value::Array(value.split(',').map(Value::from).collect())),
         _ => (key, plain(value)),

@@ -1,6 +1,6 @@
 //! The players: `[defaults]` and `[[engines]]`.
 
-use crate::{EnginePlan, GoForms, IdentityPlan, SeatLimits, Skipped, SourcePlan};
+use crate::{EnginePlan, GoForms, IdentityPlan, Sandbox, SandboxPlan, SeatLimits, Skipped, SourcePlan};
 use crate::{
     keys::{ENGINE, IDENTITY, LIMITS},
     reader::{Item, Table},
@@ -163,6 +163,7 @@ fn engine(table: &Table<'_>, clock: Merged, name: Option<String>) -> Entry {
         restart: table.choice("restart"),
         gpu: table.number("gpu").unwrap_or_default(),
         identity: identity(&table.table("identity", &IDENTITY)),
+        sandbox: sandbox(table),
         optional,
     };
     check_go(table, &engine);
@@ -279,6 +280,26 @@ fn identity(table: &Table<'_>) -> IdentityPlan {
     }
     table.refuse_unknown();
     identity
+}
+
+fn sandbox(table: &Table<'_>) -> SandboxPlan {
+    let items = table.item("sandbox_write").map(|list| list.elements("a list of paths")).unwrap_or_default();
+    let mut write = Vec::new();
+    for item in &items {
+        match item.path() {
+            Some(path) if !path.exists() => item.fault(format!("there is no `{}`", path.display())),
+            path => write.extend(path),
+        }
+    }
+    let usual = SandboxPlan::default();
+    let memory_mb = table.integer("sandbox_memory_mb").unwrap_or(usual.memory_mb);
+    let kind = table.choice("sandbox");
+    for key in ["sandbox_write", "sandbox_memory_mb"] {
+        if kind == Sandbox::Default && table.has_itself(key) {
+            table.fault(key, "has no meaning without `sandbox = \"strict\"`");
+        }
+    }
+    SandboxPlan { kind, write, memory_mb }
 }
 
 /// The entries of a free table with the places they stand at: those of `[defaults]` first, overridden by the engine's.

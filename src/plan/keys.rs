@@ -525,6 +525,24 @@ pub const ENGINE: Section = Section {
         ),
         key("gpu", Number(0.0, 1024.0), Is("0"), "share of a GPU it needs"),
         key(
+            "sandbox",
+            Words(&["default", "strict"]),
+            Is("\"default\""),
+            "`strict`: for an engine that nobody trusts: no network, files read-only, limited memory, no other processes; needs `bubblewrap`",
+        ),
+        key(
+            "sandbox_write",
+            Other("list of paths"),
+            Is("[]"),
+            "files and directories that it may write to in a strict sandbox, beside a `/tmp` of its own",
+        ),
+        key(
+            "sandbox_memory_mb",
+            Integer(16, 16_777_216),
+            Is("4096"),
+            "memory of all its processes in a strict sandbox, in MiB; with more it is ended",
+        ),
+        key(
             "identity",
             Other("table"),
             Says("all its defaults"),

@@ -291,8 +291,39 @@ pub struct EnginePlan {
     pub gpu: f64,
     /// Files that belong to it.
     pub identity: IdentityPlan,
+    /// What it may do to the machine; it is no part of what an event is compared by.
+    #[serde(skip)]
+    pub sandbox: SandboxPlan,
     /// Whether the event is played without it if its program is absent.
     pub optional: bool,
+}
+
+/// What an engine may do to the machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SandboxPlan {
+    /// How much is kept from it.
+    pub kind: Sandbox,
+    /// Directories and files that it may write to, in a strict sandbox.
+    pub write: Vec<PathBuf>,
+    /// Most memory of all its processes in a strict sandbox, in MiB.
+    pub memory_mb: u64,
+}
+
+impl Default for SandboxPlan {
+    fn default() -> Self {
+        Self { kind: Sandbox::default(), write: vec![], memory_mb: 4096 }
+    }
+}
+
+/// How much is kept from an engine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Sandbox {
+    /// The terminal, other descriptors, and a life beyond its end.
+    #[default]
+    Default,
+    /// The network, files, memory, and all other processes, too.
+    Strict,
 }
 
 /// The files that belong to an engine, apart from those that its arguments and options name: patterns, relative to its

@@ -17,6 +17,7 @@ mod habits;
 mod halts;
 mod hostile_text;
 mod identity;
+mod isolation;
 mod laboratory;
 mod logs;
 mod look;
