@@ -3,6 +3,7 @@
 
 mod support;
 
+mod admin;
 mod checks;
 mod commands;
 mod databases;
