@@ -13,7 +13,6 @@ use notation::{
 };
 use referee::entry::GameId;
 use std::{
-    fs,
     io::{self, BufWriter, Write},
     ops::RangeInclusive,
     path::{Path, PathBuf},
