@@ -102,6 +102,10 @@ pub enum Command {
     Verify(VerifyArgs),
     /// Manage the players who may log in to a league with accounts or invitations.
     Account(AccountArgs),
+    /// Drop the moves and lines of old games from a database, and make its file smaller; results and ratings stay.
+    Prune(PruneArgs),
+    /// Do what the operator of an event does while it is played: pause it, rule on a game, ban a player.
+    Admin(AdminArgs),
     /// Print the transcript of a game line by line: what its engines and the network said and were told.
     Log(LogArgs),
     /// Compute an SPRT, Elo and error bounds from counts.
@@ -169,6 +173,10 @@ pub struct PlayingArgs {
     /// directory: also of all games, a file for each side; or `off`. Overrides the configuration.
     #[arg(long, value_name = "DIR|faults|off", value_parser = log_plan)]
     pub log: Option<LogPlan>,
+    /// Begin no new game while less than so many megabytes are free on the disk; 0: play on; overrides `reserve_mb`
+    /// (512).
+    #[arg(long, value_name = "MB")]
+    pub reserve_mb: Option<u64>,
     /// Append every entry of the event to a file, as a line of JSON.
     #[arg(long, value_name = "FILE")]
     pub events: Option<PathBuf>,
@@ -244,9 +252,9 @@ pub struct MatchArgs {
     /// Overrun of a move that is forgiven; `0`: the flag falls at once [default: 100ms].
     #[arg(long, value_name = "TIME")]
     pub margin: Option<String>,
-    /// Games of each encounter; with --sprt: maximum number of games.
-    #[arg(long, default_value_t = 100)]
-    pub games: u64,
+    /// Games of each encounter [default: 100]; with --sprt: the most games that are played [default: 20000].
+    #[arg(long)]
+    pub games: Option<u64>,
     /// Openings: SFEN or USI move lines, CSA, KIF, KI2 or JKF records; `built-in`: the built-in collection, which is
     /// the default; `none`: every game begins from the start position.
     #[arg(long, value_name = "FILE")]
@@ -328,6 +336,10 @@ pub struct FloodgateArgs {
     /// Keep what the engine says and is told: `faults`, a directory, or `off`; overrides the configuration.
     #[arg(long, value_name = "DIR|faults|off", value_parser = log_plan)]
     pub log: Option<LogPlan>,
+    /// Wait with the next game while less than so many megabytes are free on the disk; 0: play on; overrides
+    /// `reserve_mb` (512).
+    #[arg(long, value_name = "MB")]
+    pub reserve_mb: Option<u64>,
     /// Print the final standings as JSON on stdout; everything else goes to stderr.
     #[arg(long)]
     pub json: bool,
@@ -404,6 +416,35 @@ pub struct LogArgs {
     /// Name of the event; by default the last one.
     #[arg(long, value_name = "NAME")]
     pub event: Option<String>,
+}
+
+/// `renmei prune`.
+#[derive(Clone, Debug, Args)]
+#[command(group(clap::ArgGroup::new("bounds").required(true).multiple(true).args(["days", "games"])))]
+#[command(after_help = "\
+A game keeps its moves if it is within both bounds. Players, results, times and Game_IDs of every game stay, so that
+standings, ratings and a resumed event do not change. Nobody may play the event meanwhile; a league that runs for ever
+does the same while it runs, by `[serve.retention]`.
+
+Examples:
+  renmei prune --db league.db --days 90 --dry-run
+  renmei prune --db league.db --days 90 --games 10000")]
+pub struct PruneArgs {
+    /// The database.
+    #[arg(long, value_name = "FILE", default_value = "league.db")]
+    pub db: PathBuf,
+    /// Name of the event; by default the last one.
+    #[arg(long, value_name = "NAME")]
+    pub event: Option<String>,
+    /// Drop the moves of games that ended more than so many days ago.
+    #[arg(long, value_name = "N", value_parser = at_least_one::<u32>)]
+    pub days: Option<u32>,
+    /// Drop the moves of all games but so many newest.
+    #[arg(long, value_name = "N")]
+    pub games: Option<u64>,
+    /// Only say what would be dropped.
+    #[arg(long)]
+    pub dry_run: bool,
 }
 
 /// `renmei check`.
@@ -647,6 +688,112 @@ fn head(text: &str) -> Result<String, String> {
         true => Ok(text.to_owned()),
         false => Err("a head is 64 hexadecimal digits, as `renmei report` prints it".to_owned()),
     }
+}
+
+/// `renmei admin`.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "\
+Each action is on record with who did it and why: `renmei report DATABASE` lists them.
+Examples:
+  renmei admin cup.db list
+  renmei admin cup.db rule 12 white --reason \"black's machine had two engines running\"
+  renmei admin cup.db ban 192.0.2.0/24 --reason flooding")]
+pub struct AdminArgs {
+    /// The database of the event, which another process plays.
+    pub database: PathBuf,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: AdminCommand,
+    /// Why; `rule`, `replay` and `ban` want a reason.
+    #[arg(long, global = true, value_name = "TEXT")]
+    pub reason: Option<String>,
+    /// Who you are, beside the name of your user.
+    #[arg(long = "as", global = true, value_name = "NAME")]
+    pub named: Option<String>,
+    /// Print the answer as JSON.
+    #[arg(long, global = true)]
+    pub json: bool,
+}
+
+/// What an operator asks for.
+#[derive(Clone, Debug, Subcommand)]
+pub enum AdminCommand {
+    /// Show players, running games with their clocks, bans, mutes and buoys.
+    List,
+    /// Begin no new games; running games go on.
+    Pause,
+    /// Begin new games again.
+    Resume,
+    /// End the connection of a player; a game of theirs goes on as after a lost connection.
+    Kick {
+        /// The name.
+        name: String,
+    },
+    /// Keep a player, an address or a network out.
+    Ban {
+        /// A name, or an address such as 192.0.2.7, 192.0.2.0/24 or 2001:db8:1:2::/64.
+        whom: String,
+    },
+    /// End a ban.
+    Unban {
+        /// As it was given to `ban`.
+        whom: String,
+    },
+    /// Let nobody hear the chat and comments of a player.
+    Mute {
+        /// The name.
+        name: String,
+    },
+    /// Let a player be heard again.
+    Unmute {
+        /// The name.
+        name: String,
+    },
+    /// Delete a buoy, whoever set it.
+    DeleteBuoy {
+        /// The name of its games.
+        name: String,
+    },
+    /// Close the registration of an open league: only those who have played in it may log in.
+    Close,
+    /// Open the registration again.
+    Open,
+    /// End a running game; it is played again.
+    Adjourn {
+        /// Its number.
+        game: u64,
+    },
+    /// Give a game a result, running or over; what it ended with stays on record.
+    Rule {
+        /// Its number.
+        game: u64,
+        /// The result.
+        #[arg(value_enum)]
+        result: RuledResultArg,
+    },
+    /// Let a game that is over not count, and be played again.
+    Replay {
+        /// Its number.
+        game: u64,
+    },
+    /// Take back an operation: a ban, a mute, a pause, a ruling.
+    Undo {
+        /// Its number.
+        number: u64,
+    },
+}
+
+/// The result that a game is given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum RuledResultArg {
+    /// Black wins.
+    Black,
+    /// White wins.
+    White,
+    /// A draw.
+    Draw,
+    /// The game does not count, and is not played again.
+    Void,
 }
 
 /// `renmei sprt`.

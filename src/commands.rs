@@ -2,13 +2,17 @@
 
 mod account;
 mod ad_hoc;
+mod admin;
 mod calculator;
 mod descriptors;
+mod disk;
 mod floodgate;
 mod init;
 mod log;
+mod operator_door;
 mod ordered_lines;
 mod play;
+mod prune;
 mod report;
 mod serve;
 mod systemd;
@@ -16,11 +20,13 @@ mod verify;
 
 pub use account::account;
 pub use ad_hoc::ad_hoc;
+pub use admin::admin;
 pub use calculator::sprt;
 pub use floodgate::floodgate;
 pub use init::init;
 pub use log::log;
 pub use play::{OpenScreen, Screen, Showing, run};
+pub use prune::prune;
 pub use report::report;
 pub use serve::serve;
 pub use systemd::systemd;

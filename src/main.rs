@@ -17,6 +17,10 @@ use commands::Exit;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    if let Some(ended) = seat::guardian::serve_if_asked() {
+        return ended;
+    }
+    seat::guardian::enable();
     files::keep_private();
     let arguments = cli::parse();
     if let Err(fault) = diagnostics::start(arguments.verbose) {
@@ -31,7 +35,9 @@ fn main() -> ExitCode {
         Command::Report(args) => commands::report(&args),
         Command::Watch(args) => screen::watch(&args),
         Command::Account(args) => commands::account(&args),
+        Command::Admin(args) => commands::admin(&args),
         Command::Log(args) => commands::log(&args),
+        Command::Prune(args) => commands::prune(&args),
         Command::Sprt(args) => commands::sprt(&args),
         Command::Init(args) => commands::init(&args),
         Command::Systemd(args) => commands::systemd(&args),

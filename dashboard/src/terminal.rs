@@ -78,6 +78,11 @@ pub struct Setting {
     pub watching: bool,
 }
 
+/// Restores the terminal if it is taken over, for a program that ends without dropping the dashboard.
+pub fn give_back() {
+    takeover::restore();
+}
+
 /// The dashboard on the terminal. Dropping it restores the terminal.
 #[derive(Debug)]
 pub struct Dashboard {

@@ -1,7 +1,7 @@
 //! `renmei floodgate`: an engine on a server.
 
 use super::{
-    Exit, Failure, OpenScreen, Screen, Showing,
+    Exit, Failure, OpenScreen, Screen, Showing, disk,
     ordered_lines::OrderedLines,
     play::{Linger, check_log},
 };
@@ -50,6 +50,7 @@ pub fn floodgate(args: &FloodgateArgs, open_screen: OpenScreen) -> Result<Exit, 
     if let Some(games) = args.games {
         config.games = Some(games);
     }
+    config.reserve_mb = args.reserve_mb.unwrap_or(config.reserve_mb);
     if let Some(command) = &args.notify {
         config.notify.command = Some(command.clone());
     }
@@ -95,7 +96,13 @@ pub fn floodgate(args: &FloodgateArgs, open_screen: OpenScreen) -> Result<Exit, 
     signals::listen(shutdown.clone(), finishing).map_err(other)?;
     let ClientConfig { host, port, login, .. } = &config;
     (audience.say)(&format!("{} on {host}:{port} as {}", login.game, login.name));
+    let places =
+        [Some(config.database.clone()), config.records.as_ref().map(|files| files.directory.clone())];
+    let (places, reserve) = (places.into_iter().flatten().collect(), config.reserve_mb);
+    let say = audience.say.clone();
     let client = Client::open(config, &shutdown, ratings, audience, engine)?;
+    let (disk, _watching) = disk::watched(places, reserve, &say, notifier.as_ref())?;
+    let client = client.watching(disk);
     ordered.iter().for_each(|lines| lines.follow(client.appended()));
     let finish = runtime.block_on(client.play(shutdown.clone()))?;
     if let Some(notifier) = notifier {

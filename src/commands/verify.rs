@@ -54,6 +54,12 @@ fn print(event: &Verified) {
         let games = number(event.not_covered, "game");
         counts.push(format!("{games} not covered: played by a version without seals"));
     }
+    if event.pruned > 0 {
+        counts.push(format!(
+            "the moves of {} were dropped and cannot be verified",
+            number(event.pruned, "game")
+        ));
+    }
     if event.running > 0 {
         counts.push(format!("{} not over", number(event.running, "game")));
     }

@@ -130,8 +130,12 @@ pub fn write_below(root: &Path, path: &Path, bytes: &[u8], access: Access) -> io
     }
     let flags = OFlag::O_WRONLY | OFlag::O_CREAT | OFlag::O_EXCL | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
     let mut file = File::from(openat(&at, unfinished.as_os_str(), flags, Mode::from_bits_truncate(0o600))?);
-    fchmod(&file, access.mode(0o666))?;
-    file.write_all(bytes)?;
+    let written =
+        fchmod(&file, access.mode(0o666)).map_err(io::Error::from).and_then(|()| file.write_all(bytes));
+    // What a full disk has left of it is in nobody's way.
+    written.inspect_err(|_| {
+        let _if_it_can_be = unlinkat(&at, unfinished.as_os_str(), UnlinkatFlags::NoRemoveDir);
+    })?;
     Ok(renameat(&at, unfinished.as_os_str(), &at, name)?)
 }
 

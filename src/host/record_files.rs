@@ -225,12 +225,12 @@ fn summary(outcome: Outcome, ids: &[String; 2]) -> String {
             WinBy::Declaration => "kachi",
             WinBy::IllegalDeclaration => "illegal kachi",
             WinBy::PerpetualCheck => "oute_sennichite",
-            WinBy::Disconnection | WinBy::Default | WinBy::IllegalAction => "abnormal",
+            WinBy::Disconnection | WinBy::Default | WinBy::IllegalAction | WinBy::Ruling => "abnormal",
         },
         Outcome::Draw { by: DrawBy::Sennichite } => "sennichite",
         Outcome::Draw { by: DrawBy::MaxMoves } => "max_moves",
         Outcome::Draw { by: DrawBy::Impasse } => "kachi",
-        Outcome::Draw { by: DrawBy::Adjudication } | Outcome::Aborted { .. } => "abnormal",
+        Outcome::Draw { by: DrawBy::Adjudication | DrawBy::Ruling } | Outcome::Aborted { .. } => "abnormal",
     };
     let side = |side: Color| match outcome {
         Outcome::Win { winner, .. } => {

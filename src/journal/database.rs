@@ -24,6 +24,9 @@ pub(super) const MIGRATIONS: &[M<'static>] = &[
     M::up(include_str!("migrations/008_notices.sql")),
     M::up(include_str!("migrations/009_identities.sql")),
     M::up(include_str!("migrations/010_seals.sql")),
+    M::up(include_str!("migrations/011_trips.sql")),
+    M::up(include_str!("migrations/012_pruned.sql")),
+    M::up(include_str!("migrations/013_operations.sql")),
 ];
 /// "RNME"; written by the first migration.
 const APPLICATION_ID: i64 = 0x524E_4D45;

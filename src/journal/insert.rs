@@ -6,6 +6,7 @@ use super::{
     row::{int, result, write_usi},
     seal::{self, Chain, Fields, MoveRow, PartDigest, RunningGame, StartRow},
 };
+use referee::operation::Operation;
 use referee::{
     entry::{Entry, GameEnded, GameId, GameStarted, Moved, Opened, PlayerId, Score, Stamped, Thought},
     schedule::Pairing,
@@ -19,6 +20,9 @@ const GAME: &str = "INSERT INTO games (event, number, stage, index_, attempt, ro
      start, opening_moves, times, started_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 const END: &str = "UPDATE games SET ended_at = ?2, result = ?3, cause = ?4, plies = ?5, evidence = ?6, \
      replayed = ?7 WHERE id = ?1";
+const RULED: &str = "UPDATE games SET ended_result = coalesce(ended_result, result), \
+     ended_cause = coalesce(ended_cause, cause), ended_replayed = coalesce(ended_replayed, replayed), \
+     ruling = ?3, result = ?4, cause = ?5, replayed = ?6 WHERE event = ?1 AND number = ?2";
 const LOG: &str = "INSERT INTO log (event, seq, kind, game) VALUES (?, ?, ?, ?)";
 
 /// Appends the rows of one event. The caller begins and commits the transactions.
@@ -70,6 +74,7 @@ impl<'c> Rows<'c> {
             Entry::GameEnded(ended) => self.ended(at, ended),
             Entry::Opened(opened) => self.opened(at, opened),
             Entry::Entered { player, name } => self.entered(at, *player, name),
+            Entry::Renamed { player, name } => self.renamed(at, *player, name),
             Entry::Bye { stage, round, player, half_points } => {
                 let row = params![event, seq, at, stage, round, player.0, half_points];
                 self.rare("bye", "INSERT INTO byes VALUES (?, ?, ?, ?, ?, ?, ?)", row, &[])
@@ -88,10 +93,26 @@ impl<'c> Rows<'c> {
                     params![event, seq, at, verdict, Some(*llr).filter(|llr| !llr.is_nan()), int(*pairs)];
                 self.rare("verdict", "INSERT INTO verdicts VALUES (?, ?, ?, ?, ?, ?)", row, &[])
             }
+            Entry::Operator(operation) => self.operated(at, operation),
             Entry::Closed => {
                 self.rare("closed", "INSERT INTO closings VALUES (?, ?, ?)", params![event, seq, at], &[])
             }
         }
+    }
+
+    /// The action, and the new result of the game that it is about; what the game itself ended with is kept.
+    fn operated(&mut self, at: i64, operation: &Operation) -> rusqlite::Result<()> {
+        let Operation { number, by, reason, undoes, action } = operation;
+        let details = serde_json::to_string(action).map_err(not_json)?;
+        let (game, undoes) = (action.game().map(|game| int(game.0)), undoes.map(int));
+        let (word, words) = (action.word(), action.to_string());
+        let (event, seq, number) = (self.event, self.seq + 1, int(*number));
+        let row = params![event, seq, at, number, by, reason, undoes, word, game, words, details];
+        self.rare("operation", "INSERT INTO operations VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row, &[])?;
+        let Some((game, _, was, is)) = action.correction() else { return Ok(()) };
+        let outcome = is.unwrap_or(was);
+        let row = params![event, int(game.0), number, result(outcome), outcome.cause(), is.is_none()];
+        self.run(RULED, row)
     }
 
     fn run(&self, sql: &str, row: &[&dyn ToSql]) -> rusqlite::Result<()> {
@@ -149,6 +170,16 @@ impl<'c> Rows<'c> {
         self.rare("entered", "INSERT INTO entered VALUES (?, ?, ?, ?)", row, &[seal::text_digest(name)])
     }
 
+    /// All that is stored of a player refers to its number, so its games and ratings go with the new name.
+    fn renamed(&mut self, at: i64, player: PlayerId, name: &str) -> rusqlite::Result<()> {
+        let former = self.names.get(&player.0).map_or("", String::as_str);
+        let further = [seal::text_digest(former), seal::text_digest(name)];
+        self.player(player, name)?;
+        let (event, seq) = (self.event, self.seq + 1);
+        let row = params![event, seq, at, player.0];
+        self.rare("renamed", "INSERT INTO renamed VALUES (?, ?, ?, ?)", row, &further)
+    }
+
     fn started(&mut self, at: i64, started: &GameStarted) -> rusqlite::Result<()> {
         let times = started.times.as_deref().map(serde_json::to_string).transpose().map_err(not_json)?;
         let begun = StartRow {
@@ -160,7 +191,7 @@ impl<'c> Rows<'c> {
             at,
         };
         let row = self.insert_game(started.game, &started.pairing, Some(&begun))?;
-        self.running.insert(started.game, (row, RunningGame::start(&begun, &self.names)));
+        self.running.insert(started.game, (row, RunningGame::start(&begun)));
         self.log("started", Some(row)).map(drop)
     }
 
@@ -208,13 +239,19 @@ impl<'c> Rows<'c> {
         self.run(END, params![row, at, result, cause, ended.plies, ended.evidence, ended.replayed])?;
         let parts = match running {
             Some(running) => {
-                running.ended(&[&at, &result, &cause, &ended.plies, &ended.replayed], &ended.evidence)?
+                let ending: [&dyn ToSql; 5] = [&at, &result, &cause, &ended.plies, &ended.replayed];
+                running.ended(&ending, &ended.evidence, &self.names)?
             }
             // Begun by an earlier run, or never.
-            None => seal::stored_parts(self.conn, row)?,
+            None => seal::stored_parts(self.conn, row, &|player| self.name_digest(player))?,
         };
         let seq = self.log("ended", Some(row))?;
         self.chain.seal(self.conn, seq, "ended", Some(int(ended.game.0)), &parts)
+    }
+
+    fn name_digest(&self, player: i64) -> seal::PartDigest {
+        let name = u32::try_from(player).ok().and_then(|player| self.names.get(&player));
+        seal::text_digest(name.map_or("", String::as_str))
     }
 
     /// Row id of a running game.

@@ -24,17 +24,20 @@ pub(super) fn table_of(kind: &str) -> Option<&'static str> {
     Some(match kind {
         "opened" => "runs",
         "entered" => "entered",
+        "renamed" => "renamed",
         "bye" => "byes",
         "fault" => "faults",
         "memory" => "memory",
         "verdict" => "verdicts",
+        "operation" => "operations",
         "closed" => "closings",
         _ => return None,
     })
 }
 
 /// The kinds of entries that have tables.
-pub(super) const KINDS: [&str; 7] = ["opened", "entered", "bye", "fault", "memory", "verdict", "closed"];
+pub(super) const KINDS: [&str; 9] =
+    ["opened", "entered", "renamed", "bye", "fault", "memory", "verdict", "operation", "closed"];
 
 /// Saturates at SQLite's largest integer, 2^63 - 1; only an engine's absurd counts reach it.
 pub(super) fn int(value: u64) -> i64 {

@@ -32,6 +32,7 @@ pub(crate) fn part_names(kind: &str) -> &'static [&'static str] {
         "ended" => &GAME_PARTS,
         "opened" => &["content", "configuration"],
         "entered" => &["content", "name"],
+        "renamed" => &["content", "former name", "name"],
         _ => &["content"],
     }
 }
@@ -137,6 +138,16 @@ fn half(sha256: Sealed) -> PartDigest {
     *first
 }
 
+/// Digest of who plays a game. A name counts by its digest, so that the seals of a game can be recomputed after a player
+/// was renamed.
+fn players_digest(players: [(i64, PartDigest); 2]) -> PartDigest {
+    let mut fields = Fields::default();
+    for (player, name) in players {
+        fields.int(player).value(ValueRef::Blob(&name));
+    }
+    fields.digest()
+}
+
 /// Digest of a text alone.
 pub(crate) fn text_digest(text: &str) -> PartDigest {
     Fields::default().text(text).digest()
@@ -182,7 +193,8 @@ pub(crate) fn stored_digest(
 /// The parts of a game that is played: what is known from its start, and its moves so far.
 #[derive(Debug)]
 pub(crate) struct RunningGame {
-    known: [PartDigest; 3],
+    players: [u32; 2],
+    known: [PartDigest; 2],
     moves: [Sha256; 3],
 }
 
@@ -208,22 +220,16 @@ pub(crate) struct StartRow<'a> {
 }
 
 impl RunningGame {
-    /// A game at its start; `names` are those of the players, by number.
-    pub(crate) fn start(row: &StartRow<'_>, names: &HashMap<u32, String>) -> Self {
+    /// A game at its start.
+    pub(crate) fn start(row: &StartRow<'_>) -> Self {
         let Pairing { stage, attempt, round, opening, black, white, .. } = *row.pairing;
-        let name = |player: u32| names.get(&player).map_or("", String::as_str);
         let mut fields = Fields::default();
-        let (black, white) = (black.0, white.0);
-        for player in [black, white] {
-            fields.int(player.into()).text(name(player));
-        }
-        let players = fields.digest();
         let place = [int(row.game.0), stage.into(), attempt.into(), round.into(), int(opening)];
         let place = place.iter().fold(fields.clear(), |fields, value| fields.int(*value)).digest();
         fields.clear().text(row.start).text(row.opening);
         let times = row.times.map_or(ValueRef::Null, |times| ValueRef::Text(times.as_bytes()));
         let beginning = fields.value(times).int(row.at).digest();
-        Self { known: [players, place, beginning], moves: Default::default() }
+        Self { players: [black.0, white.0], known: [place, beginning], moves: Default::default() }
     }
 
     /// Takes a move; `fields` is a buffer.
@@ -236,8 +242,16 @@ impl RunningGame {
     }
 
     /// The parts of the game with its ending: `ended_at`, `result`, `cause`, `plies`, `replayed`, and the evidence.
-    pub(crate) fn ended(self, ending: &[&dyn ToSql; 5], evidence: &str) -> rusqlite::Result<[PartDigest; 8]> {
-        let [players, place, beginning] = self.known;
+    /// `names` are those of the players, by number.
+    pub(crate) fn ended(
+        self,
+        ending: &[&dyn ToSql; 5],
+        evidence: &str,
+        names: &HashMap<u32, String>,
+    ) -> rusqlite::Result<[PartDigest; 8]> {
+        let name = |player: u32| text_digest(names.get(&player).map_or("", String::as_str));
+        let players = players_digest(self.players.map(|player| (player.into(), name(player))));
+        let [place, beginning] = self.known;
         let [moves, times, evaluations] = self.moves.map(|part| half(part.finalize().into()));
         let [at, result, cause, plies, replayed] = ending;
         let ending = row_digest(&[&0, &0, at, result, cause, plies, replayed])?;
@@ -245,14 +259,18 @@ impl RunningGame {
     }
 }
 
-/// The parts of a game that ended, from its rows; `game` is its row id. Values are taken as they are: a row that was
-/// altered may hold what no entry can have.
-pub(crate) fn stored_parts(conn: &Connection, game: i64) -> rusqlite::Result<[PartDigest; 8]> {
-    let sql = "SELECT g.black, (SELECT name FROM players p WHERE p.event = g.event AND p.player = g.black),
-                      g.white, (SELECT name FROM players p WHERE p.event = g.event AND p.player = g.white),
-                      g.number, g.stage, g.attempt, g.round, g.opening,
+/// The parts of a game that ended, from its rows; `game` is its row id, `name` gives the digest of a player's name.
+/// Values are taken as they are: a row that was altered may hold what no entry can have.
+pub(crate) fn stored_parts(
+    conn: &Connection,
+    game: i64,
+    name: &dyn Fn(i64) -> PartDigest,
+) -> rusqlite::Result<[PartDigest; 8]> {
+    let sql = "SELECT g.black, g.white, g.number, g.stage, g.attempt, g.round, g.opening,
                       g.start, g.opening_moves, g.times, g.started_at,
-                      g.ended_at, g.result, g.cause, g.plies, g.replayed, g.evidence
+                      g.ended_at, iif(g.ruling IS NULL, g.result, g.ended_result),
+                      iif(g.ruling IS NULL, g.cause, g.ended_cause), g.plies,
+                      iif(g.ruling IS NULL, g.replayed, g.ended_replayed), g.evidence
                FROM games g WHERE g.id = ?";
     let known = conn.prepare_cached(sql)?.query_row([game], |row| {
         let part = |columns: std::ops::Range<usize>| -> rusqlite::Result<PartDigest> {
@@ -262,7 +280,12 @@ pub(crate) fn stored_parts(conn: &Connection, game: i64) -> rusqlite::Result<[Pa
             }
             Ok(fields.digest())
         };
-        let (players, place, beginning, evidence) = (part(0..4)?, part(4..9)?, part(9..13)?, part(18..19)?);
+        let player = |at: usize| -> rusqlite::Result<(i64, PartDigest)> {
+            let number = row.get(at)?;
+            Ok((number, name(number)))
+        };
+        let players = players_digest([player(0)?, player(1)?]);
+        let (place, beginning, evidence) = (part(2..7)?, part(7..11)?, part(16..17)?);
         Ok(([players, place, beginning], ending(row)?, evidence))
     })?;
     let ([players, place, beginning], ending, evidence) = known;
@@ -271,7 +294,7 @@ pub(crate) fn stored_parts(conn: &Connection, game: i64) -> rusqlite::Result<[Pa
 }
 
 fn ending(row: &Row<'_>) -> rusqlite::Result<PartDigest> {
-    let values = (13..18).map(|at| row.get(at)).collect::<Result<Vec<Value>, _>>()?;
+    let values = (11..16).map(|at| row.get(at)).collect::<Result<Vec<Value>, _>>()?;
     let zeros: [&dyn ToSql; 2] = [&0, &0];
     let columns: Vec<_> = zeros.into_iter().chain(values.iter().map(|value| value as &dyn ToSql)).collect();
     row_digest(&columns)

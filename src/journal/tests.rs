@@ -3,6 +3,7 @@
 mod defence;
 mod durability;
 mod opening;
+mod prune;
 mod resuming;
 mod round_trip;
 mod seals;

@@ -1,14 +1,18 @@
 //! Recomputing the seals of an event: what was altered since it was played.
 
 use crate::{
-    EventId, Store, StoreError,
+    EventId, Store, StoreError, operations,
     replay::players,
-    row::{self, KINDS, table_of},
+    row::{self, KINDS, int, result, table_of},
     seal::{self, PartDigest, Sealed, hex, is_sealed, part_names},
 };
-use rusqlite::{Connection, Row};
+use referee::Outcome;
+use rusqlite::{Connection, OptionalExtension, Row, types::ValueRef};
 use serde::Serialize;
-use std::{collections::BTreeMap, fmt};
+use std::{
+    collections::{BTreeMap, HashMap},
+    fmt,
+};
 
 /// Something that is not as it was sealed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -44,6 +48,8 @@ pub struct Verified {
     pub other_entries: u64,
     /// Games that ended before the event had seals: played by an earlier version.
     pub not_covered: u64,
+    /// Games with seals whose moves were dropped: of their evidence, their moves and their times nothing is known.
+    pub pruned: u64,
     /// Games without an end.
     pub running: u64,
     /// The seal of the last entry.
@@ -70,6 +76,9 @@ impl Store {
         })
     }
 }
+
+/// The parts of a game that [`Store::prune_next`] drops.
+const PRUNED: [&str; 4] = ["moves", "times", "evaluations", "evidence"];
 
 /// A row of the log beside its seal; one of them may be missing.
 struct Line {
@@ -128,6 +137,10 @@ struct Verification<'c> {
     /// Games of each player: all with seals, and the numbers of those whose players differ.
     players: BTreeMap<i64, (u64, u64)>,
     renamed: Vec<(Alteration, [i64; 2])>,
+    /// Digest of each player's name at the current entry.
+    names: HashMap<i64, PartDigest>,
+    /// By the number of an entry that renames a player: the player, and the digest of the name from then on.
+    renames: HashMap<i64, (i64, PartDigest)>,
 }
 
 impl<'c> Verification<'c> {
@@ -135,6 +148,7 @@ impl<'c> Verification<'c> {
         let name = conn.query_row("SELECT name FROM events WHERE id = ?", [event], |row| row.get(0))?;
         let running = "SELECT count(*) FROM games WHERE event = ? AND ended_at IS NULL";
         let running = conn.query_row(running, [event], |row| row::unsigned(row, 0))?;
+        let (names, renames) = first_names(conn, event)?;
         Ok(Self {
             conn,
             event,
@@ -146,6 +160,8 @@ impl<'c> Verification<'c> {
             configuration: None,
             players: BTreeMap::new(),
             renamed: vec![],
+            names,
+            renames,
         })
     }
 
@@ -158,6 +174,7 @@ impl<'c> Verification<'c> {
         self.names()?;
         self.configured()?;
         self.inserted()?;
+        self.ruled()?;
         self.found.head = self.last.as_ref().map(|sealed| hex(sealed));
         Ok(self.found)
     }
@@ -237,17 +254,23 @@ impl<'c> Verification<'c> {
             return Ok(());
         }
         let parts = match game {
-            Some((row, _)) => seal::stored_parts(self.conn, row)?.to_vec(),
+            Some((row, _)) => {
+                let name = |player| self.names.get(&player).copied().unwrap_or_default();
+                seal::stored_parts(self.conn, row, &name)?.to_vec()
+            }
             None => self.other_parts(seq, kind, seal)?,
         };
         if kind == "opened" {
             self.configuration = seal.parts.get(16..32).map(<[u8]>::to_vec);
         }
+        let pruned = game.map_or(Ok(false), |(row, _)| self.is_pruned(row))?;
+        self.found.pruned += u64::from(pruned);
         let names = part_names(kind);
         let sealed = seal.parts.as_chunks::<16>().0;
         let altered: Vec<_> = (0..names.len())
             .filter(|at| parts.get(*at) != sealed.get(*at) || seal.parts.len() != names.len() * 16)
             .map(|at| names[at])
+            .filter(|name| !(pruned && PRUNED.contains(name)))
             .collect();
         let pair = game.map(|(row, _)| self.pair(row)).transpose()?;
         if let Some(pair) = pair {
@@ -265,23 +288,34 @@ impl<'c> Verification<'c> {
     }
 
     /// The digests of an entry that is not of a game. What only the seal knows is taken from it.
-    fn other_parts(&self, seq: i64, kind: &str, seal: &Seal) -> rusqlite::Result<Vec<PartDigest>> {
+    fn other_parts(&mut self, seq: i64, kind: &str, seal: &Seal) -> rusqlite::Result<Vec<PartDigest>> {
         // A row that is gone has a digest that nothing has.
         let mut parts = vec![seal::stored_digest(self.conn, self.event, seq, kind)?.unwrap_or_default()];
         match kind {
             "entered" => {
-                let name = "SELECT p.name FROM entered e JOIN players p USING (event, player)
-                            WHERE e.event = ? AND e.seq = ?";
-                let mut name = self.conn.prepare_cached(name)?;
-                let mut names = name.query([self.event, seq])?;
-                let name: String = names.next()?.map_or(Ok(String::new()), |row| row.get(0))?;
-                parts.push(seal::text_digest(&name));
+                let sql = "SELECT player FROM entered WHERE event = ? AND seq = ?";
+                let player: Option<i64> = self
+                    .conn
+                    .prepare_cached(sql)?
+                    .query_row([self.event, seq], |row| row.get(0))
+                    .optional()?;
+                parts.push(player.and_then(|player| self.names.get(&player)).copied().unwrap_or_default());
+            }
+            "renamed" => {
+                if let Some((player, name)) = self.renames.get(&seq) {
+                    parts.extend([self.names.insert(*player, *name).unwrap_or_default(), *name]);
+                }
             }
             // The configuration of an earlier run may have been another: only that of the last can be compared.
             "opened" => parts.extend(seal.parts.as_chunks::<16>().0.get(1)),
             _ => {}
         }
         Ok(parts)
+    }
+
+    fn is_pruned(&self, row: i64) -> rusqlite::Result<bool> {
+        let sql = "SELECT pruned_at IS NOT NULL FROM games WHERE id = ?";
+        self.conn.prepare_cached(sql)?.query_row([row], |row| row.get(0))
     }
 
     fn pair(&self, row: i64) -> rusqlite::Result<[i64; 2]> {
@@ -374,6 +408,43 @@ impl<'c> Verification<'c> {
         Ok(())
     }
 
+    /// The result of a game that was ruled on is that of the last operation about it; what the game itself ended with has
+    /// a seal.
+    fn ruled(&mut self) -> rusqlite::Result<()> {
+        let sql = "SELECT * FROM operations WHERE event = ? ORDER BY seq";
+        let mut operations = self.conn.prepare(sql)?;
+        let mut rulings: HashMap<i64, (i64, Outcome, bool)> = HashMap::new();
+        for operation in operations.query_map([self.event], operations::stored)? {
+            // One that cannot be read differs from its seal, which has been told.
+            let Ok(operation) = operation else { continue };
+            let Some((game, _, was, is)) = operation.action.correction() else { continue };
+            let ruling = (int(operation.number), is.unwrap_or(was), is.is_none());
+            rulings.insert(int(game.0), ruling);
+        }
+        let sql = "SELECT number, ruling, result, cause, replayed FROM games WHERE event = ?
+                   AND (ruling IS NOT NULL OR number IN (SELECT game FROM operations WHERE event = ?)) ORDER BY number";
+        let mut games = self.conn.prepare(sql)?;
+        let mut rows = games.query([self.event, self.event])?;
+        while let Some(row) = rows.next()? {
+            let game: i64 = row.get(0)?;
+            let stands = match rulings.get(&game) {
+                None => row.get_ref(1)? == ValueRef::Null,
+                Some((number, outcome, replayed)) => {
+                    row.get::<_, Option<i64>>(1)? == Some(*number)
+                        && row.get_ref(2)? == ValueRef::Text(result(*outcome).as_bytes())
+                        && row.get_ref(3)? == ValueRef::Text(outcome.cause().as_bytes())
+                        && row.get_ref(4)? == ValueRef::Integer(i64::from(*replayed))
+                }
+            };
+            if !stands {
+                let text = format!("game {game}: its result is not what the operator ruled");
+                let (game, parts) = (Some(game), vec!["ending"]);
+                self.found.alterations.push(Alteration { entry: None, game, parts, text });
+            }
+        }
+        Ok(())
+    }
+
     /// Rows that no entry of the log brought.
     fn inserted(&mut self) -> rusqlite::Result<()> {
         let games = "SELECT g.number FROM games g WHERE g.event = ?1 AND g.ended_at IS NOT NULL AND NOT EXISTS
@@ -403,6 +474,27 @@ impl<'c> Verification<'c> {
     }
 }
 
+/// The digest of each player's name at the first entry, and what the entries that rename players make of it. What a
+/// former name was is known only to the seals of these entries.
+type Names = (HashMap<i64, PartDigest>, HashMap<i64, (i64, PartDigest)>);
+
+fn first_names(conn: &Connection, event: i64) -> rusqlite::Result<Names> {
+    let players = players(conn, EventId(event))?;
+    let mut names: HashMap<_, _> = (0..).zip(players.iter().map(|name| seal::text_digest(name))).collect();
+    let mut renames = HashMap::new();
+    let sql = "SELECT r.seq, r.player, s.parts FROM renamed r JOIN seals s USING (event, seq)
+               WHERE r.event = ? ORDER BY r.seq DESC";
+    let mut backwards = conn.prepare(sql)?;
+    let mut rows = backwards.query([event])?;
+    while let Some(row) = rows.next()? {
+        let (seq, player, parts): (i64, i64, Vec<u8>) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        let former = parts.as_chunks::<16>().0.get(1).copied().unwrap_or_default();
+        let name = names.insert(player, former).unwrap_or_default();
+        renames.insert(seq, (player, name));
+    }
+    Ok((names, renames))
+}
+
 /// An entry in words.
 fn words(kind: &str, game: Option<i64>) -> String {
     let what = match kind {
@@ -412,10 +504,12 @@ fn words(kind: &str, game: Option<i64>) -> String {
         "started" => "the start of a game",
         "opened" => "the start of a run",
         "entered" => "the arrival of a player",
+        "renamed" => "the new name of a player",
         "bye" => "a bye",
         "fault" => "a fault",
         "memory" => "the memory of an engine",
         "verdict" => "a verdict",
+        "operation" => "an operation",
         "closed" => "the end of the event",
         other => return format!("an entry `{other}`"),
     };

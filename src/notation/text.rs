@@ -59,6 +59,21 @@ fn replaced(text: &str, escape: impl Fn(char, &mut String)) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
+/// Untrusted text in printable form, with its end left out where that has more than `most` bytes: a single byte may
+/// become ten.
+#[must_use]
+pub fn clipped(text: &str, most: usize) -> String {
+    let mut shown = String::new();
+    for c in text.chars() {
+        let printed = printable(c.encode_utf8(&mut [0; 4]).as_bytes());
+        if shown.len() + printed.len() > most {
+            return shown + "...";
+        }
+        shown += &printed;
+    }
+    shown
+}
+
 /// A player's name as part of a file name: letters, digits and a few signs that are safe in paths, shells and
 /// terminals, and short enough for every file system.
 #[must_use]

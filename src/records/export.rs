@@ -42,7 +42,7 @@ pub struct Export {
 pub struct ExportReport {
     /// Number of games written.
     pub games: usize,
-    /// Games that the format cannot hold, with the reason; only PSV and hcpe leave games out.
+    /// Games that are left out, with the reason: those whose moves were dropped, and those that PSV or hcpe cannot hold.
     pub left_out: Vec<(GameId, String)>,
 }
 
@@ -67,10 +67,15 @@ pub fn export(args: &Export) -> Result<ExportReport, RecordsError> {
         let Some(game) = store.game(event.id, number)? else {
             return Err(RecordsError::NoGame(event.name, number.0));
         };
+        if game.row.pruned_at.is_some() {
+            report.left_out.push((number, "its moves were dropped, as those of old games".to_owned()));
+            continue;
+        }
         let mut record = frame.record(&game, store.game_name(event.id, number)?);
         if let Some(outcome) = game.row.outcome {
             ending::end(&mut record, outcome);
             ending::explain(&mut record, outcome, &game.row.evidence);
+            ending::tell_ruling(&mut record, game.row.ruling.as_ref());
         }
         make_plain(&mut record);
         match bytes(&record, format) {

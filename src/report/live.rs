@@ -121,7 +121,9 @@ impl Announcer {
                 number(*pairs, "pair"),
                 rounded(*llr, 2)
             )),
+            Entry::Operator(operation) => Some(printable(operation.to_string().as_bytes())),
             Entry::Entered { .. }
+            | Entry::Renamed { .. }
             | Entry::GameStarted(_)
             | Entry::Moved(_)
             | Entry::Memory { .. }

@@ -86,7 +86,7 @@ impl Drop for Takeover {
     }
 }
 
-fn restore() {
+pub(super) fn restore() {
     if DOWN.swap(true, SeqCst) {
         return;
     }

@@ -157,7 +157,14 @@ fn reseal(conn: &Connection) {
         let (seq, kind): (i64, String) = (row.get(0).unwrap(), row.get(1).unwrap());
         let game: Option<i64> = row.get(2).unwrap();
         let mut parts = match game {
-            Some(game) => crate::seal::stored_parts(conn, game).unwrap().to_vec(),
+            Some(game) => {
+                let name = |player: i64| {
+                    let sql = "SELECT name FROM players WHERE event = 1 AND player = ?";
+                    let name: String = conn.query_row(sql, [player], |row| row.get(0)).unwrap();
+                    crate::seal::text_digest(&name)
+                };
+                crate::seal::stored_parts(conn, game, &name).unwrap().to_vec()
+            }
             None => vec![crate::seal::stored_digest(conn, 1, seq, &kind).unwrap().unwrap()],
         };
         if kind == "opened" {
