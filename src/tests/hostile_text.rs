@@ -265,9 +265,5 @@ fn nothing_that_a_command_for_notices_says_reaches_the_terminal_as_it_is() {
     let notice = fs::read(desk.path("notice.json")).unwrap();
     assert_clean("a notice", &notice);
     let notice: serde_json::Value = serde_json::from_slice(&notice).unwrap();
-    assert_eq!(
-        notice["name"].as_str().or(notice["event"].as_str()).map(str::len).is_some(),
-        true,
-        "{notice}"
-    );
+    assert!(notice.to_string().contains("cup ev"), "{notice}");
 }
