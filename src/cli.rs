@@ -118,7 +118,7 @@ pub enum Command {
     Sprt(SprtArgs),
     /// Write a preset configuration into this directory; without a name, list the presets.
     Init(InitArgs),
-    /// Print a systemd unit that keeps a host, or an engine on a server, running.
+    /// Print a hardened systemd unit that keeps an event, a host, or an engine on a server running.
     Systemd(SystemdArgs),
     /// Print a completion script for a shell.
     Completions {
@@ -1029,6 +1029,8 @@ pub struct SystemdArgs {
 /// A command that runs as a service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Service {
+    /// `renmei run`.
+    Run,
     /// `renmei serve`.
     Serve,
     /// `renmei floodgate`.
