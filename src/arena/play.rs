@@ -2,6 +2,7 @@
 
 use crate::{
     lag::SchedulerLag,
+    operations::{Intervention, Interventions, ordered},
     spectators::{Sight, Spectators},
 };
 use referee::{
@@ -48,6 +49,8 @@ pub struct GameContext<'a> {
     pub lag: &'a SchedulerLag,
     /// Adjourns the game.
     pub stop: &'a CancellationToken,
+    /// The operator's orders to games; `None` where a game takes none.
+    pub interventions: Option<&'a Interventions>,
 }
 
 /// Plays a game to its end; its entries go to the sink.
@@ -74,7 +77,8 @@ pub async fn play_under(
 ) -> Result<Outcome, SetupError> {
     let id = fixture.setup.game;
     let (mut game, calls) = Game::start_under(fixture.setup.clone(), authority)?;
-    let GameContext { sink, spectators, lag, stop } = context;
+    let GameContext { sink, spectators, lag, stop, interventions } = context;
+    let mut orders = interventions.map(|games| games.watch(id));
     let turn = Instant::now();
     let alarm = Alarm::new();
     let (rung, leaving, outcome) = (false, false, None);
@@ -110,6 +114,7 @@ pub async fn play_under(
                 running.alarm.set(Some(Instant::now() + FAREWELL));
                 Input::Stop
             }
+            Intervention { outcome, text } = ordered(&mut orders) => Input::Ruled(outcome, text),
         };
         let outputs = game.handle(input);
         running.deliver(outputs, &game).await;

@@ -10,6 +10,8 @@ use plan::{Environment, Plan, built_in};
 use std::path::Path;
 use toml::{Table, Value};
 
+/// Games of an encounter, where nobody says how many.
+const GAMES: u64 = 100;
 /// What stands for no openings in `--openings`; `./none` is a file.
 const NO_OPENINGS: &str = "none";
 
@@ -57,8 +59,7 @@ fn take_a_free_name(plan: &mut Plan) -> Result<(), Failure> {
 fn is_another(plan: &Plan) -> Result<bool, Failure> {
     let mut plan = plan.clone();
     if let Some(begun) = begun(&plan)? {
-        plan.keep_defaults_of(&begun);
-        let _told_when_it_is_played = plan.keep_margins(&begun);
+        let _told_when_it_is_played = plan.keep_defaults_of(&begun);
     }
     Ok(!resume::differences(&plan)?.is_empty())
 }
@@ -73,8 +74,8 @@ fn configuration(args: &MatchArgs) -> Result<Table, String> {
         .insert("rules".to_owned(), Table::from_iter([pair("max_moves", i64::from(args.max_moves))]).into());
     config.extend(openings(args)?.map(|openings| pair("openings", openings)));
     if !args.sprt.is_empty() {
-        let most = pair("max_games", i64::try_from(args.games).unwrap_or(i64::MAX));
-        let sprt = pairs(&args.sprt)?.into_iter().chain([most]).collect::<Table>();
+        let most = args.games.map(|games| pair("max_games", i64::try_from(games).unwrap_or(i64::MAX)));
+        let sprt = pairs(&args.sprt)?.into_iter().chain(most).collect::<Table>();
         config.insert("sprt".to_owned(), sprt.into());
     }
     let endings =
@@ -114,7 +115,8 @@ fn event(args: &MatchArgs) -> Table {
         pair("database", format!("{}.db", file_stem(name))),
     ]);
     if args.sprt.is_empty() {
-        event.extend([pair("games", i64::try_from(args.games).unwrap_or(i64::MAX))]);
+        let games = args.games.unwrap_or(GAMES);
+        event.extend([pair("games", i64::try_from(games).unwrap_or(i64::MAX))]);
     }
     if let Some(concurrency) = args.playing.concurrency {
         event.extend([pair("concurrency", i64::try_from(concurrency).unwrap_or(i64::MAX))]);

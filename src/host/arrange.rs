@@ -169,6 +169,7 @@ impl Arranger {
             compat: self.config.compat,
             agreement: Duration::from_secs(self.config.agreement),
             unit: self.config.unit(),
+            game_bytes: self.config.limits.game_bytes,
         }
     }
 

@@ -294,16 +294,86 @@ fn a_player_is_recognised_by_its_trip_and_others_can_only_watch() {
     spectator.say("%%WHO");
     let seen: Vec<String> = std::iter::from_fn(|| spectator.line()).take(4).collect();
     assert!(seen[1].starts_with("##[WHO] kawa+") && seen[1].contains(" cup-60-10 "), "{seen:?}");
-    assert_eq!(seen[2], "##[WHO] stranger+9dd4e461268c8034f5c8564e155c67a6 x1 connected");
+    let shown = seen[2].strip_prefix("##[WHO] stranger+").unwrap().strip_suffix(" x1 connected").unwrap();
+    assert!(shown.len() == 24 && shown.bytes().all(|b| b.is_ascii_hexdigit()), "{seen:?}");
+}
+
+#[test]
+fn an_entrant_is_recognised_by_its_secret_after_a_restart() {
+    let desk = Desk::new();
+    let text = event("format = \"round-robin\"\ngames = 2", 300, "forfeit");
+    let first = |hosted: &Hosted, login: &str| {
+        let mut guest = hosted.connect();
+        guest.say(login);
+        (guest.line().unwrap(), guest)
+    };
+    let hosted = Hosted::start(&desk, &text);
+    let (ok, mut kawa) = first(&hosted, "LOGIN kawa mine x1");
+    assert_eq!(ok, "LOGIN:kawa OK");
+    let shown = who(&mut kawa, "kawa");
+    let bound = "SELECT count(*) FROM entrant_trips";
+    while desk.try_query(bound).is_none_or(|rows| rows != [["1"]]) {
+        thread::sleep(Duration::from_millis(20));
+    }
+    drop(hosted); // killed
+    let hosted = Hosted::start(&desk, &text);
+    let (refused, mut thief) = first(&hosted, "LOGIN kawa theirs x1");
+    assert_eq!(refused, "LOGIN:incorrect");
+    assert_eq!(thief.line().as_deref(), Some("the entrant `kawa` has logged in with another secret"));
+    let (ok, mut kawa) = first(&hosted, "LOGIN kawa mine x1");
+    assert_eq!(ok, "LOGIN:kawa OK");
+    assert_eq!(who(&mut kawa, "kawa"), shown);
+}
+
+/// The id of a player in the answer to `%%WHO`.
+fn who(guest: &mut Guest, name: &str) -> String {
+    guest.say("%%WHO");
+    let start = format!("##[WHO] {name}");
+    let line = std::iter::from_fn(|| guest.line()).find(|line| line.starts_with(&start)).unwrap();
+    while guest.line().unwrap() != "##[WHO] +OK" {}
+    line.split(' ').nth(1).unwrap().to_owned()
+}
+
+/// Two entrants, `kawa` and `mori`, in an event of theirs alone.
+fn two_entrants() -> String {
+    let text = event("format = \"round-robin\"\ngames = 2", 300, "forfeit");
+    let (head, players) = text.split_at(text.find("[[engines]]").unwrap());
+    let remote = &players[players.rfind("[[engines]]\nname = \"kawa\"").unwrap()..];
+    format!("{head}{remote}")
+}
+
+#[test]
+fn a_hundred_spectators_who_chat_keep_no_entrant_from_its_offers() {
+    let desk = Desk::new();
+    let mut hosted = Hosted::start(&desk, &two_entrants());
+    let mut crowd: Vec<Guest> = (0..100).map(|_| hosted.connect()).collect();
+    for (n, spectator) in crowd.iter_mut().enumerate() {
+        spectator.say(&format!("LOGIN spectator{n} x x1"));
+    }
+    for spectator in &mut crowd {
+        assert!(spectator.line().unwrap().ends_with(" OK"));
+    }
+    let chat = format!("%%CHAT {}\n", "noise ".repeat(100)).repeat(30);
+    // Nobody of the crowd reads, and the entrants do not read before the offer is made.
+    let shout = |crowd: &mut [Guest]| crowd.iter_mut().for_each(|one| one.say(&chat));
+    shout(&mut crowd);
+    let seats = ["kawa", "mori"].map(|name| {
+        let mut guest = hosted.connect();
+        guest.say(&format!("LOGIN {name} secret x1"));
+        guest
+    });
+    shout(&mut crowd);
+    let players = seats.map(|mut guest| thread::spawn(move || guest.play_all(Style::Resigns)));
+    hosted.ends();
+    let results = players.map(|player| player.join().unwrap());
+    assert!(results.iter().all(|results| results.len() == 2), "{results:?}");
+    assert_eq!(desk.query("SELECT DISTINCT cause FROM game_list"), [["resignation"]]);
 }
 
 #[test]
 fn spectators_of_an_event_see_a_game_move_by_move_to_its_end() {
     let desk = Desk::new();
-    let text = event("format = \"round-robin\"\ngames = 2", 30, "forfeit");
-    let (head, players) = text.split_at(text.find("[[engines]]").unwrap());
-    let remote = &players[players.rfind("[[engines]]\nname = \"kawa\"").unwrap()..];
-    let hosted = Hosted::start(&desk, &format!("{head}{remote}"));
+    let hosted = Hosted::start(&desk, &two_entrants());
     let until = |guest: &mut Guest, last: &str| -> Vec<String> {
         let mut lines = vec![];
         while lines.last().is_none_or(|line: &String| !line.starts_with(last)) {
