@@ -11,7 +11,6 @@ fn machine(cores: usize) -> Machine {
 
 fn engine() -> EnginePlan {
     EnginePlan {
-        source: None,
         name: "it".to_owned(),
         remote: false,
         source: None,

@@ -372,7 +372,7 @@ fn pair_up(desk: &Desk) -> [Guest; 2] {
         player.hears("END Game_Summary");
         player.say("AGREE");
     }
-    players.each_mut().map(|player| player.hears("START:"));
+    players.iter_mut().for_each(|player| drop(player.hears("START:")));
     players
 }
 
