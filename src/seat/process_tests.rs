@@ -9,6 +9,7 @@ use tokio::io::AsyncReadExt;
 
 fn shell(script: &str) -> EnginePlan {
     EnginePlan {
+        source: None,
         name: "shell".to_owned(),
         remote: false,
         command: "/bin/sh".into(),
