@@ -613,6 +613,9 @@ pub struct CheckArgs {
     /// Time limit of `isready`.
     #[arg(long, default_value = "120s", value_name = "TIME")]
     pub ready: String,
+    /// Examine it in a strict sandbox, as with `sandbox = "strict"`.
+    #[arg(long)]
+    pub sandbox: bool,
     /// Print the result as JSON.
     #[arg(long)]
     pub json: bool,
@@ -766,9 +769,10 @@ impl From<&ImportArgs> for records::Import {
 }
 
 impl From<&CheckArgs> for check::Request {
-    fn from(args: &CheckArgs) -> Self {
-        let CheckArgs { command, args, dir, option, positions, skip, ready, .. } = args.clone();
-        Self { command, args, dir, option, positions, skip, ready }
+    fn from(from: &CheckArgs) -> Self {
+        let CheckArgs { command, args, dir, option, positions, skip, ready, .. } = from.clone();
+        let sandbox = if from.sandbox { plan::Sandbox::Strict } else { plan::Sandbox::Default };
+        Self { command, args, dir, option, positions, skip, ready, sandbox }
     }
 }
 

@@ -4,7 +4,7 @@ use super::{
     CheckError, GoForm,
     positions::{self, Spot},
 };
-use plan::{EnginePlan, Environment, GoForms, Restart, SeatLimits};
+use plan::{EnginePlan, Environment, GoForms, Restart, Sandbox, SandboxPlan, SeatLimits};
 use referee::clock::TimeControl;
 use std::{
     path::{Path, PathBuf},
@@ -28,6 +28,8 @@ pub struct Request {
     pub skip: Vec<GoForm>,
     /// Time limit of `isready`: `120s`, `500ms`, `2m`.
     pub ready: String,
+    /// Whether it is examined in a strict sandbox, or as it is played by default.
+    pub sandbox: Sandbox,
 }
 
 impl Request {
@@ -35,7 +37,16 @@ impl Request {
     #[must_use]
     pub fn new(command: impl Into<PathBuf>) -> Self {
         let (args, dir, option, positions, skip) = (vec![], None, vec![], None, vec![]);
-        Self { command: command.into(), args, dir, option, positions, skip, ready: "120s".to_owned() }
+        Self {
+            command: command.into(),
+            args,
+            dir,
+            option,
+            positions,
+            skip,
+            ready: "120s".to_owned(),
+            sandbox: Sandbox::Default,
+        }
     }
 }
 
@@ -80,7 +91,7 @@ impl Settings {
             cores: 1.0,
             gpu: 0.0,
             identity: Default::default(),
-            sandbox: Default::default(),
+            sandbox: SandboxPlan { kind: args.sandbox, ..SandboxPlan::default() },
             optional: false,
         };
         Ok(Self { plan, spots: spots(args.positions.as_deref())?, skip: args.skip.clone() })

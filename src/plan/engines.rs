@@ -294,8 +294,10 @@ fn sandbox(table: &Table<'_>) -> SandboxPlan {
     let usual = SandboxPlan::default();
     let memory_mb = table.integer("sandbox_memory_mb").unwrap_or(usual.memory_mb);
     let kind = table.choice("sandbox");
-    for key in ["sandbox_write", "sandbox_memory_mb"] {
-        if kind == Sandbox::Default && table.has_itself(key) {
+    if kind == Sandbox::Default {
+        let meant =
+            [("sandbox_write", !write.is_empty()), ("sandbox_memory_mb", memory_mb != usual.memory_mb)];
+        for (key, _) in meant.into_iter().filter(|(_, meant)| *meant) {
             table.fault(key, "has no meaning without `sandbox = \"strict\"`");
         }
     }

@@ -12,6 +12,7 @@ pub(crate) mod orphans;
 mod tree;
 
 pub(crate) use errand::{Errand, News};
+pub(crate) use tree::inside;
 
 use nix::{
     poll::{PollFd, PollFlags, PollTimeout, poll},

@@ -132,6 +132,8 @@ pub(crate) enum Group {
         guardian: Pid,
         /// The line to the guardian; closed, it ends everything.
         line: OwnedWriteHalf,
+        /// Whether the process is that of a sandbox, and the engine runs below it.
+        wrapped: bool,
     },
     /// A script that is told of signals.
     #[cfg(test)]
@@ -150,6 +152,7 @@ impl Group {
 
     fn number(&self) -> i32 {
         match self {
+            Self::Guarded { engine, wrapped: true, .. } => guardian::inside(engine.as_raw()),
             Self::Processes(group) | Self::Guarded { engine: group, .. } => group.as_raw(),
             #[cfg(test)]
             Self::Script(_) => nix::unistd::getpid().as_raw(),
@@ -250,6 +253,7 @@ async fn spawn_guarded(engine: &EnginePlan, cores: &[usize]) -> io::Result<Proce
     let ((tell, told), (clear, cleared)) = (oneshot::channel(), oneshot::channel());
     let exit = Exit { cleared: Some(cleared), ..Exit::new(told) };
     let excess = exit.excess.clone();
+    let wrapped = engine.sandbox.kind == Sandbox::Strict;
     let (name, pid) = (engine.name.clone(), *started.as_ref().unwrap_or(&guardian));
     tokio::task::spawn(async move {
         let mut tell = Some(tell);
@@ -262,7 +266,7 @@ async fn spawn_guarded(engine: &EnginePlan, cores: &[usize]) -> io::Result<Proce
         await_end(news, child, guardian, &excess, tell).await;
         let _nobody_asks = clear.send(());
     });
-    pipes.process(engine, exit, Group::Guarded { engine: started?, guardian, line })
+    pipes.process(engine, exit, Group::Guarded { engine: started?, guardian, line, wrapped })
 }
 
 fn errand(engine: &EnginePlan) -> io::Result<Errand> {
@@ -416,7 +420,7 @@ impl<I, O> Process<I, O> {
         }
     }
 
-    /// The process group it leads.
+    /// The process of the engine; without a strict sandbox it leads its process group.
     #[must_use]
     pub fn group(&self) -> i32 {
         self.group.number()

@@ -61,3 +61,17 @@ fn an_end_by_accident_is_not_taken_for_a_form_of_go_that_the_engine_does_not_kno
     assert!(advice(&table, "lapses").contains("loses a game"), "{table}");
     assert!(!table.contains("it misses a `go`"), "{table}");
 }
+
+#[test]
+fn an_engine_is_examined_in_a_strict_sandbox_or_not_at_all() {
+    let puppet = program("renmei-puppet").display().to_string();
+    let mut check = std::process::Command::new(env!("CARGO_BIN_EXE_renmei"));
+    let refused = check.env("PATH", "/nowhere").args(["check", "--sandbox", &puppet]).output().unwrap();
+    let said = String::from_utf8_lossy(&[&refused.stdout[..], &refused.stderr[..]].concat()).into_owned();
+    assert!(!refused.status.success() && said.contains("needs `bwrap`"), "{said}");
+    if let Err(lack) = seat::sandbox::available() {
+        return eprintln!("not tested: {lack}");
+    }
+    let (stdout, stderr) = checked(&["--sandbox"], "honest");
+    assert!(stdout.contains("pass   isready") && !stdout.contains("FAULT"), "{stdout}{stderr}");
+}

@@ -8,7 +8,7 @@ use nix::{
 use std::{
     fs,
     os::unix::fs::{PermissionsExt, symlink},
-    path::PathBuf,
+    path::Path,
     process::{Child, Command, Output, Stdio},
     thread::sleep,
     time::Duration,
@@ -54,7 +54,7 @@ impl Fragile {
         self.start_with(&self.desk.path("engine.sh"), more)
     }
 
-    fn start_with(&self, engine: &PathBuf, more: &[&str]) -> Child {
+    fn start_with(&self, engine: &Path, more: &[&str]) -> Child {
         let (old, new) = (engine.display(), program("renmei-random"));
         let mut command = Command::new(env!("CARGO_BIN_EXE_renmei"));
         command.current_dir(self.desk.dir.path()).args(["match", "--db", "event.db", "--quiet"]);

@@ -8,8 +8,9 @@ use std::{
     process::{Command, Stdio},
 };
 
-/// Programs and their Debian packages.
-const ENGINES: [(&str, &str); 2] = [("fairy-stockfish", "fairy-stockfish"), ("gpsusi", "gpsshogi")];
+/// Programs and their Debian packages: engines, and what makes their strict sandbox.
+const ENGINES: [(&str, &str); 3] =
+    [("fairy-stockfish", "fairy-stockfish"), ("gpsusi", "gpsshogi"), ("bwrap", "bubblewrap")];
 /// Debian's directory for games, which is often not on the PATH of root and services.
 const GAMES: &str = "/usr/games";
 

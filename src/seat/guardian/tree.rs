@@ -47,6 +47,20 @@ pub(crate) fn all() -> HashMap<i32, Stat> {
         .collect()
 }
 
+/// The first process below a sandbox that is not the sandbox's own.
+pub(crate) fn inside(pid: i32) -> i32 {
+    let read = |pid: i32, file: &str| fs::read_to_string(format!("/proc/{pid}/{file}")).unwrap_or_default();
+    let mut pid = pid;
+    while read(pid, "comm").trim_end() == "bwrap" {
+        let children = read(pid, &format!("task/{pid}/children"));
+        match children.split_ascii_whitespace().next().and_then(|child| child.parse().ok()) {
+            Some(child) => pid = child,
+            None => break,
+        }
+    }
+    pid
+}
+
 /// The descendants of a process.
 #[derive(Debug)]
 pub(crate) struct Tree(HashMap<i32, Stat>);
