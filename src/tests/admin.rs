@@ -372,7 +372,9 @@ fn pair_up(desk: &Desk) -> [Guest; 2] {
         player.hears("END Game_Summary");
         player.say("AGREE");
     }
-    players.each_mut().map(|player| player.hears("START:"));
+    for player in &mut players {
+        player.hears("START:");
+    }
     players
 }
 
