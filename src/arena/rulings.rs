@@ -120,7 +120,8 @@ impl Dispatcher<'_> {
             GameOrder::Replay(_) => (None, Action::Replayed { game, pairing, was }),
             GameOrder::TakeBack(_, number) => (Some(number), self.operations.inverse(number)?),
         };
-        if !was.counts() && !(was.is_left_out() && matches!(action, Action::Ruled { .. })) {
+        let is_left_out = was.is_left_out() && matches!(action, Action::Ruled { .. });
+        if !was.counts() && !is_left_out {
             return Err(format!("game {} does not count ({was}); the game played in its place does", game.0));
         }
         self.may_change(&pairing).map_err(|why| format!("game {} stays as it is: {why}", game.0))?;

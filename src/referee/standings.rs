@@ -2,7 +2,7 @@
 //!
 //! Reports, ratings, the dashboard, the schedule and a sequential test read the same [`Standings`]; a resumed run
 //! folds the stored entries to get them again. Memory grows with the pairs of players, the encounters of Swiss and
-//! knock-out stages, the running games and the incomplete pairs of games, not with the length of the event.
+//! knock-out stages, the running games and the incomplete pairs of games, and by a byte with each game.
 //!
 //! A game counts once, by its place in the schedule (stage and index): a second ending of the same place is ignored.
 //! Games that were aborted, and draws that are played again, are counted among the endings of both players

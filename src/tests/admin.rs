@@ -180,7 +180,7 @@ fn a_ruling_on_a_running_game_ends_it_and_stands_after_a_kill() {
     assert_eq!(report["endings"]["ruling"], 1, "{report}");
     let text = String::from_utf8(desk.renmei(&["report", "event.db"]).stdout).unwrap();
     assert!(text.contains("ruled game 1: white wins by ruling: black had two machines"), "{text}");
-    desk.renmei(&["export", "event.db", "--out", "games.csa"]);
+    desk.renmei(&["export", "event.db", "--all", "--output", "games.csa"]);
     let exported = std::fs::read_to_string(desk.path("games.csa")).unwrap();
     assert!(exported.contains("white wins by ruling"), "{exported}");
 }
@@ -200,7 +200,7 @@ fn a_ruling_on_a_game_that_is_over_replaces_its_result_and_can_be_taken_back() {
     assert_eq!(points(&desk, "a") + points(&desk, "b"), 1.0);
     assert_eq!(games(&desk, "result || cause")[0][1], "blackruling");
     assert_eq!(games(&desk, "ended_result || ended_cause")[0], before[0], "what it ended with stays");
-    desk.renmei(&["export", "event.db", "--out", "games.csa"]);
+    desk.renmei(&["export", "event.db", "--all", "--output", "games.csa"]);
     let exported = std::fs::read_to_string(desk.path("games.csa")).unwrap();
     assert!(exported.contains("ruled by the operator"), "{exported}");
     playing.kill();
@@ -372,7 +372,9 @@ fn pair_up(desk: &Desk) -> [Guest; 2] {
         player.hears("END Game_Summary");
         player.say("AGREE");
     }
-    players.iter_mut().for_each(|player| drop(player.hears("START:")));
+    for player in &mut players {
+        player.hears("START:");
+    }
     players
 }
 

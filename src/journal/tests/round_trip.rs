@@ -1,7 +1,11 @@
 use super::*;
 use crate::{GameFilter, GameRow, GameState, Moves};
 use proptest::{collection::vec, option, prelude::*};
-use referee::{AbortBy, clock::TimeControl};
+use referee::{
+    AbortBy,
+    clock::TimeControl,
+    operation::{Action, Operation},
+};
 
 fn replayed(path: &PathBuf, event: EventId, moves: Moves) -> Vec<Stamped> {
     let mut events = Vec::new();
@@ -287,4 +291,32 @@ fn a_move_of_a_game_that_never_started_is_refused() {
         error.starts_with("2 entries were not stored: ") && error.ends_with("game 7 is not running"),
         "{error}"
     );
+}
+
+#[test]
+fn a_ruling_changes_the_result_of_a_game_and_leaves_what_the_game_ended_with_on_record() {
+    let (_dir, path) = temporary();
+    let was = win(Color::Black);
+    let operated = |number, action| {
+        let (by, reason) = ("kai".to_owned(), "two engines".to_owned());
+        let operation = Operation { number, by, reason, undoes: None, action };
+        at(9, Entry::Operator(Box::new(operation)))
+    };
+    let (game, place) = (GameId(1), pairing(1, 0, 1));
+    let outcome = Outcome::Draw { by: DrawBy::Ruling };
+    let events = [
+        opening(),
+        started(1, 0, 1),
+        ended(1, 0, 1, was),
+        operated(1, Action::Ruled { game, pairing: place, was: Some(was), outcome }),
+        operated(2, Action::Banned { whom: "192.0.2.0/24".parse().unwrap() }),
+        operated(3, Action::Replayed { game, pairing: place, was: outcome }),
+    ];
+    let event = write(&path, &events);
+    assert_eq!(replayed(&path, event, Moves::Without), events, "the stream is what happened, in its order");
+    let row = Store::read(&path).unwrap().game(event, game).unwrap().unwrap().row;
+    assert_eq!((row.outcome, row.replayed), (Some(outcome), true));
+    assert_eq!(row.ruling.unwrap().was, was);
+    let operations = Store::read(&path).unwrap().operations(event).unwrap();
+    assert_eq!(operations.iter().map(|(_, operation)| operation.number).collect::<Vec<_>>(), [1, 2, 3]);
 }

@@ -76,17 +76,24 @@ impl Sequence {
             let Some(games) = games(last) else { return };
             games.into_iter().for_each(|game| self.in_order.take_game_back(game.half_points));
             self.in_order.take_pair_back(games);
-            self.waiting.insert(last, games);
+            self.wait(last, games);
         }
         if let Some(games) = self.waiting.remove(&pair) {
             self.finished.take_pair_back(games);
         }
     }
 
+    /// Keeps a pair for its turn. What counts of it has neither an order nor an opening.
+    fn wait(&mut self, pair: u64, games: [Half; 2]) {
+        let mut games = games.map(|game| Half { opening: 0, ..game });
+        games.sort_by_key(|game| (game.half_points, game.faulted));
+        self.waiting.insert(pair, games);
+    }
+
     /// Adds a complete pair; `due` receives the counts after each pair that is now in order.
     pub(super) fn add_pair(&mut self, pair: u64, games: [Half; 2], due: &mut Vec<TestCounts>) {
         self.finished.add_pair(games);
-        self.waiting.insert(pair, games);
+        self.wait(pair, games);
         while let Some(games) = self.waiting.remove(&self.in_order.pairs) {
             games.into_iter().for_each(|game| self.in_order.add_game(game.half_points));
             self.in_order.add_pair(games);

@@ -2,8 +2,10 @@ use super::*;
 use crate::{
     AbortBy, Color, DrawBy, Outcome, WinBy,
     entry::{GameStarted, Opened},
+    operation::{Action, Operation},
     schedule::Format,
 };
+use proptest::prelude::*;
 
 const DRAW: Outcome = Outcome::Draw { by: DrawBy::Sennichite };
 
@@ -272,4 +274,96 @@ fn tallies_are_written_as_lists_of_pairs() {
     assert_eq!(json["met"][0], first);
     assert_eq!(json["pairs"], serde_json::json!([{"tested": 0, "opponent": 1, "counts": [0, 0, 0, 1, 0]}]));
     assert_eq!(json["players"][1]["lost_by"]["time"], 1);
+}
+
+/// An operator's correction of a game that is over.
+fn corrected(pairing: Pairing, was: Outcome, is: Option<Outcome>) -> Entry {
+    let game = GameId(9);
+    let action = match is {
+        Some(outcome) => Action::Ruled { game, pairing, was: Some(was), outcome },
+        None => Action::Replayed { game, pairing, was },
+    };
+    let (by, reason) = ("kai".to_owned(), "a reason".to_owned());
+    Entry::Operator(Box::new(Operation { number: 1, by, reason, undoes: None, action }))
+}
+
+const ANNULLED: Outcome = Outcome::Aborted { by: AbortBy::Annulled };
+
+proptest! {
+    #[test]
+    fn corrected_results_count_as_if_the_games_had_ended_so(
+        format in prop::sample::select(vec![
+            Format::Sprt { max_games: 100 },
+            Format::RoundRobin { cycles: 10 },
+            Format::Swiss { rounds: 12 },
+        ]),
+        ends in prop::collection::vec(0..4_usize, 1..20),
+        corrections in prop::collection::vec((0..20_usize, 0..5_usize), 0..12),
+    ) {
+        let outcomes = [black_wins(), wins(Color::White), DRAW, ANNULLED];
+        let game = |index: u64| pairing(index, index / 2, (index % 2) as u32, 1 - (index % 2) as u32);
+        let fresh = || Standings::new(&[stage(format, 2)], 2);
+        let mut standings = fresh();
+        let mut games: Vec<Option<Outcome>> = vec![];
+        for (index, &end_of) in (0..).zip(&ends) {
+            standings.fold(&end(game(index), outcomes[end_of]));
+            games.push(Some(outcomes[end_of]));
+        }
+        let mut taken_out = vec![];
+        for (at, to) in corrections {
+            let Some(Some(was)) = games.get(at).copied() else { continue };
+            let is = outcomes.get(to).copied();
+            if is.is_none() && !was.counts() {
+                continue;
+            }
+            standings.fold(&corrected(game(at as u64), was, is));
+            games[at] = is;
+            taken_out.extend(is.is_none().then_some((at as u64, was)));
+        }
+        let mut expected = fresh();
+        for (index, outcome) in (0..).zip(&games) {
+            if let Some(outcome) = outcome {
+                expected.fold(&end(game(index), *outcome));
+            }
+        }
+        for (index, was) in taken_out {
+            let Entry::GameEnded(mut again) = end(game(index), was) else { continue };
+            again.replayed = true;
+            expected.fold(&Entry::GameEnded(again));
+        }
+        prop_assert_eq!(standings.total(), expected.total());
+        prop_assert_eq!(standings.stage(0), expected.stage(0));
+        prop_assert_eq!(standings.sequence(), expected.sequence());
+        prop_assert_eq!(standings.finished(0), expected.finished(0));
+        prop_assert_eq!(standings.time_losses().games, expected.time_losses().games);
+        let (mine, other) = (&standings.progress[0], &expected.progress[0]);
+        prop_assert_eq!(&mine.encounters, &other.encounters);
+        prop_assert_eq!(&mine.halves, &other.halves);
+    }
+}
+
+#[test]
+fn a_ruling_takes_the_test_back_to_its_pair_and_evaluates_it_anew_from_there() {
+    let mut standings = Standings::new(&[stage(Format::Sprt { max_games: 100 }, 2)], 2);
+    let game = |index: u64| pairing(index, index / 2, (index % 2) as u32, 1 - (index % 2) as u32);
+    (0..6).for_each(|index| standings.fold(&end(game(index), black_wins())));
+    standings.fold(&corrected(game(2), black_wins(), Some(wins(Color::White))));
+    let due: Vec<_> = standings.due().iter().map(|at| (at.pairs, at.pentanomial)).collect();
+    assert_eq!(due, [(2, [1, 0, 1, 0, 0]), (3, [1, 0, 2, 0, 0])]);
+    standings.fold(&corrected(game(2), wins(Color::White), None));
+    assert_eq!(standings.sequence().unwrap().in_order.pairs, 1, "the later pairs wait for the game");
+    standings.fold(&end(game(2), black_wins()));
+    assert_eq!(standings.due().last().unwrap().pentanomial, [0, 0, 3, 0, 0]);
+}
+
+#[test]
+fn a_result_stays_from_which_pairings_have_followed() {
+    let mut standings = Standings::new(&[stage(Format::Swiss { rounds: 3 }, 1)], 4);
+    let round = |index, round, black, white| Pairing { round, ..pairing(index, index, black, white) };
+    standings.fold(&end(round(0, 1, 0, 1), black_wins()));
+    standings.fold(&end(round(1, 1, 2, 3), black_wins()));
+    assert_eq!(standings.settled(&round(0, 1, 0, 1)), None);
+    standings.fold(&start(3, round(2, 2, 0, 2)));
+    assert!(standings.settled(&round(0, 1, 0, 1)).unwrap().contains("round 2 has begun"));
+    assert_eq!(standings.settled(&round(2, 2, 0, 2)), None);
 }
