@@ -32,7 +32,7 @@ Exit codes:
   3   stopped before the end; the same command resumes
   4   halted: an engine reached its limit of faults, and the rest cannot be played without it
   10  SPRT accepted H1 (the difference is above elo0)
-  11  SPRT accepted H0 (the difference is below elo1)
+  11  SPRT accepted H0 (the difference is below elo1); `bisect`: nothing was lost
   12  SPRT without a verdict: faults of an engine decided, or halted it
   20  `check`: the engine has faults; `import --verify`: records disagree with the referee; `verify`: the database was altered";
 
@@ -84,6 +84,12 @@ pub enum Command {
     Run(RunArgs),
     /// Play engines against each other without a configuration file.
     Match(Box<MatchArgs>),
+    /// Play two commits of a repository against each other.
+    Test(Box<TestArgs>),
+    /// Find the commit of a repository that lost strength.
+    Bisect(Box<BisectArgs>),
+    /// List the builds of commits, or delete them.
+    Cache(CacheArgs),
     /// Host a league over the network, by the CSA server protocol.
     Serve(ServeArgs),
     /// Play with an engine on floodgate, or on any other CSA server.
@@ -112,7 +118,7 @@ pub enum Command {
     Sprt(SprtArgs),
     /// Write a preset configuration into this directory; without a name, list the presets.
     Init(InitArgs),
-    /// Print a systemd unit that keeps a host, or an engine on a server, running.
+    /// Print a hardened systemd unit that keeps an event, a host, or an engine on a server running.
     Systemd(SystemdArgs),
     /// Print a completion script for a shell.
     Completions {
@@ -240,21 +246,143 @@ pub struct MatchArgs {
     /// reserve=TIME go=FORMS ponder=true restart=WHEN option.NAME=VALUE env.NAME=VALUE identity.ignore=FILES; to be given at least twice.
     #[arg(long, num_args = 1.., value_name = "KEY=VALUE", action = clap::ArgAction::Append)]
     pub engine: Vec<String>,
-    /// The same words for every engine that does not say otherwise itself.
-    #[arg(long, num_args = 1.., value_name = "KEY=VALUE")]
-    pub each: Vec<String>,
     /// The same words, grouped by `--engine`.
     #[arg(skip)]
     pub engines: Vec<Vec<String>>,
+    /// The first engine plays against each of the others, instead of everybody against everybody.
+    #[arg(long, conflicts_with = "sprt")]
+    pub gauntlet: bool,
+    /// How long it is played.
+    #[command(flatten)]
+    pub length: LengthArgs,
+    /// What is played.
+    #[command(flatten)]
+    pub games: GamesArgs,
+}
+
+/// `renmei test`.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "\
+Both commits are built in a cache of Renmei's own; the repository is only read. The build runs as you, with all your
+rights. `worktree` in place of a commit is the directory as it is, uncommitted work included. The same command resumes.
+
+Examples:
+  renmei test feature main --repo ../engine --build \"make -j2\" --program src/engine --sprt elo0=0 elo1=5 --time 10s+0.1s
+  renmei test worktree HEAD --build \"cargo build --release\" --program target/release/engine --time \"nodes 10000\"")]
+pub struct TestArgs {
+    /// The new commit: anything that `git rev-parse` understands, or `worktree`.
+    #[arg(value_name = "NEW")]
+    pub new: String,
+    /// The old commit.
+    #[arg(value_name = "OLD")]
+    pub old: String,
+    /// The builds.
+    #[command(flatten)]
+    pub source: SourceArgs,
+    /// How long it is played.
+    #[command(flatten)]
+    pub length: LengthArgs,
+    /// What is played.
+    #[command(flatten)]
+    pub games: GamesArgs,
+}
+
+/// `renmei bisect`.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "\
+Plays commits between the two against the good one, each time the commit whose games are expected to say most, and ends
+with the commit that lost strength and its probability. Commits that do not build, or do not play, are left out, and
+commits that build the same program are one. The same command resumes.
+
+Example:
+  renmei bisect v1.2 main --repo ../engine --build \"make -j2\" --program src/engine --time \"nodes 10000\" --loss 20")]
+pub struct BisectArgs {
+    /// A commit before the loss.
+    #[arg(value_name = "GOOD")]
+    pub good: String,
+    /// A later commit, after the loss.
+    #[arg(value_name = "BAD")]
+    pub bad: String,
+    /// The builds.
+    #[command(flatten)]
+    pub source: SourceArgs,
+    /// Take each merge on the main line as one commit.
+    #[arg(long)]
+    pub first_parent: bool,
+    /// About how much was lost, in Elo; a wrong guess costs games.
+    #[arg(long, value_name = "ELO", default_value_t = 30.0, value_parser = elo)]
+    pub loss: f64,
+    /// The probability at which the search ends.
+    #[arg(long, value_name = "P", default_value_t = 0.95, value_parser = probability)]
+    pub confidence: f64,
+    /// Pairs of games before the commit to play is chosen anew.
+    #[arg(long, value_name = "N", default_value_t = 16, value_parser = at_least_one::<u64>)]
+    pub pairs: u64,
+    /// Games of the whole search, at most.
+    #[arg(long, value_name = "N", default_value_t = 50_000)]
+    pub most_games: u64,
+    /// Draw the probabilities of the commits into a file, `.svg` or `.png`.
+    #[arg(long, value_name = "FILE")]
+    pub plot: Option<PathBuf>,
+    /// What is played.
+    #[command(flatten)]
+    pub games: GamesArgs,
+}
+
+/// How commits are built.
+#[derive(Clone, Debug, Args)]
+pub struct SourceArgs {
+    /// The repository: a directory, or a URL.
+    #[arg(long, value_name = "DIR|URL", default_value = ".")]
+    pub repo: String,
+    /// The command that builds the engine, for `sh -c` in the top directory of the checkout.
+    #[arg(long, value_name = "COMMAND")]
+    pub build: String,
+    /// The program that the build makes, relative to the top directory.
+    #[arg(long, value_name = "PATH")]
+    pub program: String,
+    /// A file or directory that the program reads and git does not track, relative to the top directory.
+    #[arg(long, value_name = "PATH")]
+    pub keep: Vec<String>,
+    /// Time after which a build is given up.
+    #[arg(long, value_name = "TIME", default_value = "1h")]
+    pub build_timeout: String,
+    /// Leave what git ignores in the checkout from build to build.
+    #[arg(long)]
+    pub incremental: bool,
+}
+
+/// `renmei cache`.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct CacheArgs {
+    /// Delete all builds that nobody uses, with their clones and checkouts.
+    #[arg(long)]
+    pub clear: bool,
+}
+
+/// How long a match is played.
+#[derive(Clone, Debug, Args)]
+pub struct LengthArgs {
+    /// Games of each encounter [default: 100]; with --sprt: the most games that are played [default: 20000].
+    #[arg(long)]
+    pub games: Option<u64>,
+    /// Stop at a verdict: elo0=0 elo1=5 [alpha=0.05] [beta=0.05] [model=normalized|logistic].
+    #[arg(long, num_args = 1.., value_name = "KEY=VALUE")]
+    pub sprt: Vec<String>,
+}
+
+/// Options for what is played, which several commands share.
+#[derive(Clone, Debug, Args)]
+pub struct GamesArgs {
+    /// The same words for every engine that does not say otherwise itself.
+    #[arg(long, num_args = 1.., value_name = "KEY=VALUE")]
+    pub each: Vec<String>,
     /// Time for every engine: `10s`, `5m+10s`, `byoyomi 1s`, `10m byoyomi 30s`, `nodes 1000`, `depth 6`, `fixed 100ms`.
     #[arg(long, default_value = "byoyomi 1s")]
     pub time: String,
     /// Overrun of a move that is forgiven; `0`: the flag falls at once [default: 100ms].
     #[arg(long, value_name = "TIME")]
     pub margin: Option<String>,
-    /// Games of each encounter [default: 100]; with --sprt: the most games that are played [default: 20000].
-    #[arg(long)]
-    pub games: Option<u64>,
     /// Openings: SFEN or USI move lines, CSA, KIF, KI2 or JKF records; `built-in`: the built-in collection, which is
     /// the default; `none`: every game begins from the start position.
     #[arg(long, value_name = "FILE")]
@@ -265,12 +393,6 @@ pub struct MatchArgs {
     /// Use the openings in the order of the file instead of in random order.
     #[arg(long)]
     pub sequential: bool,
-    /// The first engine plays against each of the others, instead of everybody against everybody.
-    #[arg(long, conflicts_with = "sprt")]
-    pub gauntlet: bool,
-    /// Stop at a verdict: elo0=0 elo1=5 [alpha=0.05] [beta=0.05] [model=normalized|logistic].
-    #[arg(long, num_args = 1.., value_name = "KEY=VALUE")]
-    pub sprt: Vec<String>,
     /// End a game that a side has evaluated as lost for long enough: score=CENTIPAWNS [moves=3] [two_sided=false].
     #[arg(long, num_args = 1.., value_name = "KEY=VALUE")]
     pub resign: Vec<String>,
@@ -298,6 +420,21 @@ fn log_plan(text: &str) -> Result<LogPlan, String> {
 fn at_least_one<T: FromStr<Err = ParseIntError> + From<u8> + PartialOrd>(text: &str) -> Result<T, String> {
     let number: T = text.parse().map_err(|error: ParseIntError| error.to_string())?;
     if number < T::from(1) { Err("it must be at least 1".to_owned()) } else { Ok(number) }
+}
+
+/// Parses a loss in Elo.
+fn elo(text: &str) -> Result<f64, String> {
+    let elo: f64 = text.parse().map_err(|_| "it is no number".to_owned())?;
+    if (5.0..=800.0).contains(&elo) { Ok(elo) } else { Err("it must be from 5 to 800".to_owned()) }
+}
+
+/// Parses the probability at which a search ends.
+fn probability(text: &str) -> Result<f64, String> {
+    let probability: f64 = text.parse().map_err(|_| "it is no number".to_owned())?;
+    match (0.5..1.0).contains(&probability) {
+        true => Ok(probability),
+        false => Err("it must be at least 0.5, and less than 1".to_owned()),
+    }
 }
 
 /// `renmei serve`.
@@ -892,6 +1029,8 @@ pub struct SystemdArgs {
 /// A command that runs as a service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Service {
+    /// `renmei run`.
+    Run,
     /// `renmei serve`.
     Serve,
     /// `renmei floodgate`.

@@ -3,11 +3,13 @@
 mod account;
 mod ad_hoc;
 mod admin;
+mod bisect;
 mod calculator;
 mod descriptors;
 mod disk;
 mod floodgate;
 mod init;
+mod laboratory;
 mod log;
 mod operator_door;
 mod ordered_lines;
@@ -21,9 +23,11 @@ mod verify;
 pub use account::account;
 pub use ad_hoc::ad_hoc;
 pub use admin::admin;
+pub use bisect::bisect;
 pub use calculator::sprt;
 pub use floodgate::floodgate;
 pub use init::init;
+pub use laboratory::{cache, test};
 pub use log::log;
 pub use play::{OpenScreen, Screen, Showing, run};
 pub use prune::prune;
@@ -33,6 +37,7 @@ pub use systemd::systemd;
 pub use verify::verify;
 
 use crate::cli::{CheckArgs, Cli, ExportArgs, ImportArgs};
+use ::laboratory::{LabError, NotBuilt};
 use ::report::Report;
 use arena::dispatcher::RunError;
 use check::{CheckError, Row};
@@ -105,6 +110,12 @@ pub enum Failure {
     /// A fault in the handling of records.
     #[error(transparent)]
     Records(#[from] RecordsError),
+    /// Engines that could not be built.
+    #[error(transparent)]
+    NotBuilt(#[from] NotBuilt),
+    /// A repository that could not be read.
+    #[error(transparent)]
+    Lab(#[from] LabError),
     /// Any other failure.
     #[error("{0}")]
     Other(String),
@@ -113,6 +124,12 @@ pub enum Failure {
 impl From<&Failure> for Exit {
     fn from(failure: &Failure) -> Self {
         match failure {
+            Failure::NotBuilt(NotBuilt(faults)) => {
+                let exits: Vec<_> = faults.iter().map(|(_, _, fault)| exit_of(fault)).collect();
+                let or = |exit: Self| exits.contains(&exit).then_some(exit);
+                or(Self::Stopped).or(or(Self::Failed)).unwrap_or(Self::Wrong)
+            }
+            Failure::Lab(fault) => exit_of(fault),
             Failure::Config(_)
             | Failure::Usage(_)
             | Failure::Run(
@@ -123,6 +140,18 @@ impl From<&Failure> for Exit {
             ) => Self::Wrong,
             _ => Self::Failed,
         }
+    }
+}
+
+fn exit_of(fault: &LabError) -> Exit {
+    match fault {
+        LabError::Interrupted => Exit::Stopped,
+        LabError::Io { .. } => Exit::Failed,
+        LabError::Git { .. }
+        | LabError::NoGit(_)
+        | LabError::Build { .. }
+        | LabError::NoPlace
+        | LabError::History(_) => Exit::Wrong,
     }
 }
 

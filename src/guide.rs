@@ -16,6 +16,12 @@ pub mod engines {
     #![doc = include_str!("guide/engines.md")]
 }
 
+pub mod laboratory {
+    #![doc = "[configuration]: crate::guide::configuration"]
+    #![doc = "[results]: crate::guide::results"]
+    #![doc = include_str!("guide/laboratory.md")]
+}
+
 pub mod configuration {
     #![doc = "[hosting]: crate::guide::hosting"]
     #![doc = include_str!("guide/configuration.md")]
@@ -40,7 +46,8 @@ mod tests {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
         let guides = fs::read_dir(root.join("src/guide")).unwrap();
         let guides = guides.map(|entry| format!("src/guide/{}", entry.unwrap().file_name().display()));
-        let others = ["README.md", ".github/CONTRIBUTING.md", ".github/CHANGELOG.md"].map(str::to_owned);
+        let others = ["README.md", ".github/CONTRIBUTING.md", ".github/SECURITY.md", ".github/CHANGELOG.md"]
+            .map(str::to_owned);
         let names = guides.filter(|name| name.ends_with(".md")).chain(others);
         names.map(|name| (name.clone(), fs::read_to_string(root.join(&name)).unwrap())).collect()
     }

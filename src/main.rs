@@ -30,6 +30,9 @@ fn main() -> ExitCode {
     let done = match arguments.command {
         Command::Run(args) => commands::run(&args, screen::open),
         Command::Match(args) => commands::ad_hoc(&args, screen::open),
+        Command::Test(args) => commands::test(&args, screen::open),
+        Command::Bisect(args) => commands::bisect(&args),
+        Command::Cache(args) => commands::cache(args),
         Command::Serve(args) => commands::serve(&args, screen::open),
         Command::Floodgate(args) => commands::floodgate(&args, screen::open),
         Command::Report(args) => commands::report(&args),

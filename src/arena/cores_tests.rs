@@ -13,6 +13,7 @@ fn engine() -> EnginePlan {
     EnginePlan {
         name: "it".to_owned(),
         remote: false,
+        source: None,
         command: "it".into(),
         args: vec![],
         directory: None,
@@ -31,6 +32,7 @@ fn engine() -> EnginePlan {
         cores: 1.0,
         gpu: 0.0,
         identity: Default::default(),
+        sandbox: Default::default(),
         optional: false,
     }
 }

@@ -6,7 +6,7 @@ use crate::{
     worker::WorkerSpec,
 };
 use notation::usi::{OptionDecl, OptionKind, nearest};
-use plan::{EnginePlan, Plan};
+use plan::{EnginePlan, Plan, Sandbox};
 use referee::number::number;
 use seat::usi::{self, Handshake, LookFault, Reach, Step, UsiPlayer};
 use std::{io, sync::Arc, time::Duration};
@@ -50,6 +50,10 @@ pub struct EngineFacts {
 /// When the system has no event queue for it.
 pub fn look(plan: &Plan, say: &Say) -> io::Result<Findings> {
     let engines: Vec<_> = started_here(plan).map(|engine| Arc::new(engine.clone())).collect();
+    let lacks: Vec<_> = engines.iter().filter_map(|engine| sandbox_fault(engine)).collect();
+    if !lacks.is_empty() {
+        return Ok(Findings { faults: lacks, ..Findings::default() });
+    }
     let reach = if plan.look { Reach::Move } else { Reach::Handshake };
     let looked = Look { reach, startups: plan.startups, gpus: plan.gpus }.at(&engines, say)?;
     let (mut faults, mut facts, mut shown) = (vec![], vec![], vec![]);
@@ -67,6 +71,9 @@ pub fn look(plan: &Plan, say: &Say) -> io::Result<Findings> {
 /// # Errors
 /// When the system has no event queue for it.
 pub fn look_at(engine: &EnginePlan, say: &Say) -> io::Result<Result<Vec<String>, String>> {
+    if let Some(fault) = sandbox_fault(engine) {
+        return Ok(Err(fault));
+    }
     let engines = [Arc::new(engine.clone())];
     let looked = Look { reach: Reach::Move, startups: 1, gpus: engine.gpu }.at(&engines, say)?;
     Ok(looked
@@ -74,6 +81,13 @@ pub fn look_at(engine: &EnginePlan, say: &Say) -> io::Result<Result<Vec<String>,
         .map(|seen| options_of(engine, seen))
         .collect::<Result<Vec<_>, _>>()
         .map(|all| all.concat()))
+}
+
+/// What this machine lacks for the sandbox of an engine.
+fn sandbox_fault(engine: &EnginePlan) -> Option<String> {
+    let strict = engine.sandbox.kind == Sandbox::Strict;
+    let lack = if strict { seat::sandbox::available().err() } else { None };
+    lack.map(|lack| format!("engine `{}` cannot play: {lack}", engine.name))
 }
 
 type Seen = Result<Handshake, LookFault>;

@@ -63,6 +63,7 @@ impl Settings {
             remote: false,
             directory: directory(args, &command)?,
             directory_by_default: args.dir.is_none(),
+            source: None,
             command,
             args: args.args.clone(),
             environment: Vec::new(),
@@ -79,6 +80,7 @@ impl Settings {
             cores: 1.0,
             gpu: 0.0,
             identity: Default::default(),
+            sandbox: Default::default(),
             optional: false,
         };
         Ok(Self { plan, spots: spots(args.positions.as_deref())?, skip: args.skip.clone() })

@@ -4,7 +4,10 @@ use super::{
     Exit, Failure,
     play::{OpenScreen, begun, play},
 };
-use crate::{cli::MatchArgs, habits::names_of};
+use crate::{
+    cli::{GamesArgs, MatchArgs},
+    habits::names_of,
+};
 use arena::resume;
 use plan::{Environment, Plan, built_in};
 use std::path::Path;
@@ -20,17 +23,48 @@ const NO_OPENINGS: &str = "none";
 /// # Errors
 /// When the arguments are wrong or the engines cannot play.
 pub fn ad_hoc(args: &MatchArgs, open_screen: OpenScreen) -> Result<Exit, Failure> {
-    let config = configuration(args).map_err(Failure::Usage)?;
+    let engines = engines(args).map_err(Failure::Usage)?;
+    let format = if args.gauntlet { "gauntlet" } else { "round-robin" };
+    let length = Length { format, games: args.length.games, sprt: &args.length.sprt };
+    let mut plan = plan("match", &args.games, length, engines)?;
+    take_a_free_name_unless_named(&mut plan, &args.games)?;
+    play(plan, &args.games.playing, open_screen)
+}
+
+/// How long is played.
+#[derive(Clone, Copy)]
+pub(super) struct Length<'a> {
+    /// The format, unless there is a sequential test.
+    pub format: &'a str,
+    /// Games of an encounter, or of a test at most; `None`: the default.
+    pub games: Option<u64>,
+    /// The words of a sequential test; none without.
+    pub sprt: &'a [String],
+}
+
+/// The plan of a match that is named `name` unless the arguments say otherwise.
+pub(super) fn plan(
+    name: &str,
+    games: &GamesArgs,
+    length: Length<'_>,
+    engines: Vec<Value>,
+) -> Result<Plan, Failure> {
+    let config = configuration(name, games, length, engines).map_err(Failure::Usage)?;
     let text = toml::to_string(&config).map_err(|e| Failure::Usage(e.to_string()))?;
     let environment = Environment::here(Path::new(".")).map_err(|e| Failure::Other(e.to_string()))?;
     let mut plan = Plan::parse(&text, None, &environment).map_err(Failure::Config)?;
     if let Some(openings) = &mut plan.openings {
-        openings.by_default = args.openings.is_empty() && args.plies.is_none() && !args.sequential;
+        openings.by_default = games.openings.is_empty() && games.plies.is_none() && !games.sequential;
     }
-    if args.playing.name.is_none() && args.playing.db.is_none() {
-        take_a_free_name(&mut plan)?;
+    Ok(plan)
+}
+
+/// Gives a match without a name of its own one that is free; see [`take_a_free_name`].
+pub(super) fn take_a_free_name_unless_named(plan: &mut Plan, games: &GamesArgs) -> Result<(), Failure> {
+    match games.playing.name.is_none() && games.playing.db.is_none() {
+        true => take_a_free_name(plan),
+        false => Ok(()),
     }
-    play(plan, &args.playing, open_screen)
 }
 
 /// Gives a match that differs from the one in this directory a name and a database of its own: `match-2`, `match-3` and
@@ -64,18 +98,23 @@ fn is_another(plan: &Plan) -> Result<bool, Failure> {
     Ok(!resume::differences(&plan)?.is_empty())
 }
 
-fn configuration(args: &MatchArgs) -> Result<Table, String> {
+pub(super) fn configuration(
+    name: &str,
+    args: &GamesArgs,
+    length: Length<'_>,
+    engines: Vec<Value>,
+) -> Result<Table, String> {
     let mut config = Table::new();
-    config.insert("event".to_owned(), event(args).into());
+    config.insert("event".to_owned(), event(name, args, length).into());
     let margin = args.margin.iter().map(|margin| pair("margin", margin.clone()));
     let time = Table::from_iter(margin.chain([pair("control", args.time.clone())]));
     config.insert("time".to_owned(), time.into());
     config
         .insert("rules".to_owned(), Table::from_iter([pair("max_moves", i64::from(args.max_moves))]).into());
     config.extend(openings(args)?.map(|openings| pair("openings", openings)));
-    if !args.sprt.is_empty() {
-        let most = args.games.map(|games| pair("max_games", i64::try_from(games).unwrap_or(i64::MAX)));
-        let sprt = pairs(&args.sprt)?.into_iter().chain(most).collect::<Table>();
+    if !length.sprt.is_empty() {
+        let most = length.games.map(|games| pair("max_games", i64::try_from(games).unwrap_or(i64::MAX)));
+        let sprt = pairs(length.sprt)?.into_iter().chain(most).collect::<Table>();
         config.insert("sprt".to_owned(), sprt.into());
     }
     let endings =
@@ -88,11 +127,11 @@ fn configuration(args: &MatchArgs) -> Result<Table, String> {
     if !args.each.is_empty() {
         config.insert("defaults".to_owned(), engine(&args.each)?.into());
     }
-    config.insert("engines".to_owned(), Value::Array(engines(args)?));
+    config.insert("engines".to_owned(), Value::Array(engines));
     Ok(config)
 }
 
-fn pair(key: &str, value: impl Into<Value>) -> (String, Value) {
+pub(super) fn pair(key: &str, value: impl Into<Value>) -> (String, Value) {
     (key.to_owned(), value.into())
 }
 
@@ -101,21 +140,17 @@ fn pairs(words: &[String]) -> Result<Table, String> {
     words.iter().map(|word| key_value(word).map(|(key, value)| pair(key, plain(value)))).collect()
 }
 
-fn event(args: &MatchArgs) -> Table {
-    let format = match (args.sprt.is_empty(), args.gauntlet) {
-        (false, _) => "sprt",
-        (true, true) => "gauntlet",
-        (true, false) => "round-robin",
-    };
-    let name = args.playing.name.as_deref().unwrap_or("match");
+fn event(name: &str, args: &GamesArgs, length: Length<'_>) -> Table {
+    let format = if length.sprt.is_empty() { length.format } else { "sprt" };
+    let name = args.playing.name.as_deref().unwrap_or(name);
     let mut event = Table::from_iter([
         pair("name", name),
         pair("format", format),
         pair("seed", i64::try_from(args.seed).unwrap_or(i64::MAX)),
         pair("database", format!("{}.db", file_stem(name))),
     ]);
-    if args.sprt.is_empty() {
-        let games = args.games.unwrap_or(GAMES);
+    if length.sprt.is_empty() {
+        let games = length.games.unwrap_or(GAMES);
         event.extend([pair("games", i64::try_from(games).unwrap_or(i64::MAX))]);
     }
     if let Some(concurrency) = args.playing.concurrency {
@@ -131,7 +166,7 @@ fn file_stem(name: &str) -> String {
 }
 
 /// The openings: those that are named, else the built-in ones; `None` if there shall be none.
-fn openings(args: &MatchArgs) -> Result<Option<Table>, String> {
+fn openings(args: &GamesArgs) -> Result<Option<Table>, String> {
     let mut files: Vec<_> = args.openings.iter().map(|path| path.display().to_string()).collect();
     if files.iter().any(|file| file == NO_OPENINGS) {
         let alone = files.iter().all(|file| file == NO_OPENINGS) && args.plies.is_none() && !args.sequential;
@@ -227,6 +262,10 @@ fn insert(engine: &mut Table, key: &str, value: &str) {
         Some(("identity", list)) => {
             ("identity", list, Value::Array(value.split(',').map(Value::from).collect()))
         }
+        None if key == "sandbox_write" => {
+            let paths = value.split(',').map(Value::from).collect();
+            return engine.extend([pair(key, Value::Array(paths))]);
+        }
         _ => return engine.extend([engine_key(key, value)].map(|(key, value)| pair(key, value))),
     };
     let inner = engine.entry(table).or_insert_with(|| Table::new().into());
@@ -238,7 +277,7 @@ fn engine_key<'a>(key: &'a str, value: &str) -> (&'a str, Value) {
     match key {
         "cmd" => ("command", value.into()),
         "dir" => ("directory", value.into()),
-        "name" | "directory" | "command" | "reserve" | "restart" => (key, value.into()),
+        "name" | "directory" | "command" | "reserve" | "restart" | "sandbox" => (key, value.into()),
         "go" if ["byoyomi-only", "all"].contains(&value) => (key, value.into()),
         "go" => (key, Value::Array(value.split(',').map(Value::from).collect())),
         _ => (key, plain(value)),

@@ -16,6 +16,7 @@ use arena::{
     resume,
 };
 use journal::{Read, Reader, Store};
+use laboratory::{Built, Cache, Surroundings, build_engines};
 use notation::printable;
 use notify::{Notifier, Subject};
 use plan::{Document, EnginePlan, LogPlan, NoticeKind, Plan, StoredPlan};
@@ -128,6 +129,8 @@ pub fn host(
     open_network: impl FnOnce(&Plan, Arc<dyn Sink>, Operations) -> Result<Option<Network>, Failure>,
 ) -> Result<Exit, Failure> {
     override_plan(&mut plan, args)?;
+    let shutdown = Shutdown::default();
+    let _in_use = build(&mut plan, &shutdown)?;
     if let Some(begun) = begun(&plan)?.filter(|_| !args.fresh) {
         keep_defaults(&mut plan, &begun);
     }
@@ -153,7 +156,8 @@ pub fn host(
     }
     let network =
         if event.is_closed() { None } else { open_network(&plan, event.sink(), event.operations())? };
-    let Followed { finished, linger, notifier } = follow(&plan, event, lines, network, args, open_screen)?;
+    let Followed { finished, linger, notifier } =
+        follow(&plan, event, lines, network, args, open_screen, &shutdown)?;
     if let Some(linger) = linger.filter(|_| !finished.interrupted) {
         linger();
     }
@@ -207,7 +211,7 @@ fn ways_on(report: &Report) -> String {
 }
 
 /// What the engines are that play now.
-fn identify(plan: &Plan, shown: &[Handshake]) -> Result<Vec<Engine>, RunError> {
+pub(super) fn identify(plan: &Plan, shown: &[Handshake]) -> Result<Vec<Engine>, RunError> {
     let say = |line: &str| err_line!("{line}");
     let mut identifier = Identifier::new(&plan.database, &say);
     let found =
@@ -220,7 +224,7 @@ fn identify(plan: &Plan, shown: &[Handshake]) -> Result<Vec<Engine>, RunError> {
 }
 
 /// Prints the command that goes on with the event: the one that was typed.
-fn tell_how_to_resume(json: bool) {
+pub(super) fn tell_how_to_resume(json: bool) {
     // Once more from the beginning is not what resumes.
     let words = std::env::args_os().filter(|word| word != "--fresh");
     let words = words.map(|word| output::quoted(&word.to_string_lossy())).collect::<Vec<_>>();
@@ -290,6 +294,7 @@ fn follow(
     network: Option<Network>,
     args: &PlayingArgs,
     open_screen: OpenScreen,
+    shutdown: &Shutdown,
 ) -> Result<Followed, Failure> {
     let wanted = !(args.no_dashboard || args.json || args.quiet);
     let screen = if wanted { open_screen(Showing::of(plan))? } else { None };
@@ -310,8 +315,9 @@ fn follow(
     }
     let notifier = Notifier::open(&plan.notify, subject(plan), say.clone())?;
     readers.extend(notifier.as_ref().map(Notifier::reader));
-    let shutdown = Shutdown::default();
-    signals::listen(shutdown.clone(), || ()).map_err(|e| Failure::Other(format!("signals: {e}")))?;
+    if !plan.engines.iter().any(|engine| engine.source.is_some()) {
+        listen(shutdown)?;
+    }
     let openings = dispatcher::in_order(lines, plan);
     let (disk, _watching) = disk::watched(
         vec![plan.database.clone()].into_iter().chain(plan.log.directory().map(Path::to_owned)).collect(),
@@ -324,11 +330,26 @@ fn follow(
         say(&why);
         None
     });
-    let finished = event.play(Company { openings, remote, readers, say, disk }, &shutdown)?;
+    let finished = event.play(Company { openings, remote, readers, say, disk }, shutdown)?;
     if let Some(notifier) = notifier.as_ref().filter(|_| finished.halted) {
         tell_halt(notifier, plan, &finished.standings);
     }
     Ok(Followed { finished, linger, notifier })
+}
+
+/// Builds the engines that have a source; signals end a build, and are heard from then on.
+pub(super) fn build(plan: &mut Plan, shutdown: &Shutdown) -> Result<Vec<Built>, Failure> {
+    if plan.engines.iter().all(|engine| engine.source.is_none()) {
+        return Ok(vec![]);
+    }
+    listen(shutdown)?;
+    let (say, stopped) = (|line: &str| err_line!("{line}"), || shutdown.is_finishing());
+    let around = Surroundings { say: &say, stopped: &stopped };
+    Ok(build_engines(plan, &Cache::here()?, &around)?)
+}
+
+pub(super) fn listen(shutdown: &Shutdown) -> Result<(), Failure> {
+    signals::listen(shutdown.clone(), || ()).map_err(|e| Failure::Other(format!("signals: {e}")))
 }
 
 /// The event of a plan, for notices.
@@ -349,7 +370,7 @@ fn tell_halt(notifier: &Notifier, plan: &Plan, standings: &Standings) {
     notifier.tell(NoticeKind::FaultLimit, games, &text);
 }
 
-fn override_plan(plan: &mut Plan, args: &PlayingArgs) -> Result<(), Failure> {
+pub(super) fn override_plan(plan: &mut Plan, args: &PlayingArgs) -> Result<(), Failure> {
     if let Some(db) = &args.db {
         plan.database.clone_from(db);
     }

@@ -81,16 +81,25 @@ fn write_page(store: &Store, event: &EventSummary, path: &Path) -> Result<(), Fa
 }
 
 fn write_plot(store: &Store, event: &EventSummary, of: Picture, path: &Path) -> Result<(), Failure> {
-    let png = match path.extension().and_then(|extension| extension.to_str()) {
-        Some("svg") => false,
-        Some("png") => true,
+    is_png(path)?;
+    write_picture(&draw(store, event, of)?, path)
+}
+
+/// Whether a picture of this name is PNG; otherwise it is SVG.
+fn is_png(path: &Path) -> Result<bool, Failure> {
+    match path.extension().and_then(|extension| extension.to_str()) {
+        Some("svg") => Ok(false),
+        Some("png") => Ok(true),
         _ => {
             let path = path.display();
-            return Err(Failure::Usage(format!("--plot {path}: pictures are written as .svg or .png")));
+            Err(Failure::Usage(format!("--plot {path}: pictures are written as .svg or .png")))
         }
-    };
-    let plot = draw(store, event, of)?;
-    match png {
+    }
+}
+
+/// Writes a picture as its name says.
+pub(super) fn write_picture(plot: &Plot, path: &Path) -> Result<(), Failure> {
+    match is_png(path)? {
         false => write(path, plot.standalone().as_bytes()),
         true => write(path, &plot.png().map_err(|e| Failure::Other(e.to_string()))?),
     }

@@ -1,14 +1,17 @@
-//! `renmei systemd`: prints a unit that keeps a host, or an engine on a server, running.
+//! `renmei systemd`: prints a hardened unit that keeps an event, a host, or an engine on a server running.
+
+mod hardening;
+mod work;
 
 use super::{Exit, Failure};
 use crate::cli::{Service, SystemdArgs};
 use nix::unistd::{Uid, User};
-use plan::{Document, client::ClientConfig};
 use std::{
     fmt::Write as _,
     fs,
     os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 /// Checks the configuration and prints its unit.
@@ -16,40 +19,59 @@ use std::{
 /// # Errors
 /// When the configuration is wrong, or a path cannot be written in a unit.
 pub fn systemd(args: &SystemdArgs) -> Result<Exit, Failure> {
-    let name = checked(args)?;
+    let work = work::read(args.service, &args.file).map_err(Failure::Config)?;
     let failed = |what: &str, e: std::io::Error| Failure::Other(format!("{what}: {e}"));
     let program = std::env::current_exe().map_err(|e| failed("the path of this program", e))?;
     let file = args.file.canonicalize().map_err(|e| failed(&args.file.display().to_string(), e))?;
     let unit = Unit {
         service: args.service,
-        for_user: args.user,
-        event: name,
+        event: work.event,
         program: text(&program)?,
         directory: text(file.parent().unwrap_or(Path::new("/")))?,
         path: std::env::var("PATH").unwrap_or_default(),
-        owner: owner(&file),
+        account: if args.user { Account::Caller } else { account(&file, &program, &work.database) },
+        database: text(&work.database)?,
+        writes: work.writes.iter().map(|path| text(path)).collect::<Result<_, _>>()?,
+        longest_game: work.longest_game,
         file: text(&file)?,
     };
     out!("{}", unit.text());
     Ok(Exit::Done)
 }
 
-/// Checks the configuration as the service will read it; returns the name of its event.
-fn checked(args: &SystemdArgs) -> Result<String, Failure> {
-    if args.service == Service::Floodgate {
-        return Ok(ClientConfig::load(&args.file).map_err(Failure::Config)?.name);
+/// Whose rights the service has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Account {
+    /// Those of the user whose service manager starts it.
+    Caller,
+    /// Those of the configuration's owner, who can write beside it.
+    Owner(String),
+    /// Those of a user that exists while the service runs, who keeps its database in a directory of its own.
+    Dynamic,
+    /// Root's, unless somebody writes a user into the unit.
+    Unnamed,
+}
+
+/// The owner of the configuration; if that is root, a dynamic user where one can read everything it needs.
+fn account(file: &Path, program: &Path, database: &Path) -> Account {
+    let Ok(data) = fs::metadata(file) else { return Account::Unnamed };
+    if data.uid() != 0 {
+        let user = User::from_uid(Uid::from_raw(data.uid())).ok().flatten();
+        return Account::Owner(user.map_or_else(|| data.uid().to_string(), |user| user.name));
     }
-    match Document::load(&args.file).map_err(Failure::Config)? {
-        Document::Event { plan, .. } => Ok(plan.name),
-        Document::League(league) => Ok(league.name),
+    let private = |path: &Path| hardening::HIDDEN.iter().any(|place| path.starts_with(place));
+    let readable = data.mode() & 0o004 != 0 && [file, program].into_iter().all(readable_by_all);
+    // A database that is there already belongs to somebody.
+    match readable && ![file, program].into_iter().any(private) && !database.exists() {
+        true => Account::Dynamic,
+        false => Account::Unnamed,
     }
 }
 
-/// The owner of a file, who can write beside it and runs the service; `None` for root.
-fn owner(file: &Path) -> Option<String> {
-    let uid = fs::metadata(file).ok()?.uid();
-    let user = User::from_uid(Uid::from_raw(uid)).ok().flatten();
-    (uid != 0).then(|| user.map_or_else(|| uid.to_string(), |user| user.name))
+/// Whether everybody may enter all directories of a path.
+fn readable_by_all(path: &Path) -> bool {
+    let open = |directory: &Path| fs::metadata(directory).is_ok_and(|data| data.mode() & 0o001 != 0);
+    path.ancestors().skip(1).all(open)
 }
 
 fn text(path: &Path) -> Result<String, Failure> {
@@ -59,13 +81,16 @@ fn text(path: &Path) -> Result<String, Failure> {
 
 struct Unit {
     service: Service,
-    for_user: bool,
     event: String,
     program: String,
     file: String,
     directory: String,
     path: String,
-    owner: Option<String>,
+    account: Account,
+    database: String,
+    /// Directories that the service writes to.
+    writes: Vec<String>,
+    longest_game: Duration,
 }
 
 impl Unit {
@@ -73,32 +98,36 @@ impl Unit {
         let mut text = self.head();
         text += &self.unit();
         text += &self.process();
-        text += ENDING;
-        if !self.for_user {
-            text += HARDENING;
+        text += &ending(self.longest_game);
+        text += hardening::LIMITS;
+        if self.account != Account::Caller {
+            text += &self.hardening();
         }
-        let target = if self.for_user { "default.target" } else { "multi-user.target" };
+        let target = if self.account == Account::Caller { "default.target" } else { "multi-user.target" };
         let _never_fails = write!(text, "\n[Install]\nWantedBy={target}\n");
         text
     }
 
-    /// Instructions for installation.
-    fn head(&self) -> String {
+    /// The name of the service without its ending.
+    fn name(&self) -> String {
         let stem = PathBuf::from(&self.file);
         let stem = stem.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-        let stem: String = stem
-            .chars()
-            .map(|c| if c.is_ascii_alphanumeric() || "-_".contains(c) { c } else { '_' })
-            .collect();
-        let (place, switch) = match self.for_user {
-            true => ("~/.config/systemd/user", " --user"),
-            false => ("/etc/systemd/system", ""),
+        let plain = |c: char| if c.is_ascii_alphanumeric() || "-_".contains(c) { c } else { '_' };
+        format!("renmei-{}", stem.chars().map(plain).collect::<String>())
+    }
+
+    /// Instructions for installation.
+    fn head(&self) -> String {
+        let (place, switch) = match self.account {
+            Account::Caller => ("~/.config/systemd/user", " --user"),
+            _ => ("/etc/systemd/system", ""),
         };
+        let name = self.name();
         let mut text = format!(
-            "# {place}/renmei-{stem}.service, then:\n\
-             # systemctl{switch} daemon-reload; systemctl{switch} enable --now renmei-{stem}; journalctl{switch} -fu renmei-{stem}\n"
+            "# {place}/{name}.service, then:\n\
+             # systemctl{switch} daemon-reload; systemctl{switch} enable --now {name}; journalctl{switch} -fu {name}\n"
         );
-        if self.for_user {
+        if self.account == Account::Caller {
             text += "# It runs while its user is logged in; `loginctl enable-linger` keeps it running after that.\n";
         }
         text
@@ -106,12 +135,13 @@ impl Unit {
 
     fn unit(&self) -> String {
         let what = match self.service {
+            Service::Run => "event",
             Service::Serve => "host of",
             Service::Floodgate => "engine on a server, event",
         };
         let event: String = self.event.chars().filter(|c| !c.is_control()).collect();
         let mut text = format!("\n[Unit]\nDescription=Renmei: {what} {}\n", specifiers(&event));
-        if !self.for_user {
+        if self.account != Account::Caller {
             text += "Wants=network-online.target\nAfter=network-online.target\n";
         }
         text
@@ -119,31 +149,65 @@ impl Unit {
 
     fn process(&self) -> String {
         let command = match self.service {
+            Service::Run => "run",
             Service::Serve => "serve",
             Service::Floodgate => "floodgate",
         };
-        let user = match (&self.owner, self.for_user) {
-            (_, true) => String::new(),
-            (Some(owner), false) => format!("User={}\n", specifiers(owner)),
-            (None, false) => {
+        let user = match &self.account {
+            Account::Caller => String::new(),
+            Account::Owner(owner) => format!("User={}\n", specifiers(owner)),
+            Account::Dynamic => format!(
+                "# The configuration is root's: a user that exists only for this service, and a directory of its own for the\n\
+                 # database. What else the configuration writes (`records`, `log`) belongs below /var/lib/{0} as well.\n\
+                 DynamicUser=yes\nStateDirectory={0}\nStateDirectoryMode=0700\n",
+                self.name()
+            ),
+            Account::Unnamed => {
                 "# Engines need no privileges: name a user here who may write to the directory below.\n\
-                              # User=\n"
+                                 # User=\n"
                     .to_owned()
             }
+        };
+        let (directory, database) = match self.account {
+            Account::Dynamic => {
+                let directory = format!("/var/lib/{}", self.name());
+                let name =
+                    Path::new(&self.database).file_name().map(|name| name.to_string_lossy().into_owned());
+                let database = format!("{directory}/{}", name.unwrap_or_else(|| "renmei.db".to_owned()));
+                (directory, format!(" --db {}", argument(&database)))
+            }
+            _ => (self.directory.clone(), String::new()),
         };
         format!(
             "\n[Service]\nType=exec\n{user}WorkingDirectory={}\n\
              # Search path for engines, as it was when this unit was written.\n\
-             Environment={}\n# Environment=RENMEI_LOG=debug\nExecStart={} {command} {} --no-dashboard\n",
-            specifiers(&self.directory),
+             Environment={}\n# Environment=RENMEI_LOG=debug\nExecStart={} {command} {}{database} --no-dashboard\n",
+            specifiers(&directory),
             quoted(&format!("PATH={}", self.path)),
             argument(&self.program),
             argument(&self.file),
         )
     }
+
+    /// The rules of the sandbox around the service, with what depends on its paths.
+    fn hardening(&self) -> String {
+        let paths = [&self.program, &self.file, &self.directory].into_iter().chain(&self.writes);
+        let writes: Vec<_> = self.writes.iter().map(|path| format!("\"-{}\"", escaped(path))).collect();
+        let writes = if self.account == Account::Dynamic { vec![] } else { writes };
+        hardening::text(&writes, &paths.map(String::as_str).collect::<Vec<_>>())
+    }
 }
 
 /// Restart and stop rules, matching the program's exit codes and signals.
+fn ending(longest_game: Duration) -> String {
+    let minutes = longest_game.as_secs().div_ceil(60).clamp(LEAST_STOP, MOST_STOP);
+    ENDING.replace("STOP", &format!("{minutes}min"))
+}
+
+/// Minutes that running games have at least to end, and at most: a machine that shuts down waits for them.
+const LEAST_STOP: u64 = 15;
+const MOST_STOP: u64 = 120;
+
 const ENDING: &str = "\
 # After an interruption or a reboot the same command resumes. Exit codes: 2 is a wrong configuration, which a restart
 # does not fix; 3 is a stop before the end; 10 and 11 are verdicts.
@@ -156,23 +220,8 @@ SuccessExitStatus=3 10 11
 ExecStop=-/bin/sh -c 'test -z \"$$MAINPID\" || { kill -INT \"$$MAINPID\"; while kill -0 \"$$MAINPID\" 2>/dev/null; do sleep 1; done; }'
 KillMode=mixed
 KillSignal=SIGTERM
-TimeoutStopSec=15min
-# An engine killed by the kernel for its memory loses a game; the service continues.
-OOMPolicy=continue
-LimitNOFILE=65536
-";
-
-/// Hardening that engines tolerate: devices (GPUs), namespaces and writable executable memory stay allowed.
-const HARDENING: &str = "\
-NoNewPrivileges=yes
-ProtectSystem=full
-ProtectKernelTunables=yes
-ProtectKernelModules=yes
-ProtectKernelLogs=yes
-ProtectControlGroups=yes
-ProtectHostname=yes
-RestrictSUIDSGID=yes
-RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK
+# The longest game by its clocks, as far as the configuration says them.
+TimeoutStopSec=STOP
 ";
 
 /// Quotes a word of a command line.
@@ -181,7 +230,12 @@ fn argument(text: &str) -> String {
 }
 
 fn quoted(text: &str) -> String {
-    format!("\"{}\"", specifiers(text).replace('\\', "\\\\").replace('"', "\\\""))
+    format!("\"{}\"", escaped(text))
+}
+
+/// Escapes what ends a quoted word.
+fn escaped(text: &str) -> String {
+    specifiers(text).replace('\\', "\\\\").replace('"', "\\\"")
 }
 
 /// Escapes percent signs, which begin a specifier everywhere in a unit.
@@ -190,12 +244,4 @@ fn specifiers(text: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn paths_are_escaped_in_a_unit() {
-        assert_eq!(argument("/a b/100%/$x/\"y\"\\"), r#""/a b/100%%/$$x/\"y\"\\""#);
-        assert_eq!(quoted("PATH=/a:$b"), "\"PATH=/a:$b\"");
-    }
-}
+mod tests;

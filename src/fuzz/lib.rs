@@ -16,7 +16,7 @@
 #[path = "../habits.rs"]
 mod habits;
 #[cfg(not(test))]
-#[allow(unused_macros, reason = "the program uses them")]
+#[allow(dead_code, unused_macros, reason = "the program uses them")]
 #[path = "../output.rs"]
 mod output;
 mod scratch;

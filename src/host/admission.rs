@@ -1,6 +1,6 @@
 //! Admission: whether a login may enter.
 //!
-//! Checking a password takes tens of milliseconds, making a trip a few. One thread does nothing else, at a lower priority
+//! Checking a password takes tens of milliseconds, making a trip one or two. One thread does nothing else, at a lower priority
 //! than the games, and each connection waits for its own check; the wait is a part of its time to log in. Addresses take
 //! turns, and an address that guesses is locked out for a while, so that a flood of logins delays its own logins and
 //! nothing else.
@@ -43,7 +43,7 @@ const NAME_GUESSES: u32 = 5;
 /// Trips that are remembered, so that a player who comes again does not wait.
 const REMEMBERED: usize = 8192;
 /// The cost of a login whose trip has to be made, beside its line.
-const TRIP: u32 = 3;
+const TRIP: u32 = 1;
 /// Time between two looks whether the host is still there.
 const GLANCE: Duration = Duration::from_secs(1);
 

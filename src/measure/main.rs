@@ -1,4 +1,5 @@
-//! Benchmarks, the soak test, the siege of a host and the league over the network, started by `cargo xtask bench`, `soak` and `league`.
+//! Benchmarks, the soak tests, the siege of a host and the league over the network, started by `cargo xtask bench`, `soak`,
+//! `siege` and `league`. `load.sh` beside this file measures a host by a load client.
 
 mod arena;
 mod cores;

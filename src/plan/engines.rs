@@ -1,9 +1,10 @@
 //! The players: `[defaults]` and `[[engines]]`.
 
-use crate::{EnginePlan, GoForms, IdentityPlan, SeatLimits, Skipped};
+use crate::{EnginePlan, GoForms, IdentityPlan, Sandbox, SandboxPlan, SeatLimits, Skipped, SourcePlan};
 use crate::{
     keys::{ENGINE, IDENTITY, LIMITS},
     reader::{Item, Table},
+    source::source,
     time::{Merged, default_margin, time_control},
     time_text::{EXAMPLES, text},
 };
@@ -113,6 +114,9 @@ pub fn lone(table: &Table<'_>) -> Option<EnginePlan> {
     if table.has("time") {
         table.fault("time", "has no meaning here: the server says how much time there is");
     }
+    if table.has("source") {
+        table.fault("source", "has no meaning here: name the program of the engine by `command`");
+    }
     for key in ["optional", "remote"] {
         if table.flag(key, false) {
             table.fault(key, "has no meaning here: without its engine a client cannot play");
@@ -129,7 +133,8 @@ fn engine(table: &Table<'_>, clock: Merged, name: Option<String>) -> Entry {
         return remote(table, clock, name);
     }
     let (options, option_sources) = options(table);
-    let program = program(table);
+    let source = source(table);
+    let program = if table.has("source") { built(table, source.as_ref()) } else { program(table) };
     let directory = directory(table);
     let directory_by_default = directory.is_none();
     let optional = table.flag("optional", false);
@@ -137,6 +142,7 @@ fn engine(table: &Table<'_>, clock: Merged, name: Option<String>) -> Entry {
         name: name.clone().unwrap_or_default(),
         remote: false,
         command: program.clone().and_then(Result::ok).unwrap_or_default(),
+        source,
         args: args(table),
         directory: directory.or_else(|| own_directory(table)),
         directory_by_default,
@@ -157,6 +163,7 @@ fn engine(table: &Table<'_>, clock: Merged, name: Option<String>) -> Entry {
         restart: table.choice("restart"),
         gpu: table.number("gpu").unwrap_or_default(),
         identity: identity(&table.table("identity", &IDENTITY)),
+        sandbox: sandbox(table),
         optional,
     };
     check_go(table, &engine);
@@ -207,9 +214,21 @@ fn name(table: &Table<'_>) -> Option<String> {
         }
         return Some(name.to_owned());
     }
+    if table.has("source") {
+        table.fault("name", "is missing; an engine with a `source` has a name of its own");
+        return None;
+    }
     let command = table.item("command")?;
     let DeValue::String(command) = command.value else { return None };
     Some(command.rsplit('/').next().unwrap_or_default().to_owned())
+}
+
+/// The program of an engine that is built later, which has no path yet; `None` after a fault.
+fn built(table: &Table<'_>, source: Option<&SourcePlan>) -> Option<Result<PathBuf, String>> {
+    if table.has("command") {
+        table.fault("command", "stands beside `source`, which names the program; leave one of them out");
+    }
+    source.map(|_| Ok(PathBuf::new()))
 }
 
 /// The program, or the reason why there is none; `None` after a fault.
@@ -261,6 +280,26 @@ fn identity(table: &Table<'_>) -> IdentityPlan {
     }
     table.refuse_unknown();
     identity
+}
+
+fn sandbox(table: &Table<'_>) -> SandboxPlan {
+    let items = table.item("sandbox_write").map(|list| list.elements("a list of paths")).unwrap_or_default();
+    let mut write = Vec::new();
+    for item in &items {
+        match item.path() {
+            Some(path) if !path.exists() => item.fault(format!("there is no `{}`", path.display())),
+            path => write.extend(path),
+        }
+    }
+    let usual = SandboxPlan::default();
+    let memory_mb = table.integer("sandbox_memory_mb").unwrap_or(usual.memory_mb);
+    let kind = table.choice("sandbox");
+    for key in ["sandbox_write", "sandbox_memory_mb"] {
+        if kind == Sandbox::Default && table.has_itself(key) {
+            table.fault(key, "has no meaning without `sandbox = \"strict\"`");
+        }
+    }
+    SandboxPlan { kind, write, memory_mb }
 }
 
 /// The entries of a free table with the places they stand at: those of `[defaults]` first, overridden by the engine's.

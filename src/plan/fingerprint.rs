@@ -4,7 +4,7 @@
 //! of its own plan. Settings without influence on the games are left out: concurrency, cores, the database, limits
 //! outside the turns, patience. The sizes of the stages are kept, but may change: see [`referee::schedule::size`].
 
-use crate::{EnginePlan, OpeningPlan, Plan};
+use crate::{EnginePlan, OpeningPlan, Plan, SourcePlan};
 use crate::{built_in, time_text};
 use referee::{clock::TimeControl, schedule::Stage};
 use serde::{Deserialize, Serialize};
@@ -74,10 +74,15 @@ fn engine(engine: &EnginePlan) -> Value {
     if engine.remote {
         return json!({ "remote": true, "time": time(&engine.time) });
     }
+    let (program, directory) = match &engine.source {
+        // Where a cache lies is of no influence on the games.
+        Some(source) => (self::source(source), (!engine.directory_by_default).then_some(&engine.directory)),
+        None => (json!(engine.command), Some(&engine.directory)),
+    };
     json!({
-        "command": engine.command,
+        "command": program,
         "args": engine.args,
-        "directory": engine.directory,
+        "directory": directory,
         "environment": pairs(&engine.environment),
         "options": pairs(&engine.options),
         "time": time(&engine.time),
@@ -86,6 +91,11 @@ fn engine(engine: &EnginePlan) -> Value {
         "ponder": engine.ponder,
         "restart": engine.restart,
     })
+}
+
+fn source(source: &SourcePlan) -> Value {
+    let SourcePlan { commit, build, program, keep, .. } = source;
+    json!({ "commit": commit, "build": build, "program": program, "keep": keep })
 }
 
 fn time(time: &TimeControl) -> Value {

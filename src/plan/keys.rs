@@ -460,8 +460,14 @@ pub const ENGINE: Section = Section {
         key(
             "command",
             Text,
-            Needed,
+            Says("needed, unless there is a `source`"),
             "the program: with a `/` a path, else a name that is searched beside `renmei` if it begins with `renmei-`, on `PATH`, in `/usr/games` and beside `renmei`",
+        ),
+        key(
+            "source",
+            Other("table"),
+            Says("none"),
+            "a commit of a repository that the program is built from, in place of `command`; see below",
         ),
         key(
             "remote",
@@ -519,6 +525,24 @@ pub const ENGINE: Section = Section {
         ),
         key("gpu", Number(0.0, 1024.0), Is("0"), "share of a GPU it needs"),
         key(
+            "sandbox",
+            Words(&["default", "strict"]),
+            Is("\"default\""),
+            "`strict`: for an engine that nobody trusts: no network, files read-only, limited memory, no other processes; needs `bubblewrap`",
+        ),
+        key(
+            "sandbox_write",
+            Other("list of paths"),
+            Is("[]"),
+            "files and directories that it may write to in a strict sandbox, beside a `/tmp` of its own",
+        ),
+        key(
+            "sandbox_memory_mb",
+            Integer(16, 16_777_216),
+            Is("4096"),
+            "memory of all its processes in a strict sandbox, in MiB; with more it is ended",
+        ),
+        key(
             "identity",
             Other("table"),
             Says("all its defaults"),
@@ -559,6 +583,42 @@ pub const NOTIFY: Section = Section {
     ]],
 };
 
+/// A commit of a repository, and how it is built.
+pub const SOURCE: Section = Section {
+    title: "`source` of an engine",
+    about: "The commit is checked out in a cache of Renmei's own and built there once; the repository itself is only read. \
+        `build` is run as you, with all your rights: name no repository that you would not build by hand.",
+    keys: &[&[
+        key("git", Text, Needed, "the repository: a directory, relative to that of this file, or a URL"),
+        key(
+            "rev",
+            Text,
+            Needed,
+            "the commit: anything that `git rev-parse` understands; `\"worktree\"`: the directory as it is, uncommitted work included",
+        ),
+        key(
+            "build",
+            Text,
+            Needed,
+            "the command that builds it, for `sh -c` in the top directory of the checkout",
+        ),
+        key("program", Text, Needed, "the program that the build makes, relative to the top directory"),
+        key(
+            "keep",
+            Other("texts"),
+            Is("[]"),
+            "files and directories that the program reads and git does not track, relative to the top directory",
+        ),
+        key("timeout", ABOVE_ZERO, Is("\"1h\""), "time after which a build is given up"),
+        key(
+            "incremental",
+            Flag,
+            Is("false"),
+            "leave what git ignores in the checkout from build to build, which is faster and trusts the build's own rules; else every build begins clean",
+        ),
+    ]],
+};
+
 /// The files that belong to an engine.
 pub const IDENTITY: Section = Section {
     title: "`identity` of an engine",
@@ -577,7 +637,7 @@ pub const IDENTITY: Section = Section {
 };
 
 /// The sections of the reference, in order.
-pub const REFERENCE: [&Section; 23] = [
+pub const REFERENCE: [&Section; 24] = [
     &ROOT,
     &EVENT,
     &FAULT_LIMIT,
@@ -590,6 +650,7 @@ pub const REFERENCE: [&Section; 23] = [
     &OPENINGS,
     &SPRT,
     &ENGINE,
+    &SOURCE,
     &LIMITS,
     &NOTIFY,
     &IDENTITY,

@@ -26,6 +26,7 @@ mod places;
 mod reader;
 mod reference;
 pub mod serve;
+mod source;
 pub mod stored;
 #[cfg(test)]
 mod tests;
@@ -42,6 +43,7 @@ pub use log::LogPlan;
 pub use notify::{NoticeKind, NotifyConfig};
 pub use reference::reference;
 pub use serve::ServeConfig;
+pub use source::{SourcePlan, WORKTREE};
 pub use stored::{StoredPlan, StoredPlanError};
 pub use time::{MARGIN, contradictions};
 
@@ -245,8 +247,11 @@ pub struct EnginePlan {
     pub name: String,
     /// Whether it is a program in the network that logs in under this name; then nothing is started for it.
     pub remote: bool,
-    /// Absolute path of the program.
+    /// Absolute path of the program; empty until it is built, if it has a `source`.
     pub command: PathBuf,
+    /// The commit that it is built from; `None`: the program is there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<SourcePlan>,
     /// Arguments of the program.
     pub args: Vec<String>,
     /// Working directory; `None`: that of this program.
@@ -286,8 +291,39 @@ pub struct EnginePlan {
     pub gpu: f64,
     /// Files that belong to it.
     pub identity: IdentityPlan,
+    /// What it may do to the machine; it is no part of what an event is compared by.
+    #[serde(skip)]
+    pub sandbox: SandboxPlan,
     /// Whether the event is played without it if its program is absent.
     pub optional: bool,
+}
+
+/// What an engine may do to the machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SandboxPlan {
+    /// How much is kept from it.
+    pub kind: Sandbox,
+    /// Directories and files that it may write to, in a strict sandbox.
+    pub write: Vec<PathBuf>,
+    /// Most memory of all its processes in a strict sandbox, in MiB.
+    pub memory_mb: u64,
+}
+
+impl Default for SandboxPlan {
+    fn default() -> Self {
+        Self { kind: Sandbox::default(), write: vec![], memory_mb: 4096 }
+    }
+}
+
+/// How much is kept from an engine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Sandbox {
+    /// The terminal, other descriptors, and a life beyond its end.
+    #[default]
+    Default,
+    /// The network, files, memory, and all other processes, too.
+    Strict,
 }
 
 /// The files that belong to an engine, apart from those that its arguments and options name: patterns, relative to its

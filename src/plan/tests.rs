@@ -148,6 +148,10 @@ fn around(section: &str, key: &Key, value: &str) -> String {
         ("`[openings]`", _) => with(&format!("[openings]\nfile = \"book.usi\"\n{line}")),
         ("`[sprt]`", _) => with(&format!("[event]\nformat = \"sprt\"\n[sprt]\nelo0 = 0\nelo1 = 5\n{line}")),
         ("`[[engines]]`", _) => format!("{}{line}", with("")),
+        ("`source` of an engine", _) => {
+            let source = format!("git = \".\", rev = \"main\", build = \"make\", program = \"x\"{pair}");
+            format!("{}[[engines]]\nname = \"c\"\nsource = {{ {source} }}\n", with(""))
+        }
         ("`limits` of an engine", _) => format!("{}[engines.limits]\n{line}", with("")),
         ("`identity` of an engine", _) => format!("{}[engines.identity]\n{line}", with("")),
         ("`[serve]`", "wait" | "missing") => with(&format!("[serve]\n{line}")),

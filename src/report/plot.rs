@@ -6,12 +6,14 @@ mod curves;
 mod eval;
 mod paint;
 mod png;
+mod posterior;
 mod style;
 
 pub use bars::{elo, endings};
 pub use curves::{ratings, sprt, time};
 pub use eval::evaluation;
 pub use png::PngError;
+pub use posterior::posterior;
 pub use style::{SERIES, rules};
 
 use maud::{Markup, html};

@@ -26,8 +26,9 @@ use rsshogi::{
 use std::{collections::VecDeque, fmt, io::Write, time::Duration};
 use tokio::time::Instant;
 
-/// Bytes kept of the comment of a move, escapes included.
-const COMMENT: usize = 1000;
+/// Bytes kept of the comment of a move, escapes included. A row of the database that is a little longer takes a page of
+/// 4 KB for itself.
+const COMMENT: usize = 800;
 /// Lines kept that came while the opponent was to move.
 const EARLY: usize = 4;
 

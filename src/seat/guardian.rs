@@ -17,6 +17,7 @@ use nix::{
     poll::{PollFd, PollFlags, PollTimeout, poll},
     sys::{
         prctl::{set_child_subreaper, set_name, set_pdeathsig},
+        resource::{Resource, getrlimit, setrlimit},
         signal::{SigSet, Signal, killpg},
         signalfd::{SfdFlags, SignalFd},
         wait::{WaitPidFlag, WaitStatus, waitpid},
@@ -43,6 +44,9 @@ use tree::Tree;
 pub(crate) const NAME: &str = "renmei-guardian";
 /// Time between two looks at what a limited engine uses, in milliseconds.
 const GLANCE: u16 = 100;
+
+/// Most processes and threads of the user of a limited engine.
+const PROCESSES: u64 = 4096;
 
 /// Whether engines of this program get guardians.
 static ENABLED: AtomicBool = AtomicBool::new(false);
@@ -103,7 +107,7 @@ fn start(errand: &Errand) -> io::Result<Child> {
     if let Some(directory) = &errand.directory {
         command.current_dir(directory);
     }
-    let (guardian, user) = (nix::unistd::getpid(), errand.user);
+    let (guardian, user, memory) = (nix::unistd::getpid(), errand.user, errand.memory);
     // SAFETY: only async-signal-safe system calls, and no allocation, between fork and exec.
     unsafe {
         command.pre_exec(move || {
@@ -112,6 +116,9 @@ fn start(errand: &Errand) -> io::Result<Child> {
             keep_signals_inside();
             if let Some(user) = user {
                 become_user(user)?; // before the next, which is lost with a change of user
+            }
+            if memory > 0 {
+                limit(memory)?;
             }
             set_pdeathsig(Signal::SIGKILL)?;
             if nix::unistd::getppid() != guardian {
@@ -144,6 +151,18 @@ fn keep_signals_inside() {
             nix::libc::close(ruleset as i32);
         }
     }
+}
+
+/// Limits each process, for what happens between two looks of the guardian.
+fn limit(memory: u64) -> io::Result<()> {
+    let bytes = memory.saturating_mul(1024 * 1024);
+    for (resource, most) in
+        [(Resource::RLIMIT_DATA, bytes), (Resource::RLIMIT_NPROC, PROCESSES), (Resource::RLIMIT_CORE, 0)]
+    {
+        let (_, hard) = getrlimit(resource)?;
+        setrlimit(resource, most.min(hard), most.min(hard))?;
+    }
+    Ok(())
 }
 
 /// Gives up the rights of root.

@@ -17,6 +17,7 @@ mod memory;
 pub mod process;
 pub mod recorder;
 mod recording;
+pub mod sandbox;
 mod spawner;
 mod trace;
 pub mod transcript;

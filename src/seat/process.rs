@@ -2,7 +2,7 @@
 
 use crate::{
     guardian::{self, Errand, News, orphans},
-    spawner,
+    sandbox, spawner,
 };
 use nix::{
     fcntl::{FcntlArg, FdFlag, fcntl},
@@ -13,7 +13,7 @@ use nix::{
     },
     unistd::{Pid, setsid},
 };
-use plan::EnginePlan;
+use plan::{EnginePlan, Sandbox};
 use std::{
     future::Future,
     io,
@@ -22,6 +22,7 @@ use std::{
         unix::{net::UnixStream as StdUnixStream, process::ExitStatusExt},
     },
     process::{ExitStatus, Stdio},
+    sync::{Arc, OnceLock},
     time::Duration,
 };
 use tokio::{
@@ -163,11 +164,13 @@ pub struct Exit {
     status: Option<Option<ExitStatus>>,
     /// Resolves when everything else that the engine started has ended, too, or is given up.
     cleared: Option<oneshot::Receiver<()>>,
+    /// What it had too much of.
+    excess: Arc<OnceLock<&'static str>>,
 }
 
 impl Exit {
     pub(crate) fn new(told: oneshot::Receiver<Option<ExitStatus>>) -> Self {
-        Self { told, status: None, cleared: None }
+        Self { told, status: None, cleared: None, excess: Arc::default() }
     }
 
     /// Resolves when the process has ended.
@@ -200,6 +203,9 @@ pub async fn spawn(engine: &EnginePlan, cores: &[usize]) -> io::Result<Process> 
 
 /// Starts an engine as a child of this program.
 async fn spawn_alone(engine: &EnginePlan, cores: &[usize]) -> io::Result<Process> {
+    if engine.sandbox.kind == Sandbox::Strict {
+        return Err(io::Error::other("`sandbox = \"strict\"` needs a guardian, which this program has not"));
+    }
     let mut command = piped(&engine.command);
     command
         .args(&engine.args)
@@ -242,6 +248,8 @@ async fn spawn_guarded(engine: &EnginePlan, cores: &[usize]) -> io::Result<Proce
         _ => Err(io::Error::other("its guardian ended before it was started")),
     };
     let ((tell, told), (clear, cleared)) = (oneshot::channel(), oneshot::channel());
+    let exit = Exit { cleared: Some(cleared), ..Exit::new(told) };
+    let excess = exit.excess.clone();
     let (name, pid) = (engine.name.clone(), *started.as_ref().unwrap_or(&guardian));
     tokio::task::spawn(async move {
         let mut tell = Some(tell);
@@ -251,14 +259,16 @@ async fn spawn_guarded(engine: &EnginePlan, cores: &[usize]) -> io::Result<Proce
                 let _nobody_asks = tell.send(status);
             }
         };
-        await_end(news, child, guardian, tell).await;
+        await_end(news, child, guardian, &excess, tell).await;
         let _nobody_asks = clear.send(());
     });
-    let exit = Exit { cleared: Some(cleared), ..Exit::new(told) };
     pipes.process(engine, exit, Group::Guarded { engine: started?, guardian, line })
 }
 
 fn errand(engine: &EnginePlan) -> io::Result<Errand> {
+    if engine.sandbox.kind == Sandbox::Strict {
+        return sandbox::errand(engine).map_err(io::Error::other);
+    }
     let program = engine.command.clone().into_os_string();
     Ok(Errand {
         directory: engine.directory.clone(),
@@ -273,11 +283,15 @@ async fn await_end(
     mut news: OwnedReadHalf,
     mut child: Child,
     guardian: Pid,
+    excess: &OnceLock<&'static str>,
     mut tell: impl FnMut(Option<ExitStatus>),
 ) {
     while let Some(news) = next_news(&mut news).await {
-        if let News::Ended(status) = news {
-            tell(Some(status));
+        match news {
+            News::Ended(status) => tell(Some(status)),
+            News::TooMuchMemory => _ = excess.set("more memory than `sandbox_memory_mb` allows"),
+            News::TooManyThreads => _ = excess.set("more processes and threads than a strict sandbox allows"),
+            News::Started(_) | News::Failed(_) => {}
         }
     }
     let Ok(ended) = timeout(CLEARING, child.wait()).await else { return };
@@ -394,7 +408,10 @@ impl<I, O> Process<I, O> {
     /// How the process ended, or that it has not within `patience`.
     pub async fn ending(&mut self, patience: Duration) -> String {
         match timeout(patience, self.exit.happened()).await {
-            Ok(()) => ending_text(self.exit.status.flatten()),
+            Ok(()) => match self.exit.excess.get() {
+                Some(excess) => format!("it was ended, because it had {excess}"),
+                None => ending_text(self.exit.status.flatten()),
+            },
             Err(_) => "it closed its output and runs on".to_owned(),
         }
     }

@@ -29,6 +29,7 @@ fn shell(script: &str) -> EnginePlan {
         cores: 1.0,
         gpu: 0.0,
         identity: Default::default(),
+        sandbox: Default::default(),
         optional: false,
     }
 }

@@ -56,6 +56,7 @@ fn engine() -> EnginePlan {
         cores: 1.0,
         gpu: 0.0,
         identity: Default::default(),
+        sandbox: Default::default(),
         optional: false,
     }
 }

@@ -3,6 +3,7 @@
 
 mod support;
 
+mod admin;
 mod checks;
 mod commands;
 mod databases;
@@ -17,6 +18,8 @@ mod habits;
 mod halts;
 mod hostile_text;
 mod identity;
+mod isolation;
+mod laboratory;
 mod logs;
 mod look;
 mod names;

@@ -5,6 +5,7 @@ mod deny;
 mod fuzz;
 mod libtorch;
 mod quickstart;
+mod sbom;
 
 use anyhow::{Result, bail};
 use std::process::ExitCode;
@@ -29,11 +30,17 @@ cargo xtask COMMAND
         [--seconds N] [--reproduce FILE]   seconds for each target (600); one input alone
   league            a league over the network on this machine: configs/league.toml, with two programs that log in
   libtorch          fetch what renmei-deep is built against, unless LIBTORCH or LIBTORCH_USE_PYTORCH is set
+  sbom [--output FILE]  everything that Cargo.lock builds, as CycloneDX JSON
   siege             attack a host while games are played on it: what their players feel, without and with each attack
-        [--seconds N] [--games N]          seconds for each half of an attack, games at once (15, 20)
+        [--seconds N] [--games N]          seconds of a phase, games at once (15, 20)
+        [--long]                           180 seconds a phase: 43 minutes in all
         [--attack NAME] [--program FILE]   one attack alone; this renmei instead of a release build
   soak              kill the manager again and again during an event, and count what it kept
         [--games N] [--kills N] [--seed N] (400, 50, 1)
+  soak --days       weeks of a league: clients drop, return, stall and lie, and the host is killed and restarted
+        [--games N] [--clients N]          (100000, 200)
+        [--restarts N] [--seed N]          every other restart is a SIGKILL (20, 1)
+        [--program FILE]                   this renmei instead of a release build
 ";
 
 fn main() -> ExitCode {
@@ -50,6 +57,8 @@ fn run(words: &[&str]) -> Result<ExitCode> {
         ["quickstart"] => quickstart::run(),
         ["test", flags @ ..] => checks::run(&Flags::read(flags, &["--fast"], &[])?),
         ["deny"] => deny::run(),
+        ["sbom"] => sbom::run(None),
+        ["sbom", "--output", file] => sbom::run(Some(file)),
         ["fuzz", words @ ..] => fuzz::run(words),
         ["libtorch"] => Ok(ExitCode::from(u8::from(!libtorch::fetch_missing()))),
         // In a package of its own, so that the first command compiles less.

@@ -13,6 +13,7 @@
 //! | `Seed` | 1 | seed of the random moves |
 //! | `Delay` | 1000 | delay in ms, for the modes marked D |
 //! | `Megabytes` | 8 | size in MiB, for the modes marked M |
+//! | `Target` | | what the modes against the machine aim at |
 //! | `SleepUs` | 0 | microseconds before each answer of `king` and `rook` |
 //!
 //! # Faults instead of a correct `bestmove`
@@ -74,6 +75,16 @@
 //! | `grandchild` | D: at the first `isready`, starts a child that keeps stdout open for the delay, even after the engine has ended |
 //! | `zombie` | at the first `isready`, leaves a zombie child that it never waits for |
 //!
+//! # Against the machine
+//! They play honestly beside it.
+//!
+//! | mode | what happens |
+//! |---|---|
+//! | `daemon` | D: at the first `isready`, leaves a process behind that has called `setsid` and was forked twice |
+//! | `kill` | at every `go`, kills its parent and every process with `Target` in its command line |
+//! | `network` | at every `go`, connects to `Target` (ADDRESS:PORT) |
+//! | `write` | at every `go`, writes the file `Target` |
+//!
 //! # Not faults
 //!
 //! | mode | what happens |
@@ -81,7 +92,8 @@
 //! | `honest` | random legal moves, resigns when mated |
 //! | `king` | from the first position: king shuffles, sennichite after 12 plies |
 //! | `rook` | from the first position: rook cycles, sennichite after 252 plies |
-//! | `sleep` | D: speaks no USI, sleeps and ends (the child of `grandchild`) |
+//! | `sleep` | D: speaks no USI, sleeps and ends (the child of `grandchild` and `daemon`) |
+//! | `detach` | D: speaks no USI, starts `sleep` in a session of its own and ends (the child of `daemon`) |
 //!
 //! `king` and `rook` depend only on the number of moves and answer in one write, so that a benchmark with them measures
 //! the manager.
@@ -117,10 +129,10 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    if settings.mode() == Mode::Sleep {
-        thread::sleep(settings.delay());
-    } else {
-        puppet::Puppet::new(settings).run();
+    match settings.mode() {
+        Mode::Sleep => thread::sleep(settings.delay()),
+        Mode::Detach => process::detach(settings.delay(), settings.seed()),
+        _ => puppet::Puppet::new(settings).run(),
     }
     ExitCode::SUCCESS
 }

@@ -29,6 +29,7 @@ modes! {
     SlowStart "slowstart", NoUsi "nousi", SlowReady "slowready", NoReady "noready",
     CrashReady "crashready", CrashNewGame "crashnewgame", PonderStale "ponderstale",
     IgnoreQuit "ignorequit", Grandchild "grandchild", Zombie "zombie",
+    Daemon "daemon", Detach "detach", Kill "kill", Network "network", WriteFile "write",
 }
 
 impl Mode {

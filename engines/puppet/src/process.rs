@@ -1,13 +1,13 @@
 //! Process-level faults.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Write};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 use std::{env, thread};
 
-use nix::sys::signal::{SigSet, Signal};
-use nix::unistd::{dup2_stdin, dup2_stdout};
+use nix::sys::signal::{SigSet, Signal, kill};
+use nix::unistd::{Pid, dup2_stdin, dup2_stdout, getpid, getppid, setsid};
 
 /// Sleeps for ever.
 pub fn sleep_for_ever() -> ! {
@@ -56,6 +56,42 @@ pub fn leave_child(sleep: Duration) {
     let Ok(program) = env::current_exe() else { return };
     let delay = sleep.as_millis().to_string();
     let _ = Command::new(program).args(["--mode", "sleep", "--delay", &delay]).stdin(Stdio::null()).spawn();
+}
+
+/// Starts a process that leaves our session and our descendants, and sleeps.
+pub fn leave_daemon(sleep: Duration, seed: u64) {
+    let _started = copy("detach", sleep, seed).and_then(|mut copy| copy.status());
+}
+
+/// Starts a sleeping copy of this program in a session of its own.
+pub fn detach(sleep: Duration, seed: u64) {
+    let _leader_already = setsid();
+    let _started = copy("sleep", sleep, seed).and_then(|mut copy| copy.spawn());
+}
+
+/// A copy of this program that speaks with nobody; the seed marks it.
+fn copy(mode: &str, delay: Duration, seed: u64) -> io::Result<Command> {
+    let mut command = Command::new(env::current_exe()?);
+    command.args(["--mode", mode, "--delay", &delay.as_millis().to_string(), "--seed", &seed.to_string()]);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    Ok(command)
+}
+
+/// Kills our parent, and every process with this text in its command line, ourselves left out.
+pub fn kill_others(text: &str) {
+    let _refused = kill(getppid(), Signal::SIGKILL);
+    if text.is_empty() {
+        return;
+    }
+    for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
+        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
+        let line = fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        let line = String::from_utf8_lossy(&line).replace('\0', " ");
+        // Our own line has the text as the target.
+        if line.contains(text) && !line.contains("--target") && Pid::from_raw(pid) != getpid() {
+            let _refused = kill(Pid::from_raw(pid), Signal::SIGKILL);
+        }
+    }
 }
 
 /// `bestmove` amid noise: invalid UTF-8, terminal codes and near misses of protocol words before it, 50 lines

@@ -1,9 +1,10 @@
 //! The main loop: one thread, one line at a time.
 
 use std::io::{self, BufRead, StdinLock, StdoutLock, Write};
+use std::net::TcpStream;
 use std::process::{abort, exit};
-use std::thread;
 use std::time::Duration;
+use std::{fs, thread};
 
 use rsshogi::board::MoveList;
 use rsshogi::movegen::generate_legal_all;
@@ -145,6 +146,10 @@ impl Puppet {
             Mode::SlowReady => thread::sleep(self.settings.delay()),
             Mode::Grandchild => self.leave_child(self.settings.delay()),
             Mode::Zombie => self.leave_child(Duration::ZERO),
+            Mode::Daemon if !self.has_child => {
+                self.has_child = true;
+                process::leave_daemon(self.settings.delay(), self.settings.seed());
+            }
             _ => {}
         }
         self.put("readyok\n");
@@ -254,6 +259,18 @@ impl Puppet {
             Mode::Memory => {
                 // Ones, not zeros: the kernel commits zeroed pages only when they are written.
                 self.allocated.resize(self.settings.megabytes() << 20, 1);
+                self.play_honestly();
+            }
+            Mode::Kill => {
+                process::kill_others(self.settings.target());
+                self.play_honestly();
+            }
+            Mode::Network => {
+                let _reached_or_not = TcpStream::connect(self.settings.target());
+                self.play_honestly();
+            }
+            Mode::WriteFile => {
+                let _written_or_not = fs::write(self.settings.target(), "the puppet was here");
                 self.play_honestly();
             }
             Mode::IgnoreStdin => process::sleep_for_ever(),

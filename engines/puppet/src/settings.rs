@@ -78,6 +78,10 @@ impl Settings {
         self.number("Megabytes") as usize
     }
 
+    pub fn target(&self) -> &str {
+        self.0.text("Target")
+    }
+
     pub fn pause(&self) -> Duration {
         Duration::from_micros(self.number("SleepUs"))
     }
@@ -87,7 +91,7 @@ impl Settings {
     }
 }
 
-fn declarations() -> [OptionSpec; 8] {
+fn declarations() -> [OptionSpec; 9] {
     let modes: Vec<&str> = Mode::all().map(|(name, _)| name).collect();
     [
         OptionSpec::combo("Mode", "honest", &modes),
@@ -98,5 +102,6 @@ fn declarations() -> [OptionSpec; 8] {
         OptionSpec::spin("Delay", 1000, 0..=86_400_000),
         OptionSpec::spin("Megabytes", 8, 0..=1_000_000),
         OptionSpec::spin("SleepUs", 0, 0..=100_000_000),
+        OptionSpec::string("Target", ""),
     ]
 }

@@ -141,8 +141,15 @@ fn look(path: &Path, place: &Scratch) -> std::result::Result<(), StoreError> {
         let _refused = look_at(&store, &event);
         let output = place.path("games").join("");
         let (db, name) = (path.to_owned(), Some(event.name));
-        let _refused =
-            export(&Export { db, event: name, game: vec![], all: true, format: Format::Csa3, output });
+        let _refused = export(&Export {
+            db,
+            event: name,
+            game: vec![],
+            all: true,
+            format: Format::Csa3,
+            output,
+            access: files::Access::Private,
+        });
     }
     let _games = opening_book::games::games(path);
     Ok(())

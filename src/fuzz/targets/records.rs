@@ -74,7 +74,15 @@ pub fn imports(data: &[u8]) {
     let [first, second] = ["first.db", "second.db"].map(|name| place.path(name));
     let into =
         |file, db| Import { files: vec![file], db: Some(db), verify: true, event: "records".to_owned() };
-    let out = |db, output| Export { db, event: None, game: vec![], all: true, format: Format::Csa3, output };
+    let out = |db, output| Export {
+        db,
+        event: None,
+        game: vec![],
+        all: true,
+        format: Format::Csa3,
+        output,
+        access: files::Access::Private,
+    };
     let file = place.file(name, bytes);
     // Nothing that could be read is no reason to make a database.
     let seen = import(&Import { db: None, ..into(file.clone(), first.clone()) });

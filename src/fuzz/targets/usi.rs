@@ -24,8 +24,12 @@ pub fn lines(data: &[u8]) {
 
 fn engine(line: &[u8]) {
     let read = EngineLine::parse(line);
-    let written = read.to_string();
-    assert_eq!(EngineLine::parse(written.as_bytes()), read, "{written}");
+    // What is kept of a long unknown line may mean something: it is only shown.
+    if !matches!(&read, EngineLine::Unknown(kept) if kept.len() < String::from_utf8_lossy(line).trim_ascii().len())
+    {
+        let written = read.to_string();
+        assert_eq!(EngineLine::parse(written.as_bytes()), read, "{written}");
+    }
     match EngineLineRef::parse(line) {
         EngineLineRef::Info(info) => {
             let _rank = Info::multipv_of(&String::from_utf8_lossy(line));

@@ -13,6 +13,8 @@ use xtask::workspace::Scratch;
 
 /// How long the host may take to start or to end.
 const PATIENCE: Duration = Duration::from_secs(120);
+/// Without a change for so long, all threads have started.
+const REST: Duration = Duration::from_millis(300);
 /// Seconds that a game waits for a player who dropped.
 pub const GRACE: u64 = 1;
 
@@ -68,7 +70,20 @@ impl Host {
             ensure!(begun.elapsed() < PATIENCE, "the host does not listen");
             thread::sleep(Duration::from_millis(20));
         }
-        self.sample()
+        self.at_rest()
+    }
+
+    /// What it has once all its threads have started.
+    fn at_rest(&self) -> Result<Sample> {
+        let mut last = self.sample()?;
+        loop {
+            thread::sleep(REST);
+            let sample = self.sample()?;
+            if sample.threads == last.threads {
+                return Ok(sample);
+            }
+            last = sample;
+        }
     }
 
     /// Fails with what the host said if it is gone.

@@ -42,6 +42,13 @@ END Game_Summary
 ";
 
 #[test]
+fn carriage_returns_before_the_end_of_a_line_are_no_part_of_a_value() {
+    let summary: Summary =
+        SMALL.replace("Name+:a\n", "Name+:a\r\r\n").replace("0123\n", "0123\r\r\r\n").parse().unwrap();
+    assert_eq!(summary, SMALL.parse().unwrap());
+}
+
+#[test]
 fn both_time_blocks_moves_and_unknown_lines_survive_a_round_trip() {
     let summary: Summary = SMALL.parse().unwrap();
     assert_eq!(summary.to_string(), SMALL);

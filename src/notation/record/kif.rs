@@ -305,8 +305,11 @@ impl Diagram {
     }
 }
 
-/// Kanji numbers up to 19; an empty text is 1.
+/// Kanji numbers up to 19, or digits; an empty text is 1.
 fn number(text: &str) -> Result<u32, &'static str> {
+    if let Ok(number @ 1..=18) = text.parse::<u32>() {
+        return Ok(number);
+    }
     let (tens, ones) = text.strip_prefix('十').map_or((0, text), |ones| (10, ones));
     let mut ones = ones.chars();
     match (ones.next().map(digit), ones.next()) {

@@ -72,9 +72,21 @@ fn header(record: &GameRecord) -> String {
     }
     match (handicap::of_sfen(&record.start), Position::from_sfen(&record.start)) {
         (Some(named), _) => out + "手合割：" + named.kif + "\n",
-        (None, Ok(position)) => out + &board_to_bod(&position) + "\n",
+        (None, Ok(position)) => out + &diagram(&position) + "\n",
         (None, Err(_)) => out,
     }
+}
+
+/// A diagram. Numbers of held pieces beyond ten, which rsshogi writes in digits, are kanji as everywhere else.
+fn diagram(position: &Position) -> String {
+    let kanji = |line: &str| {
+        let ones = ["", "一", "二", "三", "四", "五", "六", "七", "八"];
+        let tens = ones.iter().enumerate().rev();
+        tens.fold(line.to_owned(), |line, (at, one)| line.replace(&format!("1{at}"), &format!("十{one}")))
+    };
+    let bod = board_to_bod(position);
+    let lines = bod.lines().map(|line| if line.contains("持駒") { kanji(line) } else { line.to_owned() });
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 fn is_handicap(record: &GameRecord) -> bool {

@@ -331,8 +331,27 @@ fn a_refused_file_names_line_and_reason() {
 }
 
 #[test]
+fn a_diagram_with_more_than_ten_pawns_in_hand_is_read_again() {
+    for pawns in 1..=18 {
+        let start =
+            format!("4k4/9/9/9/9/9/9/9/4K4 w 2R2b{pawns}P 1").replace(" 1P", " P").replace("b1P", "bP");
+        let start = Position::from_sfen(&start).unwrap().to_sfen(Some(1));
+        let record =
+            GameRecord { start: start.clone(), ending: Some(Ending::Interrupted), ..GameRecord::default() };
+        for format in [Format::Kif, Format::Ki2u] {
+            let bytes = write(&record, format).unwrap();
+            assert_eq!(read(&bytes, None).map(|read| read[0].start.clone()), Ok(start.clone()), "{format:?}");
+        }
+    }
+    let digits = "後手の持駒：なし\n|v玉 ・ ・ ・ ・ ・ ・ ・ ・|一\n".to_owned()
+        + &"| ・ ・ ・ ・ ・ ・ ・ ・ ・|\n".repeat(8)
+        + "先手の持駒：歩18\n";
+    assert!(text(&digits).unwrap()[0].start.contains("18P"), "other programs write digits");
+}
+
+#[test]
 fn an_unknown_ending_is_written_as_one_word_that_every_format_reads_again() {
-    for file in ["V2.2\nPI\n+\n+7776FU\n%CHU\u{fffd},DAN X\n", "   1 ７六歩(77)\n   2 封,じ手 x\n"] {
+    for file in [r#"{"moves":[{},{"special":"CHU,DAN X"}]}"#, "   1 ７六歩(77)\n   2 封,じ手\n"] {
         let record = text(file).unwrap().remove(0);
         let Some(Ending::Unknown(word)) = &record.ending else { panic!("{:?}", record.ending) };
         assert!(word.chars().all(|c| c.is_alphanumeric() || c == '_'), "{word}");

@@ -72,6 +72,14 @@ fn a_player_who_has_begun_its_games_of_the_hour_is_told_when_to_ask_again() {
 fn an_address_that_plays_against_itself_has_so_many_games_at_once_and_others_play_on() {
     let host = host(|limits| limits.games_per_address = Some(1));
     let mut first = log_in(&host, ATTACKER, ["a", "b"]);
+    for (player, color) in first.iter_mut().zip(["+", "-"]) {
+        player.say(&format!("%%GAME rejected-600-10 {color}"));
+    }
+    first.iter_mut().for_each(|player| player.until("END Game_Summary"));
+    first[0].say("REJECT");
+    for player in &mut first {
+        while !player.line().unwrap().starts_with("REJECT:") {}
+    }
     begin(&mut first, "self");
     let mut second = log_in(&host, ATTACKER, ["c", "d"]);
     let why = refusal(&mut second[0]);
@@ -137,7 +145,7 @@ fn junk_lines_and_comments_add_little_to_the_database_and_the_moves_are_all_ther
     let comments = sum("SELECT coalesce(sum(length(pv)), 0) FROM moves");
     let evidence = sum("SELECT length(evidence) FROM games");
     assert!(wire < 2 * 128 * 1024 + 2000, "{wire} bytes of lines");
-    assert!(comments <= PLIES * 1003, "{comments} bytes of comments");
+    assert!(comments <= PLIES * 803, "{comments} bytes of comments");
     assert!(evidence < 24 * 450, "{evidence} bytes of evidence");
 }
 

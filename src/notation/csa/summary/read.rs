@@ -11,7 +11,9 @@ impl FromStr for Summary {
     /// Reads the lines of a block; lines before `BEGIN Game_Summary` and after its end are ignored.
     fn from_str(text: &str) -> Result<Self, SummaryError> {
         let mut reader = Reader::default();
-        let begun = text.lines().skip_while(|line| *line != "BEGIN Game_Summary").skip(1);
+        // Some servers end lines with more than one carriage return.
+        let lines = text.lines().map(|line| line.trim_end_matches('\r'));
+        let begun = lines.skip_while(|line| *line != "BEGIN Game_Summary").skip(1);
         for line in begun.take_while(|line| *line != "END Game_Summary") {
             reader.line(line)?;
         }

@@ -1,0 +1,123 @@
+//! `renmei test` and `renmei cache`, and what `renmei bisect` shares with them: commits as engines.
+
+use super::{
+    Exit, Failure,
+    ad_hoc::{self, Length, pair},
+    play::{OpenScreen, listen, play},
+};
+use crate::cli::{CacheArgs, SourceArgs, TestArgs};
+use arena::Shutdown;
+use laboratory::{
+    Cache, LabError, NotBuilt, Surroundings, build_engines,
+    git::{Commit, short},
+};
+use std::path::Path;
+use toml::{Table, Value};
+
+/// Plays two commits of a repository against each other.
+///
+/// # Errors
+/// When a commit does not exist or does not build, or the match cannot be played.
+pub fn test(args: &TestArgs, open_screen: OpenScreen) -> Result<Exit, Failure> {
+    let shutdown = Shutdown::default();
+    listen(&shutdown)?;
+    let (say, stopped) = (|line: &str| err_line!("{line}"), || shutdown.is_finishing());
+    let (cache, around) = (Cache::here()?, Surroundings { say: &say, stopped: &stopped });
+    let repository = repository(&args.source)?;
+    let [new, old] = [&args.new, &args.old]
+        .map(|rev| cache.resolve(&repository, rev, &around).map(|commit| (rev, commit)));
+    let (new, old) = (new?, old?);
+    let engines =
+        [&new, &old].map(|(rev, commit)| engine(&args.source, &name(rev, commit), &commit.id).into());
+    let length = Length { format: "round-robin", games: args.length.games, sprt: &args.length.sprt };
+    let mut plan = ad_hoc::plan("test", &args.games, length, engines.to_vec())?;
+    let builds = build_engines(&mut plan, &cache, &around)?;
+    if let [first, second] = &builds[..]
+        && first.sha256 == second.sha256
+    {
+        let (new, old) = (&new.1, &old.1);
+        return Err(Failure::Usage(format!(
+            "both commits build the same program, so there is nothing to test:\n  {new}\n  {old}"
+        )));
+    }
+    ad_hoc::take_a_free_name_unless_named(&mut plan, &args.games)?;
+    tell(&cache, &repository, &new, &old)?;
+    play(plan, &args.games.playing, open_screen)
+}
+
+/// Tells what is tested: the commits and the size of their difference.
+fn tell(
+    cache: &Cache,
+    repository: &str,
+    new: &(&String, Commit),
+    old: &(&String, Commit),
+) -> Result<(), LabError> {
+    for (what, (rev, commit)) in [("new", new), ("old", old)] {
+        err_line!("{what}: {commit} ({})", notation::printable(rev.as_bytes()));
+    }
+    let difference = cache.difference(repository, &old.1.id, &new.1.id)?;
+    err_line!("{}", if difference.is_empty() { "no difference in the files of git" } else { &difference });
+    Ok(())
+}
+
+/// The name of a commit in an event: its digits, behind what was typed unless that says the same.
+fn name(rev: &str, commit: &Commit) -> String {
+    let digits = short(&commit.id);
+    match commit.id.starts_with(rev) {
+        true => digits.to_owned(),
+        false => format!("{rev}@{digits}"),
+    }
+}
+
+/// The repository of the arguments: a URL, or an absolute path.
+pub(super) fn repository(args: &SourceArgs) -> Result<String, Failure> {
+    let path = Path::new(&args.repo);
+    if args.repo.contains("://") || (args.repo.contains(':') && !path.exists()) {
+        return Ok(args.repo.clone());
+    }
+    let absolute =
+        path.canonicalize().map_err(|error| Failure::Usage(format!("--repo {}: {error}", args.repo)))?;
+    Ok(absolute.display().to_string())
+}
+
+/// The table of an engine that is built of a commit.
+pub(super) fn engine(args: &SourceArgs, name: &str, commit: &str) -> Table {
+    let keep = Value::Array(args.keep.iter().cloned().map(Value::from).collect());
+    let source = Table::from_iter([
+        pair("git", args.repo.clone()),
+        pair("rev", commit),
+        pair("build", args.build.clone()),
+        pair("program", args.program.clone()),
+        pair("keep", keep),
+        pair("timeout", args.build_timeout.clone()),
+        pair("incremental", args.incremental),
+    ]);
+    Table::from_iter([pair("name", name), pair("source", source)])
+}
+
+/// Lists the builds of commits, or deletes them.
+///
+/// # Errors
+/// When a build cannot be deleted.
+pub fn cache(args: CacheArgs) -> Result<Exit, Failure> {
+    let cache = Cache::here()?;
+    if args.clear {
+        let kept = cache.clear()?;
+        let kept = if kept > 0 { format!("; {kept} in use were kept") } else { String::new() };
+        out_line!("{}: cleared{kept}", cache.root().display());
+        return Ok(Exit::Done);
+    }
+    let builds = cache.builds();
+    for build in &builds {
+        let megabytes = build.bytes as f64 / 1e6;
+        out_line!("{megabytes:8.1} MB  {}  {}", build.commit, build.path.display());
+    }
+    let bytes: u64 = builds.iter().map(|build| build.bytes).sum();
+    out_line!("{}: {} builds, {:.1} MB", cache.root().display(), builds.len(), bytes as f64 / 1e6);
+    Ok(Exit::Done)
+}
+
+/// The fault of a single engine that could not be built.
+pub(super) fn single(fault: NotBuilt) -> Option<LabError> {
+    fault.0.into_iter().map(|(_, _, fault)| fault).next()
+}

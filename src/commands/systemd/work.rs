@@ -1,0 +1,86 @@
+//! What a service does, as its configuration says it: what it writes, and how long its games can last.
+
+use crate::cli::Service;
+use notation::csa::game_name::Entry;
+use plan::{ClientConfig, Document, EnginePlan, Faults, Plan, ServeConfig};
+use referee::clock::TimeControl;
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+/// What a service does.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Work {
+    /// Name of its event.
+    pub event: String,
+    /// Its database.
+    pub database: PathBuf,
+    /// Directories that it writes to.
+    pub writes: BTreeSet<PathBuf>,
+    /// How long a game can last by its clocks; zero where the configuration has none.
+    pub longest_game: Duration,
+}
+
+/// Moves of both sides in a game that is longer than most.
+const MANY: u32 = 256;
+
+/// Checks a configuration as the service will read it.
+///
+/// # Errors
+/// Every fault of the file.
+pub fn read(service: Service, file: &Path) -> Result<Work, Faults> {
+    if service == Service::Floodgate {
+        return Ok(client(&ClientConfig::load(file)?));
+    }
+    Ok(match Document::load(file)? {
+        Document::Event { plan, serve } => event(&plan, serve.as_deref()),
+        Document::League(league) => host(&league),
+    })
+}
+
+fn event(plan: &Plan, serve: Option<&ServeConfig>) -> Work {
+    let mut work = Work { event: plan.name.clone(), database: plan.database.clone(), ..Work::default() };
+    work.writes.extend([&plan.database].into_iter().filter_map(|file| parent(file)));
+    work.writes.extend(plan.log.directory().map(Path::to_owned));
+    work.writes.extend(serve.and_then(|serve| serve.records.clone()));
+    work.writes.extend(plan.engines.iter().filter_map(learning));
+    let longest = plan.engines.iter().map(|engine| longest(&engine.time)).max();
+    work.longest_game = longest.unwrap_or_default();
+    work
+}
+
+fn host(league: &ServeConfig) -> Work {
+    let mut work = Work { event: league.name.clone(), database: league.database.clone(), ..Work::default() };
+    work.writes.extend(parent(&league.database));
+    work.writes.extend(league.records.clone());
+    // Its players choose the clocks.
+    work.longest_game = Duration::from_secs(3600);
+    work
+}
+
+fn client(config: &ClientConfig) -> Work {
+    let mut work = Work { event: config.name.clone(), database: config.database.clone(), ..Work::default() };
+    work.writes.extend(parent(&config.database));
+    work.writes.extend(config.log.directory().map(Path::to_owned));
+    work.writes.extend(config.records.as_ref().map(|records| records.directory.clone()));
+    work.writes.extend(learning(&config.engine));
+    work.longest_game = longest(&Entry::read(&config.login.password).game.time());
+    work
+}
+
+fn parent(file: &Path) -> Option<PathBuf> {
+    file.parent().map(Path::to_owned)
+}
+
+/// The directory of an engine that has one of its own: learned books and logs go there.
+fn learning(engine: &EnginePlan) -> Option<PathBuf> {
+    engine.directory.clone().filter(|_| !engine.directory_by_default)
+}
+
+fn longest(time: &TimeControl) -> Duration {
+    let each = [time.byoyomi, time.increment, time.delay, time.fixed.unwrap_or_default()];
+    let each = each.into_iter().fold(Duration::ZERO, Duration::saturating_add);
+    time.main.saturating_mul(2).saturating_add(each.saturating_mul(MANY))
+}

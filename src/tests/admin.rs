@@ -1,0 +1,500 @@
+//! `renmei admin`: what an operator does to a running event, on record, and what a restart makes of it.
+
+use crate::support::{Desk, program};
+use serde_json::Value;
+use std::{
+    io::{BufRead, BufReader, Read, Write},
+    net::TcpStream,
+    os::unix::{fs::PermissionsExt, net::UnixStream},
+    path::PathBuf,
+    process::{Child, Command, Output, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+
+/// Longer than anything takes on a slow machine.
+const PATIENCE: Duration = Duration::from_secs(300);
+
+/// A program that plays an event on the desk's database.
+struct Playing(Child);
+
+impl Playing {
+    fn start(desk: &Desk, args: &[&str]) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_renmei"));
+        command.current_dir(desk.dir.path()).args(args).stdin(Stdio::null());
+        let log = std::fs::File::options().create(true).append(true).open(desk.path("log.txt")).unwrap();
+        let mut playing = Self(command.stdout(log.try_clone().unwrap()).stderr(log).spawn().unwrap());
+        until("the operator's door opens", || {
+            let over = playing.0.try_wait().unwrap();
+            assert!(over.is_none(), "{}", std::fs::read_to_string(desk.path("log.txt")).unwrap());
+            desk.path("event.db-admin").exists() && admin(desk, &["list"]).status.success()
+        });
+        playing
+    }
+
+    /// As a power cut ends it.
+    fn kill(mut self) {
+        self.0.kill().unwrap();
+        self.0.wait().unwrap();
+    }
+
+    /// Waits for its end.
+    fn ends(mut self) -> Option<i32> {
+        let patience = Instant::now() + PATIENCE;
+        loop {
+            if let Some(status) = self.0.try_wait().unwrap() {
+                return status.code();
+            }
+            assert!(Instant::now() < patience, "the event does not end");
+            thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+impl Drop for Playing {
+    fn drop(&mut self) {
+        let _over_already = self.0.kill();
+        let _over = self.0.wait();
+    }
+}
+
+fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    let patience = Instant::now() + PATIENCE;
+    while !holds() {
+        assert!(Instant::now() < patience, "{what}: this does not come");
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn admin(desk: &Desk, args: &[&str]) -> Output {
+    desk.renmei(&[&["admin", "event.db"], args].concat())
+}
+
+/// The answer to a command that is carried out.
+fn done(desk: &Desk, args: &[&str]) -> Value {
+    let output = admin(desk, &[args, &["--json"]].concat());
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{args:?}: {text}{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_str(&text).unwrap()
+}
+
+/// Why a command is refused.
+fn refused(desk: &Desk, args: &[&str]) -> String {
+    let output = admin(desk, args);
+    assert_eq!(output.status.code(), Some(1), "{args:?}: {}", String::from_utf8_lossy(&output.stdout));
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// An engine that does not answer `go` while a file `hold` exists beside it.
+fn held_engine(desk: &Desk) -> PathBuf {
+    let random = program("renmei-random").display().to_string();
+    let script = format!(
+        "#!/bin/sh\nhold=$(dirname \"$0\")/hold\nwhile read -r line; do\n  case \"$line\" in go*) while [ -e \"$hold\" ]; \
+         do sleep 0.02; done;; esac\n  echo \"$line\"\ndone | {random}\n"
+    );
+    let path = desk.write("patient.sh", &script);
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    desk.write("hold", "");
+    path
+}
+
+fn release(desk: &Desk) {
+    std::fs::remove_file(desk.path("hold")).unwrap();
+}
+
+/// A double round robin of two held engines, one game after the other.
+fn event(desk: &Desk, games: u32) -> [&'static str; 5] {
+    let engine = held_engine(desk).display().to_string();
+    desk.write(
+        "event.toml",
+        &format!(
+            "time = '600s'\n[event]\nname = 'cup'\ndatabase = 'event.db'\nconcurrency = 1\nlook = false\ngames = {games}\n\
+             [rules]\nmax_moves = 12\n[[engines]]\nname = 'a'\ncommand = '{engine}'\n[[engines]]\nname = 'b'\n\
+             command = '{engine}'\n"
+        ),
+    );
+    ["run", "event.toml", "--oversubscribe", "--no-dashboard", "--no-affinity"]
+}
+
+fn games(desk: &Desk, what: &str) -> Vec<Vec<String>> {
+    let sql = format!("SELECT number, {what} FROM games ORDER BY number");
+    desk.try_query(&sql).unwrap_or_default()
+}
+
+fn report(desk: &Desk) -> Value {
+    let output = desk.renmei(&["report", "event.db", "--json"]);
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn points(desk: &Desk, name: &str) -> f64 {
+    let report = report(desk);
+    let row = report["standings"].as_array().unwrap().iter().find(|row| row["name"] == name).unwrap().clone();
+    row["wins"].as_f64().unwrap() + row["draws"].as_f64().unwrap() / 2.0
+}
+
+#[test]
+fn a_paused_event_begins_no_game_until_it_is_resumed_also_after_a_kill() {
+    let desk = Desk::new();
+    let args = event(&desk, 4);
+    let playing = Playing::start(&desk, &args);
+    until("the first game begins", || !games(&desk, "1").is_empty());
+    assert_eq!(done(&desk, &["pause"])["operation"], 1);
+    assert!(refused(&desk, &["pause"]).contains("paused already"));
+    release(&desk);
+    until("the first game ends", || games(&desk, "state") == [["1", "counted"]]);
+    let list = &done(&desk, &["list"])["list"];
+    assert_eq!((&list["paused"], list["games"].as_array().unwrap().len()), (&Value::Bool(true), 0));
+    playing.kill();
+    assert!(desk.path("event.db-admin").exists(), "the socket of a dead process is left");
+    let playing = Playing::start(&desk, &args);
+    let list = &done(&desk, &["list"])["list"];
+    assert_eq!((&list["paused"], list["games"].as_array().unwrap().len()), (&Value::Bool(true), 0));
+    done(&desk, &["resume", "--as", "kai"]);
+    assert_eq!(playing.ends(), Some(0));
+    assert_eq!(games(&desk, "state").len(), 4);
+    assert!(!desk.path("event.db-admin").exists(), "the socket goes with its process");
+    let log = std::fs::read_to_string(desk.path("log.txt")).unwrap();
+    assert!(log.contains("the operator has paused `cup`: no new game begins until"), "{log}");
+    let operations = report(&desk)["operations"].clone();
+    assert_eq!((&operations[0]["action"], &operations[1]["action"]), (&"paused".into(), &"resumed".into()));
+    assert!(operations[1]["by"].as_str().unwrap().ends_with(" as kai"), "{operations}");
+    assert!(refused(&desk, &["list"]).contains("nobody plays an event in `event.db` now"));
+}
+
+#[test]
+fn a_ruling_on_a_running_game_ends_it_and_stands_after_a_kill() {
+    let desk = Desk::new();
+    let args = event(&desk, 4);
+    let playing = Playing::start(&desk, &args);
+    until("the first game begins", || done(&desk, &["list"])["list"]["games"][0]["game"] == 1);
+    assert!(refused(&desk, &["rule", "1", "white"]).contains("--reason"));
+    done(&desk, &["rule", "1", "white", "--reason", "black had two machines"]);
+    until("the second game begins", || games(&desk, "1").len() == 2);
+    playing.kill();
+    assert_eq!(games(&desk, "result || ' ' || cause")[0], ["1", "white ruling"]);
+    release(&desk);
+    assert_eq!(Playing::start(&desk, &args).ends(), Some(0));
+    let counted = desk.query("SELECT count(*), count(DISTINCT index_) FROM games WHERE state = 'counted'");
+    assert_eq!(counted, [["4", "4"]], "the ruled game keeps its place in the schedule");
+    let report = report(&desk);
+    assert_eq!(report["endings"]["ruling"], 1, "{report}");
+    let text = String::from_utf8(desk.renmei(&["report", "event.db"]).stdout).unwrap();
+    assert!(text.contains("ruled game 1: white wins by ruling: black had two machines"), "{text}");
+    desk.renmei(&["export", "event.db", "--out", "games.csa"]);
+    let exported = std::fs::read_to_string(desk.path("games.csa")).unwrap();
+    assert!(exported.contains("white wins by ruling"), "{exported}");
+}
+
+#[test]
+fn a_ruling_on_a_game_that_is_over_replaces_its_result_and_can_be_taken_back() {
+    let desk = Desk::new();
+    let args = event(&desk, 4);
+    let playing = Playing::start(&desk, &args);
+    until("the first game begins", || !games(&desk, "1").is_empty());
+    done(&desk, &["pause"]);
+    release(&desk);
+    until("the first game ends", || games(&desk, "state") == [["1", "counted"]]);
+    let before = games(&desk, "result || cause");
+    assert!(refused(&desk, &["rule", "9", "draw", "--reason", "x"]).contains("no game 9"));
+    let ruled = done(&desk, &["rule", "1", "black", "--reason", "white crashed the switch"]);
+    assert_eq!(points(&desk, "a") + points(&desk, "b"), 1.0);
+    assert_eq!(games(&desk, "result || cause")[0][1], "blackruling");
+    assert_eq!(games(&desk, "ended_result || ended_cause")[0], before[0], "what it ended with stays");
+    desk.renmei(&["export", "event.db", "--out", "games.csa"]);
+    let exported = std::fs::read_to_string(desk.path("games.csa")).unwrap();
+    assert!(exported.contains("ruled by the operator"), "{exported}");
+    playing.kill();
+    let playing = Playing::start(&desk, &args);
+    assert!(refused(&desk, &["rule", "1", "black", "--reason", "again"]).contains("has that result already"));
+    done(&desk, &["undo", &ruled["operation"].to_string()]);
+    assert!(refused(&desk, &["undo", &ruled["operation"].to_string()]).contains("taken back before"));
+    assert_eq!(games(&desk, "result || cause"), before);
+    done(&desk, &["rule", "1", "void", "--reason", "nobody should have played it"]);
+    assert_eq!(report(&desk)["games"], 0);
+    done(&desk, &["resume"]);
+    assert_eq!(playing.ends(), Some(0));
+    assert_eq!(report(&desk)["games"], 3, "a game without a result is not played again");
+}
+
+#[test]
+fn a_game_that_is_over_can_be_played_again_in_its_place() {
+    let desk = Desk::new();
+    let args = event(&desk, 4);
+    let playing = Playing::start(&desk, &args);
+    until("the first game begins", || !games(&desk, "1").is_empty());
+    done(&desk, &["pause"]);
+    assert!(refused(&desk, &["replay", "1", "--reason", "x"]).contains("still running"));
+    release(&desk);
+    until("the first game ends", || games(&desk, "state") == [["1", "counted"]]);
+    done(&desk, &["replay", "1", "--reason", "wrong opening"]);
+    assert_eq!(games(&desk, "state"), [["1", "replayed"]]);
+    assert_eq!(report(&desk)["games"], 0);
+    assert!(refused(&desk, &["replay", "1", "--reason", "x"]).contains("played again"));
+    playing.kill();
+    let playing = Playing::start(&desk, &args);
+    done(&desk, &["resume"]);
+    assert_eq!(playing.ends(), Some(0));
+    let counted = desk.query("SELECT count(*), count(DISTINCT index_) FROM games WHERE state = 'counted'");
+    assert_eq!(counted, [["4", "4"]]);
+    let again = desk.query("SELECT number > 1, attempt FROM games WHERE index_ = 0 AND state = 'counted'");
+    assert_eq!(again, [["1", "1"]]);
+}
+
+#[test]
+fn an_adjourned_game_is_played_again() {
+    let desk = Desk::new();
+    let playing = Playing::start(&desk, &event(&desk, 2));
+    until("the first game begins", || done(&desk, &["list"])["list"]["games"][0]["game"] == 1);
+    assert!(refused(&desk, &["adjourn", "7"]).contains("no game 7"));
+    done(&desk, &["adjourn", "1"]);
+    release(&desk);
+    assert_eq!(playing.ends(), Some(0));
+    assert_eq!(games(&desk, "state || index_")[0], ["1", "adjourned0"]);
+    let counted = desk.query("SELECT count(*), count(DISTINCT index_) FROM games WHERE state = 'counted'");
+    assert_eq!(counted, [["2", "2"]]);
+}
+
+#[test]
+fn the_door_is_for_its_user_alone_and_survives_junk() {
+    let desk = Desk::new();
+    let playing = Playing::start(&desk, &event(&desk, 2));
+    let socket = desk.path("event.db-admin");
+    assert_eq!(std::fs::metadata(&socket).unwrap().permissions().mode() & 0o777, 0o600);
+    let answer = |sent: &[u8]| {
+        let mut stream = UnixStream::connect(&socket).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        let _closed_meanwhile = stream.write_all(sent);
+        let mut line = String::new();
+        let _closed = BufReader::new(&mut stream).read_line(&mut line);
+        line
+    };
+    for junk in [
+        &b"\xff\xfe\n"[..],
+        b"{}\n",
+        b"[[[[\n",
+        b"{\"command\":\"fly\"}\n",
+        b"{\"command\":\"list\",\"x\":1}\n",
+    ] {
+        let line = answer(junk);
+        assert!(line.starts_with("{\"ok\":false") && line.contains("not a request"), "{line}");
+    }
+    // Deep nesting and endless lines cost a bounded amount.
+    let line = answer(&[&[b'['; 10_000][..], b"\n"].concat());
+    assert!(line.contains("not a request"), "{line}");
+    let line = answer(&vec![b'x'; 1_000_000]);
+    assert!(line.is_empty() || line.contains("at most"), "{line}");
+    // More clients than there is room for: the others are told, and leaving makes room.
+    let crowd: Vec<_> = (0..8).map(|_| UnixStream::connect(&socket).unwrap()).collect();
+    until("the ninth is refused", || answer(b"{\"command\":\"list\"}\n").contains("too many operators"));
+    drop(crowd);
+    until("there is room again", || admin(&desk, &["list"]).status.success());
+    for text in ["a\nb", &"x".repeat(501)] {
+        assert!(refused(&desk, &["pause", "--reason", text]).contains("at most 500 characters"));
+    }
+    assert!(refused(&desk, &["kick", "a"]).contains("nobody logs in to this event"));
+    release(&desk);
+    assert_eq!(playing.ends(), Some(0));
+}
+
+#[test]
+fn a_link_in_the_place_of_the_door_is_refused_and_the_event_played() {
+    let desk = Desk::new();
+    let args = event(&desk, 2);
+    release(&desk);
+    let other = desk.write("precious", "kept");
+    std::os::unix::fs::symlink(&other, desk.path("event.db-admin")).unwrap();
+    let output = desk.renmei(&args);
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success() && text.contains("is a link, which could lead anywhere"), "{text}");
+    assert_eq!(std::fs::read_to_string(other).unwrap(), "kept");
+}
+
+// Players of the network.
+
+struct Guest(BufReader<TcpStream>);
+
+impl Guest {
+    fn login(desk: &Desk, words: &str) -> Self {
+        let mut guest = Self::connect(desk);
+        guest.say(&format!("LOGIN {words}"));
+        guest
+    }
+
+    fn connect(desk: &Desk) -> Self {
+        let log = std::fs::read_to_string(desk.path("log.txt")).unwrap();
+        let address =
+            log.lines().rev().find_map(|line| line.strip_prefix("listening on ")).unwrap().to_owned();
+        let stream = TcpStream::connect(address).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        Self(BufReader::new(stream))
+    }
+
+    fn say(&mut self, line: &str) {
+        let _closed = self.0.get_mut().write_all(format!("{line}\n").as_bytes());
+    }
+
+    /// Reads up to a line that begins so.
+    fn hears(&mut self, beginning: &str) -> String {
+        let mut heard = String::new();
+        loop {
+            let mut line = String::new();
+            let read = self.0.read_line(&mut line).unwrap_or(0);
+            assert!(read > 0, "`{beginning}` does not come: {heard}");
+            heard += &line;
+            if line.starts_with(beginning) {
+                return line.trim_end().to_owned();
+            }
+        }
+    }
+
+    /// Everything up to the end of the connection.
+    fn rest(&mut self) -> String {
+        let mut rest = vec![];
+        let _reset = self.0.read_to_end(&mut rest);
+        String::from_utf8_lossy(&rest).into_owned()
+    }
+}
+
+fn league(desk: &Desk) -> Playing {
+    desk.write("serve.toml", "[serve]\nname = 'open'\ndatabase = 'event.db'\ngrace = 60\n");
+    Playing::start(desk, &["serve", "serve.toml", "--listen", "127.0.0.1:0", "--no-dashboard"])
+}
+
+/// Two players in a game of an open league, black first.
+fn pair_up(desk: &Desk) -> [Guest; 2] {
+    let mut players = [("kawa", '+'), ("mori", '-')].map(|(name, sign)| {
+        let mut guest = Guest::login(desk, &format!("{name} secret{name} x1"));
+        guest.hears("##[LOGIN]");
+        guest.say(&format!("%%GAME test-600-10 {sign}"));
+        guest
+    });
+    for player in &mut players {
+        player.hears("END Game_Summary");
+        player.say("AGREE");
+    }
+    players.iter_mut().for_each(|player| drop(player.hears("START:")));
+    players
+}
+
+#[test]
+fn a_banned_player_and_a_banned_network_stay_out_also_after_a_kill() {
+    let desk = Desk::new();
+    let playing = league(&desk);
+    let mut rude = Guest::login(&desk, "rude secret x1");
+    rude.hears("##[LOGIN]");
+    let listed = done(&desk, &["list"])["list"]["players"][0].clone();
+    assert_eq!((&listed["name"], &listed["address"]), (&"rude".into(), &"127.0.0.1".into()));
+    done(&desk, &["kick", "rude", "--reason", "be polite"]);
+    assert!(rude.rest().contains("##[ERROR] the operator has ended your connection: be polite"));
+    let mut rude = Guest::login(&desk, "rude secret x1");
+    rude.hears("##[LOGIN]");
+    assert!(refused(&desk, &["ban", "rude"]).contains("--reason"));
+    assert!(
+        refused(&desk, &["ban", "no such/name", "--reason", "x"]).contains("neither a player's name nor")
+    );
+    let ban = done(&desk, &["ban", "rude", "--reason", "insults"]);
+    assert!(rude.rest().contains("ended your connection"));
+    playing.kill();
+    let playing = league(&desk);
+    assert!(Guest::login(&desk, "rude secret x1").rest().contains("the operator has banned you: insults"));
+    assert!(Guest::login(&desk, "rude test-600-10-B,secret").rest().starts_with("LOGIN:incorrect"));
+    done(&desk, &["undo", &ban["operation"].to_string()]);
+    Guest::login(&desk, "rude secret x1").hears("##[LOGIN]");
+    done(&desk, &["ban", "127.0.0.0/8", "--reason", "flooding"]);
+    assert_eq!(Guest::login(&desk, "other secret x1").rest(), "", "nobody from there is heard");
+    done(&desk, &["unban", "127.0.0.0/8"]);
+    Guest::login(&desk, "other secret x1").hears("##[LOGIN]");
+    drop(playing);
+}
+
+#[test]
+fn a_muted_player_is_heard_by_nobody_and_told_so() {
+    let desk = Desk::new();
+    let _playing = league(&desk);
+    let mut loud = Guest::login(&desk, "loud secret x1");
+    loud.hears("##[LOGIN]");
+    let mut quiet = Guest::login(&desk, "quiet secret x1");
+    quiet.hears("##[LOGIN]");
+    done(&desk, &["mute", "loud"]);
+    loud.say("%%CHAT buy my engine");
+    loud.hears("##[ERROR] the operator has muted you");
+    done(&desk, &["unmute", "loud"]);
+    loud.say("%%CHAT sorry");
+    assert_eq!(quiet.hears("##[CHAT]"), "##[CHAT][loud] sorry", "the first line that is heard of them");
+    loud.say("%%SETBUOY buoy_x-600-10 +7776FU 3");
+    loud.hears("##[SETBUOY] +OK");
+    done(&desk, &["delete-buoy", "buoy_x-600-10"]);
+    assert!(refused(&desk, &["delete-buoy", "buoy_x-600-10"]).contains("no buoy"));
+    quiet.say("%%GETBUOYCOUNT buoy_x-600-10");
+    assert_eq!(quiet.hears("##[GETBUOYCOUNT]"), "##[GETBUOYCOUNT] -1");
+}
+
+#[test]
+fn a_closed_registration_admits_those_who_have_played() {
+    let desk = Desk::new();
+    let _playing = league(&desk);
+    let [mut kawa, mut mori] = pair_up(&desk);
+    kawa.say("%TORYO");
+    kawa.hears("#LOSE");
+    mori.hears("#WIN");
+    done(&desk, &["close"]);
+    assert!(Guest::login(&desk, "new secret x1").rest().contains("the registration is closed"));
+    drop(kawa);
+    until("the player has left", || done(&desk, &["list"])["list"]["players"].as_array().unwrap().len() == 1);
+    Guest::login(&desk, "kawa secretkawa x1").hears("##[LOGIN]");
+    done(&desk, &["open"]);
+    Guest::login(&desk, "new secret x1").hears("##[LOGIN]");
+}
+
+#[test]
+fn players_of_a_paused_league_meet_when_it_is_resumed() {
+    let desk = Desk::new();
+    let _playing = league(&desk);
+    done(&desk, &["pause"]);
+    let mut players = ['+', '-'].map(|sign| {
+        let mut guest = Guest::login(&desk, &format!("p{} secret x1", sign as u8));
+        guest.hears("##[LOGIN]");
+        guest.say(&format!("%%GAME test-600-10 {sign}"));
+        guest.hears("##[OPERATOR] the event is paused");
+        guest
+    });
+    done(&desk, &["resume"]);
+    players.iter_mut().for_each(|player| drop(player.hears("END Game_Summary")));
+}
+
+#[test]
+fn players_of_a_league_hear_of_a_ruling_and_the_rating_forgets_an_annulled_game() {
+    let desk = Desk::new();
+    let playing = league(&desk);
+    let [mut kawa, mut mori] = pair_up(&desk);
+    until("the game is listed", || done(&desk, &["list"])["list"]["games"][0]["game"] == 1);
+    done(&desk, &["rule", "1", "white", "--reason", "black used another's account"]);
+    kawa.hears("#LOSE");
+    mori.hears("#WIN");
+    assert_eq!(games(&desk, "result || cause"), [["1", "whiteruling"]]);
+    let ruled = done(&desk, &["rule", "1", "draw", "--reason", "it was their own"]);
+    mori.hears("##[OPERATOR] ruled game 1: draw by ruling (it was: white wins by ruling)");
+    assert!(refused(&desk, &["replay", "1", "--reason", "x"]).contains("an open league has no schedule"));
+    playing.kill();
+    let _playing = league(&desk);
+    done(&desk, &["undo", &ruled["operation"].to_string()]);
+    assert_eq!(games(&desk, "result || cause"), [["1", "whiteruling"]]);
+    done(&desk, &["rule", "1", "void", "--reason", "a test"]);
+    assert_eq!(report(&desk)["games"], 0);
+}
+
+#[test]
+fn a_kicked_player_in_a_game_has_the_grace_time_to_come_back() {
+    let desk = Desk::new();
+    let _playing = league(&desk);
+    let [mut kawa, mut mori] = pair_up(&desk);
+    let answer = done(&desk, &["kick", "kawa"]);
+    assert!(answer["text"].as_str().unwrap().contains("by the grace time"), "{answer}");
+    kawa.rest();
+    let mut back = Guest::login(&desk, "kawa secretkawa x1");
+    back.hears("##[LOGIN]");
+    back.hears("END Game_Summary");
+    back.say("AGREE");
+    back.say("%TORYO");
+    mori.hears("#WIN");
+}

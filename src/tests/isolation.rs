@@ -1,0 +1,209 @@
+//! What an engine cannot do to the machine: by default, and in a strict sandbox.
+
+use crate::support::{Desk, Played, none_left, processes, program};
+use nix::{
+    sys::signal::{Signal, kill},
+    unistd::Pid,
+};
+use std::{
+    fs,
+    net::TcpListener,
+    os::unix::fs::PermissionsExt,
+    process::{Child, Command, Stdio},
+    thread::sleep,
+    time::Duration,
+};
+
+/// A mark in the command lines of an engine and what it starts.
+fn mark(of: u64) -> String {
+    format!("--seed {}", 8_000_000 + u64::from(std::process::id()) * 100 + of)
+}
+
+/// Plays the puppet in a mode against an honest one, whose command line has the second mark.
+fn against(desk: &Desk, puppet: &str, honest: &str, more: &[&str]) -> Played {
+    let cmd = format!("cmd={}", program("renmei-puppet").display());
+    let (bad, good) = (format!("args={puppet}"), format!("args={honest}"));
+    let engine = [&[&cmd, "name=bad", &bad][..], more].concat();
+    desk.play(
+        &[&engine, &[&cmd, "name=good", &good]],
+        &["--games", "2", "--time", "600s", "--max-moves", "20", "--openings", "none"],
+    )
+}
+
+/// Whether this machine has a strict sandbox; otherwise says why not.
+fn has_sandbox() -> bool {
+    let available = seat::sandbox::available();
+    if let Err(lack) = &available {
+        eprintln!("not tested: {lack}");
+    }
+    available.is_ok()
+}
+
+fn start(desk: &Desk, puppet: &str) -> Child {
+    let cmd = format!("cmd={}", program("renmei-puppet").display());
+    let honest = format!("cmd={}", program("renmei-random").display());
+    let args = format!("args={puppet}");
+    // A descriptor that the program inherits and nobody has marked.
+    let mut command = Command::new("sh");
+    command.args(["-c", "exec 7</dev/null; exec \"$@\"", "sh", env!("CARGO_BIN_EXE_renmei"), "match"]);
+    command.args(["--engine", &cmd, "name=bad", &args, "--engine", &honest, "option.ThinkTime=50"]);
+    command.args(["--games", "1000", "--time", "600s", "--openings", "none", "--oversubscribe", "--no-look"]);
+    command.current_dir(desk.dir.path()).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.spawn().unwrap()
+}
+
+/// Waits for a process with both texts in its command line.
+fn process(mark: &str, word: &str) -> i32 {
+    loop {
+        let found =
+            processes(mark).into_iter().find(|line| line.contains(word) && !line.contains("name=bad"));
+        if let Some(line) = found {
+            return line.split(' ').next().unwrap().parse().unwrap();
+        }
+        sleep(Duration::from_millis(10));
+    }
+}
+
+#[test]
+fn what_an_engine_leaves_behind_ends_with_it() {
+    let (desk, mark) = (Desk::new(), mark(1));
+    let played = against(&desk, &format!("--mode daemon --delay 36000000 {mark}"), "", &[]);
+    assert_eq!(played.code(), Some(0), "{}", played.text());
+    none_left(&mark);
+}
+
+#[test]
+fn what_an_engine_leaves_behind_ends_with_a_killed_manager() {
+    let (desk, mark) = (Desk::new(), mark(2));
+    let mut manager = start(&desk, &format!("--mode daemon --delay 36000000 {mark}"));
+    process(&mark, "--mode sleep");
+    kill(Pid::from_raw(manager.id().cast_signed()), Signal::SIGKILL).unwrap();
+    manager.wait().unwrap();
+    none_left(&mark);
+}
+
+#[test]
+fn what_an_engine_leaves_behind_ends_even_if_its_guardian_is_killed() {
+    let (desk, mark) = (Desk::new(), mark(3));
+    let mut manager = start(&desk, &format!("--mode daemon --delay 36000000 {mark}"));
+    let daemon = process(&mark, "--mode sleep");
+    let stat = fs::read_to_string(format!("/proc/{daemon}/stat")).unwrap();
+    let guardian = stat.rsplit_once(") ").unwrap().1.split(' ').nth(1).unwrap().parse().unwrap();
+    kill(Pid::from_raw(guardian), Signal::SIGKILL).unwrap();
+    while fs::exists(format!("/proc/{daemon}")).unwrap() {
+        assert!(manager.try_wait().unwrap().is_none(), "the manager plays on");
+        sleep(Duration::from_millis(10));
+    }
+    kill(Pid::from_raw(manager.id().cast_signed()), Signal::SIGTERM).unwrap();
+    manager.wait().unwrap();
+    none_left(&mark);
+}
+
+#[test]
+fn an_engine_has_a_session_of_its_own_no_terminal_and_no_descriptor_but_its_pipes() {
+    let (desk, mark) = (Desk::new(), mark(4));
+    let mut manager = start(&desk, &format!("--sleep-us 0 {mark}"));
+    let engine = process(&mark, "renmei-puppet");
+    let stat = fs::read_to_string(format!("/proc/{engine}/stat")).unwrap();
+    let fields: Vec<&str> = stat.rsplit_once(") ").unwrap().1.split(' ').collect();
+    let [group, session, terminal] = [fields[2], fields[3], fields[4]].map(|n| n.parse::<i32>().unwrap());
+    assert_eq!((group, session, terminal), (engine, engine, 0), "{stat}");
+    let open = fs::read_dir(format!("/proc/{engine}/fd")).unwrap();
+    let mut open: Vec<_> = open.map(|fd| fd.unwrap().file_name().into_string().unwrap()).collect();
+    open.sort();
+    assert_eq!(open, ["0", "1", "2"]);
+    kill(Pid::from_raw(manager.id().cast_signed()), Signal::SIGTERM).unwrap();
+    manager.wait().unwrap();
+    none_left(&mark);
+}
+
+#[test]
+fn an_engine_that_kills_its_parent_harms_nobody_else() {
+    let (desk, mark) = (Desk::new(), mark(5));
+    let played = against(&desk, &format!("--mode kill {mark}"), "", &[]);
+    assert_eq!(played.code(), Some(0), "{}", played.text());
+    assert_eq!(played.standing("good")["lost_by"].get("disconnection"), None, "{}", played.text());
+    none_left(&mark);
+}
+
+#[test]
+fn a_strict_sandbox_keeps_processes_network_and_files_from_an_engine() {
+    if !has_sandbox() {
+        return;
+    }
+    let (desk, mark, victim) = (Desk::new(), mark(6), mark(7));
+    fs::set_permissions(desk.dir.path(), PermissionsExt::from_mode(0o755)).unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let (port, file) = (listener.local_addr().unwrap().port(), desk.path("outside"));
+    let aims = [
+        format!("--mode network {mark} --target 127.0.0.1:{port}"),
+        format!("--mode write {mark} --target {}", file.display()),
+    ];
+    for (number, aim) in aims.iter().enumerate() {
+        let by_default = against(&Desk::new(), aim, &victim, &[]);
+        assert_eq!(by_default.code(), Some(0), "{}", by_default.text());
+        assert!(listener.accept().is_ok() || file.exists(), "{aim} does what it is told to");
+        while listener.accept().is_ok() {}
+        let _not_there = fs::remove_file(&file);
+        let strict = against(&Desk::new(), aim, &victim, &["sandbox=strict"]);
+        assert_eq!(strict.code(), Some(0), "{number}: {}", strict.text());
+        assert!(listener.accept().is_err() && !file.exists(), "{aim}");
+    }
+    for aim in [
+        format!("--mode kill {mark} --target {}", victim.split_once(" ").unwrap().1),
+        format!("--mode daemon --delay 36000000 {mark}"),
+    ] {
+        let strict = against(&Desk::new(), &aim, &victim, &["sandbox=strict"]);
+        assert_eq!(strict.code(), Some(0), "{}", strict.text());
+        assert_eq!(strict.standing("good")["lost_by"].get("disconnection"), None, "{}", strict.text());
+        none_left(&mark);
+    }
+}
+
+#[test]
+fn an_engine_in_a_strict_sandbox_writes_where_it_may() {
+    if !has_sandbox() {
+        return;
+    }
+    let (desk, mark) = (Desk::new(), mark(8));
+    let book = desk.path("book");
+    fs::create_dir(&book).unwrap();
+    fs::set_permissions(desk.dir.path(), PermissionsExt::from_mode(0o755)).unwrap();
+    fs::set_permissions(&book, PermissionsExt::from_mode(0o777)).unwrap();
+    let aim = format!("--mode write {mark} --target {}/learned", book.display());
+    let write = format!("sandbox_write={}", book.display());
+    let played = against(&desk, &aim, "", &["sandbox=strict", &write]);
+    assert_eq!(played.code(), Some(0), "{}", played.text());
+    assert!(book.join("learned").exists(), "{}", played.text());
+}
+
+#[test]
+fn an_engine_in_a_strict_sandbox_that_wants_too_much_memory_loses_alone() {
+    if !has_sandbox() {
+        return;
+    }
+    let (desk, mark) = (Desk::new(), mark(9));
+    let aim = format!("--mode memory --megabytes 600 --ply 3 {mark}");
+    let played = against(&desk, &aim, "", &["sandbox=strict", "sandbox_memory_mb=128"]);
+    assert_eq!(played.code(), Some(0), "{}", played.text());
+    assert_eq!(played.standing("bad")["lost_by"]["disconnection"], 2, "{}", played.text());
+    none_left(&mark);
+}
+
+#[test]
+fn a_strict_sandbox_that_cannot_be_had_refuses_the_start() {
+    let desk = Desk::new();
+    let cmd = program("renmei-puppet").display().to_string();
+    let config = format!(
+        "[event]\nname = 'x'\n[time]\nbyoyomi = '1s'\n[[engines]]\nname = 'a'\ncommand = '{cmd}'\nsandbox = 'strict'\n\
+         [[engines]]\nname = 'b'\ncommand = '{cmd}'\n"
+    );
+    let file = desk.write("x.toml", &config);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_renmei"));
+    let output = command.env("PATH", "/nowhere").arg("run").arg(file).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("engine `a` cannot play: `sandbox = \"strict\"` needs `bwrap`"), "{said}");
+    assert!(!desk.path("x.db").exists(), "no event was begun");
+}
