@@ -14,7 +14,7 @@ pub struct Account {
 }
 
 impl Store {
-    /// Takes a database that holds hashes of passwords away from other users of the machine, if they could read it, and
+    /// Takes a database that holds hashes of passwords, or the key of trips, away from other users of the machine, if they could read it, and
     /// returns a line that says so. Files that exist keep their mode otherwise.
     ///
     /// # Errors
@@ -24,7 +24,12 @@ impl Store {
             let mode = fs::metadata(path).map_or(0, |found| found.permissions().mode());
             (mode & 0o007 != 0).then_some(mode & 0o7770)
         };
-        if readable(path).is_none() || Self::read(path)?.accounts()?.is_empty() {
+        let secrets = "SELECT EXISTS (SELECT 1 FROM accounts) OR EXISTS (SELECT 1 FROM trip_keys)";
+        let has_secrets = || {
+            let store = Self::read(path)?;
+            store.database.check(|conn| conn.query_row(secrets, [], |row| row.get::<_, bool>(0)))
+        };
+        if readable(path).is_none() || !has_secrets()? {
             return Ok(None);
         }
         for end in ["", "-wal", "-shm"] {
@@ -35,7 +40,7 @@ impl Store {
             closed.map_err(|source| StoreError::Mode { path: file.into(), source: Arc::new(source) })?;
         }
         Ok(Some(format!(
-            "every user of this machine could use `{}`, which holds hashes of passwords: now only its owner and group can",
+            "every user of this machine could use `{}`, which holds hashes of passwords or the key of trips: now only its owner and group can",
             path.display()
         )))
     }

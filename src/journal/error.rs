@@ -39,7 +39,7 @@ pub enum StoreError {
         source: Arc<io::Error>,
     },
     /// Other users can use a file with secrets, and that cannot be changed.
-    #[error("every user of this machine can use `{}`, which holds hashes of passwords, and its mode cannot be changed: {source}; run `chmod o-rwx` as its owner", path.display())]
+    #[error("every user of this machine can use `{}`, which holds hashes of passwords or the key of trips, and its mode cannot be changed: {source}; run `chmod o-rwx` as its owner", path.display())]
     Mode {
         /// The file.
         path: PathBuf,

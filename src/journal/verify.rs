@@ -313,8 +313,10 @@ impl<'c> Verification<'c> {
         Ok(parts)
     }
 
+    /// Whether a game's moves were dropped. Moves that are still there are compared, whatever the game says of itself.
     fn is_pruned(&self, row: i64) -> rusqlite::Result<bool> {
-        let sql = "SELECT pruned_at IS NOT NULL FROM games WHERE id = ?";
+        let sql = "SELECT pruned_at IS NOT NULL AND NOT EXISTS (SELECT 1 FROM moves WHERE game = games.id)
+                   FROM games WHERE id = ?";
         self.conn.prepare_cached(sql)?.query_row([row], |row| row.get(0))
     }
 

@@ -75,6 +75,12 @@ fn an_altered_move_time_result_or_name_is_named_with_its_game() {
     ] {
         assert_eq!(after(&vandalism), [found], "{vandalism}");
     }
+    let excused = format!("{}; UPDATE games SET pruned_at = 1 WHERE number = 3", moves("charged_ms = 1"));
+    assert_eq!(
+        after(&excused),
+        ["game 3: times altered (entry 7)"],
+        "only moves that are gone are not compared"
+    );
     let configured = after("UPDATE events SET fingerprint = '{\"margin\":0}'");
     assert!(
         configured.len() == 1 && configured[0].starts_with("the configuration (`fingerprint`)"),
