@@ -46,6 +46,10 @@ pub fn translate(words: Vec<OsString>) -> Result<Translation, String> {
         return Ok(Translation { words, notes: vec![] });
     }
     let (own, notes) = Reading::of(&words[rest..])?.own_words()?;
+    if let Some(value) = own.iter().find(|word| is_option(word)) {
+        let value = value.display();
+        return Err(format!("`{value}` would be read as an option; if it is a file, write `./{value}`"));
+    }
     let words = words[..at].iter().cloned().chain([OsString::from("match")]).chain(own).collect();
     Ok(Translation { words, notes })
 }

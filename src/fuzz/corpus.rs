@@ -12,7 +12,7 @@ fn corpus() -> PathBuf {
 
 fn files(directory: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(directory).unwrap_or_else(|fault| panic!("{}: {fault}", directory.display()));
-    let mut files: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+    let mut files: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
     files.sort();
     files
 }

@@ -43,6 +43,13 @@ fn a_command_line_in_renmei_s_own_words_is_left_as_it_is() {
 }
 
 #[test]
+fn a_value_that_looks_like_an_option_is_refused_with_what_to_write_instead() {
+    let fault = translated(&format!("{TWO} -openings file=-lines")).unwrap_err();
+    assert_eq!(fault, "`-lines` would be read as an option; if it is a file, write `./-lines`");
+    assert!(own(&format!("{TWO} -openings file=./-lines")).contains("--openings ./-lines"));
+}
+
+#[test]
 fn every_flag_of_the_table_is_one_of_match_and_every_name_stands_once() {
     let cli = Cli::command();
     let command = cli.find_subcommand("match").unwrap();
