@@ -175,6 +175,7 @@ impl Row {
     fn faults(&self) -> Vec<&'static str> {
         let Self { calm, attacked, growth: [before, during], .. } = self;
         let all = [
+            (self.sent > 0, "nothing was sent"),
             (attacked.latency_p99 - calm.latency_p99 <= SLOWER, "slow"),
             (attacked.overcharged_p99 <= OVERCHARGED && attacked.clock <= OVERCHARGED, "overcharged"),
             (attacked.lost == 0, "lost"),

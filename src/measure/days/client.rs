@@ -192,7 +192,7 @@ impl Client {
 
 impl Game {
     fn is_to_move(&self) -> bool {
-        (self.ply % 2 == 0) == self.black && self.answered != Some(self.ply)
+        self.ply.is_multiple_of(2) == self.black && self.answered != Some(self.ply)
     }
 }
 

@@ -42,7 +42,7 @@ impl Host {
         let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
         let text = format!(
             "[serve]\nname = \"days\"\ngrace = {GRACE}\nagreement = 20\nrecords = {:?}\n[serve.limits]\n\
-             lines_per_second = 1000\n",
+             lines_per_second = 1000\ngames_per_hour = 0\n",
             dir.file("records")
         );
         fs::write(dir.file("serve.toml"), text)?;

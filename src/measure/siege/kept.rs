@@ -32,7 +32,7 @@ pub fn expect_undisturbed(database: &Database, tables: &[Vec<PlayedGame>]) -> Re
 /// The game of these times.
 fn expected(told: &[u64]) -> KeptGame {
     let moves = moves().zip(told).map(|(mv, told)| format!("{}:{told}", usi(&mv).unwrap_or_default()));
-    let winner = if told.len() % 2 == 0 { "white" } else { "black" };
+    let winner = if told.len().is_multiple_of(2) { "white" } else { "black" };
     KeptGame {
         result: winner.to_owned(),
         cause: "resignation".to_owned(),
