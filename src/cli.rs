@@ -34,28 +34,38 @@ Exit codes:
   10  SPRT accepted H1 (the difference is above elo0)
   11  SPRT accepted H0 (the difference is below elo1); `bisect`: nothing was lost
   12  SPRT without a verdict: faults of an engine decided, or halted it
-  20  `check`: the engine has faults; `import --verify`: records disagree with the referee";
+  20  `check`: the engine has faults; `import --verify`: records disagree with the referee; `verify`: the database was altered";
 
 /// Parses the command line; prints help or the error and exits where there is no command to execute.
 #[must_use]
 pub fn parse() -> Cli {
     let translation = habits::translate(std::env::args_os().collect()).unwrap_or_else(|fault| {
-        eprintln!("renmei: {fault}");
+        err_line!("renmei: {fault}");
         std::process::exit(2)
     });
-    translation.notes.iter().for_each(|line| eprintln!("{line}"));
+    translation.notes.iter().for_each(|line| err_line!("{line}"));
     let command = Cli::command().mut_subcommand("match", |command| command.after_long_help(match_help()));
     let matches = command.clone().try_get_matches_from(&translation.words).unwrap_or_else(|error| {
         match missing::explained(&error, command.clone(), &translation.words) {
-            Some(message) => eprintln!("renmei: {message}"),
-            None => error.exit(),
+            Some(message) => err_line!("renmei: {message}"),
+            None => exit(&error),
         }
         std::process::exit(2)
     });
     match from(&matches) {
         Ok(cli) => cli,
-        Err(error) => error.exit(),
+        Err(error) => exit(&error),
     }
+}
+
+/// Prints a message of clap and exits. Colours are for messages that do not repeat what a terminal would obey.
+fn exit(error: &clap::Error) -> ! {
+    let text = error.render().to_string();
+    if text.chars().any(|c| c != '\n' && notation::is_hidden(c)) {
+        err_line!("{}", text.trim_end());
+        std::process::exit(error.exit_code());
+    }
+    error.exit()
 }
 
 fn from(matches: &ArgMatches) -> Result<Cli, clap::Error> {
@@ -94,8 +104,14 @@ pub enum Command {
     Export(ExportArgs),
     /// Import record files into a database.
     Import(ImportArgs),
+    /// Verify that an event in a database is as it was played: recompute its seals, and name what was altered.
+    Verify(VerifyArgs),
     /// Manage the players who may log in to a league with accounts or invitations.
     Account(AccountArgs),
+    /// Drop the moves and lines of old games from a database, and make its file smaller; results and ratings stay.
+    Prune(PruneArgs),
+    /// Do what the operator of an event does while it is played: pause it, rule on a game, ban a player.
+    Admin(AdminArgs),
     /// Print the transcript of a game line by line: what its engines and the network said and were told.
     Log(LogArgs),
     /// Compute an SPRT, Elo and error bounds from counts.
@@ -163,6 +179,10 @@ pub struct PlayingArgs {
     /// directory: also of all games, a file for each side; or `off`. Overrides the configuration.
     #[arg(long, value_name = "DIR|faults|off", value_parser = log_plan)]
     pub log: Option<LogPlan>,
+    /// Begin no new game while less than so many megabytes are free on the disk; 0: play on; overrides `reserve_mb`
+    /// (512).
+    #[arg(long, value_name = "MB")]
+    pub reserve_mb: Option<u64>,
     /// Append every entry of the event to a file, as a line of JSON.
     #[arg(long, value_name = "FILE")]
     pub events: Option<PathBuf>,
@@ -343,9 +363,9 @@ pub struct CacheArgs {
 /// How long a match is played.
 #[derive(Clone, Debug, Args)]
 pub struct LengthArgs {
-    /// Games of each encounter; with --sprt: maximum number of games.
-    #[arg(long, default_value_t = 100)]
-    pub games: u64,
+    /// Games of each encounter [default: 100]; with --sprt: the most games that are played [default: 20000].
+    #[arg(long)]
+    pub games: Option<u64>,
     /// Stop at a verdict: elo0=0 elo1=5 [alpha=0.05] [beta=0.05] [model=normalized|logistic].
     #[arg(long, num_args = 1.., value_name = "KEY=VALUE")]
     pub sprt: Vec<String>,
@@ -453,6 +473,10 @@ pub struct FloodgateArgs {
     /// Keep what the engine says and is told: `faults`, a directory, or `off`; overrides the configuration.
     #[arg(long, value_name = "DIR|faults|off", value_parser = log_plan)]
     pub log: Option<LogPlan>,
+    /// Wait with the next game while less than so many megabytes are free on the disk; 0: play on; overrides
+    /// `reserve_mb` (512).
+    #[arg(long, value_name = "MB")]
+    pub reserve_mb: Option<u64>,
     /// Print the final standings as JSON on stdout; everything else goes to stderr.
     #[arg(long)]
     pub json: bool,
@@ -529,6 +553,35 @@ pub struct LogArgs {
     /// Name of the event; by default the last one.
     #[arg(long, value_name = "NAME")]
     pub event: Option<String>,
+}
+
+/// `renmei prune`.
+#[derive(Clone, Debug, Args)]
+#[command(group(clap::ArgGroup::new("bounds").required(true).multiple(true).args(["days", "games"])))]
+#[command(after_help = "\
+A game keeps its moves if it is within both bounds. Players, results, times and Game_IDs of every game stay, so that
+standings, ratings and a resumed event do not change. Nobody may play the event meanwhile; a league that runs for ever
+does the same while it runs, by `[serve.retention]`.
+
+Examples:
+  renmei prune --db league.db --days 90 --dry-run
+  renmei prune --db league.db --days 90 --games 10000")]
+pub struct PruneArgs {
+    /// The database.
+    #[arg(long, value_name = "FILE", default_value = "league.db")]
+    pub db: PathBuf,
+    /// Name of the event; by default the last one.
+    #[arg(long, value_name = "NAME")]
+    pub event: Option<String>,
+    /// Drop the moves of games that ended more than so many days ago.
+    #[arg(long, value_name = "N", value_parser = at_least_one::<u32>)]
+    pub days: Option<u32>,
+    /// Drop the moves of all games but so many newest.
+    #[arg(long, value_name = "N")]
+    pub games: Option<u64>,
+    /// Only say what would be dropped.
+    #[arg(long)]
+    pub dry_run: bool,
 }
 
 /// `renmei check`.
@@ -700,7 +753,8 @@ pub struct ExportArgs {
 impl From<&ExportArgs> for records::Export {
     fn from(args: &ExportArgs) -> Self {
         let ExportArgs { db, event, game, all, format, output } = args.clone();
-        Self { db, event, game, all, format, output }
+        // Who exports games wants to hand them on.
+        Self { db, event, game, all, format, output, access: files::Access::Shared }
     }
 }
 
@@ -736,6 +790,147 @@ pub struct ImportArgs {
     /// Print the result as JSON.
     #[arg(long)]
     pub json: bool,
+}
+
+/// `renmei verify`.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "\
+Each finished game, bye, verdict and run has a seal: a SHA-256 of its content and of the seal before it. `verify` computes
+them anew and names what differs. Whoever can write to the file can also compute new seals: note the head, which the end of
+an event and `renmei report` print, where others cannot change it, and compare with `--head`. A head that was noted earlier
+is found too, and covers what was played until then. Records are verified by `renmei import --verify`.
+
+Exit codes: 0 nothing was altered, 20 something was, or the head is not in the chain.
+
+Examples:
+  renmei verify league.db
+  renmei verify league.db --event spring --head 1f0c...")]
+pub struct VerifyArgs {
+    /// The database.
+    pub db: PathBuf,
+    /// Name of the event; by default all events.
+    #[arg(long, value_name = "NAME")]
+    pub event: Option<String>,
+    /// A head that was noted earlier: 64 hexadecimal digits.
+    #[arg(long, value_name = "SHA256", value_parser = head)]
+    pub head: Option<String>,
+    /// Print the result as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Parses a head.
+fn head(text: &str) -> Result<String, String> {
+    match text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        true => Ok(text.to_owned()),
+        false => Err("a head is 64 hexadecimal digits, as `renmei report` prints it".to_owned()),
+    }
+}
+
+/// `renmei admin`.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "\
+Each action is on record with who did it and why: `renmei report DATABASE` lists them.
+Examples:
+  renmei admin cup.db list
+  renmei admin cup.db rule 12 white --reason \"black's machine had two engines running\"
+  renmei admin cup.db ban 192.0.2.0/24 --reason flooding")]
+pub struct AdminArgs {
+    /// The database of the event, which another process plays.
+    pub database: PathBuf,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: AdminCommand,
+    /// Why; `rule`, `replay` and `ban` want a reason.
+    #[arg(long, global = true, value_name = "TEXT")]
+    pub reason: Option<String>,
+    /// Who you are, beside the name of your user.
+    #[arg(long = "as", global = true, value_name = "NAME")]
+    pub named: Option<String>,
+    /// Print the answer as JSON.
+    #[arg(long, global = true)]
+    pub json: bool,
+}
+
+/// What an operator asks for.
+#[derive(Clone, Debug, Subcommand)]
+pub enum AdminCommand {
+    /// Show players, running games with their clocks, bans, mutes and buoys.
+    List,
+    /// Begin no new games; running games go on.
+    Pause,
+    /// Begin new games again.
+    Resume,
+    /// End the connection of a player; a game of theirs goes on as after a lost connection.
+    Kick {
+        /// The name.
+        name: String,
+    },
+    /// Keep a player, an address or a network out.
+    Ban {
+        /// A name, or an address such as 192.0.2.7, 192.0.2.0/24 or 2001:db8:1:2::/64.
+        whom: String,
+    },
+    /// End a ban.
+    Unban {
+        /// As it was given to `ban`.
+        whom: String,
+    },
+    /// Let nobody hear the chat and comments of a player.
+    Mute {
+        /// The name.
+        name: String,
+    },
+    /// Let a player be heard again.
+    Unmute {
+        /// The name.
+        name: String,
+    },
+    /// Delete a buoy, whoever set it.
+    DeleteBuoy {
+        /// The name of its games.
+        name: String,
+    },
+    /// Close the registration of an open league: only those who have played in it may log in.
+    Close,
+    /// Open the registration again.
+    Open,
+    /// End a running game; it is played again.
+    Adjourn {
+        /// Its number.
+        game: u64,
+    },
+    /// Give a game a result, running or over; what it ended with stays on record.
+    Rule {
+        /// Its number.
+        game: u64,
+        /// The result.
+        #[arg(value_enum)]
+        result: RuledResultArg,
+    },
+    /// Let a game that is over not count, and be played again.
+    Replay {
+        /// Its number.
+        game: u64,
+    },
+    /// Take back an operation: a ban, a mute, a pause, a ruling.
+    Undo {
+        /// Its number.
+        number: u64,
+    },
+}
+
+/// The result that a game is given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum RuledResultArg {
+    /// Black wins.
+    Black,
+    /// White wins.
+    White,
+    /// A draw.
+    Draw,
+    /// The game does not count, and is not played again.
+    Void,
 }
 
 /// `renmei sprt`.

@@ -2,21 +2,27 @@
 
 mod account;
 mod ad_hoc;
+mod admin;
 mod bisect;
 mod calculator;
 mod descriptors;
+mod disk;
 mod floodgate;
 mod init;
 mod laboratory;
 mod log;
+mod operator_door;
 mod ordered_lines;
 mod play;
+mod prune;
 mod report;
 mod serve;
 mod systemd;
+mod verify;
 
 pub use account::account;
 pub use ad_hoc::ad_hoc;
+pub use admin::admin;
 pub use bisect::bisect;
 pub use calculator::sprt;
 pub use floodgate::floodgate;
@@ -24,9 +30,11 @@ pub use init::init;
 pub use laboratory::{cache, test};
 pub use log::log;
 pub use play::{OpenScreen, Screen, Showing, run};
+pub use prune::prune;
 pub use report::report;
 pub use serve::serve;
 pub use systemd::systemd;
+pub use verify::verify;
 
 use crate::cli::{CheckArgs, Cli, ExportArgs, ImportArgs};
 use ::laboratory::{LabError, NotBuilt};
@@ -35,6 +43,7 @@ use arena::dispatcher::RunError;
 use check::{CheckError, Row};
 use clap::CommandFactory;
 use journal::{EventSummary, StoreError};
+use notation::printable_json;
 use plan::Faults;
 use records::{self, RecordsError};
 use referee::number::number;
@@ -178,7 +187,7 @@ pub fn find_event<'a>(events: &'a [EventSummary], name: Option<&str>) -> Result<
 
 fn print(report: &Report, json: bool) {
     match (json, serde_json::to_string_pretty(report)) {
-        (true, Ok(text)) => out_line!("{text}"),
+        (true, Ok(text)) => out_line!("{}", printable_json(&text)),
         (true, Err(error)) => err_line!("the report cannot be written as JSON: {error}"),
         (false, _) => out!("{report}"),
     }
@@ -240,5 +249,6 @@ pub fn import(args: &ImportArgs) -> Result<Exit, Failure> {
 }
 
 fn pretty(value: &impl Serialize) -> Result<String, Failure> {
-    serde_json::to_string_pretty(value).map_err(|e| Failure::Other(e.to_string()))
+    let text = serde_json::to_string_pretty(value).map_err(|e| Failure::Other(e.to_string()))?;
+    Ok(printable_json(&text).into_owned())
 }

@@ -5,6 +5,7 @@
 //! Targets are the program's crates: `seat`, `arena`, `host`, `client`, `journal`, and `signals` and `login`. Moves emit no
 //! diagnostics, so that enabling them does not slow down games.
 
+use crate::output::Printable;
 use std::{io, str::FromStr};
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::{
@@ -37,8 +38,10 @@ pub fn start(verbose: u8) -> Result<(), DiagnosticsError> {
     let variable = std::env::var(VARIABLE).unwrap_or_default();
     let targets = targets(verbose, variable.trim())?;
     // A closed stderr is ignored.
-    let lines =
-        tracing_subscriber::fmt::layer().with_writer(io::stderr).with_ansi(false).log_internal_errors(false);
+    let lines = tracing_subscriber::fmt::layer()
+        .with_writer(|| Printable::new(io::stderr()))
+        .with_ansi(false)
+        .log_internal_errors(false);
     Ok(tracing_subscriber::registry().with(targets).with(lines).try_init()?)
 }
 

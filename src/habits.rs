@@ -4,9 +4,14 @@
 //! prints it. [`translate`] turns such a command line into one of Renmei's own, which is told; what has no counterpart
 //! is refused by name, never dropped.
 
+// With their paths, as the crate of the fuzz targets compiles this file from another place.
+#[path = "habits/engine.rs"]
 mod engine;
+#[path = "habits/reading.rs"]
 mod reading;
+#[path = "habits/table.rs"]
 mod table;
+#[path = "habits/values.rs"]
 mod values;
 
 pub use table::help;
@@ -71,4 +76,5 @@ fn is_short_flags(word: &OsString) -> bool {
 }
 
 #[cfg(test)]
+#[path = "habits/tests.rs"]
 mod tests;

@@ -17,9 +17,14 @@ use commands::Exit;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    if let Some(ended) = seat::guardian::serve_if_asked() {
+        return ended;
+    }
+    seat::guardian::enable();
+    files::keep_private();
     let arguments = cli::parse();
     if let Err(fault) = diagnostics::start(arguments.verbose) {
-        eprintln!("renmei: {fault}");
+        err_line!("renmei: {fault}");
         return Exit::Wrong.into();
     }
     let done = match arguments.command {
@@ -33,7 +38,9 @@ fn main() -> ExitCode {
         Command::Report(args) => commands::report(&args),
         Command::Watch(args) => screen::watch(&args),
         Command::Account(args) => commands::account(&args),
+        Command::Admin(args) => commands::admin(&args),
         Command::Log(args) => commands::log(&args),
+        Command::Prune(args) => commands::prune(&args),
         Command::Sprt(args) => commands::sprt(&args),
         Command::Init(args) => commands::init(&args),
         Command::Systemd(args) => commands::systemd(&args),
@@ -41,11 +48,12 @@ fn main() -> ExitCode {
         Command::Check(args) => commands::check(&args),
         Command::Export(args) => commands::export(&args),
         Command::Import(args) => commands::import(&args),
+        Command::Verify(args) => commands::verify(&args),
     };
     match done {
         Ok(exit) => exit.into(),
         Err(failure) => {
-            eprintln!("renmei: {failure}");
+            err_line!("renmei: {failure}");
             Exit::from(&failure).into()
         }
     }

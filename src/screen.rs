@@ -118,7 +118,8 @@ fn save(db: PathBuf, event: String) -> dashboard::terminal::Save {
         };
         let output = PathBuf::from(format!("game-{}.{extension}", game.0));
         let (db, event, game) = (db.clone(), Some(event.clone()), vec![game.0.to_string()]);
-        let args = records::Export { db, event, game, all: false, format, output };
+        let access = files::Access::Shared;
+        let args = records::Export { db, event, game, all: false, format, output, access };
         let written = records::export(&args).map_err(|e| e.to_string())?;
         match written.games {
             0 => Err("the game is not in the database yet".to_owned()),

@@ -3,15 +3,22 @@
 //! | signal | the first time | again |
 //! |---|---|---|
 //! | SIGINT (Ctrl-C) | no new games; those that run are finished | the running games end now |
-//! | SIGTERM, SIGHUP | the running games end now | the same |
+//! | SIGTERM, SIGHUP | the running games end now | the program ends at once |
 //!
 //! A game that ends now is adjourned and played again when the event goes on (`run`, `match`, `serve` with an event),
-//! broken off (`serve` with an open league), or resigned (`floodgate`). Whatever the signal, the journal and every
-//! engine are closed in order.
+//! broken off (`serve` with an open league), or resigned (`floodgate`). The journal and every engine are closed in order.
+//! A signal that comes [`PATIENCE`] after that was asked for ends the program as if nobody had caught it, whatever it
+//! waits for; what was committed stays, and its engines end with it.
 
 use arena::Shutdown;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use std::{io, thread};
+use std::{
+    io, thread,
+    time::{Duration, Instant},
+};
+
+/// Signals that come closer together are one wish: a terminal that is closed sends SIGHUP twice.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Turns signals into the wish to end, on a thread of its own; `finishing` is called at the first SIGINT.
 ///
@@ -20,15 +27,29 @@ use std::{io, thread};
 pub fn listen(shutdown: Shutdown, finishing: impl Fn() + Send + 'static) -> io::Result<()> {
     let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP])?;
     thread::Builder::new().name("signals".to_owned()).spawn(move || {
+        let mut ending_since: Option<Instant> = None;
         for signal in signals.forever() {
             tracing::info!(target: "signals", signal, "signal received");
             if signal == SIGINT && !shutdown.is_finishing() {
                 shutdown.finish();
                 finishing();
+            } else if ending_since.is_some_and(|since| since.elapsed() >= PATIENCE) {
+                leave(signal);
             } else {
+                ending_since.get_or_insert_with(Instant::now);
                 shutdown.adjourn();
             }
         }
     })?;
     Ok(())
+}
+
+/// Ends the program now. Nothing here may wait for another thread, which is what may have hung.
+fn leave(signal: i32) {
+    let _printed_or_not = thread::Builder::new().spawn(|| {
+        dashboard::terminal::give_back();
+        eprintln!("renmei: ended at once by a further signal; the same command continues the event");
+    });
+    thread::sleep(Duration::from_millis(100));
+    let _does_not_return = signal_hook::low_level::emulate_default_handler(signal);
 }

@@ -16,6 +16,7 @@ use referee::{
     AbortBy, Outcome,
     clock::TimeControl,
     entry::{Entry, GameEnded, GameId, GameStarted, Opened, PlayerId, Stamped},
+    operation::Action,
     rating::rounded,
     rating::{Course, Scale},
     schedule::Pairing,
@@ -104,7 +105,7 @@ impl State {
     pub fn new(mut info: EventInfo) -> Self {
         info.players
             .iter_mut()
-            .chain([&mut info.name, &mut info.format])
+            .chain([&mut info.name, &mut info.format, &mut info.test_words])
             .for_each(|text| *text = clean(text));
         let course = Course::new(info.players.len());
         Self {
@@ -155,6 +156,7 @@ impl State {
         match entry {
             Entry::Opened(opened) => self.open(opened, *at),
             Entry::Entered { player, name } => self.entered(*player, name, *at),
+            Entry::Renamed { player, name } => self.renamed(*player, name, *at),
             Entry::GameStarted(started) => self.started(started, *at),
             Entry::Moved(moved) => self.moved(moved, *at),
             Entry::GameEnded(end) => self.ended(end, *at),
@@ -175,6 +177,10 @@ impl State {
                 let pairs = number(*pairs, "pair");
                 let text = format!("verdict after {pairs}: {verdict} (LLR {})", rounded(*llr, 2));
                 self.log_line(*at, false, &text);
+            }
+            Entry::Operator(operation) => {
+                self.corrected(&operation.action);
+                self.log_line(*at, true, &operation.to_string());
             }
             Entry::Closed => {
                 self.closed = true;
@@ -223,6 +229,14 @@ impl State {
             self.enter([name].into_iter());
             self.came_since(known, at);
         }
+    }
+
+    /// A player whose name is unknown here is told with its new one when it enters.
+    fn renamed(&mut self, player: PlayerId, name: &str, at: i64) {
+        let name = if self.info.free { with_short_trip(&clean(name)) } else { clean(name) };
+        let Some(known) = self.info.players.get_mut(player.index()) else { return };
+        known.clone_from(&name);
+        self.log_line(at, false, &format!("{name} is known by a new trip"));
     }
 
     fn came_since(&mut self, known: usize, at: i64) {
@@ -281,6 +295,16 @@ impl State {
         }
         self.log_line(at, fault, &text);
         self.forget();
+    }
+
+    /// Gives a game that is over another result; the course of the ratings is computed anew.
+    fn corrected(&mut self, action: &Action) {
+        let Some((game, _, _, is)) = action.correction() else { return };
+        if let Some(played) = self.played.iter_mut().rfind(|played| played.game == game) {
+            played.replayed = is.is_none();
+            played.outcome = is.unwrap_or(played.outcome);
+            (self.course, self.rated) = (Course::new(self.info.players.len()), 0);
+        }
     }
 
     /// Keeps the boards of the games that ended last.

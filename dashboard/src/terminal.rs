@@ -78,6 +78,11 @@ pub struct Setting {
     pub watching: bool,
 }
 
+/// Restores the terminal if it is taken over, for a program that ends without dropping the dashboard.
+pub fn give_back() {
+    takeover::restore();
+}
+
 /// The dashboard on the terminal. Dropping it restores the terminal.
 #[derive(Debug)]
 pub struct Dashboard {
@@ -193,7 +198,7 @@ impl Log {
 
 /// Writes a line to stderr; a closed stderr is no error.
 fn on_stderr(line: &str) {
-    let _closed = writeln!(io::stderr(), "{line}");
+    let _closed = writeln!(io::stderr(), "{}", crate::text::clean_lines(line));
 }
 
 fn show(setting: Setting, inbox: &Inbox, shared: &Shared) -> io::Result<()> {

@@ -8,12 +8,18 @@ pub fn clean(text: &str) -> String {
     let mut cleaned = String::with_capacity(text.len());
     for c in text.chars() {
         // Format characters (bidirectional overrides, joiners) move what stands beside them.
-        match c.is_control() || c.width() == Some(0) {
+        match c.is_control() || c.width() == Some(0) || matches!(c, '\u{ad}' | '\u{2028}' | '\u{2029}') {
             true => cleaned.extend(c.escape_unicode()),
             false => cleaned.push(c),
         }
     }
     cleaned
+}
+
+/// Untrusted text of several lines, as [`clean`] does it.
+#[must_use]
+pub fn clean_lines(text: &str) -> String {
+    text.split('\n').map(clean).collect::<Vec<_>>().join("\n")
 }
 
 /// Columns that text takes; kanji take two.

@@ -60,6 +60,7 @@ fn plan(engines: [EnginePlan; 2], concurrency: usize) -> Plan {
         fault_limit_given: false,
         notify: plan::NotifyConfig::default(),
         log: plan::LogPlan::default(),
+        reserve_mb: 0,
     }
 }
 

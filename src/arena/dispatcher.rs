@@ -6,12 +6,15 @@
 use crate::{
     Say, Shutdown,
     cores::ClaimedCores,
+    disk::DiskWatch,
     identity::Engine,
+    operations::{GamesDesk, Operations},
     pending::Absences,
     play::Fixture,
     preflight::{self, EngineFacts, Placement},
     remote::Remote,
     resume::{self, Resumed, WAYS},
+    rulings::{NotesDesk, Orders},
     worker::{Note, Over, Worker, WorkerContext, WorkerSpec},
 };
 use journal::{EventId, Journal, Moves, Opening, Reader, Store, StoreError};
@@ -22,6 +25,7 @@ use referee::{
     fault_limit::Halt,
     game::Setup,
     opening::Openings,
+    operation::InForce,
     schedule::{Next, Pairing, Schedule, size::SizeFault},
     sink::{SideRecord, Sink},
     sprt::{Sprt, SprtError},
@@ -138,6 +142,7 @@ pub struct OpenEvent<'a> {
     words: Vec<String>,
     engines: Vec<EngineFacts>,
     identities: Arc<[Option<Arc<Engine>>]>,
+    operations: Operations,
 }
 
 /// What an event is played with.
@@ -150,6 +155,8 @@ pub struct Company {
     pub readers: Vec<Reader>,
     /// Shows lines that are no entries.
     pub say: Say,
+    /// Whether there is room on the disk for new games.
+    pub disk: DiskWatch,
 }
 
 impl<'a> OpenEvent<'a> {
@@ -164,12 +171,16 @@ impl<'a> OpenEvent<'a> {
         let Resumed { opening, words } = resume::open(plan, &identities)?;
         let mut standings =
             Standings::new(&plan.stages, plan.engines.len()).with_fault_limits(plan.fault_limits());
-        let mut closed = false;
+        let (mut closed, mut in_force) = (false, InForce::default());
         opening.replay(Moves::Without, &mut |stamped| {
             closed |= stamped.entry == Entry::Closed;
+            if let Entry::Operator(operation) = &stamped.entry {
+                in_force.fold(operation);
+            }
             standings.fold(&stamped.entry);
         })?;
-        Ok(Self { plan, test, opening, standings, closed, words, engines: vec![], identities })
+        let operations = Operations::new(in_force, opening.sink());
+        Ok(Self { plan, test, opening, standings, closed, words, engines: vec![], identities, operations })
     }
 
     /// What is known of the engines, for the choice of cores; without it no game is pinned unless the plan says so.
@@ -196,6 +207,12 @@ impl<'a> OpenEvent<'a> {
         &self.standings
     }
 
+    /// The operator's handle.
+    #[must_use]
+    pub fn operations(&self) -> Operations {
+        self.operations.clone()
+    }
+
     /// The sink of the event, for seats and games.
     #[must_use]
     pub fn sink(&self) -> Arc<dyn Sink> {
@@ -207,13 +224,14 @@ impl<'a> OpenEvent<'a> {
     /// # Errors
     /// See [`RunError`]; whatever was committed stays.
     pub fn play(self, company: Company, shutdown: &Shutdown) -> Result<Finished, RunError> {
-        let Self { plan, test, opening, standings, closed, words: _, engines, identities } = self;
+        let Self { plan, test, opening, standings, closed, words: _, engines, identities, operations } = self;
         let event = opening.event().event;
         if closed {
             let store = opening.into_store();
             return Ok(Finished { standings, interrupted: false, halted: false, store, event });
         }
-        let Company { openings, remote, readers, say } = company;
+        let Company { openings, remote, mut readers, say, disk } = company;
+        readers.push(operations.reader());
         let recorded = start_recorder(&plan.name, &plan.log, opening.sink(), &say)?;
         let (notes, inbox) = mpsc::channel();
         watch(shutdown, notes.clone());
@@ -227,7 +245,10 @@ impl<'a> OpenEvent<'a> {
             startups: Arc::new(Semaphore::new(plan.startups.max(1))),
             recorder: recorded.as_ref().map(Recorded::handle),
             adjourn: shutdown.adjourning().clone(),
+            interventions: operations.interventions(),
         };
+        let desk: Arc<dyn GamesDesk> = Arc::new(NotesDesk(notes.clone()));
+        operations.set_games(Some(desk));
         let (next_game, resumed) = (opening.event().next_game, opening.event().resumed);
         let failed = notes.clone();
         let journal = opening.start(readers, move || drop(failed.send(Note::Failed)))?;
@@ -257,10 +278,16 @@ impl<'a> OpenEvent<'a> {
             told: false,
             replaced: false,
             say,
+            disk,
             recorded,
+            operations,
+            orders: Orders::default(),
         };
         dispatcher.happened(opened(plan, resumed));
         dispatcher.tell_halts();
+        if dispatcher.operations.is_paused() {
+            dispatcher.tell_pause();
+        }
         dispatcher.record_identities(&identities);
         let played = dispatcher.play();
         dispatcher.close(played, event)
@@ -290,7 +317,7 @@ pub(crate) struct Dispatcher<'a> {
     _claimed: Option<ClaimedCores>,
     pub(crate) schedule: Schedule,
     pub(crate) standings: Standings,
-    journal: Journal,
+    pub(crate) journal: Journal,
     test: Option<Sprt>,
     pub(crate) running: HashMap<GameId, Pairing>,
     pub(crate) remote: Option<Remote>,
@@ -304,14 +331,18 @@ pub(crate) struct Dispatcher<'a> {
     told: bool,
     /// An engine has become another one, which halts the event.
     replaced: bool,
-    say: Say,
+    pub(crate) say: Say,
+    disk: DiskWatch,
     recorded: Option<Recorded>,
+    pub(crate) operations: Operations,
+    /// The operator's orders that running games have yet to carry out.
+    pub(crate) orders: Orders,
 }
 
 impl Dispatcher<'_> {
     fn play(&mut self) -> Result<(), RunError> {
         self.fill();
-        while !self.failed && (!self.running.is_empty() || (self.goes_on() && !self.pending.is_empty())) {
+        while !self.failed && (!self.running.is_empty() || (self.goes_on() && self.is_waiting())) {
             if let Some(note) = self.next_note() {
                 self.handle(note)?;
                 while let Ok(note) = self.inbox.try_recv() {
@@ -324,14 +355,19 @@ impl Dispatcher<'_> {
         Ok(())
     }
 
+    /// Whether the event waits for players, or for the operator, who has paused it.
+    fn is_waiting(&self) -> bool {
+        !self.pending.is_empty() || self.operations.is_paused()
+    }
+
     /// Whether new games begin.
     fn goes_on(&self) -> bool {
         !self.shutdown.is_finishing()
     }
 
-    /// The next note; `None` when it is time to look again at who has logged in.
+    /// The next note; `None` when it is time to look again at who has logged in, or at the disk.
     fn next_note(&self) -> Option<Note> {
-        if self.remote.is_none() {
+        if self.remote.is_none() && !self.disk.is_low() {
             return self.inbox.recv().ok();
         }
         self.inbox.recv_timeout(GLANCE).ok()
@@ -339,6 +375,7 @@ impl Dispatcher<'_> {
 
     /// Ends every engine, and the journal after the last entry; only then are faults passed on.
     fn close(mut self, played: Result<(), RunError>, event: EventId) -> Result<Finished, RunError> {
+        self.operations.set_games(None);
         if self.failed || played.is_err() {
             self.shutdown.adjourn();
         }
@@ -375,6 +412,8 @@ impl Dispatcher<'_> {
                 (self.say)(&format!("finishing {games} running games; once more adjourns them"));
             }
             Note::Shutdown => {}
+            Note::Asked(asked) => self.asked(*asked),
+            Note::Switched => self.tell_pause(),
             Note::Failed => self.failed = true,
             Note::Replaced(player, changes) => self.replaced(player, &changes),
         }
@@ -409,7 +448,7 @@ impl Dispatcher<'_> {
     pub(crate) fn happened(&mut self, entry: Entry) {
         let halts = self.standings.halts().len();
         self.standings.fold(&entry);
-        let ended = matches!(entry, Entry::GameEnded(_));
+        let ended = matches!(entry, Entry::GameEnded(_) | Entry::Operator(_));
         self.journal.happened(entry);
         for halt in &self.standings.halts()[halts..] {
             let text = format!("{}; no further game of it begins", halt_words(self.plan, halt));
@@ -458,6 +497,7 @@ impl Dispatcher<'_> {
         self.record(&started, ended);
         self.running.remove(&game);
         self.workers[worker].free += 1;
+        self.carried_out(game, &pairing, outcome.as_ref().ok().copied());
         match outcome {
             Ok(Outcome::Aborted { .. }) => self.schedule.returned(pairing),
             Ok(_) if self.standings.replays(&pairing) > draws => self.schedule.returned(pairing),
@@ -469,13 +509,25 @@ impl Dispatcher<'_> {
 
     /// Gives every free slot a game.
     fn fill(&mut self) {
-        while self.goes_on() {
+        while self.goes_on() && !self.operations.is_paused() {
+            if self.disk.is_low() {
+                return self.hold_back();
+            }
             let freest = self.workers.iter().enumerate().max_by_key(|(_, slots)| slots.free);
             let Some((worker, Slots { free: 1.., .. })) = freest else { return };
             match self.next_game() {
                 Some(pairing) => self.seat(worker, pairing),
                 None => return,
             }
+        }
+    }
+
+    /// Takes a game from the schedule that has to wait until there is room on the disk; an event without one is over.
+    fn hold_back(&mut self) {
+        if self.pending.is_empty()
+            && let Some(pairing) = self.next_game()
+        {
+            self.pending.push(pairing);
         }
     }
 

@@ -294,7 +294,8 @@ impl Engine {
         let mut news = News::default();
         self.watched().retain_mut(|file| {
             let stamp = Stamp::read(&file.path);
-            if stamp == Some(file.stamp) {
+            // A program that is not there, as while it is being built, is no other engine: it cannot be started.
+            if stamp == Some(file.stamp) || stamp.is_none() && file.source == Source::Program {
                 return true;
             }
             if let Ok(read) = library.read(&file.path)

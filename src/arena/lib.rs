@@ -6,14 +6,17 @@
 
 pub mod actor_thread;
 pub mod cores;
+pub mod disk;
 pub mod dispatcher;
 pub mod identity;
 pub mod lag;
+pub mod operations;
 mod pending;
 pub mod play;
 pub mod preflight;
 pub mod remote;
 pub mod resume;
+mod rulings;
 mod shutdown;
 pub mod spectators;
 pub mod worker;

@@ -87,6 +87,10 @@ impl Dispatcher<'_> {
     /// then the next has its time.
     pub(crate) fn rule_absences(&mut self) {
         let Some(remote) = self.remote.clone() else { return };
+        if self.operations.is_paused() {
+            // Nobody is absent from a game that is not to begin.
+            return self.absences.clear();
+        }
         let now = Instant::now();
         let mut awaited = HashSet::new();
         let mut ruled = vec![];

@@ -2,6 +2,7 @@
 
 use crate::{
     lag::SchedulerLag,
+    operations::{Intervention, Interventions, ordered},
     spectators::{Sight, Spectators},
 };
 use referee::{
@@ -13,7 +14,7 @@ use referee::{
 };
 use seat::{Seat, usi::Alarm};
 use std::{pin::pin, time::Duration};
-use tokio::time::Instant;
+use tokio::{sync::oneshot, time::Instant};
 use tokio_util::sync::CancellationToken;
 
 /// Delay of the alarm after the last moment at which a reply is in time. The stamp of a reply decides, never the alarm,
@@ -48,6 +49,8 @@ pub struct GameContext<'a> {
     pub lag: &'a SchedulerLag,
     /// Adjourns the game.
     pub stop: &'a CancellationToken,
+    /// The operator's orders to games; `None` where a game takes none.
+    pub interventions: Option<&'a Interventions>,
 }
 
 /// Plays a game to its end; its entries go to the sink.
@@ -74,12 +77,25 @@ pub async fn play_under(
 ) -> Result<Outcome, SetupError> {
     let id = fixture.setup.game;
     let (mut game, calls) = Game::start_under(fixture.setup.clone(), authority)?;
-    let GameContext { sink, spectators, lag, stop } = context;
+    let GameContext { sink, spectators, lag, stop, interventions } = context;
+    let mut orders = interventions.map(|games| games.watch(id));
     let turn = Instant::now();
     let alarm = Alarm::new();
     let (rung, leaving, outcome) = (false, false, None);
-    let mut running =
-        RunningGame { id, fixture, seats, sink, spectators, lag, turn, alarm, rung, leaving, outcome };
+    let mut running = RunningGame {
+        id,
+        fixture,
+        seats,
+        sink,
+        spectators,
+        lag,
+        turn,
+        alarm,
+        rung,
+        leaving,
+        outcome,
+        unkept: false,
+    };
     running.deliver(calls, &game).await;
     // One registration for the whole game: the token is shared by all workers, and each registration takes its lock.
     let mut stopped = pin!(stop.cancelled());
@@ -98,6 +114,7 @@ pub async fn play_under(
                 running.alarm.set(Some(Instant::now() + FAREWELL));
                 Input::Stop
             }
+            Intervention { outcome, text } = ordered(&mut orders) => Input::Ruled(outcome, text),
         };
         let outputs = game.handle(input);
         running.deliver(outputs, &game).await;
@@ -136,11 +153,16 @@ struct RunningGame<'a> {
     /// Whether the game is to stop and waits for the ruling of a server.
     leaving: bool,
     outcome: Option<Outcome>,
+    /// Whether the end could not be kept.
+    unkept: bool,
 }
 
 impl RunningGame<'_> {
     async fn deliver(&mut self, outputs: Vec<Output>, game: &Game) {
-        for output in outputs {
+        // Of the end the seats are told last: when it was reported.
+        let (over, outputs): (Vec<_>, Vec<_>) =
+            outputs.into_iter().partition(|output| matches!(output, Output::Tell(_, Order::Over(_))));
+        for output in outputs.into_iter().chain(over) {
             match output {
                 Output::Tell(color, order) => self.tell(color, order, game).await,
                 Output::AskAgain(color, order) => self.ask_again(color, order).await,
@@ -159,7 +181,12 @@ impl RunningGame<'_> {
                     }
                     self.sink.happened(event);
                 }
-                Output::Ended(outcome, reason) => self.ended(outcome, &reason, game.plies()),
+                Output::Ended(outcome, reason) => {
+                    self.ended(outcome, &reason, game.plies());
+                    self.await_commit().await;
+                    let outcome = self.told(outcome);
+                    self.show(|| Sight::Ended { game: self.id, outcome });
+                }
             }
         }
         // A server's clock runs whether or not our seat could be asked.
@@ -175,6 +202,7 @@ impl RunningGame<'_> {
     }
 
     async fn tell(&mut self, color: Color, order: Order, game: &Game) {
+        let order = if let Order::Over(outcome) = order { Order::Over(self.told(outcome)) } else { order };
         if matches!(order, Order::Go { .. }) {
             self.turn = Instant::now();
             self.rung = false;
@@ -247,7 +275,6 @@ impl RunningGame<'_> {
         let replayed = self.fixture.replays_draws && matches!(outcome, Outcome::Draw { .. });
         let evidence = self.evidence(outcome, reason);
         let pairing = self.fixture.pairing;
-        self.show(|| Sight::Ended { game: self.id, outcome });
         self.sink.happened(Entry::GameEnded(GameEnded {
             game: self.id,
             pairing,
@@ -256,6 +283,23 @@ impl RunningGame<'_> {
             evidence,
             replayed,
         }));
+    }
+
+    /// Where players or spectators are elsewhere, waits until the end is kept for good: what they were told must not be
+    /// lost with this program.
+    async fn await_commit(&mut self) {
+        if self.spectators.is_some() {
+            let (kept, answer) = oneshot::channel();
+            self.sink.when_kept(Box::new(move || {
+                let _game_gone = kept.send(());
+            }));
+            self.unkept = answer.await.is_err();
+        }
+    }
+
+    /// What is told of the end: a result that could not be kept is none.
+    fn told(&self, outcome: Outcome) -> Outcome {
+        if self.unkept { Outcome::Aborted { by: AbortBy::Stopped } } else { outcome }
     }
 
     /// Evidence for a dispute about the ending; empty for endings that explain themselves.

@@ -152,12 +152,24 @@ impl ScriptedGame {
     }
 
     async fn play(&mut self, time: TimeControl) -> Outcome {
-        let context = GameContext { sink: &self.reports, lag: &self.lag, stop: &self.stop, spectators: None };
+        let context = GameContext {
+            sink: &self.reports,
+            lag: &self.lag,
+            stop: &self.stop,
+            spectators: None,
+            interventions: None,
+        };
         play(fixture(time), &mut self.seats, context).await.unwrap()
     }
 
     async fn play_on_server(&mut self, terms: ServerTerms) -> Outcome {
-        let context = GameContext { sink: &self.reports, lag: &self.lag, stop: &self.stop, spectators: None };
+        let context = GameContext {
+            sink: &self.reports,
+            lag: &self.lag,
+            stop: &self.stop,
+            spectators: None,
+            interventions: None,
+        };
         let fixture = fixture(sudden_death(secs(10)));
         play_under(Authority::Server(terms), fixture, &mut self.seats, context).await.unwrap()
     }
@@ -249,7 +261,13 @@ async fn a_seat_that_chatters_all_the_time_still_loses_at_the_deadline() {
 async fn a_reply_in_the_mailbox_beats_the_alarm() {
     let (mut table, black, white) = ScriptedGame::new();
     let (mut black, white) = (black.follow(&[]).await, white.follow(&[]).await);
-    let context = GameContext { sink: &table.reports, lag: &table.lag, stop: &table.stop, spectators: None };
+    let context = GameContext {
+        sink: &table.reports,
+        lag: &table.lag,
+        stop: &table.stop,
+        spectators: None,
+        interventions: None,
+    };
     let mut game = pin!(play(fixture(sudden_death(secs(10))), &mut table.seats, context));
     settle(&mut game).await;
     black.turn().await;
@@ -268,7 +286,13 @@ async fn what_the_machine_was_late_itself_is_not_charged() {
         let (mut table, black, white) = ScriptedGame::new();
         let (mut black, white) = (black.follow(&[]).await, white.follow(&[]).await);
         let lag = SchedulerLag::default();
-        let context = GameContext { sink: &table.reports, lag: &lag, stop: &table.stop, spectators: None };
+        let context = GameContext {
+            sink: &table.reports,
+            lag: &lag,
+            stop: &table.stop,
+            spectators: None,
+            interventions: None,
+        };
         let mut game = pin!(play(fixture(sudden_death(secs(10))), &mut table.seats, context));
         settle(&mut game).await;
         black.turn().await;
@@ -291,7 +315,13 @@ async fn the_alarm_waits_once_for_a_machine_that_was_late() {
     let (mut table, black, white) = ScriptedGame::new();
     let (mut black, _white) = (black.follow(&[]).await, white.follow(&[]).await);
     let lag = SchedulerLag::default();
-    let context = GameContext { sink: &table.reports, lag: &lag, stop: &table.stop, spectators: None };
+    let context = GameContext {
+        sink: &table.reports,
+        lag: &lag,
+        stop: &table.stop,
+        spectators: None,
+        interventions: None,
+    };
     let mut game = pin!(play(fixture(sudden_death(secs(10))), &mut table.seats, context));
     settle(&mut game).await;
     black.turn().await;

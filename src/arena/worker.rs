@@ -3,6 +3,7 @@
 use crate::{
     actor_thread::ActorThread,
     identity::{Engine, Guard},
+    operations::{Asked, Interventions},
     play::{Fixture, GameContext, play},
     remote::RemotePlayers,
 };
@@ -52,6 +53,8 @@ pub struct WorkerContext {
     pub recorder: Option<Recorder>,
     /// Adjourns the running games.
     pub adjourn: CancellationToken,
+    /// The operator's orders to the running games.
+    pub interventions: Arc<Interventions>,
 }
 
 impl WorkerContext {
@@ -69,6 +72,10 @@ pub enum Note {
     Over(Box<Over>),
     /// The wish to end has changed.
     Shutdown,
+    /// The operator gives an order about games.
+    Asked(Box<Asked>),
+    /// The operator has paused or resumed the event.
+    Switched,
     /// The database has failed.
     Failed,
     /// The engine of a player is not the one any more that the event is played by: what has changed, in words. It is
@@ -178,8 +185,9 @@ async fn host(fixture: Fixture, bench: Arc<Bench>) {
     let Pairing { black, white, .. } = fixture.pairing;
     let report = GameReport { sink: bench.context.sink.clone(), entries: Mutex::default() };
     let spectators = bench.context.remote.as_ref().map(|remote| remote.spectators());
-    let context =
-        GameContext { sink: &report, spectators, lag: &bench.thread.lag, stop: &bench.context.adjourn };
+    let WorkerContext { adjourn: stop, interventions, .. } = &bench.context;
+    let (lag, interventions) = (&bench.thread.lag, Some(&**interventions));
+    let context = GameContext { sink: &report, spectators, lag, stop, interventions };
     let outcome = play(fixture, &mut seats, context).await.map_err(|error| error.to_string());
     slot.over(outcome, std::mem::take(&mut *report.entries()));
     for (player, seat) in [black, white].into_iter().zip(seats) {

@@ -118,8 +118,12 @@ fn unit(block: &TimeBlock, stop_watch: bool) -> Duration {
     of.saturating_mul(unit.count.max(1))
 }
 
+/// Longest time of a server that is believed, 24 days: more milliseconds than engines count in 32 bits help nobody, and
+/// sums of times without a bound overflow.
+const LONGEST: Duration = Duration::from_millis(i32::MAX as u64);
+
 fn times(count: u64, unit: Duration) -> Duration {
-    unit.saturating_mul(u32::try_from(count).unwrap_or(u32::MAX))
+    unit.saturating_mul(u32::try_from(count).unwrap_or(u32::MAX)).min(LONGEST)
 }
 
 fn control(block: &TimeBlock, unit: Duration, untimed: Duration) -> TimeControl {

@@ -51,6 +51,18 @@ fn secs(n: u64) -> Duration {
 }
 
 #[test]
+fn times_without_end_are_a_clock_that_can_be_counted() {
+    let endless = format!(
+        "BEGIN Time\nTime_Unit:{}min\nTotal_Time:{m}\nIncrement:{m}\nEND Time",
+        u32::MAX,
+        m = u64::MAX
+    );
+    let game = announced("t-600-10", &endless, &["+7776FU,T1", "-3334FU,T18446744073709551615"]).unwrap();
+    assert_eq!(game.times[0].main, LONGEST);
+    assert!(game.left.iter().all(|left| *left <= 2 * LONGEST), "{:?}", game.left);
+}
+
+#[test]
 fn the_clocks_are_counted_in_the_servers_units() {
     let game = announced("t-600-10", TIME, &[]).unwrap();
     assert_eq!((game.color, game.times[0].main, game.times[0].byoyomi), (Color::White, secs(600), secs(10)));

@@ -24,7 +24,7 @@ pub mod ratings;
 
 use arena::Say;
 use arena::Shutdown;
-use arena::{dispatcher::start_recorder, identity::Engine, lag::SchedulerLag};
+use arena::{disk::DiskWatch, dispatcher::start_recorder, identity::Engine, lag::SchedulerLag};
 use fixtures::{Fixtures, opened};
 pub use game_lines::GameLines;
 use identity::Notice;
@@ -61,6 +61,7 @@ pub struct Client {
     say: Say,
     engine: Option<Engine>,
     before: Option<Identity>,
+    disk: DiskWatch,
 }
 
 /// The people who follow the event.
@@ -117,7 +118,14 @@ impl Client {
             say: audience.say,
             engine,
             before: before.map(|known| known.identity),
+            disk: DiskWatch::default(),
         })
+    }
+
+    /// The same, where no game begins while the disk is nearly full.
+    #[must_use]
+    pub fn watching(self, disk: DiskWatch) -> Self {
+        Self { disk, ..self }
     }
 
     /// The number of entries that the event has been given, for lines that have to stand between entries.
@@ -159,6 +167,7 @@ impl Client {
             ratings: self.ratings.clone(),
             cut_off: self.cut_off,
             say: self.say,
+            disk: self.disk,
         };
         let finish = LoginLoop::new(context, engine, fixtures).run().await;
         let _panic_printed = actor.await;

@@ -9,6 +9,7 @@ use super::{
 };
 use arena::Say;
 use arena::Shutdown;
+use arena::disk::DiskWatch;
 use arena::lag::SchedulerLag;
 use arena::play::{Fixture, GameContext, play_under};
 use notation::csa::{
@@ -39,6 +40,8 @@ const READY_CHECK: GameId = GameId(0);
 const FIRST_STARTS: u32 = 5;
 /// The same for an engine that was ready before. The waits between them grow, by default to hours together.
 const STARTS: u32 = 20;
+/// Time between two looks at a disk that is nearly full.
+const GLANCE: Duration = Duration::from_secs(1);
 /// How long a server has to give the reason of a refused login.
 const EXPLANATION: Duration = Duration::from_secs(1);
 /// Most lines of a summary; that of a game that goes on has one for each move.
@@ -132,6 +135,8 @@ pub struct LoopContext {
     pub cut_off: Vec<String>,
     /// Shows lines that are no entries.
     pub say: Say,
+    /// Whether there is room on the disk for new games.
+    pub disk: DiskWatch,
 }
 
 impl LoginLoop {
@@ -155,6 +160,11 @@ impl LoginLoop {
     /// Plays until enough games are played, a shutdown is wished, or the engine has failed too often.
     pub async fn run(mut self) -> Finish {
         while self.wants_more() {
+            if self.context.disk.is_low() {
+                let finish = self.context.shutdown.finishing().clone();
+                let _leaving = finish.run_until_cancelled(sleep(GLANCE)).await;
+                continue;
+            }
             let begun = Instant::now();
             let Err(failure) = self.one_login().await else { continue };
             if self.context.shutdown.is_finishing() {
@@ -217,7 +227,7 @@ impl LoginLoop {
             let floodgate = game_name(&offer.summary).is_some_and(|game| game.is_floodgate());
             let outcome = self.game(&mut link, offer).await;
             link.forget();
-            if !self.goes_on(outcome?)? || !self.wants_more() {
+            if !self.goes_on(outcome?)? || !self.wants_more() || self.context.disk.is_low() {
                 // Floodgate closes the connection of a CSA login itself; other servers wait for this.
                 if self.context.config.login.seek.is_some() || !floodgate {
                     link.log_out().await;
@@ -400,7 +410,7 @@ impl LoginLoop {
         let mut seats = if announced.color == Color::Black { [engine, server] } else { [server, engine] };
         let (sink, stop) = (&**transcripts.sink(), shutdown.adjourning());
         let playing = async {
-            let context = GameContext { sink, spectators: None, lag, stop };
+            let context = GameContext { sink, spectators: None, lag, stop, interventions: None };
             let outcome = play_under(Authority::Server(ruled), fixture, &mut seats, context).await;
             let [black, white] = seats; // giving up the server's seat ends the conversation below
             (outcome, if announced.color == Color::Black { black } else { white })

@@ -1,6 +1,6 @@
 //! `renmei account`: manages the accounts of a league.
 
-use super::{Exit, Failure};
+use super::{Exit, Failure, serve::protect};
 use crate::cli::{AccountArgs, AccountCommand};
 use journal::Store;
 use nix::sys::termios::{LocalFlags, SetArg, Termios, tcgetattr, tcsetattr};
@@ -18,6 +18,7 @@ pub fn account(args: &AccountArgs) -> Result<Exit, Failure> {
         AccountCommand::Add { name, db } => {
             let hash = prompted_hash(name)?;
             let new = Store::open(db)?.set_account(name, &hash)?;
+            protect(db)?;
             let done = if new { "has an account now" } else { "has another password now" };
             out_line!("{name} {done}");
         }

@@ -13,6 +13,8 @@ use plan::{Environment, Plan, built_in};
 use std::path::Path;
 use toml::{Table, Value};
 
+/// Games of an encounter, where nobody says how many.
+const GAMES: u64 = 100;
 /// What stands for no openings in `--openings`; `./none` is a file.
 const NO_OPENINGS: &str = "none";
 
@@ -34,8 +36,8 @@ pub fn ad_hoc(args: &MatchArgs, open_screen: OpenScreen) -> Result<Exit, Failure
 pub(super) struct Length<'a> {
     /// The format, unless there is a sequential test.
     pub format: &'a str,
-    /// Games of an encounter, or of a test at most.
-    pub games: u64,
+    /// Games of an encounter, or of a test at most; `None`: the default.
+    pub games: Option<u64>,
     /// The words of a sequential test; none without.
     pub sprt: &'a [String],
 }
@@ -91,8 +93,7 @@ fn take_a_free_name(plan: &mut Plan) -> Result<(), Failure> {
 fn is_another(plan: &Plan) -> Result<bool, Failure> {
     let mut plan = plan.clone();
     if let Some(begun) = begun(&plan)? {
-        plan.keep_defaults_of(&begun);
-        let _told_when_it_is_played = plan.keep_margins(&begun);
+        let _told_when_it_is_played = plan.keep_defaults_of(&begun);
     }
     Ok(!resume::differences(&plan)?.is_empty())
 }
@@ -112,8 +113,8 @@ pub(super) fn configuration(
         .insert("rules".to_owned(), Table::from_iter([pair("max_moves", i64::from(args.max_moves))]).into());
     config.extend(openings(args)?.map(|openings| pair("openings", openings)));
     if !length.sprt.is_empty() {
-        let most = pair("max_games", i64::try_from(length.games).unwrap_or(i64::MAX));
-        let sprt = pairs(length.sprt)?.into_iter().chain([most]).collect::<Table>();
+        let most = length.games.map(|games| pair("max_games", i64::try_from(games).unwrap_or(i64::MAX)));
+        let sprt = pairs(length.sprt)?.into_iter().chain(most).collect::<Table>();
         config.insert("sprt".to_owned(), sprt.into());
     }
     let endings =
@@ -149,7 +150,8 @@ fn event(name: &str, args: &GamesArgs, length: Length<'_>) -> Table {
         pair("database", format!("{}.db", file_stem(name))),
     ]);
     if length.sprt.is_empty() {
-        event.extend([pair("games", i64::try_from(length.games).unwrap_or(i64::MAX))]);
+        let games = length.games.unwrap_or(GAMES);
+        event.extend([pair("games", i64::try_from(games).unwrap_or(i64::MAX))]);
     }
     if let Some(concurrency) = args.playing.concurrency {
         event.extend([pair("concurrency", i64::try_from(concurrency).unwrap_or(i64::MAX))]);

@@ -7,6 +7,7 @@
 use super::{
     Exit, Failure,
     ad_hoc::{self, Length},
+    disk,
     laboratory::{engine, repository, single},
     play::{identify, listen, override_plan, tell_how_to_resume},
     report::write_picture,
@@ -37,7 +38,7 @@ use report::{
 };
 use serde::Serialize;
 use sha2::{Digest, Sha256};
-use std::{collections::HashMap, sync::Arc};
+use std::{collections::HashMap, path::Path, sync::Arc};
 
 /// The players of an event of the search.
 const GOOD_ONE: PlayerId = PlayerId(0);
@@ -171,7 +172,7 @@ impl<'a> Search<'a> {
         let commit = &self.commits[commit];
         let players =
             [&self.good, commit].map(|commit| engine(&args.source, short(&commit.id), &commit.id).into());
-        let length = Length { format: "round-robin", games, sprt: &[] };
+        let length = Length { format: "round-robin", games: Some(games), sprt: &[] };
         let mut plan = ad_hoc::plan("bisect", &args.games, length, players.to_vec())?;
         override_plan(&mut plan, &args.games.playing)?;
         plan.name = self.event(commit);
@@ -286,7 +287,9 @@ impl<'a> Search<'a> {
         let identities = identify(&plan, &found.shown)?;
         let event = OpenEvent::open(&plan, identities)?.with_engines(found.engines);
         let openings = dispatcher::in_order(lines, &plan);
-        let company = Company { openings, remote: None, readers: vec![], say: say_aloud() };
+        let watched = vec![plan.database.clone()].into_iter().chain(plan.log.directory().map(Path::to_owned));
+        let (disk, _watching) = disk::watched(watched.collect(), plan.reserve_mb, &say_aloud(), None)?;
+        let company = Company { openings, remote: None, readers: vec![], say: say_aloud(), disk };
         let finished = event.play(company, self.shutdown)?;
         self.note_results(commit, &finished.standings);
         if finished.halted {
@@ -424,7 +427,7 @@ impl<'a> Search<'a> {
 fn mark(args: &BisectArgs, good: &Commit) -> Result<String, Failure> {
     let mut games = args.games.clone();
     (games.playing.concurrency, games.playing.oversubscribe, games.playing.name) = (None, false, None);
-    let length = Length { format: "round-robin", games: 2, sprt: &[] };
+    let length = Length { format: "round-robin", games: Some(2), sprt: &[] };
     let config = ad_hoc::configuration("bisect", &games, length, vec![]).map_err(Failure::Usage)?;
     let source = engine(&args.source, "", &good.id);
     let text = format!("{config}\n{source}");

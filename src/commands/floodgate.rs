@@ -1,7 +1,7 @@
 //! `renmei floodgate`: an engine on a server.
 
 use super::{
-    Exit, Failure, OpenScreen, Screen, Showing,
+    Exit, Failure, OpenScreen, Screen, Showing, disk,
     ordered_lines::OrderedLines,
     play::{Linger, check_log},
 };
@@ -50,6 +50,7 @@ pub fn floodgate(args: &FloodgateArgs, open_screen: OpenScreen) -> Result<Exit, 
     if let Some(games) = args.games {
         config.games = Some(games);
     }
+    config.reserve_mb = args.reserve_mb.unwrap_or(config.reserve_mb);
     if let Some(command) = &args.notify {
         config.notify.command = Some(command.clone());
     }
@@ -95,7 +96,13 @@ pub fn floodgate(args: &FloodgateArgs, open_screen: OpenScreen) -> Result<Exit, 
     signals::listen(shutdown.clone(), finishing).map_err(other)?;
     let ClientConfig { host, port, login, .. } = &config;
     (audience.say)(&format!("{} on {host}:{port} as {}", login.game, login.name));
+    let places =
+        [Some(config.database.clone()), config.records.as_ref().map(|files| files.directory.clone())];
+    let (places, reserve) = (places.into_iter().flatten().collect(), config.reserve_mb);
+    let say = audience.say.clone();
     let client = Client::open(config, &shutdown, ratings, audience, engine)?;
+    let (disk, _watching) = disk::watched(places, reserve, &say, notifier.as_ref())?;
+    let client = client.watching(disk);
     ordered.iter().for_each(|lines| lines.follow(client.appended()));
     let finish = runtime.block_on(client.play(shutdown.clone()))?;
     if let Some(notifier) = notifier {
@@ -190,7 +197,15 @@ fn write_record(files: &RecordFiles, db: &Path, event: &str, game: GameId) -> Re
         fs::create_dir_all(directory).map_err(|error| format!("{}: {error}", directory.display()))?;
     }
     let (db, event, game) = (db.to_owned(), Some(event.to_owned()), vec![number]);
-    let export = records::Export { db, event, game, all: true, format: RecordFormat::Csa, output };
+    let export = records::Export {
+        db,
+        event,
+        game,
+        all: true,
+        format: RecordFormat::Csa,
+        output,
+        access: files::Access::Private,
+    };
     records::export(&export).map(drop).map_err(|error| error.to_string())
 }
 

@@ -3,7 +3,7 @@
 use super::{Exit, Failure};
 use crate::cli::{InitArgs, Preset};
 use clap::ValueEnum;
-use std::{fs::OpenOptions, io::Write, path::Path};
+use std::{io::Write, path::Path};
 
 /// A file of a preset: its name, and its text in `configs/`.
 type PresetFile = (&'static str, &'static str);
@@ -66,9 +66,16 @@ pub fn init(args: &InitArgs) -> Result<Exit, Failure> {
 
 /// `create_new`: a file created since the check is not overwritten either.
 fn write(name: &str, text: &str, force: bool) -> std::io::Result<()> {
-    let mut options = OpenOptions::new();
-    options.write(true).truncate(true);
-    let mut file = if force { options.create(true).open(name) } else { options.create_new(true).open(name) }?;
+    let path = Path::new(name);
+    let mut file = match force && path.exists() {
+        // A link under the name of a preset is not the user's choice.
+        true => files::create(path)?,
+        false => {
+            let new = files::create_new(path)?;
+            files::share(&new)?;
+            new
+        }
+    };
     file.write_all(text.as_bytes())
 }
 

@@ -102,9 +102,20 @@ fn nothing(
             "the database has no transcript of a game `{asked}`: event `{}` has no such game",
             event.name
         ),
+        Some(full) if full.row.pruned_at.is_some() => {
+            format!(
+                "the lines of game `{asked}` were dropped on {}, as those of old games",
+                day(full.row.pruned_at)
+            )
+        }
         Some(_) => format!(
             "the database has no transcript of a game `{asked}`: lines of engines are kept of games that ended by a \
              fault, and with `--log DIR` of every game"
         ),
     })
+}
+
+/// The day of a time in ms since 1970, such as `2026/11/22`.
+fn day(at: Option<i64>) -> String {
+    date::text(at.unwrap_or_default()).chars().take(10).collect()
 }

@@ -1,14 +1,16 @@
 //! `renmei run`, and the steps that `renmei match` and `renmei serve` share with it: from a plan to standings.
 
-use super::{Exit, Failure};
+use super::{Exit, Failure, disk, operator_door::Door};
 use crate::{
     cli::{FaultLimitArg, PlayingArgs, RunArgs},
-    output, signals,
+    output::{self, Printable},
+    signals,
 };
 use arena::{
     Say, Shutdown,
     dispatcher::{self, Company, Finished, OpenEvent, RunError},
     identity::{Engine, Identifier},
+    operations::Operations,
     preflight,
     remote::Remote,
     resume,
@@ -102,7 +104,7 @@ pub fn play(plan: Plan, args: &PlayingArgs, open_screen: OpenScreen) -> Result<E
             "`{name}` logs in over the network: play this event with `renmei serve`"
         )));
     }
-    host(plan, args, open_screen, |_, _| Ok(None))
+    host(plan, args, open_screen, |_, _, _| Ok(None))
 }
 
 /// The network side of an event.
@@ -124,7 +126,7 @@ pub fn host(
     mut plan: Plan,
     args: &PlayingArgs,
     open_screen: OpenScreen,
-    open_network: impl FnOnce(&Plan, Arc<dyn Sink>) -> Result<Option<Network>, Failure>,
+    open_network: impl FnOnce(&Plan, Arc<dyn Sink>, Operations) -> Result<Option<Network>, Failure>,
 ) -> Result<Exit, Failure> {
     override_plan(&mut plan, args)?;
     let shutdown = Shutdown::default();
@@ -152,7 +154,8 @@ pub fn host(
     if event.is_closed() {
         err_line!("`{}` is complete: nothing was played", plan.name);
     }
-    let network = if event.is_closed() { None } else { open_network(&plan, event.sink())? };
+    let network =
+        if event.is_closed() { None } else { open_network(&plan, event.sink(), event.operations())? };
     let Followed { finished, linger, notifier } =
         follow(&plan, event, lines, network, args, open_screen, &shutdown)?;
     if let Some(linger) = linger.filter(|_| !finished.interrupted) {
@@ -244,14 +247,6 @@ fn keep_defaults(plan: &mut Plan, begun: &StoredPlan) {
     for kept in plan.keep_defaults_of(begun) {
         err_line!("`{}` was begun before there was another default: {kept}", plan.name);
     }
-    if let Some(kept) = plan.keep_margins(begun) {
-        err_line!(
-            "`{}` keeps the margin that it was begun with, {} ms; new events have {} ms unless `margin` says otherwise",
-            plan.name,
-            kept.as_millis(),
-            plan::MARGIN.as_millis()
-        );
-    }
 }
 
 /// Prints what a user may not expect of the plan.
@@ -324,7 +319,18 @@ fn follow(
         listen(shutdown)?;
     }
     let openings = dispatcher::in_order(lines, plan);
-    let finished = event.play(Company { openings, remote, readers, say }, shutdown)?;
+    let (disk, _watching) = disk::watched(
+        vec![plan.database.clone()].into_iter().chain(plan.log.directory().map(Path::to_owned)).collect(),
+        plan.reserve_mb,
+        &say,
+        notifier.as_ref(),
+    )?;
+    let door = (!event.is_closed()).then(|| Door::open(&plan.database, event.operations())).transpose();
+    let _door = door.unwrap_or_else(|why| {
+        say(&why);
+        None
+    });
+    let finished = event.play(Company { openings, remote, readers, say, disk }, shutdown)?;
     if let Some(notifier) = notifier.as_ref().filter(|_| finished.halted) {
         tell_halt(notifier, plan, &finished.standings);
     }
@@ -380,6 +386,7 @@ pub(super) fn override_plan(plan: &mut Plan, args: &PlayingArgs) -> Result<(), F
     if let Some(log) = &args.log {
         plan.log.clone_from(log);
     }
+    plan.reserve_mb = args.reserve_mb.unwrap_or(plan.reserve_mb);
     plan.oversubscribe |= args.oversubscribe;
     plan.look &= !args.no_look;
     if let Some(FaultLimitArg(limit)) = args.fault_limit {
@@ -409,7 +416,7 @@ pub(super) fn check_log(log: &LogPlan) -> Result<(), Failure> {
     let Some(directory) = log.directory() else { return Ok(()) };
     let probe = directory.join(".renmei-log");
     let tried = fs::create_dir_all(directory)
-        .and_then(|()| fs::write(&probe, []))
+        .and_then(|()| files::create(&probe).map(drop))
         .and_then(|()| fs::remove_file(&probe));
     tried.map_err(|error| {
         Failure::Usage(format!("--log {}: no file can be written there: {error}", directory.display()))
@@ -427,10 +434,14 @@ fn announcer(
     let every = args.rating_interval.unwrap_or(progress::GAMES);
     let progress = Progress::new(info.clone(), total, event.standings().clone(), every);
     let plain = || -> Box<dyn Write + Send> {
-        if args.json { Box::new(io::stderr()) } else { Box::new(io::stdout()) }
+        if args.json {
+            Box::new(Printable::new(io::stderr()))
+        } else {
+            Box::new(Printable::new(io::stdout()))
+        }
     };
     let mut announcer = Announcer::new(info, total, event.standings().total().games())
-        .lines(game_lines.unwrap_or_else(plain))
+        .lines(game_lines.map_or_else(plain, |lines| Box::new(Printable::new(lines))))
         .progress(progress)
         .quiet(args.quiet);
     if let Some(path) = &args.events {

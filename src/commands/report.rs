@@ -12,7 +12,7 @@ use report::{
     plan,
     plot::{self, Plot, Size},
 };
-use std::{fs, path::Path};
+use std::{io::Write as _, path::Path};
 
 impl From<EventHistoryError> for Failure {
     fn from(error: EventHistoryError) -> Self {
@@ -129,5 +129,7 @@ fn draw(store: &Store, event: &EventSummary, of: Picture) -> Result<Plot, Failur
 }
 
 fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    fs::write(path, bytes).map_err(|e| Failure::Other(format!("{}: {e}", path.display())))
+    files::create_shared(path)
+        .and_then(|mut file| file.write_all(bytes))
+        .map_err(|e| Failure::Other(format!("{}: {e}", path.display())))
 }

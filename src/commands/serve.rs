@@ -1,10 +1,11 @@
 //! `renmei serve`: hosts a league or an event over the network.
 
-use super::descriptors;
 use super::{
     Exit, Failure, OpenScreen, Screen, Showing,
+    operator_door::Door,
     play::{Network, event_file, host},
 };
+use super::{descriptors, disk};
 use crate::{
     cli::{PlayingArgs, ServeArgs},
     signals,
@@ -12,10 +13,10 @@ use crate::{
 use arena::Say;
 use arena::Shutdown;
 use host::{League, RatingHistory, event::EventNetwork};
-use journal::Reader;
+use journal::{Reader, Store};
 use notify::{Notifier, Subject};
 use plan::{Document, Plan, ServeConfig, StoredPlan};
-use std::{io, sync::Arc};
+use std::{io, path::Path, sync::Arc};
 use tokio::net::TcpListener;
 
 /// Serves until a signal: the first lets the running games end, the second breaks them off.
@@ -48,9 +49,11 @@ fn league(args: &ServeArgs, mut config: ServeConfig, open_screen: OpenScreen) ->
     if let Some(command) = &args.playing.notify {
         config.notify.command = Some(command.clone());
     }
+    config.reserve_mb = args.playing.reserve_mb.unwrap_or(config.reserve_mb);
     if let Some(name) = &args.playing.name {
         config.name.clone_from(name);
     }
+    protect(&config.database)?;
     let events = args.playing.events.as_deref().map(event_file).transpose()?;
     let wanted = !(args.playing.no_dashboard || args.playing.quiet);
     let other = |e: io::Error| Failure::Other(e.to_string());
@@ -77,16 +80,49 @@ fn league(args: &ServeArgs, mut config: ServeConfig, open_screen: OpenScreen) ->
         readers.extend(events.map(|mut events| Reader::new("event file", move |batch| events.write(batch))));
         let notifier = Notifier::open(&config.notify, subject(&config), say.clone())?;
         readers.extend(notifier.as_ref().map(Notifier::reader));
+        let places = [Some(config.database.clone()), config.records.clone()];
+        let (places, reserve) = (places.into_iter().flatten().collect(), config.reserve_mb);
+        let (database, name) = (config.database.clone(), config.name.clone());
         let league = League::open(config, history, &shutdown, readers)?;
+        let (disk, _watching) = disk::watched(places, reserve, &say, notifier.as_ref())?;
+        let league = league.watching(disk);
+        let operations = league.operations();
+        if operations.is_paused() {
+            let shown = database.display();
+            say(&format!(
+                "the operator has paused the league: no new game begins until `renmei admin {shown} resume`"
+            ));
+        }
+        let door = Door::open(&database, operations).map_err(|why| say(&why)).ok();
+        league.warnings().iter().for_each(|warning| say(warning));
         for listener in &listeners {
             say(&format!("listening on {}", listener.local_addr().map_err(other)?));
         }
-        league.serve(listeners, shutdown).await?;
+        let served = league.serve(listeners, shutdown).await;
+        drop(door);
+        served?;
+        if let Some(head) = head(&database, &name)? {
+            say(&format!("head {head}"));
+        }
         if let Some(notifier) = notifier {
             notifier.finish();
         }
         Ok(Exit::Done)
     })
+}
+
+/// The seal of the last entry of a league, to be compared by `renmei verify --head`.
+fn head(database: &Path, name: &str) -> Result<Option<String>, Failure> {
+    let store = Store::read(database)?;
+    let events = store.events()?;
+    let league = events.iter().find(|event| event.name == name);
+    Ok(league.map(|league| store.head(league.id)).transpose()?.flatten())
+}
+
+/// Takes a database with hashes of passwords away from other users, and says so.
+pub(super) fn protect(database: &Path) -> Result<(), Failure> {
+    Store::protect(database)?.iter().for_each(|line| err_line!("{line}"));
+    Ok(())
 }
 
 /// The league, for notices. Its players have no limit of faults.
@@ -156,7 +192,10 @@ fn event(
     if !args.listen.is_empty() {
         serve.listen.clone_from(&args.listen);
     }
-    host(plan, &args.playing, open_screen, |plan, sink| {
+    host(plan, &args.playing, open_screen, |plan, sink, operations| {
+        protect(&plan.database)?;
+        let names: Vec<_> = plan.engines.iter().map(|engine| engine.name.clone()).collect();
+        host::trip_warnings(&serve, &names).iter().for_each(|warning| err_line!("{warning}"));
         let (mut listeners, mut listening) = (vec![], vec![]);
         for address in &serve.listen {
             let bound = std::net::TcpListener::bind(address).and_then(|listener| {
@@ -168,8 +207,8 @@ fn event(
             });
             listeners.push(bound.map_err(|e| Failure::Other(format!("cannot listen on {address}: {e}")))?);
         }
-        let network =
-            EventNetwork::open(serve, plan, listeners, sink).map_err(|e| Failure::Other(e.to_string()))?;
+        let network = EventNetwork::open(serve, plan, listeners, operations, sink)
+            .map_err(|e| Failure::Other(e.to_string()))?;
         let (remote, mut read) = (network.remote(), network.reader());
         let reader = Reader::new("network", move |batch| {
             // The network closes after the last entry.

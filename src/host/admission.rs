@@ -1,32 +1,49 @@
 //! Admission: whether a login may enter.
 //!
-//! Checking a password takes tens of milliseconds. One thread does nothing else, at a lower priority than the games, and
-//! each connection waits for its own check; the wait is a part of its time to log in. Addresses take turns, and an
-//! address that guesses is locked out for a while, so that a flood of logins delays its own logins and nothing else.
+//! Checking a password takes tens of milliseconds, making a trip a few. One thread does nothing else, at a lower priority
+//! than the games, and each connection waits for its own check; the wait is a part of its time to log in. Addresses take
+//! turns, and an address that guesses is locked out for a while, so that a flood of logins delays its own logins and
+//! nothing else.
+//!
+//! In a league anybody may take any name. A wrong secret is one that does not fit a player who is logged in under the
+//! name, or an entrant of the event. It counts for its address, and for the name and the address together, never for the
+//! name alone: nobody can lock a player out from elsewhere.
 
 use super::{
+    guesses::Guesses,
+    lobby::PASSWORD,
     places::{Origin, Place},
     requests::yield_to_games,
 };
 use journal::{Store, StoreError};
-use notation::csa::game_name::Entry;
-use plan::password;
-use plan::serve::{Limits, Login, ServeConfig};
+use notation::csa::{game_name::Entry, wire::is_player_name};
+use plan::{
+    password,
+    serve::{Limits, Login, ServeConfig},
+    trip::trip,
+};
+use referee::sink::TripKey;
 use std::{
     collections::{HashMap, VecDeque},
+    future::ready,
     net::IpAddr,
     path::Path,
     pin::Pin,
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak},
     thread,
-    time::{Duration, Instant},
+    time::Duration,
 };
 use tokio::sync::oneshot;
 
-/// Checks of one address that may wait; more are refused at once.
+/// Passwords of one address that may wait; more are refused at once.
 const WAITING: usize = 64;
-/// Addresses with wrong passwords that are remembered before those are forgotten whose time is over.
-const FAILURES: usize = 4096;
+/// Wrong secrets for one name from one address after which the address is locked out for the name: a client of one's own
+/// that is set up wrongly does not lock out the others of its address.
+const NAME_GUESSES: u32 = 5;
+/// Trips that are remembered, so that a player who comes again does not wait.
+const REMEMBERED: usize = 8192;
+/// The cost of a login whose trip has to be made, beside its line.
+const TRIP: u32 = 3;
 /// Time between two looks whether the host is still there.
 const GLANCE: Duration = Duration::from_secs(1);
 
@@ -39,8 +56,8 @@ pub struct LoginRequest {
     pub password: String,
     /// Whether the request is for the extended mode.
     pub extended: bool,
-    /// Whether the host has checked the password.
-    pub authenticated: bool,
+    /// The trip of the name and the secret, where no password is checked.
+    pub trip: Option<String>,
     /// Whether the place is one of those kept for players who return to their game.
     pub returning_only: bool,
 }
@@ -51,13 +68,30 @@ impl LoginRequest {
     pub fn secret(&self) -> Option<String> {
         if self.extended { Some(self.password.clone()) } else { Entry::read(&self.password).trip }
     }
+
+    /// What two logins of one player have in common; `None` for a player without a secret, whom nobody can tell from
+    /// another.
+    #[must_use]
+    pub fn mark(&self) -> Option<String> {
+        let secret = self.secret()?;
+        Some(self.trip.clone().unwrap_or(secret))
+    }
+}
+
+/// Whose secrets are looked at, and how they are cut out of the password.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Admits {
+    /// The players of an open league.
+    League,
+    /// The entrants of an event. Without a trip the whole password is the secret.
+    Entrants,
 }
 
 /// What becomes of a login.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It may enter.
-    Admitted,
+    /// It may enter, where no password is checked with this trip.
+    Admitted(Option<String>),
     /// The name or the password is wrong.
     Refused,
     /// Its address has guessed too often, or asks too much at once; the password was not looked at.
@@ -69,7 +103,7 @@ pub type Decision = Pin<Box<dyn Future<Output = Verdict> + Send>>;
 
 /// Decides on logins.
 #[derive(Clone, Debug)]
-pub struct Admission(Option<Arc<Gate>>);
+pub struct Admission(Arc<Gate>);
 
 #[derive(Debug)]
 struct Check {
@@ -80,86 +114,146 @@ struct Check {
 }
 
 impl Admission {
-    /// Admission by the configuration and the accounts in the database. With accounts or invitations it starts the thread
-    /// that checks passwords.
+    /// Admission by the configuration, the accounts in the database and the key of the trips. It starts the thread that
+    /// checks passwords and makes trips.
     ///
     /// # Errors
     /// When the accounts cannot be read, or the system has no thread.
-    pub fn new(config: &ServeConfig, database: &Path) -> Result<Self, StoreError> {
+    pub fn new(
+        config: &ServeConfig,
+        admits: Admits,
+        database: &Path,
+        key: TripKey,
+    ) -> Result<Self, StoreError> {
         let list = match config.login {
-            Login::Open => return Ok(Self(None)),
+            Login::Open => List::Anybody(key),
             Login::Accounts => {
                 drop(Store::open(database)?); // a new one has no accounts, but a place for them
                 List::Accounts(Box::new(Store::read(database)?))
             }
-            Login::Invitation => List::Invited(config.invitations().collect()),
+            Login::Invitation => List::Invited(config.invitations().collect(), key),
         };
-        let gate = Arc::new(Gate::new(config.limits));
+        let gate = Arc::new(Gate::new(config.limits, config.login == Login::Open, admits));
         let queue = Arc::downgrade(&gate);
         let work = move || {
             yield_to_games();
             while let Some((origin, check)) = next_check(&queue) {
-                let verdict = match list.admits(&check.name, check.secret.as_deref()) {
-                    true => Verdict::Admitted,
-                    false => Verdict::Refused,
-                };
-                if let (Verdict::Refused, Some(gate)) = (verdict, queue.upgrade()) {
-                    gate.failed(origin, &check);
+                let verdict = list.judge(&check.name, check.secret.as_deref());
+                if let Some(gate) = queue.upgrade() {
+                    gate.judged(origin, &check, &verdict);
                 }
                 let _gone_meanwhile = check.answer.send(verdict);
             }
         };
         let thread = thread::Builder::new().name("admission".to_owned()).spawn(work);
         let failed = |source| StoreError::Thread { path: database.to_owned(), source: Arc::new(source) };
-        thread.map(|_| Self(Some(gate))).map_err(failed)
+        thread.map(|_| Self(gate)).map_err(failed)
     }
 
-    /// Checks a login from a place; `None` where every login may enter.
+    /// Checks a login from a place; returns the cost of that as well, beside the login's line.
     #[must_use]
-    pub fn check(&self, request: &LoginRequest, place: &Place) -> Option<Decision> {
-        let gate = self.0.as_ref()?;
+    pub fn check(&self, request: &LoginRequest, place: &Place) -> (Decision, u32) {
+        let gate = &self.0;
+        let secret = gate.secret(request);
+        if let Some(verdict) = gate.known(request, secret.as_deref(), place.origin()) {
+            return (Box::pin(ready(verdict)), 0);
+        }
         let (answer, decision) = oneshot::channel();
-        let (name, secret) = (request.name.clone(), request.secret());
+        let name = request.name.clone();
         gate.enter(place.origin(), Check { name, secret, address: place.address(), answer });
-        Some(Box::pin(async move { decision.await.unwrap_or(Verdict::LockedOut) }))
+        let decision = async move { decision.await.unwrap_or(Verdict::LockedOut) };
+        (Box::pin(decision), if gate.open { TRIP } else { 0 })
+    }
+
+    /// Counts a login with the wrong secret of a player who is logged in, or of an entrant.
+    pub fn guessed(&self, name: &str, place: &Place) {
+        let (origin, address) = (place.origin(), place.address());
+        let locked_out = self.0.queue().by_name.count((origin, name.to_owned()));
+        self.0.failed(origin, name, address);
+        if locked_out {
+            let seconds = self.0.limits.lockout_seconds;
+            tracing::warn!(target: "login", "locked out {address} for {name:?} for {seconds} s");
+        }
     }
 }
 
-/// The checks that wait, and the addresses that have guessed.
+/// The checks that wait, and who has guessed.
 #[derive(Debug)]
 struct Gate {
     queue: Mutex<Queue>,
     arrived: Condvar,
     limits: Limits,
+    /// Whether anybody may enter, under a trip.
+    open: bool,
+    admits: Admits,
 }
 
 /// The checks that wait, by address. Addresses take turns, so that many guesses from one of them delay the others by one
 /// check at a time.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Queue {
     waiting: HashMap<Origin, VecDeque<Check>>,
     turns: VecDeque<Origin>,
-    failures: HashMap<Origin, (u32, Instant)>,
+    by_address: Guesses<Origin>,
+    by_name: Guesses<(Origin, String)>,
+    /// Trips that were made in this run, by name and secret.
+    trips: HashMap<(String, String), String>,
 }
 
 impl Gate {
-    fn new(limits: Limits) -> Self {
-        Self { queue: Mutex::default(), arrived: Condvar::new(), limits }
+    fn new(limits: Limits, open: bool, admits: Admits) -> Self {
+        let lockout = Duration::from_secs(limits.lockout_seconds);
+        let queue = Queue {
+            waiting: HashMap::new(),
+            turns: VecDeque::new(),
+            by_address: Guesses::new(limits.login_failures, lockout),
+            by_name: Guesses::new(limits.login_failures.min(NAME_GUESSES), lockout),
+            trips: HashMap::new(),
+        };
+        Self { queue: Mutex::new(queue), arrived: Condvar::new(), limits, open, admits }
     }
 
     fn queue(&self) -> MutexGuard<'_, Queue> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn secret(&self, request: &LoginRequest) -> Option<String> {
+        match self.admits {
+            Admits::Entrants if self.open => {
+                Some(Entry::read(&request.password).trip.unwrap_or_else(|| request.password.clone()))
+            }
+            _ => request.secret(),
+        }
+    }
+
+    /// The verdict on a login about which there is nothing to find out.
+    fn known(&self, request: &LoginRequest, secret: Option<&str>, origin: Origin) -> Option<Verdict> {
+        let queue = self.queue();
+        let name = &request.name;
+        if queue.by_address.are_too_many(&origin) || queue.by_name.are_too_many(&(origin, name.clone())) {
+            return Some(Verdict::LockedOut);
+        }
+        if !self.open {
+            return None;
+        }
+        match secret {
+            // The lobby refuses what is not a name or too long for a password.
+            Some(secret) if is_player_name(name) && secret.len() <= PASSWORD => {
+                let made = queue.trips.get(&(name.clone(), secret.to_owned()));
+                made.map(|trip| Verdict::Admitted(Some(trip.clone())))
+            }
+            _ => Some(Verdict::Admitted(None)),
+        }
+    }
+
     /// Takes in a check, or drops it, which answers it as locked out.
     fn enter(&self, origin: Origin, check: Check) {
         let mut queue = self.queue();
-        if self.is_locked_out(&mut queue, origin) {
-            return;
-        }
+        // In a league all players of an address may come at once, each with one connection.
+        let most = if self.open { self.limits.connections_per_address } else { WAITING };
         let waiting = queue.waiting.entry(origin).or_default();
         let first = waiting.is_empty();
-        if waiting.len() < WAITING {
+        if waiting.len() < most {
             waiting.push_back(check);
         }
         if first {
@@ -168,36 +262,31 @@ impl Gate {
         self.arrived.notify_one();
     }
 
-    fn is_locked_out(&self, queue: &mut Queue, origin: Origin) -> bool {
-        let most = self.limits.login_failures;
-        let failures = queue.failures.get(&origin).filter(|(_, since)| since.elapsed() < self.lockout());
-        most > 0 && failures.is_some_and(|(count, _)| *count >= most)
-    }
-
-    fn lockout(&self) -> Duration {
-        Duration::from_secs(self.limits.lockout_seconds)
+    fn judged(&self, origin: Origin, check: &Check, verdict: &Verdict) {
+        match (verdict, &check.secret) {
+            (Verdict::Refused, _) => self.failed(origin, &check.name, check.address),
+            (Verdict::Admitted(Some(trip)), Some(secret)) => {
+                let mut queue = self.queue();
+                if queue.trips.len() >= REMEMBERED {
+                    queue.trips.clear();
+                }
+                queue.trips.insert((check.name.clone(), secret.clone()), trip.clone());
+            }
+            _ => {}
+        }
     }
 
     /// Counts a wrong password. The lines are what fail2ban reads; the hosting guide documents them.
-    fn failed(&self, origin: Origin, check: &Check) {
-        let Check { name, address, .. } = check;
+    fn failed(&self, origin: Origin, name: &str, address: IpAddr) {
         tracing::warn!(target: "login", "wrong password from {address} for {name:?}");
-        let (mut queue, lockout) = (self.queue(), self.lockout());
-        if queue.failures.len() >= FAILURES {
-            queue.failures.retain(|_, (_, since)| since.elapsed() < lockout);
-        }
-        let (count, since) = queue.failures.entry(origin).or_insert((0, Instant::now()));
-        if since.elapsed() >= lockout {
-            (*count, *since) = (0, Instant::now());
-        }
-        *count += 1;
-        if *count == self.limits.login_failures {
-            *since = Instant::now(); // the whole time from now on
+        let mut queue = self.queue();
+        if queue.by_address.count(origin) {
             // What waits of it is answered by dropping it.
             queue.waiting.remove(&origin);
             queue.turns.retain(|other| *other != origin);
             drop(queue);
-            tracing::warn!(target: "login", "locked out {address} for {} s", lockout.as_secs());
+            let seconds = self.limits.lockout_seconds;
+            tracing::warn!(target: "login", "locked out {address} for {seconds} s");
         }
     }
 }
@@ -225,27 +314,28 @@ fn next_check(gate: &Weak<Gate>) -> Option<(Origin, Check)> {
 
 /// The players whom the host knows.
 enum List {
+    /// Anybody; a secret makes a trip.
+    Anybody(TripKey),
     Accounts(Box<Store>),
-    /// Hashes of the trips by name; `None` where the name alone is enough.
-    Invited(HashMap<String, Option<String>>),
+    /// Hashes of the secrets by name; `None` where the name alone is enough, and a secret makes a trip.
+    Invited(HashMap<String, Option<String>>, TripKey),
 }
 
 impl List {
-    fn admits(&self, name: &str, secret: Option<&str>) -> bool {
+    fn judge(&self, name: &str, secret: Option<&str>) -> Verdict {
+        let made = |key| Verdict::Admitted(secret.and_then(|secret| trip(key, name, secret)));
         let known = match self {
+            Self::Anybody(key) => return made(key),
             // An account that cannot be read admits nobody.
-            Self::Accounts(store) => store.account_hash(name).ok().flatten().map(Some),
-            Self::Invited(names) => names.get(name).cloned(),
+            Self::Accounts(store) => store.account_hash(name).ok().flatten(),
+            Self::Invited(names, key) => match names.get(name) {
+                Some(None) => return made(key),
+                known => known.cloned().flatten(),
+            },
         };
-        match known {
-            Some(None) => true,
-            Some(Some(hash)) => secret.is_some_and(|secret| password::fits(secret, &hash)),
-            None => {
-                // Takes as long as for a known name, so that the time does not tell which names are known.
-                let _unknown = password::fits(secret.unwrap_or_default(), DECOY);
-                false
-            }
-        }
+        // Takes as long for an unknown name, so that the time does not tell which names are known.
+        let fits = password::fits(secret.unwrap_or_default(), known.as_deref().unwrap_or(DECOY));
+        if fits && known.is_some() { Verdict::Admitted(None) } else { Verdict::Refused }
     }
 }
 
@@ -267,11 +357,11 @@ mod tests {
 
     #[test]
     fn an_invitation_holds_for_a_name_and_its_trip() {
-        let trip = Some(password::hash("trip").unwrap());
-        let list = List::Invited(HashMap::from([("a".to_owned(), trip), ("b".to_owned(), None)]));
-        assert!(list.admits("a", Some("trip")) && list.admits("b", None) && list.admits("b", Some("any")));
-        assert!(
-            !list.admits("a", Some("trap")) && !list.admits("a", None) && !list.admits("c", Some("trip"))
-        );
+        let hash = Some(password::hash("trip").unwrap());
+        let names = HashMap::from([("a".to_owned(), hash), ("b".to_owned(), None)]);
+        let list = List::Invited(names, TripKey([0; 32]));
+        let admits = |name, secret| matches!(list.judge(name, secret), Verdict::Admitted(_));
+        assert!(admits("a", Some("trip")) && admits("b", None) && admits("b", Some("any")));
+        assert!(!admits("a", Some("trap")) && !admits("a", None) && !admits("c", Some("trip")));
     }
 }

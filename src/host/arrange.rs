@@ -8,7 +8,7 @@ use super::{
     roster::Roster,
 };
 use arena::{actor_thread::ActorThread, play::Fixture};
-use journal::now;
+use journal::{Store, StoreError, now};
 use notation::{
     csa::{
         game_name::GameName,
@@ -35,7 +35,7 @@ use seat::{
     csa_host::{self, SeatTerms},
     transcript::Transcripts,
 };
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{collections::HashMap, path::Path, sync::Arc, time::Duration};
 
 /// A game whose players have been offered it.
 #[derive(Debug)]
@@ -78,6 +78,27 @@ impl Arranger {
         record_files: RecordFiles,
     ) -> Self {
         Self { config, roster, transcripts, record_files, dates: HashMap::new() }
+    }
+
+    /// Gives out no id that an earlier run gave out: a league that was killed may be back within the second.
+    ///
+    /// # Errors
+    /// When there is a database that cannot be read.
+    pub fn after_earlier_runs(mut self, database: &Path, event: &str) -> Result<Self, StoreError> {
+        if database.exists() {
+            let store = Store::read(database)?;
+            if let Some(event) = store.events()?.into_iter().find(|known| known.name == event) {
+                let names = store.names_dated_from(event.id, &date::digits(now()))?;
+                let given = names.iter().filter_map(|name| name.rsplit_once('+'));
+                let given =
+                    given.filter_map(|(base, at)| Some((base.to_owned(), date::of_digits(at)? / 1000)));
+                given.for_each(|(base, at)| {
+                    let last = self.dates.entry(base).or_insert(at);
+                    *last = at.max(*last);
+                });
+            }
+        }
+        Ok(self)
     }
 
     /// The players of the event.
@@ -148,6 +169,7 @@ impl Arranger {
             compat: self.config.compat,
             agreement: Duration::from_secs(self.config.agreement),
             unit: self.config.unit(),
+            game_bytes: self.config.limits.game_bytes,
         }
     }
 

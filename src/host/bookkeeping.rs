@@ -32,7 +32,8 @@ impl Bookkeeping {
         history: RatingHistory,
     ) -> io::Result<Self> {
         let database = database.to_owned();
-        let open = |directory| RecordFiles::open(directory, database.clone(), event.to_owned());
+        let access = if config.share_records { files::Access::Everybody } else { files::Access::Private };
+        let open = |directory| RecordFiles::open(directory, access, database.clone(), event.to_owned());
         let writing = config.records.clone().map(open).transpose()?;
         let (record_files, threads) =
             writing.map_or_else(Default::default, |(files, thread)| (files, vec![thread]));

@@ -18,6 +18,8 @@ pub const TOTAL: u32 = 40;
 /// Lines of an address that do not wait when the budget of all is used up, and how many more there are each second: whoever
 /// logs in or plays now and then is not held up by a crowd.
 const COURTESY: (u32, u32) = (10, 1);
+/// Refused logins of an address that are logged in an hour.
+const LOGGED: u32 = 60;
 /// Bytes of an answer that cost as much as a line.
 const BYTES: usize = 8192;
 /// Players to whom a chat goes that cost as much as a line.
@@ -49,6 +51,18 @@ impl Bucket {
     #[must_use]
     pub fn new(per_second: u32) -> Self {
         Self::with_limit(per_second, per_second)
+    }
+
+    /// A full budget, whose limit is what an hour brings.
+    #[must_use]
+    pub fn per_hour(most: u32) -> Self {
+        Self { per_second: f64::from(most) / 3600.0, ..Self::with_limit(most, most) }
+    }
+
+    /// Whether nothing of it is used.
+    pub fn is_full(&mut self, now: Instant) -> bool {
+        self.refill(now);
+        self.left >= self.most
     }
 
     fn with_limit(most: u32, per_second: u32) -> Self {
@@ -106,6 +120,7 @@ impl SharedBucket {
 pub struct AddressBudget {
     all: SharedBucket,
     courtesy: SharedBucket,
+    logged: SharedBucket,
 }
 
 impl AddressBudget {
@@ -115,7 +130,18 @@ impl AddressBudget {
         let (most, per_second) = COURTESY;
         let courtesy = Bucket::with_limit(most, per_second);
         let all = SharedBucket::new(lines_per_second.saturating_mul(ADDRESS));
-        Self { all, courtesy: SharedBucket(Arc::new(Mutex::new(courtesy))) }
+        let shared = |bucket| SharedBucket(Arc::new(Mutex::new(bucket)));
+        Self { all, courtesy: shared(courtesy), logged: shared(Bucket::per_hour(LOGGED)) }
+    }
+
+    /// Whether a line about this address may be logged; nobody fills a log by being refused.
+    #[must_use]
+    pub fn may_log(&self, now: Instant) -> bool {
+        let free = self.logged.wait(now).is_zero();
+        if free {
+            self.logged.spend(1, now);
+        }
+        free
     }
 
     /// Takes from it and from the budget of all.

@@ -1,27 +1,32 @@
 //! The registry of buoys: moves that the games of a name start from (`%%SETBUOY`). It outlives the program.
 
-use super::{commands::clipped, game_view::apply};
+use super::{commands::clipped, game_view::apply, places::Origin};
 use notation::csa::game_name::GameName;
+use plan::serve::Limits;
 use referee::sink::{Buoy, SideRecord, Sink};
 use std::{collections::HashMap, sync::Arc};
 
 /// Plies a buoy may have.
 const PLIES: usize = 512;
+/// Games that may start from a buoy.
+const GAMES: i64 = 10_000;
 
 /// The buoys of a host.
 #[derive(Debug)]
 pub struct Buoys {
     known: HashMap<String, Buoy>,
-    most: usize,
+    /// Who has set the buoys of this run. Addresses are not stored, so those of earlier runs count for their owners alone.
+    origins: HashMap<String, Origin>,
+    limits: Limits,
     sink: Arc<dyn Sink>,
 }
 
 impl Buoys {
-    /// The buoys of earlier runs; `most` may be set at once, and changes are kept in `sink`.
+    /// The buoys of earlier runs; changes are kept in `sink`.
     #[must_use]
-    pub fn new(stored: Vec<Buoy>, most: usize, sink: Arc<dyn Sink>) -> Self {
+    pub fn new(stored: Vec<Buoy>, limits: Limits, sink: Arc<dyn Sink>) -> Self {
         let known = stored.into_iter().map(|buoy| (buoy.name.clone(), buoy)).collect();
-        Self { known, most, sink }
+        Self { known, origins: HashMap::new(), limits, sink }
     }
 
     /// Whether there is a buoy of that name.
@@ -36,11 +41,17 @@ impl Buoys {
         self.known.get(name).map(|buoy| buoy.left)
     }
 
-    /// Sets a buoy with glued moves (`+7776FU-3334FU`) for `left` games.
+    /// Sets a buoy with glued moves (`+7776FU-3334FU`) for `left` games, from an address.
     ///
     /// # Errors
     /// The answer to the player when it is refused.
-    pub fn set(&mut self, name: String, moves: &str, left: i64, owner: String) -> Result<(), String> {
+    pub fn set(
+        &mut self,
+        name: String,
+        moves: &str,
+        left: i64,
+        (owner, origin): (String, Origin),
+    ) -> Result<(), String> {
         let is_buoy = name.parse::<GameName>().is_ok_and(|name| name.is_buoy());
         if !is_buoy {
             return Err(format!("wrong buoy game name: {}", clipped(&name)));
@@ -48,15 +59,41 @@ impl Buoys {
             return Err(format!("duplicated buoy game name: {name}"));
         } else if left <= 0 {
             return Err(format!("invalid count: {left}"));
-        } else if self.known.len() >= self.most {
-            return Err("too many buoys are set".to_owned());
+        } else if left > GAMES {
+            return Err(format!("invalid count: {left}; a buoy is good for {GAMES} games at most"));
         }
+        self.has_room(&owner, origin)?;
         let read = read_moves(moves);
         let moves = read.ok_or_else(|| format!("wrong moves: {}", clipped(moves)))?;
         let buoy = Buoy { name: name.clone(), moves, owner, left };
         self.sink.keep(SideRecord::Buoy(buoy.clone()));
+        self.origins.insert(name.clone(), origin);
         self.known.insert(name, buoy);
         Ok(())
+    }
+
+    /// Whether one more buoy may be set by a player and from an address.
+    fn has_room(&self, owner: &str, origin: Origin) -> Result<(), String> {
+        let Limits { buoys, buoys_per_player, buoys_per_address, .. } = self.limits;
+        let own = self.known.values().filter(|buoy| buoy.owner == owner).count();
+        let from_here = self.origins.values().filter(|known| **known == origin).count();
+        if own >= buoys_per_player {
+            Err(format!("you have set {own} buoys, and may set no more; %%DELETEBUOY deletes one"))
+        } else if from_here >= buoys_per_address {
+            Err(format!("{from_here} buoys were set from your address, and no more may be"))
+        } else if self.known.len() >= buoys {
+            Err("too many buoys are set".to_owned())
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Gives the buoys of a player whose name has changed to its new name.
+    pub fn owner_renamed(&mut self, former: &str, id: &str) {
+        for buoy in self.known.values_mut().filter(|buoy| buoy.owner == former) {
+            id.clone_into(&mut buoy.owner);
+            self.sink.keep(SideRecord::Buoy(buoy.clone()));
+        }
     }
 
     /// Takes the moves of a buoy for one game; none where there is no such buoy.
@@ -90,8 +127,26 @@ impl Buoys {
         }
     }
 
+    /// The names, in their order.
+    #[must_use]
+    pub fn names(&self) -> Vec<String> {
+        let mut names: Vec<String> = self.known.keys().cloned().collect();
+        names.sort();
+        names
+    }
+
+    /// Deletes a buoy, whoever set it; false if there is none of that name.
+    pub fn take_away(&mut self, name: &str) -> bool {
+        let known = self.contains(name);
+        if known {
+            self.remove(name);
+        }
+        known
+    }
+
     fn remove(&mut self, name: &str) {
         self.known.remove(name);
+        self.origins.remove(name);
         self.sink.keep(SideRecord::NoBuoy(name.to_owned()));
     }
 }

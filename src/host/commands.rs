@@ -12,7 +12,7 @@ use notation::{
         game_name::{BadGameName, GameName, Wish},
         wire::Command,
     },
-    date, printable,
+    date,
 };
 use referee::entry::PlayerId;
 use std::{
@@ -31,17 +31,9 @@ const BOARD: u32 = 5;
 /// Bytes of a client's text, escapes included, that are sent on or sent back.
 const CLIPPED: usize = 1000;
 
-/// A client's text in printable form, with its end left out where it is too long: a single byte may become ten.
+/// A client's text in printable form, with its end left out where it is too long.
 pub(super) fn clipped(text: &str) -> String {
-    let mut shown = String::new();
-    for c in text.chars() {
-        let printed = printable(c.encode_utf8(&mut [0; 4]).as_bytes());
-        if shown.len() + printed.len() > CLIPPED {
-            return shown + "...";
-        }
-        shown += &printed;
-    }
-    shown
+    notation::clipped(text, CLIPPED)
 }
 
 impl Lobby {
@@ -189,6 +181,10 @@ impl Lobby {
     /// so are those who do not read fast enough.
     fn chat(&self, login: LoginId, text: &str) -> u32 {
         let Some(sender) = self.presence.get(login) else { return 0 };
+        if self.operations.is_muted(&sender.name) {
+            self.error(login, "the operator has muted you: nobody hears what you say");
+            return 0;
+        }
         let line: Arc<str> = format!("##[CHAT][{}] {}\n", sender.name, clipped(text)).into();
         let others = self.presence.iter().filter(|(other, player)| *other != login && player.hears_chat());
         let heard = others.map(|(_, player)| player.mailbox.chat(line.clone())).count();
@@ -197,8 +193,8 @@ impl Lobby {
     }
 
     fn set_buoy(&mut self, login: LoginId, game: String, moves: &str, count: i64) {
-        let owner = self.id(login);
-        let set = self.buoys.set(game, moves, count, owner);
+        let Some(origin) = self.presence.get(login).map(|player| player.place.origin()) else { return };
+        let set = self.buoys.set(game, moves, count, (self.id(login), origin));
         self.answer(login, set, "##[SETBUOY] +OK\n");
     }
 

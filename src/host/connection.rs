@@ -29,13 +29,10 @@ use tokio::{net::TcpStream, sync::oneshot, time::Instant};
 const CHUNK: usize = 2048;
 /// How long the last lines may take to be read.
 const FAREWELL: Duration = Duration::from_secs(2);
-/// How long a client without a game may leave everything unread.
-const UNREAD: Duration = Duration::from_secs(60);
 /// How long a connection on a place kept for returning players has to log in.
 const RETURN: Duration = Duration::from_secs(10);
 /// Commands of a player in a game that may wait for the answer to the one before.
 const WAITING: usize = 8;
-const INCORRECT: &str = "LOGIN:incorrect\n";
 const TYPE: &str = "type 'LOGIN name password' or 'LOGIN name password x1'\n";
 const BUSY: &str = "##[ERROR] too many commands at once; this one was left out\n";
 
@@ -103,6 +100,7 @@ enum Heard {
 /// The login of a connection.
 struct Login {
     membership: Membership,
+    name: String,
     extended: bool,
     inbox: Inbox,
     /// Whether the player can be identified when it comes back.
@@ -300,7 +298,7 @@ impl Connection {
         let agreement = self.seat.as_ref().and_then(|seat| seat.host.deadline());
         let [own, shared] = self.paused;
         let login = self.login.is_none().then(|| self.login_by());
-        let unread = self.unread_since.filter(|_| self.seat.is_none()).map(|since| since + UNREAD);
+        let unread = self.unread_until().filter(|_| self.seat.is_none());
         let idle = self.idle_until();
         let all = [self.closing, own, shared, self.kept_until, login, agreement, unread, idle];
         all.into_iter().flatten().min()
@@ -320,12 +318,18 @@ impl Connection {
         (limited && place.standing() == Standing::Idle).then(|| place.idle_since() + most)
     }
 
+    /// Until when a client without a game has to read something.
+    fn unread_until(&self) -> Option<Instant> {
+        let most = Duration::from_secs(self.context.limits.unread_seconds);
+        self.unread_since.map(|since| since + most)
+    }
+
     fn rings(&mut self) {
         let now = Instant::now();
         let due = |at: Option<Instant>| at.is_some_and(|at| at <= now);
         self.paused = self.paused.map(|paused| paused.filter(|at| *at > now));
         self.broken |= due(self.closing);
-        self.broken |= self.seat.is_none() && due(self.unread_since.map(|since| since + UNREAD));
+        self.broken |= self.seat.is_none() && due(self.unread_until());
         self.broken |= self.login.is_none() && self.closing.is_none() && now >= self.login_by();
         if due(self.kept_until) {
             self.kept_until = None;
@@ -483,11 +487,11 @@ impl Connection {
 
     fn line(&mut self, bytes: &[u8], at: Instant) {
         let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
-        if let Some(seat) = &mut self.seat {
-            seat.host.received(bytes, at);
-        }
         let text = String::from_utf8_lossy(bytes);
         let Ok(line) = text.parse::<ClientLine>();
+        if let Some(seat) = &mut self.seat {
+            seat.host.received(bytes, &line, at);
+        }
         let cost = match self.login.is_some() {
             false => {
                 self.before_login(line, &text);
@@ -519,15 +523,16 @@ impl Connection {
     fn before_login(&mut self, line: ClientLine, text: &str) {
         let ClientLine::Login { name, password, extended } = line else {
             let hint = if text.split_whitespace().count() >= 4 { TYPE } else { "" };
-            return self.refuse(&Refusal { lines: format!("{INCORRECT}{hint}"), again: true });
+            return self.refuse(&Refusal::new(hint, true));
         };
         let Some(taken) = &self.place else { return };
         let place = taken.place();
         let returning_only = place.reserved;
-        let request = LoginRequest { name, password, extended, authenticated: false, returning_only };
-        match self.context.admission.check(&request, place) {
-            None => self.enter(request),
-            Some(decision) => self.entering = Some(Entering::Checked(request, decision)),
+        let request = LoginRequest { name, password, extended, trip: None, returning_only };
+        let (decision, cost) = self.context.admission.check(&request, place);
+        self.entering = Some(Entering::Checked(request, decision));
+        if cost > 0 {
+            self.spend(cost, true);
         }
     }
 
@@ -535,9 +540,9 @@ impl Connection {
         let Some(Entering::Checked(request, _)) = self.entering.take() else { return };
         tracing::debug!(target: "host", name = ?request.name, ?verdict, "password checked");
         match verdict {
-            Verdict::Admitted => self.enter(LoginRequest { authenticated: true, ..request }),
-            Verdict::Refused => self.refuse(&Refusal { lines: INCORRECT.to_owned(), again: true }),
-            Verdict::LockedOut => self.refuse(&Refusal { lines: INCORRECT.to_owned(), again: false }),
+            Verdict::Admitted(trip) => self.enter(LoginRequest { trip, ..request }),
+            Verdict::Refused => self.refuse(&Refusal::new("", true)),
+            Verdict::LockedOut => self.refuse(&Refusal::new("", false)),
         }
         self.hear_on();
     }
@@ -556,8 +561,9 @@ impl Connection {
         match answer {
             Some(Ok(LoggedIn { membership, greeting, seat })) => {
                 tracing::info!(target: "host", name = ?request.name, extended = request.extended, resumes = seat.is_some(), "logged in");
-                let (extended, secret) = (request.extended, request.secret().is_some());
-                self.login = Some(Login { membership, extended, inbox, secret });
+                let (extended, secret) = (request.extended, request.mark().is_some());
+                let name = request.name.clone();
+                self.login = Some(Login { membership, name, extended, inbox, secret });
                 self.handover = seat;
                 // What came in one packet with the login is answered before it, and a logout in its stead.
                 self.hear_on();
@@ -566,12 +572,26 @@ impl Connection {
                 }
             }
             Some(Err(refusal)) => {
-                tracing::info!(target: "host", name = ?request.name, why = ?refusal.lines, "login refused");
+                if let (true, Some(taken)) = (refusal.guessed, &self.place) {
+                    self.context.admission.guessed(&request.name, taken.place());
+                }
+                self.log_refusal(&request.name, &refusal.lines);
                 self.refuse(&refusal);
             }
             None => self.broken = true,
         }
         self.hear_on();
+    }
+
+    /// Logs a login that the lobby refuses, in the form of the wrong passwords, but only so many of an address.
+    fn log_refusal(&self, name: &str, lines: &str) {
+        let Some(taken) = &self.place else { return };
+        let (place, name) = (taken.place(), super::commands::clipped(name));
+        let why = lines.lines().nth(1).unwrap_or("the name or the password is wrong");
+        match place.budget().may_log(Instant::now()) {
+            true => tracing::warn!(target: "login", "refused {} as {name:?}: {why}", place.address()),
+            false => tracing::debug!(target: "login", "refused {} as {name:?}: {why}", place.address()),
+        }
     }
 
     fn refuse(&mut self, refusal: &Refusal) {
@@ -586,8 +606,8 @@ impl Connection {
         match line {
             ClientLine::Blank => self.send("\n"),
             ClientLine::Move(played) | ClientLine::Special(played) => return self.played(played, at),
-            ClientLine::Agree(_) => return self.agree(),
-            ClientLine::Reject(_) => return self.reject(),
+            ClientLine::Agree(id) => return self.agree(id.as_deref()),
+            ClientLine::Reject(id) => return self.reject(id.as_deref()),
             ClientLine::Logout => self.logout(),
             ClientLine::Challenge => self.send("CHALLENGE ACCEPTED\n"),
             ClientLine::Command(command) => return self.ask(Ask::Command(command)),
@@ -644,13 +664,29 @@ impl Connection {
         };
         if let Some(comment) = played.rest.as_deref().filter(|rest| rest.starts_with("'*"))
             && self.context.comments
+            && !self.login.as_ref().is_some_and(|login| self.context.operations.is_muted(&login.name))
         {
             self.context.sights.commented(seat.game, &played.text, comment);
         }
         if seat.host.played(played, at) { Cost::Nothing } else { Cost::Own }
     }
 
-    fn agree(&mut self) -> Cost {
+    /// Tells a player that its answer names another game than its own; the offer stands.
+    fn is_of_another_game(&mut self, word: &str, id: Option<&str>) -> bool {
+        let (Some(seat), Some(id)) = (&self.seat, id) else { return false };
+        if seat.host.is_meant(id) {
+            return false;
+        }
+        let (own, other) = (seat.host.game_id(), super::commands::clipped(id));
+        let refused = format!("##[ERROR] {word} of another game: {other}; your game is {own}\n");
+        self.send(&refused);
+        true
+    }
+
+    fn agree(&mut self, id: Option<&str>) -> Cost {
+        if self.is_of_another_game("AGREE", id) {
+            return Cost::Own;
+        }
         if self.seat.as_mut().is_some_and(|seat| seat.host.go_on(Instant::now(), &mut self.pending)) {
             return Cost::Nothing;
         }
@@ -663,7 +699,10 @@ impl Connection {
         }
     }
 
-    fn reject(&mut self) -> Cost {
+    fn reject(&mut self, id: Option<&str>) -> Cost {
+        if self.is_of_another_game("REJECT", id) {
+            return Cost::Own;
+        }
         match self.seat.as_mut().is_some_and(|seat| seat.host.reject()) {
             true => Cost::Own,
             false => self.ask(Ask::Untimely("REJECT", "agree_waiting")),
@@ -722,6 +761,7 @@ impl Connection {
                 self.hear_on();
             }
             Some(Message::HandOver(to)) => self.hand_over(to),
+            Some(Message::SentAway(text)) => self.send_away(&text),
             Some(Message::Closing) if self.seat.is_some() => self.leaving = true,
             Some(Message::Closing | Message::Replaced) | None => self.close(),
         }
@@ -733,6 +773,18 @@ impl Connection {
             let _gone = to.send(Box::new(seat));
         }
         self.close();
+    }
+
+    /// Ends the connection by the operator's order. A game is kept as after a lost connection.
+    fn send_away(&mut self, text: &str) {
+        if self.login.as_ref().is_some_and(|login| login.extended) {
+            self.send(&format!("##[ERROR] {text}\n"));
+            self.flush();
+        }
+        match self.seat {
+            Some(_) => self.broken = true,
+            None => self.close(),
+        }
     }
 
     /// Leaves the place to another connection, unless a game has begun meanwhile.

@@ -7,6 +7,7 @@ use super::{
     lobby::Lobby,
     requests::{Arrivals, Note, Request, Ways, ways},
 };
+use arena::operations::Operations;
 use plan::serve::{Limits, ServeConfig};
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -34,6 +35,8 @@ pub struct HostContext {
     pub admission: Admission,
     /// The budget of all connections together.
     pub budget: SharedBucket,
+    /// What the operator has ordered.
+    pub operations: Operations,
 }
 
 impl HostContext {
@@ -41,7 +44,7 @@ impl HostContext {
     #[must_use]
     pub fn new(config: &ServeConfig, lobby: Lobby, admission: Admission) -> (Self, Arrivals) {
         let (ways, arrivals) = ways();
-        let limits = config.limits;
+        let (limits, operations) = (config.limits, lobby.operations.clone());
         let context = Self {
             lobby: Arc::new(Mutex::new(lobby)),
             ways,
@@ -51,6 +54,7 @@ impl HostContext {
             comments: config.comments,
             admission,
             budget: SharedBucket::new(limits.lines_per_second.saturating_mul(budget::TOTAL)),
+            operations,
         };
         (context, arrivals)
     }

@@ -3,15 +3,12 @@
 use super::{
     arrange::{Arranger, Names},
     game_view::{Announcement, apply},
+    lobby::Refusal,
 };
-use notation::csa::{
-    game_name::{Entry, GameName, player_id},
-    move_to_csa,
-    wire::NAME_MAX,
-};
+use notation::csa::{game_name::GameName, move_to_csa, wire::NAME_MAX};
 use plan::{
     Plan,
-    serve::{Compat, Login, ServeConfig},
+    serve::{Compat, ServeConfig},
 };
 use referee::{
     Color,
@@ -19,6 +16,7 @@ use referee::{
     entry::PlayerId,
     rules::{Declaration, Rules},
     schedule::Pairing,
+    sink::EntrantTrip,
 };
 use rsshogi::{
     board::{Position, position_from_sfen},
@@ -34,8 +32,10 @@ pub struct Entrants {
     /// The entrants who log in over the network.
     remote: HashMap<String, PlayerId>,
     rules: Rules,
-    /// The trip that each remote entrant showed at its first login, by which it is known from then on.
+    /// The trip of each remote entrant's first login, by which it is known from then on.
     trips: HashMap<String, String>,
+    /// The ids of the entrants who have logged in, with their trips.
+    ids: HashMap<String, String>,
 }
 
 #[derive(Debug)]
@@ -46,9 +46,10 @@ struct Entrant {
 }
 
 impl Entrants {
-    /// The entrants of a plan.
+    /// The entrants of a plan, some of whom are known from earlier runs.
     #[must_use]
-    pub fn of(plan: &Plan) -> Self {
+    pub fn of(plan: &Plan, known: Vec<EntrantTrip>) -> Self {
+        let trips = known.into_iter().map(|EntrantTrip { name, trip }| (name, trip)).collect();
         let players: Vec<Entrant> = plan
             .engines
             .iter()
@@ -56,7 +57,7 @@ impl Entrants {
             .collect();
         let remote = plan.engines.iter().enumerate().filter(|(_, engine)| engine.remote);
         let remote = remote.map(|(at, engine)| (engine.name.clone(), PlayerId::at(at))).collect();
-        Self { event: spelled(&plan.name), players, remote, rules: plan.rules, trips: HashMap::new() }
+        Self { event: spelled(&plan.name), players, remote, rules: plan.rules, trips, ids: HashMap::new() }
     }
 
     /// The names of all entrants, by number.
@@ -88,21 +89,37 @@ impl Entrants {
         format!("{}-{}-{last}", self.event, main.as_secs()).parse().ok()
     }
 
-    /// Admits an entrant with the trip of its first login, and spectators in the extended mode.
+    /// Admits an entrant with the trip of its first login, which is returned to be kept, and spectators in the extended
+    /// mode. Where a password was checked there is no trip.
     ///
     /// # Errors
-    /// The reason why the login is refused.
-    pub fn admit(&mut self, name: &str, password: &str, extended: bool) -> Result<(), String> {
+    /// The answer to a login that is refused.
+    pub fn admit(
+        &mut self,
+        name: &str,
+        id: &str,
+        trip: Option<&str>,
+        extended: bool,
+    ) -> Result<Option<EntrantTrip>, Refusal> {
         if !self.remote.contains_key(name) {
             // A player's name has no characters that a terminal could take for more.
-            let unknown = || format!("no entrant of this event has the name `{name}`");
-            return if extended { Ok(()) } else { Err(unknown()) };
+            let unknown =
+                || Refusal::new(&format!("no entrant of this event has the name `{name}`\n"), false);
+            return if extended { Ok(None) } else { Err(unknown()) };
         }
-        let trip = Entry::read(password).trip.unwrap_or_else(|| password.to_owned());
-        match self.trips.entry(name.to_owned()).or_insert_with(|| trip.clone()) {
-            known if *known == trip => Ok(()),
-            _ => Err(format!("the entrant `{name}` has logged in with another secret")),
-        }
+        let new = match (trip, self.trips.get(name)) {
+            (Some(trip), Some(known)) if known != trip => {
+                let why = format!("the entrant `{name}` has logged in with another secret\n");
+                return Err(Refusal { guessed: true, ..Refusal::new(&why, false) });
+            }
+            (Some(trip), None) => {
+                self.trips.insert(name.to_owned(), trip.to_owned());
+                Some(EntrantTrip { name: name.to_owned(), trip: trip.to_owned() })
+            }
+            _ => None,
+        };
+        self.ids.insert(name.to_owned(), id.to_owned());
+        Ok(new)
     }
 
     /// The announcement of a game of the event, with the opening in USI notation.
@@ -116,7 +133,7 @@ impl Entrants {
     ) -> Option<Announcement> {
         let players = [pairing.black, pairing.white].map(|player| &self.players[player.index()]);
         let (names, times) = (players.map(|player| player.name.clone()), players.map(|player| player.time));
-        let ids = self.ids(&names, config);
+        let ids = names.clone().map(|name| self.ids.get(&name).cloned().unwrap_or(name));
         let (moves, board) = spelled_moves(start, opening);
         let game = &self.game_name(pairing.black)?;
         let mut summary = arranger.summary(Names { game, players: names }, start.to_owned(), &moves, &times);
@@ -129,13 +146,6 @@ impl Entrants {
         let declares = self.rules.declaration == Declaration::Csa27;
         summary.declaration = declares.then(|| "Jishogi 1.1".to_owned());
         Some(arranger.announcement(summary, ids, times))
-    }
-
-    /// The players with the trips they have shown. A password that the host keeps is shown to nobody.
-    fn ids(&self, names: &[String; 2], config: &ServeConfig) -> [String; 2] {
-        let shown = |name: &String| self.trips.get(name).filter(|_| config.login == Login::Open);
-        let id = |name: &String| player_id(name, shown(name).map(String::as_str));
-        [id(&names[0]), id(&names[1])]
     }
 }
 

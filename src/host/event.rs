@@ -3,7 +3,7 @@
 //! remote players and seats them.
 
 use super::{
-    admission::Admission,
+    admission::{Admission, Admits},
     arrange::Arranger,
     bookkeeping::Bookkeeping,
     buoys::Buoys,
@@ -11,24 +11,27 @@ use super::{
     entrants::Entrants,
     listener::Connections,
     lobby::{Lobby, Matchmaking},
+    operator::LobbyDesk,
     rating_history::RatingHistory,
     requests::{LobbyThread, Note},
     roster::Roster,
+    trips,
 };
 use arena::{
     actor_thread::ActorThread,
+    operations::Operations,
     play::Fixture,
     remote::{Remote, RemotePlayers, Seating},
     spectators::Spectators,
 };
-use journal::{EventId, Moves, Store};
+use journal::{EventId, Moves, Store, StoreError};
 use plan::{
     Plan,
     serve::{Login, ServeConfig},
 };
 use referee::{
     entry::{PlayerId, Stamped},
-    sink::Sink,
+    sink::{EntrantTrip, Sink, TripKey},
 };
 use seat::transcript::Transcripts;
 use std::{
@@ -60,21 +63,28 @@ impl EventNetwork {
         config: ServeConfig,
         plan: &Plan,
         listeners: Vec<TcpListener>,
+        operations: Operations,
         sink: Arc<dyn Sink>,
     ) -> io::Result<Self> {
         let (wait, missing) = (Duration::from_secs(config.wait), config.missing);
-        let admission = Admission::new(&config, &plan.database).map_err(io::Error::other)?;
-        let entrants = Entrants::of(plan);
+        let (key, known) = stored_trips(plan).map_err(io::Error::other)?;
+        let key = trips::key(key, &*sink);
+        let admission = Admission::new(&config, Admits::Entrants, &plan.database, key);
+        let admission = admission.map_err(io::Error::other)?;
+        let entrants = Entrants::of(plan, known);
         let roster = Arc::new(Roster::new(entrants.names()));
         let bookkeeping = keep_books(&config, plan, roster.clone())?;
         let config = Arc::new(config);
         let transcripts = Transcripts::new(sink.clone());
         let arranger = Arranger::new(config.clone(), roster, transcripts.clone(), bookkeeping.record_files());
-        let buoys = Buoys::new(vec![], config.limits.buoys, sink);
+        let arranger = arranger.after_earlier_runs(&plan.database, &plan.name).map_err(io::Error::other)?;
+        let buoys = Buoys::new(vec![], config.limits, sink);
         let matchmaking = Matchmaking::Scheduled(entrants);
-        let lobby = Lobby::new(config.clone(), matchmaking, arranger, buoys, bookkeeping.history());
+        let lobby =
+            Lobby::new(config.clone(), matchmaking, arranger, buoys, bookkeeping.history(), operations);
         let (host, arrivals) = HostContext::new(&config, lobby, admission);
         let lobby = LobbyThread::start(host.clone(), arrivals, vec![], CancellationToken::new())?;
+        host.operations.set_host(Some(Arc::new(LobbyDesk(host.clone()))));
         let players = Arc::new(NetworkPlayers { host: host.clone(), transcripts });
         let remote = Remote { players, wait, missing };
         let leave = CancellationToken::new();
@@ -104,10 +114,23 @@ impl EventNetwork {
 
 impl Drop for EventNetwork {
     fn drop(&mut self) {
+        self.host.operations.set_host(None);
         self.leave.cancel();
         if let Some(thread) = self.thread.take() {
             let _panic_printed = thread.join();
         }
+    }
+}
+
+/// The key of the event's trips, and the trips of its entrants, from earlier runs.
+fn stored_trips(plan: &Plan) -> Result<(Option<TripKey>, Vec<EntrantTrip>), StoreError> {
+    if !plan.database.exists() {
+        return Ok((None, vec![]));
+    }
+    let store = Store::read(&plan.database)?;
+    match store.events()?.into_iter().find(|event| event.name == plan.name) {
+        Some(event) => Ok((store.trip_key(event.id)?, store.entrant_trips(event.id)?)),
+        None => Ok((None, vec![])),
     }
 }
 

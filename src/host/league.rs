@@ -1,7 +1,7 @@
 //! An open league: players log in whenever they like, and those who ask for the same game meet.
 
 use super::{
-    admission::Admission,
+    admission::{Admission, Admits},
     arrange::{ArrangedGame, Arranger},
     bookkeeping::Bookkeeping,
     buoys::Buoys,
@@ -9,18 +9,24 @@ use super::{
     game_threads::GameThreads,
     listener::Connections,
     lobby::{GameQueue, Lobby, Matchmaking},
+    operator::{LeagueGames, LobbyDesk},
     rating_history::RatingHistory,
     requests::{LobbyThread, Note},
+    retention::RetentionThread,
     roster::{self, Roster},
+    trips,
 };
 use arena::{
     Shutdown,
+    disk::DiskWatch,
+    operations::{Interventions, Operations},
     play::{GameContext, play},
 };
 use journal::{EventHead, Journal, Moves, Reader, StoreError};
 use plan::{StoredPlan, serve::ServeConfig};
 use referee::{
-    entry::GameId,
+    entry::{Entry, GameId},
+    operation::InForce,
     sink::{Buoy, Sink},
 };
 use seat::transcript::Transcripts;
@@ -38,6 +44,9 @@ pub struct League {
     buoys: Vec<Buoy>,
     next_game: GameId,
     bookkeeping: Bookkeeping,
+    retention: RetentionThread,
+    disk: DiskWatch,
+    operations: Operations,
 }
 
 impl League {
@@ -56,11 +65,20 @@ impl League {
         let plan = StoredPlan::of_league(&config).to_json();
         let head = EventHead { name: &config.name, kind: "serve", plan: &plan, fingerprint: "{}" };
         let opening = Journal::open(&path, &head)?;
-        opening.replay(Moves::Without, &mut |stamped| history.fold(stamped))?;
+        let mut in_force = InForce::default();
+        opening.replay(Moves::Without, &mut |stamped| {
+            if let Entry::Operator(operation) = &stamped.entry {
+                in_force.fold(operation);
+            }
+            history.fold(stamped);
+        })?;
+        let operations = Operations::new(in_force, opening.sink());
+        readers.push(operations.reader());
         let buoys = opening.store().buoys(opening.event().event)?;
         let players = opening.players().to_vec();
         let (next_game, resumed) = (opening.event().next_game, opening.event().resumed);
-        let admission = Admission::new(&config, &path)?;
+        let key = trips::key(opening.store().trip_key(opening.event().event)?, &*opening.sink());
+        let admission = Admission::new(&config, Admits::League, &path, key)?;
         let roster = Arc::new(Roster::new(players.clone()));
         let thread = |source: io::Error| StoreError::Thread { path: path.clone(), source: Arc::new(source) };
         let mut bookkeeping = Bookkeeping::open(&config, &path, &config.name, history).map_err(thread)?;
@@ -71,7 +89,38 @@ impl League {
         journal.happened(roster::opened(&config.name, players, resumed));
         let (config, event) = (Arc::new(config), journal.event());
         bookkeeping.rate(config.clone(), roster.clone(), move |_| Some(event)).map_err(thread)?;
-        Ok(Self { config, journal, roster, admission, buoys, next_game, bookkeeping })
+        let retention = RetentionThread::start(config.retention, path.clone(), event).map_err(thread)?;
+        let disk = DiskWatch::default();
+        Ok(Self {
+            config,
+            journal,
+            roster,
+            admission,
+            buoys,
+            next_game,
+            bookkeeping,
+            retention,
+            disk,
+            operations,
+        })
+    }
+
+    /// The same, where no game begins while the disk is nearly full.
+    #[must_use]
+    pub fn watching(self, disk: DiskWatch) -> Self {
+        Self { disk, ..self }
+    }
+
+    /// The operator's handle.
+    #[must_use]
+    pub fn operations(&self) -> Operations {
+        self.operations.clone()
+    }
+
+    /// What the operator has to be told before the league is served.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<String> {
+        trips::warnings(&self.config, &self.roster.names())
     }
 
     /// Serves until `shutdown` and the end of the last game.
@@ -79,7 +128,18 @@ impl League {
     /// # Errors
     /// When the database has failed.
     pub async fn serve(self, listeners: Vec<TcpListener>, shutdown: Shutdown) -> Result<(), StoreError> {
-        let Self { config, journal, roster, admission, buoys, next_game, bookkeeping } = self;
+        let Self {
+            config,
+            journal,
+            roster,
+            admission,
+            buoys,
+            next_game,
+            bookkeeping,
+            retention,
+            disk,
+            operations,
+        } = self;
         let sink = journal.sink();
         let path = config.database.clone();
         let thread = |source: io::Error| StoreError::Thread { path: path.clone(), source: Arc::new(source) };
@@ -87,9 +147,12 @@ impl League {
         let (sender, mut arranged) = mpsc::unbounded_channel();
         let transcripts = Transcripts::new(sink.clone());
         let arranger = Arranger::new(config.clone(), roster, transcripts, bookkeeping.record_files());
-        let buoys = Buoys::new(buoys, config.limits.buoys, sink.clone());
+        let arranger = arranger.after_earlier_runs(&path, &config.name)?;
+        let buoys = Buoys::new(buoys, config.limits, sink.clone());
         let matchmaking = Matchmaking::Open(GameQueue::new(sender, next_game, threads.all()));
-        let lobby = Lobby::new(config.clone(), matchmaking, arranger, buoys, bookkeeping.history());
+        let history = bookkeeping.history();
+        let lobby = Lobby::new(config.clone(), matchmaking, arranger, buoys, history, operations.clone());
+        let lobby = lobby.watching(disk);
         let (host, arrivals) = HostContext::new(&config, lobby, admission);
         let (schedules, finishing) = (config.rounds.clone(), shutdown.finishing().clone());
         let lobby = LobbyThread::start(host.clone(), arrivals, schedules, finishing).map_err(thread)?;
@@ -97,12 +160,20 @@ impl League {
         for listener in listeners {
             connections.listen(listener, shutdown.finishing());
         }
-        let context = LeagueContext { host, sink, adjourn: shutdown.adjourning().clone() };
+        let games = Arc::new(LeagueGames::new(operations.clone(), path.clone(), journal.event()));
+        operations.set_games(Some(games.clone()));
+        operations.set_host(Some(Arc::new(LobbyDesk(host.clone()))));
+        let interventions = operations.interventions();
+        let context =
+            LeagueContext { host, sink, adjourn: shutdown.adjourning().clone(), interventions, games };
         play_arranged(&mut arranged, &context, &shutdown).await;
+        operations.set_games(None);
+        operations.set_host(None);
         threads.settle().await;
         connections.close().await;
         drop(lobby);
         drop(threads);
+        drop(retention);
         let kept = journal.finish().map(drop);
         drop(bookkeeping);
         kept
@@ -115,6 +186,8 @@ struct LeagueContext {
     host: HostContext,
     sink: Arc<dyn Sink>,
     adjourn: CancellationToken,
+    interventions: Arc<Interventions>,
+    games: Arc<LeagueGames>,
 }
 
 /// Plays the games that the lobby arranges, until `shutdown` and the end of the last one.
@@ -144,12 +217,13 @@ fn begin(game: ArrangedGame, games: &TaskTracker, context: &LeagueContext) {
 
 async fn play_game(arranged: ArrangedGame, context: LeagueContext) {
     let ArrangedGame { fixture, mut seats, thread } = arranged;
-    let game = fixture.setup.game;
-    let LeagueContext { host, sink, adjourn } = &context;
+    let (game, pairing) = (fixture.setup.game, fixture.pairing);
+    let LeagueContext { host, sink, adjourn: stop, interventions, games } = &context;
     let spectators = Some(&*host.sights as _);
-    let played =
-        play(fixture, &mut seats, GameContext { sink: &**sink, spectators, lag: &thread.lag, stop: adjourn })
-            .await;
+    let (lag, interventions) = (&thread.lag, Some(&**interventions));
+    let context = GameContext { sink: &**sink, spectators, lag, stop, interventions };
+    let played = play(fixture, &mut seats, context).await;
+    games.carried_out(game, pairing, played.as_ref().ok().copied());
     if played.is_err() {
         host.note(Note::Cancelled(game));
     }

@@ -15,6 +15,7 @@
 //! * A player whose connection drops loses, also while the opponent is to move: at once, or after the `grace` time, in
 //!   which the same player may log in again and go on.
 //! * Both connections are closed at the end of a CSA-mode game; a refused login is closed at once and delays nobody.
+//! * `AGREE` and `REJECT` with the id of another game are errors, and the offer stands.
 //! * `%%FORK` heeds the number of moves.
 //! * Spectators see the board after the move that completes a repetition.
 //! * Rounds by the clock are paired by an optimal matching, players without a trip included; byes and colours are
@@ -23,7 +24,7 @@
 //!
 //! With `compat = "protocol"` also: `%TORYO` and `%KACHI` are sent once and with their time, a buoy's moves took no
 //! time, a stop-watch's byoyomi is not announced, `To_Move` is the side to move before the moves listed, and the start
-//! position counts for sennichite. An illegal move is not sent on, against the text, as no client can play it; it is
+//! position counts for sennichite. Secrets are shown as trips, see [`plan::trip`], and not as MD5. An illegal move is not sent on, against the text, as no client can play it; it is
 //! kept as evidence.
 
 mod admission;
@@ -39,19 +40,25 @@ pub mod event;
 mod game_threads;
 mod game_view;
 mod games;
+mod guesses;
 mod league;
 mod listener;
 mod lobby;
 mod mailbox;
+mod operator;
 mod places;
 mod presence;
+mod quotas;
 mod rating_history;
 pub mod ratings;
 mod record_files;
 mod requests;
+mod retention;
 mod roster;
 pub mod rounds;
 mod socket;
+mod trips;
 
 pub use league::League;
 pub use rating_history::RatingHistory;
+pub use trips::warnings as trip_warnings;

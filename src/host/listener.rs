@@ -51,6 +51,9 @@ async fn accept(listener: TcpListener, context: HostContext, places: Arc<Places>
             tokio::time::sleep(REFUSED).await;
             continue;
         };
+        if context.operations.bans_address(peer.ip()) {
+            continue;
+        }
         let Some(place) = Places::enter(&places, peer.ip(), &context.limits) else { continue };
         if socket::prepare(&socket).is_ok() {
             attend(socket, place, context.clone(), network.clone());

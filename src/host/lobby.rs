@@ -19,27 +19,35 @@ use super::{
     mailbox::Mailbox,
     places::Place,
     presence::{LoginId, Message, Offer, Player, Presence, Progress, Status},
+    quotas::{Asker, Quotas},
     rating_history::RatingHistory,
     requests::Note,
 };
-use arena::{actor_thread::ActorThread, play::Fixture, spectators::Sight};
+use arena::{
+    actor_thread::ActorThread, disk::DiskWatch, operations::Operations, play::Fixture, spectators::Sight,
+};
 use notation::csa::{
     game_name::{Entry, GameName, Wish, player_id},
     summary::Summary,
     wire::is_player_name,
 };
-use plan::serve::{Compat, ServeConfig};
+use plan::serve::{Compat, Login, ServeConfig};
 use referee::{
     Color,
     entry::{GameId, GameStarted, PlayerId},
     schedule::Pairing,
+    sink::SideRecord,
 };
 use seat::Seat;
 use std::{sync::Arc, time::Instant};
 use tokio::sync::{mpsc, oneshot};
 
 /// Bytes that a password may have.
-const PASSWORD: usize = 256;
+pub(super) const PASSWORD: usize = 256;
+
+/// Why no game begins on a disk without room.
+pub(super) const NEARLY_FULL: &str =
+    "the disk of this host is nearly full: no new games begin until there is room";
 
 /// The lobby of a host.
 #[derive(Debug)]
@@ -52,6 +60,12 @@ pub struct Lobby {
     pub(super) history: RatingHistory,
     /// How players come to their games.
     matchmaking: Matchmaking,
+    /// How many games may begin, by player and address.
+    quotas: Quotas,
+    /// Whether there is room on the disk for new games.
+    disk: DiskWatch,
+    /// What the operator has ordered.
+    pub(super) operations: Operations,
     /// No game begins any more.
     pub(super) closing: bool,
     /// The answer to `%%RATING`, and when it was made.
@@ -122,11 +136,15 @@ pub struct Refusal {
     pub lines: String,
     /// Whether the connection may try again.
     pub again: bool,
+    /// Whether the secret is not that of the player whose name was given.
+    pub guessed: bool,
 }
 
 impl Refusal {
-    fn new(more: &str, again: bool) -> Self {
-        Self { lines: format!("LOGIN:incorrect\n{more}"), again }
+    /// The refusal of a login, with more lines for the client.
+    #[must_use]
+    pub fn new(more: &str, again: bool) -> Self {
+        Self { lines: format!("LOGIN:incorrect\n{more}"), again, guessed: false }
     }
 }
 
@@ -139,13 +157,34 @@ impl Lobby {
         arranger: Arranger,
         buoys: Buoys,
         history: RatingHistory,
+        operations: Operations,
     ) -> Self {
-        let (presence, games) = (Presence::default(), Games::default());
-        Self { config, presence, games, buoys, arranger, history, matchmaking, closing: false, rated: None }
+        let (presence, games, quotas) = (Presence::default(), Games::default(), Quotas::new(config.limits));
+        let disk = DiskWatch::default();
+        Self {
+            config,
+            presence,
+            games,
+            buoys,
+            arranger,
+            history,
+            matchmaking,
+            quotas,
+            disk,
+            operations,
+            closing: false,
+            rated: None,
+        }
     }
 
-    /// Logs a player in. In CSA mode it waits for its game at once. An earlier login of the name gives way if it has
-    /// the same password and no game.
+    /// The same, where no game begins while the disk is nearly full.
+    #[must_use]
+    pub fn watching(self, disk: DiskWatch) -> Self {
+        Self { disk, ..self }
+    }
+
+    /// Logs a player in. In CSA mode it waits for its game at once. An earlier login of the name gives way if it is of the
+    /// same player and has no game.
     ///
     /// # Errors
     /// The answer to a login that is refused.
@@ -156,10 +195,11 @@ impl Lobby {
         place: Arc<Place>,
         notes: &mpsc::UnboundedSender<Note>,
     ) -> Result<LoggedIn, Refusal> {
-        let LoginRequest { name, password, extended, authenticated, returning_only } = request;
+        let LoginRequest { name, password, extended, trip, returning_only } = request;
         if !is_player_name(name) || password.len() > PASSWORD {
             return Err(Refusal::new("", true));
         }
+        self.unbarred(request, &place)?;
         if let Some(former) = self.resumable(request) {
             let (login, seat) = self.resume(request, former, mailbox, place);
             return Ok(logged_in(request, login, notes, Some(seat)));
@@ -167,14 +207,14 @@ impl Lobby {
         if *returning_only && !self.is_entrant(name) {
             return Err(Refusal::new(if *extended { "the host is full\n" } else { "" }, false));
         }
-        self.displace(request)?;
+        self.displace(request, &place)?;
+        let id = self.shown_id(request);
         if let Matchmaking::Scheduled(entrants) = &mut self.matchmaking {
-            let admitted = entrants.admit(name, password, *extended);
-            admitted.map_err(|why| Refusal::new(&format!("{why}\n"), false))?;
+            let bound = entrants.admit(name, &id, trip.as_deref(), *extended)?;
+            bound.into_iter().for_each(|bound| self.arranger.sink().keep(SideRecord::Bound(bound)));
+        } else {
+            self.recognise(request, &id);
         }
-        let secret = request.secret();
-        // Unlike a trip, a password that the host keeps is not shown to others.
-        let id = player_id(name, secret.as_deref().filter(|_| !authenticated));
         let login = self.enter(request, id, Status::Connected, mailbox, place);
         match &self.matchmaking {
             Matchmaking::Scheduled(_) => self.await_round(login),
@@ -187,18 +227,82 @@ impl Lobby {
         Ok(logged_in(request, login, notes, None))
     }
 
+    /// Whether the operator keeps a login out: by a ban, or, of players who have not played yet, by a closed registration.
+    fn unbarred(&self, request: &LoginRequest, place: &Place) -> Result<(), Refusal> {
+        let LoginRequest { name, extended, .. } = request;
+        let refusal = |why: String| Refusal::new(if *extended { &why } else { "" }, false);
+        if let Some(reason) = self.operations.ban(name, place.address()) {
+            let why = if reason.is_empty() { String::new() } else { format!(": {reason}") };
+            return Err(refusal(format!("the operator has banned you{why}\n")));
+        }
+        let closed = self.is_open() && self.operations.registration_is_closed();
+        match closed && !self.has_played(request) {
+            true => Err(refusal(
+                "the registration is closed: only players who have played here may log in\n".to_owned(),
+            )),
+            false => Ok(()),
+        }
+    }
+
+    /// Whether a player has played here, under whichever form of the trip.
+    fn has_played(&self, request: &LoginRequest) -> bool {
+        let roster = self.arranger.roster();
+        roster.knows(&self.shown_id(request)) || former_ids(request).iter().any(|former| roster.knows(former))
+    }
+
+    /// Whether players come to the event as they like.
+    pub(super) fn is_open(&self) -> bool {
+        matches!(self.matchmaking, Matchmaking::Open(_))
+    }
+
     /// Whether the name is that of an entrant of the event, for whom a game may wait.
     fn is_entrant(&self, name: &str) -> bool {
         matches!(&self.matchmaking, Matchmaking::Scheduled(entrants) if entrants.game_of(name).is_some())
     }
 
-    /// Makes an earlier login of the name give way.
-    fn displace(&mut self, request: &LoginRequest) -> Result<(), Refusal> {
+    /// The id by which others know the player. A password that the host keeps is not shown to others, in no form.
+    fn shown_id(&self, request: &LoginRequest) -> String {
+        let LoginRequest { name, trip, .. } = request;
+        match (self.config.login, self.config.compat, trip) {
+            (Login::Open, Compat::Protocol, Some(trip)) => format!("{name}+{trip}"),
+            (Login::Open, Compat::ShogiServer, _) => player_id(name, request.secret().as_deref()),
+            _ => name.clone(),
+        }
+    }
+
+    /// Renames a player of the event who is known by the other form of its trip: that of an earlier version, or of
+    /// another `compat`. Only who has the secret can log in with both.
+    fn recognise(&mut self, request: &LoginRequest, id: &str) {
+        if self.config.login != Login::Open {
+            return;
+        }
+        for former in former_ids(request).iter().filter(|former| *former != id) {
+            if let Some(renamed) = self.arranger.roster().rename(former, id) {
+                self.arranger.sink().happened(renamed);
+                self.buoys.owner_renamed(former, id);
+                tracing::info!(target: "host", id, "a player of earlier runs is known by a new trip");
+            }
+        }
+    }
+
+    /// Makes an earlier login of the name give way. Players without a secret are the same if they come from one
+    /// address, or are an entrant, whose whole password is its secret.
+    fn displace(&mut self, request: &LoginRequest, place: &Place) -> Result<(), Refusal> {
         let LoginRequest { name, password, extended, .. } = request;
         let Some((former, player)) = self.presence.named(name) else { return Ok(()) };
-        if player.password != *password || player.is_in_game() {
+        let mark = request.mark();
+        let same = match &player.mark {
+            Some(known) => mark.as_ref() == Some(known),
+            None => {
+                let bound = matches!(self.matchmaking, Matchmaking::Scheduled(_));
+                let near = bound || player.place.origin() == place.origin();
+                mark.is_none() && player.password == *password && near
+            }
+        };
+        if !same || player.is_in_game() {
             let why = format!("username {name} is already connected\n");
-            return Err(Refusal::new(if *extended { &why } else { "" }, false));
+            let guessed = !same && player.mark.is_some() && mark.is_some();
+            return Err(Refusal { guessed, ..Refusal::new(if *extended { &why } else { "" }, false) });
         }
         let _leaving_already = player.mailbox.tell(Message::Replaced);
         self.leave(former);
@@ -215,9 +319,9 @@ impl Lobby {
     ) -> LoginId {
         let LoginRequest { name, password, extended, .. } = request.clone();
         // shogi-server sends chat to players in a game, too.
-        let (secret, chats_in_games) = (request.secret(), self.config.compat == Compat::ShogiServer);
+        let (mark, chats_in_games) = (request.mark(), self.config.compat == Compat::ShogiServer);
         self.presence.enter(Player {
-            secret,
+            mark,
             name,
             id,
             password,
@@ -231,9 +335,9 @@ impl Lobby {
 
     /// The login whose running game the request may go on with. Without a secret anybody could come for it.
     fn resumable(&self, request: &LoginRequest) -> Option<LoginId> {
-        let (login, Player { status, secret, .. }) = self.presence.named(&request.name)?;
+        let (login, Player { status, mark, .. }) = self.presence.named(&request.name)?;
         let in_game = matches!(status, Status::InGame(.., Progress::Game));
-        let same = secret.is_some() && *secret == request.secret();
+        let same = mark.is_some() && *mark == request.mark();
         (in_game && same && !self.config.grace().is_zero()).then_some(login)
     }
 
@@ -326,22 +430,72 @@ impl Lobby {
         if let Err(why) = self.admissible(&game, wish) {
             return self.error(login, &why);
         }
-        let rival = self
-            .presence
-            .waiting_for(&game)
-            .find_map(|(other, _, theirs)| (other != login && theirs.fits(wish)).then_some((other, theirs)))
-            .filter(|_| !game.is_floodgate());
-        match rival {
+        if self.is_hindered(login) {
+            return;
+        }
+        if self.operations.is_paused() {
+            self.send(login, "##[OPERATOR] the event is paused: the game begins later\n".to_owned());
+            return self.presence.set_status(login, Status::GameWaiting(game, wish));
+        }
+        match self.rival(login, &game, wish) {
             Some(rival) => self.meet(game, rival, (login, wish)),
             None if challenge => self.error(login, &format!("can't find rival for {game}")),
             None => self.presence.set_status(login, Status::GameWaiting(game, wish)),
         }
     }
 
+    /// Whether no game begins because the disk is nearly full.
+    pub(super) fn is_disk_low(&self) -> bool {
+        self.disk.is_low()
+    }
+
+    /// Finds a player who waits for the same game and may begin one.
+    fn rival(&mut self, login: LoginId, game: &GameName, wish: Wish) -> Option<(LoginId, Wish)> {
+        loop {
+            let mut waiting = self.presence.waiting_for(game).filter(|_| !game.is_floodgate());
+            let fits = |(other, _, theirs): (LoginId, &Player, Wish)| {
+                (other != login && theirs.fits(wish)).then_some((other, theirs))
+            };
+            let rival = waiting.find_map(fits)?;
+            drop(waiting);
+            if !self.is_hindered(rival.0) {
+                return Some(rival);
+            }
+        }
+    }
+
+    /// Lets players meet who have waited for the same game while none began.
+    pub(super) fn seek_again(&mut self) {
+        let waits = |login: &LoginId, presence: &Presence| match &presence.get(*login)?.status {
+            Status::GameWaiting(game, wish) => Some((game.clone(), *wish)),
+            _ => None,
+        };
+        let logins: Vec<LoginId> = self.presence.iter().map(|(login, _)| login).collect();
+        for login in logins {
+            if let Some((game, wish)) = waits(&login, &self.presence) {
+                self.seek(login, game, wish, false);
+            }
+        }
+    }
+
+    /// Whether a player has used up a quota; it is told so, and waits for no game any more.
+    pub(super) fn is_hindered(&mut self, login: LoginId) -> bool {
+        let Some(player) = self.presence.get(login) else { return true };
+        self.quotas.keep_running(|game| self.games.contains(game));
+        let (id, origin) = (player.id.as_str(), player.place.origin());
+        let asker = Asker { id, origin, is_new: !self.arranger.roster().knows(id) };
+        let Err(why) = self.quotas.admit(asker, tokio::time::Instant::now()) else { return false };
+        self.error(login, &why);
+        self.presence.set_status(login, Status::Connected);
+        true
+    }
+
     fn admissible(&self, game: &GameName, wish: Wish) -> Result<(), String> {
         if self.closing {
             Err("As the service is going to shutdown shortly, starting new games is not allowed now."
                 .to_owned())
+        } else if self.disk.is_low() {
+            Err(NEARLY_FULL.to_owned())
         } else if game.is_stop_watch() && game.time().main.is_zero() {
             Err(format!("a stop-watch needs a main time: {game}"))
         } else if game.is_buoy() && !self.buoys.contains(game.as_str()) {
@@ -369,6 +523,8 @@ impl Lobby {
         let [Some(black), Some(white)] = logins.map(|login| self.presence.get(login)) else { return };
         let opening = self.buoys.take(name.as_str());
         let (game, thread) = queue.number();
+        let begun = [black, white].map(|player| (player.id.as_str(), player.place.origin()));
+        self.quotas.begun(game, begun, tokio::time::Instant::now());
         let (fixture, announcement) = self.arranger.arrange(game, name, [black, white], &opening, round);
         let summary = announcement.summary.clone();
         self.arranger.list(&mut self.games, game, announcement);
@@ -443,6 +599,12 @@ impl Lobby {
         self.arranger.list(&mut self.games, game, announcement);
         Some(summary)
     }
+}
+
+/// The ids that a player may be known by in an open league: that of shogi-server, and that of a trip.
+fn former_ids(request: &LoginRequest) -> Vec<String> {
+    let (Some(secret), Some(trip)) = (request.secret(), &request.trip) else { return vec![] };
+    vec![player_id(&request.name, Some(&secret)), format!("{}+{trip}", request.name)]
 }
 
 fn logged_in(

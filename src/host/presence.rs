@@ -34,6 +34,8 @@ pub enum Message {
     Replaced,
     /// The same player has logged in again to go on with its game: the connection hands the game over and closes.
     HandOver(oneshot::Sender<Box<Offer>>),
+    /// The operator sends the player away, with that text. A game goes on as after a lost connection.
+    SentAway(Arc<str>),
     /// The host closes.
     Closing,
 }
@@ -94,8 +96,8 @@ pub struct Player {
     pub id: String,
     /// The password as it was sent.
     pub password: String,
-    /// The part of the password that identifies the player, if there is one.
-    pub secret: Option<String>,
+    /// What the player's logins have in common; `None` where the player has no secret.
+    pub mark: Option<String>,
     /// Whether the player uses the extended mode.
     pub extended: bool,
     /// The state.

@@ -2,7 +2,8 @@
 
 use referee::{
     Color, Outcome, WinBy,
-    entry::{Entry, GameEnded, GameStarted, PlayerId, Stamped},
+    entry::{Entry, GameEnded, GameId, GameStarted, PlayerId, Stamped},
+    operation::Action,
     rating::{Estimate, Scale},
     schedule::rounds::Seeker,
 };
@@ -30,6 +31,8 @@ pub struct Rate {
 /// A game that may be rated.
 #[derive(Clone, Copy, Debug)]
 pub struct Played {
+    /// The game.
+    pub game: GameId,
     /// When it ended, in ms since 1970.
     pub at: i64,
     /// The players, black first.
@@ -54,6 +57,8 @@ pub struct PlayedGames {
     pub rates: HashMap<PlayerId, Rate>,
     /// The last round.
     pub round: u32,
+    /// Results and rulings so far.
+    changes: usize,
     /// The event is closed: nothing more will be rated.
     pub over: bool,
 }
@@ -74,7 +79,10 @@ impl RatingHistory {
 
     /// Folds a committed entry.
     pub fn fold(&self, stamped: &Stamped) {
-        if matches!(stamped.entry, Entry::GameStarted(_) | Entry::GameEnded(_) | Entry::Bye { .. }) {
+        if matches!(
+            stamped.entry,
+            Entry::GameStarted(_) | Entry::GameEnded(_) | Entry::Operator(_) | Entry::Bye { .. }
+        ) {
             self.read().fold(stamped);
             self.0.1.notify_all();
         }
@@ -86,11 +94,12 @@ impl RatingHistory {
         self.0.1.notify_all();
     }
 
-    /// Waits until there are more games than `rated` or the event is closed; returns the games and whether it is.
-    pub fn more_than(&self, rated: usize) -> (Vec<Played>, bool) {
-        let nothing = |played: &mut PlayedGames| played.games.len() <= rated && !played.over;
+    /// Waits until there are more results and rulings than `rated` or the event is closed; returns the games, the number
+    /// of results and rulings, and whether it is closed.
+    pub fn more_than(&self, rated: usize) -> (Vec<Played>, usize, bool) {
+        let nothing = |played: &mut PlayedGames| played.changes <= rated && !played.over;
         let played = self.0.1.wait_while(self.read(), nothing).unwrap_or_else(PoisonError::into_inner);
-        (played.games.clone(), played.over)
+        (played.games.clone(), played.changes, played.over)
     }
 
     /// Waits for `pause`, or until the event is closed.
@@ -109,6 +118,7 @@ impl PlayedGames {
                 self.met(pairing.white, pairing.black, Color::White);
             }
             Entry::GameEnded(end) => self.ended(stamped.at, end),
+            Entry::Operator(operation) => self.corrected(stamped.at, &operation.action),
             Entry::Bye { round, player, .. } => {
                 self.round = self.round.max(*round);
                 let seeker = self.seekers.entry(*player).or_default();
@@ -139,7 +149,27 @@ impl PlayedGames {
         }
         let left = matches!(end.outcome, Outcome::Win { by: WinBy::Disconnection, .. });
         let abandoned = left && end.plies <= ABANDONED;
-        self.games.push(Played { at, players, half_points, abandoned });
+        self.changes += 1;
+        self.games.push(Played { game: end.game, at, players, half_points, abandoned });
+    }
+
+    /// Gives a game another result, or takes it out.
+    fn corrected(&mut self, at: i64, action: &Action) {
+        let Some((game, pairing, was, is)) = action.correction() else { return };
+        let found = self.games.iter().rposition(|played| played.game == game);
+        let at = found.map_or(at, |found| self.games.remove(found).at);
+        self.changes += 1;
+        let points = was.black_half_points().map(|black| [black, 2 - black]).unwrap_or_default();
+        for (player, taken) in [pairing.black, pairing.white].into_iter().zip(points) {
+            let seeker = self.seekers.entry(player).or_default();
+            seeker.half_points = seeker.half_points.saturating_sub(u32::from(taken));
+        }
+        if let Some(outcome) = is {
+            let (pairing, evidence) = (*pairing, String::new());
+            self.ended(at, &GameEnded { game, pairing, outcome, plies: 0, evidence, replayed: false });
+            // The ratings of old games count less by the order of their ends.
+            self.games.sort_by_key(|played| played.at);
+        }
     }
 
     /// A player as the pairing of a round needs it; a player without a rating has `unrated`.

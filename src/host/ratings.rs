@@ -47,10 +47,10 @@ pub fn keep(
     let mut rated = 0;
     let mut store = None;
     loop {
-        let (games, over) = history.more_than(rated);
-        if games.len() > rated {
+        let (games, changes, over) = history.more_than(rated);
+        if changes > rated {
             let begun = Instant::now();
-            rated = games.len();
+            rated = changes;
             let names = roster.names();
             let rates = estimate(config, &games, &names, now());
             let rows: Vec<RatingRow> = rates.iter().map(|(&player, rate)| row(player, rate)).collect();
@@ -181,6 +181,7 @@ mod tests {
     fn strangers_with_ever_new_names_do_not_crowd_out_those_who_play() {
         let names: Vec<String> = (0..2 * MOST + 2).map(|index| format!("p{index}+trip")).collect();
         let game = |black: usize, white: usize, at: i64| Played {
+            game: referee::entry::GameId(1),
             at,
             players: [black, white].map(PlayerId::at),
             half_points: 2,

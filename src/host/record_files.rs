@@ -2,9 +2,10 @@
 //! arranged. A thread of its own writes the file in one piece, once the end of the game is in the database.
 
 use super::game_view::{GameView, apply};
+use files::Access;
 use journal::{EventId, FullGame, Store};
 use notation::csa::{move_to_csa, position_lines};
-use notation::date;
+use notation::{date, printable};
 use referee::{
     AbortBy, Color, DrawBy, Foul, Outcome, WinBy,
     entry::{Entry, GameId, Moved, Score, Stamped},
@@ -12,7 +13,7 @@ use referee::{
 use rsshogi::board::{Position, position_from_sfen};
 use std::{
     collections::HashMap,
-    fs, io,
+    io,
     io::Write as _,
     path::{Path, PathBuf},
     sync::mpsc,
@@ -49,9 +50,14 @@ impl RecordFiles {
     ///
     /// # Errors
     /// When the system has no thread.
-    pub fn open(directory: PathBuf, database: PathBuf, event: String) -> io::Result<(Self, JoinHandle<()>)> {
+    pub fn open(
+        directory: PathBuf,
+        access: Access,
+        database: PathBuf,
+        event: String,
+    ) -> io::Result<(Self, JoinHandle<()>)> {
         let (jobs, inbox) = mpsc::channel();
-        let writer = Writer { directory, database, event, arranged: HashMap::new(), source: None };
+        let writer = Writer { directory, access, database, event, arranged: HashMap::new(), source: None };
         let thread = thread::Builder::new().name("records".to_owned()).spawn(move || writer.run(inbox))?;
         Ok((Self(Some(jobs)), thread))
     }
@@ -90,6 +96,8 @@ impl RecordFiles {
 /// Writes the records of an event.
 struct Writer {
     directory: PathBuf,
+    /// Who may read the records.
+    access: Access,
     database: PathBuf,
     event: String,
     /// Games that have not ended.
@@ -112,8 +120,8 @@ impl Writer {
     fn ended(&mut self, game: GameId) {
         let Some(known) = self.arranged.remove(&game) else { return };
         if let Err(why) = self.write(game, &known) {
-            let _stderr_closed =
-                writeln!(std::io::stderr(), "the record of {} could not be written: {why}", known.name);
+            let told = format!("the record of {} could not be written: {why}", known.name);
+            let _stderr_closed = writeln!(std::io::stderr(), "{}", printable(told.as_bytes()));
         }
     }
 
@@ -126,19 +134,22 @@ impl Writer {
         }
         let missing = || io::Error::other("the event is not in the database");
         let (store, event) = self.source.as_ref().ok_or_else(missing)?;
-        file(&self.directory, store, *event, game, known)
+        file((&self.directory, self.access), store, *event, game, known)
     }
 }
 
-fn file(directory: &Path, store: &Store, event: EventId, game: GameId, known: &Arranged) -> io::Result<()> {
+fn file(
+    (directory, access): (&Path, Access),
+    store: &Store,
+    event: EventId,
+    game: GameId,
+    known: &Arranged,
+) -> io::Result<()> {
     let full = store.game(event, game).map_err(io::Error::other)?;
     let Some(full) = full.filter(|full| full.row.started_at.is_some()) else { return Ok(()) };
-    let directory = directory.join(&known.day);
-    fs::create_dir_all(&directory)?;
-    let name = safe(&known.name);
-    let unfinished = directory.join(format!(".{name}.tmp"));
-    fs::write(&unfinished, text(&full, known))?;
-    fs::rename(&unfinished, directory.join(format!("{name}.csa")))
+    let path = Path::new(&known.day).join(format!("{}.csa", safe(&known.name)));
+    let written = files::write_below(directory, &path, text(&full, known).as_bytes(), access);
+    written.map_err(|error| io::Error::other(format!("{}: {error}", directory.join(&path).display())))
 }
 
 /// A file name that cannot leave its directory. Only the name of the event can contain other characters.
@@ -214,12 +225,12 @@ fn summary(outcome: Outcome, ids: &[String; 2]) -> String {
             WinBy::Declaration => "kachi",
             WinBy::IllegalDeclaration => "illegal kachi",
             WinBy::PerpetualCheck => "oute_sennichite",
-            WinBy::Disconnection | WinBy::Default | WinBy::IllegalAction => "abnormal",
+            WinBy::Disconnection | WinBy::Default | WinBy::IllegalAction | WinBy::Ruling => "abnormal",
         },
         Outcome::Draw { by: DrawBy::Sennichite } => "sennichite",
         Outcome::Draw { by: DrawBy::MaxMoves } => "max_moves",
         Outcome::Draw { by: DrawBy::Impasse } => "kachi",
-        Outcome::Draw { by: DrawBy::Adjudication } | Outcome::Aborted { .. } => "abnormal",
+        Outcome::Draw { by: DrawBy::Adjudication | DrawBy::Ruling } | Outcome::Aborted { .. } => "abnormal",
     };
     let side = |side: Color| match outcome {
         Outcome::Win { winner, .. } => {

@@ -30,6 +30,11 @@ impl Roster {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Whether a player is entered.
+    pub fn knows(&self, id: &str) -> bool {
+        self.lock().numbers.contains_key(id)
+    }
+
     /// The number of a player; a new one is entered.
     pub fn player(&self, id: &str) -> PlayerId {
         let mut known = self.lock();
@@ -40,6 +45,19 @@ impl Roster {
         known.names.push(id.to_owned());
         known.numbers.insert(id.to_owned(), number);
         number
+    }
+
+    /// Renames a player who was known under `former` and is not known under `id`; returns the entry of it. The player
+    /// keeps its number, and with it games and rating.
+    pub fn rename(&self, former: &str, id: &str) -> Option<Entry> {
+        let mut known = self.lock();
+        if known.numbers.contains_key(id) {
+            return None;
+        }
+        let player = known.numbers.remove(former)?;
+        known.numbers.insert(id.to_owned(), player);
+        known.names[player.index()] = id.to_owned();
+        Some(Entry::Renamed { player, name: id.to_owned() })
     }
 
     /// The ids of all players, by number.

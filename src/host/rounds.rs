@@ -2,7 +2,7 @@
 
 use super::{
     context::HostContext,
-    lobby::Lobby,
+    lobby::{Lobby, NEARLY_FULL},
     presence::{LoginId, Player, Status},
     rating_history::PlayedGames,
 };
@@ -55,13 +55,17 @@ impl Lobby {
 
     /// Begins the games of a round. If a player has left meanwhile, its opponent waits for the next round.
     fn begin_round(&mut self, game: &GameName, logins: &[LoginId], paired: &Paired) {
-        if self.closing || paired.tables.is_empty() {
+        if self.closing || self.operations.is_paused() || paired.tables.is_empty() {
             return;
+        }
+        if self.is_disk_low() {
+            return logins.iter().for_each(|login| self.error(*login, NEARLY_FULL));
         }
         let round = self.history.read().round + 1;
         for &(black, white) in &paired.tables {
             let players = [logins[black], logins[white]];
-            if players.into_iter().all(|login| self.waits_for(login, game)) {
+            let hindered = players.map(|login| self.waits_for(login, game) && self.is_hindered(login));
+            if hindered == [false; 2] && players.into_iter().all(|login| self.waits_for(login, game)) {
                 self.begin(game, players, round);
             }
         }

@@ -2,6 +2,7 @@
 
 use super::{Store, StoreError, now};
 use rusqlite::OptionalExtension;
+use std::{fs, os::unix::fs::PermissionsExt, path::Path, sync::Arc};
 
 /// A player's account.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,6 +14,32 @@ pub struct Account {
 }
 
 impl Store {
+    /// Takes a database that holds hashes of passwords away from other users of the machine, if they could read it, and
+    /// returns a line that says so. Files that exist keep their mode otherwise.
+    ///
+    /// # Errors
+    /// When the file is no database, or its mode cannot be changed.
+    pub fn protect(path: &Path) -> Result<Option<String>, StoreError> {
+        let readable = |path: &Path| {
+            let mode = fs::metadata(path).map_or(0, |found| found.permissions().mode());
+            (mode & 0o007 != 0).then_some(mode & 0o7770)
+        };
+        if readable(path).is_none() || Self::read(path)?.accounts()?.is_empty() {
+            return Ok(None);
+        }
+        for end in ["", "-wal", "-shm"] {
+            let mut file = path.canonicalize().unwrap_or_else(|_| path.to_owned()).into_os_string();
+            file.push(end);
+            let Some(mode) = readable(Path::new(&file)) else { continue };
+            let closed = fs::set_permissions(&file, fs::Permissions::from_mode(mode));
+            closed.map_err(|source| StoreError::Mode { path: file.into(), source: Arc::new(source) })?;
+        }
+        Ok(Some(format!(
+            "every user of this machine could use `{}`, which holds hashes of passwords: now only its owner and group can",
+            path.display()
+        )))
+    }
+
     /// Creates an account, or replaces the password of an existing one; returns whether it is new.
     ///
     /// # Errors

@@ -1,10 +1,11 @@
 //! Opening a database file: identification, SQLite settings, migration of the schema.
 
-use super::{StoreError, lock};
+use super::{StoreError, defence, lock};
 use rusqlite::{Connection, OpenFlags, TransactionBehavior, backup::Backup};
 use rusqlite_migration::{M, Migrations};
 use std::{
-    fs,
+    fs, io,
+    os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
     sync::Arc,
     thread,
@@ -12,7 +13,7 @@ use std::{
 };
 
 /// Every schema version in order. Append only: files of all earlier versions exist.
-const MIGRATIONS: &[M<'static>] = &[
+pub(super) const MIGRATIONS: &[M<'static>] = &[
     M::up(include_str!("migrations/001_events.sql")),
     M::up(include_str!("migrations/002_network.sql")),
     M::up(include_str!("migrations/003_ratings.sql")),
@@ -22,6 +23,10 @@ const MIGRATIONS: &[M<'static>] = &[
     M::up(include_str!("migrations/007_engine_lines.sql")),
     M::up(include_str!("migrations/008_notices.sql")),
     M::up(include_str!("migrations/009_identities.sql")),
+    M::up(include_str!("migrations/010_seals.sql")),
+    M::up(include_str!("migrations/011_trips.sql")),
+    M::up(include_str!("migrations/012_pruned.sql")),
+    M::up(include_str!("migrations/013_operations.sql")),
 ];
 /// "RNME"; written by the first migration.
 const APPLICATION_ID: i64 = 0x524E_4D45;
@@ -54,6 +59,7 @@ impl Database {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
         let mut db = Self::connect(path, flags)?;
         let version = db.identify()?;
+        defence::check_schema(&db, version)?;
         db.check(|conn| conn.is_readonly("main").and_then(refuse_read_only))?;
         db.check(set_up_writing)?;
         tracing::debug!(target: "journal", path = ?db.path, schema = version, "database opened to write");
@@ -72,6 +78,7 @@ impl Database {
     pub(super) fn read(path: &Path) -> Result<Self, StoreError> {
         let db = Self::connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
         let version = db.identify()?;
+        defence::check_schema(&db, version)?;
         if version < MIGRATIONS.len() { db.snapshot(version) } else { Ok(db) }
     }
 
@@ -79,6 +86,7 @@ impl Database {
     fn snapshot(&self, version: usize) -> Result<Self, StoreError> {
         let copy = || -> rusqlite::Result<Connection> {
             let mut copy = Connection::open("")?;
+            defence::harden(&copy)?;
             // In one step: SQLite begins a copy in several steps anew whenever another process writes in between.
             Backup::new(&self.conn, &mut copy)?.run_to_completion(i32::MAX, Duration::ZERO, None)?;
             Ok(copy)
@@ -99,21 +107,32 @@ impl Database {
         };
         let names = (1..).map(|n| if n == 1 { format!(".v{version}") } else { format!(".v{version}-{n}") });
         // An earlier copy may be of another moment, and is left alone.
-        let Some(kept) = names.map(|name| beside(&name)).find(|path| !path.exists()) else { return Ok(()) };
+        let Some(kept) = names.map(|name| beside(&name)).find(|path| fs::symlink_metadata(path).is_err())
+        else {
+            return Ok(());
+        };
         let part = beside(&format!(".v{version}.part{}", std::process::id()));
         let failed = |source| StoreError::Copy { path: kept.clone(), source: Arc::new(source) };
         let _left_by_a_dead_process = fs::remove_file(&part);
+        // Made here, because SQLite would follow a link of that name; into an empty file it writes.
+        let ours = files::create_new(&part).and_then(|file| file.metadata()).map_err(failed)?;
         self.check(|conn| conn.execute("VACUUM INTO ?", [part.to_string_lossy()]))?;
+        let written = fs::symlink_metadata(&part).map_err(failed)?;
+        if (ours.dev(), ours.ino()) != (written.dev(), written.ino()) {
+            return Err(failed(io::Error::other("somebody replaced it while it was written")));
+        }
         fs::rename(&part, &kept).map_err(failed)
     }
 
     fn connect(path: &Path, mode: OpenFlags) -> Result<Self, StoreError> {
+        defence::refuse_links(path)?;
         let conn = Connection::open_with_flags(path, mode | OpenFlags::SQLITE_OPEN_NO_MUTEX)
             .map_err(|error| StoreError::sql(path, error))?;
         // One canonical path per file, so that two links to it share one lock.
         let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let db = Self { conn, path };
         db.check(|conn| {
+            defence::harden(conn)?;
             conn.busy_timeout(PATIENCE)?;
             conn.set_prepared_statement_cache_capacity(32);
             conn.pragma_update(None, "cache_size", -4096)
@@ -123,13 +142,11 @@ impl Database {
 
     /// Schema version of the file; 0 for an empty one.
     fn identify(&self) -> Result<usize, StoreError> {
+        // Not by SQL on `pragma_application_id`: a file may have a table of that name.
         let (id, version, tables): (i64, i64, i64) = self.check(|conn| {
-            conn.query_row(
-                "SELECT (SELECT * FROM pragma_application_id), (SELECT * FROM pragma_user_version),
-                        (SELECT count(*) FROM sqlite_schema)",
-                [],
-                |row| row.try_into(),
-            )
+            let pragma = |name| conn.pragma_query_value(Some("main"), name, |row| row.get(0));
+            let tables = conn.query_row("SELECT count(*) FROM main.sqlite_schema", [], |row| row.get(0))?;
+            Ok((pragma("application_id")?, pragma("user_version")?, tables))
         })?;
         let found = usize::try_from(version).unwrap_or(usize::MAX);
         let known = MIGRATIONS.len();

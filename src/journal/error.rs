@@ -28,6 +28,38 @@ pub enum StoreError {
         /// The database.
         path: PathBuf,
     },
+    /// A file beside the database, or the database that is to be created, is a link.
+    #[error("database `{}`: `{}`: {source}", path.display(), link.display())]
+    Link {
+        /// The database.
+        path: PathBuf,
+        /// The link.
+        link: PathBuf,
+        /// Why it is refused.
+        source: Arc<io::Error>,
+    },
+    /// Other users can use a file with secrets, and that cannot be changed.
+    #[error("every user of this machine can use `{}`, which holds hashes of passwords, and its mode cannot be changed: {source}; run `chmod o-rwx` as its owner", path.display())]
+    Mode {
+        /// The file.
+        path: PathBuf,
+        /// The system's error.
+        source: Arc<io::Error>,
+    },
+    /// The file says that it is ours, but its schema is not.
+    #[error("database `{}`: {what} is not as renmei makes it; the file was altered, and nothing in it was executed", path.display())]
+    Schema {
+        /// The database.
+        path: PathBuf,
+        /// The table, index or view.
+        what: String,
+    },
+    /// A value is larger than any that this program writes.
+    #[error("database `{}` holds a value that is larger than {} MiB, which renmei never writes: the file was altered", path.display(), crate::defence::LARGEST >> 20)]
+    TooBig {
+        /// The database.
+        path: PathBuf,
+    },
     /// The schema belongs to a newer version of this program.
     #[error("database `{}` has schema {found}, made by a newer renmei; this one knows up to {known}", path.display())]
     Newer {
@@ -147,6 +179,7 @@ impl StoreError {
             Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => Self::NotADatabase { path, source },
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Locked { path },
             Some(ErrorCode::ReadOnly) => Self::ReadOnly { path },
+            Some(ErrorCode::TooBig) => Self::TooBig { path },
             Some(ErrorCode::DiskFull) => Self::Full { path },
             Some(ErrorCode::SystemIoFailure) => Self::Io { path, source },
             _ => Self::Sql { path, source },

@@ -2,29 +2,36 @@
 
 mod accounts;
 mod database;
+mod defence;
 mod error;
 mod identities;
 mod insert;
 mod lock;
 mod notices;
+mod operations;
+mod prune;
 mod ratings;
 mod read;
 mod replay;
 mod reschedule;
 mod row;
+mod seal;
 mod side;
 mod stream;
 #[cfg(test)]
 mod tests;
+mod verify;
 
 pub use accounts::Account;
 pub use error::StoreError;
 pub use identities::KnownIdentity;
+pub use prune::{Bounds, Prunable};
 pub use ratings::RatingRow;
-pub use read::{EventSummary, FullGame, GameFilter, GameRow, GameState};
+pub use read::{EventSummary, FullGame, GameFilter, GameRow, GameState, RuledGame};
 pub use replay::Moves;
 pub use reschedule::Rescheduled;
 pub use stream::{Appended, Journal, Opening, Read, Reader};
+pub use verify::{Alteration, Verified};
 
 use database::Database;
 use insert::Rows;

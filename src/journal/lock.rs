@@ -2,7 +2,7 @@
 
 use super::{EventId, StoreError};
 use std::{
-    fs::{self, File, OpenOptions, TryLockError},
+    fs::{self, File, TryLockError},
     io::{self, Read, Write},
     os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
@@ -27,7 +27,7 @@ impl EventLock {
         let path = PathBuf::from(path);
         let failed = |source| StoreError::Lock { path: path.clone(), source: Arc::new(source) };
         loop {
-            let mut file = open(&path).map_err(failed)?;
+            let mut file = files::open(&path).map_err(failed)?;
             match file.try_lock() {
                 Ok(()) if is_at(&file, &path) => {
                     sign(&mut file, since).map_err(failed)?;
@@ -60,7 +60,7 @@ pub(super) fn holder_of(database: &Path) -> Option<String> {
     });
     locks
         .filter_map(|entry| {
-            let mut file = File::open(entry.path()).ok()?;
+            let mut file = files::read(&entry.path()).ok()?;
             matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)).then(|| holder(&mut file))
         })
         .next()
@@ -75,13 +75,9 @@ impl Drop for EventLock {
     }
 }
 
-fn open(path: &Path) -> io::Result<File> {
-    OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)
-}
-
 fn is_at(file: &File, path: &Path) -> bool {
     let identity = |meta: fs::Metadata| (meta.dev(), meta.ino());
-    match (file.metadata(), fs::metadata(path)) {
+    match (file.metadata(), fs::symlink_metadata(path)) {
         (Ok(open), Ok(named)) => identity(open) == identity(named),
         _ => false,
     }

@@ -63,8 +63,21 @@ pub struct GameRow {
     pub plies: Option<u32>,
     /// Evidence about the ending, for disputes.
     pub evidence: String,
-    /// Whether it is a draw that was played again and so does not count.
+    /// Whether it was played again and so does not count: a draw, or by the operator's order.
     pub replayed: bool,
+    /// When its moves and lines were dropped, in ms since 1970-01-01 UTC; `None`: they are here.
+    pub pruned_at: Option<i64>,
+    /// The operator's ruling, where it has changed what the game ended with.
+    pub ruling: Option<RuledGame>,
+}
+
+/// The ruling on a game that was over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RuledGame {
+    /// What the game itself had ended with.
+    pub was: Outcome,
+    /// The operator, and the reason in the operator's words.
+    pub by: String,
 }
 
 /// A game with its moves.
@@ -253,8 +266,16 @@ fn summary(row: &Row<'_>) -> rusqlite::Result<EventSummary> {
 fn select_games() -> String {
     format!(
         "SELECT {PAIRING}, g.id, g.start, g.opening_moves, g.started_at, g.ended_at, g.plies, g.evidence, \
-         g.replayed, {OUTCOME}, g.times FROM games g"
+         g.replayed, {OUTCOME}, g.times, g.ended_result, g.ended_cause, \
+         (SELECT o.by_ || CASE o.reason WHEN '' THEN '' ELSE ': ' || o.reason END FROM operations o \
+          WHERE o.event = g.event AND o.number = g.ruling) FROM games g"
     )
+}
+
+/// Who ruled a game that was over, and what it had ended with.
+fn ruling(row: &Row<'_>) -> rusqlite::Result<Option<RuledGame>> {
+    let Some(was) = row::outcome(row, 20)? else { return Ok(None) };
+    Ok(Some(RuledGame { was, by: row.get::<_, Option<String>>(22)?.unwrap_or_default() }))
 }
 
 fn game_row(row: &Row<'_>, names: &[String]) -> rusqlite::Result<GameRow> {
@@ -274,5 +295,7 @@ fn game_row(row: &Row<'_>, names: &[String]) -> rusqlite::Result<GameRow> {
         replayed: row.get::<_, Option<bool>>(16)?.unwrap_or(false),
         outcome: row::outcome(row, 17)?,
         times: row::times(row, 19)?,
+        pruned_at: row.get(23)?,
+        ruling: ruling(row)?,
     })
 }

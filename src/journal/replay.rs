@@ -1,8 +1,8 @@
 //! Replay of the stored entries, in their order.
 
 use super::{
-    EventId, Store, StoreError,
-    row::{self, MOVED, OUTCOME, PAIRING},
+    EventId, Store, StoreError, operations,
+    row::{self, MOVED, PAIRING},
 };
 use referee::entry::{Entry, GameEnded, GameId, GameStarted, Opened, PlayerId, Stamped};
 use rusqlite::{Connection, OptionalExtension, Row};
@@ -45,7 +45,8 @@ fn replay(
     let names = event_names(conn, event)?;
     let mut log = conn.prepare_cached(&format!(
         "SELECT l.kind, l.seq, g.id, g.started_at, g.ended_at, g.start, g.opening_moves, g.plies, g.evidence, \
-         g.replayed, {OUTCOME}, {PAIRING}, g.times \
+         coalesce(g.ended_replayed, g.replayed), coalesce(g.ended_result, g.result), \
+         coalesce(g.ended_cause, g.cause), {PAIRING}, g.times \
          FROM log l LEFT JOIN games g ON g.id = l.game WHERE l.event = ? ORDER BY l.seq"
     ))?;
     let mut rows = log.query([event.0])?;
@@ -136,26 +137,29 @@ fn rare(
     seq: i64,
     names: &EventNames,
 ) -> rusqlite::Result<Stamped> {
-    let table = match kind {
-        "opened" => "runs",
-        "entered" => "entered",
-        "bye" => "byes",
-        "fault" => "faults",
-        "memory" => "memory",
-        "verdict" => "verdicts",
-        _ => "closings",
-    };
+    let table = row::table_of(kind).ok_or_else(|| {
+        row::bad(0, format!("entry {seq} is of a kind that renmei does not know: `{kind}`"))
+    })?;
     let sql = format!("SELECT * FROM {table} WHERE event = ? AND seq = ?");
     conn.prepare_cached(&sql)?.query_row([event.0, seq], |row| {
         let entry = match kind {
             "opened" => opened(row, names)?,
-            "entered" => entered(row, names)?,
+            "entered" => {
+                let (player, name) = named(row, names)?;
+                Entry::Entered { player, name }
+            }
+            // The player had this name in every entry before: a former one is not kept.
+            "renamed" => {
+                let (player, name) = named(row, names)?;
+                Entry::Renamed { player, name }
+            }
             "bye" => bye(row)?,
             "fault" => {
                 Entry::Fault { player: row.get::<_, Option<u32>>(3)?.map(PlayerId), text: row.get(4)? }
             }
             "memory" => Entry::Memory { player: PlayerId(row.get(3)?), kib: row::unsigned(row, 4)? },
             "verdict" => verdict(row)?,
+            "operation" => Entry::Operator(Box::new(operations::stored(row)?)),
             _ => Entry::Closed,
         };
         Ok(Stamped { at: row.get(2)?, entry })
@@ -167,10 +171,10 @@ fn opened(row: &Row<'_>, names: &EventNames) -> rusqlite::Result<Entry> {
     Ok(Entry::Opened(Opened { name, players, format: row.get(3)?, resumed: row.get(4)? }))
 }
 
-fn entered(row: &Row<'_>, names: &EventNames) -> rusqlite::Result<Entry> {
+/// A player and its name.
+fn named(row: &Row<'_>, names: &EventNames) -> rusqlite::Result<(PlayerId, String)> {
     let player = PlayerId(row.get(3)?);
-    let name = names.players.get(player.index()).cloned().unwrap_or_default();
-    Ok(Entry::Entered { player, name })
+    Ok((player, names.players.get(player.index()).cloned().unwrap_or_default()))
 }
 
 fn bye(row: &Row<'_>) -> rusqlite::Result<Entry> {

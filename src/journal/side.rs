@@ -4,7 +4,7 @@ use crate::{EventId, Store, StoreError, identities, row::int};
 use referee::{
     Color,
     entry::GameId,
-    sink::{Buoy, Channel, SideRecord, TranscriptLine, TranscriptPiece},
+    sink::{Buoy, Channel, EntrantTrip, SideRecord, TranscriptLine, TranscriptPiece, TripKey},
 };
 use rusqlite::{Connection, OptionalExtension};
 
@@ -29,6 +29,12 @@ pub(crate) fn store(record: &SideRecord, conn: &Connection, EventId(event): Even
             conn.prepare_cached("DELETE FROM buoys WHERE event = ? AND name = ?")?.execute((event, name))
         }
         SideRecord::Identified(player, identity) => identities::store(*player, identity, conn, event),
+        SideRecord::TripKey(TripKey(key)) => {
+            conn.prepare_cached("INSERT INTO trip_keys VALUES (?, ?)")?.execute((event, key))
+        }
+        SideRecord::Bound(EntrantTrip { name, trip }) => conn
+            .prepare_cached("INSERT INTO entrant_trips VALUES (?, ?, ?) ON CONFLICT DO NOTHING")?
+            .execute((event, name, trip)),
     }
     .map(drop)
 }
@@ -47,6 +53,40 @@ impl Store {
                 Ok(Buoy { name: row.get(0)?, moves: moves.collect(), owner: row.get(2)?, left: row.get(3)? })
             };
             buoys.query_map([event.0], buoy)?.collect()
+        })
+    }
+
+    /// The key that the trips of an event are made with; `None` before its first run with trips.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn trip_key(&self, event: EventId) -> Result<Option<TripKey>, StoreError> {
+        let sql = "SELECT key FROM trip_keys WHERE event = ?";
+        let key = |row: &rusqlite::Row<'_>| row.get(0).map(TripKey);
+        self.database.check(|conn| conn.query_row(sql, [event.0], key).optional())
+    }
+
+    /// The trips by which the entrants of an event are known.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn entrant_trips(&self, event: EventId) -> Result<Vec<EntrantTrip>, StoreError> {
+        let trip = |row: &rusqlite::Row<'_>| Ok(EntrantTrip { name: row.get(0)?, trip: row.get(1)? });
+        self.database.check(|conn| {
+            let mut trips =
+                conn.prepare("SELECT name, trip FROM entrant_trips WHERE event = ? ORDER BY name")?;
+            trips.query_map([event.0], trip)?.collect()
+        })
+    }
+
+    /// Game_IDs that end with a date not before this one (`YYYYMMDDhhmmss`).
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn names_dated_from(&self, event: EventId, date: &str) -> Result<Vec<String>, StoreError> {
+        self.database.check(|conn| {
+            let names = "SELECT name FROM game_names WHERE event = ? AND substr(name, -14) >= ?";
+            conn.prepare(names)?.query_map((event.0, date), |row| row.get(0))?.collect()
         })
     }
 

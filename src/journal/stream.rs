@@ -262,6 +262,7 @@ fn write(store: &Store, event: EventId, inbox: &Inbox, feeds: &[Feed]) -> Result
                 records.iter().try_for_each(|record| side::store(record, conn, event))
             })
             .map_err(|error| (batch.len(), error))?;
+        inbox.committed(batch.len());
         last_commit = Some(Instant::now());
         if batch.is_empty() || feeds.is_empty() {
             continue;
@@ -304,6 +305,23 @@ impl Sink for InboxSink {
     fn keep(&self, record: SideRecord) {
         self.0.keep(record);
     }
+
+    fn when_kept(&self, then: Box<dyn FnOnce() + Send>) {
+        self.0.when_committed(then);
+    }
+}
+
+/// Somebody who waits for a commit.
+struct Waiter {
+    /// The number of entries appended when it began to wait.
+    appended: u64,
+    then: Box<dyn FnOnce() + Send>,
+}
+
+impl fmt::Debug for Waiter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Waiter").field("appended", &self.appended).finish_non_exhaustive()
+    }
 }
 
 /// Bounded queue in front of the writer. Not a channel: a channel wakes its receiver for every message, which would
@@ -321,6 +339,10 @@ pub(crate) struct Waiting {
     records: Vec<SideRecord>,
     /// Entries ever appended in this run.
     appended: u64,
+    /// Those of them that are committed.
+    committed: u64,
+    /// Those who wait for a commit, in order.
+    waiters: Vec<Waiter>,
     urgent: bool,
     closed: bool,
     failed: Option<Arc<StoreError>>,
@@ -385,6 +407,31 @@ impl Inbox {
         }
     }
 
+    /// Calls `then` after the commit of all entries so far; drops it if they are lost.
+    fn when_committed(&self, then: Box<dyn FnOnce() + Send>) {
+        let mut waiting = self.lock();
+        let appended = waiting.appended;
+        if waiting.failed.is_some() {
+            return;
+        }
+        if waiting.committed < appended {
+            return waiting.waiters.push(Waiter { appended, then });
+        }
+        drop(waiting);
+        then();
+    }
+
+    /// Notes a commit of so many entries, and tells those who wait for it.
+    fn committed(&self, entries: usize) {
+        let mut waiting = self.lock();
+        waiting.committed += entries as u64;
+        let committed = waiting.committed;
+        let count = waiting.waiters.partition_point(|waiter| waiter.appended <= committed);
+        let told: Vec<Waiter> = waiting.waiters.drain(..count).collect();
+        drop(waiting);
+        told.into_iter().for_each(|waiter| (waiter.then)());
+    }
+
     /// Takes everything that waits once it is due; `None` after the last.
     fn take(&self, last_commit: Option<Instant>) -> Option<(Vec<Stamped>, Vec<SideRecord>)> {
         let nothing = |waiting: &mut Waiting| waiting.is_empty() && !waiting.closed;
@@ -420,6 +467,7 @@ impl Inbox {
         waiting.unwritten += unwritten + waiting.entries.len();
         waiting.entries.clear();
         waiting.failed = Some(Arc::new(error));
+        let _told_nothing = mem::take(&mut waiting.waiters);
         self.room.notify_all();
     }
 }

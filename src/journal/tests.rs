@@ -1,9 +1,12 @@
 //! Tests of the journal on real files: round trips, crashes, and queries over the documented views.
 
+mod defence;
 mod durability;
 mod opening;
+mod prune;
 mod resuming;
 mod round_trip;
+mod seals;
 mod views;
 
 use super::{EventHead, EventId, Journal, OpenedEvent, Reader, Store, StoreError};

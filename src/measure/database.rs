@@ -26,7 +26,86 @@ impl RecordedGame {
     }
 }
 
+/// A game as its players can tell it.
+#[derive(Debug, PartialEq, Eq)]
+pub struct KeptGame {
+    /// The winner's colour, or a word for another end.
+    pub result: String,
+    /// What ended it.
+    pub cause: String,
+    /// Moves in USI with charged milliseconds.
+    pub moves: String,
+}
+
+/// A game that counts for the ratings of a league.
+#[derive(Debug)]
+pub struct RatedGame {
+    /// Index of the player.
+    pub black: i64,
+    /// Index of the player.
+    pub white: i64,
+    /// The winner's colour, or `draw`.
+    pub result: String,
+}
+
 impl Database {
+    /// Game_ID and result of every game, in order.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn named_results(&self) -> Result<Vec<(String, String)>> {
+        let mut query = self.0.prepare(
+            "SELECT n.name, g.result FROM game_names n JOIN games g USING (event, number)
+             WHERE g.result IS NOT NULL ORDER BY number",
+        )?;
+        let rows = query.query_map([], |row| row.try_into())?.collect::<Result<_, _>>()?;
+        Ok(rows)
+    }
+
+    /// Games that ratings rest on: those with a result, but for games that a player left near their beginning.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn rated_games(&self) -> Result<Vec<RatedGame>> {
+        let mut query = self.0.prepare(
+            "SELECT black, white, result FROM games
+             WHERE state = 'counted' AND NOT (cause = 'disconnection' AND plies <= 30) ORDER BY number",
+        )?;
+        let row = |row: &rusqlite::Row<'_>| {
+            Ok(RatedGame { black: row.get(0)?, white: row.get(1)?, result: row.get(2)? })
+        };
+        let rows = query.query_map([], row)?.collect::<Result<_, _>>()?;
+        Ok(rows)
+    }
+
+    /// Index and rating of every player who has one, in order of the index.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn ratings(&self) -> Result<Vec<(i64, f64)>> {
+        let mut query = self.0.prepare("SELECT player, rate FROM ratings ORDER BY player")?;
+        let rows = query.query_map([], |row| row.try_into())?.collect::<Result<_, _>>()?;
+        Ok(rows)
+    }
+
+    /// All games of the player with black, in order, whatever trip stands behind its name.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn games_of(&self, black: &str) -> Result<Vec<KeptGame>> {
+        let mut query = self.0.prepare(
+            "SELECT result, cause,
+                    (SELECT group_concat(move || ':' || charged_ms, ' ' ORDER BY ply) FROM moves m WHERE m.game = g.game)
+             FROM game_list g WHERE black = ?1 OR black LIKE ?1 || '+%' ORDER BY number",
+        )?;
+        let row = |row: &rusqlite::Row<'_>| {
+            let moves: Option<String> = row.get(2)?;
+            Ok(KeptGame { result: row.get(0)?, cause: row.get(1)?, moves: moves.unwrap_or_default() })
+        };
+        let rows = query.query_map([black], row)?.collect::<Result<_, _>>()?;
+        Ok(rows)
+    }
+
     /// Counted games of a player, in order.
     ///
     /// # Errors

@@ -3,6 +3,7 @@
 mod arena;
 mod cores;
 mod database;
+mod days;
 mod floor;
 mod latency;
 mod league;
@@ -33,8 +34,8 @@ fn run(words: &[&str]) -> Result<ExitCode> {
         ["bench", "latency", flags @ ..] => latency::run(&Flags::read(flags, &[], &latency::FLAGS)?),
         ["bench", "dashboard", flags @ ..] => screen::run(&Flags::read(flags, &[], &screen::FLAGS)?),
         ["league"] => league::run(),
-        ["soak", flags @ ..] => soak::run(&Flags::read(flags, &[], &soak::FLAGS)?),
-        ["siege", flags @ ..] => siege::run(&Flags::read(flags, &[], &siege::FLAGS)?),
+        ["soak", flags @ ..] => soak::run(&Flags::read(flags, &soak::SWITCHES, &soak::FLAGS)?),
+        ["siege", flags @ ..] => siege::run(&Flags::read(flags, &siege::SWITCHES, &siege::FLAGS)?),
         // Started by the benchmarks, which measure it like the manager.
         ["floor", flags @ ..] => floor::run(&Flags::read(flags, &[], &floor::FLAGS)?),
         _ => bail!("no such command: {}; `cargo xtask help` lists them", words.join(" ")),

@@ -3,6 +3,7 @@
 
 use crate::{
     database::{Counts, Database},
+    days,
     manager::{expect_success, silence},
 };
 use anyhow::{Context, Result, ensure};
@@ -20,8 +21,10 @@ use xtask::{
     workspace::{self, Scratch},
 };
 
-/// Flags of the command.
-pub const FLAGS: [&str; 3] = ["--games", "--kills", "--seed"];
+/// Flags of the command that have a value.
+pub const FLAGS: [&str; 6] = ["--games", "--kills", "--seed", "--clients", "--restarts", "--program"];
+/// The flag of the other soak, see [`crate::days`].
+pub const SWITCHES: [&str; 1] = ["--days"];
 
 /// Time for engines to notice the end of their manager.
 const GRACE: Duration = Duration::from_secs(5);
@@ -38,6 +41,9 @@ struct Soak {
 /// # Errors
 /// When the manager cannot be run, a game is missing, duplicated or miscounted, or an engine survives.
 pub fn run(flags: &Flags) -> Result<ExitCode> {
+    if flags.has("--days") {
+        return days::run(flags);
+    }
     workspace::build_release(false)?;
     let soak = Soak::new(flags.number("--games", 400)?, flags.number("--seed", 1)?)?;
     let kills = flags.number("--kills", 50)?;
@@ -170,7 +176,7 @@ fn read_standings(json: &[u8]) -> Result<BTreeMap<String, Counts>> {
 
 /// The next number of a splitmix64 sequence, from 0 to 1 (Steele, Lea, Flood: Fast splittable pseudorandom number
 /// generators).
-fn uniform(state: &mut u64) -> f64 {
+pub fn uniform(state: &mut u64) -> f64 {
     *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
     let mut mixed = *state;
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

@@ -17,6 +17,16 @@ pub fn digits(at: i64) -> String {
     text(at).replace(['/', ' ', ':'], "")
 }
 
+/// Milliseconds since 1970-01-01 of what [`digits`] writes.
+#[must_use]
+pub fn of_digits(digits: &str) -> Option<i64> {
+    let part = |range: std::ops::Range<usize>| digits.get(range);
+    let (day, time) = ((part(0..4)?, part(4..6)?, part(6..8)?), (part(8..10)?, part(10..12)?, part(12..14)?));
+    let whole = digits.len() == 14 && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let text = format!("{}/{}/{} {}:{}:{}", day.0, day.1, day.2, time.0, time.1, time.2);
+    parse(&text).filter(|_| whole)
+}
+
 /// Milliseconds since 1970-01-01; the time of day may be missing, and text after it is ignored.
 #[must_use]
 pub fn parse(text: &str) -> Option<i64> {
@@ -66,6 +76,11 @@ mod tests {
             assert_eq!((text(at).as_str(), parse(date)), (date, Some(at)));
         }
         assert_eq!(digits(1_735_689_599_999), "20241231235959");
+        assert_eq!(of_digits("20241231235959"), Some(1_735_689_599_000));
+        assert_eq!(
+            (of_digits("2024123123595"), of_digits("2024123123595é"), of_digits("20241331235959")),
+            (None, None, None)
+        );
         assert_eq!(parse("2000/02/29"), Some(951_782_400_000));
         assert_eq!(parse("2000-02-29T00:00:00Z"), Some(951_782_400_000));
         assert_eq!(parse("平成12年"), None);

@@ -6,7 +6,8 @@
 //! * [`usi`] is the protocol between a manager and an engine, one enum per direction.
 //! * [`csa`] is the CSA server protocol, with moves and boards in CSA notation.
 //! * [`date`] formats and parses dates.
-//! * [`printable`] escapes untrusted text for display.
+//! * [`printable`], [`printable_lines`] and [`printable_json`] escape untrusted text for display; [`clipped`] bounds it as
+//!   well.
 //! * [`record`] reads and writes game records (CSA, KIF, KI2, JKF, USI lines, USEN, PSV, hcpe).
 
 pub mod csa;
@@ -15,4 +16,4 @@ pub mod record;
 mod text;
 pub mod usi;
 
-pub use text::{file_name, printable};
+pub use text::{clipped, file_name, is_hidden, printable, printable_json, printable_lines};

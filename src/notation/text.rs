@@ -1,21 +1,77 @@
 //! Escaping of untrusted text.
 
-/// Untrusted text, safe for a terminal, a log or a page: control characters and bytes that are not UTF-8 are escaped.
+use std::{borrow::Cow, fmt::Write as _};
+
+/// Whether a character acts on what stands beside it instead of being shown: controls of terminals (C0, C1), separators
+/// of lines, and format characters, which turn the direction of text around or make two names look the same.
+#[must_use]
+pub fn is_hidden(c: char) -> bool {
+    c.is_control()
+        || matches!(c,
+            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+}
+
+/// Untrusted text, safe for a terminal, a log or a page: hidden characters and bytes that are not UTF-8 are escaped.
 #[must_use]
 pub fn printable(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
         for c in chunk.valid().chars() {
-            match c.is_control() {
+            match is_hidden(c) {
                 true => text.extend(c.escape_default()),
                 false => text.push(c),
             }
         }
         for byte in chunk.invalid() {
-            text.push_str(&format!("\\x{byte:02x}"));
+            let _infallible = write!(text, "\\x{byte:02x}");
         }
     }
     text
+}
+
+/// Text of several lines, made safe as [`printable`] does; line ends are kept.
+#[must_use]
+pub fn printable_lines(text: &str) -> Cow<'_, str> {
+    replaced(text, |c, to| to.extend(c.escape_default()))
+}
+
+/// A JSON document in which no hidden character stands as it is: JSON leaves most of them alone.
+#[must_use]
+pub fn printable_json(json: &str) -> Cow<'_, str> {
+    replaced(json, |c, to| {
+        for unit in c.encode_utf16(&mut [0; 2]) {
+            let _infallible = write!(to, "\\u{unit:04x}");
+        }
+    })
+}
+
+/// Replaces the hidden characters of a text except line ends.
+fn replaced(text: &str, escape: impl Fn(char, &mut String)) -> Cow<'_, str> {
+    let hidden = |c: char| c != '\n' && is_hidden(c);
+    if !text.contains(hidden) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        if hidden(c) { escape(c, &mut shown) } else { shown.push(c) }
+    }
+    Cow::Owned(shown)
+}
+
+/// Untrusted text in printable form, with its end left out where that has more than `most` bytes: a single byte may
+/// become ten.
+#[must_use]
+pub fn clipped(text: &str, most: usize) -> String {
+    let mut shown = String::new();
+    for c in text.chars() {
+        let printed = printable(c.encode_utf8(&mut [0; 4]).as_bytes());
+        if shown.len() + printed.len() > most {
+            return shown + "...";
+        }
+        shown += &printed;
+    }
+    shown
 }
 
 /// A player's name as part of a file name: letters, digits and a few signs that are safe in paths, shells and
@@ -41,6 +97,16 @@ mod tests {
     fn nothing_an_engine_prints_can_move_the_cursor() {
         assert_eq!(printable(b"\x1b[2Jab\xff\tc"), "\\u{1b}[2Jab\\xff\\tc");
         assert_eq!(printable("先手 ok".as_bytes()), "先手 ok");
+        let hidden = "\u{9b}\u{202e}\u{2066}\u{200f}\u{2028}\u{feff}\u{200b}\u{e0041}";
+        assert!(hidden.chars().all(is_hidden) && printable(hidden.as_bytes()).is_ascii());
+        assert_eq!(printable("évaluation ✓ 歩 e\u{301}".as_bytes()), "évaluation ✓ 歩 e\u{301}");
+    }
+
+    #[test]
+    fn json_stays_json_when_hidden_characters_are_escaped() {
+        let json = "{\"a\": \"x\u{202e}y\u{7f}\u{e0041}\",\n\"b\": 1}";
+        assert_eq!(printable_json(json), "{\"a\": \"x\\u202ey\\u007f\\udb40\\udc41\",\n\"b\": 1}");
+        assert_eq!(printable_lines("a\n\u{1b}b\r\n"), "a\n\\u{1b}b\\r\n");
     }
 
     #[test]

@@ -74,6 +74,13 @@ mod tests {
     }
 
     #[test]
+    fn a_long_line_that_is_cut_at_a_blank_survives_a_round_trip() {
+        let cut = read(&format!("{} and more", "x".repeat(UNKNOWN_KEPT - 1)));
+        assert_eq!(cut, EngineLine::Unknown("x".repeat(UNKNOWN_KEPT - 1)));
+        assert_eq!(read(&cut.to_string()), cut);
+    }
+
+    #[test]
     fn bytes_that_are_not_utf8_do_not_stop_the_parser() {
         assert_eq!(EngineLine::parse(b"readyok\xff"), EngineLine::Unknown("readyok\u{fffd}".into()));
         assert_eq!(EngineLine::parse(b"id name \x8f\xab"), EngineLine::IdName("\u{fffd}\u{fffd}".into()));

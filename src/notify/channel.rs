@@ -42,7 +42,7 @@ impl Target {
     }
 
     fn deliver(&self, notice: &Notice) -> Result<(), String> {
-        let body = notice.body.to_string();
+        let body = notation::printable_json(&notice.body.to_string()).into_owned();
         match self {
             Self::Command(command) => command::deliver(command, body),
             Self::Webhook(webhook) => webhook.deliver(&body),

@@ -28,7 +28,9 @@ const LAST_WORDS: Duration = Duration::from_millis(200);
 /// # Errors
 /// Why it did not receive the notice.
 pub fn deliver(command: &str, body: String) -> Result<(), String> {
-    let mut child = Command::new("/bin/sh")
+    let mut shell = Command::new("/bin/sh");
+    files::give_users_umask(&mut shell);
+    let mut child = shell
         .args(["-c", command])
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
@@ -85,7 +87,7 @@ fn complaint(child: &mut Child) -> mpsc::Receiver<String> {
 
 fn printable(words: &[u8]) -> String {
     let text = String::from_utf8_lossy(words);
-    text.chars().filter(|c| *c == '\n' || !c.is_control()).collect()
+    text.chars().filter(|c| *c == '\n' || !notation::is_hidden(*c)).collect()
 }
 
 /// Kills the command and what it has started.

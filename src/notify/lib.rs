@@ -43,7 +43,8 @@ pub struct Subject {
     pub fault_limits: Vec<Option<FaultLimit>>,
 }
 
-/// Tells what happens in an event to whoever wants to know.
+/// Tells what happens in an event to whoever wants to know. Clones are handles to the same.
+#[derive(Clone)]
 pub struct Notifier(Arc<Mutex<State>>);
 
 struct State {

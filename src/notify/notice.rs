@@ -36,7 +36,7 @@ impl Notice {
         match self.kind {
             NoticeKind::Verdict | NoticeKind::FaultLimit => true,
             NoticeKind::End => !self.decided,
-            NoticeKind::EngineHalted | NoticeKind::Restarted => false,
+            NoticeKind::EngineHalted | NoticeKind::Restarted | NoticeKind::Disk => false,
         }
     }
 }
@@ -82,6 +82,10 @@ impl NoticeFold {
                 self.begun.get_or_insert(*at);
                 self.runs += u64::from(opened.resumed || self.runs == 0);
                 opened.resumed.then(|| self.restarted(*at)).into_iter().collect()
+            }
+            Entry::Renamed { player, name } => {
+                self.players.get_mut(player.index()).into_iter().for_each(|known| known.clone_from(name));
+                vec![]
             }
             Entry::Verdict { verdict, llr, pairs } => {
                 self.verdicts += 1;

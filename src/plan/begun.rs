@@ -3,7 +3,8 @@
 //! An event goes on as it was begun: where nobody has said anything, then or now, the games after an interruption are
 //! played as those before it, whatever has become the default since.
 
-use crate::{EnginePlan, Plan, StoredPlan};
+use crate::{EnginePlan, MARGIN, Plan, StoredPlan};
+use std::time::Duration;
 
 impl Plan {
     /// Takes over what a default was when the event was begun. What that is, in words.
@@ -16,9 +17,29 @@ impl Plan {
         if !self.fault_limit_given {
             self.fault_limit = begun.fault_limit;
         }
+        kept.extend(self.keep_margins(begun).map(|margin| {
+            let (margin, now) = (margin.as_millis(), MARGIN.as_millis());
+            format!("its margin stays {margin} ms; new events have {now} ms unless `margin` says otherwise")
+        }));
         kept.extend(self.engines.iter_mut().filter_map(|engine| {
             engine.keep_defaults_of(begun).then(|| format!("`{}` runs in the current directory", engine.name))
         }));
+        kept
+    }
+
+    /// Takes over margins that nobody has given. The first that changes so.
+    fn keep_margins(&mut self, begun: &StoredPlan) -> Option<Duration> {
+        let mut kept = None;
+        for engine in self.engines.iter_mut().filter(|engine| !engine.margin_given) {
+            let stored = begun.engines.iter().find(|stored| stored.name == engine.name);
+            let Some(margin) = stored.and_then(|stored| stored.time).map(|time| time.margin) else {
+                continue;
+            };
+            if engine.time.margin != margin {
+                engine.time.margin = margin;
+                kept.get_or_insert(margin);
+            }
+        }
         kept
     }
 }

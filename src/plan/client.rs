@@ -72,6 +72,9 @@ pub struct ClientConfig {
     pub ratings: BTreeMap<String, f64>,
     /// Which conversations with the engine are kept.
     pub log: LogPlan,
+    /// Megabytes of free disk below which it does not log in for a game; 0: nobody looks.
+    #[serde(skip)]
+    pub reserve_mb: u64,
 }
 
 /// The name of record files by default.
@@ -186,6 +189,7 @@ fn client(root: &Table<'_>, file: Option<&Path>) -> ClientConfig {
         notify: NotifyConfig::read(root),
         ratings: root.item("ratings").map(|item| ratings(&item)).unwrap_or_default(),
         log: log(&table),
+        reserve_mb: table.integer("reserve_mb").unwrap_or(crate::RESERVE_MB),
     };
     table.refuse_unknown();
     config

@@ -60,6 +60,7 @@ pub fn plan(
         engines: engines.present,
         skipped: engines.skipped,
         log: log(&event),
+        reserve_mb: event.integer("reserve_mb").unwrap_or(crate::RESERVE_MB),
     };
     check_event(&event, &plan);
     event.refuse_unknown();

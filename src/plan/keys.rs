@@ -177,6 +177,14 @@ pub const LOG: Key = key(
     "keep what engines say and are told: `\"faults\"` in the database, of games that ended by a fault; a directory: also of all games, as files there; `renmei log` prints them",
 );
 
+/// The disk space that is left free.
+pub const RESERVE: Key = key(
+    "reserve_mb",
+    Integer(0, 1_000_000_000_000),
+    Is("512"),
+    "megabytes of free disk, where the database is, below which no new games begin; running games go on, and new ones begin when there is room again; 0: none",
+);
+
 /// The keys of the event.
 pub const EVENT: Section = Section {
     title: "`[event]`",
@@ -236,6 +244,7 @@ pub const EVENT: Section = Section {
                 "faults that halt the games of an engine, see `[event.fault_limit]`; `\"off\"`: none do; `\"10\"`: so many in a row",
             ),
             LOG,
+            RESERVE,
         ],
         STAGE_KEYS,
     ],
@@ -551,7 +560,7 @@ pub const NOTIFY: Section = Section {
             "on",
             Other("list of words"),
             Says("all"),
-            "`\"verdict\"`: of a sequential test; `\"end\"`: everything was played; `\"engine-halted\"`: an engine reached its limit of faults; `\"fault-limit\"`: the event cannot go on without such engines; `\"restarted\"`: the program was started again with the event",
+            "`\"verdict\"`: of a sequential test; `\"end\"`: everything was played; `\"engine-halted\"`: an engine reached its limit of faults; `\"fault-limit\"`: the event cannot go on without such engines; `\"restarted\"`: the program was started again with the event; `\"disk\"`: the disk is nearly full, or has room again",
         ),
     ]],
 };
@@ -610,7 +619,7 @@ pub const IDENTITY: Section = Section {
 };
 
 /// The sections of the reference, in order.
-pub const REFERENCE: [&Section; 23] = [
+pub const REFERENCE: [&Section; 24] = [
     &ROOT,
     &EVENT,
     &FAULT_LIMIT,
@@ -632,6 +641,7 @@ pub const REFERENCE: [&Section; 23] = [
     &serve::SERVE_ROUNDS,
     &serve::SERVE_RATING,
     &serve::SERVE_LIMITS,
+    &serve::SERVE_RETENTION,
     &client::CLIENT,
     &client::FLOODGATE,
 ];

@@ -32,6 +32,7 @@ pub mod stored;
 mod tests;
 mod time;
 pub mod time_text;
+pub mod trip;
 
 pub use client::ClientConfig;
 pub use document::Document;
@@ -57,6 +58,9 @@ use referee::{
 };
 use serde::{Deserialize, Serialize};
 use std::{path::PathBuf, time::Duration};
+
+/// Megabytes of free disk below which no new games begin, unless a plan says otherwise: room for the games that run then.
+pub const RESERVE_MB: u64 = 512;
 
 /// A checked event.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -108,6 +112,9 @@ pub struct Plan {
     pub skipped: Vec<Skipped>,
     /// Which conversations with engines are kept.
     pub log: LogPlan,
+    /// Megabytes of free disk below which no new games begin; 0: nobody looks.
+    #[serde(skip)]
+    pub reserve_mb: u64,
 }
 
 impl Plan {

@@ -31,12 +31,14 @@ pub enum NoticeKind {
     EngineHalted,
     /// The event, or the host, was started again.
     Restarted,
+    /// The disk is nearly full, or has room again.
+    Disk,
 }
 
 impl NoticeKind {
     /// Every kind.
-    pub const ALL: [Self; 5] =
-        [Self::Verdict, Self::End, Self::FaultLimit, Self::EngineHalted, Self::Restarted];
+    pub const ALL: [Self; 6] =
+        [Self::Verdict, Self::End, Self::FaultLimit, Self::EngineHalted, Self::Restarted, Self::Disk];
 
     /// Its word in configurations and notices.
     #[must_use]
@@ -47,6 +49,7 @@ impl NoticeKind {
             Self::FaultLimit => "fault-limit",
             Self::EngineHalted => "engine-halted",
             Self::Restarted => "restarted",
+            Self::Disk => "disk",
         }
     }
 }

@@ -3,11 +3,13 @@
 mod clocks;
 mod rating;
 mod read;
+mod retention;
 mod rounds;
 
 pub use clocks::{Counted, PlayerTime};
 pub use rating::{Method, RatingConfig};
 pub(crate) use read::{league, of_event};
+pub use retention::Retention;
 pub use rounds::RoundsConfig;
 
 use crate::NotifyConfig;
@@ -46,6 +48,9 @@ pub struct ServeConfig {
     pub invited: Vec<String>,
     /// Directory for a record of every game, `YYYY/MM/DD/<Game_ID>.csa`.
     pub records: Option<PathBuf>,
+    /// Whether other users of the machine, such as a web server, may read the records.
+    #[serde(skip_serializing)]
+    pub share_records: bool,
     /// Seconds that a running game waits for a player whose connection broke; `None`: as `compat` has it.
     pub grace: Option<u64>,
     /// Seconds that both players of a game have to agree to it.
@@ -66,6 +71,10 @@ pub struct ServeConfig {
     pub rating: RatingConfig,
     /// Limits per client.
     pub limits: Limits,
+    /// What an open league keeps of old games.
+    pub retention: Retention,
+    /// Megabytes of free disk below which an open league begins no new games; 0: it does not look.
+    pub reserve_mb: u64,
     /// Who is told what happens in an open league.
     #[serde(skip)]
     pub notify: NotifyConfig,
@@ -97,7 +106,7 @@ pub enum Missing {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Login {
-    /// Anybody, under any name; a trip identifies a player.
+    /// Anybody, under any name; a secret identifies a player.
     #[default]
     Open,
     /// Players with an account in the database.
@@ -123,6 +132,8 @@ pub struct Limits {
     pub lockout_seconds: u64,
     /// Seconds without a line in either direction after which a client without a game is sent away; 0: never.
     pub idle_seconds: u64,
+    /// Seconds for which a client without a game may leave everything unread.
+    pub unread_seconds: u64,
     /// Bytes of a line that are read; the rest of a longer line is dropped.
     pub line_bytes: usize,
     /// Lines read in a second from a connection, moves in turn not counted; later lines wait. All connections of an
@@ -132,6 +143,38 @@ pub struct Limits {
     pub unread_bytes: usize,
     /// Buoys at once.
     pub buoys: usize,
+    /// Buoys at once of one player.
+    pub buoys_per_player: usize,
+    /// Buoys at once that were set from one address, or from one IPv6 network of 64 bits.
+    pub buoys_per_address: usize,
+    /// Games that a player of an open league may begin in an hour, and a quarter of what all players of an address may;
+    /// 0: any number.
+    pub games_per_hour: u32,
+    /// Games at once in which players of one address play; `None`: see [`Limits::games_at_once`].
+    pub games_per_address: Option<usize>,
+    /// Names that begin their first game in an open league, from one address in an hour; 0: any number; `None`: see
+    /// [`Limits::names`].
+    pub names_per_hour: Option<u32>,
+    /// Bytes that are kept of a player's lines in a game, and as many of its comments.
+    pub game_bytes: usize,
+}
+
+impl Limits {
+    /// Games at once in which players of one address play: by default two fifths of its connections, so that a room
+    /// full of players is never refused, and some connections are left over.
+    #[must_use]
+    pub fn games_at_once(&self) -> usize {
+        let (connections, few) = (self.connections_per_address, 16);
+        let default = (connections / 2).min(few).max(connections / 5 * 2).max(1);
+        self.games_per_address.unwrap_or(default)
+    }
+
+    /// Names that begin their first game, from one address in an hour: by default as many as its connections.
+    #[must_use]
+    pub fn names(&self) -> u32 {
+        let default = u32::try_from(self.connections_per_address).unwrap_or(u32::MAX);
+        self.names_per_hour.unwrap_or(default)
+    }
 }
 
 impl Default for ServeConfig {
@@ -148,6 +191,7 @@ impl Default for ServeConfig {
             login: Login::Open,
             invited: vec![],
             records: None,
+            share_records: false,
             grace: None,
             agreement: 120,
             comments: false,
@@ -158,6 +202,8 @@ impl Default for ServeConfig {
             rounds: vec![],
             rating: RatingConfig::default(),
             limits: Limits::default(),
+            retention: Retention::default(),
+            reserve_mb: crate::RESERVE_MB,
             notify: NotifyConfig::default(),
         }
     }
@@ -173,10 +219,17 @@ impl Default for Limits {
             login_failures: 10,
             lockout_seconds: 600,
             idle_seconds: 3600,
+            unread_seconds: 60,
             line_bytes: 8192,
             lines_per_second: 50,
             unread_bytes: 512 * 1024,
             buoys: 1000,
+            buoys_per_player: 20,
+            buoys_per_address: 50,
+            games_per_hour: 600,
+            games_per_address: None,
+            names_per_hour: None,
+            game_bytes: 128 * 1024,
         }
     }
 }

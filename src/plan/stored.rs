@@ -17,7 +17,7 @@ use referee::{
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use std::{collections::BTreeMap, time::Duration};
+use std::collections::BTreeMap;
 
 /// The version that this program writes, and the newest that it reads.
 pub const VERSION: u32 = 1;
@@ -189,25 +189,6 @@ impl StoredPlan {
     #[must_use]
     pub fn rating(&self, name: &str) -> Option<f64> {
         self.ratings.as_ref()?.get(name).copied()
-    }
-}
-
-impl Plan {
-    /// Takes over the margins with which an event began earlier, where the configuration gives none: a default that has
-    /// changed since must not part one event's games. The first margin that changes so, if any does.
-    pub fn keep_margins(&mut self, before: &StoredPlan) -> Option<Duration> {
-        let mut kept = None;
-        for engine in self.engines.iter_mut().filter(|engine| !engine.margin_given) {
-            let stored = before.engines.iter().find(|stored| stored.name == engine.name);
-            let Some(margin) = stored.and_then(|stored| stored.time).map(|time| time.margin) else {
-                continue;
-            };
-            if engine.time.margin != margin {
-                engine.time.margin = margin;
-                kept.get_or_insert(margin);
-            }
-        }
-        kept
     }
 }
 

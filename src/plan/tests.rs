@@ -339,11 +339,12 @@ fn an_event_keeps_the_margin_it_was_begun_with_where_the_file_gives_none() {
     };
     let before = crate::StoredPlan::of_event(&file("{ byoyomi = \"1s\", margin = \"0\" }"));
     let mut silent = file("\"byoyomi 1s\"");
-    assert_eq!(silent.keep_margins(&before), Some(Duration::ZERO));
+    let told = silent.keep_defaults_of(&before);
+    assert_eq!(told, ["its margin stays 0 ms; new events have 100 ms unless `margin` says otherwise"]);
     assert!(silent.engines.iter().all(|engine| engine.time.margin.is_zero()));
-    assert_eq!(silent.keep_margins(&before), None, "it has it already");
+    assert!(silent.keep_defaults_of(&before).is_empty(), "it has it already");
     let mut outspoken = file("{ byoyomi = \"1s\", margin = \"30ms\" }");
-    assert_eq!(outspoken.keep_margins(&before), None, "what the file says is compared, not replaced");
+    assert!(outspoken.keep_defaults_of(&before).is_empty(), "what the file says is compared, not replaced");
     assert_eq!(outspoken.engines[0].time.margin, Duration::from_millis(30));
 }
 

@@ -1,5 +1,6 @@
 //! Conversion between the referee's [`Outcome`] and the record's [`Ending`].
 
+use journal::RuledGame;
 use notation::record::{Ending, GameRecord};
 use referee::{AbortBy, Color, DrawBy, Foul, Outcome, WinBy, reason::reason};
 use rsshogi::types::Color as Side;
@@ -25,6 +26,13 @@ pub(super) fn end(record: &mut GameRecord, outcome: Outcome) {
 pub(super) fn explain(record: &mut GameRecord, outcome: Outcome, evidence: &str) {
     if let Some(reason) = reason(outcome, evidence) {
         remark(record, &format!("reason: {reason}"));
+    }
+}
+
+/// Adds a comment that says what a game had ended with before the operator ruled otherwise, and why it was ruled so.
+pub(super) fn tell_ruling(record: &mut GameRecord, ruling: Option<&RuledGame>) {
+    if let Some(RuledGame { was, by }) = ruling {
+        remark(record, &format!("ruled by the operator, {by}; the game itself had ended so: {was}"));
     }
 }
 
@@ -64,7 +72,7 @@ fn ending(outcome: Outcome, to_move: Color) -> Ending {
             DrawBy::Sennichite => Ending::Sennichite,
             DrawBy::MaxMoves => Ending::MaxMoves,
             DrawBy::Impasse => Ending::Impasse,
-            DrawBy::Adjudication => Ending::Draw,
+            DrawBy::Adjudication | DrawBy::Ruling => Ending::Draw,
         },
         Outcome::Aborted { .. } => Ending::Interrupted,
         Outcome::Win { winner, by } => {
@@ -87,7 +95,7 @@ fn won(by: WinBy, loser: Color, to_move: Color) -> Ending {
         WinBy::PerpetualCheck => Ending::PerpetualCheck { by: side(loser) },
         WinBy::Default if loser == to_move => Ending::LossByDefault,
         WinBy::Default => Ending::WinByDefault,
-        WinBy::Disconnection | WinBy::Adjudication => generic_loss(loser, to_move),
+        WinBy::Disconnection | WinBy::Adjudication | WinBy::Ruling => generic_loss(loser, to_move),
     }
 }
 

@@ -1,6 +1,11 @@
 //! `renmei export`.
 
-use super::{Joint, RecordsError, ending, game::Frame, joined};
+use super::{
+    Joint, RecordsError, ending,
+    game::{Frame, make_plain},
+    joined,
+};
+use files::Access;
 use journal::{EventSummary, GameFilter, GameState, Store};
 use notation::{
     file_name,
@@ -29,6 +34,8 @@ pub struct Export {
     pub format: Format,
     /// A directory (`DIR/`) for one file per game, a file for all games, or `-` for stdout.
     pub output: PathBuf,
+    /// Who may read the files.
+    pub access: Access,
 }
 
 /// Result of an export.
@@ -36,7 +43,7 @@ pub struct Export {
 pub struct ExportReport {
     /// Number of games written.
     pub games: usize,
-    /// Games that the format cannot hold, with the reason; only PSV and hcpe leave games out.
+    /// Games that are left out, with the reason: those whose moves were dropped, and those that PSV or hcpe cannot hold.
     pub left_out: Vec<(GameId, String)>,
 }
 
@@ -55,17 +62,23 @@ pub fn export(args: &Export) -> Result<ExportReport, RecordsError> {
     if joint == Joint::Single && games.len() > 1 && !matches!(target, Target::Directory(_)) {
         return Err(RecordsError::OneGameAFile { format: name(format), games: games.len() });
     }
-    let mut output = Output::open(target, extension, joint)?;
+    let mut output = Output::open(target, extension, joint, args.access)?;
     let (frame, mut report) = (Frame::of(&event)?, ExportReport::default());
     for number in games {
         let Some(game) = store.game(event.id, number)? else {
             return Err(RecordsError::NoGame(event.name, number.0));
         };
+        if game.row.pruned_at.is_some() {
+            report.left_out.push((number, "its moves were dropped, as those of old games".to_owned()));
+            continue;
+        }
         let mut record = frame.record(&game, store.game_name(event.id, number)?);
         if let Some(outcome) = game.row.outcome {
             ending::end(&mut record, outcome);
             ending::explain(&mut record, outcome, &game.row.evidence);
+            ending::tell_ruling(&mut record, game.row.ruling.as_ref());
         }
+        make_plain(&mut record);
         match bytes(&record, format) {
             Ok(bytes) => {
                 output.write(number, [&game.row.black, &game.row.white], &bytes)?;
@@ -163,21 +176,31 @@ impl Target {
 }
 
 enum Output {
-    Directory { path: PathBuf, extension: &'static str },
+    Directory { path: PathBuf, extension: &'static str, access: Access },
     Stream { path: PathBuf, to: Box<dyn Write>, joint: Joint, begun: bool },
 }
 
 impl Output {
-    fn open(target: Target, extension: &'static str, joint: Joint) -> Result<Self, RecordsError> {
+    fn open(
+        target: Target,
+        extension: &'static str,
+        joint: Joint,
+        access: Access,
+    ) -> Result<Self, RecordsError> {
         let stream = |path, to| Self::Stream { path, to, joint, begun: false };
         Ok(match target {
             Target::Directory(path) => {
-                fs::create_dir_all(&path).map_err(RecordsError::io(&path))?;
-                Self::Directory { path, extension }
+                files::create_directory(&path, access).map_err(RecordsError::io(&path))?;
+                Self::Directory { path, extension, access }
             }
             Target::Stdout => stream("stdout".into(), Box::new(BufWriter::new(io::stdout().lock()))),
             Target::File(path) => {
-                let file = fs::File::create(&path).map_err(RecordsError::io(&path))?;
+                let file = match access {
+                    // A name of the program's own choice.
+                    Access::Private => files::create(&path),
+                    _ => files::create_shared(&path),
+                };
+                let file = file.map_err(RecordsError::io(&path))?;
                 stream(path, Box::new(BufWriter::new(file)))
             }
         })
@@ -185,10 +208,10 @@ impl Output {
 
     fn write(&mut self, game: GameId, names: [&String; 2], bytes: &[u8]) -> Result<(), RecordsError> {
         match self {
-            Self::Directory { path, extension } => {
+            Self::Directory { path, extension, access } => {
                 let [black, white] = names.map(|name| file_name(name));
-                let path = path.join(format!("{:06}-{black}-{white}.{extension}", game.0));
-                fs::write(&path, bytes).map_err(RecordsError::io(path))
+                let name = PathBuf::from(format!("{:06}-{black}-{white}.{extension}", game.0));
+                files::write_below(path, &name, bytes, *access).map_err(RecordsError::io(path.join(name)))
             }
             Self::Stream { path, to, joint, begun } => {
                 let between = match joint {

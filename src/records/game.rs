@@ -2,8 +2,8 @@
 
 use super::RecordsError;
 use journal::{EventSummary, FullGame};
-use notation::date;
 use notation::record::{GameRecord, Ply};
+use notation::{date, is_hidden, printable_lines};
 use plan::{StoredPlan, time_text};
 use referee::{
     Color,
@@ -16,7 +16,7 @@ use rsshogi::{
     records::TimeControl as Spec,
     types::{Move, Move32},
 };
-use std::{collections::HashMap, time::Duration};
+use std::{borrow::Cow, collections::HashMap, time::Duration};
 
 /// Names for players that a record does not name.
 pub(super) const UNNAMED: [&str; 2] = ["(black)", "(white)"];
@@ -81,9 +81,24 @@ impl Frame {
     }
 }
 
-/// Replaces control characters in a name: a line end would end the field, and others would make the file binary.
+/// Replaces hidden characters in a name: a line end would end the field, and others would make the file binary or fool
+/// whoever reads it.
 fn plain(name: &str) -> String {
-    name.replace(char::is_control, " ")
+    name.replace(is_hidden, " ")
+}
+
+/// Makes the texts of a record safe to be shown: those of imported games are somebody else's.
+pub(super) fn make_plain(record: &mut GameRecord) {
+    let GameRecord { black, white, event, site, started, ended, time_control, .. } = record;
+    for field in [black, white, event, site, started, ended, time_control].into_iter().flatten() {
+        *field = plain(field);
+    }
+    let comments = record.plies.iter_mut().map(|ply| &mut ply.comment);
+    for comment in comments.chain([&mut record.comment]) {
+        if let Cow::Owned(shown) = printable_lines(comment) {
+            *comment = shown;
+        }
+    }
 }
 
 /// SFEN with a move number, as records require.

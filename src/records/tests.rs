@@ -75,6 +75,7 @@ impl Workspace {
             all: false,
             format: Format::Csa3,
             output: self.path("out"),
+            access: ::files::Access::Shared,
         };
         edit(&mut args);
         export(&args)

@@ -5,7 +5,7 @@
 
 pub use crate::ids::{GameId, PlayerId};
 
-use crate::{Color, Outcome, clock::TimeControl, pairing::Pairing};
+use crate::{Color, Outcome, clock::TimeControl, operation::Operation, pairing::Pairing};
 use rsshogi::types::Move;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -31,6 +31,13 @@ pub enum Entry {
         /// The player.
         player: PlayerId,
         /// The player's name.
+        name: String,
+    },
+    /// A player is known by another name from now on.
+    Renamed {
+        /// The player.
+        player: PlayerId,
+        /// The player's new name.
         name: String,
     },
     /// A game began: both players were ready and the first clock runs.
@@ -73,6 +80,8 @@ pub enum Entry {
         /// Complete pairs that the ratio is computed from, in schedule order.
         pairs: u64,
     },
+    /// The operator did something.
+    Operator(Box<Operation>),
     /// The event is over: every scheduled game was played, or the sequential test has a verdict.
     Closed,
 }

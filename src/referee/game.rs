@@ -143,6 +143,7 @@ impl Game {
         match (self.state.phase, input) {
             (Phase::Over(_), _) => vec![],
             (_, Input::Stop) => self.state.end(Outcome::Aborted { by: AbortBy::Stopped }, String::new()),
+            (_, Input::Ruled(outcome, reason)) => self.state.end(outcome, reason),
             (_, Input::Reply(color, Reply::Gone(how))) => self.lose(color, WinBy::Disconnection, how),
             (Phase::Preparing { ready }, Input::Reply(color, Reply::Ready)) => self.ready(ready, color),
             (Phase::Preparing { .. }, Input::Reply(color, Reply::Rejected { expired })) => {

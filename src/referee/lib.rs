@@ -15,6 +15,7 @@ pub mod ids;
 pub mod legality;
 pub mod number;
 pub mod opening;
+pub mod operation;
 mod outcome;
 pub mod pairing;
 pub mod rating;

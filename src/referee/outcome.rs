@@ -21,7 +21,7 @@ pub enum Outcome {
         by: DrawBy,
     },
     /// The game does not count. It is played again when the event goes on, unless it is left out
-    /// ([`AbortBy::Missing`]).
+    /// ([`AbortBy::Missing`], [`AbortBy::Annulled`]).
     Aborted {
         /// The cause.
         by: AbortBy,
@@ -52,6 +52,8 @@ pub enum WinBy {
     Adjudication,
     /// The loser did not appear.
     Default,
+    /// The operator of the event ruled so.
+    Ruling,
     /// The loser did what the protocol forbids outside its moves, such as too many keep-alives; only foreign servers
     /// rule so (`#ILLEGAL_ACTION`).
     IllegalAction,
@@ -110,6 +112,8 @@ pub enum DrawBy {
     Impasse,
     /// The scores of the engines passed the draw rule of the event.
     Adjudication,
+    /// The operator of the event ruled so.
+    Ruling,
 }
 
 /// The reason why a game does not count.
@@ -125,6 +129,8 @@ pub enum AbortBy {
     /// Neither player appeared, or one did not and the event does not count that as a loss. The game is left out for
     /// good.
     Missing,
+    /// The operator of the event ruled that the game does not count. It is left out for good.
+    Annulled,
 }
 
 impl Outcome {
@@ -163,7 +169,7 @@ impl Outcome {
     /// Whether the game is left out for good: it does not count, and its place in the schedule is not played again.
     #[must_use]
     pub fn is_left_out(self) -> bool {
-        matches!(self, Self::Aborted { by: AbortBy::Missing })
+        matches!(self, Self::Aborted { by: AbortBy::Missing | AbortBy::Annulled })
     }
 
     /// Whether the game counts.
@@ -226,6 +232,7 @@ words!(WinBy {
     Self::Adjudication => "adjudication",
     Self::Default => "default",
     Self::IllegalAction => "illegal-action",
+    Self::Ruling => "ruling",
     Self::IllegalMove(Foul::Nifu) => "illegal-move:nifu",
     Self::IllegalMove(Foul::Uchifuzume) => "illegal-move:uchifuzume",
     Self::IllegalMove(Foul::NoPiece) => "illegal-move:no-piece",
@@ -245,12 +252,14 @@ words!(DrawBy {
     Self::MaxMoves => "max-moves",
     Self::Impasse => "impasse",
     Self::Adjudication => "draw-adjudication",
+    Self::Ruling => "ruling",
 });
 words!(AbortBy {
     Self::Stopped => "stopped",
     Self::NotStarted => "not-started",
     Self::Server => "server",
     Self::Missing => "missing",
+    Self::Annulled => "annulled",
 });
 
 impl fmt::Display for Outcome {

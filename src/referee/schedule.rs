@@ -185,6 +185,15 @@ impl Schedule {
         }
     }
 
+    /// Takes back a game that had counted and does not count any more. To be called after its entries are folded, and only
+    /// while nothing has begun that follows from its result.
+    pub fn reopened(&mut self, pairing: Pairing) {
+        if usize::from(pairing.stage) < self.over {
+            (self.over, self.open) = (usize::from(pairing.stage), None);
+        }
+        self.returned(pairing);
+    }
+
     /// Whether a game with this outcome is to be replayed. Its end is then recorded as
     /// [`replayed`](crate::entry::GameEnded::replayed), folded, and the game [`returned`](Self::returned).
     /// `standings` are those before its end.

@@ -14,6 +14,12 @@ pub trait Sink: fmt::Debug + Send + Sync {
 
     /// Takes a record that is kept beside the entries.
     fn keep(&self, record: SideRecord);
+
+    /// Calls `then` as soon as all entries so far are kept for good, and drops it when they cannot be. A sink that keeps
+    /// nothing itself calls at once.
+    fn when_kept(&self, then: Box<dyn FnOnce() + Send>) {
+        then();
+    }
 }
 
 /// A record that no schedule, clock or rating depends on.
@@ -29,6 +35,29 @@ pub enum SideRecord {
     NoBuoy(String),
     /// What plays as this player in the current run: the last [`Opened`](crate::entry::Opened).
     Identified(PlayerId, Box<Identity>),
+    /// The key that the trips of the event are made with.
+    TripKey(TripKey),
+    /// The trip by which an entrant of the event is known from now on.
+    Bound(EntrantTrip),
+}
+
+/// The random key of a host that turns secrets of players into trips. Who has it can try secrets without asking the host.
+#[derive(Clone, PartialEq, Eq)]
+pub struct TripKey(pub [u8; 32]);
+
+impl fmt::Debug for TripKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("TripKey(..)")
+    }
+}
+
+/// The trip of an entrant's first login.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EntrantTrip {
+    /// The entrant's name.
+    pub name: String,
+    /// The trip.
+    pub trip: String,
 }
 
 /// Moves that the games of a name start from (`%%SETBUOY` of the CSA server protocol).

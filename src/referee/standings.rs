@@ -7,7 +7,7 @@
 //! A game counts once, by its place in the schedule (stage and index): a second ending of the same place is ignored.
 //! Games that were aborted, and draws that are played again, are counted among the endings of both players
 //! ([`Record::uncounted`]) and nowhere else; a game that is left out for good also occupies its place in the
-//! schedule. Entries with an unknown player or stage are ignored.
+//! schedule. An operator's ruling takes a game back and counts it anew. Entries with an unknown player or stage are ignored.
 
 mod bracket;
 mod progress;
@@ -29,6 +29,7 @@ use crate::{
     fault_limit::{FaultLimit, FaultWatch, Halt},
     game::lateness,
     ids::{GameId, PlayerId},
+    operation::Action,
     pairing::Pairing,
     rating::{CrossTable, Ratings, Results},
     stage::{Format, Stage},
@@ -67,6 +68,14 @@ impl TimeLosses {
         if let Some(late) = lateness(&end.evidence) {
             self.replied += 1;
             self.latest = self.latest.max(late);
+        }
+    }
+
+    /// Takes back a game that counted; how late its reply was stays among what was seen.
+    fn take_back(&mut self, was: Outcome) {
+        if matches!(was, Outcome::Win { by: WinBy::Time, .. }) {
+            self.games = self.games.saturating_sub(1);
+            self.replied = self.replied.min(self.games);
         }
     }
 }
@@ -140,6 +149,7 @@ impl Standings {
             Entry::Bye { stage, round, player, half_points } => {
                 self.bye(usize::from(*stage), *round, *player, *half_points);
             }
+            Entry::Operator(operation) => self.correct(&operation.action),
             Entry::Verdict { verdict, llr, pairs } => {
                 self.verdict = Some(Verdict { verdict: verdict.clone(), llr: *llr, pairs: *pairs });
             }
@@ -291,10 +301,21 @@ impl Standings {
         self.running.remove(&end.game);
         let pairing = &end.pairing;
         let at = usize::from(pairing.stage);
-        let (tally, progress) = (&mut self.tallies[at], &mut self.progress[at]);
-        if progress.finished.contains(pairing.index) {
+        if self.progress[at].finished.contains(pairing.index) {
             return;
         }
+        if !end.replayed && end.outcome.counts() {
+            // A fault stays one, whatever the game is ruled to have ended with.
+            self.faults.end(pairing, end.outcome);
+        }
+        self.count(end);
+    }
+
+    /// Counts the end of a game whose place in the schedule is open.
+    fn count(&mut self, end: &GameEnded) {
+        let pairing = &end.pairing;
+        let at = usize::from(pairing.stage);
+        let (tally, progress) = (&mut self.tallies[at], &mut self.progress[at]);
         if end.replayed || !end.outcome.counts() {
             match end.outcome.is_left_out() {
                 true => progress.leave_out(pairing),
@@ -306,7 +327,6 @@ impl Standings {
         }
         tally.add(pairing, end.outcome);
         self.total.add(pairing, end.outcome);
-        self.faults.end(pairing, end.outcome);
         self.time_losses.add(end);
         let Some(games) = progress.finish(pairing, end.outcome) else { return };
         let half_points = games.map(|game| game.half_points);
@@ -315,6 +335,70 @@ impl Standings {
         if let Some(sequence) = &mut progress.sequence {
             sequence.add_pair(pairing.pair, games, &mut self.due);
         }
+    }
+
+    /// Gives a game that was over another result, or opens its place again.
+    fn correct(&mut self, action: &Action) {
+        let Some((game, pairing, was, is)) = action.correction() else { return };
+        if !self.knows(pairing) || !self.progress[usize::from(pairing.stage)].finished.contains(pairing.index)
+        {
+            return;
+        }
+        self.take_back(pairing, was);
+        let Some(outcome) = is else {
+            let at = usize::from(pairing.stage);
+            self.progress[at].reopen(pairing, false);
+            self.tallies[at].add_uncounted(pairing, was);
+            return self.total.add_uncounted(pairing, was);
+        };
+        let (pairing, evidence) = (*pairing, String::new());
+        self.count(&GameEnded { game, pairing, outcome, plies: 0, evidence, replayed: false });
+    }
+
+    fn take_back(&mut self, pairing: &Pairing, was: Outcome) {
+        let at = usize::from(pairing.stage);
+        let (tally, progress) = (&mut self.tallies[at], &mut self.progress[at]);
+        let pair = progress.take_back(pairing, was);
+        if !was.counts() {
+            tally.take_back_uncounted(pairing, was);
+            self.total.take_back_uncounted(pairing, was);
+            return;
+        }
+        tally.take_back(pairing, was);
+        self.total.take_back(pairing, was);
+        self.time_losses.take_back(was);
+        if let Some(games) = pair {
+            let half_points = games.map(|game| game.half_points);
+            tally.take_back_pair(pairing, half_points);
+            self.total.take_back_pair(pairing, half_points);
+        }
+    }
+
+    /// Why the result of a game at this place cannot be changed any more: what follows from it has begun.
+    #[must_use]
+    pub fn settled(&self, pairing: &Pairing) -> Option<String> {
+        let at = usize::from(pairing.stage);
+        let begun = |progress: &Progress| progress.round > 0;
+        if self.progress.get(at + 1..).is_some_and(|later| later.iter().any(begun)) {
+            return Some(format!("stage {} has begun, and its entrants follow from this result", at + 2));
+        }
+        let last = self.progress.get(at).map_or(0, |progress| progress.round);
+        match self.stages.get(at)?.format {
+            Format::Sprt { .. } if self.verdict.is_some() => {
+                Some("the sequential test has its verdict, and is decided once".to_owned())
+            }
+            Format::Swiss { .. } | Format::Knockout { .. } if last > pairing.round => {
+                Some(format!("round {last} has begun, and its pairings follow from this result"))
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether the pairings of later rounds follow from the results of the stage.
+    #[must_use]
+    pub fn follows_results(&self, pairing: &Pairing) -> bool {
+        let stage = self.stages.get(usize::from(pairing.stage));
+        stage.is_some_and(|stage| matches!(stage.format, Format::Swiss { .. } | Format::Knockout { .. }))
     }
 
     fn bye(&mut self, stage: usize, round: u32, player: PlayerId, half_points: u8) {

@@ -5,7 +5,8 @@ use journal::{EventSummary, Moves, Store, StoreError};
 use notation::csa::game_name::short_ids;
 use plan::{StoredPlan, StoredPlanError};
 use referee::{
-    entry::{Entry, PlayerId, Stamped},
+    entry::{Entry, GameId, PlayerId, Stamped},
+    operation::Action,
     rating::{Course, Milestone, fit},
     sprt::{Sprt, Walk},
     standings::Standings,
@@ -122,7 +123,7 @@ struct Fold {
     test: Option<Sprt>,
     walk: Walk,
     usage: Vec<Usage>,
-    results: Vec<(PlayerId, PlayerId, referee::Outcome)>,
+    results: Vec<(GameId, PlayerId, PlayerId, referee::Outcome)>,
     span: Option<(i64, i64)>,
     games: Packer,
     packs: bool,
@@ -165,7 +166,10 @@ impl Fold {
             && end.outcome.counts()
             && !end.replayed
         {
-            self.results.push((end.pairing.black, end.pairing.white, end.outcome));
+            self.results.push((end.game, end.pairing.black, end.pairing.white, end.outcome));
+        }
+        if let Entry::Operator(operation) = &stamped.entry {
+            self.correct(&operation.action);
         }
         self.standings.fold(&stamped.entry);
         if let Some(test) = &self.test {
@@ -173,9 +177,22 @@ impl Fold {
         }
     }
 
+    /// Gives a game another result, in its place.
+    fn correct(&mut self, action: &Action) {
+        let Some((game, pairing, _, is)) = action.correction() else { return };
+        let is = is.filter(|outcome| outcome.counts());
+        let found = self.results.iter().rposition(|(other, ..)| *other == game);
+        match (found, is) {
+            (Some(at), Some(outcome)) => self.results[at].3 = outcome,
+            (Some(at), None) => drop(self.results.remove(at)),
+            (None, Some(outcome)) => self.results.push((game, pairing.black, pairing.white, outcome)),
+            (None, None) => {}
+        }
+    }
+
     fn finish(self, info: &EventInfo, event: &EventSummary) -> EventHistory {
         let mut course = Course::new(info.engines.len());
-        course.extend(self.results.into_iter());
+        course.extend(self.results.into_iter().map(|(_, black, white, outcome)| (black, white, outcome)));
         let ratings = fit(&self.standings.cross_table());
         EventHistory {
             report: Report::rated(info, &self.standings, &ratings, event.closed),

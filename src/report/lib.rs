@@ -11,6 +11,7 @@ pub mod builds;
 mod event_history;
 pub mod html;
 mod live;
+mod operations;
 pub mod plot;
 pub mod progress;
 mod text;
@@ -18,6 +19,7 @@ mod text;
 pub use builds::{PlayedBy, builds};
 pub use event_history::{EventHistory, EventHistoryError, event_info, plan};
 pub use live::{Announcer, EventFile};
+pub use operations::OperationRow;
 
 use journal::{EventId, GameFilter, GameRow, GameState, Store, StoreError};
 use plan::{EnginePlan, Plan, SprtModel, SprtPlan};
@@ -139,8 +141,12 @@ pub struct Report {
     pub played_by: Vec<PlayedBy>,
     /// Games that a player lost because it failed, in the order of their numbers.
     pub failures: Vec<Failure>,
+    /// What the operator did, in its order.
+    pub operations: Vec<OperationRow>,
     /// Games lost on time by so little that a margin decided them, if most of those lost on time were.
     pub late: Option<Late>,
+    /// The seal of the last entry, which covers everything that was stored before it; `None` where nothing has a seal.
+    pub head: Option<String>,
 }
 
 /// An engine whose games are halted.
@@ -382,7 +388,9 @@ impl Report {
             halted: standings.halts().iter().map(|halt| halted_row(info, halt)).collect(),
             played_by: vec![],
             failures: vec![],
+            operations: vec![],
             late: late(info, standings.time_losses()),
+            head: None,
         }
     }
 
@@ -415,6 +423,8 @@ impl Report {
             self.failures.extend(failure(&row));
             Ok::<_, StoreError>(())
         })?;
+        self.head = store.head(event)?;
+        self.operations = store.operations(event)?.into_iter().map(OperationRow::of).collect();
         Ok(self)
     }
 }

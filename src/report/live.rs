@@ -1,7 +1,7 @@
 //! Live output of an event: lines about entries, after their commit.
 
 use super::{EventInfo, progress::Progress};
-use notation::printable;
+use notation::{printable, printable_json};
 use referee::number::{number, plies};
 use referee::{
     AbortBy, Outcome, WinBy,
@@ -121,7 +121,9 @@ impl Announcer {
                 number(*pairs, "pair"),
                 rounded(*llr, 2)
             )),
+            Entry::Operator(operation) => Some(printable(operation.to_string().as_bytes())),
             Entry::Entered { .. }
+            | Entry::Renamed { .. }
             | Entry::GameStarted(_)
             | Entry::Moved(_)
             | Entry::Memory { .. }
@@ -181,8 +183,8 @@ fn is_dispute(outcome: Outcome) -> bool {
 
 fn lines(to: &mut impl Write, batch: &[Stamped]) -> io::Result<()> {
     for stamped in batch {
-        serde_json::to_writer(&mut *to, stamped)?;
-        to.write_all(b"\n")?;
+        let json = serde_json::to_string(stamped)?;
+        writeln!(to, "{}", printable_json(&json))?;
     }
     to.flush()
 }

@@ -105,11 +105,12 @@ impl Plot {
 /// The template escapes `<` and `&`.
 #[must_use]
 pub fn plain(text: &str) -> String {
-    let shown =
-        |c: char| match c.is_control() || (c.width() == Some(0) && !('\u{300}'..'\u{370}').contains(&c)) {
-            true => '\u{fffd}',
-            false => c,
-        };
+    let shown = |c: char| match notation::is_hidden(c)
+        || (c.width() == Some(0) && !('\u{300}'..'\u{370}').contains(&c))
+    {
+        true => '\u{fffd}',
+        false => c,
+    };
     text.chars().map(shown).collect()
 }
 

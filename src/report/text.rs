@@ -31,12 +31,17 @@ impl fmt::Display for Report {
             _ => cross_table(f, self)?,
         }
         failures(f, &self.failures)?;
+        super::operations::text(f, &self.operations)?;
         if let Some(test) = &self.sprt {
             write!(f, "\n{test}")?;
         }
         duel(f, self)?;
         let width = name_width(self.played_by.iter().map(|player| player.name.as_str()));
-        super::builds::text(f, &self.played_by, &|name| padded(name, width))
+        super::builds::text(f, &self.played_by, &|name| padded(name, width))?;
+        match &self.head {
+            Some(head) => writeln!(f, "\nhead {head}"),
+            None => Ok(()),
+        }
     }
 }
 

@@ -140,11 +140,11 @@ impl Conversation {
         matches!(self.state, State::Readying)
     }
 
-    /// Whether a fault now comes from a process that has played before, in a game that has not begun.
+    /// Whether this seat is in a game that has not begun for it.
     #[must_use]
-    pub fn deserves_new_process(&self) -> bool {
+    pub fn awaits_start(&self) -> bool {
         let begun = matches!(self.state, State::Waiting | State::Thinking { .. } | State::Pondering { .. });
-        self.seated.is_some() && !self.first_ready && !begun
+        self.seated.is_some() && !begun
     }
 
     /// Begins the conversation with a new process.

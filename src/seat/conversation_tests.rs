@@ -11,6 +11,7 @@ fn ms(n: u64) -> Duration {
 
 fn engine() -> EnginePlan {
     EnginePlan {
+        source: None,
         name: "it".to_owned(),
         remote: false,
         command: "it".into(),

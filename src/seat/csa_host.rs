@@ -5,12 +5,12 @@
 
 use super::{ActorEnd, Seat, pair};
 use crate::transcript::{Transcript, Transcripts};
+use notation::clipped;
 use notation::csa::{
     move_from_csa,
     summary::{Summary, TimeUnit},
-    wire::{Ending, GameResult, Played, ServerLine},
+    wire::{ClientLine, Ending, GameResult, Played, ServerLine},
 };
-use notation::printable;
 use plan::serve::Compat;
 use referee::sink::Way;
 use referee::{
@@ -26,8 +26,13 @@ use rsshogi::{
 use std::{collections::VecDeque, fmt, io::Write, time::Duration};
 use tokio::time::Instant;
 
+/// Bytes kept of the comment of a move, escapes included.
+const COMMENT: usize = 1000;
 /// Lines kept that came while the opponent was to move.
 const EARLY: usize = 4;
+
+/// Parts of a Game_ID between `+`: event, game, both players, date.
+const PARTS: usize = 5;
 
 /// What a player is seated with.
 #[derive(Clone, Debug)]
@@ -46,6 +51,8 @@ pub struct SeatTerms {
     pub agreement: Duration,
     /// Unit of the times charged.
     pub unit: TimeUnit,
+    /// Bytes kept of the player's lines, and of its comments.
+    pub game_bytes: usize,
 }
 
 /// A player in a game.
@@ -66,6 +73,8 @@ pub struct CsaHost {
     transcript: Option<Transcript>,
     /// Lines for a player who comes back, to be sent once it agrees to go on.
     unsaid: Vec<u8>,
+    /// Bytes of comments that may still be kept.
+    comments_left: usize,
 }
 
 /// The stage of a game, as the player sees it.
@@ -103,6 +112,7 @@ pub fn seat(terms: SeatTerms) -> (Seat, CsaHost) {
         left: false,
         transcript: None,
         unsaid: vec![],
+        comments_left: terms.game_bytes,
         terms,
     };
     for mv in host.terms.opening.clone() {
@@ -130,6 +140,20 @@ impl CsaHost {
         self.terms.color
     }
 
+    /// The Game_ID, as it is announced.
+    #[must_use]
+    pub fn game_id(&self) -> &str {
+        self.terms.summary.game_id.as_deref().unwrap_or_default()
+    }
+
+    /// Whether an answer with this id is meant for the game. shogi-server does not read what stands behind `AGREE`, so
+    /// there only the Game_ID of another game is taken for one.
+    #[must_use]
+    pub fn is_meant(&self, id: &str) -> bool {
+        let is_id = self.terms.compat == Compat::Protocol || id.matches('+').count() >= PARTS - 1;
+        id == self.game_id() || !is_id
+    }
+
     /// When [`CsaHost::expire`] is due.
     #[must_use]
     pub fn deadline(&self) -> Option<Instant> {
@@ -144,13 +168,35 @@ impl CsaHost {
 
     /// Keeps every line of the game from now on.
     pub fn keep(&mut self, transcripts: &Transcripts) {
-        self.transcript = Some(transcripts.open(self.terms.game, self.terms.color));
+        let SeatTerms { game, color, game_bytes, .. } = self.terms;
+        self.transcript = Some(transcripts.open_within(game, color, game_bytes));
     }
 
-    /// Notes a line that was read, for the record of a dispute.
-    pub fn received(&mut self, line: &[u8], at: Instant) {
-        self.end.trace.received(line);
-        self.transcript.iter_mut().for_each(|transcript| transcript.line(at, Way::Received, line));
+    /// Notes a line that was read, for the record of a dispute. Of lines that the game does not expect, less is kept.
+    pub fn received(&mut self, bytes: &[u8], line: &ClientLine, at: Instant) {
+        self.end.trace.received(bytes);
+        let expected = self.expects(line);
+        self.transcript.iter_mut().for_each(|transcript| match expected {
+            true => transcript.line(at, Way::Received, bytes),
+            false => transcript.aside(at, bytes),
+        });
+    }
+
+    fn expects(&self, line: &ClientLine) -> bool {
+        match line {
+            ClientLine::Move(played) | ClientLine::Special(played) => {
+                self.asked.is_some() || self.may_wait(played)
+            }
+            ClientLine::Agree(_) => matches!(self.phase, Phase::Offered | Phase::Returning),
+            ClientLine::Reject(_) => !matches!(self.phase, Phase::Playing | Phase::Over),
+            ClientLine::Logout => true,
+            _ => false,
+        }
+    }
+
+    /// Whether a line out of turn is kept for the turn.
+    fn may_wait(&self, played: &Played) -> bool {
+        played.text != self.last_own && self.early.len() < EARLY
     }
 
     /// The player agrees; false if there was nothing to agree to.
@@ -203,7 +249,7 @@ impl CsaHost {
     /// the turn, as with shogi-server; a line that repeats the last move is dropped.
     pub fn played(&mut self, played: Played, at: Instant) -> bool {
         if self.asked.is_none() {
-            if played.text != self.last_own && self.early.len() < EARLY {
+            if self.may_wait(&played) {
                 self.early.push_back((played, at));
             }
             return false;
@@ -215,16 +261,18 @@ impl CsaHost {
     fn answer(&mut self, played: Played, at: Instant) {
         let Some(asked) = self.asked.take() else { return };
         let mut thought = played.thought(self.terms.color == Color::Black).map(Box::new);
-        if let Some(pv) = thought.as_mut().and_then(|thought| thought.pv.as_mut()) {
+        if let Some(thought) = &mut thought {
             // It will be read by people, in terminals and files.
-            *pv = printable(pv.as_bytes());
+            let pv = thought.pv.take().map(|pv| clipped(&pv, COMMENT));
+            thought.pv = pv.filter(|pv| pv.len() <= self.comments_left);
+            self.comments_left -= thought.pv.as_ref().map_or(0, String::len);
         }
         let said = match played.text.as_str() {
             "%TORYO" => Said::Resign,
             "%KACHI" => Said::Win,
             text => match move_from_csa(&self.position, text) {
                 Some(mv) => Said::Move(mv),
-                None => Said::Unreadable(printable(played.to_string().as_bytes())),
+                None => Said::Unreadable(clipped(&played.to_string(), COMMENT)),
             },
         };
         self.last_own = played.text;
@@ -420,19 +468,23 @@ pub fn ending(outcome: Outcome, side: Color) -> (Ending, Option<GameResult>) {
         Outcome::Draw { by: DrawBy::Sennichite } => (Ending::Sennichite, Some(GameResult::Draw)),
         Outcome::Draw { by: DrawBy::MaxMoves } => (Ending::MaxMoves, Some(GameResult::Censored)),
         Outcome::Draw { by: DrawBy::Impasse } => (Ending::Jishogi, Some(GameResult::Draw)),
-        Outcome::Draw { by: DrawBy::Adjudication }
+        Outcome::Draw { by: DrawBy::Adjudication | DrawBy::Ruling }
         | Outcome::Aborted {
-            by: AbortBy::Stopped | AbortBy::NotStarted | AbortBy::Server | AbortBy::Missing,
+            by:
+                AbortBy::Stopped | AbortBy::NotStarted | AbortBy::Server | AbortBy::Missing | AbortBy::Annulled,
         } => (Ending::Chudan, None),
     }
 }
 
-/// The protocol has no word for a player who has left: the opponent hears a resignation, as on floodgate.
+/// The protocol has no word for a player who has left or for a ruling: the opponent hears a resignation, as on floodgate.
 fn reason(by: WinBy) -> Ending {
     match by {
-        WinBy::Mate | WinBy::Resignation | WinBy::Disconnection | WinBy::Adjudication | WinBy::Default => {
-            Ending::Resign
-        }
+        WinBy::Mate
+        | WinBy::Resignation
+        | WinBy::Disconnection
+        | WinBy::Adjudication
+        | WinBy::Default
+        | WinBy::Ruling => Ending::Resign,
         WinBy::Time => Ending::TimeUp,
         WinBy::IllegalMove(_) | WinBy::IllegalDeclaration => Ending::IllegalMove,
         WinBy::IllegalAction => Ending::IllegalAction,

@@ -30,6 +30,7 @@ fn white() -> (Seat, CsaHost) {
         compat: Compat::Protocol,
         agreement: Duration::from_secs(120),
         unit: TimeUnit::SECOND,
+        game_bytes: 128 * 1024,
     };
     seat(terms)
 }

@@ -10,6 +10,7 @@ mod alarm;
 mod conversation;
 pub mod csa_client;
 pub mod csa_host;
+pub mod guardian;
 pub mod lines;
 pub mod margin;
 mod memory;

@@ -9,6 +9,7 @@ use tokio::io::AsyncReadExt;
 
 fn shell(script: &str) -> EnginePlan {
     EnginePlan {
+        source: None,
         name: "shell".to_owned(),
         remote: false,
         command: "/bin/sh".into(),
@@ -75,7 +76,7 @@ fn an_engine_outlives_the_thread_that_asked_for_it() {
         let mut command = Command::new("sleep");
         command.arg("600");
         before_exec(&mut command, &[]).unwrap();
-        spawner::spawn(command).await.unwrap()
+        spawner::spawn(command, None).await.unwrap()
     });
     let pid = child.id().unwrap();
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();

@@ -140,3 +140,30 @@ fn a_database_that_has_enough_takes_no_more_and_says_so_once() {
     let said = sink.1.lock().unwrap();
     assert!(said.len() == 1 && said[0].contains("256 MiB"), "{said:?}");
 }
+
+#[test]
+fn a_full_disk_ends_the_log_and_says_so() {
+    let said = Arc::new(Mutex::new(vec![]));
+    let told = said.clone();
+    let spec = RecorderSpec {
+        event: "e".to_owned(),
+        directory: Some(PathBuf::from("/nowhere")),
+        sink: Arc::new(Kept::default()),
+        say: Arc::new(move |line: &str| told.lock().unwrap().push(line.to_owned())),
+    };
+    let full = File::options().write(true).open("/dev/full").unwrap();
+    let log = Log { file: BufWriter::new(full), first: None };
+    let files = HashMap::from([((GameId(1), Color::Black), log)]);
+    let mut keeper = Keeper { spec, lost: Arc::default(), files, kept: 0, full: false };
+    for game in [1, 2] {
+        let mut recording = Recording::new(true);
+        recording.process_started();
+        recording.announce(GameId(game), Color::Black);
+        recording.push(Way::Sent, b"usi", Instant::now());
+        let block = recording.fresh(Instant::now() + Duration::from_secs(9)).unwrap().2;
+        keeper.write(GameId(game), Color::Black, "bad", &block, false);
+    }
+    let said = said.lock().unwrap();
+    assert_eq!(said.len(), 1, "no further file is begun: {said:?}");
+    assert!(said[0].contains("No space left on device") && said[0].contains("the games go on"), "{said:?}");
+}

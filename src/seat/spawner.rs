@@ -5,17 +5,20 @@
 //! lives as long as the program. A fork also holds its thread up until the child has executed the engine; a thread on
 //! which games are played has no time for that.
 
+use crate::guardian::orphans;
 use nix::{
     sched::{sched_getaffinity, sched_setaffinity},
     unistd::{Pid, getpid},
 };
 use std::{
-    io,
+    io::{self, Write},
+    os::unix::net::UnixStream,
     sync::{
         Mutex, PoisonError,
         mpsc::{self, Receiver, Sender},
     },
     thread,
+    time::Duration,
 };
 use tokio::{
     process::{Child, Command},
@@ -23,24 +26,29 @@ use tokio::{
     sync::oneshot,
 };
 
+/// Most time for a new guardian to read its errand.
+const PATIENCE: Duration = Duration::from_secs(10);
+
 /// Requests to the thread, once it runs.
 static REQUESTS: Mutex<Option<Sender<Request>>> = Mutex::new(None);
 
 struct Request {
     command: Command,
+    /// What the child is told, and on which line.
+    errand: Option<(UnixStream, Vec<u8>)>,
     /// The runtime on which the pipes of the child are read and its end is awaited.
     runtime: Handle,
     answer: oneshot::Sender<io::Result<Child>>,
 }
 
-/// Starts a process without blocking the thread of the caller.
+/// Starts a process without blocking the thread of the caller. A guardian receives an errand on its line.
 ///
 /// # Errors
 /// When the program cannot be started.
-pub async fn spawn(command: Command) -> io::Result<Child> {
+pub async fn spawn(command: Command, errand: Option<(UnixStream, Vec<u8>)>) -> io::Result<Child> {
     let gone = || io::Error::other("the thread that starts engines is gone");
     let (answer, started) = oneshot::channel();
-    requests()?.send(Request { command, runtime: Handle::current(), answer }).map_err(|_| gone())?;
+    requests()?.send(Request { command, errand, runtime: Handle::current(), answer }).map_err(|_| gone())?;
     started.await.map_err(|_| gone())?
 }
 
@@ -56,10 +64,18 @@ fn requests() -> io::Result<Sender<Request>> {
 
 fn serve(inbox: &Receiver<Request>) {
     take_cores_of_program();
-    while let Ok(Request { mut command, runtime, answer }) = inbox.recv() {
+    while let Ok(Request { mut command, errand, runtime, answer }) = inbox.recv() {
         let _runtime = runtime.enter();
-        // If the caller is gone, the child is dropped here, which kills it.
-        let _caller_gone = answer.send(command.spawn());
+        let started = match errand {
+            None => command.spawn(),
+            Some((line, errand)) => orphans::guardian(&mut command).and_then(|child| {
+                line.set_write_timeout(Some(PATIENCE))?;
+                (&line).write_all(&errand)?;
+                Ok(child)
+            }),
+        };
+        // If the caller is gone, the child is dropped here, which kills it, or ends its guardian.
+        let _caller_gone = answer.send(started);
     }
 }
 

@@ -55,7 +55,11 @@ impl Ring {
     fn write(&self, text: &mut String) {
         for line in &self.0 {
             text.push_str("  ");
-            text.push_str(&printable(line));
+            // Escapes make a byte up to ten: a stranger's lines must not become long evidence.
+            let shown = printable(line);
+            let end = shown.floor_char_boundary(2 * LINE);
+            text.push_str(&shown[..end]);
+            text.push_str(if end < shown.len() { "..." } else { "" });
             text.push('\n');
         }
     }

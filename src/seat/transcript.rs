@@ -17,8 +17,14 @@ use tokio::time::Instant;
 const PIECE: usize = 4096;
 /// Age at which a piece is handed over.
 const AGE: Duration = Duration::from_secs(10);
-/// Bytes kept of one player's lines in one game.
+/// Bytes kept of one player's lines in one game, unless whoever opens the transcript says otherwise.
 const MOST: usize = 256 * 1024;
+/// Bytes that a line costs beside its text: its time, mark and end.
+const LINE_COST: usize = 12;
+/// The share of the bytes that is for lines which the game does not expect.
+const ASIDES: usize = 16;
+/// Bytes kept of a line; a longer one ends with `...`.
+const LONGEST: usize = 1000;
 
 /// Opens transcripts, and knows how many are open.
 #[derive(Clone, Debug)]
@@ -55,9 +61,16 @@ impl Transcripts {
     /// Opens the transcript of one player's lines in a game.
     #[must_use]
     pub fn open(&self, game: GameId, color: Color) -> Transcript {
+        self.open_within(game, color, MOST)
+    }
+
+    /// Opens a transcript that keeps `most` bytes.
+    #[must_use]
+    pub fn open_within(&self, game: GameId, color: Color, most: usize) -> Transcript {
         *self.open.count() += 1;
-        let (part, began, lines, kept) = (0, (Instant::now(), now_ms()), vec![], 0);
-        Transcript { game, color, part, began, lines, kept, of: self.clone() }
+        let (part, began, lines) = (0, (Instant::now(), now_ms()), vec![]);
+        let [all, asides] = [most, most / ASIDES].map(|left| Room { left, told: false });
+        Transcript { game, color, part, began, lines, all, asides, of: self.clone() }
     }
 
     /// Waits until every transcript is closed, but no longer than `patience`.
@@ -75,29 +88,64 @@ pub struct Transcript {
     /// The time of the piece's first line, by the monotonic clock and in ms since 1970-01-01 UTC.
     began: (Instant, i64),
     lines: Vec<u8>,
-    kept: usize,
+    /// Room for lines, and for those among them that the game does not expect.
+    all: Room,
+    asides: Room,
     of: Transcripts,
+}
+
+/// Bytes that may still be kept.
+#[derive(Debug)]
+struct Room {
+    left: usize,
+    /// Whether it was said that there are none left.
+    told: bool,
+}
+
+impl Room {
+    /// Takes room for a line; false when it has none.
+    fn take(&mut self, bytes: usize) -> bool {
+        let fits = bytes <= self.left;
+        // What comes after a line that was left out is left out too, or a reader would miss lines in between.
+        self.left = if fits { self.left - bytes } else { 0 };
+        fits
+    }
+
+    /// Whether it has to be said now that nothing more is kept.
+    fn ends(&mut self) -> bool {
+        !std::mem::replace(&mut self.told, true)
+    }
 }
 
 impl Transcript {
     /// Adds a line that was read or written at that instant.
     pub fn line(&mut self, at: Instant, way: Way, bytes: &[u8]) {
-        if self.kept >= MOST {
-            return;
+        match self.all.take(cost(bytes)) {
+            true => self.add(at, way, bytes),
+            false if self.all.ends() => self.add(at, Way::Remark, b"no more is kept of this player's lines"),
+            false => {}
         }
+    }
+
+    /// Adds a line that was read and that the game does not expect.
+    pub fn aside(&mut self, at: Instant, bytes: &[u8]) {
+        match self.asides.take(cost(bytes)) {
+            true => self.line(at, Way::Received, bytes),
+            false if self.asides.ends() => {
+                self.add(at, Way::Remark, b"no more is kept of lines that the game does not expect");
+            }
+            false => {}
+        }
+    }
+
+    fn add(&mut self, at: Instant, way: Way, bytes: &[u8]) {
         if self.lines.is_empty() {
             self.began = (at, now_ms() - age_ms(at));
         }
-        let (begun, after) = (self.lines.len(), at.saturating_duration_since(self.began.0));
-        let way = way.mark();
-        let _infallible = write!(self.lines, "{} {way} ", after.as_micros());
-        self.lines.extend_from_slice(bytes);
-        self.lines.push(b'\n');
-        self.kept += self.lines.len() - begun;
-        if self.kept >= MOST {
-            let _infallible =
-                writeln!(self.lines, "{} {way} (no more is kept of this line)", after.as_micros());
-        }
+        let after = at.saturating_duration_since(self.began.0);
+        let _infallible = write!(self.lines, "{} {} ", after.as_micros(), way.mark());
+        self.lines.extend_from_slice(&bytes[..bytes.len().min(LONGEST)]);
+        self.lines.extend_from_slice(if bytes.len() > LONGEST { b"...\n" } else { b"\n" });
         if self.lines.len() >= PIECE || after >= AGE {
             self.cut();
         }
@@ -127,6 +175,11 @@ impl Drop for Transcript {
         *self.of.open.count() -= 1;
         self.of.open.closed.notify_all();
     }
+}
+
+/// Bytes that a line takes.
+fn cost(line: &[u8]) -> usize {
+    line.len().min(LONGEST) + LINE_COST
 }
 
 /// Milliseconds since 1970-01-01 UTC.
@@ -183,8 +236,27 @@ mod tests {
         drop(transcript);
         let pieces = kept.0.lock().unwrap();
         let size: usize = pieces.iter().map(|piece| piece.lines.len()).sum();
-        assert!((MOST..MOST + 2000).contains(&size), "{size}");
-        assert!(pieces.last().unwrap().lines.ends_with(b"(no more is kept of this line)\n"));
+        assert!((MOST - 2000..MOST + 100).contains(&size), "{size}");
+        assert!(pieces.last().unwrap().lines.ends_with(b"# no more is kept of this player's lines\n"));
+    }
+
+    #[test]
+    fn lines_that_the_game_does_not_expect_leave_room_for_those_that_it_does() {
+        let kept = Arc::new(Kept::default());
+        let mut transcript = Transcripts::new(kept.clone()).open_within(GameId(7), Color::White, 48 * 1024);
+        let at = Instant::now();
+        for _ in 0..100 {
+            transcript.aside(at, &[b'x'; 8000]);
+            transcript.line(at, Way::Received, b"+7776FU");
+        }
+        drop(transcript);
+        let pieces = mem::take(&mut *kept.0.lock().unwrap());
+        let lines: Vec<_> = pieces.iter().flat_map(TranscriptPiece::lines).map(|line| line.bytes).collect();
+        let moves = lines.iter().filter(|line| *line == b"+7776FU").count();
+        let asides = lines.iter().filter(|line| line.starts_with(b"xxx")).count();
+        assert_eq!((moves, asides), (100, 2));
+        assert_eq!(lines.len(), 103, "what is left out is said once");
+        assert!(lines.iter().all(|line| line.len() <= LONGEST + 3), "no line is longer");
     }
 
     #[test]

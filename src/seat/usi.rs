@@ -41,7 +41,13 @@ const LINGER: Duration = Duration::from_millis(1);
 /// Bytes that wait at most for an engine that does not read.
 const WRITE_CAP: usize = 1024 * 1024;
 /// How long the actor waits for the exit status of an engine that closed its output.
-const STATUS_PATIENCE: Duration = Duration::from_millis(200);
+const STATUS_PATIENCE: Duration = Duration::from_millis(500);
+/// Starts in a row that may fail before a game is given up; later games try once each, until a start succeeds.
+const STARTS: u32 = 4;
+/// Longest pause between two starts is this many milliseconds, doubled [`DOUBLINGS`] times.
+const PAUSE: u64 = 50;
+/// See [`PAUSE`].
+const DOUBLINGS: u32 = 7;
 /// Most time for each step of the end of an engine that owes an answer.
 const UNSETTLED_PATIENCE: Duration = Duration::from_millis(300);
 
@@ -94,6 +100,12 @@ struct Actor<L: Launcher> {
     permit: Option<OwnedSemaphorePermit>,
     /// Faults in a row at the start of the process, for the back-off.
     failed_starts: u32,
+    /// When the process is started, while the back-off lasts.
+    due: Option<Instant>,
+    /// Whether a process has been ready before.
+    proven: bool,
+    /// The fault is that an answer did not come in time.
+    hung: bool,
     barred: bool,
     peak: Peak,
     /// Name of the engine, for the names of files.
@@ -110,6 +122,8 @@ enum Heard {
     Writable,
     Deadline,
     Exited,
+    /// The back-off is over.
+    Due,
 }
 
 /// An async function, because `select!` makes the futures of all its branches at every turn of the loop, and a
@@ -149,6 +163,9 @@ impl<L: Launcher> Actor<L> {
             deadline: Alarm::new(),
             permit: None,
             failed_starts: 0,
+            due: None,
+            proven: false,
+            hung: false,
             barred: false,
             peak: Peak::default(),
         }
@@ -161,8 +178,12 @@ impl<L: Launcher> Actor<L> {
                 Heard::Order(Some(order)) => self.obey(order).await,
                 Heard::Read(read) => self.read(read).await,
                 Heard::Writable => self.flush(),
-                Heard::Deadline => self.conversation.expired(&mut self.effects),
+                Heard::Deadline => {
+                    self.conversation.expired(&mut self.effects);
+                    self.hung = self.effects.fault.is_some();
+                }
                 Heard::Exited => self.drain(),
+                Heard::Due => self.launch().await,
             }
             self.settle().await;
             self.hand_over();
@@ -173,7 +194,10 @@ impl<L: Launcher> Actor<L> {
 
     async fn hear(&mut self) -> Heard {
         let Some(process) = &mut self.process else {
-            return Heard::Order(self.end.inbox.recv().await);
+            return tokio::select! { biased;
+                order = self.end.inbox.recv() => Heard::Order(order),
+                () = until(self.due) => Heard::Due,
+            };
         };
         self.deadline.set(self.conversation.deadline());
         if mem::take(&mut self.flooded)
@@ -207,6 +231,10 @@ impl<L: Launcher> Actor<L> {
                 self.tell_memory();
             }
             self.conversation.order(order, Instant::now(), &mut self.effects);
+        } else if matches!(order, Order::Over(_)) {
+            // The game ended while its engine waited for a start.
+            self.due = None;
+            self.conversation.abandon();
         }
     }
 
@@ -246,7 +274,7 @@ impl<L: Launcher> Actor<L> {
         }
     }
 
-    /// Starts the process; a failure is a fault like any other.
+    /// Starts the process, after a back-off if it failed to start before.
     async fn start(&mut self) {
         if self.barred {
             self.effects.fault = Some("it had a fault before and is not started again".to_owned());
@@ -255,11 +283,22 @@ impl<L: Launcher> Actor<L> {
         if self.outcome.is_some() {
             self.complete();
         }
-        self.back_off().await;
+        match self.back_off() {
+            Some(wait) => self.due = Some(Instant::now() + wait),
+            None => self.launch().await,
+        }
+    }
+
+    /// Starts the process now; a failure is a fault like any other.
+    async fn launch(&mut self) {
+        self.due = None;
         if !self.gate_opens().await {
             return;
         }
-        self.permit = self.player.startups.clone().acquire_owned().await.ok();
+        self.permit = tokio::select! { biased;
+            permit = self.player.startups.clone().acquire_owned() => permit.ok(),
+            () = self.end.outbox.closed() => return, // the seat was given up
+        };
         self.end.trace.clear();
         self.end.trace.recording(Recording::process_started);
         self.lines = Lines::default();
@@ -286,13 +325,14 @@ impl<L: Launcher> Actor<L> {
     }
 
     /// Exponential back-off with jitter for an engine that keeps failing at its start.
-    async fn back_off(&self) {
-        if self.failed_starts > 1 {
-            let ceiling = 50_u64 << self.failed_starts.min(8);
-            let wait = Duration::from_millis(rand::random_range(ceiling / 2..=ceiling));
-            tracing::debug!(target: "seat", engine = ?self.player.engine.name, starts = self.failed_starts, ?wait, "failed starts in a row");
-            sleep(wait).await;
+    fn back_off(&self) -> Option<Duration> {
+        if self.failed_starts <= 1 {
+            return None; // one failure may be an accident
         }
+        let ceiling = PAUSE << self.failed_starts.min(DOUBLINGS);
+        let wait = Duration::from_millis(rand::random_range(ceiling / 2..=ceiling));
+        tracing::debug!(target: "seat", engine = ?self.player.engine.name, starts = self.failed_starts, ?wait, "failed starts in a row");
+        Some(wait)
     }
 
     async fn read(&mut self, read: io::Result<usize>) {
@@ -337,9 +377,10 @@ impl<L: Launcher> Actor<L> {
             for reply in self.effects.replies.drain(..) {
                 let _game_over = self.end.outbox.send(reply).await;
             }
-            if self.permit.is_some() && self.conversation.is_settled() {
+            if self.permit.is_some() && self.process.is_some() && self.conversation.is_settled() {
                 self.permit = None;
                 self.failed_starts = 0;
+                self.proven = true;
             }
             if let Some(fault) = self.effects.fault.take() {
                 self.fault(fault).await;
@@ -422,18 +463,38 @@ impl<L: Launcher> Actor<L> {
         if self.conversation.game().is_some() {
             self.end.trace.failed();
         }
-        if self.permit.take().is_some() {
+        let at_start = self.permit.take().is_some();
+        if at_start {
             self.failed_starts += 1;
         }
+        // Whoever waits for an engine that hangs at its start has waited long enough.
+        let hung_at_start = mem::take(&mut self.hung) && at_start;
+        let text = if at_start { self.counted(text) } else { text };
         self.barred |= self.player.engine.restart == Restart::Never;
-        if self.conversation.deserves_new_process() && !self.barred {
+        if self.deserves_new_process() && !hung_at_start {
             tracing::info!(target: "seat", engine = ?self.player.engine.name, why = ?text, "engine is started again");
-            self.tell_fault(&text);
+            if !at_start || self.failed_starts == 1 {
+                self.tell_fault(&text);
+            }
             self.start().await;
         } else if let Some(game) = self.conversation.abandon() {
             let _game_over = self.end.outbox.send((game, Reply::Gone(text))).await;
         } else {
             self.tell_fault(&text);
+        }
+    }
+
+    /// Whether the game waits for another process: its engine has played before, may be started again, and has not
+    /// failed to start too often.
+    fn deserves_new_process(&self) -> bool {
+        self.proven && !self.barred && self.failed_starts < STARTS && self.conversation.awaits_start()
+    }
+
+    /// A fault at the start, with the number of those in a row: each is not worth a line of its own.
+    fn counted(&self, text: String) -> String {
+        match self.failed_starts {
+            starts if starts < 2 || !self.proven => text,
+            starts => format!("{text} (it failed to start {starts} times in a row)"),
         }
     }
 
@@ -493,6 +554,14 @@ impl<L: Launcher> Actor<L> {
             return left;
         }
         true
+    }
+}
+
+/// Resolves at this moment; pending for ever without one.
+async fn until(moment: Option<Instant>) {
+    match moment {
+        Some(moment) => tokio::time::sleep_until(moment).await,
+        None => std::future::pending().await,
     }
 }
 

@@ -22,6 +22,8 @@ mod hostile;
 mod kept;
 #[path = "csa/operator.rs"]
 mod operator;
+#[path = "csa/quotas.rs"]
+mod quotas;
 #[path = "csa/recorder.rs"]
 mod recorder;
 #[path = "csa/rounds.rs"]
@@ -34,6 +36,8 @@ mod siege;
 mod survival;
 #[path = "csa/transcripts.rs"]
 mod transcripts;
+#[path = "csa/trips.rs"]
+mod trips;
 
 use client::{Client, Host};
 use plan::serve::ServeConfig;

@@ -39,6 +39,16 @@ fn an_sprt_against_an_engine_that_crashes_has_no_verdict_and_an_exit_code_of_its
 }
 
 #[test]
+fn an_sprt_without_a_number_of_games_is_played_to_its_verdict() {
+    let desk = Desk::new();
+    let sprt = ["--sprt", "elo0=0", "elo1=5", "alpha=0.0001", "beta=0.0001"];
+    let played = against(&desk, "--mode resign", &sprt);
+    assert_eq!(played.json()["sprt"]["verdict"], "H1", "{}", played.text());
+    let counted: u64 = games(&desk)[0][0].parse().unwrap();
+    assert!(counted > 100, "the verdict needs more than the games of a match, which were {counted}");
+}
+
+#[test]
 fn a_halted_event_stays_halted_until_its_limit_is_raised() {
     let desk = Desk::new();
     let first = against(&desk, "--mode crash --ply 3", &["--games", "8"]);

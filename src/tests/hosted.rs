@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used)]
 
+#[path = "hosted/hostile.rs"]
+mod hostile;
 #[allow(dead_code)]
 mod support;
 
@@ -49,9 +51,7 @@ impl Hosted {
     }
 
     fn connect(&self) -> Guest {
-        let stream = TcpStream::connect(&self.address).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(300))).unwrap();
-        Guest { reader: BufReader::new(stream.try_clone().unwrap()), stream }
+        Guest::to(&self.address).unwrap()
     }
 
     /// Plays as `name` in every game until the event ends, in another thread; returns the results it received.
@@ -62,8 +62,16 @@ impl Hosted {
     }
 
     fn ends(&mut self) {
+        self.ends_well();
+    }
+
+    /// Waits for the end; whether the exit code is 0.
+    fn ends_well(&mut self) -> bool {
         let patience = Instant::now() + Duration::from_secs(300);
-        while self.child.try_wait().unwrap().is_none() {
+        loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                return status.success();
+            }
             assert!(Instant::now() < patience, "the event does not end");
             thread::sleep(Duration::from_millis(20));
         }
@@ -93,6 +101,13 @@ struct Guest {
 }
 
 impl Guest {
+    /// Connects, unless nobody listens.
+    fn to(address: &str) -> Option<Self> {
+        let stream = TcpStream::connect(address).ok()?;
+        stream.set_read_timeout(Some(Duration::from_secs(300))).unwrap();
+        Some(Self { reader: BufReader::new(stream.try_clone().unwrap()), stream })
+    }
+
     fn say(&mut self, line: &str) {
         let _closed = writeln!(self.stream, "{line}");
     }
@@ -140,6 +155,18 @@ impl Guest {
             _ => self.say("%TORYO"),
         }
     }
+}
+
+/// The first legal move after those moves, or a resignation.
+fn first_legal(played: &[String]) -> String {
+    let (mut board, mut legal) = (hirate_position(), MoveList::new());
+    for text in played {
+        let mv = move_from_csa(&board, text).unwrap();
+        let piece = board.moved_piece_after_move(mv);
+        board.try_apply_move32(Move32::from_move_with_piece(mv, piece)).unwrap();
+    }
+    generate_legal_all(&board, &mut legal);
+    legal.iter().next().map_or_else(|| "%TORYO".to_owned(), |mv| move_to_csa(&board, *mv).unwrap())
 }
 
 fn event(format: &str, wait: u64, missing: &str) -> String {
@@ -267,16 +294,86 @@ fn a_player_is_recognised_by_its_trip_and_others_can_only_watch() {
     spectator.say("%%WHO");
     let seen: Vec<String> = std::iter::from_fn(|| spectator.line()).take(4).collect();
     assert!(seen[1].starts_with("##[WHO] kawa+") && seen[1].contains(" cup-60-10 "), "{seen:?}");
-    assert_eq!(seen[2], "##[WHO] stranger+9dd4e461268c8034f5c8564e155c67a6 x1 connected");
+    let shown = seen[2].strip_prefix("##[WHO] stranger+").unwrap().strip_suffix(" x1 connected").unwrap();
+    assert!(shown.len() == 24 && shown.bytes().all(|b| b.is_ascii_hexdigit()), "{seen:?}");
+}
+
+#[test]
+fn an_entrant_is_recognised_by_its_secret_after_a_restart() {
+    let desk = Desk::new();
+    let text = event("format = \"round-robin\"\ngames = 2", 300, "forfeit");
+    let first = |hosted: &Hosted, login: &str| {
+        let mut guest = hosted.connect();
+        guest.say(login);
+        (guest.line().unwrap(), guest)
+    };
+    let hosted = Hosted::start(&desk, &text);
+    let (ok, mut kawa) = first(&hosted, "LOGIN kawa mine x1");
+    assert_eq!(ok, "LOGIN:kawa OK");
+    let shown = who(&mut kawa, "kawa");
+    let bound = "SELECT count(*) FROM entrant_trips";
+    while desk.try_query(bound).is_none_or(|rows| rows != [["1"]]) {
+        thread::sleep(Duration::from_millis(20));
+    }
+    drop(hosted); // killed
+    let hosted = Hosted::start(&desk, &text);
+    let (refused, mut thief) = first(&hosted, "LOGIN kawa theirs x1");
+    assert_eq!(refused, "LOGIN:incorrect");
+    assert_eq!(thief.line().as_deref(), Some("the entrant `kawa` has logged in with another secret"));
+    let (ok, mut kawa) = first(&hosted, "LOGIN kawa mine x1");
+    assert_eq!(ok, "LOGIN:kawa OK");
+    assert_eq!(who(&mut kawa, "kawa"), shown);
+}
+
+/// The id of a player in the answer to `%%WHO`.
+fn who(guest: &mut Guest, name: &str) -> String {
+    guest.say("%%WHO");
+    let start = format!("##[WHO] {name}");
+    let line = std::iter::from_fn(|| guest.line()).find(|line| line.starts_with(&start)).unwrap();
+    while guest.line().unwrap() != "##[WHO] +OK" {}
+    line.split(' ').nth(1).unwrap().to_owned()
+}
+
+/// Two entrants, `kawa` and `mori`, in an event of theirs alone.
+fn two_entrants() -> String {
+    let text = event("format = \"round-robin\"\ngames = 2", 300, "forfeit");
+    let (head, players) = text.split_at(text.find("[[engines]]").unwrap());
+    let remote = &players[players.rfind("[[engines]]\nname = \"kawa\"").unwrap()..];
+    format!("{head}{remote}")
+}
+
+#[test]
+fn a_hundred_spectators_who_chat_keep_no_entrant_from_its_offers() {
+    let desk = Desk::new();
+    let mut hosted = Hosted::start(&desk, &two_entrants());
+    let mut crowd: Vec<Guest> = (0..100).map(|_| hosted.connect()).collect();
+    for (n, spectator) in crowd.iter_mut().enumerate() {
+        spectator.say(&format!("LOGIN spectator{n} x x1"));
+    }
+    for spectator in &mut crowd {
+        assert!(spectator.line().unwrap().ends_with(" OK"));
+    }
+    let chat = format!("%%CHAT {}\n", "noise ".repeat(100)).repeat(30);
+    // Nobody of the crowd reads, and the entrants do not read before the offer is made.
+    let shout = |crowd: &mut [Guest]| crowd.iter_mut().for_each(|one| one.say(&chat));
+    shout(&mut crowd);
+    let seats = ["kawa", "mori"].map(|name| {
+        let mut guest = hosted.connect();
+        guest.say(&format!("LOGIN {name} secret x1"));
+        guest
+    });
+    shout(&mut crowd);
+    let players = seats.map(|mut guest| thread::spawn(move || guest.play_all(Style::Resigns)));
+    hosted.ends();
+    let results = players.map(|player| player.join().unwrap());
+    assert!(results.iter().all(|results| results.len() == 2), "{results:?}");
+    assert_eq!(desk.query("SELECT DISTINCT cause FROM game_list"), [["resignation"]]);
 }
 
 #[test]
 fn spectators_of_an_event_see_a_game_move_by_move_to_its_end() {
     let desk = Desk::new();
-    let text = event("format = \"round-robin\"\ngames = 2", 30, "forfeit");
-    let (head, players) = text.split_at(text.find("[[engines]]").unwrap());
-    let remote = &players[players.rfind("[[engines]]\nname = \"kawa\"").unwrap()..];
-    let hosted = Hosted::start(&desk, &format!("{head}{remote}"));
+    let hosted = Hosted::start(&desk, &two_entrants());
     let until = |guest: &mut Guest, last: &str| -> Vec<String> {
         let mut lines = vec![];
         while lines.last().is_none_or(|line: &String| !line.starts_with(last)) {

@@ -135,22 +135,6 @@ fn a_flood_takes_a_megabyte_of_the_database_at_most() {
 }
 
 #[test]
-fn a_full_disk_ends_the_log_and_no_game() {
-    let desk = Desk::new();
-    fs::create_dir(desk.path("logs")).unwrap();
-    for color in ["black", "white"] {
-        let file = desk.path(&format!("logs/match-000001-{color}-bad.log"));
-        std::os::unix::fs::symlink("/dev/full", file).unwrap();
-    }
-    let (bad, good) = (cmd("renmei-puppet"), cmd("renmei-random"));
-    let rules = ["--games", "4", "--concurrency", "1", "--time", LONG, "--max-moves", "20", "--log", "logs"];
-    let played = desk.play(&[&[&bad, "name=bad"], &[&good, "name=good"]], &rules);
-    assert_eq!((played.code(), played.json()["games"].as_u64()), (Some(0), Some(4)), "{}", played.text());
-    let said = String::from_utf8_lossy(&played.output.stderr).into_owned();
-    assert!(said.contains("No space left on device") && said.contains("the games go on"), "{said}");
-}
-
-#[test]
 fn a_log_that_cannot_be_written_is_told_before_the_first_game() {
     let desk = Desk::new();
     desk.write("logs", "a file");

@@ -90,7 +90,7 @@ fn a_clock_in_milliseconds_forgives_a_little_unless_told_otherwise() {
     assert_eq!(exact.query(margins), [["0"]]);
     let again = plain(&exact, &["--db", "event.db"]);
     assert_eq!(again.code(), Some(0), "{}", again.text());
-    assert!(again.text().contains("keeps the margin that it was begun with, 0 ms"), "{}", again.text());
+    assert!(again.text().contains("its margin stays 0 ms; new events have 100 ms"), "{}", again.text());
 }
 
 #[test]

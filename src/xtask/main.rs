@@ -2,6 +2,7 @@
 
 mod checks;
 mod deny;
+mod fuzz;
 mod libtorch;
 mod quickstart;
 
@@ -24,6 +25,8 @@ cargo xtask COMMAND
         [--king-games N] [--rook-games N]  games a run (10000, 500)
         [--runs N] [--watch-games N]       (5, 100000)
   deny              licences, sources and vulnerabilities of dependencies, where cargo-deny is installed
+  fuzz [TARGET]     search with libFuzzer for inputs that break a parser, from src/fuzz/corpus and what target/fuzz keeps
+        [--seconds N] [--reproduce FILE]   seconds for each target (600); one input alone
   league            a league over the network on this machine: configs/league.toml, with two programs that log in
   libtorch          fetch what renmei-deep is built against, unless LIBTORCH or LIBTORCH_USE_PYTORCH is set
   siege             attack a host while games are played on it: what their players feel, without and with each attack
@@ -47,6 +50,7 @@ fn run(words: &[&str]) -> Result<ExitCode> {
         ["quickstart"] => quickstart::run(),
         ["test", flags @ ..] => checks::run(&Flags::read(flags, &["--fast"], &[])?),
         ["deny"] => deny::run(),
+        ["fuzz", words @ ..] => fuzz::run(words),
         ["libtorch"] => Ok(ExitCode::from(u8::from(!libtorch::fetch_missing()))),
         // In a package of its own, so that the first command compiles less.
         ["bench", ..] | ["league"] | ["siege", ..] | ["soak", ..] => measure(words),

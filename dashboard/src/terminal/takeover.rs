@@ -82,11 +82,11 @@ impl Drop for Takeover {
     fn drop(&mut self) {
         restore();
         // Lines that the screen has not shown are printed now.
-        self.stderr_lines().iter().for_each(|line| eprintln!("{line}"));
+        self.stderr_lines().iter().for_each(|line| eprintln!("{}", crate::text::clean(line)));
     }
 }
 
-fn restore() {
+pub(super) fn restore() {
     if DOWN.swap(true, SeqCst) {
         return;
     }

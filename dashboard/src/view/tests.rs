@@ -213,6 +213,18 @@ fn players_join_a_league_and_have_its_ratings_and_the_clocks_of_their_games() {
 }
 
 #[test]
+fn a_player_who_is_renamed_has_its_new_name_everywhere() {
+    let mut state = free_league();
+    let name = "gps+aabbccddeeff".to_owned();
+    state.fold(&Stamped { at: BEGIN + 90_000, entry: Entry::Renamed { player: PlayerId(0), name } });
+    let shown = text(&picture(&state, &on(Screen::Event), 120, 40));
+    let (now, _past) = shown.split_once("Latest").unwrap();
+    assert!(now.contains("gps+aabb") && !now.contains("gps+0123"), "{shown}");
+    let log = text(&picture(&state, &Ui { chosen: usize::MAX, ..on(Screen::Log) }, 120, 40));
+    assert!(log.contains("gps+aabb is known by a new trip"), "{log}");
+}
+
+#[test]
 fn a_field_too_large_to_be_rated_here_is_ordered_by_points() {
     let mut state = State::new(EventInfo { players: vec!["p".to_owned(); 1000], ..info() });
     state.fold(&ended(1, Outcome::Win { winner: Color::White, by: WinBy::Mate }, ""));

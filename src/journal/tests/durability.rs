@@ -264,3 +264,36 @@ fn a_replay_is_one_snapshot_while_games_go_on() {
     reader.replay(opened.event, Moves::With, fold).unwrap();
     assert_eq!(seen, 3);
 }
+
+#[test]
+fn who_waits_for_an_entry_is_told_when_others_can_read_it() {
+    let (_directory, path) = temporary();
+    let (store, opened) = open(&path);
+    let journal = start(store, opened.event);
+    let (told, answer) = std::sync::mpsc::channel();
+    journal.append([opening(), started(1, 0, 1), ended(1, 0, 1, win(Color::Black))]);
+    let (sink, db) = (journal.sink(), path.clone());
+    sink.when_kept(Box::new(move || {
+        let other = rusqlite::Connection::open(db).unwrap();
+        let ended = "SELECT count(*) FROM games WHERE ended_at IS NOT NULL";
+        told.send(other.query_row(ended, [], |row| row.get::<_, i64>(0)).unwrap()).unwrap();
+    }));
+    assert_eq!(answer.recv(), Ok(1));
+    let (told, answer) = std::sync::mpsc::channel();
+    sink.when_kept(Box::new(move || told.send(()).unwrap()));
+    assert_eq!(answer.recv(), Ok(()), "everything is kept already");
+    journal.finish().unwrap();
+}
+
+#[test]
+fn who_waits_for_an_entry_that_is_lost_is_not_told() {
+    let (_directory, path) = temporary();
+    let (store, opened) = open(&path);
+    let journal = start(store, opened.event);
+    rusqlite::Connection::open(&path).unwrap().execute_batch("DROP TABLE games").unwrap();
+    journal.append([started(1, 0, 1), ended(1, 0, 1, win(Color::Black))]);
+    let (told, answer) = std::sync::mpsc::channel();
+    journal.sink().when_kept(Box::new(move || told.send(()).unwrap()));
+    assert!(answer.recv().is_err());
+    assert!(journal.finish().is_err());
+}

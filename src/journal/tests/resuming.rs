@@ -4,8 +4,9 @@ use super::*;
 use crate::{Moves, Rescheduled};
 use referee::{
     identity::{FileIdentity, Identity},
-    sink::SideRecord,
+    sink::{EntrantTrip, SideRecord, TripKey},
 };
+use rusqlite::Connection;
 
 fn engine(hash: &str) -> Identity {
     let files = vec![FileIdentity { path: "eval/nn.bin".to_owned(), sha256: "f".to_owned(), listed: true }];
@@ -75,4 +76,64 @@ fn an_event_that_grows_is_open_again_with_its_games_in_their_new_places() {
     let mut entries = vec![];
     store.replay(event, Moves::Without, &mut |stamped| entries.push(stamped.clone())).unwrap();
     assert_eq!(entries.len(), 3, "the end is taken back: {entries:?}");
+}
+
+#[test]
+fn a_renamed_player_keeps_its_games_and_is_known_by_its_new_name_alone() {
+    let (_directory, path) = temporary();
+    let renamed = at(9, Entry::Renamed { player: PlayerId(0), name: "Asa+new".to_owned() });
+    let end = ended(1, 0, 1, win(Color::Black));
+    let event = write(&path, &[opening(), started(1, 0, 1), end, renamed.clone()]);
+    let store = Store::read(&path).unwrap();
+    let mut entries = vec![];
+    store.replay(event, Moves::Without, &mut |stamped| entries.push(stamped.clone())).unwrap();
+    let Entry::Opened(opened) = &entries[0].entry else { panic!("{entries:?}") };
+    assert_eq!(opened.players, ["Asa+new", "Bei", "Chie"]);
+    assert_eq!(entries[3], renamed);
+    let row = store.game(event, GameId(1)).unwrap().unwrap().row;
+    assert_eq!((row.black.as_str(), row.pairing.black), ("Asa+new", PlayerId(0)));
+    let first = "SELECT player, games, wins FROM standings LIMIT 1";
+    let first = store.connection().query_row(first, [], |row| row.try_into());
+    assert_eq!(first, Ok(("Asa+new".to_owned(), 1, 1)));
+    assert_eq!(
+        store.verify(event, None).unwrap().alterations,
+        [],
+        "the game was sealed under the former name"
+    );
+}
+
+#[test]
+fn a_name_that_was_altered_after_a_player_was_renamed_is_found() {
+    let (_directory, path) = temporary();
+    let rename = |name: &str| at(9, Entry::Renamed { player: PlayerId(0), name: name.to_owned() });
+    let end = ended(1, 0, 1, win(Color::Black));
+    let event = write(&path, &[opening(), rename("Asa+1"), started(1, 0, 1), end, rename("Asa+2")]);
+    let alterations = || Store::read(&path).unwrap().verify(event, None).unwrap().alterations;
+    assert_eq!(alterations(), []);
+    let conn = Connection::open(&path).unwrap();
+    conn.execute("UPDATE players SET name = 'Asa+3' WHERE player = 0", []).unwrap();
+    let found = alterations();
+    assert_eq!(
+        found.iter().map(|found| found.text.as_str()).collect::<Vec<_>>(),
+        ["the new name of a player: name altered (entry 5)"]
+    );
+}
+
+#[test]
+fn the_key_and_the_first_trip_of_each_entrant_are_kept_with_the_event() {
+    let (_directory, path) = temporary();
+    let key = TripKey([7; 32]);
+    let bound = |trip: &str| EntrantTrip { name: "Asa".to_owned(), trip: trip.to_owned() };
+    let journal = Journal::open(&path, &HEAD).unwrap().start(vec![], || ()).unwrap();
+    journal.append([opening()]);
+    let event = journal.event();
+    assert_eq!(Store::read(&path).unwrap().trip_key(event).unwrap(), None);
+    journal.sink().keep(SideRecord::TripKey(key.clone()));
+    journal.sink().keep(SideRecord::Bound(bound("first")));
+    journal.sink().keep(SideRecord::Bound(bound("second")));
+    journal.finish().unwrap();
+    let store = Store::read(&path).unwrap();
+    assert_eq!(store.trip_key(event).unwrap(), Some(key.clone()));
+    assert_eq!(store.entrant_trips(event).unwrap(), [bound("first")]);
+    assert_eq!(format!("{key:?}"), "TripKey(..)", "diagnostics do not show it");
 }

@@ -172,6 +172,7 @@ proptest! {
         for game in 1..=6 {
             prop_assert_eq!(moves_of(&with_moves, game), moves_of(&events, game));
         }
+        prop_assert_eq!(Store::read(&path).unwrap().verify(event, None).unwrap().alterations, []);
     }
 }
 

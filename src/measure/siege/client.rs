@@ -43,15 +43,42 @@ impl Client {
     /// # Errors
     /// When the login is refused.
     pub fn login(from: [u8; 4], to: SocketAddr, name: &str) -> Result<Self> {
+        Self::enter(from, to, name, PATIENCE)
+    }
+
+    /// Logs in like that; nothing is waited for longer than `patience`.
+    ///
+    /// # Errors
+    /// As [`Client::login`].
+    pub fn enter(from: [u8; 4], to: SocketAddr, name: &str, patience: Duration) -> Result<Self> {
         let stream = connect(from, to)?;
         stream.set_nodelay(true)?;
-        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.set_read_timeout(Some(patience))?;
+        stream.set_write_timeout(Some(patience))?;
         setsockopt(&stream, ReceiveTimestampns, &true)?;
         let mut client = Self { stream, half: vec![], lines: VecDeque::new() };
         client.say(&format!("LOGIN {name} {} x1", super::PASSWORD))?;
         let (first, _) = client.line()?;
         ensure!(first == format!("LOGIN:{name} OK"), "the login was answered by `{first}`");
         Ok(client)
+    }
+
+    /// Waits for the offer of a game and does not answer it; returns its Game_ID.
+    ///
+    /// # Errors
+    /// As [`Client::line`], and with what the host says against it.
+    pub fn offered(&mut self) -> Result<String> {
+        let mut id = String::new();
+        loop {
+            let (line, _) = self.line()?;
+            ensure!(!line.starts_with("##[ERROR]"), "no game is offered: {line}");
+            if let Some(named) = line.strip_prefix("Game_ID:") {
+                id = named.to_owned();
+            }
+            if line == "END Game_Summary" {
+                return Ok(id);
+            }
+        }
     }
 
     /// Sends a line.

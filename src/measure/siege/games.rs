@@ -1,7 +1,7 @@
 //! Paced games: both players think for a moment, and note how long their moves took to arrive and what was charged.
 
-use super::client::{Client, now};
-use anyhow::{Context, Result};
+use super::{client::Client, client::now, felt::Noted};
+use anyhow::{Context, Result, ensure};
 use std::{
     iter,
     net::SocketAddr,
@@ -12,57 +12,81 @@ use std::{
 
 /// Time that a player thinks.
 const PACE: Duration = Duration::from_millis(100);
-/// Plies of a game; after 180 the rooks would have repeated a position four times.
-const PLIES: usize = 150;
-/// Time between two newcomers.
+/// Plies of a game, a minute of them.
+const PLIES: usize = 600;
+/// Plies in which only rooks move.
+const ROOKS: usize = 118;
+/// Files on which pawns move in between; those of the bishops' diagonals stay closed.
+const PAWNS: [(u8, u8); 6] = [(9, 1), (6, 4), (5, 5), (4, 6), (1, 9), (8, 2)];
+/// Time between two pairs of newcomers.
 const NEWCOMERS: Duration = Duration::from_millis(2500);
-/// Address of the players.
-const HONEST: [u8; 4] = [127, 0, 0, 1];
-/// Address of the newcomer.
-const ELSEWHERE: [u8; 4] = [127, 1, 0, 1];
+/// Names that newcomers have in turn.
+const NAMES: usize = 10;
 
-/// What is going on: nothing, the attack, or the end.
-#[derive(Default)]
+/// What is going on: quiet (phase 0), a wave (1 and up), nothing that is noted, or the end.
 pub struct Phase(AtomicU8);
 
 impl Phase {
-    /// The attack begins.
-    pub fn attack(&self) {
-        self.0.store(1, Ordering::Relaxed);
+    /// The phase in which notes do not count.
+    pub const UNNOTED: u8 = 254;
+    /// The end.
+    const END: u8 = 255;
+
+    /// A phase that does not count.
+    pub fn new() -> Self {
+        Self(AtomicU8::new(Self::UNNOTED))
+    }
+
+    /// Goes on to a phase.
+    pub fn set(&self, phase: u8) {
+        self.0.store(phase, Ordering::Relaxed);
     }
 
     /// No move is made any more.
     pub fn end(&self) {
-        self.0.store(2, Ordering::Relaxed);
+        self.set(Self::END);
     }
 
     fn now(&self) -> u8 {
         self.0.load(Ordering::Relaxed)
     }
+
+    fn is_over(&self) -> bool {
+        self.now() == Self::END
+    }
 }
 
-/// What a player or a newcomer notes, in ms; the first is the phase.
-pub enum Noted {
-    /// How long a move took to the opponent, and what was charged beyond what its mover measured.
-    Move(u8, f64, f64),
-    /// How long a newcomer took to log in and out.
-    Login(u8, f64),
-}
-
-/// The names of all players of so many games, and of the newcomer.
+/// The names of all players of so many games, and of the newcomers.
 pub fn names(games: usize) -> Vec<String> {
     let players = (0..games).flat_map(|game| [format!("black{game}"), format!("white{game}")]);
-    players.chain(["newcomer".to_owned()]).collect()
+    players.chain((0..NAMES).flat_map(newcomers)).collect()
+}
+
+fn newcomers(number: usize) -> [String; 2] {
+    let number = number % NAMES * 2;
+    [format!("newcomer{number}"), format!("newcomer{}", number + 1)]
+}
+
+/// A game of a table as its players saw it: what the host told for each move, in ms. The side to move resigned.
+pub type PlayedGame = Vec<u64>;
+
+/// What was noted and played.
+#[derive(Default)]
+pub struct Sum {
+    /// All notes.
+    pub noted: Vec<Noted>,
+    /// The games of each table.
+    pub tables: Vec<Vec<PlayedGame>>,
 }
 
 /// The players.
 pub struct Players<'scope> {
-    games: Vec<ScopedJoinHandle<'scope, Result<Vec<Noted>>>>,
+    games: Vec<ScopedJoinHandle<'scope, Table>>,
     newcomers: ScopedJoinHandle<'scope, Vec<Noted>>,
 }
 
 impl<'scope> Players<'scope> {
-    /// Begins all games.
+    /// Begins all games. Each player has an address of its own, as on a network.
     ///
     /// # Errors
     /// When a player cannot log in.
@@ -72,179 +96,191 @@ impl<'scope> Players<'scope> {
         games: usize,
         phase: &'env Phase,
     ) -> Result<Self> {
-        let login = |name: String| Client::login(HONEST, address, &name);
+        let login = |name: String, number: usize| {
+            Client::login([127, 2, (number / 200) as u8, (number % 200 + 1) as u8], address, &name)
+        };
         let tables: Result<Vec<_>> = (0..games)
-            .map(|game| Ok([login(format!("black{game}"))?, login(format!("white{game}"))?]))
+            .map(|game| {
+                Ok([login(format!("black{game}"), 2 * game)?, login(format!("white{game}"), 2 * game + 1)?])
+            })
             .collect();
-        let play = |(game, table): (usize, [Client; 2])| scope.spawn(move || play_on(table, game, phase));
+        let play = |(number, players): (usize, [Client; 2])| {
+            scope.spawn(move || {
+                let mut table = Table { number, noted: vec![], games: vec![] };
+                if let Err(fault) = table.play_on(players, phase) {
+                    eprintln!("a game of black{number} ended: {fault:#}");
+                    table.noted.push(Noted::Lost(phase.now()));
+                }
+                table
+            })
+        };
         let games = tables?.into_iter().enumerate().map(play).collect();
         Ok(Self { games, newcomers: scope.spawn(move || come_and_go(address, phase)) })
     }
 
-    /// Waits for the ends of the games; returns the notes, and how many games were lost otherwise than by resignation.
+    /// Waits for the ends of the games.
     ///
     /// # Errors
-    /// Never so far; kept for the caller, who cannot go on without the notes.
-    pub fn end(self) -> Result<(Vec<Noted>, u64)> {
-        let (mut noted, mut lost) = (vec![], 0);
+    /// When this program is at fault.
+    pub fn end(self) -> Result<Sum> {
+        let mut sum = Sum::default();
         for game in self.games {
-            match game.join().ok().context("a player panicked")? {
-                Ok(notes) => noted.extend(notes),
-                Err(fault) => {
-                    eprintln!("a game ended: {fault:#}");
-                    lost += 1;
-                }
-            }
+            let table = game.join().ok().context("a player panicked")?;
+            sum.noted.extend(table.noted);
+            sum.tables.push(table.games);
         }
-        noted.extend(self.newcomers.join().ok().context("the newcomer panicked")?);
-        Ok((noted, lost))
+        sum.noted.extend(self.newcomers.join().ok().context("the newcomers panicked")?);
+        Ok(sum)
     }
 }
 
-/// Logs in and out again and again. A login that fails counts as one that takes as long as the patience lasts.
+/// Two newcomers after the other log in, meet in a game, and leave.
 fn come_and_go(address: SocketAddr, phase: &Phase) -> Vec<Noted> {
-    let mut noted = vec![];
-    while phase.now() < 2 {
+    let (mut noted, mut number) = (vec![], 0);
+    while !phase.is_over() {
         let (began, at) = (Instant::now(), phase.now());
-        let came = Client::login(ELSEWHERE, address, "newcomer").and_then(|mut newcomer| {
-            newcomer.say("LOGOUT")?;
-            newcomer.until("LOGOUT:completed")
+        let met = meet(address, number);
+        noted.push(match &met {
+            Ok(()) => Noted::Newcomers(at, ms(began.elapsed())),
+            Err(fault) => {
+                eprintln!("newcomers did not get a game: {fault:#}");
+                Noted::Refused(at)
+            }
         });
-        match came {
-            Ok(_) => noted.push(Noted::Login(at, ms(began.elapsed()))),
-            Err(fault) => eprintln!("a newcomer did not get in: {fault:#}"),
-        }
+        number += 1;
         thread::sleep(NEWCOMERS);
     }
     noted
 }
 
-/// Plays one game after the other.
-fn play_on(mut table: [Client; 2], number: usize, phase: &Phase) -> Result<Vec<Noted>> {
-    let mut noted = vec![];
-    while phase.now() < 2 {
-        play(&mut table, number, phase, &mut noted)?;
+/// Two players log in, are offered a game, agree, and end it.
+fn meet(address: SocketAddr, number: usize) -> Result<()> {
+    let mut players = vec![];
+    for (name, color) in newcomers(number).into_iter().zip(["+", "-"]) {
+        let last = (number % 100 * 2 + players.len() + 1) as u8;
+        let mut player = Client::login([127, 1, (number / 100 % 250) as u8, last], address, &name)?;
+        player.say(&format!("%%GAME {}-600-10 {color}", newcomers(number)[0]))?;
+        players.push(player);
     }
-    Ok(noted)
-}
-
-fn play(table: &mut [Client; 2], number: usize, phase: &Phase, noted: &mut Vec<Noted>) -> Result<()> {
-    for (player, color) in table.iter_mut().zip(["+", "-"]) {
-        player.say(&format!("%%GAME siege{number}-3600-0 {color}"))?;
-    }
-    for player in &mut *table {
-        player.until("END Game_Summary")?;
+    for player in &mut players {
+        player.offered()?;
         player.say("AGREE")?;
     }
-    let [began, _] = table.each_mut().map(|player| player.until("START:"));
-    let mut began = began?.1;
-    let mut plies = 0;
-    for (ply, mv) in moves().enumerate().take(PLIES) {
-        thread::sleep(PACE);
-        let at = phase.now();
-        if at == 2 {
-            break;
-        }
-        let sent = now();
-        table[ply % 2].say(&mv)?;
-        let measured = now().saturating_sub(began);
-        let (told, arrived) = table[1 - ply % 2].game_line()?;
-        let (echoed, _) = table[ply % 2].game_line()?;
-        let charged = told.strip_prefix(&format!("{mv},T")).and_then(|time| time.parse().ok());
-        let charged: f64 = charged.with_context(|| format!("`{told}` instead of {mv} and its time"))?;
-        anyhow::ensure!(told == echoed, "`{told}` was told, and `{echoed}` to the mover");
-        noted.push(Noted::Move(at, ms(arrived.saturating_sub(sent)), charged - ms(measured)));
-        (began, plies) = (arrived, ply + 1);
+    for player in &mut players {
+        player.until("START:")?;
     }
-    table[plies % 2].say("%TORYO")?;
-    table[plies % 2].until("#LOSE")?;
-    table[1 - plies % 2].until("#WIN")?;
+    players[0].say("%TORYO")?;
+    players[0].until("#LOSE")?;
+    players[1].until("#WIN")?;
+    for player in &mut players {
+        player.say("LOGOUT")?;
+        player.until("LOGOUT:completed")?;
+    }
     Ok(())
+}
+
+/// Two players who play one game after the other.
+struct Table {
+    number: usize,
+    noted: Vec<Noted>,
+    games: Vec<PlayedGame>,
+}
+
+impl Table {
+    fn play_on(&mut self, mut players: [Client; 2], phase: &Phase) -> Result<()> {
+        while !phase.is_over() {
+            self.play(&mut players, phase)?;
+        }
+        Ok(())
+    }
+
+    fn play(&mut self, players: &mut [Client; 2], phase: &Phase) -> Result<()> {
+        let mut began = self.begin(players)?;
+        let mut played = vec![];
+        for (ply, mv) in moves().enumerate().take(PLIES) {
+            thread::sleep(PACE);
+            if phase.is_over() {
+                break;
+            }
+            let (at, sent) = (phase.now(), now());
+            players[ply % 2].say(&mv)?;
+            let measured = now().saturating_sub(began);
+            let (told, arrived) = players[1 - ply % 2].game_line()?;
+            let (echoed, _) = players[ply % 2].game_line()?;
+            let charged = told.strip_prefix(&format!("{mv},T")).and_then(|time| time.parse::<u64>().ok());
+            let charged = charged.with_context(|| format!("`{told}` instead of {mv} and its time"))?;
+            ensure!(told == echoed, "`{told}` was told, and `{echoed}` to the mover");
+            let (took, over) = (ms(arrived.saturating_sub(sent)), charged as f64 - ms(measured));
+            self.noted.push(Noted::Move { phase: at, clock: 2 * self.number + ply % 2, took, over });
+            played.push(charged);
+            began = arrived;
+        }
+        let mover = played.len() % 2;
+        self.games.push(played);
+        players[mover].say("%TORYO")?;
+        players[mover].until("#LOSE")?;
+        players[1 - mover].until("#WIN").map(drop)
+    }
+
+    /// Returns when black's first turn began.
+    fn begin(&self, players: &mut [Client; 2]) -> Result<Duration> {
+        for (player, color) in players.iter_mut().zip(["+", "-"]) {
+            player.say(&format!("%%GAME siege{}-3600-0 {color}", self.number))?;
+        }
+        for player in &mut *players {
+            player.offered()?;
+            player.say("AGREE")?;
+        }
+        let [black, white] = players.each_mut().map(|player| player.until("START:"));
+        white?;
+        Ok(black?.1)
+    }
 }
 
 fn ms(time: Duration) -> f64 {
     time.as_secs_f64() * 1000.0
 }
 
-/// Rooks that move in cycles of different lengths, so that no position comes a fourth time within 180 plies.
-fn moves() -> impl Iterator<Item = String> {
+/// Rooks that move in cycles of different lengths, and in between a pawn of each side, so that no position comes a fourth
+/// time within 840 plies.
+pub fn moves() -> impl Iterator<Item = String> {
     let cycle = |files: &'static [u8], rank: u8, sign: char| {
         let next = files.iter().cycle().skip(1);
         files.iter().cycle().zip(next).map(move |(from, to)| format!("{sign}{from}{rank}{to}{rank}HI"))
     };
     let (mut black, mut white) = (cycle(&[2, 3, 4, 5, 6, 7], 8, '+'), cycle(&[8, 7, 6, 5, 4], 2, '-'));
-    let mut blacks = false;
+    let mut pawns = PAWNS
+        .into_iter()
+        .flat_map(|(ours, theirs)| [format!("+{ours}7{ours}6FU"), format!("-{theirs}3{theirs}4FU")]);
+    let mut ply = 0;
     iter::from_fn(move || {
-        blacks = !blacks;
-        if blacks { black.next() } else { white.next() }
-    })
-}
-
-/// What was felt in a phase, in ms.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Felt {
-    /// Number of moves.
-    pub moves: usize,
-    /// Time in which 99 of 100 moves arrived.
-    pub latency_p99: f64,
-    /// What was charged too much for a move, in all but one of 100.
-    pub overcharged_p99: f64,
-    /// The most that was charged too much.
-    pub overcharged_most: f64,
-    /// Logins of newcomers.
-    pub logins: usize,
-    /// The longest of them.
-    pub login_most: f64,
-}
-
-/// What was felt without and with the attack.
-pub fn felt(noted: &[Noted]) -> [Felt; 2] {
-    [0, 1].map(|phase| {
-        let (mut latencies, mut excess, mut logins) = (vec![], vec![], vec![]);
-        for note in noted {
-            match *note {
-                Noted::Move(at, latency, over) if at == phase => {
-                    latencies.push(latency);
-                    excess.push(over);
-                }
-                Noted::Login(at, time) if at == phase => logins.push(time),
-                _ => {}
-            }
-        }
-        Felt {
-            moves: latencies.len(),
-            latency_p99: percentile(&mut latencies, 99),
-            overcharged_p99: percentile(&mut excess, 99),
-            overcharged_most: percentile(&mut excess, 100),
-            logins: logins.len(),
-            login_most: percentile(&mut logins, 100),
+        ply += 1;
+        match (ply - 1) % (ROOKS + 2) {
+            ply if ply >= ROOKS => pawns.next(),
+            ply if ply % 2 == 0 => black.next(),
+            _ => white.next(),
         }
     })
-}
-
-fn percentile(numbers: &mut [f64], percent: usize) -> f64 {
-    numbers.sort_unstable_by(f64::total_cmp);
-    numbers.get(numbers.len().saturating_sub(1) * percent / 100).copied().unwrap_or(f64::NAN)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::HashSet;
 
     #[test]
-    fn rooks_move_to_and_fro_on_free_squares() {
-        let moves: Vec<String> = moves().take(14).collect();
+    fn rooks_move_to_and_fro_on_free_squares_and_a_pawn_now_and_then() {
+        let moves: Vec<String> = moves().take(PLIES + 150).collect();
         assert_eq!(moves[..4], ["+2838HI", "-8272HI", "+3848HI", "-7262HI"]);
-        assert_eq!(moves[10..], ["+7828HI", "-8272HI", "+2838HI", "-7262HI"]);
+        assert_eq!(moves[10..14], ["+7828HI", "-8272HI", "+2838HI", "-7262HI"]);
+        assert_eq!(moves[ROOKS..ROOKS + 2], ["+9796FU", "-1314FU"]);
+        assert_eq!(moves.len(), PLIES + 150);
     }
 
     #[test]
-    fn phases_are_told_apart_and_percentiles_taken() {
-        let noted: Vec<Noted> = (1..=200).map(|n| Noted::Move(n % 2, f64::from(n), -f64::from(n))).collect();
-        let [calm, attacked] = felt(&noted);
-        assert_eq!((calm.moves, attacked.moves), (100, 100));
-        assert_eq!((calm.latency_p99, attacked.latency_p99), (198.0, 197.0));
-        assert_eq!((calm.overcharged_most, attacked.overcharged_most), (-2.0, -1.0));
-        assert!(calm.login_most.is_nan());
+    fn every_player_and_newcomer_has_a_name() {
+        let names: HashSet<String> = names(20).into_iter().collect();
+        assert_eq!(names.len(), 40 + 2 * NAMES);
+        assert!(newcomers(NAMES + 3).iter().all(|name| names.contains(name)));
     }
 }

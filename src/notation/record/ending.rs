@@ -50,6 +50,9 @@ pub enum Ending {
 
 use Ending::*;
 
+/// Characters kept of an unknown word.
+const UNKNOWN_LONGEST: usize = 32;
+
 impl Ending {
     /// The winner, given the side to move after the last move; `None` for draws and games without a result.
     pub fn winner(&self, to_move: Color) -> Option<Color> {
@@ -65,6 +68,13 @@ impl Ending {
     /// Whether the game was drawn.
     pub const fn is_draw(&self) -> bool {
         matches!(self, Sennichite | MaxMoves | Impasse | Draw)
+    }
+
+    /// An ending in a word that is not known: one word of letters and digits, short enough for a line, because every
+    /// format separates in its own way what stands beside it.
+    pub(super) fn unknown(word: &str) -> Self {
+        let plain = |c: char| if c.is_alphanumeric() || matches!(c, '_' | '+' | '-') { c } else { '_' };
+        Unknown(word.chars().map(plain).take(UNKNOWN_LONGEST).collect())
     }
 
     /// The ending of a CSA special, without its `%`.
@@ -88,7 +98,7 @@ impl Ending {
             "CHUDAN" => Interrupted,
             "FUSENSHO" => WinByDefault,
             "FUSENPAI" => LossByDefault,
-            _ => Unknown(word.to_owned()),
+            _ => Self::unknown(word),
         }
     }
 
@@ -154,7 +164,7 @@ impl Ending {
             "中断" => Interrupted,
             "不戦勝" => WinByDefault,
             "不戦敗" => LossByDefault,
-            _ => Unknown(word.to_owned()),
+            _ => Self::unknown(word),
         }
     }
 
@@ -181,6 +191,8 @@ impl Ending {
             WinByDefault => "不戦勝",
             LossByDefault => "不戦敗",
             Won { .. } => return None,
+            // In place of a move, this would be read as one.
+            Unknown(word) if !word.starts_with(|c: char| c.is_alphabetic() && c != '同') => return None,
             Unknown(word) => word,
         })
     }
@@ -212,7 +224,7 @@ impl Ending {
             Some(loser) if loser == to_move => Resign,
             Some(loser) => Won { by: loser.flip() },
             None if result.is_empty() => return None,
-            None => Unknown(result.to_owned()),
+            None => Self::unknown(result),
         })
     }
 

@@ -331,6 +331,22 @@ fn a_refused_file_names_line_and_reason() {
 }
 
 #[test]
+fn an_unknown_ending_is_written_as_one_word_that_every_format_reads_again() {
+    for file in ["V2.2\nPI\n+\n+7776FU\n%CHU\u{fffd},DAN X\n", "   1 ７六歩(77)\n   2 封,じ手 x\n"] {
+        let record = text(file).unwrap().remove(0);
+        let Some(Ending::Unknown(word)) = &record.ending else { panic!("{:?}", record.ending) };
+        assert!(word.chars().all(|c| c.is_alphanumeric() || c == '_'), "{word}");
+        for format in [Format::Csa, Format::Csa3, Format::Kifu, Format::Ki2u, Format::Jkf] {
+            let again = read(&write(&record, format).unwrap(), None).unwrap().remove(0);
+            assert_eq!(again.plies, record.plies, "{format:?}");
+        }
+    }
+    let record = GameRecord { ending: Some(Ending::Unknown("76歩".into())), ..GameRecord::default() };
+    let again = read(&write(&record, Format::Kifu).unwrap(), None).unwrap();
+    assert_eq!(again[0].plies, [], "a word that looks like a move is no move");
+}
+
+#[test]
 fn an_illegal_record_is_not_written() {
     let record = GameRecord {
         plies: moves("7g7f 7g7f").into_iter().map(Ply::from).collect(),

@@ -60,7 +60,7 @@ fn game(line: &str, at: usize) -> Result<GameRecord, RecordFault> {
         "t" => replay.end(Ending::TimeUp)?,
         "j" => replay.end(Ending::Impasse)?,
         "p" => replay.end(Ending::Interrupted)?,
-        other => replay.end(Ending::Unknown(other.to_owned()))?,
+        other => replay.end(Ending::unknown(other))?,
     }
     replay.finish()
 }

@@ -5,13 +5,13 @@ use std::str::FromStr;
 /// Bytes kept of an unknown line: enough for a log, too few for a flood of output to use much memory.
 pub const UNKNOWN_KEPT: usize = 256;
 
-/// The first [`UNKNOWN_KEPT`] bytes of a line, or fewer, so that no character is split.
+/// The first [`UNKNOWN_KEPT`] bytes of a line, or fewer, so that no character is split and no blank is left at the end.
 pub(super) fn shortened(line: &str) -> &str {
     let mut end = line.len().min(UNKNOWN_KEPT);
     while !line.is_char_boundary(end) {
         end -= 1;
     }
-    &line[..end]
+    line[..end].trim_ascii_end()
 }
 
 /// The words of a line of bytes, separated by blanks.

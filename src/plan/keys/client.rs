@@ -122,4 +122,5 @@ const KEYS: &[Key] = &[
         Is("\"15m\""),
         "longest wait; each wait is twice the one before, half of it random",
     ),
+    super::RESERVE,
 ];

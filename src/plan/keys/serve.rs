@@ -37,7 +37,7 @@ const KEYS: &[Key] = &[
         "compat",
         Words(&["protocol", "shogi-server"]),
         Is("\"protocol\""),
-        "which to follow where the protocol's text and shogi-server differ",
+        "which to follow where the protocol's text and shogi-server differ; shogi-server shows the MD5 of secrets",
     ),
     key("max_moves", Integer(0, 100_000), Is("256"), "open league: move limit in plies; 0: no limit"),
     key("least_time", Integer(0, DAY), Is("0"), "open league: least time charged for a move, in seconds"),
@@ -57,7 +57,7 @@ const KEYS: &[Key] = &[
         "login",
         Words(&["open", "accounts", "invitation"]),
         Is("\"open\""),
-        "who may log in: anybody, under a name that its first trip keeps; the accounts of the database (`renmei \
+        "who may log in: anybody, under any name, which a secret makes recognisable; the accounts of the database (`renmei \
          account`); the names in `invited`",
     ),
     key(
@@ -65,13 +65,20 @@ const KEYS: &[Key] = &[
         Other("list of texts"),
         Is("[]"),
         "with `login = \"invitation\"`: names, or lines as `renmei account invite NAME` prints them, with the hash of \
-         a trip",
+         a secret",
     ),
     key(
         "records",
         Path,
         Says("none"),
         "directory for a record of every game, `YYYY/MM/DD/<Game_ID>.csa`, as floodgate writes them",
+    ),
+    key(
+        "share_records",
+        Flag,
+        Is("false"),
+        "let other users of the machine read the records, for a web server (files 0644, directories 0755); otherwise \
+         only the user of the host may (0600, 0700)",
     ),
     key(
         "grace",
@@ -103,6 +110,13 @@ const KEYS: &[Key] = &[
     key("rounds", Other("tables"), Says("none"), "open league: timed rounds, see `[[serve.rounds]]`"),
     key("rating", Other("table"), Says("all its defaults"), "how players are rated, see `[serve.rating]`"),
     key("limits", Other("table"), Says("all its defaults"), "limits per client, see `[serve.limits]`"),
+    key(
+        "retention",
+        Other("table"),
+        Says("everything is kept"),
+        "open league: what is kept of old games, see `[serve.retention]`",
+    ),
+    super::RESERVE,
 ];
 
 /// `[[serve.time]]`.
@@ -237,6 +251,12 @@ pub const SERVE_LIMITS: Section = Section {
              for none; 0: never",
         ),
         key(
+            "unread_seconds",
+            Integer(1, DAY),
+            Is("60"),
+            "seconds for which a client without a game may leave everything unread before it is disconnected",
+        ),
+        key(
             "line_bytes",
             Integer(128, 1024 * 1024),
             Is("8192"),
@@ -256,5 +276,56 @@ pub const SERVE_LIMITS: Section = Section {
             "bytes that wait for a client that does not read, before it is disconnected; a game summary has to fit",
         ),
         key("buoys", Integer(0, 1_000_000), Is("1000"), "buoys at once"),
+        key("buoys_per_player", Integer(0, 1_000_000), Is("20"), "buoys at once of one player"),
+        key(
+            "buoys_per_address",
+            Integer(0, 1_000_000),
+            Is("50"),
+            "buoys at once that were set from one address (IPv6: from one network of 64 bits) since the host started",
+        ),
+        key(
+            "games_per_hour",
+            Integer(0, 1_000_000_000),
+            Is("600"),
+            "open league: games that a player may begin in an hour; all players of an address together 4 times as many; \
+             0: any number",
+        ),
+        key(
+            "games_per_address",
+            Integer(1, 1_000_000),
+            Says("two fifths of `connections_per_address`"),
+            "open league: games at once in which players of one address play; a game of two of them counts once",
+        ),
+        key(
+            "names_per_hour",
+            Integer(0, 1_000_000_000),
+            Says("as `connections_per_address`"),
+            "open league: names that begin their first game, from one address in an hour; who has played before is not \
+             concerned; 0: any number",
+        ),
+        key(
+            "game_bytes",
+            Integer(8192, 1024 * 1024 * 1024),
+            Is("131072"),
+            "bytes that are kept of a player's lines in a game, a sixteenth of them for lines that the game does not \
+             expect, and as many of its comments; moves and results are always kept",
+        ),
+    ]],
+};
+
+/// `[serve.retention]`.
+pub const SERVE_RETENTION: Section = Section {
+    title: "`[serve.retention]`",
+    about: "An open league that is given this table drops the moves, the lines and the evidence of old games while it \
+        runs, a game at a time. Players, results and times of every game stay, so that standings and ratings do not \
+        change. Files in `records` stay as well. `renmei prune` does the same at rest, and makes the file smaller.",
+    keys: &[&[
+        key(
+            "days",
+            Integer(1, 36_500),
+            Says("for ever"),
+            "days for which a game keeps its moves after its end",
+        ),
+        key("games", Integer(1, i64::MAX), Says("all"), "newest games that keep their moves"),
     ]],
 };

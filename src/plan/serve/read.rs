@@ -1,11 +1,12 @@
 //! The tables of `[serve]`, read and checked.
 
 use super::{
-    DATABASE, Limits, PlayerTime, RatingConfig, RoundsConfig, ServeConfig, rating::Method, rounds::timezone,
+    DATABASE, Limits, PlayerTime, RatingConfig, Retention, RoundsConfig, ServeConfig, rating::Method,
+    rounds::timezone,
 };
 use crate::{
     NotifyConfig,
-    keys::serve::{SERVE, SERVE_LIMITS, SERVE_RATING, SERVE_ROUNDS, SERVE_TIME},
+    keys::serve::{SERVE, SERVE_LIMITS, SERVE_RATING, SERVE_RETENTION, SERVE_ROUNDS, SERVE_TIME},
     password,
     reader::{Item, Table},
 };
@@ -17,7 +18,7 @@ const LEAGUE_ONLY: &str = "an open league has `[serve]` alone, and its rules the
                            file is that of an event";
 
 /// Keys that an event has elsewhere, or not at all.
-const ELSEWHERE_IN_AN_EVENT: [(&str, &str); 8] = [
+const ELSEWHERE_IN_AN_EVENT: [(&str, &str); 10] = [
     ("name", "belongs in `[event]` where there is an event"),
     ("database", "belongs in `[event]` where there is an event"),
     ("max_moves", "belongs in `[rules]` where there is an event"),
@@ -25,6 +26,11 @@ const ELSEWHERE_IN_AN_EVENT: [(&str, &str); 8] = [
     ("count_start_position", "belongs in `[rules]` where there is an event"),
     ("least_time", "belongs in `[time]`, as `least`, where there is an event"),
     ("time", "belongs in the player's own `time` where there is an event"),
+    ("reserve_mb", "belongs in `[event]` where there is an event"),
+    (
+        "retention",
+        "is for open leagues; an event keeps its games, and `renmei prune` drops the moves of old ones",
+    ),
     ("rounds", "has no place where there is an event: the event pairs its games itself"),
 ];
 
@@ -73,6 +79,7 @@ fn serve(table: &Table<'_>) -> ServeConfig {
         login: table.choice("login"),
         invited: invited(table),
         records: records(table),
+        share_records: table.flag("share_records", false),
         grace: table.integer("grace"),
         agreement: table.integer("agreement").unwrap_or(default.agreement),
         comments: table.flag("comments", default.comments),
@@ -83,6 +90,8 @@ fn serve(table: &Table<'_>) -> ServeConfig {
         rounds: tables(table, "rounds").iter().filter_map(rounds).collect(),
         rating: rating(&table.table("rating", &SERVE_RATING)),
         limits: limits(&table.table("limits", &SERVE_LIMITS)),
+        retention: Retention::read(&table.table("retention", &SERVE_RETENTION)),
+        reserve_mb: table.integer("reserve_mb").unwrap_or(default.reserve_mb),
         notify: default.notify,
     };
     table.refuse_unknown();
@@ -266,10 +275,17 @@ fn limits(table: &Table<'_>) -> Limits {
         login_failures: table.integer("login_failures").unwrap_or(default.login_failures),
         lockout_seconds: table.integer("lockout_seconds").unwrap_or(default.lockout_seconds),
         idle_seconds: table.integer("idle_seconds").unwrap_or(default.idle_seconds),
+        unread_seconds: table.integer("unread_seconds").unwrap_or(default.unread_seconds),
         line_bytes: table.integer("line_bytes").unwrap_or(default.line_bytes),
         lines_per_second: table.integer("lines_per_second").unwrap_or(default.lines_per_second),
         unread_bytes: table.integer("unread_bytes").unwrap_or(default.unread_bytes),
         buoys: table.integer("buoys").unwrap_or(default.buoys),
+        buoys_per_player: table.integer("buoys_per_player").unwrap_or(default.buoys_per_player),
+        buoys_per_address: table.integer("buoys_per_address").unwrap_or(default.buoys_per_address),
+        games_per_hour: table.integer("games_per_hour").unwrap_or(default.games_per_hour),
+        games_per_address: table.integer("games_per_address"),
+        names_per_hour: table.integer("names_per_hour"),
+        game_bytes: table.integer("game_bytes").unwrap_or(default.game_bytes),
     };
     table.refuse_unknown();
     limits

@@ -53,6 +53,8 @@ impl ServerGame {
                 state.end(Outcome::Aborted { by: AbortBy::Stopped }, self.unruled().to_owned())
             }
             (Phase::Running, Input::Stop) => self.leave(),
+            // A game on somebody else's server is not ours to rule.
+            (_, Input::Ruled(..)) => vec![],
             (_, Input::Reply(color, Reply::Gone(how))) if color == server => {
                 state.end(Outcome::Aborted { by: AbortBy::Server }, format!("{}{how}", self.unruled()))
             }

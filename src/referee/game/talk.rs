@@ -18,6 +18,8 @@ pub enum Input {
     FlagFell,
     /// The event is being stopped.
     Stop,
+    /// The operator of the event ends the game so, with the reason in words.
+    Ruled(Outcome, String),
 }
 
 /// An output of a game: an action for the shell.

@@ -21,10 +21,10 @@ pub fn elo_words(elo: Option<f64>, low: Option<f64>, high: Option<f64>) -> Strin
         (_, Some(low), None) if low > 0.0 => format!("stronger by at least {low:.0} Elo (95 %)"),
         (_, None, Some(high)) if high < 0.0 => format!("weaker by at least {:.0} Elo (95 %)", -high),
         (_, Some(low), None) => {
-            format!("won everything, which few games prove: {} Elo or more (95 %)", signed(low, 0))
+            format!("won every game, but too few to be sure: {} Elo or more (95 %)", signed(low, 0))
         }
         (_, None, Some(high)) => {
-            format!("lost everything, which few games prove: {} Elo or less (95 %)", signed(high, 0))
+            format!("lost every game, but too few to be sure: {} Elo or less (95 %)", signed(high, 0))
         }
         _ => "no Elo without a game".to_owned(),
     }
@@ -44,8 +44,8 @@ mod tests {
         assert_eq!(words(0, 50, 0), "+0 Elo, between -19 and +19 (95 %)");
         assert_eq!(words(0, 0, 8), "weaker by at least 93 Elo (95 %)");
         assert_eq!(words(8, 0, 0), "stronger by at least 93 Elo (95 %)");
-        assert_eq!(words(0, 0, 5), "lost everything, which few games prove: +15 Elo or less (95 %)");
-        assert_eq!(words(5, 0, 0), "won everything, which few games prove: -15 Elo or more (95 %)");
+        assert_eq!(words(0, 0, 5), "lost every game, but too few to be sure: +15 Elo or less (95 %)");
+        assert_eq!(words(5, 0, 0), "won every game, but too few to be sure: -15 Elo or more (95 %)");
         assert_eq!(words(0, 0, 0), "no Elo without a game");
     }
 }

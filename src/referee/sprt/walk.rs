@@ -16,6 +16,8 @@ const POINTS: usize = 256;
 impl Walk {
     /// Adds the counts after a pair, if the point of this pair is kept.
     pub fn step(&mut self, test: &Sprt, counts: &TestCounts) {
+        // A ruling takes the test back to the pair that it is about.
+        self.points.retain(|(pairs, _)| *pairs < counts.pairs);
         if !counts.pairs.is_multiple_of(1 << self.thinned) {
             return;
         }

@@ -62,6 +62,35 @@ pub(crate) struct Progress {
     /// Byes by round and player, with twice their score.
     pub byes: BTreeMap<(u32, PlayerId), u8>,
     pub sequence: Option<Sequence>,
+    /// The last round of which a game has begun, from 1; 0 before.
+    pub round: u32,
+    /// The games that count, so that one of them can be taken back.
+    scores: Scores,
+}
+
+/// Games that count by their index: twice the score of the player with the lower id, and whether a fault ended it. A
+/// game takes a byte.
+#[derive(Clone, Debug, Default)]
+struct Scores(BTreeMap<u64, [u8; 64]>);
+
+impl Scores {
+    fn set(&mut self, index: u64, half: Option<Half>) {
+        let byte = half.map_or(0, |half| 1 + 2 * half.half_points + u8::from(half.faulted));
+        self.0.entry(index / 64).or_insert([0; 64])[(index % 64) as usize] = byte;
+    }
+
+    fn get(&self, index: u64, opening: u64) -> Option<Half> {
+        let byte = self.0.get(&(index / 64))?[(index % 64) as usize].checked_sub(1)?;
+        Some(Half { half_points: byte / 2, faulted: byte % 2 == 1, opening })
+    }
+}
+
+/// Both games of a pair that is complete.
+fn pair_of(scores: &Scores, stride: u64, pair: u64) -> Option<[Half; 2]> {
+    let pairs = stride.div_ceil(2).max(1);
+    let first = pair / pairs * stride + 2 * (pair % pairs);
+    // What the opening was is of no interest to the counts.
+    Some([scores.get(first, 0)?, scores.get(first + 1, 0)?])
 }
 
 impl Progress {
@@ -75,10 +104,13 @@ impl Progress {
             encounters: BTreeMap::new(),
             byes: BTreeMap::new(),
             sequence: matches!(stage.format, Format::Sprt { .. }).then(Sequence::default),
+            round: 0,
+            scores: Scores::default(),
         }
     }
 
     pub fn start(&mut self, pairing: &Pairing) {
+        self.round = self.round.max(pairing.round);
         if !self.finished.contains(pairing.index) {
             let open = self.open.entry(pairing.index).or_default();
             open.attempts = open.attempts.max(pairing.attempt.saturating_add(1));
@@ -105,6 +137,7 @@ impl Progress {
     /// Records a game that counts. Returns both games of the pair when the pair is complete.
     pub fn finish(&mut self, pairing: &Pairing, outcome: Outcome) -> Option<[Half; 2]> {
         let black = outcome.black_half_points()?;
+        self.round = self.round.max(pairing.round);
         self.finished.insert(pairing.index);
         self.open.remove(&pairing.index);
         if self.keeps_encounters {
@@ -114,24 +147,74 @@ impl Progress {
         if let Some(sequence) = &mut self.sequence {
             sequence.add_game(lower);
         }
-        self.complete(
-            pairing,
-            Half { half_points: lower, faulted: is_faulted(outcome), opening: pairing.opening },
-        )
+        let half = Half { half_points: lower, faulted: is_faulted(outcome), opening: pairing.opening };
+        self.scores.set(pairing.index, Some(half));
+        self.complete(pairing, half)
+    }
+
+    /// Takes back a game that was finished or left out. Returns both games of its pair, if the pair was complete.
+    pub fn take_back(&mut self, pairing: &Pairing, outcome: Outcome) -> Option<[Half; 2]> {
+        self.finished.remove(pairing.index);
+        let Some(black) = outcome.black_half_points() else {
+            if self.keeps_encounters {
+                let encounter = self.encounter(pairing);
+                encounter.left_out = encounter.left_out.saturating_sub(1);
+            }
+            return None;
+        };
+        if self.keeps_encounters {
+            self.part(pairing, black);
+        }
+        let mine = self.scores.get(pairing.index, pairing.opening)?;
+        let other = self.partner(pairing.index).and_then(|index| self.scores.get(index, pairing.opening));
+        if let Some(sequence) = &mut self.sequence {
+            sequence.take_game_back(mine.half_points);
+            if other.is_some() {
+                let (scores, stride) = (&self.scores, self.stride);
+                sequence.take_pair_back(pairing.pair, |pair| pair_of(scores, stride, pair));
+            }
+        }
+        self.scores.set(pairing.index, None);
+        match other {
+            Some(other) => {
+                self.halves.insert(pairing.pair, other);
+                Some([mine, other])
+            }
+            None => {
+                self.halves.remove(&pairing.pair);
+                None
+            }
+        }
+    }
+
+    /// The other game of the pair that the game at this index belongs to.
+    fn partner(&self, index: u64) -> Option<u64> {
+        let game = index % self.stride;
+        (game ^ 1 < self.stride).then_some(index - game + (game ^ 1))
     }
 
     /// The last game of an encounter of odd length has no partner and is not kept.
     fn complete(&mut self, pairing: &Pairing, half: Half) -> Option<[Half; 2]> {
-        let game = pairing.index % self.stride;
-        if game ^ 1 >= self.stride {
-            return None;
-        }
+        self.partner(pairing.index)?;
         match self.halves.remove(&pairing.pair) {
             Some(other) => Some([other, half]),
             None => {
                 self.halves.insert(pairing.pair, half);
                 None
             }
+        }
+    }
+
+    fn part(&mut self, pairing: &Pairing, black_half_points: u8) {
+        let black = pairing.black;
+        let encounter = self.encounter(pairing);
+        let at = usize::from(encounter.players[0] != black);
+        encounter.blacks[at] = encounter.blacks[at].saturating_sub(1);
+        let less = |points: &mut u64, by: u8| *points = points.saturating_sub(u64::from(by));
+        less(&mut encounter.half_points[at], black_half_points);
+        less(&mut encounter.half_points[1 - at], 2 - black_half_points);
+        if encounter.games() == 0 {
+            self.encounters.remove(&(pairing.index / self.stride));
         }
     }
 

@@ -23,6 +23,19 @@ impl TestCounts {
         self.trinomial[usize::from(half_points.min(2))] += 1;
     }
 
+    fn take_game_back(&mut self, half_points: u8) {
+        let count = &mut self.trinomial[usize::from(half_points.min(2))];
+        *count = count.saturating_sub(1);
+    }
+
+    fn take_pair_back(&mut self, pair: [Half; 2]) {
+        let at = usize::from(pair[0].half_points + pair[1].half_points).min(4);
+        self.pairs = self.pairs.saturating_sub(1);
+        self.pentanomial[at] = self.pentanomial[at].saturating_sub(1);
+        let faulted = pair.iter().any(|game| game.faulted);
+        self.without_faults[at] = self.without_faults[at].saturating_sub(u64::from(!faulted));
+    }
+
     fn add_pair(&mut self, pair: [Half; 2]) {
         let at = usize::from(pair[0].half_points + pair[1].half_points).min(4);
         self.pairs += 1;
@@ -48,6 +61,26 @@ pub struct Sequence {
 impl Sequence {
     pub(super) fn add_game(&mut self, half_points: u8) {
         self.finished.add_game(half_points);
+    }
+
+    /// Takes back a game that counted.
+    pub(super) fn take_game_back(&mut self, half_points: u8) {
+        self.finished.take_game_back(half_points);
+    }
+
+    /// Takes back a pair that was complete. Those after it wait until it is complete again; `games` of a pair are the
+    /// games that it had.
+    pub(super) fn take_pair_back(&mut self, pair: u64, games: impl Fn(u64) -> Option<[Half; 2]>) {
+        while self.in_order.pairs > pair {
+            let last = self.in_order.pairs - 1;
+            let Some(games) = games(last) else { return };
+            games.into_iter().for_each(|game| self.in_order.take_game_back(game.half_points));
+            self.in_order.take_pair_back(games);
+            self.waiting.insert(last, games);
+        }
+        if let Some(games) = self.waiting.remove(&pair) {
+            self.finished.take_pair_back(games);
+        }
     }
 
     /// Adds a complete pair; `due` receives the counts after each pair that is now in order.

@@ -39,11 +39,11 @@ impl Wdl {
         Self { wins: self.losses, draws: self.draws, losses: self.wins }
     }
 
-    fn add(&mut self, half_points: u8) {
+    fn of(&mut self, half_points: u8) -> &mut u64 {
         match half_points {
-            0 => self.losses += 1,
-            1 => self.draws += 1,
-            _ => self.wins += 1,
+            0 => &mut self.losses,
+            1 => &mut self.draws,
+            _ => &mut self.wins,
         }
     }
 }
@@ -108,19 +108,37 @@ impl Record {
         self.lost_by.get(cause).copied().unwrap_or(0)
     }
 
-    fn add(&mut self, color: Color, outcome: Outcome) {
+    fn count(&mut self, color: Color, outcome: Outcome, step: fn(&mut u64)) {
         let Some(half_points) = outcome.half_points(color) else { return };
-        match color {
-            Color::Black => self.black.add(half_points),
-            Color::White => self.white.add(half_points),
-        }
+        step(match color {
+            Color::Black => self.black.of(half_points),
+            Color::White => self.white.of(half_points),
+        });
         let causes = match half_points {
             0 => &mut self.lost_by,
             1 => &mut self.drawn_by,
             _ => &mut self.won_by,
         };
-        *causes.entry(outcome.cause()).or_default() += 1;
+        count_cause(causes, outcome, step);
     }
+}
+
+fn count_cause(causes: &mut Causes, outcome: Outcome, step: fn(&mut u64)) {
+    let count = causes.entry(outcome.cause()).or_default();
+    step(count);
+    if *count == 0 {
+        causes.remove(outcome.cause());
+    }
+}
+
+/// Counts one more.
+fn up(count: &mut u64) {
+    *count += 1;
+}
+
+/// Takes back one that was counted.
+fn down(count: &mut u64) {
+    *count = count.saturating_sub(1);
 }
 
 /// Colour-swapped pairs of games by the half points of the tested side: `[LL, LD, WL + DD, WD, WW]`.
@@ -184,22 +202,57 @@ impl Tally {
     }
 
     pub(super) fn add(&mut self, pairing: &Pairing, outcome: Outcome) {
+        self.count(pairing, outcome, up);
+    }
+
+    /// Takes back a game that counts.
+    pub(super) fn take_back(&mut self, pairing: &Pairing, outcome: Outcome) {
+        self.count(pairing, outcome, down);
+        let key = (pairing.black, pairing.white);
+        if self.met.get(&key).is_some_and(|met| met.games() == 0) {
+            self.met.remove(&key);
+        }
+    }
+
+    fn count(&mut self, pairing: &Pairing, outcome: Outcome, step: fn(&mut u64)) {
         let Some(half_points) = outcome.black_half_points() else { return };
-        self.players[pairing.black.index()].add(Color::Black, outcome);
-        self.players[pairing.white.index()].add(Color::White, outcome);
-        self.met.entry((pairing.black, pairing.white)).or_default().add(half_points);
+        self.players[pairing.black.index()].count(Color::Black, outcome, step);
+        self.players[pairing.white.index()].count(Color::White, outcome, step);
+        step(self.met.entry((pairing.black, pairing.white)).or_default().of(half_points));
     }
 
     pub(super) fn add_uncounted(&mut self, pairing: &Pairing, outcome: Outcome) {
+        self.count_uncounted(pairing, outcome, up);
+    }
+
+    /// Takes back a game that did not count.
+    pub(super) fn take_back_uncounted(&mut self, pairing: &Pairing, outcome: Outcome) {
+        self.count_uncounted(pairing, outcome, down);
+    }
+
+    fn count_uncounted(&mut self, pairing: &Pairing, outcome: Outcome, step: fn(&mut u64)) {
         for player in [pairing.black, pairing.white] {
-            *self.players[player.index()].uncounted.entry(outcome.cause()).or_default() += 1;
+            count_cause(&mut self.players[player.index()].uncounted, outcome, step);
         }
     }
 
     pub(super) fn add_pair(&mut self, pairing: &Pairing, half_points: [u8; 2]) {
+        self.count_pair(pairing, half_points, up);
+    }
+
+    /// Takes back a pair of which a game does not count any more.
+    pub(super) fn take_back_pair(&mut self, pairing: &Pairing, half_points: [u8; 2]) {
+        self.count_pair(pairing, half_points, down);
+    }
+
+    fn count_pair(&mut self, pairing: &Pairing, half_points: [u8; 2], step: fn(&mut u64)) {
         let key = (pairing.black.min(pairing.white), pairing.black.max(pairing.white));
         let sum = usize::from(half_points[0] + half_points[1]);
-        self.pairs.entry(key).or_default()[sum] += 1;
+        let counts = self.pairs.entry(key).or_default();
+        step(&mut counts[sum]);
+        if *counts == [0; 5] {
+            self.pairs.remove(&key);
+        }
     }
 
     pub(super) fn add_bye(&mut self, player: PlayerId, half_points: u8) {

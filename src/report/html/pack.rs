@@ -12,8 +12,9 @@
 //! Opening moves have none of the last four. A column without any value in a game is left out of that game.
 
 use referee::{
-    Color,
+    Color, Outcome,
     entry::{Entry, GameEnded, GameId, GameStarted, Moved, PlayerId, Score, Stamped},
+    operation::Action,
 };
 use rsshogi::types::Move;
 use serde::Serialize;
@@ -99,6 +100,16 @@ struct Data<'a> {
     games: &'a [Packed],
 }
 
+/// The result of a game as [`Packed`] has it.
+fn result(outcome: Outcome, replayed: bool) -> i8 {
+    match outcome.black_half_points().filter(|_| !replayed) {
+        None => -1,
+        Some(2) => 1,
+        Some(0) => 2,
+        Some(_) => 0,
+    }
+}
+
 impl Packer {
     /// Takes an entry; a game is packed when it ends.
     pub fn take(&mut self, stamped: &Stamped) {
@@ -111,6 +122,7 @@ impl Packer {
                 }
             }
             Entry::GameEnded(end) => self.end(end),
+            Entry::Operator(operation) => self.correct(&operation.action),
             _ => {}
         }
     }
@@ -164,14 +176,18 @@ impl Packer {
         self.drafts.insert(started.game, draft);
     }
 
+    /// Gives a game another result.
+    fn correct(&mut self, action: &Action) {
+        let Some((game, _, was, is)) = action.correction() else { return };
+        let cause = place(&mut self.causes, is.unwrap_or(was).cause());
+        if let Some(packed) = self.games.iter_mut().rfind(|packed| packed.0 == game.0) {
+            (packed.3, packed.4) = (is.map_or(-1, |outcome| result(outcome, false)), cause);
+        }
+    }
+
     fn end(&mut self, end: &GameEnded) {
         let Some(draft) = self.drafts.remove(&end.game) else { return };
-        let result = match end.outcome.black_half_points().filter(|_| !end.replayed) {
-            None => -1,
-            Some(2) => 1,
-            Some(0) => 2,
-            Some(_) => 0,
-        };
+        let result = result(end.outcome, end.replayed);
         let cause = place(&mut self.causes, end.outcome.cause());
         let [black, white] = draft.players.map(|player| player.0);
         let Draft { start, opening, at, moves, scores, times, depths, lines, .. } = draft;

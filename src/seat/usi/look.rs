@@ -203,7 +203,7 @@ impl<L: Launcher> Actor<L> {
                 Heard::Writable => self.flush(),
                 Heard::Deadline => self.conversation.expired(&mut self.effects),
                 Heard::Exited => self.drain(),
-                Heard::Order(_) => {}
+                Heard::Order(_) | Heard::Due => {}
             }
         }
     }

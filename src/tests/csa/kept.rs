@@ -48,7 +48,7 @@ fn a_record_of_every_game_is_written_in_floodgates_form() {
     rejected.say("REJECT");
     other.until("END Game_Summary");
     assert!(other.is_let_go());
-    host.end();
+    let db = host.end();
     let files = files(records.path());
     let [file] = &files[..] else { panic!("one game began: {files:?}") };
     let path = file.strip_prefix(records.path()).unwrap().to_str().unwrap();
@@ -57,7 +57,10 @@ fn a_record_of_every_game_is_written_in_floodgates_form() {
     let id = parts[3].strip_suffix(".csa").unwrap();
     assert!(id.starts_with("league+t-600-10+sente+gote+20"), "{id}");
     let text = fs::read_to_string(file).unwrap();
-    let rating = "'rating:sente+e358efa489f58062f10dd7316b65649e:gote+e358efa489f58062f10dd7316b65649e\n";
+    let names = "SELECT group_concat(name, ':') FROM (SELECT name FROM players ORDER BY player)";
+    let ids: String = db.query_row(names, [], |row| row.get(0)).unwrap();
+    assert!(ids.starts_with("sente+") && ids.contains(":gote+"), "{ids}");
+    let rating = &format!("'rating:{ids}\n");
     let expected = "+7776FU\nT0\n'** 35 -3334FU +2726FU\n-3334FU\nT0\n'** 100000\n%TORYO\n'P1-KY-KE-GI-KI-OU-KI-GI-KE-KY\n";
     assert!(text.starts_with("V2\nN+sente\nN-gote\n'Max_Moves:256\n"), "{text}");
     assert!(text.contains(&format!("$EVENT:{id}\n")) && text.contains(expected), "{text}");
@@ -134,4 +137,34 @@ fn buoys_survive_a_restart_until_they_are_used_up() {
     ]);
     let left: i64 = host.end().query_row("SELECT left_ FROM buoys", [], |row| row.get(0)).unwrap();
     assert_eq!(left, 1);
+}
+
+#[test]
+fn a_league_that_is_back_within_the_second_gives_no_game_the_id_of_an_earlier_one() {
+    let mut host = Host::start(ServeConfig::default());
+    let [mut black, mut white] = game(&host);
+    black.say("%TORYO");
+    white.until("#WIN");
+    let first = host.end();
+    // As if games of the same players had been begun in every second until in ten minutes.
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs();
+    for ahead in 0..600 {
+        let date = notation::date::digits((now + ahead).cast_signed() * 1000);
+        let name = format!("league+t-600-10+sente+gote+{date}");
+        first.execute("INSERT INTO game_names VALUES (1, ?, ?)", (1000 + ahead.cast_signed(), name)).unwrap();
+    }
+    drop(first);
+    let kept = host.dir().join("league.db");
+    let mut again =
+        Host::prepared(ServeConfig::default(), |path| assert!(fs::copy(&kept, path).unwrap() > 0));
+    let [mut black, mut white] = game(&again);
+    black.say("%TORYO");
+    white.until("#WIN");
+    let doubled: i64 = again
+        .end()
+        .query_row("SELECT count(*) - count(DISTINCT name) FROM game_names WHERE number <> 1", [], |row| {
+            row.get(0)
+        })
+        .unwrap();
+    assert_eq!(doubled, 0, "two games have one id, and one record file");
 }

@@ -88,6 +88,52 @@ fn wrong_passwords_and_lock_outs_are_logged_in_lines_that_fail2ban_reads() {
         assert!(line.ends_with("WARN login: wrong password from 127.0.0.1 for \"kuma\""), "{lines:?}");
     }
     assert!(lines[2].ends_with("WARN login: locked out 127.0.0.1 for 100 s"), "{lines:?}");
+    let filter = fail2ban();
+    for line in &lines {
+        // As fail2ban sees it: in a file, without the date that it has cut out, and in the journal.
+        let (_date, rest) = line.split_once(' ').unwrap();
+        for seen in [line.clone(), rest.to_owned(), format!("kuroshio renmei[812]: {line}")] {
+            let found = filter.iter().find_map(|failregex| failregex.captures(&seen));
+            let host = found.unwrap_or_else(|| panic!("no match: {seen}"))["host"].to_owned();
+            assert_eq!(host, "127.0.0.1");
+        }
+    }
+}
+
+/// The filter of the hosting guide, with the addresses that fail2ban puts in place of `<HOST>`.
+fn fail2ban() -> Vec<regex::Regex> {
+    let guide = include_str!("../../guide/hosting.md");
+    let (_, filter) = guide.split_once("failregex = ").unwrap();
+    let (filter, _) = filter.split_once("journalmatch").unwrap();
+    let host = r"(?:::f{4,6}:)?(?P<host>[\w\-.^_:]*\w)";
+    let read = |line: &str| regex::Regex::new(&line.trim().replace("<HOST>", host)).unwrap();
+    let filter: Vec<_> = filter.trim().lines().map(read).collect();
+    assert_eq!(filter.len(), 2);
+    filter
+}
+
+#[test]
+fn a_refused_login_is_logged_with_its_address_and_no_name_passes_for_another() {
+    let (mut host, _) = Serving::start("exec \"$@\"", "", |_| ());
+    let log_in = |login: &str| {
+        let mut player = host.connect();
+        player.get_mut().write_all(login.as_bytes()).unwrap();
+        let mut line = String::new();
+        player.read_line(&mut line).unwrap();
+        (player, line)
+    };
+    let _kuma = log_in("LOGIN kuma t-600-10,honey\n");
+    assert_eq!(log_in("LOGIN kuma other x1\n").1, "LOGIN:incorrect\n");
+    let name = "x\u{1b}[2J:password_from_192.0.2.9_for";
+    assert_eq!(log_in(&format!("LOGIN {name} t-600-10,x\n")).1, "LOGIN:incorrect\n");
+    let lines = [host.logged(), host.logged()];
+    let told = "WARN login: refused 127.0.0.1 as \"kuma\": username kuma is already connected";
+    assert!(lines[0].ends_with(told), "{lines:?}");
+    assert!(lines[1].contains("WARN login: refused 127.0.0.1 as \"x"), "{lines:?}");
+    assert!(lines[1].chars().all(|c| !c.is_control()), "{lines:?}");
+    for line in &lines {
+        assert!(fail2ban().iter().all(|failregex| !failregex.is_match(line)), "{line}");
+    }
 }
 
 #[test]
@@ -150,4 +196,16 @@ fn files(directory: &Path) -> Vec<PathBuf> {
     entries
         .flat_map(|entry| if entry.path().is_dir() { files(&entry.path()) } else { vec![entry.path()] })
         .collect()
+}
+
+#[test]
+fn a_host_that_shows_md5_of_secrets_or_knows_no_player_of_a_key_says_so() {
+    let limits = "compat = \"shogi-server\"\n[[serve.time]]\nplayer = \"kuma+0bbdf4a0\"\ntotal = 60\n";
+    let (_host, said) = Serving::start("exec \"$@\"", limits, |_| ());
+    let [md5, time] = &said[..] else { panic!("{said:?}") };
+    assert!(md5.starts_with("`compat = \"shogi-server\"` shows the MD5 of secrets"), "{said:?}");
+    let unknown = "`player` in `[[serve.time]]` is `kuma+0bbdf4a0`, and no player has this trip so far";
+    assert!(time.starts_with(unknown), "{said:?}");
+    let (_host, said) = Serving::start("exec \"$@\"", "", |_| ());
+    assert!(said.is_empty(), "{said:?}");
 }

@@ -3,7 +3,7 @@
 use super::{
     client::{Client, Host},
     script::{Line, Step},
-    transcripts::{VERSION, settings, untimed},
+    transcripts::{VERSION, settings, untimed, without_trips},
 };
 use golden::conversation::Conversation;
 use plan::serve::ServeConfig;
@@ -118,6 +118,7 @@ impl Recorder {
             Some(at) => format!("{}$START_TIME:2026/01/01 00:00:00", &text[..at]),
             None => text.replace(concat!("Renmei ", env!("CARGO_PKG_VERSION")), &format!("Renmei {VERSION}")),
         };
+        let text = without_trips(&text);
         self.in_summary = (self.in_summary || text == "BEGIN Game_Summary") && text != "END Game_Summary";
         let text = match untimed(&text) {
             (played, Some(_)) if !self.in_summary => {

@@ -1,0 +1,511 @@
+//! What the operator of an event does while it is played: one handle behind every door, be it a socket or a page.
+//!
+//! Each action is an entry of the stream before anybody is told that it was done. What it means for logins and new games
+//! is the fold of these entries ([`InForce`]), so that a restart knows the same. Orders about games go to the one who
+//! keeps them ([`GamesDesk`]), those about players to the host ([`HostDesk`]). Nothing here is called on the thread of a
+//! game, but the short looks of a connection at what is in force.
+
+mod boards;
+mod interventions;
+pub mod request;
+
+pub(crate) use interventions::ordered;
+pub use interventions::{Intervention, Interventions, Watched};
+
+use boards::Boards;
+use journal::{Reader, now};
+use notation::printable;
+use referee::{
+    AbortBy, Color, DrawBy, Outcome, WinBy,
+    entry::{Entry, GameId},
+    operation::{Action, InForce, Operation, Whom},
+    sink::Sink,
+};
+use request::{Answer, Command, Listed, ListedBan, ListedPlayer, Request, RuledResult};
+use std::{
+    fmt,
+    net::IpAddr,
+    sync::{
+        Arc, Condvar, Mutex, MutexGuard, PoisonError,
+        mpsc::{self, Sender},
+    },
+    time::Duration,
+};
+
+/// Most characters of a reason or a name in a request.
+const TEXT: usize = 500;
+/// Most time until the games have carried out an order, and until it is on the disk.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// An order about games.
+#[derive(Clone, Debug, PartialEq)]
+pub enum GameOrder {
+    /// End a running game, which is played again.
+    Adjourn(GameId),
+    /// Give a game this result.
+    Rule(GameId, Outcome),
+    /// Play a game again that is over.
+    Replay(GameId),
+    /// Take back the ruling with that number: give the game the result it had.
+    TakeBack(GameId, u64),
+}
+
+/// An order on its way to who keeps the games.
+#[derive(Debug)]
+pub struct Asked {
+    /// The person.
+    pub by: String,
+    /// The reason; may be empty.
+    pub reason: String,
+    /// The order.
+    pub order: GameOrder,
+    /// The way of the answer: what was done, or why not.
+    pub answer: Sender<Result<Done, String>>,
+}
+
+impl Asked {
+    /// The person and the reason, as evidence of an ending.
+    #[must_use]
+    pub fn words(&self) -> String {
+        match self.reason.as_str() {
+            "" => self.by.clone(),
+            reason => format!("{}: {reason}", self.by),
+        }
+    }
+
+    /// Answers; whoever asked may be gone.
+    pub fn answer(self, answer: Result<Done, String>) {
+        let _gone = self.answer.send(answer);
+    }
+}
+
+/// An order that was carried out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Done {
+    /// The number of the operation.
+    pub number: u64,
+    /// What was done, and what follows from it.
+    pub text: String,
+}
+
+/// Keeps the games of an event.
+pub trait GamesDesk: Send + Sync {
+    /// Carries an order out, and answers it.
+    fn ask(&self, asked: Asked);
+
+    /// Hears that the event was paused or resumed.
+    fn changed(&self);
+}
+
+/// Keeps the players of the network.
+pub trait HostDesk: Send + Sync {
+    /// The players who are logged in.
+    fn players(&self) -> Vec<ListedPlayer>;
+
+    /// The names of the buoys.
+    fn buoys(&self) -> Vec<String>;
+
+    /// Whether new players may come to the event at all.
+    fn is_open(&self) -> bool;
+
+    /// Ends the connections of everybody who is meant, with that line; returns how many there were, and how many of
+    /// them are in a game.
+    fn kick(&self, whom: &Whom, line: &str) -> (usize, usize);
+
+    /// Deletes a buoy; false if there is none of that name.
+    fn delete_buoy(&self, name: &str) -> bool;
+
+    /// Shows a line to everybody in the extended mode.
+    fn tell(&self, line: &str);
+
+    /// Hears that the event was paused or resumed.
+    fn changed(&self);
+}
+
+/// The handle for the operator's actions. All copies are one.
+#[derive(Clone)]
+pub struct Operations(Arc<Shared>);
+
+struct Shared {
+    sink: Arc<dyn Sink>,
+    /// Held while an operation gets its number and goes to the journal, so that numbers are in the stream's order.
+    order: Mutex<()>,
+    state: Mutex<State>,
+    committed: Condvar,
+    interventions: Arc<Interventions>,
+}
+
+#[derive(Default)]
+struct State {
+    in_force: InForce,
+    boards: Boards,
+    /// The last operation that is on the disk.
+    committed: u64,
+    games: Option<Arc<dyn GamesDesk>>,
+    host: Option<Arc<dyn HostDesk>>,
+}
+
+impl fmt::Debug for Operations {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Operations").finish_non_exhaustive()
+    }
+}
+
+impl Operations {
+    /// The operations of an event with what earlier ones have left in force.
+    #[must_use]
+    pub fn new(in_force: InForce, sink: Arc<dyn Sink>) -> Self {
+        let state = State { in_force, ..State::default() };
+        Self(Arc::new(Shared {
+            sink,
+            order: Mutex::default(),
+            state: Mutex::new(state),
+            committed: Condvar::new(),
+            interventions: Arc::default(),
+        }))
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The way to the running games.
+    #[must_use]
+    pub fn interventions(&self) -> Arc<Interventions> {
+        self.0.interventions.clone()
+    }
+
+    /// Sets who keeps the games; `None` when nobody does any more.
+    pub fn set_games(&self, desk: Option<Arc<dyn GamesDesk>>) {
+        self.state().games = desk;
+    }
+
+    /// Sets who keeps the players; `None` when nobody does any more.
+    pub fn set_host(&self, desk: Option<Arc<dyn HostDesk>>) {
+        self.state().host = desk;
+    }
+
+    /// Whether no new game begins.
+    #[must_use]
+    pub fn is_paused(&self) -> bool {
+        self.state().in_force.is_paused()
+    }
+
+    /// Whether only players who have played before may log in.
+    #[must_use]
+    pub fn registration_is_closed(&self) -> bool {
+        self.state().in_force.registration_is_closed()
+    }
+
+    /// Why a login under that name from that address is refused, if a ban does.
+    #[must_use]
+    pub fn ban(&self, name: &str, address: IpAddr) -> Option<String> {
+        self.state().in_force.ban(name, address).map(|operation| operation.reason.clone())
+    }
+
+    /// Whether an address is banned.
+    #[must_use]
+    pub fn bans_address(&self, address: IpAddr) -> bool {
+        self.state().in_force.bans_address(address)
+    }
+
+    /// Whether nobody hears the player of that name.
+    #[must_use]
+    pub fn is_muted(&self, name: &str) -> bool {
+        self.state().in_force.is_muted(name)
+    }
+
+    /// A reader of committed entries, for the journal.
+    #[must_use]
+    pub fn reader(&self) -> Reader {
+        let operations = self.clone();
+        Reader::new("operations", move |batch| {
+            let mut state = operations.state();
+            for stamped in batch.iter() {
+                match &stamped.entry {
+                    Entry::Operator(operation) => state.committed = state.committed.max(operation.number),
+                    _ => state.boards.fold(stamped),
+                }
+            }
+            drop(state);
+            operations.0.committed.notify_all();
+        })
+    }
+
+    /// Records an operation; returns its number.
+    pub fn record(&self, by: &str, reason: &str, undoes: Option<u64>, action: Action) -> u64 {
+        self.record_by(by, reason, undoes, action, |entry| self.0.sink.happened(entry))
+    }
+
+    /// Records an operation by handing its entry to `happened`; returns its number.
+    pub fn record_by(
+        &self,
+        by: &str,
+        reason: &str,
+        undoes: Option<u64>,
+        action: Action,
+        happened: impl FnOnce(Entry),
+    ) -> u64 {
+        let order = self.0.order.lock().unwrap_or_else(PoisonError::into_inner);
+        let operation = {
+            let mut state = self.state();
+            let number = state.in_force.next();
+            let (by, reason) = (by.to_owned(), reason.to_owned());
+            let operation = Operation { number, by, reason, undoes, action };
+            state.in_force.fold(&operation);
+            operation
+        };
+        let number = operation.number;
+        happened(Entry::Operator(Box::new(operation)));
+        drop(order);
+        number
+    }
+
+    /// Carries a request out, for a person whom the system calls `user`, and answers when it is on the disk. Waits for
+    /// the games where it is about them.
+    #[must_use]
+    pub fn carry_out(&self, user: &str, request: &Request) -> Answer {
+        match self.try_carry_out(user, request) {
+            Ok(answer) => answer,
+            Err(why) => Answer::refused(why),
+        }
+    }
+
+    fn try_carry_out(&self, user: &str, request: &Request) -> Result<Answer, String> {
+        let reason = checked("a reason", request.reason.as_deref().unwrap_or_default())?;
+        let by = match &request.named {
+            None => user.to_owned(),
+            Some(name) => format!("{user} as {}", checked("a name", name)?),
+        };
+        if needs_reason(&request.command) && reason.is_empty() {
+            return Err("this goes on record with its reason: say it with `--reason TEXT`".to_owned());
+        }
+        if request.command == Command::List {
+            return Ok(Answer { ok: true, list: Some(Box::new(self.list())), ..Answer::default() });
+        }
+        let done = self.operate(&by, reason, &request.command)?;
+        self.await_commit(done.number)?;
+        Ok(Answer { ok: true, text: done.text, operation: Some(done.number), list: None })
+    }
+
+    fn operate(&self, by: &str, reason: &str, command: &Command) -> Result<Done, String> {
+        let record = |action: Action| {
+            let text = action.to_string();
+            Ok(Done { number: self.record(by, reason, None, action), text })
+        };
+        match command {
+            Command::List => Err("nothing to record".to_owned()),
+            Command::Pause if self.is_paused() => Err("the event is paused already".to_owned()),
+            Command::Pause => self.switch(by, reason, None, Action::Paused),
+            Command::Resume if !self.is_paused() => Err("the event is not paused".to_owned()),
+            Command::Resume => self.switch(by, reason, None, Action::Resumed),
+            Command::CloseRegistration | Command::OpenRegistration => self.registration(by, reason, command),
+            Command::Kick { name } => self.kick(by, reason, name),
+            Command::Ban { whom } => self.ban_whom(by, reason, whom),
+            Command::Unban { whom } => {
+                let whom: Whom = whom.parse().map_err(|wrong| format!("`{whom}` is {wrong}"))?;
+                match self.state().in_force.bans().any(|(banned, _)| *banned == whom) {
+                    true => {}
+                    false => return Err(format!("`{whom}` is not banned; `list` shows the bans")),
+                }
+                record(Action::Unbanned { whom })
+            }
+            Command::Mute { name } => {
+                self.host()?;
+                let name = player_name(name)?;
+                record(Action::Muted { name })
+            }
+            Command::Unmute { name } if !self.is_muted(name) => {
+                Err(format!("`{}` is not muted", printable(name.as_bytes())))
+            }
+            Command::Unmute { name } => record(Action::Unmuted { name: name.clone() }),
+            Command::DeleteBuoy { name } => {
+                if !self.host()?.delete_buoy(name) {
+                    return Err(format!("there is no buoy `{}`", printable(name.as_bytes())));
+                }
+                record(Action::BuoyDeleted { name: name.clone() })
+            }
+            Command::Adjourn { game } => self.ask_games(by, reason, GameOrder::Adjourn(GameId(*game))),
+            Command::Rule { game, result } => {
+                self.ask_games(by, reason, GameOrder::Rule(GameId(*game), outcome(*result)))
+            }
+            Command::Replay { game } => self.ask_games(by, reason, GameOrder::Replay(GameId(*game))),
+            Command::Undo { number } => self.undo(by, reason, *number),
+        }
+    }
+
+    fn host(&self) -> Result<Arc<dyn HostDesk>, String> {
+        let none = || "nobody logs in to this event over the network".to_owned();
+        self.state().host.clone().ok_or_else(none)
+    }
+
+    /// Pauses or resumes, and wakes those who begin games.
+    fn switch(&self, by: &str, reason: &str, undoes: Option<u64>, action: Action) -> Result<Done, String> {
+        let text = action.to_string();
+        let number = self.record(by, reason, undoes, action);
+        let (games, host) = {
+            let state = self.state();
+            (state.games.clone(), state.host.clone())
+        };
+        games.iter().for_each(|desk| desk.changed());
+        host.iter().for_each(|desk| desk.changed());
+        Ok(Done { number, text })
+    }
+
+    fn registration(&self, by: &str, reason: &str, command: &Command) -> Result<Done, String> {
+        if !self.host().is_ok_and(|host| host.is_open()) {
+            return Err("the entrants of this event are those of its configuration; \
+                        there is no registration to close or open"
+                .to_owned());
+        }
+        let close = *command == Command::CloseRegistration;
+        if close == self.registration_is_closed() {
+            let state = if close { "closed" } else { "open" };
+            return Err(format!("the registration is {state} already"));
+        }
+        let action = if close { Action::RegistrationClosed } else { Action::RegistrationOpened };
+        self.switch(by, reason, None, action)
+    }
+
+    fn kick(&self, by: &str, reason: &str, name: &str) -> Result<Done, String> {
+        let (host, name) = (self.host()?, player_name(name)?);
+        let (kicked, playing) = host.kick(&Whom::Name(name.clone()), &sent_away(reason));
+        if kicked == 0 {
+            return Err(format!("`{name}` is not logged in; `list` shows who is"));
+        }
+        let number = self.record(by, reason, None, Action::Kicked { name: name.clone() });
+        Ok(Done { number, text: format!("kicked `{name}`{}", of_games(playing)) })
+    }
+
+    fn ban_whom(&self, by: &str, reason: &str, whom: &str) -> Result<Done, String> {
+        let host = self.host()?;
+        let whom: Whom =
+            whom.parse().map_err(|wrong| format!("`{}` is {wrong}", printable(whom.as_bytes())))?;
+        if let Whom::Name(name) = &whom {
+            player_name(name)?;
+        }
+        // On record first: whoever is sent away finds the door closed.
+        let number = self.record(by, reason, None, Action::Banned { whom: whom.clone() });
+        let (kicked, playing) = host.kick(&whom, &sent_away(reason));
+        let here = if kicked == 0 { String::new() } else { format!("; {kicked} of them sent away") };
+        Ok(Done { number, text: format!("banned `{whom}`{here}{}", of_games(playing)) })
+    }
+
+    fn undo(&self, by: &str, reason: &str, number: u64) -> Result<Done, String> {
+        let inverse = self.state().in_force.inverse(number)?;
+        match inverse {
+            Action::Ruled { game, .. } => self.ask_games(by, reason, GameOrder::TakeBack(game, number)),
+            action => self.switch(by, reason, Some(number), action),
+        }
+    }
+
+    /// The action that takes an operation back.
+    ///
+    /// # Errors
+    /// Why nothing does.
+    pub fn inverse(&self, number: u64) -> Result<Action, String> {
+        self.state().in_force.inverse(number)
+    }
+
+    fn ask_games(&self, by: &str, reason: &str, order: GameOrder) -> Result<Done, String> {
+        let desk = self.state().games.clone().ok_or("the event is over")?;
+        let (answer, answered) = mpsc::channel();
+        desk.ask(Asked { by: by.to_owned(), reason: reason.to_owned(), order, answer });
+        drop(desk);
+        match answered.recv_timeout(PATIENCE) {
+            Ok(done) => done,
+            Err(mpsc::RecvTimeoutError::Timeout) => {
+                Err("the game has not answered yet; `list` shows whether it is still running".to_owned())
+            }
+            Err(mpsc::RecvTimeoutError::Disconnected) => Err("the event ended meanwhile".to_owned()),
+        }
+    }
+
+    /// Waits until an operation is on the disk.
+    fn await_commit(&self, number: u64) -> Result<(), String> {
+        let waits = |state: &mut State| state.committed < number;
+        let waited = self.0.committed.wait_timeout_while(self.state(), PATIENCE, waits);
+        let (state, waited) = waited.unwrap_or_else(PoisonError::into_inner);
+        drop(state);
+        match waited.timed_out() {
+            true => Err(format!(
+                "operation {number} is done, but not on the disk after {} s: is the disk full?",
+                PATIENCE.as_secs()
+            )),
+            false => Ok(()),
+        }
+    }
+
+    fn list(&self) -> Listed {
+        let host = self.state().host.clone();
+        let (players, buoys) = host.map_or_else(Default::default, |host| (host.players(), host.buoys()));
+        let state = self.state();
+        let in_force = &state.in_force;
+        let bans = in_force.bans().map(|(whom, operation)| ListedBan {
+            whom: whom.to_string(),
+            operation: operation.map_or(0, |operation| operation.number),
+            by: operation.map_or_else(String::new, |operation| operation.by.clone()),
+            reason: operation.map_or_else(String::new, |operation| operation.reason.clone()),
+        });
+        Listed {
+            paused: in_force.is_paused(),
+            registration_closed: in_force.registration_is_closed(),
+            players,
+            games: state.boards.listed(now()),
+            bans: bans.collect(),
+            mutes: in_force.mutes().map(str::to_owned).collect(),
+            buoys,
+        }
+    }
+
+    /// Shows a line to everybody in the extended mode, where there is a network.
+    pub fn tell(&self, line: &str) {
+        let host = self.state().host.clone();
+        host.iter().for_each(|host| host.tell(line));
+    }
+}
+
+/// Whether a command is only carried out with a reason.
+fn needs_reason(command: &Command) -> bool {
+    matches!(command, Command::Rule { .. } | Command::Replay { .. } | Command::Ban { .. })
+}
+
+/// A text of a person, if it can be shown as it is.
+fn checked<'a>(what: &str, text: &'a str) -> Result<&'a str, String> {
+    let text = text.trim();
+    match text.chars().count() > TEXT || text.chars().any(char::is_control) {
+        true => Err(format!("{what} has at most {TEXT} characters, and no control characters")),
+        false => Ok(text),
+    }
+}
+
+fn player_name(name: &str) -> Result<String, String> {
+    match notation::csa::wire::is_player_name(name) {
+        true => Ok(name.to_owned()),
+        false => Err(format!("`{}` cannot be a player's name", printable(name.as_bytes()))),
+    }
+}
+
+fn outcome(result: RuledResult) -> Outcome {
+    match result {
+        RuledResult::Black => Outcome::Win { winner: Color::Black, by: WinBy::Ruling },
+        RuledResult::White => Outcome::Win { winner: Color::White, by: WinBy::Ruling },
+        RuledResult::Draw => Outcome::Draw { by: DrawBy::Ruling },
+        RuledResult::Void => Outcome::Aborted { by: AbortBy::Annulled },
+    }
+}
+
+/// What a player is told who is sent away.
+fn sent_away(reason: &str) -> String {
+    match reason {
+        "" => "the operator has ended your connection".to_owned(),
+        reason => format!("the operator has ended your connection: {reason}"),
+    }
+}
+
+fn of_games(playing: usize) -> &'static str {
+    match playing {
+        0 => "",
+        _ => "; a game of theirs goes on as after a lost connection, by the grace time of the host",
+    }
+}

@@ -1,0 +1,78 @@
+//! The way of an operator's order to one running game.
+
+use referee::{Outcome, entry::GameId};
+use std::{
+    collections::HashMap,
+    future::pending,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+use tokio::sync::oneshot;
+
+/// An order of the operator to a running game: it ends so.
+#[derive(Clone, Debug)]
+pub struct Intervention {
+    /// The ending.
+    pub outcome: Outcome,
+    /// The operator and the reason, which become the evidence of the ending.
+    pub text: String,
+}
+
+/// The running games that take orders of the operator.
+#[derive(Debug, Default)]
+pub struct Interventions(Mutex<HashMap<GameId, oneshot::Sender<Intervention>>>);
+
+impl Interventions {
+    fn games(&self) -> MutexGuard<'_, HashMap<GameId, oneshot::Sender<Intervention>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes orders for a game until the result is dropped.
+    pub fn watch(&self, game: GameId) -> Watched<'_> {
+        let (sender, orders) = oneshot::channel();
+        self.games().insert(game, sender);
+        Watched { all: self, game, orders: Some(orders) }
+    }
+
+    /// Orders a running game; false if no such game takes orders.
+    #[must_use]
+    pub fn send(&self, game: GameId, order: Intervention) -> bool {
+        self.games().remove(&game).is_some_and(|way| way.send(order).is_ok())
+    }
+}
+
+/// A game that takes orders.
+#[derive(Debug)]
+pub struct Watched<'a> {
+    all: &'a Interventions,
+    game: GameId,
+    orders: Option<oneshot::Receiver<Intervention>>,
+}
+
+impl Watched<'_> {
+    /// The order of the operator; pending while there is none.
+    pub async fn ordered(&mut self) -> Intervention {
+        let order = match &mut self.orders {
+            Some(orders) => orders.await.ok(),
+            None => None,
+        };
+        self.orders = None;
+        match order {
+            Some(order) => order,
+            None => pending().await,
+        }
+    }
+}
+
+impl Drop for Watched<'_> {
+    fn drop(&mut self) {
+        self.all.games().remove(&self.game);
+    }
+}
+
+/// The order to a game that may take none.
+pub(crate) async fn ordered(watched: &mut Option<Watched<'_>>) -> Intervention {
+    match watched {
+        Some(watched) => watched.ordered().await,
+        None => pending().await,
+    }
+}

@@ -1,0 +1,171 @@
+//! The operator's orders about games of an event: the dispatcher carries them out, as it alone knows what follows from a
+//! result.
+
+use crate::{
+    dispatcher::Dispatcher,
+    operations::{Asked, Done, GameOrder, GamesDesk, Intervention},
+    worker::Note,
+};
+use journal::{GameRow, Store, StoreError};
+use referee::{AbortBy, Outcome, entry::GameId, operation::Action, schedule::Pairing};
+use std::{collections::HashMap, sync::mpsc::Sender};
+
+/// The outcome of a game that is adjourned.
+const STOPPED: Outcome = Outcome::Aborted { by: AbortBy::Stopped };
+
+/// The orders that running games have yet to carry out.
+pub(crate) type Orders = HashMap<GameId, Asked>;
+
+/// The dispatcher's mailbox, for the operator.
+pub(crate) struct NotesDesk(pub Sender<Note>);
+
+impl GamesDesk for NotesDesk {
+    fn ask(&self, asked: Asked) {
+        let _event_over = self.0.send(Note::Asked(Box::new(asked)));
+    }
+
+    fn changed(&self) {
+        let _event_over = self.0.send(Note::Switched);
+    }
+}
+
+/// A game that is over.
+struct Past {
+    game: GameId,
+    pairing: Pairing,
+    outcome: Outcome,
+}
+
+impl Dispatcher<'_> {
+    /// Tells that the operator has paused the event, or resumed it.
+    pub(crate) fn tell_pause(&self) {
+        match self.operations.is_paused() {
+            true => (self.say)(&format!(
+                "the operator has paused `{}`: no new game begins until `renmei admin {} resume`",
+                self.plan.name,
+                self.plan.database.display()
+            )),
+            false => (self.say)(&format!("`{}` is not paused any more", self.plan.name)),
+        }
+    }
+
+    /// Carries out an order, or passes it to the running game that it is about.
+    pub(crate) fn asked(&mut self, asked: Asked) {
+        let game = match asked.order {
+            GameOrder::Adjourn(game)
+            | GameOrder::Rule(game, _)
+            | GameOrder::Replay(game)
+            | GameOrder::TakeBack(game, _) => game,
+        };
+        if self.running.contains_key(&game) {
+            return self.intervene(game, asked);
+        }
+        let done = self.past(game).and_then(|past| self.correct(&asked, &past));
+        asked.answer(done);
+    }
+
+    fn intervene(&mut self, game: GameId, asked: Asked) {
+        let outcome = match asked.order {
+            GameOrder::Adjourn(_) => STOPPED,
+            GameOrder::Rule(_, outcome) => outcome,
+            GameOrder::Replay(_) | GameOrder::TakeBack(..) => {
+                return asked.answer(Err(format!(
+                    "game {} is still running; `adjourn` ends it, and it is played again",
+                    game.0
+                )));
+            }
+        };
+        let text = format!("the operator, {}", asked.words());
+        if self.orders.contains_key(&game) {
+            asked.answer(Err(format!("game {} is just being ended by another order", game.0)));
+        } else if self.operations.interventions().send(game, Intervention { outcome, text }) {
+            self.orders.insert(game, asked);
+        } else {
+            asked.answer(Err(format!("game {} is only being set up: ask again in a moment", game.0)));
+        }
+    }
+
+    /// Records the order that a game has carried out; its end is recorded. A game may have ended by itself just before.
+    pub(crate) fn carried_out(&mut self, game: GameId, pairing: &Pairing, outcome: Option<Outcome>) {
+        let Some(asked) = self.orders.remove(&game) else { return };
+        let done = match (&asked.order, outcome) {
+            (_, None) => Err(format!("game {} could not be played at all", game.0)),
+            (GameOrder::Adjourn(_), Some(STOPPED)) => {
+                let number = self.operated(&asked, None, Action::Adjourned { game });
+                let again = if self.operations.is_paused() { "when the event is resumed" } else { "at once" };
+                Ok(Done { number, text: format!("adjourned game {}; it is played again {again}", game.0) })
+            }
+            (GameOrder::Rule(_, ruled), Some(outcome)) if *ruled == outcome => {
+                let action = Action::Ruled { game, pairing: *pairing, was: None, outcome };
+                let text = action.to_string();
+                Ok(Done { number: self.operated(&asked, None, action), text })
+            }
+            (GameOrder::Rule(..), Some(outcome)) => {
+                self.correct(&asked, &Past { game, pairing: *pairing, outcome })
+            }
+            (_, Some(outcome)) => Err(format!("game {} ended by itself meanwhile: {outcome}", game.0)),
+        };
+        asked.answer(done);
+    }
+
+    /// Changes what a game counts as that is over.
+    fn correct(&mut self, asked: &Asked, past: &Past) -> Result<Done, String> {
+        let Past { game, pairing, outcome: was } = *past;
+        let (undoes, action) = match asked.order {
+            GameOrder::Adjourn(_) => return Err(format!("game {} is over: {was}", game.0)),
+            GameOrder::Rule(_, outcome) if outcome == was => {
+                return Err(format!("game {} has that result already", game.0));
+            }
+            GameOrder::Rule(_, outcome) => (None, Action::Ruled { game, pairing, was: Some(was), outcome }),
+            GameOrder::Replay(_) => (None, Action::Replayed { game, pairing, was }),
+            GameOrder::TakeBack(_, number) => (Some(number), self.operations.inverse(number)?),
+        };
+        if !was.counts() && !(was.is_left_out() && matches!(action, Action::Ruled { .. })) {
+            return Err(format!("game {} does not count ({was}); the game played in its place does", game.0));
+        }
+        self.may_change(&pairing).map_err(|why| format!("game {} stays as it is: {why}", game.0))?;
+        let text = action.to_string();
+        let replays = matches!(action, Action::Replayed { .. });
+        let number = self.operated(asked, undoes, action);
+        if replays {
+            self.schedule.reopened(pairing);
+        }
+        self.operations.tell(&format!("##[OPERATOR] {text}\n"));
+        Ok(Done { number, text })
+    }
+
+    /// Whether nothing follows from the result at this place yet that would have to be undone.
+    fn may_change(&self, pairing: &Pairing) -> Result<(), String> {
+        if let Some(why) = self.standings.settled(pairing) {
+            return Err(why);
+        }
+        let follows = |other: &&Pairing| (other.stage, other.round) > (pairing.stage, pairing.round);
+        let handed_out = self.running.values().chain(&self.pending).find(follows);
+        let ranked = self.plan.stages.len() > 1 || self.standings.follows_results(pairing);
+        match handed_out.filter(|_| ranked) {
+            Some(other) => Err(format!("round {} is paired already", other.round)),
+            None => Ok(()),
+        }
+    }
+
+    /// Records an operation in the order in which this dispatcher folds entries.
+    fn operated(&mut self, asked: &Asked, undoes: Option<u64>, action: Action) -> u64 {
+        let operations = self.operations.clone();
+        operations.record_by(&asked.by, &asked.reason, undoes, action, |entry| self.happened(entry))
+    }
+
+    fn past(&self, game: GameId) -> Result<Past, String> {
+        let found = self.row(game).map_err(|error| error.to_string())?;
+        let row = found.ok_or_else(|| format!("there is no game {} in this event", game.0))?;
+        match row.outcome {
+            Some(_) if row.replayed => Err(format!("game {} does not count: it is played again", game.0)),
+            Some(outcome) => Ok(Past { game, pairing: row.pairing, outcome }),
+            None => Err(format!("game {} has only just ended: ask again in a moment", game.0)),
+        }
+    }
+
+    fn row(&self, game: GameId) -> Result<Option<GameRow>, StoreError> {
+        let found = Store::read(&self.plan.database)?.game(self.journal.event(), game)?;
+        Ok(found.map(|found| found.row))
+    }
+}

@@ -1,0 +1,128 @@
+//! `renmei admin`: asks the process that plays an event to do what its operator wants.
+
+use super::{Exit, Failure, operator_door::path_of};
+use crate::cli::{AdminArgs, AdminCommand, RuledResultArg};
+use arena::operations::request::{Answer, Command, Listed, Request, RuledResult};
+use notation::printable;
+use std::{
+    io::{self, BufRead, BufReader, Write},
+    os::unix::net::UnixStream,
+    path::Path,
+    time::Duration,
+};
+
+/// Most time for the answer; an order to a game is answered when the game has carried it out.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Sends a command to the process that plays an event, and prints the answer.
+///
+/// # Errors
+/// When no process plays the event, or it does not answer.
+pub fn admin(args: &AdminArgs) -> Result<Exit, Failure> {
+    let request =
+        Request { named: args.named.clone(), reason: args.reason.clone(), command: command(&args.command) };
+    let answer = ask(&args.database, &request)?;
+    if args.json {
+        out_line!("{}", serde_json::to_string(&answer).map_err(|e| Failure::Other(e.to_string()))?);
+        return Ok(if answer.ok { Exit::Done } else { Exit::Failed });
+    }
+    if !answer.ok {
+        return Err(Failure::Other(printable(answer.text.as_bytes())));
+    }
+    match (&answer.list, answer.operation) {
+        (Some(list), _) => print(list),
+        (None, Some(number)) => out_line!("{} (operation {number})", printable(answer.text.as_bytes())),
+        (None, None) => out_line!("{}", printable(answer.text.as_bytes())),
+    }
+    Ok(Exit::Done)
+}
+
+fn command(command: &AdminCommand) -> Command {
+    match command.clone() {
+        AdminCommand::List => Command::List,
+        AdminCommand::Pause => Command::Pause,
+        AdminCommand::Resume => Command::Resume,
+        AdminCommand::Kick { name } => Command::Kick { name },
+        AdminCommand::Ban { whom } => Command::Ban { whom },
+        AdminCommand::Unban { whom } => Command::Unban { whom },
+        AdminCommand::Mute { name } => Command::Mute { name },
+        AdminCommand::Unmute { name } => Command::Unmute { name },
+        AdminCommand::DeleteBuoy { name } => Command::DeleteBuoy { name },
+        AdminCommand::Close => Command::CloseRegistration,
+        AdminCommand::Open => Command::OpenRegistration,
+        AdminCommand::Adjourn { game } => Command::Adjourn { game },
+        AdminCommand::Rule { game, result } => Command::Rule {
+            game,
+            result: match result {
+                RuledResultArg::Black => RuledResult::Black,
+                RuledResultArg::White => RuledResult::White,
+                RuledResultArg::Draw => RuledResult::Draw,
+                RuledResultArg::Void => RuledResult::Void,
+            },
+        },
+        AdminCommand::Replay { game } => Command::Replay { game },
+        AdminCommand::Undo { number } => Command::Undo { number },
+    }
+}
+
+fn ask(database: &Path, request: &Request) -> Result<Answer, Failure> {
+    let path = path_of(database);
+    let stream = UnixStream::connect(&path).map_err(|error| absent(database, &error))?;
+    let failed = |error: io::Error| {
+        Failure::Other(format!("the process that plays in `{}` does not answer: {error}", database.display()))
+    };
+    stream.set_read_timeout(Some(PATIENCE)).map_err(failed)?;
+    let mut line = serde_json::to_vec(request).map_err(|e| Failure::Other(e.to_string()))?;
+    line.push(b'\n');
+    (&stream).write_all(&line).map_err(failed)?;
+    let mut answer = String::new();
+    BufReader::new(&stream).read_line(&mut answer).map_err(failed)?;
+    serde_json::from_str(&answer).map_err(|_| failed(io::ErrorKind::UnexpectedEof.into()))
+}
+
+/// Why nobody can be asked.
+fn absent(database: &Path, error: &io::Error) -> Failure {
+    let shown = database.display();
+    Failure::Other(match error.kind() {
+        io::ErrorKind::NotFound if !database.exists() => format!("there is no database `{shown}`"),
+        io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => format!(
+            "nobody plays an event in `{shown}` now: `renmei admin` asks the `renmei run` or `renmei serve` that does"
+        ),
+        io::ErrorKind::PermissionDenied => {
+            format!("only the user who plays the event in `{shown}`, and root, may do this")
+        }
+        _ => format!("the process that plays in `{shown}` cannot be asked: {error}"),
+    })
+}
+
+fn print(list: &Listed) {
+    let state = if list.paused { "paused: no new game begins" } else { "running" };
+    let door = if list.registration_closed { "; the registration is closed" } else { "" };
+    out_line!("the event is {state}{door}");
+    for player in &list.players {
+        let (name, address) = (printable(player.name.as_bytes()), &player.address);
+        out_line!("player  {name:<32} {address:<15} {}, idle for {} s", player.state, player.idle_seconds);
+    }
+    for game in &list.games {
+        let clock = |left: Option<u64>| left.map_or_else(|| "-".to_owned(), |ms| format!("{} s", ms / 1000));
+        let (black, white) = (printable(game.black.as_bytes()), printable(game.white.as_bytes()));
+        let (left_black, left_white) = (clock(game.black_ms), clock(game.white_ms));
+        let number = game.game;
+        out_line!("game {number}  {black} ({left_black}) - {white} ({left_white}), ply {}", game.plies);
+    }
+    for ban in &list.bans {
+        let why = if ban.reason.is_empty() {
+            String::new()
+        } else {
+            format!(": {}", printable(ban.reason.as_bytes()))
+        };
+        out_line!(
+            "ban     {} by {} (operation {}){why}",
+            printable(ban.whom.as_bytes()),
+            printable(ban.by.as_bytes()),
+            ban.operation
+        );
+    }
+    list.mutes.iter().for_each(|name| out_line!("muted   {}", printable(name.as_bytes())));
+    list.buoys.iter().for_each(|name| out_line!("buoy    {}", printable(name.as_bytes())));
+}

@@ -1,0 +1,48 @@
+//! `renmei prune`: drops the moves and lines of old games, at rest.
+
+use super::{Exit, Failure};
+use crate::cli::PruneArgs;
+use journal::{Bounds, EventId, Prunable, Store, now};
+use referee::entry::GameId;
+use std::fs;
+
+const DAY_MS: i64 = 86_400_000;
+
+/// Drops the moves and lines of old games and gives their space back, or says what would be dropped.
+///
+/// # Errors
+/// When there is no such event, somebody plays it, or the database cannot be written.
+pub fn prune(args: &PruneArgs) -> Result<Exit, Failure> {
+    let store = Store::read(&args.db)?;
+    let name = records::event(&store, args.event.as_deref(), &args.db)?.name;
+    let now = now();
+    let since = args.days.map(|days| now - i64::from(days) * DAY_MS);
+    let bounds = Bounds { settled: now, since, newest: args.games };
+    if args.dry_run {
+        let event = store.event_named(&name)?.unwrap_or(EventId(0));
+        out_line!("{} would be dropped from `{name}`", words(store.prunable(event, bounds)?));
+        return Ok(Exit::Done);
+    }
+    drop(store);
+    let mut store = Store::open(&args.db)?;
+    let event = store.lock_event_named(&name)?.unwrap_or(EventId(0));
+    let dropped = store.prunable(event, bounds)?;
+    let mut after = GameId(0);
+    while let Some(game) = store.prune_next(event, bounds, after)? {
+        after = game;
+    }
+    let before = size(args);
+    store.vacuum()?;
+    drop(store);
+    out_line!("dropped from `{name}`: {}", words(dropped));
+    out_line!("{} is {} KB now; it was {} KB", args.db.display(), size(args) / 1024, before / 1024);
+    Ok(Exit::Done)
+}
+
+fn words(Prunable { games, moves, bytes }: Prunable) -> String {
+    format!("{moves} moves and the lines of {games} games, about {} KB", bytes.div_ceil(1024))
+}
+
+fn size(args: &PruneArgs) -> u64 {
+    fs::metadata(&args.db).map_or(0, |file| file.len())
+}

@@ -1,0 +1,17 @@
+//! The targets, one file for each kind of input.
+
+pub mod books;
+pub mod configurations;
+pub mod csa;
+pub mod databases;
+#[cfg(not(test))]
+pub mod habits;
+pub mod records;
+pub mod usi;
+
+use std::borrow::Cow;
+
+/// An input as text, as our readers of lines decode it.
+fn text(data: &[u8]) -> Cow<'_, str> {
+    String::from_utf8_lossy(data)
+}

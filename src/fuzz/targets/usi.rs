@@ -1,0 +1,43 @@
+//! Lines of engines, and lines for them.
+
+use notation::usi::{EngineLine, EngineLineRef, GuiLine, Info, UNKNOWN_KEPT};
+
+/// Lines of an engine, and lines for one: read, written, and read again as the same.
+pub fn lines(data: &[u8]) {
+    let mut declared = Vec::new();
+    for line in data.split(|byte| *byte == b'\n') {
+        engine(line);
+        if let EngineLine::Option(option) = EngineLine::parse(line) {
+            declared.push(option);
+        }
+        let Ok(text) = str::from_utf8(line) else { continue };
+        for option in &declared {
+            // Nothing but a text of the fault.
+            let _told = option.check(text).map_err(|fault| fault.to_string());
+        }
+        if let Ok(read) = text.parse::<GuiLine>() {
+            let written = read.to_string();
+            assert_eq!(written.parse().as_ref(), Ok(&read), "{written}");
+        }
+    }
+}
+
+fn engine(line: &[u8]) {
+    let read = EngineLine::parse(line);
+    let written = read.to_string();
+    assert_eq!(EngineLine::parse(written.as_bytes()), read, "{written}");
+    match EngineLineRef::parse(line) {
+        EngineLineRef::Info(info) => {
+            let _rank = Info::multipv_of(&String::from_utf8_lossy(line));
+            let read = info.read();
+            assert!(Info::is_info(line));
+            assert!(read.score.is_none() || !info.bytes().is_empty());
+            let _scores = info.scores_best_line();
+        }
+        EngineLineRef::BestMove(_) => assert!(matches!(read, EngineLine::BestMove { .. }), "{read:?}"),
+        EngineLineRef::Other(other) => assert_eq!(other.read(), read),
+    }
+    if let EngineLine::Unknown(kept) = read {
+        assert!(kept.len() <= UNKNOWN_KEPT);
+    }
+}

@@ -1,0 +1,188 @@
+//! The host's side of the operator's handle: players, buoys, and the games of an open league.
+
+use super::{context::HostContext, lobby::Lobby, presence::Message};
+use arena::operations::{
+    Asked, Done, GameOrder, GamesDesk, HostDesk, Intervention, Operations, request::ListedPlayer,
+};
+use journal::{EventId, Store};
+use referee::{
+    AbortBy, Outcome,
+    entry::GameId,
+    operation::{Action, Whom},
+    schedule::Pairing,
+};
+use std::{
+    collections::HashMap,
+    path::PathBuf,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+/// The lobby, as the operator sees it. It is called on the operator's thread, and locks the lobby as its own thread does.
+pub(super) struct LobbyDesk(pub HostContext);
+
+impl HostDesk for LobbyDesk {
+    fn players(&self) -> Vec<ListedPlayer> {
+        let lobby = self.0.lobby();
+        let players = lobby.presence.iter().map(|(_, player)| ListedPlayer {
+            name: player.name.clone(),
+            address: player.place.address().to_string(),
+            state: player.status.word().to_owned(),
+            idle_seconds: player.place.idle_since().elapsed().as_secs(),
+        });
+        players.collect()
+    }
+
+    fn buoys(&self) -> Vec<String> {
+        self.0.lobby().buoys.names()
+    }
+
+    fn is_open(&self) -> bool {
+        self.0.lobby().is_open()
+    }
+
+    fn kick(&self, whom: &Whom, line: &str) -> (usize, usize) {
+        let lobby = self.0.lobby();
+        let meant = |name: &str, address| whom.is(name, address);
+        let players = lobby.presence.iter().filter(|(_, player)| meant(&player.name, player.place.address()));
+        players.fold((0, 0), |(all, playing), (_, player)| {
+            let _leaving_already = player.mailbox.tell(Message::SentAway(line.into()));
+            (all + 1, playing + usize::from(player.is_in_game()))
+        })
+    }
+
+    fn delete_buoy(&self, name: &str) -> bool {
+        self.0.lobby().buoys.take_away(name)
+    }
+
+    fn tell(&self, line: &str) {
+        let (lobby, line) = (self.0.lobby(), Arc::<str>::from(line));
+        let players = lobby.presence.iter().filter(|(_, player)| player.extended);
+        players.for_each(|(_, player)| player.mailbox.show(line.clone()));
+    }
+
+    fn changed(&self) {
+        self.0.lobby().switched();
+    }
+}
+
+impl Lobby {
+    /// Hears that the event was paused or resumed: players who wait for the same game meet now.
+    fn switched(&mut self) {
+        let paused = self.operations.is_paused();
+        let word = if paused { "no new game begins for now" } else { "new games begin again" };
+        let line: Arc<str> = format!("##[OPERATOR] {word}\n").into();
+        let extended = self.presence.iter().filter(|(_, player)| player.extended);
+        extended.for_each(|(_, player)| player.mailbox.show(line.clone()));
+        if !paused {
+            self.seek_again();
+        }
+    }
+}
+
+/// The games of an open league, as the operator sees them.
+pub(super) struct LeagueGames {
+    operations: Operations,
+    database: PathBuf,
+    event: EventId,
+    /// The orders that running games have yet to carry out.
+    orders: Mutex<HashMap<GameId, Asked>>,
+}
+
+impl LeagueGames {
+    pub fn new(operations: Operations, database: PathBuf, event: EventId) -> Self {
+        Self { operations, database, event, orders: Mutex::default() }
+    }
+
+    fn orders(&self) -> MutexGuard<'_, HashMap<GameId, Asked>> {
+        self.orders.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn intervene(&self, game: GameId, outcome: Outcome, asked: Asked) {
+        let text = format!("the operator, {}", asked.words());
+        // Kept before it is sent: the game may end at once.
+        let mut orders = self.orders();
+        if self.operations.interventions().send(game, Intervention { outcome, text }) {
+            orders.insert(game, asked);
+            return;
+        }
+        drop(orders);
+        let done = self.past(game).and_then(|(pairing, was)| self.correct(&asked, game, pairing, was));
+        asked.answer(done);
+    }
+
+    /// Records the order that a game has carried out; its end is recorded. A game may have ended by itself just before.
+    pub fn carried_out(&self, game: GameId, pairing: Pairing, outcome: Option<Outcome>) {
+        let Some(asked) = self.orders().remove(&game) else { return };
+        let done = match (&asked.order, outcome) {
+            (_, None) => Err(format!("game {} could not be played at all", game.0)),
+            (GameOrder::Adjourn(_), Some(Outcome::Aborted { by: AbortBy::Stopped })) => {
+                let number = self.operated(&asked, None, Action::Adjourned { game });
+                let text = format!("adjourned game {}; its players may ask for another", game.0);
+                Ok(Done { number, text })
+            }
+            (GameOrder::Rule(_, ruled), Some(outcome)) if *ruled == outcome => {
+                let action = Action::Ruled { game, pairing, was: None, outcome };
+                let text = action.to_string();
+                Ok(Done { number: self.operated(&asked, None, action), text })
+            }
+            (_, Some(was)) => self.correct(&asked, game, pairing, was),
+        };
+        asked.answer(done);
+    }
+
+    fn correct(&self, asked: &Asked, game: GameId, pairing: Pairing, was: Outcome) -> Result<Done, String> {
+        let (undoes, action) = match asked.order {
+            GameOrder::Adjourn(_) => return Err(format!("game {} is over: {was}", game.0)),
+            GameOrder::Rule(_, outcome) if outcome == was => {
+                return Err(format!("game {} has that result already", game.0));
+            }
+            GameOrder::Rule(_, outcome) => (None, Action::Ruled { game, pairing, was: Some(was), outcome }),
+            GameOrder::TakeBack(_, number) => (Some(number), self.operations.inverse(number)?),
+            GameOrder::Replay(_) => {
+                return Err(
+                    "an open league has no schedule in which a game has a place: `rule GAME void` takes \
+                            it out, and its players may ask for another"
+                        .to_owned(),
+                );
+            }
+        };
+        if !was.counts() && !was.is_left_out() {
+            return Err(format!("game {} does not count: {was}", game.0));
+        }
+        let text = action.to_string();
+        let number = self.operated(asked, undoes, action);
+        self.operations.tell(&format!("##[OPERATOR] {text}\n"));
+        Ok(Done { number, text })
+    }
+
+    fn operated(&self, asked: &Asked, undoes: Option<u64>, action: Action) -> u64 {
+        self.operations.record(&asked.by, &asked.reason, undoes, action)
+    }
+
+    fn past(&self, game: GameId) -> Result<(Pairing, Outcome), String> {
+        let found = Store::read(&self.database).and_then(|store| store.game(self.event, game));
+        let found = found.map_err(|error| error.to_string())?;
+        let row = found.ok_or_else(|| format!("there is no game {}", game.0))?.row;
+        let outcome =
+            row.outcome.ok_or_else(|| format!("game {} is only being set up or ended: ask again", game.0))?;
+        Ok((row.pairing, outcome))
+    }
+}
+
+impl GamesDesk for LeagueGames {
+    fn ask(&self, asked: Asked) {
+        match asked.order {
+            GameOrder::Adjourn(game) => {
+                self.intervene(game, Outcome::Aborted { by: AbortBy::Stopped }, asked)
+            }
+            GameOrder::Rule(game, outcome) => self.intervene(game, outcome, asked),
+            GameOrder::Replay(game) | GameOrder::TakeBack(game, _) => {
+                let done =
+                    self.past(game).and_then(|(pairing, was)| self.correct(&asked, game, pairing, was));
+                asked.answer(done);
+            }
+        }
+    }
+
+    fn changed(&self) {}
+}

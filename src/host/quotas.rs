@@ -1,0 +1,218 @@
+//! Quotas of an open league: how many games a player and an address may begin, have at once, and under how many new
+//! names. Every game costs rows that stay; whoever plays against itself could otherwise fill the disk and hold places
+//! for ever.
+
+use super::{
+    budget::{ADDRESS, Bucket},
+    places::Origin,
+};
+use plan::serve::Limits;
+use referee::entry::GameId;
+use std::{collections::HashMap, time::Duration};
+use tokio::time::Instant;
+
+/// Players, addresses and newcomers that are remembered before those are forgotten whose quota is whole again.
+const KEPT: usize = 4096;
+const HOUR: Duration = Duration::from_secs(3600);
+
+/// Who asks for a game.
+#[derive(Clone, Copy, Debug)]
+pub struct Asker<'a> {
+    /// The player's name with its trip.
+    pub id: &'a str,
+    /// The address.
+    pub origin: Origin,
+    /// Whether the player has never played in the event.
+    pub is_new: bool,
+}
+
+/// The quotas, and what is used of them.
+#[derive(Debug)]
+pub struct Quotas {
+    limits: Limits,
+    players: HashMap<String, Bucket>,
+    addresses: HashMap<Origin, Address>,
+    /// Names that are counted as new, and since when.
+    newcomers: HashMap<String, Instant>,
+    /// The addresses that play in each running game.
+    running: HashMap<GameId, [Origin; 2]>,
+}
+
+#[derive(Debug)]
+struct Address {
+    games: Bucket,
+    names: Bucket,
+}
+
+impl Quotas {
+    /// Quotas of which nothing is used.
+    #[must_use]
+    pub fn new(limits: Limits) -> Self {
+        let (players, addresses) = (HashMap::new(), HashMap::new());
+        Self { limits, players, addresses, newcomers: HashMap::new(), running: HashMap::new() }
+    }
+
+    /// Whether a player may begin a game now.
+    ///
+    /// # Errors
+    /// The reason why not, for the player.
+    pub fn admit(&mut self, asker: Asker<'_>, now: Instant) -> Result<(), String> {
+        let Limits { games_per_hour, .. } = self.limits;
+        let all = games_per_hour.saturating_mul(ADDRESS);
+        if games_per_hour > 0 {
+            let left = self.players.get_mut(asker.id).map_or(Duration::ZERO, |games| games.wait(now));
+            within(left, || format!("you have begun {games_per_hour} games in an hour"))?;
+            let left = self.address(asker.origin).games.wait(now);
+            within(left, || format!("the players of your address have begun {all} games in an hour"))?;
+        }
+        let (most, here) = (self.limits.games_at_once(), self.games_of(asker.origin));
+        if here >= most {
+            return Err(format!(
+                "{here} games are played from your address, and there may be {most} at once"
+            ));
+        }
+        if asker.is_new { self.newcomer(asker, now) } else { Ok(()) }
+    }
+
+    fn newcomer(&mut self, Asker { id, origin, .. }: Asker<'_>, now: Instant) -> Result<(), String> {
+        let most = self.limits.names();
+        if most == 0 || self.newcomers.contains_key(id) {
+            return Ok(());
+        }
+        let names = &mut self.address(origin).names;
+        within(names.wait(now), || format!("{most} new names have come from your address in an hour"))?;
+        names.spend(1, now);
+        if self.newcomers.len() >= KEPT {
+            self.newcomers.retain(|_, since| now.saturating_duration_since(*since) < HOUR);
+        }
+        self.newcomers.insert(id.to_owned(), now);
+        Ok(())
+    }
+
+    /// Counts a game that begins.
+    pub fn begun(&mut self, game: GameId, players: [(&str, Origin); 2], now: Instant) {
+        self.forget(now);
+        let [black, white] = players.map(|(_, origin)| origin);
+        self.running.insert(game, [black, white]);
+        let per_hour = self.limits.games_per_hour;
+        if per_hour == 0 {
+            return;
+        }
+        for (id, _) in players {
+            let games = self.players.entry(id.to_owned()).or_insert_with(|| Bucket::per_hour(per_hour));
+            games.spend(1, now);
+        }
+        self.address(black).games.spend(1, now);
+        if white != black {
+            self.address(white).games.spend(1, now);
+        }
+    }
+
+    /// Forgets the games that are not played any more.
+    pub fn keep_running(&mut self, runs: impl Fn(GameId) -> bool) {
+        self.running.retain(|game, _| runs(*game));
+    }
+
+    fn games_of(&self, origin: Origin) -> usize {
+        self.running.values().filter(|origins| origins.contains(&origin)).count()
+    }
+
+    fn address(&mut self, origin: Origin) -> &mut Address {
+        let limits = self.limits;
+        self.addresses.entry(origin).or_insert_with(|| Address {
+            games: Bucket::per_hour(limits.games_per_hour.saturating_mul(ADDRESS).max(1)),
+            names: Bucket::per_hour(limits.names().max(1)),
+        })
+    }
+
+    /// Forgets those whose quota is whole again.
+    fn forget(&mut self, now: Instant) {
+        if self.players.len() >= KEPT {
+            self.players.retain(|_, games| !games.is_full(now));
+        }
+        if self.addresses.len() >= KEPT {
+            self.addresses.retain(|_, of| !of.games.is_full(now) || !of.names.is_full(now));
+        }
+    }
+}
+
+/// Refuses what has to wait.
+fn within(wait: Duration, what: impl FnOnce() -> String) -> Result<(), String> {
+    match wait.is_zero() {
+        true => Ok(()),
+        false => Err(format!("{}; ask again in {} s", what(), wait.as_secs() + 1)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn origin(address: &str) -> Origin {
+        Origin::of(address.parse().unwrap())
+    }
+
+    fn asker(id: &str, address: &str) -> (String, Origin) {
+        (id.to_owned(), origin(address))
+    }
+
+    fn admit(
+        quotas: &mut Quotas,
+        (id, origin): &(String, Origin),
+        is_new: bool,
+        at: Instant,
+    ) -> Result<(), String> {
+        quotas.admit(Asker { id, origin: *origin, is_new }, at)
+    }
+
+    #[test]
+    fn a_player_may_begin_so_many_games_in_an_hour_and_an_address_four_times_as_many() {
+        let limits = Limits { games_per_hour: 3, ..Limits::default() };
+        let (mut quotas, now) = (Quotas::new(limits), Instant::now());
+        let (a, b, other) = (asker("a", "10.0.0.1"), asker("b", "10.0.0.1"), asker("c", "10.0.0.2"));
+        for game in 0..3 {
+            admit(&mut quotas, &a, false, now).unwrap();
+            quotas.begun(GameId(game), [(&a.0, a.1), (&other.0, other.1)], now);
+            quotas.keep_running(|_| false);
+        }
+        let why = admit(&mut quotas, &a, false, now).unwrap_err();
+        assert_eq!(why, "you have begun 3 games in an hour; ask again in 1201 s");
+        admit(&mut quotas, &b, false, now).unwrap();
+        for game in 3..12 {
+            let id = format!("d{game}");
+            quotas.begun(GameId(game), [(&id, a.1), (&id, a.1)], now);
+        }
+        quotas.keep_running(|_| false);
+        assert!(admit(&mut quotas, &b, false, now).unwrap_err().contains("have begun 12 games in an hour"));
+        let later = now + HOUR / 3 + Duration::from_secs(1);
+        admit(&mut quotas, &a, false, later).unwrap();
+    }
+
+    #[test]
+    fn games_at_once_count_by_address_and_end_with_the_game() {
+        let limits = Limits { games_per_address: Some(2), ..Limits::default() };
+        let (mut quotas, now) = (Quotas::new(limits), Instant::now());
+        let (here, there) = (asker("a", "2001:db8::1"), asker("b", "2001:db8:0:1::1"));
+        quotas.begun(GameId(1), [("x", here.1), ("y", origin("2001:db8::ffff"))], now);
+        admit(&mut quotas, &here, false, now).unwrap();
+        quotas.begun(GameId(2), [("a", here.1), ("b", there.1)], now);
+        let why = admit(&mut quotas, &here, false, now).unwrap_err();
+        assert_eq!(why, "2 games are played from your address, and there may be 2 at once");
+        admit(&mut quotas, &there, false, now).unwrap();
+        quotas.keep_running(|game| game != GameId(1));
+        admit(&mut quotas, &here, false, now).unwrap();
+    }
+
+    #[test]
+    fn new_names_have_a_quota_and_those_who_have_played_are_let_in() {
+        let limits = Limits { names_per_hour: Some(2), ..Limits::default() };
+        let (mut quotas, now) = (Quotas::new(limits), Instant::now());
+        for name in ["a", "b", "a"] {
+            admit(&mut quotas, &asker(name, "10.0.0.1"), true, now).unwrap();
+        }
+        let why = admit(&mut quotas, &asker("c", "10.0.0.1"), true, now).unwrap_err();
+        assert!(why.starts_with("2 new names have come from your address in an hour"), "{why}");
+        admit(&mut quotas, &asker("known", "10.0.0.1"), false, now).unwrap();
+        admit(&mut quotas, &asker("c", "10.0.0.2"), true, now).unwrap();
+    }
+}

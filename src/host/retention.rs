@@ -1,0 +1,108 @@
+//! Retention: while an open league is played, old games lose their moves and lines, on a thread of its own and a game at a
+//! time, so that no running game waits for it. The space is used again by later games; the file does not shrink.
+
+use super::requests::yield_to_games;
+use journal::{Bounds, EventId, Store, StoreError, now};
+use plan::serve::Retention;
+use referee::entry::GameId;
+use std::{
+    io,
+    path::PathBuf,
+    sync::{Arc, Condvar, Mutex, PoisonError},
+    thread::{self, JoinHandle},
+    time::Duration,
+};
+
+/// Time between two looks for old games.
+const ROUND: Duration = Duration::from_secs(60);
+/// Pause after each game, in which others write.
+const PAUSE: Duration = Duration::from_millis(20);
+/// How long a game keeps its moves in any case: its record file and its last lines are still written.
+const SETTLED_MS: i64 = 60_000;
+const DAY_MS: i64 = 86_400_000;
+
+/// The games that keep their moves at a time, in ms since 1970.
+fn bounds(retention: Retention, now: i64) -> Bounds {
+    let since = retention.days.map(|days| now - i64::from(days) * DAY_MS);
+    Bounds { settled: now - SETTLED_MS, since, newest: retention.games }
+}
+
+/// The thread that drops the moves of old games. Dropping it ends the thread.
+#[derive(Debug)]
+pub struct RetentionThread {
+    end: Arc<End>,
+    thread: Option<JoinHandle<()>>,
+}
+
+#[derive(Debug, Default)]
+struct End(Mutex<bool>, Condvar);
+
+impl End {
+    /// Waits; returns whether the thread is to end.
+    fn within(&self, time: Duration) -> bool {
+        let over = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let waited = self.1.wait_timeout_while(over, time, |over| !*over);
+        *waited.unwrap_or_else(PoisonError::into_inner).0
+    }
+}
+
+impl RetentionThread {
+    /// Starts the thread, where anything is to be dropped.
+    ///
+    /// # Errors
+    /// When the system has no thread.
+    pub fn start(retention: Retention, database: PathBuf, event: EventId) -> io::Result<Self> {
+        let end = Arc::<End>::default();
+        if !retention.is_wanted() {
+            return Ok(Self { end, thread: None });
+        }
+        let ends = end.clone();
+        let work = move || {
+            yield_to_games();
+            let mut after = GameId(0);
+            loop {
+                if let Err(error) = round(retention, &database, event, &mut after, &ends) {
+                    // The next round tries again; a failed disk ends the event by way of the journal.
+                    tracing::warn!(target: "host", %error, "old games were not pruned");
+                }
+                if ends.within(ROUND) {
+                    return;
+                }
+            }
+        };
+        let thread = thread::Builder::new().name("retention".to_owned()).spawn(work)?;
+        Ok(Self { end, thread: Some(thread) })
+    }
+}
+
+impl Drop for RetentionThread {
+    fn drop(&mut self) {
+        *self.end.0.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.end.1.notify_all();
+        if let Some(thread) = self.thread.take() {
+            let _panic_printed = thread.join();
+        }
+    }
+}
+
+/// Drops the moves of the games that are old now. Games are old in the order of their numbers, but for long ones, which
+/// the first round of the next run finds.
+fn round(
+    retention: Retention,
+    database: &PathBuf,
+    event: EventId,
+    after: &mut GameId,
+    end: &End,
+) -> Result<(), StoreError> {
+    let (store, bounds, mut dropped) = (Store::open(database)?, bounds(retention, now()), 0_u64);
+    while let Some(game) = store.prune_next(event, bounds, *after)? {
+        (*after, dropped) = (game, dropped + 1);
+        if end.within(PAUSE) {
+            break;
+        }
+    }
+    if dropped > 0 {
+        tracing::info!(target: "host", games = dropped, "old games lost their moves");
+    }
+    Ok(())
+}

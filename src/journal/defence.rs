@@ -1,0 +1,89 @@
+//! Defences against a database that somebody else has made, or a directory that somebody else can write to.
+//!
+//! A schema is code: triggers, views, generated columns, checks and indexes on expressions run when their tables are used.
+//! So the schema is compared with the one that this program makes before anything of it is used, triggers are off, and
+//! functions with effects are refused inside a schema.
+
+use super::{
+    StoreError,
+    database::{Database, MIGRATIONS},
+};
+use rusqlite::{Connection, config::DbConfig, limits::Limit};
+use rusqlite_migration::Migrations;
+use std::{
+    collections::HashMap,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+/// Largest value and row, in bytes. The largest that this program writes is a part of a transcript, of a few MiB.
+pub(crate) const LARGEST: i32 = 64 << 20;
+
+/// What SQLite writes beside a database.
+const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
+
+/// Refuses links where SQLite would create files.
+pub(crate) fn refuse_links(path: &Path) -> Result<(), StoreError> {
+    let refused = |link: PathBuf| {
+        let told =
+            |source| StoreError::Link { path: path.to_owned(), link: link.clone(), source: Arc::new(source) };
+        files::refuse_link(&link).map_err(told)
+    };
+    // A link to a database is followed, as the user has named it; not one to a file that would have to be created.
+    if !path.exists() {
+        refused(path.to_owned())?;
+    }
+    // SQLite writes beside the file that a link leads to.
+    let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    BESIDE.iter().try_for_each(|end| {
+        let mut beside = real.clone().into_os_string();
+        beside.push(end);
+        refused(beside.into())
+    })
+}
+
+/// Settings that every connection has, before it reads the file.
+pub(crate) fn harden(conn: &Connection) -> rusqlite::Result<()> {
+    conn.set_limit(Limit::SQLITE_LIMIT_LENGTH, LARGEST)?;
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
+    conn.pragma_update(None, "cell_size_check", true)?;
+    conn.pragma_update(None, "mmap_size", 0)
+}
+
+/// Definitions of tables, indexes and views, by their names.
+type Schema = HashMap<String, (String, Option<String>)>;
+
+/// Refuses a file whose tables, indexes and views are not those that this program makes. Further ones are harmless: no
+/// query names them.
+pub(crate) fn check_schema(database: &Database, version: usize) -> Result<(), StoreError> {
+    let (found, expected) = (database.check(schema)?, database.check(|_| expected(version))?);
+    let altered = expected.iter().find(|(name, (kind, sql))| match found.get(*name) {
+        Some(other) => other != &(kind.clone(), sql.clone()),
+        // A view or an index that somebody has dropped is not needed.
+        None => kind == "table",
+    });
+    match altered {
+        Some((name, (kind, _))) => {
+            Err(StoreError::Schema { path: database.path.clone(), what: format!("{kind} `{name}`") })
+        }
+        None => Ok(()),
+    }
+}
+
+fn schema(conn: &Connection) -> rusqlite::Result<Schema> {
+    let mut all = conn.prepare("SELECT name, type, sql FROM main.sqlite_schema WHERE type <> 'trigger'")?;
+    all.query_map([], |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?))))?.collect()
+}
+
+/// The schema that the migrations make.
+fn expected(version: usize) -> rusqlite::Result<Schema> {
+    let mut conn = Connection::open_in_memory()?;
+    let migrations = Migrations::from_slice(MIGRATIONS);
+    migrations.to_version(&mut conn, version).map_err(|error| match error {
+        rusqlite_migration::Error::RusqliteError { err, .. } => err,
+        other => rusqlite::Error::ToSqlConversionFailure(other.into()),
+    })?;
+    schema(&conn)
+}

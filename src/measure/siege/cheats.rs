@@ -1,0 +1,140 @@
+//! Attacks by players: each thread plays both sides of its games.
+
+use super::{
+    attack::{Target, address, stand_back},
+    client::Client,
+    games::moves,
+};
+use anyhow::Result;
+use std::{
+    thread::{self, Scope},
+    time::Duration,
+};
+
+/// How long a line is waited for.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// Pause after a refusal or a fault.
+const PAUSE: Duration = Duration::from_millis(100);
+/// Plies of a game of self-play.
+const PLIES: usize = 30;
+
+/// One game of a thread's two players, from the offer on.
+type Game = fn(&Target<'_>, &mut [Client; 2], usize) -> Result<()>;
+
+/// Lets so many threads play games against themselves, each from an address of its own.
+fn pairs<'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    target: &'scope Target<'_>,
+    (name, threads): (&'static str, usize),
+    game: Game,
+) {
+    for thread in 0..threads {
+        scope.spawn(move || {
+            stand_back();
+            let mut number = 0;
+            while target.stands() {
+                // A refusal or a fault ends the two logins; both come again.
+                let _refused = keep_playing(target, (name, thread), &mut number, game);
+                thread::sleep(PAUSE);
+            }
+        });
+    }
+}
+
+fn keep_playing(
+    target: &Target<'_>,
+    (name, thread): (&str, usize),
+    number: &mut usize,
+    game: Game,
+) -> Result<()> {
+    let from = address(100 + thread);
+    let login = |side: &str| Client::enter(from, target.address, &format!("{name}{side}{thread}"), PATIENCE);
+    let mut players = [login("black")?, login("white")?];
+    while target.stands() {
+        *number += 1;
+        for (player, color) in players.iter_mut().zip(["+", "-"]) {
+            player.say(&format!("%%GAME {name}{thread}-600-10 {color}"))?;
+        }
+        game(target, &mut players, *number)?;
+        target.hit();
+    }
+    Ok(())
+}
+
+fn begin(players: &mut [Client; 2]) -> Result<()> {
+    for player in &mut *players {
+        player.offered()?;
+        player.say("AGREE")?;
+    }
+    for player in players {
+        player.until("START:")?;
+    }
+    Ok(())
+}
+
+fn resign(players: &mut [Client; 2], mover: usize) -> Result<()> {
+    players[mover].say("%TORYO")?;
+    players[mover].until("#LOSE")?;
+    players[1 - mover].until("#WIN").map(drop)
+}
+
+/// Plays against itself with long lines of junk and long comments around every move, to fill the disk.
+pub fn self_play<'scope>(scope: &'scope Scope<'scope, '_>, target: &'scope Target<'_>) {
+    pairs(scope, target, ("junk", 10), |target, players, _| {
+        begin(players)?;
+        let (junk, comment) = ("x".repeat(8000), "+7776FU -3334FU ".repeat(200));
+        for (ply, mv) in moves().take(PLIES).enumerate() {
+            if !target.stands() {
+                break;
+            }
+            players[1 - ply % 2].say(&junk)?;
+            players[ply % 2].say(&format!("{junk}\n{mv},'* 30 {comment}"))?;
+            for player in &mut *players {
+                player.until(&mv)?;
+            }
+        }
+        resign(players, 0)
+    });
+}
+
+/// Answers an offer with the ids of other games, and rejects it in the end.
+pub fn agree<'scope>(scope: &'scope Scope<'scope, '_>, target: &'scope Target<'_>) {
+    pairs(scope, target, ("agree", 4), |_, players, number| {
+        for player in &mut *players {
+            player.offered()?;
+        }
+        let others = format!("siege{0}-3600-0+black{0}+white{0}+20260101000000", number % 20);
+        players[0].say(&format!(
+            "AGREE siege+{others}\nREJECT siege+{others}\nAGREE x\nREJECT {}",
+            "x".repeat(4000)
+        ))?;
+        players[1].say(&format!("REJECT siege+{others}"))?;
+        for player in players {
+            player.say("REJECT")?;
+            player.until("REJECT:")?;
+        }
+        thread::sleep(PAUSE / 5);
+        Ok(())
+    });
+}
+
+/// Sends all moves of a game in one packet, those of the opponent too, and gives up in the opponent's turn.
+pub fn premoves<'scope>(scope: &'scope Scope<'scope, '_>, target: &'scope Target<'_>) {
+    pairs(scope, target, ("premove", 4), |_, players, _| {
+        begin(players)?;
+        let all: Vec<String> = moves().take(150).collect();
+        players[1].say(&all.join("\n"))?;
+        players[0].say(&format!("{}\n%TORYO\n%KACHI\n%CHUDAN", all.join("\n")))?;
+        players[1].say("%TORYO\n%KACHI")?;
+        for player in players {
+            loop {
+                let (line, _) = player.line()?;
+                if ["#WIN", "#LOSE", "#DRAW", "#CENSORED", "#CHUDAN"].contains(&line.as_str()) {
+                    break;
+                }
+            }
+        }
+        thread::sleep(PAUSE / 5);
+        Ok(())
+    });
+}

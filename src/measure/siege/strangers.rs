@@ -1,0 +1,107 @@
+//! Attacks by connections that come and go: names, guesses, places, storms.
+
+use super::{
+    attack::{Pace, Target, address, stand_back},
+    client::connect,
+    floods::{drain, log_in},
+};
+use std::{
+    io::{Read, Write},
+    net::TcpStream,
+    thread::Scope,
+    time::Duration,
+};
+
+/// How long an answer is waited for.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Says a line on a new connection and reads the beginning of the answer.
+fn call(target: &Target<'_>, from: [u8; 4], line: &str) {
+    let Ok(mut socket) = connect(from, target.address) else { return };
+    let _closed = socket.write_all(line.as_bytes());
+    let _waited = socket.set_read_timeout(Some(PATIENCE));
+    let _answer = socket.read(&mut [0; 256]);
+    target.hit();
+}
+
+/// Lets four threads do something with ever new numbers, so often a second each.
+fn four_times<'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    target: &'scope Target<'_>,
+    per_second: u32,
+    act: impl Fn(usize) + Copy + Send + 'scope,
+) {
+    for thread in 0..4 {
+        scope.spawn(move || {
+            stand_back();
+            let (mut pace, mut number) = (Pace::new(per_second), thread);
+            while target.stands() {
+                pace.wait();
+                act(number);
+                number += 4;
+            }
+        });
+    }
+}
+
+/// Logs in under a new name, waits for a game, and leaves, again and again; every other time two meet for one.
+pub fn names<'scope>(scope: &'scope Scope<'scope, '_>, target: &'scope Target<'_>) {
+    four_times(scope, target, 400, move |n| {
+        call(target, address(0), &format!("LOGIN n{n} name{n}-600-10,x\n"));
+    });
+}
+
+/// Guesses the password of an account.
+pub fn guesses<'scope>(scope: &'scope Scope<'scope, '_>, target: &'scope Target<'_>) {
+    four_times(scope, target, 200, move |n| {
+        let name = if n % 2 == 0 { "newcomer0" } else { "black0" };
+        call(target, address(n % 3), &format!("LOGIN {name} guess{n} x1\n"));
+    });
+}
+
+/// Guesses the secrets of players in running games, in both modes, to take their seats.
+pub fn trips<'scope>(scope: &'scope Scope<'scope, '_>, target: &'scope Target<'_>) {
+    four_times(scope, target, 100, move |n| {
+        let (game, color) = (n % 20, if n % 8 < 4 { "black" } else { "white" });
+        let secret = if n % 3 == 0 { format!("guess{n} x1") } else { format!("siege{game}-3600-0,guess{n}") };
+        call(target, address(20 + n % 30), &format!("LOGIN {color}{game} {secret}\n"));
+    });
+}
+
+/// Connects, says something or nothing, and is cut off by a reset or closes.
+pub fn storm<'scope>(scope: &'scope Scope<'scope, '_>, target: &'scope Target<'_>) {
+    four_times(scope, target, 250, move |n| {
+        let Ok(mut socket) = connect(address(n % 25), target.address) else { return };
+        let said = match n % 4 {
+            0 => String::new(),
+            1 => format!("LOGIN storm{} storm-600-10,x\n", n % 40),
+            2 => format!("LOGIN storm{} x x1\n%%GAME storm-600-10 *\nAGREE\n", n % 40),
+            _ => "LOGIN".to_owned(),
+        };
+        let _closed = socket.write_all(said.as_bytes());
+        if n % 3 == 0 {
+            let _unsupported = socket2::SockRef::from(&socket).set_linger(Some(Duration::ZERO));
+        }
+        target.hit();
+    });
+}
+
+/// Holds connections that log in and say nothing more; those that are closed are opened again.
+pub fn hold<'scope>(scope: &'scope Scope<'scope, '_>, target: &'scope Target<'_>) {
+    scope.spawn(move || {
+        stand_back();
+        let (mut held, mut number, mut pace) = (Vec::<TcpStream>::new(), 0, Pace::new(20));
+        while target.stands() {
+            pace.wait();
+            held.retain_mut(drain);
+            for _ in 0..50 {
+                if held.len() >= 600 {
+                    break;
+                }
+                number += 1;
+                held.extend(log_in(target, address(number % 10), &format!("holder{number}")));
+                target.hit();
+            }
+        }
+    });
+}

@@ -1,0 +1,456 @@
+//! What the operator of an event does, on record: each action is an entry of the stream, and what it means for results,
+//! logins and the schedule is a fold of these entries, live and after a restart alike.
+
+use crate::{Outcome, ids::GameId, pairing::Pairing};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+    net::{IpAddr, Ipv4Addr, Ipv6Addr},
+    str::FromStr,
+};
+
+/// An action of the operator.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Operation {
+    /// Its number, from 1 in the event.
+    pub number: u64,
+    /// The person: the system's user name, and the name that was given beside it.
+    pub by: String,
+    /// The reason in the operator's words; empty where none was given.
+    pub reason: String,
+    /// The operation that this one takes back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub undoes: Option<u64>,
+    /// What was done.
+    #[serde(flatten)]
+    pub action: Action,
+}
+
+/// What an operator can do.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "action")]
+pub enum Action {
+    /// No new game begins; running games go on.
+    Paused,
+    /// New games begin again.
+    Resumed,
+    /// Only players who have played in the event may log in.
+    RegistrationClosed,
+    /// New players may log in again.
+    RegistrationOpened,
+    /// A player's connection was ended.
+    Kicked {
+        /// The name.
+        name: String,
+    },
+    /// A name or a network may not log in any more.
+    Banned {
+        /// Who.
+        whom: Whom,
+    },
+    /// A ban ended.
+    Unbanned {
+        /// Who.
+        whom: Whom,
+    },
+    /// Nobody hears a player's chat and comments any more.
+    Muted {
+        /// The name.
+        name: String,
+    },
+    /// A player is heard again.
+    Unmuted {
+        /// The name.
+        name: String,
+    },
+    /// A buoy was deleted.
+    BuoyDeleted {
+        /// The name of its games.
+        name: String,
+    },
+    /// A running game was ended and will be played again.
+    Adjourned {
+        /// The game.
+        game: GameId,
+    },
+    /// A game has the result that the operator gave it.
+    Ruled {
+        /// The game.
+        game: GameId,
+        /// Its place in the schedule.
+        pairing: Pairing,
+        /// What it had ended with; absent for a game that was running and ended by the ruling.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        was: Option<Outcome>,
+        /// The result from now on.
+        outcome: Outcome,
+    },
+    /// A game that was over does not count any more, and its place in the schedule is open again.
+    Replayed {
+        /// The game.
+        game: GameId,
+        /// Its place in the schedule.
+        pairing: Pairing,
+        /// What it had ended with.
+        was: Outcome,
+    },
+}
+
+impl Action {
+    /// The word for it in the database, JSON and reports.
+    #[must_use]
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Paused => "paused",
+            Self::Resumed => "resumed",
+            Self::RegistrationClosed => "registration-closed",
+            Self::RegistrationOpened => "registration-opened",
+            Self::Kicked { .. } => "kicked",
+            Self::Banned { .. } => "banned",
+            Self::Unbanned { .. } => "unbanned",
+            Self::Muted { .. } => "muted",
+            Self::Unmuted { .. } => "unmuted",
+            Self::BuoyDeleted { .. } => "buoy-deleted",
+            Self::Adjourned { .. } => "adjourned",
+            Self::Ruled { .. } => "ruled",
+            Self::Replayed { .. } => "replayed",
+        }
+    }
+
+    /// The game that it is about.
+    #[must_use]
+    pub fn game(&self) -> Option<GameId> {
+        match self {
+            Self::Adjourned { game } | Self::Ruled { game, .. } | Self::Replayed { game, .. } => Some(*game),
+            _ => None,
+        }
+    }
+
+    /// What a game that was over has changed to: its place, what it was, and what it is; `None`: it does not count, and
+    /// is played again.
+    #[must_use]
+    pub fn correction(&self) -> Option<(GameId, &Pairing, Outcome, Option<Outcome>)> {
+        match self {
+            Self::Ruled { game, pairing, was: Some(was), outcome } => {
+                Some((*game, pairing, *was, Some(*outcome)))
+            }
+            Self::Replayed { game, pairing, was } => Some((*game, pairing, *was, None)),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Action {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Paused => f.write_str("paused the event"),
+            Self::Resumed => f.write_str("resumed the event"),
+            Self::RegistrationClosed => f.write_str("closed the registration"),
+            Self::RegistrationOpened => f.write_str("opened the registration"),
+            Self::Kicked { name } => write!(f, "kicked `{name}`"),
+            Self::Banned { whom } => write!(f, "banned `{whom}`"),
+            Self::Unbanned { whom } => write!(f, "unbanned `{whom}`"),
+            Self::Muted { name } => write!(f, "muted `{name}`"),
+            Self::Unmuted { name } => write!(f, "unmuted `{name}`"),
+            Self::BuoyDeleted { name } => write!(f, "deleted the buoy `{name}`"),
+            Self::Adjourned { game } => write!(f, "adjourned game {}", game.0),
+            Self::Ruled { game, was, outcome, .. } => {
+                write!(f, "ruled game {}: {outcome}", game.0)?;
+                was.map_or(Ok(()), |was| write!(f, " (it was: {was})"))
+            }
+            Self::Replayed { game, was, .. } => {
+                write!(f, "has game {} played again (it was: {was})", game.0)
+            }
+        }
+    }
+}
+
+impl fmt::Display for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "operation {}: {} {}", self.number, self.by, self.action)?;
+        if let Some(undone) = self.undoes {
+            write!(f, ", which takes back operation {undone}")?;
+        }
+        if self.reason.is_empty() { Ok(()) } else { write!(f, ": {}", self.reason) }
+    }
+}
+
+/// Whom a ban is for: a name, or a network.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Whom {
+    /// The player of that name.
+    Name(String),
+    /// Everybody from a network: its first address and the bits that its addresses share.
+    Network(IpAddr, u8),
+}
+
+impl Whom {
+    /// Whether a login under that name from that address is meant.
+    #[must_use]
+    pub fn is(&self, name: &str, address: IpAddr) -> bool {
+        matches!(self, Self::Name(banned) if banned == name) || self.contains(address)
+    }
+
+    /// Whether an address belongs to the network.
+    #[must_use]
+    pub fn contains(&self, address: IpAddr) -> bool {
+        matches!(self, Self::Network(first, bits) if masked(address.to_canonical(), *bits) == Some(*first))
+    }
+}
+
+/// The first address of the network of an address; `None` for more bits than it has.
+fn masked(address: IpAddr, bits: u8) -> Option<IpAddr> {
+    match address {
+        IpAddr::V4(address) => {
+            let free = u32::from(32_u8.checked_sub(bits)?);
+            let mask = u32::MAX.checked_shl(free).unwrap_or(0);
+            Some(Ipv4Addr::from_bits(address.to_bits() & mask).into())
+        }
+        IpAddr::V6(address) => {
+            let free = u32::from(128_u8.checked_sub(bits)?);
+            let mask = u128::MAX.checked_shl(free).unwrap_or(0);
+            Some(Ipv6Addr::from_bits(address.to_bits() & mask).into())
+        }
+    }
+}
+
+/// A text that names neither a player nor a network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NotAnAddress;
+
+impl fmt::Display for NotAnAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(
+            "neither a player's name nor a network such as 192.0.2.7, 192.0.2.0/24 or 2001:db8:1:2::/64",
+        )
+    }
+}
+
+impl FromStr for Whom {
+    type Err = NotAnAddress;
+
+    /// An address stands for itself, an IPv6 address for its network of 64 bits, which one household has.
+    fn from_str(text: &str) -> Result<Self, NotAnAddress> {
+        let (address, bits) = match text.split_once('/') {
+            Some((address, bits)) => (address, Some(bits.parse::<u8>().map_err(|_| NotAnAddress)?)),
+            None => (text, None),
+        };
+        match (address.parse::<IpAddr>(), bits) {
+            (Ok(address), bits) => {
+                let address = address.to_canonical();
+                let bits = bits.unwrap_or(if address.is_ipv4() { 32 } else { 64 });
+                masked(address, bits).map(|first| Self::Network(first, bits)).ok_or(NotAnAddress)
+            }
+            (Err(_), None) if !text.is_empty() && !text.contains(char::is_whitespace) => {
+                Ok(Self::Name(text.to_owned()))
+            }
+            _ => Err(NotAnAddress),
+        }
+    }
+}
+
+impl fmt::Display for Whom {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Name(name) => f.write_str(name),
+            Self::Network(address @ IpAddr::V4(_), 32) => write!(f, "{address}"),
+            Self::Network(address, bits) => write!(f, "{address}/{bits}"),
+        }
+    }
+}
+
+impl Serialize for Whom {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Whom {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        String::deserialize(from)?.parse().map_err(D::Error::custom)
+    }
+}
+
+/// What the operations so far have left in force. Memory grows with the operations.
+#[derive(Clone, Debug, Default)]
+pub struct InForce {
+    operations: Vec<Operation>,
+    undone: BTreeSet<u64>,
+    paused: bool,
+    registration_closed: bool,
+    bans: BTreeMap<Whom, u64>,
+    mutes: BTreeMap<String, u64>,
+}
+
+impl InForce {
+    /// Folds an operation.
+    pub fn fold(&mut self, operation: &Operation) {
+        match &operation.action {
+            Action::Paused => self.paused = true,
+            Action::Resumed => self.paused = false,
+            Action::RegistrationClosed => self.registration_closed = true,
+            Action::RegistrationOpened => self.registration_closed = false,
+            Action::Banned { whom } => drop(self.bans.insert(whom.clone(), operation.number)),
+            Action::Unbanned { whom } => drop(self.bans.remove(whom)),
+            Action::Muted { name } => drop(self.mutes.insert(name.clone(), operation.number)),
+            Action::Unmuted { name } => drop(self.mutes.remove(name)),
+            Action::Kicked { .. }
+            | Action::BuoyDeleted { .. }
+            | Action::Adjourned { .. }
+            | Action::Ruled { .. }
+            | Action::Replayed { .. } => {}
+        }
+        self.undone.extend(operation.undoes);
+        self.operations.push(operation.clone());
+    }
+
+    /// The operations, in their order.
+    #[must_use]
+    pub fn operations(&self) -> &[Operation] {
+        &self.operations
+    }
+
+    /// The operation of that number.
+    #[must_use]
+    pub fn get(&self, number: u64) -> Option<&Operation> {
+        self.operations.iter().rev().find(|operation| operation.number == number)
+    }
+
+    /// Whether an operation was taken back.
+    #[must_use]
+    pub fn is_undone(&self, number: u64) -> bool {
+        self.undone.contains(&number)
+    }
+
+    /// The number of the next operation.
+    #[must_use]
+    pub fn next(&self) -> u64 {
+        self.operations.last().map_or(0, |operation| operation.number) + 1
+    }
+
+    /// Whether no new game begins.
+    #[must_use]
+    pub fn is_paused(&self) -> bool {
+        self.paused
+    }
+
+    /// Whether only players who have played before may log in.
+    #[must_use]
+    pub fn registration_is_closed(&self) -> bool {
+        self.registration_closed
+    }
+
+    /// The bans, each with its operation.
+    pub fn bans(&self) -> impl Iterator<Item = (&Whom, Option<&Operation>)> {
+        self.bans.iter().map(|(whom, number)| (whom, self.get(*number)))
+    }
+
+    /// The ban that keeps a name or an address out.
+    #[must_use]
+    pub fn ban(&self, name: &str, address: IpAddr) -> Option<&Operation> {
+        let (_, number) = self.bans.iter().find(|(whom, _)| whom.is(name, address))?;
+        self.get(*number)
+    }
+
+    /// Whether an address is banned.
+    #[must_use]
+    pub fn bans_address(&self, address: IpAddr) -> bool {
+        self.bans.keys().any(|whom| whom.contains(address))
+    }
+
+    /// The names that nobody hears.
+    pub fn mutes(&self) -> impl Iterator<Item = &str> {
+        self.mutes.keys().map(String::as_str)
+    }
+
+    /// Whether nobody hears the player of that name.
+    #[must_use]
+    pub fn is_muted(&self, name: &str) -> bool {
+        self.mutes.contains_key(name)
+    }
+
+    /// What takes an operation back; the reason why nothing does.
+    ///
+    /// # Errors
+    /// A fragment that says why the operation cannot be taken back.
+    pub fn inverse(&self, number: u64) -> Result<Action, String> {
+        let operation = self.get(number).ok_or_else(|| format!("there is no operation {number}"))?;
+        if self.is_undone(number) {
+            return Err(format!("operation {number} was taken back before"));
+        }
+        let later = |action: &Action| {
+            self.operations.iter().any(|other| {
+                other.number > number && other.action.game().is_some() && other.action.game() == action.game()
+            })
+        };
+        match &operation.action {
+            Action::Paused => Ok(Action::Resumed),
+            Action::Resumed => Ok(Action::Paused),
+            Action::RegistrationClosed => Ok(Action::RegistrationOpened),
+            Action::RegistrationOpened => Ok(Action::RegistrationClosed),
+            Action::Banned { whom } => Ok(Action::Unbanned { whom: whom.clone() }),
+            Action::Unbanned { whom } => Ok(Action::Banned { whom: whom.clone() }),
+            Action::Muted { name } => Ok(Action::Unmuted { name: name.clone() }),
+            Action::Unmuted { name } => Ok(Action::Muted { name: name.clone() }),
+            action @ (Action::Ruled { .. } | Action::Replayed { .. }) if later(action) => Err(format!(
+                "a later operation is about the same game as operation {number}: undo that first"
+            )),
+            Action::Ruled { game, pairing, was: Some(was), outcome } => {
+                let (game, pairing) = (*game, *pairing);
+                Ok(Action::Ruled { game, pairing, was: Some(*outcome), outcome: *was })
+            }
+            action => Err(format!("operation {number} {} cannot be taken back", quoted(action))),
+        }
+    }
+}
+
+fn quoted(action: &Action) -> String {
+    format!("(`{}`)", action.word())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ban_of_an_address_is_one_of_its_ipv6_network_and_of_nobody_else() {
+        let whom = |text: &str| text.parse::<Whom>().unwrap();
+        let at = |text: &str| text.parse::<IpAddr>().unwrap();
+        assert!(whom("2001:db8:1:2::7").contains(at("2001:db8:1:2:ffff::1")));
+        assert!(!whom("2001:db8:1:2::7").contains(at("2001:db8:1:3::1")));
+        assert!(
+            whom("192.0.2.7").contains(at("::ffff:192.0.2.7"))
+                && !whom("192.0.2.7").contains(at("192.0.2.8"))
+        );
+        assert!(
+            whom("192.0.2.0/24").contains(at("192.0.2.200")) && whom("0.0.0.0/0").contains(at("1.2.3.4"))
+        );
+        assert!(whom("kuma").is("kuma", at("192.0.2.1")) && !whom("kuma").is("kumo", at("192.0.2.1")));
+        for wrong in ["", "a b", "192.0.2.0/33", "kuma/8", "192.0.2.0/x"] {
+            assert_eq!(wrong.parse::<Whom>(), Err(NotAnAddress), "{wrong}");
+        }
+        for text in ["kuma", "192.0.2.7", "192.0.2.0/24", "2001:db8:1:2::/64"] {
+            assert_eq!(whom(text).to_string(), text);
+        }
+    }
+
+    #[test]
+    fn what_was_undone_is_not_undone_twice() {
+        let mut in_force = InForce::default();
+        let operation = |number, undoes, action| Operation {
+            number,
+            by: "kai".to_owned(),
+            reason: String::new(),
+            undoes,
+            action,
+        };
+        in_force.fold(&operation(1, None, Action::Banned { whom: Whom::Name("kuma".to_owned()) }));
+        assert!(in_force.ban("kuma", IpAddr::from([127, 0, 0, 1])).is_some());
+        let inverse = in_force.inverse(1).unwrap();
+        in_force.fold(&operation(2, Some(1), inverse));
+        assert!(in_force.ban("kuma", IpAddr::from([127, 0, 0, 1])).is_none());
+        assert!(in_force.inverse(1).unwrap_err().contains("before") && in_force.inverse(9).is_err());
+        assert_eq!(in_force.next(), 3);
+    }
+}

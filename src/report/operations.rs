@@ -1,0 +1,76 @@
+//! What the operator did, as reports show it.
+
+use maud::{Markup, html};
+use notation::{date, printable};
+use referee::operation::Operation;
+use serde::Serialize;
+use std::fmt;
+
+/// Most operations that people are shown; JSON and the database have all.
+const SHOWN: usize = 30;
+
+/// An action of the operator.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct OperationRow {
+    /// Its number.
+    pub number: u64,
+    /// Its time, in ms since 1970-01-01 UTC.
+    pub at: i64,
+    /// Who did it.
+    pub by: String,
+    /// What was done, in a word.
+    pub action: &'static str,
+    /// The game that it is about.
+    pub game: Option<u64>,
+    /// The operation that it takes back.
+    pub undoes: Option<u64>,
+    /// Why.
+    pub reason: String,
+    /// All of it in words.
+    pub words: String,
+}
+
+impl OperationRow {
+    pub(super) fn of((at, operation): (i64, Operation)) -> Self {
+        let words = printable(operation.to_string().as_bytes());
+        let Operation { number, by, reason, undoes, action } = operation;
+        let game = action.game().map(|game| game.0);
+        Self { number, at, by, action: action.word(), game, undoes, reason, words }
+    }
+
+    fn line(&self) -> String {
+        format!("{}  {}", date::text(self.at), self.words)
+    }
+}
+
+fn shown(rows: &[OperationRow]) -> (usize, &[OperationRow]) {
+    let left_out = rows.len().saturating_sub(SHOWN);
+    (left_out, &rows[left_out..])
+}
+
+/// The list in a text.
+pub(super) fn text(f: &mut fmt::Formatter<'_>, rows: &[OperationRow]) -> fmt::Result {
+    if rows.is_empty() {
+        return Ok(());
+    }
+    writeln!(f, "\noperator's actions (UTC)")?;
+    let (left_out, rows) = shown(rows);
+    if left_out > 0 {
+        writeln!(f, "  {left_out} earlier ones")?;
+    }
+    rows.iter().try_for_each(|row| writeln!(f, "  {}", row.line()))
+}
+
+/// The list on a page.
+pub(super) fn page(rows: &[OperationRow]) -> Markup {
+    let (left_out, last) = shown(rows);
+    html! {
+        @if !rows.is_empty() {
+            h2 { "Operator's actions" }
+            ul {
+                @if left_out > 0 { li { (left_out) " earlier ones" } }
+                @for row in last { li { (crate::plot::plain(&row.line())) } }
+            }
+        }
+    }
+}

@@ -1,0 +1,265 @@
+//! The guardian of an engine: a small process between this program and the engine, which ends everything that the
+//! engine has started.
+//!
+//! The guardian is this program, executed anew under another name ([`serve_if_asked`]). It adopts whatever the engine
+//! leaves behind (`PR_SET_CHILD_SUBREAPER`), also what called `setsid` or forked twice, so that its own descendants are
+//! those of the engine and nothing else. It ends them all when the engine ends, when it is told to, and when its line
+//! to this program breaks, because this program was killed. Lines of USI do not pass through it: the engine has inherited
+//! the pipes, and the guardian has closed them.
+
+mod errand;
+pub(crate) mod orphans;
+mod tree;
+
+pub(crate) use errand::{Errand, News};
+
+use nix::{
+    poll::{PollFd, PollFlags, PollTimeout, poll},
+    sys::{
+        prctl::{set_child_subreaper, set_name, set_pdeathsig},
+        signal::{SigSet, Signal, killpg},
+        signalfd::{SfdFlags, SignalFd},
+        wait::{WaitPidFlag, WaitStatus, waitpid},
+    },
+    unistd::{Pid, dup2_stderr, dup2_stdin, dup2_stdout, setsid},
+};
+use std::{
+    ffi::OsStr,
+    fs::{File, OpenOptions},
+    io::{self, Read},
+    os::{
+        fd::{AsFd, FromRawFd, OwnedFd, RawFd},
+        unix::{
+            net::UnixStream,
+            process::{CommandExt, ExitStatusExt},
+        },
+    },
+    process::{Child, Command, ExitStatus},
+    sync::atomic::{AtomicBool, Ordering},
+};
+use tree::Tree;
+
+/// Name of a guardian in a list of processes.
+pub(crate) const NAME: &str = "renmei-guardian";
+/// Time between two looks at what a limited engine uses, in milliseconds.
+const GLANCE: u16 = 100;
+
+/// Whether engines of this program get guardians.
+static ENABLED: AtomicBool = AtomicBool::new(false);
+
+/// Makes this process the guardian of an engine if it was executed as one, and returns after the end of the engine.
+/// A program that calls [`enable`] calls this first of all.
+#[must_use]
+pub fn serve_if_asked() -> Option<std::process::ExitCode> {
+    let mut arguments = std::env::args_os();
+    if arguments.next().as_deref() != Some(OsStr::new(NAME)) {
+        return None;
+    }
+    let line = arguments.next().and_then(|number| number.to_str()?.parse::<RawFd>().ok());
+    Some(match line.ok_or(io::ErrorKind::InvalidInput.into()).and_then(serve) {
+        Ok(()) => std::process::ExitCode::SUCCESS,
+        Err(_) => std::process::ExitCode::FAILURE,
+    })
+}
+
+/// Gives every further engine a guardian. Only for a program whose `main` begins with [`serve_if_asked`]; engines of
+/// other programs, such as tests, are children of the program itself.
+pub fn enable() {
+    ENABLED.store(true, Ordering::Relaxed);
+}
+
+pub(crate) fn is_enabled() -> bool {
+    ENABLED.load(Ordering::Relaxed)
+}
+
+/// The life of a guardian.
+#[allow(unsafe_code)]
+fn serve(line: RawFd) -> io::Result<()> {
+    // SAFETY: the program that executed the guardian left it this descriptor, and nothing else in it owns it.
+    let line = UnixStream::from(unsafe { OwnedFd::from_raw_fd(line) });
+    let _only_a_name = set_name(c"renmei-guardian");
+    set_child_subreaper(true)?;
+    // Whoever asks a whole group to end means the engine and the manager, who ends the guardian.
+    SigSet::all().thread_block()?;
+    let errand = Errand::receive(&mut &line)?;
+    let null = OpenOptions::new().read(true).write(true).open("/dev/null")?;
+    let mut guarded = match start(&errand) {
+        Ok(child) => Guarded::new(&child, line),
+        Err(error) => return News::Failed(error.raw_os_error().unwrap_or_default()).send(&mut &line),
+    };
+    let watched = guarded.watch(&errand, &null);
+    guarded.end_all();
+    watched
+}
+
+/// Starts the engine: in a session of its own and so without a terminal, with no descriptors but its three pipes.
+#[allow(unsafe_code)]
+fn start(errand: &Errand) -> io::Result<Child> {
+    let [program, arguments @ ..] = &errand.arguments[..] else {
+        return Err(io::ErrorKind::InvalidInput.into());
+    };
+    let mut command = Command::new(program);
+    command.args(arguments).envs(errand.environment.iter().map(|(key, value)| (key, value)));
+    if let Some(directory) = &errand.directory {
+        command.current_dir(directory);
+    }
+    let (guardian, user) = (nix::unistd::getpid(), errand.user);
+    // SAFETY: only async-signal-safe system calls, and no allocation, between fork and exec.
+    unsafe {
+        command.pre_exec(move || {
+            SigSet::empty().thread_set_mask()?;
+            setsid()?;
+            keep_signals_inside();
+            if let Some(user) = user {
+                become_user(user)?; // before the next, which is lost with a change of user
+            }
+            set_pdeathsig(Signal::SIGKILL)?;
+            if nix::unistd::getppid() != guardian {
+                return Err(io::ErrorKind::BrokenPipe.into());
+            }
+            close_others_at_exec()
+        });
+    }
+    command.spawn()
+}
+
+/// Keeps signals of the engine among its own processes, so that it cannot end its opponent, its guardian or this
+/// program. Needs Landlock of Linux 6.12 and the right to restrict itself without giving up programs that change their
+/// user (`sudo`, `nvidia-modprobe`): root. Elsewhere `sandbox = "strict"` does it.
+#[allow(unsafe_code)]
+fn keep_signals_inside() {
+    /// `struct landlock_ruleset_attr` with `LANDLOCK_SCOPE_SIGNAL`.
+    const SIGNALS: [u64; 3] = [0, 0, 1 << 1];
+    // SAFETY: the kernel reads the three numbers, and no memory of this process changes.
+    unsafe {
+        let attributes = SIGNALS.as_ptr();
+        let ruleset = nix::libc::syscall(
+            nix::libc::SYS_landlock_create_ruleset,
+            attributes,
+            size_of_val(&SIGNALS),
+            0_u32,
+        );
+        if ruleset >= 0 {
+            let _right_or_not = nix::libc::syscall(nix::libc::SYS_landlock_restrict_self, ruleset, 0_u32);
+            nix::libc::close(ruleset as i32);
+        }
+    }
+}
+
+/// Gives up the rights of root.
+fn become_user(user: u32) -> io::Result<()> {
+    nix::unistd::setgroups(&[])?;
+    nix::unistd::setgid(nix::unistd::Gid::from_raw(user))?;
+    nix::unistd::setuid(nix::unistd::Uid::from_raw(user))?;
+    Ok(())
+}
+
+/// Whatever this program inherited is not passed on.
+#[allow(unsafe_code)]
+fn close_others_at_exec() -> io::Result<()> {
+    // SAFETY: it changes flags of descriptors, which stay open until the engine is executed.
+    let done = unsafe {
+        nix::libc::syscall(nix::libc::SYS_close_range, 3_u32, u32::MAX, nix::libc::CLOSE_RANGE_CLOEXEC)
+    };
+    // Linux before 5.11 has no such call; then descriptors that were inherited by this program are.
+    match nix::errno::Errno::result(done) {
+        Ok(_) | Err(nix::errno::Errno::ENOSYS | nix::errno::Errno::EINVAL) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// An engine under guard.
+struct Guarded {
+    engine: Pid,
+    line: UnixStream,
+    /// Whether the end of the engine itself was told.
+    ended: bool,
+}
+
+impl Guarded {
+    fn new(child: &Child, line: UnixStream) -> Self {
+        Self { engine: Pid::from_raw(child.id().cast_signed()), line, ended: false }
+    }
+
+    /// Returns when everything is to end: the engine has, or the program that asked for it.
+    fn watch(&mut self, errand: &Errand, null: &File) -> io::Result<()> {
+        dup2_stdin(null)?;
+        dup2_stdout(null)?;
+        dup2_stderr(null)?;
+        News::Started(self.engine.as_raw()).send(&mut &self.line)?;
+        let mut children = SigSet::empty();
+        children.add(Signal::SIGCHLD);
+        let deaths = SignalFd::with_flags(&children, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?;
+        let patience = if errand.is_limited() { PollTimeout::from(GLANCE) } else { PollTimeout::NONE };
+        while !self.ended {
+            let mut fds = [
+                PollFd::new(self.line.as_fd(), PollFlags::POLLIN),
+                PollFd::new(deaths.as_fd(), PollFlags::POLLIN),
+            ];
+            let _interrupted = poll(&mut fds, patience);
+            let [told, died] = fds.map(|fd| fd.any().unwrap_or(true));
+            if died {
+                while let Ok(Some(_)) = deaths.read_signal() {}
+            }
+            self.reap();
+            if told && !self.obey() {
+                return Ok(());
+            }
+            if errand.is_limited()
+                && let Some(news) = errand.excess(&Tree::of_this_process())
+            {
+                return news.send(&mut &self.line);
+            }
+        }
+        Ok(())
+    }
+
+    /// Passes signals on; false when everything is to end.
+    fn obey(&mut self) -> bool {
+        let mut signals = [0; 16];
+        let bytes = self.line.read(&mut signals).unwrap_or(0);
+        for &number in &signals[..bytes] {
+            match Signal::try_from(i32::from(number)) {
+                Ok(Signal::SIGKILL) | Err(_) => return false,
+                Ok(signal) if !self.ended => _ = killpg(self.engine, signal),
+                Ok(_) => {}
+            }
+        }
+        bytes > 0
+    }
+
+    /// Takes note of those that have died; false when nobody is left.
+    fn reap(&mut self) -> bool {
+        loop {
+            match waitpid(None, Some(WaitPidFlag::WNOHANG)) {
+                Ok(WaitStatus::StillAlive) => return true,
+                Ok(status) => self.note(status),
+                Err(nix::errno::Errno::EINTR) => {}
+                Err(_) => return false,
+            }
+        }
+    }
+
+    fn note(&mut self, status: WaitStatus) {
+        if status.pid() != Some(self.engine) || self.ended {
+            return;
+        }
+        self.ended = true;
+        let raw = match status {
+            WaitStatus::Exited(_, code) => code << 8,
+            WaitStatus::Signaled(_, signal, dumped) => signal as i32 | if dumped { 0x80 } else { 0 },
+            _ => 0,
+        };
+        let _nobody_listens = News::Ended(ExitStatus::from_raw(raw)).send(&mut &self.line);
+    }
+
+    /// Kills all descendants. The children of a process that dies become those of the guardian, so that nobody is left
+    /// when it has no child any more.
+    fn end_all(&mut self) {
+        while self.reap() {
+            Tree::of_this_process().kill();
+            // A process that the kernel does not let die is waited for, but not at full speed.
+            let _slept = poll(&mut [], PollTimeout::from(1_u8));
+        }
+    }
+}
