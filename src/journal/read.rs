@@ -268,7 +268,7 @@ fn select_games() -> String {
         "SELECT {PAIRING}, g.id, g.start, g.opening_moves, g.started_at, g.ended_at, g.plies, g.evidence, \
          g.replayed, {OUTCOME}, g.times, g.ended_result, g.ended_cause, \
          (SELECT o.by_ || CASE o.reason WHEN '' THEN '' ELSE ': ' || o.reason END FROM operations o \
-          WHERE o.event = g.event AND o.number = g.ruling) FROM games g"
+          WHERE o.event = g.event AND o.number = g.ruling), g.pruned_at FROM games g"
     )
 }
 
