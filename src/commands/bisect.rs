@@ -38,7 +38,7 @@ use report::{
 };
 use serde::Serialize;
 use sha2::{Digest, Sha256};
-use std::{collections::HashMap, sync::Arc};
+use std::{collections::HashMap, path::Path, sync::Arc};
 
 /// The players of an event of the search.
 const GOOD_ONE: PlayerId = PlayerId(0);
@@ -287,9 +287,9 @@ impl<'a> Search<'a> {
         let identities = identify(&plan, &found.shown)?;
         let event = OpenEvent::open(&plan, identities)?.with_engines(found.engines);
         let openings = dispatcher::in_order(lines, &plan);
-        let say = say_aloud();
-        let (disk, _watching) = disk::watched(vec![plan.database.clone()], plan.reserve_mb, &say, None)?;
-        let company = Company { openings, remote: None, readers: vec![], say, disk };
+        let watched = vec![plan.database.clone()].into_iter().chain(plan.log.directory().map(Path::to_owned));
+        let (disk, _watching) = disk::watched(watched.collect(), plan.reserve_mb, &say_aloud(), None)?;
+        let company = Company { openings, remote: None, readers: vec![], say: say_aloud(), disk };
         let finished = event.play(company, self.shutdown)?;
         self.note_results(commit, &finished.standings);
         if finished.halted {

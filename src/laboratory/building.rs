@@ -154,6 +154,7 @@ fn run(
         let out = File::create(log)?;
         let mut command = Command::new("sh");
         git::clean(&mut command);
+        files::give_users_umask(&mut command);
         command.args(["-c", &source.build]).current_dir(checkout).process_group(0);
         command.stdin(Stdio::from(lock.try_clone()?)).stdout(out.try_clone()?).stderr(out);
         command.spawn()
