@@ -32,6 +32,7 @@ use referee::{
 use rsshogi::{board::position_from_sfen, types::Move};
 use seat::{
     Seat,
+    allowance::Allowance,
     csa_host::{self, SeatTerms},
     transcript::Transcripts,
 };
@@ -160,7 +161,13 @@ impl Arranger {
 
     /// The terms on which a player is seated.
     #[must_use]
-    pub fn terms(&self, game: GameId, color: Color, summary: Summary, opening: Vec<Move>) -> SeatTerms {
+    pub fn terms(
+        &self,
+        (game, color): (GameId, Color),
+        summary: Summary,
+        opening: Vec<Move>,
+        allowance: Allowance,
+    ) -> SeatTerms {
         SeatTerms {
             game,
             color,
@@ -170,6 +177,7 @@ impl Arranger {
             agreement: Duration::from_secs(self.config.agreement),
             unit: self.config.unit(),
             game_bytes: self.config.limits.game_bytes,
+            allowance,
         }
     }
 

@@ -5,6 +5,8 @@
 //! [`ADDRESS`] times as much, and all connections of the host together [`TOTAL`] times. What the lobby has no work with
 //! (blank lines, moves out of turn) counts for the connection alone.
 
+use plan::serve::Limits;
+use seat::allowance::Allowance;
 use std::{
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
@@ -121,17 +123,25 @@ pub struct AddressBudget {
     all: SharedBucket,
     courtesy: SharedBucket,
     logged: SharedBucket,
+    kept: Allowance,
 }
 
 impl AddressBudget {
-    /// A full budget, where a connection has so many lines a second.
+    /// A full budget.
     #[must_use]
-    pub fn new(lines_per_second: u32) -> Self {
+    pub fn new(limits: &Limits) -> Self {
         let (most, per_second) = COURTESY;
         let courtesy = Bucket::with_limit(most, per_second);
-        let all = SharedBucket::new(lines_per_second.saturating_mul(ADDRESS));
+        let all = SharedBucket::new(limits.lines_per_second.saturating_mul(ADDRESS));
         let shared = |bucket| SharedBucket(Arc::new(Mutex::new(bucket)));
-        Self { all, courtesy: shared(courtesy), logged: shared(Bucket::per_hour(LOGGED)) }
+        let (logged, kept) = (Bucket::per_hour(LOGGED), Allowance::per_hour(limits.kept_mb_per_hour << 20));
+        Self { all, courtesy: shared(courtesy), logged: shared(logged), kept }
+    }
+
+    /// What may be kept beside the moves of its games.
+    #[must_use]
+    pub fn kept(&self) -> &Allowance {
+        &self.kept
     }
 
     /// Whether a line about this address may be logged; nobody fills a log by being refused.
@@ -179,7 +189,9 @@ mod tests {
 
     #[tokio::test]
     async fn who_asks_little_is_not_held_up_when_the_budget_of_all_is_used_up() {
-        let (total, modest, greedy) = (SharedBucket::new(2), AddressBudget::new(50), AddressBudget::new(50));
+        let limits = Limits::default();
+        let (total, modest, greedy) =
+            (SharedBucket::new(2), AddressBudget::new(&limits), AddressBudget::new(&limits));
         let now = Instant::now();
         greedy.spend(&total, 100, now);
         assert!(greedy.wait(&total, now) > Duration::ZERO);

@@ -548,7 +548,8 @@ impl Lobby {
         (summary, opening): (&Summary, &[rsshogi::types::Move]),
         thread: &ActorThread,
     ) -> Option<Seat> {
-        let terms = self.arranger.terms(game, color, summary.clone(), opening.to_vec());
+        let allowance = self.presence.get(login)?.place.budget().kept().clone();
+        let terms = self.arranger.terms((game, color), summary.clone(), opening.to_vec(), allowance);
         self.presence.set_status(login, Status::InGame(name, color, Progress::AgreeWaiting));
         Some(self.arranger.offer(self.presence.get(login)?, terms, thread))
     }

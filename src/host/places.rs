@@ -187,7 +187,7 @@ impl Places {
         }
         let number = taken.next;
         (taken.next, taken.count) = (number + 1, taken.count + 1);
-        let budget = || AddressBudget::new(limits.lines_per_second);
+        let budget = || AddressBudget::new(limits);
         let fresh = || Group { budget: budget(), places: HashMap::new() };
         let group = taken.origins.entry(origin).or_insert_with(fresh);
         let (standing, active) = (AtomicU8::new(Standing::Stranger as u8), AtomicU64::new(0));

@@ -157,6 +157,8 @@ pub struct Limits {
     pub names_per_hour: Option<u32>,
     /// Bytes that are kept of a player's lines in a game, and as many of its comments.
     pub game_bytes: usize,
+    /// Megabytes of junk, long lines and comments that are kept of all players of an address in an hour.
+    pub kept_mb_per_hour: u64,
 }
 
 impl Limits {
@@ -230,6 +232,7 @@ impl Default for Limits {
             games_per_address: None,
             names_per_hour: None,
             game_bytes: 128 * 1024,
+            kept_mb_per_hour: 16,
         }
     }
 }

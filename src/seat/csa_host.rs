@@ -4,7 +4,10 @@
 //! owner of the socket, in the host, carries them.
 
 use super::{ActorEnd, Seat, pair};
-use crate::transcript::{Transcript, Transcripts};
+use crate::{
+    allowance::{Allowance, PLAIN},
+    transcript::{Transcript, Transcripts},
+};
 use notation::clipped;
 use notation::csa::{
     move_from_csa,
@@ -54,6 +57,8 @@ pub struct SeatTerms {
     pub unit: TimeUnit,
     /// Bytes kept of the player's lines, and of its comments.
     pub game_bytes: usize,
+    /// What all players of the address may have kept beside their moves.
+    pub allowance: Allowance,
 }
 
 /// A player in a game.
@@ -176,10 +181,14 @@ impl CsaHost {
     /// Notes a line that was read, for the record of a dispute. Of lines that the game does not expect, less is kept.
     pub fn received(&mut self, bytes: &[u8], line: &ClientLine, at: Instant) {
         self.end.trace.received(bytes);
-        let expected = self.expects(line);
-        self.transcript.iter_mut().for_each(|transcript| match expected {
-            true => transcript.line(at, Way::Received, bytes),
-            false => transcript.aside(at, bytes),
+        let Some(expected) = self.transcript.is_some().then(|| self.expects(line)) else { return };
+        let more = if expected { bytes.len().saturating_sub(PLAIN) } else { bytes.len() };
+        let allowed = more == 0 || self.terms.allowance.take(more, at);
+        self.transcript.iter_mut().for_each(|transcript| match (expected, allowed) {
+            (true, true) => transcript.line(at, Way::Received, bytes),
+            (true, false) => transcript.cut_line(at, &bytes[..bytes.len().min(PLAIN)]),
+            (false, true) => transcript.aside(at, bytes),
+            (false, false) => transcript.end_asides(at),
         });
     }
 
@@ -265,7 +274,8 @@ impl CsaHost {
         if let Some(thought) = &mut thought {
             // It will be read by people, in terminals and files.
             let pv = thought.pv.take().map(|pv| clipped(&pv, COMMENT));
-            thought.pv = pv.filter(|pv| pv.len() <= self.comments_left);
+            let allowance = &self.terms.allowance;
+            thought.pv = pv.filter(|pv| pv.len() <= self.comments_left && allowance.take(pv.len(), at));
             self.comments_left -= thought.pv.as_ref().map_or(0, String::len);
         }
         let said = match played.text.as_str() {

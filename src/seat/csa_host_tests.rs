@@ -1,4 +1,5 @@
 use super::*;
+use crate::allowance::Allowance;
 use referee::game::Setup;
 use referee::{adjudicate::Adjudication, clock::TimeControl, opening::EVEN, rules::Rules};
 
@@ -31,6 +32,7 @@ fn white() -> (Seat, CsaHost) {
         agreement: Duration::from_secs(120),
         unit: TimeUnit::SECOND,
         game_bytes: 128 * 1024,
+        allowance: Allowance::per_hour(1024 * 1024),
     };
     seat(terms)
 }

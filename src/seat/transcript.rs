@@ -127,15 +127,25 @@ impl Transcript {
         }
     }
 
+    /// Adds the beginning of a line that was read, whose rest is not kept.
+    pub fn cut_line(&mut self, at: Instant, beginning: &[u8]) {
+        self.line(at, Way::Received, &[beginning, b"..."].concat());
+    }
+
     /// Adds a line that was read and that the game does not expect.
     pub fn aside(&mut self, at: Instant, bytes: &[u8]) {
         match self.asides.take(cost(bytes)) {
             true => self.line(at, Way::Received, bytes),
-            false if self.asides.ends() => {
-                self.add(at, Way::Remark, b"no more is kept of lines that the game does not expect");
-            }
-            false => {}
+            false => self.end_asides(at),
         }
+    }
+
+    /// Says, once, that no more is kept of such lines.
+    pub fn end_asides(&mut self, at: Instant) {
+        if self.asides.ends() {
+            self.add(at, Way::Remark, b"no more is kept of lines that the game does not expect");
+        }
+        self.asides.left = 0;
     }
 
     fn add(&mut self, at: Instant, way: Way, bytes: &[u8]) {

@@ -310,6 +310,13 @@ pub const SERVE_LIMITS: Section = Section {
             "bytes that are kept of a player's lines in a game, a sixteenth of them for lines that the game does not \
              expect, and as many of its comments; moves and results are always kept",
         ),
+        key(
+            "kept_mb_per_hour",
+            Integer(1, 1_000_000),
+            Is("16"),
+            "megabytes that are kept in an hour of comments, long lines and lines that no game expects of all players of \
+             an address; moves and results are always kept",
+        ),
     ]],
 };
 

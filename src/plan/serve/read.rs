@@ -286,6 +286,7 @@ fn limits(table: &Table<'_>) -> Limits {
         games_per_address: table.integer("games_per_address"),
         names_per_hour: table.integer("names_per_hour"),
         game_bytes: table.integer("game_bytes").unwrap_or(default.game_bytes),
+        kept_mb_per_hour: table.integer("kept_mb_per_hour").unwrap_or(default.kept_mb_per_hour),
     };
     table.refuse_unknown();
     limits
