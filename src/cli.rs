@@ -845,7 +845,7 @@ pub struct AdminArgs {
     /// What to do.
     #[command(subcommand)]
     pub command: AdminCommand,
-    /// Why; `rule`, `replay` and `ban` want a reason.
+    /// Why; `rule`, `replay`, `swap` and `ban` want a reason.
     #[arg(long, global = true, value_name = "TEXT")]
     pub reason: Option<String>,
     /// Who you are, beside the name of your user.
@@ -917,7 +917,14 @@ pub enum AdminCommand {
         /// Its number.
         game: u64,
     },
-    /// Take back an operation: a ban, a mute, a pause, a ruling.
+    /// Give the place of an entrant who logs in, with its games and its score, to another who logs in.
+    Swap {
+        /// The name of the entrant.
+        out: String,
+        /// The name of the substitute.
+        substitute: String,
+    },
+    /// Take back an operation: a ban, a mute, a pause, a ruling, a swap.
     Undo {
         /// Its number.
         number: u64,

@@ -283,7 +283,8 @@ impl<'a> OpenEvent<'a> {
             operations,
             orders: Orders::default(),
         };
-        dispatcher.happened(opened(plan, resumed));
+        let substitutes = dispatcher.operations.substitutes();
+        dispatcher.happened(opened(plan, substitutes, resumed));
         dispatcher.tell_halts();
         if dispatcher.operations.is_paused() {
             dispatcher.tell_pause();
@@ -600,13 +601,13 @@ pub fn start_recorder(
     Recorded::start(spec).map(Some).map_err(|error| RunError::Io(format!("--log {place}"), error))
 }
 
-fn opened(plan: &Plan, resumed: bool) -> Entry {
-    Entry::Opened(Opened {
-        name: plan.name.clone(),
-        players: plan.engines.iter().map(|engine| engine.name.clone()).collect(),
-        format: plan.format_words(),
-        resumed,
-    })
+/// The head of the event; places that were given to substitutes have their names.
+fn opened(plan: &Plan, substitutes: Vec<(PlayerId, String)>, resumed: bool) -> Entry {
+    let mut players: Vec<String> = plan.engines.iter().map(|engine| engine.name.clone()).collect();
+    for (player, substitute) in substitutes {
+        players.get_mut(player.index()).into_iter().for_each(|name| name.clone_from(&substitute));
+    }
+    Entry::Opened(Opened { name: plan.name.clone(), players, format: plan.format_words(), resumed })
 }
 
 /// The engines by player; `None` for one that is not started here.

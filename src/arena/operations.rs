@@ -17,7 +17,7 @@ use journal::{Reader, now};
 use notation::printable;
 use referee::{
     AbortBy, Color, DrawBy, Outcome, WinBy,
-    entry::{Entry, GameId},
+    entry::{Entry, GameId, PlayerId},
     operation::{Action, InForce, Operation, Whom},
     sink::Sink,
 };
@@ -114,6 +114,13 @@ pub trait HostDesk: Send + Sync {
 
     /// Deletes a buoy; false if there is none of that name.
     fn delete_buoy(&self, name: &str) -> bool;
+
+    /// Gives the place of an entrant who has no game now to another name; returns the place, and the entry that renames
+    /// the player.
+    ///
+    /// # Errors
+    /// Why not.
+    fn swap(&self, out: &str, substitute: &str) -> Result<(PlayerId, Entry), String>;
 
     /// Shows a line to everybody in the extended mode.
     fn tell(&self, line: &str);
@@ -330,6 +337,7 @@ impl Operations {
                 self.ask_games(by, reason, GameOrder::Rule(GameId(*game), outcome(*result)))
             }
             Command::Replay { game } => self.ask_games(by, reason, GameOrder::Replay(GameId(*game))),
+            Command::Swap { out, substitute } => self.swap(by, reason, None, (out, substitute)),
             Command::Undo { number } => self.undo(by, reason, *number),
         }
     }
@@ -391,9 +399,36 @@ impl Operations {
         Ok(Done { number, text: format!("banned `{whom}`{here}{}", of_games(playing)) })
     }
 
+    fn swap(
+        &self,
+        by: &str,
+        reason: &str,
+        undoes: Option<u64>,
+        (out, substitute): (&str, &str),
+    ) -> Result<Done, String> {
+        let (host, out, substitute) = (self.host()?, player_name(out)?, player_name(substitute)?);
+        let (player, renamed) = host.swap(&out, &substitute)?;
+        let action = Action::Swapped { player, out: out.clone(), substitute };
+        let text = action.to_string();
+        let number = self.record(by, reason, undoes, action);
+        self.0.sink.happened(renamed);
+        host.kick(&Whom::Name(out), &sent_away(reason));
+        host.tell(&format!("##[OPERATOR] {text}\n"));
+        Ok(Done { number, text })
+    }
+
+    /// The names of those who play in the place of an entrant of the configuration.
+    #[must_use]
+    pub fn substitutes(&self) -> Vec<(PlayerId, String)> {
+        self.state().in_force.substitutes().map(|(player, name)| (player, name.to_owned())).collect()
+    }
+
     fn undo(&self, by: &str, reason: &str, number: u64) -> Result<Done, String> {
         let inverse = self.state().in_force.inverse(number)?;
         match inverse {
+            Action::Swapped { out, substitute, .. } => {
+                self.swap(by, reason, Some(number), (&out, &substitute))
+            }
             Action::Ruled { game, .. } => self.ask_games(by, reason, GameOrder::TakeBack(game, number)),
             action => self.switch(by, reason, Some(number), action),
         }
@@ -467,7 +502,10 @@ impl Operations {
 
 /// Whether a command is only carried out with a reason.
 fn needs_reason(command: &Command) -> bool {
-    matches!(command, Command::Rule { .. } | Command::Replay { .. } | Command::Ban { .. })
+    matches!(
+        command,
+        Command::Rule { .. } | Command::Replay { .. } | Command::Ban { .. } | Command::Swap { .. }
+    )
 }
 
 /// A text of a person, if it can be shown as it is.

@@ -128,6 +128,12 @@ impl Dispatcher<'_> {
         }
     }
 
+    /// The name of a player, or of the substitute who has the place.
+    fn player_name(&self, player: PlayerId) -> String {
+        let substitute = self.operations.substitutes().into_iter().find(|(place, _)| *place == player);
+        substitute.map_or_else(|| self.plan.engines[player.index()].name.clone(), |(_, name)| name)
+    }
+
     /// Ends a game that never began.
     fn settle(&mut self, pairing: Pairing, outcome: Outcome, absent: [bool; 2], wait: Duration) {
         let mut evidence = vec![];
@@ -135,7 +141,7 @@ impl Dispatcher<'_> {
             [pairing.black, pairing.white].into_iter().zip(absent).filter(|(_, absent)| *absent)
         {
             self.absences.remove(&player);
-            let name = &self.plan.engines[player.index()].name;
+            let name = self.player_name(player);
             evidence.push(format!("{name} did not log in within {} s", wait.as_secs()));
         }
         let game = self.number();

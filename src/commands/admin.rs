@@ -61,6 +61,7 @@ fn command(command: &AdminCommand) -> Command {
             },
         },
         AdminCommand::Replay { game } => Command::Replay { game },
+        AdminCommand::Swap { out, substitute } => Command::Swap { out, substitute },
         AdminCommand::Undo { number } => Command::Undo { number },
     }
 }

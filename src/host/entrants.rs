@@ -60,6 +60,31 @@ impl Entrants {
         Self { event: spelled(&plan.name), players, remote, rules: plan.rules, trips, ids: HashMap::new() }
     }
 
+    /// Gives the place of a remote entrant to another name, which returns the place.
+    ///
+    /// # Errors
+    /// When the one is no remote entrant, or the other is an entrant already.
+    pub fn swap(&mut self, out: &str, substitute: &str) -> Result<PlayerId, String> {
+        if self.players.iter().any(|player| player.name == substitute) || self.remote.contains_key(substitute)
+        {
+            return Err(format!("`{substitute}` is an entrant already"));
+        }
+        let Some(player) = self.remote.get(out).copied() else {
+            return Err(format!("`{out}` is no entrant who logs in over the network"));
+        };
+        self.give(player, substitute);
+        Ok(player)
+    }
+
+    /// Gives a place to another name.
+    pub fn give(&mut self, player: PlayerId, substitute: &str) {
+        self.remote.retain(|_, place| *place != player);
+        self.remote.insert(substitute.to_owned(), player);
+        if let Some(entrant) = self.players.get_mut(player.index()) {
+            substitute.clone_into(&mut entrant.name);
+        }
+    }
+
     /// The names of all entrants, by number.
     #[must_use]
     pub fn names(&self) -> Vec<String> {

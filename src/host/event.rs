@@ -71,7 +71,8 @@ impl EventNetwork {
         let key = trips::key(key, &*sink);
         let admission = Admission::new(&config, Admits::Entrants, &plan.database, key);
         let admission = admission.map_err(io::Error::other)?;
-        let entrants = Entrants::of(plan, known);
+        let mut entrants = Entrants::of(plan, known);
+        operations.substitutes().iter().for_each(|(player, name)| entrants.give(*player, name));
         let roster = Arc::new(Roster::new(entrants.names()));
         let bookkeeping = keep_books(&config, plan, roster.clone())?;
         let config = Arc::new(config);

@@ -208,6 +208,12 @@ impl GameView {
         &self.game.ids
     }
 
+    /// The names of the players.
+    #[must_use]
+    pub fn names(&self) -> &[String; 2] {
+        &self.game.summary.names
+    }
+
     /// The time when the game was arranged, in ms since 1970.
     #[must_use]
     pub fn at(&self) -> i64 {

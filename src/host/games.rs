@@ -43,6 +43,12 @@ impl Games {
         self.views.contains_key(&game)
     }
 
+    /// Whether a game of a player is listed.
+    #[must_use]
+    pub fn has_player(&self, name: &str) -> bool {
+        self.views.values().any(|view| view.names().iter().any(|player| player == name))
+    }
+
     /// The answer to `%%LIST`: the games in the order in which they were arranged. It is made once for all who ask.
     pub fn list(&mut self) -> Arc<str> {
         let line = |view: &GameView| format!("##[LIST] {}\n", view.id());

@@ -244,6 +244,14 @@ impl Lobby {
         }
     }
 
+    /// Gives the place of an entrant of the event to another; `None` in an open league.
+    pub(super) fn swap_entrant(&mut self, out: &str, substitute: &str) -> Result<Option<PlayerId>, String> {
+        match &mut self.matchmaking {
+            Matchmaking::Scheduled(entrants) => entrants.swap(out, substitute).map(Some),
+            Matchmaking::Open(_) => Ok(None),
+        }
+    }
+
     /// Whether a player has played here, under whichever form of the trip.
     fn has_played(&self, request: &LoginRequest) -> bool {
         let roster = self.arranger.roster();
@@ -555,7 +563,7 @@ impl Lobby {
     }
 
     /// Makes an entrant wait for its next game; an entrant does not have to ask for it.
-    fn await_round(&mut self, login: LoginId) {
+    pub(super) fn await_round(&mut self, login: LoginId) {
         let Matchmaking::Scheduled(entrants) = &self.matchmaking else { return };
         let game = self.presence.get(login).and_then(|player| entrants.game_of(&player.name));
         if let Some(game) = game {

@@ -7,7 +7,7 @@ use arena::operations::{
 use journal::{EventId, Store};
 use referee::{
     AbortBy, Outcome,
-    entry::GameId,
+    entry::{Entry, GameId, PlayerId},
     operation::{Action, Whom},
     schedule::Pairing,
 };
@@ -54,6 +54,10 @@ impl HostDesk for LobbyDesk {
         self.0.lobby().buoys.take_away(name)
     }
 
+    fn swap(&self, out: &str, substitute: &str) -> Result<(PlayerId, Entry), String> {
+        self.0.lobby().swap(out, substitute)
+    }
+
     fn tell(&self, line: &str) {
         let (lobby, line) = (self.0.lobby(), Arc::<str>::from(line));
         let players = lobby.presence.iter().filter(|(_, player)| player.extended);
@@ -66,6 +70,25 @@ impl HostDesk for LobbyDesk {
 }
 
 impl Lobby {
+    /// Gives the place of an entrant to a substitute.
+    fn swap(&mut self, out: &str, substitute: &str) -> Result<(PlayerId, Entry), String> {
+        if self.presence.named(out).is_some_and(|(_, player)| player.is_in_game())
+            || self.games.has_player(out)
+        {
+            return Err(format!("`{out}` is playing: adjourn the game, or rule on it, and swap then"));
+        }
+        let Some(player) = self.swap_entrant(out, substitute)? else {
+            return Err("players of an open league come as they like; there is no place to give".to_owned());
+        };
+        // Who watched as a spectator until now waits for a game.
+        if let Some((login, _)) = self.presence.named(substitute) {
+            self.await_round(login);
+        }
+        let renamed = self.arranger.roster().rename(out, substitute);
+        let name = substitute.to_owned();
+        Ok((player, renamed.unwrap_or(Entry::Renamed { player, name })))
+    }
+
     /// Hears that the event was paused or resumed: players who wait for the same game meet now.
     fn switched(&mut self) {
         let paused = self.operations.is_paused();

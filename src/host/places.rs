@@ -8,6 +8,7 @@
 use super::budget::AddressBudget;
 use plan::serve::Limits;
 use std::{
+    cmp::Reverse,
     collections::HashMap,
     net::{IpAddr, Ipv6Addr},
     sync::{
@@ -230,12 +231,12 @@ impl Taken {
         fullest.and_then(|(_, group)| group.most_idle()).is_some_and(|place| self.dismiss(&place))
     }
 
-    /// Makes the connection give way that has taken longest to log in.
+    /// Makes the connection give way that has taken longest to log in, of the address with the most such connections: who
+    /// comes alone is not sent away by a crowd that comes faster than logins are checked.
     fn send_a_stranger_away(&mut self) -> bool {
-        let places = self.origins.values().filter_map(Group::most_idle);
-        let strangers = places.filter(|place| place.standing() == Standing::Stranger);
-        let longest = strangers.min_by_key(|place| place.opened);
-        longest.is_some_and(|place| self.dismiss(&place))
+        let strangers = self.origins.values().filter_map(Group::strangers);
+        let longest = strangers.max_by_key(|(count, place)| (*count, Reverse(place.opened)));
+        longest.is_some_and(|(_, place)| self.dismiss(&place))
     }
 
     /// The place counts no more; the connection closes as soon as it hears of it.
@@ -252,6 +253,13 @@ impl Group {
     /// The connections that are not in a game.
     fn without_game(&self) -> usize {
         self.places.values().filter(|place| place.standing() != Standing::Playing).count()
+    }
+
+    /// How many connections have not logged in, and which of them has taken longest.
+    fn strangers(&self) -> Option<(usize, Arc<Place>)> {
+        let strangers = || self.places.values().filter(|place| place.standing() == Standing::Stranger);
+        let longest = strangers().min_by_key(|place| (place.opened, place.number))?;
+        Some((strangers().count(), longest.clone()))
     }
 
     /// The connection that gives way first; `None` where all play.
@@ -306,6 +314,19 @@ mod tests {
         held.iter().for_each(|taken| taken.place.set_standing(Standing::Playing));
         next.place.set_standing(Standing::Playing);
         assert!(enter(&places, "10.0.0.10", &limits).is_none());
+    }
+
+    #[tokio::test]
+    async fn who_comes_alone_is_not_sent_away_by_a_crowd_that_does_not_log_in() {
+        let (places, limits) = (Arc::new(Places::default()), limits(1));
+        let playing = enter(&places, "10.0.0.1", &limits).unwrap();
+        playing.place.set_standing(Standing::Playing);
+        let alone = enter(&places, "10.0.0.2", &limits).unwrap();
+        let crowd: Vec<_> = (0..20).filter_map(|_| enter(&places, "10.0.0.3", &limits)).collect();
+        assert_eq!(crowd.len(), 20, "each takes the place of the one before");
+        crowd[0].place.gives_way().await;
+        let sent_away = tokio::time::timeout(Duration::ZERO, alone.place.gives_way()).await;
+        assert!(sent_away.is_err(), "it keeps its place");
     }
 
     #[test]

@@ -232,7 +232,7 @@ impl Default for Limits {
             games_per_address: None,
             names_per_hour: None,
             game_bytes: 128 * 1024,
-            kept_mb_per_hour: 16,
+            kept_mb_per_hour: 8,
         }
     }
 }

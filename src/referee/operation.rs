@@ -1,7 +1,11 @@
 //! What the operator of an event does, on record: each action is an entry of the stream, and what it means for results,
 //! logins and the schedule is a fold of these entries, live and after a restart alike.
 
-use crate::{Outcome, ids::GameId, pairing::Pairing};
+use crate::{
+    Outcome,
+    ids::{GameId, PlayerId},
+    pairing::Pairing,
+};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -95,6 +99,15 @@ pub enum Action {
         /// What it had ended with.
         was: Outcome,
     },
+    /// The place of an entrant in the event, with its games and its score, is that of another who logs in.
+    Swapped {
+        /// The place.
+        player: PlayerId,
+        /// The name of the entrant who had it.
+        out: String,
+        /// The name of the substitute.
+        substitute: String,
+    },
 }
 
 impl Action {
@@ -115,6 +128,7 @@ impl Action {
             Self::Adjourned { .. } => "adjourned",
             Self::Ruled { .. } => "ruled",
             Self::Replayed { .. } => "replayed",
+            Self::Swapped { .. } => "swapped",
         }
     }
 
@@ -161,6 +175,9 @@ impl fmt::Display for Action {
             }
             Self::Replayed { game, was, .. } => {
                 write!(f, "has game {} played again (it was: {was})", game.0)
+            }
+            Self::Swapped { out, substitute, .. } => {
+                write!(f, "swapped `{out}` for `{substitute}`, who keeps the place and its games")
             }
         }
     }
@@ -281,6 +298,7 @@ pub struct InForce {
     registration_closed: bool,
     bans: BTreeMap<Whom, u64>,
     mutes: BTreeMap<String, u64>,
+    substitutes: BTreeMap<PlayerId, String>,
 }
 
 impl InForce {
@@ -300,6 +318,9 @@ impl InForce {
             | Action::Adjourned { .. }
             | Action::Ruled { .. }
             | Action::Replayed { .. } => {}
+            Action::Swapped { player, substitute, .. } => {
+                drop(self.substitutes.insert(*player, substitute.clone()));
+            }
         }
         self.undone.extend(operation.undoes);
         self.operations.push(operation.clone());
@@ -370,6 +391,11 @@ impl InForce {
         self.mutes.contains_key(name)
     }
 
+    /// The names of those who play in the place of an entrant of the configuration.
+    pub fn substitutes(&self) -> impl Iterator<Item = (PlayerId, &str)> {
+        self.substitutes.iter().map(|(player, name)| (*player, name.as_str()))
+    }
+
     /// What takes an operation back; the reason why nothing does.
     ///
     /// # Errors
@@ -393,6 +419,17 @@ impl InForce {
             Action::Unbanned { whom } => Ok(Action::Banned { whom: whom.clone() }),
             Action::Muted { name } => Ok(Action::Unmuted { name: name.clone() }),
             Action::Unmuted { name } => Ok(Action::Muted { name: name.clone() }),
+            Action::Swapped { player, out, substitute } => {
+                let later = self.substitutes.get(player).is_none_or(|name| name != substitute);
+                match later {
+                    true => Err(format!("`{substitute}` does not play any more: undo the later swap first")),
+                    false => Ok(Action::Swapped {
+                        player: *player,
+                        out: substitute.clone(),
+                        substitute: out.clone(),
+                    }),
+                }
+            }
             action @ (Action::Ruled { .. } | Action::Replayed { .. }) if later(action) => Err(format!(
                 "a later operation is about the same game as operation {number}: undo that first"
             )),

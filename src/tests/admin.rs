@@ -500,3 +500,69 @@ fn a_kicked_player_in_a_game_has_the_grace_time_to_come_back() {
     back.say("%TORYO");
     mori.hears("#WIN");
 }
+
+/// An event of an engine and of `kuma`, who logs in.
+fn cup(desk: &Desk) -> Playing {
+    let random = program("renmei-random").display().to_string();
+    desk.write(
+        "cup.toml",
+        &format!(
+            "time = '600s'\n[event]\nname = 'cup'\ndatabase = 'event.db'\ngames = 2\n[serve]\nwait = 100000\n\
+             [[engines]]\nname = 'a'\ncommand = '{random}'\n[[engines]]\nname = 'kuma'\nremote = true\n"
+        ),
+    );
+    Playing::start(
+        desk,
+        &["serve", "cup.toml", "--listen", "127.0.0.1:0", "--no-dashboard", "--oversubscribe"],
+    )
+}
+
+/// Plays a game of the cup to its first turn and resigns it.
+fn resign_a_game(guest: &mut Guest) {
+    let turn = guest.hears("Your_Turn:");
+    guest.hears("END Game_Summary");
+    guest.say("AGREE");
+    guest.hears("START:");
+    if turn.ends_with('-') {
+        guest.hears("+");
+    }
+    guest.say("%TORYO");
+    guest.hears("#LOSE");
+}
+
+#[test]
+fn a_substitute_plays_on_in_the_place_of_an_entrant_also_after_a_kill() {
+    let desk = Desk::new();
+    let playing = cup(&desk);
+    let mut kuma = Guest::login(&desk, "kuma secret");
+    kuma.hears("LOGIN:");
+    done(&desk, &["pause"]);
+    resign_a_game(&mut kuma);
+    assert!(refused(&desk, &["swap", "kuma", "yama"]).contains("--reason"));
+    let why = ["--reason", "the machine of kuma is broken"];
+    assert!(refused(&desk, &["swap", "kuma", "a", why[0], why[1]]).contains("`a` is an entrant already"));
+    assert!(refused(&desk, &["swap", "a", "yama", why[0], why[1]]).contains("no entrant who logs in"));
+    until("the game is over", || {
+        let swap = admin(&desk, &["swap", "kuma", "yama", why[0], why[1]]);
+        swap.status.success()
+    });
+    assert!(kuma.rest().contains("the machine of kuma is broken"), "the entrant hears why it is sent away");
+    playing.kill();
+    let playing = cup(&desk);
+    let mut kuma = Guest::login(&desk, "kuma secret x1");
+    kuma.hears("##[LOGIN]");
+    let mut yama = Guest::login(&desk, "yama other");
+    yama.hears("LOGIN:yama OK");
+    done(&desk, &["resume"]);
+    resign_a_game(&mut yama);
+    assert_eq!(playing.ends(), Some(0));
+    assert_eq!(
+        desk.query("SELECT player, games, losses FROM standings WHERE player = 'yama'"),
+        [["yama", "2", "2"]]
+    );
+    assert_eq!(desk.query("SELECT count(*) FROM players"), [["2"]]);
+    let verified = desk.renmei(&["verify", "event.db"]);
+    assert!(verified.status.success(), "{}", String::from_utf8_lossy(&verified.stdout));
+    let told = report(&desk).to_string();
+    assert!(told.contains("swapped `kuma` for `yama`"), "{told}");
+}

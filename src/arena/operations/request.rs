@@ -77,6 +77,13 @@ pub enum Command {
         /// The game.
         game: u64,
     },
+    /// Gives the place of an entrant to another who logs in.
+    Swap {
+        /// The name of the entrant.
+        out: String,
+        /// The name of the substitute.
+        substitute: String,
+    },
     /// Takes an operation back.
     Undo {
         /// The number of the operation.

@@ -313,7 +313,7 @@ pub const SERVE_LIMITS: Section = Section {
         key(
             "kept_mb_per_hour",
             Integer(1, 1_000_000),
-            Is("16"),
+            Is("8"),
             "megabytes that are kept in an hour of comments, long lines and lines that no game expects of all players of \
              an address; moves and results are always kept",
         ),
