@@ -122,6 +122,12 @@ pub async fn play_under(
     Ok(running.outcome.unwrap_or(Outcome::Aborted { by: referee::AbortBy::Stopped }))
 }
 
+/// Whether a seat learns from it that the game is over.
+fn tells_the_end(output: &Output) -> bool {
+    use Word::{Expire, Reject};
+    matches!(output, Output::Tell(_, Order::Over(_) | Order::Heard(Heard { word: Reject | Expire, .. })))
+}
+
 /// The next reply of either side in this game; replies in an earlier game are dropped.
 async fn next_reply(seats: &mut [Seat; 2], game: GameId) -> (Color, Reply) {
     let [black, white] = seats;
@@ -160,8 +166,7 @@ struct RunningGame<'a> {
 impl RunningGame<'_> {
     async fn deliver(&mut self, outputs: Vec<Output>, game: &Game) {
         // Of the end the seats are told last: when it was reported.
-        let (over, outputs): (Vec<_>, Vec<_>) =
-            outputs.into_iter().partition(|output| matches!(output, Output::Tell(_, Order::Over(_))));
+        let (over, outputs): (Vec<_>, Vec<_>) = outputs.into_iter().partition(tells_the_end);
         for output in outputs.into_iter().chain(over) {
             match output {
                 Output::Tell(color, order) => self.tell(color, order, game).await,

@@ -23,6 +23,8 @@ const NO_OPENINGS: &str = "none";
 /// # Errors
 /// When the arguments are wrong or the engines cannot play.
 pub fn ad_hoc(args: &MatchArgs, open_screen: OpenScreen) -> Result<Exit, Failure> {
+    // Programs behind `--sprt` are taken for words of it: that is told rather than that there are no engines.
+    pairs(&args.length.sprt).map_err(Failure::Usage)?;
     let engines = engines(args).map_err(Failure::Usage)?;
     let format = if args.gauntlet { "gauntlet" } else { "round-robin" };
     let length = Length { format, games: args.length.games, sprt: &args.length.sprt };

@@ -572,10 +572,12 @@ impl Connection {
                 }
             }
             Some(Err(refusal)) => {
-                if let (true, Some(taken)) = (refusal.guessed, &self.place) {
-                    self.context.admission.guessed(&request.name, taken.place());
+                match &self.place {
+                    Some(taken) if refusal.guessed => {
+                        self.context.admission.guessed(&request.name, taken.place());
+                    }
+                    _ => self.log_refusal(&request.name, &refusal.lines),
                 }
-                self.log_refusal(&request.name, &refusal.lines);
                 self.refuse(&refusal);
             }
             None => self.broken = true,

@@ -520,6 +520,10 @@ fn cup(desk: &Desk) -> Playing {
 /// Plays a game of the cup to its first turn and resigns it.
 fn resign_a_game(guest: &mut Guest) {
     let turn = guest.hears("Your_Turn:");
+    resign(guest, &turn);
+}
+
+fn resign(guest: &mut Guest, turn: &str) {
     guest.hears("END Game_Summary");
     guest.say("AGREE");
     guest.hears("START:");
@@ -534,10 +538,11 @@ fn resign_a_game(guest: &mut Guest) {
 fn a_substitute_plays_on_in_the_place_of_an_entrant_also_after_a_kill() {
     let desk = Desk::new();
     let playing = cup(&desk);
-    let mut kuma = Guest::login(&desk, "kuma secret");
-    kuma.hears("LOGIN:");
+    let mut kuma = Guest::login(&desk, "kuma secret x1");
+    kuma.hears("##[LOGIN]");
+    let turn = kuma.hears("Your_Turn:");
     done(&desk, &["pause"]);
-    resign_a_game(&mut kuma);
+    resign(&mut kuma, &turn);
     assert!(refused(&desk, &["swap", "kuma", "yama"]).contains("--reason"));
     let why = ["--reason", "the machine of kuma is broken"];
     assert!(refused(&desk, &["swap", "kuma", "a", why[0], why[1]]).contains("`a` is an entrant already"));
