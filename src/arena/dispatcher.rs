@@ -15,7 +15,7 @@ use crate::{
     remote::Remote,
     resume::{self, Resumed, WAYS},
     rulings::{NotesDesk, Orders},
-    worker::{Note, Over, Worker, WorkerContext, WorkerSpec},
+    worker::{Ended, Note, Over, Worker, WorkerContext, WorkerSpec},
 };
 use journal::{EventId, Journal, Moves, Opening, Reader, Store, StoreError};
 use plan::{EnginePlan, LogPlan, OpeningOrder, Plan};
@@ -50,6 +50,8 @@ const REJECTIONS: u32 = 2;
 const SETTLED: Duration = Duration::from_secs(1);
 /// Time between two looks at who has logged in, while games wait for remote players.
 const GLANCE: Duration = Duration::from_millis(50);
+/// How often is looked whether the workers have finished their last games.
+const LAST_GAMES: Duration = Duration::from_millis(5);
 
 /// Why an event cannot be played, or played on.
 #[derive(Debug, thiserror::Error)]
@@ -383,15 +385,19 @@ impl Dispatcher<'_> {
         let interrupted = !self.goes_on() && !self.is_done();
         let halted = !interrupted && !self.standings.halts().is_empty() && !self.is_done();
         let workers = std::mem::take(&mut self.workers);
-        workers.into_iter().for_each(|slots| slots.worker.finish());
+        let threads: Vec<_> = workers.into_iter().map(|slots| slots.worker.let_go()).collect();
+        // The last games wait for their ends to be kept.
+        while threads.iter().any(|thread| !thread.is_finished()) {
+            if let Ok(note) = self.inbox.recv_timeout(LAST_GAMES) {
+                self.late(note);
+            }
+        }
+        threads.into_iter().for_each(|thread| drop(thread.join()));
         if let Some(recorded) = self.recorded.take() {
             recorded.finish();
         }
-        // Games that ended while the workers were awaited.
         while let Ok(note) = self.inbox.try_recv() {
-            if let Note::Over(over) = note {
-                self.record(&over.started, over.ended);
-            }
+            self.late(note);
         }
         if played.is_ok() && !interrupted && !halted {
             self.happened(Entry::Closed);
@@ -404,8 +410,18 @@ impl Dispatcher<'_> {
         Ok(Finished { standings: self.standings, interrupted, halted, store: finished?, event })
     }
 
+    /// Keeps what games report that end while the workers are awaited.
+    fn late(&mut self, note: Note) {
+        match note {
+            Note::Ended(ended) => self.ended(*ended),
+            Note::Over(over) => self.record(&over.started, over.ended),
+            _ => {}
+        }
+    }
+
     fn handle(&mut self, note: Note) -> Result<(), RunError> {
         match note {
+            Note::Ended(ended) => self.ended(*ended),
             Note::Over(over) => self.over(*over)?,
             Note::Shutdown if !self.shutdown.is_adjourning() && !self.told => {
                 self.told = true;
@@ -491,6 +507,13 @@ impl Dispatcher<'_> {
         if let Some(ended) = ended {
             self.happened(Entry::GameEnded(ended));
         }
+    }
+
+    /// Keeps the end of a game whose players elsewhere are told of it afterwards.
+    fn ended(&mut self, ended: Ended) {
+        let Ended { entries: (started, end), kept } = ended;
+        self.record(&started, end);
+        self.journal.sink().when_kept(kept);
     }
 
     fn over(&mut self, over: Over) -> Result<(), RunError> {

@@ -24,7 +24,7 @@ use seat::{
     usi::{self, Gate, UsiPlayer},
 };
 use std::{
-    io,
+    fmt, io,
     sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc::Sender},
     thread::{self, JoinHandle},
 };
@@ -68,6 +68,8 @@ impl WorkerContext {
 /// A message to the dispatcher.
 #[derive(Debug)]
 pub enum Note {
+    /// A game has ended, and its players elsewhere wait for the end to be kept before they are told.
+    Ended(Box<Ended>),
     /// A game is over, or never began, and its slot is free.
     Over(Box<Over>),
     /// The wish to end has changed.
@@ -83,6 +85,20 @@ pub enum Note {
     Replaced(PlayerId, Vec<String>),
 }
 
+/// A game that has ended and is not told of yet.
+pub struct Ended {
+    /// Its entries for the schedule; the journal has the first one already.
+    pub entries: Entries,
+    /// Called when the end is kept.
+    pub kept: Box<dyn FnOnce() + Send>,
+}
+
+impl fmt::Debug for Ended {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ended").field("entries", &self.entries).finish_non_exhaustive()
+    }
+}
+
 /// A game that is over.
 #[derive(Debug)]
 pub struct Over {
@@ -96,7 +112,7 @@ pub struct Over {
     pub draws: u32,
     /// Its entries for the schedule; the journal has the first one already.
     pub started: Option<GameStarted>,
-    /// Its end, which the journal does not have yet.
+    /// Its end, unless the journal has it already.
     pub ended: Option<GameEnded>,
     /// Its ending; an error when it could not be set up.
     pub outcome: Result<Outcome, String>,
@@ -143,10 +159,9 @@ impl Worker {
         self.fixtures.send(fixture).is_ok()
     }
 
-    /// Waits until the worker has finished its games and ended its engines.
-    pub fn finish(self) {
-        drop(self.fixtures);
-        let _panic_printed = self.thread.join();
+    /// Gives it no more games; its thread ends when it has finished those it has and ended its engines.
+    pub fn let_go(self) -> JoinHandle<()> {
+        self.thread
     }
 }
 
@@ -183,7 +198,8 @@ async fn host(fixture: Fixture, bench: Arc<Bench>) {
         return slot.over(Ok(Outcome::Aborted { by: AbortBy::NotStarted }), Entries::default());
     };
     let Pairing { black, white, .. } = fixture.pairing;
-    let report = GameReport { sink: bench.context.sink.clone(), entries: Mutex::default() };
+    let WorkerContext { sink, notes, .. } = &bench.context;
+    let report = GameReport { sink: sink.clone(), notes: notes.clone(), entries: Mutex::default() };
     let spectators = bench.context.remote.as_ref().map(|remote| remote.spectators());
     let WorkerContext { adjourn: stop, interventions, .. } = &bench.context;
     let (lag, interventions) = (&bench.thread.lag, Some(&**interventions));
@@ -200,11 +216,12 @@ async fn host(fixture: Fixture, bench: Arc<Bench>) {
 #[derive(Debug)]
 struct GameReport {
     sink: Arc<dyn Sink>,
+    notes: Sender<Note>,
     entries: Mutex<Entries>,
 }
 
 /// The entries of a game that the schedule waits for.
-type Entries = (Option<GameStarted>, Option<GameEnded>);
+pub type Entries = (Option<GameStarted>, Option<GameEnded>);
 
 impl GameReport {
     fn entries(&self) -> MutexGuard<'_, Entries> {
@@ -226,6 +243,12 @@ impl Sink for GameReport {
 
     fn keep(&self, record: SideRecord) {
         self.sink.keep(record);
+    }
+
+    /// The end goes through the dispatcher, so its journal is asked after it.
+    fn when_kept(&self, then: Box<dyn FnOnce() + Send>) {
+        let entries = std::mem::take(&mut *self.entries());
+        let _dispatcher_gone = self.notes.send(Note::Ended(Box::new(Ended { entries, kept: then })));
     }
 }
 

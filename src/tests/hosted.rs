@@ -325,6 +325,33 @@ fn an_entrant_is_recognised_by_its_secret_after_a_restart() {
     assert_eq!(who(&mut kawa, "kawa"), shown);
 }
 
+#[test]
+fn an_end_that_an_entrant_was_told_is_kept_when_the_event_is_killed_at_once() {
+    let desk = Desk::new();
+    let text = two_entrants().replace("games = 2", "games = 6");
+    for told in 1..=6 {
+        let hosted = Hosted::start(&desk, &text);
+        let mut guests = ["kawa", "mori"].map(|name| {
+            let mut guest = hosted.connect();
+            guest.say(&format!("LOGIN {name} secret x1"));
+            guest
+        });
+        for guest in &mut guests {
+            while guest.line().unwrap() != "END Game_Summary" {}
+            guest.say("AGREE");
+        }
+        for guest in &mut guests {
+            while !guest.line().unwrap().starts_with("START:") {}
+        }
+        // It is the turn of one of them; the other's line is dropped.
+        guests.iter_mut().for_each(|guest| guest.say("%TORYO"));
+        while !["#WIN", "#LOSE"].contains(&guests[0].line().unwrap().as_str()) {}
+        drop(hosted); // killed
+        let counted = desk.query("SELECT count(*) FROM games WHERE state = 'counted'");
+        assert_eq!(counted, [[told.to_string()]]);
+    }
+}
+
 /// The id of a player in the answer to `%%WHO`.
 fn who(guest: &mut Guest, name: &str) -> String {
     guest.say("%%WHO");

@@ -15,8 +15,6 @@ LimitNOFILE=65536
 # A core file would contain passwords and trips.
 LimitCORE=0
 UMask=0077
-# Control groups of its own below that of the service: `sandbox = \"strict\"` limits an engine with them.
-Delegate=yes
 ";
 
 const RULES: &str = "\
