@@ -74,6 +74,12 @@ mod tests {
     }
 
     #[test]
+    fn a_choice_that_ends_with_a_form_feed_survives_a_round_trip() {
+        let option = read("option name a type combo default x var x var y z\u{c} default x");
+        assert_eq!(read(&option.to_string()), option);
+    }
+
+    #[test]
     fn a_long_line_that_is_cut_at_a_blank_survives_a_round_trip() {
         let cut = read(&format!("{} and more", "x".repeat(UNKNOWN_KEPT - 1)));
         assert_eq!(cut, EngineLine::Unknown("x".repeat(UNKNOWN_KEPT - 1)));

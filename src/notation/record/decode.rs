@@ -25,7 +25,7 @@ fn old_mac_lines(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     line.strip_suffix(b"\r").unwrap_or(line).split(|byte| *byte == b'\r')
 }
 
-fn decoded(line: &[u8]) -> String {
+pub(super) fn decoded(line: &[u8]) -> String {
     if let Ok(text) = std::str::from_utf8(line) {
         return text.to_owned();
     }

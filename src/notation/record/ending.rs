@@ -1,5 +1,6 @@
 //! Endings of games in the words of CSA and KIF.
 
+use super::decode::{decoded, to_cp932};
 use rsshogi::types::Color;
 
 /// The ending of a game. Endings without a named side concern the side to move after the last move.
@@ -193,6 +194,8 @@ impl Ending {
             Won { .. } => return None,
             // In place of a move, this would be read as one.
             Unknown(word) if !word.starts_with(|c: char| c.is_alphabetic() && c != '同') => return None,
+            // In CP932, the bytes of some words are those of another word in UTF-8.
+            Unknown(word) if decoded(&to_cp932(word)) != *word => return None,
             Unknown(word) => word,
         })
     }

@@ -363,6 +363,12 @@ fn an_unknown_ending_is_written_as_one_word_that_every_format_reads_again() {
     let record = GameRecord { ending: Some(Ending::Unknown("76歩".into())), ..GameRecord::default() };
     let again = read(&write(&record, Format::Kifu).unwrap(), None).unwrap();
     assert_eq!(again[0].plies, [], "a word that looks like a move is no move");
+    // Its bytes in CP932 are those of 同銀 in UTF-8.
+    let word = String::from("蜷碁橿");
+    let plies = moves("7g7f").into_iter().map(Ply::from).collect();
+    let record = GameRecord { plies, ending: Some(Ending::Unknown(word)), ..GameRecord::default() };
+    let again = read(&write(&record, Format::Kif).unwrap(), None).unwrap();
+    assert_eq!(again[0].plies, record.plies, "nor is one that looks so in another encoding");
 }
 
 #[test]
