@@ -108,7 +108,8 @@ fn steps(fast: bool, machine: Machine) -> Vec<Step> {
     };
     let mut docs = all("doc", &["--no-deps"]);
     docs.env("RUSTDOCFLAGS", "-Dwarnings");
-    let mut real = cargo(["test", "--test", REAL_ENGINES]);
+    // With the features of the steps before, or half of the workspace would be built anew.
+    let mut real = all("test", &["--test", REAL_ENGINES]);
     real.env("RENMEI_REQUIRE_ENGINES", "1");
     let steps = [
         (true, "format", cargo(["fmt", "--all", "--check"])),
