@@ -34,7 +34,6 @@ fn engine(line: &[u8]) {
         EngineLineRef::Info(info) => {
             let _rank = Info::multipv_of(&String::from_utf8_lossy(line));
             let read = info.read();
-            assert!(Info::is_info(line));
             assert!(read.score.is_none() || !info.bytes().is_empty());
             let _scores = info.scores_best_line();
         }

@@ -103,13 +103,6 @@ impl<'a> InfoLine<'a> {
 }
 
 impl Info {
-    /// Whether a line is an `info` line; its arguments are not read.
-    pub fn is_info(line: &[u8]) -> bool {
-        line.trim_ascii_start()
-            .strip_prefix(b"info")
-            .is_some_and(|rest| matches!(rest, [] | [b' ' | b'\t', ..]))
-    }
-
     /// The rank of the line that an `info` line is about, 1 when it names none.
     pub fn multipv_of(line: &str) -> u32 {
         let mut words = Words(line);
@@ -235,7 +228,7 @@ impl fmt::Display for Score {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{super::EngineLineRef, *};
 
     fn score(value: ScoreValue, bound: Bound) -> Option<Score> {
         Some(Score { value, bound })
@@ -316,9 +309,8 @@ mod tests {
 
     #[test]
     fn only_info_lines_count_as_info() {
-        assert!(Info::is_info(b"info depth 1"));
-        assert!(Info::is_info(b" info"));
-        assert!(!Info::is_info(b"information"));
-        assert!(!Info::is_info(b"bestmove 7g7f"));
+        let is_info = |line: &[u8]| matches!(EngineLineRef::parse(line), EngineLineRef::Info(_));
+        assert!(is_info(b"info depth 1") && is_info(b" info") && is_info(b"info\r"));
+        assert!(!is_info(b"information") && !is_info(b"bestmove 7g7f"));
     }
 }
