@@ -77,6 +77,7 @@ mod tests {
     fn a_choice_that_ends_with_a_form_feed_survives_a_round_trip() {
         let option = read("option name a type combo default x var x var y z\u{c} default x");
         assert_eq!(read(&option.to_string()), option);
+        assert_eq!(read("bestmove \r\r 7g7f"), EngineLine::BestMove { mv: "7g7f".into(), ponder: None });
     }
 
     #[test]

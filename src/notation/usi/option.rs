@@ -214,11 +214,9 @@ fn spin(rest: &str) -> Option<OptionKind> {
 fn combo(rest: &str) -> OptionKind {
     let (mut default, mut choices) = (String::new(), Vec::new());
     for (key, value) in attributes(rest) {
-        // The end of a line is cut off wherever a value stands there.
-        let value = value.trim_ascii();
         match key {
-            "default" => default = unquoted(value),
-            "var" => choices.push(unquoted(value)),
+            "default" => default = unquoted(&value),
+            "var" => choices.push(unquoted(&value)),
             _ => {}
         }
     }

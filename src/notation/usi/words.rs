@@ -14,9 +14,9 @@ pub(super) fn shortened(line: &str) -> &str {
     line[..end].trim_ascii_end()
 }
 
-/// The words of a line of bytes, separated by blanks.
+/// The words of a line of bytes, separated by blanks: whatever is cut off at the ends of a line.
 pub(super) fn bytes_words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
-    line.split(|byte| matches!(byte, b' ' | b'\t')).filter(|word| !word.is_empty())
+    line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty())
 }
 
 /// Words separated by blanks, with the unread rest of the line at hand.
@@ -26,7 +26,7 @@ pub(super) struct Words<'a>(pub &'a str);
 impl<'a> Words<'a> {
     pub fn next(&mut self) -> Option<&'a str> {
         let rest = self.rest();
-        let end = rest.bytes().position(|b| b == b' ' || b == b'\t').unwrap_or(rest.len());
+        let end = rest.bytes().position(|byte| byte.is_ascii_whitespace()).unwrap_or(rest.len());
         let (word, rest) = rest.split_at(end);
         self.0 = rest;
         (!word.is_empty()).then_some(word)
@@ -34,7 +34,7 @@ impl<'a> Words<'a> {
 
     /// The unread rest, without leading blanks.
     pub fn rest(&self) -> &'a str {
-        self.0.trim_start_matches([' ', '\t'])
+        self.0.trim_ascii_start()
     }
 
     pub fn is_empty(&self) -> bool {
