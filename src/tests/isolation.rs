@@ -87,8 +87,16 @@ fn what_an_engine_leaves_behind_ends_even_if_its_guardian_is_killed() {
     let (desk, mark) = (Desk::new(), mark(3));
     let mut manager = start(&desk, &format!("--mode daemon --delay 36000000 {mark}"));
     let daemon = process(&mark, "--mode sleep");
-    let stat = fs::read_to_string(format!("/proc/{daemon}/stat")).unwrap();
-    let guardian = stat.rsplit_once(") ").unwrap().1.split(' ').nth(1).unwrap().parse().unwrap();
+    // Until the process in between has ended, the daemon is its child.
+    let guardian = loop {
+        let stat = fs::read_to_string(format!("/proc/{daemon}/stat")).unwrap();
+        let parent = stat.rsplit_once(") ").unwrap().1.split(' ').nth(1).unwrap().to_owned();
+        let line = fs::read_to_string(format!("/proc/{parent}/cmdline")).unwrap_or_default();
+        if line.starts_with("renmei-guardian") {
+            break parent.parse().unwrap();
+        }
+        sleep(Duration::from_millis(10));
+    };
     kill(Pid::from_raw(guardian), Signal::SIGKILL).unwrap();
     while fs::exists(format!("/proc/{daemon}")).unwrap() {
         assert!(manager.try_wait().unwrap().is_none(), "the manager plays on");
