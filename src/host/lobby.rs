@@ -442,7 +442,9 @@ impl Lobby {
             return;
         }
         if self.operations.is_paused() {
-            self.send(login, "##[OPERATOR] the event is paused: the game begins later\n".to_owned());
+            if self.presence.get(login).is_some_and(|player| player.extended) {
+                self.send(login, "##[OPERATOR] the event is paused: the game begins later\n".to_owned());
+            }
             return self.presence.set_status(login, Status::GameWaiting(game, wish));
         }
         match self.rival(login, &game, wish) {

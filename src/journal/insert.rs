@@ -144,7 +144,11 @@ impl<'c> Rows<'c> {
     fn opened(&mut self, at: i64, opened: &Opened) -> rusqlite::Result<()> {
         let players = (0..).map(PlayerId).zip(&opened.players);
         for (player, name) in players {
-            self.player(player, name)?;
+            match self.names.get(&player.0) {
+                // A substitute, whose entry was lost with the last run: without it the games would seem altered.
+                Some(former) if former != name => self.renamed(at, player, name)?,
+                _ => self.player(player, name)?,
+            }
         }
         let configuration: String =
             self.conn

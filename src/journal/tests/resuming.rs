@@ -120,6 +120,23 @@ fn a_name_that_was_altered_after_a_player_was_renamed_is_found() {
 }
 
 #[test]
+fn a_new_name_in_the_head_of_a_run_is_on_record_as_one() {
+    let (_directory, path) = temporary();
+    let end = ended(1, 0, 1, win(Color::Black));
+    write(&path, &[opening(), started(1, 0, 1), end]);
+    let mut again = opening();
+    if let Entry::Opened(opened) = &mut again.entry {
+        opened.players[0] = "Dai".to_owned();
+    }
+    let event = write(&path, &[again]);
+    let store = Store::read(&path).unwrap();
+    assert_eq!(store.verify(event, None).unwrap().alterations, []);
+    let renamed: u32 =
+        store.connection().query_row("SELECT count(*) FROM renamed", [], |row| row.get(0)).unwrap();
+    assert_eq!(renamed, 1);
+}
+
+#[test]
 fn the_key_and_the_first_trip_of_each_entrant_are_kept_with_the_event() {
     let (_directory, path) = temporary();
     let key = TripKey([7; 32]);
