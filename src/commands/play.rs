@@ -1,6 +1,6 @@
 //! `renmei run`, and the steps that `renmei match` and `renmei serve` share with it: from a plan to standings.
 
-use super::{Exit, Failure, disk, operator_door::Door};
+use super::{Exit, Failure, disk, operator_door::Door, pages};
 use crate::{
     cli::{FaultLimitArg, PlayingArgs, RunArgs},
     output::{self, Printable},
@@ -312,6 +312,11 @@ fn follow(
         }
         readers.push(reader);
         remote = Some(players);
+    }
+    let pages = pages::open(&plan.http, &args.http, &plan.database, &plan.name)?;
+    if let Some(pages) = &pages {
+        pages::lines(pages).iter().for_each(|line| say(line));
+        readers.push(pages.reader());
     }
     let notifier = Notifier::open(&plan.notify, subject(plan), say.clone())?;
     readers.extend(notifier.as_ref().map(Notifier::reader));

@@ -3,6 +3,7 @@
 use super::{
     Exit, Failure, OpenScreen, Screen, Showing,
     operator_door::Door,
+    pages,
     play::{Network, event_file, host},
 };
 use super::{descriptors, disk};
@@ -78,6 +79,11 @@ fn league(args: &ServeArgs, mut config: ServeConfig, open_screen: OpenScreen) ->
         signals::listen(shutdown.clone(), finishing).map_err(other)?;
         let mut readers: Vec<_> = feed.map(|feed| Reader::new("dashboard", feed)).into_iter().collect();
         readers.extend(events.map(|mut events| Reader::new("event file", move |batch| events.write(batch))));
+        let pages = pages::open(&config.http, &args.playing.http, &config.database, &config.name)?;
+        if let Some(pages) = &pages {
+            pages::lines(pages).iter().for_each(|line| say(line));
+            readers.push(pages.reader());
+        }
         let notifier = Notifier::open(&config.notify, subject(&config), say.clone())?;
         readers.extend(notifier.as_ref().map(Notifier::reader));
         let places = [Some(config.database.clone()), config.records.clone()];
