@@ -4,6 +4,7 @@ mod accounts;
 mod database;
 mod defence;
 mod error;
+mod follow;
 mod identities;
 mod insert;
 mod lock;
@@ -24,6 +25,7 @@ mod verify;
 
 pub use accounts::Account;
 pub use error::StoreError;
+pub use follow::Followed;
 pub use identities::KnownIdentity;
 pub use prune::{Bounds, Prunable};
 pub use ratings::RatingRow;

@@ -43,36 +43,48 @@ fn replay(
     f: &mut dyn FnMut(&Stamped),
 ) -> rusqlite::Result<()> {
     let names = event_names(conn, event)?;
-    let mut log = conn.prepare_cached(&format!(
-        "SELECT l.kind, l.seq, g.id, g.started_at, g.ended_at, g.start, g.opening_moves, g.plies, g.evidence, \
-         coalesce(g.ended_replayed, g.replayed), coalesce(g.ended_result, g.result), \
-         coalesce(g.ended_cause, g.cause), {PAIRING}, g.times \
-         FROM log l LEFT JOIN games g ON g.id = l.game WHERE l.event = ? ORDER BY l.seq"
-    ))?;
-    let mut rows = log.query([event.0])?;
+    let mut log = conn.prepare_cached(&log_after())?;
+    let mut rows = log.query((event.0, 0))?;
     while let Some(row) = rows.next()? {
-        let stamped = match row.get_ref(0)?.as_str()? {
-            "started" => started(row)?,
-            "ended" => {
-                if moves == Moves::With {
-                    game_moves(conn, row.get(2)?, GameId(row::unsigned(row, 12)?), f)?;
-                }
-                ended(row)?
-            }
-            kind => rare(conn, event, kind, row.get(1)?, &names)?,
-        };
-        f(&stamped);
+        if moves == Moves::With && row.get_ref(0)?.as_str()? == "ended" {
+            game_moves(conn, row.get(2)?, GameId(row::unsigned(row, 12)?), f)?;
+        }
+        f(&stamped(conn, event, row, &names)?);
     }
     if moves == Moves::With { running_moves(conn, event, f) } else { Ok(()) }
 }
 
+/// The entry of a row of [`log_after`].
+pub(super) fn stamped(
+    conn: &Connection,
+    event: EventId,
+    row: &Row<'_>,
+    names: &EventNames,
+) -> rusqlite::Result<Stamped> {
+    match row.get_ref(0)?.as_str()? {
+        "started" => started(row),
+        "ended" => ended(row),
+        kind => rare(conn, event, kind, row.get(1)?, names),
+    }
+}
+
+/// The log of an event after an entry, as [`stamped`] reads it.
+pub(super) fn log_after() -> String {
+    format!(
+        "SELECT l.kind, l.seq, g.id, g.started_at, g.ended_at, g.start, g.opening_moves, g.plies, g.evidence, \
+         coalesce(g.ended_replayed, g.replayed), coalesce(g.ended_result, g.result), \
+         coalesce(g.ended_cause, g.cause), {PAIRING}, g.times \
+         FROM log l LEFT JOIN games g ON g.id = l.game WHERE l.event = ? AND l.seq > ? ORDER BY l.seq"
+    )
+}
+
 /// Fields that every `Opened` of an event shares.
-struct EventNames {
+pub(super) struct EventNames {
     name: String,
     players: Vec<String>,
 }
 
-fn event_names(conn: &Connection, event: EventId) -> rusqlite::Result<EventNames> {
+pub(super) fn event_names(conn: &Connection, event: EventId) -> rusqlite::Result<EventNames> {
     let name = conn
         .query_row("SELECT name FROM events WHERE id = ?", [event.0], |row| row.get(0))
         .optional()?

@@ -6,7 +6,7 @@ use super::{
     joined,
 };
 use files::Access;
-use journal::{EventSummary, GameFilter, GameState, Store};
+use journal::{EventSummary, FullGame, GameFilter, GameState, Store};
 use notation::{
     file_name,
     record::{self, Format, GameRecord, RecordFault},
@@ -71,13 +71,7 @@ pub fn export(args: &Export) -> Result<ExportReport, RecordsError> {
             report.left_out.push((number, "its moves were dropped, as those of old games".to_owned()));
             continue;
         }
-        let mut record = frame.record(&game, store.game_name(event.id, number)?);
-        if let Some(outcome) = game.row.outcome {
-            ending::end(&mut record, outcome);
-            ending::explain(&mut record, outcome, &game.row.evidence);
-            ending::tell_ruling(&mut record, game.row.ruling.as_ref());
-        }
-        make_plain(&mut record);
+        let record = record(&frame, &game, store.game_name(event.id, number)?);
         match bytes(&record, format) {
             Ok(bytes) => {
                 output.write(number, [&game.row.black, &game.row.white], &bytes)?;
@@ -89,6 +83,33 @@ pub fn export(args: &Export) -> Result<ExportReport, RecordsError> {
     }
     output.finish()?;
     Ok(report)
+}
+
+/// The record of a game of an event, which need not be over; `name` is its Game_ID.
+///
+/// # Errors
+/// When the plan of the event cannot be read, or the format cannot hold the game.
+pub fn one(
+    event: &EventSummary,
+    game: &FullGame,
+    name: Option<String>,
+    format: Format,
+) -> Result<Vec<u8>, RecordsError> {
+    rsshogi::board::init();
+    let number = game.row.game.0;
+    bytes(&record(&Frame::of(event)?, game, name), format)
+        .map_err(|fault| RecordsError::Game { game: number, reason: fault.to_string() })
+}
+
+fn record(frame: &Frame, game: &FullGame, name: Option<String>) -> GameRecord {
+    let mut record = frame.record(game, name);
+    if let Some(outcome) = game.row.outcome {
+        ending::end(&mut record, outcome);
+        ending::explain(&mut record, outcome, &game.row.evidence);
+        ending::tell_ruling(&mut record, game.row.ruling.as_ref());
+    }
+    make_plain(&mut record);
+    record
 }
 
 /// Finds an event by name; by default the last one.

@@ -40,7 +40,7 @@ pub mod openings;
 mod tests;
 mod verify;
 
-pub use export::{Export, ExportReport, event, export};
+pub use export::{Export, ExportReport, event, export, one};
 pub use files::FileFault;
 pub use import::{Import, ImportReport, import};
 pub use verify::Finding;

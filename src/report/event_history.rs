@@ -98,9 +98,14 @@ impl EventHistory {
     /// When the database or the stored plan cannot be read.
     pub fn read(store: &Store, event: &EventSummary, moves: Moves) -> Result<Self, EventHistoryError> {
         let info = event_info(event, plan(event)?);
-        let mut fold = Fold::new(&info, moves == Moves::With);
+        let mut fold = HistoryFold::new(&info, moves == Moves::With);
         store.replay(event.id, moves, &mut |stamped| fold.take(stamped))?;
-        let mut history = fold.finish(&info, event);
+        fold.read(&info, store, event)
+    }
+
+    /// Adds what the stored rows of the event say beside its entries.
+    fn with_rows(self, store: &Store, event: &EventSummary) -> Result<Self, EventHistoryError> {
+        let mut history = self;
         history.report = history.report.with_failures(store, event.id)?;
         history.report.played_by = super::builds(store, event)?;
         Ok(history)
@@ -118,7 +123,9 @@ impl EventHistory {
     }
 }
 
-struct Fold {
+/// What a history is folded from, entry by entry.
+#[derive(Clone, Debug)]
+pub struct HistoryFold {
     standings: Standings,
     test: Option<Sprt>,
     walk: Walk,
@@ -129,8 +136,10 @@ struct Fold {
     packs: bool,
 }
 
-impl Fold {
-    fn new(info: &EventInfo, packs: bool) -> Self {
+impl HistoryFold {
+    /// Nothing yet; `packs`: with times and games, which need moves.
+    #[must_use]
+    pub fn new(info: &EventInfo, packs: bool) -> Self {
         Self {
             standings: info.standings(),
             test: info.sprt.and_then(|plan| plan.test().ok()),
@@ -143,7 +152,8 @@ impl Fold {
         }
     }
 
-    fn take(&mut self, stamped: &Stamped) {
+    /// Takes an entry.
+    pub fn take(&mut self, stamped: &Stamped) {
         let (first, last) = self.span.unwrap_or((stamped.at, stamped.at));
         self.span = Some((first.min(stamped.at), last.max(stamped.at)));
         if self.packs {
@@ -188,6 +198,25 @@ impl Fold {
             (None, Some(outcome)) => self.results.push((game, pairing.black, pairing.white, outcome)),
             (None, None) => {}
         }
+    }
+
+    /// The standings so far.
+    #[must_use]
+    pub fn standings(&self) -> &Standings {
+        &self.standings
+    }
+
+    /// The history so far, with what the stored rows of the event say beside its entries.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn read(
+        self,
+        info: &EventInfo,
+        store: &Store,
+        event: &EventSummary,
+    ) -> Result<EventHistory, EventHistoryError> {
+        self.finish(info, event).with_rows(store, event)
     }
 
     fn finish(self, info: &EventInfo, event: &EventSummary) -> EventHistory {

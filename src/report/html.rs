@@ -15,7 +15,58 @@ use sha2::{Digest, Sha256};
 
 /// The style sheet of pages.
 pub const STYLE: &str = include_str!("html/page.css");
-const SCRIPT: &str = concat!(include_str!("html/board.js"), include_str!("html/page.js"));
+/// The board, and moves in words.
+pub const BOARD: &str = include_str!("html/board.js");
+/// The viewer of one game; it needs the board.
+pub const VIEWER: &str = include_str!("html/viewer.js");
+const SCRIPT: &str = concat!(
+    include_str!("html/board.js"),
+    include_str!("html/pack.js"),
+    include_str!("html/viewer.js"),
+    include_str!("html/page.js")
+);
+
+/// Language of tables and headlines. Names of engines and what the referee says are never translated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Language {
+    /// English.
+    #[default]
+    English,
+    /// Japanese.
+    Japanese,
+}
+
+impl Language {
+    fn say(self, english: &'static str, japanese: &'static str) -> &'static str {
+        match self {
+            Self::English => english,
+            Self::Japanese => japanese,
+        }
+    }
+}
+
+/// How sections are written.
+#[derive(Clone, Copy, Debug, Default)]
+struct Manner {
+    language: Language,
+    /// Whether players and games have pages of their own.
+    links: bool,
+}
+
+impl Manner {
+    fn say(self, english: &'static str, japanese: &'static str) -> &'static str {
+        self.language.say(english, japanese)
+    }
+
+    /// A player's name, with its page if it has one.
+    fn player(self, history: &EventHistory, name: &str) -> Markup {
+        let number = history.players.iter().position(|known| known == name).filter(|_| self.links);
+        html! {
+            @if let Some(number) = number { a href=(format!("/players/{number}")) { (plain(name)) } }
+            @else { (plain(name)) }
+        }
+    }
+}
 
 /// Renders the page.
 ///
@@ -40,7 +91,7 @@ pub fn page(history: &EventHistory) -> serde_json::Result<String> {
             }
             body {
                 (heading(history))
-                main { (sections(history)) }
+                main { (sections(history, Manner::default())) }
                 footer { "Made by Renmei. Ratings in Elo are relative to the mean of the field; ± is half the 95 % interval." }
                 (viewer())
                 script type="application/json" id="data" { (PreEscaped(data)) }
@@ -106,7 +157,13 @@ struct Section {
     content: Markup,
 }
 
-fn sections(history: &EventHistory) -> Markup {
+/// The heading of the event and every section but the games, for pages that have those elsewhere.
+#[must_use]
+pub fn live_sections(history: &EventHistory, language: Language) -> Markup {
+    html! { (heading(history)) (sections(history, Manner { language, links: true })) }
+}
+
+fn sections(history: &EventHistory, manner: Manner) -> Markup {
     let report = &history.report;
     let played = report.games > 0;
     let mut sections = vec![];
@@ -115,27 +172,38 @@ fn sections(history: &EventHistory) -> Markup {
             sections.push(Section { id, title, content: content() });
         }
     };
-    add("standings", "Standings", true, &|| tables::standings(history));
-    add("test", "Sequential test", report.sprt.is_some(), &|| test(history));
+    add("standings", manner.say("Standings", "順位表"), true, &|| tables::standings(history, manner));
+    add("test", manner.say("Sequential test", "逐次検定（SPRT）"), report.sprt.is_some(), &|| {
+        test(history)
+    });
     // A test has one Elo, which knows of its stop; ratings of its two players would be others.
     let rated = report.sprt.is_none();
-    add("elo", "Elo", played && rated, &|| {
+    add("elo", manner.say("Elo", "Elo"), played && rated, &|| {
         html! { (duel(history)) (both(|size| plot::elo(report, size))) }
     });
-    add("ratings", "Ratings over the games", report.games > 1 && rated, &|| {
-        both(|size| plot::ratings(history, size))
+    add(
+        "ratings",
+        manner.say("Ratings over the games", "レートの推移"),
+        report.games > 1 && rated,
+        &|| both(|size| plot::ratings(history, size)),
+    );
+    add("cross", manner.say("Cross table", "対戦表"), report.pairs.len() > 1, &|| {
+        tables::cross(history, manner)
     });
-    add("cross", "Cross table", report.pairs.len() > 1, &|| tables::cross(history));
     let ranked = report.stages.iter().any(|stage| stage.has_tie_breaks());
     let operated = !report.operations.is_empty();
-    add("operations", "Operator", operated, &|| super::operations::page(&report.operations));
-    add("stages", "Stages", ranked, &|| tables::stages(report));
-    add("endings", "Endings", played, &|| endings(history));
+    add("operations", manner.say("Operator", "運営"), operated, &|| {
+        super::operations::page(&report.operations)
+    });
+    add("stages", manner.say("Stages", "ステージ"), ranked, &|| tables::stages(history, manner));
+    add("endings", manner.say("Endings", "終局"), played, &|| endings(history, manner));
     let timed = history.usage.iter().any(|usage| usage.charged > 0);
-    add("time", "Time", timed, &|| time(history));
+    add("time", manner.say("Time", "時間"), timed, &|| time(history));
     let known = !report.played_by.is_empty();
-    add("played-by", "Played by", known, &|| crate::builds::table(&report.played_by));
-    add("games", "Games", history.games.games() > 0, &games);
+    add("played-by", manner.say("Played by", "対局プログラム"), known, &|| {
+        crate::builds::table(&report.played_by)
+    });
+    add("games", manner.say("Games", "棋譜"), history.games.games() > 0, &games);
     html! {
         nav { @for section in &sections { a href=(format!("#{}", section.id)) { (section.title) } } }
         @for Section { id, title, content } in &sections {
@@ -180,7 +248,7 @@ fn duel(history: &EventHistory) -> Markup {
     html! { p { (plain(&met.name)) " against " (plain(&met.opponent)) ": " (words.replace('-', "−")) } }
 }
 
-fn endings(history: &EventHistory) -> Markup {
+fn endings(history: &EventHistory, manner: Manner) -> Markup {
     let report = &history.report;
     let black = report.first_move.black;
     let games = black.games().max(1) as f64;
@@ -194,14 +262,14 @@ fn endings(history: &EventHistory) -> Markup {
     html! {
         p { "Black (☗) won " (share(black.wins)) ", white (☖) " (share(black.losses)) ", " (share(black.draws)) " were drawn" (advantage) "." }
         (both(|size| plot::endings(report, size)))
-        (failures(&report.failures))
+        (failures(&report.failures, manner))
     }
 }
 
 /// Games listed one by one that were lost because a player failed; of more the last.
 const FAILURES: usize = 20;
 
-fn failures(failures: &[Failure]) -> Markup {
+fn failures(failures: &[Failure], manner: Manner) -> Markup {
     let first = failures.len().saturating_sub(FAILURES);
     let words = |failure: &Failure| {
         let reason =
@@ -214,7 +282,7 @@ fn failures(failures: &[Failure]) -> Markup {
             h3 { "Lost by a fault" }
             @if first > 0 { p.note { "the last " (FAILURES) " of " (thousands(failures.len() as u64)) } }
             ul.failures { @for failure in &failures[first..] {
-                li { a href=(format!("#game-{}", failure.game)) { "#" (failure.game) } " " (words(failure)) }
+                li { a href=(if manner.links { format!("/games/{}", failure.game) } else { format!("#game-{}", failure.game) }) { "#" (failure.game) } " " (words(failure)) }
             } }
         }
     }
@@ -247,9 +315,28 @@ fn games() -> Markup {
     }
 }
 
+fn button(id: &str, words: &str, label: &str) -> Markup {
+    html! { button type="button" id=(id) aria-label=(label) title=(label) { (words) } }
+}
+
+/// The keys below a board.
+#[must_use]
+pub fn controls() -> Markup {
+    html! {
+        div.keys {
+            (button("first", "|◀", "start (Home)"))
+            (button("back", "◀", "a ply back (←)"))
+            (button("play", "play", "play (space)"))
+            (button("on", "▶", "a ply on (→)"))
+            (button("last", "▶|", "end (End)"))
+            (button("flip", "⇅", "turn the board (f)"))
+            (button("pieces", "A", "letters or kanji (a)"))
+        }
+    }
+}
+
 /// The board on which games are replayed.
 fn viewer() -> Markup {
-    let button = |id: &str, words: &str, label: &str| html! { button type="button" id=(id) aria-label=(label) title=(label) { (words) } };
     html! {
         dialog id="viewer" aria-label="Game" {
             div.bar {
@@ -263,15 +350,7 @@ fn viewer() -> Markup {
                     p.player id="above" {}
                     div id="board" tabindex="0" role="img" aria-label="Board" {}
                     p.player id="below" {}
-                    div.keys {
-                        (button("first", "|◀", "start (Home)"))
-                        (button("back", "◀", "a ply back (←)"))
-                        (button("play", "play", "play (space)"))
-                        (button("on", "▶", "a ply on (→)"))
-                        (button("last", "▶|", "end (End)"))
-                        (button("flip", "⇅", "turn the board (f)"))
-                        (button("pieces", "A", "letters or kanji (a)"))
-                    }
+                    (controls())
                 }
                 div.side {
                     p id="result" {}

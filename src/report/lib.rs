@@ -17,7 +17,7 @@ pub mod progress;
 mod text;
 
 pub use builds::{PlayedBy, builds};
-pub use event_history::{EventHistory, EventHistoryError, event_info, plan};
+pub use event_history::{EventHistory, EventHistoryError, HistoryFold, event_info, plan};
 pub use live::{Announcer, EventFile};
 pub use operations::OperationRow;
 

@@ -10,7 +10,7 @@ mod posterior;
 mod style;
 
 pub use bars::{elo, endings};
-pub use curves::{ratings, sprt, time};
+pub use curves::{player_ratings, ratings, sprt, time};
 pub use eval::evaluation;
 pub use png::PngError;
 pub use posterior::posterior;

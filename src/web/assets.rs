@@ -27,6 +27,13 @@ static ASSETS: LazyLock<Vec<Asset>> = LazyLock::new(|| {
         Asset::new("dark.css", STYLE, style.replace(DARK, "all")),
         Asset::new("light.css", STYLE, style.replace(DARK, "not all")),
         Asset::new("style.css", STYLE, style),
+        Asset::new("board.js", SCRIPT, report::html::BOARD),
+        Asset::new("viewer.js", SCRIPT, report::html::VIEWER),
+        Asset::new("live.js", SCRIPT, include_str!("assets/live.js")),
+        Asset::new("now.js", SCRIPT, include_str!("assets/now.js")),
+        Asset::new("game.js", SCRIPT, include_str!("assets/game.js")),
+        Asset::new("fresh.js", SCRIPT, include_str!("assets/fresh.js")),
+        Asset::new("times.js", SCRIPT, include_str!("assets/times.js")),
         Asset::new("icon.svg", "image/svg+xml", include_str!("assets/icon.svg")),
     ]
 });

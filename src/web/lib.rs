@@ -7,13 +7,21 @@
 //! Other rooms add pages of their own: a [`Router`](axum::Router) of handlers with the [`Site`] as their state, laid out
 //! by [`layout::Page`].
 
+mod archive;
 mod assets;
+mod desk;
 mod error;
+mod feed;
+mod game;
+mod hold;
 pub mod layout;
 mod limits;
+mod live;
 mod pages;
+mod relay;
 mod server;
 mod site;
+mod stream;
 pub mod visitor;
 
 pub use error::WebError;

@@ -1,14 +1,29 @@
-//! The pages that everybody may see.
+//! The pages that everybody may see, and the same as JSON.
 
+mod archive;
+mod game;
+mod now;
+mod player;
 mod prefs;
+mod records;
+mod table;
 
 use crate::{
     Site, assets,
-    layout::{Page, sorry},
-    visitor::Visitor,
+    desk::NoAnswer,
+    layout::sorry,
+    stream,
+    visitor::{Lang, Visitor},
 };
-use axum::{Router, extract::State, http::StatusCode, response::Response, routing::get};
-use maud::html;
+use axum::{
+    Router,
+    extract::State,
+    http::{StatusCode, header},
+    response::{IntoResponse, Response},
+    routing::get,
+};
+use maud::{Markup, PreEscaped, html};
+use serde::Serialize;
 
 /// Entries of the navigation: path, words in English and in Japanese.
 pub const PLACES: [(&str, &str, &str); 3] =
@@ -17,19 +32,108 @@ pub const PLACES: [(&str, &str, &str); 3] =
 /// Every page of this crate.
 pub fn routes() -> Router<Site> {
     Router::new()
-        .route("/", get(now))
+        .route("/", get(now::page))
+        .route("/api/now", get(now::api))
+        .route("/events", get(stream::events))
+        .route("/table", get(table::page))
+        .route("/api/table", get(table::api))
+        .route("/games", get(archive::page))
+        .route("/api/games", get(archive::api))
+        .route("/games/list.txt", get(records::list))
+        .route("/games/{name}", get(game::page))
+        .route("/api/games/{number}", get(game::api))
+        .route("/players/{number}", get(player::page))
+        .route("/api/players/{number}", get(player::api))
         .route("/prefs", get(prefs::choose))
         .route("/static/{name}", get(assets::serve))
         .fallback(missing)
 }
 
-async fn now(State(site): State<Site>, visitor: Visitor) -> Response {
-    let title = visitor.say("Now", "対局中");
-    let content = html! { h1 { (title) } };
-    Page { title, place: "/", scripts: &[], content }.show(&site, &visitor)
-}
-
 async fn missing(State(site): State<Site>, visitor: Visitor) -> Response {
     let words = visitor.say("There is no page of this address.", "このページはありません。");
     sorry(StatusCode::NOT_FOUND, &site, &visitor, words)
+}
+
+impl NoAnswer {
+    fn status(&self) -> StatusCode {
+        match self {
+            Self::Busy | Self::NotYet => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Missing(_) => StatusCode::NOT_FOUND,
+            Self::Wrong(_) => StatusCode::BAD_REQUEST,
+            Self::Store(_) | Self::History(_) | Self::Records(_) | Self::Sql(_) => {
+                StatusCode::INTERNAL_SERVER_ERROR
+            }
+        }
+    }
+
+    /// What a stranger is told. Faults of the database are for the operator: they name paths.
+    fn words(&self) -> String {
+        match self {
+            Self::Store(_) | Self::History(_) | Self::Records(_) | Self::Sql(_) => {
+                tracing::warn!("a page could not be made: {self}");
+                "the page could not be made; the operator finds the reason in the diagnostics".to_owned()
+            }
+            other => other.to_string(),
+        }
+    }
+}
+
+/// The reason why a page is missing, as a page.
+fn no_page(error: &NoAnswer, site: &Site, visitor: &Visitor) -> Response {
+    sorry(error.status(), site, visitor, &error.words())
+}
+
+/// The same as JSON.
+fn no_json(error: &NoAnswer) -> Response {
+    let text = serde_json::json!({ "error": error.words() }).to_string();
+    (error.status(), [(header::CONTENT_TYPE, "application/json")], text).into_response()
+}
+
+/// JSON of a page. Anybody's page may read it, as it is public.
+fn json(value: &impl Serialize) -> Response {
+    match serde_json::to_string(value) {
+        Ok(text) => {
+            let headers = [
+                (header::CONTENT_TYPE, "application/json"),
+                (header::CACHE_CONTROL, "no-store"),
+                (header::ACCESS_CONTROL_ALLOW_ORIGIN, "*"),
+            ];
+            (headers, text).into_response()
+        }
+        Err(error) => no_json(&NoAnswer::Wrong(error.to_string())),
+    }
+}
+
+/// Data for the page's script. `<` occurs only in strings; escaped, no name can end the element.
+fn data(value: &impl Serialize) -> Markup {
+    let text = serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned()).replace('<', "\\u003c");
+    html! { script type="application/json" id="state" { (PreEscaped(text)) } }
+}
+
+/// A time, which the page's script shows in the viewer's own zone.
+fn time(at: i64) -> Markup {
+    let text = notation::date::text(at);
+    let machine = text.replace('/', "-").replace(' ', "T") + "Z";
+    html! { time datetime=(machine) { (text) " UTC" } }
+}
+
+/// A list of games.
+fn lines(lang: Lang, games: &[crate::archive::Line]) -> Markup {
+    html! {
+        div.scroll { table.games {
+            thead { tr {
+                th { "#" } th.name { (lang.say("black", "先手")) } th {} th.name { (lang.say("white", "後手")) }
+                th.name { (lang.say("ending", "結果")) } th { (lang.say("plies", "手数")) } th { (lang.say("began", "開始")) }
+            } }
+            tbody { @for game in games { tr {
+                td { a href=(format!("/games/{}", game.number)) { (game.number) } }
+                td.name.won[game.result == "black"] { a href=(format!("/players/{}", game.players[0])) { "☗ " (game.names[0]) } }
+                td.result { (crate::archive::sign(game.result)) }
+                td.name.won[game.result == "white"] { a href=(format!("/players/{}", game.players[1])) { "☖ " (game.names[1]) } }
+                td.name { (crate::game::cause_words(lang, &game.cause)) @if !game.counts { (lang.say(", not counted", "（無効）")) } }
+                td { (game.plies) }
+                td { @if let Some(at) = game.started { (time(at)) } }
+            } } }
+        } }
+    }
 }

@@ -1,9 +1,12 @@
 //! The HTTP side: addresses, connections with their limits and timeouts, and the threads.
 
 use crate::{
-    Site, WebError, layout,
+    Site, WebError, desk,
+    feed::{self, Bell},
+    layout,
     limits::{Limits, Peer, Refusal},
     pages,
+    relay::Relay,
     site::Shared,
 };
 use axum::{
@@ -23,7 +26,10 @@ use plan::HttpConfig;
 use std::{
     net::{SocketAddr, TcpListener as StdListener},
     path::PathBuf,
-    sync::Arc,
+    sync::{
+        Arc, RwLock,
+        atomic::{AtomicBool, Ordering},
+    },
     thread::{self, JoinHandle},
     time::Duration,
 };
@@ -60,6 +66,8 @@ pub struct Setup {
 pub struct Server {
     site: Site,
     addresses: Vec<SocketAddr>,
+    bell: Arc<Bell>,
+    over: Arc<AtomicBool>,
     stop: watch::Sender<bool>,
     threads: Vec<JoinHandle<()>>,
 }
@@ -73,7 +81,11 @@ impl Server {
         let listeners =
             setup.config.listen.iter().map(|address| bind(*address)).collect::<Result<Vec<_>, _>>()?;
         let addresses = listeners.iter().filter_map(|listener| listener.local_addr().ok()).collect();
+        let (questions, asked) = desk::queue();
         let site = Site(Arc::new(Shared {
+            live: RwLock::default(),
+            relay: Relay::new(journal::now().unsigned_abs()),
+            questions,
             database: setup.database,
             event: setup.event,
             places: pages::PLACES.to_vec(),
@@ -90,7 +102,14 @@ impl Server {
             yield_to_games();
             serve(listeners, &router, &limits, stopped);
         })?;
-        Ok(Self { site, addresses, stop, threads: vec![http] })
+        let (bell, over) = (Arc::new(Bell::default()), Arc::new(AtomicBool::new(false)));
+        let desk = desk::open(site.clone(), asked, over.clone())?;
+        let (shown, rung) = (site.clone(), bell.clone());
+        let feed = thread::Builder::new().name("web-feed".to_owned()).spawn(move || {
+            yield_to_games();
+            feed::follow(&shown, &rung);
+        })?;
+        Ok(Self { site, addresses, bell, over, stop, threads: vec![feed, desk, http] })
     }
 
     /// Addresses that the pages are on.
@@ -108,12 +127,19 @@ impl Server {
     /// A reader of the event's journal, which never waits.
     #[must_use]
     pub fn reader(&self) -> Reader {
-        Reader::new("web", move |_| ())
+        let bell = self.bell.clone();
+        Reader::new("web", move |_| bell.ring())
     }
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
+        self.bell.stop();
+        self.over.store(true, Ordering::Release);
+        // The last frame is made before the connections end.
+        if !self.threads.is_empty() {
+            let _panic_printed = self.threads.remove(0).join();
+        }
         self.stop.send_replace(true);
         for thread in self.threads.drain(..) {
             let _panic_printed = thread.join();
@@ -153,6 +179,8 @@ fn serve(
             }
         }
         let _gone = stopped.wait_for(|stopped| *stopped).await;
+        // What was sent last is written.
+        tokio::time::sleep(Duration::from_millis(100)).await;
     });
     runtime.shutdown_timeout(Duration::from_millis(200));
 }

@@ -1,9 +1,14 @@
 //! What all pages share.
 
+use crate::{
+    desk::{Desk, NoAnswer, Questions},
+    live::Live,
+    relay::Relay,
+};
 use plan::HttpConfig;
 use std::{
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, PoisonError, RwLock},
 };
 
 /// The handle that every page has: a clone is cheap.
@@ -17,6 +22,10 @@ pub(crate) struct Shared {
     pub event: String,
     /// Entries of the navigation: path, words in English and in Japanese.
     pub places: Vec<(&'static str, &'static str, &'static str)>,
+    /// What viewers may see now; `None` before the event.
+    pub live: RwLock<Option<Live>>,
+    pub relay: Relay,
+    pub questions: Questions,
 }
 
 impl Site {
@@ -30,6 +39,19 @@ impl Site {
     #[must_use]
     pub fn database(&self) -> &Path {
         &self.0.database
+    }
+
+    /// Reads what viewers may see now; `None` before the event.
+    pub(crate) fn now<T>(&self, read: impl FnOnce(&Live) -> T) -> Option<T> {
+        self.0.live.read().unwrap_or_else(PoisonError::into_inner).as_ref().map(read)
+    }
+
+    /// Asks the store, on a thread of its own.
+    pub(crate) async fn ask<T: Send + 'static>(
+        &self,
+        question: impl FnOnce(&mut Desk) -> Result<T, NoAnswer> + Send + 'static,
+    ) -> Result<T, NoAnswer> {
+        self.0.questions.ask(question).await
     }
 
     /// Who may watch what.

@@ -1,40 +1,20 @@
 "use strict";
-// Decoder of the games that pack.rs encodes, and the board. Moves are not checked: the referee has judged them.
+// The board. Moves are not checked: the referee has judged them.
 
-const data = JSON.parse(document.getElementById("data").textContent);
-const value = new Map([...data.letters].map((letter, at) => [letter, at]));
-const [NUMBER, BLACK, WHITE, RESULT, CAUSE, START, OPENING, AT, MOVES, SCORES, TIMES, DEPTHS, LINES, WHY] = Array(14).keys();
+const byId = (id) => document.getElementById(id);
+
+function put(parent, name, className, words) {
+  const element = document.createElement(name);
+  if (className) element.className = className;
+  if (words !== undefined) element.textContent = words;
+  parent?.append(element);
+  return element;
+}
+
 const HELD = "PLNSBRG";
 const SHOWN = "RBGSNLP";
 const KANJI = { P: "歩", L: "香", N: "桂", S: "銀", B: "角", R: "飛", G: "金", K: "王" };
 const TURNED = { P: "と", L: "杏", N: "圭", S: "全", B: "馬", R: "龍" };
-
-const two = (text, at) => value.get(text[2 * at]) * 88 + value.get(text[2 * at + 1]);
-
-function unpackMoves(text) {
-  const moves = [];
-  for (let at = 0; at < text.length; at += 2) {
-    const move = { from: value.get(text[at]), to: value.get(text[at + 1]), promotes: text[at + 2] === "+" };
-    if (move.promotes) at += 1;
-    moves.push(move);
-  }
-  return moves;
-}
-
-// Centipawns from black's side, or {mate, sign}; null without a score.
-function unpackScore(code) {
-  if (code === 88 * 88 - 1) return null;
-  const signed = code - 3871, size = Math.abs(signed), sign = Math.sign(signed);
-  if (size <= 3000) return { cp: signed };
-  if (size <= 3700) return { cp: sign * (3000 + 100 * (size - 3000)) };
-  return { cp: sign * 100000, mate: size - 3701 };
-}
-
-function unpackTime(code) {
-  if (code < 2000) return code;
-  if (code < 4000) return 2000 + 10 * (code - 2000);
-  return code < 6000 ? 22000 + 100 * (code - 4000) : 222000 + 1000 * (code - 6000);
-}
 
 function readBoard(sfen) {
   const [placed, turn, hands] = sfen.split(" ");
@@ -92,25 +72,6 @@ function spelled(board, move, letters) {
   const name = piece.turned ? TURNED[piece.kind] : piece.kind === "K" ? "玉" : KANJI[piece.kind];
   const origin = drop ? "打" : `(${fileOf(move.from)}${rankOf(move.from)})`;
   return `${"☗☖"[board.turn]}${place}${name}${move.promotes ? "成" : ""}${origin}`;
-}
-
-// A game with the board after each of its plies.
-function unpack(game) {
-  const boards = [readBoard(data.starts[game[START]])], lines = game[LINES].split(" ");
-  const plies = unpackMoves(game[MOVES]).map((move, at) => {
-    const before = boards[at], own = at - game[OPENING];
-    boards.push(moved(before, move));
-    const ply = { move, before, color: before.turn, score: null, time: null, depth: null, line: [] };
-    if (own >= 0) {
-      if (game[SCORES]) ply.score = unpackScore(two(game[SCORES], own));
-      if (game[TIMES]) ply.time = unpackTime(two(game[TIMES], own));
-      if (game[DEPTHS]) ply.depth = value.get(game[DEPTHS][own]);
-      if (ply.depth === 87) ply.depth = null;
-      ply.line = unpackMoves(lines[own] ?? "");
-    }
-    return ply;
-  });
-  return { game, boards, plies };
 }
 
 // The expected line of an engine, up to the first move without a piece: engines print lines unchecked.
@@ -193,6 +154,9 @@ function drawBoard(board, options) {
   drawHand(svg, board, 1, options);
   return svg;
 }
+
+// An evaluation as the expected score of black.
+const share = (cp) => 1 / (1 + Math.exp(-cp / 600));
 
 // A score from black's side, with its sign.
 function scoreWords(score) {

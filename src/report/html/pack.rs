@@ -43,7 +43,7 @@ pub fn alphabet() -> String {
 }
 
 /// Packs games as entries arrive, and keeps the packed games.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Packer {
     drafts: HashMap<GameId, Draft>,
     starts: Vec<String>,
@@ -57,7 +57,7 @@ const LINES: usize = 1000;
 const LINE: usize = 10;
 
 /// A game that has not ended yet.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Draft {
     players: [PlayerId; 2],
     start: usize,
@@ -71,7 +71,7 @@ struct Draft {
 }
 
 /// A value for every move of the engines; empty if no move has one.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Column {
     text: String,
     is_used: bool,
@@ -86,7 +86,7 @@ impl Column {
 /// A game: number, black, white, result (1: black won, 2: white won, 0: drawn, -1: not counted), cause, start
 /// position, plies of the opening, start in seconds since 1970, then moves, evaluations, times, depths and lines, and
 /// why it ended so.
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 struct Packed(u64, u32, u32, i8, usize, usize, usize, i64, String, String, String, String, String, String);
 
 /// The data that the page's script reads.

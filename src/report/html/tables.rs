@@ -1,37 +1,39 @@
 //! The tables of the page.
 
-use super::plain;
-use crate::{EventHistory, MOST_DRAWN, PlayerRow, Report, StageTable};
+use super::{Manner, plain};
+use crate::{EventHistory, MOST_DRAWN, PlayerRow, StageTable};
 use maud::{Markup, html};
 use referee::{entry::PlayerId, rating::signed, usage::Usage};
 
 /// The standings.
-pub fn standings(history: &EventHistory) -> Markup {
+pub fn standings(history: &EventHistory, manner: Manner) -> Markup {
     let lines = &history.report.standings;
     // The one difference between two players is told in words.
     let rated = history.report.duel().is_none();
     html! {
         div.scroll { table {
             thead { tr {
-                th { "#" } th.name { "engine" } @if rated { th { "Elo" } th { "±" } } th { "score" } th { "games" }
+                th { "#" } th.name { (manner.say("engine", "対局者")) } @if rated { th { "Elo" } th { "±" } }
+                th { (manner.say("score", "得点率")) } th { (manner.say("games", "局数")) }
                 th { "+" } th { "−" } th { "=" }
-                @if rated { th title="likelihood that it is stronger than the next" { "LOS" } } th { "faults" }
+                @if rated { th title=(manner.say("likelihood that it is stronger than the next", "次位より強い確率")) { "LOS" } }
+                th { (manner.say("faults", "反則等")) }
             } }
-            tbody { @for (place, line) in lines.iter().enumerate() { (standing(place, line, rated)) } }
+            tbody { @for (place, line) in lines.iter().enumerate() { (standing(history, place, line, rated, manner)) } }
         } }
         @for halted in &history.report.halted {
             p.note { "halted: " (plain(&halted.name)) ": " (halted.reason) }
         }
         @if rated && lines.iter().any(|line| line.elo_kind == "tentative") {
-            p.note { "≈ the games alone do not bound this Elo: all won or lost, or too few opponents" }
+            p.note { (manner.say("≈ the games alone do not bound this Elo: all won or lost, or too few opponents", "≈ 対局だけでは Elo が定まりません（全勝・全敗、または相手が少ない）")) }
         }
     }
 }
 
-fn standing(place: usize, line: &PlayerRow, rated: bool) -> Markup {
+fn standing(history: &EventHistory, place: usize, line: &PlayerRow, rated: bool, manner: Manner) -> Markup {
     html! { tr {
         td { (line.rank) }
-        th.name scope="row" { (chip(place)) (plain(&line.name)) }
+        th.name scope="row" { (chip(place)) (manner.player(history, &line.name)) }
         @if rated {
             td { (elo(line)) }
             td { (line.elo_error.map_or_else(dash, |error| format!("{error:.0}"))) }
@@ -65,17 +67,17 @@ fn chip(place: usize) -> Markup {
 }
 
 /// Cross table: points of the row's player against the column's; of the first [`MOST_DRAWN`] players.
-pub fn cross(history: &EventHistory) -> Markup {
+pub fn cross(history: &EventHistory, manner: Manner) -> Markup {
     let order = &history.order[..history.order.len().min(MOST_DRAWN)];
     html! {
-        (cells(history, order))
+        (cells(history, order, manner))
         @if order.len() < history.order.len() {
             p.note { "the first " (order.len()) " of " (history.order.len()) " players" }
         }
     }
 }
 
-fn cells(history: &EventHistory, order: &[PlayerId]) -> Markup {
+fn cells(history: &EventHistory, order: &[PlayerId], manner: Manner) -> Markup {
     html! { div.scroll { table.cross {
         thead { tr {
             th {} th.name {}
@@ -85,7 +87,7 @@ fn cells(history: &EventHistory, order: &[PlayerId]) -> Markup {
         } }
         tbody { @for (place, player) in order.iter().enumerate() { tr {
             td { (place + 1) }
-            th.name scope="row" { (name(history, *player)) }
+            th.name scope="row" { (manner.player(history, &history.players[player.index()])) }
             @for other in order { (cell(history, *player, *other)) }
         } } }
     } } }
@@ -115,23 +117,23 @@ fn name(history: &EventHistory, player: PlayerId) -> String {
 }
 
 /// Tables of stages that have a ranking of their own.
-pub fn stages(report: &Report) -> Markup {
-    html! { @for stage in &report.stages { h3 { (plain(&stage.format)) } (stage_table(stage)) } }
+pub fn stages(history: &EventHistory, manner: Manner) -> Markup {
+    html! { @for stage in &history.report.stages { h3 { (plain(&stage.format)) } (stage_table(history, stage, manner)) } }
 }
 
-fn stage_table(stage: &StageTable) -> Markup {
+fn stage_table(history: &EventHistory, stage: &StageTable, manner: Manner) -> Markup {
     let knockout = stage.table.iter().any(|line| line.row.round.is_some());
     let half = |half_points: Option<u64>, parts: f64| {
         half_points.map_or_else(dash, |n| (n as f64 / parts).to_string())
     };
     html! { div.scroll { table {
         thead { tr {
-            th { "#" } th.name { "engine" } th { "games" } th { "score" }
-            @if knockout { th { "round" } } @else { th { "Buchholz" } th { "Sonneborn-Berger" } }
+            th { "#" } th.name { (manner.say("engine", "対局者")) } th { (manner.say("games", "局数")) } th { (manner.say("score", "得点")) }
+            @if knockout { th { (manner.say("round", "回戦")) } } @else { th { "Buchholz" } th { "Sonneborn-Berger" } }
         } }
         tbody { @for line in &stage.table { tr {
             td { (line.row.rank) }
-            th.name scope="row" { (plain(&line.name)) }
+            th.name scope="row" { (manner.player(history, &line.name)) }
             td { (line.row.games.games()) } td { (line.row.half_points as f64 / 2.0) }
             @if knockout { td { (line.row.round.map_or_else(dash, |round| round.to_string())) } }
             @else { td { (half(line.row.buchholz, 2.0)) } td { (half(line.row.sonneborn_berger, 4.0)) } }

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{EventHistory, MOST_DRAWN, Report, TestReport};
 use maud::{Markup, html};
-use referee::{rating::Milestone, sprt::Walk, usage::PHASE};
+use referee::{entry::PlayerId, rating::Milestone, sprt::Walk, usage::PHASE};
 use unicode_width::UnicodeWidthStr;
 
 const HEIGHT: f64 = 300.0;
@@ -27,20 +27,29 @@ struct Curve {
 /// Ratings over the number of games, of the first [`MOST_DRAWN`] players.
 #[must_use]
 pub fn ratings(history: &EventHistory, size: Size) -> Plot {
+    ratings_of(history, &history.order[..history.order.len().min(MOST_DRAWN)], size)
+}
+
+/// Rating of one player, by its number, over the number of games.
+#[must_use]
+pub fn player_ratings(history: &EventHistory, player: usize, size: Size) -> Plot {
+    let one: Vec<_> = history.order.iter().copied().filter(|known| known.index() == player).collect();
+    ratings_of(history, &one, size)
+}
+
+fn ratings_of(history: &EventHistory, players: &[PlayerId], size: Size) -> Plot {
     let milestones = history.milestones();
-    let curves: Vec<Curve> = history
-        .order
+    let curves: Vec<Curve> = players
         .iter()
-        .take(MOST_DRAWN)
-        .enumerate()
-        .map(|(place, player)| {
+        .map(|player| {
+            let place = history.order.iter().position(|known| known == player).unwrap_or(usize::MAX);
             let estimates: Vec<(f64, f64, f64)> =
                 milestones.iter().filter_map(|at| estimate(at, player.index())).collect();
             Curve {
                 name: history.players[player.index()].clone(),
                 class: paint::series(place),
                 points: estimates.iter().map(|&(games, elo, _)| (games, elo)).collect(),
-                errors: if history.order.len() <= BANDS {
+                errors: if players.len() <= BANDS {
                     estimates.iter().map(|estimate| estimate.2).collect()
                 } else {
                     vec![]

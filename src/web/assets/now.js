@@ -1,0 +1,177 @@
+// All running games: boards, clocks, evaluations.
+
+const cards = new Map();
+const seen = new IntersectionObserver((entries) => {
+  for (const entry of entries) {
+    const card = cards.get(Number(entry.target.dataset.game));
+    if (card) { card.visible = entry.isIntersecting; card.dirty = true; }
+  }
+}, { rootMargin: "200px" });
+
+function newCard(game, element) {
+  const card = { game, element: element ?? put(null, "a", "card"), visible: true, dirty: true };
+  const root = card.element;
+  root.replaceChildren();
+  root.className = "card";
+  root.href = `/games/${game.number}`;
+  root.dataset.game = game.number;
+  card.sides = [1, 0].map((color) => {
+    const line = put(root, "span", "side");
+    put(line, "span", "name", `${"☗☖"[color]} ${game.names[color]}`);
+    const side = { color, line, clock: put(line, "span", "clock") };
+    if (color === 1) {
+      const middle = put(root, "span", "middle");
+      card.bar = put(put(middle, "span", "bar"), "span");
+      card.board = put(middle, "span", "mini");
+    }
+    return side;
+  });
+  const foot = put(root, "span", "foot");
+  card.last = put(foot, "span", "last");
+  card.facts = put(foot, "span", "facts");
+  return card;
+}
+
+const score = (game) => game.ply?.score ?? game.last[1 - game.board.turn]?.score ?? game.last[game.board.turn]?.score ?? null;
+
+function paint(card) {
+  const { game } = card;
+  card.dirty = false;
+  card.board.replaceChildren(drawBoard(game.board, { flipped: false, letters: false }));
+  const value = score(game);
+  card.bar.style.height = `${100 * (value ? share(value.cp) : 0.5)}%`;
+  card.last.textContent = game.end ? endWords(game) : game.ply ? `${game.count} ${spelled(game.ply.before, game.ply.move, false)}` : say("start", "開始");
+  card.facts.textContent = [scoreWords(value), `#${game.number}`].filter(Boolean).join(" · ");
+  card.element.classList.toggle("over", Boolean(game.end));
+}
+
+function tick() {
+  for (const card of cards.values()) {
+    if (!card.visible) continue;
+    for (const side of card.sides) {
+      const shown = clock(card.game, side.color);
+      if (side.clock.textContent !== shown.words) side.clock.textContent = shown.words;
+      side.line.classList.toggle("turn", shown.runs);
+      side.line.classList.toggle("low", Boolean(shown.low));
+    }
+  }
+}
+
+// Boards are drawn at most five times a second, and only those in the window.
+let painted = 0;
+function draw_all(at) {
+  if (at - painted > 200) {
+    painted = at;
+    for (const card of cards.values()) if (card.dirty && card.visible) paint(card);
+  }
+  requestAnimationFrame(draw_all);
+}
+
+const SHOWN_OVER = 4000;
+
+function begin(json) {
+  const known = cards.get(json.number);
+  if (json.end) return known && end(json.number, json.end);
+  const game = readGame(json, false);
+  if (known) { known.game = game; known.dirty = true; return; }
+  // A new game takes the place of one that is over, so that nothing moves.
+  const free = [...cards.values()].find((card) => card.game.end);
+  if (free) cards.delete(free.game.number);
+  const card = newCard(game, free?.element);
+  cards.set(game.number, card);
+  if (!free) { byId("boards").append(card.element); seen.observe(card.element); }
+}
+
+function end(number, ended) {
+  const card = cards.get(number);
+  if (!card) return;
+  card.game.end = ended;
+  card.dirty = true;
+  result(card.game);
+  setTimeout(() => {
+    if (cards.get(number) !== card) return;
+    cards.delete(number);
+    seen.unobserve(card.element);
+    card.element.remove();
+    count();
+  }, SHOWN_OVER);
+}
+
+function result(game) {
+  const list = byId("results");
+  const row = document.createElement("tr"), cell = (name, words) => put(row, "td", name, words);
+  const link = put(cell("", ""), "a", "", `#${game.number}`);
+  link.href = `/games/${game.number}`;
+  cell(game.end.result === "black" ? "name won" : "name", `☗ ${game.names[0]}`);
+  cell("result", { black: "1–0", white: "0–1", draw: "½" }[game.end.result] ?? "–");
+  cell(game.end.result === "white" ? "name won" : "name", `☖ ${game.names[1]}`);
+  cell("", causeWords(game.end.cause));
+  cell("", String(game.end.plies));
+  list.prepend(row);
+  while (list.children.length > 20) list.lastElementChild.remove();
+  byId("recent").hidden = false;
+}
+
+function count() {
+  const running = [...cards.values()].filter((card) => !card.game.end).length;
+  byId("running").textContent = running === 0 ? say("no game is running", "対局はありません") : say(`${running} running`, `${running} 局進行中`);
+  byId("boards").dataset.few = running <= 2 ? "yes" : "no";
+}
+
+function sift() {
+  const words = byId("filter").value.toLowerCase().split(/\s+/).filter(Boolean);
+  const orders = {
+    number: (a, b) => a.number - b.number,
+    long: (a, b) => b.count - a.count,
+    close: (a, b) => Math.abs(score(a)?.cp ?? 0) - Math.abs(score(b)?.cp ?? 0),
+    decided: (a, b) => Math.abs(score(b)?.cp ?? 0) - Math.abs(score(a)?.cp ?? 0),
+  };
+  for (const card of cards.values()) {
+    const text = `#${card.game.number} ${card.game.names.join(" ")}`.toLowerCase();
+    card.element.hidden = !words.every((word) => text.includes(word));
+  }
+  const sorted = [...cards.values()].sort((a, b) => orders[byId("sort").value](a.game, b.game));
+  const now = [...byId("boards").children];
+  if (sorted.some((card, at) => card.element !== now[at])) byId("boards").append(...sorted.map((card) => card.element));
+}
+
+function news(items) {
+  for (const item of items) {
+    const card = cards.get(item.g);
+    if (item.k === "s") begin(item.game);
+    else if (item.k === "m" && card) {
+      if (!addMove(card.game, item)) { reset(); return; }
+      card.dirty = true;
+    } else if (item.k === "e") end(item.g, { ...item });
+    else if (item.k === "o") byId("told").textContent = item.words;
+  }
+  count();
+}
+
+function show_all(now) {
+  cards.clear();
+  byId("boards").replaceChildren();
+  now.games.forEach(begin);
+  count();
+  sift();
+}
+
+let resetting = false;
+async function reset() {
+  if (resetting) return;
+  resetting = true;
+  try {
+    const answer = await fetch("/api/now");
+    if (answer.ok) { const now = await answer.json(); time.ahead = now.now - Date.now(); show_all(now); }
+  } finally { resetting = false; }
+}
+
+show_all(state);
+byId("filter").addEventListener("input", sift);
+byId("filter").form.addEventListener("submit", (event) => event.preventDefault());
+byId("sort").addEventListener("change", sift);
+setInterval(tick, 100);
+setInterval(() => { if (byId("sort").value !== "number") sift(); }, 3000);
+requestAnimationFrame(draw_all);
+follow("", { news, reset });
+addEventListener("pageshow", (event) => { if (event.persisted) reset(); });

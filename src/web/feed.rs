@@ -1,0 +1,125 @@
+//! The thread that follows the store: woken after each commit, or looking by itself where another process plays.
+
+use crate::{Site, hold::Hold, live::Live};
+use journal::{EventId, Followed, Store, StoreError, now};
+use referee::entry::{GameId, Stamped};
+use report::{event_info, plan};
+use std::{
+    sync::{Arc, Condvar, Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
+/// Time between two looks without a call.
+const PAUSE: Duration = Duration::from_millis(400);
+/// Least time between two looks: of frequent commits several are shown at once.
+const BREATH: Duration = Duration::from_millis(25);
+
+/// Wakes the thread. Calling costs nothing and waits for nobody.
+#[derive(Debug, Default)]
+pub struct Bell {
+    state: Mutex<(bool, bool)>,
+    rung: Condvar,
+}
+
+impl Bell {
+    /// Something was committed.
+    pub fn ring(&self) {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).0 = true;
+        self.rung.notify_one();
+    }
+
+    /// There is nothing more to follow after the next look.
+    pub fn stop(&self) {
+        *self.state.lock().unwrap_or_else(PoisonError::into_inner) = (true, true);
+        self.rung.notify_one();
+    }
+
+    /// Waits for a call, or a while; whether it is the last look.
+    fn wait(&self, longest: Duration) -> bool {
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let waited = self.rung.wait_timeout_while(state, longest, |(rung, _)| !*rung);
+        let (mut state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        state.0 = false;
+        state.1
+    }
+}
+
+/// Follows the event until the bell stops it.
+pub fn follow(site: &Site, bell: &Arc<Bell>) {
+    let mut feed = Feed { site, open: None, hold: Hold::new(site.config().delay) };
+    loop {
+        let begun = Instant::now();
+        if let Err(error) = feed.look() {
+            // The file may be moved or replaced; it is opened anew.
+            tracing::warn!("the pages could not read the database: {error}");
+            feed.open = None;
+            std::thread::sleep(PAUSE);
+        }
+        // A slow look is followed by a longer pause, so that it never takes a whole core.
+        let breath = BREATH.max(begun.elapsed());
+        if bell.wait(Duration::ZERO) {
+            break;
+        }
+        std::thread::sleep(breath);
+        if bell.wait(PAUSE.saturating_sub(breath)) {
+            break;
+        }
+    }
+    if let Err(error) = feed.look() {
+        tracing::warn!("the pages could not read the database: {error}");
+    }
+}
+
+struct Feed<'a> {
+    site: &'a Site,
+    open: Option<(Store, EventId, Followed)>,
+    hold: Hold,
+}
+
+impl Feed<'_> {
+    fn look(&mut self) -> Result<(), StoreError> {
+        if self.open.is_none() {
+            self.open = self.begin()?;
+        }
+        let Some((store, event, place)) = &mut self.open else { return Ok(()) };
+        let (shared, hold) = (&self.site.0, &mut self.hold);
+        // Read first, and only then lock what pages read.
+        let mut news = vec![];
+        let mut release = |seq: u64, stamped: Stamped| news.push((seq, stamped));
+        store.follow(*event, place, &mut |seq, stamped| hold.take(seq, stamped, &mut release))?;
+        hold.release(now(), &mut release);
+        if news.is_empty() {
+            return Ok(());
+        }
+        let mut live = shared.live.write().unwrap_or_else(PoisonError::into_inner);
+        let Some(live) = live.as_mut() else { return Ok(()) };
+        let is_first = live.seq == 0;
+        let name = |game: GameId| store.game_name(*event, game).ok().flatten();
+        let items: Vec<_> = news.iter().filter_map(|(seq, stamped)| live.take(*seq, stamped, name)).collect();
+        match is_first {
+            // Whoever has waited for the event sees its first games; what was played before is on the pages already.
+            true if shared.relay.viewers() == 0 || items.len() > 500 => shared.relay.begin(live.seq),
+            _ if items.is_empty() => {}
+            _ => shared.relay.send(&items, live.seq, now()),
+        }
+        Ok(())
+    }
+
+    /// Opens the store once there is an event.
+    fn begin(&mut self) -> Result<Option<(Store, EventId, Followed)>, StoreError> {
+        if !self.site.database().exists() {
+            return Ok(None);
+        }
+        let store = Store::read(self.site.database())?;
+        let events = store.events()?;
+        let Some(summary) = events.into_iter().find(|event| event.name == self.site.event()) else {
+            return Ok(None);
+        };
+        let Ok(plan) = plan(&summary) else { return Ok(None) };
+        let info = event_info(&summary, plan.clone());
+        let live = Live::new(&info, &plan, self.site.config().private.clone());
+        *self.site.0.live.write().unwrap_or_else(PoisonError::into_inner) = Some(live);
+        self.hold = Hold::new(self.site.config().delay);
+        Ok(Some((store, summary.id, Followed::default())))
+    }
+}

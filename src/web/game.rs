@@ -1,0 +1,291 @@
+//! A game as pages and scripts read it: JSON, short where it is sent again and again.
+
+use crate::visitor::Lang;
+use journal::{FullGame, GameRow};
+use referee::{
+    Color, Outcome,
+    clock::TimeControl,
+    entry::{GameEnded, GameId, GameStarted, Moved, Score},
+    reason::reason,
+};
+use report::plot::plain;
+use serde::Serialize;
+use std::time::Duration;
+
+/// Letters of an expected line that are kept: engines print lines of any length.
+const LINE: usize = 400;
+
+/// A game.
+#[derive(Clone, Debug, Serialize)]
+pub struct Game {
+    /// Number of the game.
+    pub number: u64,
+    /// Stage, from 0.
+    pub stage: u8,
+    /// Round, from 1.
+    pub round: u32,
+    /// The players by their numbers, black first.
+    pub players: [u32; 2],
+    /// Their names.
+    pub names: [String; 2],
+    /// Start position as SFEN.
+    pub start: String,
+    /// Moves of the opening in USI, separated by blanks.
+    pub opening: String,
+    /// Start in ms since 1970-01-01 UTC.
+    pub started: i64,
+    /// The clocks, black's first.
+    pub clocks: [ClockRule; 2],
+    /// Moves of the players.
+    pub moves: Vec<Ply>,
+    /// The end; `None` while it runs.
+    pub end: Option<End>,
+    /// What the operator made of it: lines in words.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<String>,
+    /// Whether its moves were dropped as those of old games.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub pruned: bool,
+}
+
+/// The time of a player, in ms.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ClockRule {
+    main: u64,
+    byoyomi: u64,
+    increment: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fixed: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    nodes: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    depth: Option<u32>,
+}
+
+impl From<TimeControl> for ClockRule {
+    fn from(time: TimeControl) -> Self {
+        Self {
+            main: millis(time.main),
+            byoyomi: millis(time.byoyomi),
+            increment: millis(time.increment),
+            fixed: time.fixed.map(millis),
+            nodes: time.nodes,
+            depth: time.depth,
+        }
+    }
+}
+
+/// A move: ply, USI, time charged and left in ms, wall time; then what the engine said: centipawns from black's side,
+/// plies to the mate (of the mover if positive), depth, nodes, nodes a second, expected line.
+#[derive(Clone, Debug, Serialize)]
+pub struct Ply {
+    /// Number of the ply, from 1, the opening's included.
+    pub p: u32,
+    m: String,
+    c: u64,
+    l: u64,
+    at: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    s: Option<i32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    x: Option<i32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    d: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    n: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    v: Option<u64>,
+    /// Expected line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pv: Option<String>,
+}
+
+impl Ply {
+    /// A move with its wall time.
+    #[must_use]
+    pub fn new(at: i64, moved: &Moved) -> Self {
+        let thought = moved.thought.as_deref();
+        let score = thought.and_then(|thought| thought.score);
+        let sign = if moved.color == Color::Black { 1 } else { -1 };
+        Self {
+            p: moved.ply,
+            m: moved.mv.to_usi(),
+            c: millis(moved.charged),
+            l: millis(moved.left),
+            at,
+            s: score.map(|score| sign * score.centipawns()),
+            x: score.and_then(|score| match score {
+                Score::Mate(plies) => Some(plies),
+                Score::Cp(_) => None,
+            }),
+            d: thought.and_then(|thought| thought.depth),
+            n: thought.and_then(|thought| thought.nodes),
+            v: thought.and_then(|thought| thought.nps),
+            pv: thought.and_then(|thought| thought.pv.as_deref()).map(line),
+        }
+    }
+
+    /// The same without the expected line, for lists.
+    #[must_use]
+    pub fn short(&self) -> Self {
+        Self { pv: None, ..self.clone() }
+    }
+}
+
+/// The beginning of an expected line, printable.
+fn line(pv: &str) -> String {
+    let end = pv.char_indices().nth(LINE).map_or(pv.len(), |(at, _)| at);
+    plain(&pv[..end])
+}
+
+/// The end of a game.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct End {
+    /// `black`, `white`, `draw` or `none`.
+    pub result: &'static str,
+    /// The cause, as in the column `cause`.
+    pub cause: &'static str,
+    /// Plies on the board.
+    pub plies: u32,
+    /// Time in ms since 1970-01-01 UTC.
+    pub at: i64,
+    /// Why it ended so, where more is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Whether it counts.
+    pub counts: bool,
+}
+
+impl End {
+    fn new(outcome: Outcome, plies: u32, at: i64, evidence: &str, replayed: bool) -> Self {
+        Self {
+            result: result(outcome),
+            cause: outcome.cause(),
+            plies,
+            at,
+            reason: reason(outcome, evidence).map(|reason| plain(&reason)),
+            counts: outcome.counts() && !replayed,
+        }
+    }
+
+    /// The end of an entry.
+    #[must_use]
+    pub fn of(end: &GameEnded, at: i64) -> Self {
+        Self::new(end.outcome, end.plies, at, &end.evidence, end.replayed)
+    }
+
+    /// The end of a stored game.
+    #[must_use]
+    pub fn stored(row: &GameRow) -> Option<Self> {
+        let at = row.ended_at.unwrap_or_default();
+        Some(Self::new(row.outcome?, row.plies.unwrap_or(0), at, &row.evidence, row.replayed))
+    }
+}
+
+fn result(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Win { winner: Color::Black, .. } => "black",
+        Outcome::Win { .. } => "white",
+        Outcome::Draw { .. } => "draw",
+        Outcome::Aborted { .. } => "none",
+    }
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+impl Game {
+    /// A game at its start.
+    #[must_use]
+    pub fn begun(started: &GameStarted, at: i64, names: [String; 2], times: [TimeControl; 2]) -> Self {
+        let pairing = started.pairing;
+        Self {
+            number: started.game.0,
+            stage: pairing.stage,
+            round: pairing.round,
+            players: [pairing.black.0, pairing.white.0],
+            names,
+            start: started.start.clone(),
+            opening: started.opening.clone(),
+            started: at,
+            clocks: times.map(ClockRule::from),
+            moves: vec![],
+            end: None,
+            remarks: vec![],
+            pruned: false,
+        }
+    }
+
+    /// A stored game.
+    #[must_use]
+    pub fn stored(game: &FullGame, names: [String; 2], times: [TimeControl; 2]) -> Self {
+        let row = &game.row;
+        let ruled =
+            row.ruling.as_ref().map(|ruled| format!("ruled by {}; it had ended: {}", ruled.by, ruled.was));
+        Self {
+            number: row.game.0,
+            stage: row.pairing.stage,
+            round: row.pairing.round,
+            players: [row.pairing.black.0, row.pairing.white.0],
+            names,
+            start: row.start.clone().unwrap_or_else(|| referee::opening::EVEN.to_owned()),
+            opening: row.opening.clone().unwrap_or_default(),
+            started: row.started_at.or(row.ended_at).unwrap_or_default(),
+            clocks: row.times.as_deref().copied().unwrap_or(times).map(ClockRule::from),
+            moves: game.moves.iter().map(|(at, moved)| Ply::new(*at, moved)).collect(),
+            end: End::stored(row),
+            remarks: ruled.iter().map(|words| plain(words)).collect(),
+            pruned: row.pruned_at.is_some(),
+        }
+    }
+
+    /// Adds a move; whether it was the next one.
+    pub fn take(&mut self, ply: Ply) -> bool {
+        let next = self.moves.last().is_none_or(|last| last.p < ply.p);
+        if next {
+            self.moves.push(ply);
+        }
+        next
+    }
+
+    /// The id.
+    #[must_use]
+    pub fn id(&self) -> GameId {
+        GameId(self.number)
+    }
+
+    /// The game without its expected lines but for the last of each side, for lists.
+    #[must_use]
+    pub fn listed(&self) -> Self {
+        Self { moves: self.moves.iter().map(Ply::short).collect(), ..self.clone() }
+    }
+}
+
+/// A cause of an ending in words.
+#[must_use]
+pub fn cause_words(lang: Lang, cause: &str) -> &str {
+    let ja = match cause {
+        "mate" => "詰み",
+        "resignation" => "投了",
+        "time" => "時間切れ",
+        "declaration" => "入玉宣言",
+        "illegal-declaration" => "不正な宣言",
+        "perpetual-check" => "連続王手の千日手",
+        "default" => "不戦",
+        "disconnection" => "接続切れ",
+        "adjudication" => "判定",
+        "ruling" => "裁定",
+        "sennichite" => "千日手",
+        "max-moves" => "最大手数",
+        "impasse" => "持将棋",
+        "draw-adjudication" => "引分判定",
+        "server" => "サーバ",
+        "stopped" => "中断",
+        "not-started" => "不開始",
+        "annulled" => "取消",
+        other if other.starts_with("illegal-move") => "反則手",
+        other => other,
+    };
+    lang.say(cause, ja)
+}

@@ -1,0 +1,265 @@
+//! What the pages show now: a fold of the entries that are released to viewers.
+
+use crate::game::{End, Game, Ply};
+use notation::csa::game_name::short_ids;
+use plan::StoredPlan;
+use referee::{
+    clock::TimeControl,
+    entry::{Entry, GameId, PlayerId, Stamped},
+};
+use report::{EventInfo, HistoryFold, plot::plain};
+use serde::Serialize;
+use std::{
+    collections::{BTreeMap, VecDeque},
+    sync::Arc,
+};
+
+/// Games that are over and kept at hand, because those who watched them still do.
+const KEPT: usize = 64;
+
+/// The state of the event, as far as viewers may see it.
+#[derive(Debug)]
+pub struct Live {
+    /// What does not change.
+    pub facts: Arc<Facts>,
+    /// Names of the players as the database has them.
+    pub ids: Vec<String>,
+    /// Names as they are shown.
+    pub names: Vec<String>,
+    /// The history of the event, without moves.
+    pub fold: HistoryFold,
+    /// Running games.
+    pub games: BTreeMap<GameId, Game>,
+    /// Games that ended last, newest last.
+    pub over: VecDeque<Arc<Game>>,
+    /// Running games that nobody is shown.
+    hidden: BTreeMap<GameId, ()>,
+    /// Number of the last entry.
+    pub seq: u64,
+    /// Whether the event is over.
+    pub closed: bool,
+}
+
+/// What does not change of an event.
+#[derive(Debug)]
+pub struct Facts {
+    /// Time controls of configured players, by name.
+    pub times: BTreeMap<String, TimeControl>,
+    /// Whether players come and go, with trips behind their names.
+    pub open: bool,
+    /// Patterns of names and Game_IDs that are private.
+    pub private: Vec<String>,
+}
+
+/// An item of the stream.
+#[derive(Clone, Debug, Serialize)]
+#[serde(tag = "k")]
+pub enum Item {
+    /// A game began.
+    #[serde(rename = "s")]
+    Started {
+        /// The game.
+        game: Box<Game>,
+    },
+    /// A move.
+    #[serde(rename = "m")]
+    Moved {
+        /// Number of the game.
+        g: u64,
+        /// The move.
+        #[serde(flatten)]
+        ply: Ply,
+    },
+    /// A game ended.
+    #[serde(rename = "e")]
+    Ended {
+        /// Number of the game.
+        g: u64,
+        /// How.
+        #[serde(flatten)]
+        end: End,
+    },
+    /// The operator did something, or the event told of something.
+    #[serde(rename = "o")]
+    Told {
+        /// Number of the entry.
+        seq: u64,
+        /// The game that it is about.
+        g: Option<u64>,
+        /// In words.
+        words: String,
+    },
+}
+
+impl Item {
+    /// The game that the item is about.
+    #[must_use]
+    pub fn game(&self) -> Option<GameId> {
+        match self {
+            Self::Started { game } => Some(game.id()),
+            Self::Moved { g, .. } | Self::Ended { g, .. } => Some(GameId(*g)),
+            Self::Told { g, .. } => g.map(GameId),
+        }
+    }
+
+    /// The item as lists show it.
+    #[must_use]
+    pub fn short(&self) -> Self {
+        match self {
+            Self::Moved { g, ply } => Self::Moved { g: *g, ply: ply.short() },
+            other => other.clone(),
+        }
+    }
+}
+
+impl Facts {
+    /// Whether a name, or its part before the trip, is private.
+    #[must_use]
+    pub fn is_private(&self, name: &str) -> bool {
+        let bare = name.split('+').next().unwrap_or(name);
+        self.private
+            .iter()
+            .any(|pattern| plan::pattern::names(pattern, name) || plan::pattern::names(pattern, bare))
+    }
+
+    /// The time controls of two players, where the plan has them.
+    #[must_use]
+    pub fn times(&self, ids: [&str; 2]) -> [TimeControl; 2] {
+        ids.map(|id| self.times.get(id).copied().unwrap_or_default())
+    }
+}
+
+impl Live {
+    /// The state before the first entry.
+    #[must_use]
+    pub fn new(info: &EventInfo, plan: &StoredPlan, private: Vec<String>) -> Self {
+        let times =
+            plan.engines.iter().filter_map(|engine| Some((engine.name.clone(), engine.time?))).collect();
+        let mut live = Self {
+            facts: Arc::new(Facts { times, open: info.open, private }),
+            ids: info.engines.iter().map(|engine| engine.id.clone()).collect(),
+            names: vec![],
+            fold: HistoryFold::new(info, false),
+            games: BTreeMap::new(),
+            over: VecDeque::new(),
+            hidden: BTreeMap::new(),
+            seq: 0,
+            closed: false,
+        };
+        live.name();
+        live
+    }
+
+    /// Makes the names anew that are shown.
+    fn name(&mut self) {
+        let shown = if self.facts.open { short_ids(&self.ids) } else { self.ids.clone() };
+        self.names = shown.iter().map(|name| plain(name)).collect();
+    }
+
+    fn enter(&mut self, at: usize, name: &str) {
+        if self.ids.len() <= at {
+            self.ids.resize(at + 1, String::new());
+        }
+        name.clone_into(&mut self.ids[at]);
+        self.name();
+    }
+
+    /// A player's name as it is shown.
+    #[must_use]
+    pub fn player(&self, player: PlayerId) -> &str {
+        self.names.get(player.index()).map_or("?", String::as_str)
+    }
+
+    fn id(&self, player: PlayerId) -> &str {
+        self.ids.get(player.index()).map_or("?", String::as_str)
+    }
+
+    /// A running game, or one that ended a short while ago.
+    #[must_use]
+    pub fn game(&self, game: GameId) -> Option<&Game> {
+        self.games
+            .get(&game)
+            .or_else(|| self.over.iter().rev().find(|over| over.id() == game).map(|game| &**game))
+    }
+
+    /// Games that run as far as viewers know, private ones included: nothing of them is read from the store.
+    #[must_use]
+    pub fn running(&self) -> BTreeMap<u64, ()> {
+        self.games.keys().chain(self.hidden.keys()).map(|game| (game.0, ())).collect()
+    }
+
+    /// Folds an entry; `game_name` looks up the Game_ID of a game. Returns what viewers are told of it.
+    pub fn take(
+        &mut self,
+        seq: u64,
+        stamped: &Stamped,
+        game_name: impl Fn(GameId) -> Option<String>,
+    ) -> Option<Item> {
+        let Stamped { at, entry } = stamped;
+        self.seq = self.seq.max(seq);
+        if !matches!(entry, Entry::Moved(_)) {
+            self.fold.take(stamped);
+        }
+        match entry {
+            Entry::Opened(opened) => {
+                self.closed = false;
+                opened.players.iter().enumerate().for_each(|(at, name)| self.enter(at, name));
+                None
+            }
+            Entry::Entered { player, name } | Entry::Renamed { player, name } => {
+                self.enter(player.index(), name);
+                None
+            }
+            Entry::GameStarted(started) => {
+                let pairing = started.pairing;
+                let ids = [self.id(pairing.black), self.id(pairing.white)];
+                let private = !self.facts.private.is_empty()
+                    && (ids.iter().any(|id| self.facts.is_private(id))
+                        || game_name(started.game).is_some_and(|name| self.facts.is_private(&name)));
+                if private {
+                    self.hidden.insert(started.game, ());
+                    return None;
+                }
+                let times = started.times.as_deref().copied().unwrap_or_else(|| self.facts.times(ids));
+                let names = [pairing.black, pairing.white].map(|player| self.player(player).to_owned());
+                let game = Game::begun(started, *at, names, times);
+                self.games.insert(started.game, game.clone());
+                Some(Item::Started { game: Box::new(game) })
+            }
+            Entry::Moved(moved) => {
+                let ply = Ply::new(*at, moved);
+                let next = self.games.get_mut(&moved.game)?.take(ply.clone());
+                next.then_some(Item::Moved { g: moved.game.0, ply })
+            }
+            Entry::GameEnded(end) => {
+                let is_hidden = self.hidden.remove(&end.game).is_some();
+                let mut game = self.games.remove(&end.game)?;
+                let ended = End::of(end, *at);
+                game.end = Some(ended.clone());
+                self.over.push_back(Arc::new(game));
+                if self.over.len() > KEPT {
+                    self.over.pop_front();
+                }
+                (!is_hidden).then_some(Item::Ended { g: end.game.0, end: ended })
+            }
+            Entry::Operator(operation) => {
+                let g = operation.action.game();
+                if g.is_some_and(|game| self.hidden.contains_key(&game)) {
+                    return None;
+                }
+                // The game has another result now; the store tells it.
+                self.over.retain(|game| Some(game.id()) != g);
+                Some(Item::Told { seq, g: g.map(|game| game.0), words: plain(&operation.to_string()) })
+            }
+            Entry::Verdict { verdict, .. } => {
+                let words = format!("verdict: {}", plain(verdict));
+                Some(Item::Told { seq, g: None, words })
+            }
+            Entry::Closed => {
+                self.closed = true;
+                Some(Item::Told { seq, g: None, words: "the event is over".to_owned() })
+            }
+            Entry::Bye { .. } | Entry::Fault { .. } | Entry::Memory { .. } => None,
+        }
+    }
+}

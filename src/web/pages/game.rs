@@ -1,0 +1,98 @@
+//! One game: its board, its players' clocks and thoughts, its records.
+
+use super::{data, json, no_json, no_page, records, time};
+use crate::{
+    Site, archive,
+    desk::NoAnswer,
+    game::Game,
+    layout::Page,
+    visitor::{Lang, Visitor},
+};
+use axum::{
+    extract::{Path, State},
+    response::Response,
+};
+use journal::now;
+use maud::html;
+use referee::entry::GameId;
+use report::html::controls;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+#[derive(Serialize)]
+struct Shown {
+    now: i64,
+    since: String,
+    causes: BTreeMap<&'static str, &'static str>,
+    game: Game,
+}
+
+async fn found(site: &Site, number: &str) -> Result<(String, Game), NoAnswer> {
+    let wrong = |_| NoAnswer::Missing("a game has a number, such as /games/7".to_owned());
+    let number: u32 = number.parse().map_err(wrong)?;
+    let since = site.0.relay.last().to_string();
+    let game = site.ask(move |desk| desk.game(GameId(number.into()))).await?;
+    game.map(|game| (since, game)).ok_or_else(|| NoAnswer::Missing(format!("there is no game {number} here")))
+}
+
+/// The page, or with an ending such as `.csa` the record.
+pub async fn page(State(site): State<Site>, visitor: Visitor, Path(name): Path<String>) -> Response {
+    if let Some((number, ending)) = name.split_once('.') {
+        return records::record(&site, number, ending).await;
+    }
+    let (since, game) = match found(&site, &name).await {
+        Ok(found) => found,
+        Err(error) => return no_page(&error, &site, &visitor),
+    };
+    let title = format!("#{} {} – {}", game.number, game.names[0], game.names[1]);
+    let lang = visitor.lang;
+    let content = content(lang, &game);
+    let shown = Shown { now: now(), since, causes: archive::causes(lang), game };
+    let content = html! { (content) (data(&shown)) };
+    let scripts = &["board.js", "viewer.js", "live.js", "game.js"];
+    Page { title: &title, place: "/games", scripts, content }.show(&site, &visitor)
+}
+
+fn content(lang: Lang, game: &Game) -> maud::Markup {
+    let player = |at: usize| html! { a href=(format!("/players/{}", game.players[at])) { (["☗ ", "☖ "][at]) (game.names[at]) } };
+    html! {
+        div.head {
+            h1 id="heading" { span.number { "#" (game.number) } " " (player(0)) " – " (player(1)) }
+            p.facts { (lang.say("round", "")) " " (game.round) (lang.say("", " 回戦")) " · " (time(game.started)) " " span id="link" role="status" {} }
+        }
+        div.watch id="viewer" {
+            div.side.board-side {
+                p.player id="above" {}
+                div id="board" tabindex="0" role="img" aria-label=(lang.say("Board", "盤面")) {}
+                p.player id="below" {}
+                (controls())
+                button id="live" type="button" hidden { (lang.say("▶ to the last move", "▶ 最終手へ")) }
+            }
+            div.side {
+                p id="result" {}
+                h2 id="title" hidden {}
+                p id="thought" hidden {}
+                div.thoughts { div id="black-thought" {} div id="white-thought" {} }
+                div id="graph" {}
+                ol id="moves" {}
+            }
+        }
+        @if game.pruned { p.note { (lang.say("The moves of this game were dropped, as those of old games.", "古い対局のため指し手は保存されていません。")) } }
+        ul id="remarks" { @for words in &game.remarks { li { (words) } } }
+        p.records { (lang.say("Record: ", "棋譜: "))
+            @for (at, ending) in ["csa", "kif", "jkf"].into_iter().enumerate() {
+                @if at > 0 { " · " }
+                a href=(format!("/games/{}.{ending}", game.number)) { (ending.to_uppercase()) }
+            }
+        }
+        noscript { p { (lang.say("The board is drawn by this page's script; the record needs none.", "盤面の表示にはスクリプトが必要です。")) } }
+    }
+}
+
+/// The game as JSON.
+pub async fn api(State(site): State<Site>, Path(number): Path<String>) -> Response {
+    match found(&site, &number).await {
+        Ok((_, game)) => json(&game),
+        Err(error) => no_json(&error),
+    }
+}

@@ -1,0 +1,91 @@
+//! What is played now.
+
+use super::{data, json};
+use crate::{
+    Site,
+    archive::{self, Search},
+    game::Game,
+    layout::Page,
+    visitor::{Lang, Visitor},
+};
+use axum::{extract::State, response::Response};
+use journal::now;
+use maud::html;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Games whose boards are shown; of more the first, as nobody looks at more at once.
+const BOARDS: usize = 200;
+
+/// What the page's script begins with.
+#[derive(Serialize)]
+pub struct Now {
+    now: i64,
+    since: String,
+    event: String,
+    closed: bool,
+    causes: BTreeMap<&'static str, &'static str>,
+    games: Vec<Game>,
+}
+
+impl Now {
+    /// What is played, and the id from which the stream goes on.
+    pub fn of(site: &Site, lang: Lang) -> Self {
+        // The id first: what comes in between is told twice rather than not at all.
+        let since = site.0.relay.last().to_string();
+        let read = |live: &crate::live::Live| {
+            (live.games.values().take(BOARDS).map(Game::listed).collect(), live.closed)
+        };
+        let (games, closed) = site.now(read).unwrap_or_default();
+        let event = report::plot::plain(site.event());
+        Self { now: now(), since, event, closed, causes: archive::causes(lang), games }
+    }
+}
+
+/// The page.
+pub async fn page(State(site): State<Site>, visitor: Visitor) -> Response {
+    let shown = Now::of(&site, visitor.lang);
+    let recent =
+        site.ask(|desk| desk.search(&Search::default())).await.map(|found| found.games).unwrap_or_default();
+    let recent = &recent[..recent.len().min(20)];
+    let title = visitor.say("Now", "対局中");
+    let say = |en, ja| visitor.say(en, ja);
+    let content = html! {
+        div.head {
+            h1 { (title) }
+            p.facts { span id="running" { (shown.games.len()) } span id="link" role="status" {} }
+        }
+        p id="told" role="status" {}
+        form.filter {
+            input id="filter" type="search" placeholder=(say("player, number", "対局者、番号")) aria-label=(say("Filter the games", "絞り込み")) autocomplete="off";
+            select id="sort" aria-label=(say("Sort the games", "並べ替え")) {
+                option value="number" { (say("in their order", "番号順")) }
+                option value="close" { (say("closest first", "接戦順")) }
+                option value="decided" { (say("most decided first", "大差順")) }
+                option value="long" { (say("longest first", "手数順")) }
+            }
+        }
+        div id="boards" {}
+        noscript { ul { @for game in &shown.games { li { a href=(format!("/games/{}", game.number)) { "#" (game.number) " ☗ " (game.names[0]) " – ☖ " (game.names[1]) } } } } }
+        section id="recent" hidden[recent.is_empty()] {
+            h2 { (say("Last results", "最近の結果")) }
+            div.scroll { table.games { tbody id="results" {
+                @for game in recent { tr {
+                    td { a href=(format!("/games/{}", game.number)) { "#" (game.number) } }
+                    td.name.won[game.result == "black"] { "☗ " (game.names[0]) }
+                    td.result { (archive::sign(game.result)) }
+                    td.name.won[game.result == "white"] { "☖ " (game.names[1]) }
+                    td { (crate::game::cause_words(visitor.lang, &game.cause)) }
+                    td { (game.plies) }
+                } }
+            } } }
+        }
+        (data(&shown))
+    };
+    Page { title, place: "/", scripts: &["board.js", "live.js", "now.js"], content }.show(&site, &visitor)
+}
+
+/// The same as JSON.
+pub async fn api(State(site): State<Site>, visitor: Visitor) -> Response {
+    json(&Now::of(&site, visitor.lang))
+}

@@ -1,0 +1,137 @@
+//! `/events`: the stream for a viewer, from the last event that it has seen.
+
+use crate::{
+    Site,
+    desk::{Desk, NoAnswer},
+    game::Game,
+    live::Item,
+    relay::{Frame, FrameId, Missed, data, event},
+};
+use axum::{
+    body::Body,
+    extract::{Query, State},
+    http::{HeaderMap, StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use futures_util::stream;
+use journal::now;
+use referee::entry::GameId;
+use serde::Deserialize;
+use std::{collections::VecDeque, convert::Infallible, sync::Arc, time::Duration};
+use tokio::sync::broadcast::{self, error::RecvError};
+
+/// Time after which a silent stream shows that it is there.
+const HEARTBEAT: Duration = Duration::from_secs(15);
+/// Games that a viewer who returns is told of one by one; of more it takes the whole.
+const MOST: usize = 1000;
+
+/// What a viewer asks for.
+#[derive(Debug, Deserialize)]
+pub struct Asked {
+    /// The id of the last event that it has seen.
+    since: Option<String>,
+    /// The game that it watches; none: all.
+    game: Option<u64>,
+}
+
+/// Serves the stream.
+pub async fn events(State(site): State<Site>, Query(asked): Query<Asked>, headers: HeaderMap) -> Response {
+    let returned = headers.get("last-event-id").and_then(|id| id.to_str().ok()).and_then(FrameId::read);
+    let seen = returned.or_else(|| asked.since.as_deref().and_then(FrameId::read));
+    let game = asked.game.map(GameId);
+    let (receiver, missed) = site.0.relay.follow(seen);
+    let mut first = VecDeque::from(["retry: 2000\n\n".to_owned()]);
+    match missed {
+        Missed::Frames(frames) => first.extend(frames.iter().map(|frame| frame.text(game).to_owned())),
+        Missed::Since(seq) => {
+            let id = site.0.relay.last();
+            match site.ask(move |desk| since(desk, seq, game)).await {
+                Ok(Some(items)) => first.push_back(event("news", id, &data(now(), &items))),
+                Ok(None) => first.push_back(event("reset", id, "{}")),
+                Err(NoAnswer::Busy) => {
+                    return (
+                        StatusCode::SERVICE_UNAVAILABLE,
+                        [("retry-after", "5")],
+                        "try again in a few seconds\n",
+                    )
+                        .into_response();
+                }
+                Err(_) => first.push_back(event("reset", id, "{}")),
+            }
+        }
+    }
+    let viewer = Viewer { first, receiver, site, game };
+    let body = Body::from_stream(stream::unfold(viewer, |mut viewer| async move {
+        let text = viewer.next().await?;
+        Some((Ok::<_, Infallible>(text), viewer))
+    }));
+    let headers = [
+        (header::CONTENT_TYPE, "text/event-stream"),
+        (header::CACHE_CONTROL, "no-store"),
+        (header::HeaderName::from_static("x-accel-buffering"), "no"),
+    ];
+    (headers, body).into_response()
+}
+
+struct Viewer {
+    first: VecDeque<String>,
+    receiver: broadcast::Receiver<Arc<Frame>>,
+    site: Site,
+    game: Option<GameId>,
+}
+
+impl Viewer {
+    /// The next text; it is asked for when the connection has taken the one before.
+    async fn next(&mut self) -> Option<String> {
+        loop {
+            if let Some(text) = self.first.pop_front() {
+                if text.is_empty() {
+                    continue;
+                }
+                return Some(text);
+            }
+            match tokio::time::timeout(HEARTBEAT, self.receiver.recv()).await {
+                Err(_) => return Some(":\n\n".to_owned()),
+                Ok(Ok(frame)) => {
+                    let text = frame.text(self.game);
+                    if !text.is_empty() {
+                        return Some(text.to_owned());
+                    }
+                }
+                // Too slow: the frames in between are gone, and the viewer takes the whole as it is now.
+                Ok(Err(RecvError::Lagged(_))) => {
+                    self.receiver = self.receiver.resubscribe();
+                    return Some(event("reset", self.site.0.relay.last(), "{}"));
+                }
+                Ok(Err(RecvError::Closed)) => return None,
+            }
+        }
+    }
+}
+
+/// Everything since an entry that the relay has no more: each game that began or ended, as a whole; `None`: too much.
+fn since(desk: &mut Desk, seq: u64, only: Option<GameId>) -> Result<Option<Vec<Item>>, NoAnswer> {
+    let site = desk.site();
+    let running = |live: &crate::live::Live| {
+        let games: Vec<Game> =
+            live.games.values().filter(|game| only.is_none_or(|id| game.id() == id)).cloned().collect();
+        (live.seq, games)
+    };
+    let (horizon, running) = site.now(running).ok_or(NoAnswer::NotYet)?;
+    let games = desk.changed(seq, horizon)?;
+    let over: Vec<GameId> = games
+        .into_iter()
+        .filter(|id| only.is_none_or(|only| only == *id) && !running.iter().any(|game| game.id() == *id))
+        .collect();
+    if over.len() > MOST {
+        return Ok(None);
+    }
+    let mut items = vec![];
+    for id in over {
+        if let Some(game) = desk.game(id)? {
+            items.push(Item::Started { game: Box::new(game) });
+        }
+    }
+    items.extend(running.into_iter().map(|game| Item::Started { game: Box::new(game) }));
+    Ok(Some(items))
+}
