@@ -27,6 +27,11 @@ pub mod configuration {
     #![doc = include_str!("guide/configuration.md")]
 }
 
+pub mod web {
+    #![doc = "[configuration]: crate::guide::configuration"]
+    #![doc = include_str!("guide/web.md")]
+}
+
 pub mod architecture {
     #![doc = "[schema]: ../../../journal/index.html"]
     #![doc = include_str!("guide/architecture.md")]

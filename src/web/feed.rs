@@ -96,6 +96,7 @@ impl Feed<'_> {
         let is_first = live.seq == 0;
         let name = |game: GameId| store.game_name(*event, game).ok().flatten();
         let items: Vec<_> = news.iter().filter_map(|(seq, stamped)| live.take(*seq, stamped, name)).collect();
+        live.name();
         match is_first {
             // Whoever has waited for the event sees its first games; what was played before is on the pages already.
             true if shared.relay.viewers() == 0 || items.len() > 500 => shared.relay.begin(live.seq),

@@ -32,6 +32,8 @@ pub struct Live {
     pub games: BTreeMap<GameId, Game>,
     /// Games that ended last, newest last.
     pub over: VecDeque<Arc<Game>>,
+    /// Whether the names have to be made anew.
+    unnamed: bool,
     /// Running games that nobody is shown.
     hidden: BTreeMap<GameId, ()>,
     /// Number of the last entry.
@@ -139,6 +141,7 @@ impl Live {
             facts: Arc::new(Facts { times, open: info.open, private }),
             ids: info.engines.iter().map(|engine| engine.id.clone()).collect(),
             names: vec![],
+            unnamed: true,
             fold: HistoryFold::new(info, false),
             games: BTreeMap::new(),
             over: VecDeque::new(),
@@ -150,8 +153,11 @@ impl Live {
         live
     }
 
-    /// Makes the names anew that are shown.
-    fn name(&mut self) {
+    /// Makes the names anew that are shown, if somebody came or has another name.
+    pub fn name(&mut self) {
+        if !std::mem::take(&mut self.unnamed) {
+            return;
+        }
         let shown = if self.facts.open { short_ids(&self.ids) } else { self.ids.clone() };
         self.names = shown.iter().map(|name| plain(name)).collect();
     }
@@ -160,8 +166,10 @@ impl Live {
         if self.ids.len() <= at {
             self.ids.resize(at + 1, String::new());
         }
-        name.clone_into(&mut self.ids[at]);
-        self.name();
+        if self.ids[at] != name {
+            name.clone_into(&mut self.ids[at]);
+            self.unnamed = true;
+        }
     }
 
     /// A player's name as it is shown.
@@ -211,6 +219,7 @@ impl Live {
                 None
             }
             Entry::GameStarted(started) => {
+                self.name();
                 let pairing = started.pairing;
                 let ids = [self.id(pairing.black), self.id(pairing.white)];
                 let private = !self.facts.private.is_empty()

@@ -6,6 +6,7 @@ mod now;
 mod player;
 mod prefs;
 mod records;
+mod rounds;
 mod table;
 
 use crate::{
@@ -26,8 +27,12 @@ use maud::{Markup, PreEscaped, html};
 use serde::Serialize;
 
 /// Entries of the navigation: path, words in English and in Japanese.
-pub const PLACES: [(&str, &str, &str); 3] =
-    [("/", "Now", "対局中"), ("/table", "Standings", "順位"), ("/games", "Games", "棋譜")];
+pub const PLACES: [(&str, &str, &str); 4] = [
+    ("/", "Now", "対局中"),
+    ("/table", "Standings", "順位"),
+    ("/rounds", "Rounds", "組合せ"),
+    ("/games", "Games", "棋譜"),
+];
 
 /// Every page of this crate.
 pub fn routes() -> Router<Site> {
@@ -37,6 +42,8 @@ pub fn routes() -> Router<Site> {
         .route("/events", get(stream::events))
         .route("/table", get(table::page))
         .route("/api/table", get(table::api))
+        .route("/rounds", get(rounds::page))
+        .route("/api/rounds", get(rounds::api))
         .route("/games", get(archive::page))
         .route("/api/games", get(archive::api))
         .route("/games/list.txt", get(records::list))

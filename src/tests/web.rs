@@ -1,0 +1,502 @@
+//! An event in the browser: the real program, real sockets, what a viewer and a stranger see.
+
+#![allow(clippy::unwrap_used, missing_docs)]
+
+#[allow(dead_code)]
+mod support;
+
+use serde_json::Value;
+use std::{
+    collections::BTreeMap,
+    io::{BufRead, BufReader, Read, Write},
+    net::{Shutdown, TcpStream},
+    process::{Child, Command, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+use support::{Desk, program};
+
+/// Longest wait for anything that has to come.
+const PATIENCE: Duration = Duration::from_secs(300);
+
+/// A program with pages, and their address.
+struct Pages {
+    child: Child,
+    address: String,
+}
+
+impl Pages {
+    fn start(desk: &Desk, args: &[&str]) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_renmei"));
+        command.current_dir(desk.dir.path()).args(args).stdin(Stdio::null()).stdout(Stdio::null());
+        let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+        let mut stderr = BufReader::new(child.stderr.take().unwrap());
+        let (mut line, mut said) = (String::new(), String::new());
+        while !line.starts_with("pages on http://") {
+            line.clear();
+            assert!(stderr.read_line(&mut line).unwrap() > 0, "there are no pages: {said}");
+            said.push_str(&line);
+        }
+        // Keeps reading its output, so that later writes do not fail on a closed pipe.
+        thread::spawn(move || std::io::copy(&mut stderr, &mut std::io::sink()));
+        let address = line.trim().trim_start_matches("pages on http://").trim_end_matches('/').to_owned();
+        Self { child, address }
+    }
+
+    /// `renmei web` on the desk's database.
+    fn of(desk: &Desk, more: &[&str]) -> Self {
+        Self::start(desk, &[&["web", "event.db", "--http", "127.0.0.1:0"], more].concat())
+    }
+
+    fn get(&self, path: &str) -> Answer {
+        Answer::to(
+            &self.address,
+            &format!("GET {path} HTTP/1.1\r\nHost: shogi.example\r\nConnection: close\r\n\r\n"),
+        )
+    }
+
+    fn json(&self, path: &str) -> Value {
+        let answer = self.get(path);
+        assert_eq!(answer.status, 200, "{path}: {}", answer.body);
+        serde_json::from_str(&answer.body).unwrap()
+    }
+
+    /// Asks until the answer is as expected.
+    fn until(&self, path: &str, expected: impl Fn(&Value) -> bool) -> Value {
+        let since = Instant::now();
+        loop {
+            let answer = self.get(path);
+            let json: Value = serde_json::from_str(&answer.body).unwrap_or_default();
+            if answer.status == 200 && expected(&json) {
+                return json;
+            }
+            assert!(since.elapsed() < PATIENCE, "{path}: {}", answer.body);
+            thread::sleep(Duration::from_millis(50));
+        }
+    }
+}
+
+impl Drop for Pages {
+    fn drop(&mut self) {
+        let _over_already = self.child.kill();
+        let _over = self.child.wait();
+    }
+}
+
+/// An answer of HTTP.
+struct Answer {
+    status: u16,
+    head: String,
+    body: String,
+}
+
+impl Answer {
+    fn to(address: &str, request: &str) -> Self {
+        let mut stream = TcpStream::connect(address).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        let _refused_before = stream.write_all(request.as_bytes());
+        let mut bytes = vec![];
+        let _reset = stream.read_to_end(&mut bytes);
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
+        let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);
+        let body = if head.to_lowercase().contains("transfer-encoding: chunked") {
+            unchunked(body)
+        } else {
+            body.to_owned()
+        };
+        Self { status, head: head.to_owned(), body }
+    }
+}
+
+fn unchunked(body: &str) -> String {
+    let (mut rest, mut text) = (body, String::new());
+    while let Some((size, after)) = rest.split_once("\r\n") {
+        let size = usize::from_str_radix(size.trim(), 16).unwrap_or(0);
+        if size == 0 {
+            break;
+        }
+        text.push_str(&after[..size]);
+        rest = after.get(size + 2..).unwrap_or("");
+    }
+    text
+}
+
+/// A viewer of the stream, as a browser's `EventSource`.
+struct Viewer {
+    stream: TcpStream,
+    reader: BufReader<TcpStream>,
+    /// The id of the last event.
+    seen: String,
+}
+
+impl Viewer {
+    fn new(pages: &Pages, path: &str, seen: Option<&str>) -> Self {
+        let mut stream = TcpStream::connect(&pages.address).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        let last = seen.map(|id| format!("Last-Event-ID: {id}\r\n")).unwrap_or_default();
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n{last}\r\n").unwrap();
+        let reader = BufReader::new(stream.try_clone().unwrap());
+        Self { stream, reader, seen: seen.unwrap_or_default().to_owned() }
+    }
+
+    /// The next event: its kind and data; `None` when the stream has ended. Lines of chunks are left out.
+    fn event(&mut self) -> Option<(String, Value)> {
+        let (mut kind, mut line) = (String::new(), String::new());
+        loop {
+            line.clear();
+            if self.reader.read_line(&mut line).unwrap_or(0) == 0 {
+                return None;
+            }
+            if let Some(word) = line.strip_prefix("event: ") {
+                kind = word.trim().to_owned();
+            } else if let Some(id) = line.strip_prefix("id: ") {
+                self.seen = id.trim().to_owned();
+            } else if let Some(data) = line.strip_prefix("data: ") {
+                return Some((kind, serde_json::from_str(data.trim()).unwrap()));
+            }
+        }
+    }
+
+    /// Takes what comes into `games` until as many have ended.
+    fn watch(&mut self, games: &mut Games, ended: usize) {
+        while games.ended() < ended {
+            let (kind, data) = self.event().expect("the stream goes on");
+            assert_eq!(kind, "news", "nothing was missed");
+            data["items"].as_array().unwrap().iter().for_each(|item| games.take(item));
+        }
+    }
+
+    fn leave(self) {
+        self.stream.shutdown(Shutdown::Both).unwrap();
+    }
+}
+
+/// What a viewer knows: the moves of each game by ply, and how it ended.
+#[derive(Default)]
+struct Games(BTreeMap<u64, (BTreeMap<u64, String>, Option<String>)>);
+
+impl Games {
+    fn ended(&self) -> usize {
+        self.0.values().filter(|(_, end)| end.is_some()).count()
+    }
+
+    fn take(&mut self, item: &Value) {
+        match item["k"].as_str().unwrap() {
+            "s" => {
+                let game = self.0.entry(item["game"]["number"].as_u64().unwrap()).or_default();
+                for ply in item["game"]["moves"].as_array().unwrap() {
+                    game.0.insert(ply["p"].as_u64().unwrap(), ply["m"].as_str().unwrap().to_owned());
+                }
+                if let Some(cause) = item["game"]["end"]["cause"].as_str() {
+                    game.1 = Some(cause.to_owned());
+                }
+            }
+            "m" => {
+                let game = self.0.entry(item["g"].as_u64().unwrap()).or_default();
+                game.0.insert(item["p"].as_u64().unwrap(), item["m"].as_str().unwrap().to_owned());
+            }
+            "e" => {
+                self.0.entry(item["g"].as_u64().unwrap()).or_default().1 =
+                    item["cause"].as_str().map(str::to_owned)
+            }
+            _ => {}
+        }
+    }
+
+    /// The games of the first `most` in the database.
+    fn stored(desk: &Desk, most: usize) -> BTreeMap<u64, (BTreeMap<u64, String>, Option<String>)> {
+        let mut games: BTreeMap<u64, (BTreeMap<u64, String>, Option<String>)> = BTreeMap::new();
+        for row in desk.query(&format!("SELECT number, cause FROM games WHERE number <= {most}")) {
+            games.entry(row[0].parse().unwrap()).or_default().1 = Some(row[1].clone());
+        }
+        let moves = "SELECT g.number, m.ply, m.move FROM moves m JOIN games g ON g.id = m.game";
+        for row in desk.query(&format!("{moves} WHERE g.number <= {most}")) {
+            let game = games.entry(row[0].parse().unwrap()).or_default();
+            game.0.insert(row[1].parse().unwrap(), row[2].clone());
+        }
+        games
+    }
+}
+
+/// A match of two random movers that is played with pages, and goes on long after the test has seen enough.
+fn live(desk: &Desk, more: &[&str]) -> Pages {
+    let random = format!("cmd={}", program("renmei-random").display());
+    let puppet = format!("cmd={}", program("renmei-puppet").display());
+    let mut args = vec!["match", "--db", "event.db", "--engine", &random, "name=a", "option.Seed=3"];
+    // A little slower than nothing, so that viewers see moves of running games.
+    args.extend(["--engine", &puppet, "name=b", "option.Mode=honest"]);
+    args.extend([
+        "--time",
+        "300s",
+        "--max-moves",
+        "30",
+        "--concurrency",
+        "2",
+        "--oversubscribe",
+        "--no-dashboard",
+    ]);
+    args.extend(["--http", "127.0.0.1:0", "--openings", "none"]);
+    args.extend(more);
+    Pages::start(desk, &args)
+}
+
+/// A stored match of two players with these names.
+fn stored(desk: &Desk, names: [&str; 2], games: &str) {
+    let random = format!("cmd={}", program("renmei-random").display());
+    let names = names.map(|name| format!("name={name}"));
+    let players: [&[&str]; 2] = [&[&random, &names[0]], &[&random, &names[1], "option.Seed=9"]];
+    let played = desk.play(&players, &["--games", games, "--time", "300s", "--max-moves", "40"]);
+    assert_eq!(played.code(), Some(0), "{}", played.text());
+}
+
+#[test]
+fn every_page_of_a_stored_event_answers_and_so_does_its_json() {
+    let desk = Desk::new();
+    stored(&desk, ["alpha", "beta"], "6");
+    let pages = Pages::of(&desk, &[]);
+    pages.until("/api/table", |table| table["games"] == 6);
+    for path in ["/", "/table", "/games", "/games/1", "/players/0", "/players/1"] {
+        let answer = pages.get(path);
+        assert_eq!(answer.status, 200, "{path}");
+        assert!(answer.body.contains("</html>") && answer.body.contains("alpha"), "{path}: {}", answer.body);
+    }
+    assert_eq!(pages.json("/api/now")["games"].as_array().unwrap().len(), 0);
+    let game = pages.json("/api/games/3");
+    let plies: u64 = desk.query("SELECT plies FROM games WHERE number = 3")[0][0].parse().unwrap();
+    assert_eq!(game["end"]["plies"], plies);
+    let opening = game["opening"].as_str().unwrap().split_whitespace().count();
+    assert_eq!(game["moves"].as_array().unwrap().len() + opening, usize::try_from(plies).unwrap());
+    assert_eq!(pages.json("/api/players/0")["row"]["games"], 6);
+    for (path, status) in
+        [("/games/99", 404), ("/games/x", 404), ("/games/1.exe", 404), ("/players/9", 404), ("/nothing", 404)]
+    {
+        assert_eq!(pages.get(path).status, status, "{path}");
+    }
+}
+
+#[test]
+fn the_archive_finds_games_by_player_result_ending_length_day_and_opening() {
+    let desk = Desk::new();
+    stored(&desk, ["alpha", "beta"], "8");
+    let pages = Pages::of(&desk, &[]);
+    pages.until("/api/table", |table| table["games"] == 8);
+    let total = |query: &str| pages.json(&format!("/api/games?{query}"))["total"].as_u64().unwrap();
+    let count = |sql: &str| {
+        desk.query(&format!("SELECT count(*) FROM games g WHERE {sql}"))[0][0].parse::<u64>().unwrap()
+    };
+    assert_eq!(total(""), 8);
+    assert_eq!(total("player=ALPH&opponent=beta"), 8);
+    assert_eq!(total("player=gamma"), 0);
+    for result in ["black", "white", "draw"] {
+        assert_eq!(total(&format!("result={result}")), count(&format!("result = '{result}'")), "{result}");
+    }
+    assert_eq!(total("ending=max-moves"), count("cause = 'max-moves'"));
+    assert_eq!(total("least=40"), count("plies >= 40"));
+    assert_eq!(total("from=2000-01-01&to=2000-01-02"), 0);
+    assert_eq!(total("from=2000-01-01"), 8);
+    let first = desk.query("SELECT g.opening_moves || ' ' || m.move FROM games g JOIN moves m ON m.game = g.id WHERE g.number = 1 ORDER BY m.ply")[0][0].clone();
+    let first = first.trim().replace(' ', "+").replace("*", "%2A");
+    assert!(total(&format!("opening={first}")) >= 1, "{first}");
+    assert_eq!(total("opening=9i9h"), 0);
+    for wrong in ["least=many", "result=lost", "from=yesterday", "opening=7g7f;", "page=x"] {
+        let answer = pages.get(&format!("/api/games?{wrong}"));
+        assert_eq!(answer.status, 400, "{wrong}");
+        assert!(answer.body.contains("is not "), "{}", answer.body);
+    }
+}
+
+#[test]
+fn records_are_those_of_the_export_and_the_list_names_each() {
+    let desk = Desk::new();
+    stored(&desk, ["alpha", "beta"], "2");
+    let pages = Pages::of(&desk, &[]);
+    pages.until("/api/table", |table| table["games"] == 2);
+    for (ending, format) in [("csa", "csa"), ("kif", "kifu"), ("jkf", "jkf")] {
+        let exported = desk.renmei(&["export", "event.db", "--game", "2", "--format", format]).stdout;
+        let served = pages.get(&format!("/games/2.{ending}"));
+        assert_eq!(served.status, 200);
+        assert_eq!(served.body, String::from_utf8(exported).unwrap(), "{ending}");
+    }
+    let list = pages.get("/games/list.txt").body;
+    let lines: Vec<&str> = list.lines().filter(|line| !line.starts_with('#')).collect();
+    assert_eq!(lines.len(), 4, "{list}");
+    assert!(lines[0].contains("alpha") && lines[0].contains("beta"), "{list}");
+    assert_eq!(lines[1], "http://shogi.example/games/2.csa");
+}
+
+#[test]
+fn the_stream_of_a_running_event_equals_the_store() {
+    let desk = Desk::new();
+    let pages = live(&desk, &["--games", "2000"]);
+    let now = pages.until("/api/now", |now| now["since"].as_str().is_some());
+    let mut games = Games::default();
+    let mut viewer = Viewer::new(&pages, "/events?since=0-0", None);
+    viewer.watch(&mut games, 20);
+    // Every game that is over for the viewer is as it is stored, to the last move.
+    let over: Vec<u64> =
+        games.0.iter().filter(|(_, (_, end))| end.is_some()).map(|(number, _)| *number).collect();
+    let stored = Games::stored(&desk, usize::try_from(*over.last().unwrap()).unwrap());
+    over.iter()
+        .for_each(|number| assert_eq!(games.0[number], stored[number], "game {number}, began at {now}"));
+}
+
+#[test]
+fn a_viewer_who_returns_misses_nothing_even_after_a_new_start_of_the_program() {
+    let desk = Desk::new();
+    let pages = live(&desk, &["--games", "2000"]);
+    let mut games = Games::default();
+    let mut viewer = Viewer::new(&pages, "/events?since=0-0", None);
+    viewer.watch(&mut games, 4);
+    let seen = viewer.seen.clone();
+    viewer.leave();
+    // Much is played meanwhile.
+    let before = games.ended();
+    let mut other = Viewer::new(&pages, "/events?since=0-0", None);
+    other.watch(&mut Games::default(), before + 8);
+    other.leave();
+    let mut viewer = Viewer::new(&pages, "/events", Some(&seen));
+    viewer.watch(&mut games, before + 8);
+    let seen = viewer.seen.clone();
+    drop(pages);
+    // Another process shows the same event; nothing of the first one's memory is left.
+    let pages = Pages::of(&desk, &[]);
+    pages.until("/api/now", |now| now["games"].is_array());
+    let count = desk.query("SELECT count(*) FROM games WHERE ended_at IS NOT NULL")[0][0].parse().unwrap();
+    let mut viewer = Viewer::new(&pages, "/events", Some(&seen));
+    viewer.watch(&mut games, count);
+    let stored = Games::stored(&desk, usize::MAX >> 1);
+    for (number, game) in
+        stored.iter().filter(|(_, (_, end))| end.as_deref().is_some_and(|end| !end.is_empty()))
+    {
+        assert_eq!(games.0.get(number), Some(game), "game {number}");
+    }
+}
+
+#[test]
+fn a_viewer_who_reads_nothing_does_not_hold_up_the_games_and_is_sent_to_the_whole() {
+    let desk = Desk::new();
+    let pages = live(&desk, &["--games", "2000"]);
+    let mut deaf = TcpStream::connect(&pages.address).unwrap();
+    socket2::SockRef::from(&deaf).set_recv_buffer_size(2048).unwrap();
+    deaf.write_all(b"GET /events?since=0-0 HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
+    let mut viewer = Viewer::new(&pages, "/events?since=0-0", None);
+    viewer.watch(&mut Games::default(), 60);
+    assert!(pages.get("/api/now").status == 200, "others are served");
+}
+
+#[test]
+fn hostile_names_are_text_on_every_page_and_scripts_come_from_files_only() {
+    const HOSTILE: &str = "<img src=x onerror=alert(1)>";
+    let desk = Desk::new();
+    stored(&desk, [HOSTILE, "</script><b>"], "2");
+    let pages = Pages::of(&desk, &[]);
+    pages.until("/api/table", |table| table["games"] == 2);
+    for path in ["/", "/table", "/games", "/games/1", "/players/0", "/games?player=%3Cimg"] {
+        let answer = pages.get(path);
+        assert_eq!(answer.status, 200, "{path}");
+        assert!(!answer.body.contains("<img") && !answer.body.contains("<b>"), "{path}: {}", answer.body);
+        assert!(!answer.body.contains(" style=\"") && !answer.body.contains(" onclick"), "{path}");
+        let policy = answer.head.lines().find(|line| line.starts_with("content-security-policy: ")).unwrap();
+        assert!(
+            policy.contains("default-src 'none'")
+                && policy.contains("script-src 'self'")
+                && !policy.contains("unsafe"),
+            "{policy}"
+        );
+        assert!(answer.head.contains("x-content-type-options: nosniff"), "{}", answer.head);
+        for script in answer.body.split("<script").skip(1) {
+            let tag = script.split('>').next().unwrap();
+            assert!(
+                tag.contains("src=\"/static/") || tag.contains("type=\"application/json\""),
+                "{path}: {tag}"
+            );
+        }
+        for address in ["http:", "https:", "//cdn"] {
+            let elsewhere = answer.body.replace("http://www.w3.org/2000/svg", "");
+            assert!(!elsewhere.contains(address), "{path} names {address}");
+        }
+    }
+    let record = pages.get("/games/1.csa");
+    assert!(record.head.contains("text/plain"), "no browser shows a record as a page: {}", record.head);
+}
+
+#[test]
+fn pages_are_in_the_language_and_the_colours_that_were_chosen() {
+    let desk = Desk::new();
+    stored(&desk, ["alpha", "beta"], "2");
+    let pages = Pages::of(&desk, &[]);
+    pages.until("/api/table", |table| table["games"] == 2);
+    let page = |more: &str| {
+        let request = format!("GET /table HTTP/1.1\r\nHost: x\r\n{more}Connection: close\r\n\r\n");
+        Answer::to(&pages.address, &request).body
+    };
+    assert!(page("").contains("lang=\"en\"") && page("").contains("Standings"));
+    assert!(page("Accept-Language: ja,en;q=0.5\r\n").contains("順位"));
+    assert!(page("Accept-Language: ja\r\nCookie: lang=en; theme=dark\r\n").contains("/static/dark.css"));
+    let chosen = pages.get("/prefs?lang=ja&back=/table");
+    assert_eq!(chosen.status, 303);
+    assert!(chosen.head.contains("lang=ja") && chosen.head.contains("location: /table"), "{}", chosen.head);
+    assert!(pages.get("/prefs?lang=ja&back=//evil.example").head.contains("location: /\r\n"));
+}
+
+#[test]
+fn private_games_are_on_no_page_and_in_no_list() {
+    let desk = Desk::new();
+    stored(&desk, ["secret", "beta"], "2");
+    let pages = Pages::of(&desk, &["--private", "sec*"]);
+    pages.until("/api/table", |table| table["games"] == 2);
+    assert_eq!(pages.json("/api/games")["total"], 0);
+    for path in ["/games/1", "/games/1.csa", "/api/games/1"] {
+        assert_eq!(pages.get(path).status, 404, "{path}");
+    }
+    assert!(!pages.get("/games/list.txt").body.contains("games/1.csa"));
+}
+
+#[test]
+fn viewers_are_so_many_moves_behind_also_in_the_record() {
+    let desk = Desk::new();
+    let random = format!("cmd={}", program("renmei-random").display());
+    let puppet = format!("cmd={}", program("renmei-puppet").display());
+    // The second player never moves, so that the game stays where it is.
+    let text = format!(
+        "[event]\nname = \"e\"\ndatabase = \"event.db\"\nlook = false\n[http]\nlisten = [\"127.0.0.1:0\"]\ndelay = \"1 move\"\n\
+         [time]\nmain = \"600s\"\n[[engines]]\nname = \"a\"\ncommand = \"{}\"\n[[engines]]\nname = \"b\"\ncommand = \"{}\"\n\
+         options = {{ Mode = \"{}\" }}\n",
+        random.trim_start_matches("cmd="),
+        puppet.trim_start_matches("cmd="),
+        "hang"
+    );
+    desk.write("delayed.toml", &text);
+    let pages = Pages::start(&desk, &["run", "delayed.toml", "--no-dashboard", "--oversubscribe"]);
+    pages.until("/api/now", |now| now["games"].as_array().is_some_and(|games| !games.is_empty()));
+    let since = Instant::now();
+    while desk.try_query("SELECT count(*) FROM moves").is_none_or(|rows| rows[0][0] == "0") {
+        assert!(since.elapsed() < PATIENCE);
+        thread::sleep(Duration::from_millis(50));
+    }
+    // The move is in the database; whoever looks a little later does not see it either.
+    thread::sleep(Duration::from_millis(1000));
+    assert_eq!(pages.json("/api/games/1")["moves"].as_array().unwrap().len(), 0);
+    assert!(!pages.get("/games/1.csa").body.contains("\nT"), "{}", pages.get("/games/1.csa").body);
+}
+
+#[test]
+fn strangers_who_ask_too_much_are_refused_with_a_sentence() {
+    let desk = Desk::new();
+    stored(&desk, ["alpha", "beta"], "2");
+    let pages = Pages::of(&desk, &[]);
+    pages.until("/api/table", |table| table["games"] == 2);
+    let long = format!("GET /{} HTTP/1.1\r\nHost: x\r\n\r\n", "a".repeat(100_000));
+    assert!([414, 431].contains(&Answer::to(&pages.address, &long).status));
+    let refused = (0..5000).map(|_| pages.get("/x")).find(|answer| answer.status == 429);
+    let refused = refused.expect("nobody asks without end");
+    assert!(refused.body.contains("too many requests from your address"), "{}", refused.body);
+    thread::sleep(Duration::from_secs(2));
+    let held: Vec<TcpStream> = (0..50).map(|_| TcpStream::connect(&pages.address).unwrap()).collect();
+    let refused = pages.get("/api/now");
+    assert_eq!(refused.status, 503, "{}", refused.head);
+    assert!(refused.body.contains("too many connections from your address"), "{}", refused.body);
+    drop(held);
+    pages.until("/api/now", |now| now["games"].is_array());
+}

@@ -1,0 +1,134 @@
+//! The rounds of a Swiss and of a knock-out: who met whom, and who goes on.
+
+use super::{archive::following, json, no_json, no_page};
+use crate::{
+    Site,
+    desk::{Desk, NoAnswer},
+    layout::Page,
+    visitor::Visitor,
+};
+use axum::{extract::State, response::Response};
+use maud::html;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Games that are looked at: more rounds than anybody looks through.
+const MOST: i64 = 20_000;
+
+/// A round.
+#[derive(Serialize)]
+struct Round {
+    stage: u8,
+    round: u32,
+    encounters: Vec<Encounter>,
+}
+
+/// Two players in a round, with their points in half points.
+#[derive(Serialize)]
+struct Encounter {
+    players: [u32; 2],
+    names: [String; 2],
+    half_points: [u32; 2],
+    games: Vec<u64>,
+    running: bool,
+}
+
+fn rounds(desk: &mut Desk) -> Result<Vec<Round>, NoAnswer> {
+    let site = desk.site();
+    let (names, running) = site.now(|live| (live.names.clone(), live.running())).ok_or(NoAnswer::NotYet)?;
+    let hidden = site.now(|live| live.ids.iter().map(|id| live.facts.is_private(id)).collect::<Vec<_>>());
+    let hidden = hidden.unwrap_or_default();
+    let is_hidden =
+        |player: u32| usize::try_from(player).ok().and_then(|at| hidden.get(at)).copied().unwrap_or(false);
+    let (store, event) = desk.store()?;
+    let sql = "SELECT stage, round, black, white, number, result, state FROM games WHERE event = ? ORDER BY number LIMIT ?";
+    let mut games = store.connection().prepare_cached(sql)?;
+    let mut rows = games.query((event.id.0, MOST))?;
+    let mut found: BTreeMap<(u8, u32), BTreeMap<[u32; 2], Encounter>> = BTreeMap::new();
+    let name =
+        |player: u32| usize::try_from(player).ok().and_then(|at| names.get(at)).cloned().unwrap_or_default();
+    while let Some(row) = rows.next()? {
+        let (black, white): (u32, u32) = (row.get(2)?, row.get(3)?);
+        let pair = [black.min(white), black.max(white)];
+        if pair.into_iter().any(is_hidden) {
+            continue;
+        }
+        let number = row.get::<_, i64>(4)?.unsigned_abs();
+        let round = found.entry((row.get(0)?, row.get(1)?)).or_default();
+        let encounter = round.entry(pair).or_insert_with(|| Encounter {
+            players: pair,
+            names: pair.map(name),
+            half_points: [0, 0],
+            games: vec![],
+            running: false,
+        });
+        encounter.games.push(number);
+        // What viewers may not know yet is running for them.
+        if running.contains_key(&number) {
+            encounter.running = true;
+            continue;
+        }
+        let state: String = row.get(6)?;
+        let black_points = match row.get::<_, Option<String>>(5)?.as_deref() {
+            _ if state != "counted" => continue,
+            Some("black") => 2,
+            Some("white") => 0,
+            _ => 1,
+        };
+        let at = usize::from(pair[0] != black);
+        encounter.half_points[at] += black_points;
+        encounter.half_points[1 - at] += 2 - black_points;
+    }
+    let rounds = found.into_iter().map(|((stage, round), encounters)| {
+        let mut encounters: Vec<Encounter> = encounters.into_values().collect();
+        encounters.sort_by_key(|encounter| encounter.games.first().copied());
+        Round { stage, round, encounters }
+    });
+    Ok(rounds.collect())
+}
+
+/// The page.
+pub async fn page(State(site): State<Site>, visitor: Visitor) -> Response {
+    let rounds = match site.ask(rounds).await {
+        Ok(rounds) => rounds,
+        Err(error) => return no_page(&error, &site, &visitor),
+    };
+    let say = |en, ja| visitor.say(en, ja);
+    let title = say("Rounds", "組合せ");
+    let points = |half: u32| (f64::from(half) / 2.0).to_string();
+    let stages = rounds.iter().map(|round| round.stage).max().unwrap_or(0);
+    let content = html! {
+        h1 { (title) }
+        div id="fresh" { @for stage in 0..=stages {
+            @if stages > 0 { h2 { (say("Stage", "ステージ")) " " (u32::from(stage) + 1) } }
+            div.rounds { @for round in rounds.iter().filter(|round| round.stage == stage) {
+                section.round {
+                    h3 { (say("round", "")) " " (round.round) (say("", " 回戦")) }
+                    @for encounter in &round.encounters {
+                        div.encounter.running[encounter.running] {
+                            @for at in [0, 1] {
+                                p.won[encounter.half_points[at] > encounter.half_points[1 - at]] {
+                                    a href=(format!("/players/{}", encounter.players[at])) { (encounter.names[at]) }
+                                    b { (points(encounter.half_points[at])) }
+                                }
+                            }
+                            p.facts { @for number in encounter.games.iter().take(12) { a href=(format!("/games/{number}")) { "#" (number) } " " } }
+                        }
+                    }
+                }
+            } }
+        } }
+        span id="link" role="status" {}
+        (following(&site))
+    };
+    Page { title, place: "/rounds", scripts: &["board.js", "live.js", "fresh.js"], content }
+        .show(&site, &visitor)
+}
+
+/// The same as JSON.
+pub async fn api(State(site): State<Site>) -> Response {
+    match site.ask(rounds).await {
+        Ok(rounds) => json(&rounds),
+        Err(error) => no_json(&error),
+    }
+}
