@@ -1,0 +1,309 @@
+//! The door of an event's own server: a task that lets workers in, and hears what becomes of the server.
+
+use crate::{
+    EventId, HubError, JOIN, Signer, WorkerId,
+    admission::{Answer, LONGEST_REQUEST, Request},
+    config::Config,
+    directory::Directory,
+    keys::Keys,
+    leftover::CONFIGURATION,
+    members::{Admission, Member, Members},
+    server::{Server, Word},
+    subjects::JOIN_INBOX,
+};
+use async_nats::{Client, Message, Subscriber};
+use futures_util::{FutureExt, StreamExt};
+use std::{
+    net::SocketAddr,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
+};
+use tokio::sync::{mpsc, oneshot};
+
+/// How long the first of several workers waits for the others, and how many are let in at once.
+const COMPANY: Duration = Duration::from_millis(20);
+const AT_ONCE: usize = 100;
+/// New workers that may come at once, and then in a second: each costs a write and a signal to the server.
+const BURST: f64 = 200.0;
+const EACH_SECOND: f64 = 10.0;
+/// The shortest time between two words about workers that were not let in.
+const NOT_ADMITTED_INTERVAL: Duration = Duration::from_secs(1);
+
+/// What the operator is told of the hub.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum HubNotice {
+    /// A worker came for the first time.
+    Joined {
+        /// Its identity on the wire.
+        id: WorkerId,
+        /// Its name.
+        name: String,
+    },
+    /// A worker with a valid line was not let in.
+    NotAdmitted {
+        /// The name that it wanted, as far as it can be printed.
+        name: String,
+        /// Why not.
+        why: String,
+    },
+    /// Strangers without a valid line or key tried to connect.
+    Refused {
+        /// How often since the last notice of this kind, at most one in ten seconds.
+        times: u64,
+        /// Address of the last one.
+        last: String,
+    },
+    /// The server ended, and is started again.
+    Lost {
+        /// Why.
+        why: String,
+    },
+    /// The server is there again. Its streams are as they were, unless somebody has deleted its store.
+    Back,
+    /// The server complains: of a full disk, for example.
+    Complains(String),
+}
+
+/// What the rest of the program wants of the door.
+pub(crate) enum Order {
+    Expel(WorkerId, oneshot::Sender<Result<Member, HubError>>),
+    Close(oneshot::Sender<()>),
+}
+
+/// The workers that were let in, as the door and its owner see them.
+pub(crate) type SharedMembers = Arc<Mutex<Members>>;
+
+/// The task.
+pub(crate) struct Door {
+    pub directory: Directory,
+    pub keys: Keys,
+    pub event: EventId,
+    pub listen: SocketAddr,
+    pub store_bytes: u64,
+    pub members: SharedMembers,
+    pub notices: mpsc::Sender<HubNotice>,
+    /// Told when the server was started again.
+    pub restarts: mpsc::Sender<()>,
+    pub signer: Arc<Signer>,
+}
+
+impl Door {
+    /// Writes the server's configuration.
+    pub fn configure(&self) -> Result<(), HubError> {
+        let (manager, join) = (self.keys.manager().public(), self.keys.join().public());
+        let members = lock(&self.members);
+        let config = Config {
+            event: self.event,
+            listen: self.listen,
+            directory: self.directory.root(),
+            manager: &manager,
+            join: &join,
+            workers: members.users(),
+            store_bytes: self.store_bytes,
+        };
+        self.directory.write(CONFIGURATION, config.text().as_bytes())
+    }
+
+    /// Works until it is told to close.
+    pub async fn run(
+        self,
+        mut server: Server,
+        client: Client,
+        mut requests: Subscriber,
+        mut orders: mpsc::Receiver<Order>,
+    ) {
+        let mut throttle = Throttle { left: BURST, since: Instant::now() };
+        let mut told = None;
+        loop {
+            tokio::select! {
+                order = orders.recv() => match order {
+                    Some(Order::Expel(id, done)) => {
+                        let _nobody_waits = done.send(self.expel(&server, &id).await);
+                    }
+                    Some(Order::Close(done)) => {
+                        server.stop().await;
+                        let _nobody_waits = done.send(());
+                        return;
+                    }
+                    None => return,
+                },
+                Some(word) = server.words.recv() => self.pass_on(word),
+                Some(first) = requests.next() => {
+                    tokio::time::sleep(COMPANY).await;
+                    let mut batch = vec![first];
+                    while batch.len() < AT_ONCE {
+                        let Some(Some(next)) = requests.next().now_or_never() else { break };
+                        batch.push(next);
+                    }
+                    self.admit(&server, &client, batch, &mut throttle, &mut told).await;
+                }
+            }
+        }
+    }
+
+    /// Answers workers that ask to be let in, after the server knows them.
+    async fn admit(
+        &self,
+        server: &Server,
+        client: &Client,
+        batch: Vec<Message>,
+        throttle: &mut Throttle,
+        told: &mut Option<Instant>,
+    ) {
+        let mut answers = Vec::new();
+        let mut new = Vec::new();
+        for message in batch {
+            let Some((request, inbox)) = read(&message) else { continue };
+            let answer = match self.judge(&request, throttle) {
+                Ok((member, is_new)) => {
+                    new.extend(is_new.then(|| member.clone()));
+                    Answer::welcome(&member)
+                }
+                Err(why) => {
+                    if told.is_none_or(|told| told.elapsed() >= NOT_ADMITTED_INTERVAL) {
+                        *told = Some(Instant::now());
+                        self.tell(HubNotice::NotAdmitted {
+                            name: printable(&request.name),
+                            why: why.clone(),
+                        });
+                    }
+                    Answer::No(why)
+                }
+            };
+            answers.push((inbox, request, answer));
+        }
+        if let Err(fault) = self.take_over(server, &new).await {
+            tracing::warn!(target: "hub", "{fault}");
+            for member in &new {
+                lock(&self.members).forget(&member.id);
+            }
+            let why = "the manager could not let it in just now: try again".to_owned();
+            self.tell(HubNotice::Complains(fault.to_string()));
+            for (.., answer) in &mut answers {
+                if matches!(answer, Answer::Welcome { id, .. } if new.iter().any(|new| new.id == *id)) {
+                    *answer = Answer::No(why.clone());
+                }
+            }
+            new.clear();
+        }
+        for (inbox, request, answer) in answers {
+            // A worker that hears nothing asks again.
+            let _lost = client.publish(inbox, answer.sealed(&self.signer, &request).into()).await;
+        }
+        for member in new {
+            self.tell(HubNotice::Joined { id: member.id, name: member.name });
+        }
+    }
+
+    /// Whether a worker is let in, and whether it is new.
+    fn judge(&self, request: &Request, throttle: &mut Throttle) -> Result<(Member, bool), String> {
+        if let Some(fault) = request.fault(self.event) {
+            return Err(fault);
+        }
+        let mut members = lock(&self.members);
+        match members.admit(&request.key, &request.name) {
+            Admission::No(why) => Err(why),
+            Admission::Welcome { member, is_new } if !is_new || throttle.lets_pass(Instant::now()) => {
+                Ok((member, is_new))
+            }
+            Admission::Welcome { member, .. } => {
+                members.forget(&member.id);
+                Err("too many new workers come at once: try again in a minute".to_owned())
+            }
+        }
+    }
+
+    /// Has the server know new workers.
+    async fn take_over(&self, server: &Server, new: &[Member]) -> Result<(), HubError> {
+        if new.is_empty() {
+            return Ok(());
+        }
+        self.save()?;
+        server.reload().await
+    }
+
+    fn save(&self) -> Result<(), HubError> {
+        lock(&self.members).write(&self.directory)?;
+        self.configure()
+    }
+
+    /// Sends a worker away: the server breaks its connection and knows its key no more.
+    async fn expel(&self, server: &Server, id: &WorkerId) -> Result<Member, HubError> {
+        let member = lock(&self.members).expel(id)?;
+        self.save()?;
+        server.reload().await?;
+        Ok(member)
+    }
+
+    fn pass_on(&self, word: Word) {
+        self.tell(match word {
+            Word::Ended { why } => HubNotice::Lost { why },
+            Word::Back => {
+                let _already_told = self.restarts.try_send(());
+                HubNotice::Back
+            }
+            Word::Refused { times, last } => HubNotice::Refused { times, last },
+            Word::Complains(what) => HubNotice::Complains(printable(&what)),
+        });
+    }
+
+    /// Notices are for people: what nobody reads in time is lost.
+    fn tell(&self, notice: HubNotice) {
+        let _nobody_reads = self.notices.try_send(notice);
+    }
+}
+
+/// New workers that may still come.
+struct Throttle {
+    left: f64,
+    since: Instant,
+}
+
+impl Throttle {
+    fn lets_pass(&mut self, now: Instant) -> bool {
+        let gained = now.saturating_duration_since(self.since).as_secs_f64() * EACH_SECOND;
+        self.left = (self.left + gained).min(BURST);
+        self.since = now;
+        let passes = self.left >= 1.0;
+        self.left -= if passes { 1.0 } else { 0.0 };
+        passes
+    }
+}
+
+/// Where a request wants its answer, and what it asks; none if nobody of us has written it.
+fn read(message: &Message) -> Option<(Request, async_nats::Subject)> {
+    let inbox = message.reply.clone()?;
+    // The server does not check where a sender wants its answer to go.
+    let is_fair = inbox.as_str().strip_prefix(JOIN_INBOX).is_some_and(|rest| rest.starts_with('.'));
+    let fits = message.payload.len() <= LONGEST_REQUEST && inbox.len() <= 128;
+    (is_fair && fits).then_some(())?;
+    Some((serde_json::from_slice(&message.payload).ok()?, inbox))
+}
+
+/// The subject on which the door hears.
+pub(crate) async fn subscribe(client: &Client) -> Result<Subscriber, HubError> {
+    let subscribed = client.subscribe(JOIN).await;
+    subscribed.map_err(|error| HubError::Connect { address: JOIN.to_owned(), cause: error.to_string() })
+}
+
+fn printable(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control()).take(200).collect()
+}
+
+pub(crate) fn lock(members: &Mutex<Members>) -> MutexGuard<'_, Members> {
+    members.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn new_workers_beyond_two_hundred_at_once_are_let_in_ten_a_second() {
+        let start = Instant::now();
+        let mut throttle = Throttle { left: BURST, since: start };
+        assert_eq!((0..1_000).filter(|_| throttle.lets_pass(start)).count(), 200);
+        let later = start + Duration::from_secs(1);
+        assert_eq!((0..1_000).filter(|_| throttle.lets_pass(later)).count(), 10);
+    }
+}

@@ -1,0 +1,195 @@
+//! The nats-server of an event: a child of this process, restarted when it ends, and gone when this process is.
+//!
+//! A thread of its own keeps it alive ([`Supervisor`]); here is what the rest of the program has of it.
+
+use crate::{
+    HubError,
+    directory::Directory,
+    leftover,
+    log::LastLines,
+    supervisor::{Ready, Supervisor},
+};
+use nix::{
+    sys::signal::{Signal, kill},
+    unistd::Pid,
+};
+use std::{
+    net::SocketAddr,
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    thread,
+    time::{Duration, Instant},
+};
+use tokio::sync::{mpsc, oneshot, watch};
+
+/// The name of the program.
+const PROGRAM: &str = "nats-server";
+/// Where Debian puts it: no part of the path of a user who is not root.
+const BESIDE_THE_PATH: [&str; 3] = ["/usr/sbin", "/usr/local/sbin", "/usr/local/bin"];
+/// How long it may take to start, with a store to read on a slow disk.
+const START: Duration = Duration::from_secs(60);
+/// How long it may take to read its configuration again, and to end.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Words about the server that may wait to be heard.
+const WORDS: usize = 64;
+
+/// What becomes of a server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Word {
+    /// It ended; it is started again after a while.
+    Ended { why: String },
+    /// It was started again.
+    Back,
+    /// This many connections were refused since the last word about it; what the server said of the last one.
+    Refused { times: u64, last: String },
+    /// It complains.
+    Complains(String),
+}
+
+/// A running server.
+#[derive(Debug)]
+pub(crate) struct Server {
+    shared: Arc<Shared>,
+    reloads: watch::Receiver<Reloads>,
+    /// What becomes of it.
+    pub words: mpsc::Receiver<Word>,
+    /// The port of its clients, which it keeps when it is started again.
+    pub port: u16,
+    /// Its version.
+    pub version: String,
+    thread: Option<thread::JoinHandle<()>>,
+}
+
+/// How to start a server.
+#[derive(Clone, Debug)]
+pub(crate) struct Setup {
+    /// The program, unless it is to be searched.
+    pub program: Option<PathBuf>,
+    pub directory: PathBuf,
+    pub listen: SocketAddr,
+}
+
+/// What the thread of a server and everybody else know.
+#[derive(Debug, Default)]
+pub(crate) struct Shared {
+    state: Mutex<State>,
+    /// Told when the server shall stop.
+    pub changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct State {
+    /// Set from its start until just before its end is awaited: whoever holds the lock may send it a signal.
+    pub process: Option<Pid>,
+    pub stopping: bool,
+    pub last_lines: LastLines,
+}
+
+/// How often the configuration was read again, and what was wrong the last time.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Reloads {
+    pub count: u64,
+    pub fault: Option<String>,
+}
+
+impl Server {
+    /// Starts it and waits until it takes connections. What an earlier manager has left behind is ended first.
+    pub async fn start(directory: &Directory, setup: Setup) -> Result<Self, HubError> {
+        let program = find(setup.program.as_deref())?;
+        leftover::end(directory).await?;
+        let shared = Arc::new(Shared::default());
+        let (first, ready) = oneshot::channel();
+        let (reloads_in, reloads) = watch::channel(Reloads::default());
+        let (words_in, words) = mpsc::channel(WORDS);
+        let supervisor = Supervisor::new(program, setup, shared.clone(), first, reloads_in, words_in);
+        let spawned = thread::Builder::new().name("hub".to_owned()).spawn(move || supervisor.run());
+        let thread = Some(spawned.map_err(HubError::Start)?);
+        // Dropping the server on the way out of here ends its process.
+        let mut server = Self { shared, reloads, words, port: 0, version: String::new(), thread };
+        let last_lines = || server.shared.lock().last_lines.text();
+        let ready: Ready = match tokio::time::timeout(START, ready).await {
+            Ok(Ok(ready)) => ready?,
+            Ok(Err(_)) => return Err(HubError::Ended { last_lines: last_lines() }),
+            Err(_) => return Err(HubError::NotReady { after: START, last_lines: last_lines() }),
+        };
+        (server.port, server.version) = (ready.port, ready.version);
+        Ok(server)
+    }
+
+    /// Has the server read its configuration again, and waits until it has.
+    pub async fn reload(&self) -> Result<(), HubError> {
+        let mut reloads = self.reloads.clone();
+        let before = reloads.borrow_and_update().count;
+        self.shared.signal(Signal::SIGHUP);
+        let done = reloads.wait_for(|reloads| reloads.count > before);
+        match tokio::time::timeout(PATIENCE, done).await {
+            Ok(Ok(reloads)) => reloads.fault.clone().map_or(Ok(()), |fault| Err(HubError::Reload(fault))),
+            _ => Err(HubError::Reload(format!("no answer within {} s", PATIENCE.as_secs()))),
+        }
+    }
+
+    /// Process of the server, if it runs.
+    pub fn process(&self) -> Option<i32> {
+        self.shared.lock().process.map(Pid::as_raw)
+    }
+
+    /// Ends it, and waits until it has ended.
+    pub async fn stop(mut self) {
+        self.shared.stop(Signal::SIGTERM);
+        let Some(thread) = self.thread.take() else { return };
+        let end = Instant::now() + PATIENCE;
+        while !thread.is_finished() && Instant::now() < end {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        self.shared.stop(Signal::SIGKILL);
+        let _it_does_not_panic = thread.join();
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.shared.stop(Signal::SIGKILL);
+        if let Some(thread) = self.thread.take() {
+            let _it_does_not_panic = thread.join();
+        }
+    }
+}
+
+impl Shared {
+    pub fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn signal(&self, signal: Signal) {
+        if let Some(process) = self.lock().process {
+            // It may have ended just now; then it is started again.
+            let _gone = kill(process, signal);
+        }
+    }
+
+    fn stop(&self, signal: Signal) {
+        self.lock().stopping = true;
+        self.changed.notify_all();
+        self.signal(signal);
+    }
+
+    pub fn is_stopping(&self) -> bool {
+        self.lock().stopping
+    }
+}
+
+/// The program: the one that is named, or the first on the path.
+fn find(named: Option<&Path>) -> Result<PathBuf, HubError> {
+    if let Some(program) = named {
+        return Ok(program.to_path_buf());
+    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let directories = std::env::split_paths(&path).chain(BESIDE_THE_PATH.map(PathBuf::from));
+    let mut programs = directories.map(|directory| directory.join(PROGRAM));
+    programs.find(|program| is_program(program)).ok_or(HubError::NoServer)
+}
+
+fn is_program(path: &Path) -> bool {
+    path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+}

@@ -1,0 +1,284 @@
+//! Names on the wire: the event, its workers, and the subjects that each of them may use.
+
+use crate::HubError;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::{fmt, str::FromStr};
+
+/// Subject on which a new worker asks to be let in. It belongs to no event, so that a worker with the token of another
+/// event gets an answer.
+pub const JOIN: &str = "renmei.join";
+
+/// What inboxes of those who ask to be let in begin with.
+pub(crate) const JOIN_INBOX: &str = "_INBOX_join";
+
+/// What the manager's own inboxes begin with.
+pub(crate) const MANAGER_INBOX: &str = "_INBOX_manager";
+
+/// An event's identity on the wire: 16 random bytes, 32 hexadecimal digits as text.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct EventId([u8; 16]);
+
+impl EventId {
+    /// A new one.
+    #[must_use]
+    pub fn random() -> Self {
+        Self(rand::random())
+    }
+
+    /// The identity with these bytes, those of a UUID.
+    #[must_use]
+    pub fn from_bytes(bytes: [u8; 16]) -> Self {
+        Self(bytes)
+    }
+
+    /// Its bytes.
+    #[must_use]
+    pub fn bytes(&self) -> [u8; 16] {
+        self.0
+    }
+}
+
+impl fmt::Display for EventId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for EventId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl FromStr for EventId {
+    type Err = HubError;
+
+    /// Reads hexadecimal digits, with the dashes of a UUID or without.
+    fn from_str(text: &str) -> Result<Self, HubError> {
+        let digits: String = text.chars().filter(|c| *c != '-').collect();
+        crate::hex::decode(&digits)
+            .map(Self)
+            .ok_or_else(|| HubError::EventId(text.chars().take(64).collect()))
+    }
+}
+
+impl TryFrom<String> for EventId {
+    type Error = HubError;
+
+    fn try_from(text: String) -> Result<Self, HubError> {
+        text.parse()
+    }
+}
+
+impl From<EventId> for String {
+    fn from(event: EventId) -> Self {
+        event.to_string()
+    }
+}
+
+/// A worker's identity on the wire, made of the public half of its key: 16 hexadecimal digits.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct WorkerId(String);
+
+impl WorkerId {
+    /// The identity of whoever has this public key, in the text form of nkeys (`U...`).
+    #[must_use]
+    pub fn of(public_key: &str) -> Self {
+        let digest = Sha256::digest(public_key.as_bytes());
+        Self(crate::hex::encode(&digest[..8]))
+    }
+
+    /// As text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for WorkerId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Debug for WorkerId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl FromStr for WorkerId {
+    type Err = HubError;
+
+    fn from_str(text: &str) -> Result<Self, HubError> {
+        match crate::hex::decode::<8>(text) {
+            // Upper case would be another subject.
+            Some(_) if !text.contains(|c: char| c.is_ascii_uppercase()) => Ok(Self(text.to_owned())),
+            _ => Err(HubError::WorkerId(text.chars().take(64).collect())),
+        }
+    }
+}
+
+impl TryFrom<String> for WorkerId {
+    type Error = HubError;
+
+    fn try_from(text: String) -> Result<Self, HubError> {
+        text.parse()
+    }
+}
+
+impl From<WorkerId> for String {
+    fn from(worker: WorkerId) -> Self {
+        worker.0
+    }
+}
+
+/// The subjects of an event. What a worker may publish carries its identity in the subject, so that the server proves who
+/// sent it: [`Subjects::sender`] tells it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Subjects {
+    event: EventId,
+}
+
+impl Subjects {
+    /// Those of an event.
+    #[must_use]
+    pub fn of(event: EventId) -> Self {
+        Self { event }
+    }
+
+    /// The event.
+    #[must_use]
+    pub fn event(&self) -> EventId {
+        self.event
+    }
+
+    /// Worker to manager: hello, heartbeat and goodbye.
+    #[must_use]
+    pub fn hello(&self, worker: &WorkerId) -> String {
+        format!("renmei.{}.hello.{worker}", self.event)
+    }
+
+    /// What the manager subscribes to, for the hellos of all workers.
+    #[must_use]
+    pub fn hellos(&self) -> String {
+        format!("renmei.{}.hello.*", self.event)
+    }
+
+    /// Manager to one worker: a signed job.
+    #[must_use]
+    pub fn job(&self, worker: &WorkerId) -> String {
+        format!("renmei.{}.w.{worker}.job", self.event)
+    }
+
+    /// Manager to one worker: *committed*, a lease given up, a question.
+    #[must_use]
+    pub fn control(&self, worker: &WorkerId) -> String {
+        format!("renmei.{}.w.{worker}.ctl", self.event)
+    }
+
+    /// What a worker subscribes to, for whatever is meant for it alone.
+    #[must_use]
+    pub fn for_worker(&self, worker: &WorkerId) -> String {
+        format!("renmei.{}.w.{worker}.*", self.event)
+    }
+
+    /// Manager to all workers: the stop of an SPRT.
+    #[must_use]
+    pub fn all(&self) -> String {
+        format!("renmei.{}.all", self.event)
+    }
+
+    /// Worker to manager: a result, in the stream [`Subjects::result_stream`].
+    #[must_use]
+    pub fn result(&self, worker: &WorkerId) -> String {
+        format!("renmei.{}.res.{worker}.pair", self.event)
+    }
+
+    /// The results of all workers: the subject of the stream.
+    #[must_use]
+    pub fn results(&self) -> String {
+        format!("renmei.{}.res.>", self.event)
+    }
+
+    /// Worker to manager, lossy: a running game, for the dashboard and the page.
+    #[must_use]
+    pub fn live(&self, worker: &WorkerId, game: u64) -> String {
+        format!("renmei.{}.live.{worker}.{game}", self.event)
+    }
+
+    /// The running games of all workers.
+    #[must_use]
+    pub fn lives(&self) -> String {
+        format!("renmei.{}.live.>", self.event)
+    }
+
+    /// Name of the stream of results.
+    #[must_use]
+    pub fn result_stream(&self) -> String {
+        format!("RES_{}", self.event)
+    }
+
+    /// Name of the stream of files.
+    #[must_use]
+    pub fn file_stream(&self) -> String {
+        format!("FILES_{}", self.event)
+    }
+
+    /// The files of the event: the subject of their stream.
+    #[must_use]
+    pub fn files(&self) -> String {
+        format!("renmei.{}.file.>", self.event)
+    }
+
+    /// A piece of a file.
+    pub(crate) fn file_piece(&self, sha256: &str, piece: u64) -> String {
+        format!("renmei.{}.file.{sha256}.{piece}", self.event)
+    }
+
+    /// Where a worker asks the server for a stored piece of a file.
+    pub(crate) fn file_request(&self, sha256: &str, piece: u64) -> String {
+        format!("$JS.API.DIRECT.GET.{}.{}", self.file_stream(), self.file_piece(sha256, piece))
+    }
+
+    /// The worker in whose name the server let a message of `hello`, `res` or `live` pass; none for any other subject.
+    #[must_use]
+    pub fn sender(&self, subject: &str) -> Option<WorkerId> {
+        let mut words = subject.split('.');
+        (words.next()? == "renmei" && words.next()? == self.event.to_string()).then_some(())?;
+        matches!(words.next()?, "hello" | "res" | "live").then_some(())?;
+        words.next()?.parse().ok()
+    }
+
+    /// What the inboxes of a worker begin with.
+    pub(crate) fn inbox(worker: &WorkerId) -> String {
+        format!("_INBOX_{worker}")
+    }
+
+    /// Whether an answer sent to `reply` goes to the worker itself. Whoever answers a worker's request must ask this
+    /// first: the server does not check where a sender wants its answer to go.
+    #[must_use]
+    pub fn is_inbox_of(worker: &WorkerId, reply: &str) -> bool {
+        reply.strip_prefix(&Self::inbox(worker)).is_some_and(|rest| rest.starts_with('.') && rest.len() < 64)
+    }
+
+    /// What a worker may publish.
+    pub(crate) fn worker_publishes(&self, worker: &WorkerId) -> Vec<String> {
+        vec![
+            self.hello(worker),
+            format!("renmei.{}.res.{worker}.>", self.event),
+            format!("renmei.{}.live.{worker}.*", self.event),
+            // Reading a stored piece by its name, and nothing else of JetStream: who may make a consumer may have the
+            // server write into any subject.
+            format!("$JS.API.DIRECT.GET.{}.{}", self.file_stream(), self.files()),
+        ]
+    }
+
+    /// What a worker may subscribe to.
+    pub(crate) fn worker_subscribes(&self, worker: &WorkerId) -> Vec<String> {
+        vec![self.for_worker(worker), self.all(), format!("{}.>", Self::inbox(worker))]
+    }
+}

@@ -1,0 +1,239 @@
+//! The thread that starts a server, reads what it prints, and starts it again when it has ended.
+//!
+//! It is a thread because the kernel kills a child (`PR_SET_PDEATHSIG`) when the thread ends that forked it: so the server
+//! ends with the manager, also when that is killed.
+
+use crate::{
+    HubError, leftover,
+    log::{LONGEST_LINE, Said, is_new_enough},
+    server::{Reloads, Setup, Shared, State, Word},
+};
+use nix::{
+    sys::{
+        prctl::set_pdeathsig,
+        signal::{SigSet, Signal, kill},
+        stat::{Mode, umask},
+    },
+    unistd::{Pid, getpid, getppid, setsid},
+};
+use std::{
+    io::{self, BufRead, BufReader, Read},
+    os::unix::process::CommandExt,
+    path::PathBuf,
+    process::{Child, Command, Stdio},
+    sync::Arc,
+    time::{Duration, Instant},
+};
+use tokio::sync::{mpsc, oneshot, watch};
+
+/// The lowest version that works.
+const NEEDED: &str = "2.9.0";
+/// First and longest wait before it is started again, and how long it must have run for the wait to be short again.
+const BACK_OFF: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(10));
+const STEADY: Duration = Duration::from_secs(60);
+/// The shortest time between two words about strangers that were refused.
+const REFUSAL_INTERVAL: Duration = Duration::from_secs(10);
+
+/// What a server said when it was ready for the first time.
+#[derive(Debug)]
+pub(crate) struct Ready {
+    pub port: u16,
+    pub version: String,
+}
+
+/// The thread.
+pub(crate) struct Supervisor {
+    program: PathBuf,
+    setup: Setup,
+    shared: Arc<Shared>,
+    first: Option<oneshot::Sender<Result<Ready, HubError>>>,
+    reloads: watch::Sender<Reloads>,
+    words: mpsc::Sender<Word>,
+    refusals: Refusals,
+}
+
+/// Connections that were refused since the last word about it.
+#[derive(Default)]
+struct Refusals {
+    times: u64,
+    told: Option<Instant>,
+}
+
+/// One life of a server.
+#[derive(Default)]
+struct Life {
+    version: String,
+    port: u16,
+    is_ready: bool,
+    fatal: Option<String>,
+    is_old: bool,
+}
+
+impl Supervisor {
+    pub fn new(
+        program: PathBuf,
+        setup: Setup,
+        shared: Arc<Shared>,
+        first: oneshot::Sender<Result<Ready, HubError>>,
+        reloads: watch::Sender<Reloads>,
+        words: mpsc::Sender<Word>,
+    ) -> Self {
+        Self { program, setup, shared, first: Some(first), reloads, words, refusals: Refusals::default() }
+    }
+
+    /// Keeps a server alive until it is told to stop, or the first one did not start.
+    pub fn run(mut self) {
+        let mut wait = BACK_OFF.0;
+        while !self.shared.is_stopping() {
+            let began = Instant::now();
+            let why = self.live();
+            if let Some(first) = self.first.take() {
+                let _nobody_waits = first.send(Err(why));
+                return;
+            }
+            if self.shared.is_stopping() {
+                return;
+            }
+            self.tell(Word::Ended { why: why.to_string() });
+            if began.elapsed() > STEADY {
+                wait = BACK_OFF.0;
+            }
+            let going_on = |state: &mut State| !state.stopping;
+            let _woken = self.shared.changed.wait_timeout_while(self.shared.lock(), wait, going_on);
+            wait = (wait * 2).min(BACK_OFF.1);
+        }
+    }
+
+    /// Starts a server and stays with it until it has ended; returns why it did.
+    fn live(&mut self) -> HubError {
+        let mut child = match self.spawn() {
+            Ok(child) => child,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return HubError::NoServer,
+            Err(error) => return HubError::Start(error),
+        };
+        let process = Pid::from_raw(child.id().cast_signed());
+        leftover::record(&self.setup.directory, process);
+        {
+            let mut state = self.shared.lock();
+            state.process = Some(process);
+            if state.stopping {
+                let _gone = kill(process, Signal::SIGKILL);
+            }
+        }
+        let life = self.listen(&mut child);
+        self.shared.lock().process = None;
+        // What closes its output without ending is no server.
+        let _ended = child.kill();
+        let _ended = child.wait();
+        self.explain(life)
+    }
+
+    fn spawn(&self) -> io::Result<Child> {
+        let mut command = Command::new(&self.program);
+        command.arg("-c").arg(self.setup.directory.join(leftover::CONFIGURATION));
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+        let manager = getpid();
+        #[allow(unsafe_code)]
+        // SAFETY: only async-signal-safe system calls, and no allocation, between fork and exec.
+        unsafe {
+            command.pre_exec(move || {
+                SigSet::empty().thread_set_mask()?;
+                // Ctrl-C is for the manager, which ends its server last.
+                setsid()?;
+                umask(Mode::from_bits_truncate(0o077));
+                set_pdeathsig(Signal::SIGKILL)?;
+                if getppid() != manager {
+                    return Err(io::ErrorKind::BrokenPipe.into());
+                }
+                Ok(())
+            });
+        }
+        command.spawn()
+    }
+
+    /// Hears what a server says until it says no more.
+    fn listen(&mut self, child: &mut Child) -> Life {
+        let mut life = Life::default();
+        let Some(output) = child.stderr.take() else { return life };
+        let mut output = BufReader::new(output);
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            // A longer line is heard in pieces, of which the further ones mean nothing.
+            match output.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line) {
+                Ok(1..) => self.hear(String::from_utf8_lossy(&line).trim_end(), &mut life),
+                Ok(0) | Err(_) => return life,
+            }
+            if life.is_old {
+                return life;
+            }
+        }
+    }
+
+    fn hear(&mut self, line: &str, life: &mut Life) {
+        tracing::debug!(target: "hub", "nats-server: {line}");
+        self.shared.lock().last_lines.push(line);
+        match Said::of(line) {
+            Said::Version(version) => {
+                life.is_old = !is_new_enough(version);
+                version.clone_into(&mut life.version);
+            }
+            Said::Listening(port) => life.port = port,
+            Said::Ready => self.ready(life),
+            Said::Reloaded => self.reloaded(None),
+            Said::NotReloaded(why) => self.reloaded(Some(why.to_owned())),
+            Said::Refused => self.refused(line),
+            Said::Fatal(why) => life.fatal = Some(why.to_owned()),
+            Said::Error(what) => self.tell(Word::Complains(what.to_owned())),
+            Said::Nothing => {}
+        }
+    }
+
+    fn ready(&mut self, life: &mut Life) {
+        life.is_ready = true;
+        match self.first.take() {
+            Some(first) => {
+                let _nobody_waits = first.send(Ok(Ready { port: life.port, version: life.version.clone() }));
+            }
+            None => self.tell(Word::Back),
+        }
+        // Whoever waits for users to be taken over has them: the file was read just now.
+        self.reloaded(None);
+    }
+
+    fn reloaded(&self, fault: Option<String>) {
+        self.reloads.send_modify(|reloads| *reloads = Reloads { count: reloads.count + 1, fault });
+    }
+
+    /// Counts a stranger, and tells of it now and then: whoever tries a thousand keys fills no log.
+    fn refused(&mut self, line: &str) {
+        self.refusals.times += 1;
+        if self.refusals.told.is_some_and(|told| told.elapsed() < REFUSAL_INTERVAL) {
+            return;
+        }
+        let times = std::mem::take(&mut self.refusals.times);
+        self.refusals.told = Some(Instant::now());
+        let last = line.split("[ERR] ").nth(1).unwrap_or(line).split(" - ").next().unwrap_or_default();
+        self.tell(Word::Refused { times, last: last.chars().filter(|c| !c.is_control()).take(64).collect() });
+    }
+
+    /// What nobody listens to is lost: it was told for people.
+    fn tell(&self, word: Word) {
+        let _nobody_hears = self.words.try_send(word);
+    }
+
+    /// Why a server has ended.
+    fn explain(&self, life: Life) -> HubError {
+        let listen = || self.setup.listen.to_string();
+        let path = || self.setup.directory.join("store");
+        match life.fatal {
+            _ if life.is_old => HubError::OldServer { found: life.version, needed: NEEDED },
+            Some(says) if says.contains("address already in use") => HubError::PortTaken { listen: listen() },
+            Some(says) if says.starts_with("Error listening on port") => {
+                HubError::Listen { listen: listen(), says }
+            }
+            Some(says) if says.starts_with("Can't start JetStream") => HubError::Store { path: path(), says },
+            _ => HubError::Ended { last_lines: self.shared.lock().last_lines.text() },
+        }
+    }
+}
