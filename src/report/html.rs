@@ -13,7 +13,7 @@ use referee::number::noun_for;
 use referee::rating::{rounded, signed};
 use sha2::{Digest, Sha256};
 
-const STYLE: &str = include_str!("html/page.css");
+pub(crate) const STYLE: &str = include_str!("html/page.css");
 const SCRIPT: &str = concat!(include_str!("html/board.js"), include_str!("html/page.js"));
 
 /// Renders the page.
@@ -51,7 +51,7 @@ pub fn page(history: &EventHistory) -> serde_json::Result<String> {
 }
 
 /// Content security policy: the page's own script, no loading, no sending.
-fn policy(style: &str) -> String {
+pub(crate) fn policy(style: &str) -> String {
     let [style, script] = [style, SCRIPT].map(|text| STANDARD.encode(Sha256::digest(text.as_bytes())));
     format!(
         "default-src 'none'; style-src 'sha256-{style}'; script-src 'sha256-{script}'; img-src data:; \
