@@ -48,7 +48,7 @@ impl fmt::Display for Attribution {
 }
 
 fn rows(f: &mut fmt::Formatter<'_>, effects: &[&EffectRow]) -> fmt::Result {
-    let name = |effect: &EffectRow| printable(effect.name().as_bytes()).into_owned();
+    let name = |effect: &EffectRow| printable(effect.name().as_bytes());
     let width = effects.iter().map(|effect| name(effect).width()).max().unwrap_or(0);
     for effect in effects {
         let name = name(effect);
