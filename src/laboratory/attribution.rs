@@ -5,7 +5,7 @@
 //! parts + pairs + something of its own. [`Predictor`] says how strong any build is, played or not, and [`table`] how much
 //! of the win rates parts and pairs explain on builds that were held out.
 //!
-//! The method is described in `guide/laboratory.md`; the sources of the formulas stand where they are computed.
+//! The method is described in `guide/parts.md`; the sources of the formulas stand where they are computed.
 
 mod columns;
 pub mod design;

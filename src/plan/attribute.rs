@@ -9,6 +9,7 @@ use crate::{
         attribute::{ATTRIBUTE, ATTRIBUTE_FILE, LEVELS, PART, PARTS},
     },
     reader::{self, IntegerOr, Item, Table},
+    time::time_control,
 };
 use referee::schedule::{Format, Stage};
 use std::path::Path;
@@ -199,6 +200,8 @@ fn plan(root: &Table<'_>, given: &[Given<'_>], builds: &[Levels], games: u64) ->
             defaults.fault(key, "has no meaning here: every build is played, under a name of its own");
         }
     }
+    // Where there are no builds, the clock is checked too.
+    time_control(&root.items("time"));
     let engines = builds.iter().filter_map(|levels| build(root, &defaults, given, levels)).collect();
     let rules = games::rules(root);
     let adjudication = games::adjudication(root);

@@ -44,7 +44,7 @@ pub fn heat(title: &str, names: &[String], cell: impl Fn(usize, usize) -> Cell, 
         @for column in 0..names.len() {
             (paint::text(left + width * (column as f64 + 0.5), bottom + 16.0, "quiet mid", &(column + 1).to_string()))
         }
-        (paint::text(0.0, bottom + 40.0, "quiet", "on the diagonal: alone; elsewhere: both beyond the sum; quiet: within its 95 % interval of 0"))
+        (paint::text(0.0, bottom + 40.0, "quiet", "on the diagonal: alone; elsewhere: both together beyond the sum; grey: 0 lies in the 95 % interval"))
     };
     Plot::new(size, bottom + 50.0, title, body)
 }
