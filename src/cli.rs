@@ -88,6 +88,8 @@ pub enum Command {
     Test(Box<TestArgs>),
     /// Find the commit of a repository that lost strength.
     Bisect(Box<BisectArgs>),
+    /// Play a league of builds, and tell which parts, and which pairs of parts, are worth how much.
+    Attribute(Box<AttributeArgs>),
     /// List the builds of commits, or delete them.
     Cache(CacheArgs),
     /// Host a league over the network, by the CSA server protocol.
@@ -355,6 +357,32 @@ pub struct SourceArgs {
     /// Leave what git ignores in the checkout from build to build.
     #[arg(long)]
     pub incremental: bool,
+}
+
+/// `renmei attribute`.
+#[derive(Clone, Debug, Args)]
+pub struct AttributeArgs {
+    /// The configuration file: the engine, its parts, and how much is played.
+    pub file: PathBuf,
+    /// Play nothing: tell what the database says so far, also while another process plays.
+    #[arg(long)]
+    pub report: bool,
+    /// Predict a build, played or not; parts that are not named are at their first level.
+    #[arg(long, value_name = "PART=LEVEL,...")]
+    pub predict: Vec<String>,
+    /// After the league, play the best build that was not in it against all others, so many games, and tell whether it
+    /// is as strong as was expected.
+    #[arg(long, value_name = "GAMES", value_parser = at_least_one::<u64>, conflicts_with = "report")]
+    pub confirm: Option<u64>,
+    /// Draw what pairs are worth into a file, `.svg` or `.png`.
+    #[arg(long, value_name = "FILE")]
+    pub plot: Option<PathBuf>,
+    /// Write a page with everything.
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Options for playing; `--json` prints what parts are worth as JSON.
+    #[command(flatten)]
+    pub playing: PlayingArgs,
 }
 
 /// `renmei cache`.

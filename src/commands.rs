@@ -3,6 +3,7 @@
 mod account;
 mod ad_hoc;
 mod admin;
+mod attribute;
 mod bisect;
 mod calculator;
 mod descriptors;
@@ -24,6 +25,7 @@ mod verify;
 pub use account::account;
 pub use ad_hoc::ad_hoc;
 pub use admin::admin;
+pub use attribute::attribute;
 pub use bisect::bisect;
 pub use calculator::sprt;
 pub use floodgate::floodgate;

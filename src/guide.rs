@@ -22,6 +22,11 @@ pub mod laboratory {
     #![doc = include_str!("guide/laboratory.md")]
 }
 
+pub mod parts {
+    #![doc = "[configuration]: crate::guide::configuration"]
+    #![doc = include_str!("guide/parts.md")]
+}
+
 pub mod configuration {
     #![doc = "[hosting]: crate::guide::hosting"]
     #![doc = include_str!("guide/configuration.md")]

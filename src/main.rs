@@ -31,6 +31,7 @@ fn main() -> ExitCode {
         Command::Run(args) => commands::run(&args, screen::open),
         Command::Match(args) => commands::ad_hoc(&args, screen::open),
         Command::Test(args) => commands::test(&args, screen::open),
+        Command::Attribute(args) => commands::attribute(&args, screen::open),
         Command::Bisect(args) => commands::bisect(&args),
         Command::Cache(args) => commands::cache(args),
         Command::Serve(args) => commands::serve(&args, screen::open),

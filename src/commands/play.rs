@@ -123,10 +123,34 @@ pub struct Network {
 /// # Errors
 /// When it cannot be played.
 pub fn host(
+    plan: Plan,
+    args: &PlayingArgs,
+    open_screen: OpenScreen,
+    open_network: impl FnOnce(&Plan, Arc<dyn Sink>, Operations) -> Result<Option<Network>, Failure>,
+) -> Result<Exit, Failure> {
+    let show = |report: &Report| {
+        if !args.json {
+            out_line!("");
+        }
+        super::print(report, args.json);
+    };
+    host_and_show(plan, args, open_screen, open_network, show)
+}
+
+/// Plays a plan to its end, and leaves it to the caller to tell what came of it.
+///
+/// # Errors
+/// When it cannot be played.
+pub(super) fn played(plan: Plan, args: &PlayingArgs, open_screen: OpenScreen) -> Result<Exit, Failure> {
+    host_and_show(plan, args, open_screen, |_, _, _| Ok(None), |_| ())
+}
+
+fn host_and_show(
     mut plan: Plan,
     args: &PlayingArgs,
     open_screen: OpenScreen,
     open_network: impl FnOnce(&Plan, Arc<dyn Sink>, Operations) -> Result<Option<Network>, Failure>,
+    show: impl FnOnce(&Report),
 ) -> Result<Exit, Failure> {
     override_plan(&mut plan, args)?;
     let shutdown = Shutdown::default();
@@ -168,10 +192,7 @@ pub fn host(
     if let Some(event) = events.iter().find(|event| event.id == finished.event) {
         report.played_by = builds(&finished.store, event)?;
     }
-    if !args.json {
-        out_line!("");
-    }
-    super::print(&report, args.json);
+    show(&report);
     if finished.interrupted {
         tell_how_to_resume(args.json);
     }

@@ -1,9 +1,10 @@
 //! Engines from a repository: the builds of its commits, and the search for the commit that lost strength.
 //!
 //! [`Cache::build`] makes a [`Built`] program of a [`SourcePlan`](plan::SourcePlan): it reads the user's repository
-//! ([`git`]), checks the commit out in a clone of its own and runs the build there (`building`). [`bisection`] is pure: it
-//! knows counts of games and probabilities, and neither programs nor files.
+//! ([`git`]), checks the commit out in a clone of its own and runs the build there (`building`). [`bisection`] and
+//! [`attribution`] are pure: they know counts of games and probabilities, and neither programs nor files.
 
+pub mod attribution;
 pub mod bisection;
 mod building;
 mod cache;

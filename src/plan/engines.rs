@@ -54,6 +54,13 @@ impl Engines {
         engines
     }
 
+    /// Engines that all take part and have names of their own.
+    pub fn listed(present: Vec<EnginePlan>) -> Self {
+        let mut engines = Self { listed: vec![true; present.len()], present, ..Self::default() };
+        engines.forgive();
+        engines
+    }
+
     fn take(&mut self, entry: Entry) {
         self.listed.push(!matches!(entry, Entry::Skipped(_)));
         match entry {
@@ -107,6 +114,30 @@ impl Engines {
         let thinking = if self.present.iter().any(|engine| engine.ponder) { 2 } else { 1 };
         cores.iter().take(thinking).sum()
     }
+}
+
+/// A build of an engine, with further values of options; `None` after a fault.
+pub fn build<'a>(
+    root: &Table<'a>,
+    table: &Table<'a>,
+    name: String,
+    values: impl Iterator<Item = (String, String, Item<'a>)>,
+) -> Option<EnginePlan> {
+    let Entry::Present(mut engine) = engine(table, time(table, root), Some(name)) else { return None };
+    for (option, value, item) in values {
+        let at = engine.options.iter().position(|(known, _)| *known == option);
+        let at = at.unwrap_or(engine.options.len());
+        let (value, line) = ((option, value), item.context.line(item.at));
+        match engine.options.get_mut(at) {
+            Some(known) => (*known, engine.option_sources[at]) = (value, line),
+            None => {
+                engine.options.push(value);
+                engine.option_sources.push(line);
+            }
+        }
+    }
+    engine.cores = cores(table, &engine.options);
+    Some(*engine)
 }
 
 /// The only engine of a file, whose clock comes from a server; `None` after a fault.

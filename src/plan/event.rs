@@ -17,8 +17,8 @@ use std::path::Path;
 
 /// Keys with a meaning in some formats only.
 const ONLY_IN: [(&str, &[&str]); 6] = [
-    ("games", &["round-robin", "double-round-robin", "gauntlet", "swiss", "knock-out"]),
-    ("rounds", &["swiss"]),
+    ("games", &["round-robin", "double-round-robin", "gauntlet", "random", "swiss", "knock-out"]),
+    ("rounds", &["random", "swiss"]),
     ("cycles", &["round-robin", "gauntlet"]),
     ("challengers", &["gauntlet"]),
     ("tie", &["knock-out"]),
@@ -184,6 +184,15 @@ fn format(table: &Table<'_>, root: &Table<'_>, word: &str, engines: &Engines, pl
         "double-round-robin" => Format::RoundRobin { cycles: 2 },
         "gauntlet" => {
             Format::Gauntlet { challengers: challenging(table, engines, players, challengers), cycles }
+        }
+        "random" => {
+            if !table.has("rounds") {
+                table.fault(
+                    "rounds",
+                    "is missing; random pairing needs a number of rounds, such as `rounds = 100`",
+                );
+            }
+            Format::Random { rounds: rounds.unwrap_or(1) }
         }
         "swiss" => {
             if !table.has("rounds") {

@@ -2,6 +2,7 @@
 //!
 //! The reader checks values by this list and finds unknown keys with it; the reference of the guide is printed from it.
 
+pub mod attribute;
 pub mod client;
 pub mod serve;
 
@@ -131,7 +132,8 @@ pub const ROOT: Section = Section {
 };
 
 /// The formats.
-pub const FORMATS: &[&str] = &["round-robin", "double-round-robin", "gauntlet", "swiss", "knock-out", "sprt"];
+pub const FORMATS: &[&str] =
+    &["round-robin", "double-round-robin", "gauntlet", "random", "swiss", "knock-out", "sprt"];
 
 /// The keys of a stage.
 pub const STAGE_KEYS: &[Key] = &[
@@ -142,7 +144,12 @@ pub const STAGE_KEYS: &[Key] = &[
         Says("2; in a Swiss 1"),
         "games of an encounter; even numbers give both players both colours; SPRT has `max_games` instead",
     ),
-    key("rounds", Integer(1, 10_000), Says("needed by a Swiss"), "rounds of a Swiss"),
+    key(
+        "rounds",
+        Integer(1, 10_000),
+        Says("needed by a Swiss and by random pairing"),
+        "rounds of a Swiss, or of random pairing, where all players are paired by lot in every round",
+    ),
     key("cycles", Integer(1, 1_000_000), Is("1"), "how often each pair meets in a round robin or gauntlet"),
     key(
         "challengers",
@@ -666,7 +673,7 @@ pub const IDENTITY: Section = Section {
 };
 
 /// The sections of the reference, in order.
-pub const REFERENCE: [&Section; 25] = [
+pub const REFERENCE: &[&Section] = &[
     &ROOT,
     &EVENT,
     &FAULT_LIMIT,
@@ -692,10 +699,15 @@ pub const REFERENCE: [&Section; 25] = [
     &serve::SERVE_RETENTION,
     &client::CLIENT,
     &client::FLOODGATE,
+    &attribute::ATTRIBUTE_FILE,
+    &attribute::ATTRIBUTE,
+    &attribute::PART,
 ];
 
 /// Tables that only one kind of file has, each with the command for it.
-pub const FILES: [(&str, &str); 4] = [
+pub const FILES: [(&str, &str); 6] = [
+    ("parts", "`renmei attribute`"),
+    ("attribute", "`renmei attribute`"),
     ("floodgate", "`renmei floodgate`"),
     ("serve", "`renmei serve`"),
     ("event", "`renmei run` or `renmei serve`"),

@@ -6,6 +6,7 @@
 //! fault and continue with a placeholder, so that one run lists everything that is wrong. `stored` is the plan as the
 //! database keeps it.
 
+pub mod attribute;
 mod begun;
 pub mod built_in;
 pub mod client;
@@ -35,6 +36,7 @@ mod time;
 pub mod time_text;
 pub mod trip;
 
+pub use attribute::AttributeConfig;
 pub use client::ClientConfig;
 pub use document::Document;
 pub use environment::Environment;
@@ -174,6 +176,9 @@ fn stage_words(stage: &Stage) -> String {
         Format::Gauntlet { challengers, cycles } => {
             let games = u64::from(cycles) * u64::from(stage.games);
             format!("gauntlet of {challengers}{entrants}, {} a pair", number(games, "game"))
+        }
+        Format::Random { rounds } => {
+            format!("random pairing{entrants}, {} of {each}", number(rounds, "round"))
         }
         Format::Swiss { rounds } => format!("swiss{entrants}, {} of {each}", number(rounds, "round")),
         Format::Knockout { .. } => format!("knock-out{entrants}, best of {}", stage.games),

@@ -218,6 +218,9 @@ impl<'a> Table<'a> {
         let known = || self.section.all().map(|key| key.name);
         let head = |text: &str| text.split('.').next().is_some_and(|head| known().any(|key| key == head));
         let elsewhere = ELSEWHERE.iter().find(|(theirs, ours)| *theirs == word && head(ours));
+        if let Some((_, command)) = FILES.iter().find(|(table, _)| *table == word) {
+            return format!("unknown key `{word}`: a file with this table is for {command}");
+        }
         match nearest(word, known()).or(elsewhere.map(|(_, ours)| *ours)) {
             Some(meant) => format!("unknown key `{word}`; did you mean `{meant}`?"),
             None if known().count() > 16 => format!("unknown key `{word}`"),

@@ -1,5 +1,6 @@
 //! What a configuration becomes, and what is said of one that is wrong.
 
+mod attribute;
 mod directories;
 mod faults;
 mod fingerprints;
@@ -411,8 +412,8 @@ fn preset(name: &str, programs: &[&str]) -> Plan {
 fn every_preset_is_a_plan_where_all_engines_are_installed() {
     let presets = fs::read_dir(repository().join("configs")).unwrap();
     let presets = presets.map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    // Files of an open league and of clients are read in tests of their own.
-    let others = ["serve.toml", "floodgate.toml", "kawa.toml", "mori.toml"];
+    // Files of parts, of an open league and of clients are read in tests of their own.
+    let others = ["attribute.toml", "serve.toml", "floodgate.toml", "kawa.toml", "mori.toml"];
     let plans = presets.filter(|name| name.ends_with(".toml") && !others.contains(&name.as_str()));
     let presets: Vec<_> = plans.collect();
     assert!(presets.len() >= 5);

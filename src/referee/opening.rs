@@ -83,7 +83,7 @@ impl Openings {
 
 /// A permutation of `0..count` by a seed, computed for one place at a time: a Feistel network over the next even
 /// power of two, walked until it falls into the range (cycle walking; Black and Rogaway 2002).
-fn permuted(place: u64, count: u64, seed: u64) -> u64 {
+pub(crate) fn permuted(place: u64, count: u64, seed: u64) -> u64 {
     let half = (64 - count.saturating_sub(1).leading_zeros()).div_ceil(2).max(1);
     let mask = (1_u64 << half) - 1;
     let mut x = place;

@@ -6,12 +6,12 @@
 //! again, and an unfinished game that had started is issued as a further attempt. The same seed and results always
 //! give the same pairings.
 //!
-//! **"Why was I paired so?"** The documentation of each format answers ([`round_robin`], [`gauntlet`], [`swiss`],
-//! [`knockout`], [`sprt`]); no format has hidden state. Common to all:
+//! **"Why was I paired so?"** The documentation of each format answers ([`round_robin`], [`gauntlet`], [`random`],
+//! [`swiss`], [`knockout`], [`sprt`]); no format has hidden state. Common to all:
 //!
 //! - A stage is a list of encounters (two players meeting once), each of a fixed number of indices (its games, and
-//!   the extra ones that a tie rule may ask for): index = encounter * that number + game. Round robin, gauntlet and
-//!   SPRT compute the encounter from its number; Swiss and knock-out from the results before it.
+//!   the extra ones that a tie rule may ask for): index = encounter * that number + game. Round robin, gauntlet,
+//!   random pairing and SPRT compute the encounter from its number; Swiss and knock-out from the results before it.
 //! - Colours alternate within an encounter. Two neighbouring games of it are a pair; the last game of an encounter of
 //!   odd length has no partner.
 //! - Openings are numbered through the event, stage after stage. Every pair has one of its own, or every game if
@@ -23,6 +23,7 @@ pub mod gauntlet;
 pub mod knockout;
 mod lot;
 mod matching;
+pub mod random;
 pub mod round_robin;
 pub mod rounds;
 pub mod size;
@@ -296,6 +297,7 @@ impl OpenStage {
         let seats = match stage.format {
             Format::RoundRobin { .. } => round_robin::table(entrants.len(), encounter),
             Format::Gauntlet { challengers, .. } => gauntlet::table(entrants.len(), challengers, encounter),
+            Format::Random { .. } => random::table(entrants.len(), encounter, seed),
             Format::Sprt { .. } => sprt::table(encounter),
             Format::Swiss { .. } => return self.swiss.table(encounter),
             Format::Knockout { .. } => {
@@ -311,6 +313,7 @@ fn encounters(stage: &Stage, entrants: usize) -> u64 {
     match stage.format {
         Format::RoundRobin { cycles } => round_robin::encounters(entrants, cycles),
         Format::Gauntlet { challengers, cycles } => gauntlet::encounters(entrants, challengers, cycles),
+        Format::Random { rounds } => random::encounters(entrants, rounds),
         Format::Swiss { rounds } => swiss::encounters(entrants, rounds),
         Format::Knockout { .. } => knockout::encounters(entrants),
         Format::Sprt { max_games } => sprt::encounters(entrants, max_games),

@@ -31,6 +31,11 @@ pub enum Format {
         /// Encounters of each two players.
         cycles: u32,
     },
+    /// Every player meets another one in each round, by lot.
+    Random {
+        /// Number of rounds.
+        rounds: u32,
+    },
     /// Players of equal score meet; colours are balanced; rematches only where they cannot be avoided.
     Swiss {
         /// Number of rounds.

@@ -103,7 +103,7 @@ pub fn page(history: &EventHistory) -> serde_json::Result<String> {
 }
 
 /// Content security policy: the page's own script, no loading, no sending.
-fn policy(style: &str) -> String {
+pub(crate) fn policy(style: &str) -> String {
     let [style, script] = [style, SCRIPT].map(|text| STANDARD.encode(Sha256::digest(text.as_bytes())));
     format!(
         "default-src 'none'; style-src 'sha256-{style}'; script-src 'sha256-{script}'; img-src data:; \

@@ -7,6 +7,7 @@
 //! `elo_kind` tells how reliable the value is (`measured`; `tentative`: the games do not bound it, a weak prior does;
 //! `unknown`).
 
+pub mod attribution;
 pub mod builds;
 mod event_history;
 pub mod html;

@@ -4,6 +4,7 @@
 mod support;
 
 mod admin;
+mod attribution;
 mod checks;
 mod commands;
 mod databases;

@@ -14,6 +14,8 @@
 //! | `ResignValue` | resigns when this many centipawns behind; 99999 to resign only when mated |
 //! | `EnteringKingRule` | rule for declaring a win by entering king |
 //! | `NetworkDelay` | ms of each move lost between engine and clock |
+//!
+//! With the feature `parts` each [part](crate::search::Parts) of the search has an option that leaves it out.
 
 use opening_book::Openings;
 use rsshogi::board::Position;
@@ -21,7 +23,7 @@ use rsshogi::types::{EnteringKingRule, Move32};
 use usi_shell::{BestMove, Engine, Game, Info, NotReady, OptionSpec, Options, Output, Search};
 
 use crate::evaluation::Weights;
-use crate::search::{Outcome, Progress, RootMove, Searcher, Task, Terms, to_score};
+use crate::search::{Outcome, Parts, Progress, RootMove, Searcher, Task, Terms, to_score};
 use crate::time::Plan;
 
 /// Larger than any score but mate.
@@ -79,6 +81,7 @@ impl Engine for Pairwise {
             OptionSpec::entering_king_rule(),
         ];
         options.extend(Openings::options());
+        options.extend(Parts::options());
         options
     }
 
@@ -140,6 +143,7 @@ fn task(search: &Search, declaration: EnteringKingRule) -> Task {
             draw_value: options.spin("DrawValue") as i32,
             max_moves: number(options, "MaxMovesToDraw") as u32,
             declaration,
+            parts: Parts::of(options),
         },
     }
 }

@@ -5,6 +5,7 @@
 mod exchange;
 mod history;
 mod order;
+mod parts;
 mod quiescence;
 mod reduction;
 mod root;
@@ -20,6 +21,7 @@ use usi_shell::{Clock, Game};
 
 use crate::evaluation::Weights;
 use history::History;
+pub use parts::Parts;
 use root::Deepening;
 pub use root::{Found, RootMove};
 use table::Table;

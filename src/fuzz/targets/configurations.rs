@@ -2,7 +2,10 @@
 
 use super::text;
 use crate::scratch::Scratch;
-use plan::{ClientConfig, Document, Environment, Faults, StoredPlan, fault_limit, time_text};
+use plan::{
+    AttributeConfig, ClientConfig, Document, Environment, Faults, StoredPlan, attribute::Wish, fault_limit,
+    time_text,
+};
 use std::{fs, os::unix::fs::PermissionsExt, path::Path, sync::LazyLock};
 
 /// A place with the programs and files that a configuration may name.
@@ -19,7 +22,7 @@ static PLACE: LazyLock<(Scratch, Environment)> = LazyLock::new(|| {
     (place, environment)
 });
 
-/// A text that is read as an event or a league, as a client's configuration, as a stored plan, and line by line as a
+/// A text that is read as an event or a league, as a client's configuration, as a league of parts, as a stored plan, and line by line as a
 /// clock and a limit of faults. What a plan becomes in the database is read again as the same.
 pub fn configurations(data: &[u8]) {
     let text = text(data);
@@ -36,6 +39,14 @@ pub fn configurations(data: &[u8]) {
     }
     match ClientConfig::parse(&text, file, environment) {
         Ok(config) => stored(&StoredPlan::of_client(&config, std::collections::BTreeMap::default())),
+        Err(faults) => told(&faults),
+    }
+    let ends = |wish: &Wish| {
+        let last = wish.parts.iter().map(|part| part.levels.len() - 1).collect();
+        Ok(vec![vec![0; wish.parts.len()], last])
+    };
+    match AttributeConfig::parse(&text, file, environment, ends) {
+        Ok(config) => stored(&StoredPlan::of_event(&config.plan)),
         Err(faults) => told(&faults),
     }
     if let Ok(plan) = StoredPlan::from_json(&text) {

@@ -20,6 +20,7 @@ impl Stage {
         let (format, games) = match self.format {
             Format::RoundRobin { .. } => (Format::RoundRobin { cycles: 1 }, 1),
             Format::Gauntlet { challengers, .. } => (Format::Gauntlet { challengers, cycles: 1 }, 1),
+            Format::Random { .. } => (Format::Random { rounds: 1 }, 1),
             Format::Swiss { .. } => (Format::Swiss { rounds: 1 }, self.games),
             // The games of an encounter mean nothing in a sequential test.
             Format::Sprt { .. } => (Format::Sprt { max_games: 2 }, 1),
@@ -113,7 +114,7 @@ impl<'a> Resizing<'a> {
 fn too_few(stage: &Stage, entrants: usize, encounter: u64, pairing: &Pairing) -> SizeFault {
     let one_cycle = encounters(&stage.without_size(), entrants).max(1);
     match stage.format {
-        Format::Swiss { .. } => SizeFault::Rounds { needed: pairing.round },
+        Format::Swiss { .. } | Format::Random { .. } => SizeFault::Rounds { needed: pairing.round },
         Format::Sprt { .. } => SizeFault::MaxGames { needed: 2 * (encounter + 1) },
         _ => SizeFault::Cycles { needed: encounter / one_cycle + 1 },
     }
@@ -210,6 +211,13 @@ mod tests {
         let before = play(&swiss(2), 5, &[], usize::MAX / 2);
         let moved_games = moved(&swiss(2), &swiss(4), 5, &before);
         assert_eq!(moved_games, before);
+        let random = |rounds, games| [Stage { format: Format::Random { rounds }, games, entrants: None }];
+        let before = play(&random(2, 2), 5, &[], usize::MAX / 2);
+        assert_eq!(moved(&random(2, 2), &random(4, 2), 5, &before), before);
+        let before = moved(&random(2, 2), &random(4, 4), 5, &before);
+        let after = play(&random(4, 4), 5, &before, usize::MAX / 2);
+        assert_eq!(tables(&after), tables(&play(&random(4, 4), 5, &[], usize::MAX / 2)));
+        pairs_are_fair(&after);
         let sprt = |max_games| [Stage { format: Format::Sprt { max_games }, games: 2, entrants: None }];
         let before = play(&sprt(10), 2, &[], 100);
         assert_eq!(before.len(), 10);

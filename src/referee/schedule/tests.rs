@@ -188,6 +188,7 @@ fn any_stage() -> impl Strategy<Value = Stage> {
         (1..4_u32).prop_map(|cycles| Format::RoundRobin { cycles }),
         (1..4_u16, 1..3_u32).prop_map(|(challengers, cycles)| Format::Gauntlet { challengers, cycles }),
         (1..7_u32).prop_map(|rounds| Format::Swiss { rounds }),
+        (1..7_u32).prop_map(|rounds| Format::Random { rounds }),
         tie.prop_map(|tie| Format::Knockout { tie }),
         (0..30_u64).prop_map(|max_games| Format::Sprt { max_games }),
     ];
@@ -232,7 +233,12 @@ proptest! {
 
     #[test]
     fn no_player_plays_twice_in_a_round(players in 2..12_usize, challengers in 1..12_u16, cycles in 1..3_u32) {
-        for format in [Format::RoundRobin { cycles }, Format::Gauntlet { challengers, cycles }] {
+        let formats = [
+            Format::RoundRobin { cycles },
+            Format::Gauntlet { challengers, cycles },
+            Format::Random { rounds: 3 * cycles },
+        ];
+        for format in formats {
             let mut seen = HashSet::new();
             for game in played(&[stage(format, 1)], players).counted().values() {
                 prop_assert!(seen.insert((game.round, game.black)) && seen.insert((game.round, game.white)));
@@ -319,6 +325,27 @@ proptest! {
             prop_assert!(games.len() <= 2);
         }
     }
+}
+
+#[test]
+fn in_random_rounds_everybody_meets_everybody_about_equally_often_and_the_seed_decides() {
+    let (players, rounds) = (16, 1500);
+    let stages = [stage(Format::Random { rounds }, 2)];
+    let games = played(&stages, players).counted();
+    assert_eq!(games.len(), 8 * 2 * rounds as usize);
+    assert!(balances(games.values(), players).iter().all(|balance| *balance == 0));
+    let mut met = BTreeMap::new();
+    for game in games.values() {
+        *met.entry((game.black, game.white)).or_insert(0_u32) += 1;
+    }
+    // 100 encounters of each two players are expected, with a standard deviation below 10.
+    assert!(met.len() == 240 && met.values().all(|met| (55..145).contains(met)), "{met:?}");
+    let mut other = Host::new(&stages, players, 2);
+    other.play(3, usize::MAX);
+    assert_eq!(other.counted(), games, "the order of endings decides nothing");
+    let standings = Standings::new(&stages, players);
+    let first = |seed| Schedule::new(&stages, players, seed, ReplayDraws::default(), true).next(&standings);
+    assert_ne!(first(1), first(7));
 }
 
 #[test]
@@ -472,6 +499,7 @@ fn a_schedule_without_games_is_done() {
             Format::RoundRobin { cycles: 3 },
             Format::Gauntlet { challengers: 1, cycles: 3 },
             Format::Swiss { rounds: 3 },
+            Format::Random { rounds: 3 },
             Format::Knockout { tie: Tie::HigherSeed },
             Format::Sprt { max_games: 10 },
         ] {
@@ -487,6 +515,7 @@ fn sizes_beyond_all_games_do_not_overflow() {
         stage(Format::RoundRobin { cycles: u32::MAX }, u32::MAX),
         stage(Format::Gauntlet { challengers: 9, cycles: u32::MAX }, u32::MAX),
         stage(Format::Swiss { rounds: u32::MAX }, u32::MAX),
+        stage(Format::Random { rounds: u32::MAX }, u32::MAX),
     ];
     let mut host = Host::new(&stages, 65_000, 1);
     assert_eq!(host.schedule.total(), Some(u64::MAX));

@@ -5,6 +5,7 @@ use rsshogi::types::{Move, Move32};
 
 use super::exchange::{exchange_gains, gain};
 use super::order::{Hints, Picker, Wanted};
+use super::parts::Part;
 use super::table::{Bound, Known, NO_EVALUATION};
 use super::value::{INFINITE, MAX_PLY, from_table, is_loss, mate_in, mated_in, to_table};
 use super::worker::Worker;
@@ -44,7 +45,7 @@ impl Worker<'_> {
             alpha,
             beta,
             ply,
-            checks: depth >= 0,
+            checks: depth >= 0 && self.has(Part::QuiescenceChecks),
             in_check,
             known: self.shared.table.probe(self.key()),
             best: -INFINITE,

@@ -6,6 +6,7 @@ use rsshogi::movegen::generate_legal_all_move32;
 use rsshogi::types::{Move, Move32};
 
 use super::exchange::gain;
+use super::parts::Part;
 use super::reduction;
 use super::value::{INFINITE, is_decided, mate_in};
 use super::worker::Worker;
@@ -136,7 +137,10 @@ impl<'w, 'a> Deepening<'w, 'a> {
     fn search_line(&mut self, rank: usize) {
         self.moves[rank..].iter_mut().for_each(|root_move| root_move.fresh = false);
         let expected = self.moves.get(rank).map_or(0, |root_move| root_move.value);
-        let narrow = self.depth >= 5 && !is_decided(expected) && expected != -INFINITE;
+        let narrow = self.depth >= 5
+            && !is_decided(expected)
+            && expected != -INFINITE
+            && self.worker.has(Part::Aspiration);
         let mut width = WINDOW;
         let (mut alpha, mut beta) =
             if narrow { (expected - width, expected + width) } else { (-INFINITE, INFINITE) };
@@ -197,8 +201,11 @@ impl<'w, 'a> Deepening<'w, 'a> {
         let mut open = first;
         let mut value = alpha;
         if !first {
-            let reduction =
-                if quiet && depth >= 2 { reduction::at_root(self.depth, index as i32) } else { 0 };
+            let reduction = if quiet && depth >= 2 && self.worker.has(Part::Reductions) {
+                reduction::at_root(self.depth, index as i32)
+            } else {
+                0
+            };
             value = -self.worker.search(-alpha - 1, -alpha, depth - reduction, 1, true);
             if value > alpha && reduction > 0 {
                 value = -self.worker.search(-alpha - 1, -alpha, depth, 1, false);

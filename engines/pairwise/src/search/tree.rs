@@ -6,6 +6,7 @@ use rsshogi::types::{Move, Move32};
 use super::exchange::exchange_gains;
 use super::history::Before;
 use super::order::{Hints, Picker, Wanted};
+use super::parts::Part;
 use super::reduction;
 use super::table::{Bound, Known, NO_EVALUATION};
 use super::value::{INFINITE, MAX_PLY, from_table, is_decided, is_loss, mate_in, mated_in, to_table};
@@ -161,7 +162,7 @@ impl Worker<'_> {
         if node.pv || node.in_check || node.is_excluding() {
             return None;
         }
-        if node.depth <= 3 && node.guess + 350 * node.depth < node.alpha {
+        if node.depth <= 3 && node.guess + 350 * node.depth < node.alpha && self.has(Part::StaticPruning) {
             let value = self.quiesce(node.alpha, node.beta, 0, node.ply);
             if value <= node.alpha {
                 return Some(value);
@@ -170,6 +171,7 @@ impl Worker<'_> {
         let margin = 150 * (node.depth - i32::from(node.improving));
         if node.depth <= 8
             && node.guess - margin >= node.beta
+            && self.has(Part::StaticPruning)
             && !is_decided(node.guess)
             && !is_loss(node.beta)
         {
@@ -181,7 +183,12 @@ impl Worker<'_> {
     fn prune_by_null_move(&mut self, node: &Node) -> Option<i32> {
         let promising =
             node.guess >= node.beta && self.frame(node.ply).evaluation + 30 * node.depth >= node.beta + 150;
-        if node.depth < 3 || !promising || self.after_null(node.ply) || is_decided(node.beta) {
+        if node.depth < 3
+            || !promising
+            || self.after_null(node.ply)
+            || is_decided(node.beta)
+            || !self.has(Part::NullMove)
+        {
             return None;
         }
         let reduction = 3 + node.depth / 3 + ((node.guess - node.beta) / 300).min(3);
@@ -201,7 +208,7 @@ impl Worker<'_> {
         let doubtful = node
             .known
             .is_some_and(|known| known.depth >= node.depth - 3 && from_table(known.value, node.ply) < goal);
-        if node.depth < 5 || is_decided(node.beta) || doubtful {
+        if node.depth < 5 || is_decided(node.beta) || doubtful || !self.has(Part::ProbCut) {
             return None;
         }
         let hints = Hints { known: node.known_move(), killers: [Move::MOVE_NONE; 3], before: node.before };
@@ -248,7 +255,10 @@ impl Worker<'_> {
             node.depth -= 1;
         }
         let [first, second] = self.frame(node.ply).killers;
-        let killers = [first, second, self.history.refutation(node.before[0])];
+        let killers = match self.has(Part::Killers) {
+            true => [first, second, self.history.refutation(node.before[0])],
+            false => [Move::MOVE_NONE; 3],
+        };
         let hints = Hints { known: node.known_move(), killers, before: node.before };
         let mut picker = Picker::new(&self.position, Wanted::All, &hints, &self.arena);
         let mut tried = Tried::default();
@@ -284,7 +294,7 @@ impl Worker<'_> {
 
     /// Whether a late move at low depth is pruned.
     fn passes_over(&self, node: &Node, trial: &Trial, picker: &mut Picker) -> bool {
-        if is_loss(node.best) || node.best == -INFINITE {
+        if is_loss(node.best) || node.best == -INFINITE || !self.has(Part::MovePruning) {
             return false;
         }
         let depth = (node.depth - reduction::base(node, node.count)).max(0);
@@ -315,7 +325,7 @@ impl Worker<'_> {
         let ply = node.ply + 1;
         let depth = node.depth - 1 + extension;
         let (alpha, beta) = (node.alpha, node.beta);
-        let reduction = reduction::late(node, trial);
+        let reduction = if self.has(Part::Reductions) { reduction::late(node, trial) } else { 0 };
         self.make(trial.mv, node.ply);
         let mut value = alpha;
         let mut open = node.pv && node.count == 1;
@@ -340,7 +350,7 @@ impl Worker<'_> {
 
     /// The extension of a move in plies.
     fn extension(&mut self, node: &Node, trial: &Trial) -> i32 {
-        if node.ply as i32 >= 2 * self.root_depth {
+        if node.ply as i32 >= 2 * self.root_depth || !self.has(Part::Extensions) {
             return 0;
         }
         match self.singularity(node, trial) {
@@ -398,7 +408,8 @@ impl Worker<'_> {
 
     /// Updates killers, counter moves and history after a cutoff.
     fn learn(&mut self, node: &Node, trial: &Trial, tried: &Tried) {
-        let bonus = (120 * node.depth - 60).min(1600);
+        // A bonus of 0 changes no score.
+        let bonus = if self.has(Part::History) { (120 * node.depth - 60).min(1600) } else { 0 };
         let side = self.position.turn();
         if trial.quiet {
             self.history.note_quiet(trial.mv, side, &node.before, bonus);

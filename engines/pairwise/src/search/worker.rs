@@ -8,6 +8,7 @@ use usi_shell::{Clock, Game, Path, Repetition};
 
 use super::history::{Before, History, PieceTo};
 use super::order::Arena;
+use super::parts::{Part, Parts};
 use super::root::RootMove;
 use super::table::{NO_EVALUATION, Table};
 use super::value::{EVALUATION_LIMIT, MAX_PLY, rule_win_in};
@@ -38,6 +39,8 @@ pub struct Terms {
     pub max_moves: u32,
     /// Rule for declaring a win.
     pub declaration: EnteringKingRule,
+    /// The parts of the search.
+    pub parts: Parts,
 }
 
 /// Nodes between two polls of the clock.
@@ -148,6 +151,12 @@ impl<'a> Worker<'a> {
             nodes: 0,
             stopped: false,
         }
+    }
+
+    /// Whether the search has a part.
+    #[inline(always)]
+    pub(super) fn has(&self, part: Part) -> bool {
+        self.shared.terms.parts.has(part)
     }
 
     /// The transposition table.

@@ -1,0 +1,99 @@
+//! Parts of the search that can be left out, to learn what each is worth (`renmei attribute`).
+//!
+//! Only a program built with the feature `parts` can leave any out: it has an option for each. In every other program
+//! [`Parts`] has no size and every question is answered at compile time.
+
+use usi_shell::{OptionSpec, Options};
+
+/// A part of the search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Null-move pruning.
+    NullMove,
+    /// Late-move reductions, at the root too.
+    Reductions,
+    /// Pruning of late, hopeless and losing moves at low depth.
+    MovePruning,
+    /// Pruning by the static evaluation (razoring and reverse futility).
+    StaticPruning,
+    /// ProbCut.
+    ProbCut,
+    /// Killer moves and counter moves.
+    Killers,
+    /// The history of quiet moves and captures.
+    History,
+    /// Aspiration windows.
+    Aspiration,
+    /// Quiet checks and mates in one at the first ply of quiescence search.
+    QuiescenceChecks,
+    /// Extensions of checks and of singular moves.
+    Extensions,
+}
+
+impl Part {
+    /// All of them, each with the name of its option.
+    #[cfg(feature = "parts")]
+    const ALL: [(Self, &'static str); 10] = [
+        (Self::NullMove, "NullMove"),
+        (Self::Reductions, "LateMoveReductions"),
+        (Self::MovePruning, "LateMovePruning"),
+        (Self::StaticPruning, "StaticPruning"),
+        (Self::ProbCut, "ProbCut"),
+        (Self::Killers, "Killers"),
+        (Self::History, "History"),
+        (Self::Aspiration, "Aspiration"),
+        (Self::QuiescenceChecks, "QuiescenceChecks"),
+        (Self::Extensions, "Extensions"),
+    ];
+}
+
+/// The parts of a search; by default it has all.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Parts {
+    /// Bits of those that are left out.
+    #[cfg(feature = "parts")]
+    out: u16,
+}
+
+#[cfg(feature = "parts")]
+impl Parts {
+    /// Whether the search has a part.
+    #[inline]
+    #[must_use]
+    pub const fn has(self, part: Part) -> bool {
+        self.out >> part as u16 & 1 == 0
+    }
+
+    /// The options: one for each part.
+    pub fn options() -> impl Iterator<Item = OptionSpec> {
+        Part::ALL.into_iter().map(|(_, name)| OptionSpec::check(name, true))
+    }
+
+    /// The parts that the options leave.
+    #[must_use]
+    pub fn of(options: &Options) -> Self {
+        let out = Part::ALL.into_iter().filter(|(_, name)| !options.check(name));
+        Self { out: out.fold(0, |bits, (part, _)| bits | 1 << part as u16) }
+    }
+}
+
+#[cfg(not(feature = "parts"))]
+impl Parts {
+    /// Whether the search has a part: it has all.
+    #[inline(always)]
+    #[must_use]
+    pub const fn has(self, _part: Part) -> bool {
+        true
+    }
+
+    /// The options: none.
+    pub fn options() -> impl Iterator<Item = OptionSpec> {
+        std::iter::empty()
+    }
+
+    /// All parts.
+    #[must_use]
+    pub fn of(_options: &Options) -> Self {
+        Self {}
+    }
+}
