@@ -33,6 +33,7 @@ mod tests;
 mod time;
 pub mod time_text;
 pub mod trip;
+pub mod tune;
 
 pub use client::ClientConfig;
 pub use document::Document;
@@ -46,6 +47,7 @@ pub use serve::ServeConfig;
 pub use source::{SourcePlan, WORKTREE};
 pub use stored::{StoredPlan, StoredPlanError};
 pub use time::{MARGIN, contradictions};
+pub use tune::{ParameterPlan, TunePlan};
 
 use referee::number::number;
 use referee::{
@@ -95,6 +97,9 @@ pub struct Plan {
     pub fault_limit_given: bool,
     /// The sequential test that ends an SPRT stage.
     pub sprt: Option<SprtPlan>,
+    /// The tuning that the games serve, between two players that are one engine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tune: Option<TunePlan>,
     /// Rules of the games.
     pub rules: Rules,
     /// Endings by score.

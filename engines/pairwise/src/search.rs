@@ -10,6 +10,7 @@ mod reduction;
 mod root;
 mod table;
 mod tree;
+mod tuned;
 mod value;
 mod worker;
 
@@ -23,6 +24,7 @@ use history::History;
 use root::Deepening;
 pub use root::{Found, RootMove};
 use table::Table;
+pub use tuned::Tuned;
 pub use value::{MAX_PLY, is_decided, is_loss, to_score};
 pub use worker::Terms;
 use worker::{Shared, Worker};
