@@ -18,6 +18,8 @@ mod prune;
 mod report;
 mod serve;
 mod systemd;
+mod tune;
+mod tuning;
 mod verify;
 
 pub use account::account;
@@ -34,6 +36,7 @@ pub use prune::prune;
 pub use report::report;
 pub use serve::serve;
 pub use systemd::systemd;
+pub use tune::tune;
 pub use verify::verify;
 
 use crate::cli::{CheckArgs, Cli, ExportArgs, ImportArgs};

@@ -183,7 +183,18 @@ impl<'a> OpenEvent<'a> {
             standings.fold(&stamped.entry);
         })?;
         let operations = Operations::new(in_force, opening.sink());
-        Ok(Self { plan, test, opening, standings, closed, words, engines: vec![], identities, operations, steering: None })
+        Ok(Self {
+            plan,
+            test,
+            opening,
+            standings,
+            closed,
+            words,
+            engines: vec![],
+            identities,
+            operations,
+            steering: None,
+        })
     }
 
     /// What is known of the engines, for the choice of cores; without it no game is pinned unless the plan says so.
@@ -197,7 +208,9 @@ impl<'a> OpenEvent<'a> {
     /// # Errors
     /// When the database cannot be read.
     pub fn steered_by(self, mut steering: Box<dyn Steering>) -> Result<Self, RunError> {
-        self.opening.replay(Moves::Without, &mut |stamped| steering.fold(&stamped.entry))?;
+        self.opening.replay(Moves::Without, &mut |stamped| {
+            let _heard_before = steering.fold(&stamped.entry);
+        })?;
         Ok(Self { steering: Some(steering), ..self })
     }
 
@@ -236,8 +249,18 @@ impl<'a> OpenEvent<'a> {
     /// # Errors
     /// See [`RunError`]; whatever was committed stays.
     pub fn play(self, company: Company, shutdown: &Shutdown) -> Result<Finished, RunError> {
-        let Self { plan, test, opening, standings, closed, words: _, engines, identities, operations, steering } =
-            self;
+        let Self {
+            plan,
+            test,
+            opening,
+            standings,
+            closed,
+            words: _,
+            engines,
+            identities,
+            operations,
+            steering,
+        } = self;
         let event = opening.event().event;
         if closed {
             let store = opening.into_store();
@@ -479,7 +502,9 @@ impl Dispatcher<'_> {
     pub(crate) fn happened(&mut self, entry: Entry) {
         let halts = self.standings.halts().len();
         self.standings.fold(&entry);
-        self.steering.iter_mut().for_each(|steering| steering.fold(&entry));
+        if let Some(line) = self.steering.as_mut().and_then(|steering| steering.fold(&entry)) {
+            (self.say)(&line);
+        }
         let ended = matches!(entry, Entry::GameEnded(_) | Entry::Operator(_));
         self.journal.happened(entry);
         for halt in &self.standings.halts()[halts..] {
@@ -614,7 +639,9 @@ impl Dispatcher<'_> {
         let draws = self.standings.replays(&pairing);
         let replays_draws = draws < self.plan.replay_draws.times;
         let options = self.steering.as_ref().map(|steering| steering.options(&pairing)).unwrap_or_default();
-        for (color, options) in Color::BOTH.into_iter().zip(&options).filter(|(_, options)| !options.is_empty()) {
+        for (color, options) in
+            Color::BOTH.into_iter().zip(&options).filter(|(_, options)| !options.is_empty())
+        {
             self.journal.sink().keep(SideRecord::Options(game, color, options.clone()));
         }
         let fixture = Fixture { setup, pairing, draws, replays_draws, tells_times: false, options };

@@ -36,8 +36,12 @@ pub(crate) fn store(record: &SideRecord, conn: &Connection, EventId(event): Even
             let options: serde_json::Map<_, _> =
                 options.iter().map(|(name, value)| (name.clone(), value.clone().into())).collect();
             let text = serde_json::Value::Object(options).to_string();
-            conn.prepare_cached("INSERT OR REPLACE INTO game_options VALUES (?, ?, ?, ?)")?
-                .execute((event, int(game.0), color.index() as i64, text))
+            conn.prepare_cached("INSERT OR REPLACE INTO game_options VALUES (?, ?, ?, ?)")?.execute((
+                event,
+                int(game.0),
+                color.index() as i64,
+                text,
+            ))
         }
         SideRecord::Bound(EntrantTrip { name, trip }) => conn
             .prepare_cached("INSERT INTO entrant_trips VALUES (?, ?, ?) ON CONFLICT DO NOTHING")?

@@ -17,8 +17,8 @@ pub struct ParamsFile {
 
 #[derive(Clone, Debug, PartialEq)]
 enum Line {
-    /// An option, and its comment with all that stands before it.
-    Option { parameter: ParameterPlan, rest: String },
+    /// An option, its `delta`, and its comment with all that stands before it.
+    Option { parameter: ParameterPlan, delta: f64, rest: String },
     /// Kept as it is.
     Other(String),
 }
@@ -48,7 +48,10 @@ impl ParamsFile {
         let mut names: Vec<_> = file.parameters().map(|parameter| &parameter.name).collect();
         names.sort();
         match names.windows(2).find(|names| names[0] == names[1]) {
-            Some(names) => Err(ParamsFault { line: file.last_of(names[0]), what: format!("`{}` stands here twice", names[0]) }),
+            Some(names) => Err(ParamsFault {
+                line: file.last_of(names[0]),
+                what: format!("`{}` stands here twice", names[0]),
+            }),
             None => Ok(file),
         }
     }
@@ -56,7 +59,11 @@ impl ParamsFile {
     /// A file of these parameters, in their order.
     #[must_use]
     pub fn of(parameters: &[ParameterPlan]) -> Self {
-        let line = |parameter: &ParameterPlan| Line::Option { parameter: parameter.clone(), rest: String::new() };
+        let line = |parameter: &ParameterPlan| Line::Option {
+            parameter: parameter.clone(),
+            delta: parameter.r_end * parameter.c_end,
+            rest: String::new(),
+        };
         Self { lines: parameters.iter().map(line).collect() }
     }
 
@@ -103,7 +110,10 @@ fn line(text: &str) -> Result<Line, String> {
         return Err("it is not `name, type, value, min, max, step, delta`".to_owned());
     };
     if numbers.len() != 5 {
-        return Err(format!("it has {} fields; `name, type, value, min, max, step, delta` are 7", fields.len()));
+        return Err(format!(
+            "it has {} fields; `name, type, value, min, max, step, delta` are 7",
+            fields.len()
+        ));
     }
     if name.is_empty() || name.chars().any(char::is_control) {
         return Err("the name of the option is missing".to_owned());
@@ -115,9 +125,11 @@ fn line(text: &str) -> Result<Line, String> {
     };
     let mut values = [0.0; 5];
     for (value, text) in values.iter_mut().zip(numbers) {
-        *value = text.parse().ok().filter(|it: &f64| it.is_finite()).ok_or_else(|| {
-            format!("`{}` is no number", notation_of(text))
-        })?;
+        *value = text
+            .parse()
+            .ok()
+            .filter(|it: &f64| it.is_finite())
+            .ok_or_else(|| format!("`{}` is no number", notation_of(text)))?;
     }
     let [start, min, max, c_end, delta] = values;
     if min >= max {
@@ -127,9 +139,12 @@ fn line(text: &str) -> Result<Line, String> {
         return Err("step and delta have to be above 0".to_owned());
     }
     let (name, r_end) = ((*name).to_owned(), delta / c_end);
+    if !(1e-9..=100.0).contains(&r_end) {
+        return Err(format!("delta is {r_end:e} times step; it has to be from 1e-9 to 100 times"));
+    }
     let parameter =
         ParameterPlan { name, start: Some(start), min: Some(min), max: Some(max), c_end, r_end, whole };
-    Ok(Line::Option { parameter, rest })
+    Ok(Line::Option { parameter, delta, rest })
 }
 
 /// A word of the file for a message, without characters that act on a terminal.
@@ -140,12 +155,11 @@ fn notation_of(word: &str) -> String {
 fn written(line: &Line) -> String {
     match line {
         Line::Other(text) => text.clone(),
-        Line::Option { parameter, rest } => {
-            let ParameterPlan { name, start, min, max, c_end, r_end, whole } = parameter;
+        Line::Option { parameter, delta, rest } => {
+            let ParameterPlan { name, start, min, max, c_end, whole, .. } = parameter;
             let kind = if *whole { "int" } else { "float" };
             let number = |value: &Option<f64>| value.unwrap_or_default();
             let (value, min, max) = (number(start), number(min), number(max));
-            let delta = r_end * c_end;
             format!("{name}, {kind}, {value}, {min}, {max}, {c_end}, {delta}{rest}")
         }
     }
@@ -176,7 +190,10 @@ mod tests {
     #[test]
     fn a_faulty_line_is_named_with_its_number() {
         let fault = |text: &str| ParamsFile::parse(text).unwrap_err().to_string();
-        assert_eq!(fault("a, int, 1, 0, 2, 1\n"), "line 1: it has 6 fields; `name, type, value, min, max, step, delta` are 7");
+        assert_eq!(
+            fault("a, int, 1, 0, 2, 1\n"),
+            "line 1: it has 6 fields; `name, type, value, min, max, step, delta` are 7"
+        );
         assert!(fault("\na, word, 1, 0, 2, 1, 1").starts_with("line 2: the type is `int` or `float`"));
         assert!(fault("a, int, NaN, 0, 2, 1, 1").contains("`NaN` is no number"));
         assert!(fault("a, int, 1, 2, 2, 1, 1").contains("not above the least"));

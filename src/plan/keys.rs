@@ -113,7 +113,12 @@ pub const ROOT: Section = Section {
         key("openings", Other("table"), Says("the even position"), "start positions"),
         key("sprt", Other("table"), Says("needed by format `sprt`"), "the hypotheses of a sequential test"),
         key("defaults", Other("table"), Says("none"), "keys for every engine that does not give them itself"),
-        key("engines", Other("tables"), Needed, "the players, at least two (to tune, one); their order is the seeding"),
+        key(
+            "engines",
+            Other("tables"),
+            Needed,
+            "the players, at least two (to tune, one); their order is the seeding",
+        ),
         key(
             "tune",
             Other("table"),
@@ -655,8 +660,18 @@ pub const PARAMETER: Section = Section {
     keys: &[&[
         key("name", Text, Needed, "name of the option, as the engine declares it"),
         key("start", Number(f64::MIN, f64::MAX), Says("the engine's default"), "value before the first pair"),
-        key("min", Number(f64::MIN, f64::MAX), Says("the engine's bound"), "least value, within the engine's bounds"),
-        key("max", Number(f64::MIN, f64::MAX), Says("the engine's bound"), "greatest value, within the engine's bounds"),
+        key(
+            "min",
+            Number(f64::MIN, f64::MAX),
+            Says("the engine's bound"),
+            "least value, within the engine's bounds",
+        ),
+        key(
+            "max",
+            Number(f64::MIN, f64::MAX),
+            Says("the engine's bound"),
+            "greatest value, within the engine's bounds",
+        ),
         key(
             "c_end",
             Number(0.0, f64::MAX),

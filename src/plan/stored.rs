@@ -175,6 +175,12 @@ impl StoredPlan {
             .map(|engine| self.fault_limit.filter(|_| is_limited(engine.remote, engine.restart)))
     }
 
+    /// The seed of every random choice; `None` if the plan does not say.
+    #[must_use]
+    pub fn seed(&self) -> Option<u64> {
+        self.details.get("seed")?.as_u64()
+    }
+
     /// Whether the games begin from openings of the plan.
     pub(crate) fn has_openings(&self) -> bool {
         self.details.get("openings").is_some_and(|openings| !openings.is_null())

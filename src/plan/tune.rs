@@ -55,9 +55,22 @@ pub fn read(root: &Table<'_>, openings: Option<&OpeningPlan>) -> Option<TunePlan
     let (pairs, window) = (table.integer("pairs").unwrap_or(1), table.integer("window").unwrap_or(16));
     table.refuse_unknown();
     let event = root.table("event", &crate::keys::EVENT);
-    for key in ["format", "games", "rounds", "cycles", "challengers", "entrants", "tie", "extra_pairs", "replay_draws"] {
+    for key in [
+        "format",
+        "games",
+        "rounds",
+        "cycles",
+        "challengers",
+        "entrants",
+        "tie",
+        "extra_pairs",
+        "replay_draws",
+    ] {
         if event.has(key) {
-            event.fault(key, "has no meaning where options are tuned: `pairs` of `[tune]` says what is played");
+            event.fault(
+                key,
+                "has no meaning where options are tuned: `pairs` of `[tune]` says what is played",
+            );
         }
     }
     if root.has("stage") {

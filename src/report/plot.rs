@@ -8,6 +8,7 @@ mod paint;
 mod png;
 mod posterior;
 mod style;
+mod tuning;
 
 pub use bars::{elo, endings};
 pub use curves::{ratings, sprt, time};
@@ -15,6 +16,7 @@ pub use eval::evaluation;
 pub use png::PngError;
 pub use posterior::posterior;
 pub use style::{SERIES, rules};
+pub use tuning::{Course, tuning};
 
 use maud::{Markup, html};
 use std::fmt::Write as _;

@@ -64,10 +64,17 @@ fn early_pairs_have_the_perturbations_and_steps_of_the_schedule() {
 #[test]
 fn whole_numbers_are_rounded_so_that_their_mean_is_the_value() {
     let parameter = Parameter {
-        name: "x".to_owned(), start: 10.25, min: 0.0, max: 100.0, c_end: 0.3, r_end: 0.002, whole: true,
+        name: "x".to_owned(),
+        start: 10.25,
+        min: 0.0,
+        max: 100.0,
+        c_end: 0.3,
+        r_end: 0.002,
+        whole: true,
     };
     let tuning = Tuning::new(Spec { pairs: 40_000, window: 40_000, seed: 3, parameters: vec![parameter] });
-    let mean = |side: fn(Trial) -> f64| (1..=40_000).map(|k| side(tuning.trial(k).unwrap())).sum::<f64>() / 40_000.0;
+    let mean =
+        |side: fn(Trial) -> f64| (1..=40_000).map(|k| side(tuning.trial(k).unwrap())).sum::<f64>() / 40_000.0;
     let both = mean(|trial| (trial.plus[0] + trial.minus[0]) / 2.0);
     assert!((both - 10.25).abs() < 0.02, "{both}");
     assert!((1..100).all(|k| tuning.trial(k).unwrap().plus[0].fract() == 0.0));
@@ -85,6 +92,18 @@ fn a_pair_waits_for_the_results_that_its_values_follow_from() {
     assert_eq!(tuning.trial(7), None);
     tuning.note(1, 2);
     assert_eq!(tuning.applied(), 2, "a pair counts once");
+}
+
+#[test]
+fn a_value_without_influence_stays_within_the_band_of_chance() {
+    let outside = (0..400_u64).filter(|&seed| {
+        let mut tuning = Tuning::new(Spec { seed, ..spec(500, 1) });
+        (1..=500).for_each(|k| tuning.note(k, (mix(seed ^ (k << 20)) % 5) as i8 - 2));
+        let it = &tuning.spec().parameters[1];
+        (tuning.values()[1] - it.start).abs() > tuning.chance() * it.r_end * it.c_end
+    });
+    let outside = outside.count();
+    assert!((8..=34).contains(&outside), "{outside} of 400 are outside, 20 are expected");
 }
 
 proptest! {

@@ -4,8 +4,8 @@ use crate::{
     Color, Outcome,
     clock::Budget,
     entry::{Entry, Thought},
-    sink::GameOptions,
     ids::GameId,
+    sink::GameOptions,
 };
 use rsshogi::types::{Move, Move32};
 use std::{fmt, time::Duration};
