@@ -8,14 +8,16 @@ use super::{
 };
 use crate::cli::TuneArgs;
 use arena::{Say, Shutdown, dispatcher::RunError, preflight};
-use journal::Store;
+use journal::{EventSummary, Moves, Store};
 use laboratory::{
     landscape::{Assumption, COST, Proposal, Tried, propose},
     params::ParamsFile,
 };
 use plan::{Document, EnginePlan, Plan, SprtModel, SprtPlan};
 use referee::{
+    Outcome,
     clock::TimeControl,
+    entry::{Entry, GameId},
     schedule::{Format, Stage},
 };
 use std::{io::Write as _, path::Path, sync::Arc};
@@ -39,6 +41,9 @@ pub fn tune(args: &TuneArgs, open_screen: OpenScreen) -> Result<Exit, Failure> {
     let store = Store::read(&plan.database)?;
     let events = store.events()?;
     let event = super::find_event(&events, Some(&plan.name))?;
+    if exit == Exit::Halted {
+        tell_last_words(&store, event)?;
+    }
     let Some(tuner) = Tuner::read(&store, event, &report::plan(event)?)? else { return Ok(exit) };
     if let Some(path) = &args.export {
         export(&tuner, args.params.as_deref(), path)?;
@@ -50,6 +55,22 @@ pub fn tune(args: &TuneArgs, open_screen: OpenScreen) -> Result<Exit, Failure> {
         true => confirm(&plan, &tuner, args, open_screen),
         false => Ok(exit),
     }
+}
+
+/// Shows what an engine said last in a game that ended by its fault.
+fn tell_last_words(store: &Store, event: &EventSummary) -> Result<(), Failure> {
+    let mut last = None;
+    store.replay(event.id, Moves::Without, &mut |stamped| {
+        if let Entry::GameEnded(ended) = &stamped.entry
+            && matches!(ended.outcome, Outcome::Win { by, .. } if by.is_fault())
+        {
+            last = Some((ended.game, ended.evidence.clone()));
+        }
+    })?;
+    if let Some((GameId(game), evidence)) = last {
+        err_line!("the last such game, {game}:\n{}", evidence.trim_end());
+    }
+    Ok(())
 }
 
 /// The plan of the file, with the parameters of `--params`.

@@ -155,7 +155,11 @@ fn an_engine_that_always_fails_halts_the_tuning_with_its_last_words() {
     std::fs::write(&file, config).unwrap();
     let output = desk.renmei(&["tune", &file]);
     assert_eq!(output.status.code(), Some(4), "{}", text(&output));
-    assert!(text(&output).contains("is halted"), "{}", text(&output));
+    assert!(
+        text(&output).contains("is halted") && text(&output).contains("my last words"),
+        "{}",
+        text(&output)
+    );
     let told = desk.query("SELECT count(*) FROM games WHERE evidence LIKE '%my last words%'");
     assert!(told[0][0].parse::<u64>().unwrap() > 0);
     let log = json(&desk.renmei(&["report", "event.db", "--json"]));
