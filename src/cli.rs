@@ -90,6 +90,8 @@ pub enum Command {
     Bisect(Box<BisectArgs>),
     /// Play a league of builds, and tell which parts, and which pairs of parts, are worth how much.
     Attribute(Box<AttributeArgs>),
+    /// Tune options of an engine by games: values that make it stronger.
+    Tune(Box<TuneArgs>),
     /// List the builds of commits, or delete them.
     Cache(CacheArgs),
     /// Host a league over the network, by the CSA server protocol.
@@ -334,6 +336,61 @@ pub struct BisectArgs {
     /// What is played.
     #[command(flatten)]
     pub games: GamesArgs,
+}
+
+/// `renmei tune`.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "\
+The file has one engine, `[tune]` with the number of pairs, and the options under `[[parameters]]`. Each pair of games is
+played between two engines whose values lie above and below the tuned ones, and moves these towards the winner (SPSA). The
+number of pairs is fixed before the first. The same command resumes.
+
+Examples:
+  renmei tune tune.toml --simulate
+  renmei tune tune.toml --plot tune.svg --confirm
+  renmei tune tune.toml --params engine.params --export tuned.params")]
+pub struct TuneArgs {
+    /// The configuration file.
+    pub file: PathBuf,
+    /// Take the options from a parameter file of YaneuraOu instead of `[[parameters]]`.
+    #[arg(long, value_name = "FILE")]
+    pub params: Option<PathBuf>,
+    /// Write the tuned values as a parameter file of YaneuraOu.
+    #[arg(long, value_name = "FILE")]
+    pub export: Option<PathBuf>,
+    /// Draw the values over the pairs into a file, `.svg` or `.png`.
+    #[arg(long, value_name = "FILE")]
+    pub plot: Option<PathBuf>,
+    /// At the end, test the tuned values against those before: SPRT with 0 and 5 normalized Elo at the same time, then with
+    /// four times as much.
+    #[arg(long)]
+    pub confirm: bool,
+    /// Play nothing: propose pairs, perturbations and steps for an assumed landscape.
+    #[arg(long, conflicts_with_all = ["confirm", "export", "plot"])]
+    pub simulate: bool,
+    /// With --simulate: Elo that an option costs at `c_end` from its best value, for all or for one. May be repeated
+    /// [default: 2.5].
+    #[arg(long, value_name = "ELO|OPTION=ELO", requires = "simulate")]
+    pub cost: Vec<String>,
+    /// With --simulate: distance of the best values from the starts, in perturbations.
+    #[arg(long, value_name = "C", default_value_t = 2.0, value_parser = from_to::<0, 100>)]
+    pub distance: f64,
+    /// With --simulate: share of the games that are drawn.
+    #[arg(long, value_name = "SHARE", default_value_t = 0.05, value_parser = from_to::<0, 1>)]
+    pub draws: f64,
+    /// With --simulate: Elo that the tuned values may lose against the best, in 95 of 100 tunings.
+    #[arg(long, value_name = "ELO", default_value_t = 1.0, value_parser = from_to::<0, 100>)]
+    pub within: f64,
+    /// Options for playing.
+    #[command(flatten)]
+    pub playing: PlayingArgs,
+}
+
+/// Parses a number between two bounds.
+fn from_to<const LEAST: i32, const MOST: i32>(text: &str) -> Result<f64, String> {
+    let number: f64 = text.parse().map_err(|_| "it is no number".to_owned())?;
+    let within = (f64::from(LEAST)..=f64::from(MOST)).contains(&number);
+    if within { Ok(number) } else { Err(format!("it must be from {LEAST} to {MOST}")) }
 }
 
 /// How commits are built.
@@ -683,7 +740,7 @@ pub struct ReportArgs {
     /// Draw a picture: FILE.svg or FILE.png.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "list"])]
     pub plot: Option<PathBuf>,
-    /// Content of the picture: elo, ratings (over the games), sprt, endings, time (by ply), or eval:N for game N.
+    /// Content of the picture: elo, ratings (over the games), sprt, tuning, endings, time (by ply), or eval:N for game N.
     #[arg(long, value_name = "WHAT", default_value = "elo", requires = "plot")]
     pub of: Picture,
 }
@@ -697,6 +754,8 @@ pub enum Picture {
     Ratings,
     /// The log-likelihood ratio of a sequential test between its bounds.
     Sprt,
+    /// The values of a tuning over its pairs.
+    Tuning,
     /// Number of games by ending.
     Endings,
     /// The mean time of a move by ply.
@@ -714,11 +773,12 @@ impl std::str::FromStr for Picture {
             "elo" => Some(Self::Elo),
             "ratings" => Some(Self::Ratings),
             "sprt" => Some(Self::Sprt),
+            "tuning" => Some(Self::Tuning),
             "endings" => Some(Self::Endings),
             "time" => Some(Self::Time),
             _ => text.strip_prefix("eval:").and_then(game),
         }
-        .ok_or_else(|| "expected elo, ratings, sprt, endings, time or eval:N".to_owned())
+        .ok_or_else(|| "expected elo, ratings, sprt, tuning, endings, time or eval:N".to_owned())
     }
 }
 

@@ -20,6 +20,8 @@ mod prune;
 mod report;
 mod serve;
 mod systemd;
+mod tune;
+mod tuning;
 mod verify;
 
 pub use account::account;
@@ -38,6 +40,7 @@ pub use prune::prune;
 pub use report::report;
 pub use serve::serve;
 pub use systemd::systemd;
+pub use tune::tune;
 pub use verify::verify;
 
 use crate::cli::{CheckArgs, Cli, ExportArgs, ImportArgs};

@@ -15,12 +15,13 @@ use crate::{
     remote::Remote,
     resume::{self, Resumed, WAYS},
     rulings::{NotesDesk, Orders},
+    steering::Steering,
     worker::{Ended, Note, Over, Worker, WorkerContext, WorkerSpec},
 };
 use journal::{EventId, Journal, Moves, Opening, Reader, Store, StoreError};
 use plan::{EnginePlan, LogPlan, OpeningOrder, Plan};
 use referee::{
-    Outcome,
+    Color, Outcome,
     entry::{Entry, GameEnded, GameId, GameStarted, Opened, PlayerId},
     fault_limit::Halt,
     game::Setup,
@@ -134,7 +135,6 @@ impl Finished {
 }
 
 /// An event that is open for play: nobody else can play it, and what was played before is known.
-#[derive(Debug)]
 pub struct OpenEvent<'a> {
     plan: &'a Plan,
     test: Option<Sprt>,
@@ -145,6 +145,7 @@ pub struct OpenEvent<'a> {
     engines: Vec<EngineFacts>,
     identities: Arc<[Option<Arc<Engine>>]>,
     operations: Operations,
+    steering: Option<Box<dyn Steering>>,
 }
 
 /// What an event is played with.
@@ -182,13 +183,35 @@ impl<'a> OpenEvent<'a> {
             standings.fold(&stamped.entry);
         })?;
         let operations = Operations::new(in_force, opening.sink());
-        Ok(Self { plan, test, opening, standings, closed, words, engines: vec![], identities, operations })
+        Ok(Self {
+            plan,
+            test,
+            opening,
+            standings,
+            closed,
+            words,
+            engines: vec![],
+            identities,
+            operations,
+            steering: None,
+        })
     }
 
     /// What is known of the engines, for the choice of cores; without it no game is pinned unless the plan says so.
     #[must_use]
     pub fn with_engines(self, engines: Vec<EngineFacts>) -> Self {
         Self { engines, ..self }
+    }
+
+    /// The event, with options of their own for the engines of each game; what was played before is replayed for them.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn steered_by(self, mut steering: Box<dyn Steering>) -> Result<Self, RunError> {
+        self.opening.replay(Moves::Without, &mut |stamped| {
+            let _heard_before = steering.fold(&stamped.entry);
+        })?;
+        Ok(Self { steering: Some(steering), ..self })
     }
 
     /// What people should know before it goes on.
@@ -226,7 +249,18 @@ impl<'a> OpenEvent<'a> {
     /// # Errors
     /// See [`RunError`]; whatever was committed stays.
     pub fn play(self, company: Company, shutdown: &Shutdown) -> Result<Finished, RunError> {
-        let Self { plan, test, opening, standings, closed, words: _, engines, identities, operations } = self;
+        let Self {
+            plan,
+            test,
+            opening,
+            standings,
+            closed,
+            words: _,
+            engines,
+            identities,
+            operations,
+            steering,
+        } = self;
         let event = opening.event().event;
         if closed {
             let store = opening.into_store();
@@ -284,6 +318,7 @@ impl<'a> OpenEvent<'a> {
             recorded,
             operations,
             orders: Orders::default(),
+            steering,
         };
         let substitutes = dispatcher.operations.substitutes();
         dispatcher.happened(opened(plan, substitutes, resumed));
@@ -340,6 +375,8 @@ pub(crate) struct Dispatcher<'a> {
     pub(crate) operations: Operations,
     /// The operator's orders that running games have yet to carry out.
     pub(crate) orders: Orders,
+    /// Options for the engines of each game.
+    pub(crate) steering: Option<Box<dyn Steering>>,
 }
 
 impl Dispatcher<'_> {
@@ -465,6 +502,9 @@ impl Dispatcher<'_> {
     pub(crate) fn happened(&mut self, entry: Entry) {
         let halts = self.standings.halts().len();
         self.standings.fold(&entry);
+        if let Some(line) = self.steering.as_mut().and_then(|steering| steering.fold(&entry)) {
+            (self.say)(&line);
+        }
         let ended = matches!(entry, Entry::GameEnded(_) | Entry::Operator(_));
         self.journal.happened(entry);
         for halt in &self.standings.halts()[halts..] {
@@ -523,6 +563,10 @@ impl Dispatcher<'_> {
         self.workers[worker].free += 1;
         self.carried_out(game, &pairing, outcome.as_ref().ok().copied());
         match outcome {
+            // The games that wait for its result must not keep it from being handed out again.
+            Ok(ended) if self.steering.is_some() && !ended.counts() && !ended.is_left_out() => {
+                self.pending.insert(0, Pairing { attempt: pairing.attempt.saturating_add(1), ..pairing });
+            }
             Ok(Outcome::Aborted { .. }) => self.schedule.returned(pairing),
             Ok(_) if self.standings.replays(&pairing) > draws => self.schedule.returned(pairing),
             Ok(_) => {}
@@ -594,7 +638,13 @@ impl Dispatcher<'_> {
         };
         let draws = self.standings.replays(&pairing);
         let replays_draws = draws < self.plan.replay_draws.times;
-        let fixture = Fixture { setup, pairing, draws, replays_draws, tells_times: false };
+        let options = self.steering.as_ref().map(|steering| steering.options(&pairing)).unwrap_or_default();
+        for (color, options) in
+            Color::BOTH.into_iter().zip(&options).filter(|(_, options)| !options.is_empty())
+        {
+            self.journal.sink().keep(SideRecord::Options(game, color, options.clone()));
+        }
+        let fixture = Fixture { setup, pairing, draws, replays_draws, tells_times: false, options };
         self.running.insert(game, pairing);
         self.workers[worker].free -= 1;
         if !self.workers[worker].worker.play(fixture) {

@@ -72,7 +72,8 @@ impl Dispatcher<'_> {
             Some(remote) if self.is_remote(player) => !self.plays(player) && remote.players.waits(player),
             _ => true,
         };
-        !self.lacks_gpu(pairing) && comes(pairing.black) && comes(pairing.white)
+        let known = self.steering.as_ref().is_none_or(|steering| steering.is_known(pairing));
+        known && !self.lacks_gpu(pairing) && comes(pairing.black) && comes(pairing.white)
     }
 
     fn is_remote(&self, player: PlayerId) -> bool {

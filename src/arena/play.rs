@@ -10,7 +10,7 @@ use referee::{
     entry::{Entry, GameEnded, GameId, GameStarted},
     game::{Authority, Game, Heard, Input, Order, Output, Reply, Setup, SetupError, Word},
     schedule::Pairing,
-    sink::Sink,
+    sink::{GameOptions, Sink},
 };
 use seat::{Seat, usi::Alarm};
 use std::{pin::pin, time::Duration};
@@ -34,6 +34,8 @@ pub struct Fixture {
     pub draws: u32,
     /// Whether a draw of it will be played again and does not count.
     pub replays_draws: bool,
+    /// Options of the engines for this game alone, black's first.
+    pub options: [GameOptions; 2],
     /// Whether its clocks are part of its first entry, because the plan of the event does not have them.
     pub tells_times: bool,
 }

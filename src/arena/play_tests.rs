@@ -50,7 +50,14 @@ fn fixture(time: TimeControl) -> Fixture {
     };
     let (black, white) = (PlayerId(0), PlayerId(1));
     let pairing = Pairing { stage: 0, index: 0, attempt: 0, round: 1, pair: 0, opening: 0, black, white };
-    Fixture { setup, pairing, draws: 0, replays_draws: false, tells_times: false }
+    Fixture {
+        setup,
+        pairing,
+        draws: 0,
+        replays_draws: false,
+        tells_times: false,
+        options: Default::default(),
+    }
 }
 
 /// What a game reported.

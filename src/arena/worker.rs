@@ -15,6 +15,7 @@ use plan::EnginePlan;
 use referee::{
     AbortBy, Outcome,
     entry::{Entry, GameEnded, GameId, GameStarted, PlayerId},
+    game::Order,
     schedule::Pairing,
     sink::{SideRecord, Sink},
 };
@@ -197,6 +198,11 @@ async fn host(fixture: Fixture, bench: Arc<Bench>) {
         // A remote player has left since the game was handed out; the schedule hands it out again.
         return slot.over(Ok(Outcome::Aborted { by: AbortBy::NotStarted }), Entries::default());
     };
+    for (seat, options) in seats.iter().zip(&fixture.options) {
+        if !options.is_empty() {
+            let _gone = seat.orders.send(Order::Options(options.clone())).await; // a dead seat says so in the game
+        }
+    }
     let Pairing { black, white, .. } = fixture.pairing;
     let WorkerContext { sink, notes, .. } = &bench.context;
     let report = GameReport { sink: sink.clone(), notes: notes.clone(), entries: Mutex::default() };

@@ -46,7 +46,14 @@ impl Fixtures {
             hears: [false; 2],
             may_reject: true,
         };
-        Fixture { setup, pairing, draws: 0, replays_draws: false, tells_times: true }
+        Fixture {
+            setup,
+            pairing,
+            draws: 0,
+            replays_draws: false,
+            tells_times: true,
+            options: Default::default(),
+        }
     }
 
     /// The number of a player; a new one is entered before its first game.

@@ -1,6 +1,10 @@
 //! `renmei run`, and the steps that `renmei match` and `renmei serve` share with it: from a plan to standings.
 
-use super::{Exit, Failure, disk, operator_door::Door, pages};
+use super::{
+    Exit, Failure, disk, pages,
+    operator_door::Door,
+    tuning::{self, Tuner},
+};
 use crate::{
     cli::{FaultLimitArg, PlayingArgs, RunArgs},
     output::{self, Printable},
@@ -169,11 +173,16 @@ fn host_and_show(
     if !found.faults.is_empty() {
         return Err(RunError::Engines(found.faults).into());
     }
+    let tuner = tuning::begin(&mut plan, &found.shown, &|line| err_line!("{line}"))?;
     let identities = identify(&plan, &found.shown)?;
     if let Some(aside) = args.fresh.then(|| resume::set_aside(&plan)).transpose()?.flatten() {
         err_line!("`{}` begins anew; what was played of it is `{aside}` now", plan.name);
     }
     let event = OpenEvent::open(&plan, identities)?.with_engines(found.engines);
+    let event = match tuner {
+        Some(tuner) => event.steered_by(Box::new(tuner))?,
+        None => event,
+    };
     event.words().iter().for_each(|words| err_line!("{words}"));
     if event.is_closed() {
         err_line!("`{}` is complete: nothing was played", plan.name);
@@ -191,6 +200,8 @@ fn host_and_show(
     let events = finished.store.events()?;
     if let Some(event) = events.iter().find(|event| event.id == finished.event) {
         report.played_by = builds(&finished.store, event)?;
+        report.tuning =
+            Tuner::read(&finished.store, event, &report::plan(event)?)?.map(|tuner| tuner.report());
     }
     show(&report);
     if finished.interrupted {

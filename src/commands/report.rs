@@ -1,6 +1,6 @@
 //! `renmei report`: an event as text, as JSON, as a page, or as a picture.
 
-use super::{Exit, Failure, find_event};
+use super::{Exit, Failure, find_event, tuning::Tuner};
 use crate::cli::{Picture, ReportArgs};
 use client::ratings;
 use journal::{EventSummary, Moves, Store};
@@ -49,6 +49,7 @@ pub fn report(args: &ReportArgs) -> Result<Exit, Failure> {
         store.replay(event.id, Moves::Without, &mut |stamped| standings.fold(&stamped.entry))?;
         let mut report = Report::new(&info, &standings, event.closed).with_failures(&store, event.id)?;
         report.played_by = builds(&store, event)?;
+        report.tuning = Tuner::read(&store, event, &plan)?.map(|tuner| tuner.report());
         super::print(&report, args.json);
         if let Some(measured) = measured(&standings).filter(|_| !args.json) {
             out_line!("\n{measured}");
@@ -111,6 +112,11 @@ fn draw(store: &Store, event: &EventSummary, of: Picture) -> Result<Plot, Failur
     Ok(match of {
         Picture::Elo => plot::elo(&history()?.report, Size::Wide),
         Picture::Ratings => plot::ratings(&history()?, Size::Wide),
+        Picture::Tuning => {
+            let tuner = Tuner::read(store, event, &plan(event)?)?;
+            let tuner = tuner.ok_or_else(|| Failure::Usage(format!("`{}` tunes nothing", event.name)))?;
+            tuner.plot(&event.name)
+        }
         Picture::Endings => plot::endings(&history()?.report, Size::Wide),
         Picture::Time => plot::time(&history()?, Size::Wide),
         Picture::Sprt => {

@@ -45,6 +45,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "imports", longest: 8192, check: targets::records::imports },
     Target { name: "configurations", longest: 4096, check: targets::configurations::configurations },
     Target { name: "databases", longest: 1024, check: targets::databases::databases },
+    Target { name: "params", longest: 4096, check: targets::params::params },
     Target { name: "books", longest: 8192, check: targets::books::books },
     #[cfg(not(test))]
     Target { name: "habits", longest: 1024, check: targets::habits::habits },

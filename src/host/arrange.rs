@@ -130,7 +130,14 @@ impl Arranger {
         let summary = self.summary(names, start, opening, &times);
         let setup = self.setup(game, &summary, times);
         let pairing = self.pairing(game, &ids, round);
-        let fixture = Fixture { setup, pairing, draws: 0, replays_draws: false, tells_times: true };
+        let fixture = Fixture {
+            setup,
+            pairing,
+            draws: 0,
+            replays_draws: false,
+            tells_times: true,
+            options: Default::default(),
+        };
         (fixture, self.announcement(summary, ids, times))
     }
 

@@ -1,4 +1,4 @@
-//! Side records in the database: names of games, transcripts, buoys, identities of engines.
+//! Side records in the database: names of games, transcripts, buoys, identities of engines, options of games.
 
 use crate::{EventId, Store, StoreError, identities, row::int};
 use referee::{
@@ -31,6 +31,17 @@ pub(crate) fn store(record: &SideRecord, conn: &Connection, EventId(event): Even
         SideRecord::Identified(player, identity) => identities::store(*player, identity, conn, event),
         SideRecord::TripKey(TripKey(key)) => {
             conn.prepare_cached("INSERT INTO trip_keys VALUES (?, ?)")?.execute((event, key))
+        }
+        SideRecord::Options(game, color, options) => {
+            let options: serde_json::Map<_, _> =
+                options.iter().map(|(name, value)| (name.clone(), value.clone().into())).collect();
+            let text = serde_json::Value::Object(options).to_string();
+            conn.prepare_cached("INSERT OR REPLACE INTO game_options VALUES (?, ?, ?, ?)")?.execute((
+                event,
+                int(game.0),
+                color.index() as i64,
+                text,
+            ))
         }
         SideRecord::Bound(EntrantTrip { name, trip }) => conn
             .prepare_cached("INSERT INTO entrant_trips VALUES (?, ?, ?) ON CONFLICT DO NOTHING")?

@@ -10,7 +10,10 @@ mod building;
 mod cache;
 mod engines;
 pub mod git;
+pub mod landscape;
 mod log;
+pub mod params;
+pub mod spsa;
 
 pub use building::Built;
 pub use cache::{Cache, CachedBuild};

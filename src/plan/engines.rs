@@ -7,6 +7,7 @@ use crate::{
     source::source,
     time::{Merged, default_margin, time_control},
     time_text::{EXAMPLES, text},
+    tune::SIDES,
 };
 use notation::csa::wire::is_player_name;
 use referee::clock::Accounting;
@@ -48,7 +49,11 @@ impl Engines {
             let entry = table.map(|table| engine(&table, time(&table, root), engines.name(&table)));
             engines.take(entry.unwrap_or(Entry::Faulty));
         }
-        engines.check_number(root);
+        if root.has("tune") {
+            engines.oppose(root);
+        } else {
+            engines.check_number(root);
+        }
         engines.count_as_the_network_does();
         engines.forgive();
         engines
@@ -86,6 +91,26 @@ impl Engines {
         let skipped: String =
             self.skipped.iter().map(|s| format!("; {} is left out: {}", s.name, s.reason)).collect();
         root.fault("engines", format!("an event needs at least two engines{skipped}"));
+    }
+
+    /// Has the only engine play against itself, where its options are tuned.
+    fn oppose(&mut self, root: &Table<'_>) {
+        if self.listed.len() != 1 {
+            let number = self.listed.len();
+            return root.fault("engines", format!("to tune, name one engine, here are {number}"));
+        }
+        let Some(engine) = self.present.pop() else {
+            if let Some(Skipped { name, reason }) = self.skipped.first() {
+                root.fault("engines", format!("{name}, which is to be tuned, is left out: {reason}"));
+            }
+            return;
+        };
+        if engine.remote {
+            root.fault("engines", "to tune, the engine is one that is started here, not a `remote` player");
+        }
+        let side = |mark| EnginePlan { name: format!("{}{mark}", engine.name), ..engine.clone() };
+        self.present = SIDES.map(side).to_vec();
+        self.listed = vec![true; 2];
     }
 
     /// If one player is remote, every clock counts whole seconds, as the protocol announces them.

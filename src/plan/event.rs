@@ -7,6 +7,7 @@ use crate::{
     keys::{EVENT, SPRT, STAGE, STAGE_KEYS},
     log::log,
     reader::{IntegerOr, Table, listed},
+    tune,
 };
 use referee::{
     adjudicate::Adjudication,
@@ -34,7 +35,11 @@ pub fn plan(
     openings: Option<OpeningPlan>,
 ) -> Plan {
     let event = root.table("event", &EVENT);
-    let stages = stages(root, &event, &engines);
+    let tune = tune::read(root, openings.as_ref());
+    let stages = match &tune {
+        Some(tune) => vec![tune::stage(tune)],
+        None => stages(root, &event, &engines),
+    };
     check_pairs(root, &stages, openings.as_ref());
     let environment = root.context.environment;
     let plan = Plan {
@@ -52,6 +57,7 @@ pub fn plan(
         fault_limit_given: event.has("fault_limit"),
         sprt: sprt(root, &stages),
         stages,
+        tune,
         rules,
         adjudication,
         openings,

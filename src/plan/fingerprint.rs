@@ -30,6 +30,7 @@ impl Fingerprint {
             "stages": plan.stages,
             "replay_draws": plan.replay_draws,
             "sprt": plan.sprt,
+            "tune": plan.tune,
             "rules": plan.rules,
             "adjudication": plan.adjudication,
             "openings": plan.openings.as_ref().map(openings).transpose()?,

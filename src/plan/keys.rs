@@ -114,7 +114,19 @@ pub const ROOT: Section = Section {
         key("openings", Other("table"), Says("the even position"), "start positions"),
         key("sprt", Other("table"), Says("needed by format `sprt`"), "the hypotheses of a sequential test"),
         key("defaults", Other("table"), Says("none"), "keys for every engine that does not give them itself"),
-        key("engines", Other("tables"), Needed, "the players, at least two; their order is the seeding"),
+        key(
+            "engines",
+            Other("tables"),
+            Needed,
+            "the players, at least two (to tune, one); their order is the seeding",
+        ),
+        key(
+            "tune",
+            Other("table"),
+            Says("nothing is tuned"),
+            "options of the only engine are tuned by `renmei tune`: see `[tune]`",
+        ),
+        key("parameters", Other("tables"), Says("none"), "the options that are tuned: see `[[parameters]]`"),
         key(
             "notify",
             Other("table"),
@@ -655,6 +667,62 @@ pub const SOURCE: Section = Section {
     ]],
 };
 
+/// The tuning of an engine's options.
+pub const TUNE: Section = Section {
+    title: "`[tune]`",
+    about: "With this table the file has one engine, which plays against itself with two perturbations of its options \
+        (`renmei tune`). All of it is part of the event: a tuning goes on as it was begun.",
+    keys: &[&[
+        key(
+            "pairs",
+            Integer(1, 500_000),
+            Needed,
+            "pairs of games; the steps are computed from it, so that it cannot change later",
+        ),
+        key(
+            "window",
+            Integer(1, 100_000),
+            Is("16"),
+            "pair k plays the values after pair k - `window`, whatever is played at once; at least half the games at once, and one more",
+        ),
+    ]],
+};
+
+/// A tuned option.
+pub const PARAMETER: Section = Section {
+    title: "`[[parameters]]`",
+    about: "Whole numbers (options of type `spin`) are rounded at random, so that their mean is the tuned value; decimals are \
+        options of type `string` with `min`, `max` and `start`.",
+    keys: &[&[
+        key("name", Text, Needed, "name of the option, as the engine declares it"),
+        key("start", Number(f64::MIN, f64::MAX), Says("the engine's default"), "value before the first pair"),
+        key(
+            "min",
+            Number(f64::MIN, f64::MAX),
+            Says("the engine's bound"),
+            "least value, within the engine's bounds",
+        ),
+        key(
+            "max",
+            Number(f64::MIN, f64::MAX),
+            Says("the engine's bound"),
+            "greatest value, within the engine's bounds",
+        ),
+        key(
+            "c_end",
+            Number(0.0, f64::MAX),
+            Needed,
+            "perturbation in the last pair, above 0; large enough to cost 2 to 3 Elo at the best value",
+        ),
+        key(
+            "r_end",
+            Number(0.0, 100.0),
+            Is("0.002"),
+            "step in the last pair, above 0: share of the perturbation for each game won more than lost",
+        ),
+    ]],
+};
+
 /// The files that belong to an engine.
 pub const IDENTITY: Section = Section {
     title: "`identity` of an engine",
@@ -685,6 +753,8 @@ pub const REFERENCE: &[&Section] = &[
     &DRAW,
     &OPENINGS,
     &SPRT,
+    &TUNE,
+    &PARAMETER,
     &ENGINE,
     &SOURCE,
     &LIMITS,

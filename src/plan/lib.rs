@@ -35,6 +35,7 @@ mod tests;
 mod time;
 pub mod time_text;
 pub mod trip;
+pub mod tune;
 
 pub use attribute::AttributeConfig;
 pub use client::ClientConfig;
@@ -50,6 +51,7 @@ pub use serve::ServeConfig;
 pub use source::{SourcePlan, WORKTREE};
 pub use stored::{StoredPlan, StoredPlanError};
 pub use time::{MARGIN, contradictions};
+pub use tune::{ParameterPlan, TunePlan};
 
 use referee::number::number;
 use referee::{
@@ -99,6 +101,9 @@ pub struct Plan {
     pub fault_limit_given: bool,
     /// The sequential test that ends an SPRT stage.
     pub sprt: Option<SprtPlan>,
+    /// The tuning that the games serve, between two players that are one engine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tune: Option<TunePlan>,
     /// Rules of the games.
     pub rules: Rules,
     /// Endings by score.

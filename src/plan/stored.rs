@@ -9,7 +9,7 @@
 //! | 0 | programs before the version was written: no field `version`, otherwise as 1; `{}` for records that were read in |
 //! | 1 | this program |
 
-use crate::{ClientConfig, EnginePlan, LogPlan, Plan, Restart, ServeConfig, SprtPlan, is_limited};
+use crate::{ClientConfig, EnginePlan, LogPlan, Plan, Restart, ServeConfig, SprtPlan, TunePlan, is_limited};
 use referee::{
     clock::TimeControl,
     fault_limit::FaultLimit,
@@ -37,6 +37,9 @@ pub struct StoredPlan {
     /// The sequential test, if there is one.
     #[serde(default)]
     pub sprt: Option<SprtPlan>,
+    /// The tuning that the games serve, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tune: Option<TunePlan>,
     /// Faults that halt the games of an engine; `None`: none do, as in every event that began before there were limits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fault_limit: Option<FaultLimit>,
@@ -102,10 +105,11 @@ impl StoredPlan {
     /// The plan of an event that is played here.
     #[must_use]
     pub fn of_event(plan: &Plan) -> Self {
-        let details = details(plan, &["name", "stages", "sprt", "engines", "fault_limit", "log"]);
+        let details = details(plan, &["name", "stages", "sprt", "tune", "engines", "fault_limit", "log"]);
         let engines = plan.engines.iter().map(StoredEngine::of).collect();
         let (stages, sprt, fault_limit) = (plan.stages.clone(), plan.sprt, plan.fault_limit);
-        Self { stages, sprt, fault_limit, engines, log: plan.log.clone(), ..Self::open(&plan.name, details) }
+        let (tune, log) = (plan.tune.clone(), plan.log.clone());
+        Self { stages, sprt, tune, fault_limit, engines, log, ..Self::open(&plan.name, details) }
     }
 
     /// The plan of an open league.
@@ -131,8 +135,8 @@ impl StoredPlan {
 
     fn open(name: &str, details: Map<String, Value>) -> Self {
         let (version, name, stages, log) = (VERSION, name.to_owned(), open_field(), LogPlan::default());
-        let (sprt, fault_limit, us, ratings) = (None, None, None, None);
-        Self { version, name, stages, sprt, fault_limit, engines: vec![], us, ratings, log, details }
+        let (sprt, tune, fault_limit, us, ratings) = (None, None, None, None, None);
+        Self { version, name, stages, sprt, tune, fault_limit, engines: vec![], us, ratings, log, details }
     }
 
     /// The JSON that the database keeps.
@@ -169,6 +173,12 @@ impl StoredPlan {
         self.engines
             .iter()
             .map(|engine| self.fault_limit.filter(|_| is_limited(engine.remote, engine.restart)))
+    }
+
+    /// The seed of every random choice; `None` if the plan does not say.
+    #[must_use]
+    pub fn seed(&self) -> Option<u64> {
+        self.details.get("seed")?.as_u64()
     }
 
     /// Whether the games begin from openings of the plan.

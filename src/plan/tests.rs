@@ -6,6 +6,7 @@ mod faults;
 mod fingerprints;
 mod serve;
 mod stored;
+mod tune;
 
 use crate::{
     ClientConfig, Document, Environment, Faults, Fingerprint, GoForms, OpeningOrder, Plan, Restart,

@@ -5,7 +5,7 @@ use crate::{
     entry::{Entry, GameId, PlayerId},
     identity::Identity,
 };
-use std::fmt;
+use std::{fmt, sync::Arc};
 
 /// Receives what happens in an event, in order. A journal is one; a test may be another.
 pub trait Sink: fmt::Debug + Send + Sync {
@@ -39,7 +39,12 @@ pub enum SideRecord {
     TripKey(TripKey),
     /// The trip by which an entrant of the event is known from now on.
     Bound(EntrantTrip),
+    /// Options that the engine of a side is given for a game.
+    Options(GameId, Color, GameOptions),
 }
+
+/// USI options that an engine is given for one game, beside those of its plan: names and values.
+pub type GameOptions = Arc<[(String, String)]>;
 
 /// The random key of a host that turns secrets of players into trips. Who has it can try secrets without asking the host.
 #[derive(Clone, PartialEq, Eq)]

@@ -16,11 +16,13 @@ mod operations;
 pub mod plot;
 pub mod progress;
 mod text;
+mod tuning;
 
 pub use builds::{PlayedBy, builds};
 pub use event_history::{EventHistory, EventHistoryError, HistoryFold, event_info, plan};
 pub use live::{Announcer, EventFile};
 pub use operations::OperationRow;
+pub use tuning::{ParameterRow, TuningReport};
 
 use journal::{EventId, GameFilter, GameRow, GameState, Store, StoreError};
 use plan::{EnginePlan, Plan, SprtModel, SprtPlan};
@@ -134,6 +136,9 @@ pub struct Report {
     pub stages: Vec<StageTable>,
     /// The sequential test, if any.
     pub sprt: Option<TestReport>,
+    /// The tuning that the games serve, if any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tuning: Option<TuningReport>,
     /// Optional engines that were not available.
     pub skipped: Vec<String>,
     /// Engines whose games are halted because they reached their limit of faults.
@@ -385,6 +390,7 @@ impl Report {
             first_move: first_move(standings, ratings),
             stages: stage_tables(info, standings),
             sprt: info.sprt.and_then(|plan| test_report(plan, standings)),
+            tuning: None,
             skipped: vec![],
             halted: standings.halts().iter().map(|halt| halted_row(info, halt)).collect(),
             played_by: vec![],

@@ -9,6 +9,7 @@ mod paint;
 mod png;
 mod posterior;
 mod style;
+mod tuning;
 
 pub use bars::{elo, endings};
 pub use curves::{player_ratings, ratings, sprt, time};
@@ -17,6 +18,7 @@ pub use heat::{Cell, heat};
 pub use png::PngError;
 pub use posterior::posterior;
 pub use style::{SERIES, rules};
+pub use tuning::{Course, tuning};
 
 use maud::{Markup, html};
 use std::fmt::Write as _;

@@ -35,6 +35,9 @@ impl fmt::Display for Report {
         if let Some(test) = &self.sprt {
             write!(f, "\n{test}")?;
         }
+        if let Some(tuning) = &self.tuning {
+            write!(f, "\n{tuning}")?;
+        }
         duel(f, self)?;
         let width = name_width(self.played_by.iter().map(|player| player.name.as_str()));
         super::builds::text(f, &self.played_by, &|name| padded(name, width))?;

@@ -9,6 +9,7 @@ use referee::{
     clock::Budget,
     entry::{GameId, Score, Thought},
     game::{Answer, Order, Reply, Said},
+    sink::GameOptions,
 };
 use rsshogi::types::Move;
 use std::{borrow::Cow, io::Write as _, sync::Arc, time::Duration};
@@ -83,6 +84,8 @@ pub struct Conversation {
     /// Result for `gameover`, once the engine has answered `stop`.
     outcome: Option<(Color, Outcome)>,
     first_ready: bool,
+    /// Options for the next games, beside those of the plan.
+    game_options: GameOptions,
     handshake: Handshake,
     deadline: Option<Instant>,
     /// The last turn that was answered, the answer, and the reply that the engine expects.
@@ -102,6 +105,7 @@ impl Conversation {
             seated: None,
             outcome: None,
             first_ready: true,
+            game_options: GameOptions::default(),
             handshake: Handshake::default(),
             deadline: None,
             answered: None,
@@ -180,6 +184,7 @@ impl Conversation {
             }
             Order::Go { position, budget, .. } => self.go(Turn { position, budget }, now, effects),
             Order::Ponder(budget) => self.ponder(budget, effects),
+            Order::Options(options) => self.game_options = options,
             Order::Heard(_) | Order::Submit(_) => {}
             Order::Over(outcome) => self.over(outcome, now, effects),
         }
@@ -220,6 +225,7 @@ impl Conversation {
         self.state = State::Readying;
         self.deadline = Some(now + if self.first_ready { limits.ready } else { limits.new_game });
         effects.lazy = false;
+        set_options(&mut effects.write, &self.game_options);
         effects.write.extend_from_slice(b"isready\n");
     }
 
@@ -242,12 +248,7 @@ impl Conversation {
         if self.engine.ponder {
             effects.write.extend_from_slice(b"setoption name USI_Ponder value true\n");
         }
-        for (name, value) in &self.engine.options {
-            let _in_memory = match value.is_empty() {
-                true => writeln!(effects.write, "setoption name {name}"),
-                false => writeln!(effects.write, "setoption name {name} value {value}"),
-            };
-        }
+        set_options(&mut effects.write, &self.engine.options);
         self.state = State::Idle;
         self.deadline = None;
         if self.seated.is_some() {
@@ -450,6 +451,15 @@ fn thought(line: &[u8]) -> Thought {
         nps: info.nps,
         time: info.time_ms,
         pv: (!info.pv.is_empty()).then_some(info.pv),
+    }
+}
+
+fn set_options(write: &mut Vec<u8>, options: &[(String, String)]) {
+    for (name, value) in options {
+        let _in_memory = match value.is_empty() {
+            true => writeln!(write, "setoption name {name}"),
+            false => writeln!(write, "setoption name {name} value {value}"),
+        };
     }
 }
 

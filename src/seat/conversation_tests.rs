@@ -99,6 +99,26 @@ impl Talk {
 }
 
 #[test]
+fn options_of_a_game_are_set_before_its_isready_in_a_running_and_in_a_new_process() {
+    let mut talk = Talk::seated(engine());
+    let options = |value: &str| -> GameOptions { vec![("Reduction".to_owned(), value.to_owned())].into() };
+    talk.order(Order::Over(Outcome::Draw { by: DrawBy::MaxMoves }));
+    talk.written();
+    talk.order(Order::Options(options("31")));
+    talk.order(Order::NewGame { game: GameId(2), color: Color::White });
+    assert_eq!(talk.written(), "setoption name Reduction value 31\nisready\n");
+    talk.say("readyok");
+    talk.written();
+    let mut new = Talk::with(engine());
+    new.order(Order::Options(options("7")));
+    new.order(Order::NewGame { game: GameId(1), color: Color::Black });
+    assert_eq!(new.written(), "usi\n");
+    new.say("usiok");
+    let plan = "setoption name Threads value 1\nsetoption name Clear Hash\n";
+    assert_eq!(new.written(), format!("{plan}setoption name Reduction value 7\nisready\n"));
+}
+
+#[test]
 fn options_are_set_once_and_isready_comes_before_every_game() {
     let mut talk = Talk::with(engine());
     assert_eq!(talk.written(), "usi\n");

@@ -314,7 +314,7 @@ impl CsaHost {
             Order::NewGame { .. } => self.offer(now, out),
             Order::Heard(heard) => self.hear(heard, out),
             Order::Go { .. } => self.go(now),
-            Order::Ponder(_) | Order::Submit(_) => {}
+            Order::Options(_) | Order::Ponder(_) | Order::Submit(_) => {}
             Order::Over(outcome) => self.over(outcome, out),
         }
     }

@@ -231,6 +231,8 @@ impl<L: Launcher> Actor<L> {
                 self.tell_memory();
             }
             self.conversation.order(order, Instant::now(), &mut self.effects);
+        } else if let Order::Options(_) = order {
+            self.conversation.order(order, Instant::now(), &mut self.effects);
         } else if matches!(order, Order::Over(_)) {
             // The game ended while its engine waited for a start.
             self.due = None;

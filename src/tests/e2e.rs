@@ -34,4 +34,5 @@ mod report;
 mod resume;
 mod screen;
 mod starts;
+mod tuning;
 mod verify;

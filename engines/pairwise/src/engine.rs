@@ -23,7 +23,7 @@ use rsshogi::types::{EnteringKingRule, Move32};
 use usi_shell::{BestMove, Engine, Game, Info, NotReady, OptionSpec, Options, Output, Search};
 
 use crate::evaluation::Weights;
-use crate::search::{Outcome, Parts, Progress, RootMove, Searcher, Task, Terms, to_score};
+use crate::search::{Outcome, Parts, Progress, RootMove, Searcher, Task, Terms, Tuned, to_score};
 use crate::time::Plan;
 
 /// Larger than any score but mate.
@@ -80,6 +80,7 @@ impl Engine for Pairwise {
             OptionSpec::spin("ResignValue", NEVER_RESIGN, 1..=NEVER_RESIGN),
             OptionSpec::entering_king_rule(),
         ];
+        options.extend(Tuned::options());
         options.extend(Openings::options());
         options.extend(Parts::options());
         options
@@ -140,6 +141,7 @@ fn task(search: &Search, declaration: EnteringKingRule) -> Task {
         lines: number(options, "MultiPV"),
         threads: number(options, "Threads"),
         terms: Terms {
+            tuned: Tuned::of(options),
             draw_value: options.spin("DrawValue") as i32,
             max_moves: number(options, "MaxMovesToDraw") as u32,
             declaration,

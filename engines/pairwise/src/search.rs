@@ -11,6 +11,7 @@ mod reduction;
 mod root;
 mod table;
 mod tree;
+mod tuned;
 mod value;
 mod worker;
 
@@ -25,6 +26,7 @@ pub use parts::Parts;
 use root::Deepening;
 pub use root::{Found, RootMove};
 use table::Table;
+pub use tuned::Tuned;
 pub use value::{MAX_PLY, is_decided, is_loss, to_score};
 pub use worker::Terms;
 use worker::{Shared, Worker};

@@ -5,6 +5,7 @@ use crate::{
     clock::Budget,
     entry::{Entry, Thought},
     ids::GameId,
+    sink::GameOptions,
 };
 use rsshogi::types::{Move, Move32};
 use std::{fmt, time::Duration};
@@ -130,6 +131,8 @@ impl fmt::Display for Said {
 /// An order of the game for a seat.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Order {
+    /// The engine plays its next games with these options; only for seats of engines, and before [`Order::NewGame`].
+    Options(GameOptions),
     /// Get ready for a game.
     NewGame {
         /// The game. Every reply carries it, so that a late reply is not taken for one of the next game.

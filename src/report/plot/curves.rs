@@ -10,18 +10,18 @@ use maud::{Markup, html};
 use referee::{entry::PlayerId, rating::Milestone, sprt::Walk, usage::PHASE};
 use unicode_width::UnicodeWidthStr;
 
-const HEIGHT: f64 = 300.0;
+pub(super) const HEIGHT: f64 = 300.0;
 
 /// Number of players whose intervals are drawn as bands; more would hide each other.
 const BANDS: usize = 4;
 
 /// A curve and its player.
-struct Curve {
-    name: String,
-    class: String,
-    points: Vec<(f64, f64)>,
+pub(super) struct Curve {
+    pub name: String,
+    pub class: String,
+    pub points: Vec<(f64, f64)>,
     /// Half the interval at each point; empty where no band is drawn.
-    errors: Vec<f64>,
+    pub errors: Vec<f64>,
 }
 
 /// Ratings over the number of games, of the first [`MOST_DRAWN`] players.
@@ -160,14 +160,14 @@ fn longest(size: Size) -> usize {
 }
 
 /// The drawing area of the curves.
-struct Frame {
+pub(super) struct Frame {
     x: Axis,
     y: Axis,
     size: Size,
 }
 
 impl Frame {
-    fn new(size: Size, x: (f64, f64), y: (f64, f64), named: &[Curve]) -> Self {
+    pub fn new(size: Size, x: (f64, f64), y: (f64, f64), named: &[Curve]) -> Self {
         let columns = named.iter().map(|curve| plain(&curve.name).width()).max().unwrap_or(0);
         let names = 12.0 + 7.2 * columns.min(longest(size)) as f64;
         Self {
@@ -177,12 +177,12 @@ impl Frame {
         }
     }
 
-    fn scales(&self, across: &str, name: fn(f64) -> String) -> Markup {
+    pub fn scales(&self, across: &str, name: fn(f64) -> String) -> Markup {
         let ticks = if self.size == Size::Wide { 6 } else { 3 };
         html! { (paint::scale_y(&self.x, &self.y, 5, name)) (paint::scale_x(&self.x, &self.y, ticks, across)) }
     }
 
-    fn curves(&self, curves: &[Curve]) -> Markup {
+    pub fn curves(&self, curves: &[Curve]) -> Markup {
         let at = |&(x, y): &(f64, f64)| (self.x.at(x), self.y.at(y));
         let edge = |curve: &Curve, sign: f64| -> Vec<(f64, f64)> {
             let ends = curve.points.iter().zip(&curve.errors);
@@ -202,7 +202,7 @@ impl Frame {
     }
 
     /// Names beside the ends of the curves, moved apart where they would overlap; curves without a colour have none.
-    fn names(&self, curves: &[Curve]) -> Markup {
+    pub fn names(&self, curves: &[Curve]) -> Markup {
         let (bottom, top) = self.y.ends();
         let mut ends: Vec<(f64, &Curve)> = curves
             .iter()

@@ -129,7 +129,7 @@ impl Worker<'_> {
         if self.position.gives_check_move32(mv) {
             return false;
         }
-        let reach = node.standing + gain(&self.position, mv) + 200;
+        let reach = node.standing + gain(&self.position, mv) + self.shared.terms.tuned.delta_margin();
         if reach <= node.alpha {
             node.best = node.best.max(reach);
             return true;

@@ -9,6 +9,7 @@ use super::order::{Hints, Picker, Wanted};
 use super::parts::Part;
 use super::reduction;
 use super::table::{Bound, Known, NO_EVALUATION};
+use super::tuned::Tuned;
 use super::value::{INFINITE, MAX_PLY, from_table, is_decided, is_loss, mate_in, mated_in, to_table};
 use super::worker::Worker;
 
@@ -34,6 +35,7 @@ pub(super) struct Node {
     pub best_move: Move32,
     /// Number of moves tried or skipped.
     pub count: i32,
+    pub tuned: Tuned,
 }
 
 impl Node {
@@ -104,6 +106,7 @@ impl Worker<'_> {
             best: -INFINITE,
             best_move: Move32::MOVE_NONE,
             count: 0,
+            tuned: self.shared.terms.tuned,
         }
     }
 
@@ -168,7 +171,7 @@ impl Worker<'_> {
                 return Some(value);
             }
         }
-        let margin = 150 * (node.depth - i32::from(node.improving));
+        let margin = node.tuned.futility() * (node.depth - i32::from(node.improving));
         if node.depth <= 8
             && node.guess - margin >= node.beta
             && self.has(Part::StaticPruning)
@@ -191,7 +194,8 @@ impl Worker<'_> {
         {
             return None;
         }
-        let reduction = 3 + node.depth / 3 + ((node.guess - node.beta) / 300).min(3);
+        let further = ((node.guess - node.beta) / node.tuned.null_evaluation()).min(3);
+        let reduction = node.tuned.null_reduction() + node.depth / 3 + further;
         let ply = node.ply + 1;
         if !self.visit() {
             return Some(0);
@@ -204,7 +208,7 @@ impl Worker<'_> {
 
     /// ProbCut (M. Buro, 1995): cutoff if a good capture exceeds beta by a margin in a shallower search.
     fn prune_by_capture(&mut self, node: &Node) -> Option<i32> {
-        let goal = node.beta + 300;
+        let goal = node.beta + node.tuned.capture_margin();
         let doubtful = node
             .known
             .is_some_and(|known| known.depth >= node.depth - 3 && from_table(known.value, node.ply) < goal);
@@ -299,21 +303,23 @@ impl Worker<'_> {
         }
         let depth = (node.depth - reduction::base(node, node.count)).max(0);
         if !trial.quiet {
-            return node.depth <= 6 && !exchange_gains(&self.position, trial.mv, -220 * node.depth);
+            return node.depth <= 6
+                && !exchange_gains(&self.position, trial.mv, -node.tuned.capture_exchange() * node.depth);
         }
-        if node.count >= reduction::moves_worth_trying(node.depth, node.improving) {
+        if node.count >= reduction::moves_worth_trying(node) {
             picker.skip_quiets();
         }
         if trial.check {
             return !exchange_gains(&self.position, trial.mv, -150 * node.depth);
         }
-        if depth <= 4 && trial.score < -3000 * (depth + 1) {
+        if depth <= 4 && trial.score < -node.tuned.history_pruning() * (depth + 1) {
             return true;
         }
-        if !node.in_check && depth <= 7 && node.guess + 180 + 130 * depth <= node.alpha {
+        let margin = node.tuned.quiet_margin() + node.tuned.quiet_margin_ply() * depth;
+        if !node.in_check && depth <= 7 && node.guess + margin <= node.alpha {
             return true;
         }
-        depth <= 8 && !exchange_gains(&self.position, trial.mv, -40 * depth * depth)
+        depth <= 8 && !exchange_gains(&self.position, trial.mv, -node.tuned.quiet_exchange() * depth * depth)
     }
 
     /// The value of a move; `None` if the search was stopped.

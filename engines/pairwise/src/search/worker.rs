@@ -11,6 +11,7 @@ use super::order::Arena;
 use super::parts::{Part, Parts};
 use super::root::RootMove;
 use super::table::{NO_EVALUATION, Table};
+use super::tuned::Tuned;
 use super::value::{EVALUATION_LIMIT, MAX_PLY, rule_win_in};
 use crate::evaluation::{Accumulator, Weights};
 
@@ -33,6 +34,8 @@ pub struct Shared<'a> {
 /// Rules and draw value of a search.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Terms {
+    /// The constants of the search.
+    pub tuned: Tuned,
     /// The value of a draw for the side to move at the root, in centipawns.
     pub draw_value: i32,
     /// A game of this many plies is drawn; 0 for no such rule.

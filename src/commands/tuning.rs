@@ -1,0 +1,335 @@
+//! A tuning as an event: its games set the options of the engines, and their results move the values.
+
+use super::Failure;
+use arena::steering::Steering;
+use journal::{EventSummary, Moves, Store};
+use laboratory::spsa::{Spec, Tuning};
+use notation::usi::{OptionDecl, OptionKind, nearest};
+use plan::{ParameterPlan, Plan, StoredPlan};
+use referee::{
+    Color,
+    entry::{Entry, GameEnded, PlayerId},
+    number::number,
+    schedule::Pairing,
+    sink::GameOptions,
+};
+use report::{
+    ParameterRow, TuningReport,
+    plot::{self, Course, Plot, Size},
+};
+use seat::usi::Handshake;
+use std::collections::BTreeMap;
+
+/// The player with the perturbation added.
+const PLUS: PlayerId = PlayerId(0);
+/// Points of the courses that a picture shows, and lines that are told of a tuning.
+const POINTS: (u64, u64) = (400, 20);
+
+/// Completes the parameters of a plan by what the engine declares, and begins their tuning; `None` without one.
+///
+/// # Errors
+/// What does not fit the options of the engine.
+pub(super) fn begin(
+    plan: &mut Plan,
+    shown: &[Handshake],
+    say: &dyn Fn(&str),
+) -> Result<Option<Tuner>, Failure> {
+    let Some(tune) = &mut plan.tune else { return Ok(None) };
+    let engine = plan.engines.first().map(|engine| engine.options.clone()).unwrap_or_default();
+    let declared = shown.first().map(|shown| shown.options.as_slice()).unwrap_or_default();
+    let mut faults = vec![];
+    if tune.parameters.is_empty() {
+        faults.push(
+            "nothing is tuned; name options by `[[parameters]]`, or a file by `--params FILE`".to_owned(),
+        );
+    }
+    for parameter in &mut tune.parameters {
+        if engine.iter().any(|(name, _)| *name == parameter.name) {
+            faults.push(format!(
+                "`{}` is tuned, and set in `options` of the engine; leave it out there",
+                parameter.name
+            ));
+        }
+        faults.extend(complete(parameter, declared).err());
+    }
+    let least = (plan.concurrency as u64).div_ceil(2) + 1;
+    if tune.window < least {
+        say(&format!(
+            "with `window = {}` some of the {} games at once wait for each other; `window = {least}` is enough for a new tuning",
+            tune.window, plan.concurrency
+        ));
+    }
+    match Spec::of(tune, plan.seed).filter(|_| faults.is_empty()) {
+        Some(spec) => Ok(Some(Tuner::new(spec))),
+        None => Err(Failure::Usage(format!("the options cannot be tuned:\n  {}", faults.join("\n  ")))),
+    }
+}
+
+/// Takes over what the engine declares of an option: its bounds, which the plan may narrow, its default and its type.
+fn complete(parameter: &mut ParameterPlan, declared: &[OptionDecl]) -> Result<(), String> {
+    let name = parameter.name.clone();
+    let Some(option) = declared.iter().find(|option| option.name == name) else {
+        let near = nearest(&name, declared.iter().map(|option| option.name.as_str()));
+        let meant = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+        return Err(format!("the engine has no option `{name}`{meant}"));
+    };
+    let (default, [low, high]) = match &option.kind {
+        OptionKind::Spin { default, min, max } => {
+            parameter.whole = true;
+            (Some(*default as f64), [min, max].map(|bound| bound.map(|bound| bound as f64)))
+        }
+        OptionKind::String { default } => (default.parse().ok().filter(|it: &f64| it.is_finite()), [None; 2]),
+        _ => return Err(format!("option `{name}` is no number; only `spin` and `string` can be tuned")),
+    };
+    let narrowed =
+        |given: Option<f64>, bound: Option<f64>, narrower: fn(f64, f64) -> f64| match (given, bound) {
+            (Some(given), Some(bound)) => Some(narrower(given, bound)),
+            (given, bound) => given.or(bound),
+        };
+    let (min, max) = (narrowed(parameter.min, low, f64::max), narrowed(parameter.max, high, f64::min));
+    let (Some(mut min), Some(mut max)) = (min, max) else {
+        return Err(format!("option `{name}` is declared without bounds; say `min` and `max`"));
+    };
+    if parameter.whole {
+        (min, max) = (min.ceil(), max.floor());
+    }
+    let Some(start) = parameter.start.or(default) else {
+        return Err(format!("option `{name}` is declared without a number as its default; say `start`"));
+    };
+    if min >= max {
+        return Err(format!("option `{name}` has no room between {min} and {max}; widen `min` and `max`"));
+    }
+    if !(min..=max).contains(&start) {
+        return Err(format!("option `{name}` starts at {start}, outside of {min} to {max}"));
+    }
+    (parameter.start, parameter.min, parameter.max) = (Some(start), Some(min), Some(max));
+    Ok(())
+}
+
+/// A tuning that follows the entries of its event.
+pub(super) struct Tuner {
+    tuning: Tuning,
+    /// Pairs of which one game has ended, with its result, from the side of the perturbation that is added.
+    halves: BTreeMap<u64, [Option<i8>; 2]>,
+    course: Vec<Point>,
+}
+
+/// A point of the courses.
+struct Point {
+    pairs: u64,
+    values: Vec<f64>,
+    chance: f64,
+}
+
+impl Tuner {
+    fn new(spec: Spec) -> Self {
+        let tuning = Tuning::new(spec);
+        let first = Point { pairs: 0, values: tuning.values().to_vec(), chance: 0.0 };
+        Self { tuning, halves: BTreeMap::new(), course: vec![first] }
+    }
+
+    /// The tuning of a stored event; `None` if it has none.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn read(store: &Store, event: &EventSummary, plan: &StoredPlan) -> Result<Option<Self>, Failure> {
+        let Some(spec) = plan.tune.as_ref().and_then(|tune| Spec::of(tune, plan.seed().unwrap_or_default()))
+        else {
+            return Ok(None);
+        };
+        let mut tuner = Self::new(spec);
+        store.replay(event.id, Moves::Without, &mut |stamped| {
+            let _heard_before = tuner.fold(&stamped.entry);
+        })?;
+        tuner.note_point();
+        Ok(Some(tuner))
+    }
+
+    fn ended(&mut self, ended: &GameEnded) -> Option<String> {
+        let pairing = &ended.pairing;
+        let color = if pairing.black == PLUS { Color::Black } else { Color::White };
+        let result = match ended.outcome.half_points(color) {
+            Some(half_points) => half_points as i8 - 1,
+            // A game that is left out for good says nothing.
+            None if ended.outcome.is_left_out() => 0,
+            None => return None,
+        };
+        let k = pairing.pair + 1;
+        if self.tuning.knows(k) {
+            return None;
+        }
+        let halves = self.halves.entry(k).or_default();
+        halves[usize::from(pairing.index % 2 == 1)].get_or_insert(result);
+        let [Some(first), Some(second)] = *halves else { return None };
+        self.halves.remove(&k);
+        let before = self.tuning.applied();
+        self.tuning.note(k, first + second);
+        self.follow(before)
+    }
+
+    /// Notes a point of the courses, and tells how the values stand, every so often.
+    fn follow(&mut self, before: u64) -> Option<String> {
+        let (now, all) = (self.tuning.applied(), self.tuning.spec().pairs);
+        let passed = |parts: u64| now * parts / all > before * parts / all;
+        if passed(POINTS.0) {
+            self.note_point();
+        }
+        passed(POINTS.1).then(|| {
+            let spec = self.tuning.spec();
+            let values = spec.parameters.iter().zip(self.tuning.values());
+            let words: Vec<_> = values.map(|(it, value)| format!("{} {value:.2}", it.name)).collect();
+            format!("tuning, {now} of {}: {}", number(all, "pair"), words.join(", "))
+        })
+    }
+
+    fn note_point(&mut self) {
+        let (pairs, values, chance) =
+            (self.tuning.applied(), self.tuning.values().to_vec(), self.tuning.chance());
+        if self.course.last().is_none_or(|last| last.pairs < pairs) {
+            self.course.push(Point { pairs, values, chance });
+        }
+    }
+
+    /// How the tuning stands.
+    pub fn report(&self) -> TuningReport {
+        let spec = self.tuning.spec();
+        let averaged = self.tuning.averaged();
+        let row = |(i, it): (usize, &laboratory::spsa::Parameter)| ParameterRow {
+            name: it.name.clone(),
+            start: it.start,
+            value: self.tuning.values()[i],
+            averaged: averaged[i],
+            chance: self.tuning.chance() * it.r_end * it.c_end,
+            c_end: it.c_end,
+            r_end: it.r_end,
+            min: it.min,
+            max: it.max,
+        };
+        let parameters = spec.parameters.iter().enumerate().map(row).collect();
+        TuningReport { pairs: self.tuning.applied(), of: spec.pairs, window: spec.window, parameters }
+    }
+
+    /// The options of an engine with the tuned values, or with those before the first pair.
+    pub fn options(&self, tuned: bool) -> Vec<(String, String)> {
+        let averaged = self.tuning.averaged();
+        let parameters = self.tuning.spec().parameters.iter().zip(averaged);
+        parameters
+            .map(|(it, value)| (it.name.clone(), it.text(if tuned { value } else { it.start })))
+            .collect()
+    }
+
+    /// The courses of the values as a picture.
+    pub fn plot(&self, name: &str) -> Plot {
+        let parameters = &self.tuning.spec().parameters;
+        let course = |(i, it): (usize, &laboratory::spsa::Parameter)| Course {
+            name: it.name.clone(),
+            points: self
+                .course
+                .iter()
+                .map(|point| (point.pairs as f64, (point.values[i] - it.start) / it.c_end))
+                .collect(),
+        };
+        let courses: Vec<_> = parameters.iter().enumerate().map(course).collect();
+        let r_end = parameters.iter().map(|it| it.r_end).fold(0.0, f64::max);
+        let chance: Vec<_> =
+            self.course.iter().map(|point| (point.pairs as f64, r_end * point.chance)).collect();
+        plot::tuning(&format!("{name} · tuned values"), &courses, &chance, Size::Wide)
+    }
+
+    /// The tuned values by name.
+    pub fn averaged(&self) -> BTreeMap<String, f64> {
+        let names = self.tuning.spec().parameters.iter().map(|it| it.name.clone());
+        names.zip(self.tuning.averaged()).collect()
+    }
+
+    /// The parameters, as a parameter file has them.
+    pub fn parameters(&self) -> Vec<ParameterPlan> {
+        let plan = |it: &laboratory::spsa::Parameter| ParameterPlan {
+            name: it.name.clone(),
+            start: Some(it.start),
+            min: Some(it.min),
+            max: Some(it.max),
+            c_end: it.c_end,
+            r_end: it.r_end,
+            whole: it.whole,
+        };
+        self.tuning.spec().parameters.iter().map(plan).collect()
+    }
+
+    /// What is tuned.
+    pub fn spec(&self) -> &Spec {
+        self.tuning.spec()
+    }
+}
+
+impl Steering for Tuner {
+    fn fold(&mut self, entry: &Entry) -> Option<String> {
+        if let Entry::GameEnded(ended) = entry { self.ended(ended) } else { None }
+    }
+
+    fn is_known(&self, pairing: &Pairing) -> bool {
+        self.tuning.trial(pairing.pair + 1).is_some()
+    }
+
+    fn options(&self, pairing: &Pairing) -> [GameOptions; 2] {
+        let Some(trial) = self.tuning.trial(pairing.pair + 1) else { return Default::default() };
+        let side = |player: PlayerId| -> GameOptions {
+            let values = if player == PLUS { &trial.plus } else { &trial.minus };
+            let parameters = self.tuning.spec().parameters.iter().zip(values);
+            parameters.map(|(it, value)| (it.name.clone(), format!("{value}"))).collect()
+        };
+        [pairing.black, pairing.white].map(side)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parameter(name: &str) -> ParameterPlan {
+        ParameterPlan {
+            name: name.to_owned(),
+            start: None,
+            min: None,
+            max: None,
+            c_end: 1.0,
+            r_end: 0.1,
+            whole: false,
+        }
+    }
+
+    fn declared() -> Vec<OptionDecl> {
+        let spin = OptionKind::Spin { default: 30, min: Some(0), max: Some(100) };
+        let text = OptionKind::String { default: "0.5".to_owned() };
+        [("Reduction", spin), ("Scale", text), ("Ponder", OptionKind::Check { default: true })]
+            .map(|(name, kind)| OptionDecl { name: name.to_owned(), kind })
+            .to_vec()
+    }
+
+    #[test]
+    fn bounds_and_start_come_from_the_engine_and_are_narrowed_by_the_file() {
+        let mut reduction = ParameterPlan { min: Some(9.5), max: Some(500.0), ..parameter("Reduction") };
+        complete(&mut reduction, &declared()).unwrap();
+        assert_eq!((reduction.start, reduction.min, reduction.max), (Some(30.0), Some(10.0), Some(100.0)));
+        assert!(reduction.whole);
+        let mut scale = ParameterPlan { min: Some(0.0), max: Some(2.0), ..parameter("Scale") };
+        complete(&mut scale, &declared()).unwrap();
+        assert_eq!((scale.start, scale.whole), (Some(0.5), false));
+    }
+
+    #[test]
+    fn what_cannot_be_tuned_is_told_with_the_name_of_the_option() {
+        let fault = |parameter: ParameterPlan| complete(&mut parameter.clone(), &declared()).unwrap_err();
+        assert_eq!(
+            fault(parameter("Reductoin")),
+            "the engine has no option `Reductoin`; did you mean `Reduction`?"
+        );
+        assert!(fault(parameter("Ponder")).contains("is no number"));
+        assert!(fault(parameter("Scale")).contains("without bounds"));
+        assert!(
+            fault(ParameterPlan { start: Some(200.0), ..parameter("Reduction") })
+                .contains("starts at 200, outside of 0 to 100")
+        );
+        assert!(fault(ParameterPlan { min: Some(100.0), ..parameter("Reduction") }).contains("no room"));
+    }
+}

@@ -1,0 +1,62 @@
+//! The state of a tuning, for people and scripts.
+
+use serde::Serialize;
+use std::fmt;
+
+/// A tuning of options.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TuningReport {
+    /// Pairs of games whose results are applied.
+    pub pairs: u64,
+    /// Pairs of the whole tuning.
+    pub of: u64,
+    /// Pair k plays the values after pair k - window.
+    pub window: u64,
+    /// The tuned options.
+    pub parameters: Vec<ParameterRow>,
+}
+
+/// A tuned option.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ParameterRow {
+    /// Name of the option.
+    pub name: String,
+    /// Value before the first pair.
+    pub start: f64,
+    /// Value after the last pair.
+    pub value: f64,
+    /// Mean of the values after each pair of the second half: the result of the tuning.
+    pub averaged: f64,
+    /// How far an option without influence may have gone from its start by now, in 95 of 100 tunings.
+    pub chance: f64,
+    /// Perturbation of the last pair.
+    pub c_end: f64,
+    /// Step of the last pair, in perturbations.
+    pub r_end: f64,
+    /// Least value.
+    pub min: f64,
+    /// Greatest value.
+    pub max: f64,
+}
+
+impl fmt::Display for TuningReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "tuning: {} of {} pairs", self.pairs, self.of)?;
+        let width = self.parameters.iter().map(|row| row.name.chars().count()).max().unwrap_or(0).max(6);
+        writeln!(
+            f,
+            "  {:width$}  {:>10} {:>10} {:>10} {:>10}",
+            "option", "start", "last", "averaged", "by chance"
+        )?;
+        for row in &self.parameters {
+            let name = notation::printable(row.name.as_bytes());
+            let chance = format!("±{:.2}", row.chance);
+            writeln!(
+                f,
+                "  {name:width$}  {:>10.2} {:>10.2} {:>10.2} {chance:>10}",
+                row.start, row.value, row.averaged
+            )?;
+        }
+        Ok(())
+    }
+}
