@@ -32,6 +32,7 @@ fn main() -> ExitCode {
         Command::Match(args) => commands::ad_hoc(&args, screen::open),
         Command::Test(args) => commands::test(&args, screen::open),
         Command::Bisect(args) => commands::bisect(&args),
+        Command::Queue(args) => commands::queue(&args),
         Command::Cache(args) => commands::cache(args),
         Command::Serve(args) => commands::serve(&args, screen::open),
         Command::Floodgate(args) => commands::floodgate(&args, screen::open),

@@ -15,6 +15,7 @@ use crate::{
     remote::Remote,
     resume::{self, Resumed, WAYS},
     rulings::{NotesDesk, Orders},
+    turnstile::Lane,
     worker::{Ended, Note, Over, Worker, WorkerContext, WorkerSpec},
 };
 use journal::{EventId, Journal, Moves, Opening, Reader, Store, StoreError};
@@ -145,6 +146,7 @@ pub struct OpenEvent<'a> {
     engines: Vec<EngineFacts>,
     identities: Arc<[Option<Arc<Engine>>]>,
     operations: Operations,
+    lane: Option<Arc<Lane>>,
 }
 
 /// What an event is played with.
@@ -182,13 +184,30 @@ impl<'a> OpenEvent<'a> {
             standings.fold(&stamped.entry);
         })?;
         let operations = Operations::new(in_force, opening.sink());
-        Ok(Self { plan, test, opening, standings, closed, words, engines: vec![], identities, operations })
+        Ok(Self {
+            plan,
+            test,
+            opening,
+            standings,
+            closed,
+            words,
+            engines: vec![],
+            identities,
+            operations,
+            lane: None,
+        })
     }
 
     /// What is known of the engines, for the choice of cores; without it no game is pinned unless the plan says so.
     #[must_use]
     pub fn with_engines(self, engines: Vec<EngineFacts>) -> Self {
         Self { engines, ..self }
+    }
+
+    /// Shares the places of games with other events.
+    #[must_use]
+    pub fn sharing(self, lane: Arc<Lane>) -> Self {
+        Self { lane: Some(lane), ..self }
     }
 
     /// What people should know before it goes on.
@@ -226,7 +245,8 @@ impl<'a> OpenEvent<'a> {
     /// # Errors
     /// See [`RunError`]; whatever was committed stays.
     pub fn play(self, company: Company, shutdown: &Shutdown) -> Result<Finished, RunError> {
-        let Self { plan, test, opening, standings, closed, words: _, engines, identities, operations } = self;
+        let Self { plan, test, opening, standings, closed, words: _, engines, identities, operations, lane } =
+            self;
         let event = opening.event().event;
         if closed {
             let store = opening.into_store();
@@ -237,6 +257,10 @@ impl<'a> OpenEvent<'a> {
         let recorded = start_recorder(&plan.name, &plan.log, opening.sink(), &say)?;
         let (notes, inbox) = mpsc::channel();
         watch(shutdown, notes.clone());
+        if let Some(lane) = &lane {
+            let notes = notes.clone();
+            lane.on_turn(move || drop(notes.send(Note::Turn)));
+        }
         let players = remote.as_ref().map(|remote| remote.players.clone());
         let context = WorkerContext {
             sink: opening.sink(),
@@ -284,6 +308,7 @@ impl<'a> OpenEvent<'a> {
             recorded,
             operations,
             orders: Orders::default(),
+            lane,
         };
         let substitutes = dispatcher.operations.substitutes();
         dispatcher.happened(opened(plan, substitutes, resumed));
@@ -340,6 +365,8 @@ pub(crate) struct Dispatcher<'a> {
     pub(crate) operations: Operations,
     /// The operator's orders that running games have yet to carry out.
     pub(crate) orders: Orders,
+    /// The way to the places of games, where other events have games on them too.
+    lane: Option<Arc<Lane>>,
 }
 
 impl Dispatcher<'_> {
@@ -358,9 +385,11 @@ impl Dispatcher<'_> {
         Ok(())
     }
 
-    /// Whether the event waits for players, or for the operator, who has paused it.
+    /// Whether the event waits for players, for a place, or for the operator, who has paused it.
     fn is_waiting(&self) -> bool {
-        !self.pending.is_empty() || self.operations.is_paused()
+        !self.pending.is_empty()
+            || self.operations.is_paused()
+            || self.lane.as_ref().is_some_and(|lane| lane.waits())
     }
 
     /// Whether new games begin.
@@ -428,7 +457,7 @@ impl Dispatcher<'_> {
                 let games = self.running.len();
                 (self.say)(&format!("finishing {games} running games; once more adjourns them"));
             }
-            Note::Shutdown => {}
+            Note::Shutdown | Note::Turn => {}
             Note::Asked(asked) => self.asked(*asked),
             Note::Switched => self.tell_pause(),
             Note::Failed => self.failed = true,
@@ -521,6 +550,9 @@ impl Dispatcher<'_> {
         self.record(&started, ended);
         self.running.remove(&game);
         self.workers[worker].free += 1;
+        if let Some(lane) = &self.lane {
+            lane.leave();
+        }
         self.carried_out(game, &pairing, outcome.as_ref().ok().copied());
         match outcome {
             Ok(Outcome::Aborted { .. }) => self.schedule.returned(pairing),
@@ -535,14 +567,26 @@ impl Dispatcher<'_> {
     fn fill(&mut self) {
         while self.goes_on() && !self.operations.is_paused() {
             if self.disk.is_low() {
-                return self.hold_back();
+                self.hold_back();
+                break;
             }
             let freest = self.workers.iter().enumerate().max_by_key(|(_, slots)| slots.free);
-            let Some((worker, Slots { free: 1.., .. })) = freest else { return };
+            let Some((worker, Slots { free: 1.., .. })) = freest else { break };
+            if self.lane.as_ref().is_some_and(|lane| !lane.enter()) {
+                return;
+            }
             match self.next_game() {
                 Some(pairing) => self.seat(worker, pairing),
-                None => return,
+                None => {
+                    if let Some(lane) = &self.lane {
+                        lane.back_out();
+                    }
+                    break;
+                }
             }
+        }
+        if let Some(lane) = &self.lane {
+            lane.pass();
         }
     }
 

@@ -19,6 +19,7 @@ pub mod resume;
 mod rulings;
 mod shutdown;
 pub mod spectators;
+pub mod turnstile;
 pub mod worker;
 
 pub use shutdown::Shutdown;

@@ -10,6 +10,7 @@ mod cache;
 mod engines;
 pub mod git;
 mod log;
+pub mod queue;
 
 pub use building::Built;
 pub use cache::{Cache, CachedBuild};

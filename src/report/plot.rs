@@ -8,6 +8,7 @@ mod paint;
 mod png;
 mod posterior;
 mod style;
+mod test_history;
 
 pub use bars::{elo, endings};
 pub use curves::{ratings, sprt, time};
@@ -15,6 +16,7 @@ pub use eval::evaluation;
 pub use png::PngError;
 pub use posterior::posterior;
 pub use style::{SERIES, rules};
+pub use test_history::test_history;
 
 use maud::{Markup, html};
 use std::fmt::Write as _;

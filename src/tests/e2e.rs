@@ -27,6 +27,7 @@ mod notify;
 mod ponder;
 mod private;
 mod progress;
+mod queue;
 mod records;
 mod refusals;
 mod report;
