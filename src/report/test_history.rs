@@ -187,7 +187,7 @@ impl TestHistory {
     #[must_use]
     pub fn page(&self) -> String {
         let facts = [number(self.tests.len(), "test"), number(self.games(), "game")].join(" · ");
-        let title = format!("Tests of {}", plain(&self.queue));
+        let title = format!("Queue {}", plain(&self.queue));
         let body = html! {
             header { h1 { (title) } p.facts { (facts) } }
             main {
@@ -212,7 +212,7 @@ impl TestHistory {
             div.scroll { table {
                 thead { tr {
                     th { "#" } th.name { "test" } th { "verdict" } th { "Elo" } th { "95 %" } th { "games" }
-                    th.name { "commits" } th { "over" }
+                    th title="when it was over, or added (UTC)" { "over" }
                 } }
                 tbody { @for test in self.tests.iter().rev() { (row(test)) } }
             } }
@@ -231,15 +231,16 @@ fn row(test: &TestLine) -> Markup {
     };
     html! { tr {
         td { (test.test) }
-        th.name scope="row" title=(plain(&test.title)) { (plain(&test.title)) @if test.state != "over" { " (" (test.state) ")" } }
+        th.name scope="row" title=(test.subjects().join("\n")) {
+            (plain(&test.title)) @if test.state != "over" { " (" (test.state) ")" }
+            @for subject in test.subjects() { div.note { (plain(&subject)) } }
+            @if let Some(words) = test.commits.as_ref().and_then(Commits::difference_words) { div.note { (plain(words)) } }
+            @if let Some(fault) = test.fault.as_deref().and_then(|fault| fault.lines().next()) { div.note { (plain(fault)) } }
+        }
         td { @if class.is_empty() { "–" } @else { span.verdict.(class) { (result.map_or("–", TestResult::verdict_word)) } } }
         td { (result.and_then(|result| result.elo).map_or_else(|| "–".to_owned(), |elo| minus(signed(elo, 0)))) }
         td { (result.map_or_else(|| "–".to_owned(), |result| minus(result.interval()))) }
         td { (result.map_or(0, |result| result.games)) }
-        td.name title=(test.subjects().join("\n")) {
-            @for subject in test.subjects() { div { (plain(&subject)) } }
-            @if let Some(words) = test.commits.as_ref().and_then(Commits::difference_words) { div.note { (plain(words)) } }
-        }
         td { (test.when()) }
     } }
 }

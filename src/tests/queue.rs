@@ -133,7 +133,7 @@ fn a_sequential_test_of_the_queue_has_its_verdict_in_the_history_and_on_the_page
     let page = std::fs::read_to_string(workshop.desk.path("history.html")).unwrap();
     assert!(page.contains("resign early") && page.contains("H0") && page.contains("<svg"), "{page}");
     let picture = std::fs::read_to_string(workshop.desk.path("history.svg")).unwrap();
-    assert!(picture.contains("Elo of new against old"), "{picture}");
+    assert!(picture.contains("green: H1 accepted"), "{picture}");
 }
 
 #[test]

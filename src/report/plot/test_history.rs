@@ -12,6 +12,11 @@ const HEIGHT: f64 = 260.0;
 /// Tests that are drawn, the newest: their dots lie beside each other.
 const MOST: usize = 60;
 
+/// Tests whose commits have room below their numbers.
+const NAMED: usize = 9;
+const LEGEND: &str = "Elo of the new commit against the old one; green: H1 accepted, red: H0, hollow: no verdict";
+const SHORT_LEGEND: &str = "Elo of new against old";
+
 /// Elo of the new commit against the old one in each test, in the order of the tests: green where H1 was accepted, red
 /// where H0 was, hollow without a verdict.
 #[must_use]
@@ -36,11 +41,21 @@ pub fn test_history(history: &TestHistory, size: Size) -> Plot {
                 (paint::text(middle, HEIGHT + 18.0, "quiet mid", &test.test.to_string()))
             }
         }
-        (paint::text(size.width() - 8.0, HEIGHT + 36.0, "quiet end", "tests"))
-        (paint::text(0.0, HEIGHT + 36.0, "quiet", "Elo of new against old"))
+        @if drawn.len() <= NAMED && size == Size::Wide {
+            @for (at, (test, ..)) in drawn.iter().enumerate() {
+                (paint::text(x.at(at as f64 + 0.5), HEIGHT + 34.0, "quiet mid", new_commit(test)))
+            }
+        }
+        (paint::text(x.ends().1, HEIGHT + 54.0, "quiet end", "tests by number"))
+        (paint::text(0.0, HEIGHT + 54.0, "quiet", if size == Size::Wide { LEGEND } else { SHORT_LEGEND }))
     };
     let title = format!("{} · Elo with 95 % intervals", history.queue);
-    Plot::new(size, HEIGHT + 42.0, title, body)
+    Plot::new(size, HEIGHT + 60.0, title, body)
+}
+
+/// The first digits of the new commit.
+fn new_commit(test: &TestLine) -> &str {
+    test.commits.as_ref().and_then(|commits| commits.players.first()).map_or("", |player| player.short())
 }
 
 fn point(result: &TestResult, elo: f64, x: f64, y: &Axis) -> Markup {
