@@ -2,7 +2,8 @@
 //!
 //! A [`Turnstile`] has as many places as games may be played at once. Each event has a [`Lane`] to it. What counts is how
 //! many games of a lane have begun, divided by its share: the lowest of those who wait is next. A lane that nobody waits
-//! in holds nobody up.
+//! in holds nobody up, and gains nothing by it: it comes back level with the others (start-time fair queueing, Goyal, Vin
+//! and Cheng 1996).
 
 use std::{
     collections::BTreeMap,
@@ -27,6 +28,8 @@ struct State {
     held: usize,
     lanes: BTreeMap<u64, Waiting>,
     next_lane: u64,
+    /// The progress of the lane that a game began in last, before that game.
+    now: f64,
 }
 
 /// A lane as the turnstile sees it.
@@ -64,16 +67,16 @@ impl Turnstile {
     /// A turnstile for so many games at once.
     #[must_use]
     pub fn new(places: usize) -> Self {
-        let state = State { free: places, closed: 0, held: 0, lanes: BTreeMap::new(), next_lane: 0 };
+        let state =
+            State { free: places, closed: 0, held: 0, lanes: BTreeMap::new(), next_lane: 0, now: 0.0 };
         Self(Arc::new(Shared { state: Mutex::new(state), left: Condvar::new() }))
     }
 
-    /// A lane for an event. It begins level with the one that is furthest behind.
+    /// A lane for an event. It begins level with the others.
     #[must_use]
     pub fn lane(&self, share: u32) -> Lane {
         let mut state = self.state();
-        let least = state.lanes.values().map(|lane| lane.progress).fold(f64::INFINITY, f64::min);
-        let progress = if least.is_finite() { least } else { 0.0 };
+        let progress = state.now;
         let number = state.next_lane;
         state.next_lane += 1;
         let share = f64::from(share.max(1));
@@ -137,14 +140,20 @@ impl Lane {
     #[must_use]
     pub fn enter(&self) -> bool {
         let mut state = self.turnstile.state();
+        let now = state.now;
+        if let Some(lane) = state.lanes.get_mut(&self.number).filter(|lane| !lane.wants) {
+            lane.progress = lane.progress.max(now);
+        }
         let turn = state.is_turn_of(self.number);
         let Some(lane) = state.lanes.get_mut(&self.number) else { return false };
         lane.wants = !turn;
         if turn {
+            let begun = lane.progress;
             lane.progress += 1.0 / lane.share;
             lane.held += 1;
             state.free -= 1;
             state.held += 1;
+            state.now = begun;
         }
         turn
     }
@@ -260,6 +269,26 @@ mod tests {
         let lanes = [old, turnstile.lane(100)];
         let begun = begun(&lanes, 100);
         assert!(begun[0].abs_diff(50) <= 2, "{begun:?}");
+    }
+
+    #[test]
+    fn an_event_that_was_idle_does_not_catch_up() {
+        let turnstile = Turnstile::new(2);
+        let lanes = [turnstile.lane(100), turnstile.lane(100)];
+        for _ in 0..500 {
+            assert!(lanes[0].enter());
+            lanes[0].leave();
+        }
+        let begun = begun(&lanes, 100);
+        assert!(begun[0].abs_diff(50) <= 2, "{begun:?}");
+    }
+
+    #[test]
+    fn one_place_is_divided_by_shares_too() {
+        let turnstile = Turnstile::new(1);
+        let lanes = [turnstile.lane(300), turnstile.lane(100)];
+        let begun = begun(&lanes, 400);
+        assert!(begun[0].abs_diff(300) <= 3, "{begun:?}");
     }
 
     #[test]

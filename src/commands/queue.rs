@@ -79,11 +79,7 @@ fn existing(directory: &Path) -> Result<PathBuf, Failure> {
         return Ok(database);
     }
     let shown = directory.display();
-    let words = ["add", "list", "pause", "resume", "priority", "share", "remove", "history"];
-    Err(Failure::Usage(match directory.to_str().filter(|word| words.contains(word)) {
-        Some(word) => format!("the directory of the queue stands before `{word}`: `renmei queue DIR {word}`"),
-        None => format!("there is no queue in `{shown}`: `renmei queue {shown} add` begins one"),
-    }))
+    Err(Failure::Usage(format!("there is no queue in `{shown}`: `renmei queue {shown} add` begins one")))
 }
 
 fn change(store: &Store, number: u64, change: &TestChange<'_>, done: &str) -> Result<(), Failure> {

@@ -65,6 +65,13 @@ impl Workshop {
 struct Player(Child);
 
 impl Player {
+    /// Finishes the running games, as Ctrl-C does.
+    fn finish(mut self) {
+        let process = nix::unistd::Pid::from_raw(i32::try_from(self.0.id()).unwrap());
+        nix::sys::signal::kill(process, nix::sys::signal::Signal::SIGINT).unwrap();
+        assert_eq!(self.0.wait().unwrap().code(), Some(3));
+    }
+
     fn kill(mut self) {
         self.0.kill().unwrap();
         self.0.wait().unwrap();
@@ -216,11 +223,14 @@ fn tests_that_are_played_together_have_games_by_their_shares() {
     workshop.add("HEAD~1", "HEAD~2", &["--games", "100000", "--share", "300"]);
     workshop.add("HEAD~2", "HEAD~1", &["--games", "100000"]);
     let player = workshop.player(&["--concurrency", "2", "--at-once", "2"]);
-    wait_until("the tests are not played together", || workshop.games(1) > 0 && workshop.games(2) > 0);
-    let before = [workshop.games(1), workshop.games(2)];
-    wait_until("no progress", || workshop.games(1) - before[0] >= 90);
-    player.kill();
-    let [first, second] = [workshop.games(1) - before[0], workshop.games(2) - before[1]];
+    wait_until("no progress", || workshop.games(1) >= 90 && workshop.games(2) > 0);
+    player.finish();
+    let together = "SELECT min(started_at) FROM games GROUP BY event ORDER BY 1 DESC LIMIT 1";
+    let begun = |test: u64| {
+        let of = format!("FROM games g JOIN events e ON e.id = g.event WHERE name = 'test-{test}'");
+        workshop.count(&format!("SELECT count(*) {of} AND started_at >= ({together})")).unwrap()
+    };
+    let (first, second) = (begun(1), begun(2));
     assert!((first - 3 * second).abs() <= 12, "three games to one: {first} and {second}");
 }
 
@@ -259,7 +269,11 @@ fn what_cannot_be_a_test_is_told_before_it_waits() {
     let nowhere = workshop.renmei(&["queue", "nowhere"]);
     assert!(text(&nowhere).contains("there is no queue in `nowhere`"), "{}", text(&nowhere));
     let swapped = workshop.renmei(&["queue", "list"]);
-    assert!(text(&swapped).contains("`renmei queue DIR list`"), "{}", text(&swapped));
+    assert!(
+        text(&swapped).contains("renmei queue tests list"),
+        "the directory comes first: {}",
+        text(&swapped)
+    );
     workshop.add("HEAD~1", "HEAD~2", &["--games", "2"]);
     let unknown = workshop.queue(&["pause", "7"]);
     assert!(text(&unknown).contains("there is no test 7"), "{}", text(&unknown));

@@ -14,7 +14,8 @@ const MOST: usize = 60;
 
 /// Tests whose commits have room below their numbers.
 const NAMED: usize = 9;
-const LEGEND: &str = "Elo of the new commit against the old one; green: H1 accepted, red: H0, hollow: no verdict";
+const LEGEND: &str =
+    "Elo of the new commit against the old one; green: H1 accepted, red: H0, hollow: no verdict";
 const SHORT_LEGEND: &str = "Elo of new against old";
 
 /// Elo of the new commit against the old one in each test, in the order of the tests: green where H1 was accepted, red
