@@ -571,7 +571,7 @@ impl Dispatcher<'_> {
                 break;
             }
             let freest = self.workers.iter().enumerate().max_by_key(|(_, slots)| slots.free);
-            let Some((worker, Slots { free: 1.., .. })) = freest else { break };
+            let Some((worker, Slots { free: 1.., .. })) = freest else { return };
             if self.lane.as_ref().is_some_and(|lane| !lane.enter()) {
                 return;
             }

@@ -39,6 +39,9 @@ struct Waiting {
     progress: f64,
     held: usize,
     wants: bool,
+    /// It had no game to begin when it was asked last. One whose places are all taken is not idle: it keeps what it is
+    /// behind.
+    idle: bool,
     wake: Option<Wake>,
 }
 
@@ -80,7 +83,9 @@ impl Turnstile {
         let number = state.next_lane;
         state.next_lane += 1;
         let share = f64::from(share.max(1));
-        state.lanes.insert(number, Waiting { share, progress, held: 0, wants: false, wake: None });
+        state
+            .lanes
+            .insert(number, Waiting { share, progress, held: 0, wants: false, idle: true, wake: None });
         Lane { turnstile: self.clone(), number }
     }
 
@@ -141,7 +146,7 @@ impl Lane {
     pub fn enter(&self) -> bool {
         let mut state = self.turnstile.state();
         let now = state.now;
-        if let Some(lane) = state.lanes.get_mut(&self.number).filter(|lane| !lane.wants) {
+        if let Some(lane) = state.lanes.get_mut(&self.number).filter(|lane| std::mem::take(&mut lane.idle)) {
             lane.progress = lane.progress.max(now);
         }
         let turn = state.is_turn_of(self.number);
@@ -160,7 +165,10 @@ impl Lane {
 
     /// Gives back a place that was taken for a game that there is none of.
     pub fn back_out(&self) {
-        self.with(|lane, _| lane.progress -= 1.0 / lane.share);
+        self.with(|lane, _| {
+            lane.progress -= 1.0 / lane.share;
+            lane.idle = true;
+        });
         self.leave();
     }
 
@@ -169,10 +177,11 @@ impl Lane {
         self.give_back(1);
     }
 
-    /// Waits no longer.
+    /// Waits no longer, because no game is to begin.
     pub fn pass(&self) {
         let mut state = self.turnstile.state();
         let Some(lane) = state.lanes.get_mut(&self.number) else { return };
+        lane.idle = true;
         if std::mem::take(&mut lane.wants) {
             state.wake();
         }
@@ -275,6 +284,9 @@ mod tests {
     fn an_event_that_was_idle_does_not_catch_up() {
         let turnstile = Turnstile::new(2);
         let lanes = [turnstile.lane(100), turnstile.lane(100)];
+        assert!(lanes[1].enter());
+        lanes[1].leave();
+        lanes[1].pass();
         for _ in 0..500 {
             assert!(lanes[0].enter());
             lanes[0].leave();
@@ -289,6 +301,26 @@ mod tests {
         let lanes = [turnstile.lane(300), turnstile.lane(100)];
         let begun = begun(&lanes, 400);
         assert!(begun[0].abs_diff(300) <= 3, "{begun:?}");
+    }
+
+    #[test]
+    fn an_event_that_asks_late_for_a_place_keeps_what_it_is_behind() {
+        let turnstile = Turnstile::new(1);
+        let (quick, slow) = (turnstile.lane(100), turnstile.lane(100));
+        assert!(slow.enter());
+        slow.leave();
+        for _ in 0..10 {
+            assert!(quick.enter());
+            quick.leave();
+        }
+        assert!(quick.enter() && !slow.enter() && !quick.enter());
+        quick.leave();
+        let mut made_up = 0;
+        while slow.enter() {
+            slow.leave();
+            made_up += 1;
+        }
+        assert!((9..=11).contains(&made_up), "{made_up} games");
     }
 
     #[test]
