@@ -1,5 +1,9 @@
 //! The command line: commands, arguments, and the exit codes that scripts can rely on.
 
+mod queue;
+
+pub use queue::{QueueAddArgs, QueueArgs, QueueCommand, QueueHistoryArgs, QueueRunArgs};
+
 use crate::{habits, missing};
 use check::GoForm;
 use clap::{
@@ -92,6 +96,8 @@ pub enum Command {
     Attribute(Box<AttributeArgs>),
     /// Tune options of an engine by games: values that make it stronger.
     Tune(Box<TuneArgs>),
+    /// Play tests of commits one after another, or by shares: add them, pause them, look at their history.
+    Queue(Box<QueueArgs>),
     /// List the builds of commits, or delete them.
     Cache(CacheArgs),
     /// Host a league over the network, by the CSA server protocol.

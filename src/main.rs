@@ -34,6 +34,7 @@ fn main() -> ExitCode {
         Command::Attribute(args) => commands::attribute(&args, screen::open),
         Command::Bisect(args) => commands::bisect(&args),
         Command::Tune(args) => commands::tune(&args, screen::open),
+        Command::Queue(args) => commands::queue(&args),
         Command::Cache(args) => commands::cache(args),
         Command::Serve(args) => commands::serve(&args, screen::open),
         Command::Floodgate(args) => commands::floodgate(&args, screen::open),

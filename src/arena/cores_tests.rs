@@ -62,6 +62,7 @@ fn plan(engines: [EnginePlan; 2], concurrency: usize) -> Plan {
         notify: plan::NotifyConfig::default(),
         log: plan::LogPlan::default(),
         reserve_mb: 0,
+        difference: None,
     }
 }
 

@@ -16,6 +16,7 @@ use crate::{
     resume::{self, Resumed, WAYS},
     rulings::{NotesDesk, Orders},
     steering::Steering,
+    turnstile::Lane,
     worker::{Ended, Note, Over, Worker, WorkerContext, WorkerSpec},
 };
 use journal::{EventId, Journal, Moves, Opening, Reader, Store, StoreError};
@@ -146,6 +147,7 @@ pub struct OpenEvent<'a> {
     identities: Arc<[Option<Arc<Engine>>]>,
     operations: Operations,
     steering: Option<Box<dyn Steering>>,
+    lane: Option<Arc<Lane>>,
 }
 
 /// What an event is played with.
@@ -194,6 +196,7 @@ impl<'a> OpenEvent<'a> {
             identities,
             operations,
             steering: None,
+            lane: None,
         })
     }
 
@@ -212,6 +215,12 @@ impl<'a> OpenEvent<'a> {
             let _heard_before = steering.fold(&stamped.entry);
         })?;
         Ok(Self { steering: Some(steering), ..self })
+    }
+
+    /// Shares the places of games with other events.
+    #[must_use]
+    pub fn sharing(self, lane: Arc<Lane>) -> Self {
+        Self { lane: Some(lane), ..self }
     }
 
     /// What people should know before it goes on.
@@ -260,6 +269,7 @@ impl<'a> OpenEvent<'a> {
             identities,
             operations,
             steering,
+            lane,
         } = self;
         let event = opening.event().event;
         if closed {
@@ -271,6 +281,10 @@ impl<'a> OpenEvent<'a> {
         let recorded = start_recorder(&plan.name, &plan.log, opening.sink(), &say)?;
         let (notes, inbox) = mpsc::channel();
         watch(shutdown, notes.clone());
+        if let Some(lane) = &lane {
+            let notes = notes.clone();
+            lane.on_turn(move || drop(notes.send(Note::Turn)));
+        }
         let players = remote.as_ref().map(|remote| remote.players.clone());
         let context = WorkerContext {
             sink: opening.sink(),
@@ -319,6 +333,7 @@ impl<'a> OpenEvent<'a> {
             operations,
             orders: Orders::default(),
             steering,
+            lane,
         };
         let substitutes = dispatcher.operations.substitutes();
         dispatcher.happened(opened(plan, substitutes, resumed));
@@ -377,6 +392,8 @@ pub(crate) struct Dispatcher<'a> {
     pub(crate) orders: Orders,
     /// Options for the engines of each game.
     pub(crate) steering: Option<Box<dyn Steering>>,
+    /// The way to the places of games, where other events have games on them too.
+    lane: Option<Arc<Lane>>,
 }
 
 impl Dispatcher<'_> {
@@ -395,9 +412,11 @@ impl Dispatcher<'_> {
         Ok(())
     }
 
-    /// Whether the event waits for players, or for the operator, who has paused it.
+    /// Whether the event waits for players, for a place, or for the operator, who has paused it.
     fn is_waiting(&self) -> bool {
-        !self.pending.is_empty() || self.operations.is_paused()
+        !self.pending.is_empty()
+            || self.operations.is_paused()
+            || self.lane.as_ref().is_some_and(|lane| lane.waits())
     }
 
     /// Whether new games begin.
@@ -465,7 +484,7 @@ impl Dispatcher<'_> {
                 let games = self.running.len();
                 (self.say)(&format!("finishing {games} running games; once more adjourns them"));
             }
-            Note::Shutdown => {}
+            Note::Shutdown | Note::Turn => {}
             Note::Asked(asked) => self.asked(*asked),
             Note::Switched => self.tell_pause(),
             Note::Failed => self.failed = true,
@@ -561,6 +580,9 @@ impl Dispatcher<'_> {
         self.record(&started, ended);
         self.running.remove(&game);
         self.workers[worker].free += 1;
+        if let Some(lane) = &self.lane {
+            lane.leave();
+        }
         self.carried_out(game, &pairing, outcome.as_ref().ok().copied());
         match outcome {
             // The games that wait for its result must not keep it from being handed out again.
@@ -579,14 +601,26 @@ impl Dispatcher<'_> {
     fn fill(&mut self) {
         while self.goes_on() && !self.operations.is_paused() {
             if self.disk.is_low() {
-                return self.hold_back();
+                self.hold_back();
+                break;
             }
             let freest = self.workers.iter().enumerate().max_by_key(|(_, slots)| slots.free);
             let Some((worker, Slots { free: 1.., .. })) = freest else { return };
+            if self.lane.as_ref().is_some_and(|lane| !lane.enter()) {
+                return;
+            }
             match self.next_game() {
                 Some(pairing) => self.seat(worker, pairing),
-                None => return,
+                None => {
+                    if let Some(lane) = &self.lane {
+                        lane.back_out();
+                    }
+                    break;
+                }
             }
+        }
+        if let Some(lane) = &self.lane {
+            lane.pass();
         }
     }
 

@@ -20,6 +20,7 @@ mod rulings;
 mod shutdown;
 pub mod spectators;
 pub mod steering;
+pub mod turnstile;
 pub mod worker;
 
 pub use shutdown::Shutdown;

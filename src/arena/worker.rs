@@ -79,6 +79,8 @@ pub enum Note {
     Asked(Box<Asked>),
     /// The operator has paused or resumed the event.
     Switched,
+    /// It may be this event's turn to begin a game; see [`crate::turnstile`].
+    Turn,
     /// The database has failed.
     Failed,
     /// The engine of a player is not the one any more that the event is played by: what has changed, in words. It is

@@ -8,7 +8,7 @@ use super::{
 use crate::cli::{CacheArgs, SourceArgs, TestArgs};
 use arena::Shutdown;
 use laboratory::{
-    Cache, LabError, NotBuilt, Surroundings, build_engines,
+    Built, Cache, LabError, NotBuilt, Surroundings, build_engines,
     git::{Commit, short},
 };
 use std::path::Path;
@@ -23,41 +23,69 @@ pub fn test(args: &TestArgs, open_screen: OpenScreen) -> Result<Exit, Failure> {
     listen(&shutdown)?;
     let (say, stopped) = (|line: &str| err_line!("{line}"), || shutdown.is_finishing());
     let (cache, around) = (Cache::here()?, Surroundings { say: &say, stopped: &stopped });
-    let repository = repository(&args.source)?;
-    let [new, old] = [&args.new, &args.old]
-        .map(|rev| cache.resolve(&repository, rev, &around).map(|commit| (rev, commit)));
-    let (new, old) = (new?, old?);
-    let engines =
-        [&new, &old].map(|(rev, commit)| engine(&args.source, &name(rev, commit), &commit.id).into());
+    let tested = Tested::resolve(args, &cache, &around)?;
     let length = Length { format: "round-robin", games: args.length.games, sprt: &args.length.sprt };
-    let mut plan = ad_hoc::plan("test", &args.games, length, engines.to_vec())?;
+    let mut plan = ad_hoc::plan("test", &args.games, length, tested.engines(&args.source))?;
     let builds = build_engines(&mut plan, &cache, &around)?;
-    if let [first, second] = &builds[..]
-        && first.sha256 == second.sha256
-    {
-        let (new, old) = (&new.1, &old.1);
-        return Err(Failure::Usage(format!(
-            "both commits build the same program, so there is nothing to test:\n  {new}\n  {old}"
-        )));
-    }
+    refuse_same_program(&builds)?;
     ad_hoc::take_a_free_name_unless_named(&mut plan, &args.games)?;
-    tell(&cache, &repository, &new, &old)?;
+    tested.tell();
+    plan.difference = Some(tested.difference);
     play(plan, &args.games.playing, open_screen)
 }
 
-/// Tells what is tested: the commits and the size of their difference.
-fn tell(
-    cache: &Cache,
-    repository: &str,
-    new: &(&String, Commit),
-    old: &(&String, Commit),
-) -> Result<(), LabError> {
-    for (what, (rev, commit)) in [("new", new), ("old", old)] {
-        err_line!("{what}: {commit} ({})", notation::printable(rev.as_bytes()));
+/// The commits of a test.
+pub(super) struct Tested {
+    /// The repository.
+    pub repository: String,
+    /// The new commit and the old one, each with what was typed for it.
+    pub commits: [(String, Commit); 2],
+    /// Size of their difference, in git's words; empty if there is none.
+    pub difference: String,
+}
+
+impl Tested {
+    /// Finds the commits of a test.
+    pub fn resolve(args: &TestArgs, cache: &Cache, around: &Surroundings<'_>) -> Result<Self, Failure> {
+        let repository = repository(&args.source)?;
+        let [new, old] = [&args.new, &args.old]
+            .map(|rev| cache.resolve(&repository, rev, around).map(|commit| (rev.clone(), commit)));
+        let (new, old) = (new?, old?);
+        let difference = cache.difference(&repository, &old.1.id, &new.1.id)?;
+        Ok(Self { repository, commits: [new, old], difference })
     }
-    let difference = cache.difference(repository, &old.1.id, &new.1.id)?;
-    err_line!("{}", if difference.is_empty() { "no difference in the files of git" } else { &difference });
-    Ok(())
+
+    /// The names of the players: the new one and the old one.
+    pub fn names(&self) -> [String; 2] {
+        self.commits.each_ref().map(|(rev, commit)| name(rev, commit))
+    }
+
+    /// The tables of the engines.
+    pub fn engines(&self, source: &SourceArgs) -> Vec<Value> {
+        let source = SourceArgs { repo: self.repository.clone(), ..source.clone() };
+        let named = self.names().into_iter().zip(&self.commits);
+        named.map(|(name, (_, commit))| engine(&source, &name, &commit.id).into()).collect()
+    }
+
+    /// Tells what is tested: the commits and the size of their difference.
+    fn tell(&self) {
+        for (what, (rev, commit)) in ["new", "old"].into_iter().zip(&self.commits) {
+            err_line!("{what}: {commit} ({})", notation::printable(rev.as_bytes()));
+        }
+        let same = "no difference in the files of git";
+        err_line!("{}", if self.difference.is_empty() { same } else { &self.difference });
+    }
+}
+
+/// Refuses a test whose two programs are one.
+pub(super) fn refuse_same_program(builds: &[Built]) -> Result<(), Failure> {
+    match builds {
+        [new, old] if new.sha256 == old.sha256 => Err(Failure::Usage(format!(
+            "both commits build the same program, so there is nothing to test:\n  {}\n  {}",
+            new.commit, old.commit
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// The name of a commit in an event: its digits, behind what was typed unless that says the same.

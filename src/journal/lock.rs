@@ -44,6 +44,14 @@ impl EventLock {
     }
 }
 
+/// The process that plays one event of the database, if any.
+pub(super) fn holder_of_event(database: &Path, event: EventId) -> Option<String> {
+    let mut path = database.as_os_str().to_owned();
+    path.push(format!("-run{}", event.0));
+    let mut file = files::read(Path::new(&path)).ok()?;
+    matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)).then(|| holder(&mut file))
+}
+
 /// The process that plays an event of the database, if any.
 pub(super) fn holder_of(database: &Path) -> Option<String> {
     let mut name = database.file_name()?.to_owned();

@@ -14,6 +14,7 @@ pub mod landscape;
 mod log;
 pub mod params;
 pub mod spsa;
+pub mod queue;
 
 pub use building::Built;
 pub use cache::{Cache, CachedBuild};

@@ -68,6 +68,7 @@ pub fn plan(
         skipped: engines.skipped,
         log: log(&event),
         reserve_mb: event.integer("reserve_mb").unwrap_or(crate::RESERVE_MB),
+        difference: None,
     };
     check_event(&event, &plan);
     event.refuse_unknown();

@@ -127,6 +127,9 @@ pub struct Plan {
     /// Megabytes of free disk below which no new games begin; 0: nobody looks.
     #[serde(skip)]
     pub reserve_mb: u64,
+    /// Size of the difference between the two commits that are tested, in git's words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub difference: Option<String>,
 }
 
 impl Plan {

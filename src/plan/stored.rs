@@ -195,6 +195,12 @@ impl StoredPlan {
         on_server.map(given).or_else(listed)
     }
 
+    /// Size of the difference between the two commits that were tested, in git's words.
+    #[must_use]
+    pub fn difference(&self) -> Option<&str> {
+        self.details.get("difference")?.as_str()
+    }
+
     /// The rating of an opponent on a server.
     #[must_use]
     pub fn rating(&self, name: &str) -> Option<f64> {
@@ -207,6 +213,14 @@ impl StoredEngine {
         let details = details(engine, &["name", "remote", "restart", "time"]);
         let (name, remote, restart, time) = (engine.name.clone(), engine.remote, engine.restart, engine.time);
         Self { name, remote, restart, time: Some(time), details }
+    }
+
+    /// The commit that it was built of, and the first line of its message.
+    #[must_use]
+    pub fn commit(&self) -> Option<(&str, &str)> {
+        let source = self.details.get("source")?;
+        let text = |key| source.get(key).and_then(Value::as_str);
+        Some((text("commit").filter(|commit| !commit.is_empty())?, text("subject")?))
     }
 }
 

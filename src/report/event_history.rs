@@ -84,6 +84,7 @@ pub fn event_info(event: &EventSummary, plan: StoredPlan) -> EventInfo {
         name: event.name.clone(),
         fault_limits: plan.fault_limits().collect(),
         engines,
+        commits: crate::Commits::of_stored(&plan),
         sprt: plan.sprt,
         open: format.is_some(),
         format: format.unwrap_or_else(|| plan::format_words(&plan.stages)),

@@ -81,14 +81,7 @@ pub fn page(history: &EventHistory) -> serde_json::Result<String> {
     let page = html! {
         (DOCTYPE)
         html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta http-equiv="Content-Security-Policy" content=(policy(&style));
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                title { (title) }
-                style { (PreEscaped(&style)) }
-            }
+            (head(&title, &style))
             body {
                 (heading(history))
                 main { (sections(history, Manner::default())) }
@@ -100,6 +93,25 @@ pub fn page(history: &EventHistory) -> serde_json::Result<String> {
         }
     };
     Ok(page.into_string())
+}
+
+/// A page without a script.
+pub(crate) fn shell(title: &str, body: &Markup) -> String {
+    let style = format!("{}{STYLE}", plot::rules());
+    html! { (DOCTYPE) html lang="en" { (head(title, &style)) body { (body) } } }.into_string()
+}
+
+fn head(title: &str, style: &str) -> Markup {
+    html! {
+        head {
+            meta charset="utf-8";
+            meta http-equiv="Content-Security-Policy" content=(policy(style));
+            meta name="viewport" content="width=device-width, initial-scale=1";
+            meta name="color-scheme" content="light dark";
+            title { (title) }
+            style { (PreEscaped(style)) }
+        }
+    }
 }
 
 /// Content security policy: the page's own script, no loading, no sending.
@@ -199,6 +211,12 @@ fn sections(history: &EventHistory, manner: Manner) -> Markup {
     add("endings", manner.say("Endings", "終局"), played, &|| endings(history, manner));
     let timed = history.usage.iter().any(|usage| usage.charged > 0);
     add("time", manner.say("Time", "時間"), timed, &|| time(history));
+    add(
+        "commits",
+        manner.say("Commits", "コミット"),
+        report.commits.is_some(),
+        &|| html! { @if let Some(commits) = &report.commits { (commits.table()) } },
+    );
     let known = !report.played_by.is_empty();
     add("played-by", manner.say("Played by", "対局プログラム"), known, &|| {
         crate::builds::table(&report.played_by)
@@ -213,7 +231,7 @@ fn sections(history: &EventHistory, manner: Manner) -> Markup {
 }
 
 /// A picture for wide windows and another for narrow ones; the style sheet shows one of them.
-fn both(draw: impl Fn(Size) -> Plot) -> Markup {
+pub(crate) fn both(draw: impl Fn(Size) -> Plot) -> Markup {
     html! { figure { (draw(Size::Wide).inline()) (draw(Size::Narrow).inline()) } }
 }
 

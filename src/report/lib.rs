@@ -9,20 +9,24 @@
 
 pub mod attribution;
 pub mod builds;
+mod commits;
 mod event_history;
 pub mod html;
 mod live;
 mod operations;
 pub mod plot;
 pub mod progress;
+pub mod test_history;
 mod text;
 mod tuning;
 
 pub use builds::{PlayedBy, builds};
+pub use commits::{Commits, TestedCommit};
 pub use event_history::{EventHistory, EventHistoryError, HistoryFold, event_info, plan};
 pub use live::{Announcer, EventFile};
 pub use operations::OperationRow;
 pub use tuning::{ParameterRow, TuningReport};
+pub use test_history::{TestHistory, TestLine, TestResult, verdict_words};
 
 use journal::{EventId, GameFilter, GameRow, GameState, Store, StoreError};
 use plan::{EnginePlan, Plan, SprtModel, SprtPlan};
@@ -56,6 +60,8 @@ pub struct EventInfo {
     pub format: String,
     /// Whether it has no end and no schedule: an open league, games on a server, records that were read in.
     pub open: bool,
+    /// The commits that its players were built of.
+    pub commits: Option<Commits>,
 }
 
 /// A player of a report.
@@ -87,6 +93,7 @@ impl EventInfo {
             engines: plan.engines.iter().map(Named::of).collect(),
             open: false,
             format: plan.format_words(),
+            commits: Commits::of(plan),
         }
     }
 
@@ -139,6 +146,8 @@ pub struct Report {
     /// The tuning that the games serve, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tuning: Option<TuningReport>,
+    /// The commits that the players were built of, if they were.
+    pub commits: Option<Commits>,
     /// Optional engines that were not available.
     pub skipped: Vec<String>,
     /// Engines whose games are halted because they reached their limit of faults.
@@ -391,6 +400,7 @@ impl Report {
             stages: stage_tables(info, standings),
             sprt: info.sprt.and_then(|plan| test_report(plan, standings)),
             tuning: None,
+            commits: info.commits.clone(),
             skipped: vec![],
             halted: standings.halts().iter().map(|halt| halted_row(info, halt)).collect(),
             played_by: vec![],

@@ -10,6 +10,7 @@ mod png;
 mod posterior;
 mod style;
 mod tuning;
+mod test_history;
 
 pub use bars::{elo, endings};
 pub use curves::{player_ratings, ratings, sprt, time};
@@ -19,6 +20,7 @@ pub use png::PngError;
 pub use posterior::posterior;
 pub use style::{SERIES, rules};
 pub use tuning::{Course, tuning};
+pub use test_history::test_history;
 
 use maud::{Markup, html};
 use std::fmt::Write as _;

@@ -39,6 +39,9 @@ impl fmt::Display for Report {
             write!(f, "\n{tuning}")?;
         }
         duel(f, self)?;
+        if let Some(commits) = &self.commits {
+            write!(f, "\n{commits}")?;
+        }
         let width = name_width(self.played_by.iter().map(|player| player.name.as_str()));
         super::builds::text(f, &self.played_by, &|name| padded(name, width))?;
         match &self.head {

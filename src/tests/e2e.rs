@@ -28,6 +28,7 @@ mod notify;
 mod ponder;
 mod private;
 mod progress;
+mod queue;
 mod records;
 mod refusals;
 mod report;

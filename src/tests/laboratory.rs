@@ -10,26 +10,26 @@ use std::{
 
 /// A small repository beside a cache of its own. Its build copies `engine.sh` to `bin/engine`, unless `engine.sh` says
 /// that it does not build.
-struct Workshop {
-    desk: Desk,
+pub struct Workshop {
+    pub desk: Desk,
 }
 
-const BUILD: &str = "echo building; ! grep 'does not build' engine.sh && mkdir -p bin && cp engine.sh bin/engine && \
+pub const BUILD: &str = "echo building; ! grep 'does not build' engine.sh && mkdir -p bin && cp engine.sh bin/engine && \
                      chmod +x bin/engine && echo x >> ../../builds.txt";
 
 impl Workshop {
-    fn new() -> Self {
+    pub fn new() -> Self {
         let workshop = Self { desk: Desk::new() };
         std::fs::create_dir(workshop.repo()).unwrap();
         workshop.git(&["init", "--quiet", "--initial-branch=main"]);
         workshop
     }
 
-    fn repo(&self) -> PathBuf {
+    pub fn repo(&self) -> PathBuf {
         self.desk.path("engine")
     }
 
-    fn git(&self, words: &[&str]) -> String {
+    pub fn git(&self, words: &[&str]) -> String {
         let mut command = Command::new("git");
         command.current_dir(self.repo()).args(["-c", "user.name=a", "-c", "user.email=a@b"]).args(words);
         let output = command.env_remove("GIT_DIR").output().unwrap();
@@ -38,7 +38,7 @@ impl Workshop {
     }
 
     /// Commits an engine script with these arguments of the puppet; returns the commit.
-    fn commit(&self, subject: &str, puppet: &str) -> String {
+    pub fn commit(&self, subject: &str, puppet: &str) -> String {
         self.write_engine(subject, puppet);
         self.git(&["add", "--all"]);
         self.git(&["commit", "--quiet", "--allow-empty", "-m", subject]);
@@ -51,18 +51,18 @@ impl Workshop {
         std::fs::write(self.repo().join("engine.sh"), script).unwrap();
     }
 
-    fn command(&self, words: &[&str]) -> Command {
+    pub fn command(&self, words: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_renmei"));
         command.current_dir(self.desk.dir.path()).args(words).stdin(Stdio::null());
         command.env("RENMEI_CACHE", self.desk.path("cache"));
         command
     }
 
-    fn renmei(&self, words: &[&str]) -> Output {
+    pub fn renmei(&self, words: &[&str]) -> Output {
         self.command(words).output().unwrap()
     }
 
-    fn words<'a>(first: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
+    pub fn words<'a>(first: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
         let common = ["--repo", "engine", "--build", BUILD, "--program", "bin/engine", "--oversubscribe"];
         let games = ["--time", "byoyomi 60s", "--max-moves", "80", "--json"];
         [first, &common, &games, more].concat()
@@ -74,11 +74,11 @@ impl Workshop {
     }
 }
 
-fn text(output: &Output) -> String {
+pub fn text(output: &Output) -> String {
     String::from_utf8_lossy(&[&output.stdout[..], &output.stderr[..]].concat()).into_owned()
 }
 
-fn json(output: &Output) -> Value {
+pub fn json(output: &Output) -> Value {
     serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("{e}: {}", text(output)))
 }
 
@@ -178,6 +178,27 @@ fn uncommitted_work_is_an_engine_of_its_own() {
     assert!(text(&workshop.renmei(&words)).contains("is complete"));
     workshop.write_engine("other work", "--mode resign --ply 5");
     assert!(text(&workshop.renmei(&words)).contains("this is `test-2`"));
+}
+
+#[test]
+fn the_report_of_a_test_names_its_commits_and_the_size_of_their_difference_then_and_later() {
+    let workshop = Workshop::new();
+    workshop.commit("a beginning", "");
+    let new = workshop.commit("resign early", "--mode resign --ply 3");
+    let played = workshop.renmei(&Workshop::words(&["test", "main", "HEAD~1"], &["--games", "2"]));
+    let commits = json(&played)["commits"].clone();
+    assert_eq!(commits["players"][0]["commit"], new, "{}", text(&played));
+    assert_eq!(commits["players"][1]["subject"], "a beginning");
+    assert!(commits["difference"].as_str().unwrap().contains("1 file changed"), "{commits}");
+    // Without the repository and the builds.
+    std::fs::remove_dir_all(workshop.repo()).unwrap();
+    let later = text(&workshop.renmei(&["report", "test.db"]));
+    let line = format!("{} resign early", &new[..10]);
+    assert!(later.contains("\ncommits\n") && later.contains(&line), "{later}");
+    assert!(later.contains("1 file changed"), "{later}");
+    workshop.renmei(&["report", "test.db", "--html", "page.html"]);
+    let page = std::fs::read_to_string(workshop.desk.path("page.html")).unwrap();
+    assert!(page.contains("resign early") && page.contains("1 file changed"));
 }
 
 #[test]

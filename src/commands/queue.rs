@@ -1,0 +1,238 @@
+//! `renmei queue`: tests that wait, in one database.
+//!
+//! The tests stand in a table beside the events that are their games: one file is one state, and a test is over when its
+//! event is. Whoever adds or pauses a test writes to the database; whoever plays the queue looks at it again and again, so
+//! that there is nothing between the two that a kill could lose.
+
+mod history;
+mod runner;
+
+use super::{
+    Exit, Failure,
+    ad_hoc::{self, Length},
+    laboratory::Tested,
+    play::listen,
+};
+use crate::cli::{QueueAddArgs, QueueArgs, QueueCommand, QueueRunArgs};
+use ::laboratory::{Cache, Surroundings, git::short};
+use arena::Shutdown;
+use journal::{MOST_QUEUED, NewTest, QueuedTest, Store, TestChange, Tests};
+use plan::{Environment, Plan};
+use report::{Commits, TestedCommit};
+use serde::Serialize;
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+/// The database of a queue, in its directory.
+const DATABASE: &str = "queue.db";
+
+/// Plays a queue, or does what is asked for with it.
+///
+/// # Errors
+/// When there is no such queue or test, or the database cannot be written.
+pub fn queue(args: &QueueArgs) -> Result<Exit, Failure> {
+    let Some(command) = &args.command else { return runner::run(&existing(&args.dir)?, &args.run) };
+    if args.run != QueueRunArgs::default() {
+        let why = "options before a command are for playing the queue; leave them out, or write them behind the command";
+        return Err(Failure::Usage(why.to_owned()));
+    }
+    match command {
+        QueueCommand::Add(add) => return self::add(&args.dir, add),
+        QueueCommand::List { json } => return list(&existing(&args.dir)?, *json),
+        QueueCommand::History(history) => return history::history(&existing(&args.dir)?, history),
+        _ => {}
+    }
+    let store = Store::open(&existing(&args.dir)?)?;
+    match command {
+        QueueCommand::Pause { test: None } => {
+            store.pause_queue(true)?;
+            out_line!("the queue is paused: no new game begins; running games go on");
+        }
+        QueueCommand::Resume { test: None } => {
+            store.pause_queue(false)?;
+            out_line!("the queue goes on");
+        }
+        QueueCommand::Pause { test: Some(test) } => {
+            change(&store, *test, &TestChange::Pause, "is paused: no new game of it begins")?;
+        }
+        QueueCommand::Resume { test: Some(test) } => change(&store, *test, &TestChange::Resume, "goes on")?,
+        QueueCommand::Priority { test, priority } => {
+            change(&store, *test, &TestChange::Priority(*priority), &format!("has priority {priority}"))?;
+        }
+        QueueCommand::Share { test, share } => {
+            change(&store, *test, &TestChange::Share(*share), &format!("has share {share}"))?;
+        }
+        QueueCommand::Remove { test } => {
+            change(&store, *test, &TestChange::Remove, "is removed; games that were played stay")?;
+        }
+        QueueCommand::Add(_) | QueueCommand::List { .. } | QueueCommand::History(_) => {}
+    }
+    Ok(Exit::Done)
+}
+
+/// The database of a queue that is there.
+fn existing(directory: &Path) -> Result<PathBuf, Failure> {
+    let database = directory.join(DATABASE);
+    if database.is_file() {
+        return Ok(database);
+    }
+    let shown = directory.display();
+    Err(Failure::Usage(format!("there is no queue in `{shown}`: `renmei queue {shown} add` begins one")))
+}
+
+fn change(store: &Store, number: u64, change: &TestChange<'_>, done: &str) -> Result<(), Failure> {
+    let Some(test) = store.queued_test(number)?.filter(|test| !test.removed) else {
+        return Err(Failure::Usage(format!(
+            "there is no test {number} in the queue; `list` and `history` show them"
+        )));
+    };
+    if test.over {
+        return Err(Failure::Usage(format!("test {number} is over; `history` shows its result")));
+    }
+    store.change_test(number, change)?;
+    out_line!("test {number} {done}");
+    Ok(())
+}
+
+/// Adds a test whose configuration is checked and whose commits exist.
+fn add(directory: &Path, args: &QueueAddArgs) -> Result<Exit, Failure> {
+    if let Some(flag) = args.misplaced() {
+        let why = format!("{flag} belongs to who plays the queue, not to a test; leave it out");
+        return Err(Failure::Usage(why));
+    }
+    let shutdown = Shutdown::default();
+    listen(&shutdown)?;
+    let (say, stopped) = (|line: &str| err_line!("{line}"), || shutdown.is_finishing());
+    let around = Surroundings { say: &say, stopped: &stopped };
+    let tested = Tested::resolve(&args.test, &Cache::here()?, &around)?;
+    let [(_, new), (_, old)] = &tested.commits;
+    if new.id == old.id {
+        return Err(Failure::Usage(format!("both are the commit {new}: there is nothing to test")));
+    }
+    let config = configuration(args, &tested)?;
+    let base = std::env::current_dir().map_err(|error| Failure::Other(error.to_string()))?;
+    let environment = Environment::here(&base).map_err(|error| Failure::Other(error.to_string()))?;
+    Plan::parse(&config, None, &environment).map_err(Failure::Config)?;
+    let commits = serde_json::to_string(&commits(&tested)).map_err(|e| Failure::Other(e.to_string()))?;
+    let title = args.test.games.playing.name.as_deref().unwrap_or(&new.subject);
+    let test = NewTest {
+        title,
+        repository: &tested.repository,
+        config: &config,
+        base: &environment.base.display().to_string(),
+        commits: &commits,
+        priority: args.priority,
+        share: args.share,
+    };
+    fs::create_dir_all(directory).map_err(|error| {
+        Failure::Usage(format!("no queue can be made in `{}`: {error}", directory.display()))
+    })?;
+    let Some(number) = Store::open(&directory.join(DATABASE))?.queue_test(&test)? else {
+        return Err(Failure::Usage(format!(
+            "{MOST_QUEUED} tests wait already, which is as many as a queue holds; remove some"
+        )));
+    };
+    match args.test.games.playing.json {
+        true => out_line!("{}", serde_json::json!({ "test": number, "event": format!("test-{number}") })),
+        false => out_line!("test {number}: {new} against {}", short(&old.id)),
+    }
+    Ok(Exit::Done)
+}
+
+/// The configuration of a test's event, as TOML.
+fn configuration(args: &QueueAddArgs, tested: &Tested) -> Result<String, Failure> {
+    let mut games = args.test.games.clone();
+    games.playing.name = None;
+    let length =
+        Length { format: "round-robin", games: args.test.length.games, sprt: &args.test.length.sprt };
+    let engines = tested.engines(&args.test.source);
+    let mut config = ad_hoc::configuration("test", &games, length, engines).map_err(Failure::Usage)?;
+    if let Some(event) = config.get_mut("event").and_then(toml::Value::as_table_mut) {
+        event.extend(args.event_keys().into_iter().map(|(key, value)| (key.to_owned(), value)));
+    }
+    toml::to_string(&config).map_err(|error| Failure::Usage(error.to_string()))
+}
+
+fn commits(tested: &Tested) -> Commits {
+    let player = |(name, (_, commit)): (String, &(String, ::laboratory::git::Commit))| TestedCommit {
+        name,
+        commit: commit.id.clone(),
+        subject: commit.subject.clone(),
+    };
+    Commits {
+        players: tested.names().into_iter().zip(&tested.commits).map(player).collect(),
+        difference: Some(tested.difference.clone()),
+    }
+}
+
+/// A test that is not over, as it is listed.
+#[derive(Debug, Serialize)]
+struct Listed {
+    test: u64,
+    state: &'static str,
+    priority: i64,
+    share: u32,
+    games: u64,
+    title: String,
+    /// Why it failed.
+    fault: Option<String>,
+}
+
+fn list(database: &Path, json: bool) -> Result<Exit, Failure> {
+    let store = Store::read(database)?;
+    let events = store.events()?;
+    let paused = store.queue_is_paused()?;
+    let tests = store.queued_tests(Tests::All)?;
+    let open = tests.iter().filter(|test| !test.over && !test.removed);
+    let listed: Vec<Listed> = open
+        .map(|test| {
+            let event = events.iter().find(|event| event.name == test.event);
+            let played = event.is_some_and(|event| store.is_played(event.id));
+            Listed {
+                test: test.number,
+                state: state(test, played, paused),
+                priority: test.priority,
+                share: test.share,
+                games: event.map_or(0, |event| event.counted),
+                title: test.title.clone(),
+                fault: test.fault.clone(),
+            }
+        })
+        .collect();
+    if json {
+        out_line!("{}", super::pretty(&listed)?);
+        return Ok(Exit::Done);
+    }
+    if !listed.is_empty() {
+        out_line!("test  state    priority  share  games  title");
+    }
+    for Listed { test, state, priority, share, games, title, fault } in &listed {
+        let title = notation::printable(title.as_bytes());
+        out_line!("{test:>4}  {state:<7}  {priority:>8}  {share:>5}  {games:>5}  {title}");
+        fault.iter().for_each(|fault| out_line!("      {}", fault.replace('\n', "\n      ")));
+    }
+    let pause = if paused { "; the queue is paused" } else { "" };
+    match store.queue_holder() {
+        Some(holder) => out_line!("{} to play, by {holder}{pause}", tests_words(&listed)),
+        None => out_line!("{} to play, and nobody plays the queue{pause}", tests_words(&listed)),
+    }
+    Ok(Exit::Done)
+}
+
+fn tests_words(listed: &[Listed]) -> String {
+    referee::number::number(listed.iter().filter(|test| test.fault.is_none()).count(), "test")
+}
+
+/// How a test stands, in a word.
+fn state(test: &QueuedTest, played: bool, paused: bool) -> &'static str {
+    match () {
+        () if test.over => "over",
+        () if test.removed => "removed",
+        () if played => "playing",
+        () if test.fault.is_some() => "failed",
+        () if test.paused || paused => "paused",
+        () => "waiting",
+    }
+}

@@ -1,0 +1,395 @@
+//! Whoever plays a queue: looks at its tests again and again, plays those whose turn it is, each on a thread of its own,
+//! and notes those that cannot be played. Nothing is kept in memory that the database does not have.
+
+use crate::{
+    cli::QueueRunArgs,
+    commands::{
+        Exit, Failure, disk,
+        laboratory::refuse_same_program,
+        play::{identify, listen},
+    },
+};
+use ::laboratory::{
+    Built, Cache, LabError, NotBuilt, Surroundings, build_engines,
+    queue::{Candidate, chosen},
+};
+use arena::{
+    Say, Shutdown,
+    dispatcher::{self, Company, Finished, OpenEvent, RunError},
+    preflight,
+    turnstile::{Lane, Turnstile},
+};
+use journal::{Bounds, QueuedTest, Store, StoreError, TestChange, Tests, now};
+use notify::{Notifier, Subject};
+use plan::{Environment, Plan};
+use records::openings;
+use referee::{entry::GameId, number::number, opening::Opening};
+use report::{Commits, EventInfo, Report, verdict_words};
+use std::{
+    collections::BTreeMap,
+    io::{self, ErrorKind},
+    path::{Path, PathBuf},
+    sync::{
+        Arc, Mutex,
+        mpsc::{self, RecvTimeoutError, Sender},
+    },
+    thread::{self, Scope},
+    time::Duration,
+};
+
+/// Time between two looks at the tests.
+const GLANCE: Duration = Duration::from_millis(200);
+/// Tests that are over and keep their moves, unless somebody says otherwise.
+const KEPT: usize = 20;
+
+/// Plays a queue until a signal, or with `--until-empty` until no test waits.
+///
+/// # Errors
+/// When another process plays it, or the database or the cache fails. What a test alone is to blame for is noted, and the
+/// queue goes on.
+pub fn run(database: &Path, args: &QueueRunArgs) -> Result<Exit, Failure> {
+    let mut store = Store::open(database)?;
+    store.lock_queue().map_err(|error| match error {
+        StoreError::Running { holder, .. } => Failure::Other(format!(
+            "this queue is played already, by {holder}; tests that are added now are its"
+        )),
+        error => error.into(),
+    })?;
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let shutdown = Shutdown::default();
+    listen(&shutdown)?;
+    let runner = Runner {
+        database: database.canonicalize().unwrap_or_else(|_| database.to_owned()),
+        args,
+        turnstile: Turnstile::new(args.concurrency.unwrap_or(cores)),
+        places: args.concurrency,
+        at_once: args.at_once.unwrap_or(1),
+        cache: Cache::here()?,
+        shutdown,
+        pruning: Mutex::default(),
+    };
+    runner.run(&store)
+}
+
+struct Runner<'a> {
+    database: PathBuf,
+    args: &'a QueueRunArgs,
+    turnstile: Turnstile,
+    places: Option<usize>,
+    at_once: usize,
+    cache: Cache,
+    shutdown: Shutdown,
+    /// Held by who takes moves away.
+    pruning: Mutex<()>,
+}
+
+/// A test that is played.
+struct Playing {
+    shutdown: Shutdown,
+    lane: Arc<Lane>,
+}
+
+/// How the playing of a test ended.
+type Ended = (QueuedTest, Result<Played, Failure>);
+
+/// What was played of a test.
+struct Played {
+    interrupted: bool,
+    /// The result in words.
+    words: String,
+    /// Why no more of it can be played.
+    halted: Option<String>,
+}
+
+impl Runner<'_> {
+    fn run(&self, store: &Store) -> Result<Exit, Failure> {
+        let waiting = store.queued_tests(Tests::Open)?.len();
+        err_line!("{} in the queue{}", number(waiting, "test"), self.ending());
+        let (ended, inbox) = mpsc::channel();
+        thread::scope(|scope| {
+            let mut playing = BTreeMap::new();
+            let looped = loop {
+                match self.step(store, &mut playing, scope, &ended) {
+                    Ok(true) => {}
+                    Ok(false) => break Ok(()),
+                    Err(failure) => break Err(failure),
+                }
+                match inbox.recv_timeout(GLANCE) {
+                    Ok(end) => {
+                        if let Err(failure) = self.note(store, &mut playing, end) {
+                            break Err(failure);
+                        }
+                        scope.spawn(|| {
+                            self.prune()
+                                .unwrap_or_else(|error| err_line!("old tests keep their moves: {error}"))
+                        });
+                    }
+                    Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
+                }
+            };
+            // The running games are finished before a failure is told.
+            playing.values().for_each(|test| test.shutdown.finish());
+            looped
+        })?;
+        Ok(if self.shutdown.is_finishing() { Exit::Stopped } else { Exit::Done })
+    }
+
+    fn ending(&self) -> &'static str {
+        if self.args.until_empty {
+            ""
+        } else {
+            "; tests that are added are played too, until a signal ends this"
+        }
+    }
+
+    /// Looks at the tests, and begins and ends what is to be; false: there is nothing left to do.
+    fn step<'scope, 'env>(
+        &'env self,
+        store: &Store,
+        playing: &mut BTreeMap<u64, Playing>,
+        scope: &'scope Scope<'scope, 'env>,
+        ended: &Sender<Ended>,
+    ) -> Result<bool, Failure> {
+        let tests: Vec<QueuedTest> =
+            store.queued_tests(Tests::Open)?.into_iter().filter(QueuedTest::waits).collect();
+        let stopping = self.shutdown.is_finishing();
+        let wanted = match stopping || store.queue_is_paused()? {
+            true => vec![],
+            false => self.wanted(&tests),
+        };
+        for (number, test) in &*playing {
+            match tests.iter().find(|test| test.number == *number).filter(|_| wanted.contains(number)) {
+                Some(wanted) => test.lane.set_share(wanted.share),
+                None => test.shutdown.finish(),
+            }
+            if self.shutdown.is_adjourning() {
+                test.shutdown.adjourn();
+            }
+        }
+        for test in tests.into_iter().filter(|test| wanted.contains(&test.number)) {
+            if playing.len() < self.at_once && !playing.contains_key(&test.number) {
+                self.begin(test, playing, scope, ended);
+            }
+        }
+        let waits = !stopping && (!self.args.until_empty || !wanted.is_empty() || self.is_held(store)?);
+        Ok(!playing.is_empty() || waits)
+    }
+
+    /// Whether tests wait for the end of a pause of the whole queue.
+    fn is_held(&self, store: &Store) -> Result<bool, StoreError> {
+        Ok(store.queue_is_paused()? && store.queued_tests(Tests::Open)?.iter().any(QueuedTest::waits))
+    }
+
+    fn wanted(&self, tests: &[QueuedTest]) -> Vec<u64> {
+        let candidate = |test: &QueuedTest| Candidate { number: test.number, priority: test.priority };
+        chosen(&tests.iter().map(candidate).collect::<Vec<_>>(), self.at_once)
+    }
+
+    fn begin<'scope, 'env>(
+        &'env self,
+        test: QueuedTest,
+        playing: &mut BTreeMap<u64, Playing>,
+        scope: &'scope Scope<'scope, 'env>,
+        ended: &Sender<Ended>,
+    ) {
+        err_line!("test {}: {}", test.number, notation::printable(test.title.as_bytes()));
+        let (shutdown, lane) = (Shutdown::default(), Arc::new(self.turnstile.lane(test.share)));
+        playing.insert(test.number, Playing { shutdown: shutdown.clone(), lane: lane.clone() });
+        let ended = ended.clone();
+        scope.spawn(move || {
+            let played = self.play(&test, &shutdown, lane);
+            // Whoever listens is gone only after a failure.
+            let _told = ended.send((test, played));
+        });
+    }
+
+    /// Notes how the playing of a test ended.
+    ///
+    /// # Errors
+    /// When it was not for the test's sake: the database, the cache, the system.
+    fn note(
+        &self,
+        store: &Store,
+        playing: &mut BTreeMap<u64, Playing>,
+        (test, ended): Ended,
+    ) -> Result<(), Failure> {
+        let asked = playing.remove(&test.number).is_none_or(|it| it.shutdown.is_finishing());
+        let fault = match ended {
+            Ok(Played { halted: Some(why), .. }) => why,
+            Ok(Played { interrupted: true, words, .. }) => {
+                if asked {
+                    err_line!("test {} waits: {words}", test.number);
+                }
+                return Ok(());
+            }
+            Ok(Played { words, .. }) => {
+                err_line!("test {} is over: {words}", test.number);
+                return Ok(());
+            }
+            Err(failure) if is_interruption(&failure) => return Ok(()),
+            Err(failure) if is_of_the_machine(&failure) => return Err(failure),
+            Err(failure) => failure.to_string(),
+        };
+        err_line!(
+            "test {} cannot be played, and the queue goes on; `resume {}` tries it again: {fault}",
+            test.number,
+            test.number
+        );
+        store.change_test(test.number, &TestChange::Fail(&fault))?;
+        Ok(())
+    }
+
+    /// Plays a test until it is over, or `shutdown`.
+    fn play(&self, test: &QueuedTest, shutdown: &Shutdown, lane: Arc<Lane>) -> Result<Played, Failure> {
+        let mut plan = self.plan(test)?;
+        // A build and a look at engines would take time from the games of others.
+        let prepared = self.turnstile.alone(|| self.prepare(&mut plan, shutdown))?;
+        let Some(Prepared { _builds, lines, found }) = prepared else {
+            return Ok(Played { interrupted: true, words: "nothing was begun".to_owned(), halted: None });
+        };
+        let identities = identify(&plan, &found.shown)?;
+        let event = OpenEvent::open(&plan, identities)?.with_engines(found.engines).sharing(lane);
+        let say = self.say(test);
+        event.words().iter().for_each(|words| say(words));
+        let notifier = Notifier::open(&plan.notify, subject(&plan), say.clone())?;
+        let openings = dispatcher::in_order(lines, &plan);
+        let watched = vec![plan.database.clone()].into_iter().chain(plan.log.directory().map(Path::to_owned));
+        let (disk, _watching) = disk::watched(watched.collect(), plan.reserve_mb, &say, notifier.as_ref())?;
+        let readers = notifier.as_ref().map(Notifier::reader).into_iter().collect();
+        let company = Company { openings, remote: None, readers, say, disk };
+        let finished = event.play(company, shutdown)?;
+        if let Some(notifier) = notifier {
+            notifier.finish();
+        }
+        Ok(played(&plan, &finished))
+    }
+
+    fn say(&self, test: &QueuedTest) -> Say {
+        let number = test.number;
+        Arc::new(move |line: &str| err_line!("test {number}: {line}"))
+    }
+
+    /// The plan of a test's event.
+    fn plan(&self, test: &QueuedTest) -> Result<Plan, Failure> {
+        let environment =
+            Environment::here(Path::new(&test.base)).map_err(|error| Failure::Other(error.to_string()))?;
+        let mut plan = Plan::parse(&test.config, None, &environment).map_err(Failure::Config)?;
+        plan.name.clone_from(&test.event);
+        plan.database.clone_from(&self.database);
+        plan.concurrency = self.places.unwrap_or(plan.concurrency);
+        plan.oversubscribe = self.args.oversubscribe;
+        plan.reserve_mb = self.args.reserve_mb.unwrap_or(plan.reserve_mb);
+        plan.notify.command.clone_from(&self.args.notify);
+        if self.at_once > 1 {
+            // Games of several events change places.
+            plan.affinity = Some(false);
+        }
+        let commits: Option<Commits> = serde_json::from_str(&test.commits).ok();
+        plan.difference = commits.and_then(|commits| commits.difference);
+        Ok(plan)
+    }
+
+    /// Builds the engines and has them make a move; `None`: it is not wanted any more.
+    fn prepare(&self, plan: &mut Plan, shutdown: &Shutdown) -> Result<Option<Prepared>, Failure> {
+        if shutdown.is_finishing() {
+            return Ok(None);
+        }
+        let (say, stopped) = (|line: &str| err_line!("{line}"), || shutdown.is_finishing());
+        let builds = build_engines(plan, &self.cache, &Surroundings { say: &say, stopped: &stopped })?;
+        refuse_same_program(&builds)?;
+        let lines = match &plan.openings {
+            Some(openings) => {
+                openings::load(openings).map_err(|faults| Failure::Usage(faults.to_string()))?
+            }
+            None => vec![],
+        };
+        let aloud: Say = Arc::new(|line: &str| err_line!("{line}"));
+        let found = preflight::look(plan, &aloud).map_err(|error| Failure::Other(error.to_string()))?;
+        match found.faults.is_empty() {
+            true => Ok(Some(Prepared { _builds: builds, lines, found })),
+            false => Err(RunError::Engines(found.faults).into()),
+        }
+    }
+
+    /// Takes the moves of old tests away, but for those of the newest that are over.
+    fn prune(&self) -> Result<(), StoreError> {
+        // Whoever holds it sees the tests that are over by then; the others come with the next.
+        let Ok(_pruning) = self.pruning.try_lock() else { return Ok(()) };
+        let mut store = Store::open(&self.database)?;
+        let mut over: Vec<QueuedTest> =
+            store.queued_tests(Tests::All)?.into_iter().filter(|test| test.over && !test.pruned).collect();
+        over.sort_by_key(|test| std::cmp::Reverse(test.over_at));
+        let now = now();
+        let bounds = Bounds { settled: now, since: Some(now), newest: None };
+        for test in over.iter().skip(self.args.keep.unwrap_or(KEPT)) {
+            let Some(event) = store.lock_event_named(&test.event)? else { continue };
+            let mut after = GameId(0);
+            while let Some(game) = store.prune_next(event, bounds, after)? {
+                if self.shutdown.is_finishing() {
+                    return Ok(());
+                }
+                after = game;
+            }
+            store.change_test(test.number, &TestChange::Pruned)?;
+        }
+        Ok(())
+    }
+}
+
+/// What a test needs for its games.
+struct Prepared {
+    /// Keeps the builds in the cache.
+    _builds: Vec<Built>,
+    lines: Vec<Opening>,
+    found: preflight::Findings,
+}
+
+fn subject(plan: &Plan) -> Subject {
+    Subject {
+        database: plan.database.clone(),
+        name: plan.name.clone(),
+        stages: plan.stages.clone(),
+        fault_limits: plan.fault_limits().collect(),
+    }
+}
+
+fn played(plan: &Plan, finished: &Finished) -> Played {
+    let report = Report::new(&EventInfo::of(plan), &finished.standings, finished.is_complete());
+    let halts = finished.standings.halts().iter().map(|halt| dispatcher::halt_words(plan, halt));
+    let halted = finished.halted.then(|| halts.collect::<Vec<_>>().join("; "));
+    Played { interrupted: finished.interrupted, words: verdict_words(&report), halted }
+}
+
+/// Whether a test was given up because it was asked for.
+fn is_interruption(failure: &Failure) -> bool {
+    match failure {
+        Failure::Lab(LabError::Interrupted) => true,
+        Failure::NotBuilt(NotBuilt(faults)) => {
+            faults.iter().any(|(_, _, fault)| matches!(fault, LabError::Interrupted))
+        }
+        _ => false,
+    }
+}
+
+/// Whether the next test would fail as well, because the database or the disk is to blame. A test that names a file which is
+/// not there is to blame itself.
+fn is_of_the_machine(failure: &Failure) -> bool {
+    let full = |error: &io::Error| {
+        [ErrorKind::StorageFull, ErrorKind::QuotaExceeded, ErrorKind::ReadOnlyFilesystem]
+            .contains(&error.kind())
+    };
+    let of_lab = |fault: &LabError| match fault {
+        LabError::Io { source, .. } => full(source),
+        LabError::NoGit(_) | LabError::NoPlace => true,
+        _ => false,
+    };
+    match failure {
+        Failure::Store(error) | Failure::Run(RunError::Store(error)) => {
+            !matches!(error, StoreError::Running { .. })
+        }
+        Failure::Run(RunError::Io(_, error)) => full(error),
+        Failure::Lab(fault) => of_lab(fault),
+        Failure::NotBuilt(NotBuilt(faults)) => faults.iter().any(|(_, _, fault)| of_lab(fault)),
+        _ => false,
+    }
+}

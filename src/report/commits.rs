@@ -1,0 +1,106 @@
+//! The commits that the players of an event were built of.
+
+use crate::plot::plain;
+use maud::{Markup, html};
+use plan::{Plan, StoredPlan};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use unicode_width::UnicodeWidthStr;
+
+/// Digits of a commit that people are shown.
+const DIGITS: usize = 10;
+
+/// The commits of an event, and how much they differ.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Commits {
+    /// The commits, in the order of the players.
+    pub players: Vec<TestedCommit>,
+    /// Size of the difference between the two commits of a test, in git's words; empty if there is none, and absent where
+    /// it was not recorded.
+    pub difference: Option<String>,
+}
+
+/// A player and its commit.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TestedCommit {
+    /// Name of the player.
+    pub name: String,
+    /// Hash of the commit.
+    pub commit: String,
+    /// The first line of its message.
+    pub subject: String,
+}
+
+impl Commits {
+    /// The commits of a plan whose engines were built; `None` if none was.
+    #[must_use]
+    pub fn of(plan: &Plan) -> Option<Self> {
+        Self::of_stored(&StoredPlan::of_event(plan))
+    }
+
+    /// The commits of a stored plan; `None` if there are none.
+    #[must_use]
+    pub fn of_stored(plan: &StoredPlan) -> Option<Self> {
+        let players: Vec<TestedCommit> = plan
+            .engines
+            .iter()
+            .filter_map(|engine| {
+                let (commit, subject) = engine.commit()?;
+                let [name, commit, subject] = [&engine.name, commit, subject].map(str::to_owned);
+                Some(TestedCommit { name, commit, subject })
+            })
+            .collect();
+        let difference = plan.difference().map(str::to_owned);
+        (!players.is_empty()).then_some(Self { players, difference })
+    }
+
+    /// The difference in words.
+    #[must_use]
+    pub fn difference_words(&self) -> Option<&str> {
+        match self.difference.as_deref()? {
+            "" => Some("no difference in the files of git"),
+            size => Some(size),
+        }
+    }
+
+    /// A table of the page.
+    pub(crate) fn table(&self) -> Markup {
+        html! {
+            div.scroll { table {
+                thead { tr { th.name { "engine" } th.name { "commit" } th.name { "subject" } } }
+                tbody { @for row in &self.players { tr {
+                    th.name scope="row" { (plain(&row.name)) }
+                    td.name title=(row.commit) { (row.short()) }
+                    td.name { (plain(&row.subject)) }
+                } } }
+            } }
+            @if let Some(words) = self.difference_words() { p.note { (plain(words)) } }
+        }
+    }
+}
+
+impl TestedCommit {
+    /// The first digits of its hash.
+    #[must_use]
+    pub fn short(&self) -> &str {
+        self.commit.get(..DIGITS).unwrap_or(&self.commit)
+    }
+}
+
+/// As lines of a text.
+impl fmt::Display for Commits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shown = |text: &str| notation::printable(text.as_bytes());
+        let width = self.players.iter().map(|row| shown(&row.name).width()).max().unwrap_or(0);
+        writeln!(f, "commits")?;
+        for row in &self.players {
+            let name = shown(&row.name);
+            let gap = " ".repeat(width - name.width());
+            writeln!(f, "{name}{gap}  {} {}", row.short(), shown(&row.subject))?;
+        }
+        match self.difference_words() {
+            Some(words) => writeln!(f, "    {}", shown(words)),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! The history of tests: what became of each, as text, JSON, page and picture. The queue of `renmei queue` is shown by it.
+
+use crate::{Commits, Report, html::shell, plot, plot::plain};
+use maud::{Markup, html};
+use notation::{date, printable};
+use referee::{
+    number::number,
+    rating::{elo_words, signed},
+    sprt::BY_FAULTS,
+};
+use serde::Serialize;
+use std::fmt;
+use unicode_width::UnicodeWidthStr;
+
+/// Columns of a title in a terminal.
+const TITLE: usize = 48;
+
+/// What became of tests, in the order of their numbers.
+#[derive(Clone, Debug, Serialize)]
+pub struct TestHistory {
+    /// Name of the queue.
+    pub queue: String,
+    /// The tests.
+    pub tests: Vec<TestLine>,
+    /// Older tests that are left out.
+    pub left_out: usize,
+}
+
+/// What became of a test.
+#[derive(Clone, Debug, Serialize)]
+pub struct TestLine {
+    /// Its number.
+    pub test: u64,
+    /// What people call it.
+    pub title: String,
+    /// Name of its event in the database.
+    pub event: String,
+    /// `waiting`, `paused`, `playing`, `failed`, `over` or `removed`.
+    pub state: &'static str,
+    /// The repository.
+    pub repository: String,
+    /// The commits: the new one and the old one.
+    pub commits: Option<Commits>,
+    /// When it was added, in ms since 1970-01-01 UTC.
+    pub added_at: i64,
+    /// When its last game was over that counts for it, in ms since 1970-01-01 UTC.
+    pub over_at: Option<i64>,
+    /// What was played; absent before the first game.
+    pub result: Option<TestResult>,
+    /// Why it could not be played.
+    pub fault: Option<String>,
+}
+
+/// What was played of a test.
+#[derive(Clone, Debug, Serialize)]
+pub struct TestResult {
+    /// Games that count.
+    pub games: u64,
+    /// `H0`, `H1`, `faults`, or absent without a verdict.
+    pub verdict: Option<String>,
+    /// Elo of the new commit against the old one; corrected for the stop of a sequential test.
+    pub elo: Option<f64>,
+    /// Lower end of its 95 % interval.
+    pub elo_low: Option<f64>,
+    /// Upper end of its 95 % interval.
+    pub elo_high: Option<f64>,
+    /// Pairs of games by the points of the new commit: 0, 1/2, 1, 3/2, 2.
+    pub pentanomial: [u64; 5],
+}
+
+impl TestResult {
+    /// The result of a report; `None` before the first game.
+    #[must_use]
+    pub fn of(report: &Report) -> Option<Self> {
+        let met = report.duel()?;
+        let sprt = report.sprt.as_ref();
+        let stopped = sprt.and_then(|test| test.estimate.as_ref());
+        let (elo, elo_low, elo_high) = match stopped {
+            Some(stopped) => (Some(stopped.elo), stopped.low, stopped.high),
+            None => (met.elo, met.elo_low, met.elo_high),
+        };
+        Some(Self {
+            games: met.games,
+            verdict: sprt.and_then(|test| test.verdict.clone()),
+            elo,
+            elo_low,
+            elo_high,
+            pentanomial: met.pentanomial,
+        })
+    }
+
+    fn verdict_word(&self) -> &str {
+        match self.verdict.as_deref() {
+            Some(BY_FAULTS) => "faults",
+            Some(verdict) => verdict,
+            None => "-",
+        }
+    }
+
+    fn interval(&self) -> String {
+        let end = |value: Option<f64>| value.map_or_else(|| "..".to_owned(), |value| signed(value, 0));
+        format!("{} .. {}", end(self.elo_low), end(self.elo_high))
+    }
+}
+
+/// The result of a test of two players in words: verdict, Elo and games.
+#[must_use]
+pub fn verdict_words(report: &Report) -> String {
+    let Some(result) = TestResult::of(report) else { return "no game was played".to_owned() };
+    let verdict = match result.verdict.as_deref() {
+        Some(BY_FAULTS) => "no verdict on strength, as faults decided, ".to_owned(),
+        Some(verdict) => format!("{verdict} accepted, "),
+        None => String::new(),
+    };
+    let elo = elo_words(result.elo, result.elo_low, result.elo_high);
+    format!("{verdict}{elo}, {}", number(result.games, "game"))
+}
+
+impl TestLine {
+    /// When it ended, or was added.
+    fn when(&self) -> String {
+        date::text(self.over_at.unwrap_or(self.added_at))
+    }
+
+    /// The titles of the commits, where they say more than the title of the test.
+    fn subjects(&self) -> Vec<String> {
+        let players = self.commits.iter().flat_map(|commits| &commits.players);
+        players.map(|player| format!("{} {}", player.short(), player.subject)).collect()
+    }
+}
+
+impl fmt::Display for TestHistory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(first) = self.tests.first() else { return writeln!(f, "no tests yet") };
+        writeln!(f, "test  {:<19}  verdict     Elo   95 % interval  games  title", "over, or added (UTC)")?;
+        for test in &self.tests {
+            let title = short(&printable(test.title.as_bytes()));
+            write!(f, "{:>4}  {:<20}", test.test, test.when())?;
+            match &test.result {
+                Some(result) => writeln!(
+                    f,
+                    "  {:<7}  {:>6}  {:>14}  {:>5}  {title}{}",
+                    result.verdict_word(),
+                    result.elo.map_or_else(|| "-".to_owned(), |elo| signed(elo, 0)),
+                    result.interval(),
+                    result.games,
+                    state(test)
+                )?,
+                None => {
+                    writeln!(f, "  {:<7}  {:>6}  {:>14}  {:>5}  {title}{}", "-", "-", "-", 0, state(test))?
+                }
+            }
+            for (what, subject) in ["new", "old"].into_iter().zip(test.subjects()) {
+                writeln!(f, "        {what}  {}", printable(subject.as_bytes()))?;
+            }
+            if let Some(words) = test.commits.as_ref().and_then(Commits::difference_words) {
+                writeln!(f, "             {}", printable(words.as_bytes()))?;
+            }
+        }
+        match self.left_out {
+            0 => Ok(()),
+            older => {
+                writeln!(f, "{} before {} left out; `--last N` shows more", number(older, "test"), first.test)
+            }
+        }
+    }
+}
+
+/// The state of a test that is not simply over, behind its title.
+fn state(test: &TestLine) -> String {
+    match (test.state, test.fault.as_deref().and_then(|fault| fault.lines().next())) {
+        ("over", _) => String::new(),
+        (state, Some(fault)) => format!(" ({state}: {})", printable(fault.as_bytes())),
+        (state, None) => format!(" ({state})"),
+    }
+}
+
+fn short(title: &str) -> String {
+    match title.width() <= TITLE {
+        true => title.to_owned(),
+        false => title.chars().take(TITLE - 1).collect::<String>() + "…",
+    }
+}
+
+impl TestHistory {
+    /// The page.
+    #[must_use]
+    pub fn page(&self) -> String {
+        let facts = [number(self.tests.len(), "test"), number(self.games(), "game")].join(" · ");
+        let title = format!("Queue {}", plain(&self.queue));
+        let body = html! {
+            header { h1 { (title) } p.facts { (facts) } }
+            main {
+                @if self.tests.iter().any(|test| test.result.is_some()) {
+                    section id="elo" { h2 { "Elo over the tests" }
+                        (crate::html::both(|size| plot::test_history(self, size)))
+                    }
+                }
+                section id="tests" { h2 { "Tests" } (self.table()) }
+            }
+            footer { "Made by Renmei. Elo is that of the new commit against the old one, with its 95 % interval; where a sequential test has stopped, corrected for the stop." }
+        };
+        shell(&title, &body)
+    }
+
+    fn games(&self) -> u64 {
+        self.tests.iter().filter_map(|test| test.result.as_ref()).map(|result| result.games).sum()
+    }
+
+    fn table(&self) -> Markup {
+        html! {
+            div.scroll { table {
+                thead { tr {
+                    th { "#" } th.name { "test" } th { "verdict" } th { "Elo" } th { "95 %" } th { "games" }
+                    th title="when it was over, or added (UTC)" { "over" }
+                } }
+                tbody { @for test in self.tests.iter().rev() { (row(test)) } }
+            } }
+            @if self.left_out > 0 { p.note { (number(self.left_out, "older test")) " left out" } }
+        }
+    }
+}
+
+fn row(test: &TestLine) -> Markup {
+    let result = test.result.as_ref();
+    let minus = |text: String| text.replace('-', "−");
+    let class = match result.and_then(|result| result.verdict.as_deref()) {
+        Some("H1") => "good",
+        Some(_) => "bad",
+        None => "",
+    };
+    html! { tr {
+        td { (test.test) }
+        th.name scope="row" title=(test.subjects().join("\n")) {
+            (plain(&test.title)) @if test.state != "over" { " (" (test.state) ")" }
+            @for subject in test.subjects() { div.note { (plain(&subject)) } }
+            @if let Some(words) = test.commits.as_ref().and_then(Commits::difference_words) { div.note { (plain(words)) } }
+            @if let Some(fault) = test.fault.as_deref().and_then(|fault| fault.lines().next()) { div.note { (plain(fault)) } }
+        }
+        td { @if class.is_empty() { "–" } @else { span.verdict.(class) { (result.map_or("–", TestResult::verdict_word)) } } }
+        td { (result.and_then(|result| result.elo).map_or_else(|| "–".to_owned(), |elo| minus(signed(elo, 0)))) }
+        td { (result.map_or_else(|| "–".to_owned(), |result| minus(result.interval()))) }
+        td { (result.map_or(0, |result| result.games)) }
+        td { (test.when()) }
+    } }
+}

@@ -1,0 +1,293 @@
+//! The queue of tests: `renmei queue`.
+
+use crate::laboratory::{BUILD, Workshop, json, text};
+use rusqlite::Connection;
+use serde_json::Value;
+use std::{
+    process::{Child, Output, Stdio},
+    time::{Duration, Instant},
+};
+
+/// Options for playing that a test of a queue has.
+const GAMES: [&str; 4] = ["--time", "byoyomi 60s", "--max-moves", "80"];
+
+impl Workshop {
+    fn queue(&self, words: &[&str]) -> Output {
+        self.renmei(&[&["queue", "tests"], words].concat())
+    }
+
+    /// Adds a test of two commits.
+    fn add(&self, new: &str, old: &str, more: &[&str]) -> Output {
+        let source = ["--repo", "engine", "--build", BUILD, "--program", "bin/engine"];
+        self.queue(&[&["add", new, old], &source[..], &GAMES, more].concat())
+    }
+
+    fn play_all(&self) -> Output {
+        self.queue(&["--until-empty", "--oversubscribe", "--concurrency", "2"])
+    }
+
+    /// Begins to play the queue, and goes on when tests are added.
+    fn player(&self, words: &[&str]) -> Player {
+        let mut command = self.command(&[&["queue", "tests", "--oversubscribe"], words].concat());
+        Player(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap())
+    }
+
+    fn history(&self) -> Value {
+        json(&self.queue(&["history", "--json"]))["tests"].clone()
+    }
+
+    fn list(&self) -> Value {
+        json(&self.queue(&["list", "--json"]))
+    }
+
+    /// A number from the database; `None` while it is not there.
+    fn count(&self, sql: &str) -> Option<i64> {
+        let stored = Connection::open(self.desk.path("tests/queue.db")).ok()?;
+        stored.query_row(sql, [], |row| row.get(0)).ok()
+    }
+
+    /// Games of a test that count.
+    fn games(&self, test: u64) -> i64 {
+        let sql = format!(
+            "SELECT count(*) FROM games g JOIN events e ON e.id = g.event WHERE state = 'counted' AND name = 'test-{test}'"
+        );
+        self.count(&sql).unwrap_or(0)
+    }
+
+    fn state(&self, test: u64) -> String {
+        let listed = self.list();
+        let found = listed.as_array().unwrap().iter().find(|line| line["test"] == test);
+        found.map_or("over", |line| line["state"].as_str().unwrap()).to_owned()
+    }
+}
+
+/// A process that plays a queue; it is killed with its engines.
+struct Player(Child);
+
+impl Player {
+    /// Finishes the running games, as Ctrl-C does.
+    fn finish(mut self) {
+        let process = nix::unistd::Pid::from_raw(i32::try_from(self.0.id()).unwrap());
+        nix::sys::signal::kill(process, nix::sys::signal::Signal::SIGINT).unwrap();
+        assert_eq!(self.0.wait().unwrap().code(), Some(3));
+    }
+
+    fn kill(mut self) {
+        self.0.kill().unwrap();
+        self.0.wait().unwrap();
+    }
+}
+
+impl Drop for Player {
+    fn drop(&mut self) {
+        let _dead_already = self.0.kill();
+        let _reaped = self.0.wait();
+    }
+}
+
+fn wait_until(what: &str, mut is: impl FnMut() -> bool) {
+    let patience = Instant::now() + Duration::from_secs(300);
+    while !is() {
+        assert!(Instant::now() < patience, "{what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Two commits, of which the second resigns, and one that does not build.
+fn workshop() -> Workshop {
+    let workshop = Workshop::new();
+    workshop.commit("a beginning", "");
+    workshop.commit("resign early", "--mode resign --ply 3");
+    workshop.commit("broken", "# does not build");
+    workshop
+}
+
+#[test]
+fn tests_are_played_one_after_another_and_one_that_does_not_build_holds_nobody_up() {
+    let workshop = workshop();
+    let added = workshop.add("HEAD", "HEAD~2", &["--games", "2"]);
+    assert_eq!(added.status.code(), Some(0), "{}", text(&added));
+    assert!(text(&added).contains("test 1: ") && text(&added).contains("broken against"), "{}", text(&added));
+    workshop.add("HEAD~1", "HEAD~2", &["--games", "4"]);
+    let played = workshop.play_all();
+    assert_eq!(played.status.code(), Some(0), "{}", text(&played));
+    let history = workshop.history();
+    assert_eq!((&history[0]["state"], &history[1]["state"]), (&"failed".into(), &"over".into()), "{history}");
+    let fault = history[0]["fault"].as_str().unwrap();
+    assert!(fault.contains("the build of") && fault.contains("| building"), "with the last lines: {fault}");
+    assert_eq!(history[1]["result"]["games"], 4, "{history}");
+    assert_eq!(history[1]["result"]["pentanomial"], serde_json::json!([2, 0, 0, 0, 0]), "{history}");
+    let shown = text(&workshop.queue(&["history"]));
+    for part in ["resign early", "a beginning", "1 file changed", "(failed: "] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    // What failed is tried again where somebody asks for it.
+    workshop.queue(&["resume", "1"]);
+    assert_eq!(workshop.state(1), "waiting");
+    let again = text(&workshop.play_all());
+    assert!(again.contains("test 1 cannot be played"), "{again}");
+    assert_eq!(workshop.games(2), 4, "a test that is over is over");
+}
+
+#[test]
+fn a_sequential_test_of_the_queue_has_its_verdict_in_the_history_and_on_the_page() {
+    let workshop = workshop();
+    workshop.add("HEAD~1", "HEAD~2", &["--sprt", "elo0=0", "elo1=50", "--games", "400"]);
+    let played = workshop.play_all();
+    assert!(text(&played).contains("test 1 is over: H0 accepted"), "{}", text(&played));
+    let words = ["history", "--html", "history.html", "--plot", "history.svg"];
+    assert_eq!(workshop.queue(&words).status.code(), Some(0));
+    let page = std::fs::read_to_string(workshop.desk.path("history.html")).unwrap();
+    assert!(page.contains("resign early") && page.contains("H0") && page.contains("<svg"), "{page}");
+    let picture = std::fs::read_to_string(workshop.desk.path("history.svg")).unwrap();
+    assert!(picture.contains("green: H1 accepted"), "{picture}");
+}
+
+#[test]
+fn a_queue_that_is_killed_loses_nothing_and_plays_nothing_twice() {
+    let workshop = workshop();
+    workshop.add("HEAD~1", "HEAD~2", &["--games", "30"]);
+    workshop.add("HEAD~2", "HEAD~1", &["--games", "10"]);
+    for games in [3, 9, 15, 33] {
+        let player = workshop.player(&["--concurrency", "2"]);
+        wait_until("the queue makes no progress", || workshop.games(1) + workshop.games(2) >= games);
+        player.kill();
+    }
+    let before = workshop.games(1) + workshop.games(2);
+    let played = workshop.play_all();
+    assert_eq!(played.status.code(), Some(0), "{}", text(&played));
+    assert!(before >= 33);
+    assert_eq!((workshop.games(1), workshop.games(2)), (30, 10));
+    let twice = "SELECT count(*) FROM (SELECT event, index_ FROM games WHERE state = 'counted' GROUP BY event, index_ \
+                 HAVING count(*) > 1)";
+    assert_eq!(workshop.count(twice), Some(0));
+}
+
+#[test]
+fn a_second_player_of_a_queue_is_refused_and_names_the_first() {
+    let workshop = workshop();
+    workshop.add("HEAD~1", "HEAD~2", &["--games", "2"]);
+    let player = workshop.player(&[]);
+    wait_until("nobody plays the queue", || text(&workshop.queue(&["list"])).contains("by process"));
+    let second = workshop.play_all();
+    assert_eq!(second.status.code(), Some(1), "{}", text(&second));
+    let process = format!("process {}", player.0.id());
+    assert!(text(&second).contains("this queue is played already, by") && text(&second).contains(&process));
+    player.kill();
+}
+
+#[test]
+fn a_pause_ends_the_games_of_a_test_in_order_and_a_test_that_is_added_meanwhile_is_played() {
+    let workshop = workshop();
+    workshop.add("HEAD~1", "HEAD~2", &["--games", "100000"]);
+    let _player = workshop.player(&["--concurrency", "2"]);
+    wait_until("no game ends", || workshop.games(1) >= 2);
+    assert_eq!(workshop.queue(&["pause", "1"]).status.code(), Some(0));
+    wait_until("the test plays on", || workshop.state(1) == "paused");
+    let games = workshop.games(1);
+    workshop.add("HEAD~2", "HEAD~1", &["--games", "4"]);
+    wait_until("what was added is not played", || workshop.games(2) == 4);
+    assert_eq!(workshop.games(1), games, "a game of a paused test was begun");
+    let broken_off = "SELECT count(*) FROM games WHERE state = 'aborted'";
+    assert_eq!(workshop.count(broken_off), Some(0), "the running games were finished");
+    workshop.queue(&["resume", "1"]);
+    wait_until("the test does not go on", || workshop.games(1) > games);
+    // The whole queue.
+    workshop.queue(&["pause"]);
+    wait_until("the queue plays on", || workshop.state(1) == "paused");
+    workshop.queue(&["remove", "1"]);
+    assert_eq!(workshop.list(), serde_json::json!([]));
+    assert!(text(&workshop.queue(&["list"])).contains("the queue is paused"));
+    assert_eq!(workshop.history()[0]["state"], "removed");
+}
+
+#[test]
+fn a_test_of_a_higher_priority_is_played_before_those_that_wait_longer() {
+    let workshop = workshop();
+    workshop.add("HEAD~1", "HEAD~2", &["--games", "100000"]);
+    let _player = workshop.player(&["--concurrency", "2"]);
+    wait_until("no game ends", || workshop.games(1) >= 2);
+    workshop.add("HEAD~2", "HEAD~1", &["--games", "4", "--priority", "1"]);
+    wait_until("the first test has the machine", || workshop.games(2) == 4);
+    let games = workshop.games(1);
+    wait_until("the first test does not go on", || workshop.games(1) > games);
+    workshop.add("HEAD~2", "HEAD~1", &["--games", "2"]);
+    assert_eq!(workshop.queue(&["priority", "3", "-5"]).status.code(), Some(0));
+    assert_eq!(workshop.queue(&["priority", "1", "-6"]).status.code(), Some(0));
+    wait_until("the new priority is not heeded", || workshop.games(3) == 2);
+}
+
+#[test]
+fn tests_that_are_played_together_have_games_by_their_shares() {
+    let workshop = workshop();
+    workshop.add("HEAD~1", "HEAD~2", &["--games", "100000", "--share", "300"]);
+    workshop.add("HEAD~2", "HEAD~1", &["--games", "100000"]);
+    let player = workshop.player(&["--concurrency", "2", "--at-once", "2"]);
+    wait_until("no progress", || workshop.games(1) >= 90 && workshop.games(2) > 0);
+    player.finish();
+    let together = "SELECT min(started_at) FROM games GROUP BY event ORDER BY 1 DESC LIMIT 1";
+    let begun = |test: u64| {
+        let of = format!("FROM games g JOIN events e ON e.id = g.event WHERE name = 'test-{test}'");
+        workshop.count(&format!("SELECT count(*) {of} AND started_at >= ({together})")).unwrap()
+    };
+    let (first, second) = (begun(1), begun(2));
+    assert!((first - 3 * second).abs() <= 12, "three games to one: {first} and {second}");
+}
+
+#[test]
+fn old_tests_keep_their_results_and_lose_their_moves() {
+    let workshop = workshop();
+    workshop.add("HEAD~1", "HEAD~2", &["--games", "2"]);
+    workshop.add("HEAD~2", "HEAD~1", &["--games", "2"]);
+    let played = workshop.queue(&["--until-empty", "--oversubscribe", "--keep", "1"]);
+    assert_eq!(played.status.code(), Some(0), "{}", text(&played));
+    let pruned = |test: u64| {
+        let of = format!("FROM games g JOIN events e ON e.id = g.event WHERE e.name = 'test-{test}'");
+        workshop.count(&format!("SELECT count(*) {of} AND pruned_at IS NOT NULL"))
+    };
+    assert_eq!((pruned(1), pruned(2)), (Some(2), Some(0)));
+    assert_eq!(workshop.history()[0]["result"]["games"], 2);
+}
+
+#[test]
+fn what_cannot_be_a_test_is_told_before_it_waits() {
+    let workshop = workshop();
+    for (words, told) in [
+        (&["HEAD", "nowhere"][..], "there is no commit `nowhere`"),
+        (&["HEAD", "HEAD"], "both are the commit"),
+        (&["HEAD", "HEAD~1", "--time", "byoyomi 60s", "--each", "option.Threads"], "is not KEY=VALUE"),
+        (&["HEAD", "HEAD~1", "--db", "x.db"], "--db belongs to who plays the queue"),
+        (&["HEAD", "HEAD~1", "--openings", "absent.sfen"], "absent.sfen"),
+        (&["HEAD", "HEAD~1", "--share", "0"], "it must be at least 1"),
+    ] {
+        let source = ["--repo", "engine", "--build", BUILD, "--program", "bin/engine"];
+        let output = workshop.queue(&[&["add"], words, &source].concat());
+        assert_eq!(output.status.code(), Some(2), "{}", text(&output));
+        assert!(text(&output).contains(told), "{told}: {}", text(&output));
+    }
+    assert!(!workshop.desk.path("tests").exists(), "nothing was made");
+    let nowhere = workshop.renmei(&["queue", "nowhere"]);
+    assert!(text(&nowhere).contains("there is no queue in `nowhere`"), "{}", text(&nowhere));
+    let swapped = workshop.renmei(&["queue", "list"]);
+    assert!(
+        text(&swapped).contains("renmei queue tests list"),
+        "the directory comes first: {}",
+        text(&swapped)
+    );
+    workshop.add("HEAD~1", "HEAD~2", &["--games", "2"]);
+    let unknown = workshop.queue(&["pause", "7"]);
+    assert!(text(&unknown).contains("there is no test 7"), "{}", text(&unknown));
+}
+
+#[test]
+fn commits_that_build_the_same_program_are_no_test() {
+    let workshop = workshop();
+    std::fs::write(workshop.repo().join("README"), "text").unwrap();
+    workshop.git(&["checkout", "--quiet", "HEAD~1"]);
+    workshop.git(&["add", "--all"]);
+    workshop.git(&["commit", "--quiet", "-m", "only words"]);
+    workshop.add("HEAD", "HEAD~1", &["--games", "2"]);
+    let played = workshop.play_all();
+    assert!(text(&played).contains("both commits build the same program"), "{}", text(&played));
+    assert_eq!(workshop.state(1), "failed");
+}
