@@ -13,7 +13,12 @@ pub mod floodgate {
 }
 
 pub mod engines {
+    #![doc = "[one page]: crate::guide::deep"]
     #![doc = include_str!("guide/engines.md")]
+}
+
+pub mod deep {
+    #![doc = include_str!("guide/deep.md")]
 }
 
 pub mod laboratory {

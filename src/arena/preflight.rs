@@ -59,6 +59,9 @@ pub fn look(plan: &Plan, say: &Say) -> io::Result<Findings> {
     let (mut faults, mut facts, mut shown) = (vec![], vec![], vec![]);
     for (engine, seen) in engines.iter().zip(looked) {
         faults.extend(faults_of(engine, &seen));
+        if let Ok(Handshake { device: Some(device), .. }) = &seen {
+            say(&format!("engine `{}` computes on {device}", engine.name));
+        }
         facts.push(facts_of(engine, seen.as_ref().ok()));
         shown.push(seen.unwrap_or_default());
     }

@@ -74,10 +74,15 @@ async fn become_ready(exam: &mut Exam) -> bool {
         }
     };
     exam.facts.ready = took;
-    let memory = exam.engine().await.map_or(0, |talk| procfs::memory(talk.group()));
+    let running = exam.engine().await.ok();
+    let device = running.as_ref().and_then(|talk| talk.device.clone());
+    let memory = running.map_or(0, |talk| procfs::memory(talk.group()));
     let seen = format!("`readyok` after {}, {} in memory", text(took), mebibytes(memory));
     let verdict = if took > SLOW { Verdict::Warn } else { Verdict::Pass };
     exam.add(Row::new(verdict, "isready", seen));
+    if let Some(device) = device {
+        exam.add(Row::new(Verdict::Note, "device", device));
+    }
     true
 }
 

@@ -1,7 +1,7 @@
 //! A conversation with one engine: one question at a time, each with a deadline.
 
 use super::procfs;
-use notation::usi::EngineLine;
+use notation::usi::{EngineLine, EngineLineRef};
 use plan::EnginePlan;
 use seat::{
     Trace,
@@ -37,6 +37,8 @@ pub struct Talk {
     pub unasked: Vec<String>,
     /// Lines outside the protocol.
     pub noise: BTreeSet<String>,
+    /// The device that the engine computes on, in its own words.
+    pub device: Option<String>,
 }
 
 /// A line of the engine.
@@ -77,6 +79,7 @@ impl Talk {
             infos: VecDeque::new(),
             unasked: Vec::new(),
             noise: BTreeSet::new(),
+            device: None,
         })
     }
 
@@ -213,6 +216,9 @@ impl Talk {
     fn file(&mut self, parsed: EngineLine, line: &[u8]) {
         match parsed {
             EngineLine::Info(_) => {
+                if let EngineLineRef::Info(info) = EngineLineRef::parse(line) {
+                    self.device = info.device().or_else(|| self.device.take());
+                }
                 if self.infos.len() == INFOS {
                     self.infos.pop_front();
                 }

@@ -134,6 +134,7 @@ fn draw(store: &Store, event: &EventSummary, of: Picture) -> Result<Plot, Failur
     })
 }
 
+/// Writes a file that others may read.
 pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     files::create_shared(path)
         .and_then(|mut file| file.write_all(bytes))

@@ -26,6 +26,8 @@ pub struct Handshake {
     pub options: Vec<OptionDecl>,
     /// Threads of its process after the handshake, if the actor has looked.
     pub threads: Option<u32>,
+    /// The device that it computes on, as it said with `info string device ..` before `readyok`.
+    pub device: Option<String>,
 }
 
 /// What the actor has to do after a step of the conversation.
@@ -193,6 +195,9 @@ impl Conversation {
     /// Takes a line of the engine that was read at `now`.
     pub fn line(&mut self, line: &[u8], now: Instant, effects: &mut Effects) {
         match EngineLineRef::parse(line) {
+            EngineLineRef::Info(info) if matches!(self.state, State::Readying) => {
+                self.handshake.device = info.device().or_else(|| self.handshake.device.take());
+            }
             EngineLineRef::Info(info) => self.keep_info(info),
             EngineLineRef::BestMove(best) => self.bestmove(&best, line, now, effects),
             EngineLineRef::Other(_) if line == b"bestmove" => self.bestmove(&NOTHING, line, now, effects),

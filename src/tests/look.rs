@@ -71,6 +71,26 @@ fn a_missing_evaluation_file_is_told_in_the_words_of_the_engine() {
 }
 
 #[test]
+fn the_device_that_an_engine_computes_on_is_told_before_the_first_game_and_by_check() {
+    let desk = Desk::new();
+    let random = program("renmei-random").display().to_string();
+    let script = format!("#!/bin/sh\necho 'info string device too early'\n{random} | sed -u 's/^readyok/info string \
+                          device cuda:0 Some GPU, f16\\nreadyok/'\n");
+    let path = desk.write("gpu.sh", &script);
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let cmd = format!("cmd={}", path.display());
+    let engines: [&[&str]; 2] = [&[&cmd, "name=a"], &[&format!("cmd={random}"), "name=b"]];
+    let said = stderr(&desk.play(&engines, &["--games", "2", "--max-moves", "6"]).output);
+    assert!(said.contains("engine `a` computes on cuda:0 Some GPU, f16"), "{said}");
+    assert!(!said.contains("too early") && !said.contains("engine `b` computes"), "{said}");
+    let checked = desk.renmei(&["check", "--json", &path.display().to_string()]);
+    let report: serde_json::Value = serde_json::from_slice(&checked.stdout).unwrap();
+    let rows = report["rows"].as_array().unwrap();
+    let row = rows.iter().find(|row| row["check"] == "device").unwrap_or_else(|| panic!("{report}"));
+    assert_eq!(row["seen"], "cuda:0 Some GPU, f16");
+}
+
+#[test]
 fn what_takes_long_is_told_while_it_is_waited_for() {
     let desk = Desk::new();
     let output = play(&desk, "--mode slowready --delay 3500", &[]);

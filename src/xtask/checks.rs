@@ -47,9 +47,10 @@ struct Done {
 /// Runs all steps, even after a failure, so that one run reports every failure.
 ///
 /// # Errors
-/// When cargo cannot be started.
+/// When cargo cannot be started, or flags contradict each other.
 pub fn run(flags: &Flags) -> Result<ExitCode> {
     let fast = flags.has("--fast");
+    let wish = libtorch::Wish::of(flags)?;
     let begun = Instant::now();
     add_component("rustfmt");
     add_component("clippy");
@@ -57,7 +58,7 @@ pub fn run(flags: &Flags) -> Result<ExitCode> {
     let machine = if fast {
         Machine { engines: false, libtorch: libtorch::is_there(), oracles }
     } else {
-        Machine { engines: engines::install_missing(), libtorch: libtorch::fetch_missing(), oracles }
+        Machine { engines: engines::install_missing(), libtorch: libtorch::fetch_missing(wish), oracles }
     };
     let mut done = steps(fast, machine).into_iter().map(Step::take).collect::<Result<Vec<_>>>()?;
     let oracle_tests = if fast { 0 } else { count_oracle_tests(machine)? };

@@ -8,6 +8,7 @@ mod quickstart;
 mod sbom;
 
 use anyhow::{Result, bail};
+use libtorch::Wish;
 use std::process::ExitCode;
 use xtask::{args::Flags, workspace};
 
@@ -15,7 +16,9 @@ const USAGE: &str = "\
 cargo xtask COMMAND
 
   quickstart        install what is missing, build the manager, play configs/quickstart.toml; then build renmei-deep
+        [--cpu] [--cuda]                   for renmei-deep, as `libtorch` below
   test [--fast]     every check and every test; --fast: without docs, oracles and real engines
+        [--cpu] [--cuda]                   for renmei-deep, as `libtorch` below
   bench arena       the manager's CPU per ply, plies per second and memory, beside a floor that only moves lines
         [--king-games N] [--rook-games N]  games a row (10000, 500)
         [--rival COMMAND]                  also measure this shell command; {engine}, {mode}, {games} and
@@ -29,7 +32,9 @@ cargo xtask COMMAND
   fuzz [TARGET]     search with libFuzzer for inputs that break a parser, from src/fuzz/corpus and what target/fuzz keeps
         [--seconds N] [--reproduce FILE]   seconds for each target (600); one input alone
   league            a league over the network on this machine: configs/league.toml, with two programs that log in
-  libtorch          fetch what renmei-deep is built against, unless LIBTORCH or LIBTORCH_USE_PYTORCH is set
+  libtorch          fetch what renmei-deep is built against, unless LIBTORCH or LIBTORCH_USE_PYTORCH is set; with CUDA
+                    (2.5 GB) where there is a GPU with its driver, else for processors alone (540 MB)
+        [--cpu] [--cuda]                   this half, whatever the machine has
   sbom [--output FILE]  everything that Cargo.lock builds, as CycloneDX JSON
   siege             attack a host while games are played on it: what their players feel, without and with each attack
         [--seconds N] [--games N]          seconds of a phase, games at once (15, 20)
@@ -54,13 +59,13 @@ fn main() -> ExitCode {
 
 fn run(words: &[&str]) -> Result<ExitCode> {
     match words {
-        ["quickstart"] => quickstart::run(),
-        ["test", flags @ ..] => checks::run(&Flags::read(flags, &["--fast"], &[])?),
+        ["quickstart", flags @ ..] => quickstart::run(Wish::of(&Flags::read(flags, &libtorch::FLAGS, &[])?)?),
+        ["test", flags @ ..] => checks::run(&Flags::read(flags, &["--fast", "--cpu", "--cuda"], &[])?),
         ["deny"] => deny::run(),
         ["sbom"] => sbom::run(None),
         ["sbom", "--output", file] => sbom::run(Some(file)),
         ["fuzz", words @ ..] => fuzz::run(words),
-        ["libtorch"] => Ok(ExitCode::from(u8::from(!libtorch::fetch_missing()))),
+        ["libtorch", words @ ..] => libtorch::command(words),
         // In a package of its own, so that the first command compiles less.
         ["bench", ..] | ["league"] | ["siege", ..] | ["soak", ..] => measure(words),
         [] | ["help" | "--help" | "-h"] => {

@@ -1,6 +1,6 @@
 //! From a bare machine to a first league; only what the league needs is compiled before it.
 
-use crate::libtorch;
+use crate::libtorch::{self, Wish};
 use anyhow::Result;
 use std::{
     process::{Command, ExitCode},
@@ -17,11 +17,12 @@ const BUILD_SECONDS: u64 = 360;
 /// CPU seconds of a release build of renmei-deep and its dependencies.
 const DEEP_SECONDS: u64 = 240;
 
-/// Installs engines, builds, plays the league, then builds renmei-deep. The exit code is the league's.
+/// Installs engines, builds, plays the league, then builds renmei-deep on the half of libtorch that is wished for. The
+/// exit code is the league's.
 ///
 /// # Errors
 /// When the build fails or the league cannot be started.
-pub fn run() -> Result<ExitCode> {
+pub fn run(wish: Wish) -> Result<ExitCode> {
     let begun = Instant::now();
     step(1, "installing engines from Debian packages, where permitted");
     engines::install_missing();
@@ -44,14 +45,14 @@ pub fn run() -> Result<ExitCode> {
         renmei.display()
     );
     let time = estimate(DEEP_SECONDS);
-    step(4, &format!("fetching libtorch (540 MB) if it is missing, compiling renmei-deep: {time}"));
+    step(4, &format!("fetching libtorch if it is missing, compiling renmei-deep: {time}"));
     eprintln!("everything else is ready; Ctrl-C skips this step");
-    build_deep();
+    build_deep(wish);
     Ok(ExitCode::SUCCESS)
 }
 
-fn build_deep() {
-    if !libtorch::fetch_missing() {
+fn build_deep(wish: Wish) {
+    if !libtorch::fetch_missing(wish) {
         return;
     }
     match workspace::build_deep() {

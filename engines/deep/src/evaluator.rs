@@ -4,6 +4,7 @@
 //! them to an [`Evaluator`] from any number of threads. [`TorchEvaluator`] runs a network on a device;
 //! [`UniformEvaluator`] returns constants, for tests and for measuring the search's maximum speed.
 
+mod desk;
 mod torch;
 
 use crate::{
@@ -12,8 +13,10 @@ use crate::{
     planes::{Features, Packed},
 };
 use rsshogi::{board::Position, types::Move};
+use usi_shell::Clock;
 
-pub use torch::{DeviceChoice, TorchEvaluator, TorchOptions};
+pub use desk::Desk;
+pub use torch::{DeviceChoice, NoGpu, TorchEvaluator, TorchOptions};
 pub(crate) use torch::{device_name, kind_for, kind_name, processor_kind};
 
 /// A position encoded for a network.
@@ -67,6 +70,9 @@ pub trait Evaluator: Send + Sync {
     /// The encoding of questions.
     fn encoding(&self) -> Encoding;
 
+    /// Tells the clock of the search that begins. Calls may return [`EvaluatorError::Stopped`] once it has stopped.
+    fn attend(&self, _clock: &Clock) {}
+
     /// Description for `id name` and reports, such as `torch cuda:0 f16`.
     fn kind(&self) -> &str;
 }
@@ -77,9 +83,22 @@ pub enum EvaluatorError {
     /// The network cannot be loaded.
     #[error(transparent)]
     Network(#[from] NetworkError),
-    /// The requested device does not exist.
-    #[error("device `{0}` does not exist: libtorch finds no such GPU (`cpu` and `auto` need none)")]
-    NoDevice(String),
+    /// There is no GPU that can be used.
+    #[error("device `{device}` cannot be used: {lack}")]
+    NoGpu {
+        /// The device asked for.
+        device: String,
+        /// The reason.
+        lack: NoGpu,
+    },
+    /// There are GPUs, but not this one.
+    #[error("device `{device}` does not exist: there are {known}")]
+    NoDevice {
+        /// The device asked for.
+        device: String,
+        /// Those that there are.
+        known: String,
+    },
     /// Not the name of a device.
     #[error("`{0}` is not a device: use `auto`, `cpu`, `cuda` or `cuda:N`")]
     UnknownDevice(String),
@@ -99,6 +118,26 @@ pub enum EvaluatorError {
         /// Number of labels of the network.
         labels: usize,
     },
+    /// The device has too little memory.
+    #[error(
+        "the memory of {device} is full: lower `Batch` (now {batch}) or `Lanes`, end what else uses it, or take a \
+         smaller network ({})",
+        crate::network::message(source)
+    )]
+    Memory {
+        /// The device.
+        device: String,
+        /// Positions per batch.
+        batch: usize,
+        /// The error of libtorch.
+        source: tch::TchError,
+    },
+    /// The search was stopped before the answers came.
+    #[error("the search was stopped before the network answered")]
+    Stopped,
+    /// The threads that evaluate have ended, which a panic alone can do.
+    #[error("the thread that evaluates has ended")]
+    Gone,
     /// libtorch failed.
     #[error("evaluation failed on {device}: {}", crate::network::message(source))]
     Torch {
@@ -143,7 +182,8 @@ impl Evaluator for UniformEvaluator {
     }
 }
 
-fn uniform(moves: usize) -> Vec<f32> {
+/// Equal priors.
+pub(crate) fn uniform(moves: usize) -> Vec<f32> {
     vec![1.0 / moves.max(1) as f32; moves]
 }
 

@@ -14,7 +14,7 @@ mod softmax;
 mod value;
 
 use crate::{
-    evaluator::{Answer, Evaluator, EvaluatorError},
+    evaluator::{Answer, Evaluator, EvaluatorError, uniform},
     search::{self, Mate, Terms},
     usi::options,
 };
@@ -97,12 +97,16 @@ impl Turn<'_> {
     }
 }
 
-/// The network's evaluation of the position, and its moves by descending prior.
+/// The network's evaluation of the position, and its moves by descending prior. Equal priors if the search is stopped
+/// before the network answers: a move has to be played.
 fn priors(evaluator: &dyn Evaluator, turn: &Turn<'_>) -> Result<(Vec<(Move, f32)>, Answer), EvaluatorError> {
     let moves = turn.legal();
     let question = evaluator.encoding().question(turn.game.position(), &moves, turn.game.path().seen());
-    let unknown = Answer { priors: Vec::new(), value: 0.5 };
-    let answer = evaluator.evaluate(&[question])?.pop().unwrap_or(unknown);
+    let unknown = || Answer { priors: uniform(moves.len()), value: 0.5 };
+    let answer = match evaluator.evaluate(&[question]) {
+        Err(EvaluatorError::Stopped) => unknown(),
+        answers => answers?.pop().unwrap_or_else(unknown),
+    };
     let mut ranked: Vec<(Move, f32)> = moves.into_iter().zip(answer.priors.iter().copied()).collect();
     ranked.sort_by(|one, other| other.1.total_cmp(&one.1));
     Ok((ranked, answer))
@@ -144,6 +148,9 @@ pub(crate) fn solve_mate(game: &Game, search: &Search) -> Checkmate {
         Mate::Unknown => Checkmate::Timeout,
     }
 }
+
+#[cfg(test)]
+mod stopping_tests;
 
 #[cfg(test)]
 mod tests {

@@ -45,7 +45,7 @@
 pub(crate) mod options;
 
 use crate::{
-    evaluator::{Evaluator, TorchEvaluator},
+    evaluator::{Desk, Evaluator},
     player::{self, Player, Turn},
 };
 use opening_book::Openings;
@@ -58,7 +58,7 @@ use usi_shell::{
 
 /// The engine.
 pub struct Deep {
-    network: Option<(Source, Arc<TorchEvaluator>)>,
+    network: Option<(Source, Arc<dyn Evaluator>)>,
     player: Option<(PlayerKey, Box<dyn Player>)>,
     openings: Openings,
     rng: SplitMix64,
@@ -106,13 +106,14 @@ impl Engine for Deep {
             self.player = None;
             let evaluator = source.load()?;
             out.say(format_args!("network {} on {}", evaluator.description().name, evaluator.kind()));
-            self.network = Some((source.clone(), Arc::new(evaluator)));
+            out.say(format_args!("device {}", evaluator.device()));
+            self.network = Some((source.clone(), Arc::new(Desk::new(Arc::new(evaluator), source.lanes()))));
         }
         let Some((_, evaluator)) = &self.network else { return Ok(()) };
         let memory = options::number(options, "USI_Hash").saturating_mul(1 << 20);
         let wanted = PlayerKey { player: options.text("Player").to_owned(), source, memory };
         if self.player.as_ref().is_none_or(|(taken, _)| *taken != wanted) {
-            let player = player::create(&wanted.player, Arc::clone(evaluator) as Arc<dyn Evaluator>, memory);
+            let player = player::create(&wanted.player, Arc::clone(evaluator), memory);
             self.player = Some((wanted, player));
         }
         self.player.as_mut().map_or(Ok(()), |(_, player)| player.ready(options))
@@ -137,6 +138,7 @@ impl Engine for Deep {
             return best;
         }
         let Some((_, player)) = &mut self.player else { return give_up("there is no network", out) };
+        self.network.iter().for_each(|(_, evaluator)| evaluator.attend(&search.clock));
         let turn = Turn { game, search, out };
         player.think(&turn, &mut self.rng).unwrap_or_else(|fault| give_up(fault, out))
     }

@@ -199,3 +199,53 @@ fn a_book_is_made_from_games() {
     assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
     assert!(fs::read_to_string(&book).unwrap().contains("7g7f"));
 }
+
+/// A driver of NVIDIA's in place of a real one, as far as it is asked: its newest CUDA, and what it says at the start.
+fn with_driver(version: u32, start: u32) -> tempfile::TempDir {
+    let place = tempfile::tempdir().unwrap();
+    let source = format!(
+        "int cuDriverGetVersion(int *v) {{ *v = {version}; return 0; }}\nint cuInit(unsigned f) {{ return {start}; }}\n\
+         int cuGetErrorName(int e, const char **n) {{ *n = \"CUDA_ERROR_NO_DEVICE\"; return 0; }}\n"
+    );
+    fs::write(place.path().join("driver.c"), source).unwrap();
+    let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".to_owned());
+    let compiled = std::process::Command::new(compiler)
+        .args(["-shared", "-fPIC", "-o", "libcuda.so.1", "driver.c"])
+        .current_dir(&place)
+        .status();
+    assert!(compiled.unwrap().success());
+    place
+}
+
+/// What a machine with these libraries before its own says of a device.
+fn told_of(device: &str, libraries: &std::path::Path) -> String {
+    let run = std::process::Command::new(env!("CARGO_BIN_EXE_renmei-deep"))
+        .args(["bench", "--device", device, "--seconds", "0", "--batches", "1"])
+        .env("LD_LIBRARY_PATH", libraries)
+        .output()
+        .unwrap();
+    assert!(!run.status.success());
+    String::from_utf8_lossy(&run.stderr).into_owned()
+}
+
+#[test]
+fn a_missing_driver_is_told_from_a_libtorch_without_cuda_and_from_a_driver_without_a_gpu() {
+    let empty = tempfile::tempdir().unwrap();
+    fs::write(empty.path().join("libcuda.so.1"), "no library").unwrap();
+    let told = told_of("cuda:0", empty.path());
+    assert!(told.contains("`cuda:0` cannot be used: there is no NVIDIA driver"), "{told}");
+    let driver = with_driver(13_000, 100);
+    let told = told_of("cuda:0", driver.path());
+    let half = told.contains("`cargo xtask libtorch --cuda` fetches the other (2.5 GB)");
+    assert!(half || told.contains("shows no GPU (CUDA_ERROR_NO_DEVICE)"), "{told}");
+}
+
+#[test]
+fn an_engine_says_at_its_start_on_which_device_it_runs() {
+    let mut talk = Talk::start(env!("CARGO_BIN_EXE_renmei-deep"), &[]);
+    talk.ask("usi", "usiok");
+    talk.send("setoption name Device value cpu");
+    talk.send("isready");
+    let lines = talk.until("readyok");
+    assert!(lines.iter().any(|line| line.starts_with("info string device cpu, ")), "{lines:?}");
+}

@@ -95,6 +95,15 @@ impl<'a> InfoLine<'a> {
         scores
     }
 
+    /// What an engine says of the device it computes on: the rest of a line `info string device ..`, made printable
+    /// and cut.
+    #[must_use]
+    pub fn device(self) -> Option<String> {
+        const KEPT: usize = 300;
+        let told = self.0.strip_prefix(b"info string device ")?.trim_ascii();
+        (!told.is_empty()).then(|| crate::printable(&told[..told.len().min(KEPT)]))
+    }
+
     /// Reads the line; bytes that are not UTF-8 become U+FFFD.
     #[must_use]
     pub fn read(self) -> Info {

@@ -1,25 +1,18 @@
 //! Evaluation by a network on a device.
 
 mod cuda;
+mod device;
 mod lane;
 
 use super::{Answer, Encoding, Evaluator, EvaluatorError, Question};
-use crate::network::{Description, Network, outside};
+use crate::network::{Description, Network, NetworkError, outside};
 use lane::{Lane, Lanes};
-use std::{path::Path, str::FromStr};
+use std::path::Path;
 use tch::{Device, Kind};
 
-/// The device to compute on.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum DeviceChoice {
-    /// The first GPU if there is one, else the CPU.
-    #[default]
-    Auto,
-    /// The CPU.
-    Cpu,
-    /// The GPU with this number, from 0.
-    Cuda(usize),
-}
+pub use cuda::NoGpu;
+pub use device::DeviceChoice;
+pub(crate) use device::device_name;
 
 /// Parameters of evaluation.
 #[derive(Clone, Copy, Debug)]
@@ -54,6 +47,7 @@ pub struct TorchEvaluator {
     description: Description,
     batch: usize,
     kind: String,
+    device: String,
 }
 
 impl TorchEvaluator {
@@ -61,11 +55,12 @@ impl TorchEvaluator {
     /// a game is not slow.
     ///
     /// # Errors
-    /// When the device or the network is unavailable.
+    /// When the device or the network is unavailable, or does not fit into the device's memory.
     pub fn open(description: &Path, options: &TorchOptions) -> Result<Self, EvaluatorError> {
         let device = options.device.find()?;
         let kind = kind_for(device, options.half);
-        Self::of(&Network::load(description, device, kind)?, device, options)
+        let network = Network::load(description, device, kind);
+        Self::of(&network.map_err(|fault| unloaded(fault, device, options))?, device, options)
     }
 
     /// The same with the embedded network.
@@ -74,7 +69,8 @@ impl TorchEvaluator {
     /// When the device is unavailable.
     pub fn shipped(options: &TorchOptions) -> Result<Self, EvaluatorError> {
         let device = options.device.find()?;
-        Self::of(&Network::shipped(device, kind_for(device, options.half))?, device, options)
+        let network = Network::shipped(device, kind_for(device, options.half));
+        Self::of(&network.map_err(|fault| unloaded(fault, device, options))?, device, options)
     }
 
     /// An evaluator for a network that is already on the device.
@@ -92,6 +88,7 @@ impl TorchEvaluator {
             description,
             batch: options.batch.max(1),
             kind: format!("torch {} {}", device_name(device), kind_name(kind)),
+            device: options.device.words(device, kind_name(kind)),
         };
         evaluator.warm_up()?;
         Ok(evaluator)
@@ -100,6 +97,11 @@ impl TorchEvaluator {
     /// The network's description.
     pub fn description(&self) -> &Description {
         &self.description
+    }
+
+    /// The device with its float type, for people; on a CPU that was not asked for, why there is no GPU.
+    pub fn device(&self) -> &str {
+        &self.device
     }
 
     /// Evaluates a batch of empty boards and waits for the device: the cost of an evaluation without encoding
@@ -154,33 +156,13 @@ impl Evaluator for TorchEvaluator {
     }
 }
 
-impl DeviceChoice {
-    /// The device; `Auto` is resolved by asking libtorch for a GPU.
-    ///
-    /// # Errors
-    /// When the requested GPU does not exist.
-    pub fn find(self) -> Result<Device, EvaluatorError> {
-        let gpus = if self == Self::Cpu { 0 } else { cuda::gpus() };
-        match self {
-            Self::Auto if gpus > 0 => Ok(Device::Cuda(0)),
-            Self::Auto | Self::Cpu => Ok(Device::Cpu),
-            Self::Cuda(number) if number < gpus => Ok(Device::Cuda(number)),
-            Self::Cuda(number) => Err(EvaluatorError::NoDevice(format!("cuda:{number}"))),
+/// The error of a network that was to be loaded onto a device.
+fn unloaded(fault: NetworkError, device: Device, options: &TorchOptions) -> EvaluatorError {
+    match fault {
+        NetworkError::Torch { source, .. } if lane::is_memory(&source) => {
+            lane::failed(device, options.batch, source)
         }
-    }
-}
-
-impl FromStr for DeviceChoice {
-    type Err = EvaluatorError;
-
-    fn from_str(text: &str) -> Result<Self, EvaluatorError> {
-        let unknown = || EvaluatorError::UnknownDevice(text.to_owned());
-        match text {
-            "auto" => Ok(Self::Auto),
-            "cpu" => Ok(Self::Cpu),
-            "cuda" => Ok(Self::Cuda(0)),
-            _ => text.strip_prefix("cuda:").and_then(|n| n.parse().ok()).map(Self::Cuda).ok_or_else(unknown),
-        }
+        fault => fault.into(),
     }
 }
 
@@ -213,13 +195,5 @@ pub(crate) fn kind_name(kind: Kind) -> &'static str {
         Kind::Half => "f16",
         Kind::BFloat16 => "bf16",
         _ => "f32",
-    }
-}
-
-/// `cpu`, or `cuda:0`.
-pub(crate) fn device_name(device: Device) -> String {
-    match device {
-        Device::Cuda(number) => format!("cuda:{number}"),
-        _ => "cpu".to_owned(),
     }
 }

@@ -145,7 +145,10 @@ fn wdl(best: &RootMove, turn: &Turn<'_>) -> [u32; 3] {
 
 fn answer(outcome: &Outcome, turn: &Turn<'_>, rng: &mut SplitMix64) -> BestMove {
     let moves = &outcome.progress.moves;
-    let Some(best) = moves.first() else { return BestMove::Resign };
+    // A search that was stopped before the network answered knows no move, and has to play one.
+    let Some(best) = moves.first() else {
+        return turn.legal().first().map_or(BestMove::Resign, |&mv| BestMove::play(mv));
+    };
     if turn.is_hopeless(best.value) {
         return BestMove::Resign;
     }

@@ -94,8 +94,10 @@ impl Player for SoftmaxPlayer {
                 deterministic,
                 fallback: likely.first().map(|&(mv, _)| mv),
             };
-            session.run(rng)?;
-            Ok(session.answer(rng))
+            match session.run(rng) {
+                Ok(()) | Err(EvaluatorError::Stopped) => Ok(session.answer(rng)),
+                Err(fault) => Err(fault),
+            }
         })
     }
 }

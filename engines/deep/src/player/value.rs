@@ -51,7 +51,7 @@ impl ValuePlayer {
         After::Asked(Box::new(self.evaluator.encoding().question(&position, &replies, seen)))
     }
 
-    /// The values of the moves, as many as time allows, but at least those of the first batch.
+    /// The values of the moves, as many as time allows; if it allows none, the first with that of an even game.
     fn values(&self, after: Vec<(Move, After)>, turn: &Turn<'_>) -> Result<Vec<(Move, f32)>, EvaluatorError> {
         let (mut known, mut asked) = (Vec::new(), Vec::new());
         for (mv, after) in after {
@@ -60,14 +60,22 @@ impl ValuePlayer {
                 After::Asked(question) => asked.push((mv, *question)),
             }
         }
+        let unknown = asked.first().map(|&(mv, _)| (mv, 0.5));
         for batch in asked.chunks(self.evaluator.batch().max(1)) {
             if !known.is_empty() && turn.search.clock.is_stopped() {
                 break;
             }
             let questions: Vec<Question> = batch.iter().map(|(_, question)| question.clone()).collect();
             // The network's value is for the side to move, which is the opponent.
-            let values = self.evaluator.evaluate(&questions)?.into_iter().map(|answer| 1.0 - answer.value);
+            let answers = match self.evaluator.evaluate(&questions) {
+                Err(EvaluatorError::Stopped) => break,
+                answers => answers?,
+            };
+            let values = answers.into_iter().map(|answer| 1.0 - answer.value);
             known.extend(batch.iter().map(|(mv, _)| *mv).zip(values));
+        }
+        if known.is_empty() {
+            known.extend(unknown);
         }
         Ok(known)
     }

@@ -12,7 +12,7 @@ use rsshogi::{
 };
 use usi_shell::{Game, Path};
 
-use crate::evaluator::{Answer, Question};
+use crate::evaluator::{Answer, EvaluatorError, Question};
 
 use super::{
     Proven,
@@ -277,6 +277,10 @@ impl<'a> Worker<'a> {
         }
         match self.shared.evaluator.evaluate(&self.questions) {
             Ok(answers) => self.absorb(&answers),
+            Err(EvaluatorError::Stopped) => {
+                self.shared.end();
+                self.discard();
+            }
             Err(fault) => {
                 self.shared.fail(fault);
                 self.discard();

@@ -12,7 +12,7 @@ use usi_shell::{OptionSpec, Options};
 pub(crate) const SHIPPED: &str = "default";
 
 /// All options, in display order.
-pub(super) fn declare() -> Vec<OptionSpec> {
+pub(crate) fn declare() -> Vec<OptionSpec> {
     let mut options = vec![
         OptionSpec::combo("Player", "mcts", &["mcts", "softmax", "policy", "value"]),
         OptionSpec::filename("Network", SHIPPED),
@@ -118,6 +118,11 @@ impl Source {
             threads: number(options, "NetworkThreads"),
             temperature: permille(options, "PolicyTemperature"),
         })
+    }
+
+    /// Number of concurrent batches.
+    pub(super) const fn lanes(&self) -> usize {
+        self.lanes
     }
 
     pub(super) fn load(&self) -> Result<TorchEvaluator, EvaluatorError> {

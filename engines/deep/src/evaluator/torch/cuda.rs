@@ -1,17 +1,243 @@
-//! Detection of GPUs. The linker drops the CUDA library of libtorch from a program that uses none of its
-//! symbols, so it is loaded at run time before libtorch is asked about devices; without it the program runs on
-//! the CPU.
+//! What libtorch can use of this machine's GPUs, and why it can use none.
+//!
+//! The linker drops the CUDA library of libtorch from a program that uses none of its symbols, so it is loaded at run
+//! time before libtorch is asked about devices; without it the program runs on the CPU. Which part is missing is found
+//! out by asking the driver itself (`libcuda.so.1`, the interface that every version of it keeps).
 #![allow(unsafe_code)]
 
 use libloading::Library;
-use std::sync::OnceLock;
+use std::{
+    error::Error,
+    ffi::{CStr, c_char, c_int},
+    sync::OnceLock,
+};
 
-/// Number of GPUs available to libtorch.
-pub(super) fn gpus() -> usize {
-    static LOADED: OnceLock<Option<Library>> = OnceLock::new();
+/// The GPU half of libtorch.
+const LIBRARY: &str = "libtorch_cuda.so";
+/// The driver.
+const DRIVER: &str = "libcuda.so.1";
+/// Longest name of a GPU, as the driver's interface has it.
+const NAME: usize = 256;
+
+/// Why there is no GPU to compute on.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoGpu {
+    /// No driver can be loaded.
+    #[error("there is no NVIDIA driver ({0})")]
+    NoDriver(String),
+    /// libtorch has no part for GPUs.
+    #[error(
+        "a GPU's driver is here, but libtorch is the half for processors alone: `cargo xtask libtorch --cuda` fetches \
+         the other (2.5 GB), without another compilation; a libtorch of your own must be one with CUDA"
+    )]
+    Processor,
+    /// The part for GPUs is there and cannot be loaded.
+    #[error(
+        "the CUDA half of libtorch cannot be loaded: {0}; `cargo xtask libtorch --cuda` fetches what it needs"
+    )]
+    Unloadable(String),
+    /// The driver is older than libtorch.
+    #[error(
+        "the NVIDIA driver is too old: it runs CUDA {has}, and this libtorch needs {needs}; install a newer driver"
+    )]
+    OldDriver {
+        /// The newest CUDA that the driver runs.
+        has: String,
+        /// The CUDA of libtorch.
+        needs: String,
+    },
+    /// The driver sees no GPU.
+    #[error("the NVIDIA driver shows no GPU ({0}); `nvidia-smi` and CUDA_VISIBLE_DEVICES may say why")]
+    NoneSeen(String),
+}
+
+/// The GPUs that can be used.
+#[derive(Debug)]
+pub(super) struct Gpus {
+    /// Their names, in libtorch's order.
+    pub(super) names: Vec<String>,
+    /// Why there is none.
+    pub(super) lack: Option<NoGpu>,
+}
+
+/// What the driver says of itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Driver {
+    /// The newest CUDA that it runs: 13000 for 13.0.
+    version: i32,
+    /// What it says when it is started; `None` if it works.
+    fault: Option<String>,
+    names: Vec<String>,
+}
+
+/// Whether the part of libtorch for GPUs is there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Half {
+    /// It is not.
+    Missing,
+    /// It is, and cannot be loaded.
+    Broken(String),
+    /// It was loaded; with the CUDA it was made for, if it tells.
+    Loaded(Option<i32>),
+}
+
+/// The GPUs of this machine. They are looked for once.
+pub(super) fn gpus() -> &'static Gpus {
+    static GPUS: OnceLock<Gpus> = OnceLock::new();
+    GPUS.get_or_init(|| {
+        let (driver, half) = (driver(), half());
+        let count = if matches!(half, Half::Loaded(_)) { tch::Cuda::device_count() } else { 0 };
+        let count = usize::try_from(count).unwrap_or(0);
+        let lack = (count == 0).then(|| lack(driver.as_ref().map_err(String::as_str), &half));
+        let mut names = driver.map(|driver| driver.names).unwrap_or_default();
+        names.resize(count, "GPU".to_owned());
+        Gpus { names, lack }
+    })
+}
+
+/// Why libtorch counts no GPU.
+fn lack(driver: Result<&Driver, &str>, half: &Half) -> NoGpu {
+    let driver = match driver {
+        Ok(driver) => driver,
+        Err(fault) => return NoGpu::NoDriver(fault.to_owned()),
+    };
+    match half {
+        Half::Missing => NoGpu::Processor,
+        Half::Broken(fault) => NoGpu::Unloadable(fault.clone()),
+        // A driver runs every CUDA of its major version.
+        Half::Loaded(Some(needs)) if driver.version / 1000 < needs / 1000 => {
+            NoGpu::OldDriver { has: version(driver.version), needs: version(*needs) }
+        }
+        Half::Loaded(_) => {
+            let fault =
+                driver.fault.clone().or_else(|| driver.names.is_empty().then(|| "it counts none".to_owned()));
+            NoGpu::NoneSeen(fault.unwrap_or_else(|| "libtorch counts none".to_owned()))
+        }
+    }
+}
+
+/// 13000 as 13.0.
+fn version(number: i32) -> String {
+    format!("{}.{}", number / 1000, number % 1000 / 10)
+}
+
+/// Loads libtorch's part for GPUs and keeps it.
+fn half() -> Half {
+    static LOADED: OnceLock<Library> = OnceLock::new();
     // SAFETY: the library belongs to the libtorch this program is linked with; its initialisers only register
     // devices. It is never unloaded.
-    let loaded = LOADED.get_or_init(|| unsafe { Library::new("libtorch_cuda.so") }.ok());
-    let count = if loaded.is_some() { tch::Cuda::device_count() } else { 0 };
-    usize::try_from(count).unwrap_or(0)
+    let library = match unsafe { Library::new(LIBRARY) } {
+        Ok(library) => LOADED.get_or_init(|| library),
+        Err(fault) => {
+            let fault = reason(&fault);
+            // A library that it needs and lacks is named by the loader instead.
+            let missing = fault.starts_with(&format!("{LIBRARY}: cannot open shared object file"));
+            return if missing { Half::Missing } else { Half::Broken(fault) };
+        }
+    };
+    let mut version = 0;
+    // SAFETY: a function of the CUDA runtime, which the library is linked with: `cudaRuntimeGetVersion(int *)`.
+    let told = unsafe {
+        let ask = library.get::<unsafe extern "C" fn(*mut c_int) -> c_int>(b"cudaRuntimeGetVersion");
+        ask.is_ok_and(|ask| ask(&raw mut version) == 0)
+    };
+    Half::Loaded(told.then_some(version))
+}
+
+type Count = unsafe extern "C" fn(*mut c_int) -> c_int;
+
+/// Asks the driver for its version and its GPUs.
+fn driver() -> Result<Driver, String> {
+    // SAFETY: the driver's interface is stable: `cuDriverGetVersion(int *)`, `cuInit(unsigned)`,
+    // `cuDeviceGetCount(int *)`, `cuDeviceGetName(char *, int, CUdevice)`; each returns 0 for success. The library
+    // stays loaded while they are called.
+    unsafe {
+        let library = Library::new(DRIVER).map_err(|fault| reason(&fault))?;
+        let mut version = 0;
+        let ask = library.get::<Count>(b"cuDriverGetVersion").map_err(|fault| reason(&fault))?;
+        ask(&raw mut version);
+        let start =
+            library.get::<unsafe extern "C" fn(u32) -> c_int>(b"cuInit").map_err(|fault| reason(&fault))?;
+        let code = start(0);
+        let fault = (code != 0).then(|| error_name(&library, code));
+        let names = if code == 0 { names(&library) } else { Vec::new() };
+        // libtorch uses it, too.
+        std::mem::forget(library);
+        Ok(Driver { version, fault, names })
+    }
+}
+
+/// The names of the driver's GPUs.
+///
+/// # Safety
+/// `library` is the driver, and it was started.
+unsafe fn names(library: &Library) -> Vec<String> {
+    type Name = unsafe extern "C" fn(*mut c_char, c_int, c_int) -> c_int;
+    let mut count = 0;
+    // SAFETY: as the caller says; the buffer is as long as the driver is told.
+    unsafe {
+        let Ok(ask) = library.get::<Count>(b"cuDeviceGetCount") else { return Vec::new() };
+        let Ok(name) = library.get::<Name>(b"cuDeviceGetName") else { return Vec::new() };
+        if ask(&raw mut count) != 0 {
+            return Vec::new();
+        }
+        let one = |number| {
+            let mut buffer = [0 as c_char; NAME];
+            let told = name(buffer.as_mut_ptr(), NAME as c_int - 1, number) == 0;
+            told.then(|| CStr::from_ptr(buffer.as_ptr()).to_string_lossy().into_owned())
+        };
+        (0..count).map(|number| one(number).unwrap_or_else(|| "GPU".to_owned())).collect()
+    }
+}
+
+/// The driver's name of an error, such as `CUDA_ERROR_NO_DEVICE`.
+///
+/// # Safety
+/// `library` is the driver.
+unsafe fn error_name(library: &Library, code: c_int) -> String {
+    type Name = unsafe extern "C" fn(c_int, *mut *const c_char) -> c_int;
+    let mut text = std::ptr::null();
+    // SAFETY: as the caller says; the driver sets the pointer to a text that is never freed.
+    unsafe {
+        let known = library.get::<Name>(b"cuGetErrorName").is_ok_and(|name| name(code, &raw mut text) == 0);
+        if known && !text.is_null() {
+            return CStr::from_ptr(text).to_string_lossy().into_owned();
+        }
+    }
+    format!("error {code}")
+}
+
+/// The loader's own words.
+fn reason(fault: &libloading::Error) -> String {
+    fault.source().map_or_else(|| fault.to_string(), ToString::to_string)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn driver(version: i32) -> Driver {
+        Driver { version, fault: None, names: vec!["NVIDIA H200".to_owned()] }
+    }
+
+    #[test]
+    fn each_part_that_is_missing_is_told_with_what_mends_it() {
+        let loaded = Half::Loaded(Some(13_000));
+        let told = |driver: Result<&Driver, &str>, half: &Half| lack(driver, half).to_string();
+        let none = told(Err("libcuda.so.1: cannot open shared object file"), &loaded);
+        assert!(none.contains("no NVIDIA driver (libcuda.so.1"), "{none}");
+        let half = told(Ok(&driver(13_000)), &Half::Missing);
+        assert!(
+            half.contains("`cargo xtask libtorch --cuda`") && half.contains("without another comp"),
+            "{half}"
+        );
+        let broken = told(Ok(&driver(13_000)), &Half::Broken("libcudnn.so.9: no such file".to_owned()));
+        assert!(broken.contains("libcudnn.so.9"), "{broken}");
+        let old = told(Ok(&driver(12_040)), &loaded);
+        assert!(old.contains("runs CUDA 12.4") && old.contains("needs 13.0"), "{old}");
+        let newer = lack(Ok(&driver(13_010)), &Half::Loaded(Some(13_000)));
+        assert_eq!(newer, NoGpu::NoneSeen("libtorch counts none".to_owned()));
+        let hidden = Driver { fault: Some("CUDA_ERROR_NO_DEVICE".to_owned()), ..driver(13_000) };
+        assert!(told(Ok(&hidden), &loaded).contains("CUDA_ERROR_NO_DEVICE"));
+    }
 }

@@ -96,7 +96,7 @@ impl Lane {
     ) -> Result<Self, EvaluatorError> {
         let (features, labels) = (network.description().features, network.description().labels.count());
         let batch = options.batch.max(1);
-        let input = Input::new(features, device, batch).map_err(|source| failed(device, source))?;
+        let input = Input::new(features, device, batch).map_err(|source| failed(device, batch, source))?;
         Ok(Self {
             features,
             labels,
@@ -118,7 +118,7 @@ impl Lane {
         questions: &[Question],
         answers: &mut Vec<Answer>,
     ) -> Result<(), EvaluatorError> {
-        let asked = self.compute(questions).map_err(|source| failed(self.device, source))?;
+        let asked = self.compute(questions).map_err(|source| failed(self.device, questions.len(), source))?;
         let answer = |(nth, question): (usize, &Question)| self.read(nth, question, asked);
         answers.extend(questions.iter().enumerate().map(answer));
         Ok(())
@@ -127,12 +127,12 @@ impl Lane {
     pub(super) fn forward_only(&mut self, batch: usize) -> Result<(), EvaluatorError> {
         self.limit_threads();
         let shape = [batch as i64, self.features.planes() as i64, 9, 9];
-        let empty = Tensor::zeros(shape, (self.kind, self.device));
-        let outputs = tch::no_grad(|| self.network.forward(&empty, false));
+        let outputs = Tensor::f_zeros(shape, (self.kind, self.device))
+            .and_then(|empty| tch::no_grad(|| self.network.forward(&empty, false)));
         outputs
             .and_then(|outputs| self.fetch(&outputs, batch))
             .map(drop)
-            .map_err(|source| failed(self.device, source))
+            .map_err(|source| failed(self.device, batch, source))
     }
 
     /// Runs the network and copies its outputs to the host. Returns whether there are a policy and a value.
@@ -245,6 +245,38 @@ fn sigmoid(logit: f32) -> f32 {
     1.0 / (1.0 + (-logit).exp())
 }
 
-fn failed(device: Device, source: TchError) -> EvaluatorError {
-    EvaluatorError::Torch { device: device_name(device), source }
+/// The error of a device, told apart by libtorch's words.
+pub(super) fn failed(device: Device, batch: usize, source: TchError) -> EvaluatorError {
+    let device = device_name(device);
+    if is_memory(&source) {
+        EvaluatorError::Memory { device, batch, source }
+    } else {
+        EvaluatorError::Torch { device, source }
+    }
+}
+
+/// Whether libtorch says that it got no memory: on a GPU, and on a CPU.
+pub(super) fn is_memory(source: &TchError) -> bool {
+    let words = source.to_string();
+    ["out of memory", "can't allocate memory", "not enough memory", "CUBLAS_STATUS_ALLOC_FAILED"]
+        .iter()
+        .any(|sign| words.contains(sign))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_device_without_memory_is_told_with_what_needs_less() {
+        let full = Tensor::f_zeros([1 << 60], (Kind::Uint8, Device::Cpu)).unwrap_err();
+        let told = failed(Device::Cpu, 4096, full).to_string();
+        assert!(told.starts_with("the memory of cpu is full: lower `Batch` (now 4096)"), "{told}");
+        // As the allocator of GPUs says it (c10/cuda/CUDACachingAllocator.cpp).
+        let gpu = TchError::Torch("CUDA out of memory. Tried to allocate 2.00 GiB.".to_owned());
+        let told = failed(Device::Cuda(1), 128, gpu).to_string();
+        assert!(told.starts_with("the memory of cuda:1 is full") && told.contains("2.00 GiB"), "{told}");
+        let other = TchError::Torch("CUDA error: an illegal memory access was encountered".to_owned());
+        assert!(failed(Device::Cuda(0), 1, other).to_string().starts_with("evaluation failed on cuda:0"));
+    }
 }
