@@ -637,7 +637,7 @@ pub const IDENTITY: Section = Section {
 };
 
 /// The sections of the reference, in order.
-pub const REFERENCE: [&Section; 24] = [
+pub const REFERENCE: [&Section; 25] = [
     &ROOT,
     &EVENT,
     &FAULT_LIMIT,
@@ -660,6 +660,7 @@ pub const REFERENCE: [&Section; 24] = [
     &serve::SERVE_RATING,
     &serve::SERVE_LIMITS,
     &serve::SERVE_RETENTION,
+    &serve::SERVE_TLS,
     &client::CLIENT,
     &client::FLOODGATE,
 ];
