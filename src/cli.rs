@@ -895,6 +895,11 @@ pub enum AdminCommand {
         /// The name of its games.
         name: String,
     },
+    /// Tell everybody something: it is shown on the pages and to clients in the extended mode.
+    Announce {
+        /// What.
+        text: String,
+    },
     /// Close the registration of an open league: only those who have played in it may log in.
     Close,
     /// Open the registration again.

@@ -332,6 +332,7 @@ impl Operations {
                 }
                 record(Action::BuoyDeleted { name: name.clone() })
             }
+            Command::Announce { text } => self.announce(by, reason, text),
             Command::Adjourn { game } => self.ask_games(by, reason, GameOrder::Adjourn(GameId(*game))),
             Command::Rule { game, result } => {
                 self.ask_games(by, reason, GameOrder::Rule(GameId(*game), outcome(*result)))
@@ -373,6 +374,19 @@ impl Operations {
         }
         let action = if close { Action::RegistrationClosed } else { Action::RegistrationOpened };
         self.switch(by, reason, None, action)
+    }
+
+    /// Puts an announcement on record, where pages and reports show it, and tells it to who is connected in the extended
+    /// mode.
+    fn announce(&self, by: &str, reason: &str, text: &str) -> Result<Done, String> {
+        let text = checked("an announcement", text)?;
+        if text.is_empty() {
+            return Err("an announcement needs words".to_owned());
+        }
+        let action = Action::Announced { text: text.to_owned() };
+        let done = Done { text: action.to_string(), number: self.record(by, reason, None, action) };
+        self.tell(&format!("##[OPERATOR] {text}\n"));
+        Ok(done)
     }
 
     fn kick(&self, by: &str, reason: &str, name: &str) -> Result<Done, String> {
