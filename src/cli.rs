@@ -100,6 +100,8 @@ pub enum Command {
     Report(ReportArgs),
     /// Show an event of a database while another process plays it, or after its end.
     Watch(WatchArgs),
+    /// Show an event of a database in the browser, while another process plays it, or after its end.
+    Web(WebArgs),
     /// Export games of a database as record files.
     Export(ExportArgs),
     /// Import record files into a database.
@@ -183,6 +185,9 @@ pub struct PlayingArgs {
     /// (512).
     #[arg(long, value_name = "MB")]
     pub reserve_mb: Option<u64>,
+    /// Show the event in the browser on this address, such as 127.0.0.1:8080; overrides `listen` of `[http]`.
+    #[arg(long, value_name = "ADDR")]
+    pub http: Vec<std::net::SocketAddr>,
     /// Append every entry of the event to a file, as a line of JSON.
     #[arg(long, value_name = "FILE")]
     pub events: Option<PathBuf>,
@@ -467,6 +472,9 @@ pub struct FloodgateArgs {
     /// Tell this command of the end and of new starts, as JSON on its standard input; overrides `command` of `[notify]`.
     #[arg(long, value_name = "COMMAND")]
     pub notify: Option<String>,
+    /// Show the games in the browser on this address, such as 127.0.0.1:8080; overrides `listen` of `[http]`.
+    #[arg(long, value_name = "ADDR")]
+    pub http: Vec<std::net::SocketAddr>,
     /// Do not have the engine make a move before the first login.
     #[arg(long)]
     pub no_look: bool,
@@ -526,10 +534,46 @@ pub enum AccountCommand {
         #[arg(long, value_name = "FILE", default_value = "league.db")]
         db: PathBuf,
     },
+    /// Accounts of those who run the event from its page: `renmei serve --http`, see the guide to the arbiter's page.
+    Web {
+        /// The operation.
+        #[command(subcommand)]
+        command: WebAccountCommand,
+    },
     /// Print the invitation of a player with a trip, a line for `[serve] invited`.
     Invite {
         /// The player's name.
         name: String,
+    },
+}
+
+/// Operations on accounts of the pages.
+#[derive(Clone, Debug, Subcommand)]
+pub enum WebAccountCommand {
+    /// Create an account, or change its password and role; who is logged in with it is logged out.
+    Add {
+        /// The name: 1 to 32 letters, digits, `_`, `-`, `@` or `.`.
+        name: String,
+        /// What it may do: an `operator` pauses, announces and sends away, an `arbiter` also decides.
+        #[arg(long, value_name = "ROLE")]
+        role: journal::Role,
+        /// The database.
+        #[arg(long, value_name = "FILE", default_value = "league.db")]
+        db: PathBuf,
+    },
+    /// List the accounts.
+    List {
+        /// The database.
+        #[arg(long, value_name = "FILE", default_value = "league.db")]
+        db: PathBuf,
+    },
+    /// Delete an account; who is logged in with it is logged out.
+    Remove {
+        /// The name.
+        name: String,
+        /// The database.
+        #[arg(long, value_name = "FILE", default_value = "league.db")]
+        db: PathBuf,
     },
 }
 
@@ -684,6 +728,29 @@ impl std::str::FromStr for Picture {
         }
         .ok_or_else(|| "expected elo, ratings, sprt, endings, time or eval:N".to_owned())
     }
+}
+
+/// `renmei web`.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "\
+Examples:
+  renmei web league.db
+  renmei web league.db --http 0.0.0.0:8080 --delay \"5 moves\"")]
+pub struct WebArgs {
+    /// The database.
+    pub db: PathBuf,
+    /// Name of the event; by default the last one.
+    #[arg(long, value_name = "NAME")]
+    pub event: Option<String>,
+    /// Address of the pages [default: 127.0.0.1:8080].
+    #[arg(long, value_name = "ADDR")]
+    pub http: Vec<std::net::SocketAddr>,
+    /// How far the pages are behind the games: `5 moves`, `30s`.
+    #[arg(long, value_name = "DELAY", value_parser = plan::http::Delay::parse)]
+    pub delay: Option<plan::http::Delay>,
+    /// Players and Game_IDs whose games nobody is shown; `*` stands for any letters. May be repeated.
+    #[arg(long, value_name = "PATTERN")]
+    pub private: Vec<String>,
 }
 
 /// `renmei watch`.

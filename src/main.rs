@@ -37,6 +37,7 @@ fn main() -> ExitCode {
         Command::Floodgate(args) => commands::floodgate(&args, screen::open),
         Command::Report(args) => commands::report(&args),
         Command::Watch(args) => screen::watch(&args),
+        Command::Web(args) => commands::web(&args),
         Command::Account(args) => commands::account(&args),
         Command::Admin(args) => commands::admin(&args),
         Command::Log(args) => commands::log(&args),

@@ -222,6 +222,14 @@ impl Operations {
         self.state().in_force.is_muted(name)
     }
 
+    /// The last operations, the newest first, each with whether it was taken back.
+    #[must_use]
+    pub fn recent(&self, most: usize) -> Vec<(Operation, bool)> {
+        let in_force = &self.state().in_force;
+        let recent = in_force.operations().iter().rev().take(most);
+        recent.map(|operation| (operation.clone(), in_force.is_undone(operation.number))).collect()
+    }
+
     /// A reader of committed entries, for the journal.
     #[must_use]
     pub fn reader(&self) -> Reader {

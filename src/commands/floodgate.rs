@@ -3,6 +3,7 @@
 use super::{
     Exit, Failure, OpenScreen, Screen, Showing, disk,
     ordered_lines::OrderedLines,
+    pages,
     play::{Linger, check_log},
 };
 use crate::{
@@ -86,6 +87,11 @@ pub fn floodgate(args: &FloodgateArgs, open_screen: OpenScreen) -> Result<Exit, 
     // Declared before what prints, so that it is dropped last.
     let ordered = screen.is_none().then(OrderedLines::default);
     let (mut audience, linger) = audience(screen, ordered.as_ref());
+    let pages = pages::open(&config.http, &args.http, &config.database, &config.name, None)?;
+    if let Some(pages) = &pages {
+        pages::lines(pages).iter().for_each(|line| (audience.say)(line));
+        audience.readers.push(pages.reader());
+    }
     let notifier = Notifier::open(&config.notify, subject(&config), audience.say.clone())?;
     audience.readers.extend(notifier.as_ref().map(Notifier::reader));
     let say = audience.say.clone();

@@ -1,6 +1,6 @@
 //! `renmei run`, and the steps that `renmei match` and `renmei serve` share with it: from a plan to standings.
 
-use super::{Exit, Failure, disk, operator_door::Door};
+use super::{Exit, Failure, disk, operator_door::Door, pages};
 use crate::{
     cli::{FaultLimitArg, PlayingArgs, RunArgs},
     output::{self, Printable},
@@ -41,6 +41,7 @@ use std::{
     path::{Path, PathBuf},
     sync::Arc,
 };
+use web::{Office, Registers};
 
 /// Plays the event of a configuration file.
 ///
@@ -312,6 +313,15 @@ fn follow(
         }
         readers.push(reader);
         remote = Some(players);
+    }
+    let office = Office::new(&plan.database, Registers::Configured);
+    if !event.is_closed() {
+        office.open(event.operations());
+    }
+    let pages = pages::open(&plan.http, &args.http, &plan.database, &plan.name, Some(&office))?;
+    if let Some(pages) = &pages {
+        pages::lines(pages).iter().for_each(|line| say(line));
+        readers.push(pages.reader());
     }
     let notifier = Notifier::open(&plan.notify, subject(plan), say.clone())?;
     readers.extend(notifier.as_ref().map(Notifier::reader));

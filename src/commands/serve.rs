@@ -3,6 +3,7 @@
 use super::{
     Exit, Failure, OpenScreen, Screen, Showing,
     operator_door::Door,
+    pages,
     play::{Network, event_file, host},
 };
 use super::{descriptors, disk};
@@ -15,13 +16,14 @@ use arena::Shutdown;
 use host::{Certificates, League, Port, RatingHistory, event::EventNetwork};
 use journal::{Reader, Store};
 use notify::{Notifier, Subject};
-use plan::{Document, Plan, ServeConfig, StoredPlan};
+use plan::{Document, Plan, ServeConfig, StoredPlan, serve::Login};
 use std::{
     io,
     net::{SocketAddr, TcpListener},
     path::Path,
     sync::Arc,
 };
+use web::{Office, Registers};
 
 /// Serves until a signal: the first lets the running games end, the second breaks them off.
 ///
@@ -78,6 +80,18 @@ fn league(args: &ServeArgs, mut config: ServeConfig, open_screen: OpenScreen) ->
         signals::listen(shutdown.clone(), finishing).map_err(other)?;
         let mut readers: Vec<_> = feed.map(|feed| Reader::new("dashboard", feed)).into_iter().collect();
         readers.extend(events.map(|mut events| Reader::new("event file", move |batch| events.write(batch))));
+        let registers = match config.login {
+            Login::Accounts => Registers::Accounts,
+            Login::Open => Registers::Anybody,
+            Login::Invitation => Registers::Configured,
+        };
+        let office = Office::new(&config.database, registers);
+        let http = &args.playing.http;
+        let pages = pages::open(&config.http, http, &config.database, &config.name, Some(&office))?;
+        if let Some(pages) = &pages {
+            pages::lines(pages).iter().for_each(|line| say(line));
+            readers.push(pages.reader());
+        }
         let notifier = Notifier::open(&config.notify, subject(&config), say.clone())?;
         readers.extend(notifier.as_ref().map(Notifier::reader));
         let places = [Some(config.database.clone()), config.records.clone()];
@@ -87,6 +101,7 @@ fn league(args: &ServeArgs, mut config: ServeConfig, open_screen: OpenScreen) ->
         let (disk, _watching) = disk::watched(places, reserve, &say, notifier.as_ref())?;
         let league = league.watching(disk);
         let operations = league.operations();
+        office.open(operations.clone());
         if operations.is_paused() {
             let shown = database.display();
             say(&format!(

@@ -1,7 +1,7 @@
 //! The file of `renmei floodgate`. A login that cannot lead to a game is refused here, before the server sees it.
 
 use crate::{
-    EnginePlan, Environment, Faults, LogPlan, NotifyConfig,
+    EnginePlan, Environment, Faults, HttpConfig, LogPlan, NotifyConfig,
     engines::lone,
     keys::{
         ENGINE,
@@ -70,6 +70,9 @@ pub struct ClientConfig {
     /// Who is told what happens.
     #[serde(skip)]
     pub notify: NotifyConfig,
+    /// Who may watch in a browser.
+    #[serde(skip)]
+    pub http: HttpConfig,
     /// Ratings of opponents, by name.
     pub ratings: BTreeMap<String, f64>,
     /// Which conversations with the engine are kept.
@@ -199,6 +202,7 @@ fn client(root: &Table<'_>, file: Option<&Path>) -> ClientConfig {
         records: record_files(&table),
         engine: EnginePlan { hurry: Some(span("hurry", 300)), ..lone(&engine).unwrap_or_default() },
         notify: NotifyConfig::read(root),
+        http: HttpConfig::read(root),
         ratings: root.item("ratings").map(|item| ratings(&item)).unwrap_or_default(),
         log: log(&table),
         reserve_mb: table.integer("reserve_mb").unwrap_or(crate::RESERVE_MB),

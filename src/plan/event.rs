@@ -1,6 +1,6 @@
 //! The event: `[event]`, `[[stage]]` and `[sprt]`.
 
-use crate::{NotifyConfig, OpeningPlan, Plan, SprtModel, SprtPlan};
+use crate::{HttpConfig, NotifyConfig, OpeningPlan, Plan, SprtModel, SprtPlan};
 use crate::{
     engines::Engines,
     fault_limit,
@@ -56,6 +56,7 @@ pub fn plan(
         adjudication,
         openings,
         notify: NotifyConfig::read(root),
+        http: HttpConfig::read(root),
         gpus: event.number("gpus").unwrap_or_default(),
         engines: engines.present,
         skipped: engines.skipped,

@@ -120,6 +120,7 @@ pub const ROOT: Section = Section {
             Says("nobody"),
             "who is told of verdicts, ends and halts: see `[notify]`",
         ),
+        key("http", Other("table"), Says("no pages"), "the event in the browser: see `[http]`"),
         key(
             "serve",
             Other("table"),
@@ -583,6 +584,41 @@ pub const NOTIFY: Section = Section {
     ]],
 };
 
+/// Pages.
+pub const HTTP: Section = Section {
+    title: "`[http]`",
+    about: "The event in the browser, see the guide to watching. Also in a file of `renmei floodgate`.",
+    keys: &[&[
+        key(
+            "listen",
+            Other("list of addresses"),
+            Is("[]"),
+            "addresses of the pages, such as `\"127.0.0.1:8080\"`; `\"0.0.0.0:8080\"`: every interface; none: no pages",
+        ),
+        key(
+            "delay",
+            Other("text"),
+            Is("\"0\""),
+            "how far the pages are behind the games: `\"5 moves\"` of each running game, or a time such as `\"30s\"`, which also keeps ends of games back",
+        ),
+        key("viewers", Integer(1, 100_000), Is("1000"), "connections of browsers at once"),
+        key("viewers_per_address", Integer(1, 100_000), Is("50"), "connections of one address at once"),
+        key(
+            "trusted_proxies",
+            Other("list of addresses"),
+            Is("[]"),
+            "addresses or networks of reverse proxies, which are believed when they say where a viewer comes from \
+             (`X-Forwarded-For`) and whether by TLS (`X-Forwarded-Proto`)",
+        ),
+        key(
+            "private",
+            Other("texts"),
+            Is("[]"),
+            "players and Game_IDs whose games no page and no list shows; `*` and `?` stand for any letters, and for one",
+        ),
+    ]],
+};
+
 /// A commit of a repository, and how it is built.
 pub const SOURCE: Section = Section {
     title: "`source` of an engine",
@@ -637,7 +673,7 @@ pub const IDENTITY: Section = Section {
 };
 
 /// The sections of the reference, in order.
-pub const REFERENCE: [&Section; 25] = [
+pub const REFERENCE: [&Section; 26] = [
     &ROOT,
     &EVENT,
     &FAULT_LIMIT,
@@ -653,6 +689,7 @@ pub const REFERENCE: [&Section; 25] = [
     &SOURCE,
     &LIMITS,
     &NOTIFY,
+    &HTTP,
     &IDENTITY,
     &serve::SERVE,
     &serve::SERVE_TIME,

@@ -17,6 +17,7 @@ mod fault;
 pub mod fault_limit;
 mod fingerprint;
 mod games;
+pub mod http;
 mod keys;
 mod log;
 pub mod notify;
@@ -39,6 +40,7 @@ pub use document::Document;
 pub use environment::Environment;
 pub use fault::{Fault, Faults};
 pub use fingerprint::Fingerprint;
+pub use http::HttpConfig;
 pub use log::LogPlan;
 pub use notify::{NoticeKind, NotifyConfig};
 pub use reference::reference;
@@ -106,6 +108,9 @@ pub struct Plan {
     /// Who is told what happens.
     #[serde(skip)]
     pub notify: NotifyConfig,
+    /// Who may watch in a browser.
+    #[serde(skip)]
+    pub http: HttpConfig,
     /// GPUs that the engines share.
     pub gpus: f64,
     /// Optional engines that do not take part.

@@ -25,6 +25,12 @@ pub fn root(pattern: &str) -> (&str, bool) {
     (&pattern[..end], false)
 }
 
+/// Whether a name is one that the pattern stands for.
+#[must_use]
+pub fn names(pattern: &str, name: &str) -> bool {
+    name_matches(pattern.as_bytes(), name.as_bytes())
+}
+
 fn parts(path: &str) -> Vec<&str> {
     path.trim_start_matches("./").trim_end_matches('/').split('/').collect()
 }

@@ -16,7 +16,7 @@ pub use retention::Retention;
 pub use rounds::RoundsConfig;
 pub use tls::TlsConfig;
 
-use crate::NotifyConfig;
+use crate::{HttpConfig, NotifyConfig};
 use referee::rules::{Declaration, Rules};
 use serde::{Deserialize, Serialize};
 use std::{net::SocketAddr, path::PathBuf, time::Duration};
@@ -88,6 +88,9 @@ pub struct ServeConfig {
     /// Who is told what happens in an open league.
     #[serde(skip)]
     pub notify: NotifyConfig,
+    /// Who may watch an open league in a browser.
+    #[serde(skip)]
+    pub http: HttpConfig,
 }
 
 /// Which to follow where the protocol's text and shogi-server, the server of floodgate, differ.
@@ -219,6 +222,7 @@ impl Default for ServeConfig {
             retention: Retention::default(),
             reserve_mb: crate::RESERVE_MB,
             notify: NotifyConfig::default(),
+            http: HttpConfig::default(),
         }
     }
 }

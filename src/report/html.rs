@@ -13,7 +13,8 @@ use referee::number::noun_for;
 use referee::rating::{rounded, signed};
 use sha2::{Digest, Sha256};
 
-const STYLE: &str = include_str!("html/page.css");
+/// The style sheet of pages.
+pub const STYLE: &str = include_str!("html/page.css");
 const SCRIPT: &str = concat!(include_str!("html/board.js"), include_str!("html/page.js"));
 
 /// Renders the page.

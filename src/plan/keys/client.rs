@@ -22,6 +22,7 @@ pub const CLIENT: Section = Section {
             "the engine, with the keys of `[[engines]]`; `time` is the server's",
         ),
         key("notify", Other("table"), Says("nobody"), "who is told of ends and restarts: see `[notify]`"),
+        key("http", Other("table"), Says("no pages"), "the games in the browser: see `[http]`"),
         key(
             "ratings",
             Other("table"),

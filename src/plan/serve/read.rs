@@ -5,7 +5,7 @@ use super::{
     rating::Method, rounds::timezone,
 };
 use crate::{
-    NotifyConfig,
+    HttpConfig, NotifyConfig,
     keys::serve::{SERVE, SERVE_LIMITS, SERVE_RATING, SERVE_RETENTION, SERVE_ROUNDS, SERVE_TIME, SERVE_TLS},
     password,
     reader::{Item, Table},
@@ -39,8 +39,9 @@ const ONLY_IN_AN_EVENT: [&str; 2] = ["wait", "missing"];
 
 /// Reads the `[serve]` of an open league.
 pub fn league(root: &Table<'_>) -> ServeConfig {
-    for key in
-        crate::keys::ROOT.all().filter(|key| !["serve", "notify"].contains(&key.name) && root.has(key.name))
+    for key in crate::keys::ROOT
+        .all()
+        .filter(|key| !["serve", "notify", "http"].contains(&key.name) && root.has(key.name))
     {
         root.fault(key.name, LEAGUE_ONLY);
     }
@@ -48,7 +49,7 @@ pub fn league(root: &Table<'_>) -> ServeConfig {
     for key in ONLY_IN_AN_EVENT.into_iter().filter(|key| table.has(key)) {
         table.fault(key, "belongs to an event: in an open league no game waits for a player");
     }
-    ServeConfig { notify: NotifyConfig::read(root), ..serve(&table) }
+    ServeConfig { notify: NotifyConfig::read(root), http: HttpConfig::read(root), ..serve(&table) }
 }
 
 /// Reads the network side of an event; `None` where the file has none.
@@ -95,6 +96,7 @@ fn serve(table: &Table<'_>) -> ServeConfig {
         retention: Retention::read(&table.table("retention", &SERVE_RETENTION)),
         reserve_mb: table.integer("reserve_mb").unwrap_or(default.reserve_mb),
         notify: default.notify,
+        http: default.http,
     };
     table.refuse_unknown();
     config

@@ -1,0 +1,57 @@
+//! Files that pages load: all from this program. Their addresses change with their content, so that a browser keeps them.
+
+use axum::{
+    extract::Path,
+    http::{StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use sha2::{Digest, Sha256};
+use std::{borrow::Cow, sync::LazyLock};
+
+/// A file.
+struct Asset {
+    name: &'static str,
+    kind: &'static str,
+    content: Cow<'static, str>,
+    mark: String,
+}
+
+const SCRIPT: &str = "text/javascript; charset=utf-8";
+const STYLE: &str = "text/css; charset=utf-8";
+const DARK: &str = "(prefers-color-scheme: dark)";
+
+static ASSETS: LazyLock<Vec<Asset>> = LazyLock::new(|| {
+    let style = format!("{}{}{}", report::plot::rules(), report::html::STYLE, include_str!("assets/web.css"));
+    vec![
+        // The rules for dark windows apply always, or never.
+        Asset::new("dark.css", STYLE, style.replace(DARK, "all")),
+        Asset::new("light.css", STYLE, style.replace(DARK, "not all")),
+        Asset::new("style.css", STYLE, style),
+        Asset::new("icon.svg", "image/svg+xml", include_str!("assets/icon.svg")),
+    ]
+});
+
+impl Asset {
+    fn new(name: &'static str, kind: &'static str, content: impl Into<Cow<'static, str>>) -> Self {
+        let content = content.into();
+        let digest = Sha256::digest(content.as_bytes());
+        let mark = digest.iter().take(6).map(|byte| format!("{byte:02x}")).collect();
+        Self { name, kind, content, mark }
+    }
+}
+
+/// The address of a file.
+pub fn path(name: &str) -> String {
+    let mark = ASSETS.iter().find(|asset| asset.name == name).map_or("", |asset| &asset.mark);
+    format!("/static/{name}?{mark}")
+}
+
+/// Serves a file.
+pub async fn serve(Path(name): Path<String>) -> Response {
+    let Some(asset) = ASSETS.iter().find(|asset| asset.name == name) else {
+        return (StatusCode::NOT_FOUND, "there is no such file\n").into_response();
+    };
+    let headers =
+        [(header::CONTENT_TYPE, asset.kind), (header::CACHE_CONTROL, "public, max-age=31536000, immutable")];
+    (headers, asset.content.as_ref()).into_response()
+}

@@ -1,0 +1,236 @@
+//! The HTTP side: addresses, connections with their limits and timeouts, and the threads.
+
+use crate::{
+    Site, WebError, forwarded, layout,
+    limits::{Limits, Peer, Refusal},
+    pages,
+    site::Shared,
+};
+use axum::{
+    Router,
+    body::Body,
+    extract::{DefaultBodyLimit, Request},
+    http::StatusCode,
+    response::{IntoResponse, Response},
+};
+use hyper::{body::Incoming, server::conn::http1, service::service_fn};
+use hyper_util::{
+    rt::{TokioIo, TokioTimer},
+    service::TowerToHyperService,
+};
+use journal::Reader;
+use plan::HttpConfig;
+use std::{
+    net::{SocketAddr, TcpListener as StdListener},
+    path::PathBuf,
+    sync::Arc,
+    thread::{self, JoinHandle},
+    time::Duration,
+};
+use tokio::{
+    io::AsyncWriteExt,
+    net::{TcpListener, TcpStream},
+    sync::watch,
+};
+
+/// Longest wait for the head of a request, and for the next request of a connection.
+const HEAD: Duration = Duration::from_secs(15);
+/// Longest time of an answer until its first byte.
+const ANSWER: Duration = Duration::from_secs(20);
+/// Time after which a connection ends that takes nothing of what was sent.
+const DEAF: Duration = Duration::from_secs(30);
+/// Longest head of a request, in bytes.
+const HEAD_SIZE: usize = 16 * 1024;
+/// Largest body of a request, in bytes.
+const BODY_SIZE: usize = 16 * 1024;
+
+/// What is shown, and to whom.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// Addresses, limits, delay.
+    pub config: HttpConfig,
+    /// The database.
+    pub database: PathBuf,
+    /// Name of the event in it. It may be created later.
+    pub event: String,
+    /// Further entries of the navigation: path, words in English and in Japanese.
+    pub places: Vec<(&'static str, &'static str, &'static str)>,
+}
+
+/// The pages of an event. Dropping it ends them.
+#[derive(Debug)]
+pub struct Server {
+    site: Site,
+    addresses: Vec<SocketAddr>,
+    stop: watch::Sender<bool>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Server {
+    /// Listens and serves. `further` are pages of other rooms.
+    ///
+    /// # Errors
+    /// When an address is taken, or a thread cannot be started.
+    pub fn open(setup: Setup, further: impl FnOnce(&Site) -> Router<Site>) -> Result<Self, WebError> {
+        let listeners =
+            setup.config.listen.iter().map(|address| bind(*address)).collect::<Result<Vec<_>, _>>()?;
+        let addresses = listeners.iter().filter_map(|listener| listener.local_addr().ok()).collect();
+        let site = Site(Arc::new(Shared {
+            database: setup.database,
+            event: setup.event,
+            places: pages::PLACES.into_iter().chain(setup.places).collect(),
+            config: setup.config,
+        }));
+        let limits = Limits::new(
+            site.config().viewers,
+            site.config().viewers_per_address,
+            site.config().trusted_proxies.clone(),
+        );
+        let router = pages::routes()
+            .merge(further(&site))
+            .layer(DefaultBodyLimit::max(BODY_SIZE))
+            .layer(axum::middleware::map_response(layout::with_headers))
+            .with_state(site.clone());
+        let (stop, stopped) = watch::channel(false);
+        let http = thread::Builder::new().name("web".to_owned()).spawn(move || {
+            yield_to_games();
+            serve(listeners, &router, &limits, stopped);
+        })?;
+        Ok(Self { site, addresses, stop, threads: vec![http] })
+    }
+
+    /// Addresses that the pages are on.
+    #[must_use]
+    pub fn addresses(&self) -> &[SocketAddr] {
+        &self.addresses
+    }
+
+    /// The handle of the pages.
+    #[must_use]
+    pub fn site(&self) -> &Site {
+        &self.site
+    }
+
+    /// A reader of the event's journal, which never waits.
+    #[must_use]
+    pub fn reader(&self) -> Reader {
+        Reader::new("web", move |_| ())
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.stop.send_replace(true);
+        for thread in self.threads.drain(..) {
+            let _panic_printed = thread.join();
+        }
+    }
+}
+
+/// Lowers the priority of this thread: games come first. Only Linux has a niceness for each thread.
+pub fn yield_to_games() {
+    #[cfg(target_os = "linux")]
+    let _refused = rustix::process::setpriority_process(None, 10);
+}
+
+fn bind(address: SocketAddr) -> Result<StdListener, WebError> {
+    let bound = StdListener::bind(address).and_then(|listener| {
+        listener.set_nonblocking(true)?;
+        Ok(listener)
+    });
+    bound.map_err(|source| WebError::Listen { address, source })
+}
+
+fn serve(
+    listeners: Vec<StdListener>,
+    router: &Router,
+    limits: &Arc<Limits>,
+    mut stopped: watch::Receiver<bool>,
+) {
+    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return tracing::error!("no pages: {error}"),
+    };
+    runtime.block_on(async {
+        for listener in listeners {
+            match TcpListener::from_std(listener) {
+                Ok(listener) => _ = tokio::spawn(accept(listener, router.clone(), limits.clone())),
+                Err(error) => tracing::error!("no pages: {error}"),
+            }
+        }
+        let _gone = stopped.wait_for(|stopped| *stopped).await;
+    });
+    runtime.shutdown_timeout(Duration::from_millis(200));
+}
+
+async fn accept(listener: TcpListener, router: Router, limits: Arc<Limits>) {
+    loop {
+        match listener.accept().await {
+            Ok((stream, address)) => {
+                let peer = Peer { address: address.ip(), is_secure: false };
+                tokio::spawn(connection(stream, peer, router.clone(), limits.clone()));
+            }
+            // Without descriptors: those who are connected go on, and the next try is soon.
+            Err(error) => {
+                tracing::warn!("a browser could not connect: {error}");
+                tokio::time::sleep(Duration::from_millis(200)).await;
+            }
+        }
+    }
+}
+
+async fn connection(stream: TcpStream, peer: Peer, router: Router, limits: Arc<Limits>) {
+    let _place = match limits.enter(peer) {
+        Ok(place) => place,
+        Err(refusal) => return refuse(stream, refusal).await,
+    };
+    let _slower = stream.set_nodelay(true);
+    #[cfg(target_os = "linux")]
+    let _kept = socket2::SockRef::from(&stream).set_tcp_user_timeout(Some(DEAF));
+    let service = service_fn(move |request: hyper::Request<Incoming>| {
+        answer(request.map(Body::new), peer, router.clone(), limits.clone())
+    });
+    let served = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD)
+        .max_buf_size(HEAD_SIZE)
+        .serve_connection(TokioIo::new(stream), service);
+    if let Err(error) = served.await {
+        tracing::debug!("a connection of {} ended: {error}", peer.address);
+    }
+}
+
+async fn answer(
+    mut request: Request,
+    peer: Peer,
+    router: Router,
+    limits: Arc<Limits>,
+) -> Result<Response, std::convert::Infallible> {
+    use hyper::service::Service as _;
+    let peer = forwarded::client(peer, request.headers(), &limits.proxies);
+    // Files are kept by browsers and cost nothing.
+    if !request.uri().path().starts_with("/static/") && !limits.may_ask(peer, 1.0) {
+        let words = "too many requests from your address; wait a few seconds\n";
+        return Ok((StatusCode::TOO_MANY_REQUESTS, [("retry-after", "5")], words).into_response());
+    }
+    request.extensions_mut().insert(peer);
+    let answered = tokio::time::timeout(ANSWER, TowerToHyperService::new(router).call(request)).await;
+    Ok(answered.map_or_else(
+        |_| (StatusCode::REQUEST_TIMEOUT, "the request took too long\n").into_response(),
+        |Ok(response)| response,
+    ))
+}
+
+/// Tells in a sentence why there is no place, and hangs up.
+async fn refuse(mut stream: TcpStream, refusal: Refusal) {
+    let words = match refusal {
+        Refusal::Full => "all places for viewers are taken; try again later\n",
+        Refusal::Address => "too many connections from your address; close other pages of this site\n",
+    };
+    let length = words.len();
+    let text = format!(
+        "HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain; charset=utf-8\r\nRetry-After: 30\r\n\
+         Content-Length: {length}\r\nConnection: close\r\n\r\n{words}"
+    );
+    let _gone = tokio::time::timeout(Duration::from_secs(1), stream.write_all(text.as_bytes())).await;
+}
