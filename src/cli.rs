@@ -625,10 +625,46 @@ pub enum AccountCommand {
         #[arg(long, value_name = "FILE", default_value = "league.db")]
         db: PathBuf,
     },
+    /// Accounts of those who run the event from its page: `renmei serve --http`, see the guide to the arbiter's page.
+    Web {
+        /// The operation.
+        #[command(subcommand)]
+        command: WebAccountCommand,
+    },
     /// Print the invitation of a player with a trip, a line for `[serve] invited`.
     Invite {
         /// The player's name.
         name: String,
+    },
+}
+
+/// Operations on accounts of the pages.
+#[derive(Clone, Debug, Subcommand)]
+pub enum WebAccountCommand {
+    /// Create an account, or change its password and role; who is logged in with it is logged out.
+    Add {
+        /// The name: 1 to 32 letters, digits, `_`, `-`, `@` or `.`.
+        name: String,
+        /// What it may do: an `operator` pauses, announces and sends away, an `arbiter` also decides.
+        #[arg(long, value_name = "ROLE")]
+        role: journal::Role,
+        /// The database.
+        #[arg(long, value_name = "FILE", default_value = "league.db")]
+        db: PathBuf,
+    },
+    /// List the accounts.
+    List {
+        /// The database.
+        #[arg(long, value_name = "FILE", default_value = "league.db")]
+        db: PathBuf,
+    },
+    /// Delete an account; who is logged in with it is logged out.
+    Remove {
+        /// The name.
+        name: String,
+        /// The database.
+        #[arg(long, value_name = "FILE", default_value = "league.db")]
+        db: PathBuf,
     },
 }
 
@@ -1019,6 +1055,11 @@ pub enum AdminCommand {
     DeleteBuoy {
         /// The name of its games.
         name: String,
+    },
+    /// Tell everybody something: it is shown on the pages and to clients in the extended mode.
+    Announce {
+        /// What.
+        text: String,
     },
     /// Close the registration of an open league: only those who have played in it may log in.
     Close,

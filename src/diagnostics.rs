@@ -1,6 +1,6 @@
 //! Diagnostics of the program's own work: engines that start and end, logins, databases, signals. They go to stderr,
 //! which the dashboard shows in its log. By default there are only the warnings of `login`: wrong passwords and the
-//! addresses that are locked out for them, which fail2ban reads.
+//! addresses that are locked out for them, which fail2ban reads; and those of `tls`: certificates and proxies.
 //!
 //! Targets are the program's crates: `seat`, `arena`, `host`, `client`, `journal`, and `signals` and `login`. Moves emit no
 //! diagnostics, so that enabling them does not slow down games.
@@ -48,7 +48,9 @@ pub fn start(verbose: u8) -> Result<(), DiagnosticsError> {
 fn targets(verbose: u8, variable: &str) -> Result<Targets, DiagnosticsError> {
     let level = match verbose {
         0 if variable.is_empty() => {
-            return Ok(Targets::new().with_target("login", LevelFilter::WARN));
+            return Ok(Targets::new()
+                .with_target("login", LevelFilter::WARN)
+                .with_target("tls", LevelFilter::WARN));
         }
         0 => {
             let filter = Targets::from_str(variable);

@@ -222,6 +222,14 @@ impl Operations {
         self.state().in_force.is_muted(name)
     }
 
+    /// The last operations, the newest first, each with whether it was taken back.
+    #[must_use]
+    pub fn recent(&self, most: usize) -> Vec<(Operation, bool)> {
+        let in_force = &self.state().in_force;
+        let recent = in_force.operations().iter().rev().take(most);
+        recent.map(|operation| (operation.clone(), in_force.is_undone(operation.number))).collect()
+    }
+
     /// A reader of committed entries, for the journal.
     #[must_use]
     pub fn reader(&self) -> Reader {
@@ -332,6 +340,7 @@ impl Operations {
                 }
                 record(Action::BuoyDeleted { name: name.clone() })
             }
+            Command::Announce { text } => self.announce(by, reason, text),
             Command::Adjourn { game } => self.ask_games(by, reason, GameOrder::Adjourn(GameId(*game))),
             Command::Rule { game, result } => {
                 self.ask_games(by, reason, GameOrder::Rule(GameId(*game), outcome(*result)))
@@ -373,6 +382,19 @@ impl Operations {
         }
         let action = if close { Action::RegistrationClosed } else { Action::RegistrationOpened };
         self.switch(by, reason, None, action)
+    }
+
+    /// Puts an announcement on record, where pages and reports show it, and tells it to who is connected in the extended
+    /// mode.
+    fn announce(&self, by: &str, reason: &str, text: &str) -> Result<Done, String> {
+        let text = checked("an announcement", text)?;
+        if text.is_empty() {
+            return Err("an announcement needs words".to_owned());
+        }
+        let action = Action::Announced { text: text.to_owned() };
+        let done = Done { text: action.to_string(), number: self.record(by, reason, None, action) };
+        self.tell(&format!("##[OPERATOR] {text}\n"));
+        Ok(done)
     }
 
     fn kick(&self, by: &str, reason: &str, name: &str) -> Result<Done, String> {

@@ -21,6 +21,7 @@ pub mod link;
 mod login_loop;
 pub mod performance;
 pub mod ratings;
+mod tls;
 
 use arena::Say;
 use arena::Shutdown;

@@ -5,6 +5,8 @@
 //! leaves two unanswered is gone, though the connection stands: so a half-open connection is detected within three
 //! intervals. For servers that answer none, the keep-alive of the operating system has to do.
 
+use super::tls;
+use plan::client::Trust;
 use referee::sink::Way;
 use seat::lines::Lines;
 use seat::transcript::Transcript;
@@ -14,6 +16,7 @@ use tokio::{
     net::TcpStream,
     time::{Instant, sleep_until, timeout},
 };
+use tokio_rustls::client::TlsStream;
 
 /// How long a server may leave unread what is sent to it.
 const UNREAD: Duration = Duration::from_secs(20);
@@ -31,6 +34,9 @@ pub enum LinkError {
     /// The connection could not be made in time.
     #[error("no connection to {0} within {1:?}")]
     Slow(String, Duration),
+    /// The server does not speak TLS, or not as it should.
+    #[error("no TLS with {0}: {1}")]
+    Tls(String, #[source] super::tls::TlsError),
     /// The server has closed the connection.
     #[error("the server closed the connection")]
     Closed,
@@ -45,9 +51,35 @@ pub enum LinkError {
     Silent(Duration, u32),
 }
 
+/// The bytes of a connection.
+enum Stream {
+    Plain(TcpStream),
+    Encrypted(Box<TlsStream<TcpStream>>),
+}
+
+impl Stream {
+    /// Cancel-safe.
+    async fn receive(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Plain(stream) => stream.read(into).await,
+            Self::Encrypted(stream) => stream.read(into).await,
+        }
+    }
+
+    async fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match self {
+            Self::Plain(stream) => stream.write_all(bytes).await,
+            Self::Encrypted(stream) => {
+                stream.write_all(bytes).await?;
+                stream.flush().await
+            }
+        }
+    }
+}
+
 /// A connection to a server.
 pub struct Link {
-    stream: TcpStream,
+    stream: Stream,
     lines: Lines,
     /// Lines of the last read that were not taken yet; nothing is read before they are.
     queue: VecDeque<(Vec<u8>, Instant)>,
@@ -73,6 +105,7 @@ impl Link {
     pub async fn connect(
         host: &str,
         port: u16,
+        trust: Option<&Trust>,
         keep_alive: Duration,
         patience: Duration,
     ) -> Result<Self, LinkError> {
@@ -83,6 +116,13 @@ impl Link {
             Ok(stream) => stream.map_err(|e| LinkError::Connect(name(), e))?,
         };
         prepare(&stream, keep_alive).map_err(|e| LinkError::Connect(name(), e))?;
+        let stream = match trust {
+            None => Stream::Plain(stream),
+            Some(trust) => match timeout(patience, tls::shake_hands(stream, host, trust)).await {
+                Err(_) => return Err(LinkError::Slow(name(), patience)),
+                Ok(shaken) => Stream::Encrypted(shaken.map_err(|e| LinkError::Tls(name(), e))?),
+            },
+        };
         let now = Instant::now();
         Ok(Self {
             stream,
@@ -123,7 +163,7 @@ impl Link {
             let lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
             lines.for_each(|line| transcript.line(self.said, Way::Sent, line));
         }
-        match timeout(UNREAD, self.stream.write_all(bytes)).await {
+        match timeout(UNREAD, self.stream.send(bytes)).await {
             Ok(sent) => Ok(sent?),
             Err(_) => Err(LinkError::Unread),
         }
@@ -152,7 +192,7 @@ impl Link {
             }
             let due = self.said.max(self.heard) + self.keep_alive;
             let read = tokio::select! { biased;
-                read = self.stream.read(&mut self.lines.chunk) => read?,
+                read = self.stream.receive(&mut self.lines.chunk) => read?,
                 () = sleep_until(due), if self.pings => {
                     self.ping().await?;
                     continue;

@@ -294,8 +294,8 @@ impl LoginLoop {
 
     /// Connects and logs in; also returns the time until the answer to the login.
     async fn greet(&self) -> Result<(Link, Duration), Failure> {
-        let ClientConfig { host, port, keep_alive, patience, login, .. } = &*self.context.config;
-        let mut link = Link::connect(host, *port, *keep_alive, *patience).await?;
+        let ClientConfig { host, port, tls, keep_alive, patience, login, .. } = &*self.context.config;
+        let mut link = Link::connect(host, *port, tls.as_ref(), *keep_alive, *patience).await?;
         tracing::debug!(target: "client", host, port, "connected");
         let mode = if login.seek.is_some() { " x1" } else { "" };
         link.say(format!("LOGIN {} {}{mode}\n", login.name, login.password).as_bytes()).await?;

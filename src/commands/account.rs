@@ -1,13 +1,16 @@
 //! `renmei account`: manages the accounts of a league.
 
 use super::{Exit, Failure, serve::protect};
-use crate::cli::{AccountArgs, AccountCommand};
+use crate::cli::{AccountArgs, AccountCommand, WebAccountCommand};
 use journal::Store;
 use nix::sys::termios::{LocalFlags, SetArg, Termios, tcgetattr, tcsetattr};
 use notation::csa::wire::{NAME_MAX, is_player_name};
 use notation::date;
 use plan::password;
 use std::io::{self, BufRead, IsTerminal};
+
+/// Fewest characters of a password for the pages, which everybody may guess at.
+const SHORTEST_OF_PAGES: usize = 10;
 
 /// Creates, lists and deletes accounts.
 ///
@@ -16,7 +19,7 @@ use std::io::{self, BufRead, IsTerminal};
 pub fn account(args: &AccountArgs) -> Result<Exit, Failure> {
     match &args.command {
         AccountCommand::Add { name, db } => {
-            let hash = prompted_hash(name)?;
+            let hash = prompted_hash(name, 0)?;
             let new = Store::open(db)?.set_account(name, &hash)?;
             protect(db)?;
             let done = if new { "has an account now" } else { "has another password now" };
@@ -33,13 +36,41 @@ pub fn account(args: &AccountArgs) -> Result<Exit, Failure> {
             }
             out_line!("{name} no longer has an account");
         }
-        AccountCommand::Invite { name } => out_line!("\"{name}:{}\"", prompted_hash(name)?),
+        AccountCommand::Web { command } => web(command)?,
+        AccountCommand::Invite { name } => out_line!("\"{name}:{}\"", prompted_hash(name, 0)?),
     }
     Ok(Exit::Done)
 }
 
+/// Manages the accounts of the pages.
+fn web(command: &WebAccountCommand) -> Result<(), Failure> {
+    match command {
+        WebAccountCommand::Add { name, role, db } => {
+            let hash = prompted_hash(name, SHORTEST_OF_PAGES)?;
+            let new = Store::open(db)?.set_web_account(name, *role, &hash)?;
+            protect(db)?;
+            let done = if new { "has an account of the pages now" } else { "has another password now" };
+            out_line!("{name} {done}, as {role}");
+        }
+        WebAccountCommand::List { db } => {
+            for account in Store::read(db)?.web_accounts()? {
+                let (role, since) = (account.role.to_string(), date::text(account.created_at));
+                out_line!("{:NAME_MAX$}  {role:<8}  since {since}", account.name);
+            }
+        }
+        WebAccountCommand::Remove { name, db } => {
+            if !Store::open(db)?.remove_web_account(name)? {
+                let name = name.escape_debug();
+                return Err(Failure::Other(format!("there is no account `{name}` of the pages")));
+            }
+            out_line!("{name} no longer has an account of the pages");
+        }
+    }
+    Ok(())
+}
+
 /// Prompts for the password of `name` and returns its hash.
-fn prompted_hash(name: &str) -> Result<String, Failure> {
+fn prompted_hash(name: &str, shortest: usize) -> Result<String, Failure> {
     if !is_player_name(name) {
         let why = format!("a name has 1 to {NAME_MAX} letters, digits, `_`, `-`, `@` or `.`");
         return Err(Failure::Usage(format!("`{}`: {why}", name.escape_debug())));
@@ -48,6 +79,9 @@ fn prompted_hash(name: &str) -> Result<String, Failure> {
     let password =
         if io::stdin().is_terminal() { read_twice().map_err(other)? } else { Some(line().map_err(other)?) };
     let password = password.ok_or_else(|| Failure::Usage("the two passwords differ".to_owned()))?;
+    if password.chars().count() < shortest {
+        return Err(Failure::Usage(format!("a password for the pages has at least {shortest} characters")));
+    }
     password::hash(&password).map_err(|e| Failure::Usage(e.to_string()))
 }
 

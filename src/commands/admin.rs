@@ -48,6 +48,7 @@ fn command(command: &AdminCommand) -> Command {
         AdminCommand::Mute { name } => Command::Mute { name },
         AdminCommand::Unmute { name } => Command::Unmute { name },
         AdminCommand::DeleteBuoy { name } => Command::DeleteBuoy { name },
+        AdminCommand::Announce { text } => Command::Announce { text },
         AdminCommand::Close => Command::CloseRegistration,
         AdminCommand::Open => Command::OpenRegistration,
         AdminCommand::Adjourn { game } => Command::Adjourn { game },

@@ -2,22 +2,31 @@
 //! has used up its descriptors cannot write what it has to keep, so connections must not.
 
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
-use plan::serve::Limits;
+use plan::{ServeConfig, serve::Limits};
 
 /// Descriptors beside those of connections: the database, records, screens, and four for each engine.
 const OTHERS: u64 = 256;
 
 /// Raises the number of files that this process may have open as far as the connections need it, or lowers the number of
 /// connections to what there is, and says so.
-pub fn fit(limits: &mut Limits) {
+pub fn fit(config: &mut ServeConfig) {
+    let waiting = if config.tls.is_some() || !config.trusted_proxies.is_empty() {
+        host::VESTIBULE_DESCRIPTORS
+    } else {
+        0
+    };
+    fit_limits(&mut config.limits, waiting as u64);
+}
+
+fn fit_limits(limits: &mut Limits, waiting: u64) {
     let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_NOFILE) else { return };
-    let needed = needed(limits.connections);
+    let needed = needed(limits.connections).saturating_add(waiting);
     let raised = soft.max(needed.min(hard));
     let available = match setrlimit(Resource::RLIMIT_NOFILE, raised, hard) {
         Ok(()) => raised,
         Err(_) => soft,
     };
-    let most = most(available);
+    let most = most(available.saturating_sub(waiting));
     if limits.connections > most {
         err_line!(
             "{available} open files are allowed, so there is room for {most} connections and not for the {} of \

@@ -87,7 +87,7 @@ pub fn floodgate(args: &FloodgateArgs, open_screen: OpenScreen) -> Result<Exit, 
     // Declared before what prints, so that it is dropped last.
     let ordered = screen.is_none().then(OrderedLines::default);
     let (mut audience, linger) = audience(screen, ordered.as_ref());
-    let pages = pages::open(&config.http, &args.http, &config.database, &config.name)?;
+    let pages = pages::open(&config.http, &args.http, &config.database, &config.name, None)?;
     if let Some(pages) = &pages {
         pages::lines(pages).iter().for_each(|line| (audience.say)(line));
         audience.readers.push(pages.reader());

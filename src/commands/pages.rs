@@ -6,7 +6,7 @@ use arena::Shutdown;
 use journal::Store;
 use plan::{HttpConfig, http::Delay};
 use std::{net::SocketAddr, path::Path};
-use web::{Server, Setup, WebError};
+use web::{Office, Server, Setup, WebError, arbiter};
 
 impl From<WebError> for Failure {
     fn from(error: WebError) -> Self {
@@ -23,6 +23,7 @@ pub(super) fn open(
     addresses: &[SocketAddr],
     database: &Path,
     event: &str,
+    office: Option<&Office>,
 ) -> Result<Option<Server>, Failure> {
     let mut config = config.clone();
     if !addresses.is_empty() {
@@ -31,8 +32,10 @@ pub(super) fn open(
     if !config.is_wanted() {
         return Ok(None);
     }
-    let setup = Setup { config, database: database.to_owned(), event: event.to_owned() };
-    Ok(Some(Server::open(setup, |_| axum::Router::new())?))
+    let places = office.map_or_else(Vec::new, |_| arbiter::PLACES.to_vec());
+    let setup = Setup { config, database: database.to_owned(), event: event.to_owned(), places };
+    let further = |_: &_| office.map_or_else(axum::Router::new, |office| arbiter::routes(office.clone()));
+    Ok(Some(Server::open(setup, further)?))
 }
 
 /// Lines that tell where the pages are.
@@ -53,7 +56,7 @@ pub fn web(args: &WebArgs) -> Result<Exit, Failure> {
         [] => vec![SocketAddr::from(([127, 0, 0, 1], 8080))],
         given => given.to_vec(),
     };
-    let server = open(&config, &addresses, &args.db, &event.name)?;
+    let server = open(&config, &addresses, &args.db, &event.name, None)?;
     let shutdown = Shutdown::default();
     signals::listen(shutdown.clone(), || ()).map_err(|e| Failure::Other(format!("signals: {e}")))?;
     server.iter().flat_map(lines).for_each(|line| err_line!("{line}"));

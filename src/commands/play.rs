@@ -45,6 +45,7 @@ use std::{
     path::{Path, PathBuf},
     sync::Arc,
 };
+use web::{Office, Registers};
 
 /// Plays the event of a configuration file.
 ///
@@ -345,7 +346,11 @@ fn follow(
         readers.push(reader);
         remote = Some(players);
     }
-    let pages = pages::open(&plan.http, &args.http, &plan.database, &plan.name)?;
+    let office = Office::new(&plan.database, Registers::Configured);
+    if !event.is_closed() {
+        office.open(event.operations());
+    }
+    let pages = pages::open(&plan.http, &args.http, &plan.database, &plan.name, Some(&office))?;
     if let Some(pages) = &pages {
         pages::lines(pages).iter().for_each(|line| say(line));
         readers.push(pages.reader());

@@ -13,12 +13,17 @@ use crate::{
 };
 use arena::Say;
 use arena::Shutdown;
-use host::{League, RatingHistory, event::EventNetwork};
+use host::{Certificates, League, Port, RatingHistory, event::EventNetwork};
 use journal::{Reader, Store};
 use notify::{Notifier, Subject};
-use plan::{Document, Plan, ServeConfig, StoredPlan};
-use std::{io, path::Path, sync::Arc};
-use tokio::net::TcpListener;
+use plan::{Document, Plan, ServeConfig, StoredPlan, serve::Login};
+use std::{
+    io,
+    net::{SocketAddr, TcpListener},
+    path::Path,
+    sync::Arc,
+};
+use web::{Office, Registers};
 
 /// Serves until a signal: the first lets the running games end, the second breaks them off.
 ///
@@ -28,11 +33,11 @@ pub fn serve(args: &ServeArgs, open_screen: OpenScreen) -> Result<Exit, Failure>
     match Document::load(&args.file).map_err(Failure::Config)? {
         Document::Event { plan, serve } => {
             let mut serve = serve.map_or_else(ServeConfig::default, |serve| *serve);
-            descriptors::fit(&mut serve.limits);
+            descriptors::fit(&mut serve);
             event(args, *plan, serve, open_screen)
         }
         Document::League(mut config) => {
-            descriptors::fit(&mut config.limits);
+            descriptors::fit(&mut config);
             league(args, *config, open_screen)
         }
     }
@@ -61,11 +66,7 @@ fn league(args: &ServeArgs, mut config: ServeConfig, open_screen: OpenScreen) ->
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(other)?;
     let shutdown = Shutdown::default();
     runtime.block_on(async {
-        let mut listeners = vec![];
-        for address in &config.listen {
-            let bound = TcpListener::bind(address).await;
-            listeners.push(bound.map_err(|e| Failure::Other(format!("cannot listen on {address}: {e}")))?);
-        }
+        let Bound { ports, lines: listening } = bind(&config)?;
         let history = RatingHistory::default();
         let screen = if wanted { open_screen(showing(&config, &history))? } else { None };
         let (say, feed, _linger) = match screen {
@@ -79,7 +80,14 @@ fn league(args: &ServeArgs, mut config: ServeConfig, open_screen: OpenScreen) ->
         signals::listen(shutdown.clone(), finishing).map_err(other)?;
         let mut readers: Vec<_> = feed.map(|feed| Reader::new("dashboard", feed)).into_iter().collect();
         readers.extend(events.map(|mut events| Reader::new("event file", move |batch| events.write(batch))));
-        let pages = pages::open(&config.http, &args.playing.http, &config.database, &config.name)?;
+        let registers = match config.login {
+            Login::Accounts => Registers::Accounts,
+            Login::Open => Registers::Anybody,
+            Login::Invitation => Registers::Configured,
+        };
+        let office = Office::new(&config.database, registers);
+        let http = &args.playing.http;
+        let pages = pages::open(&config.http, http, &config.database, &config.name, Some(&office))?;
         if let Some(pages) = &pages {
             pages::lines(pages).iter().for_each(|line| say(line));
             readers.push(pages.reader());
@@ -93,6 +101,7 @@ fn league(args: &ServeArgs, mut config: ServeConfig, open_screen: OpenScreen) ->
         let (disk, _watching) = disk::watched(places, reserve, &say, notifier.as_ref())?;
         let league = league.watching(disk);
         let operations = league.operations();
+        office.open(operations.clone());
         if operations.is_paused() {
             let shown = database.display();
             say(&format!(
@@ -101,10 +110,8 @@ fn league(args: &ServeArgs, mut config: ServeConfig, open_screen: OpenScreen) ->
         }
         let door = Door::open(&database, operations).map_err(|why| say(&why)).ok();
         league.warnings().iter().for_each(|warning| say(warning));
-        for listener in &listeners {
-            say(&format!("listening on {}", listener.local_addr().map_err(other)?));
-        }
-        let served = league.serve(listeners, shutdown).await;
+        listening.iter().for_each(|line| say(line));
+        let served = league.serve(ports, shutdown).await;
         drop(door);
         served?;
         if let Some(head) = head(&database, &name)? {
@@ -188,6 +195,37 @@ fn showing(config: &ServeConfig, history: &RatingHistory) -> Showing {
     }
 }
 
+/// The ports of a host, and what is said of them.
+struct Bound {
+    ports: Vec<Port>,
+    lines: Vec<String>,
+}
+
+/// Listens on all addresses, plain and with TLS.
+fn bind(config: &ServeConfig) -> Result<Bound, Failure> {
+    let mut bound = Bound { ports: vec![], lines: vec![] };
+    let listen = |address: &SocketAddr| {
+        let listener = TcpListener::bind(address).and_then(|one| one.local_addr().map(|at| (one, at)));
+        listener.map_err(|e| Failure::Other(format!("cannot listen on {address}: {e}")))
+    };
+    for address in &config.listen {
+        let (listener, at) = listen(address)?;
+        bound.lines.push(format!("listening on {at}"));
+        bound.ports.push(Port::plain(listener));
+    }
+    if let Some(tls) = &config.tls {
+        let certificates = Certificates::open(tls).map_err(|e| Failure::Other(e.to_string()))?;
+        let certificates = Arc::new(certificates);
+        bound.lines.extend(certificates.warning());
+        for address in &tls.listen {
+            let (listener, at) = listen(address)?;
+            bound.lines.push(format!("listening with TLS on {at}"));
+            bound.ports.push(Port::encrypted(listener, certificates.clone()));
+        }
+    }
+    Ok(bound)
+}
+
 /// Plays an event with remote players.
 fn event(
     args: &ServeArgs,
@@ -202,18 +240,9 @@ fn event(
         protect(&plan.database)?;
         let names: Vec<_> = plan.engines.iter().map(|engine| engine.name.clone()).collect();
         host::trip_warnings(&serve, &names).iter().for_each(|warning| err_line!("{warning}"));
-        let (mut listeners, mut listening) = (vec![], vec![]);
-        for address in &serve.listen {
-            let bound = std::net::TcpListener::bind(address).and_then(|listener| {
-                listener.set_nonblocking(true)?;
-                let line = format!("listening on {}", listener.local_addr()?);
-                err_line!("{line}");
-                listening.push(line);
-                Ok(listener)
-            });
-            listeners.push(bound.map_err(|e| Failure::Other(format!("cannot listen on {address}: {e}")))?);
-        }
-        let network = EventNetwork::open(serve, plan, listeners, operations, sink)
+        let Bound { ports, lines: listening } = bind(&serve)?;
+        listening.iter().for_each(|line| err_line!("{line}"));
+        let network = EventNetwork::open(serve, plan, ports, operations, sink)
             .map_err(|e| Failure::Other(e.to_string()))?;
         let (remote, mut read) = (network.remote(), network.reader());
         let reader = Reader::new("network", move |batch| {

@@ -41,6 +41,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "csa_lines", longest: 4096, check: targets::csa::lines },
     Target { name: "summaries", longest: 8192, check: targets::csa::summaries },
     Target { name: "usi_lines", longest: 4096, check: targets::usi::lines },
+    Target { name: "proxies", longest: 4096, check: targets::proxies::proxies },
     Target { name: "records", longest: 16_384, check: targets::records::records },
     Target { name: "imports", longest: 8192, check: targets::records::imports },
     Target { name: "configurations", longest: 4096, check: targets::configurations::configurations },

@@ -7,6 +7,7 @@ pub mod databases;
 #[cfg(not(test))]
 pub mod habits;
 pub mod params;
+pub mod proxies;
 pub mod records;
 pub mod usi;
 

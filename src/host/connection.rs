@@ -7,13 +7,13 @@
 use super::{
     admission::{Decision, LoginRequest, Verdict},
     budget::Bucket,
+    channel::{Carried, Channel, Event},
     context::HostContext,
     lobby::{LoggedIn, Membership, Refusal},
     mailbox::{Inbox, mailbox},
     places::{Standing, TakenPlace},
     presence::{Message, Offer, Progress},
     requests::{Note, Request},
-    socket,
 };
 use arena::actor_thread::ActorThread;
 use notation::csa::wire::{ClientLine, Played};
@@ -23,7 +23,7 @@ use seat::{
     usi::Alarm,
 };
 use std::{collections::VecDeque, future::pending, io, mem, sync::Arc, time::Duration};
-use tokio::{net::TcpStream, sync::oneshot, time::Instant};
+use tokio::{sync::oneshot, time::Instant};
 
 /// Bytes read at once.
 const CHUNK: usize = 2048;
@@ -37,7 +37,7 @@ const TYPE: &str = "type 'LOGIN name password' or 'LOGIN name password x1'\n";
 const BUSY: &str = "##[ERROR] too many commands at once; this one was left out\n";
 
 /// Serves a connection to its end, on the thread of the network and on those of its games.
-pub fn attend(socket: TcpStream, place: TakenPlace, context: HostContext, network: ActorThread) {
+pub fn attend(socket: Channel, place: TakenPlace, context: HostContext, network: ActorThread) {
     let connection = Connection::new(socket, place, context, network.clone());
     start(connection, network);
 }
@@ -69,9 +69,9 @@ async fn stay(mut connection: Connection, thread: ActorThread) -> Option<(Connec
             Heard::Order(order) => connection.obey(order),
             Heard::Message(message) => connection.message(message),
             Heard::Lines(lines) => connection.show(lines),
-            Heard::Read(Ok((bytes @ 1.., waited))) => connection.take(bytes, waited),
-            Heard::Read(_) => connection.broken = true,
-            Heard::Writable => {}
+            Heard::Bytes(Event::Read(Ok((bytes @ 1.., waited)))) => connection.take(bytes, waited),
+            Heard::Bytes(Event::Read(_)) => connection.broken = true,
+            Heard::Bytes(Event::Writable) => {}
             Heard::Rings => connection.rings(),
             Heard::Admitted(verdict) => connection.admitted(verdict),
             Heard::Entered(answer) => connection.entered(answer),
@@ -87,8 +87,7 @@ enum Heard {
     Order(Option<Order>),
     Message(Option<Message>),
     Lines(Arc<str>),
-    Read(io::Result<(usize, Duration)>),
-    Writable,
+    Bytes(Event),
     Rings,
     Admitted(Verdict),
     Entered(Option<Result<LoggedIn, Refusal>>),
@@ -133,9 +132,9 @@ struct Connection {
     /// Whether `thread` is that of the game.
     at_game: bool,
     /// `None` when it dropped and the game is kept for the player.
-    socket: Option<TcpStream>,
+    socket: Option<Channel>,
     /// The socket on its way to another thread.
-    carried: Option<std::net::TcpStream>,
+    carried: Option<Carried>,
     /// `None` when the connection dropped.
     place: Option<TakenPlace>,
     /// Until when the game is kept.
@@ -183,7 +182,7 @@ enum Ask {
 }
 
 impl Connection {
-    fn new(socket: TcpStream, place: TakenPlace, context: HostContext, network: ActorThread) -> Self {
+    fn new(socket: Channel, place: TakenPlace, context: HostContext, network: ActorThread) -> Self {
         let now = Instant::now();
         let budget = Bucket::new(context.limits.lines_per_second);
         // A new connection is no way around the budget of its address.
@@ -235,7 +234,7 @@ impl Connection {
     /// Sockets and timers belong to a thread; they are taken off it.
     fn depart(&mut self) {
         if let Some(socket) = self.socket.take() {
-            self.carried = socket.into_std().ok();
+            self.carried = socket.depart().ok();
             self.broken |= self.carried.is_none();
         }
         self.at_game = !self.at_game;
@@ -245,7 +244,7 @@ impl Connection {
         self.thread = thread;
         self.alarm = Alarm::new();
         if let Some(socket) = self.carried.take() {
-            self.socket = TcpStream::from_std(socket).ok();
+            self.socket = socket.arrive().ok();
             self.broken |= self.socket.is_none();
         }
     }
@@ -265,7 +264,7 @@ impl Connection {
             Some(Login { inbox: Inbox { priority, lines, .. }, .. }) => (Some(priority), Some(lines)),
             None => (None, None),
         };
-        let socket = self.socket.as_ref();
+        let socket = self.socket.as_mut();
         tokio::select! { biased;
             order = next_order(&mut self.seat) => Heard::Order(order),
             message = async { match priority { Some(inbox) => inbox.recv().await, None => pending().await } } => Heard::Message(message),
@@ -273,8 +272,7 @@ impl Connection {
             cost = answered(&mut self.asked) => Heard::Answered(cost),
             seat = handed_over(&mut self.handover) => Heard::HandedOver(seat),
             Some(lines) = async { match lines { Some(lines) => lines.recv().await, None => pending().await } }, if !unwritten => Heard::Lines(lines),
-            read = async { match socket { Some(socket) => socket::read(socket, &mut self.chunk).await, None => pending().await } }, if listens => Heard::Read(read),
-            () = async { match socket { Some(socket) => drop(socket.writable().await), None => pending().await } }, if unwritten => Heard::Writable,
+            event = async { match socket { Some(socket) => socket.event(&mut self.chunk, listens, unwritten).await, None => pending().await } } => Heard::Bytes(event),
             () = self.alarm.rings() => Heard::Rings,
             () = async { match &self.place { Some(taken) => taken.place().gives_way().await, None => pending().await } } => Heard::GivesWay,
         }
@@ -291,7 +289,7 @@ impl Connection {
     }
 
     fn is_unwritten(&self) -> bool {
-        !self.pending.is_empty() || self.shown.is_some()
+        !self.pending.is_empty() || self.shown.is_some() || self.socket.as_ref().is_some_and(Channel::owes)
     }
 
     fn deadline(&self) -> Option<Instant> {
@@ -392,11 +390,11 @@ impl Connection {
     /// Writes what can be written now: the lines of the lobby that are begun, then the connection's own and those of its
     /// game. A connection with too much of the latter left to write is closed.
     fn flush(&mut self) {
-        let Some(socket) = &self.socket else {
+        let Some(socket) = &mut self.socket else {
             self.shown = None;
             return self.pending.clear();
         };
-        while !self.broken && (self.shown.is_some() || !self.pending.is_empty()) {
+        while !self.broken && (self.shown.is_some() || !self.pending.is_empty() || socket.owes()) {
             let bytes =
                 self.shown.as_ref().map_or(&self.pending[..], |(lines, from)| &lines.as_bytes()[*from..]);
             match socket.try_write(bytes) {
@@ -414,6 +412,9 @@ impl Connection {
                 }
                 Err(_) => self.broken = true,
             }
+        }
+        if self.closing.is_some() && self.pending.is_empty() && self.shown.is_none() {
+            socket.say_goodbye();
         }
         self.broken |= self.pending.len() > self.context.limits.unread_bytes;
         self.say_what_was_left_out();

@@ -8,7 +8,7 @@ use super::{
     requests::{Arrivals, Note, Request, Ways, ways},
 };
 use arena::operations::Operations;
-use plan::serve::{Limits, ServeConfig};
+use plan::serve::{Limits, Proxies, ServeConfig};
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
@@ -31,6 +31,8 @@ pub struct HostContext {
     pub grace: Duration,
     /// Whether the comments of players are shown.
     pub comments: bool,
+    /// Proxies that say where a client comes from.
+    pub proxies: Arc<Proxies>,
     /// Decides on logins.
     pub admission: Admission,
     /// The budget of all connections together.
@@ -52,6 +54,7 @@ impl HostContext {
             limits,
             grace: config.grace(),
             comments: config.comments,
+            proxies: Arc::new(config.trusted_proxies.clone()),
             admission,
             budget: SharedBucket::new(limits.lines_per_second.saturating_mul(budget::TOTAL)),
             operations,

@@ -9,13 +9,14 @@ use super::{
     buoys::Buoys,
     context::HostContext,
     entrants::Entrants,
-    listener::Connections,
+    listener::{Connections, Port},
     lobby::{Lobby, Matchmaking},
     operator::LobbyDesk,
     rating_history::RatingHistory,
     requests::{LobbyThread, Note},
     roster::Roster,
     trips,
+    vestibule::Vestibule,
 };
 use arena::{
     actor_thread::ActorThread,
@@ -36,7 +37,6 @@ use referee::{
 use seat::transcript::Transcripts;
 use std::{
     io,
-    net::TcpListener,
     sync::Arc,
     thread::{self, JoinHandle},
     time::Duration,
@@ -62,7 +62,7 @@ impl EventNetwork {
     pub fn open(
         config: ServeConfig,
         plan: &Plan,
-        listeners: Vec<TcpListener>,
+        ports: Vec<Port>,
         operations: Operations,
         sink: Arc<dyn Sink>,
     ) -> io::Result<Self> {
@@ -90,7 +90,7 @@ impl EventNetwork {
         let remote = Remote { players, wait, missing };
         let leave = CancellationToken::new();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let serving = serve(listeners, host.clone(), leave.clone());
+        let serving = serve(ports, host.clone(), Vestibule::start()?, leave.clone());
         let thread =
             thread::Builder::new().name("network".to_owned()).spawn(move || runtime.block_on(serving))?;
         Ok(Self { host, remote, leave, thread: Some(thread), _lobby: lobby, bookkeeping })
@@ -155,10 +155,12 @@ fn keep_books(config: &ServeConfig, plan: &Plan, roster: Arc<Roster>) -> io::Res
     Ok(bookkeeping)
 }
 
-async fn serve(listeners: Vec<TcpListener>, host: HostContext, leave: CancellationToken) {
-    let connections = Connections::new(host.clone());
-    for listener in listeners.into_iter().filter_map(|one| tokio::net::TcpListener::from_std(one).ok()) {
-        connections.listen(listener, &leave);
+async fn serve(ports: Vec<Port>, host: HostContext, vestibule: Vestibule, leave: CancellationToken) {
+    let connections = Connections::new(host.clone(), vestibule);
+    for port in ports {
+        if let Err(error) = connections.listen(port, &leave) {
+            tracing::error!(target: "host", %error, "a port cannot be listened on");
+        }
     }
     leave.cancelled().await;
     host.lobby().close();

@@ -7,7 +7,7 @@ use super::{
     buoys::Buoys,
     context::HostContext,
     game_threads::GameThreads,
-    listener::Connections,
+    listener::{Connections, Port},
     lobby::{GameQueue, Lobby, Matchmaking},
     operator::{LeagueGames, LobbyDesk},
     rating_history::RatingHistory,
@@ -15,6 +15,7 @@ use super::{
     retention::RetentionThread,
     roster::{self, Roster},
     trips,
+    vestibule::Vestibule,
 };
 use arena::{
     Shutdown,
@@ -31,7 +32,7 @@ use referee::{
 };
 use seat::transcript::Transcripts;
 use std::{io, sync::Arc};
-use tokio::{net::TcpListener, sync::mpsc};
+use tokio::sync::mpsc;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 /// A league with its event open.
@@ -127,7 +128,7 @@ impl League {
     ///
     /// # Errors
     /// When the database has failed.
-    pub async fn serve(self, listeners: Vec<TcpListener>, shutdown: Shutdown) -> Result<(), StoreError> {
+    pub async fn serve(self, ports: Vec<Port>, shutdown: Shutdown) -> Result<(), StoreError> {
         let Self {
             config,
             journal,
@@ -156,9 +157,9 @@ impl League {
         let (host, arrivals) = HostContext::new(&config, lobby, admission);
         let (schedules, finishing) = (config.rounds.clone(), shutdown.finishing().clone());
         let lobby = LobbyThread::start(host.clone(), arrivals, schedules, finishing).map_err(thread)?;
-        let connections = Connections::new(host.clone());
-        for listener in listeners {
-            connections.listen(listener, shutdown.finishing());
+        let connections = Connections::new(host.clone(), Vestibule::start().map_err(thread)?);
+        for port in ports {
+            connections.listen(port, shutdown.finishing()).map_err(thread)?;
         }
         let games = Arc::new(LeagueGames::new(operations.clone(), path.clone(), journal.event()));
         operations.set_games(Some(games.clone()));

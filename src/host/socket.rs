@@ -45,15 +45,9 @@ pub fn prepare(socket: &TcpStream) -> io::Result<()> {
     stamp_arrivals(socket)
 }
 
-/// Reads what is there; returns the number of bytes, and for how long the last of them have waited in the kernel.
-pub async fn read(socket: &TcpStream, into: &mut [u8]) -> io::Result<(usize, Duration)> {
-    loop {
-        socket.readable().await?;
-        match socket.try_io(Interest::READABLE, || receive(socket, into)) {
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-            read => return read,
-        }
-    }
+/// Reads what is there now; returns the number of bytes, and for how long the last of them have waited in the kernel.
+pub fn try_read(socket: &TcpStream, into: &mut [u8]) -> io::Result<(usize, Duration)> {
+    socket.try_io(Interest::READABLE, || receive(socket, into))
 }
 
 fn receive(socket: &TcpStream, into: &mut [u8]) -> io::Result<(usize, Duration)> {
@@ -72,7 +66,15 @@ fn receive(socket: &TcpStream, into: &mut [u8]) -> io::Result<(usize, Duration)>
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::channel::{Channel, Event};
     use std::io::Write;
+
+    async fn read(channel: &mut Channel, into: &mut [u8]) -> (usize, Duration) {
+        match channel.event(into, true, false).await {
+            Event::Read(read) => read.unwrap(),
+            Event::Writable => unreachable!("nothing is to be written"),
+        }
+    }
 
     #[tokio::test]
     async fn bytes_tell_for_how_long_they_have_waited() {
@@ -81,6 +83,7 @@ mod tests {
         let mut client = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let (socket, _) = listener.accept().await.unwrap();
         prepare(&socket).unwrap();
+        let mut channel = Channel::plain(socket);
         let mut chunk = [0; 64];
         // The kernel begins to stamp a moment after the first socket of the machine has asked for it.
         let stamped = async {
@@ -88,7 +91,7 @@ mod tests {
                 let sent = std::time::Instant::now();
                 client.write_all(b"+7776FU\n").unwrap();
                 std::thread::sleep(Duration::from_millis(60));
-                let (bytes, waited) = read(&socket, &mut chunk).await.unwrap();
+                let (bytes, waited) = read(&mut channel, &mut chunk).await;
                 assert_eq!(&chunk[..bytes], b"+7776FU\n");
                 if !waited.is_zero() {
                     return (waited, sent.elapsed());
@@ -98,6 +101,6 @@ mod tests {
         let (waited, most) = tokio::time::timeout(Duration::from_secs(60), stamped).await.unwrap();
         assert!(waited >= Duration::from_millis(30) && waited <= most, "{waited:?}");
         drop(client);
-        assert_eq!(read(&socket, &mut chunk).await.unwrap().0, 0);
+        assert_eq!(read(&mut channel, &mut chunk).await.0, 0);
     }
 }

@@ -24,7 +24,8 @@ impl Store {
             let mode = fs::metadata(path).map_or(0, |found| found.permissions().mode());
             (mode & 0o007 != 0).then_some(mode & 0o7770)
         };
-        let secrets = "SELECT EXISTS (SELECT 1 FROM accounts) OR EXISTS (SELECT 1 FROM trip_keys)";
+        let secrets = "SELECT EXISTS (SELECT 1 FROM accounts) OR EXISTS (SELECT 1 FROM trip_keys) \
+             OR EXISTS (SELECT 1 FROM web_accounts) OR EXISTS (SELECT 1 FROM registrations)";
         let has_secrets = || {
             let store = Self::read(path)?;
             store.database.check(|conn| conn.query_row(secrets, [], |row| row.get::<_, bool>(0)))

@@ -27,8 +27,9 @@ pub(super) const MIGRATIONS: &[M<'static>] = &[
     M::up(include_str!("migrations/011_trips.sql")),
     M::up(include_str!("migrations/012_pruned.sql")),
     M::up(include_str!("migrations/013_operations.sql")),
-    M::up(include_str!("migrations/016_game_options.sql")),
-    M::up(include_str!("migrations/018_queue.sql")),
+    M::up(include_str!("migrations/014_web.sql")),
+    M::up(include_str!("migrations/015_game_options.sql")),
+    M::up(include_str!("migrations/016_queue.sql")),
 ];
 /// "RNME"; written by the first migration.
 const APPLICATION_ID: i64 = 0x524E_4D45;

@@ -23,6 +23,7 @@ mod stream;
 #[cfg(test)]
 mod tests;
 mod verify;
+mod web;
 
 pub use accounts::Account;
 pub use error::StoreError;
@@ -36,6 +37,7 @@ pub use replay::Moves;
 pub use reschedule::Rescheduled;
 pub use stream::{Appended, Journal, Opening, Read, Reader};
 pub use verify::{Alteration, Verified};
+pub use web::{Invitation, Registered, Registration, Role, WebAccount};
 
 use database::Database;
 use insert::Rows;

@@ -6,12 +6,14 @@
 //! * [`usi`] is the protocol between a manager and an engine, one enum per direction.
 //! * [`csa`] is the CSA server protocol, with moves and boards in CSA notation.
 //! * [`date`] formats and parses dates.
+//! * [`proxy`] reads what a reverse proxy says of its client.
 //! * [`printable`], [`printable_lines`] and [`printable_json`] escape untrusted text for display; [`clipped`] bounds it as
 //!   well.
 //! * [`record`] reads and writes game records (CSA, KIF, KI2, JKF, USI lines, USEN, PSV, hcpe).
 
 pub mod csa;
 pub mod date;
+pub mod proxy;
 pub mod record;
 mod text;
 pub mod usi;

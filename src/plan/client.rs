@@ -33,6 +33,8 @@ pub struct ClientConfig {
     pub host: String,
     /// Port of the server.
     pub port: u16,
+    /// Whether and how the server is spoken to by TLS; `None`: in the clear.
+    pub tls: Option<Trust>,
     /// Login on the server.
     pub login: Login,
     /// Games to play; `None`: until a signal.
@@ -78,6 +80,15 @@ pub struct ClientConfig {
     /// Megabytes of free disk below which it does not log in for a game; 0: nobody looks.
     #[serde(skip)]
     pub reserve_mb: u64,
+}
+
+/// Whose certificates are trusted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub enum Trust {
+    /// Those that the system trusts.
+    System,
+    /// Those in a file.
+    File(PathBuf),
 }
 
 /// The name of record files by default.
@@ -161,6 +172,7 @@ fn client(root: &Table<'_>, file: Option<&Path>) -> ClientConfig {
         database: table.path("database").unwrap_or_else(|| beside(root, &stem)),
         host: needed(&table, "host", "name the server"),
         port: table.integer("port").unwrap_or(4081),
+        tls: trust(&table),
         login: login(&table),
         games: match table.integer_or("games") {
             Some(Or::Integer(games)) => Some(games),
@@ -197,6 +209,14 @@ fn client(root: &Table<'_>, file: Option<&Path>) -> ClientConfig {
     };
     table.refuse_unknown();
     config
+}
+
+fn trust(table: &Table<'_>) -> Option<Trust> {
+    let (tls, ca) = (table.flag("tls", false), table.path("ca"));
+    if ca.is_some() && !tls {
+        table.fault("ca", "is looked at only with `tls = true`; write that too, or leave this out");
+    }
+    tls.then(|| ca.map_or(Trust::System, Trust::File))
 }
 
 fn record_files(table: &Table<'_>) -> Option<RecordFiles> {

@@ -1,5 +1,6 @@
 //! `[http]`: an event in the browser.
 
+use crate::serve::Proxies;
 use crate::{
     keys::HTTP,
     reader::{Item, Table},
@@ -18,6 +19,8 @@ pub struct HttpConfig {
     pub viewers: usize,
     /// Connections at once of one address.
     pub viewers_per_address: usize,
+    /// Proxies that say where a viewer comes from.
+    pub trusted_proxies: Proxies,
     /// Patterns for names of players and Game_IDs whose games nobody is shown.
     pub private: Vec<String>,
 }
@@ -36,7 +39,14 @@ pub enum Delay {
 
 impl Default for HttpConfig {
     fn default() -> Self {
-        Self { listen: vec![], delay: Delay::None, viewers: 1000, viewers_per_address: 50, private: vec![] }
+        Self {
+            listen: vec![],
+            delay: Delay::None,
+            viewers: 1000,
+            viewers_per_address: 50,
+            trusted_proxies: Proxies::default(),
+            private: vec![],
+        }
     }
 }
 
@@ -83,6 +93,10 @@ impl HttpConfig {
             delay: delay(&table),
             viewers: table.integer("viewers").unwrap_or(default.viewers),
             viewers_per_address: table.integer("viewers_per_address").unwrap_or(default.viewers_per_address),
+            trusted_proxies: table
+                .item("trusted_proxies")
+                .map(|list| Proxies::read(&list))
+                .unwrap_or_default(),
             private: texts(&table, "private"),
         };
         table.refuse_unknown();

@@ -623,6 +623,13 @@ pub const HTTP: Section = Section {
         key("viewers", Integer(1, 100_000), Is("1000"), "connections of browsers at once"),
         key("viewers_per_address", Integer(1, 100_000), Is("50"), "connections of one address at once"),
         key(
+            "trusted_proxies",
+            Other("list of addresses"),
+            Is("[]"),
+            "addresses or networks of reverse proxies, which are believed when they say where a viewer comes from \
+             (`X-Forwarded-For`) and whether by TLS (`X-Forwarded-Proto`)",
+        ),
+        key(
             "private",
             Other("texts"),
             Is("[]"),
@@ -767,6 +774,7 @@ pub const REFERENCE: &[&Section] = &[
     &serve::SERVE_RATING,
     &serve::SERVE_LIMITS,
     &serve::SERVE_RETENTION,
+    &serve::SERVE_TLS,
     &client::CLIENT,
     &client::FLOODGATE,
     &attribute::ATTRIBUTE_FILE,

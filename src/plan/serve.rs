@@ -1,16 +1,20 @@
 //! `[serve]` of a configuration file: an open league, or the network side of an event.
 
 mod clocks;
+mod proxies;
 mod rating;
 mod read;
 mod retention;
 mod rounds;
+mod tls;
 
 pub use clocks::{Counted, PlayerTime};
+pub use proxies::Proxies;
 pub use rating::{Method, RatingConfig};
 pub(crate) use read::{league, of_event};
 pub use retention::Retention;
 pub use rounds::RoundsConfig;
+pub use tls::TlsConfig;
 
 use crate::{HttpConfig, NotifyConfig};
 use referee::rules::{Declaration, Rules};
@@ -29,6 +33,12 @@ pub struct ServeConfig {
     pub name: String,
     /// Addresses to accept connections on.
     pub listen: Vec<SocketAddr>,
+    /// Addresses on which clients speak TLS.
+    #[serde(skip_serializing)]
+    pub tls: Option<TlsConfig>,
+    /// Proxies that say where a client comes from.
+    #[serde(skip_serializing)]
+    pub trusted_proxies: Proxies,
     /// Database of an open league.
     pub database: PathBuf,
     /// Which to follow where the protocol's text and shogi-server differ.
@@ -187,6 +197,8 @@ impl Default for ServeConfig {
         Self {
             name: "league".to_owned(),
             listen: vec![SocketAddr::from(([127, 0, 0, 1], 4081))],
+            tls: None,
+            trusted_proxies: Proxies::default(),
             database: PathBuf::from(DATABASE),
             compat: Compat::Protocol,
             max_moves: 256,

@@ -73,6 +73,21 @@ pub enum Action {
         /// The name of its games.
         name: String,
     },
+    /// Everybody was told something.
+    Announced {
+        /// What.
+        text: String,
+    },
+    /// Somebody who had registered was given an account.
+    RegistrationApproved {
+        /// The name.
+        name: String,
+    },
+    /// Somebody who had registered was not given an account.
+    RegistrationRefused {
+        /// The name.
+        name: String,
+    },
     /// A running game was ended and will be played again.
     Adjourned {
         /// The game.
@@ -125,6 +140,9 @@ impl Action {
             Self::Muted { .. } => "muted",
             Self::Unmuted { .. } => "unmuted",
             Self::BuoyDeleted { .. } => "buoy-deleted",
+            Self::Announced { .. } => "announced",
+            Self::RegistrationApproved { .. } => "registration-approved",
+            Self::RegistrationRefused { .. } => "registration-refused",
             Self::Adjourned { .. } => "adjourned",
             Self::Ruled { .. } => "ruled",
             Self::Replayed { .. } => "replayed",
@@ -168,6 +186,9 @@ impl fmt::Display for Action {
             Self::Muted { name } => write!(f, "muted `{name}`"),
             Self::Unmuted { name } => write!(f, "unmuted `{name}`"),
             Self::BuoyDeleted { name } => write!(f, "deleted the buoy `{name}`"),
+            Self::Announced { text } => write!(f, "announced: {text}"),
+            Self::RegistrationApproved { name } => write!(f, "approved the registration of `{name}`"),
+            Self::RegistrationRefused { name } => write!(f, "refused the registration of `{name}`"),
             Self::Adjourned { game } => write!(f, "adjourned game {}", game.0),
             Self::Ruled { game, was, outcome, .. } => {
                 write!(f, "ruled game {}: {outcome}", game.0)?;
@@ -315,6 +336,9 @@ impl InForce {
             Action::Unmuted { name } => drop(self.mutes.remove(name)),
             Action::Kicked { .. }
             | Action::BuoyDeleted { .. }
+            | Action::Announced { .. }
+            | Action::RegistrationApproved { .. }
+            | Action::RegistrationRefused { .. }
             | Action::Adjourned { .. }
             | Action::Ruled { .. }
             | Action::Replayed { .. } => {}

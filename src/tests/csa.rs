@@ -34,6 +34,8 @@ mod script;
 mod siege;
 #[path = "csa/survival.rs"]
 mod survival;
+#[path = "csa/tls.rs"]
+mod tls;
 #[path = "csa/transcripts.rs"]
 mod transcripts;
 #[path = "csa/trips.rs"]

@@ -7,11 +7,14 @@
 //! Other rooms add pages of their own: a [`Router`](axum::Router) of handlers with the [`Site`] as their state, laid out
 //! by [`layout::Page`].
 
+pub mod accounts;
+pub mod arbiter;
 mod archive;
 mod assets;
 mod desk;
 mod error;
 mod feed;
+mod forwarded;
 mod game;
 mod hold;
 pub mod layout;
@@ -24,6 +27,7 @@ mod site;
 mod stream;
 pub mod visitor;
 
+pub use accounts::{Office, Registers};
 pub use error::WebError;
 pub use limits::Peer;
 pub use server::{Server, Setup};

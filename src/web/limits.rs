@@ -1,5 +1,6 @@
 //! Who may be connected, and how much an address may ask for: every stranger's cost has a bound.
 
+use plan::serve::Proxies;
 use std::{
     collections::HashMap,
     net::{IpAddr, Ipv6Addr},
@@ -43,6 +44,8 @@ const REMEMBERED: usize = 4096;
 /// Counts of connections, and budgets of requests.
 #[derive(Debug)]
 pub struct Limits {
+    /// Proxies, each of which has the connections of many.
+    pub proxies: Proxies,
     total: usize,
     each: usize,
     taken: Mutex<Taken>,
@@ -69,8 +72,8 @@ pub enum Refusal {
 pub struct Place(Arc<Limits>, IpAddr);
 
 impl Limits {
-    pub fn new(total: usize, each: usize) -> Arc<Self> {
-        Arc::new(Self { total, each, taken: Mutex::default(), budgets: Mutex::default() })
+    pub fn new(total: usize, each: usize, proxies: Proxies) -> Arc<Self> {
+        Arc::new(Self { proxies, total, each, taken: Mutex::default(), budgets: Mutex::default() })
     }
 
     fn taken(&self) -> MutexGuard<'_, Taken> {
@@ -81,7 +84,8 @@ impl Limits {
     pub fn enter(self: &Arc<Self>, peer: Peer) -> Result<Place, Refusal> {
         let origin = peer.origin();
         let mut taken = self.taken();
-        if taken.by.get(&origin).copied().unwrap_or(0) >= self.each {
+        let proxied = self.proxies.trusts(peer.address);
+        if !proxied && taken.by.get(&origin).copied().unwrap_or(0) >= self.each {
             return Err(Refusal::Address);
         }
         if taken.all >= self.total {
@@ -139,7 +143,7 @@ mod tests {
 
     #[test]
     fn an_address_has_so_many_connections_and_all_together_so_many() {
-        let limits = Limits::new(3, 2);
+        let limits = Limits::new(3, 2, Proxies::default());
         let kept = [limits.enter(peer("10.0.0.1")).unwrap(), limits.enter(peer("10.0.0.1")).unwrap()];
         assert_eq!(limits.enter(peer("10.0.0.1")).err(), Some(Refusal::Address));
         let _other = limits.enter(peer("10.0.0.2")).unwrap();
@@ -150,7 +154,7 @@ mod tests {
 
     #[test]
     fn a_household_of_ipv6_is_one_address() {
-        let limits = Limits::new(9, 1);
+        let limits = Limits::new(9, 1, Proxies::default());
         let _one = limits.enter(peer("2001:db8::1")).unwrap();
         assert_eq!(limits.enter(peer("2001:db8::2")).err(), Some(Refusal::Address));
         assert!(limits.enter(peer("2001:db8:0:1::1")).is_ok());
@@ -158,7 +162,7 @@ mod tests {
 
     #[test]
     fn an_address_that_asks_without_end_is_refused_and_others_are_not() {
-        let limits = Limits::new(9, 9);
+        let limits = Limits::new(9, 9, Proxies::default());
         assert!((0..10_000).any(|_| !limits.may_ask(peer("10.0.0.1"), 1.0)));
         assert!(limits.may_ask(peer("10.0.0.2"), 1.0));
     }

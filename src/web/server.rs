@@ -3,7 +3,7 @@
 use crate::{
     Site, WebError, desk,
     feed::{self, Bell},
-    layout,
+    forwarded, layout,
     limits::{Limits, Peer, Refusal},
     pages,
     relay::Relay,
@@ -59,6 +59,8 @@ pub struct Setup {
     pub database: PathBuf,
     /// Name of the event in it. It may be created later.
     pub event: String,
+    /// Further entries of the navigation: path, words in English and in Japanese.
+    pub places: Vec<(&'static str, &'static str, &'static str)>,
 }
 
 /// The pages of an event. Dropping it ends them.
@@ -88,10 +90,14 @@ impl Server {
             questions,
             database: setup.database,
             event: setup.event,
-            places: pages::PLACES.to_vec(),
+            places: pages::PLACES.into_iter().chain(setup.places).collect(),
             config: setup.config,
         }));
-        let limits = Limits::new(site.config().viewers, site.config().viewers_per_address);
+        let limits = Limits::new(
+            site.config().viewers,
+            site.config().viewers_per_address,
+            site.config().trusted_proxies.clone(),
+        );
         let router = pages::routes()
             .merge(further(&site))
             .layer(DefaultBodyLimit::max(BODY_SIZE))
@@ -229,6 +235,7 @@ async fn answer(
     limits: Arc<Limits>,
 ) -> Result<Response, std::convert::Infallible> {
     use hyper::service::Service as _;
+    let peer = forwarded::client(peer, request.headers(), &limits.proxies);
     // Files are kept by browsers and cost nothing.
     if !request.uri().path().starts_with("/static/") && !limits.may_ask(peer, 1.0) {
         let words = "too many requests from your address; wait a few seconds\n";

@@ -56,6 +56,11 @@ pub enum Command {
         /// The name of its games.
         name: String,
     },
+    /// Tells everybody something.
+    Announce {
+        /// What.
+        text: String,
+    },
     /// Admits only players who have played in the event.
     CloseRegistration,
     /// Admits new players again.

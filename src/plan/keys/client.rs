@@ -40,6 +40,13 @@ const KEYS: &[Key] = &[
     key("database", File, Says("the file's name with `.db`"), "the SQLite file"),
     key("host", Text, Needed, "the server"),
     key("port", Integer(1, 65_535), Is("4081"), "its port"),
+    key("tls", Flag, Is("false"), "speak TLS; the server has to show a certificate for the name in `host`"),
+    key(
+        "ca",
+        File,
+        Says("the roots that the system trusts"),
+        "with `tls`: the certificates that are trusted instead, in PEM, such as that of a league of one's own",
+    ),
     key("login", Text, Needed, "name to log in with: 1 to 32 letters, digits, `_`, `-`, `@` or `.`"),
     key(
         "password",

@@ -33,6 +33,14 @@ const KEYS: &[Key] = &[
         Is("[\"127.0.0.1:4081\"]"),
         "addresses to accept connections on",
     ),
+    key("tls", Other("table"), Says("none"), "addresses on which clients speak TLS, see `[serve.tls]`"),
+    key(
+        "trusted_proxies",
+        Other("list of addresses"),
+        Is("[]"),
+        "addresses or networks of reverse proxies: a connection from there begins with a line of the PROXY protocol \
+         (version 1 or 2), which says where the client comes from, and is refused without it",
+    ),
     key(
         "compat",
         Words(&["protocol", "shogi-server"]),
@@ -317,6 +325,28 @@ pub const SERVE_LIMITS: Section = Section {
             "megabytes that are kept in an hour of comments, long lines and lines that no game expects of all players of \
              an address; moves and results are always kept",
         ),
+    ]],
+};
+
+/// `[serve.tls]`.
+pub const SERVE_TLS: Section = Section {
+    title: "`[serve.tls]`",
+    about: "With this table clients may speak TLS (1.2 or 1.3) on addresses of their own. A certificate that is renewed \
+        on the disk is taken within seconds, without a restart; one that is broken is not, and the host says so.",
+    keys: &[&[
+        key(
+            "listen",
+            Other("list of addresses"),
+            Is("[\"127.0.0.1:4082\"]"),
+            "addresses to accept encrypted connections on, beside those of `[serve]`",
+        ),
+        key(
+            "certificate",
+            Path,
+            Needed,
+            "the certificate and those that lead to a root, in PEM (`fullchain.pem`)",
+        ),
+        key("key", Path, Needed, "the private key of the certificate, in PEM (`privkey.pem`)"),
     ]],
 };
 

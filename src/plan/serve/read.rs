@@ -1,12 +1,12 @@
 //! The tables of `[serve]`, read and checked.
 
 use super::{
-    DATABASE, Limits, PlayerTime, RatingConfig, Retention, RoundsConfig, ServeConfig, rating::Method,
-    rounds::timezone,
+    DATABASE, Limits, PlayerTime, Proxies, RatingConfig, Retention, RoundsConfig, ServeConfig, TlsConfig,
+    rating::Method, rounds::timezone,
 };
 use crate::{
     HttpConfig, NotifyConfig,
-    keys::serve::{SERVE, SERVE_LIMITS, SERVE_RATING, SERVE_RETENTION, SERVE_ROUNDS, SERVE_TIME},
+    keys::serve::{SERVE, SERVE_LIMITS, SERVE_RATING, SERVE_RETENTION, SERVE_ROUNDS, SERVE_TIME, SERVE_TLS},
     password,
     reader::{Item, Table},
 };
@@ -69,6 +69,8 @@ fn serve(table: &Table<'_>) -> ServeConfig {
     let config = ServeConfig {
         name: name(table).unwrap_or(default.name),
         listen: listen(table).unwrap_or(default.listen),
+        tls: TlsConfig::read(&table.table("tls", &SERVE_TLS)),
+        trusted_proxies: table.item("trusted_proxies").map(|list| Proxies::read(&list)).unwrap_or_default(),
         database: table.path("database").unwrap_or_else(|| table.context.environment.path(DATABASE)),
         compat: table.choice("compat"),
         max_moves: table.integer("max_moves").unwrap_or(default.max_moves),
@@ -114,7 +116,7 @@ fn name(table: &Table<'_>) -> Option<String> {
     Some(name)
 }
 
-fn listen(table: &Table<'_>) -> Option<Vec<SocketAddr>> {
+pub(super) fn listen(table: &Table<'_>) -> Option<Vec<SocketAddr>> {
     let list = table.item("listen")?;
     let elements = list.elements("a list of addresses such as [\"127.0.0.1:4081\"]");
     if list.is_empty_list() {

@@ -1,12 +1,13 @@
 //! A league in a thread, and scripted clients.
 
 use arena::Shutdown;
-use host::{League, RatingHistory};
-use plan::serve::ServeConfig;
+use host::{Certificates, League, Port, RatingHistory};
+use plan::serve::{ServeConfig, TlsConfig};
 use std::{
     io::{BufRead, BufReader, Read, Write},
     net::{SocketAddr, TcpStream},
     path::Path,
+    sync::Arc,
     thread::JoinHandle,
     time::{Duration, Instant},
 };
@@ -18,6 +19,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// A running league.
 pub struct Host {
     address: SocketAddr,
+    encrypted: Option<SocketAddr>,
     shutdown: Shutdown,
     thread: Option<JoinHandle<()>>,
     dir: TempDir,
@@ -35,24 +37,34 @@ impl Host {
         prepare(&config.database);
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
-        listener.set_nonblocking(true).unwrap();
+        let mut ports = vec![Port::plain(listener)];
+        let encrypted = config.tls.as_ref().map(|tls| {
+            let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+            let address = listener.local_addr().unwrap();
+            ports.push(Port::encrypted(listener, Arc::new(Certificates::open(tls).unwrap())));
+            address
+        });
         let shutdown = Shutdown::default();
         let thread = std::thread::spawn({
             let shutdown = shutdown.clone();
             move || {
                 let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
                 runtime.block_on(async {
-                    let listener = tokio::net::TcpListener::from_std(listener).unwrap();
                     let league = League::open(config, RatingHistory::default(), &shutdown, vec![]).unwrap();
-                    league.serve(vec![listener], shutdown).await.unwrap();
+                    league.serve(ports, shutdown).await.unwrap();
                 });
             }
         });
-        Self { address, shutdown, thread: Some(thread), dir }
+        Self { address, encrypted, shutdown, thread: Some(thread), dir }
     }
 
     pub fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// The address of the port where clients speak TLS.
+    pub fn encrypted(&self) -> SocketAddr {
+        self.encrypted.expect("the host speaks TLS")
     }
 
     pub fn connect(&self) -> Client {
@@ -97,6 +109,15 @@ impl Drop for Host {
     fn drop(&mut self) {
         self.stop();
     }
+}
+
+/// Writes a certificate of 127.0.0.1 and its key; a client that trusts the certificate trusts the host.
+pub fn certificate(dir: &Path, name: &str) -> TlsConfig {
+    let made = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
+    let (certificate, key) = (dir.join(format!("{name}.pem")), dir.join(format!("{name}.key")));
+    std::fs::write(&certificate, made.cert.pem()).unwrap();
+    std::fs::write(&key, made.signing_key.serialize_pem()).unwrap();
+    TlsConfig { listen: vec![], certificate, key }
 }
 
 /// A connection to a league.

@@ -1,7 +1,7 @@
 //! Two clients on our own host.
 
 use super::{
-    host::Host,
+    host::{Host, certificate},
     server::{Playing, endings, faults, puppet, rows},
 };
 use plan::serve::ServeConfig;
@@ -35,6 +35,52 @@ fn a_host_of_ours_takes_evaluations_and_says_so_in_csa_mode_too() {
     white.done();
     let scores = rows(&host.end(), "SELECT ply || ' ' || score_cp FROM moves ORDER BY ply");
     assert_eq!(scores, ["1 30", "2 30"]);
+}
+
+#[test]
+fn a_client_of_ours_plays_over_tls_with_one_in_the_clear() {
+    let dir = tempfile::tempdir().unwrap();
+    let tls = certificate(dir.path(), "ours");
+    let ca = format!("tls = true\nca = {:?}\n", tls.certificate);
+    let mut host = Host::start(ServeConfig { max_moves: 20, tls: Some(tls), ..ServeConfig::default() });
+    let player = |name: &str, color: char, port: u16, tls: &str| {
+        let text = format!(
+            "[floodgate]\nhost = \"127.0.0.1\"\nport = {port}\n{tls}login = \"{name}\"\n\
+             password = \"t-600-10-{color},secret\"\ngames = 1\n[engine]\n{}\n",
+            puppet("Seed = 1")
+        );
+        Playing::start(tempfile::tempdir().unwrap(), &text)
+    };
+    let mut black = player("sente", 'B', host.encrypted().port(), &ca);
+    let mut white = player("gote", 'W', host.address().port(), "");
+    let (black, white) = (black.done(), white.done());
+    let league = host.end();
+    for seen in [&black, &white] {
+        assert_eq!(endings(seen), endings(&league));
+        assert_eq!(faults(seen), "");
+    }
+}
+
+#[test]
+fn a_client_tells_why_it_does_not_trust_a_certificate_and_logs_in_to_nobody() {
+    let dir = tempfile::tempdir().unwrap();
+    let (ours, other) = (certificate(dir.path(), "ours"), certificate(dir.path(), "other"));
+    let mut host = Host::start(ServeConfig { tls: Some(ours.clone()), ..ServeConfig::default() });
+    let said = |port: u16, name: &str, ca: &std::path::Path| {
+        let text = format!(
+            "[floodgate]\nhost = \"{name}\"\nport = {port}\ntls = true\nca = {ca:?}\nlogin = \"sente\"\n\
+             password = \"t-600-10,secret\"\nbackoff = \"1h\"\n[engine]\n{}\n",
+            puppet("Seed = 1")
+        );
+        Playing::start(tempfile::tempdir().unwrap(), &text).first_fault()
+    };
+    let why = said(host.encrypted().port(), "127.0.0.1", &other.certificate);
+    assert!(why.contains("nobody who is trusted has signed the certificate"), "{why}");
+    let why = said(host.encrypted().port(), "127.0.0.2", &ours.certificate);
+    assert!(why.contains("certificate not valid for name"), "{why}");
+    let why = said(host.address().port(), "127.0.0.1", &ours.certificate);
+    assert!(why.contains("no TLS with 127.0.0.1"), "{why}");
+    assert!(rows(&host.end(), "SELECT name FROM players").is_empty());
 }
 
 #[test]

@@ -1,0 +1,86 @@
+//! TLS with a server: whose certificate is trusted, and what is said of one that is not.
+
+use plan::client::Trust;
+use std::{io, path::PathBuf, sync::Arc};
+use tokio::net::TcpStream;
+use tokio_rustls::{
+    TlsConnector,
+    client::TlsStream,
+    rustls::{
+        self, ClientConfig, RootCertStore,
+        crypto::ring,
+        pki_types::{CertificateDer, InvalidDnsNameError, ServerName, pem, pem::PemObject},
+    },
+};
+
+/// Reason why TLS is not spoken with a server.
+#[derive(Debug, thiserror::Error)]
+pub enum TlsError {
+    /// The certificates to trust cannot be read.
+    #[error("the certificates to trust in `{path}` cannot be read: {1}", path = .0.display())]
+    Unreadable(PathBuf, pem::Error),
+    /// There are none.
+    #[error("`{}` holds no certificate to trust", .0.display())]
+    Empty(PathBuf),
+    /// The system trusts none.
+    #[error("this system trusts no certificates; install `ca-certificates`, or name a file with `ca`")]
+    NoRoots,
+    /// The host cannot be the name of a certificate.
+    #[error("`{0}` cannot be the name of a certificate: {1}")]
+    Name(String, InvalidDnsNameError),
+    /// A certificate to trust is none, or TLS cannot be spoken at all.
+    #[error(transparent)]
+    Config(rustls::Error),
+    /// The handshake failed.
+    #[error("{0}{hint}", hint = hint(.0))]
+    Handshake(io::Error),
+}
+
+/// Exchanges the handshake; the server has to show a certificate for `host` that is trusted.
+///
+/// # Errors
+/// When it does not.
+pub async fn shake_hands(
+    stream: TcpStream,
+    host: &str,
+    trust: &Trust,
+) -> Result<Box<TlsStream<TcpStream>>, TlsError> {
+    let name = ServerName::try_from(host.to_owned()).map_err(|e| TlsError::Name(host.to_owned(), e))?;
+    let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .map_err(TlsError::Config)?
+        .with_root_certificates(roots(trust)?)
+        .with_no_client_auth();
+    let connector = TlsConnector::from(Arc::new(config));
+    connector.connect(name, stream).await.map(Box::new).map_err(TlsError::Handshake)
+}
+
+fn roots(trust: &Trust) -> Result<RootCertStore, TlsError> {
+    let mut roots = RootCertStore::empty();
+    match trust {
+        Trust::System => {
+            // One that cannot be read is like one that is not there.
+            roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+            if roots.is_empty() { Err(TlsError::NoRoots) } else { Ok(roots) }
+        }
+        Trust::File(path) => {
+            let unreadable = |error| TlsError::Unreadable(path.clone(), error);
+            for certificate in CertificateDer::pem_file_iter(path).map_err(unreadable)? {
+                roots.add(certificate.map_err(unreadable)?).map_err(TlsError::Config)?;
+            }
+            if roots.is_empty() { Err(TlsError::Empty(path.clone())) } else { Ok(roots) }
+        }
+    }
+}
+
+/// What to do about a failed handshake.
+fn hint(error: &io::Error) -> &'static str {
+    let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
+    match inner {
+        Some(rustls::Error::InvalidCertificate(rustls::CertificateError::UnknownIssuer)) => {
+            "; nobody who is trusted has signed the certificate: ask the host for it and name its file with `ca`"
+        }
+        Some(rustls::Error::InvalidMessage(_)) => "; does the server speak TLS on this port?",
+        _ => "",
+    }
+}

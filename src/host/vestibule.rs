@@ -1,0 +1,224 @@
+//! Where a connection waits until it is known who comes and how it speaks: for the line of a reverse proxy, and for the
+//! handshake of TLS.
+//!
+//! It works on a thread of its own, at lower priority: a handshake costs as much as hundreds of lines, and whoever begins
+//! thousands of them delays other handshakes and nobody else. Who waits here has no place at the host yet; places here
+//! are few, are shared fairly between addresses, and are lost after a few seconds.
+
+use super::{
+    certificates::Certificates,
+    channel::{Carried, Channel},
+    context::HostContext,
+    places::Places,
+    requests::yield_to_games,
+};
+use arena::actor_thread::ActorThread;
+use notation::proxy;
+use plan::serve::Limits;
+use rustls::ServerConnection;
+use std::{
+    io,
+    net::IpAddr,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+        mpsc,
+    },
+    thread,
+    time::{Duration, Instant},
+};
+use tokio::{io::AsyncReadExt, net::TcpStream, time::timeout};
+use tokio_util::sync::CancellationToken;
+
+/// Connections in the vestibule at once, and of one address: enough for a room whose players all begin at once.
+const WAITING: [usize; 2] = [128, 32];
+/// Connections of proxies at once that have not said for whom they are.
+const UNNAMED: usize = 64;
+/// Descriptors that the vestibule needs at most.
+pub const DESCRIPTORS: usize = WAITING[0] + WAITING[0] / 16 + UNNAMED;
+/// How long a proxy has to say it.
+const PROXY: Duration = Duration::from_secs(5);
+/// How long a handshake may take.
+const HANDSHAKE: Duration = Duration::from_secs(10);
+/// Least time between two lines for the operator about a proxy that is set up wrongly.
+const SILENCE: Duration = Duration::from_secs(60);
+
+fn limits() -> Limits {
+    let [connections, connections_per_address] = WAITING;
+    Limits { connections, connections_per_address, ..Limits::default() }
+}
+
+/// The vestibule. Dropping it sends away who is in it.
+#[derive(Debug)]
+pub struct Vestibule {
+    thread: ActorThread,
+    places: Arc<Places>,
+    unnamed: Arc<AtomicUsize>,
+    /// When the operator was last told of a proxy that does not say for whom it connects.
+    told: Mutex<Option<Instant>>,
+    stop: CancellationToken,
+}
+
+/// Somebody who has come through.
+pub struct Arrival {
+    /// The channel.
+    pub channel: Carried,
+    /// Where the client comes from.
+    pub address: IpAddr,
+}
+
+impl Vestibule {
+    /// Starts the thread.
+    ///
+    /// # Errors
+    /// When the system has none.
+    pub fn start() -> io::Result<Self> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let stop = CancellationToken::new();
+        let (sender, receiver) = mpsc::channel();
+        let stopped = stop.clone();
+        thread::Builder::new().name("vestibule".to_owned()).spawn(move || {
+            yield_to_games();
+            runtime.block_on(async {
+                let _nobody_waits = sender.send(ActorThread::current());
+                stopped.cancelled().await;
+            });
+        })?;
+        let thread = receiver.recv().map_err(io::Error::other)?;
+        let (places, unnamed, told) = (Arc::default(), Arc::default(), Mutex::default());
+        Ok(Self { thread, places, unnamed, told, stop })
+    }
+
+    /// Sends away who is in it.
+    pub fn close(&self) {
+        self.stop.cancel();
+    }
+
+    /// Keeps looking at the files of the certificate.
+    pub fn watch(&self, certificates: Arc<Certificates>) {
+        self.thread.run(certificates.watch());
+    }
+
+    /// Takes in a connection; `arrived` gets it when it is known who comes.
+    pub fn enter(
+        self: &Arc<Self>,
+        socket: std::net::TcpStream,
+        peer: IpAddr,
+        tls: Option<Arc<Certificates>>,
+        context: &HostContext,
+        arrived: impl FnOnce(Arrival) + Send + 'static,
+    ) {
+        let proxied = context.proxies.trusts(peer);
+        let unnamed = match proxied {
+            true => Unnamed::enter(&self.unnamed),
+            false => None,
+        };
+        if proxied && unnamed.is_none() {
+            return;
+        }
+        let (this, operations) = (self.clone(), context.operations.clone());
+        self.thread.run(async move {
+            let Ok(mut socket) = TcpStream::from_std(socket) else { return };
+            let address = match proxied {
+                true => this.named(&mut socket, peer).await,
+                false => Some(peer),
+            };
+            drop(unnamed);
+            let Some(address) = address.filter(|address| !operations.bans_address(*address)) else { return };
+            let channel = match tls {
+                Some(certificates) => this.shake_hands(socket, address, &certificates).await,
+                None => Some(Channel::plain(socket)),
+            };
+            if let Some(channel) = channel.and_then(|channel| channel.depart().ok()) {
+                arrived(Arrival { channel, address });
+            }
+        });
+    }
+
+    /// The address of the client for whom a proxy connects; its own, where it speaks for itself.
+    async fn named(&self, socket: &mut TcpStream, proxy: IpAddr) -> Option<IpAddr> {
+        match timeout(PROXY, header(socket)).await {
+            Ok(Ok(client)) => Some(client.unwrap_or(proxy)),
+            Ok(Err(error)) if error.kind() == io::ErrorKind::InvalidData => {
+                self.tell(proxy);
+                None
+            }
+            Ok(Err(_left)) => None,
+            Err(_) => {
+                self.tell(proxy);
+                None
+            }
+        }
+    }
+
+    fn tell(&self, proxy: IpAddr) {
+        let mut told = self.told.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if told.is_none_or(|told| told.elapsed() >= SILENCE) {
+            *told = Some(Instant::now());
+            tracing::warn!(
+                target: "tls",
+                "{proxy} is one of `trusted_proxies`, but does not begin with a line of the PROXY protocol, and is \
+                 refused: set the proxy up for it (haproxy: `send-proxy`, nginx: `proxy_protocol on`)"
+            );
+        }
+    }
+
+    async fn shake_hands(
+        &self,
+        socket: TcpStream,
+        address: IpAddr,
+        certificates: &Certificates,
+    ) -> Option<Channel> {
+        let place = Places::enter(&self.places, address, &limits())?;
+        let tls = ServerConnection::new(certificates.in_use()).ok()?;
+        let mut channel = Channel::encrypted(socket, tls);
+        let shaken = tokio::select! { biased;
+            shaken = timeout(HANDSHAKE, channel.shake_hands()) => shaken,
+            () = place.place().gives_way() => return None,
+        };
+        match shaken {
+            Ok(Ok(())) => Some(channel),
+            Ok(Err(error)) => {
+                tracing::debug!(target: "tls", %address, %error, "no TLS handshake");
+                None
+            }
+            Err(_) => None,
+        }
+    }
+}
+
+impl Drop for Vestibule {
+    fn drop(&mut self) {
+        self.stop.cancel();
+    }
+}
+
+/// Reads the header of a proxy, and not a byte more.
+async fn header(socket: &mut TcpStream) -> io::Result<Option<IpAddr>> {
+    let wrong = |error| io::Error::new(io::ErrorKind::InvalidData, error);
+    let mut bytes = vec![];
+    loop {
+        let from = bytes.len();
+        match proxy::missing(&bytes).map_err(wrong)? {
+            0 => return proxy::client(&bytes).map_err(wrong),
+            more => bytes.resize(from + more, 0),
+        }
+        socket.read_exact(&mut bytes[from..]).await?;
+    }
+}
+
+/// A proxy that has not said for whom it connects; dropping it makes room for another.
+struct Unnamed(Arc<AtomicUsize>);
+
+impl Unnamed {
+    fn enter(all: &Arc<AtomicUsize>) -> Option<Self> {
+        let unnamed = Self(all.clone());
+        (all.fetch_add(1, Ordering::Relaxed) < UNNAMED).then_some(unnamed)
+    }
+}
+
+impl Drop for Unnamed {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}

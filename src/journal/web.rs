@@ -1,0 +1,307 @@
+//! People who use the pages of an event: accounts of those who run it, registrations of those who want to take part,
+//! invitations. Hashes of passwords and codes are opaque here.
+
+use super::{Store, StoreError, now};
+use rusqlite::{Connection, OptionalExtension, Row};
+use std::{fmt, str::FromStr};
+
+/// What an account of the pages may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Runs the event: pauses, announces, sends away.
+    Operator,
+    /// Also decides on games and players.
+    Arbiter,
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Operator => "operator",
+            Self::Arbiter => "arbiter",
+        })
+    }
+}
+
+impl FromStr for Role {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<Self, String> {
+        match word {
+            "operator" => Ok(Self::Operator),
+            "arbiter" => Ok(Self::Arbiter),
+            other => {
+                Err(format!("`{}` is no role; the roles are `arbiter` and `operator`", other.escape_debug()))
+            }
+        }
+    }
+}
+
+/// An account of the pages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WebAccount {
+    /// Name.
+    pub name: String,
+    /// What it may do.
+    pub role: Role,
+    /// Hash of the password.
+    pub hash: String,
+    /// Creation time in ms since 1970-01-01 UTC.
+    pub created_at: i64,
+}
+
+/// Somebody who wants an account for the games.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Registration {
+    /// Login name.
+    pub name: String,
+    /// Hash of the password.
+    pub hash: String,
+    /// Words for the arbiter.
+    pub note: String,
+    /// Address that it came from.
+    pub address: String,
+    /// Time in ms since 1970-01-01 UTC.
+    pub asked_at: i64,
+}
+
+/// What became of a registration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Registered {
+    /// It waits for an arbiter.
+    Waits,
+    /// It was invited, and has its account.
+    Admitted,
+    /// Somebody has the name, or has asked for it.
+    Taken,
+    /// As many wait as may.
+    Full,
+}
+
+/// An invitation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Invitation {
+    /// Hash of its code.
+    pub code: String,
+    /// For whom.
+    pub note: String,
+    /// Who has made it.
+    pub by: String,
+    /// Until when it holds, in ms since 1970-01-01 UTC.
+    pub expires_at: i64,
+}
+
+impl Store {
+    /// Creates an account of the pages, or replaces role and password of an existing one; returns whether it is new.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn set_web_account(&self, name: &str, role: Role, hash: &str) -> Result<bool, StoreError> {
+        self.database.write(|conn| {
+            let known = "SELECT EXISTS (SELECT 1 FROM web_accounts WHERE name = ?)";
+            let known: bool = conn.query_row(known, [name], |row| row.get(0))?;
+            let sql = "INSERT INTO web_accounts VALUES (?, ?, ?, ?) \
+                       ON CONFLICT DO UPDATE SET hash = excluded.hash, role = excluded.role";
+            conn.execute(sql, (name, role.to_string(), hash, now()))?;
+            Ok(!known)
+        })
+    }
+
+    /// Deletes an account of the pages; returns whether it existed.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn remove_web_account(&self, name: &str) -> Result<bool, StoreError> {
+        self.database.write(|conn| Ok(conn.execute("DELETE FROM web_accounts WHERE name = ?", [name])? > 0))
+    }
+
+    /// All accounts of the pages, ordered by name.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn web_accounts(&self) -> Result<Vec<WebAccount>, StoreError> {
+        self.database.check(|conn| {
+            let mut all = conn.prepare_cached("SELECT * FROM web_accounts ORDER BY name")?;
+            all.query_map([], web_account)?.collect()
+        })
+    }
+
+    /// The account of the pages of that name.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn web_account(&self, name: &str) -> Result<Option<WebAccount>, StoreError> {
+        self.database.check(|conn| {
+            let mut one = conn.prepare_cached("SELECT * FROM web_accounts WHERE name = ?")?;
+            one.query_row([name], web_account).optional()
+        })
+    }
+
+    /// Takes in a registration; the hash of a valid code admits it at once, and uses the invitation up.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn register(
+        &self,
+        asked: &Registration,
+        code: Option<&str>,
+        most: usize,
+    ) -> Result<Registered, StoreError> {
+        self.database.write(|conn| {
+            if is_taken(conn, &asked.name)? {
+                return Ok(Registered::Taken);
+            }
+            let invited = "DELETE FROM invitations WHERE code = ? AND expires_at > ?";
+            if let Some(code) = code
+                && conn.execute(invited, (code, asked.asked_at))? > 0
+            {
+                conn.execute(
+                    "INSERT INTO accounts VALUES (?, ?, ?)",
+                    (&asked.name, &asked.hash, asked.asked_at),
+                )?;
+                return Ok(Registered::Admitted);
+            }
+            let waiting: i64 = conn.query_row("SELECT count(*) FROM registrations", [], |row| row.get(0))?;
+            if usize::try_from(waiting).is_ok_and(|waiting| waiting >= most) {
+                return Ok(Registered::Full);
+            }
+            let sql = "INSERT INTO registrations VALUES (?, ?, ?, ?, ?)";
+            conn.execute(sql, (&asked.name, &asked.hash, &asked.note, &asked.address, asked.asked_at))?;
+            Ok(Registered::Waits)
+        })
+    }
+
+    /// The registrations that wait, in the order in which they came.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn registrations(&self) -> Result<Vec<Registration>, StoreError> {
+        self.database.check(|conn| {
+            let mut all = conn.prepare_cached("SELECT * FROM registrations ORDER BY asked_at, name")?;
+            let one = |row: &Row<'_>| {
+                Ok(Registration {
+                    name: row.get(0)?,
+                    hash: row.get(1)?,
+                    note: row.get(2)?,
+                    address: row.get(3)?,
+                    asked_at: row.get(4)?,
+                })
+            };
+            all.query_map([], one)?.collect()
+        })
+    }
+
+    /// Ends a registration, with an account or without; returns false if there is none of that name, or the name got an
+    /// account meanwhile: nobody is given the account of another.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn decide_registration(&self, name: &str, admit: bool) -> Result<bool, StoreError> {
+        self.database.write(|conn| {
+            let hash = "DELETE FROM registrations WHERE name = ? RETURNING hash";
+            let hash: Option<String> = conn.query_row(hash, [name], |row| row.get(0)).optional()?;
+            match hash {
+                None => Ok(false),
+                Some(_) if !admit => Ok(true),
+                Some(hash) => {
+                    let sql = "INSERT INTO accounts VALUES (?, ?, ?) ON CONFLICT DO NOTHING";
+                    Ok(conn.execute(sql, (name, hash, now()))? > 0)
+                }
+            }
+        })
+    }
+
+    /// Keeps an invitation; those that have expired are dropped. Returns false when there are `most` already.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn invite(&self, invitation: &Invitation, most: usize) -> Result<bool, StoreError> {
+        self.database.write(|conn| {
+            conn.execute("DELETE FROM invitations WHERE expires_at <= ?", [now()])?;
+            let open: i64 = conn.query_row("SELECT count(*) FROM invitations", [], |row| row.get(0))?;
+            if usize::try_from(open).is_ok_and(|open| open >= most) {
+                return Ok(false);
+            }
+            let Invitation { code, note, by, expires_at } = invitation;
+            conn.execute(
+                "INSERT INTO invitations VALUES (?, ?, ?, ?, ?)",
+                (code, note, by, now(), expires_at),
+            )?;
+            Ok(true)
+        })
+    }
+}
+
+/// Whether a name has an account or waits for one.
+fn is_taken(conn: &Connection, name: &str) -> rusqlite::Result<bool> {
+    let sql = "SELECT EXISTS (SELECT 1 FROM accounts WHERE name = ?1) OR \
+               EXISTS (SELECT 1 FROM registrations WHERE name = ?1)";
+    conn.query_row(sql, [name], |row| row.get(0))
+}
+
+fn web_account(row: &Row<'_>) -> rusqlite::Result<WebAccount> {
+    let role: String = row.get(1)?;
+    let role = role.parse().map_err(|why| super::row::bad(1, why))?;
+    Ok(WebAccount { name: row.get(0)?, role, hash: row.get(2)?, created_at: row.get(3)? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn store() -> (tempfile::TempDir, Store) {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path().join("league.db")).unwrap();
+        (dir, store)
+    }
+
+    fn asks(name: &str, hash: &str) -> Registration {
+        let (note, address) = (String::new(), "192.0.2.1".to_owned());
+        Registration { name: name.to_owned(), hash: hash.to_owned(), note, address, asked_at: now() }
+    }
+
+    #[test]
+    fn a_registration_never_replaces_the_account_of_another() {
+        let (_dir, store) = store();
+        store.set_account("kuma", "old").unwrap();
+        assert_eq!(store.register(&asks("kuma", "new"), None, 9).unwrap(), Registered::Taken);
+        assert_eq!(store.register(&asks("tora", "first"), None, 9).unwrap(), Registered::Waits);
+        assert_eq!(store.register(&asks("tora", "second"), None, 9).unwrap(), Registered::Taken);
+        // The name gets an account by another way before the arbiter decides.
+        store.set_account("tora", "other").unwrap();
+        assert!(!store.decide_registration("tora", true).unwrap());
+        assert_eq!(store.account_hash("tora").unwrap().as_deref(), Some("other"));
+        assert_eq!(store.account_hash("kuma").unwrap().as_deref(), Some("old"));
+    }
+
+    #[test]
+    fn an_approved_registration_has_its_account_and_a_refused_one_is_gone() {
+        let (_dir, store) = store();
+        for name in ["kuma", "tora"] {
+            assert_eq!(store.register(&asks(name, "hash"), None, 2).unwrap(), Registered::Waits);
+        }
+        assert_eq!(store.register(&asks("usagi", "hash"), None, 2).unwrap(), Registered::Full);
+        assert!(store.decide_registration("kuma", true).unwrap());
+        assert!(store.decide_registration("tora", false).unwrap());
+        assert!(!store.decide_registration("tora", true).unwrap(), "decided already");
+        assert_eq!(store.account_hash("kuma").unwrap().as_deref(), Some("hash"));
+        assert_eq!(store.account_hash("tora").unwrap(), None);
+    }
+
+    #[test]
+    fn an_invitation_admits_once_and_until_it_expires() {
+        let (_dir, store) = store();
+        let invitation = |code: &str, expires_at| Invitation {
+            code: code.to_owned(),
+            note: "a friend".to_owned(),
+            by: "kai".to_owned(),
+            expires_at,
+        };
+        assert!(store.invite(&invitation("late", 1), 2).unwrap());
+        assert!(store.invite(&invitation("good", now() + 60_000), 1).unwrap(), "expired ones do not count");
+        assert!(!store.invite(&invitation("more", now() + 60_000), 1).unwrap());
+        assert_eq!(store.register(&asks("a", "h"), Some("late"), 9).unwrap(), Registered::Waits);
+        assert_eq!(store.register(&asks("b", "h"), Some("good"), 9).unwrap(), Registered::Admitted);
+        assert_eq!(store.register(&asks("c", "h"), Some("good"), 9).unwrap(), Registered::Waits);
+    }
+}

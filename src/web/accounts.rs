@@ -1,0 +1,474 @@
+//! Accounts of the pages: who is logged in, and what keeps strangers from it.
+//!
+//! A password is only taken over TLS or from this machine. Whoever guesses is locked out by address; a session is a
+//! random token of which only a hash is kept, in memory, and it ends with the password that it began with. A request that
+//! changes something has to come from a page of this site, and to carry the session's own token.
+
+use crate::{limits::Peer, server::yield_to_games, visitor::cookie};
+use arena::operations::Operations;
+use axum::http::{HeaderMap, HeaderValue, header};
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use journal::{Store, StoreError, WebAccount};
+use plan::password;
+use sha2::{Digest, Sha256};
+use std::{
+    collections::{HashMap, HashSet},
+    net::IpAddr,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+    time::{Duration, Instant},
+};
+use tokio::sync::Semaphore;
+
+/// How long a login lasts: a day of games.
+pub const SESSION: Duration = Duration::from_secs(12 * 3600);
+/// Name of the cookie.
+const COOKIE: &str = "renmei_session";
+/// Sessions at once.
+const SESSIONS: usize = 256;
+/// Wrong passwords of an address, and for how long they count.
+const GUESSES: (u32, Duration) = (10, Duration::from_secs(600));
+/// Registrations of an address, and for how long they count.
+const REGISTRATIONS: (u32, Duration) = (5, Duration::from_secs(3600));
+/// Addresses that are counted.
+const COUNTED: usize = 4096;
+/// Passwords that wait to be checked or hashed, one of an address.
+const WAITING: usize = 64;
+/// Hash that no password fits; salt and hash are plain text.
+const DECOY: &str =
+    "$argon2id$v=19$m=19456,t=2,p=1$bm9ib2R5IGlzIGhlcmU$bm9ib2R5IGhhcyB0aGlzIHBhc3N3b3JkIGF0IGFsbCE";
+
+/// Who gets accounts for the games.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Registers {
+    /// Whoever asks here, when an arbiter approves.
+    Accounts,
+    /// Nobody needs one.
+    Anybody,
+    /// The configuration says who plays.
+    Configured,
+}
+
+/// What the arbiter's pages share. A clone is cheap.
+#[derive(Clone, Debug)]
+pub struct Office(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    database: PathBuf,
+    registers: Registers,
+    operations: OnceLock<Operations>,
+    sessions: Mutex<HashMap<[u8; 32], Session>>,
+    guesses: Mutex<Counts>,
+    registrations: Mutex<Counts>,
+    checking: Mutex<HashSet<IpAddr>>,
+    hashing: Semaphore,
+}
+
+/// A login of a browser.
+#[derive(Clone, Debug)]
+struct Session {
+    account: String,
+    /// The hash of the password that it began with.
+    hash: String,
+    csrf: String,
+    until: Instant,
+    /// What to show on the next page.
+    told: Option<String>,
+}
+
+/// Who asks, once it is known.
+#[derive(Clone, Debug)]
+pub struct Signed {
+    /// The account.
+    pub account: WebAccount,
+    /// The token of the forms of this session.
+    pub csrf: String,
+    key: [u8; 32],
+}
+
+/// Why something is not done, in a sentence.
+#[derive(Debug, thiserror::Error)]
+pub enum Refused {
+    /// The connection is open to everybody on its way.
+    #[error(
+        "passwords are only taken over TLS or from this machine: use an address that begins with https://, or ask the host"
+    )]
+    Open,
+    /// The request comes from another site, or from a page that is out of date.
+    #[error(
+        "this did not come from a page of this site that is up to date; load the page again and repeat it"
+    )]
+    Forged,
+    /// The name or the password is wrong.
+    #[error("the name or the password is wrong")]
+    Wrong,
+    /// There were too many wrong passwords from the address.
+    #[error("too many wrong passwords from your address; wait ten minutes")]
+    LockedOut,
+    /// A password of the address is being checked, or too many are.
+    #[error("too many passwords are being checked; try again in a moment")]
+    Busy,
+    /// Nobody is logged in.
+    #[error("you are not logged in, or no longer")]
+    Stranger,
+    /// The address has registered too often.
+    #[error("too many registrations from your address; try again in an hour")]
+    TooMany,
+    /// The password cannot be used.
+    #[error(transparent)]
+    Password(#[from] password::BadPassword),
+    /// The database.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The work was broken off.
+    #[error("the work was broken off: {0}")]
+    Broken(#[from] tokio::task::JoinError),
+}
+
+impl Office {
+    /// The office of an event in a database.
+    #[must_use]
+    pub fn new(database: &Path, registers: Registers) -> Self {
+        Self(Arc::new(Shared {
+            database: database.to_owned(),
+            registers,
+            operations: OnceLock::new(),
+            sessions: Mutex::default(),
+            guesses: Mutex::default(),
+            registrations: Mutex::default(),
+            checking: Mutex::default(),
+            hashing: Semaphore::new(1),
+        }))
+    }
+
+    /// Opens: from now on the event can be run from the page.
+    pub fn open(&self, operations: Operations) {
+        let _opened_before = self.0.operations.set(operations);
+    }
+
+    /// The handle of the event; `None` before it begins.
+    #[must_use]
+    pub fn operations(&self) -> Option<&Operations> {
+        self.0.operations.get()
+    }
+
+    /// Who gets accounts for the games.
+    #[must_use]
+    pub fn registers(&self) -> Registers {
+        self.0.registers
+    }
+
+    /// Works with the database, on a thread that may wait.
+    pub async fn with_store<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Store) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, Refused> {
+        let database = self.0.database.clone();
+        let done = tokio::task::spawn_blocking(move || {
+            yield_to_games();
+            work(&Store::open(&database)?)
+        });
+        Ok(done.await??)
+    }
+
+    /// Who is logged in in this browser.
+    ///
+    /// # Errors
+    /// When nobody is any more, or the connection is open to everybody.
+    pub async fn signed(&self, peer: Peer, headers: &HeaderMap) -> Result<Signed, Refused> {
+        may_speak(peer, headers)?;
+        let key = key_of(cookie(headers, COOKIE).ok_or(Refused::Stranger)?);
+        let session = self.sessions().get(&key).filter(|session| session.until > Instant::now()).cloned();
+        let Some(session) = session else { return Err(Refused::Stranger) };
+        let name = session.account.clone();
+        let account = self.with_store(move |store| store.web_account(&name)).await?;
+        match account.filter(|account| account.hash == session.hash) {
+            Some(account) => Ok(Signed { account, csrf: session.csrf, key }),
+            None => {
+                self.sessions().remove(&key);
+                Err(Refused::Stranger)
+            }
+        }
+    }
+
+    /// Who sends a form.
+    ///
+    /// # Errors
+    /// When it does not come from a page of the session.
+    pub async fn sends(&self, peer: Peer, headers: &HeaderMap, csrf: &str) -> Result<Signed, Refused> {
+        same_site(headers)?;
+        let signed = self.signed(peer, headers).await?;
+        // Hashes are compared, so that the time tells nothing.
+        if key_of(csrf) == key_of(&signed.csrf) { Ok(signed) } else { Err(Refused::Forged) }
+    }
+
+    /// Logs in; returns the cookie.
+    ///
+    /// # Errors
+    /// When it is refused.
+    pub async fn log_in(
+        &self,
+        peer: Peer,
+        headers: &HeaderMap,
+        name: &str,
+        password: &str,
+    ) -> Result<HeaderValue, Refused> {
+        may_speak(peer, headers)?;
+        same_site(headers)?;
+        if lock(&self.0.guesses).are_too_many(peer.origin(), GUESSES) {
+            return Err(Refused::LockedOut);
+        }
+        let (asked, secret) = (name.to_owned(), password.to_owned());
+        let account = self.with_store(move |store| store.web_account(&asked)).await?;
+        let known = account.as_ref().map_or_else(|| DECOY.to_owned(), |account| account.hash.clone());
+        let fits = self.slowly(peer, move || password::fits(&secret, &known)).await?;
+        let Some(account) = account.filter(|_| fits) else {
+            lock(&self.0.guesses).count(peer.origin(), GUESSES);
+            tracing::warn!(target: "login", "wrong password from {} for {:?} on the pages", peer.address, clipped(name));
+            return Err(Refused::Wrong);
+        };
+        // The browser's former session ends: nobody can have laid out a token for it.
+        if let Some(former) = cookie(headers, COOKIE) {
+            self.sessions().remove(&key_of(former));
+        }
+        tracing::info!(target: "login", "{} logged in on the pages from {}", account.name, peer.address);
+        Ok(self.begin(account, peer))
+    }
+
+    fn begin(&self, account: WebAccount, peer: Peer) -> HeaderValue {
+        let token = random();
+        let now = Instant::now();
+        let session = Session {
+            account: account.name,
+            hash: account.hash,
+            csrf: random(),
+            until: now + SESSION,
+            told: None,
+        };
+        let mut sessions = self.sessions();
+        sessions.retain(|_, session| session.until > now);
+        if sessions.len() >= SESSIONS
+            && let Some(oldest) =
+                sessions.iter().min_by_key(|(_, session)| session.until).map(|(key, _)| *key)
+        {
+            sessions.remove(&oldest);
+        }
+        sessions.insert(key_of(&token), session);
+        set_cookie(&token, SESSION, peer)
+    }
+
+    /// Logs out; returns the cookie that takes the former away.
+    pub fn log_out(&self, signed: &Signed, peer: Peer) -> HeaderValue {
+        self.sessions().remove(&signed.key);
+        set_cookie("", Duration::ZERO, peer)
+    }
+
+    /// Keeps words for the next page of a session.
+    pub fn tell(&self, signed: &Signed, words: String) {
+        if let Some(session) = self.sessions().get_mut(&signed.key) {
+            session.told = Some(words);
+        }
+    }
+
+    /// Takes the words for this page.
+    pub fn told(&self, signed: &Signed) -> Option<String> {
+        self.sessions().get_mut(&signed.key).and_then(|session| session.told.take())
+    }
+
+    /// The hash of a stranger's password.
+    ///
+    /// # Errors
+    /// When the address asks too often, or the password cannot be used.
+    pub async fn hash(&self, peer: Peer, password: String) -> Result<String, Refused> {
+        {
+            let mut counts = lock(&self.0.registrations);
+            if counts.are_too_many(peer.origin(), REGISTRATIONS) {
+                return Err(Refused::TooMany);
+            }
+            counts.count(peer.origin(), REGISTRATIONS);
+        }
+        Ok(self.slowly(peer, move || password::hash(&password)).await??)
+    }
+
+    /// Does what is slow on purpose: one after the other, and one of an address at a time.
+    async fn slowly<T: Send + 'static>(
+        &self,
+        peer: Peer,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, Refused> {
+        let _turn = Turn::take(self, peer.origin()).ok_or(Refused::Busy)?;
+        let _alone = self.0.hashing.acquire().await.map_err(|_| Refused::Busy)?;
+        let work = move || {
+            yield_to_games();
+            work()
+        };
+        Ok(tokio::task::spawn_blocking(work).await?)
+    }
+
+    fn sessions(&self) -> MutexGuard<'_, HashMap<[u8; 32], Session>> {
+        lock(&self.0.sessions)
+    }
+}
+
+/// An address whose password is being checked.
+struct Turn(Office, IpAddr);
+
+impl Turn {
+    fn take(office: &Office, origin: IpAddr) -> Option<Self> {
+        let mut checking = lock(&office.0.checking);
+        let free = checking.len() < WAITING && checking.insert(origin);
+        free.then(|| Self(office.clone(), origin))
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        lock(&self.0.0.checking).remove(&self.1);
+    }
+}
+
+/// How often addresses have done something.
+#[derive(Debug, Default)]
+struct Counts(HashMap<IpAddr, (Instant, u32)>);
+
+impl Counts {
+    fn are_too_many(&self, origin: IpAddr, (most, time): (u32, Duration)) -> bool {
+        self.0.get(&origin).is_some_and(|(since, count)| *count >= most && since.elapsed() < time)
+    }
+
+    fn count(&mut self, origin: IpAddr, (_, time): (u32, Duration)) {
+        if self.0.len() >= COUNTED {
+            self.0.retain(|_, (since, _)| since.elapsed() < time);
+            if self.0.len() >= COUNTED
+                && let Some(least) = self.0.iter().min_by_key(|(_, (_, count))| *count).map(|(key, _)| *key)
+            {
+                self.0.remove(&least);
+            }
+        }
+        let (since, count) = self.0.entry(origin).or_insert((Instant::now(), 0));
+        if since.elapsed() >= time {
+            (*since, *count) = (Instant::now(), 0);
+        }
+        *count += 1;
+    }
+}
+
+fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn clipped(text: &str) -> String {
+    text.chars().take(40).collect()
+}
+
+/// 256 random bits as text.
+#[must_use]
+pub fn random() -> String {
+    URL_SAFE_NO_PAD.encode(rand::random::<[u8; 32]>())
+}
+
+fn key_of(token: &str) -> [u8; 32] {
+    Sha256::digest(token.as_bytes()).into()
+}
+
+fn set_cookie(token: &str, lasts: Duration, peer: Peer) -> HeaderValue {
+    let secure = if peer.is_secure { "; Secure" } else { "" };
+    let text =
+        format!("{COOKIE}={token}; Path=/; Max-Age={}; HttpOnly; SameSite=Strict{secure}", lasts.as_secs());
+    // Made of letters alone.
+    HeaderValue::try_from(text).unwrap_or(HeaderValue::from_static(""))
+}
+
+/// Whether a password may be spoken here: over TLS, or on this machine. A proxy that is not configured makes everybody
+/// look like somebody on this machine, but what it says or the name that was asked for gives it away.
+///
+/// # Errors
+/// When it may not.
+pub fn may_speak(peer: Peer, headers: &HeaderMap) -> Result<(), Refused> {
+    const OF_PROXIES: [&str; 5] = ["forwarded", "via", "x-forwarded-for", "x-forwarded-proto", "x-real-ip"];
+    let proxied = OF_PROXIES.iter().any(|name| headers.contains_key(*name));
+    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
+    let here = peer.address.to_canonical().is_loopback() && !proxied && is_this_machine(host);
+    if peer.is_secure || here { Ok(()) } else { Err(Refused::Open) }
+}
+
+/// Whether a name in `Host` can only mean this machine.
+fn is_this_machine(host: &str) -> bool {
+    let name = match host.strip_prefix('[') {
+        Some(rest) => rest.split(']').next(),
+        None => host.split(':').next(),
+    };
+    let name = name.unwrap_or_default();
+    name == "localhost" || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+/// Whether a request comes from a page of this site, as far as the browser says.
+///
+/// # Errors
+/// When it comes from elsewhere.
+pub fn same_site(headers: &HeaderMap) -> Result<(), Refused> {
+    let text = |name: &str| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
+    let fetched = text("sec-fetch-site").is_none_or(|site| site == "same-origin" || site == "none");
+    let origin = text("origin").is_none_or(|origin| {
+        let host = origin.split_once("://").map(|(_, host)| host);
+        host.is_some() && host == text("host")
+    });
+    if fetched && origin { Ok(()) } else { Err(Refused::Forged) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers(pairs: &[(&'static str, &'static str)]) -> HeaderMap {
+        pairs.iter().map(|(name, value)| (name.parse().unwrap(), HeaderValue::from_static(value))).collect()
+    }
+
+    fn peer(address: &str, is_secure: bool) -> Peer {
+        Peer { address: address.parse().unwrap(), is_secure }
+    }
+
+    #[test]
+    fn passwords_are_spoken_over_tls_and_on_this_machine_alone() {
+        let here = [("host", "127.0.0.1:8080")];
+        let may = |address, secure, pairs: &[_]| may_speak(peer(address, secure), &headers(pairs)).is_ok();
+        assert!(may("127.0.0.1", false, &here) && may("::1", false, &[("host", "[::1]:8080")]));
+        assert!(may("127.0.0.1", false, &[("host", "localhost")]));
+        assert!(may("192.0.2.1", true, &[("host", "shogi.example.org")]));
+        assert!(!may("192.0.2.1", false, &here));
+        // A proxy on this machine of which nothing was said.
+        assert!(!may("127.0.0.1", false, &[("host", "localhost"), ("x-forwarded-for", "192.0.2.1")]));
+        assert!(!may("127.0.0.1", false, &[("host", "shogi.example.org")]));
+        assert!(!may("127.0.0.1", false, &[]));
+    }
+
+    #[test]
+    fn a_form_of_another_site_is_told_by_what_the_browser_says() {
+        let may = |pairs: &[_]| same_site(&headers(pairs)).is_ok();
+        assert!(may(&[("host", "a:1"), ("origin", "http://a:1"), ("sec-fetch-site", "same-origin")]));
+        assert!(may(&[("host", "a:1")]));
+        for forged in [
+            [("host", "a:1"), ("origin", "http://evil.example")],
+            [("host", "a:1"), ("origin", "null")],
+            [("host", "a:1"), ("origin", "http://a:2")],
+            [("host", "a:1"), ("sec-fetch-site", "cross-site")],
+            [("host", "a:1"), ("sec-fetch-site", "same-site")],
+        ] {
+            assert!(!may(&forged), "{forged:?}");
+        }
+    }
+
+    #[test]
+    fn counts_are_for_an_address_and_bounded() {
+        let mut counts = Counts::default();
+        let limit = (3, Duration::from_secs(600));
+        let guesser: IpAddr = "192.0.2.1".parse().unwrap();
+        (0..3).for_each(|_| counts.count(guesser, limit));
+        for n in 0..10_000_u32 {
+            counts.count(IpAddr::from(std::net::Ipv4Addr::from_bits(n)), limit);
+        }
+        assert!(counts.are_too_many(guesser, limit), "a crowd does not wash a guesser clean");
+        assert!(counts.0.len() <= COUNTED);
+    }
+}

@@ -1,0 +1,175 @@
+//! The arbiter's page: everything that `renmei admin` does, in the browser, for accounts of its own; and the page where
+//! strangers ask to take part.
+
+mod desk;
+mod order;
+mod take_part;
+
+use crate::{
+    Site,
+    accounts::{Office, Refused, Signed},
+    layout::Page,
+    visitor::Visitor,
+};
+use arena::operations::request::Request;
+use axum::{
+    Extension, Form, Router,
+    extract::State,
+    http::{HeaderMap, StatusCode, header},
+    response::{IntoResponse, Response},
+    routing::{get, post},
+};
+use maud::{Markup, html};
+use std::collections::HashMap;
+
+/// The fields of a form.
+type Fields = HashMap<String, String>;
+
+/// Entries of the navigation that these pages add.
+pub const PLACES: [(&str, &str, &str); 2] =
+    [("/register", "Take part", "参加"), ("/arbiter", "Arbiter", "審判")];
+
+/// The pages of an office.
+pub fn routes(office: Office) -> Router<Site> {
+    Router::new()
+        .route("/arbiter", get(show))
+        .route("/arbiter/login", post(log_in))
+        .route("/arbiter/logout", post(log_out))
+        .route("/arbiter/do", post(carry_out))
+        .route("/arbiter/registration", post(take_part::decide))
+        .route("/arbiter/invite", post(take_part::invite))
+        .route("/register", get(take_part::form).post(take_part::register))
+        .layer(Extension(office))
+}
+
+/// A field of a form; empty where it is absent.
+fn field<'a>(fields: &'a Fields, name: &str) -> &'a str {
+    fields.get(name).map_or("", |text| text.trim())
+}
+
+/// The way back to the arbiter's page, so that loading it again repeats nothing.
+fn back() -> Response {
+    (StatusCode::SEE_OTHER, [(header::LOCATION, "/arbiter")]).into_response()
+}
+
+/// Why something was not done, as a page.
+fn refuse(site: &Site, visitor: &Visitor, why: &Refused) -> Response {
+    let status = match why {
+        Refused::LockedOut | Refused::Busy | Refused::TooMany => StatusCode::TOO_MANY_REQUESTS,
+        Refused::Store(_) | Refused::Broken(_) => StatusCode::INTERNAL_SERVER_ERROR,
+        Refused::Password(_) => StatusCode::BAD_REQUEST,
+        _ => StatusCode::FORBIDDEN,
+    };
+    say(site, visitor, status, &why.to_string())
+}
+
+fn say(site: &Site, visitor: &Visitor, status: StatusCode, words: &str) -> Response {
+    let title = visitor.say("Not done", "実行されませんでした");
+    let content = html! {
+        h1 { (title) }
+        p role="alert" { (report::plot::plain(words)) }
+        p { a href="/arbiter" { (visitor.say("Back", "戻る")) } }
+    };
+    Page { title, place: "/arbiter", scripts: &[], content }.answer(status, site, visitor)
+}
+
+async fn show(
+    State(site): State<Site>,
+    Extension(office): Extension<Office>,
+    visitor: Visitor,
+    headers: HeaderMap,
+) -> Response {
+    let title = visitor.say("Arbiter", "審判");
+    match office.signed(visitor.peer, &headers).await {
+        Ok(signed) => match desk::content(&office, &signed, &visitor).await {
+            Ok(content) => Page { title, place: "/arbiter", scripts: &[], content }.show(&site, &visitor),
+            Err(why) => refuse(&site, &visitor, &why),
+        },
+        Err(Refused::Stranger) => {
+            let content = login_form(&visitor);
+            Page { title, place: "/arbiter", scripts: &[], content }.show(&site, &visitor)
+        }
+        Err(why) => refuse(&site, &visitor, &why),
+    }
+}
+
+fn login_form(visitor: &Visitor) -> Markup {
+    html! {
+        h1 { (visitor.say("Arbiter", "審判")) }
+        p { (visitor.say(
+            "For those who run this event. The host makes accounts with `renmei account web add NAME`.",
+            "運営者専用のページです。アカウントはホストが `renmei account web add NAME` で作成します。")) }
+        form method="post" action="/arbiter/login" {
+            p { label { (visitor.say("Name", "名前")) " " input name="name" autocomplete="username" maxlength="32" required; } }
+            p { label { (visitor.say("Password", "パスワード")) " " input name="password" type="password" autocomplete="current-password" maxlength="128" required; } }
+            p { button { (visitor.say("Log in", "ログイン")) } }
+        }
+    }
+}
+
+async fn log_in(
+    State(site): State<Site>,
+    Extension(office): Extension<Office>,
+    visitor: Visitor,
+    headers: HeaderMap,
+    Form(fields): Form<Fields>,
+) -> Response {
+    let (name, password) = (field(&fields, "name"), field(&fields, "password"));
+    match office.log_in(visitor.peer, &headers, name, password).await {
+        Ok(cookie) => ([(header::SET_COOKIE, cookie)], back()).into_response(),
+        Err(why) => refuse(&site, &visitor, &why),
+    }
+}
+
+async fn log_out(
+    State(site): State<Site>,
+    Extension(office): Extension<Office>,
+    visitor: Visitor,
+    headers: HeaderMap,
+    Form(fields): Form<Fields>,
+) -> Response {
+    match office.sends(visitor.peer, &headers, field(&fields, "csrf")).await {
+        Ok(signed) => ([(header::SET_COOKIE, office.log_out(&signed, visitor.peer))], back()).into_response(),
+        Err(why) => refuse(&site, &visitor, &why),
+    }
+}
+
+async fn carry_out(
+    State(site): State<Site>,
+    Extension(office): Extension<Office>,
+    visitor: Visitor,
+    headers: HeaderMap,
+    Form(fields): Form<Fields>,
+) -> Response {
+    let signed = match office.sends(visitor.peer, &headers, field(&fields, "csrf")).await {
+        Ok(signed) => signed,
+        Err(why) => return refuse(&site, &visitor, &why),
+    };
+    let command = match order::command(&fields) {
+        Ok(command) => command,
+        Err(why) => return say(&site, &visitor, StatusCode::BAD_REQUEST, &why),
+    };
+    if let Err(why) = order::may(signed.account.role, &command) {
+        return say(&site, &visitor, StatusCode::FORBIDDEN, &why);
+    }
+    let Some(operations) = office.operations().cloned() else {
+        return say(&site, &visitor, StatusCode::CONFLICT, "the event has not begun yet");
+    };
+    let reason = Some(field(&fields, "reason").to_owned()).filter(|reason| !reason.is_empty());
+    let (by, request) = (by(&signed), Request { named: None, reason, command });
+    let done = tokio::task::spawn_blocking(move || operations.carry_out(&by, &request)).await;
+    match done {
+        Ok(answer) if answer.ok => {
+            let number = answer.operation.map_or_else(String::new, |number| format!(" (operation {number})"));
+            office.tell(&signed, format!("{}{number}", answer.text));
+            back()
+        }
+        Ok(answer) => say(&site, &visitor, StatusCode::CONFLICT, &answer.text),
+        Err(broken) => refuse(&site, &visitor, &broken.into()),
+    }
+}
+
+/// Who did it, as it goes on record: it cannot be taken for a user of the system.
+fn by(signed: &Signed) -> String {
+    format!("{} ({} on the page)", signed.account.name, signed.account.role)
+}

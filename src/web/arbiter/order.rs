@@ -1,0 +1,82 @@
+//! What a form orders, and who may.
+
+use super::{Fields, field};
+use arena::operations::request::{Command, RuledResult};
+use journal::Role;
+
+/// The command of a form.
+///
+/// # Errors
+/// What is wrong with it, in a sentence.
+pub fn command(fields: &Fields) -> Result<Command, String> {
+    let text = |name: &str| -> Result<String, String> {
+        match field(fields, name) {
+            "" => Err(format!("the field `{name}` is empty")),
+            text => Ok(text.to_owned()),
+        }
+    };
+    let number = |name: &str| -> Result<u64, String> {
+        text(name)?.parse().map_err(|_| format!("the field `{name}` takes a number"))
+    };
+    Ok(match field(fields, "command") {
+        "pause" => Command::Pause,
+        "resume" => Command::Resume,
+        "close" => Command::CloseRegistration,
+        "open" => Command::OpenRegistration,
+        "announce" => Command::Announce { text: text("text")? },
+        "kick" => Command::Kick { name: text("name")? },
+        "ban" => Command::Ban { whom: text("whom")? },
+        "unban" => Command::Unban { whom: text("whom")? },
+        "mute" => Command::Mute { name: text("name")? },
+        "unmute" => Command::Unmute { name: text("name")? },
+        "delete-buoy" => Command::DeleteBuoy { name: text("name")? },
+        "adjourn" => Command::Adjourn { game: number("game")? },
+        "replay" => Command::Replay { game: number("game")? },
+        "rule" => Command::Rule { game: number("game")?, result: result(field(fields, "result"))? },
+        "swap" => Command::Swap { out: text("out")?, substitute: text("substitute")? },
+        "undo" => Command::Undo { number: number("number")? },
+        _ => return Err("the form orders nothing that is known; load the page again".to_owned()),
+    })
+}
+
+fn result(word: &str) -> Result<RuledResult, String> {
+    match word {
+        "black" => Ok(RuledResult::Black),
+        "white" => Ok(RuledResult::White),
+        "draw" => Ok(RuledResult::Draw),
+        "void" => Ok(RuledResult::Void),
+        _ => Err("a result is `black`, `white`, `draw` or `void`".to_owned()),
+    }
+}
+
+/// Whether a role may order that: results, bans, substitutes and what was decided before are the arbiter's.
+///
+/// # Errors
+/// Why not, in a sentence.
+pub fn may(role: Role, command: &Command) -> Result<(), String> {
+    let of_arbiters = match command {
+        Command::Rule { .. }
+        | Command::Replay { .. }
+        | Command::Swap { .. }
+        | Command::Undo { .. }
+        | Command::Ban { .. }
+        | Command::Unban { .. } => true,
+        Command::List
+        | Command::Pause
+        | Command::Resume
+        | Command::Kick { .. }
+        | Command::Mute { .. }
+        | Command::Unmute { .. }
+        | Command::DeleteBuoy { .. }
+        | Command::Announce { .. }
+        | Command::CloseRegistration
+        | Command::OpenRegistration
+        | Command::Adjourn { .. } => false,
+    };
+    match role {
+        Role::Operator if of_arbiters => {
+            Err("this is for an arbiter: your account has the role of an operator".to_owned())
+        }
+        _ => Ok(()),
+    }
+}
