@@ -146,7 +146,9 @@ impl Lane {
     pub fn enter(&self) -> bool {
         let mut state = self.turnstile.state();
         let now = state.now;
-        if let Some(lane) = state.lanes.get_mut(&self.number).filter(|lane| std::mem::take(&mut lane.idle)) {
+        if let Some(lane) = state.lanes.get_mut(&self.number)
+            && std::mem::take(&mut lane.idle)
+        {
             lane.progress = lane.progress.max(now);
         }
         let turn = state.is_turn_of(self.number);
