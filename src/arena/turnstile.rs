@@ -146,7 +146,9 @@ impl Lane {
     pub fn enter(&self) -> bool {
         let mut state = self.turnstile.state();
         let now = state.now;
-        if let Some(lane) = state.lanes.get_mut(&self.number).filter(|lane| std::mem::take(&mut lane.idle)) {
+        if let Some(lane) = state.lanes.get_mut(&self.number)
+            && std::mem::take(&mut lane.idle)
+        {
             lane.progress = lane.progress.max(now);
         }
         let turn = state.is_turn_of(self.number);
@@ -227,18 +229,18 @@ mod tests {
     use super::*;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    /// Has all lanes ask in turn for as long as so many games are begun; each game ends when the places are full.
+    /// Has all lanes ask, each as long as it has places, until so many games are begun; then the oldest game ends.
     fn begun(lanes: &[Lane], games: usize) -> Vec<usize> {
         let (mut begun, mut played) = (vec![0; lanes.len()], vec![]);
         while begun.iter().sum::<usize>() < games {
-            for (at, lane) in lanes.iter().enumerate() {
-                if lane.enter() {
+            // Twice: where one waits for another, its turn may come when that has asked.
+            for (at, lane) in lanes.iter().enumerate().chain(lanes.iter().enumerate()) {
+                while lane.enter() {
                     begun[at] += 1;
                     played.push(at);
-                } else if !played.is_empty() {
-                    lanes[played.remove(0)].leave();
                 }
             }
+            lanes[played.remove(0)].leave();
         }
         begun
     }
