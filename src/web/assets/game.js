@@ -2,7 +2,7 @@
 
 const game = readGame(state.game, true);
 const open = {
-  boards: game.boards, plies: game.plies, names: game.names, title: "", result: "", timed: true, lines: true,
+  boards: game.boards, plies: game.plies, names: game.names, title: "", result: "", timed: true, lines: false,
 };
 
 view.clock = (color) => {
@@ -21,7 +21,12 @@ function thoughts() {
     put(place, "h3", "", `${"☗☖"[color]} ${game.names[color]}`);
     if (!ply) continue;
     const told = ply.told, facts = put(place, "dl", "facts");
-    const fact = (name, words) => { if (words) { put(facts, "dt", "", name); put(facts, "dd", "", words); } };
+    const fact = (name, words) => {
+      if (!words) return;
+      const pair = put(facts, "div");
+      put(pair, "dt", "", name);
+      put(pair, "dd", "", words);
+    };
     fact(say("score", "評価値"), scoreWords(ply.score));
     fact(say("depth", "深さ"), told.d === undefined ? "" : String(told.d));
     fact(say("nodes", "ノード"), told.n === undefined ? "" : large(told.n));

@@ -21,7 +21,7 @@ function newCard(game, element) {
     const side = { color, line, clock: put(line, "span", "clock") };
     if (color === 1) {
       const middle = put(root, "span", "middle");
-      card.bar = put(put(middle, "span", "bar"), "span");
+      card.bar = put(put(middle, "span", "gauge"), "span");
       card.board = put(middle, "span", "mini");
     }
     return side;
@@ -105,7 +105,7 @@ function result(game) {
   cell(game.end.result === "black" ? "name won" : "name", `☗ ${game.names[0]}`);
   cell("result", { black: "1–0", white: "0–1", draw: "½" }[game.end.result] ?? "–");
   cell(game.end.result === "white" ? "name won" : "name", `☖ ${game.names[1]}`);
-  cell("", causeWords(game.end.cause));
+  cell("name", causeWords(game.end.cause));
   cell("", String(game.end.plies));
   list.prepend(row);
   while (list.children.length > 20) list.lastElementChild.remove();

@@ -75,7 +75,7 @@ pub async fn page(State(site): State<Site>, visitor: Visitor) -> Response {
                     td.name.won[game.result == "black"] { "☗ " (game.names[0]) }
                     td.result { (archive::sign(game.result)) }
                     td.name.won[game.result == "white"] { "☖ " (game.names[1]) }
-                    td { (crate::game::cause_words(visitor.lang, &game.cause)) }
+                    td.name { (crate::game::cause_words(visitor.lang, &game.cause)) }
                     td { (game.plies) }
                 } }
             } } }
