@@ -119,6 +119,8 @@ fn a_key_that_is_written_out_with_its_default_changes_nothing() {
             let place = format!("{}: {} = {default}", section.title, key.name);
             if plain.contains("[floodgate]") {
                 assert_eq!(client(&written), client(&plain), "{place}");
+            } else if plain.contains("[attribute]") {
+                assert_eq!(attribute::shape(&written), attribute::shape(&plain), "{place}");
             } else {
                 assert_eq!(world.document(&written), world.document(&plain), "{place}");
             }
@@ -169,6 +171,7 @@ fn around(section: &str, key: &Key, value: &str) -> String {
         }
         ("`[serve.rating]`", _) => format!("[serve.rating]\n{line}"),
         ("`[serve.limits]`", _) => format!("[serve.limits]\n{line}"),
+        ("`[attribute]`", _) => attribute::with(&line),
         ("`[floodgate]`", "color") => client("mode = \"x1\"\ngame = \"a-1-1\"", "x", &line),
         ("`[floodgate]`", _) => client("", "a-1-1,x", &line),
         ("Playing on a server", _) => format!("{line}{}", client("", "a-1-1,x", "")),

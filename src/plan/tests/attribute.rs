@@ -27,6 +27,22 @@ name = "program"
 levels = [{ name = "random" }, { name = "pairwise", command = "renmei-pairwise", args = ["usi"], options = { Seed = 7 } }]
 "#;
 
+/// A file with a line in `[attribute]`.
+pub fn with(line: &str) -> String {
+    FILE.replace("games = 10\n", line)
+}
+
+/// What a file comes to.
+pub fn shape(text: &str) -> (crate::Plan, u64, bool) {
+    let config = read(text, |wish| {
+        assert_eq!(wish.builds, None);
+        all(wish)
+    });
+    let config = config.unwrap_or_else(|faults| panic!("{faults}"));
+    let plan = crate::Plan { base: PathBuf::new(), database: PathBuf::new(), engines: vec![], ..config.plan };
+    (plan, config.games, config.pairs)
+}
+
 fn read(
     text: &str,
     design: impl FnOnce(&Wish) -> Result<Vec<Levels>, String>,
