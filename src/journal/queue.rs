@@ -290,7 +290,7 @@ mod tests {
     #[test]
     fn a_queue_that_is_full_takes_no_test_until_one_is_settled() {
         let dir = tempfile::tempdir().unwrap();
-        let store = Store::open(&dir.path().join("queue.db")).unwrap();
+        let store = Store::open(dir.path().join("queue.db")).unwrap();
         assert_eq!(store.queue_test(&TEST).unwrap(), Some(1));
         let fill = "WITH RECURSIVE n (n) AS (SELECT 2 UNION ALL SELECT n + 1 FROM n WHERE n < ?)
                     INSERT INTO queued_tests (event, title, added_at, repository, config, base, commits)
@@ -305,7 +305,7 @@ mod tests {
     #[test]
     fn a_test_that_was_removed_is_changed_no_more_and_its_number_is_not_given_again() {
         let dir = tempfile::tempdir().unwrap();
-        let store = Store::open(&dir.path().join("queue.db")).unwrap();
+        let store = Store::open(dir.path().join("queue.db")).unwrap();
         store.queue_test(&TEST).unwrap();
         assert!(store.change_test(1, &TestChange::Remove).unwrap());
         assert!(!store.change_test(1, &TestChange::Resume).unwrap());
