@@ -27,7 +27,7 @@ pub fn explained(error: &Error, mut program: Command, words: &[OsString]) -> Opt
     let Some(ContextValue::Strings(missing)) = error.get(ContextKind::InvalidArg) else { return None };
     program.build();
     let (names, commands) = command(&program, words);
-    let Some(command) = commands.last() else { return None };
+    let command = commands.last()?;
     let meant = missing.iter().map(|missing| {
         let arg = command.get_arguments().find(|arg| arg.to_string() == *missing);
         let help = arg.and_then(|arg| arg.get_help()).map(ToString::to_string).unwrap_or_default();

@@ -331,7 +331,9 @@ mod tests {
         let (first, second) = (turnstile.lane(1), turnstile.lane(1));
         let calls = Arc::new(AtomicUsize::new(0));
         let counted = calls.clone();
-        second.on_turn(move || drop(counted.fetch_add(1, Ordering::SeqCst)));
+        second.on_turn(move || {
+            counted.fetch_add(1, Ordering::SeqCst);
+        });
         assert!(first.enter() && first.enter() && !second.enter());
         assert!(second.waits());
         drop(first);

@@ -129,7 +129,8 @@ fn add(directory: &Path, args: &QueueAddArgs) -> Result<Exit, Failure> {
     fs::create_dir_all(directory).map_err(|error| {
         Failure::Usage(format!("no queue can be made in `{}`: {error}", directory.display()))
     })?;
-    let Some(number) = Store::open(&directory.join(DATABASE))?.queue_test(&test)? else {
+    let database = directory.join(DATABASE);
+    let Some(number) = Store::open(&database)?.queue_test(&test)? else {
         return Err(Failure::Usage(format!(
             "{MOST_QUEUED} tests wait already, which is as many as a queue holds; remove some"
         )));

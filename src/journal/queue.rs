@@ -272,3 +272,45 @@ fn alter(conn: &Connection, number: i64, change: &TestChange<'_>) -> rusqlite::R
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEST: NewTest<'_> = NewTest {
+        title: "a test",
+        repository: "/engine",
+        config: "",
+        base: "/",
+        commits: "{}",
+        priority: 0,
+        share: 100,
+    };
+
+    #[test]
+    fn a_queue_that_is_full_takes_no_test_until_one_is_settled() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path().join("queue.db")).unwrap();
+        assert_eq!(store.queue_test(&TEST).unwrap(), Some(1));
+        let fill = "WITH RECURSIVE n (n) AS (SELECT 2 UNION ALL SELECT n + 1 FROM n WHERE n < ?)
+                    INSERT INTO queued_tests (event, title, added_at, repository, config, base, commits)
+                    SELECT 'test-' || n, '', 0, '', '', '', '' FROM n";
+        store.database.write(|conn| conn.execute(fill, [MOST_QUEUED as i64])).unwrap();
+        assert_eq!(store.queue_test(&TEST).unwrap(), None);
+        assert!(store.change_test(7, &TestChange::Fail("it does not build")).unwrap());
+        assert_eq!(store.queue_test(&TEST).unwrap(), Some(1001));
+        assert_eq!(store.queued_test(7).unwrap().unwrap().fault.as_deref(), Some("it does not build"));
+    }
+
+    #[test]
+    fn a_test_that_was_removed_is_changed_no_more_and_its_number_is_not_given_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path().join("queue.db")).unwrap();
+        store.queue_test(&TEST).unwrap();
+        assert!(store.change_test(1, &TestChange::Remove).unwrap());
+        assert!(!store.change_test(1, &TestChange::Resume).unwrap());
+        assert!(store.queued_tests(Tests::Open).unwrap().is_empty());
+        assert_eq!(store.queue_test(&TEST).unwrap(), Some(2));
+        assert_eq!(store.queued_tests(Tests::All).unwrap().len(), 2);
+    }
+}

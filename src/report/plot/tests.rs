@@ -33,8 +33,16 @@ fn report() -> Report {
     }
     let engines = [HOSTILE, "other"].map(Named::whole).to_vec();
     let (name, fault_limits) = (HOSTILE.to_owned(), vec![]);
-    let info =
-        EventInfo { name, stages, sprt: None, fault_limits, engines, format: String::new(), open: false };
+    let info = EventInfo {
+        name,
+        stages,
+        sprt: None,
+        fault_limits,
+        engines,
+        format: String::new(),
+        open: false,
+        commits: None,
+    };
     Report::new(&info, &standings, true)
 }
 
@@ -86,4 +94,20 @@ fn no_two_ticks_of_an_axis_have_the_same_label() {
         assert!(different.len() == labels.len() && labels.len() > 2, "{labels:?}");
         assert!(labels.iter().all(|label| !label.ends_with('.') && label.len() < 7), "{labels:?}");
     }
+}
+
+#[test]
+fn a_bar_of_the_search_has_its_number_below_it_and_the_likeliest_commit_is_marked() {
+    let commits: Vec<(String, f64)> =
+        [0.02, 0.9, 0.08].iter().enumerate().map(|(at, p)| (format!("c{at} subject"), *p)).collect();
+    let svg = posterior("search", &commits, 0.0, Size::Wide).standalone();
+    assert!(svg.contains("2  90.0 %  c1 subject"), "{svg}");
+    let bar = svg.split("<g class=\"bad\">").nth(1).unwrap();
+    let number = |text: &str, name: &str| -> f64 {
+        let (_, rest) = text.split_once(&format!("{name}=\"")).unwrap();
+        rest.split('"').next().unwrap().parse().unwrap()
+    };
+    let (left, width) = (number(bar, " x"), number(bar, "width"));
+    let label = svg.split("<text ").find(|text| text.ends_with(">2</text>")).unwrap();
+    assert!((number(label, "x") - (left + width / 2.0)).abs() < 1.0, "{label}: {bar}");
 }
