@@ -47,6 +47,8 @@ pub async fn events(State(site): State<Site>, Query(asked): Query<Asked>, header
             let id = site.0.relay.last();
             match site.ask(move |desk| since(desk, seq, game)).await {
                 Ok(Some(items)) => first.push_back(event("news", id, &data(now(), &items))),
+                // Nothing has happened yet; what will comes as frames.
+                Err(NoAnswer::NotYet) => {}
                 Ok(None) => first.push_back(event("reset", id, "{}")),
                 Err(NoAnswer::Busy) => {
                     return (
