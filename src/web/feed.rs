@@ -14,9 +14,6 @@ const PAUSE: Duration = Duration::from_millis(400);
 /// Least time between two looks: of frequent commits several are shown at once.
 const BREATH: Duration = Duration::from_millis(25);
 
-/// Items of a first look beyond which viewers take the whole.
-const FIRST: usize = 500;
-
 /// Wakes the thread. Calling costs nothing and waits for nobody.
 #[derive(Debug, Default)]
 pub struct Bell {
@@ -101,11 +98,11 @@ impl Feed<'_> {
         let items: Vec<_> = news.iter().filter_map(|(seq, stamped)| live.take(*seq, stamped, name)).collect();
         live.name();
         match is_first {
-            // Whoever has waited for the event sees its first games.
             true if shared.relay.viewers() == 0 => shared.relay.begin(live.seq),
-            true if items.len() > FIRST => shared.relay.reset(live.seq),
-            _ if items.is_empty() => {}
-            _ => shared.relay.send(&items, live.seq, now()),
+            // Whoever has waited for the event takes what there is from the store now.
+            true => shared.relay.send(&[], live.seq, now()),
+            false if items.is_empty() => {}
+            false => shared.relay.send(&items, live.seq, now()),
         }
         Ok(())
     }

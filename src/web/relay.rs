@@ -22,8 +22,6 @@ pub struct Frame {
     #[cfg(test)]
     seq: u64,
     number: u64,
-    /// Whether viewers of one game get the text for all.
-    is_for_all: bool,
     all: String,
     /// The same for viewers of one game, with everything that was said.
     games: BTreeMap<GameId, String>,
@@ -36,7 +34,6 @@ impl Frame {
     pub fn text(&self, game: Option<GameId>) -> &str {
         match game {
             None => &self.all,
-            Some(_) if self.is_for_all => &self.all,
             Some(game) => self.games.get(&game).map_or("", String::as_str),
         }
     }
@@ -120,25 +117,9 @@ impl Relay {
 
     /// Sends what happened.
     pub fn send(&self, items: &[Item], seq: u64, now: i64) {
-        self.send_frame(seq, |id| frame(items, id, now));
-    }
-
-    /// Sends all viewers to the whole as it is now.
-    pub fn reset(&self, seq: u64) {
-        self.send_frame(seq, |id| Frame {
-            #[cfg(test)]
-            seq,
-            number: id.number,
-            is_for_all: true,
-            all: event("reset", id, "{}"),
-            games: BTreeMap::new(),
-        });
-    }
-
-    fn send_frame(&self, seq: u64, make: impl FnOnce(FrameId) -> Frame) {
         let mut kept = self.kept();
         let last = FrameId { seq, number: kept.last.number + 1 };
-        let frame = Arc::new(make(last));
+        let frame = Arc::new(frame(items, last, now));
         kept.last = last;
         kept.bytes += frame.all.len();
         kept.ring.push_back(frame.clone());
@@ -203,7 +184,6 @@ fn frame(items: &[Item], id: FrameId, now: i64) -> Frame {
         #[cfg(test)]
         seq: id.seq,
         number: id.number,
-        is_for_all: false,
         all: event("news", id, &data(now, &short)),
         games,
     }
