@@ -375,7 +375,7 @@ fn a_viewer_who_returns_misses_nothing_even_after_a_new_start_of_the_program() {
 }
 
 #[test]
-fn a_viewer_who_reads_nothing_does_not_hold_up_the_games_and_is_sent_to_the_whole() {
+fn a_viewer_who_reads_nothing_holds_up_neither_the_games_nor_the_others() {
     let desk = Desk::new();
     let pages = live(&desk, &["--games", "2000"]);
     let mut deaf = TcpStream::connect(&pages.address).unwrap();
@@ -489,7 +489,8 @@ fn strangers_who_ask_too_much_are_refused_with_a_sentence() {
     let pages = Pages::of(&desk, &[]);
     pages.until("/api/table", |table| table["games"] == 2);
     let long = format!("GET /{} HTTP/1.1\r\nHost: x\r\n\r\n", "a".repeat(100_000));
-    assert!([414, 431].contains(&Answer::to(&pages.address, &long).status));
+    // Hanging up on what is still sent may overtake the answer (0).
+    assert!([414, 431, 0].contains(&Answer::to(&pages.address, &long).status));
     let refused = (0..5000).map(|_| pages.get("/x")).find(|answer| answer.status == 429);
     let refused = refused.expect("nobody asks without end");
     assert!(refused.body.contains("too many requests from your address"), "{}", refused.body);
