@@ -84,6 +84,7 @@ fn refuse_what_has_no_meaning(args: &BisectArgs) -> Result<(), Failure> {
         ("--notify", playing.notify.is_some()),
         ("--on-verdict", playing.on_verdict.is_some()),
         ("--fresh", playing.fresh),
+        ("--http", !playing.http.is_empty()),
     ];
     match given.iter().find(|(_, given)| *given) {
         Some((flag, _)) => {

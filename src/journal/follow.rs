@@ -65,7 +65,8 @@ fn follow(
                 let shown = place.running.remove(&end.game);
                 let is_short = begun.remove(&end.game);
                 told += usize::from(is_short);
-                if let Some((id, ply)) = shown.filter(|_| !first && !(is_short && told > MANY)) {
+                let is_left_out = first || is_short && told > MANY;
+                if let Some((id, ply)) = shown.filter(|_| !is_left_out) {
                     moves(conn, id, end.game, ply, &mut |moved| f(place.seq, moved))?;
                 }
             }

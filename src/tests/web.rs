@@ -263,10 +263,11 @@ fn every_page_of_a_stored_event_answers_and_so_does_its_json() {
     }
     assert_eq!(pages.json("/api/now")["games"].as_array().unwrap().len(), 0);
     let game = pages.json("/api/games/3");
-    let plies: u64 = desk.query("SELECT plies FROM games WHERE number = 3")[0][0].parse().unwrap();
-    assert_eq!(game["end"]["plies"], plies);
-    let opening = game["opening"].as_str().unwrap().split_whitespace().count();
-    assert_eq!(game["moves"].as_array().unwrap().len() + opening, usize::try_from(plies).unwrap());
+    let stored = desk.query(
+        "SELECT g.plies, count(m.ply) FROM games g LEFT JOIN moves m ON m.game = g.id WHERE number = 3",
+    );
+    assert_eq!(game["end"]["plies"].to_string(), stored[0][0]);
+    assert_eq!(game["moves"].as_array().unwrap().len().to_string(), stored[0][1]);
     assert_eq!(pages.json("/api/players/0")["row"]["games"], 6);
     for (path, status) in
         [("/games/99", 404), ("/games/x", 404), ("/games/1.exe", 404), ("/players/9", 404), ("/nothing", 404)]
@@ -374,7 +375,7 @@ fn a_viewer_who_returns_misses_nothing_even_after_a_new_start_of_the_program() {
 }
 
 #[test]
-fn a_viewer_who_reads_nothing_does_not_hold_up_the_games_and_is_sent_to_the_whole() {
+fn a_viewer_who_reads_nothing_holds_up_neither_the_games_nor_the_others() {
     let desk = Desk::new();
     let pages = live(&desk, &["--games", "2000"]);
     let mut deaf = TcpStream::connect(&pages.address).unwrap();
@@ -389,13 +390,13 @@ fn a_viewer_who_reads_nothing_does_not_hold_up_the_games_and_is_sent_to_the_whol
 fn hostile_names_are_text_on_every_page_and_scripts_come_from_files_only() {
     const HOSTILE: &str = "<img src=x onerror=alert(1)>";
     let desk = Desk::new();
-    stored(&desk, [HOSTILE, "</script><b>"], "2");
+    stored(&desk, [HOSTILE, "</script><u>"], "2");
     let pages = Pages::of(&desk, &[]);
     pages.until("/api/table", |table| table["games"] == 2);
     for path in ["/", "/table", "/games", "/games/1", "/players/0", "/games?player=%3Cimg"] {
         let answer = pages.get(path);
         assert_eq!(answer.status, 200, "{path}");
-        assert!(!answer.body.contains("<img") && !answer.body.contains("<b>"), "{path}: {}", answer.body);
+        assert!(!answer.body.contains("<img") && !answer.body.contains("<u>"), "{path}: {}", answer.body);
         assert!(!answer.body.contains(" style=\"") && !answer.body.contains(" onclick"), "{path}");
         let policy = answer.head.lines().find(|line| line.starts_with("content-security-policy: ")).unwrap();
         assert!(
@@ -488,7 +489,8 @@ fn strangers_who_ask_too_much_are_refused_with_a_sentence() {
     let pages = Pages::of(&desk, &[]);
     pages.until("/api/table", |table| table["games"] == 2);
     let long = format!("GET /{} HTTP/1.1\r\nHost: x\r\n\r\n", "a".repeat(100_000));
-    assert!([414, 431].contains(&Answer::to(&pages.address, &long).status));
+    // Hanging up on what is still sent may overtake the answer (0).
+    assert!([414, 431, 0].contains(&Answer::to(&pages.address, &long).status));
     let refused = (0..5000).map(|_| pages.get("/x")).find(|answer| answer.status == 429);
     let refused = refused.expect("nobody asks without end");
     assert!(refused.body.contains("too many requests from your address"), "{}", refused.body);

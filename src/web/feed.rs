@@ -98,10 +98,11 @@ impl Feed<'_> {
         let items: Vec<_> = news.iter().filter_map(|(seq, stamped)| live.take(*seq, stamped, name)).collect();
         live.name();
         match is_first {
-            // Whoever has waited for the event sees its first games; what was played before is on the pages already.
-            true if shared.relay.viewers() == 0 || items.len() > 500 => shared.relay.begin(live.seq),
-            _ if items.is_empty() => {}
-            _ => shared.relay.send(&items, live.seq, now()),
+            true if shared.relay.viewers() == 0 => shared.relay.begin(live.seq),
+            // Whoever has waited for the event takes what there is from the store now.
+            true => shared.relay.send(&[], live.seq, now()),
+            false if items.is_empty() => {}
+            false => shared.relay.send(&items, live.seq, now()),
         }
         Ok(())
     }

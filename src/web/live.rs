@@ -9,13 +9,7 @@ use referee::{
 };
 use report::{EventInfo, HistoryFold, plot::plain};
 use serde::Serialize;
-use std::{
-    collections::{BTreeMap, VecDeque},
-    sync::Arc,
-};
-
-/// Games that are over and kept at hand, because those who watched them still do.
-const KEPT: usize = 64;
+use std::{collections::BTreeMap, sync::Arc};
 
 /// The state of the event, as far as viewers may see it.
 #[derive(Debug)]
@@ -30,8 +24,6 @@ pub struct Live {
     pub fold: HistoryFold,
     /// Running games.
     pub games: BTreeMap<GameId, Game>,
-    /// Games that ended last, newest last.
-    pub over: VecDeque<Arc<Game>>,
     /// Whether the names have to be made anew.
     unnamed: bool,
     /// Running games that nobody is shown.
@@ -144,7 +136,6 @@ impl Live {
             unnamed: true,
             fold: HistoryFold::new(info, false),
             games: BTreeMap::new(),
-            over: VecDeque::new(),
             hidden: BTreeMap::new(),
             seq: 0,
             closed: false,
@@ -180,14 +171,6 @@ impl Live {
 
     fn id(&self, player: PlayerId) -> &str {
         self.ids.get(player.index()).map_or("?", String::as_str)
-    }
-
-    /// A running game, or one that ended a short while ago.
-    #[must_use]
-    pub fn game(&self, game: GameId) -> Option<&Game> {
-        self.games
-            .get(&game)
-            .or_else(|| self.over.iter().rev().find(|over| over.id() == game).map(|game| &**game))
     }
 
     /// Games that run as far as viewers know, private ones included: nothing of them is read from the store.
@@ -242,13 +225,9 @@ impl Live {
             }
             Entry::GameEnded(end) => {
                 let is_hidden = self.hidden.remove(&end.game).is_some();
-                let mut game = self.games.remove(&end.game)?;
+                // From now on the store has it, with all its moves.
+                self.games.remove(&end.game)?;
                 let ended = End::of(end, *at);
-                game.end = Some(ended.clone());
-                self.over.push_back(Arc::new(game));
-                if self.over.len() > KEPT {
-                    self.over.pop_front();
-                }
                 (!is_hidden).then_some(Item::Ended { g: end.game.0, end: ended })
             }
             Entry::Operator(operation) => {
@@ -256,8 +235,6 @@ impl Live {
                 if g.is_some_and(|game| self.hidden.contains_key(&game)) {
                     return None;
                 }
-                // The game has another result now; the store tells it.
-                self.over.retain(|game| Some(game.id()) != g);
                 Some(Item::Told { seq, g: g.map(|game| game.0), words: plain(&operation.to_string()) })
             }
             Entry::Verdict { verdict, .. } => {

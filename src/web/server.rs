@@ -34,7 +34,7 @@ use std::{
     time::Duration,
 };
 use tokio::{
-    io::AsyncWriteExt,
+    io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
     sync::watch,
 };
@@ -260,5 +260,17 @@ async fn refuse(mut stream: TcpStream, refusal: Refusal) {
         "HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain; charset=utf-8\r\nRetry-After: 30\r\n\
          Content-Length: {length}\r\nConnection: close\r\n\r\n{words}"
     );
-    let _gone = tokio::time::timeout(Duration::from_secs(1), stream.write_all(text.as_bytes())).await;
+    // What the other end has sent is read, or hanging up would overtake the sentence.
+    let told = async {
+        stream.write_all(text.as_bytes()).await?;
+        stream.shutdown().await?;
+        let mut rest = [0; 1024];
+        for _ in 0..16 {
+            if stream.read(&mut rest).await? == 0 {
+                break;
+            }
+        }
+        Ok::<_, std::io::Error>(())
+    };
+    let _gone = tokio::time::timeout(Duration::from_secs(1), told).await;
 }

@@ -39,6 +39,7 @@ pub async fn events(State(site): State<Site>, Query(asked): Query<Asked>, header
     let returned = headers.get("last-event-id").and_then(|id| id.to_str().ok()).and_then(FrameId::read);
     let seen = returned.or_else(|| asked.since.as_deref().and_then(FrameId::read));
     let game = asked.game.map(GameId);
+    let mut late = None;
     let (receiver, missed) = site.0.relay.follow(seen);
     let mut first = VecDeque::from(["retry: 2000\n\n".to_owned()]);
     match missed {
@@ -47,6 +48,8 @@ pub async fn events(State(site): State<Site>, Query(asked): Query<Asked>, header
             let id = site.0.relay.last();
             match site.ask(move |desk| since(desk, seq, game)).await {
                 Ok(Some(items)) => first.push_back(event("news", id, &data(now(), &items))),
+                // Asked again when something has happened.
+                Err(NoAnswer::NotYet) => late = Some(seq),
                 Ok(None) => first.push_back(event("reset", id, "{}")),
                 Err(NoAnswer::Busy) => {
                     return (
@@ -60,7 +63,7 @@ pub async fn events(State(site): State<Site>, Query(asked): Query<Asked>, header
             }
         }
     }
-    let viewer = Viewer { first, receiver, site, game };
+    let viewer = Viewer { first, receiver, site, game, late };
     let body = Body::from_stream(stream::unfold(viewer, |mut viewer| async move {
         let text = viewer.next().await?;
         Some((Ok::<_, Infallible>(text), viewer))
@@ -78,6 +81,8 @@ struct Viewer {
     receiver: broadcast::Receiver<Arc<Frame>>,
     site: Site,
     game: Option<GameId>,
+    /// The entry that it asked from before there was anything.
+    late: Option<u64>,
 }
 
 impl Viewer {
@@ -93,6 +98,14 @@ impl Viewer {
             match tokio::time::timeout(HEARTBEAT, self.receiver.recv()).await {
                 Err(_) => return Some(":\n\n".to_owned()),
                 Ok(Ok(frame)) => {
+                    if let Some(seq) = self.late.take() {
+                        let (id, game) = (self.site.0.relay.last(), self.game);
+                        let items = self.site.ask(move |desk| since(desk, seq, game)).await;
+                        return Some(match items {
+                            Ok(Some(items)) => event("news", id, &data(now(), &items)),
+                            _ => event("reset", id, "{}"),
+                        });
+                    }
                     let text = frame.text(self.game);
                     if !text.is_empty() {
                         return Some(text.to_owned());

@@ -40,7 +40,7 @@ function paint(card) {
   card.board.replaceChildren(drawBoard(game.board, { flipped: false, letters: false }));
   const value = score(game);
   card.bar.style.height = `${100 * (value ? share(value.cp) : 0.5)}%`;
-  card.last.textContent = game.end ? endWords(game) : game.ply ? `${game.count} ${spelled(game.ply.before, game.ply.move, false)}` : say("start", "開始");
+  card.last.textContent = game.end ? endWords(game) : game.ply ? `${game.ply.told?.p ?? game.count} ${spelled(game.ply.before, game.ply.move, false)}` : say("start", "開始");
   card.facts.textContent = [scoreWords(value), `#${game.number}`].filter(Boolean).join(" · ");
   card.element.classList.toggle("over", Boolean(game.end));
 }
