@@ -249,3 +249,34 @@ fn an_engine_says_at_its_start_on_which_device_it_runs() {
     let lines = talk.until("readyok");
     assert!(lines.iter().any(|line| line.starts_with("info string device cpu, ")), "{lines:?}");
 }
+
+/// Processes that keep a core busy each, until they are dropped.
+struct Busy(Vec<std::process::Child>);
+
+impl Busy {
+    fn four() -> Self {
+        let one = || std::process::Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap();
+        Self((0..4).map(|_| one()).collect())
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        for child in &mut self.0 {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+#[test]
+fn every_player_answers_stop_beside_four_busy_processes() {
+    let _busy = Busy::four();
+    for player in PLAYERS {
+        let mut talk = deep(player, &[]);
+        talk.send("position startpos");
+        talk.send("go nodes 10000000");
+        let line = talk.ask("stop", "bestmove");
+        assert!(is_legal("startpos", line.split(' ').nth(1).unwrap()), "{player}: {line}");
+    }
+}

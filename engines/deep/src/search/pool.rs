@@ -32,10 +32,13 @@ impl Budget {
     }
 }
 
+/// An array, so that an index within it needs no check.
+type Chunk<T> = Box<[T; CHUNK]>;
+
 /// Cells, addressed by index.
 #[derive(Debug)]
 pub struct Pool<T> {
-    chunks: Box<[OnceLock<Box<[T]>>]>,
+    chunks: Box<[OnceLock<Chunk<T>>]>,
     supply: Mutex<Supply>,
     budget: Budget,
 }
@@ -105,10 +108,12 @@ impl<T: Cell> Pool<T> {
         Some(index)
     }
 
-    fn provide(&self, chunk: &OnceLock<Box<[T]>>) -> Option<()> {
+    fn provide(&self, chunk: &OnceLock<Chunk<T>>) -> Option<()> {
         if chunk.get().is_none() {
             self.budget.take(Self::chunk_bytes()).then_some(())?;
-            chunk.get_or_init(|| (0..CHUNK).map(|_| T::default()).collect());
+            let cells: Box<[T]> = (0..CHUNK).map(|_| T::default()).collect();
+            let Ok(cells) = cells.try_into() else { return None };
+            chunk.get_or_init(|| cells);
         }
         Some(())
     }

@@ -61,8 +61,8 @@ impl<'a> Weights<'a> {
         let mut best = Best { score: f32::NEG_INFINITY, number: None };
         let (mut tried, mut fresh) = (0.0, None::<(usize, f32)>);
         // Unvisited moves are sorted by prior, so only the first of them can be the best.
-        let touched = if self.priors.is_some() { usize::MAX } else { node.touched() };
-        for (number, edge) in tree.edges(node).enumerate() {
+        let most = if self.priors.is_some() { usize::MAX } else { node.touched() + 1 };
+        tree.each_edge(node, most, |number, edge| {
             let prior = self.prior(number, edge);
             match self.worth(tree, edge) {
                 Worth::Tried(value, visits) => {
@@ -74,10 +74,7 @@ impl<'a> Weights<'a> {
                 }
                 Worth::Fresh | Worth::Decided => {}
             }
-            if number >= touched {
-                break;
-            }
-        }
+        });
         if let Some((number, prior)) = fresh {
             let first = tally.value_to_move(self.draw) - self.fpu * tried.sqrt();
             best.offer(first + weight * prior, number);
@@ -93,18 +90,15 @@ impl<'a> Weights<'a> {
         let Some(child) = edge.child() else { return Worth::Fresh };
         let child = tree.node(child);
         let tally = child.tally();
-        let visits = tally.visits + tally.pending * self.virtual_loss;
         match tree.proof(child).map(|proof| proof.result) {
             Some(Proven::Win(_) | Proven::Loss(_)) => Worth::Decided,
-            Some(Proven::Draw) => Worth::Tried(self.draw, visits as f32),
-            None if visits == 0 => Worth::Fresh,
-            None => {
-                let share = tally.visits as f32 / visits as f32;
-                Worth::Tried(
-                    if tally.visits == 0 { 0.0 } else { tally.value(self.draw) * share },
-                    visits as f32,
-                )
+            Some(Proven::Draw) => {
+                Worth::Tried(self.draw, (tally.visits + tally.pending * self.virtual_loss) as f32)
             }
+            None => match tally.pessimistic(self.draw, self.virtual_loss) {
+                Some((value, visits)) => Worth::Tried(value, visits),
+                None => Worth::Fresh,
+            },
         }
     }
 }

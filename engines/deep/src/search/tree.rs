@@ -6,7 +6,7 @@
 use std::sync::{
     Mutex, MutexGuard, PoisonError,
     atomic::{
-        AtomicU32, AtomicU64,
+        AtomicBool, AtomicU32, AtomicU64,
         Ordering::{AcqRel, Acquire, Relaxed, Release},
     },
 };
@@ -23,8 +23,10 @@ use super::{
 /// 2^32 visits fit.
 const UNIT: f64 = (1_u64 << 30) as f64;
 
-/// A node. See [`Stage`] for its life cycle.
+/// A node. See [`Stage`] for its life cycle. On a cache line of its own: a descent looks at all children of a node, and
+/// threads that count different ones do not disturb each other.
 #[derive(Debug, Default)]
+#[repr(align(64))]
 pub struct Node {
     visits: AtomicU32,
     pending: AtomicU32,
@@ -73,8 +75,9 @@ pub struct Tally {
     draws: u64,
 }
 
-/// A block of a node's moves, by descending prior.
+/// A block of a node's moves, by descending prior, on two cache lines.
 #[derive(Debug, Default)]
+#[repr(align(64))]
 struct Block {
     next: AtomicU32,
     edges: [AtomicU64; EDGES],
@@ -103,6 +106,8 @@ pub struct Tree {
     epoch: u32,
     /// Nodes that were cut off and not yet freed.
     garbage: Mutex<Vec<u32>>,
+    /// Whether there may be garbage, which few searches have: a look without the lock.
+    littered: AtomicBool,
 }
 
 impl Cell for Node {
@@ -141,6 +146,18 @@ impl Tally {
         let all = UNIT * f64::from(self.visits);
         let (wins, draws) = (self.wins as f64, self.draws as f64);
         ((all - wins - draws + f64::from(draw) * draws) / all) as f32
+    }
+
+    /// The value for the player who moved there when each pending visit counts as `virtual_loss` lost ones, and the
+    /// number of visits with these; `None` without a visit.
+    pub fn pessimistic(&self, draw: f32, virtual_loss: u32) -> Option<(f32, f32)> {
+        const PER_UNIT: f32 = (1.0 / UNIT) as f32;
+        let visits = self.visits + self.pending * virtual_loss;
+        if visits == 0 {
+            return None;
+        }
+        let drawn = if self.draws == 0 { 0.0 } else { draw * self.draws as f32 };
+        Some(((self.wins as f32 + drawn) * PER_UNIT / visits as f32, visits as f32))
     }
 
     /// The share of draws.
@@ -226,7 +243,8 @@ impl Edge {
 
     /// Its prior, 0 to 1.
     pub fn prior(self) -> f32 {
-        f32::from((self.0 >> 16) as u16) / f32::from(u16::MAX)
+        const UNIT: f32 = 1.0 / u16::MAX as f32;
+        f32::from((self.0 >> 16) as u16) * UNIT
     }
 
     /// The index of its node, if it was visited.
@@ -254,6 +272,7 @@ impl Tree {
             root_ply: 0,
             epoch: 0,
             garbage: Mutex::default(),
+            littered: AtomicBool::new(false),
         }
     }
 
@@ -262,6 +281,7 @@ impl Tree {
         self.nodes.reset();
         self.blocks.reset();
         self.garbage().clear();
+        self.littered.store(false, Relaxed);
         self.base = NONE;
         self.base_line.clear();
         self.start = None;
@@ -312,6 +332,21 @@ impl Tree {
             |&index: &u32| Some(self.blocks.get(index).next.load(Relaxed)).filter(|&next| next != NONE);
         let chain = std::iter::successors((first != NONE).then_some(first), block);
         chain.flat_map(|index| &self.blocks.get(index).edges).take(moves)
+    }
+
+    /// Looks at the first moves of a node, at most so many, each with its index. What a descent looks at most.
+    pub fn each_edge(&self, node: &Node, most: usize, mut look: impl FnMut(usize, Edge)) {
+        let Stage::Grown(moves) = node.stage() else { return };
+        let (moves, mut number) = (moves.min(most), 0);
+        let mut index = node.head.load(Relaxed);
+        while number < moves && index != NONE {
+            let block = self.blocks.get(index);
+            for word in block.edges.iter().take(moves - number) {
+                look(number, Edge(word.load(Acquire)));
+                number += 1;
+            }
+            index = block.next.load(Relaxed);
+        }
     }
 
     /// Adds the moves to a claimed node and sorts them. Returns false, without a change, if the memory is full.
@@ -378,6 +413,9 @@ impl Tree {
 
     /// Frees up to `most` nodes of the garbage; returns whether there were any.
     pub fn sweep(&self, most: usize) -> bool {
+        if !self.littered.load(Relaxed) {
+            return false;
+        }
         let mut garbage = self.garbage();
         let mut swept = false;
         for _ in 0..most {
@@ -391,7 +429,16 @@ impl Tree {
             node.head.store(NONE, Relaxed);
             self.nodes.give_back(index);
         }
+        // Under the lock, with which garbage is added too.
+        self.littered.store(!garbage.is_empty(), Relaxed);
         swept
+    }
+
+    /// Cuts nodes off; they are freed bit by bit.
+    fn litter(&self, nodes: impl IntoIterator<Item = u32>) {
+        let mut garbage = self.garbage();
+        garbage.extend(nodes);
+        self.littered.store(!garbage.is_empty(), Relaxed);
     }
 
     fn garbage(&self) -> MutexGuard<'_, Vec<u32>> {
@@ -442,7 +489,7 @@ impl Tree {
                 word.store(edge.to(NONE).0, Release);
             }
         }
-        self.garbage().push(self.base);
+        self.litter([self.base]);
         (self.base, self.base_line) = (base, line);
         Some(root)
     }
@@ -468,7 +515,7 @@ impl Tree {
             if node.tally().visits >= fewest || index == root {
                 open.extend(children);
             } else if matches!(node.stage(), Stage::Grown(_)) {
-                self.garbage().extend(children);
+                self.litter(children);
                 self.blocks.give_back(node.head.swap(NONE, Relaxed));
                 node.release();
             }
