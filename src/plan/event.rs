@@ -35,7 +35,7 @@ pub fn plan(
     openings: Option<OpeningPlan>,
 ) -> Plan {
     let event = root.table("event", &EVENT);
-    let tune = tune::read(root, openings.as_ref());
+    let tune = tune::read(root, &event, openings.as_ref());
     let stages = match &tune {
         Some(tune) => vec![tune::stage(tune)],
         None => stages(root, &event, &engines),

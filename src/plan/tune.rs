@@ -42,8 +42,8 @@ pub struct ParameterPlan {
     pub whole: bool,
 }
 
-/// Reads `[tune]` and `[[parameters]]`; `None` without the former.
-pub fn read(root: &Table<'_>, openings: Option<&OpeningPlan>) -> Option<TunePlan> {
+/// Reads `[tune]` and `[[parameters]]`, and refuses in `event` what has no meaning then; `None` without the former.
+pub fn read(root: &Table<'_>, event: &Table<'_>, openings: Option<&OpeningPlan>) -> Option<TunePlan> {
     let table = root.table("tune", &TUNE);
     if !table.is_given() {
         if root.has("parameters") {
@@ -54,7 +54,6 @@ pub fn read(root: &Table<'_>, openings: Option<&OpeningPlan>) -> Option<TunePlan
     table.require("pairs", "say how many pairs of games are played, such as `pairs = 10000`");
     let (pairs, window) = (table.integer("pairs").unwrap_or(1), table.integer("window").unwrap_or(16));
     table.refuse_unknown();
-    let event = root.table("event", &crate::keys::EVENT);
     for key in [
         "format",
         "games",

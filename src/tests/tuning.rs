@@ -46,10 +46,7 @@ fn an_option_is_tuned_to_where_the_engine_is_stronger_and_all_of_it_is_kept() {
     let output = desk.renmei(&["tune", &file, "--quiet", "--plot", "t.svg", "--export", "t.params"]);
     let said = text(&output);
     assert_eq!(output.status.code(), Some(0), "{said}");
-    assert!(
-        said.contains("tuning: 40 of 40 pairs") && said.contains("of 40 pairs: NodesLimit"),
-        "{said}"
-    );
+    assert!(said.contains("tuning: 40 of 40 pairs") && said.contains("of 40 pairs: NodesLimit"), "{said}");
     let report = json(&desk.renmei(&["report", "event.db", "--json"]));
     let rows = &report["tuning"]["parameters"];
     assert_eq!((rows[0]["name"].as_str(), rows[1]["name"].as_str()), (Some("NodesLimit"), Some("DrawValue")));
@@ -169,11 +166,15 @@ fn an_engine_that_always_fails_halts_the_tuning_with_its_last_words() {
 #[test]
 fn the_tuned_values_are_tested_against_those_before() {
     let desk = Desk::new();
-    let steep = "[[parameters]]\nname = \"NodesLimit\"\nstart = 20\nmin = 1\nmax = 400\nc_end = 18\nr_end = 0.3\n";
+    let steep =
+        "[[parameters]]\nname = \"NodesLimit\"\nstart = 20\nmin = 1\nmax = 400\nc_end = 18\nr_end = 0.3\n";
     let output = desk.renmei(&["tune", &config(&desk, 24, steep), "--confirm", "--quiet"]);
     let said = text(&output);
     assert_eq!(output.status.code(), Some(10), "{said}");
-    assert!(said.contains("t, tuned against start, longer") && said.contains("tuned against start"), "{said}");
+    assert!(
+        said.contains("t, tuned against start, longer") && said.contains("tuned against start"),
+        "{said}"
+    );
     let played = desk.query("SELECT name FROM events ORDER BY id");
     assert_eq!(played.concat(), ["t", "t, tuned against start", "t, tuned against start, longer"]);
 }
