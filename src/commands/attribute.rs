@@ -12,10 +12,11 @@ use crate::cli::AttributeArgs;
 use ::laboratory::attribution::{
     Effect, Effects, Field, Levels, NoEffects, Predicted, Predictor, design, effects, table,
 };
+use arena::resume;
 use journal::{EventSummary, Moves, Store, StoreError};
 use notation::printable;
 use plan::{
-    AttributeConfig,
+    AttributeConfig, Plan,
     attribute::{Part, Wish, build_name},
 };
 use referee::{
@@ -44,7 +45,10 @@ pub fn attribute(args: &AttributeArgs, open_screen: OpenScreen) -> Result<Exit, 
     let wished = args.predict.iter().map(|words| build(&config.parts, words)).collect::<Result<Vec<_>, _>>();
     let wished = wished.map_err(Failure::Usage)?;
     let mut exit = match args.report {
-        true => Exit::Done,
+        true => {
+            warn_of_differences(&config.plan)?;
+            Exit::Done
+        }
         false => played(config.plan.clone(), &args.playing, open_screen)?,
     };
     let mut league = League::read(&config)?;
@@ -64,6 +68,27 @@ pub fn attribute(args: &AttributeArgs, open_screen: OpenScreen) -> Result<Exit, 
         false => out!("{attribution}"),
     }
     Ok(exit)
+}
+
+/// Warns if the games that are reported are not those of the file, whose names of parts would then be wrong without a word.
+fn warn_of_differences(plan: &Plan) -> Result<(), Failure> {
+    let mut lines = resume::differences(plan)?;
+    // Where nothing is played, nothing is built: programs are not known.
+    let is_built = plan.engines.iter().any(|engine| engine.source.is_some());
+    lines.retain(|line| !(is_built && line.contains(".command")));
+    let more = match lines.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!("; and {more} more"),
+    };
+    lines.truncate(NAMED);
+    if !lines.is_empty() {
+        let name = printable(plan.name.as_bytes());
+        err_line!(
+            "`{name}` was not played as this file says, so that its levels may be other ones: {}{more}",
+            printable(lines.join("; ").as_bytes())
+        );
+    }
+    Ok(())
 }
 
 fn field(parts: &[Part], pairs: bool) -> Field {

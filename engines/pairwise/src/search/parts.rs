@@ -97,3 +97,40 @@ impl Parts {
         Self {}
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(not(feature = "parts"))]
+    #[test]
+    fn a_program_for_play_has_all_parts_no_options_for_them_and_carries_nothing() {
+        assert_eq!((size_of::<Parts>(), Parts::options().count()), (0, 0));
+        assert!(Parts::default().has(Part::NullMove));
+    }
+
+    #[cfg(feature = "parts")]
+    #[test]
+    #[allow(clippy::unwrap_used)]
+    fn a_search_without_a_part_is_another_one() {
+        use crate::{
+            evaluation::Weights,
+            search::{Searcher, Task, Terms},
+        };
+        let weights = Weights::choose("default").unwrap();
+        let positions = include_str!("../../../../kifu/middlegames.sfen");
+        let game = positions.lines().find(|line| line.contains(" b ") || line.contains(" w ")).unwrap();
+        let game = usi_shell::Game::from_sfen(game).unwrap();
+        let nodes = |parts: Parts| {
+            let terms = Terms { parts, ..Terms::default() };
+            let task = Task { depth: Some(9), lines: 1, threads: 1, terms, ..Task::default() };
+            Searcher::new(4).think(&weights, &game, &task, |_| true).nodes
+        };
+        let all = nodes(Parts::default());
+        for (part, name) in Part::ALL {
+            assert_ne!(nodes(Parts { out: 1 << part as u16 }), all, "{name}");
+        }
+        let options = Options::declare(Parts::options());
+        assert_eq!(Parts::of(&options), Parts::default());
+    }
+}
