@@ -3,8 +3,14 @@
 
 pub mod hosting {
     #![doc = "[configuration]: crate::guide::configuration"]
+    #![doc = "[arbiter]: crate::guide::arbiter"]
     #![doc = "[schema]: ../../../journal/index.html"]
     #![doc = include_str!("guide/hosting.md")]
+}
+
+pub mod arbiter {
+    #![doc = "[hosting]: crate::guide::hosting"]
+    #![doc = include_str!("guide/arbiter.md")]
 }
 
 pub mod floodgate {

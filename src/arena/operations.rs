@@ -252,6 +252,15 @@ impl Operations {
         self.record_by(by, reason, undoes, action, |entry| self.0.sink.happened(entry))
     }
 
+    /// Records an operation that somebody else has carried out, and waits until it is on the disk.
+    ///
+    /// # Errors
+    /// When it is not after a while.
+    pub fn note(&self, by: &str, reason: &str, action: Action) -> Result<(), String> {
+        let number = self.record(by, reason, None, action);
+        self.await_commit(number)
+    }
+
     /// Records an operation by handing its entry to `happened`; returns its number.
     pub fn record_by(
         &self,

@@ -1,7 +1,8 @@
 //! People who use the pages of an event: accounts of those who run it, registrations of those who want to take part,
 //! invitations. Hashes of passwords and codes are opaque here.
 
-use super::{Store, StoreError, now};
+use super::{EventId, Store, StoreError, now};
+use referee::{Color, entry::GameId};
 use rusqlite::{Connection, OptionalExtension, Row};
 use std::{fmt, str::FromStr};
 
@@ -208,6 +209,31 @@ impl Store {
                     Ok(conn.execute(sql, (name, hash, now()))? > 0)
                 }
             }
+        })
+    }
+
+    /// The last game that a login name has lines of in an event, and its colour there. A player of an open league has a
+    /// trip behind the name.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn last_game_of(
+        &self,
+        event: &str,
+        name: &str,
+    ) -> Result<Option<(EventId, GameId, Color)>, StoreError> {
+        let sql = "SELECT g.event, g.number, g.black = p.player FROM games g
+                   JOIN events e ON e.id = g.event
+                   JOIN players p ON p.event = g.event AND p.player IN (g.black, g.white)
+                   WHERE e.name = ?1 AND (p.name = ?2 OR substr(p.name, 1, length(?2) + 1) = ?2 || '+')
+                   AND EXISTS (SELECT 1 FROM wire w WHERE w.event = g.event AND w.number = g.number)
+                   ORDER BY g.number DESC LIMIT 1";
+        self.database.check(|conn| {
+            let game = |row: &Row<'_>| {
+                let color = if row.get(2)? { Color::Black } else { Color::White };
+                Ok((EventId(row.get(0)?), GameId(row.get::<_, i64>(1)?.unsigned_abs()), color))
+            };
+            conn.prepare_cached(sql)?.query_row([event, name], game).optional()
         })
     }
 

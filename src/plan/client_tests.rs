@@ -84,3 +84,13 @@ fn a_record_is_named_by_its_template_and_the_names_of_strangers_leave_no_directo
     let path = files.path(&["7", "id", "../../x y", "them", "20261122"]);
     assert_eq!(path, Path::new("games/20261122/7-_.._x_y.csa"));
 }
+
+#[test]
+fn a_file_of_trusted_certificates_goes_with_tls() {
+    use super::Trust;
+    let with = |lines: &str| parse(&format!("password = \"a-1-1,x\"\n{lines}"));
+    assert_eq!(with("").unwrap().tls, None);
+    assert_eq!(with("tls = true").unwrap().tls, Some(Trust::System));
+    assert!(matches!(with("tls = true\nca = \"a.pem\"").unwrap().tls, Some(Trust::File(path)) if path.ends_with("a.pem")));
+    assert!(with("ca = \"a.pem\"").unwrap_err().contains("floodgate.ca: is looked at only with `tls = true`"));
+}

@@ -159,6 +159,9 @@ fn around(section: &str, key: &Key, value: &str) -> String {
         ("`limits` of an engine", _) => format!("{}[engines.limits]\n{line}", with("")),
         ("`identity` of an engine", _) => format!("{}[engines.identity]\n{line}", with("")),
         ("`[http]`", _) => with(&format!("[http]\n{line}")),
+        ("`[serve.tls]`", _) => {
+            format!("[serve.tls]\ncertificate = \"a.pem\"\nkey = \"a.key\"\n{line}")
+        }
         ("`[serve]`", "wait" | "missing") => with(&format!("[serve]\n{line}")),
         ("`[serve]`", _) => format!("[serve]\n{line}"),
         ("`[[serve.time]]`", "total") => format!("[[serve.time]]\nplayer = \"a\"\nbyoyomi = 1\n{line}"),

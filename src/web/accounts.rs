@@ -291,6 +291,19 @@ impl Office {
         Ok(self.slowly(peer, move || password::hash(&password)).await??)
     }
 
+    /// Reads for a stranger: one after the other, and one of an address at a time.
+    ///
+    /// # Errors
+    /// When the address asks for more at once, or the database cannot be read.
+    pub async fn read_slowly<T: Send + 'static>(
+        &self,
+        peer: Peer,
+        read: impl FnOnce(&Store) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, Refused> {
+        let database = self.0.database.clone();
+        Ok(self.slowly(peer, move || read(&Store::read(&database)?)).await??)
+    }
+
     /// Does what is slow on purpose: one after the other, and one of an address at a time.
     async fn slowly<T: Send + 'static>(
         &self,

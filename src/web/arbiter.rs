@@ -1,6 +1,7 @@
 //! The arbiter's page: everything that `renmei admin` does, in the browser, for accounts of its own; and the page where
 //! strangers ask to take part.
 
+mod check;
 mod desk;
 mod order;
 mod take_part;
@@ -39,6 +40,7 @@ pub fn routes(office: Office) -> Router<Site> {
         .route("/arbiter/registration", post(take_part::decide))
         .route("/arbiter/invite", post(take_part::invite))
         .route("/register", get(take_part::form).post(take_part::register))
+        .route("/register/check", get(check::show))
         .layer(Extension(office))
 }
 

@@ -27,7 +27,7 @@ pub fn client(peer: Peer, headers: &HeaderMap, proxies: &Proxies) -> Peer {
             break;
         }
     }
-    let proto = headers.get_all("x-forwarded-proto").iter().last().and_then(|value| value.to_str().ok());
+    let proto = headers.get_all("x-forwarded-proto").iter().next_back().and_then(|value| value.to_str().ok());
     let last = proto.and_then(|proto| proto.rsplit(',').next()).map(str::trim);
     Peer { address, is_secure: last == Some("https") }
 }

@@ -181,3 +181,26 @@ fn what_an_event_says_itself_its_network_side_cannot_say_again() {
     x.toml:9:1: serve.time: belongs in the player's own `time` where there is an event
     "#);
 }
+
+#[test]
+fn tls_needs_its_files_and_a_proxy_is_an_address_or_a_network() {
+    let config = league(
+        "[serve]\ntrusted_proxies = [\"127.0.0.1\", \"10.0.0.0/8\", \"2001:db8::1\"]\n\
+         [serve.tls]\nlisten = [\"0.0.0.0:4082\"]\ncertificate = \"a.pem\"\nkey = \"a.key\"",
+    );
+    let tls = config.tls.as_ref().unwrap();
+    assert!(tls.certificate.ends_with("a.pem") && tls.key.ends_with("a.key"));
+    let trusts = |address: &str| config.trusted_proxies.trusts(address.parse().unwrap());
+    assert!(trusts("127.0.0.1") && trusts("::ffff:127.0.0.1") && trusts("10.9.8.7") && trusts("2001:db8::1"));
+    assert!(!trusts("127.0.0.2") && !trusts("2001:db8::2"), "an address means itself alone");
+    assert!(!serde_json::to_string(&config).unwrap().contains("a.key"), "it is not stored with the event");
+    let said = here().faults("[serve]\ntrusted_proxies = [\"proxy.example\"]\n[serve.tls]\nlisten = []");
+    for fault in [
+        "serve.trusted_proxies[0]: `proxy.example` is neither an address",
+        "serve.tls.certificate: is missing; name the file",
+        "serve.tls.key: is missing; name the file",
+        "serve.tls.listen: names no address",
+    ] {
+        assert!(said.contains(fault), "{fault}: {said}");
+    }
+}

@@ -113,10 +113,13 @@ impl Drop for Host {
 
 /// Writes a certificate of 127.0.0.1 and its key; a client that trusts the certificate trusts the host.
 pub fn certificate(dir: &Path, name: &str) -> TlsConfig {
-    let made = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
+    let mut params = rcgen::CertificateParams::new(["127.0.0.1".to_owned()]).unwrap();
+    params.distinguished_name.push(rcgen::DnType::CommonName, name);
+    let secret = rcgen::KeyPair::generate().unwrap();
+    let made = params.self_signed(&secret).unwrap();
     let (certificate, key) = (dir.join(format!("{name}.pem")), dir.join(format!("{name}.key")));
-    std::fs::write(&certificate, made.cert.pem()).unwrap();
-    std::fs::write(&key, made.signing_key.serialize_pem()).unwrap();
+    std::fs::write(&certificate, made.pem()).unwrap();
+    std::fs::write(&key, secret.serialize_pem()).unwrap();
     TlsConfig { listen: vec![], certificate, key }
 }
 

@@ -232,6 +232,19 @@ impl Playing {
         Connection::open(self.path("cup.db")).unwrap()
     }
 
+    /// The first fault, as it is printed.
+    pub fn first_fault(&self) -> String {
+        let patience = std::time::Instant::now() + PATIENCE;
+        loop {
+            let lines = self.lines.lock().unwrap().clone();
+            if let Some(fault) = lines.into_iter().find(|line| line.starts_with("fault: ")) {
+                return fault;
+            }
+            assert!(std::time::Instant::now() < patience, "no fault is told");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
     /// What `renmei log` prints of a game.
     pub fn log(&self, game: &str) -> String {
         let mut renmei = std::process::Command::new(env!("CARGO_BIN_EXE_renmei"));

@@ -54,6 +54,7 @@ pub async fn form(
             Registers::Accounts if closed => p { (visitor.say("The registration is closed.", "受付は終了しました。")) },
             Registers::Accounts => (asks(&visitor, field(&query, "code"), open)),
         }
+        p { a href="/register/check" { (visitor.say("Check a program by its last game", "直前の対局でプログラムを確認する")) } }
     };
     Page { title, place: "/register", scripts: &[], content }.show(&site, &visitor)
 }
@@ -231,8 +232,12 @@ pub async fn decide(
                 false => Action::RegistrationRefused { name },
             };
             office.tell(&signed, action.to_string());
-            operations.record(&by(&signed), &reason, None, action);
-            back()
+            let by = by(&signed);
+            match tokio::task::spawn_blocking(move || operations.note(&by, &reason, action)).await {
+                Ok(Ok(())) => back(),
+                Ok(Err(why)) => say(&site, &visitor, StatusCode::INTERNAL_SERVER_ERROR, &why),
+                Err(broken) => refuse(&site, &visitor, &broken.into()),
+            }
         }
         Ok(false) => {
             let why = "nobody of this name waits any more, or the name has an account already";

@@ -1,0 +1,497 @@
+//! The arbiter's page and the registration, in the real program: what they do, and what strangers try.
+#![allow(clippy::unwrap_used, missing_docs)]
+
+#[allow(dead_code)]
+mod support;
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    io::{BufRead, BufReader, Read, Write},
+    net::{SocketAddr, TcpStream},
+    process::{Child, Command, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+use support::Desk;
+
+/// Longer than anything takes on a slow machine.
+const PATIENCE: Duration = Duration::from_secs(300);
+const HERE: [u8; 4] = [127, 0, 0, 1];
+/// A proxy that is trusted; whoever it names is somewhere else.
+const PROXY: [u8; 4] = [127, 0, 0, 9];
+const PASSWORD: &str = "a-long-password";
+
+/// A league with pages, and its accounts.
+struct League {
+    desk: Desk,
+    child: Child,
+    pages: SocketAddr,
+    players: SocketAddr,
+}
+
+struct Answer {
+    status: u16,
+    head: String,
+    body: String,
+}
+
+impl Answer {
+    fn cookie(&self) -> Option<String> {
+        let line = self.head.lines().find_map(|line| {
+            let (name, value) = line.split_once(": ")?;
+            name.eq_ignore_ascii_case("set-cookie").then_some(value)
+        })?;
+        line.split(';').next().map(str::to_owned)
+    }
+}
+
+impl League {
+    fn start(login: &str) -> Self {
+        let desk = Desk::new();
+        desk.write(
+            "league.toml",
+            &format!(
+                "[serve]\ndatabase = \"event.db\"\nlogin = \"{login}\"\nlisten = [\"127.0.0.1:0\"]\n\
+                 [http]\nlisten = [\"127.0.0.1:0\"]\ntrusted_proxies = [\"127.0.0.9\"]\n"
+            ),
+        );
+        for (name, role) in [("kai", "arbiter"), ("ope", "operator")] {
+            account(&desk, name, role, PASSWORD);
+        }
+        let log = fs::File::create(desk.path("log.txt")).unwrap();
+        let child = Command::new(env!("CARGO_BIN_EXE_renmei"))
+            .current_dir(desk.dir.path())
+            .args(["serve", "league.toml", "--no-dashboard"])
+            .stdin(Stdio::null())
+            .stdout(log.try_clone().unwrap())
+            .stderr(log)
+            .spawn()
+            .unwrap();
+        let nowhere = SocketAddr::from((HERE, 1));
+        let mut league = Self { desk, child, pages: nowhere, players: nowhere };
+        let patience = Instant::now() + PATIENCE;
+        loop {
+            let log = fs::read_to_string(league.desk.path("log.txt")).unwrap();
+            let after = |words: &str| {
+                let line = log.lines().find_map(|line| line.strip_prefix(words))?;
+                line.trim_end_matches('/').parse::<SocketAddr>().ok()
+            };
+            if let (Some(pages), Some(players)) = (after("pages on http://"), after("listening on ")) {
+                (league.pages, league.players) = (pages, players);
+                return league;
+            }
+            assert!(Instant::now() < patience && league.child.try_wait().unwrap().is_none(), "{log}");
+            thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    fn ask(&self, from: [u8; 4], method: &str, path: &str, more: &[(&str, &str)], body: &str) -> Answer {
+        let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
+        socket.bind(&SocketAddr::from((from, 0)).into()).unwrap();
+        socket.connect(&self.pages.into()).unwrap();
+        let mut stream = TcpStream::from(socket);
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        let pages = self.pages.to_string();
+        let length = body.len().to_string();
+        let mut headers = BTreeMap::from([
+            ("host", pages.as_str()),
+            ("connection", "close"),
+            ("content-type", "application/x-www-form-urlencoded"),
+            ("content-length", length.as_str()),
+        ]);
+        headers.extend(more.iter().copied());
+        let lines: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+        stream.write_all(format!("{method} {path} HTTP/1.1\r\n{lines}\r\n{body}").as_bytes()).unwrap();
+        let mut text = vec![];
+        stream.read_to_end(&mut text).unwrap();
+        let text = String::from_utf8_lossy(&text).into_owned();
+        let (head, body) = text.split_once("\r\n\r\n").unwrap_or_else(|| panic!("no answer: {text}"));
+        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+        Answer { status, head: head.to_owned(), body: body.to_owned() }
+    }
+
+    fn log_in(&self, from: [u8; 4], name: &str, password: &str, more: &[(&str, &str)]) -> Answer {
+        let body = form(&[("name", name), ("password", password)]);
+        self.ask(from, "POST", "/arbiter/login", more, &body)
+    }
+
+    /// Logs in here.
+    fn signed(&self, name: &str) -> Signed<'_> {
+        let answer = self.log_in(HERE, name, PASSWORD, &[]);
+        assert_eq!(answer.status, 303, "{}", answer.body);
+        assert!(answer.head.contains("HttpOnly; SameSite=Strict"), "{}", answer.head);
+        let mut signed = Signed { league: self, cookie: answer.cookie().unwrap(), csrf: String::new() };
+        let page = signed.page();
+        let (_, rest) = page.split_once("name=\"csrf\" value=\"").expect("a form with a token");
+        signed.csrf = rest.split('"').next().unwrap().to_owned();
+        signed
+    }
+
+    fn operations(&self) -> Vec<String> {
+        let rows =
+            self.desk.query("SELECT by_ || ': ' || words || ' / ' || reason FROM operations ORDER BY seq");
+        rows.into_iter().map(|row| row.concat()).collect()
+    }
+
+    fn player(&self) -> Player {
+        let stream = TcpStream::connect(self.players).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        Player(BufReader::new(stream))
+    }
+}
+
+impl Drop for League {
+    fn drop(&mut self) {
+        let _over_already = self.child.kill();
+        let _over = self.child.wait();
+    }
+}
+
+/// A browser in which somebody is logged in.
+struct Signed<'a> {
+    league: &'a League,
+    cookie: String,
+    csrf: String,
+}
+
+impl Signed<'_> {
+    fn page(&self) -> String {
+        let answer = self.league.ask(HERE, "GET", "/arbiter", &[("cookie", &self.cookie)], "");
+        assert_eq!(answer.status, 200, "{}", answer.body);
+        answer.body
+    }
+
+    fn send(&self, path: &str, fields: &[(&str, &str)]) -> Answer {
+        let fields = [&[("csrf", self.csrf.as_str())], fields].concat();
+        self.league.ask(HERE, "POST", path, &[("cookie", &self.cookie)], &form(&fields))
+    }
+
+    /// Orders something that is done; returns the page after it.
+    fn orders(&self, command: &str, fields: &[(&str, &str)]) -> String {
+        let answer = self.send("/arbiter/do", &[&[("command", command)], fields].concat());
+        assert_eq!(answer.status, 303, "{command}: {}", answer.body);
+        self.page()
+    }
+}
+
+struct Player(BufReader<TcpStream>);
+
+impl Player {
+    fn say(&mut self, line: &str) {
+        self.0.get_mut().write_all(format!("{line}\n").as_bytes()).unwrap();
+    }
+
+    fn until(&mut self, beginning: &str) -> String {
+        loop {
+            let mut line = String::new();
+            assert!(self.0.read_line(&mut line).unwrap() > 0, "the connection ended before `{beginning}`");
+            if line.starts_with(beginning) {
+                return line.trim_end().to_owned();
+            }
+        }
+    }
+}
+
+fn form(fields: &[(&str, &str)]) -> String {
+    let value = |text: &str| -> String { text.bytes().map(|byte| format!("%{byte:02X}")).collect() };
+    fields.iter().map(|(name, text)| format!("{name}={}", value(text))).collect::<Vec<_>>().join("&")
+}
+
+fn account(desk: &Desk, name: &str, role: &str, password: &str) {
+    let mut add = Command::new(env!("CARGO_BIN_EXE_renmei"));
+    add.current_dir(desk.dir.path())
+        .args(["account", "web", "add", name, "--role", role, "--db", "event.db"]);
+    let mut add = add.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+    add.stdin.take().unwrap().write_all(format!("{password}\n").as_bytes()).unwrap();
+    assert!(add.wait().unwrap().success());
+}
+
+#[test]
+fn an_arbiter_runs_the_day_from_the_page_and_each_action_is_on_record() {
+    let league = League::start("open");
+    let kai = league.signed("kai");
+    let mut watcher = league.player();
+    watcher.say("LOGIN watcher x x1");
+    watcher.until("##[LOGIN] +OK");
+    let mut players = ["+", "-"].map(|color| {
+        let mut player = league.player();
+        let name = if color == "+" { "sente" } else { "gote" };
+        player.say(&format!("LOGIN {name} x x1"));
+        player.until("##[LOGIN] +OK");
+        player.say(&format!("%%GAME t-600-10 {color}"));
+        player
+    });
+    for player in &mut players {
+        player.until("END Game_Summary");
+        player.say("AGREE");
+    }
+    players.iter_mut().for_each(|player| drop(player.until("START:")));
+    let page = kai.page();
+    assert!(page.contains("sente") && page.contains("/games/1"), "{page}");
+    let page = kai.orders("announce", &[("text", "lunch at noon")]);
+    assert!(page.contains("announced: lunch at noon"), "{page}");
+    assert_eq!(watcher.until("##[OPERATOR]"), "##[OPERATOR] lunch at noon");
+    let unruled = kai.send("/arbiter/do", &[("command", "rule"), ("game", "1"), ("result", "black")]);
+    assert_eq!(unruled.status, 409, "a ruling wants a reason: {}", unruled.body);
+    kai.orders("rule", &[("game", "1"), ("result", "white"), ("reason", "sente used a phone")]);
+    players.iter_mut().for_each(|player| drop(player.until("#")));
+    kai.orders("ban", &[("whom", "sente"), ("reason", "phone")]);
+    let page = kai.orders("pause", &[("reason", "lunch")]);
+    assert!(page.contains("no new game begins"), "{page}");
+    let number = league.desk.query("SELECT number FROM operations WHERE action = 'banned'").concat().concat();
+    let page = kai.orders("undo", &[("number", &number), ("reason", "it was a watch")]);
+    assert!(page.contains("taken back"), "{page}");
+    kai.orders("resume", &[]);
+    let said = league.operations().join("\n");
+    for words in [
+        "kai (arbiter on the page): announced: lunch at noon",
+        "kai (arbiter on the page): ruled game 1",
+        "/ sente used a phone",
+        "kai (arbiter on the page): banned `sente` / phone",
+        "kai (arbiter on the page): unbanned `sente` / it was a watch",
+    ] {
+        assert!(said.contains(words), "{words}: {said}");
+    }
+    let result = league.desk.query("SELECT result || ' ' || cause FROM games").concat();
+    assert_eq!(result, ["white ruling"]);
+}
+
+#[test]
+fn a_form_without_the_token_of_the_session_or_from_another_site_does_nothing() {
+    let league = League::start("open");
+    let (kai, ope) = (league.signed("kai"), league.signed("ope"));
+    let pause = |csrf: &str, more: &[(&str, &str)]| {
+        let headers = [&[("cookie", kai.cookie.as_str())], more].concat();
+        league.ask(HERE, "POST", "/arbiter/do", &headers, &form(&[("command", "pause"), ("csrf", csrf)]))
+    };
+    assert_eq!(pause("", &[]).status, 403);
+    assert_eq!(pause(&ope.csrf, &[]).status, 403, "the token of another session");
+    assert_eq!(pause(&kai.csrf, &[("origin", "https://evil.example")]).status, 403);
+    assert_eq!(pause(&kai.csrf, &[("sec-fetch-site", "cross-site")]).status, 403);
+    let asked = league.ask(HERE, "GET", "/arbiter/do", &[("cookie", &kai.cookie)], "");
+    assert_eq!(asked.status, 405, "nothing is done by a link");
+    let elsewhere = [("origin", "https://evil.example")];
+    assert_eq!(league.log_in(HERE, "kai", PASSWORD, &elsewhere).status, 403, "nor is anybody logged in");
+    assert!(league.operations().is_empty());
+    assert_eq!(pause(&kai.csrf, &[]).status, 303);
+}
+
+#[test]
+fn a_token_that_was_laid_out_before_the_login_opens_nothing_after_it() {
+    let league = League::start("open");
+    let laid = "renmei_session=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+    let answer = league.log_in(HERE, "kai", PASSWORD, &[("cookie", laid)]);
+    let fresh = answer.cookie().unwrap();
+    assert_ne!(fresh, laid);
+    let shows_the_desk = |cookie: &str| {
+        let page = league.ask(HERE, "GET", "/arbiter", &[("cookie", cookie)], "").body;
+        page.contains("/arbiter/logout")
+    };
+    assert!(shows_the_desk(&fresh) && !shows_the_desk(laid));
+    // A second login in the same browser ends the first session.
+    let second = league.log_in(HERE, "kai", PASSWORD, &[("cookie", &fresh)]).cookie().unwrap();
+    assert!(shows_the_desk(&second) && !shows_the_desk(&fresh));
+}
+
+#[test]
+fn another_password_ends_the_sessions_of_the_account_and_so_does_its_removal() {
+    let league = League::start("open");
+    let (kai, ope) = (league.signed("kai"), league.signed("ope"));
+    account(&league.desk, "kai", "arbiter", "another-long-password");
+    let removed = league.desk.renmei(&["account", "web", "remove", "ope", "--db", "event.db"]);
+    assert!(removed.status.success());
+    for signed in [&kai, &ope] {
+        assert!(!signed.page().contains("/arbiter/logout"));
+        assert_eq!(signed.send("/arbiter/do", &[("command", "pause")]).status, 403);
+    }
+    assert!(league.operations().is_empty());
+}
+
+#[test]
+fn whoever_guesses_is_locked_out_by_address_and_nobody_else_is() {
+    let league = League::start("open");
+    for n in 0..10 {
+        let name = if n % 2 == 0 { "kai" } else { "nobody" };
+        let answer = league.log_in([127, 0, 0, 2], name, &format!("guess-number-{n}"), &[]);
+        assert_eq!(answer.status, 403, "{}", answer.body);
+        assert!(
+            answer.body.contains("the name or the password is wrong"),
+            "the same for a name that nobody has"
+        );
+    }
+    let locked = league.log_in([127, 0, 0, 2], "kai", PASSWORD, &[]);
+    assert_eq!(locked.status, 429);
+    assert!(locked.body.contains("too many wrong passwords from your address"), "{}", locked.body);
+    assert_eq!(league.log_in(HERE, "kai", PASSWORD, &[]).status, 303);
+    let log = fs::read_to_string(league.desk.path("log.txt")).unwrap();
+    assert!(log.contains("wrong password from 127.0.0.2 for \"kai\" on the pages"), "{log}");
+}
+
+#[test]
+fn a_password_over_plain_http_from_elsewhere_is_refused_in_a_sentence() {
+    let league = League::start("open");
+    let from = |more: &[(&str, &str)], address| league.log_in(address, "kai", PASSWORD, more);
+    let words = "passwords are only taken over TLS or from this machine";
+    for (more, address) in [
+        (&[("x-forwarded-for", "192.0.2.1")][..], PROXY),
+        (&[("x-forwarded-for", "192.0.2.1"), ("x-forwarded-proto", "http")], PROXY),
+        // A proxy of which nothing was said, and a name that leads here from elsewhere.
+        (&[("x-forwarded-for", "192.0.2.1"), ("x-forwarded-proto", "https")], HERE),
+        (&[("host", "league.example.org")], HERE),
+    ] {
+        let answer = from(more, address);
+        assert_eq!(answer.status, 403, "{more:?}");
+        assert!(answer.body.contains(words) && answer.cookie().is_none(), "{}", answer.body);
+    }
+    let encrypted = [("x-forwarded-for", "192.0.2.1"), ("x-forwarded-proto", "https")];
+    let answer = from(&encrypted, PROXY);
+    assert_eq!(answer.status, 303, "{}", answer.body);
+    assert!(answer.head.contains("; Secure"), "{}", answer.head);
+    let in_the_clear = [("cookie", &*answer.cookie().unwrap()), ("x-forwarded-for", "192.0.2.1")];
+    let page = league.ask(PROXY, "GET", "/arbiter", &in_the_clear, "");
+    assert_eq!(page.status, 403, "nor is the session used in the clear");
+}
+
+#[test]
+fn an_operators_account_does_no_arbiters_work() {
+    let league = League::start("accounts");
+    let ope = league.signed("ope");
+    register(&league, [127, 0, 0, 3], "kuma", "");
+    for (command, fields) in [
+        ("rule", &[("game", "1"), ("result", "black"), ("reason", "x")][..]),
+        ("replay", &[("game", "1"), ("reason", "x")]),
+        ("swap", &[("out", "a"), ("substitute", "b"), ("reason", "x")]),
+        ("ban", &[("whom", "kuma"), ("reason", "x")]),
+        ("undo", &[("number", "1")]),
+    ] {
+        let answer = ope.send("/arbiter/do", &[&[("command", command)], fields].concat());
+        assert_eq!(answer.status, 403, "{command}");
+        assert!(answer.body.contains("your account has the role of an operator"), "{}", answer.body);
+    }
+    assert_eq!(ope.send("/arbiter/registration", &[("name", "kuma"), ("decision", "approve")]).status, 403);
+    assert_eq!(ope.send("/arbiter/invite", &[("note", "a friend")]).status, 403);
+    assert!(league.operations().is_empty());
+    ope.orders("pause", &[]);
+    assert_eq!(league.operations(), ["ope (operator on the page): paused the event / "]);
+}
+
+fn register(league: &League, from: [u8; 4], name: &str, code: &str) -> Answer {
+    let fields =
+        [("name", name), ("password", "secret-of-a-player"), ("note", "<b>a note</b>"), ("code", code)];
+    league.ask(from, "POST", "/register", &[], &form(&fields))
+}
+
+fn is_admitted(league: &League, name: &str) -> bool {
+    let mut player = league.player();
+    player.say(&format!("LOGIN {name} secret-of-a-player x1"));
+    player.until("LOGIN:") == format!("LOGIN:{name} OK")
+}
+
+#[test]
+fn a_stranger_registers_an_arbiter_approves_and_the_player_logs_in() {
+    let league = League::start("accounts");
+    let kai = league.signed("kai");
+    let answer = register(&league, [127, 0, 0, 3], "kuma", "");
+    assert!(answer.status == 200 && answer.body.contains("waits for an arbiter"), "{}", answer.body);
+    assert!(!is_admitted(&league, "kuma"));
+    assert_eq!(register(&league, [127, 0, 0, 4], "kuma", "").status, 409, "the name is asked for");
+    let decide = |name: &str, decision: &str, reason: &str| {
+        kai.send("/arbiter/registration", &[("name", name), ("decision", decision), ("reason", reason)])
+    };
+    assert_eq!(decide("kuma", "approve", "known from last year").status, 303);
+    assert!(is_admitted(&league, "kuma"));
+    assert_eq!(register(&league, [127, 0, 0, 4], "kuma", "").status, 409, "nobody takes the account over");
+    register(&league, [127, 0, 0, 4], "tora", "");
+    assert_eq!(decide("tora", "refuse", "no program").status, 303);
+    assert!(!is_admitted(&league, "tora"));
+    assert_eq!(decide("tora", "approve", "").status, 409, "decided already");
+    // An invitation admits one player at once.
+    assert_eq!(kai.send("/arbiter/invite", &[("note", "usagi's author")]).status, 303);
+    let page = kai.page();
+    let (_, code) = page.split_once("/register?code=").expect("the address is shown");
+    let code: String = code.chars().take_while(|c| c.is_ascii_alphanumeric() || "-_".contains(*c)).collect();
+    assert!(register(&league, [127, 0, 0, 4], "usagi", &code).body.contains("can log in now"));
+    assert!(is_admitted(&league, "usagi"));
+    assert!(register(&league, [127, 0, 0, 4], "risu", &code).body.contains("waits for an arbiter"), "once");
+    assert_eq!(
+        league.operations(),
+        [
+            "kai (arbiter on the page): approved the registration of `kuma` / known from last year",
+            "kai (arbiter on the page): refused the registration of `tora` / no program",
+        ]
+    );
+}
+
+#[test]
+fn the_author_of_a_program_hears_that_it_sends_times() {
+    let league = League::start("open");
+    let checked = |name: &str| {
+        league
+            .ask(HERE, "GET", &format!("/register/check?name={name}"), &[("accept-language", "en")], "")
+            .body
+    };
+    assert!(checked("sente").contains("There is no game of this name"));
+    let mut players = ["B", "W"].map(|color| {
+        let mut player = league.player();
+        let name = if color == "B" { "sente" } else { "gote" };
+        player.say(&format!("LOGIN {name} t-600-10-{color},x"));
+        player.until("LOGIN:");
+        player
+    });
+    for player in &mut players {
+        player.until("END Game_Summary");
+        player.say("AGREE");
+    }
+    players.iter_mut().for_each(|player| drop(player.until("START:")));
+    players[0].say("+7776FU,T3");
+    players.iter_mut().for_each(|player| drop(player.until("+7776FU")));
+    players[1].say("%TORYO");
+    players.iter_mut().for_each(|player| drop(player.until("#RESIGN")));
+    let patience = Instant::now() + PATIENCE;
+    while ["sente", "gote"].iter().any(|name| checked(name).contains("There is no game")) {
+        assert!(Instant::now() < patience, "the lines are kept");
+        thread::sleep(Duration::from_millis(50));
+    }
+    assert!(checked("sente").contains("it sends times with its moves (1 lines"), "{}", checked("sente"));
+    assert!(checked("gote").contains("Nothing stands out"), "{}", checked("gote"));
+    assert!(!checked("sent_").contains("sends times"), "a name is no pattern");
+}
+
+#[test]
+fn a_flood_of_registrations_is_bounded_by_address() {
+    let league = League::start("accounts");
+    let statuses: Vec<u16> =
+        (0..8).map(|n| register(&league, [127, 0, 0, 3], &format!("flood{n}"), "").status).collect();
+    assert_eq!(statuses, [200, 200, 200, 200, 200, 429, 429, 429]);
+    assert_eq!(register(&league, [127, 0, 0, 4], "honest", "").status, 200);
+    assert_eq!(league.desk.query("SELECT count(*) FROM registrations").concat(), ["6"]);
+    kai_closes(&league);
+    assert_eq!(register(&league, [127, 0, 0, 5], "late", "").status, 409);
+}
+
+fn kai_closes(league: &League) {
+    league.signed("kai").orders("close", &[]);
+}
+
+#[test]
+fn names_notes_and_reasons_are_shown_as_they_are_written_and_run_nothing() {
+    let league = League::start("accounts");
+    let kai = league.signed("kai");
+    let script = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>";
+    register(&league, [127, 0, 0, 3], "kuma", "");
+    kai.orders("announce", &[("text", script), ("reason", script)]);
+    let answer = kai.send("/arbiter/do", &[("command", "kick"), ("name", script)]);
+    assert!(answer.status == 409 && !answer.body.contains("<img"), "{}", answer.body);
+    let page = kai.page();
+    assert!(
+        !page.contains("<script>alert") && !page.contains("<img") && !page.contains("<b>a note"),
+        "{page}"
+    );
+    assert!(page.contains("&lt;script&gt;alert(1)") && page.contains("&lt;b&gt;a note"), "{page}");
+    let form = league.ask(HERE, "GET", "/register?code=%22%3E%3Cimg+src%3Dx%3E", &[], "");
+    assert!(!form.body.contains("<img"), "{}", form.body);
+    assert!(form.head.to_ascii_lowercase().contains("content-security-policy: default-src 'none'"));
+    let broken = kai.send("/arbiter/do", &[("command", "announce"), ("text", "two\nlines")]);
+    assert_eq!(broken.status, 409, "{}", broken.body);
+}

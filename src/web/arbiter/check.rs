@@ -1,0 +1,256 @@
+//! What a player's program does that could go wrong elsewhere or later, from the lines of its last game here.
+
+use super::{Fields, field, refuse};
+use crate::{
+    Site,
+    accounts::Office,
+    layout::Page,
+    visitor::{Lang, Visitor},
+};
+use axum::{
+    Extension,
+    extract::{Query, State},
+    response::Response,
+};
+use maud::{Markup, html};
+use notation::csa::wire::{ClientLine, is_player_name};
+use referee::sink::{Channel, TranscriptLine, Way};
+use std::time::Duration;
+
+/// An agreement that takes longer than this is slow for a program: some leagues do not wait as long as this one.
+const SLOW: Duration = Duration::from_secs(10);
+/// Blank lines to keep the connection may come this often, by the protocol.
+const KEEP_ALIVE: Duration = Duration::from_secs(30);
+
+/// Something about a program that its author should know. Times are in seconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Finding {
+    /// It sends times, which are the server's to tell: so many lines.
+    SendsTimes(usize),
+    /// It agreed so late.
+    AgreesLate(u64),
+    /// It never agreed.
+    NeverAgrees,
+    /// So many lines have blanks around them.
+    Blanks(usize),
+    /// So many lines mean nothing to the host.
+    Unknown(usize),
+    /// So many comments do not begin with `'*`.
+    Comments(usize),
+    /// So many keep-alives came too soon after the line before.
+    Hasty(usize),
+}
+
+impl Finding {
+    fn words(self, lang: Lang) -> String {
+        match (self, lang) {
+            (Self::SendsTimes(n), Lang::En) => format!(
+                "it sends times with its moves ({n} lines such as `+7776FU,T3`): only the server says times; send `+7776FU` alone"
+            ),
+            (Self::SendsTimes(n), Lang::Ja) => format!(
+                "指し手に消費時間を付けて送っています（`+7776FU,T3` のような行が {n} 行）。時間を付けるのはサーバーだけです。"
+            ),
+            (Self::AgreesLate(s), Lang::En) => format!(
+                "its AGREE took {s} s: get the engine ready before the login, or other servers give up waiting"
+            ),
+            (Self::AgreesLate(s), Lang::Ja) => {
+                format!("AGREE まで {s} 秒かかっています。ログイン前にエンジンを準備してください。")
+            }
+            (Self::NeverAgrees, Lang::En) => {
+                "it was offered a game and sent no AGREE: answer `END Game_Summary` with `AGREE`".to_owned()
+            }
+            (Self::NeverAgrees, Lang::Ja) => "対局の提案に AGREE を返していません。".to_owned(),
+            (Self::Blanks(n), Lang::En) => {
+                format!("{n} lines have blanks before or after the words: not every server cuts them off")
+            }
+            (Self::Blanks(n), Lang::Ja) => format!("{n} 行に余分な空白があります。"),
+            (Self::Unknown(n), Lang::En) => {
+                format!("{n} lines mean nothing in the protocol and were left out")
+            }
+            (Self::Unknown(n), Lang::Ja) => format!("プロトコルにない行が {n} 行ありました。"),
+            (Self::Comments(n), Lang::En) => {
+                format!("{n} comments are not read: one begins with `'*`, as in `+7776FU,'* 35 -3334FU`")
+            }
+            (Self::Comments(n), Lang::Ja) => {
+                format!("読まれないコメントが {n} 件あります。コメントは `'*` で始めてください。")
+            }
+            (Self::Hasty(n), Lang::En) => format!(
+                "{n} blank lines came less than 30 s after another line: the protocol asks for no more"
+            ),
+            (Self::Hasty(n), Lang::Ja) => format!("空行の送信間隔が30秒未満のものが {n} 件あります。"),
+        }
+    }
+}
+
+/// What stands out in the lines of one player in a game, ordered by time.
+#[must_use]
+pub fn findings(lines: &[TranscriptLine]) -> Vec<Finding> {
+    let received = || lines.iter().filter(|line| line.way == Way::Received);
+    let text = |line: &TranscriptLine| String::from_utf8_lossy(&line.bytes).into_owned();
+    let count = |holds: &dyn Fn(&str) -> bool| received().filter(|line| holds(&text(line))).count();
+    let is_move = |text: &str| text.starts_with(['+', '-', '%']) && !text.starts_with("%%");
+    let sends_time = |text: &str| {
+        let rest = text.split_once(",T").map(|(_, rest)| rest);
+        is_move(text) && rest.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+    };
+    let comment = |text: &str| {
+        let rest = text.split_once(',').map(|(_, rest)| rest);
+        is_move(text)
+            && !sends_time(text)
+            && rest.is_some_and(|rest| !rest.is_empty() && !rest.starts_with("'*"))
+    };
+    let unknown = |text: &str| {
+        let Ok(line) = text.parse::<ClientLine>();
+        !text.trim().is_empty() && matches!(line, ClientLine::Unknown(_))
+    };
+    let mut found = agreement(lines);
+    let mut add = |count: usize, finding: fn(usize) -> Finding| {
+        if count > 0 {
+            found.push(finding(count));
+        }
+    };
+    add(count(&sends_time), Finding::SendsTimes);
+    add(count(&|text| !text.is_empty() && text.trim() != text), Finding::Blanks);
+    add(count(&unknown), Finding::Unknown);
+    add(count(&comment), Finding::Comments);
+    add(hasty(lines), Finding::Hasty);
+    found
+}
+
+fn agreement(lines: &[TranscriptLine]) -> Vec<Finding> {
+    let offered = lines.iter().find(|line| line.way == Way::Sent && line.bytes == b"END Game_Summary");
+    let agreed = lines.iter().find(|line| line.way == Way::Received && line.bytes.starts_with(b"AGREE"));
+    match (offered, agreed) {
+        (Some(offered), Some(agreed)) => {
+            let took = Duration::from_micros(agreed.at.saturating_sub(offered.at).unsigned_abs());
+            if took > SLOW { vec![Finding::AgreesLate(took.as_secs())] } else { vec![] }
+        }
+        (Some(_), None) => vec![Finding::NeverAgrees],
+        _ => vec![],
+    }
+}
+
+fn hasty(lines: &[TranscriptLine]) -> usize {
+    let received: Vec<_> = lines.iter().filter(|line| line.way == Way::Received).collect();
+    let soon = |pair: &&[&TranscriptLine]| {
+        let since = Duration::from_micros(pair[1].at.saturating_sub(pair[0].at).unsigned_abs());
+        pair[1].bytes.is_empty() && since + Duration::from_secs(1) < KEEP_ALIVE
+    };
+    received.windows(2).filter(soon).count()
+}
+
+/// The page: asks for a name, or shows what stands out in its last game.
+pub async fn show(
+    State(site): State<Site>,
+    Extension(office): Extension<Office>,
+    visitor: Visitor,
+    Query(query): Query<Fields>,
+) -> Response {
+    let title = visitor.say("Check a program", "プログラムの確認");
+    let name = field(&query, "name").to_owned();
+    let found =
+        if is_player_name(&name) { Some(last(&office, &site, &visitor, name.clone()).await) } else { None };
+    let found = match found.transpose() {
+        Ok(found) => found,
+        Err(why) => return refuse(&site, &visitor, &why),
+    };
+    let content = html! {
+        h1 { (title) }
+        p { (visitor.say(
+            "Play a game here with your program, then ask what stood out in it.",
+            "プログラムで一局指してから、気になる点を確認できます。")) }
+        form method="get" action="/register/check" {
+            p { label { (visitor.say("Login name", "ログイン名")) " " input name="name" maxlength="32" value=(name) required; } }
+            p { button { (visitor.say("Check", "確認")) } }
+        }
+        @match &found {
+            None => {},
+            Some(None) => p role="status" { (visitor.say("There is no game of this name with lines that are kept.", "この名前の対局記録がありません。")) },
+            Some(Some((game, found))) => (shown(&visitor, *game, found)),
+        }
+    };
+    Page { title, place: "/register", scripts: &[], content }.show(&site, &visitor)
+}
+
+fn shown(visitor: &Visitor, game: u64, found: &[Finding]) -> Markup {
+    html! {
+        h2 { (visitor.say("Game", "対局")) " " (game) }
+        @if found.is_empty() {
+            p role="status" { (visitor.say("Nothing stands out.", "問題は見つかりませんでした。")) }
+        } @else {
+            ul role="status" { @for finding in found { li { (finding.words(visitor.lang)) } } }
+        }
+    }
+}
+
+/// The last game of a player, and what stands out in it.
+async fn last(
+    office: &Office,
+    site: &Site,
+    visitor: &Visitor,
+    name: String,
+) -> Result<Option<(u64, Vec<Finding>)>, crate::accounts::Refused> {
+    let event = site.event().to_owned();
+    let read = move |store: &journal::Store| {
+        let Some((event, game, color)) = store.last_game_of(&event, &name)? else { return Ok(None) };
+        let mut lines = store.transcript(event, game)?;
+        lines.retain(|line| line.color == color && line.channel == Channel::Network);
+        Ok((!lines.is_empty()).then(|| (game.0, findings(&lines))))
+    };
+    office.read_slowly(visitor.peer, read).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use referee::Color;
+
+    fn lines(said: &[(u64, &str)]) -> Vec<TranscriptLine> {
+        let line = |(seconds, text): &(u64, &str)| {
+            let (way, text) = match text.strip_prefix("> ") {
+                Some(text) => (Way::Sent, text),
+                None => (Way::Received, *text),
+            };
+            let at = i64::try_from(*seconds).unwrap() * 1_000_000;
+            let (color, channel) = (Color::Black, Channel::Network);
+            TranscriptLine { at, color, channel, way, bytes: text.as_bytes().to_vec() }
+        };
+        said.iter().map(line).collect()
+    }
+
+    #[test]
+    fn a_program_that_keeps_to_the_protocol_hears_of_nothing() {
+        let said = [
+            (0, "> END Game_Summary"),
+            (1, "AGREE"),
+            (5, "+7776FU"),
+            (9, "+2726FU,'* 35 -8384FU"),
+            (60, ""),
+            (70, "%TORYO"),
+        ];
+        assert_eq!(findings(&lines(&said)), []);
+    }
+
+    #[test]
+    fn what_would_go_wrong_elsewhere_is_told_with_its_number() {
+        let said = [
+            (0, "> END Game_Summary"),
+            (45, "AGREE"),
+            (50, "+7776FU,T5"),
+            (52, ""),
+            (60, "+2726FU,T3"),
+            (61, " +2625FU"),
+            (63, "+2524FU,best"),
+            (64, "resign please"),
+        ];
+        let found = findings(&lines(&said));
+        assert!(
+            found.contains(&Finding::AgreesLate(45)) && found.contains(&Finding::SendsTimes(2)),
+            "{found:?}"
+        );
+        assert!(found.contains(&Finding::Blanks(1)) && found.contains(&Finding::Comments(1)), "{found:?}");
+        assert!(found.contains(&Finding::Hasty(1)), "{found:?}");
+        assert!(found.iter().any(|finding| matches!(finding, Finding::Unknown(1 | 2))), "{found:?}");
+        assert_eq!(findings(&lines(&[(0, "> END Game_Summary")])), [Finding::NeverAgrees]);
+    }
+}
