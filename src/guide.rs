@@ -22,6 +22,10 @@ pub mod laboratory {
     #![doc = include_str!("guide/laboratory.md")]
 }
 
+pub mod hub {
+    #![doc = include_str!("guide/hub.md")]
+}
+
 pub mod configuration {
     #![doc = "[hosting]: crate::guide::hosting"]
     #![doc = include_str!("guide/configuration.md")]
