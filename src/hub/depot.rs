@@ -34,8 +34,6 @@ use std::{
 };
 use tokio::sync::mpsc;
 
-/// What the stream of files may keep, in bytes.
-const STREAM_BYTES: i64 = 32 << 30;
 /// Pieces on their way at once.
 const IN_FLIGHT: usize = 8;
 /// How long the server has to keep a piece.
@@ -46,6 +44,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub struct Depot {
     context: Context,
     subjects: Subjects,
+    /// What its stream may keep, in bytes; none: whatever the server lets this user keep.
+    most_bytes: Option<i64>,
     /// What was sent, to be sent again if the server has lost it.
     sent: Arc<Mutex<BTreeMap<FileRef, Content>>>,
 }
@@ -63,10 +63,11 @@ impl Depot {
     pub(crate) async fn new(
         client: Client,
         subjects: Subjects,
+        most_bytes: Option<i64>,
         mut restarts: mpsc::Receiver<()>,
     ) -> Result<Self, HubError> {
         let context = jetstream::context::ContextBuilder::new().timeout(PATIENCE).build(client);
-        let depot = Self { context, subjects, sent: Arc::default() };
+        let depot = Self { context, subjects, most_bytes, sent: Arc::default() };
         depot.make_stream().await?;
         let again = depot.clone();
         tokio::spawn(async move {
@@ -185,7 +186,7 @@ impl Depot {
             name: self.subjects.file_stream(),
             subjects: vec![self.subjects.files()],
             max_messages_per_subject: 1,
-            max_bytes: STREAM_BYTES,
+            max_bytes: self.most_bytes.unwrap_or(-1),
             // A piece of another file is never dropped for a new one.
             discard: stream::DiscardPolicy::New,
             allow_direct: true,

@@ -1,5 +1,7 @@
 //! The door between machines, against the real nats-server.
 
+#![allow(clippy::unwrap_used, missing_docs)]
+
 #[path = "hub/door.rs"]
 mod door;
 #[path = "hub/files.rs"]

@@ -37,6 +37,7 @@ async fn what_is_wrong_with_the_server_is_told_in_a_sentence() {
     assert!(said.starts_with("nats-server ended at its start"), "{said}");
 
     let store = Hub::beside(&place.path("event.db")).join("store");
+    let _not_made_yet = fs::remove_dir_all(&store);
     fs::write(&store, "in the way").unwrap();
     let said = fails(place.options()).await;
     assert!(said.starts_with("nats-server cannot store messages in "), "{said}");
@@ -219,7 +220,7 @@ async fn somebody_elses_server_is_used_with_its_password_and_a_wrong_one_is_told
         store.display()
     );
     fs::write(&configuration, text).unwrap();
-    let mut server = foreign(&configuration);
+    let _server = foreign(&configuration);
     let port = soon(async {
         loop {
             let ports = fs::read_dir(place.directory.path()).unwrap().flatten();
@@ -261,12 +262,19 @@ async fn somebody_elses_server_is_used_with_its_password_and_a_wrong_one_is_told
     let held = worker.cache().fetch(&sent).await.unwrap();
     assert_eq!(fs::read(held.path()).unwrap(), b"an engine");
     hub.close().await;
-    server.kill().unwrap();
-    server.wait().unwrap();
 }
 
-fn foreign(configuration: &Path) -> Child {
+/// Somebody else's server, which ends with its test.
+struct Foreign(Child);
+
+impl Drop for Foreign {
+    fn drop(&mut self) {
+        let _ended = (self.0.kill(), self.0.wait());
+    }
+}
+
+fn foreign(configuration: &Path) -> Foreign {
     let program = ["/usr/sbin/nats-server", "nats-server"].into_iter().find(|path| Path::new(path).exists());
     let mut command = Command::new(program.unwrap_or("nats-server"));
-    command.arg("-c").arg(configuration).stderr(Stdio::null()).spawn().unwrap()
+    Foreign(command.arg("-c").arg(configuration).stderr(Stdio::null()).spawn().unwrap())
 }
