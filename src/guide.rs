@@ -38,6 +38,10 @@ pub mod parts {
     #![doc = include_str!("guide/parts.md")]
 }
 
+pub mod hub {
+    #![doc = include_str!("guide/hub.md")]
+}
+
 pub mod configuration {
     #![doc = "[hosting]: crate::guide::hosting"]
     #![doc = include_str!("guide/configuration.md")]

@@ -1,30 +1,184 @@
-//! Files for workers, on the manager's side.
+//! Files for workers, on the manager's side: pieces in a stream of the server, named by the hash of the whole.
+//!
+//! ```text
+//! renmei.EVENT.file.SHA256.0, .1, .2 ...     512 kB each
+//! renmei.EVENT.file.SHA256.complete          written last
+//! ```
+//!
+//! This is no object store of the client library, because reading one takes the right to make consumers: whoever has it may
+//! have the server write into any subject. A piece is read by its name, and that is all a worker may do.
 
-use crate::{HubError, Subjects};
+use crate::{
+    FileFault, FileRef, HubError, MOST_DIRECTORY_BYTES, MOST_DIRECTORY_FILES, MOST_FILE_BYTES, Sha256Sum,
+    Subjects, TreeRef,
+    file_ref::{List, Listed, PIECE, is_inside},
+};
 use async_nats::{
     Client,
-    jetstream::{self, Context, stream},
+    jetstream::{
+        self, Context, ErrorCode,
+        context::{GetStreamErrorKind, PublishAckFuture},
+        stream::{self, LastRawMessageErrorKind},
+    },
+};
+use bytes::Bytes;
+use sha2::{Digest, Sha256};
+use std::{
+    collections::{BTreeMap, VecDeque},
+    fs::{self, File},
+    io::{self, Read},
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
 };
 use tokio::sync::mpsc;
 
+/// Pieces on their way at once.
+const IN_FLIGHT: usize = 8;
+/// How long the server has to keep a piece.
+const PATIENCE: Duration = Duration::from_secs(60);
+
 /// Files on the server that workers may read by their hash.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Depot {
     context: Context,
     subjects: Subjects,
+    /// What its stream may keep, in bytes; none: whatever the server lets this user keep.
+    most_bytes: Option<i64>,
+    /// What was sent, to be sent again if the server has lost it.
+    sent: Arc<Mutex<BTreeMap<FileRef, Content>>>,
+}
+
+/// Where a file's content is.
+#[derive(Clone, Debug)]
+enum Content {
+    File(PathBuf),
+    Text(Bytes),
 }
 
 impl Depot {
-    /// The depot of an event; its stream is made if there is none.
+    /// The depot of an event; its stream is made if there is none. Each word on `restarts` has it look whether the server
+    /// still has everything.
     pub(crate) async fn new(
         client: Client,
         subjects: Subjects,
-        _restarts: mpsc::Receiver<()>,
+        most_bytes: Option<i64>,
+        mut restarts: mpsc::Receiver<()>,
     ) -> Result<Self, HubError> {
-        let context = jetstream::new(client);
-        let depot = Self { context, subjects };
+        let context = jetstream::context::ContextBuilder::new().timeout(PATIENCE).build(client);
+        let depot = Self { context, subjects, most_bytes, sent: Arc::default() };
         depot.make_stream().await?;
+        let again = depot.clone();
+        tokio::spawn(async move {
+            while restarts.recv().await.is_some() {
+                if let Err(fault) = again.restore().await {
+                    tracing::warn!(target: "hub", "{fault}");
+                }
+            }
+        });
         Ok(depot)
+    }
+
+    /// Sends a file, unless the server has it. It must stay where it is: a server that lost its store gets it again.
+    ///
+    /// # Errors
+    /// When it is too large, cannot be read, is altered meanwhile, or the server does not keep it.
+    pub async fn put(&self, path: &Path) -> Result<FileRef, FileFault> {
+        let path = path.to_path_buf();
+        let looked = path.clone();
+        let file = blocking(move || look_at(&looked)).await?;
+        self.send(file, Content::File(path)).await
+    }
+
+    /// Sends all files of a directory, and a list of them.
+    ///
+    /// # Errors
+    /// When it is too large, has a link to somewhere else, or a file cannot be sent.
+    pub async fn put_directory(&self, path: &Path) -> Result<TreeRef, FileFault> {
+        let root = path.to_path_buf();
+        let found = blocking(move || walk(&root)).await?;
+        let mut files = Vec::new();
+        for (name, path) in found {
+            files.push(Listed { path: name, file: self.put(&path).await? });
+        }
+        let text = Bytes::from(serde_json::to_vec(&List { files }).unwrap_or_default());
+        let sha256 = Sha256Sum(Sha256::digest(&text).into());
+        let file = FileRef { sha256, bytes: text.len() as u64, executable: false };
+        self.send(file, Content::Text(text)).await.map(TreeRef)
+    }
+
+    /// Sends again what the server has lost.
+    async fn restore(&self) -> Result<(), FileFault> {
+        self.make_stream().await.map_err(|error| server_fault(&error))?;
+        let sent = self.sent.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        for (file, content) in sent {
+            self.send(file, content).await?;
+        }
+        Ok(())
+    }
+
+    async fn send(&self, file: FileRef, content: Content) -> Result<FileRef, FileFault> {
+        if !self.has(&file).await? {
+            let (pieces_in, mut pieces) = mpsc::channel(2);
+            let source = content.clone();
+            let reader = tokio::task::spawn_blocking(move || read_pieces(&source, &pieces_in));
+            let sent = self.send_pieces(&file, &mut pieces).await;
+            drop(pieces);
+            let found = reader.await.map_err(|error| server_fault(&error))?;
+            sent?;
+            if found? != file.sha256 {
+                return Err(FileFault::Altered { path: content.path() });
+            }
+            let ack = self.publish(self.complete(&file), Bytes::new()).await?;
+            settle(ack).await?;
+        }
+        self.sent.lock().unwrap_or_else(PoisonError::into_inner).insert(file, content);
+        Ok(file)
+    }
+
+    async fn send_pieces(&self, file: &FileRef, pieces: &mut mpsc::Receiver<Bytes>) -> Result<(), FileFault> {
+        let mut on_their_way = VecDeque::new();
+        let mut number = 0;
+        while let Some(piece) = pieces.recv().await {
+            if on_their_way.len() == IN_FLIGHT
+                && let Some(ack) = on_their_way.pop_front()
+            {
+                settle(ack).await?;
+            }
+            let subject = self.subjects.file_piece(&file.sha256.to_string(), number);
+            on_their_way.push_back(self.publish(subject, piece).await?);
+            number += 1;
+        }
+        for ack in on_their_way {
+            settle(ack).await?;
+        }
+        Ok(())
+    }
+
+    async fn publish(&self, subject: String, bytes: Bytes) -> Result<PublishAckFuture, FileFault> {
+        self.context.publish(subject, bytes).await.map_err(|error| server_fault(&error))
+    }
+
+    /// Whether the server has all of a file.
+    async fn has(&self, file: &FileRef) -> Result<bool, FileFault> {
+        let stream = match self.context.get_stream(self.subjects.file_stream()).await {
+            Ok(stream) => stream,
+            Err(error) if is_missing(error.kind()) => {
+                self.make_stream().await.map_err(|error| server_fault(&error))?;
+                return Ok(false);
+            }
+            Err(error) => return Err(server_fault(&error)),
+        };
+        match stream.get_last_raw_message_by_subject(&self.complete(file)).await {
+            Ok(_) => Ok(true),
+            Err(error) if matches!(error.kind(), LastRawMessageErrorKind::NoMessageFound) => Ok(false),
+            Err(error) => Err(server_fault(&error)),
+        }
+    }
+
+    fn complete(&self, file: &FileRef) -> String {
+        self.subjects.file_complete(&file.sha256.to_string())
     }
 
     async fn make_stream(&self) -> Result<(), HubError> {
@@ -32,6 +186,8 @@ impl Depot {
             name: self.subjects.file_stream(),
             subjects: vec![self.subjects.files()],
             max_messages_per_subject: 1,
+            max_bytes: self.most_bytes.unwrap_or(-1),
+            // A piece of another file is never dropped for a new one.
             discard: stream::DiscardPolicy::New,
             allow_direct: true,
             ..Default::default()
@@ -41,4 +197,130 @@ impl Depot {
             cause: error.to_string(),
         })
     }
+}
+
+impl Content {
+    fn path(&self) -> PathBuf {
+        match self {
+            Self::File(path) => path.clone(),
+            Self::Text(_) => PathBuf::from("the list of files"),
+        }
+    }
+}
+
+fn is_missing(kind: GetStreamErrorKind) -> bool {
+    matches!(kind, GetStreamErrorKind::JetStream(error) if error.error_code() == ErrorCode::STREAM_NOT_FOUND)
+}
+
+async fn settle(ack: PublishAckFuture) -> Result<(), FileFault> {
+    ack.await.map(|_| ()).map_err(|error| server_fault(&error))
+}
+
+fn server_fault(error: &dyn std::error::Error) -> FileFault {
+    let source = error.source().map(|source| format!(" ({source})")).unwrap_or_default();
+    FileFault::Server { doing: "sent", cause: format!("{error}{source}") }
+}
+
+/// What waits for the disk, apart from what waits for the network.
+pub(crate) async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, FileFault> + Send + 'static,
+) -> Result<T, FileFault> {
+    tokio::task::spawn_blocking(work).await.map_err(|error| server_fault(&error))?
+}
+
+/// The error of a file here.
+pub(crate) fn io_fault(path: &Path) -> impl Fn(io::Error) -> FileFault + Copy + '_ {
+    move |source| FileFault::Io { path: path.to_path_buf(), source }
+}
+
+/// A file's hash, size, and whether it is a program.
+fn look_at(path: &Path) -> Result<FileRef, FileFault> {
+    let failed = io_fault(path);
+    let found = fs::metadata(path).map_err(failed)?;
+    if !found.is_file() {
+        return Err(FileFault::Kind { path: path.to_path_buf(), why: "it is no regular file" });
+    }
+    if found.len() > MOST_FILE_BYTES {
+        let (bytes, most) = (found.len(), MOST_FILE_BYTES);
+        return Err(FileFault::TooLarge { path: path.to_path_buf(), bytes, most });
+    }
+    let (sha256, bytes) = hash(&mut File::open(path).map_err(failed)?).map_err(failed)?;
+    Ok(FileRef { sha256, bytes, executable: found.permissions().mode() & 0o111 != 0 })
+}
+
+/// Hash and size of what can be read.
+pub(crate) fn hash(source: &mut impl Read) -> io::Result<(Sha256Sum, u64)> {
+    let mut hasher = Sha256::new();
+    let mut buffer = vec![0; PIECE as usize];
+    let mut bytes = 0;
+    loop {
+        match source.read(&mut buffer)? {
+            0 => return Ok((Sha256Sum(hasher.finalize().into()), bytes)),
+            read => {
+                hasher.update(&buffer[..read]);
+                bytes += read as u64;
+            }
+        }
+    }
+}
+
+/// Reads a content piece by piece; returns the hash of what it read.
+fn read_pieces(content: &Content, pieces: &mpsc::Sender<Bytes>) -> Result<Sha256Sum, FileFault> {
+    let path = content.path();
+    let failed = io_fault(&path);
+    let mut source: Box<dyn Read> = match content {
+        Content::File(path) => Box::new(File::open(path).map_err(failed)?.take(MOST_FILE_BYTES)),
+        Content::Text(text) => Box::new(io::Cursor::new(text.clone())),
+    };
+    let mut hasher = Sha256::new();
+    loop {
+        let mut piece = Vec::new();
+        source.by_ref().take(PIECE).read_to_end(&mut piece).map_err(failed)?;
+        hasher.update(&piece);
+        // Whoever sends them may have given up.
+        if piece.is_empty() || pieces.blocking_send(piece.into()).is_err() {
+            return Ok(Sha256Sum(hasher.finalize().into()));
+        }
+    }
+}
+
+/// The files below a directory, in order. A link is followed if it leads to a file that is in the directory too.
+fn walk(root: &Path) -> Result<Vec<(String, PathBuf)>, FileFault> {
+    let real = fs::canonicalize(root).map_err(io_fault(root))?;
+    let mut found = Vec::new();
+    let mut bytes = 0;
+    let mut directories = vec![real.clone()];
+    while let Some(directory) = directories.pop() {
+        for entry in fs::read_dir(&directory).map_err(io_fault(&directory))? {
+            let path = entry.map_err(io_fault(&directory))?.path();
+            let kind = |why| FileFault::Kind { path: path.clone(), why };
+            let data = fs::symlink_metadata(&path).map_err(io_fault(&path))?;
+            if data.is_dir() {
+                directories.push(path);
+                continue;
+            }
+            let target = fs::canonicalize(&path).map_err(io_fault(&path))?;
+            if !target.starts_with(&real) {
+                return Err(kind("it is a link that leads out of its directory"));
+            }
+            let data = fs::metadata(&target).map_err(io_fault(&path))?;
+            if !data.is_file() {
+                return Err(kind("it is neither a file nor a directory"));
+            }
+            let name = path.strip_prefix(&real).ok().and_then(Path::to_str).unwrap_or_default().to_owned();
+            if !is_inside(&name) {
+                return Err(kind("its path is too long or too deep, or no plain text"));
+            }
+            bytes += data.len();
+            found.push((name, target));
+            if found.len() > MOST_DIRECTORY_FILES {
+                return Err(FileFault::TooMany { path: root.to_path_buf(), most: MOST_DIRECTORY_FILES });
+            }
+        }
+    }
+    if bytes > MOST_DIRECTORY_BYTES {
+        return Err(FileFault::TooLarge { path: root.to_path_buf(), bytes, most: MOST_DIRECTORY_BYTES });
+    }
+    found.sort();
+    Ok(found)
 }

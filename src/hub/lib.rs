@@ -20,6 +20,7 @@ mod depot;
 mod directory;
 mod door;
 mod error;
+mod file_ref;
 mod hex;
 mod join;
 mod keys;
@@ -33,13 +34,17 @@ mod subjects;
 mod supervisor;
 mod tls;
 mod token;
+pub mod trial;
 
 pub use async_nats;
-pub use cache::Cache;
+pub use cache::{Cache, Held};
 pub use connect::{Connection, ForeignServer};
 pub use depot::Depot;
 pub use door::HubNotice;
 pub use error::{FileFault, HubError, SignatureFault};
+pub use file_ref::{
+    FileRef, MOST_DIRECTORY_BYTES, MOST_DIRECTORY_FILES, MOST_FILE_BYTES, Sha256Sum, TreeRef,
+};
 pub use join::{JoinOptions, Joined, join};
 pub use manager::{ForeignOptions, Hub, ServerOptions};
 pub use members::Member;

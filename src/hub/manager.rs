@@ -22,6 +22,8 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 /// What the server of an event may keep on the disk: files and results.
 const STORE_BYTES: u64 = 64 << 30;
+/// What files may take of it.
+const FILE_BYTES: i64 = 32 << 30;
 /// Notices that may wait to be read.
 const NOTICES: usize = 64;
 
@@ -126,7 +128,7 @@ impl Hub {
         let (doorway, _) = call().connect().await?;
         let requests = door::subscribe(&doorway).await?;
         let subjects = Subjects::of(options.event);
-        let depot = Depot::new(client.clone(), subjects, restarts).await?;
+        let depot = Depot::new(client.clone(), subjects, Some(FILE_BYTES), restarts).await?;
         let (orders, orders_out) = mpsc::channel(16);
         let (process, version) = (server.process(), server.version.clone());
         tokio::spawn(door.run(server, doorway, requests, orders_out));
@@ -150,12 +152,14 @@ impl Hub {
         let (client, connection) = call.connect().await?;
         let subjects = Subjects::of(options.event);
         let (_never, restarts) = mpsc::channel(1);
-        let depot = Depot::new(client.clone(), subjects, restarts).await.map_err(|error| match error {
-            HubError::NoJetStream { cause, .. } => {
-                HubError::NoJetStream { address: address.to_string(), cause }
-            }
-            other => other,
-        })?;
+        // Somebody else's server has limits of its own; space that is reserved there may be more than it has.
+        let depot =
+            Depot::new(client.clone(), subjects, None, restarts).await.map_err(|error| match error {
+                HubError::NoJetStream { cause, .. } => {
+                    HubError::NoJetStream { address: address.to_string(), cause }
+                }
+                other => other,
+            })?;
         let token = Token::foreign(address, options.event, signer.key());
         let (_nothing_is_told, notices) = mpsc::channel(1);
         let members = SharedMembers::default();

@@ -239,6 +239,11 @@ impl Subjects {
         format!("renmei.{}.file.{sha256}.{piece}", self.event)
     }
 
+    /// What says that all pieces of a file are there.
+    pub(crate) fn file_complete(&self, sha256: &str) -> String {
+        format!("renmei.{}.file.{sha256}.complete", self.event)
+    }
+
     /// Where a worker asks the server for a stored piece of a file.
     pub(crate) fn file_request(&self, sha256: &str, piece: u64) -> String {
         format!("$JS.API.DIRECT.GET.{}.{}", self.file_stream(), self.file_piece(sha256, piece))
@@ -262,7 +267,11 @@ impl Subjects {
     /// first: the server does not check where a sender wants its answer to go.
     #[must_use]
     pub fn is_inbox_of(worker: &WorkerId, reply: &str) -> bool {
-        reply.strip_prefix(&Self::inbox(worker)).is_some_and(|rest| rest.starts_with('.') && rest.len() < 64)
+        // On somebody else's server inboxes have their usual names; on a server of the event's own nobody reads those.
+        let inboxes = [Self::inbox(worker), "_INBOX".to_owned()];
+        let is_below =
+            |inbox: &String| reply.strip_prefix(inbox.as_str()).is_some_and(|rest| rest.starts_with('.'));
+        reply.len() < 128 && inboxes.iter().any(is_below)
     }
 
     /// What a worker may publish.

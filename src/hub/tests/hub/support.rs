@@ -1,0 +1,104 @@
+//! A hub and its workers in a directory of their own.
+
+use futures_util::StreamExt;
+use hub::{
+    EventId, Hub, HubError, HubNotice, JoinOptions, Joined, ServerOptions, Token,
+    async_nats::{Message, Subscriber},
+};
+use std::{
+    path::{Path, PathBuf},
+    process::Command,
+    time::Duration,
+};
+use tempfile::TempDir;
+
+/// How long anything may take before a test fails instead of hanging.
+pub const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Whether the server is here. Its absence is a failure where the checks say that everything must be there.
+pub fn server_is_here() -> bool {
+    let is_here = ["nats-server", "/usr/sbin/nats-server"]
+        .iter()
+        .any(|program| Command::new(program).arg("--version").output().is_ok());
+    assert!(is_here || std::env::var_os("RENMEI_REQUIRE_ENGINES").is_none(), "nats-server is not installed");
+    if !is_here {
+        eprintln!("left out: nats-server is not installed");
+    }
+    is_here
+}
+
+/// Ends a test early where there is no server.
+macro_rules! need_server {
+    () => {
+        if !crate::support::server_is_here() {
+            return;
+        }
+    };
+}
+pub(crate) use need_server;
+
+pub struct Place {
+    pub directory: TempDir,
+    pub event: EventId,
+}
+
+impl Place {
+    pub fn new() -> Self {
+        Self { directory: tempfile::tempdir().unwrap(), event: EventId::random() }
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    pub fn options(&self) -> ServerOptions {
+        ServerOptions {
+            directory: Hub::beside(&self.path("event.db")),
+            listen: "127.0.0.1:0".parse().unwrap(),
+            event: self.event,
+            host: None,
+            program: None,
+        }
+    }
+
+    pub async fn hub(&self) -> Hub {
+        Hub::start(self.options()).await.unwrap()
+    }
+
+    pub async fn join(&self, token: &Token, name: &str) -> Result<Joined, HubError> {
+        join_at(&self.path("worker"), token, name).await
+    }
+}
+
+pub async fn join_at(directory: &Path, token: &Token, name: &str) -> Result<Joined, HubError> {
+    let options = JoinOptions {
+        directory: directory.to_path_buf(),
+        name: name.to_owned(),
+        credentials: None,
+        server: None,
+        cache_bytes: 1 << 30,
+    };
+    hub::join(token, options).await
+}
+
+/// The next message; a test fails if there is none.
+pub async fn next(subscriber: &mut Subscriber) -> Message {
+    soon(subscriber.next()).await.expect("the subscription goes on")
+}
+
+pub async fn soon<T>(future: impl Future<Output = T>) -> T {
+    tokio::time::timeout(PATIENCE, future).await.expect("it happens")
+}
+
+/// Waits for a notice of a kind; others are passed over.
+pub async fn notice(hub: &mut Hub, is_wanted: impl Fn(&HubNotice) -> bool) -> HubNotice {
+    soon(async {
+        loop {
+            let notice = hub.next_notice().await;
+            if is_wanted(&notice) {
+                return notice;
+            }
+        }
+    })
+    .await
+}
