@@ -22,6 +22,11 @@ pub mod laboratory {
     #![doc = include_str!("guide/laboratory.md")]
 }
 
+pub mod machines {
+    #![doc = "[results]: crate::guide::results"]
+    #![doc = include_str!("guide/machines.md")]
+}
+
 pub mod configuration {
     #![doc = "[hosting]: crate::guide::hosting"]
     #![doc = include_str!("guide/configuration.md")]

@@ -33,6 +33,7 @@ fn main() -> ExitCode {
         Command::Test(args) => commands::test(&args, screen::open),
         Command::Bisect(args) => commands::bisect(&args),
         Command::Cache(args) => commands::cache(args),
+        Command::Worker(args) => commands::worker(&args),
         Command::Serve(args) => commands::serve(&args, screen::open),
         Command::Floodgate(args) => commands::floodgate(&args, screen::open),
         Command::Report(args) => commands::report(&args),

@@ -2,6 +2,7 @@
 
 use crate::{
     actor_thread::ActorThread,
+    desk::DeskNote,
     identity::{Engine, Guard},
     operations::{Asked, Interventions},
     play::{Fixture, GameContext, play},
@@ -78,6 +79,8 @@ pub enum Note {
     Asked(Box<Asked>),
     /// The operator has paused or resumed the event.
     Switched,
+    /// A machine that plays games of the event.
+    Desk(DeskNote),
     /// The database has failed.
     Failed,
     /// The engine of a player is not the one any more that the event is played by: what has changed, in words. It is

@@ -46,6 +46,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "configurations", longest: 4096, check: targets::configurations::configurations },
     Target { name: "databases", longest: 1024, check: targets::databases::databases },
     Target { name: "books", longest: 8192, check: targets::books::books },
+    Target { name: "machines", longest: 8192, check: targets::machines::machines },
     #[cfg(not(test))]
     Target { name: "habits", longest: 1024, check: targets::habits::habits },
 ];

@@ -27,6 +27,7 @@ pub(super) const MIGRATIONS: &[M<'static>] = &[
     M::up(include_str!("migrations/011_trips.sql")),
     M::up(include_str!("migrations/012_pruned.sql")),
     M::up(include_str!("migrations/013_operations.sql")),
+    M::up(include_str!("migrations/014_machines.sql")),
 ];
 /// "RNME"; written by the first migration.
 const APPLICATION_ID: i64 = 0x524E_4D45;

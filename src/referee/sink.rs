@@ -4,6 +4,7 @@ use crate::{
     color::Color,
     entry::{Entry, GameId, PlayerId},
     identity::Identity,
+    lease::{Committed, Lease},
 };
 use std::fmt;
 
@@ -39,6 +40,10 @@ pub enum SideRecord {
     TripKey(TripKey),
     /// The trip by which an entrant of the event is known from now on.
     Bound(EntrantTrip),
+    /// A machine gets the games of a pair.
+    Leased(Box<Lease>),
+    /// The games of a lease are stored; to be kept with their entries.
+    Committed(Box<Committed>),
 }
 
 /// The random key of a host that turns secrets of players into trips. Who has it can try secrets without asking the host.

@@ -126,6 +126,8 @@ fn sections(history: &EventHistory) -> Markup {
     });
     add("cross", "Cross table", report.pairs.len() > 1, &|| tables::cross(history));
     let ranked = report.stages.iter().any(|stage| stage.has_tie_breaks());
+    let many = !report.machines.is_empty();
+    add("machines", "Machines", many, &|| super::machines::page(&report.machines));
     let operated = !report.operations.is_empty();
     add("operations", "Operator", operated, &|| super::operations::page(&report.operations));
     add("stages", "Stages", ranked, &|| tables::stages(report));
