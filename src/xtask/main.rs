@@ -63,7 +63,9 @@ fn run(words: &[&str]) -> Result<ExitCode> {
         ["sbom", "--output", file] => sbom::run(Some(file)),
         ["fuzz", words @ ..] => fuzz::run(words),
         ["libtorch"] => Ok(ExitCode::from(u8::from(!libtorch::fetch_missing()))),
-        ["soak", "--machines", flags @ ..] => soak_machines(&Flags::read(flags, &[], &["--kills", "--seed"])?),
+        ["soak", "--machines", flags @ ..] => {
+            soak_machines(&Flags::read(flags, &[], &["--kills", "--seed"])?)
+        }
         // In a package of its own, so that the first command compiles less.
         ["bench", ..] | ["league"] | ["siege", ..] | ["soak", ..] => measure(words),
         [] | ["help" | "--help" | "-h"] => {
@@ -77,7 +79,8 @@ fn run(words: &[&str]) -> Result<ExitCode> {
 /// The soak of many machines is a test that is left out otherwise: it needs what the tests of machines have.
 fn soak_machines(flags: &Flags) -> Result<ExitCode> {
     let test = "machines::a_hundred_random_kills_lose_no_game_and_double_none";
-    let mut cargo = workspace::cargo(["test", "--test", "e2e", test, "--", "--exact", "--ignored", "--nocapture"]);
+    let mut cargo =
+        workspace::cargo(["test", "--test", "e2e", test, "--", "--exact", "--ignored", "--nocapture"]);
     cargo.env("RENMEI_SOAK_KILLS", flags.number("--kills", 100_u64)?.to_string());
     cargo.env("RENMEI_SOAK_SEED", flags.number("--seed", 1_u64)?.to_string());
     let status = workspace::run(&mut cargo)?;
