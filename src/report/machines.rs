@@ -60,7 +60,7 @@ pub(super) fn rows(machines: Vec<MachineCounts>, players: usize) -> Vec<MachineR
 
 impl MachineRow {
     fn shown(&self) -> String {
-        self.name.as_deref().map_or_else(|| "here".to_owned(), |name| printable(name.as_bytes()).into_owned())
+        self.name.as_deref().map_or_else(|| "here".to_owned(), |name| printable(name.as_bytes()))
     }
 
     fn cells(&self) -> [String; 5] {
