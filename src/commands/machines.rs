@@ -8,9 +8,8 @@ use machines::{
     wire::{Address, Wire},
     worker::{Ended, WorkerOptions, work},
 };
-use nix::unistd::gethostname;
 use plan::Plan;
-use std::{env, path::PathBuf, sync::Arc};
+use std::{env, fs, path::PathBuf, sync::Arc};
 
 /// The desk for the machines that may join, if any may; says how they do.
 pub(super) fn desk(
@@ -71,8 +70,13 @@ pub fn worker(args: &WorkerArgs) -> Result<Exit, Failure> {
     }
 }
 
+/// The name of the host, as Linux has it.
 fn host_name() -> String {
-    gethostname().ok().and_then(|name| name.into_string().ok()).unwrap_or_else(|| "machine".to_owned())
+    let name = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    match name.trim() {
+        "" => "machine".to_owned(),
+        name => name.to_owned(),
+    }
 }
 
 /// The directory for the state of programs (XDG Base Directory Specification).
