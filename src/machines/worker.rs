@@ -304,7 +304,8 @@ impl<'a> Working<'a> {
         let ends = self.shutdown.is_finishing() || self.broken.is_some();
         let delivered =
             self.shutdown.is_adjourning() || self.broken.is_some() || self.outbox.leases().is_empty();
-        self.over || (ends && self.playing.is_idle() && delivered)
+        // Answers on their way are heard out: the last one may be confirmed just now.
+        (self.over && self.sending.is_empty()) || (ends && self.playing.is_idle() && delivered)
     }
 
     async fn end(mut self) -> Result<Ended, String> {
