@@ -10,6 +10,7 @@ use clap::{
     ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum,
     builder::{PossibleValue, PossibleValuesParser, TypedValueParser},
 };
+use machines::wire::Address;
 use notation::record::Format;
 use plan::LogPlan;
 use referee::fault_limit::FaultLimit;
@@ -100,6 +101,8 @@ pub enum Command {
     Queue(Box<QueueArgs>),
     /// List the builds of commits, or delete them.
     Cache(CacheArgs),
+    /// Play games of an event that another machine manages.
+    Worker(WorkerArgs),
     /// Host a league over the network, by the CSA server protocol.
     Serve(ServeArgs),
     /// Play with an engine on floodgate, or on any other CSA server.
@@ -149,6 +152,29 @@ pub struct RunArgs {
     pub playing: PlayingArgs,
 }
 
+/// `renmei worker`.
+#[derive(Clone, Debug, Args)]
+pub struct WorkerArgs {
+    /// The server and the event, as the manager prints them: nats://HOST:PORT#EVENT.
+    pub address: Address,
+    /// Name of this machine in the event [default: the name of the host].
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+    /// Pairs of games at once [default: as many as the cores carry].
+    #[arg(long, value_name = "N", value_parser = at_least_one::<usize>)]
+    pub slots: Option<usize>,
+    /// Say this of the machine; may be given several times.
+    #[arg(long = "tag", value_name = "TAG")]
+    pub tags: Vec<String>,
+    /// The directory for answers that the manager has not taken yet [default: `renmei/worker-NAME` in the directory for
+    /// the state of programs].
+    #[arg(long, value_name = "DIR")]
+    pub state: Option<PathBuf>,
+    /// Play even if the engines need more cores than the machine has.
+    #[arg(long)]
+    pub oversubscribe: bool,
+}
+
 /// Options for playing that several commands share.
 #[derive(Clone, Debug, Args)]
 pub struct PlayingArgs {
@@ -164,6 +190,12 @@ pub struct PlayingArgs {
     /// Games at once; overrides the configuration.
     #[arg(long, value_name = "N", value_parser = at_least_one::<usize>)]
     pub concurrency: Option<usize>,
+    /// Have other machines play, too, that join with `renmei worker`, over this NATS server: nats://HOST:PORT.
+    #[arg(long, value_name = "URL")]
+    pub workers: Option<Address>,
+    /// Games at once on this machine while others play; 0: this one plays none.
+    #[arg(long, value_name = "N", requires = "workers", conflicts_with = "concurrency")]
+    pub slots: Option<usize>,
     /// Play even if the engines need more cores than the machine has.
     #[arg(long)]
     pub oversubscribe: bool,
@@ -1083,6 +1115,11 @@ pub enum AdminCommand {
         /// Its number.
         game: u64,
     },
+    /// Let no game count that a machine has played: all of them are played again.
+    Drop {
+        /// The name of the machine.
+        machine: String,
+    },
     /// Give the place of an entrant who logs in, with its games and its score, to another who logs in.
     Swap {
         /// The name of the entrant.
@@ -1170,6 +1207,8 @@ pub enum Preset {
     Quickstart,
     /// Is one version better than another? A sequential test.
     Sprt,
+    /// A sequential test on many machines (`renmei worker`).
+    Machines,
     /// One engine against all others.
     Gauntlet,
     /// A whole tournament: a Swiss stage, then a knock-out final.

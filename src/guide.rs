@@ -42,6 +42,11 @@ pub mod hub {
     #![doc = include_str!("guide/hub.md")]
 }
 
+pub mod machines {
+    #![doc = "[results]: crate::guide::results"]
+    #![doc = include_str!("guide/machines.md")]
+}
+
 pub mod configuration {
     #![doc = "[hosting]: crate::guide::hosting"]
     #![doc = include_str!("guide/configuration.md")]

@@ -36,6 +36,7 @@ fn main() -> ExitCode {
         Command::Tune(args) => commands::tune(&args, screen::open),
         Command::Queue(args) => commands::queue(&args),
         Command::Cache(args) => commands::cache(args),
+        Command::Worker(args) => commands::worker(&args),
         Command::Serve(args) => commands::serve(&args, screen::open),
         Command::Floodgate(args) => commands::floodgate(&args, screen::open),
         Command::Report(args) => commands::report(&args),

@@ -5,7 +5,9 @@
 
 use crate::{
     Say, Shutdown,
+    away::Away,
     cores::ClaimedCores,
+    desk::{Closing, RemoteDesk},
     disk::DiskWatch,
     identity::Engine,
     operations::{GamesDesk, Operations},
@@ -19,17 +21,18 @@ use crate::{
     turnstile::Lane,
     worker::{Ended, Note, Over, Worker, WorkerContext, WorkerSpec},
 };
-use journal::{EventId, Journal, Moves, Opening, Reader, Store, StoreError};
+use journal::{EventId, Fleet, Journal, Moves, Opening, Reader, Store, StoreError};
 use plan::{EnginePlan, LogPlan, OpeningOrder, Plan};
 use referee::{
     Color, Outcome,
-    entry::{Entry, GameEnded, GameId, GameStarted, Opened, PlayerId},
+    entry::{Entry, GameEnded, GameId, GameStarted, Opened, PlayerId, Stamped},
     fault_limit::Halt,
     game::Setup,
+    identity::Identity,
     opening::Openings,
     operation::InForce,
     schedule::{Next, Pairing, Schedule, size::SizeFault},
-    sink::{SideRecord, Sink},
+    sink::{GameOptions, SideRecord, Sink},
     sprt::{Sprt, SprtError},
     standings::Standings,
 };
@@ -156,6 +159,8 @@ pub struct Company {
     pub openings: Openings,
     /// The network side; `None` where every player is an engine started here.
     pub remote: Option<Remote>,
+    /// The machines that play games of the event; `None`: all are played here.
+    pub machines: Option<Box<dyn RemoteDesk>>,
     /// The views of the event.
     pub readers: Vec<Reader>,
     /// Shows lines that are no entries.
@@ -247,6 +252,27 @@ impl<'a> OpenEvent<'a> {
         self.operations.clone()
     }
 
+    /// The event's row in the database.
+    #[must_use]
+    pub fn event(&self) -> EventId {
+        self.opening.event().event
+    }
+
+    /// What plays now, by player; `None` for those who are not started here.
+    #[must_use]
+    pub fn identities(&self) -> Vec<Option<Identity>> {
+        self.identities.iter().map(|engine| engine.as_ref().map(|engine| engine.identity.clone())).collect()
+    }
+
+    /// Notes that this manager begins to hand games to machines; `key` names the event on the wire where it has no name
+    /// yet.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn begin_fleet(&self, key: &str) -> Result<Fleet, StoreError> {
+        self.opening.store().begin_fleet(self.event(), key)
+    }
+
     /// The sink of the event, for seats and games.
     #[must_use]
     pub fn sink(&self) -> Arc<dyn Sink> {
@@ -276,7 +302,7 @@ impl<'a> OpenEvent<'a> {
             let store = opening.into_store();
             return Ok(Finished { standings, interrupted: false, halted: false, store, event });
         }
-        let Company { openings, remote, mut readers, say, disk } = company;
+        let Company { openings, remote, machines, mut readers, say, disk } = company;
         readers.push(operations.reader());
         let recorded = start_recorder(&plan.name, &plan.log, opening.sink(), &say)?;
         let (notes, inbox) = mpsc::channel();
@@ -302,7 +328,10 @@ impl<'a> OpenEvent<'a> {
         let (next_game, resumed) = (opening.event().next_game, opening.event().resumed);
         let failed = notes.clone();
         let journal = opening.start(readers, move || drop(failed.send(Note::Failed)))?;
-        let Placement { workers, claimed, words } = preflight::placement(plan, &engines);
+        let Placement { workers, claimed, words } = match plan.concurrency {
+            0 if machines.is_some() => Placement::default(),
+            _ => preflight::placement(plan, &engines),
+        };
         let workers = start_workers(workers, &context)?;
         words.iter().for_each(|words| say(words));
         let paired = plan.openings.as_ref().is_none_or(|openings| openings.pairs);
@@ -320,6 +349,7 @@ impl<'a> OpenEvent<'a> {
             journal,
             test,
             running: HashMap::new(),
+            away: machines.map(Away::new),
             remote,
             pending: vec![],
             absences: Absences::default(),
@@ -342,7 +372,8 @@ impl<'a> OpenEvent<'a> {
             dispatcher.tell_pause();
         }
         dispatcher.record_identities(&identities);
-        let played = dispatcher.play();
+        let notes = dispatcher.notes.clone();
+        let played = dispatcher.open_desk(notes).and_then(|()| dispatcher.play());
         dispatcher.close(played, event)
     }
 }
@@ -373,6 +404,8 @@ pub(crate) struct Dispatcher<'a> {
     pub(crate) journal: Journal,
     test: Option<Sprt>,
     pub(crate) running: HashMap<GameId, Pairing>,
+    /// Games that other machines play.
+    pub(crate) away: Option<Away>,
     pub(crate) remote: Option<Remote>,
     /// Games that wait for a GPU or a player.
     pub(crate) pending: Vec<Pairing>,
@@ -399,7 +432,9 @@ pub(crate) struct Dispatcher<'a> {
 impl Dispatcher<'_> {
     fn play(&mut self) -> Result<(), RunError> {
         self.fill();
-        while !self.failed && (!self.running.is_empty() || (self.goes_on() && self.is_waiting())) {
+        while !self.failed
+            && (!self.running.is_empty() || self.awaits_machines() || (self.goes_on() && self.is_waiting()))
+        {
             if let Some(note) = self.next_note() {
                 self.handle(note)?;
                 while let Ok(note) = self.inbox.try_recv() {
@@ -408,6 +443,7 @@ impl Dispatcher<'_> {
             }
             self.rule_absences();
             self.fill();
+            self.stop_machines();
         }
         Ok(())
     }
@@ -420,8 +456,18 @@ impl Dispatcher<'_> {
     }
 
     /// Whether new games begin.
-    fn goes_on(&self) -> bool {
+    pub(crate) fn goes_on(&self) -> bool {
         !self.shutdown.is_finishing()
+    }
+
+    /// Whether games end now.
+    pub(crate) fn is_adjourning(&self) -> bool {
+        self.shutdown.is_adjourning()
+    }
+
+    /// Whether every game is played elsewhere.
+    pub(crate) fn has_no_slots(&self) -> bool {
+        self.workers.is_empty()
     }
 
     /// The next note; `None` when it is time to look again at who has logged in, or at the disk.
@@ -449,6 +495,11 @@ impl Dispatcher<'_> {
             }
         }
         threads.into_iter().for_each(|thread| drop(thread.join()));
+        self.close_desk(if interrupted || halted || played.is_err() || self.failed {
+            Closing::Interrupted
+        } else {
+            Closing::Over
+        });
         if let Some(recorded) = self.recorded.take() {
             recorded.finish();
         }
@@ -471,6 +522,7 @@ impl Dispatcher<'_> {
         match note {
             Note::Ended(ended) => self.ended(*ended),
             Note::Over(over) => self.record(&over.started, over.ended),
+            Note::Desk(note) => self.heard(note),
             _ => {}
         }
     }
@@ -487,6 +539,7 @@ impl Dispatcher<'_> {
             Note::Shutdown | Note::Turn => {}
             Note::Asked(asked) => self.asked(*asked),
             Note::Switched => self.tell_pause(),
+            Note::Desk(note) => self.heard(note),
             Note::Failed => self.failed = true,
             Note::Replaced(player, changes) => self.replaced(player, &changes),
         }
@@ -519,37 +572,42 @@ impl Dispatcher<'_> {
 
     /// Folds an entry and hands it to the journal.
     pub(crate) fn happened(&mut self, entry: Entry) {
+        let mut batch = vec![];
+        self.fold_into(Stamped { at: journal::now(), entry }, &mut batch);
+        self.journal.append(batch);
+    }
+
+    /// Folds an entry, and adds it to a batch with what follows from it: halts of engines, and the verdict.
+    pub(crate) fn fold_into(&mut self, stamped: Stamped, batch: &mut Vec<Stamped>) {
         let halts = self.standings.halts().len();
-        self.standings.fold(&entry);
-        if let Some(line) = self.steering.as_mut().and_then(|steering| steering.fold(&entry)) {
+        self.standings.fold(&stamped.entry);
+        if let Some(line) = self.steering.as_mut().and_then(|steering| steering.fold(&stamped.entry)) {
             (self.say)(&line);
         }
-        let ended = matches!(entry, Entry::GameEnded(_) | Entry::Operator(_));
-        self.journal.happened(entry);
+        let ended = matches!(stamped.entry, Entry::GameEnded(_) | Entry::Operator(_));
+        batch.push(stamped);
+        let at = journal::now();
         for halt in &self.standings.halts()[halts..] {
             let text = format!("{}; no further game of it begins", halt_words(self.plan, halt));
-            self.journal.happened(Entry::Fault { player: Some(halt.player), text });
+            batch.push(Stamped { at, entry: Entry::Fault { player: Some(halt.player), text } });
         }
-        if ended {
-            self.judge();
+        if let Some(entry) = ended.then(|| self.judge()).flatten() {
+            self.fold_into(Stamped { at, entry }, batch);
         }
     }
 
-    /// The sequential test, evaluated after each pair in schedule order.
-    fn judge(&mut self) {
-        let Some(test) = &self.test else { return };
+    /// The sequential test, evaluated after each pair in schedule order: the verdict, if it is reached now.
+    fn judge(&self) -> Option<Entry> {
+        let test = self.test.as_ref()?;
         // A halted test has no verdict, whatever the games end with that are still running.
         if self.standings.verdict().is_some() || !self.standings.halts().is_empty() {
-            return;
+            return None;
         }
         let heeds_faults = self.plan.fault_limit.is_some();
-        let reached = self.standings.due().iter().find_map(|counts| {
+        self.standings.due().iter().find_map(|counts| {
             let (verdict, llr) = test.verdict_on(counts, heeds_faults)?;
             Some(Entry::Verdict { verdict: verdict.to_owned(), llr, pairs: counts.pairs })
-        });
-        if let Some(entry) = reached {
-            self.happened(entry);
-        }
+        })
     }
 
     /// Shows which engines an earlier run has left halted.
@@ -605,23 +663,40 @@ impl Dispatcher<'_> {
                 break;
             }
             let freest = self.workers.iter().enumerate().max_by_key(|(_, slots)| slots.free);
-            let Some((worker, Slots { free: 1.., .. })) = freest else { return };
-            if self.lane.as_ref().is_some_and(|lane| !lane.enter()) {
-                return;
-            }
-            match self.next_game() {
-                Some(pairing) => self.seat(worker, pairing),
-                None => {
-                    if let Some(lane) = &self.lane {
-                        lane.back_out();
+            match freest {
+                Some((worker, Slots { free: 1.., .. })) => {
+                    if self.lane.as_ref().is_some_and(|lane| !lane.enter()) {
+                        return;
                     }
-                    break;
+                    if !self.fill_slot(worker) {
+                        break;
+                    }
                 }
+                _ if self.has_places_elsewhere() => {
+                    if !self.send_away() {
+                        break;
+                    }
+                }
+                // Machines may come as long as there is a game to play.
+                _ if self.away.is_some() => return self.hold_back(),
+                _ => return,
             }
         }
         if let Some(lane) = &self.lane {
             lane.pass();
         }
+    }
+
+    /// Gives a free slot a game; false if there is none, and then its turn is given back.
+    fn fill_slot(&mut self, worker: usize) -> bool {
+        if let Some(pairing) = self.next_game() {
+            self.seat(worker, pairing);
+            return true;
+        }
+        if let Some(lane) = &self.lane {
+            lane.back_out();
+        }
+        false
     }
 
     /// Takes a game from the schedule that has to wait until there is room on the disk; an event without one is over.
@@ -656,8 +731,8 @@ impl Dispatcher<'_> {
         game
     }
 
-    fn seat(&mut self, worker: usize, pairing: Pairing) {
-        let game = self.number();
+    /// A game as it is to be played.
+    pub(crate) fn fixture(&mut self, game: GameId, pairing: Pairing) -> Fixture {
         let engines = [pairing.black, pairing.white].map(|player| &self.plan.engines[player.index()]);
         let opening = self.openings.pick(pairing.opening);
         let setup = Setup {
@@ -672,13 +747,20 @@ impl Dispatcher<'_> {
         };
         let draws = self.standings.replays(&pairing);
         let replays_draws = draws < self.plan.replay_draws.times;
-        let options = self.steering.as_ref().map(|steering| steering.options(&pairing)).unwrap_or_default();
-        for (color, options) in
-            Color::BOTH.into_iter().zip(&options).filter(|(_, options)| !options.is_empty())
-        {
-            self.journal.sink().keep(SideRecord::Options(game, color, options.clone()));
-        }
-        let fixture = Fixture { setup, pairing, draws, replays_draws, tells_times: false, options };
+        let options = self.options(&pairing);
+        Fixture { setup, pairing, draws, replays_draws, tells_times: false, options }
+    }
+
+    /// Options of its own that the engines of a game are given, black first.
+    pub(crate) fn options(&self, pairing: &Pairing) -> [GameOptions; 2] {
+        self.steering.as_ref().map(|steering| steering.options(pairing)).unwrap_or_default()
+    }
+
+    fn seat(&mut self, worker: usize, pairing: Pairing) {
+        let game = self.number();
+        let fixture = self.fixture(game, pairing);
+        option_records(game, &fixture.options).for_each(|record| self.journal.sink().keep(record));
+        let draws = fixture.draws;
         self.running.insert(game, pairing);
         self.workers[worker].free -= 1;
         if !self.workers[worker].worker.play(fixture) {
@@ -687,6 +769,12 @@ impl Dispatcher<'_> {
             let _ours = self.notes.send(Note::Over(Box::new(over)));
         }
     }
+}
+
+/// What is kept of the options of a game's own.
+pub(crate) fn option_records(game: GameId, options: &[GameOptions; 2]) -> impl Iterator<Item = SideRecord> {
+    let sides = Color::BOTH.into_iter().zip(options).filter(|(_, options)| !options.is_empty());
+    sides.map(move |(color, options)| SideRecord::Options(game, color, options.clone()))
 }
 
 /// Starts what keeps the lines of engines, if the event wants them.

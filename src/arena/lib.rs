@@ -5,7 +5,9 @@
 //! [`Sink`](referee::sink::Sink), which is the journal, by way of the dispatcher for what the schedule waits for.
 
 pub mod actor_thread;
+mod away;
 pub mod cores;
+pub mod desk;
 pub mod disk;
 pub mod dispatcher;
 pub mod identity;

@@ -19,18 +19,25 @@ pub(crate) type Absences = HashMap<PlayerId, Instant>;
 impl Dispatcher<'_> {
     /// The next game that can begin: a pending one, or the next of the schedule.
     pub(crate) fn next_game(&mut self) -> Option<Pairing> {
+        self.next_game_where(&|this, pairing| this.can_begin(pairing))
+    }
+
+    /// The next game that `suits`: a pending one, or the next of the schedule.
+    pub(crate) fn next_game_where(&mut self, suits: &dyn Fn(&Self, &Pairing) -> bool) -> Option<Pairing> {
+        let suits = |this: &Self, pairing: &Pairing| !this.is_far_ahead(pairing) && suits(this, pairing);
         self.drop_halted();
+        self.drop_needless();
         if !self.anybody_plays() {
             return None;
         }
-        if let Some(at) = self.pending.iter().position(|pairing| self.can_begin(pairing)) {
+        if let Some(at) = self.pending.iter().position(|pairing| suits(self, pairing)) {
             return Some(self.pending.remove(at));
         }
         while self.pending.len() < self.may_hold() {
             match self.schedule.next(&self.standings) {
                 // It stays handed out, so that the schedule goes on to games of others.
                 Next::Game(pairing) if self.is_halted(&pairing) => {}
-                Next::Game(pairing) if self.can_begin(&pairing) => return Some(pairing),
+                Next::Game(pairing) if suits(self, &pairing) => return Some(pairing),
                 Next::Game(pairing) => self.pending.push(pairing),
                 Next::Bye { stage, round, player, half_points } => {
                     self.happened(Entry::Bye { stage, round, player, half_points });
@@ -64,7 +71,12 @@ impl Dispatcher<'_> {
     /// Games that may be pending while others overtake them. With remote players there are enough that no player who is
     /// logged in waits for one who is not.
     fn may_hold(&self) -> usize {
-        if self.remote.is_some() { 2 * self.plan.engines.len() } else { 1 }
+        match (&self.remote, self.has_machines()) {
+            (Some(_), _) => 2 * self.plan.engines.len(),
+            // Second games of pairs wait for a slot here while machines get others.
+            (None, true) => 1 + self.plan.concurrency,
+            (None, false) => 1,
+        }
     }
 
     fn can_begin(&self, pairing: &Pairing) -> bool {

@@ -243,7 +243,7 @@ fn core_fault(plan: &Plan, threads: &[f64]) -> Option<String> {
 }
 
 /// Workers for an event, and the claim on their cores.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Placement {
     /// The workers.
     pub workers: Vec<WorkerSpec>,

@@ -141,7 +141,7 @@ impl Dispatcher<'_> {
             return Err(why);
         }
         let follows = |other: &&Pairing| (other.stage, other.round) > (pairing.stage, pairing.round);
-        let handed_out = self.running.values().chain(&self.pending).find(follows);
+        let handed_out = self.running.values().chain(&self.pending).chain(self.away_games()).find(follows);
         let ranked = self.plan.stages.len() > 1 || self.standings.follows_results(pairing);
         match handed_out.filter(|_| ranked) {
             Some(other) => Err(format!("round {} is paired already", other.round)),

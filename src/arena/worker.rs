@@ -2,6 +2,7 @@
 
 use crate::{
     actor_thread::ActorThread,
+    desk::DeskNote,
     identity::{Engine, Guard},
     operations::{Asked, Interventions},
     play::{Fixture, GameContext, play},
@@ -81,6 +82,8 @@ pub enum Note {
     Switched,
     /// It may be this event's turn to begin a game; see [`crate::turnstile`].
     Turn,
+    /// A machine that plays games of the event.
+    Desk(DeskNote),
     /// The database has failed.
     Failed,
     /// The engine of a player is not the one any more that the event is played by: what has changed, in words. It is

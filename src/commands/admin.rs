@@ -3,7 +3,9 @@
 use super::{Exit, Failure, operator_door::path_of};
 use crate::cli::{AdminArgs, AdminCommand, RuledResultArg};
 use arena::operations::request::{Answer, Command, Listed, Request, RuledResult};
+use journal::Store;
 use notation::printable;
+use referee::number::number;
 use std::{
     io::{self, BufRead, BufReader, Write},
     os::unix::net::UnixStream,
@@ -19,8 +21,11 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// # Errors
 /// When no process plays the event, or it does not answer.
 pub fn admin(args: &AdminArgs) -> Result<Exit, Failure> {
-    let request =
-        Request { named: args.named.clone(), reason: args.reason.clone(), command: command(&args.command) };
+    let command = match &args.command {
+        AdminCommand::Drop { machine } => return drop_machine(args, machine),
+        other => command(other),
+    };
+    let request = Request { named: args.named.clone(), reason: args.reason.clone(), command };
     let answer = ask(&args.database, &request)?;
     if args.json {
         out_line!("{}", serde_json::to_string(&answer).map_err(|e| Failure::Other(e.to_string()))?);
@@ -37,9 +42,34 @@ pub fn admin(args: &AdminArgs) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
+/// Has every game of a machine played again, each by an operation of its own.
+fn drop_machine(args: &AdminArgs, machine: &str) -> Result<Exit, Failure> {
+    let store = Store::read(&args.database)?;
+    let (mut played_again, mut stay) = (0, vec![]);
+    // The event that is played in a database is the last one that was begun and is not over.
+    for event in store.events()?.iter().filter(|event| !event.closed) {
+        for game in store.games_of_machine(event.id, machine)? {
+            let command = Command::Replay { game: game.0 };
+            let request = Request { named: args.named.clone(), reason: args.reason.clone(), command };
+            let answer = ask(&args.database, &request)?;
+            match answer.ok {
+                true => played_again += 1,
+                false => stay.push(printable(answer.text.as_bytes())),
+            }
+        }
+    }
+    let shown = printable(machine.as_bytes());
+    if played_again == 0 && stay.is_empty() {
+        return Err(Failure::Other(format!("no game that counts was played by a machine `{shown}`")));
+    }
+    stay.iter().for_each(|why| err_line!("{why}"));
+    out_line!("{} of `{shown}` played again, {} not", number(played_again, "game"), stay.len());
+    Ok(if stay.is_empty() { Exit::Done } else { Exit::Failed })
+}
+
 fn command(command: &AdminCommand) -> Command {
     match command.clone() {
-        AdminCommand::List => Command::List,
+        AdminCommand::List | AdminCommand::Drop { .. } => Command::List,
         AdminCommand::Pause => Command::Pause,
         AdminCommand::Resume => Command::Resume,
         AdminCommand::Kick { name } => Command::Kick { name },

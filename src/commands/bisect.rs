@@ -290,7 +290,8 @@ impl<'a> Search<'a> {
         let openings = dispatcher::in_order(lines, &plan);
         let watched = vec![plan.database.clone()].into_iter().chain(plan.log.directory().map(Path::to_owned));
         let (disk, _watching) = disk::watched(watched.collect(), plan.reserve_mb, &say_aloud(), None)?;
-        let company = Company { openings, remote: None, readers: vec![], say: say_aloud(), disk };
+        let company =
+            Company { openings, remote: None, machines: None, readers: vec![], say: say_aloud(), disk };
         let finished = event.play(company, self.shutdown)?;
         self.note_results(commit, &finished.standings);
         if finished.halted {

@@ -19,6 +19,7 @@ fn files(preset: Preset) -> &'static [PresetFile] {
     match preset {
         Preset::Quickstart => &[preset_file!("quickstart.toml")],
         Preset::Sprt => &[preset_file!("sprt.toml")],
+        Preset::Machines => &[preset_file!("machines.toml")],
         Preset::Gauntlet => &[preset_file!("gauntlet.toml")],
         Preset::Denou => &[preset_file!("denou.toml")],
         Preset::Learn => &[preset_file!("learn.toml")],

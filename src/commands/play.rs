@@ -372,7 +372,8 @@ fn follow(
         say(&why);
         None
     });
-    let finished = event.play(Company { openings, remote, readers, say, disk }, shutdown)?;
+    let machines = super::machines::desk(plan, &event, args, &say)?;
+    let finished = event.play(Company { openings, remote, machines, readers, say, disk }, shutdown)?;
     if let Some(notifier) = notifier.as_ref().filter(|_| finished.halted) {
         tell_halt(notifier, plan, &finished.standings);
     }
@@ -422,7 +423,7 @@ pub(super) fn override_plan(plan: &mut Plan, args: &PlayingArgs) -> Result<(), F
         }
         plan.name.clone_from(name);
     }
-    if let Some(concurrency) = args.concurrency {
+    if let Some(concurrency) = args.slots.or(args.concurrency) {
         plan.concurrency = concurrency;
     }
     if let Some(log) = &args.log {

@@ -6,6 +6,7 @@ pub mod csa;
 pub mod databases;
 #[cfg(not(test))]
 pub mod habits;
+pub mod machines;
 pub mod params;
 pub mod proxies;
 pub mod records;

@@ -1,6 +1,6 @@
 //! Side records in the database: names of games, transcripts, buoys, identities of engines, options of games.
 
-use crate::{EventId, Store, StoreError, identities, row::int};
+use crate::{EventId, Store, StoreError, identities, leases, row::int};
 use referee::{
     Color,
     entry::GameId,
@@ -46,6 +46,8 @@ pub(crate) fn store(record: &SideRecord, conn: &Connection, EventId(event): Even
         SideRecord::Bound(EntrantTrip { name, trip }) => conn
             .prepare_cached("INSERT INTO entrant_trips VALUES (?, ?, ?) ON CONFLICT DO NOTHING")?
             .execute((event, name, trip)),
+        SideRecord::Leased(lease) => leases::issued(lease, conn, event),
+        SideRecord::Committed(committed) => leases::committed(committed, conn, event),
     }
     .map(drop)
 }

@@ -166,6 +166,15 @@ impl Journal {
         self.inbox.put(entries);
     }
 
+    /// Appends entries with their times, in order, and records that are stored in the same transaction.
+    pub fn append_with(
+        &self,
+        entries: impl IntoIterator<Item = Stamped>,
+        records: impl IntoIterator<Item = SideRecord>,
+    ) {
+        self.inbox.put_with(entries, records);
+    }
+
     /// Commits all waiting entries, waits for the readers, ends the threads and returns the store.
     ///
     /// # Errors
@@ -262,7 +271,7 @@ fn write(store: &Store, event: EventId, inbox: &Inbox, feeds: &[Feed]) -> Result
                 records.iter().try_for_each(|record| side::store(record, conn, event))
             })
             .map_err(|error| (batch.len(), error))?;
-        inbox.committed(batch.len());
+        inbox.committed(batch.len() + records.len());
         last_commit = Some(Instant::now());
         if batch.is_empty() || feeds.is_empty() {
             continue;
@@ -313,14 +322,14 @@ impl Sink for InboxSink {
 
 /// Somebody who waits for a commit.
 struct Waiter {
-    /// The number of entries appended when it began to wait.
-    appended: u64,
+    /// The number of entries and records given when it began to wait.
+    given: u64,
     then: Box<dyn FnOnce() + Send>,
 }
 
 impl fmt::Debug for Waiter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Waiter").field("appended", &self.appended).finish_non_exhaustive()
+        f.debug_struct("Waiter").field("given", &self.given).finish_non_exhaustive()
     }
 }
 
@@ -339,6 +348,8 @@ pub(crate) struct Waiting {
     records: Vec<SideRecord>,
     /// Entries ever appended in this run.
     appended: u64,
+    /// Entries and records ever given in this run.
+    given: u64,
     /// Those of them that are committed.
     committed: u64,
     /// Those who wait for a commit, in order.
@@ -375,6 +386,15 @@ impl Inbox {
     }
 
     fn put(&self, entries: impl IntoIterator<Item = Stamped>) {
+        self.put_with(entries, []);
+    }
+
+    /// Entries and records that go into one transaction: whoever takes the list takes all of them.
+    fn put_with(
+        &self,
+        entries: impl IntoIterator<Item = Stamped>,
+        records: impl IntoIterator<Item = SideRecord>,
+    ) {
         let full = |waiting: &mut Waiting| {
             waiting.failed.is_none() && !waiting.closed && waiting.entries.len() >= LIMIT
         };
@@ -384,13 +404,17 @@ impl Inbox {
         waiting.entries.extend(entries);
         let after = waiting.entries.len();
         waiting.appended += (after - before) as u64;
+        let records_before = waiting.records.len();
+        waiting.records.extend(records);
+        waiting.given += (after - before + waiting.records.len() - records_before) as u64;
         if waiting.failed.is_some() {
+            waiting.records.clear();
             waiting.unwritten += after;
             waiting.entries.clear();
             return;
         }
         waiting.urgent = !calm || waiting.entries[before..].iter().any(is_urgent);
-        if idle && after > 0 || calm && waiting.urgent || before < MANY && after >= MANY {
+        if idle && !waiting.is_empty() || calm && waiting.urgent || before < MANY && after >= MANY {
             self.work.notify_one();
         }
     }
@@ -402,31 +426,36 @@ impl Inbox {
         }
         let idle = waiting.is_empty();
         waiting.records.push(record);
+        waiting.given += 1;
         if idle {
             self.work.notify_one();
         }
     }
 
-    /// Calls `then` after the commit of all entries so far; drops it if they are lost.
+    /// Calls `then` after the commit of all entries and records so far; drops it if they are lost.
     fn when_committed(&self, then: Box<dyn FnOnce() + Send>) {
         let mut waiting = self.lock();
-        let appended = waiting.appended;
+        let given = waiting.given;
         if waiting.failed.is_some() {
             return;
         }
-        if waiting.committed < appended {
-            return waiting.waiters.push(Waiter { appended, then });
+        if waiting.committed < given {
+            waiting.waiters.push(Waiter { given, then });
+            if !std::mem::replace(&mut waiting.urgent, true) {
+                self.work.notify_one();
+            }
+            return;
         }
         drop(waiting);
         then();
     }
 
-    /// Notes a commit of so many entries, and tells those who wait for it.
-    fn committed(&self, entries: usize) {
+    /// Notes a commit of so many entries and records, and tells those who wait for it.
+    fn committed(&self, written: usize) {
         let mut waiting = self.lock();
-        waiting.committed += entries as u64;
+        waiting.committed += written as u64;
         let committed = waiting.committed;
-        let count = waiting.waiters.partition_point(|waiter| waiter.appended <= committed);
+        let count = waiting.waiters.partition_point(|waiter| waiter.given <= committed);
         let told: Vec<Waiter> = waiting.waiters.drain(..count).collect();
         drop(waiting);
         told.into_iter().for_each(|waiter| (waiter.then)());

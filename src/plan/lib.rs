@@ -139,6 +139,37 @@ impl Plan {
         format_words(&self.stages)
     }
 
+    /// A plan for engines alone, with the defaults for everything else: for looking at engines, and for playing games that
+    /// another plan has arranged.
+    #[must_use]
+    pub fn of_engines(name: &str, engines: Vec<EnginePlan>, database: PathBuf) -> Self {
+        Self {
+            name: name.to_owned(),
+            database,
+            base: PathBuf::new(),
+            seed: 1,
+            concurrency: 1,
+            oversubscribe: false,
+            affinity: None,
+            startups: 1,
+            stages: vec![],
+            replay_draws: ReplayDraws::default(),
+            look: true,
+            fault_limit: None,
+            fault_limit_given: false,
+            sprt: None,
+            rules: Rules::default(),
+            adjudication: Adjudication::default(),
+            openings: None,
+            gpus: engines.iter().map(|engine| engine.gpu).sum(),
+            engines,
+            notify: NotifyConfig::default(),
+            skipped: vec![],
+            log: LogPlan::Off,
+            reserve_mb: 0,
+        }
+    }
+
     /// The limits of faults of the players. Those who log in have none, as a host has its own rules for them, and none has
     /// an engine whose games after a fault are to be lost.
     pub fn fault_limits(&self) -> impl Iterator<Item = Option<FaultLimit>> {
@@ -259,7 +290,7 @@ pub enum OpeningOrder {
 }
 
 /// A player: an engine that is started here, or a program in the network.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct EnginePlan {
     /// Name in the event; unique.
     pub name: String,
@@ -317,7 +348,7 @@ pub struct EnginePlan {
 }
 
 /// What an engine may do to the machine.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct SandboxPlan {
     /// How much is kept from it.
     pub kind: Sandbox,
@@ -346,7 +377,7 @@ pub enum Sandbox {
 
 /// The files that belong to an engine, apart from those that its arguments and options name: patterns, relative to its
 /// directory.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IdentityPlan {
     /// Further files.
     pub files: Vec<String>,
@@ -355,7 +386,7 @@ pub struct IdentityPlan {
 }
 
 /// Forms of `go` that an engine understands, in addition to the clock form with `byoyomi`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GoForms {
     /// `binc`/`winc`; otherwise the increment is added to the time left.
     pub increment: bool,
@@ -385,7 +416,7 @@ impl Default for GoForms {
 }
 
 /// Time limits of an engine outside its own turns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SeatLimits {
     /// From the start of the process to `usiok`.
     pub start: Duration,

@@ -1,7 +1,7 @@
 //! `source` of an engine: a commit of a repository, and how it is built.
 
 use crate::{keys::SOURCE, reader::Table};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::{path::PathBuf, time::Duration};
 
 /// The word for uncommitted work, in place of a revision.
@@ -10,7 +10,7 @@ pub const WORKTREE: &str = "worktree";
 const BUILD_TIME: Duration = Duration::from_secs(3600);
 
 /// A commit of a repository, and how it is built.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SourcePlan {
     /// The repository: an absolute path, or a URL.
     pub git: String,

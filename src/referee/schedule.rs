@@ -186,6 +186,14 @@ impl Schedule {
         }
     }
 
+    /// Forgets that a game was handed out which nobody has begun: unlike [`Self::returned`] it is handed out again as the
+    /// same attempt, and after a verdict not at all.
+    pub fn withdrawn(&mut self, pairing: &Pairing) {
+        if let Some(open) = self.open.as_mut().filter(|_| usize::from(pairing.stage) == self.over) {
+            open.issued.remove(pairing.index);
+        }
+    }
+
     /// Takes back a game that had counted and does not count any more. To be called after its entries are folded, and only
     /// while nothing has begun that follows from its result.
     pub fn reopened(&mut self, pairing: Pairing) {

@@ -4,6 +4,7 @@ use crate::{
     color::Color,
     entry::{Entry, GameId, PlayerId},
     identity::Identity,
+    lease::{Committed, Lease},
 };
 use std::{fmt, sync::Arc};
 
@@ -41,6 +42,10 @@ pub enum SideRecord {
     Bound(EntrantTrip),
     /// Options that the engine of a side is given for a game.
     Options(GameId, Color, GameOptions),
+    /// A machine gets the games of a pair.
+    Leased(Box<Lease>),
+    /// The games of a lease are stored; to be kept with their entries.
+    Committed(Box<Committed>),
 }
 
 /// USI options that an engine is given for one game, beside those of its plan: names and values.

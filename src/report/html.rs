@@ -203,6 +203,8 @@ fn sections(history: &EventHistory, manner: Manner) -> Markup {
         tables::cross(history, manner)
     });
     let ranked = report.stages.iter().any(|stage| stage.has_tie_breaks());
+    let many = !report.machines.is_empty();
+    add("machines", "Machines", many, &|| super::machines::page(&report.machines));
     let operated = !report.operations.is_empty();
     add("operations", manner.say("Operator", "運営"), operated, &|| {
         super::operations::page(&report.operations)

@@ -13,6 +13,7 @@ mod commits;
 mod event_history;
 pub mod html;
 mod live;
+mod machines;
 mod operations;
 pub mod plot;
 pub mod progress;
@@ -24,6 +25,7 @@ pub use builds::{PlayedBy, builds};
 pub use commits::{Commits, TestedCommit};
 pub use event_history::{EventHistory, EventHistoryError, HistoryFold, event_info, plan};
 pub use live::{Announcer, EventFile};
+pub use machines::MachineRow;
 pub use operations::OperationRow;
 pub use tuning::{ParameterRow, TuningReport};
 pub use test_history::{TestHistory, TestLine, TestResult, verdict_words};
@@ -156,6 +158,8 @@ pub struct Report {
     pub played_by: Vec<PlayedBy>,
     /// Games that a player lost because it failed, in the order of their numbers.
     pub failures: Vec<Failure>,
+    /// What each machine has played, where there were several.
+    pub machines: Vec<MachineRow>,
     /// What the operator did, in its order.
     pub operations: Vec<OperationRow>,
     /// Games lost on time by so little that a margin decided them, if most of those lost on time were.
@@ -405,6 +409,7 @@ impl Report {
             halted: standings.halts().iter().map(|halt| halted_row(info, halt)).collect(),
             played_by: vec![],
             failures: vec![],
+            machines: vec![],
             operations: vec![],
             late: late(info, standings.time_losses()),
             head: None,
@@ -441,6 +446,7 @@ impl Report {
             Ok::<_, StoreError>(())
         })?;
         self.head = store.head(event)?;
+        self.machines = machines::rows(store.machines(event)?, self.standings.len());
         self.operations = store.operations(event)?.into_iter().map(OperationRow::of).collect();
         Ok(self)
     }

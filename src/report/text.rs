@@ -31,6 +31,7 @@ impl fmt::Display for Report {
             _ => cross_table(f, self)?,
         }
         failures(f, &self.failures)?;
+        super::machines::text(f, &self.machines)?;
         super::operations::text(f, &self.operations)?;
         if let Some(test) = &self.sprt {
             write!(f, "\n{test}")?;

@@ -1,0 +1,92 @@
+//! Machines that play games of an event: the seam between the dispatcher and whoever carries games to them. The
+//! dispatcher knows no network: it gives the games of a pair to a desk, and hears of them by notes.
+
+use crate::{play::Fixture, worker::Note};
+use referee::{
+    entry::{PlayerId, Stamped},
+    lease::{Lease, LeaseId},
+    sink::Sink,
+};
+use std::{
+    fmt,
+    sync::{Arc, mpsc::Sender},
+};
+
+/// How the event ends for the machines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Closing {
+    /// It is over: nothing that a machine still holds will count.
+    Over,
+    /// It is interrupted: machines finish what they hold, and a later run of the manager takes it.
+    Interrupted,
+}
+
+/// Machines that play games of an event.
+pub trait RemoteDesk: Send {
+    /// Opens the desk: notes go to `notes`, leases to `sink`. Returns the leases of earlier runs that may still be
+    /// answered.
+    ///
+    /// # Errors
+    /// Why it cannot be opened.
+    fn open(&mut self, notes: Sender<Note>, sink: Arc<dyn Sink>) -> Result<Vec<Lease>, String>;
+
+    /// Takes over a lease of an earlier run: its machine is asked for the answer, and its games are nobody else's.
+    fn adopt(&mut self, lease: Lease, games: Vec<Fixture>);
+
+    /// Begins to talk to machines, after all leases were adopted.
+    ///
+    /// # Errors
+    /// Why it cannot.
+    fn begin(&mut self) -> Result<(), String>;
+
+    /// Number of pairs that can be given now.
+    fn places(&self) -> usize;
+
+    /// Number of pairs that all machines play at once.
+    fn slots(&self) -> usize;
+
+    /// Gives the games of a pair to a machine; `None` when no machine has a place any more.
+    fn give(&mut self, games: Vec<Fixture>) -> Option<LeaseId>;
+
+    /// Machines finish the pairs that have begun, and give the others back.
+    fn stop(&mut self);
+
+    /// Ends the desk. Answers on their way are told first.
+    fn close(&mut self, closing: Closing);
+}
+
+/// What the dispatcher hears from a desk.
+#[derive(Debug)]
+pub enum DeskNote {
+    /// A machine has a place for a pair.
+    Free,
+    /// The games of a lease were played, and our referee gives them the same results.
+    Played(Box<PlayedJob>),
+    /// The games of a lease will not be played by the machine that has it.
+    Lost(LeaseId),
+    /// Something about a machine goes on record.
+    Fault(Option<PlayerId>, String),
+}
+
+/// The games of a lease, played.
+pub struct PlayedJob {
+    /// The lease.
+    pub lease: LeaseId,
+    /// Name of the machine.
+    pub machine: String,
+    /// SHA-256 of the machine's answer in hexadecimal digits.
+    pub sha256: String,
+    /// The entries of each game, in order, under whatever number.
+    pub games: Vec<Vec<Stamped>>,
+    /// Called when the games are stored.
+    pub kept: Box<dyn FnOnce() + Send>,
+}
+
+impl fmt::Debug for PlayedJob {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PlayedJob")
+            .field("lease", &self.lease)
+            .field("machine", &self.machine)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,193 @@
+//! Leases of machines in the database, and which machine played a game.
+
+use crate::{
+    EventId, Store, StoreError, now,
+    row::{bad, int, unsigned},
+};
+use referee::{
+    entry::GameId,
+    lease::{Committed, Lease, LeaseId},
+    schedule::Pairing,
+};
+use rusqlite::{Connection, OptionalExtension, Row};
+
+/// An event that hands games to machines.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fleet {
+    /// The event's name on the wire: 32 hexadecimal digits, random.
+    pub key: String,
+    /// How often a manager has begun to hand its games to machines, this time included.
+    pub epoch: u64,
+}
+
+/// A lease of the database.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KnownLease {
+    /// The lease as it was issued.
+    pub lease: Lease,
+    /// SHA-256 of the answer by which it was committed; `None` while it is not.
+    pub sha256: Option<String>,
+}
+
+/// What a machine has played of an event.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MachineCounts {
+    /// Its name; `None`: that of the manager.
+    pub machine: Option<String>,
+    /// Games that count.
+    pub games: u64,
+    /// Wins, draws and losses of the player with the lower number, of these games.
+    pub results: [u64; 3],
+    /// Games lost on time.
+    pub time_losses: u64,
+    /// Games lost by another fault of an engine.
+    pub faults: u64,
+    /// Pairs that it has, or was given and never brought back.
+    pub open: u64,
+}
+
+const COLUMNS: &str = "lease, epoch, machine, worker, games, sha256";
+
+/// Writes a lease that is about to be handed out.
+pub(crate) fn issued(lease: &Lease, conn: &Connection, event: i64) -> rusqlite::Result<usize> {
+    let Lease { lease, epoch, machine, worker, games } = lease;
+    let games = serde_json::to_string(games).map_err(super::insert::not_json)?;
+    let sql = "INSERT INTO leases (event, lease, epoch, machine, worker, games, issued_at) VALUES (?, ?, ?, ?, ?, ?, ?)";
+    let row = (event, lease.0.cast_signed(), int(*epoch), machine, worker, games, now());
+    conn.prepare_cached(sql)?.execute(row)
+}
+
+/// Writes that the games of a lease are stored, and which machine played them.
+pub(crate) fn committed(committed: &Committed, conn: &Connection, event: i64) -> rusqlite::Result<usize> {
+    let Committed { lease, machine, sha256, games } = committed;
+    let sql = "UPDATE leases SET committed_at = ?3, sha256 = ?4 WHERE event = ?1 AND lease = ?2";
+    conn.prepare_cached(sql)?.execute((event, lease.0.cast_signed(), now(), sha256))?;
+    let mut played = conn.prepare_cached("UPDATE games SET machine = ?3 WHERE event = ?1 AND number = ?2")?;
+    games.iter().try_fold(0, |sum, game| Ok(sum + played.execute((event, int(game.0), machine))?))
+}
+
+impl Store {
+    /// Notes that a manager begins to hand games of an event to machines: its epoch is raised. `key` is its name on the
+    /// wire where it has none yet.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn begin_fleet(&self, EventId(event): EventId, key: &str) -> Result<Fleet, StoreError> {
+        let sql = "INSERT INTO fleets VALUES (?1, ?2, 1) ON CONFLICT DO UPDATE SET epoch = epoch + 1 RETURNING key, epoch";
+        self.database.write(|conn| {
+            conn.query_row(sql, (event, key), |row| {
+                Ok(Fleet { key: row.get(0)?, epoch: row.get::<_, i64>(1)?.unsigned_abs() })
+            })
+        })
+    }
+
+    /// A lease of an event.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn lease(&self, EventId(event): EventId, lease: LeaseId) -> Result<Option<KnownLease>, StoreError> {
+        let sql = format!("SELECT {COLUMNS} FROM leases WHERE event = ? AND lease = ?");
+        self.database.check(|conn| {
+            conn.prepare_cached(&sql)?.query_row((event, lease.0.cast_signed()), known).optional()
+        })
+    }
+
+    /// What each machine has played of an event, the manager's first; empty if nothing was handed to machines.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn machines(&self, EventId(event): EventId) -> Result<Vec<MachineCounts>, StoreError> {
+        let games = "SELECT machine, count(*),
+                coalesce(sum(result = iif(black < white, 'black', 'white')), 0),
+                coalesce(sum(result = 'draw'), 0),
+                coalesce(sum(result = iif(black < white, 'white', 'black')), 0),
+                coalesce(sum(cause = 'time'), 0),
+                coalesce(sum(cause IN ('disconnection', 'illegal-declaration') OR cause LIKE 'illegal-move:%'), 0)
+             FROM games WHERE event = ? AND state = 'counted' GROUP BY machine ORDER BY machine";
+        let open = "SELECT machine, count(*) FROM leases WHERE event = ? AND committed_at IS NULL
+             GROUP BY machine ORDER BY machine";
+        self.database.check(|conn| {
+            let mut games = conn.prepare(games)?;
+            let mut machines = games.query_map([event], counts)?.collect::<rusqlite::Result<Vec<_>>>()?;
+            let mut open = conn.prepare(open)?;
+            let open = open.query_map([event], |row| Ok((row.get(0)?, unsigned(row, 1)?)))?;
+            for open in open.collect::<rusqlite::Result<Vec<(String, u64)>>>()? {
+                let (name, open) = (Some(open.0), open.1);
+                match machines.iter_mut().find(|counts| counts.machine == name) {
+                    Some(counts) => counts.open = open,
+                    None => machines.push(MachineCounts { machine: name, open, ..MachineCounts::default() }),
+                }
+            }
+            let is_fleet = machines.iter().any(|counts| counts.machine.is_some());
+            Ok(if is_fleet { machines } else { vec![] })
+        })
+    }
+
+    /// The games of an event that count and that a machine has played.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn games_of_machine(
+        &self,
+        EventId(event): EventId,
+        machine: &str,
+    ) -> Result<Vec<GameId>, StoreError> {
+        let sql =
+            "SELECT number FROM games WHERE event = ? AND machine = ? AND state = 'counted' ORDER BY number";
+        self.database.check(|conn| {
+            conn.prepare(sql)?.query_map((event, machine), |row| Ok(GameId(unsigned(row, 0)?)))?.collect()
+        })
+    }
+
+    /// The leases of an event that are not committed and were the last ones issued for all of their games, in the order
+    /// in which they were issued.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn open_leases(&self, EventId(event): EventId) -> Result<Vec<Lease>, StoreError> {
+        let sql =
+            format!("SELECT {COLUMNS} FROM leases WHERE event = ? AND committed_at IS NULL ORDER BY id DESC");
+        self.database.check(|conn| {
+            let mut leases = conn.prepare(&sql)?;
+            let mut taken = std::collections::HashSet::new();
+            let mut open = vec![];
+            for lease in leases.query_map([event], known)? {
+                let lease = lease?.lease;
+                let is_last = lease
+                    .games
+                    .iter()
+                    .fold(true, |last, game| taken.insert((game.stage, game.index)) && last);
+                if is_last {
+                    open.push(lease);
+                }
+            }
+            open.reverse();
+            Ok(open)
+        })
+    }
+}
+
+fn counts(row: &Row<'_>) -> rusqlite::Result<MachineCounts> {
+    Ok(MachineCounts {
+        machine: row.get(0)?,
+        games: unsigned(row, 1)?,
+        results: [unsigned(row, 2)?, unsigned(row, 3)?, unsigned(row, 4)?],
+        time_losses: unsigned(row, 5)?,
+        faults: unsigned(row, 6)?,
+        open: 0,
+    })
+}
+
+fn known(row: &Row<'_>) -> rusqlite::Result<KnownLease> {
+    let games: Vec<Pairing> = serde_json::from_str(row.get_ref(4)?.as_str()?)
+        .map_err(|error| bad(4, format!("the games of a lease: {error}")))?;
+    let number = |at| row.get::<_, i64>(at).map(i64::cast_unsigned);
+    let lease = Lease {
+        lease: LeaseId(number(0)?),
+        epoch: number(1)?,
+        machine: row.get(2)?,
+        worker: row.get(3)?,
+        games,
+    };
+    Ok(KnownLease { lease, sha256: row.get(5)? })
+}

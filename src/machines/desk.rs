@@ -1,0 +1,572 @@
+//! The manager's desk: hands pairs to machines, and takes their answers.
+//!
+//! The dispatcher gives pairs on its own thread; everything that is sent or received goes through the thread `machines`.
+//! A job is sent when its lease is on the disk, and an answer is confirmed when its games are.
+
+use crate::{
+    messages::{self, Back, Beat, Beaten, Hello, Job, Order, Player, Taken, Terms, Verdicts, Welcome},
+    registry::{Found, LEASE, Registry},
+    replay,
+    wire::{Wire, is_worker},
+};
+use arena::{
+    Say,
+    desk::{Closing, DeskNote, PlayedJob, RemoteDesk},
+    play::Fixture,
+    worker::Note,
+};
+use async_nats::{Message, Subject, Subscriber};
+use futures_util::StreamExt;
+use journal::{EventId, Fleet, Store, now};
+use referee::{
+    entry::{Entry, PlayerId, Stamped},
+    lease::{Lease, LeaseId},
+    number::number,
+    sink::{SideRecord, Sink},
+};
+use serde::de::DeserializeOwned;
+use sha2::{Digest, Sha256};
+use std::{
+    collections::HashMap,
+    fmt::Write as _,
+    path::PathBuf,
+    sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc::Sender},
+    thread::{self, JoinHandle},
+    time::{Duration, Instant},
+};
+use tokio::{
+    runtime::{Builder, Runtime},
+    sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel},
+    time::{MissedTickBehavior, interval},
+};
+
+/// Time between two looks at who is silent.
+const LOOK: Duration = Duration::from_secs(1);
+/// Most faults that one machine brings on record in a run.
+const FAULTS: u32 = 20;
+/// Most machines whose faults are counted one by one.
+const COUNTED: usize = 1000;
+
+/// The event of a desk.
+pub struct EventOfDesk {
+    /// Its database.
+    pub database: PathBuf,
+    /// Its row.
+    pub event: EventId,
+    /// Its name on the wire, and the start of this manager.
+    pub fleet: Fleet,
+    /// What it is played with; the epoch and the verdicts are set here.
+    pub terms: Terms,
+}
+
+impl EventOfDesk {
+    /// What machines are told of a plan; identities are by player.
+    #[must_use]
+    pub fn terms(plan: &plan::Plan, identities: &[Option<referee::identity::Identity>]) -> Terms {
+        let identity = |at: usize| identities.get(at).cloned().flatten();
+        Terms {
+            epoch: 0,
+            event: plan.name.clone(),
+            players: plan
+                .engines
+                .iter()
+                .enumerate()
+                .map(|(at, engine)| Player::new(engine, identity(at)))
+                .collect(),
+            rules: plan.rules,
+            adjudication: plan.adjudication,
+            verdicts: Verdicts::default(),
+        }
+    }
+}
+
+/// The desk of an event.
+pub struct MachineDesk {
+    shared: Arc<Shared>,
+    commands: UnboundedSender<Command>,
+    state: State,
+}
+
+enum State {
+    Closed { runtime: Runtime, wire: Wire, inbox: UnboundedReceiver<Command> },
+    Open(JoinHandle<()>),
+    Over,
+}
+
+struct Shared {
+    event: EventOfDesk,
+    registry: Mutex<Registry>,
+    /// The way to the dispatcher and the journal, once the desk is open.
+    ways: Mutex<Option<(Sender<Note>, Arc<dyn Sink>)>>,
+    faults: Mutex<HashMap<String, u32>>,
+    say: Say,
+}
+
+enum Command {
+    /// The lease of a job is on the disk.
+    Send(String, Job),
+    /// The games of a lease are on the disk.
+    Stored(LeaseId, Subject),
+    /// No further pair begins.
+    Stop,
+    /// The end.
+    Close(Closing),
+}
+
+impl MachineDesk {
+    /// A desk on a server that is connected already; nobody hears of it before it is opened. `connect` is run on the
+    /// desk's own event queue.
+    ///
+    /// # Errors
+    /// Why there is no connection.
+    pub fn connect(
+        event: EventOfDesk,
+        say: Say,
+        connect: impl Future<Output = Result<Wire, String>>,
+    ) -> Result<Self, String> {
+        let runtime = Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|why| format!("the system has no event queue: {why}"))?;
+        let wire = runtime.block_on(connect)?;
+        let (commands, inbox) = unbounded_channel();
+        let shared = Shared {
+            event,
+            registry: Mutex::default(),
+            ways: Mutex::default(),
+            faults: Mutex::default(),
+            say,
+        };
+        Ok(Self { shared: Arc::new(shared), commands, state: State::Closed { runtime, wire, inbox } })
+    }
+}
+
+impl RemoteDesk for MachineDesk {
+    fn open(&mut self, notes: Sender<Note>, sink: Arc<dyn Sink>) -> Result<Vec<Lease>, String> {
+        *lock(&self.shared.ways) = Some((notes, sink));
+        let EventOfDesk { database, event, .. } = &self.shared.event;
+        Store::read(database).and_then(|store| store.open_leases(*event)).map_err(|why| why.to_string())
+    }
+
+    fn adopt(&mut self, lease: Lease, games: Vec<Fixture>) {
+        self.shared.registry().adopt(Instant::now(), &lease, games);
+    }
+
+    fn begin(&mut self) -> Result<(), String> {
+        let State::Closed { runtime, wire, inbox } = std::mem::replace(&mut self.state, State::Over) else {
+            return Ok(());
+        };
+        let up = runtime.block_on(wire.all_workers())?;
+        let serving =
+            Serving { shared: self.shared.clone(), wire, commands: self.commands.clone(), store: None };
+        let work = move || runtime.block_on(serving.serve(up, inbox));
+        let thread = thread::Builder::new().name("machines".to_owned()).spawn(work);
+        self.state = State::Open(thread.map_err(|why| format!("the system has no thread: {why}"))?);
+        Ok(())
+    }
+
+    fn places(&self) -> usize {
+        self.shared.registry().places(Instant::now())
+    }
+
+    fn slots(&self) -> usize {
+        self.shared.registry().slots()
+    }
+
+    fn give(&mut self, games: Vec<Fixture>) -> Option<LeaseId> {
+        let (id, epoch) = (LeaseId(rand::random()), self.shared.event.fleet.epoch);
+        let (lease, job) = self.shared.registry().give(Instant::now(), epoch, id, games)?;
+        let (_, sink) = lock(&self.shared.ways).clone()?;
+        let (commands, worker) = (self.commands.clone(), lease.worker.clone());
+        sink.keep(SideRecord::Leased(Box::new(lease)));
+        sink.when_kept(Box::new(move || _ = commands.send(Command::Send(worker, job))));
+        Some(id)
+    }
+
+    fn stop(&mut self) {
+        let _closed = self.commands.send(Command::Stop);
+    }
+
+    fn close(&mut self, closing: Closing) {
+        let _closed = self.commands.send(Command::Close(closing));
+        if let State::Open(thread) = std::mem::replace(&mut self.state, State::Over) {
+            let _panic_printed = thread.join();
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Shared {
+    fn registry(&self) -> MutexGuard<'_, Registry> {
+        lock(&self.registry)
+    }
+
+    fn note(&self, note: DeskNote) {
+        if let Some((notes, _)) = &*lock(&self.ways) {
+            let _dispatcher_gone = notes.send(Note::Desk(note));
+        }
+    }
+
+    /// Puts a fault of a machine on record, so many for each machine.
+    fn fault(&self, worker: &str, player: Option<PlayerId>, text: &str) {
+        let name = self.registry().name_of(worker);
+        let mut faults = lock(&self.faults);
+        let key = if faults.len() < COUNTED || faults.contains_key(worker) { worker } else { "" };
+        let count = faults.entry(key.to_owned()).or_default();
+        *count += 1;
+        let last = if *count == FAULTS { "; further faults of this machine are not told" } else { "" };
+        if *count <= FAULTS {
+            let text = format!("machine `{name}`: {text}{last}");
+            (self.say)(&text);
+            self.note(DeskNote::Fault(player, text));
+        }
+    }
+
+    /// Tells the dispatcher that leases are lost.
+    fn lost(&self, leases: Vec<LeaseId>) {
+        leases.into_iter().for_each(|lease| self.note(DeskNote::Lost(lease)));
+    }
+}
+
+/// The thread of the desk.
+struct Serving {
+    shared: Arc<Shared>,
+    wire: Wire,
+    commands: UnboundedSender<Command>,
+    store: Option<Store>,
+}
+
+impl Serving {
+    async fn serve(mut self, mut up: Subscriber, mut inbox: UnboundedReceiver<Command>) {
+        self.wire.say_to_all(self.epoch(), &Order::Hello { epoch: self.epoch() }).await;
+        let mut look = interval(LOOK);
+        look.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut looked = Instant::now();
+        loop {
+            tokio::select! { biased;
+                command = inbox.recv() => match command {
+                    Some(Command::Close(closing)) => return self.close(closing).await,
+                    Some(command) => self.command(command).await,
+                    None => return,
+                },
+                Some(message) = up.next() => self.message(message).await,
+                _ = look.tick() => {
+                    self.look(looked);
+                    looked = Instant::now();
+                }
+            }
+        }
+    }
+
+    fn epoch(&self) -> u64 {
+        self.shared.event.fleet.epoch
+    }
+
+    /// Finds machines that are silent. One that could not be heard, because this program itself was stopped, is not.
+    fn look(&self, looked: Instant) {
+        let now = Instant::now();
+        if now.saturating_duration_since(looked) > LOOK * 5 || !self.wire.is_connected() {
+            return self.shared.registry().excuse(now);
+        }
+        let lost = self.shared.registry().silent(now);
+        if !lost.is_empty() {
+            let pairs = number(lost.len(), "pair");
+            let text = format!("{pairs} of machines that are silent for {} s: played again", LEASE.as_secs());
+            (self.shared.say)(&text);
+            self.shared.note(DeskNote::Fault(None, text));
+        }
+        self.shared.lost(lost);
+    }
+
+    async fn command(&self, command: Command) {
+        match command {
+            Command::Send(worker, job) => {
+                let session = {
+                    let mut registry = self.shared.registry();
+                    registry.sent(Instant::now(), job.lease);
+                    registry.session_of(&worker)
+                };
+                self.wire.say_to(&worker, session, "job", self.epoch(), &job).await;
+            }
+            Command::Stored(lease, reply) => {
+                self.shared.registry().stored(lease);
+                self.wire.answer(reply, &Taken::Committed).await;
+                self.shared.note(DeskNote::Free);
+            }
+            Command::Stop => self.wire.say_to_all(self.epoch(), &Order::Stop).await,
+            Command::Close(_) => {}
+        }
+    }
+
+    async fn close(&self, closing: Closing) {
+        if closing == Closing::Over {
+            self.wire.say_to_all(self.epoch(), &Order::Over).await;
+        }
+        self.wire.flush().await;
+    }
+
+    /// A message of a worker, whose name the server has checked where it knows its workers.
+    async fn message(&mut self, message: Message) {
+        let Some(reply) = message.reply.clone() else { return };
+        let subject = message.subject.to_string();
+        let mut ends = subject.rsplitn(3, '.');
+        let (Some(kind), Some(worker)) = (ends.next(), ends.next().filter(|worker| is_worker(worker))) else {
+            return;
+        };
+        match kind {
+            "hello" => {
+                let welcome = self.hello(worker, &message.payload);
+                self.wire.answer(reply, &welcome).await;
+            }
+            "beat" => {
+                if let Some(beat) = self.read::<Beat>(worker, &message.payload) {
+                    let beaten = self.beat(worker, &beat);
+                    self.wire.answer(reply, &beaten).await;
+                }
+            }
+            "result" => {
+                if let Some(taken) = self.answer(worker, &message.payload, &reply) {
+                    self.wire.answer(reply, &taken).await;
+                }
+            }
+            "back" => {
+                if let Some(back) = self.read::<Back>(worker, &message.payload) {
+                    self.back(worker, &back);
+                    self.wire.answer(reply, &Taken::Committed).await;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn read<T: DeserializeOwned>(&self, worker: &str, payload: &[u8]) -> Option<T> {
+        match serde_json::from_slice(payload) {
+            Ok(message) => Some(message),
+            Err(why) => {
+                self.shared.fault(worker, None, &format!("a message of it cannot be read: {why}"));
+                None
+            }
+        }
+    }
+
+    fn hello(&self, worker: &str, payload: &[u8]) -> Welcome {
+        // Another version may have other fields: its number is read by itself.
+        #[derive(serde::Deserialize)]
+        struct Version {
+            protocol: u32,
+            #[serde(default)]
+            build: String,
+        }
+        let hello =
+            match (serde_json::from_slice::<Hello>(payload), serde_json::from_slice::<Version>(payload)) {
+                (Ok(hello), _) => hello,
+                (Err(_), Ok(Version { protocol, build })) if protocol != messages::PROTOCOL => {
+                    let (name, holding) = (String::new(), Default::default());
+                    Hello {
+                        protocol,
+                        build,
+                        session: 0,
+                        name,
+                        slots: 1,
+                        cores: 1,
+                        tags: vec![],
+                        ready: false,
+                        holding,
+                    }
+                }
+                (Err(why), _) => {
+                    return Welcome::Refused {
+                        why: format!("this hello cannot be read: {why}"),
+                        for_good: true,
+                    };
+                }
+            };
+        let answer = self.shared.registry().hello(Instant::now(), now(), worker, &hello);
+        match answer {
+            Ok((mut verdicts, missing)) => {
+                self.shared.lost(missing);
+                verdicts.committed = self.committed(&hello.holding.outbox);
+                if hello.ready {
+                    let Hello { name, slots, cores, .. } = &hello;
+                    (self.shared.say)(&format!(
+                        "machine `{name}` is here: {}, {}",
+                        number(*slots, "slot"),
+                        number(*cores, "core")
+                    ));
+                    self.shared.note(DeskNote::Free);
+                }
+                Welcome::Come(Box::new(Terms {
+                    epoch: self.epoch(),
+                    verdicts,
+                    ..self.shared.event.terms.clone()
+                }))
+            }
+            Err(refusal) => Welcome::Refused { why: refusal.why, for_good: refusal.for_good },
+        }
+    }
+
+    /// Leases that are committed, of those whose answers a worker still keeps.
+    fn committed(&self, _outbox: &[LeaseId]) -> Vec<LeaseId> {
+        // Each is answered by itself when it is sent again, with its content compared.
+        vec![]
+    }
+
+    fn beat(&self, worker: &str, beat: &Beat) -> Beaten {
+        let (beaten, missing) =
+            self.shared.registry().beat(Instant::now(), now(), worker, self.epoch(), beat);
+        if !missing.is_empty() {
+            let text = format!("{} did not reach it: played again", number(missing.len(), "pair"));
+            self.shared.fault(worker, None, &text);
+        }
+        self.shared.lost(missing);
+        // A place may have become one again by this sign of life.
+        self.shared.note(DeskNote::Free);
+        beaten
+    }
+
+    fn back(&self, worker: &str, back: &Back) {
+        let lost = self.shared.registry().back(worker, &back.leases, back.leaves);
+        if !back.why.is_empty() {
+            let why: String = back.why.chars().take(2000).collect();
+            let player = back.player.filter(|player| player.index() < self.shared.event.terms.players.len());
+            self.shared.fault(worker, player, &notation::printable_lines(&why));
+        } else if back.leaves {
+            let name = self.shared.registry().name_of(worker);
+            (self.shared.say)(&format!(
+                "machine `{name}` leaves, and gives {} back",
+                number(lost.len(), "pair")
+            ));
+        }
+        self.shared.lost(lost);
+    }
+
+    /// Takes an answer; `None`: it is answered when it is stored.
+    fn answer(&mut self, worker: &str, payload: &[u8], reply: &Subject) -> Option<Taken> {
+        let Ok(answer) = serde_json::from_slice::<messages::Answer>(payload) else {
+            self.shared.fault(worker, None, "an answer of it cannot be read");
+            return Some(Taken::Refused { why: "it cannot be read".to_owned() });
+        };
+        let (lease, sha256) = (answer.lease, hex(&Sha256::digest(payload)));
+        let found = self.shared.registry().find(worker, lease);
+        match found {
+            Found::Answered(stored) if stored == sha256 => Some(Taken::Later),
+            Found::Answered(_) => Some(self.contradicts(worker, lease)),
+            Found::Unknown => Some(self.stranger(worker, lease, &sha256)),
+            Found::Open(fixtures) => self.open_answer(worker, answer, &fixtures, sha256, reply.clone()),
+        }
+    }
+
+    fn open_answer(
+        &self,
+        worker: &str,
+        answer: messages::Answer,
+        fixtures: &[Fixture],
+        sha256: String,
+        reply: Subject,
+    ) -> Option<Taken> {
+        let lease = answer.lease;
+        if let Err(why) = check(&answer, fixtures) {
+            let text = format!("{why}; not counted, played again, and this machine gets nothing more");
+            self.shared.fault(worker, None, &text);
+            let mut registry = self.shared.registry();
+            let mut lost = registry.bar(worker, "an answer of it was none");
+            lost.extend(registry.lose(lease).then_some(lease));
+            drop(registry);
+            self.shared.lost(lost);
+            return Some(Taken::Refused { why });
+        }
+        let mut registry = self.shared.registry();
+        let games: Vec<Vec<Stamped>> =
+            answer.games.into_iter().map(|game| in_our_time(game, worker, &registry)).collect();
+        registry.answered(lease, &sha256, games.iter().map(|game| duration(game)).sum());
+        let machine = registry.name_of(worker);
+        drop(registry);
+        let commands = self.commands.clone();
+        let kept = Box::new(move || _ = commands.send(Command::Stored(lease, reply)));
+        self.shared.note(DeskNote::Played(Box::new(PlayedJob { lease, machine, sha256, games, kept })));
+        None
+    }
+
+    /// An answer to a lease that is not of this run, or lost.
+    fn stranger(&mut self, worker: &str, lease: LeaseId, sha256: &str) -> Taken {
+        let EventOfDesk { database, event, .. } = &self.shared.event;
+        if self.store.is_none() {
+            self.store = Store::read(database).ok();
+        }
+        let Some(known) = self.store.as_ref().and_then(|store| store.lease(*event, lease).ok()) else {
+            return Taken::Later;
+        };
+        match known {
+            Some(known) if known.sha256.as_deref() == Some(sha256) => Taken::Committed,
+            Some(known) if known.sha256.is_some() => self.contradicts(worker, lease),
+            Some(known) => {
+                let pairs: Vec<String> =
+                    known.lease.games.iter().map(|game| (game.index + 1).to_string()).collect();
+                let places = format!(
+                    "{} {} of the schedule",
+                    if pairs.len() == 1 { "place" } else { "places" },
+                    pairs.join(" and ")
+                );
+                let why = format!("lease {lease} ({places}) was answered after it was lost: not counted");
+                self.shared.fault(worker, None, &why);
+                Taken::Refused { why }
+            }
+            None => {
+                let why = format!("lease {lease}, which nobody has issued, was answered: not counted");
+                self.shared.fault(worker, None, &why);
+                Taken::Refused { why }
+            }
+        }
+    }
+
+    fn contradicts(&self, worker: &str, lease: LeaseId) -> Taken {
+        let why = format!("lease {lease} was answered once more with other games: the first answer counts");
+        self.shared.fault(worker, None, &why);
+        Taken::Refused { why }
+    }
+}
+
+/// Checks the games of an answer.
+fn check(answer: &messages::Answer, fixtures: &[Fixture]) -> Result<(), String> {
+    if answer.games.len() != fixtures.len() {
+        return Err(format!(
+            "lease {} is answered with {} of {}",
+            answer.lease,
+            answer.games.len(),
+            fixtures.len()
+        ));
+    }
+    answer.games.iter().zip(fixtures).try_for_each(|(game, fixture)| {
+        let place = fixture.pairing.index + 1;
+        replay::check(fixture, game).map_err(|why| format!("the game at place {place} is not one: {why}"))
+    })
+}
+
+/// The entries of a game by the clock of this machine.
+fn in_our_time(game: Vec<Stamped>, worker: &str, registry: &Registry) -> Vec<Stamped> {
+    game.into_iter()
+        .map(|Stamped { at, entry }| Stamped { at: registry.our_time(worker, at), entry })
+        .collect()
+}
+
+/// How long a game was.
+fn duration(game: &[Stamped]) -> Duration {
+    let ends =
+        game.iter().filter(|stamped| matches!(stamped.entry, Entry::GameStarted(_) | Entry::GameEnded(_)));
+    let times: Vec<i64> = ends.map(|stamped| stamped.at).collect();
+    let span = times.last().zip(times.first()).map_or(0, |(last, first)| last.saturating_sub(*first));
+    Duration::from_millis(span.max(0).unsigned_abs())
+}
+
+/// Bytes in hexadecimal digits.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
+        let _writing_to_a_text_never_fails = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+#[cfg(test)]
+#[path = "desk_tests.rs"]
+mod tests;

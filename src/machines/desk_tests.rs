@@ -1,0 +1,301 @@
+use super::*;
+use crate::{
+    messages::{Answer, Hello, Holding, PROTOCOL},
+    wire::Address,
+};
+use arena::desk::DeskNote;
+use futures_util::StreamExt;
+use journal::{EventHead, Journal};
+use plan::EnginePlan;
+use referee::{
+    Color, Outcome, WinBy,
+    adjudicate::Adjudication,
+    clock::TimeControl,
+    entry::{GameEnded, GameId, GameStarted, Opened},
+    game::{Input, Output, Reply, Said, Setup},
+    lease::Committed,
+    rules::Rules,
+    schedule::Pairing,
+};
+use std::{
+    net::{TcpListener, TcpStream},
+    process::{Child, Command, Stdio},
+    sync::mpsc::{Receiver, channel},
+};
+
+const WORKER: &str = "abcdefgh12345678";
+const EVEN: &str = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1";
+/// Longer than anything here takes on a slow machine.
+const PATIENCE: Duration = Duration::from_secs(300);
+
+struct Server(Child, Address);
+
+impl Server {
+    /// `None` where there is none to start.
+    fn start() -> Option<Self> {
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let mut command = Command::new("nats-server");
+        command
+            .args(["-a", "127.0.0.1", "-p", &port.to_string()])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        let Ok(child) = command.spawn() else {
+            eprintln!("not run: there is no nats-server on the path (apt install nats-server)");
+            return None;
+        };
+        let address = format!("nats://127.0.0.1:{port}#{}", crate::new_key()).parse().unwrap();
+        let begun = Instant::now();
+        while TcpStream::connect(("127.0.0.1", port)).is_err() {
+            assert!(begun.elapsed() < PATIENCE);
+            thread::sleep(Duration::from_millis(10));
+        }
+        Some(Self(child, address))
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _dead_already = self.0.kill();
+        let _reaped_already = self.0.wait();
+    }
+}
+
+/// A desk with a journal, and a worker that does what a test wants.
+struct Bench {
+    desk: MachineDesk,
+    notes: Receiver<Note>,
+    journal: Journal,
+    faults: Vec<String>,
+    worker: Runtime,
+    wire: Wire,
+    _directory: tempfile::TempDir,
+    server: Server,
+}
+
+impl Bench {
+    fn start() -> Option<Self> {
+        let server = Server::start()?;
+        let directory = tempfile::tempdir().unwrap();
+        let database = directory.path().join("event.db");
+        let head = EventHead { name: "event", kind: "run", plan: "{}", fingerprint: "{}" };
+        let opening = Journal::open(&database, &head).unwrap();
+        let event = opening.event().event;
+        let fleet = opening.store().begin_fleet(event, &server.1.event).unwrap();
+        let engine = |name: &str| EnginePlan { name: name.to_owned(), ..EnginePlan::default() };
+        let engines = vec![engine("a"), engine("b")];
+        let plan = plan::Plan::of_engines("event", engines, database.clone());
+        let journal = opening.start(vec![], || ()).unwrap();
+        let players = vec!["a".to_owned(), "b".to_owned()];
+        let opened = Opened { name: "event".to_owned(), players, format: String::new(), resumed: false };
+        journal.happened(Entry::Opened(opened));
+        let of_desk = EventOfDesk { database, event, fleet, terms: EventOfDesk::terms(&plan, &[None, None]) };
+        let (address, say) = (server.1.clone(), Arc::new(|_: &str| ()) as Say);
+        let connect = async move { Wire::connect(&address, "manager").await };
+        let mut desk = MachineDesk::connect(of_desk, say, connect).unwrap();
+        let (sender, notes) = channel();
+        assert_eq!(desk.open(sender, journal.sink()).unwrap(), []);
+        desk.begin().unwrap();
+        let worker = Builder::new_current_thread().enable_all().build().unwrap();
+        let wire = worker.block_on(Wire::connect(&server.1, "worker")).unwrap();
+        let bench =
+            Self { desk, notes, journal, faults: vec![], worker, wire, _directory: directory, server };
+        assert!(matches!(bench.ask("hello", &hello()), Welcome::Come(_)));
+        Some(bench)
+    }
+
+    fn ask<A: DeserializeOwned>(&self, kind: &str, message: &impl serde::Serialize) -> A {
+        let message = serde_json::to_vec(message).unwrap();
+        self.worker.block_on(self.wire.ask(WORKER, kind, message)).unwrap()
+    }
+
+    /// Gives the worker a pair, and receives it there.
+    fn give(&mut self) -> Job {
+        let mut jobs = self.worker.block_on(self.wire.to_worker(WORKER, "job")).unwrap();
+        self.worker.block_on(self.wire.flush());
+        let lease = self.desk.give(vec![fixture(0), fixture(1)]).unwrap();
+        let job = self.worker.block_on(jobs.next()).unwrap();
+        let job: Job = serde_json::from_slice(&job.payload).unwrap();
+        assert_eq!((job.lease, job.games.len()), (lease, 2));
+        job
+    }
+
+    /// The next note that says what becomes of a lease; faults before it are kept.
+    fn next(&mut self) -> DeskNote {
+        loop {
+            match self.notes.recv_timeout(PATIENCE).unwrap() {
+                Note::Desk(DeskNote::Fault(_, text)) => self.faults.push(text),
+                Note::Desk(DeskNote::Free) => {}
+                Note::Desk(note) => return note,
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+
+    /// Stores what was played, as the dispatcher does.
+    fn store(&mut self) {
+        let DeskNote::Played(played) = self.next() else { panic!("not played") };
+        let PlayedJob { lease, machine, sha256, games, kept } = *played;
+        let committed = Committed { lease, machine, sha256, games: vec![] };
+        assert_eq!(games.len(), 2);
+        self.journal.append_with([], [SideRecord::Committed(Box::new(committed))]);
+        self.journal.sink().when_kept(kept);
+    }
+
+    /// Answers a job, and stores the answer meanwhile.
+    fn answer_and_store(&mut self, answer: &Answer) -> Taken {
+        let (address, message) = (self.server.1.clone(), serde_json::to_vec(answer).unwrap());
+        let asked = thread::spawn(move || {
+            let runtime = Builder::new_current_thread().enable_all().build().unwrap();
+            runtime.block_on(async {
+                let wire = Wire::connect(&address, "worker").await.unwrap();
+                wire.ask(WORKER, "result", message).await.unwrap()
+            })
+        });
+        self.store();
+        asked.join().unwrap()
+    }
+
+    fn faults(&mut self) -> String {
+        while let Ok(Note::Desk(note)) = self.notes.try_recv() {
+            if let DeskNote::Fault(_, text) = note {
+                self.faults.push(text);
+            }
+        }
+        self.faults.join("\n")
+    }
+}
+
+fn hello() -> Hello {
+    let holding = Holding { now: now(), ..Holding::default() };
+    let (build, name) = ("0.1.0".to_owned(), "box2".to_owned());
+    Hello {
+        protocol: PROTOCOL,
+        build,
+        session: 1,
+        name,
+        slots: 2,
+        cores: 2,
+        tags: vec![],
+        ready: true,
+        holding,
+    }
+}
+
+fn fixture(index: u64) -> Fixture {
+    let (black, white) = if index.is_multiple_of(2) { (0, 1) } else { (1, 0) };
+    let pairing = Pairing {
+        stage: 0,
+        index,
+        attempt: 0,
+        round: 1,
+        pair: index / 2,
+        opening: index / 2,
+        black: PlayerId(black),
+        white: PlayerId(white),
+    };
+    let setup = Setup {
+        game: GameId(0),
+        rules: Rules::default(),
+        adjudication: Adjudication::default(),
+        times: [TimeControl { main: Duration::from_secs(10), ..TimeControl::default() }; 2],
+        start: EVEN.to_owned(),
+        opening: vec![],
+        hears: [false; 2],
+        may_reject: false,
+    };
+    Fixture { setup, pairing, draws: 0, replays_draws: false, tells_times: false, options: Default::default() }
+}
+
+/// A game in which black resigns at once.
+fn played(index: u64) -> Vec<Stamped> {
+    let fixture = fixture(index);
+    let (mut game, _) = referee::game::Game::start(fixture.setup.clone()).unwrap();
+    for color in Color::BOTH {
+        game.handle(Input::Reply(color, Reply::Ready));
+    }
+    let answer =
+        referee::game::Answer { said: Said::Resign, elapsed: Duration::ZERO, ponders: false, thought: None };
+    let outputs = game.handle(Input::Reply(Color::Black, Reply::Answer(answer)));
+    let outcome = outputs.into_iter().find_map(|output| match output {
+        Output::Ended(outcome, _) => Some(outcome),
+        _ => None,
+    });
+    let pairing = fixture.pairing;
+    let start =
+        GameStarted { game: GameId(1), pairing, start: EVEN.to_owned(), opening: String::new(), times: None };
+    let (evidence, plies) = (String::new(), 0);
+    let end =
+        GameEnded { game: GameId(1), pairing, outcome: outcome.unwrap(), plies, evidence, replayed: false };
+    [Entry::GameStarted(start), Entry::GameEnded(end)].map(|entry| Stamped { at: now(), entry }).to_vec()
+}
+
+fn answer(job: &Job) -> Answer {
+    Answer { lease: job.lease, games: vec![played(0), played(1)] }
+}
+
+#[test]
+fn an_answer_is_stored_once_however_often_it_comes_and_other_games_under_its_lease_are_a_fault() {
+    let Some(mut bench) = Bench::start() else { return };
+    let job = bench.give();
+    let answer = answer(&job);
+    assert_eq!(bench.answer_and_store(&answer), Taken::Committed);
+    for _ in 0..3 {
+        assert_eq!(bench.ask::<Taken>("result", &answer), Taken::Committed);
+    }
+    let mut other = answer.clone();
+    other.games[1][0].at += 1;
+    let Taken::Refused { why } = bench.ask("result", &other) else { panic!("it was taken") };
+    assert!(why.contains("was answered once more with other games"), "{why}");
+    assert_eq!(bench.faults().lines().count(), 1);
+    assert!(bench.faults().starts_with("machine `box2`: lease "));
+    bench.desk.close(Closing::Over);
+}
+
+#[test]
+fn an_answer_to_a_lease_that_is_lost_is_a_fault_on_record_and_does_not_count() {
+    let Some(mut bench) = Bench::start() else { return };
+    let job = bench.give();
+    let back = Back { leases: vec![job.lease], why: String::new(), player: None, leaves: false };
+    assert_eq!(bench.ask::<Taken>("back", &back), Taken::Committed);
+    assert!(matches!(bench.next(), DeskNote::Lost(lease) if lease == job.lease));
+    let Taken::Refused { why } = bench.ask("result", &answer(&job)) else { panic!("it was taken") };
+    assert!(
+        why.contains("(places 1 and 2 of the schedule) was answered after it was lost: not counted"),
+        "{why}"
+    );
+    assert!(bench.faults().contains(&why));
+    let unknown = Answer { lease: LeaseId(7), games: vec![] };
+    let Taken::Refused { why } = bench.ask("result", &unknown) else { panic!("it was taken") };
+    assert!(why.contains("which nobody has issued"), "{why}");
+    bench.desk.close(Closing::Over);
+}
+
+#[test]
+fn a_machine_that_alters_a_result_is_found_and_gets_nothing_more() {
+    let Some(mut bench) = Bench::start() else { return };
+    let job = bench.give();
+    let mut lie = answer(&job);
+    let Some(Stamped { entry: Entry::GameEnded(end), .. }) = lie.games[1].last_mut() else { panic!() };
+    end.outcome = Outcome::loss(Color::White, WinBy::Time);
+    let Taken::Refused { why } = bench.ask("result", &lie) else { panic!("it was taken") };
+    assert!(
+        why.contains("the game at place 2 is not one: nothing in it led to its end: black wins by time"),
+        "{why}"
+    );
+    assert!(matches!(bench.next(), DeskNote::Lost(lease) if lease == job.lease), "it is played again");
+    assert!(bench.faults().contains("not counted, played again, and this machine gets nothing more"));
+    assert!(matches!(bench.ask("hello", &hello()), Welcome::Come(_)));
+    assert_eq!(bench.desk.places(), 0);
+    bench.desk.close(Closing::Over);
+}
+
+#[test]
+fn what_cannot_be_read_is_refused_and_brings_so_many_faults_on_record_and_no_more() {
+    let Some(mut bench) = Bench::start() else { return };
+    for _ in 0..2 * FAULTS {
+        assert!(matches!(bench.ask("result", &"nonsense"), Taken::Refused { .. }));
+    }
+    assert_eq!(bench.faults().lines().count(), FAULTS as usize);
+    assert!(bench.faults().ends_with("further faults of this machine are not told"));
+    bench.desk.close(Closing::Over);
+}

@@ -1,0 +1,276 @@
+//! What manager and worker say to each other: JSON, one value a message. Every message of a stranger is bounded by the
+//! server's largest payload (1 MB), and checked again where it is taken.
+
+use arena::play::Fixture;
+use plan::{EnginePlan, SandboxPlan};
+use referee::{
+    adjudicate::Adjudication,
+    clock::TimeControl,
+    entry::{GameId, PlayerId, Stamped},
+    game::Setup,
+    identity::Identity,
+    lease::LeaseId,
+    rules::Rules,
+    schedule::Pairing,
+};
+use rsshogi::types::Move;
+use serde::{Deserialize, Serialize};
+
+/// Version of these messages. A manager refuses a worker of another version.
+pub const PROTOCOL: u32 = 1;
+/// Most characters of a machine's name.
+pub const NAME: usize = 40;
+/// Most slots of a machine.
+pub const SLOTS: usize = 1024;
+/// Most tags of a machine.
+pub const TAGS: usize = 16;
+
+/// The first word of a worker, and its word after each start of the manager.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Hello {
+    /// [`PROTOCOL`].
+    pub protocol: u32,
+    /// Version of the program.
+    pub build: String,
+    /// Drawn at random by each start of a worker: what is sealed for one start is nothing for another.
+    pub session: u64,
+    /// Name of the machine.
+    pub name: String,
+    /// Pairs that it plays at once.
+    pub slots: usize,
+    /// Cores of the machine.
+    pub cores: usize,
+    /// What the person who started it says of it.
+    pub tags: Vec<String>,
+    /// Whether its engines were looked at and it can play; otherwise it only asks what is played.
+    pub ready: bool,
+    /// What it has.
+    pub holding: Holding,
+}
+
+/// The leases that a worker has.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Holding {
+    /// Time at the worker, in ms since 1970-01-01 UTC.
+    pub now: i64,
+    /// Leases whose games it plays, or is going to.
+    pub held: Vec<LeaseId>,
+    /// Leases whose answers wait until they are taken.
+    pub outbox: Vec<LeaseId>,
+}
+
+/// The answer to a [`Hello`].
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "answer")]
+pub enum Welcome {
+    /// The machine may play.
+    Come(Box<Terms>),
+    /// It may not.
+    Refused {
+        /// Why, as a lowercase fragment.
+        why: String,
+        /// Whether asking again is of no use.
+        for_good: bool,
+    },
+}
+
+/// What an event is played with.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Terms {
+    /// The start of the manager.
+    pub epoch: u64,
+    /// Name of the event.
+    pub event: String,
+    /// The players.
+    pub players: Vec<Player>,
+    /// The rules of the games.
+    pub rules: Rules,
+    /// Endings by score.
+    pub adjudication: Adjudication,
+    /// What to give up of what the worker has.
+    pub verdicts: Verdicts,
+}
+
+/// A player, as a worker starts it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Player {
+    /// The engine.
+    pub engine: EnginePlan,
+    /// What is kept from it.
+    pub sandbox: SandboxPlan,
+    /// What it is on the manager's machine; another one does not play.
+    pub identity: Option<Identity>,
+}
+
+impl Player {
+    /// The player of an engine.
+    #[must_use]
+    pub fn new(engine: &EnginePlan, identity: Option<Identity>) -> Self {
+        let engine = EnginePlan { source: None, ..engine.clone() };
+        Self { sandbox: engine.sandbox.clone(), engine, identity }
+    }
+
+    /// The engine as it is started.
+    #[must_use]
+    pub fn engine(&self) -> EnginePlan {
+        EnginePlan { sandbox: self.sandbox.clone(), ..self.engine.clone() }
+    }
+}
+
+/// A sign of life, every few seconds.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Beat {
+    /// The start of the manager that the worker knows.
+    pub epoch: u64,
+    /// What it has.
+    pub holding: Holding,
+}
+
+/// The answer to a [`Beat`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "answer")]
+pub enum Beaten {
+    /// The manager knows the worker.
+    Known(Verdicts),
+    /// It does not, or was started again: say hello.
+    HelloAgain,
+}
+
+/// What becomes of the leases that a worker has.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Verdicts {
+    /// Leases that are lost: their games are played by others, or not at all.
+    pub lost: Vec<LeaseId>,
+    /// Leases whose games are stored.
+    pub committed: Vec<LeaseId>,
+}
+
+/// The games of a lease.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Job {
+    /// The start of the manager.
+    pub epoch: u64,
+    /// The lease.
+    pub lease: LeaseId,
+    /// The games of one pair, in their order.
+    pub games: Vec<JobGame>,
+}
+
+/// A game that is to be played.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct JobGame {
+    /// Its place in the schedule.
+    pub pairing: Pairing,
+    /// Time controls, black first.
+    pub times: [TimeControl; 2],
+    /// The start position as SFEN.
+    pub start: String,
+    /// The moves of the opening in USI.
+    pub opening: Vec<String>,
+    /// How often it was drawn before without counting.
+    pub draws: u32,
+    /// Whether a draw of it will be played again and does not count.
+    pub replays_draws: bool,
+    /// Whether its clocks are part of its first entry.
+    pub tells_times: bool,
+    /// Options of its own that the engines are given for it, black first, as names and values.
+    #[serde(default)]
+    pub options: [Vec<(String, String)>; 2],
+}
+
+impl JobGame {
+    /// The game of a fixture.
+    #[must_use]
+    pub fn of(fixture: &Fixture) -> Self {
+        let Setup { times, start, opening, .. } = &fixture.setup;
+        Self {
+            pairing: fixture.pairing,
+            times: *times,
+            start: start.clone(),
+            opening: opening.iter().map(|mv| mv.to_usi()).collect(),
+            draws: fixture.draws,
+            replays_draws: fixture.replays_draws,
+            tells_times: fixture.tells_times,
+            options: fixture.options.each_ref().map(|options| options.to_vec()),
+        }
+    }
+
+    /// The game as the arena plays it, under a number of the worker's own.
+    ///
+    /// # Errors
+    /// A move of the opening that cannot be read.
+    pub fn fixture(&self, game: GameId, rules: Rules, adjudication: Adjudication) -> Result<Fixture, String> {
+        let read =
+            |text: &String| Move::from_usi(text).ok_or_else(|| format!("`{text}` is not a move in USI"));
+        let setup = Setup {
+            game,
+            rules,
+            adjudication,
+            times: self.times,
+            start: self.start.clone(),
+            opening: self.opening.iter().map(read).collect::<Result<_, _>>()?,
+            hears: [false; 2],
+            may_reject: false,
+        };
+        let Self { pairing, draws, replays_draws, tells_times, .. } = *self;
+        let options = self.options.each_ref().map(|options| options.as_slice().into());
+        Ok(Fixture { setup, pairing, draws, replays_draws, tells_times, options })
+    }
+}
+
+/// The answer to a [`Job`]: what was played. Its bytes never change, however often they are sent.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Answer {
+    /// The lease.
+    pub lease: LeaseId,
+    /// The entries of each game, in order.
+    pub games: Vec<Vec<Stamped>>,
+}
+
+/// What the manager says of an [`Answer`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "answer")]
+pub enum Taken {
+    /// It is stored, now or before.
+    Committed,
+    /// It cannot be taken now: send it again later.
+    Later,
+    /// It will never be taken.
+    Refused {
+        /// Why, as a lowercase fragment.
+        why: String,
+    },
+}
+
+/// Leases that a worker gives back: their games were not played.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Back {
+    /// The leases.
+    pub leases: Vec<LeaseId>,
+    /// Why, as a lowercase fragment; a fault on record unless it is empty.
+    pub why: String,
+    /// The engine that cannot be played with here, if that is why.
+    pub player: Option<PlayerId>,
+    /// Whether the worker takes no further games.
+    pub leaves: bool,
+}
+
+/// What the manager says to all workers, or to one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "order")]
+pub enum Order {
+    /// The manager has begun: say hello.
+    Hello {
+        /// The start of the manager.
+        epoch: u64,
+    },
+    /// Begin no further pair, and give those back that have not begun.
+    Stop,
+    /// The event is over.
+    Over,
+    /// These leases are lost.
+    Drop {
+        /// The leases.
+        leases: Vec<LeaseId>,
+    },
+}

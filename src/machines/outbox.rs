@@ -1,0 +1,128 @@
+//! What a worker keeps on its disk: its name on the wire, and the answers that nobody has taken yet.
+
+use crate::{desk::hex, wire::is_worker};
+use nix::fcntl::{Flock, FlockArg};
+use referee::lease::LeaseId;
+use std::{
+    fs::{self, File},
+    io::{self, Write},
+    path::{Path, PathBuf},
+};
+
+/// Most answers that are kept; then no further pair is begun.
+const MOST: usize = 10_000;
+
+/// The directory of a worker; no second process uses it.
+#[derive(Debug)]
+pub struct Outbox {
+    directory: PathBuf,
+    worker: String,
+    _lock: Flock<File>,
+}
+
+impl Outbox {
+    /// Opens the directory of a worker for an event.
+    ///
+    /// # Errors
+    /// Why not, as a lowercase fragment.
+    pub fn open(state: &Path, event: &str) -> Result<Self, String> {
+        let failed = |why: io::Error| format!("`{}`: {why}", state.display());
+        fs::create_dir_all(state).map_err(failed)?;
+        let lock = files::create(&state.join("lock")).map_err(failed)?;
+        let lock = Flock::lock(lock, FlockArg::LockExclusiveNonblock).map_err(|(_, _)| {
+            format!("another worker uses `{}`: give this one another `--name` or `--state`", state.display())
+        })?;
+        let worker = name_in(&state.join("id")).map_err(failed)?;
+        let directory = state.join(event);
+        fs::create_dir_all(&directory).map_err(failed)?;
+        Ok(Self { directory, worker, _lock: lock })
+    }
+
+    /// The worker's name on the wire.
+    #[must_use]
+    pub fn worker(&self) -> &str {
+        &self.worker
+    }
+
+    fn path(&self, lease: LeaseId) -> PathBuf {
+        self.directory.join(format!("{lease}.json"))
+    }
+
+    /// Keeps an answer: on return it is on the disk, whole, or not at all.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn keep(&self, lease: LeaseId, answer: &[u8]) -> io::Result<()> {
+        let part = self.directory.join(format!("{lease}.part"));
+        let mut file = files::create(&part)?;
+        file.write_all(answer)?;
+        file.sync_all()?;
+        fs::rename(&part, self.path(lease))?;
+        File::open(&self.directory)?.sync_all()
+    }
+
+    /// An answer as it was kept.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn read(&self, lease: LeaseId) -> io::Result<Vec<u8>> {
+        fs::read(self.path(lease))
+    }
+
+    /// Forgets an answer that was taken, or never will be.
+    pub fn forget(&self, lease: LeaseId) {
+        // If it stays, it is sent and confirmed once more.
+        let _gone_or_sent_again = fs::remove_file(self.path(lease));
+    }
+
+    /// Leases whose answers are kept.
+    #[must_use]
+    pub fn leases(&self) -> Vec<LeaseId> {
+        let files = fs::read_dir(&self.directory).into_iter().flatten().flatten();
+        let lease = |file: fs::DirEntry| file.file_name().to_str()?.strip_suffix(".json")?.parse().ok();
+        let mut leases: Vec<LeaseId> = files.filter_map(lease).take(MOST).collect();
+        leases.sort_unstable();
+        leases
+    }
+
+    /// Whether there is room for more.
+    #[must_use]
+    pub fn has_room(&self) -> bool {
+        self.leases().len() < MOST
+    }
+}
+
+/// The random name in a file, which is made if it is not there.
+fn name_in(path: &Path) -> io::Result<String> {
+    if let Ok(name) = fs::read_to_string(path)
+        && is_worker(name.trim())
+    {
+        return Ok(name.trim().to_owned());
+    }
+    let name = hex(&rand::random::<u64>().to_be_bytes());
+    let mut file = files::create(path)?;
+    file.write_all(name.as_bytes())?;
+    file.sync_all()?;
+    Ok(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_is_kept_until_it_is_forgotten_and_the_name_stays() {
+        let state = tempfile::tempdir().unwrap();
+        let event = "0123456789abcdef0123456789abcdef";
+        let outbox = Outbox::open(state.path(), event).unwrap();
+        let worker = outbox.worker().to_owned();
+        outbox.keep(LeaseId(7), b"played").unwrap();
+        assert!(Outbox::open(state.path(), event).unwrap_err().contains("another worker uses"));
+        drop(outbox);
+        let outbox = Outbox::open(state.path(), event).unwrap();
+        assert_eq!((outbox.worker(), outbox.leases()), (worker.as_str(), vec![LeaseId(7)]));
+        assert_eq!(outbox.read(LeaseId(7)).unwrap(), b"played");
+        outbox.forget(LeaseId(7));
+        assert_eq!(outbox.leases(), []);
+    }
+}

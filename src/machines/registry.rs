@@ -1,0 +1,385 @@
+//! Who is here, and who has what: machines and leases of the current run. Time is an argument, and nothing here sends.
+//!
+//! A lease ends once: its games were answered, or it is lost. It is lost when its machine is silent for [`LEASE`], when
+//! the machine does not have it (its signs of life list what it has), when the machine gives it back, or when its answer
+//! is not one. It is never lost for being slow.
+
+use crate::messages::{Beat, Beaten, Hello, Holding, Job, JobGame, NAME, PROTOCOL, SLOTS, TAGS, Verdicts};
+use arena::play::Fixture;
+use notation::is_hidden;
+use referee::{
+    lease::{Lease, LeaseId},
+    number::number,
+};
+use std::{
+    collections::{BTreeMap, HashMap, HashSet},
+    time::{Duration, Instant},
+};
+
+/// A machine that is silent for so long has lost what it had.
+pub const LEASE: Duration = Duration::from_secs(30);
+/// Time between two signs of life of a worker.
+pub const BEAT: Duration = Duration::from_secs(5);
+/// A machine that is silent for so long gets nothing new.
+const SILENT: Duration = Duration::from_secs(12);
+/// Time for a job to reach its machine, and for the machine to tell of it.
+const ON_ITS_WAY: Duration = Duration::from_secs(10);
+/// A machine whose pairs take less gets the next pair while it plays.
+const SHORT: Duration = Duration::from_secs(30);
+/// Most machines of an event.
+const MACHINES: usize = 1000;
+
+/// A machine of the current run.
+#[derive(Clone, Debug)]
+pub struct Machine {
+    /// Its name.
+    pub name: String,
+    /// Pairs that it plays at once.
+    pub slots: usize,
+    /// Cores.
+    pub cores: usize,
+    /// Version of its program.
+    pub build: String,
+    /// What the person who started it says of it.
+    pub tags: Vec<String>,
+    /// The start of its worker.
+    session: u64,
+    /// Whether it can play.
+    ready: bool,
+    /// Why it gets no more games.
+    barred: Option<&'static str>,
+    seen: Instant,
+    /// Its clock minus ours, in ms.
+    skew: i64,
+    leases: HashSet<LeaseId>,
+    /// Pairs that came back, and the time they took together.
+    pairs: u32,
+    took: Duration,
+}
+
+impl Machine {
+    /// Pairs that it can be given now.
+    fn places(&self, now: Instant) -> usize {
+        if !self.ready || self.barred.is_some() || now.saturating_duration_since(self.seen) > SILENT {
+            return 0;
+        }
+        let short = self.pairs > 0 && self.took / self.pairs < SHORT;
+        (if short { 2 * self.slots } else { self.slots }).saturating_sub(self.leases.len())
+    }
+}
+
+/// A lease of the current run.
+#[derive(Clone, Debug)]
+struct Held {
+    worker: String,
+    fixtures: Vec<Fixture>,
+    since: Instant,
+    /// Whether its machine has told that it has it.
+    told: bool,
+    /// Whether its answer is being stored: then it cannot be lost any more, and nothing else is its answer.
+    answered: Option<String>,
+}
+
+/// What a lease is when an answer comes.
+#[derive(Debug)]
+pub enum Found {
+    /// Its games, to be checked.
+    Open(Vec<Fixture>),
+    /// Its answer, with this SHA-256, is being stored.
+    Answered(String),
+    /// Not one of this run, or lost.
+    Unknown,
+}
+
+/// Why a hello is refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// Why, as a lowercase fragment.
+    pub why: String,
+    /// Whether asking again is of no use.
+    pub for_good: bool,
+}
+
+/// Machines and leases.
+#[derive(Debug, Default)]
+pub struct Registry {
+    machines: BTreeMap<String, Machine>,
+    leases: HashMap<LeaseId, Held>,
+}
+
+impl Registry {
+    /// Machines, in the order of their names on the wire.
+    pub fn machines(&self) -> impl Iterator<Item = &Machine> {
+        self.machines.values()
+    }
+
+    /// Name of a machine.
+    #[must_use]
+    pub fn name_of(&self, worker: &str) -> String {
+        self.machines.get(worker).map_or_else(|| format!("worker {worker}"), |machine| machine.name.clone())
+    }
+
+    /// The start of a worker that was heard last.
+    #[must_use]
+    pub fn session_of(&self, worker: &str) -> u64 {
+        self.machines.get(worker).map_or(0, |machine| machine.session)
+    }
+
+    /// Our time for a time of a machine, in ms since 1970-01-01 UTC.
+    #[must_use]
+    pub fn our_time(&self, worker: &str, at: i64) -> i64 {
+        at.saturating_sub(self.machines.get(worker).map_or(0, |machine| machine.skew))
+    }
+
+    /// Pairs that can be given now.
+    #[must_use]
+    pub fn places(&self, now: Instant) -> usize {
+        self.machines().map(|machine| machine.places(now)).sum()
+    }
+
+    /// Pairs that all machines play at once.
+    #[must_use]
+    pub fn slots(&self) -> usize {
+        self.machines().filter(|machine| machine.ready).map(|machine| machine.slots).sum()
+    }
+
+    /// A machine comes, or comes again. Leases that it does not have any more are lost; they are returned with what
+    /// becomes of those that it has.
+    ///
+    /// # Errors
+    /// Why it may not play.
+    pub fn hello(
+        &mut self,
+        now: Instant,
+        clock: i64,
+        worker: &str,
+        hello: &Hello,
+    ) -> Result<(Verdicts, Vec<LeaseId>), Refusal> {
+        check(hello)?;
+        let other = self.machines.iter().find(|(id, machine)| {
+            *id != worker && machine.name == hello.name && now.saturating_duration_since(machine.seen) < LEASE
+        });
+        if other.is_some() {
+            let why = format!("another machine is called `{}`: give this one another `--name`", hello.name);
+            return Err(Refusal { why, for_good: false });
+        }
+        if !self.machines.contains_key(worker) && self.machines.len() >= MACHINES {
+            return Err(Refusal { why: format!("there are {MACHINES} machines already"), for_good: false });
+        }
+        let known = self.machines.remove(worker);
+        let leases =
+            self.leases.iter().filter(|(_, held)| held.worker == worker).map(|(lease, _)| *lease).collect();
+        let machine = Machine {
+            name: hello.name.clone(),
+            slots: hello.slots,
+            cores: hello.cores,
+            build: hello.build.clone(),
+            tags: hello.tags.clone(),
+            session: hello.session,
+            ready: hello.ready,
+            barred: known.as_ref().and_then(|known| known.barred),
+            seen: now,
+            skew: hello.holding.now.saturating_sub(clock),
+            leases,
+            pairs: known.as_ref().map_or(0, |known| known.pairs),
+            took: known.map_or(Duration::ZERO, |known| known.took),
+        };
+        self.machines.insert(worker.to_owned(), machine);
+        // What was sent to a process that is gone will not be played.
+        let missing = self.missing(worker, &hello.holding, |held| {
+            held.told || now.saturating_duration_since(held.since) > ON_ITS_WAY
+        });
+        Ok((self.verdicts(worker, &hello.holding), missing))
+    }
+
+    /// A sign of life. Leases that the machine does not have any more are lost.
+    pub fn beat(
+        &mut self,
+        now: Instant,
+        clock: i64,
+        worker: &str,
+        epoch: u64,
+        beat: &Beat,
+    ) -> (Beaten, Vec<LeaseId>) {
+        let Some(machine) = self.machines.get_mut(worker).filter(|_| beat.epoch == epoch) else {
+            return (Beaten::HelloAgain, vec![]);
+        };
+        machine.seen = now;
+        machine.skew = beat.holding.now.saturating_sub(clock);
+        let missing = self.missing(worker, &beat.holding, |held| {
+            held.told || now.saturating_duration_since(held.since) > ON_ITS_WAY
+        });
+        (Beaten::Known(self.verdicts(worker, &beat.holding)), missing)
+    }
+
+    /// Takes leases away that a machine should have and does not list. One that it has is known to have arrived.
+    fn missing(&mut self, worker: &str, holding: &Holding, is_due: impl Fn(&Held) -> bool) -> Vec<LeaseId> {
+        let listed: HashSet<LeaseId> = holding.held.iter().chain(&holding.outbox).copied().collect();
+        let mut missing = vec![];
+        for (lease, held) in
+            self.leases.iter_mut().filter(|(_, held)| held.worker == worker && held.answered.is_none())
+        {
+            if listed.contains(lease) {
+                held.told = true;
+            } else if is_due(held) {
+                missing.push(*lease);
+            }
+        }
+        missing.into_iter().filter(|lease| self.lose(*lease)).collect()
+    }
+
+    /// Leases of a machine that are not its own any more. Answers are judged when they come.
+    fn verdicts(&self, worker: &str, holding: &Holding) -> Verdicts {
+        let is_own = |lease: &LeaseId| self.leases.get(lease).is_some_and(|held| held.worker == worker);
+        let lost = holding.held.iter().copied().filter(|lease| !is_own(lease)).collect();
+        Verdicts { lost, committed: vec![] }
+    }
+
+    /// Starts the time of every machine and lease anew: nobody could be heard.
+    pub fn excuse(&mut self, now: Instant) {
+        self.machines.values_mut().for_each(|machine| machine.seen = machine.seen.max(now));
+        self.leases.values_mut().for_each(|held| held.since = held.since.max(now));
+    }
+
+    /// Leases of machines that have been silent for too long.
+    pub fn silent(&mut self, now: Instant) -> Vec<LeaseId> {
+        let is_silent = |held: &Held| {
+            let seen =
+                self.machines.get(&held.worker).map_or(held.since, |machine| machine.seen.max(held.since));
+            held.answered.is_none() && now.saturating_duration_since(seen) > LEASE
+        };
+        let silent: Vec<LeaseId> =
+            self.leases.iter().filter(|(_, held)| is_silent(held)).map(|(lease, _)| *lease).collect();
+        silent.into_iter().filter(|lease| self.lose(*lease)).collect()
+    }
+
+    /// Gives a pair to the machine with the most places; `None` when there is none.
+    pub fn give(
+        &mut self,
+        now: Instant,
+        epoch: u64,
+        lease: LeaseId,
+        fixtures: Vec<Fixture>,
+    ) -> Option<(Lease, Job)> {
+        if self.leases.contains_key(&lease) {
+            return None;
+        }
+        let most =
+            |machine: &Machine| (machine.slots.saturating_sub(machine.leases.len()), machine.places(now));
+        let (worker, machine) = self
+            .machines
+            .iter_mut()
+            .filter(|(_, machine)| machine.places(now) > 0)
+            .max_by_key(|(_, machine)| most(machine))?;
+        machine.leases.insert(lease);
+        let (worker, machine) = (worker.clone(), machine.name.clone());
+        let games = fixtures.iter().map(JobGame::of).collect();
+        let pairings = fixtures.iter().map(|fixture| fixture.pairing).collect();
+        let held = Held { worker: worker.clone(), fixtures, since: now, told: false, answered: None };
+        self.leases.insert(lease, held);
+        Some((Lease { lease, epoch, machine, worker, games: pairings }, Job { epoch, lease, games }))
+    }
+
+    /// A job is sent only now: its time on the way begins.
+    pub fn sent(&mut self, now: Instant, lease: LeaseId) {
+        if let Some(held) = self.leases.get_mut(&lease) {
+            held.since = now;
+        }
+    }
+
+    /// Takes over a lease of an earlier run: its machine has the time of a lease to come back, and must have it then.
+    pub fn adopt(&mut self, now: Instant, lease: &Lease, fixtures: Vec<Fixture>) {
+        let held = Held { worker: lease.worker.clone(), fixtures, since: now, told: true, answered: None };
+        self.leases.insert(lease.lease, held);
+    }
+
+    /// What a lease is when a machine answers it.
+    #[must_use]
+    pub fn find(&self, worker: &str, lease: LeaseId) -> Found {
+        match self.leases.get(&lease).filter(|held| held.worker == worker) {
+            None => Found::Unknown,
+            Some(Held { answered: Some(sha256), .. }) => Found::Answered(sha256.clone()),
+            Some(held) => Found::Open(held.fixtures.clone()),
+        }
+    }
+
+    /// The answer of a lease is being stored. `took` is how long its games were.
+    pub fn answered(&mut self, lease: LeaseId, sha256: &str, took: Duration) {
+        let Some(held) = self.leases.get_mut(&lease) else { return };
+        held.answered = Some(sha256.to_owned());
+        if let Some(machine) = self.machines.get_mut(&held.worker) {
+            machine.leases.remove(&lease);
+            machine.pairs = machine.pairs.saturating_add(1);
+            machine.took = machine.took.saturating_add(took);
+        }
+    }
+
+    /// The answer of a lease is stored: the database knows it from now on.
+    pub fn stored(&mut self, lease: LeaseId) {
+        self.leases.remove(&lease);
+    }
+
+    /// A lease is lost, unless it was answered or lost before.
+    pub fn lose(&mut self, lease: LeaseId) -> bool {
+        match self.leases.get(&lease) {
+            Some(held) if held.answered.is_none() => {
+                if let Some(machine) = self.machines.get_mut(&held.worker) {
+                    machine.leases.remove(&lease);
+                }
+                self.leases.remove(&lease);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// A machine gives leases back; those that it had are returned.
+    pub fn back(&mut self, worker: &str, leases: &[LeaseId], leaves: bool) -> Vec<LeaseId> {
+        if let Some(machine) = self.machines.get_mut(worker).filter(|_| leaves) {
+            machine.ready = false;
+        }
+        let own = |lease: &&LeaseId| self.leases.get(lease).is_some_and(|held| held.worker == worker);
+        let own: Vec<LeaseId> = leases.iter().filter(own).copied().collect();
+        own.into_iter().filter(|lease| self.lose(*lease)).collect()
+    }
+
+    /// Gives a machine nothing more in this run; what it has is lost.
+    pub fn bar(&mut self, worker: &str, why: &'static str) -> Vec<LeaseId> {
+        let Some(machine) = self.machines.get_mut(worker) else { return vec![] };
+        machine.barred = Some(why);
+        let leases: Vec<LeaseId> = machine.leases.iter().copied().collect();
+        leases.into_iter().filter(|lease| self.lose(*lease)).collect()
+    }
+}
+
+/// Checks what a stranger says of itself.
+fn check(hello: &Hello) -> Result<(), Refusal> {
+    let refused = |why: String| Err(Refusal { why, for_good: true });
+    if hello.protocol != PROTOCOL {
+        let (theirs, build) = (hello.protocol, printable(&hello.build));
+        let ours = env!("CARGO_PKG_VERSION");
+        return refused(format!(
+            "this worker ({build}) speaks protocol {theirs} and the manager ({ours}) protocol {PROTOCOL}: start the same \
+             version of renmei on both"
+        ));
+    }
+    let is_name = |text: &str| !text.trim().is_empty() && text.len() <= NAME && !text.chars().any(is_hidden);
+    if !is_name(&hello.name) {
+        return refused(format!("the name of a machine has 1 to {NAME} visible characters"));
+    }
+    if !(1..=SLOTS).contains(&hello.slots) {
+        return refused(format!("a machine has 1 to {SLOTS} slots, not {}", hello.slots));
+    }
+    if hello.tags.len() > TAGS || !hello.tags.iter().all(|tag| is_name(tag)) || hello.build.len() > NAME {
+        return refused(format!("a machine has at most {} of {NAME} characters", number(TAGS, "tag")));
+    }
+    Ok(())
+}
+
+fn printable(text: &str) -> String {
+    text.chars().filter(|c| !is_hidden(*c)).take(NAME).collect()
+}
+
+#[cfg(test)]
+#[path = "registry_tests.rs"]
+mod tests;

@@ -1,0 +1,203 @@
+use super::*;
+use referee::{
+    adjudicate::Adjudication, clock::TimeControl, entry::GameId, entry::PlayerId, game::Setup, rules::Rules,
+    schedule::Pairing,
+};
+
+const ANN: &str = "annannannann0001";
+const BOB: &str = "bobbobbobbob0002";
+
+fn secs(secs: u64) -> Duration {
+    Duration::from_secs(secs)
+}
+
+fn hello(name: &str, held: &[u64]) -> Hello {
+    let holding = Holding { now: 1000, held: held.iter().copied().map(LeaseId).collect(), outbox: vec![] };
+    let (build, name) = ("0.1.0".to_owned(), name.to_owned());
+    Hello {
+        protocol: PROTOCOL,
+        build,
+        session: 1,
+        name,
+        slots: 2,
+        cores: 4,
+        tags: vec![],
+        ready: true,
+        holding,
+    }
+}
+
+fn beat(held: &[u64]) -> Beat {
+    Beat { epoch: 3, holding: hello("", held).holding }
+}
+
+fn fixture(index: u64) -> Fixture {
+    let (black, white) = (PlayerId(0), PlayerId(1));
+    let pairing =
+        Pairing { stage: 0, index, attempt: 0, round: 1, pair: index / 2, opening: index / 2, black, white };
+    let setup = Setup {
+        game: GameId(0),
+        rules: Rules::default(),
+        adjudication: Adjudication::default(),
+        times: [TimeControl::default(); 2],
+        start: String::new(),
+        opening: vec![],
+        hears: [false; 2],
+        may_reject: false,
+    };
+    Fixture { setup, pairing, draws: 0, replays_draws: false, tells_times: false, options: Default::default() }
+}
+
+fn with_ann(now: Instant) -> Registry {
+    let mut registry = Registry::default();
+    registry.hello(now, 1000, ANN, &hello("ann", &[])).unwrap();
+    registry
+}
+
+fn give(registry: &mut Registry, now: Instant, lease: u64) -> bool {
+    registry.give(now, 3, LeaseId(lease), vec![fixture(2 * lease), fixture(2 * lease + 1)]).is_some()
+}
+
+#[test]
+fn a_machine_gets_as_many_pairs_as_it_has_slots_and_the_next_while_it_plays_short_ones() {
+    let now = Instant::now();
+    let mut registry = with_ann(now);
+    assert!(give(&mut registry, now, 1) && give(&mut registry, now, 2) && !give(&mut registry, now, 3));
+    registry.answered(LeaseId(1), "a", secs(4));
+    assert_eq!(registry.places(now), 3, "two slots, two more that wait, one pair there");
+    registry.answered(LeaseId(2), "b", secs(400));
+    assert_eq!(registry.places(now), 2, "its pairs are long");
+}
+
+#[test]
+fn a_machine_that_is_silent_gets_nothing_new_and_loses_what_it_has_after_half_a_minute() {
+    let now = Instant::now();
+    let mut registry = with_ann(now);
+    assert!(give(&mut registry, now, 1));
+    assert_eq!(registry.places(now + secs(13)), 0);
+    assert_eq!(registry.silent(now + LEASE), []);
+    assert_eq!(registry.silent(now + LEASE + secs(1)), [LeaseId(1)]);
+    assert!(matches!(registry.find(ANN, LeaseId(1)), Found::Unknown), "its answer comes too late");
+    let (beaten, _) = registry.beat(now + secs(40), 1000, ANN, 3, &beat(&[1]));
+    assert_eq!(beaten, Beaten::Known(Verdicts { lost: vec![LeaseId(1)], committed: vec![] }));
+}
+
+#[test]
+fn a_slow_machine_loses_nothing_as_long_as_it_gives_signs_of_life() {
+    let now = Instant::now();
+    let mut registry = with_ann(now);
+    assert!(give(&mut registry, now, 1));
+    for minute in 1..100 {
+        for second in (0..60).step_by(5) {
+            let at = now + secs(60 * minute + second);
+            assert_eq!(registry.beat(at, 1000, ANN, 3, &beat(&[1])).1, []);
+            assert_eq!(registry.silent(at), []);
+        }
+    }
+}
+
+#[test]
+fn a_job_that_did_not_arrive_is_lost_when_it_is_not_listed() {
+    let now = Instant::now();
+    let mut registry = with_ann(now);
+    assert!(give(&mut registry, now, 1));
+    assert_eq!(registry.beat(now + secs(5), 1000, ANN, 3, &beat(&[])).1, [], "it may be on its way");
+    assert_eq!(registry.beat(now + secs(11), 1000, ANN, 3, &beat(&[])).1, [LeaseId(1)]);
+}
+
+#[test]
+fn a_machine_that_was_started_again_loses_at_once_what_its_dead_process_had() {
+    let now = Instant::now();
+    let mut registry = with_ann(now);
+    assert!(give(&mut registry, now, 1));
+    registry.beat(now + secs(5), 1000, ANN, 3, &beat(&[1]));
+    let (_, missing) = registry.hello(now + secs(6), 1000, ANN, &hello("ann", &[])).unwrap();
+    assert_eq!(missing, [LeaseId(1)]);
+}
+
+#[test]
+fn a_lease_of_an_earlier_run_stays_with_its_machine_if_it_has_it_still() {
+    let now = Instant::now();
+    let mut registry = Registry::default();
+    for lease in [1, 2] {
+        let games = vec![fixture(lease)];
+        let pairings = games.iter().map(|game| game.pairing).collect();
+        let lease = Lease {
+            lease: LeaseId(lease),
+            epoch: 2,
+            machine: "ann".to_owned(),
+            worker: ANN.to_owned(),
+            games: pairings,
+        };
+        registry.adopt(now, &lease, games);
+    }
+    let (verdicts, missing) = registry.hello(now + secs(20), 1000, ANN, &hello("ann", &[1])).unwrap();
+    assert_eq!((verdicts, missing), (Verdicts::default(), vec![LeaseId(2)]));
+    assert!(matches!(registry.find(ANN, LeaseId(1)), Found::Open(_)));
+    assert_eq!(registry.silent(now + secs(49)), [], "its time began anew when the machine came");
+}
+
+#[test]
+fn only_the_machine_that_has_a_lease_answers_it_or_gives_it_back() {
+    let now = Instant::now();
+    let mut registry = with_ann(now);
+    assert!(give(&mut registry, now, 1));
+    registry.hello(now, 1000, BOB, &hello("bob", &[])).unwrap();
+    assert!(matches!(registry.find(BOB, LeaseId(1)), Found::Unknown));
+    assert_eq!(registry.back(BOB, &[LeaseId(1)], false), []);
+    assert_eq!(registry.back(ANN, &[LeaseId(1)], true), [LeaseId(1)]);
+    assert_eq!(registry.places(now), 2, "only bob's: ann has left");
+}
+
+#[test]
+fn an_answer_that_is_being_stored_cannot_be_lost_and_has_one_content() {
+    let now = Instant::now();
+    let mut registry = with_ann(now);
+    assert!(give(&mut registry, now, 1));
+    registry.answered(LeaseId(1), "content", secs(1));
+    assert!(!registry.lose(LeaseId(1)));
+    assert_eq!(registry.silent(now + secs(100)), []);
+    assert!(matches!(registry.find(ANN, LeaseId(1)), Found::Answered(sha256) if sha256 == "content"));
+}
+
+#[test]
+fn strangers_are_refused_in_a_sentence() {
+    let now = Instant::now();
+    let mut registry = with_ann(now);
+    let mut refused = |change: &dyn Fn(&mut Hello)| {
+        let mut hello = hello("bob", &[]);
+        change(&mut hello);
+        registry.hello(now, 1000, BOB, &hello).unwrap_err()
+    };
+    let other = refused(&|hello| hello.protocol = 2);
+    assert!(other.for_good && other.why.contains("speaks protocol 2 and the manager"), "{}", other.why);
+    let same = refused(&|hello| hello.name = "ann".to_owned());
+    assert!(!same.for_good && same.why.contains("another machine is called `ann`"), "{}", same.why);
+    for change in [
+        (|hello: &mut Hello| hello.name = "\u{202e}".to_owned()) as fn(&mut Hello),
+        |hello| hello.name = "x".repeat(41),
+        |hello| hello.slots = 0,
+        |hello| hello.slots = 1_000_000,
+        |hello| hello.tags = vec!["x".to_owned(); 17],
+    ] {
+        assert!(refused(&change).for_good);
+    }
+}
+
+#[test]
+fn a_machine_that_is_barred_loses_what_it_has_and_gets_nothing_more() {
+    let now = Instant::now();
+    let mut registry = with_ann(now);
+    assert!(give(&mut registry, now, 1));
+    assert_eq!(registry.bar(ANN, "it lied"), [LeaseId(1)]);
+    registry.hello(now, 1000, ANN, &hello("ann", &[])).unwrap();
+    assert_eq!(registry.places(now), 0, "saying hello again does not help");
+}
+
+#[test]
+fn times_of_a_machine_are_told_by_our_clock() {
+    let now = Instant::now();
+    let mut registry = Registry::default();
+    registry.hello(now, 250, ANN, &hello("ann", &[])).unwrap();
+    assert_eq!(registry.our_time(ANN, 2000), 1250);
+}

@@ -1,0 +1,598 @@
+//! `renmei worker`: plays the pairs that a manager gives it, and keeps every answer until it is taken.
+//!
+//! A worker outlives its manager and its server: it goes on playing what it has, and goes on trying to reach them. What
+//! it has it tells with every sign of life; a lease that it does not list is lost.
+
+mod prepare;
+
+pub use prepare::Prepared;
+
+use crate::{
+    messages::{
+        Answer, Back, Beat, Beaten, Hello, Holding, Job, Order, PROTOCOL, Taken, Terms, Verdicts, Welcome,
+    },
+    outbox::Outbox,
+    playing::{Done, Equipment, Playing},
+    registry::BEAT,
+    wire::{Address, Wire, WireError},
+};
+use arena::{Say, Shutdown, worker::Note};
+use async_nats::Subscriber;
+use futures_util::StreamExt;
+use journal::now;
+use referee::{entry::PlayerId, lease::LeaseId, number::number};
+use serde::{Serialize, de::DeserializeOwned};
+use std::{
+    collections::HashSet,
+    path::PathBuf,
+    sync::mpsc,
+    thread,
+    time::{Duration, Instant},
+};
+use tokio::{
+    runtime::Builder,
+    sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel},
+    time::{MissedTickBehavior, interval, sleep},
+};
+
+/// Time between two looks at what is due.
+const TICK: Duration = Duration::from_secs(1);
+/// A clock that is off by more between two ticks has jumped: what was measured meanwhile is worth nothing.
+const JUMP: Duration = Duration::from_secs(5);
+/// Time until a refused or unanswered hello is repeated.
+const AGAIN: Duration = Duration::from_secs(2);
+/// Signs of life without an answer, after which it is told that the manager is gone.
+const MISSED: u32 = 3;
+
+/// How a worker is started.
+#[derive(Clone, Debug)]
+pub struct WorkerOptions {
+    /// The server and the event.
+    pub address: Address,
+    /// Name of the machine.
+    pub name: String,
+    /// Pairs at once; `None`: as many as the cores carry.
+    pub slots: Option<usize>,
+    /// What to say of the machine.
+    pub tags: Vec<String>,
+    /// The directory for what must survive.
+    pub state: PathBuf,
+    /// Whether to play even if the engines need more cores than the machine has.
+    pub oversubscribe: bool,
+    /// Drawn at random by each start of a worker.
+    pub session: u64,
+}
+
+/// How a worker ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// The event is over.
+    Over,
+    /// It was asked to end.
+    Stopped,
+}
+
+/// Works until the event is over, or `shutdown`.
+///
+/// # Errors
+/// Why this machine cannot play, as a lowercase fragment.
+pub fn work(options: &WorkerOptions, shutdown: &Shutdown, say: &Say) -> Result<Ended, String> {
+    let runtime = Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|why| format!("the system has no event queue: {why}"))?;
+    let outbox = Outbox::open(&options.state, &options.address.event)?;
+    runtime.block_on(async {
+        let Some(wire) = reach(options, shutdown, say).await else { return Ok(Ended::Stopped) };
+        let Some(terms) = first_terms(options, &wire, &outbox, shutdown, say).await? else {
+            return Ok(Ended::Stopped);
+        };
+        let prepared = prepare_or_tell(options, &terms, &wire, &outbox, say).await?;
+        Working::start(options, terms, prepared, wire, outbox, shutdown, say)?.run().await
+    })
+}
+
+/// Connects, as often as it takes; `None`: asked to end.
+async fn reach(options: &WorkerOptions, shutdown: &Shutdown, say: &Say) -> Option<Wire> {
+    let mut told = false;
+    while !shutdown.is_finishing() {
+        match Wire::connect(&options.address, &options.name).await {
+            Ok(wire) => return Some(wire),
+            Err(why) if !std::mem::replace(&mut told, true) => say(&format!("{why}; trying again")),
+            Err(_) => {}
+        }
+        pause(shutdown).await;
+    }
+    None
+}
+
+async fn pause(shutdown: &Shutdown) {
+    tokio::select! {
+        () = sleep(AGAIN) => {}
+        () = shutdown.finishing().cancelled() => {}
+    }
+}
+
+/// Asks what is played, as often as it takes; `None`: asked to end.
+async fn first_terms(
+    options: &WorkerOptions,
+    wire: &Wire,
+    outbox: &Outbox,
+    shutdown: &Shutdown,
+    say: &Say,
+) -> Result<Option<Terms>, String> {
+    let mut told = String::new();
+    while !shutdown.is_finishing() {
+        let hello = hello(options, 1, false, holding(&[], outbox));
+        let words = match ask::<Welcome>(wire, outbox.worker(), "hello", &hello).await {
+            Ok(Welcome::Come(terms)) => return Ok(Some(*terms)),
+            Ok(Welcome::Refused { why, for_good: true }) => return Err(printable(&why)),
+            Ok(Welcome::Refused { why, for_good: false }) => printable(&why),
+            Err(why) => why.to_string(),
+        };
+        if words != told {
+            say(&format!("{words}; trying again"));
+            told = words;
+        }
+        pause(shutdown).await;
+    }
+    Ok(None)
+}
+
+/// Looks at the engines; a machine that cannot play says so to its manager, too.
+async fn prepare_or_tell(
+    options: &WorkerOptions,
+    terms: &Terms,
+    wire: &Wire,
+    outbox: &Outbox,
+    say: &Say,
+) -> Result<Prepared, String> {
+    match prepare::prepare(options, terms, say).await {
+        Ok(prepared) => Ok(prepared),
+        Err(why) => {
+            let why = format!("it cannot play: {why}");
+            let back = Back { leases: vec![], why: why.clone(), player: None::<PlayerId>, leaves: true };
+            let _manager_gone = ask::<Taken>(wire, outbox.worker(), "back", &back).await;
+            Err(why)
+        }
+    }
+}
+
+fn hello(options: &WorkerOptions, slots: usize, ready: bool, holding: Holding) -> Hello {
+    Hello {
+        protocol: PROTOCOL,
+        build: env!("CARGO_PKG_VERSION").to_owned(),
+        session: options.session,
+        name: options.name.clone(),
+        slots,
+        cores: thread::available_parallelism().map_or(1, usize::from),
+        tags: options.tags.clone(),
+        ready,
+        holding,
+    }
+}
+
+fn holding(held: &[LeaseId], outbox: &Outbox) -> Holding {
+    Holding { now: now(), held: held.to_vec(), outbox: outbox.leases() }
+}
+
+async fn ask<A: DeserializeOwned>(
+    wire: &Wire,
+    worker: &str,
+    kind: &str,
+    message: &impl Serialize,
+) -> Result<A, WireError> {
+    let message = serde_json::to_vec(message).map_err(|why| WireError::Unreadable(why.to_string()))?;
+    wire.ask(worker, kind, message).await
+}
+
+/// A text of the manager, as it may be shown.
+fn printable(text: &str) -> String {
+    notation::printable_lines(text).into_owned()
+}
+
+/// An answer of the manager, or that there is none.
+enum Heard {
+    Hello(Result<Welcome, WireError>),
+    Beat(Result<Beaten, WireError>),
+    Taken(LeaseId, Result<Taken, WireError>),
+}
+
+/// A worker that plays.
+struct Working<'a> {
+    options: &'a WorkerOptions,
+    terms: Terms,
+    slots: usize,
+    wire: Wire,
+    outbox: Outbox,
+    shutdown: &'a Shutdown,
+    say: &'a Say,
+    playing: Playing,
+    notes: UnboundedReceiver<Note>,
+    answers: UnboundedSender<Heard>,
+    heard: UnboundedReceiver<Heard>,
+    /// Answers on their way.
+    sending: HashSet<LeaseId>,
+    asking: bool,
+    /// Whether a hello is due as soon as the answer before it is there.
+    hello_due: bool,
+    beaten: Instant,
+    missed: u32,
+    /// Whether the manager has heard that this worker takes no more.
+    left: bool,
+    over: bool,
+    /// Why it cannot go on.
+    broken: Option<String>,
+}
+
+impl<'a> Working<'a> {
+    fn start(
+        options: &'a WorkerOptions,
+        terms: Terms,
+        prepared: Prepared,
+        wire: Wire,
+        outbox: Outbox,
+        shutdown: &'a Shutdown,
+        say: &'a Say,
+    ) -> Result<Self, String> {
+        let Prepared { slots, threads, engines } = prepared;
+        let (games, from_games) = mpsc::channel();
+        let (to_us, notes) = unbounded_channel();
+        let bridge = move || from_games.into_iter().try_for_each(|note| to_us.send(note).map_err(drop));
+        let adjourn = shutdown.adjourning().clone();
+        let startups = thread::available_parallelism().map_or(1, usize::from);
+        let equipment = Equipment { threads, engines, startups, adjourn, notes: games };
+        let no_thread = |why| format!("the system has no thread: {why}");
+        thread::Builder::new().name("notes".to_owned()).spawn(bridge).map_err(no_thread)?;
+        let playing = Playing::start(terms.clone(), equipment).map_err(no_thread)?;
+        let (answers, heard) = unbounded_channel();
+        Ok(Self {
+            options,
+            terms,
+            slots,
+            wire,
+            outbox,
+            shutdown,
+            say,
+            playing,
+            notes,
+            answers,
+            heard,
+            sending: HashSet::new(),
+            asking: false,
+            hello_due: false,
+            beaten: Instant::now(),
+            missed: 0,
+            left: false,
+            over: false,
+            broken: None,
+        })
+    }
+
+    async fn run(mut self) -> Result<Ended, String> {
+        let worker = self.outbox.worker().to_owned();
+        let mut jobs = self.wire.to_worker(&worker, "job").await?;
+        let mut orders = self.wire.to_worker(&worker, "ctl").await?;
+        let mut to_all = self.wire.to_all().await?;
+        let event = printable(&self.terms.event);
+        (self.say)(&format!(
+            "`{}` plays in `{event}`: {} at once",
+            self.options.name,
+            number(self.slots, "pair")
+        ));
+        self.say_hello();
+        let mut ticks = interval(TICK);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut clocks = Clocks::now();
+        while !self.is_done() {
+            tokio::select! { biased;
+                () = self.shutdown.finishing().cancelled(), if !self.left => self.leave(),
+                Some(order) = next(&mut orders) => self.order(&order, false),
+                Some(order) = next(&mut to_all) => self.order(&order, true),
+                Some(note) = self.notes.recv() => self.note(note),
+                Some(heard) = self.heard.recv() => self.hear(heard),
+                Some(job) = next(&mut jobs) => self.job(&job),
+                _ = ticks.tick() => {
+                    let jumped = std::mem::replace(&mut clocks, Clocks::now()).jumped();
+                    self.tick(jumped);
+                }
+            }
+        }
+        self.end().await
+    }
+
+    /// Whether nothing is left to do.
+    fn is_done(&self) -> bool {
+        let ends = self.shutdown.is_finishing() || self.broken.is_some();
+        let delivered =
+            self.shutdown.is_adjourning() || self.broken.is_some() || self.outbox.leases().is_empty();
+        // Answers on their way are heard out: the last one may be confirmed just now.
+        (self.over && self.sending.is_empty()) || (ends && self.playing.is_idle() && delivered)
+    }
+
+    async fn end(mut self) -> Result<Ended, String> {
+        self.shutdown.adjourn();
+        let back = Back {
+            leases: self.playing.drop_all(),
+            why: self.broken.clone().unwrap_or_default(),
+            player: None,
+            leaves: true,
+        };
+        if !self.over {
+            let told = ask::<Taken>(&self.wire, self.outbox.worker(), "back", &back);
+            let _manager_gone = tokio::time::timeout(BEAT, told).await;
+        }
+        let left = self.outbox.leases().len();
+        if left > 0 {
+            let answers = number(left, "answer");
+            (self.say)(&format!("{answers} not taken yet, kept in `{}`", self.options.state.display()));
+        }
+        self.wire.flush().await;
+        self.playing.close();
+        match (self.broken, self.over) {
+            (Some(why), _) => Err(why),
+            (None, true) => Ok(Ended::Over),
+            (None, false) => Ok(Ended::Stopped),
+        }
+    }
+
+    /// Takes no more: gives back what has not begun, and finishes the rest.
+    fn leave(&mut self) {
+        self.left = true;
+        let leases = self.playing.not_begun();
+        self.give_back(leases, String::new(), true);
+        (self.say)("finishing the pairs that have begun; once more gives them back");
+    }
+
+    fn job(&mut self, payload: &[u8]) {
+        let job = match self.wire.read::<Job>(payload, false) {
+            Ok(job) => job,
+            Err(why) => return (self.say)(&format!("a job that is none was left alone: {why}")),
+        };
+        // What it does not take it does not list, and so it is handed out again.
+        if job.epoch != self.terms.epoch || self.left || !self.outbox.has_room() {
+            return;
+        }
+        let done = self.playing.take(job);
+        self.done(done);
+    }
+
+    fn order(&mut self, payload: &[u8], for_all: bool) {
+        match self.wire.read::<Order>(payload, for_all) {
+            Ok(Order::Hello { epoch }) if epoch != self.terms.epoch => self.say_hello(),
+            Ok(Order::Stop) => {
+                let leases = self.playing.not_begun();
+                self.give_back(leases, String::new(), false);
+            }
+            Ok(Order::Over) => {
+                (self.say)("the event is over");
+                self.over = true;
+            }
+            Ok(Order::Drop { leases }) => self.playing.drop_leases(&leases),
+            Ok(Order::Hello { .. }) | Err(_) => {}
+        }
+    }
+
+    fn note(&mut self, note: Note) {
+        match note {
+            Note::Over(over) => {
+                let done = self.playing.over(*over);
+                self.done(done);
+            }
+            Note::Replaced(_, changes) => {
+                let leases = self.playing.drop_all();
+                let why = format!("its engines are others than before: {}", changes.join("; "));
+                self.give_back(leases, why.clone(), true);
+                self.broken = Some(why);
+            }
+            _ => {}
+        }
+    }
+
+    fn done(&mut self, done: Vec<Done>) {
+        for done in done {
+            match done {
+                Done::Played(answer) => self.keep(&answer),
+                Done::NotPlayed(lease, why) => self.give_back(vec![lease], why, false),
+            }
+        }
+    }
+
+    /// Keeps an answer before anybody hears of it.
+    fn keep(&mut self, answer: &Answer) {
+        let lease = answer.lease;
+        let kept =
+            fitting(answer).and_then(|bytes| self.outbox.keep(lease, &bytes).map_err(|why| why.to_string()));
+        match kept {
+            Ok(()) => self.send(lease),
+            Err(why) => {
+                let why = format!("an answer could not be kept: {why}");
+                (self.say)(&why);
+                self.give_back(vec![lease], why, false);
+            }
+        }
+    }
+
+    fn send(&mut self, lease: LeaseId) {
+        if !self.sending.insert(lease) {
+            return;
+        }
+        match self.outbox.read(lease) {
+            Ok(answer) => {
+                let (wire, worker, answers) =
+                    (self.wire.clone(), self.outbox.worker().to_owned(), self.answers.clone());
+                tokio::spawn(async move {
+                    let taken = wire.ask(&worker, "result", answer).await;
+                    let _ended = answers.send(Heard::Taken(lease, taken));
+                });
+            }
+            Err(_) => _ = self.sending.remove(&lease),
+        }
+    }
+
+    fn give_back(&self, leases: Vec<LeaseId>, why: String, leaves: bool) {
+        if leases.is_empty() && !leaves {
+            return;
+        }
+        let back = Back { leases, why, player: None, leaves };
+        let (wire, worker) = (self.wire.clone(), self.outbox.worker().to_owned());
+        // What is not heard is not listed any more either.
+        tokio::spawn(async move { ask::<Taken>(&wire, &worker, "back", &back).await.map(drop) });
+    }
+
+    fn say_hello(&mut self) {
+        self.hello_due = self.asking;
+        let hello =
+            hello(self.options, self.slots, !self.left, holding(&self.playing.leases(), &self.outbox));
+        self.ask_by("hello", hello, Heard::Hello);
+    }
+
+    fn ask_by<A: DeserializeOwned + Send + 'static>(
+        &mut self,
+        kind: &'static str,
+        message: impl Serialize + Send + Sync + 'static,
+        heard: fn(Result<A, WireError>) -> Heard,
+    ) {
+        if std::mem::replace(&mut self.asking, true) {
+            return;
+        }
+        self.beaten = Instant::now();
+        let (wire, worker, answers) =
+            (self.wire.clone(), self.outbox.worker().to_owned(), self.answers.clone());
+        tokio::spawn(async move {
+            let answer = ask(&wire, &worker, kind, &message).await;
+            let _ended = answers.send(heard(answer));
+        });
+    }
+
+    fn tick(&mut self, jumped: bool) {
+        if jumped {
+            let leases = self.playing.drop_all();
+            if !leases.is_empty() {
+                self.give_back(leases, "its clock jumped: the games in play are given up".to_owned(), false);
+            }
+        }
+        self.playing.end_dropped();
+        if self.beaten.elapsed() >= BEAT {
+            let holding = holding(&self.playing.leases(), &self.outbox);
+            self.ask_by("beat", Beat { epoch: self.terms.epoch, holding }, Heard::Beat);
+            self.outbox.leases().into_iter().for_each(|lease| self.send(lease));
+        }
+    }
+
+    fn hear(&mut self, heard: Heard) {
+        match heard {
+            Heard::Hello(answer) => {
+                self.asking = false;
+                match answer {
+                    Ok(Welcome::Come(terms)) => self.welcomed(*terms),
+                    Ok(Welcome::Refused { why, for_good: true }) => self.broken = Some(printable(&why)),
+                    Ok(Welcome::Refused { why, .. }) => (self.say)(&printable(&why)),
+                    Err(_) => self.unheard(),
+                }
+            }
+            Heard::Beat(answer) => {
+                self.asking = false;
+                match answer {
+                    Ok(Beaten::Known(verdicts)) => {
+                        self.heard_again();
+                        self.judged(&verdicts);
+                    }
+                    Ok(Beaten::HelloAgain) => self.say_hello(),
+                    Err(_) => self.unheard(),
+                }
+            }
+            Heard::Taken(lease, taken) => self.taken(lease, taken),
+        }
+        if self.hello_due && !self.asking {
+            self.say_hello();
+        }
+    }
+
+    fn welcomed(&mut self, terms: Terms) {
+        let same =
+            Terms { epoch: terms.epoch, verdicts: terms.verdicts.clone(), ..self.terms.clone() } == terms;
+        if !same {
+            self.broken = Some("the event has another configuration now: start this worker again".to_owned());
+            return;
+        }
+        self.heard_again();
+        let verdicts = terms.verdicts.clone();
+        self.terms = terms;
+        self.judged(&verdicts);
+        self.outbox.leases().into_iter().for_each(|lease| self.send(lease));
+    }
+
+    fn judged(&mut self, verdicts: &Verdicts) {
+        self.playing.drop_leases(&verdicts.lost);
+        verdicts.committed.iter().for_each(|lease| self.outbox.forget(*lease));
+    }
+
+    fn unheard(&mut self) {
+        self.missed += 1;
+        if self.missed == MISSED {
+            (self.say)("the manager does not answer; this worker goes on, and goes on trying");
+        }
+    }
+
+    fn heard_again(&mut self) {
+        if std::mem::take(&mut self.missed) >= MISSED {
+            (self.say)("the manager is back");
+        }
+    }
+
+    fn taken(&mut self, lease: LeaseId, taken: Result<Taken, WireError>) {
+        self.sending.remove(&lease);
+        match taken {
+            Ok(Taken::Committed) => self.outbox.forget(lease),
+            Ok(Taken::Refused { why }) => {
+                (self.say)(&printable(&why));
+                self.outbox.forget(lease);
+            }
+            // It is sent again with a later sign of life.
+            Ok(Taken::Later) | Err(_) => {}
+        }
+    }
+}
+
+/// An answer as it is sent; engines that talk much are shortened.
+fn fitting(answer: &Answer) -> Result<Vec<u8>, String> {
+    /// Most bytes of an answer.
+    const MOST: usize = 512 * 1024;
+    let bytes = serde_json::to_vec(answer).map_err(|why| why.to_string())?;
+    if bytes.len() <= MOST {
+        return Ok(bytes);
+    }
+    let mut short = answer.clone();
+    for stamped in short.games.iter_mut().flatten() {
+        if let referee::entry::Entry::Moved(moved) = &mut stamped.entry
+            && let Some(thought) = &mut moved.thought
+        {
+            thought.pv = None;
+        }
+    }
+    let bytes = serde_json::to_vec(&short).map_err(|why| why.to_string())?;
+    if bytes.len() <= MOST + 64 * 1024 { Ok(bytes) } else { Err(format!("it has {} bytes", bytes.len())) }
+}
+
+/// The next message of a subscription.
+async fn next(subscriber: &mut Subscriber) -> Option<Vec<u8>> {
+    subscriber.next().await.map(|message| message.payload.to_vec())
+}
+
+/// Two clocks that should agree.
+struct Clocks {
+    steady: Instant,
+    wall: i64,
+}
+
+impl Clocks {
+    fn now() -> Self {
+        Self { steady: Instant::now(), wall: now() }
+    }
+
+    /// Whether one of the clocks has jumped since, or this program was stopped.
+    fn jumped(self) -> bool {
+        let steady = self.steady.elapsed();
+        let wall = Duration::from_millis(now().saturating_sub(self.wall).max(0).unsigned_abs());
+        steady > TICK + JUMP || steady.abs_diff(wall) > JUMP
+    }
+}

@@ -1,0 +1,92 @@
+//! Before the first pair: the engines are looked at, compared with those of the manager, and the slots are counted.
+
+use super::WorkerOptions;
+use crate::messages::Terms;
+use arena::{
+    Say,
+    identity::{Engine, Identifier},
+    preflight::{self, Findings},
+    worker::WorkerSpec,
+};
+use plan::Plan;
+use std::{path::PathBuf, thread};
+
+/// What a worker plays with.
+#[derive(Debug)]
+pub struct Prepared {
+    /// Pairs at once.
+    pub slots: usize,
+    /// Threads for their games.
+    pub threads: Vec<WorkerSpec>,
+    /// The engines, by player.
+    pub engines: Vec<Engine>,
+}
+
+/// Looks at the engines of an event.
+///
+/// # Errors
+/// Why they cannot play here, each reason on a line.
+pub async fn prepare(options: &WorkerOptions, terms: &Terms, say: &Say) -> Result<Prepared, String> {
+    let (options, terms, say) = (options.clone(), terms.clone(), say.clone());
+    let looked = tokio::task::spawn_blocking(move || look(&options, &terms, &say)).await;
+    looked.map_err(|panicked| panicked.to_string())?
+}
+
+fn look(options: &WorkerOptions, terms: &Terms, say: &Say) -> Result<Prepared, String> {
+    let engines = terms.players.iter().map(super::super::messages::Player::engine).collect();
+    let mut plan = Plan::of_engines(&terms.event, engines, options.state.join("none.db"));
+    plan.concurrency = 1;
+    plan.oversubscribe = options.oversubscribe;
+    plan.startups = cores();
+    if let Some(missing) = plan.engines.iter().find(|engine| !engine.command.is_file()) {
+        let (name, path) = (&missing.name, missing.command.display());
+        return Err(format!("engine `{name}`: there is no program `{path}` on this machine"));
+    }
+    let Findings { faults, engines: facts, shown } =
+        preflight::look(&plan, say).map_err(|why| why.to_string())?;
+    if !faults.is_empty() {
+        return Err(faults.join("\n"));
+    }
+    let silent = |line: &str| say(line);
+    let mut identifier = Identifier::new(&PathBuf::new().join("/nonexistent"), &silent);
+    let mut engines = vec![];
+    for ((player, engine), shown) in terms.players.iter().zip(&plan.engines).zip(&shown) {
+        let found = identifier.identify(engine, shown)?;
+        let changes = player.identity.as_ref().map(|was| found.changes_since(was)).unwrap_or_default();
+        if !changes.is_empty() {
+            let (name, changes) = (&engine.name, changes.join("; "));
+            return Err(format!("engine `{name}` is not the one of the manager: {changes}"));
+        }
+        engines.push(found);
+    }
+    let each: Vec<f64> = facts.iter().map(|facts| facts.cores).collect();
+    plan.concurrency = options.slots.unwrap_or_else(|| carried(&plan, &each));
+    let needed = cores_per_game(&plan, &each) * plan.concurrency as f64;
+    if needed > cores() as f64 + 0.01 && !options.oversubscribe {
+        let (slots, cores) = (plan.concurrency, cores());
+        return Err(format!(
+            "{slots} pairs at once need {needed} cores, and {cores} can be used here: give it fewer `--slots`, or force it \
+             with `--oversubscribe`"
+        ));
+    }
+    let threads = preflight::placement(&plan, &[]).workers;
+    Ok(Prepared { slots: plan.concurrency, threads, engines })
+}
+
+fn cores() -> usize {
+    thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// Cores that a game keeps busy: only one engine thinks, or both if one ponders.
+fn cores_per_game(plan: &Plan, each: &[f64]) -> f64 {
+    let mut heaviest = each.to_vec();
+    heaviest.sort_by(|a, b| b.total_cmp(a));
+    let pondering = plan.engines.iter().any(|engine| engine.ponder);
+    heaviest.iter().take(if pondering { 2 } else { 1 }).sum()
+}
+
+fn carried(plan: &Plan, each: &[f64]) -> usize {
+    let per_game = cores_per_game(plan, each);
+    let carried = if per_game > 0.0 { (cores() as f64 / per_game) as usize } else { cores() };
+    carried.max(1)
+}

@@ -1,0 +1,84 @@
+//! Leases: the right of one machine to play the games of a pair.
+//!
+//! A lease is a random number that is on the disk before its games are handed out. Only the lease that was issued last
+//! for a place of the schedule can be committed, and only once; that is what makes every game count exactly once,
+//! whatever is lost or repeated on the way.
+
+use crate::{ids::GameId, pairing::Pairing};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
+use std::{fmt, str::FromStr};
+
+/// The random number of a lease; 16 hexadecimal digits as text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct LeaseId(pub u64);
+
+impl fmt::Display for LeaseId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}", self.0)
+    }
+}
+
+impl FromStr for LeaseId {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let digits = text.len() == 16 && text.bytes().all(|b| b.is_ascii_hexdigit());
+        let number = u64::from_str_radix(text, 16).ok().filter(|_| digits);
+        number.map(Self).ok_or_else(|| format!("`{text}` is not the number of a lease"))
+    }
+}
+
+impl Serialize for LeaseId {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for LeaseId {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        String::deserialize(from)?.parse().map_err(D::Error::custom)
+    }
+}
+
+/// A lease as it is stored before its games are handed out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lease {
+    /// Its number.
+    pub lease: LeaseId,
+    /// The start of the manager that issued it.
+    pub epoch: u64,
+    /// Name of the machine.
+    pub machine: String,
+    /// The machine's own random name, which it keeps.
+    pub worker: String,
+    /// The games, in their order.
+    pub games: Vec<Pairing>,
+}
+
+/// A lease whose games are stored; written in the transaction of their entries.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Committed {
+    /// The lease.
+    pub lease: LeaseId,
+    /// Name of the machine.
+    pub machine: String,
+    /// SHA-256 of the machine's answer in hexadecimal digits.
+    pub sha256: String,
+    /// The numbers that the games have been given.
+    pub games: Vec<GameId>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_number_of_a_lease_is_read_back_and_nothing_else_is_taken_for_one() {
+        for number in [0, 1, u64::MAX] {
+            assert_eq!(LeaseId(number).to_string().parse(), Ok(LeaseId(number)));
+        }
+        for text in ["", "1", "000000000000000g", "+00000000000000f", "00000000000000000"] {
+            assert!(text.parse::<LeaseId>().is_err(), "{text}");
+        }
+    }
+}

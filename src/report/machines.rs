@@ -1,0 +1,160 @@
+//! What each machine has played of an event, and whether one of them plays otherwise than the others.
+
+use journal::MachineCounts;
+use maud::{Markup, html};
+use notation::printable;
+use referee::residual::stands_out;
+use serde::Serialize;
+use std::fmt;
+
+/// A machine of an event.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct MachineRow {
+    /// Its name; absent for the machine of the manager.
+    pub name: Option<String>,
+    /// Games that count.
+    pub games: u64,
+    /// Wins, draws and losses of the first player, of these games.
+    pub results: [u64; 3],
+    /// Games lost on time.
+    pub time_losses: u64,
+    /// Games lost by another fault of an engine.
+    pub faults: u64,
+    /// Pairs that it has, or was given and never brought back.
+    pub open: u64,
+    /// Chi squared of its results against those of the other machines, where that is beyond chance.
+    pub odd_results: Option<f64>,
+    /// Chi squared of its losses on time against those of the other machines, where that is beyond chance.
+    pub odd_time_losses: Option<f64>,
+}
+
+/// The machines of an event. Results are compared where all of them are of the same two players.
+pub(super) fn rows(machines: Vec<MachineCounts>, players: usize) -> Vec<MachineRow> {
+    let row = |own: &MachineCounts| {
+        let others = || machines.iter().filter(|other| other.machine != own.machine);
+        let results = [0, 1, 2].map(|at| others().map(|other| other.results[at]).sum());
+        let sum = |of: fn(&MachineCounts) -> u64| others().map(of).sum::<u64>();
+        let (games, time_losses) = (sum(|other| other.games), sum(|other| other.time_losses));
+        MachineRow {
+            name: own.machine.clone(),
+            games: own.games,
+            results: own.results,
+            time_losses: own.time_losses,
+            faults: own.faults,
+            open: own.open,
+            odd_results: stands_out(own.results, results).filter(|_| players == 2),
+            // Whoever loses less than the others is not the odd one.
+            odd_time_losses: stands_out(
+                [own.time_losses, own.games.saturating_sub(own.time_losses)],
+                [time_losses, games.saturating_sub(time_losses)],
+            )
+            .filter(|_| own.time_losses * games > time_losses * own.games),
+        }
+    };
+    let mut rows: Vec<MachineRow> = machines.iter().map(row).collect();
+    // One odd machine makes all others differ from the rest: the one that differs most is told.
+    let most = rows.iter().filter_map(|row| row.odd_results).fold(0.0, f64::max);
+    rows.iter_mut().for_each(|row| row.odd_results = row.odd_results.filter(|value| *value >= most));
+    rows
+}
+
+impl MachineRow {
+    fn shown(&self) -> String {
+        self.name.as_deref().map_or_else(|| "here".to_owned(), |name| printable(name.as_bytes()))
+    }
+
+    fn cells(&self) -> [String; 5] {
+        let [wins, draws, losses] = self.results;
+        [
+            self.games.to_string(),
+            format!("+{wins} ={draws} -{losses}"),
+            self.time_losses.to_string(),
+            self.faults.to_string(),
+            self.open.to_string(),
+        ]
+    }
+
+    /// What is odd about it.
+    fn warnings(&self) -> Vec<String> {
+        let name = self.shown();
+        let odd = |chi_squared: Option<f64>, what: &str| {
+            chi_squared.map(|value| {
+                format!("! {what} on {name} are not those on the other machines (chi squared {value:.1}): its clock, its load or its memory")
+            })
+        };
+        odd(self.odd_results, "the results")
+            .into_iter()
+            .chain(odd(self.odd_time_losses, "losses on time"))
+            .collect()
+    }
+}
+
+const HEADINGS: [&str; 5] = ["games", "first player", "on time", "faults", "open pairs"];
+
+/// The machines in a text.
+pub(super) fn text(f: &mut fmt::Formatter<'_>, machines: &[MachineRow]) -> fmt::Result {
+    if machines.is_empty() {
+        return Ok(());
+    }
+    let width = machines.iter().map(|machine| machine.shown().chars().count()).max().unwrap_or(0).max(8);
+    let line = |name: &str, cells: [&str; 5]| {
+        let [games, results, time, faults, open] = cells;
+        format!("  {name:width$} {games:>7}  {results:<18} {time:>7} {faults:>7} {open:>10}")
+    };
+    writeln!(f, "\nmachines\n{}", line("", HEADINGS).trim_end())?;
+    for machine in machines {
+        let cells = machine.cells();
+        writeln!(f, "{}", line(&machine.shown(), cells.each_ref().map(String::as_str)))?;
+    }
+    machines.iter().flat_map(MachineRow::warnings).try_for_each(|words| writeln!(f, "    {words}"))
+}
+
+/// The machines on a page.
+pub(super) fn page(machines: &[MachineRow]) -> Markup {
+    html! {
+        div.scroll { table {
+            thead { tr { th.name { "machine" } @for heading in HEADINGS { th { (heading) } } } }
+            tbody { @for machine in machines { tr {
+                th.name scope="row" { (crate::plot::plain(&machine.shown())) }
+                @for cell in machine.cells() { td { (cell) } }
+            } } }
+        } }
+        @for words in machines.iter().flat_map(MachineRow::warnings) { p.note { (crate::plot::plain(&words)) } }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counts(machine: Option<&str>, results: [u64; 3], time_losses: u64) -> MachineCounts {
+        let machine = machine.map(str::to_owned);
+        let games = results.iter().sum();
+        MachineCounts { machine, games, results, time_losses, ..MachineCounts::default() }
+    }
+
+    #[test]
+    fn a_machine_that_loses_on_time_is_named_and_the_others_are_not() {
+        let machines = vec![
+            counts(None, [300, 100, 300], 1),
+            counts(Some("box2"), [290, 110, 300], 0),
+            counts(Some("slow"), [300, 100, 300], 70),
+        ];
+        let rows = rows(machines, 2);
+        let warnings: Vec<String> = rows.iter().flat_map(MachineRow::warnings).collect();
+        assert!(warnings.iter().any(|words| words.starts_with("! losses on time on slow")), "{warnings:?}");
+        assert!(warnings.iter().all(|words| !words.contains("results")), "{warnings:?}");
+    }
+
+    #[test]
+    fn results_of_several_pairs_of_players_are_not_compared() {
+        let machines = vec![
+            counts(None, [300, 0, 100], 0),
+            counts(Some("odd"), [100, 0, 300], 0),
+            counts(Some("box2"), [290, 0, 110], 0),
+        ];
+        let odd: Vec<bool> = rows(machines.clone(), 2).iter().map(|row| row.odd_results.is_some()).collect();
+        assert_eq!(odd, [false, true, false]);
+        assert!(rows(machines, 3).iter().all(|row| row.odd_results.is_none()));
+    }
+}

@@ -1,0 +1,478 @@
+//! One event on many machines: real workers, a real server, and what is killed in between.
+
+use crate::support::{Desk, none_left, program};
+use std::{
+    fs::File,
+    net::TcpListener,
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    time::{Duration, Instant},
+};
+
+/// Longer than anything here takes on a slow machine.
+const PATIENCE: Duration = Duration::from_secs(400);
+
+/// A server for messages, in a process of its own.
+struct Hub {
+    child: Child,
+    port: u16,
+}
+
+impl Hub {
+    /// `None` where there is none to start.
+    fn start() -> Option<Self> {
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        Self::start_at(port)
+    }
+
+    fn start_at(port: u16) -> Option<Self> {
+        let mut command = Command::new("nats-server");
+        command.args(["-a", "127.0.0.1", "-p", &port.to_string()]);
+        let Ok(child) = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn() else {
+            eprintln!("not run: there is no nats-server on the path (apt install nats-server)");
+            return None;
+        };
+        let hub = Self { child, port };
+        until("the server listens", || std::net::TcpStream::connect(("127.0.0.1", port)).is_ok());
+        Some(hub)
+    }
+
+    fn url(&self) -> String {
+        format!("nats://127.0.0.1:{}", self.port)
+    }
+
+    fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+}
+
+impl Drop for Hub {
+    fn drop(&mut self) {
+        let _dead_already = self.child.kill();
+        let _reaped_already = self.child.wait();
+    }
+}
+
+/// A process that is killed at the end of a test that fails.
+struct Running(Child);
+
+impl Running {
+    fn signal(&self, signal: nix::sys::signal::Signal) {
+        let pid = nix::unistd::Pid::from_raw(i32::try_from(self.0.id()).unwrap());
+        nix::sys::signal::kill(pid, signal).unwrap();
+    }
+
+    fn kill(&mut self) {
+        self.0.kill().unwrap();
+        self.0.wait().unwrap();
+    }
+
+    fn code(&mut self) -> Option<i32> {
+        until("a process ends", || self.0.try_wait().unwrap().is_some());
+        self.0.wait().unwrap().code()
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _dead_already = self.0.kill();
+        let _reaped_already = self.0.wait();
+    }
+}
+
+fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let patience = Instant::now() + PATIENCE;
+    while !is_so() {
+        assert!(Instant::now() < patience, "waited in vain until {what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// An engine that does not answer `go` while a file `hold` exists beside it.
+fn held_engine(desk: &Desk) -> PathBuf {
+    let random = program("renmei-random").display().to_string();
+    let script = format!(
+        "#!/bin/sh\nhold=$(dirname \"$0\")/hold\nwhile read -r line; do\n  case \"$line\" in go*) while [ -e \"$hold\" ]; \
+         do sleep 0.02; done;; esac\n  echo \"$line\"\ndone | {random}\n"
+    );
+    let path = desk.write("patient.sh", &script);
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    path
+}
+
+/// From now on no engine answers, so that nothing ends before the test allows it.
+fn hold(desk: &Desk) {
+    desk.write("hold", "");
+}
+
+fn release(desk: &Desk) {
+    std::fs::remove_file(desk.path("hold")).unwrap();
+}
+
+/// An event of two engines that play the same game from the same opening, whenever and wherever it is played.
+fn event(desk: &Desk, games: usize, more: &str) -> String {
+    let engine = held_engine(desk).display().to_string();
+    let text = format!(
+        r#"
+[event]
+name = "many"
+database = "event.db"
+games = {games}
+concurrency = 2
+oversubscribe = true
+look = false
+{more}
+
+[rules]
+max_moves = 60
+
+[openings]
+file = "built-in"
+order = "random"
+
+[defaults]
+time = "600s"
+restart = "every-game"
+
+[[engines]]
+name = "a"
+command = "{engine}"
+options = {{ ThinkTime = 5, Seed = 11, Style = "greedy" }}
+
+[[engines]]
+name = "b"
+command = "{engine}"
+options = {{ ThinkTime = 5, Seed = 23 }}
+"#
+    );
+    desk.write("event.toml", &text).display().to_string()
+}
+
+/// A process whose words go to a file.
+fn start(desk: &Desk, log: &str, args: &[&str]) -> Running {
+    let log = File::options().create(true).append(true).open(desk.path(log)).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_renmei"));
+    command.current_dir(desk.dir.path()).args(args).stdin(Stdio::null());
+    command.stdout(log.try_clone().unwrap()).stderr(log);
+    Running(command.spawn().unwrap())
+}
+
+fn manager(desk: &Desk, hub: &Hub, slots: &str) -> Running {
+    let file = desk.path("event.toml").display().to_string();
+    start(desk, "manager.log", &["run", &file, "--workers", &hub.url(), "--slots", slots, "--no-dashboard"])
+}
+
+/// The event's name on the wire.
+fn key(desk: &Desk) -> String {
+    let mut key = String::new();
+    until("the manager has a desk", || {
+        let found = desk.try_query("SELECT key FROM fleets").unwrap_or_default();
+        key = found.first().map(|row| row[0].clone()).unwrap_or_default();
+        !key.is_empty()
+    });
+    key
+}
+
+fn worker(desk: &Desk, hub: &Hub, name: &str) -> Running {
+    let (address, state) = (format!("{}#{}", hub.url(), key(desk)), desk.path(name).display().to_string());
+    let args = ["worker", &address, "--name", name, "--slots", "2", "--oversubscribe", "--state", &state];
+    start(desk, &format!("{name}.log"), &args)
+}
+
+fn count(desk: &Desk, sql: &str) -> usize {
+    let found = desk.try_query(sql).unwrap_or_default();
+    found.first().and_then(|row| row[0].parse().ok()).unwrap_or(0)
+}
+
+const COUNTED: &str = "SELECT count(*) FROM games WHERE state = 'counted'";
+const AWAY: &str = "SELECT count(*) FROM leases WHERE committed_at IS NULL";
+
+fn log(desk: &Desk, name: &str) -> String {
+    std::fs::read_to_string(desk.path(name)).unwrap_or_default()
+}
+
+/// The games of an event by their places, without what may differ: numbers, instants, machines.
+fn games(desk: &Desk) -> Vec<Vec<String>> {
+    desk.query(
+        "SELECT stage, index_, attempt, round, pair, opening, black, white, start, opening_moves, result, cause, plies,
+                (SELECT group_concat(move, ' ') FROM (SELECT move FROM moves WHERE game = g.id ORDER BY ply))
+         FROM games g WHERE state = 'counted' ORDER BY stage, index_",
+    )
+}
+
+/// The same event, played by one machine alone.
+fn alone(games_: usize, more: &str) -> (Desk, Option<i32>) {
+    let desk = Desk::new();
+    let file = event(&desk, games_, more);
+    let code = start(&desk, "alone.log", &["run", &file, "--no-dashboard"]).code();
+    (desk, code)
+}
+
+/// Every place was played once, as it is played alone, and nothing is left over.
+fn as_alone(desk: &Desk, games_: usize, more: &str) {
+    let (alone, code) = alone(games_, more);
+    assert_eq!(code, Some(0), "{}", log(&alone, "alone.log"));
+    assert_eq!(games(desk), games(&alone));
+    assert_eq!(count(desk, COUNTED), games_);
+    assert_eq!(desk.query("SELECT count(*), count(DISTINCT number) FROM games")[0][0], games_.to_string());
+    let verified = desk.renmei(&["verify", "event.db"]);
+    assert_eq!(verified.status.code(), Some(0), "{}", String::from_utf8_lossy(&verified.stdout));
+}
+
+/// Leases that were given to a machine.
+fn given_to(desk: &Desk, name: &str) -> usize {
+    count(desk, &format!("SELECT count(*) FROM leases WHERE machine = '{name}'"))
+}
+
+/// Whether a worker keeps answers that nobody has taken.
+fn keeps_answers(desk: &Desk, name: &str) -> bool {
+    let kept = std::fs::read_dir(desk.path(name).join(key(desk)));
+    kept.is_ok_and(|mut files| {
+        files.any(|file| file.unwrap().path().extension().is_some_and(|end| end == "json"))
+    })
+}
+
+#[test]
+fn an_event_begun_on_one_machine_goes_on_with_three_and_ends_on_one_as_if_it_never_left() {
+    let Some(hub) = Hub::start() else { return };
+    let (desk, all) = (Desk::new(), 80);
+    let file = event(&desk, all, "");
+    let mut one = start(&desk, "manager.log", &["run", &file, "--no-dashboard", "--concurrency", "1"]);
+    until("it has begun", || count(&desk, COUNTED) >= 4);
+    hold(&desk);
+    one.signal(nix::sys::signal::Signal::SIGTERM);
+    assert_eq!(one.code(), Some(3), "{}", log(&desk, "manager.log"));
+    let mut many = manager(&desk, &hub, "0");
+    let names = ["ann", "bob", "cid"];
+    let mut workers = names.map(|name| worker(&desk, &hub, name));
+    until("each machine has pairs", || names.iter().all(|name| given_to(&desk, name) >= 2));
+    release(&desk);
+    until("three machines have played", || {
+        count(&desk, "SELECT count(DISTINCT machine) FROM games WHERE state = 'counted'") == 3
+    });
+    many.signal(nix::sys::signal::Signal::SIGINT);
+    assert_eq!(many.code(), Some(3), "{}", log(&desk, "manager.log"));
+    for worker in &mut workers {
+        worker.signal(nix::sys::signal::Signal::SIGINT);
+        assert_eq!(worker.code(), Some(3));
+    }
+    let mut one = start(&desk, "manager.log", &["run", &file, "--no-dashboard"]);
+    assert_eq!(one.code(), Some(0), "{}", log(&desk, "manager.log"));
+    let counted = "SELECT count(DISTINCT index_) FROM games WHERE state = 'counted'";
+    assert_eq!((count(&desk, counted), count(&desk, COUNTED)), (all, all));
+    // The first machine was stopped in mid-game: that game has two attempts.
+    let (alone, _) = self::alone(all, "");
+    let without_attempts = |desk: &Desk| -> Vec<Vec<String>> {
+        games(desk).into_iter().map(|game| [&game[..2], &game[3..]].concat()).collect()
+    };
+    assert_eq!(without_attempts(&desk), without_attempts(&alone));
+    none_left(&desk.dir.path().display().to_string());
+}
+
+#[test]
+fn a_worker_killed_in_mid_game_costs_no_game_and_doubles_none() {
+    let Some(hub) = Hub::start() else { return };
+    let (desk, all) = (Desk::new(), 20);
+    event(&desk, all, "");
+    hold(&desk);
+    let mut manager = manager(&desk, &hub, "0");
+    let mut ann = worker(&desk, &hub, "ann");
+    let mut bob = worker(&desk, &hub, "bob");
+    until("both play", || given_to(&desk, "ann") >= 2 && given_to(&desk, "bob") >= 2);
+    for _ in 0..2 {
+        ann.kill();
+        let before = given_to(&desk, "ann");
+        ann = worker(&desk, &hub, "ann");
+        until("it has pairs again", || given_to(&desk, "ann") >= before + 2);
+    }
+    release(&desk);
+    assert_eq!(manager.code(), Some(0), "{}", log(&desk, "manager.log"));
+    assert_eq!((ann.code(), bob.code()), (Some(0), Some(0)), "they hear that the event is over");
+    as_alone(&desk, all, "");
+}
+
+#[test]
+fn a_manager_killed_goes_on_with_what_its_workers_have_played_meanwhile() {
+    let Some(hub) = Hub::start() else { return };
+    let (desk, all) = (Desk::new(), 20);
+    event(&desk, all, "");
+    hold(&desk);
+    let mut first = manager(&desk, &hub, "0");
+    let mut ann = worker(&desk, &hub, "ann");
+    until("pairs are away", || given_to(&desk, "ann") >= 2);
+    until("the worker has them", || log(&desk, "ann.log").contains("plays in `many`"));
+    std::thread::sleep(Duration::from_secs(1));
+    first.kill();
+    release(&desk);
+    until("answers wait for a manager", || keeps_answers(&desk, "ann"));
+    assert_eq!(count(&desk, COUNTED), 0);
+    let mut second = manager(&desk, &hub, "0");
+    assert_eq!(second.code(), Some(0), "{}", log(&desk, "manager.log"));
+    assert_eq!(ann.code(), Some(0), "{}", log(&desk, "ann.log"));
+    assert_eq!(count(&desk, "SELECT epoch FROM fleets"), 2);
+    let first_lease = "SELECT count(*) FROM leases WHERE id = 1 AND epoch = 1 AND committed_at IS NOT NULL";
+    assert_eq!(count(&desk, first_lease), 1, "what the first manager gave was taken by the second");
+    as_alone(&desk, all, "");
+}
+
+#[test]
+fn a_server_killed_is_missed_and_costs_no_game() {
+    let Some(mut hub) = Hub::start() else { return };
+    let (desk, all) = (Desk::new(), 20);
+    event(&desk, all, "");
+    hold(&desk);
+    let mut manager = manager(&desk, &hub, "0");
+    let mut ann = worker(&desk, &hub, "ann");
+    until("pairs are away", || given_to(&desk, "ann") >= 2);
+    hub.kill();
+    release(&desk);
+    std::thread::sleep(Duration::from_secs(2));
+    hub = Hub::start_at(hub.port).unwrap();
+    assert_eq!(manager.code(), Some(0), "{}", log(&desk, "manager.log"));
+    assert_eq!(ann.code(), Some(0), "{}", log(&desk, "ann.log"));
+    drop(hub);
+    as_alone(&desk, all, "");
+}
+
+#[test]
+fn a_sequential_test_on_many_machines_ends_with_the_same_verdict_at_the_same_pair() {
+    let Some(hub) = Hub::start() else { return };
+    let sprt = "format = \"sprt\"\n[sprt]\nelo0 = 0\nelo1 = 300\nmax_games = 400\n";
+    let sprt_event = |desk: &Desk| {
+        let path = event(desk, 0, sprt);
+        let text = std::fs::read_to_string(&path)
+            .unwrap()
+            .replace("games = 0\n", "")
+            .replace("max_moves = 60", "max_moves = 200");
+        std::fs::write(&path, text).unwrap();
+        path
+    };
+    let (desk, alone) = (Desk::new(), Desk::new());
+    let path = sprt_event(&alone);
+    let code = start(&alone, "alone.log", &["run", &path, "--no-dashboard"]).code();
+    sprt_event(&desk);
+    hold(&desk);
+    let mut manager = manager(&desk, &hub, "1");
+    let names = ["ann", "bob"];
+    let mut workers = names.map(|name| worker(&desk, &hub, name));
+    until("each machine has pairs", || names.iter().all(|name| given_to(&desk, name) >= 2));
+    release(&desk);
+    assert_eq!(manager.code(), code, "{}{}", log(&desk, "manager.log"), log(&alone, "alone.log"));
+    assert_eq!(workers.each_mut().map(Running::code), [Some(0), Some(0)]);
+    let verdict = "SELECT verdict, llr, pairs FROM verdicts";
+    assert_eq!(desk.query(verdict), alone.query(verdict));
+    let pairs = &desk.query(verdict)[0][2];
+    let tested = format!("SELECT count(*) FROM games WHERE state = 'counted' AND pair < {pairs}");
+    assert_eq!(count(&desk, &tested), 2 * pairs.parse::<usize>().unwrap());
+    let unfair = "SELECT pair FROM games WHERE state = 'counted' GROUP BY pair HAVING count(*) <> 2";
+    assert_eq!(desk.query(unfair), Vec::<Vec<String>>::new(), "pairs that had begun were completed");
+}
+
+#[test]
+fn a_machine_with_another_program_is_refused_in_a_sentence() {
+    let Some(hub) = Hub::start() else { return };
+    let desk = Desk::new();
+    let file = event(&desk, 4, "");
+    let (own, engine) = (desk.path("patient.sh"), desk.path("engine.sh"));
+    std::fs::copy(&own, &engine).unwrap();
+    let text = std::fs::read_to_string(&file).unwrap();
+    let (own, other) = (own.display().to_string(), engine.display().to_string());
+    std::fs::write(&file, text.replacen(&own, &other, 1)).unwrap();
+    let mut manager = manager(&desk, &hub, "0");
+    key(&desk);
+    until("the manager has looked", || log(&desk, "manager.log").contains("other machines join with"));
+    replace(&engine);
+    let mut ann = worker(&desk, &hub, "ann");
+    assert_eq!(ann.code(), Some(1), "{}", log(&desk, "ann.log"));
+    let said = log(&desk, "ann.log");
+    assert!(said.contains("engine `a` is not the one of the manager: the program"), "{said}");
+    until("the manager has it on record", || {
+        count(&desk, "SELECT count(*) FROM faults WHERE text LIKE 'machine `%cannot play: engine `a`%'") == 1
+    });
+    manager.signal(nix::sys::signal::Signal::SIGTERM);
+    assert_eq!(manager.code(), Some(3));
+    assert_eq!(count(&desk, COUNTED), 0);
+}
+
+/// Makes another program of an engine that plays the same.
+fn replace(engine: &Path) {
+    let script = std::fs::read_to_string(engine).unwrap();
+    std::fs::write(engine, script + "# another\n").unwrap();
+}
+
+#[test]
+fn a_worker_says_what_is_missing() {
+    let desk = Desk::new();
+    let refused = |args: &[&str]| {
+        let output = desk.renmei(args);
+        assert_eq!(output.status.code(), Some(2));
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    let no_event = refused(&["worker", "nats://box:4222"]);
+    assert!(no_event.contains("the address names no event"), "{no_event}");
+    let no_server = refused(&["worker", "box:4222"]);
+    assert!(no_server.contains("is not the address of a server, such as nats://host:4222"), "{no_server}");
+    event(&desk, 4, "");
+    let output = desk.renmei(&["run", "event.toml", "--workers", "nats://127.0.0.1:9"]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("--workers: no server can be reached at nats://127.0.0.1:9"), "{said}");
+}
+
+/// Kills a worker, the manager or the server, or stops a worker for a while, at random times: `cargo xtask soak --machines`.
+#[test]
+#[ignore = "minutes of random kills; run by cargo xtask soak --machines"]
+fn a_hundred_random_kills_lose_no_game_and_double_none() {
+    use nix::sys::signal::Signal::{SIGCONT, SIGSTOP};
+    let number = |name: &str, default: u64| {
+        std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+    };
+    let (kills, seed) = (number("RENMEI_SOAK_KILLS", 100), number("RENMEI_SOAK_SEED", 1));
+    let mut hub = Hub::start().expect("the soak needs nats-server");
+    let desk = Desk::new();
+    let all = usize::try_from(4 * kills).unwrap().max(40);
+    event(&desk, all, "");
+    let mut random = usi_shell::SplitMix64::new(seed);
+    let mut boss = manager(&desk, &hub, "0");
+    let mut workers = ["ann", "bob", "cid"].map(|name| worker(&desk, &hub, name));
+    let mut counts = [0; 4];
+    for _ in 0..kills {
+        std::thread::sleep(Duration::from_millis(100 + random.next_u64() % 1500));
+        if boss.0.try_wait().unwrap().is_some() {
+            break;
+        }
+        let at = usize::try_from(random.next_u64() % 3).unwrap();
+        let name = ["ann", "bob", "cid"][at];
+        let kind = usize::try_from(random.next_u64() % 4).unwrap();
+        counts[kind] += 1;
+        match kind {
+            0 => {
+                workers[at].kill();
+                workers[at] = worker(&desk, &hub, name);
+            }
+            1 => {
+                boss.kill();
+                boss = manager(&desk, &hub, "0");
+            }
+            2 => {
+                hub.kill();
+                hub = Hub::start_at(hub.port).unwrap();
+            }
+            _ => {
+                workers[at].signal(SIGSTOP);
+                std::thread::sleep(Duration::from_millis(random.next_u64() % 8000));
+                workers[at].signal(SIGCONT);
+            }
+        }
+    }
+    assert_eq!(boss.code(), Some(0), "{}", log(&desk, "manager.log"));
+    let [killed, managers, servers, stopped] = counts;
+    let faults = count(&desk, "SELECT count(*) FROM faults");
+    let lost = count(&desk, AWAY);
+    as_alone(&desk, all, "");
+    println!(
+        "soak --machines: {killed} workers, {managers} managers and {servers} servers killed, {stopped} workers stopped; \
+         {all} games as on one machine, none lost, none double; {lost} leases lost, {faults} faults on record (seed {seed})"
+    );
+}
