@@ -1,8 +1,8 @@
 //! Which parts of an engine, and which pairs of parts, are worth how much.
 //!
-//! A [`Field`] has parts with two or more levels; a build has one level of each. [`design`] chooses the builds of a league
-//! so that the effects of parts and pairs can be told apart. [`effects`] reads the games: Elo of a build = sum of its
-//! parts + pairs + something of its own. [`Predictor`] says how strong any build is, played or not, and [`table`] how much
+//! A [`Field`] has parts with two or more levels; a build has one level of each. [`design()`] chooses the builds of a league
+//! so that the effects of parts and pairs can be told apart. [`effects()`] reads the games: Elo of a build = sum of its
+//! parts + pairs + something of its own. [`Predictor`] says how strong any build is, played or not, and [`table()`] how much
 //! of the win rates parts and pairs explain on builds that were held out.
 //!
 //! The method is described in `guide/parts.md`; the sources of the formulas stand where they are computed.
