@@ -167,6 +167,9 @@ impl Plan {
             skipped: vec![],
             log: LogPlan::Off,
             reserve_mb: 0,
+            difference: None,
+            http: HttpConfig::default(),
+            tune: None,
         }
     }
 
