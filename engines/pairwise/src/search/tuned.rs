@@ -14,7 +14,7 @@ macro_rules! constants {
         /// The constants of a search.
         #[cfg(not(feature = "tune"))]
         #[derive(Clone, Copy, Debug, Default)]
-        pub struct Tuned;
+        pub struct Tuned {}
 
         #[cfg(feature = "tune")]
         impl Default for Tuned {
@@ -51,7 +51,7 @@ macro_rules! constants {
             /// The constants.
             #[must_use]
             pub fn of(_options: &Options) -> Self {
-                Self
+                Self {}
             }
 
             $($(#[$doc])* pub(super) const fn $name(self) -> i32 { $value })*
