@@ -91,6 +91,10 @@ fn a_file_of_trusted_certificates_goes_with_tls() {
     let with = |lines: &str| parse(&format!("password = \"a-1-1,x\"\n{lines}"));
     assert_eq!(with("").unwrap().tls, None);
     assert_eq!(with("tls = true").unwrap().tls, Some(Trust::System));
-    assert!(matches!(with("tls = true\nca = \"a.pem\"").unwrap().tls, Some(Trust::File(path)) if path.ends_with("a.pem")));
-    assert!(with("ca = \"a.pem\"").unwrap_err().contains("floodgate.ca: is looked at only with `tls = true`"));
+    assert!(
+        matches!(with("tls = true\nca = \"a.pem\"").unwrap().tls, Some(Trust::File(path)) if path.ends_with("a.pem"))
+    );
+    assert!(
+        with("ca = \"a.pem\"").unwrap_err().contains("floodgate.ca: is looked at only with `tls = true`")
+    );
 }
