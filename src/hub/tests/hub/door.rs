@@ -1,7 +1,10 @@
 //! How workers get in, and what they may do inside.
 
 use crate::support::{Place, join_at, need_server, next, notice, soon};
-use hub::{Audience, Connection, Hub, HubError, HubNotice, Joined, Subjects, Token, async_nats::jetstream};
+use hub::{
+    Audience, Connection, Hub, HubError, HubNotice, Joined, Subjects, Token,
+    async_nats::{Subscriber, jetstream},
+};
 use std::{fs, os::unix::fs::PermissionsExt, path::Path};
 
 #[tokio::test]
@@ -54,7 +57,7 @@ async fn a_worker_can_neither_write_nor_read_what_is_anothers_nor_the_results() 
     // What it may write comes after all that it may not: nothing of that has come.
     assert_eq!(next(&mut everything).await.subject.as_str(), subjects.hello(thief.id()));
 
-    refused_to_read(&thief, &victim, &hub).await;
+    refused_to_read(&thief, &victim, &hub, &mut everything).await;
     let state = context.get_stream(subjects.result_stream()).await.unwrap().get_info().await.unwrap().state;
     assert_eq!((state.messages, state.consumer_count), (0, 0));
     hub.close().await;
@@ -91,7 +94,7 @@ async fn refused_to_write(thief: &Joined, victim: &Joined, subjects: Subjects) {
 }
 
 /// Listens wherever it must not: it hears nothing but its own.
-async fn refused_to_read(thief: &Joined, victim: &Joined, hub: &hub::Hub) {
+async fn refused_to_read(thief: &Joined, victim: &Joined, hub: &Hub, everything: &mut Subscriber) {
     let subjects = hub.subjects();
     let event = subjects.event();
     let mut heard = Vec::new();
@@ -109,7 +112,9 @@ async fn refused_to_read(thief: &Joined, victim: &Joined, hub: &hub::Hub) {
         heard.push(thief.client().subscribe(subject).await.unwrap());
     }
     let mut own = thief.client().subscribe(subjects.for_worker(thief.id())).await.unwrap();
-    thief.client().flush().await.unwrap();
+    // Once this has come, the server has seen what was asked for before it.
+    thief.client().publish(subjects.hello(thief.id()), "x".into()).await.unwrap();
+    next(everything).await;
     for subject in [subjects.job(victim.id()), subjects.control(victim.id()), subjects.job(thief.id())] {
         hub.client().publish(subject, "x".into()).await.unwrap();
     }

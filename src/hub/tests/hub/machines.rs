@@ -92,9 +92,9 @@ async fn a_worker_behind_a_line_that_is_slow_stalls_and_breaks_is_heard_again() 
     let proxy = Proxy::to(([127, 0, 0, 1], port).into()).await.unwrap();
     proxy.delay(Duration::from_millis(200));
     let token = hub.token().at("127.0.0.1", proxy.address().port()).unwrap();
-    let worker = place.join(&token, "far").await.unwrap();
     let mut hellos = hub.client().subscribe(hub.subjects().hellos()).await.unwrap();
     hub.client().flush().await.unwrap();
+    let worker = place.join(&token, "far").await.unwrap();
     let hello = || worker.client().publish(worker.subjects().hello(worker.id()), "hello".into());
     hello().await.unwrap();
     next(&mut hellos).await;
