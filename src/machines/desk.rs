@@ -67,6 +67,7 @@ impl EventOfDesk {
         Terms {
             epoch: 0,
             event: plan.name.clone(),
+            look: plan.look,
             players: plan
                 .engines
                 .iter()

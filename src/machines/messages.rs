@@ -81,6 +81,8 @@ pub struct Terms {
     pub epoch: u64,
     /// Name of the event.
     pub event: String,
+    /// Whether every engine has to make a move before the first game.
+    pub look: bool,
     /// The players.
     pub players: Vec<Player>,
     /// The rules of the games.

@@ -38,6 +38,7 @@ fn look(options: &WorkerOptions, terms: &Terms, say: &Say) -> Result<Prepared, S
     plan.concurrency = 1;
     plan.oversubscribe = options.oversubscribe;
     plan.startups = cores();
+    plan.look = terms.look;
     if let Some(missing) = plan.engines.iter().find(|engine| !engine.command.is_file()) {
         let (name, path) = (&missing.name, missing.command.display());
         return Err(format!("engine `{name}`: there is no program `{path}` on this machine"));
