@@ -2,7 +2,7 @@
 
 use super::*;
 use plan::{EnginePlan, GoForms, Restart, SeatLimits};
-use referee::{adjudicate::Adjudication, clock::TimeControl, rules::Rules, schedule::ReplayDraws};
+use referee::clock::TimeControl;
 
 fn machine(cores: usize) -> Machine {
     let core = |number| Core { number, threads: vec![number] };
@@ -38,32 +38,7 @@ fn engine() -> EnginePlan {
 }
 
 fn plan(engines: [EnginePlan; 2], concurrency: usize) -> Plan {
-    Plan {
-        name: "event".to_owned(),
-        database: "event.db".into(),
-        base: "".into(),
-        seed: 1,
-        concurrency,
-        oversubscribe: false,
-        affinity: None,
-        startups: 1,
-        stages: vec![],
-        replay_draws: ReplayDraws::default(),
-        sprt: None,
-        rules: Rules::default(),
-        adjudication: Adjudication::default(),
-        openings: None,
-        engines: engines.into(),
-        gpus: 1.0,
-        skipped: vec![],
-        look: true,
-        fault_limit: None,
-        fault_limit_given: false,
-        notify: plan::NotifyConfig::default(),
-        log: plan::LogPlan::default(),
-        reserve_mb: 0,
-        difference: None,
-    }
+    Plan { concurrency, gpus: 1.0, ..Plan::of_engines("event", engines.into(), "event.db".into()) }
 }
 
 const SINGLE: EngineFacts =

@@ -1,8 +1,9 @@
 //! `renmei run`, and the steps that `renmei match` and `renmei serve` share with it: from a plan to standings.
 
 use super::{
-    Exit, Failure, disk, pages,
+    Exit, Failure, disk,
     operator_door::Door,
+    pages,
     tuning::{self, Tuner},
 };
 use crate::{

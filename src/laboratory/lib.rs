@@ -13,8 +13,8 @@ pub mod git;
 pub mod landscape;
 mod log;
 pub mod params;
-pub mod spsa;
 pub mod queue;
+pub mod spsa;
 
 pub use building::Built;
 pub use cache::{Cache, CachedBuild};

@@ -45,7 +45,14 @@ fn fixture(index: u64) -> Fixture {
         hears: [false; 2],
         may_reject: false,
     };
-    Fixture { setup, pairing, draws: 0, replays_draws: false, tells_times: false, options: Default::default() }
+    Fixture {
+        setup,
+        pairing,
+        draws: 0,
+        replays_draws: false,
+        tells_times: false,
+        options: Default::default(),
+    }
 }
 
 fn with_ann(now: Instant) -> Registry {

@@ -32,7 +32,14 @@ fn fixture() -> Fixture {
         hears: [false; 2],
         may_reject: false,
     };
-    Fixture { setup, pairing, draws: 0, replays_draws: false, tells_times: false, options: Default::default() }
+    Fixture {
+        setup,
+        pairing,
+        draws: 0,
+        replays_draws: false,
+        tells_times: false,
+        options: Default::default(),
+    }
 }
 
 fn answer(said: Said) -> Reply {

@@ -27,8 +27,8 @@ pub use event_history::{EventHistory, EventHistoryError, HistoryFold, event_info
 pub use live::{Announcer, EventFile};
 pub use machines::MachineRow;
 pub use operations::OperationRow;
-pub use tuning::{ParameterRow, TuningReport};
 pub use test_history::{TestHistory, TestLine, TestResult, verdict_words};
+pub use tuning::{ParameterRow, TuningReport};
 
 use journal::{EventId, GameFilter, GameRow, GameState, Store, StoreError};
 use plan::{EnginePlan, Plan, SprtModel, SprtPlan};

@@ -9,8 +9,8 @@ mod paint;
 mod png;
 mod posterior;
 mod style;
-mod tuning;
 mod test_history;
+mod tuning;
 
 pub use bars::{elo, endings};
 pub use curves::{player_ratings, ratings, sprt, time};
@@ -19,8 +19,8 @@ pub use heat::{Cell, heat};
 pub use png::PngError;
 pub use posterior::posterior;
 pub use style::{SERIES, rules};
-pub use tuning::{Course, tuning};
 pub use test_history::test_history;
+pub use tuning::{Course, tuning};
 
 use maud::{Markup, html};
 use std::fmt::Write as _;

@@ -74,8 +74,10 @@ fn a_missing_evaluation_file_is_told_in_the_words_of_the_engine() {
 fn the_device_that_an_engine_computes_on_is_told_before_the_first_game_and_by_check() {
     let desk = Desk::new();
     let random = program("renmei-random").display().to_string();
-    let script = format!("#!/bin/sh\necho 'info string device too early'\n{random} | sed -u 's/^readyok/info string \
-                          device cuda:0 Some GPU, f16\\nreadyok/'\n");
+    let script = format!(
+        "#!/bin/sh\necho 'info string device too early'\n{random} | sed -u 's/^readyok/info string \
+                          device cuda:0 Some GPU, f16\\nreadyok/'\n"
+    );
     let path = desk.write("gpu.sh", &script);
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
     let cmd = format!("cmd={}", path.display());

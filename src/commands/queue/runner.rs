@@ -256,8 +256,7 @@ impl Runner<'_> {
         let watched = vec![plan.database.clone()].into_iter().chain(plan.log.directory().map(Path::to_owned));
         let (disk, _watching) = disk::watched(watched.collect(), plan.reserve_mb, &say, notifier.as_ref())?;
         let readers = notifier.as_ref().map(Notifier::reader).into_iter().collect();
-        let company = Company { openings, remote: None,
-            machines: None, readers, say, disk };
+        let company = Company { openings, remote: None, machines: None, readers, say, disk };
         let finished = event.play(company, shutdown)?;
         if let Some(notifier) = notifier {
             notifier.finish();

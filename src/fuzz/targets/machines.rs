@@ -73,5 +73,6 @@ fn job() -> JobGame {
         draws: 0,
         replays_draws: false,
         tells_times: false,
+        options: [vec![], vec![]],
     }
 }
