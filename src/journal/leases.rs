@@ -153,11 +153,9 @@ impl Store {
             let mut open = vec![];
             for lease in leases.query_map([event], known)? {
                 let lease = lease?.lease;
-                let is_last = lease
-                    .games
-                    .iter()
-                    .fold(true, |last, game| taken.insert((game.stage, game.index)) && last);
-                if is_last {
+                let places = lease.games.iter().map(|game| (game.stage, game.index));
+                let later = places.filter(|place| !taken.insert(*place)).count();
+                if later == 0 {
                     open.push(lease);
                 }
             }

@@ -175,12 +175,20 @@ fn around(section: &str, key: &Key, value: &str) -> String {
         ("`[serve.rating]`", _) => format!("[serve.rating]\n{line}"),
         ("`[serve.limits]`", _) => format!("[serve.limits]\n{line}"),
         ("`[attribute]`", _) => attribute::with(&line),
+        ("`[tune]`", _) => tune(&line, ""),
+        ("`[[parameters]]`", _) => tune("", &line),
         ("`[floodgate]`", "color") => client("mode = \"x1\"\ngame = \"a-1-1\"", "x", &line),
         ("`[floodgate]`", _) => client("", "a-1-1,x", &line),
         ("Playing on a server", _) => format!("{line}{}", client("", "a-1-1,x", "")),
         ("Top level", _) => with(""),
         _ => panic!("{section}: no configuration around its keys"),
     }
+}
+
+/// A configuration of a tuning with further lines of `[tune]` and of its parameter.
+fn tune(tune: &str, parameter: &str) -> String {
+    let engine = "time = \"nodes 100\"\n[[engines]]\nname = \"e\"\ncommand = \"alpha\"\n";
+    format!("{engine}[tune]\npairs = 50\n{tune}[[parameters]]\nname = \"a\"\nc_end = 1\n{parameter}")
 }
 
 /// A configuration of a client around some lines.

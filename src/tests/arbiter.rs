@@ -162,6 +162,19 @@ impl Signed<'_> {
         answer.body
     }
 
+    /// The page, once it has something.
+    fn page_with(&self, what: &str) -> String {
+        let since = Instant::now();
+        loop {
+            let page = self.page();
+            if page.contains(what) {
+                return page;
+            }
+            assert!(since.elapsed() < PATIENCE, "{page}");
+            thread::sleep(Duration::from_millis(20));
+        }
+    }
+
     fn send(&self, path: &str, fields: &[(&str, &str)]) -> Answer {
         let fields = [&[("csrf", self.csrf.as_str())], fields].concat();
         self.league.ask(HERE, "POST", path, &[("cookie", &self.cookie)], &form(&fields))
@@ -227,8 +240,9 @@ fn an_arbiter_runs_the_day_from_the_page_and_each_action_is_on_record() {
         player.say("AGREE");
     }
     players.iter_mut().for_each(|player| drop(player.until("START:")));
-    let page = kai.page();
-    assert!(page.contains("sente") && page.contains("/games/1"), "{page}");
+    // The page knows of the game after it was committed, which is after the players do.
+    let page = kai.page_with("/games/1");
+    assert!(page.contains("sente"), "{page}");
     let page = kai.orders("announce", &[("text", "lunch at noon")]);
     assert!(page.contains("announced: lunch at noon"), "{page}");
     assert_eq!(watcher.until("##[OPERATOR]"), "##[OPERATOR] lunch at noon");

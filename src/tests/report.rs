@@ -43,7 +43,7 @@ fn pictures_are_drawn_by_name_and_impossible_ones_are_refused_with_a_reason() {
         ("picture.jpg", "elo", "pictures are written as .svg or .png"),
         ("picture.svg", "sprt", "has no sequential test"),
         ("picture.svg", "eval:99", "has no game 99"),
-        ("picture.svg", "weather", "expected elo, ratings, sprt, endings, time or eval:N"),
+        ("picture.svg", "weather", "expected elo, ratings, sprt, tuning, endings, time or eval:N"),
     ] {
         let refused = draw(file, of);
         let stderr = String::from_utf8_lossy(&refused.stderr).into_owned();

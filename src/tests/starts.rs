@@ -184,5 +184,5 @@ fn a_further_signal_ends_the_program_whatever_it_waits_for() {
         kill(Pid::from_raw(child.id().cast_signed()), Signal::SIGTERM).unwrap();
         sleep(Duration::from_millis(200));
     }
-    none_left("stubborn.sh");
+    none_left(&fragile.desk.path("stubborn.sh").display().to_string());
 }

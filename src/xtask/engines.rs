@@ -1,4 +1,4 @@
-//! Engines from Debian packages. They are optional; leagues and tests cover more with them.
+//! Programs from Debian packages. They are optional; leagues and tests cover more with them.
 
 use crate::workspace;
 use std::{
@@ -8,11 +8,16 @@ use std::{
     process::{Command, Stdio},
 };
 
-/// Programs and their Debian packages: engines, and what makes their strict sandbox.
-const ENGINES: [(&str, &str); 3] =
-    [("fairy-stockfish", "fairy-stockfish"), ("gpsusi", "gpsshogi"), ("bwrap", "bubblewrap")];
-/// Debian's directory for games, which is often not on the PATH of root and services.
-const GAMES: &str = "/usr/games";
+/// Programs and their Debian packages: engines, what makes their strict sandbox, and what many machines talk through.
+const ENGINES: [(&str, &str); 4] = [
+    ("fairy-stockfish", "fairy-stockfish"),
+    ("gpsusi", "gpsshogi"),
+    ("bwrap", "bubblewrap"),
+    ("nats-server", "nats-server"),
+];
+/// Debian's directories for games, which is often not on the PATH of root and services, and for servers, which is not on
+/// that of plain users.
+const FURTHER: [&str; 2] = ["/usr/games", "/usr/sbin"];
 
 /// Installs missing engines if that is possible without a prompt; prints one sentence about any that stay missing.
 /// Returns whether all engines are available.
@@ -51,7 +56,7 @@ fn missing() -> Vec<&'static str> {
 
 fn find(program: &str) -> Option<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
-    let places = env::split_paths(&path).chain([PathBuf::from(GAMES)]);
+    let places = env::split_paths(&path).chain(FURTHER.map(PathBuf::from));
     places.map(|place| place.join(program)).find(|file| file.is_file())
 }
 

@@ -9,7 +9,6 @@ use super::{
     lot::mixed,
     table::{Table, round_number},
 };
-use crate::opening::permuted;
 
 pub(super) fn encounters(entrants: usize, rounds: u32) -> u64 {
     (entrants as u64 / 2).saturating_mul(u64::from(rounds))
@@ -17,8 +16,19 @@ pub(super) fn encounters(entrants: usize, rounds: u32) -> u64 {
 
 /// The seats of an encounter in a list of at least two entrants.
 pub(super) fn table(entrants: usize, encounter: u64, seed: u64) -> Table<usize> {
-    let n = entrants as u64;
-    let (round, table) = (encounter / (n / 2), encounter % (n / 2));
-    let seat = |place: u64| permuted(place, n, mixed(seed, round)) as usize;
-    Table { round: round_number(round), black: seat(2 * table), white: seat(2 * table + 1) }
+    let tables = entrants as u64 / 2;
+    let (round, table) = (encounter / tables, (encounter % tables) as usize);
+    let shuffled = shuffled(entrants, mixed(seed, round));
+    Table { round: round_number(round), black: shuffled[2 * table], white: shuffled[2 * table + 1] }
+}
+
+/// The entrants in a random order (the shuffle of R. Durstenfeld, 1964).
+fn shuffled(entrants: usize, seed: u64) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..entrants).collect();
+    for last in (1..entrants).rev() {
+        // The upper half of the product of 64 random bits and the number of choices: equal chances, but for 1 in 2^60.
+        let drawn = (u128::from(mixed(seed, last as u64)) * (last as u128 + 1)) >> 64;
+        order.swap(last, drawn as usize);
+    }
+    order
 }
