@@ -10,7 +10,8 @@ use clap::{
     ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum,
     builder::{PossibleValue, PossibleValuesParser, TypedValueParser},
 };
-use machines::wire::Address;
+use hub::ForeignServer;
+use machines::wire::Line;
 use notation::record::Format;
 use plan::LogPlan;
 use referee::fault_limit::FaultLimit;
@@ -155,8 +156,12 @@ pub struct RunArgs {
 /// `renmei worker`.
 #[derive(Clone, Debug, Args)]
 pub struct WorkerArgs {
-    /// The server and the event, as the manager prints them: nats://HOST:PORT#EVENT.
-    pub address: Address,
+    /// The line that the manager prints: nats+tls://HOST:PORT#TOKEN. On a server of your own that wants a user:
+    /// nats://USER:PASSWORD@HOST:PORT#TOKEN.
+    pub line: Line,
+    /// A file with credentials (.creds) for a server of your own.
+    #[arg(long, value_name = "FILE")]
+    pub credentials: Option<PathBuf>,
     /// Name of this machine in the event [default: the name of the host].
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
@@ -166,8 +171,8 @@ pub struct WorkerArgs {
     /// Say this of the machine; may be given several times.
     #[arg(long = "tag", value_name = "TAG")]
     pub tags: Vec<String>,
-    /// The directory for answers that the manager has not taken yet [default: `renmei/worker-NAME` in the directory for
-    /// the state of programs].
+    /// The directory for the key of this machine, for answers that the manager has not taken yet, and for engines that it
+    /// was sent [default: `renmei/worker-NAME` in the directory for the state of programs].
     #[arg(long, value_name = "DIR")]
     pub state: Option<PathBuf>,
     /// Play even if the engines need more cores than the machine has.
@@ -190,11 +195,19 @@ pub struct PlayingArgs {
     /// Games at once; overrides the configuration.
     #[arg(long, value_name = "N", value_parser = at_least_one::<usize>)]
     pub concurrency: Option<usize>,
-    /// Have other machines play, too, that join with `renmei worker`, over this NATS server: nats://HOST:PORT.
-    #[arg(long, value_name = "URL")]
-    pub workers: Option<Address>,
+    /// Have other machines play, too: starts a server at this address, such as 0.0.0.0:4222, and prints the line with
+    /// which they join (`renmei worker`).
+    #[arg(long, value_name = "ADDR", group = "machines")]
+    pub hub: Option<std::net::SocketAddr>,
+    /// The same over a NATS server of your own: nats://HOST:PORT, tls://HOST:PORT, with USER:PASSWORD@ before the host if
+    /// it wants one.
+    #[arg(long, value_name = "URL", group = "machines")]
+    pub workers: Option<ForeignServer>,
+    /// A file with credentials (.creds) for that server.
+    #[arg(long, value_name = "FILE", requires = "workers")]
+    pub credentials: Option<PathBuf>,
     /// Games at once on this machine while others play; 0: this one plays none.
-    #[arg(long, value_name = "N", requires = "workers", conflicts_with = "concurrency")]
+    #[arg(long, value_name = "N", requires = "machines", conflicts_with = "concurrency")]
     pub slots: Option<usize>,
     /// Play even if the engines need more cores than the machine has.
     #[arg(long)]

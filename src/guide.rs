@@ -38,10 +38,6 @@ pub mod parts {
     #![doc = include_str!("guide/parts.md")]
 }
 
-pub mod hub {
-    #![doc = include_str!("guide/hub.md")]
-}
-
 pub mod machines {
     #![doc = "[results]: crate::guide::results"]
     #![doc = include_str!("guide/machines.md")]

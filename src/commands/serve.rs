@@ -153,6 +153,7 @@ fn refuse_of_league(args: &PlayingArgs) -> Result<(), Failure> {
             args.concurrency.is_some(),
             "an open league plays every game that its players agree to",
         ),
+        ("--hub", args.hub.is_some(), STARTS_NONE),
         ("--workers", args.workers.is_some(), STARTS_NONE),
         ("--fresh", args.fresh, "an open league has no beginning to go back to; `--name` begins another one"),
         ("--oversubscribe", args.oversubscribe, STARTS_NONE),

@@ -97,10 +97,35 @@ impl Depot {
     /// When it is too large, has a link to somewhere else, or a file cannot be sent.
     pub async fn put_directory(&self, path: &Path) -> Result<TreeRef, FileFault> {
         let root = path.to_path_buf();
-        let found = blocking(move || walk(&root)).await?;
+        self.put_files(blocking(move || walk(&root)).await?).await
+    }
+
+    /// Sends files, and a list of them as those of a directory, each with its path below it.
+    ///
+    /// # Errors
+    /// When there are too many, a path leads out of the directory, or a file cannot be sent.
+    pub async fn put_files(
+        &self,
+        found: impl IntoIterator<Item = (String, PathBuf)>,
+    ) -> Result<TreeRef, FileFault> {
         let mut files = Vec::new();
+        let mut bytes = 0;
         for (name, path) in found {
-            files.push(Listed { path: name, file: self.put(&path).await? });
+            if !is_inside(&name) {
+                return Err(FileFault::Kind {
+                    path,
+                    why: "its path is too long or too deep, or no plain text",
+                });
+            }
+            if files.len() == MOST_DIRECTORY_FILES {
+                return Err(FileFault::TooMany { path, most: MOST_DIRECTORY_FILES });
+            }
+            let file = self.put(&path).await?;
+            bytes += file.bytes;
+            if bytes > MOST_DIRECTORY_BYTES {
+                return Err(FileFault::TooLarge { path, bytes, most: MOST_DIRECTORY_BYTES });
+            }
+            files.push(Listed { path: name, file });
         }
         let text = Bytes::from(serde_json::to_vec(&List { files }).unwrap_or_default());
         let sha256 = Sha256Sum(Sha256::digest(&text).into());

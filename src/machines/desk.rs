@@ -4,10 +4,11 @@
 //! A job is sent when its lease is on the disk, and an answer is confirmed when its games are.
 
 use crate::{
+    depot,
     messages::{self, Back, Beat, Beaten, Hello, Job, Order, Player, Taken, Terms, Verdicts, Welcome},
     registry::{Found, LEASE, Registry},
     replay,
-    wire::{Wire, is_worker},
+    wire::Wire,
 };
 use arena::{
     Say,
@@ -17,6 +18,7 @@ use arena::{
 };
 use async_nats::{Message, Subject, Subscriber};
 use futures_util::StreamExt;
+use hub::{Hub, HubNotice, Subjects, WorkerId};
 use journal::{EventId, Fleet, Store, now};
 use referee::{
     entry::{Entry, PlayerId, Stamped},
@@ -24,7 +26,7 @@ use referee::{
     number::number,
     sink::{SideRecord, Sink},
 };
-use serde::de::DeserializeOwned;
+use serde::{Serialize, de::DeserializeOwned};
 use sha2::{Digest, Sha256};
 use std::{
     collections::HashMap,
@@ -89,16 +91,19 @@ pub struct MachineDesk {
 }
 
 enum State {
-    Closed { runtime: Runtime, wire: Wire, inbox: UnboundedReceiver<Command> },
+    Closed { runtime: Runtime, wire: Wire, hub: Option<Box<Hub>>, inbox: UnboundedReceiver<Command> },
     Open(JoinHandle<()>),
     Over,
 }
+
+/// The mailbox of the dispatcher, and the journal.
+type Ways = (Sender<Note>, Arc<dyn Sink>);
 
 struct Shared {
     event: EventOfDesk,
     registry: Mutex<Registry>,
     /// The way to the dispatcher and the journal, once the desk is open.
-    ways: Mutex<Option<(Sender<Note>, Arc<dyn Sink>)>>,
+    ways: Mutex<Option<Ways>>,
     faults: Mutex<HashMap<String, u32>>,
     say: Say,
 }
@@ -106,8 +111,8 @@ struct Shared {
 enum Command {
     /// The lease of a job is on the disk.
     Send(String, Job),
-    /// The games of a lease are on the disk.
-    Stored(LeaseId, Subject),
+    /// The games of a lease are on the disk: its worker, and where it waits for the word.
+    Stored(LeaseId, WorkerId, Subject),
     /// No further pair begins.
     Stop,
     /// The end.
@@ -115,19 +120,27 @@ enum Command {
 }
 
 impl MachineDesk {
-    /// A desk on a server that is connected already; nobody hears of it before it is opened. `connect` is run on the
-    /// desk's own event queue.
+    /// A desk on a hub, whose depot is given the engines; nobody hears of it before it is opened. `open` is run on the
+    /// desk's own event queue, and the hub lives as long as the desk.
     ///
     /// # Errors
-    /// Why there is no connection.
+    /// Why there is no hub.
     pub fn connect(
-        event: EventOfDesk,
+        mut event: EventOfDesk,
         say: Say,
-        connect: impl Future<Output = Result<Wire, String>>,
+        open: impl Future<Output = Result<Hub, String>>,
     ) -> Result<Self, String> {
         let runtime = Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|why| format!("the system has no event queue: {why}"))?;
-        let wire = runtime.block_on(connect)?;
+        let hub = runtime.block_on(async {
+            let hub = open.await?;
+            depot::send(&hub, &mut event.terms.players, &say).await;
+            Ok::<_, String>(hub)
+        })?;
+        Ok(Self::on(event, say, runtime, Wire::of_manager(&hub), Some(Box::new(hub))))
+    }
+
+    fn on(event: EventOfDesk, say: Say, runtime: Runtime, wire: Wire, hub: Option<Box<Hub>>) -> Self {
         let (commands, inbox) = unbounded_channel();
         let shared = Shared {
             event,
@@ -136,7 +149,7 @@ impl MachineDesk {
             faults: Mutex::default(),
             say,
         };
-        Ok(Self { shared: Arc::new(shared), commands, state: State::Closed { runtime, wire, inbox } })
+        Self { shared: Arc::new(shared), commands, state: State::Closed { runtime, wire, hub, inbox } }
     }
 }
 
@@ -152,13 +165,14 @@ impl RemoteDesk for MachineDesk {
     }
 
     fn begin(&mut self) -> Result<(), String> {
-        let State::Closed { runtime, wire, inbox } = std::mem::replace(&mut self.state, State::Over) else {
+        let State::Closed { runtime, wire, hub, inbox } = std::mem::replace(&mut self.state, State::Over)
+        else {
             return Ok(());
         };
         let up = runtime.block_on(wire.all_workers())?;
         let serving =
             Serving { shared: self.shared.clone(), wire, commands: self.commands.clone(), store: None };
-        let work = move || runtime.block_on(serving.serve(up, inbox));
+        let work = move || runtime.block_on(serving.serve(hub, up, inbox));
         let thread = thread::Builder::new().name("machines".to_owned()).spawn(work);
         self.state = State::Open(thread.map_err(|why| format!("the system has no thread: {why}"))?);
         Ok(())
@@ -239,7 +253,12 @@ struct Serving {
 }
 
 impl Serving {
-    async fn serve(mut self, mut up: Subscriber, mut inbox: UnboundedReceiver<Command>) {
+    async fn serve(
+        mut self,
+        mut hub: Option<Box<Hub>>,
+        mut up: Subscriber,
+        mut inbox: UnboundedReceiver<Command>,
+    ) {
         self.wire.say_to_all(self.epoch(), &Order::Hello { epoch: self.epoch() }).await;
         let mut look = interval(LOOK);
         look.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -247,11 +266,12 @@ impl Serving {
         loop {
             tokio::select! { biased;
                 command = inbox.recv() => match command {
-                    Some(Command::Close(closing)) => return self.close(closing).await,
+                    Some(Command::Close(closing)) => return self.close(closing, hub).await,
                     Some(command) => self.command(command).await,
                     None => return,
                 },
                 Some(message) = up.next() => self.message(message).await,
+                notice = next_notice(&mut hub) => (self.shared.say)(&words(&notice)),
                 _ = look.tick() => {
                     self.look(looked);
                     looked = Instant::now();
@@ -283,16 +303,13 @@ impl Serving {
     async fn command(&self, command: Command) {
         match command {
             Command::Send(worker, job) => {
-                let session = {
-                    let mut registry = self.shared.registry();
-                    registry.sent(Instant::now(), job.lease);
-                    registry.session_of(&worker)
-                };
-                self.wire.say_to(&worker, session, "job", self.epoch(), &job).await;
+                self.shared.registry().sent(Instant::now(), job.lease);
+                let Ok(worker) = worker.parse() else { return };
+                self.wire.say_to((&worker, self.session(&worker)), "job", self.epoch(), &job).await;
             }
-            Command::Stored(lease, reply) => {
+            Command::Stored(lease, worker, reply) => {
                 self.shared.registry().stored(lease);
-                self.wire.answer(reply, &Taken::Committed).await;
+                self.answer(&worker, self.session(&worker), reply, &Taken::Committed).await;
                 self.shared.note(DeskNote::Free);
             }
             Command::Stop => self.wire.say_to_all(self.epoch(), &Order::Stop).await,
@@ -300,11 +317,22 @@ impl Serving {
         }
     }
 
-    async fn close(&self, closing: Closing) {
+    fn session(&self, worker: &WorkerId) -> u64 {
+        self.shared.registry().session_of(worker.as_str())
+    }
+
+    async fn answer(&self, worker: &WorkerId, session: u64, reply: Subject, message: &impl Serialize) {
+        self.wire.answer((worker, session), reply, self.epoch(), message).await;
+    }
+
+    async fn close(&self, closing: Closing, hub: Option<Box<Hub>>) {
         if closing == Closing::Over {
             self.wire.say_to_all(self.epoch(), &Order::Over).await;
         }
-        self.wire.flush().await;
+        self.wire.settle().await;
+        if let Some(hub) = hub {
+            hub.close().await;
+        }
     }
 
     /// A message of a worker, whose name the server has checked where it knows its workers.
@@ -312,29 +340,34 @@ impl Serving {
         let Some(reply) = message.reply.clone() else { return };
         let subject = message.subject.to_string();
         let mut ends = subject.rsplitn(3, '.');
-        let (Some(kind), Some(worker)) = (ends.next(), ends.next().filter(|worker| is_worker(worker))) else {
+        let (Some(kind), Some(Ok(id))) = (ends.next(), ends.next().map(str::parse::<WorkerId>)) else {
             return;
         };
+        // The server does not check where a sender wants its answer to go.
+        if !Subjects::is_inbox_of(&id, &reply) {
+            return;
+        }
+        let worker = id.as_str();
         match kind {
             "hello" => {
-                let welcome = self.hello(worker, &message.payload);
-                self.wire.answer(reply, &welcome).await;
+                let (session, welcome) = self.hello(worker, &message.payload);
+                self.answer(&id, session, reply, &welcome).await;
             }
             "beat" => {
                 if let Some(beat) = self.read::<Beat>(worker, &message.payload) {
                     let beaten = self.beat(worker, &beat);
-                    self.wire.answer(reply, &beaten).await;
+                    self.answer(&id, beat.session, reply, &beaten).await;
                 }
             }
             "result" => {
-                if let Some(taken) = self.answer(worker, &message.payload, &reply) {
-                    self.wire.answer(reply, &taken).await;
+                if let Some(taken) = self.played(&id, &message.payload, &reply) {
+                    self.answer(&id, self.session(&id), reply, &taken).await;
                 }
             }
             "back" => {
                 if let Some(back) = self.read::<Back>(worker, &message.payload) {
                     self.back(worker, &back);
-                    self.wire.answer(reply, &Taken::Committed).await;
+                    self.answer(&id, self.session(&id), reply, &Taken::Committed).await;
                 }
             }
             _ => {}
@@ -351,23 +384,26 @@ impl Serving {
         }
     }
 
-    fn hello(&self, worker: &str, payload: &[u8]) -> Welcome {
+    /// The answer to a hello, and the start of the worker that it is for.
+    fn hello(&self, worker: &str, payload: &[u8]) -> (u64, Welcome) {
         // Another version may have other fields: its number is read by itself.
         #[derive(serde::Deserialize)]
         struct Version {
             protocol: u32,
             #[serde(default)]
             build: String,
+            #[serde(default)]
+            session: u64,
         }
         let hello =
             match (serde_json::from_slice::<Hello>(payload), serde_json::from_slice::<Version>(payload)) {
                 (Ok(hello), _) => hello,
-                (Err(_), Ok(Version { protocol, build })) if protocol != messages::PROTOCOL => {
+                (Err(_), Ok(Version { protocol, build, session })) if protocol != messages::PROTOCOL => {
                     let (name, holding) = (String::new(), Default::default());
                     Hello {
                         protocol,
                         build,
-                        session: 0,
+                        session,
                         name,
                         slots: 1,
                         cores: 1,
@@ -377,14 +413,12 @@ impl Serving {
                     }
                 }
                 (Err(why), _) => {
-                    return Welcome::Refused {
-                        why: format!("this hello cannot be read: {why}"),
-                        for_good: true,
-                    };
+                    let why = format!("this hello cannot be read: {why}");
+                    return (0, Welcome::Refused { why, for_good: true });
                 }
             };
         let answer = self.shared.registry().hello(Instant::now(), now(), worker, &hello);
-        match answer {
+        let welcome = match answer {
             Ok((mut verdicts, missing)) => {
                 self.shared.lost(missing);
                 verdicts.committed = self.committed(&hello.holding.outbox);
@@ -404,7 +438,8 @@ impl Serving {
                 }))
             }
             Err(refusal) => Welcome::Refused { why: refusal.why, for_good: refusal.for_good },
-        }
+        };
+        (hello.session, welcome)
     }
 
     /// Leases that are committed, of those whose answers a worker still keeps.
@@ -443,7 +478,8 @@ impl Serving {
     }
 
     /// Takes an answer; `None`: it is answered when it is stored.
-    fn answer(&mut self, worker: &str, payload: &[u8], reply: &Subject) -> Option<Taken> {
+    fn played(&mut self, id: &WorkerId, payload: &[u8], reply: &Subject) -> Option<Taken> {
+        let worker = id.as_str();
         let Ok(answer) = serde_json::from_slice::<messages::Answer>(payload) else {
             self.shared.fault(worker, None, "an answer of it cannot be read");
             return Some(Taken::Refused { why: "it cannot be read".to_owned() });
@@ -454,19 +490,19 @@ impl Serving {
             Found::Answered(stored) if stored == sha256 => Some(Taken::Later),
             Found::Answered(_) => Some(self.contradicts(worker, lease)),
             Found::Unknown => Some(self.stranger(worker, lease, &sha256)),
-            Found::Open(fixtures) => self.open_answer(worker, answer, &fixtures, sha256, reply.clone()),
+            Found::Open(fixtures) => self.open_answer(id, answer, &fixtures, sha256, reply.clone()),
         }
     }
 
     fn open_answer(
         &self,
-        worker: &str,
+        id: &WorkerId,
         answer: messages::Answer,
         fixtures: &[Fixture],
         sha256: String,
         reply: Subject,
     ) -> Option<Taken> {
-        let lease = answer.lease;
+        let (worker, lease) = (id.as_str(), answer.lease);
         if let Err(why) = check(&answer, fixtures) {
             let text = format!("{why}; not counted, played again, and this machine gets nothing more");
             self.shared.fault(worker, None, &text);
@@ -483,8 +519,8 @@ impl Serving {
         registry.answered(lease, &sha256, games.iter().map(|game| duration(game)).sum());
         let machine = registry.name_of(worker);
         drop(registry);
-        let commands = self.commands.clone();
-        let kept = Box::new(move || _ = commands.send(Command::Stored(lease, reply)));
+        let (commands, id) = (self.commands.clone(), id.clone());
+        let kept = Box::new(move || _ = commands.send(Command::Stored(lease, id, reply)));
         self.shared.note(DeskNote::Played(Box::new(PlayedJob { lease, machine, sha256, games, kept })));
         None
     }
@@ -525,6 +561,29 @@ impl Serving {
         let why = format!("lease {lease} was answered once more with other games: the first answer counts");
         self.shared.fault(worker, None, &why);
         Taken::Refused { why }
+    }
+}
+
+/// The next thing that a hub tells.
+async fn next_notice(hub: &mut Option<Box<Hub>>) -> HubNotice {
+    match hub {
+        Some(hub) => hub.next_notice().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// What a hub tells, as a line for people.
+fn words(notice: &HubNotice) -> String {
+    match notice {
+        HubNotice::Joined { name, .. } => format!("machine `{name}` was let in"),
+        HubNotice::NotAdmitted { name, why } => format!("machine `{name}` was not let in: {why}"),
+        HubNotice::Refused { times, last } => {
+            let times = number(usize::try_from(*times).unwrap_or(usize::MAX), "connection");
+            format!("nats-server refused {times} without a valid key, the last one from {last}")
+        }
+        HubNotice::Lost { why } => format!("nats-server ended, and is started again: {why}"),
+        HubNotice::Back => "nats-server is there again".to_owned(),
+        HubNotice::Complains(what) => format!("nats-server complains: {what}"),
     }
 }
 

@@ -1,7 +1,7 @@
 use super::*;
 use crate::{
     messages::{Answer, Hello, Holding, PROTOCOL},
-    wire::Address,
+    wire::Seals,
 };
 use arena::desk::DeskNote;
 use futures_util::StreamExt;
@@ -23,12 +23,12 @@ use std::{
     sync::mpsc::{Receiver, channel},
 };
 
-const WORKER: &str = "abcdefgh12345678";
+const WORKER: &str = "abcdef0012345678";
 const EVEN: &str = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1";
 /// Longer than anything here takes on a slow machine.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-struct Server(Child, Address);
+struct Server(Child, String, hub::EventId);
 
 impl Server {
     /// `None` where there is none to start.
@@ -43,13 +43,16 @@ impl Server {
             eprintln!("not run: there is no nats-server on the path (apt install nats-server)");
             return None;
         };
-        let address = format!("nats://127.0.0.1:{port}#{}", crate::new_key()).parse().unwrap();
         let begun = Instant::now();
         while TcpStream::connect(("127.0.0.1", port)).is_err() {
             assert!(begun.elapsed() < PATIENCE);
             thread::sleep(Duration::from_millis(10));
         }
-        Some(Self(child, address))
+        Some(Self(child, format!("nats://127.0.0.1:{port}"), hub::EventId::random()))
+    }
+
+    async fn wire(&self) -> Wire {
+        Wire::new(async_nats::connect(&self.1).await.unwrap(), self.2, Seals::None)
     }
 }
 
@@ -80,7 +83,7 @@ impl Bench {
         let head = EventHead { name: "event", kind: "run", plan: "{}", fingerprint: "{}" };
         let opening = Journal::open(&database, &head).unwrap();
         let event = opening.event().event;
-        let fleet = opening.store().begin_fleet(event, &server.1.event).unwrap();
+        let fleet = opening.store().begin_fleet(event, &server.2.to_string()).unwrap();
         let engine = |name: &str| EnginePlan { name: name.to_owned(), ..EnginePlan::default() };
         let engines = vec![engine("a"), engine("b")];
         let plan = plan::Plan::of_engines("event", engines, database.clone());
@@ -89,14 +92,14 @@ impl Bench {
         let opened = Opened { name: "event".to_owned(), players, format: String::new(), resumed: false };
         journal.happened(Entry::Opened(opened));
         let of_desk = EventOfDesk { database, event, fleet, terms: EventOfDesk::terms(&plan, &[None, None]) };
-        let (address, say) = (server.1.clone(), Arc::new(|_: &str| ()) as Say);
-        let connect = async move { Wire::connect(&address, "manager").await };
-        let mut desk = MachineDesk::connect(of_desk, say, connect).unwrap();
+        let runtime = Builder::new_current_thread().enable_all().build().unwrap();
+        let wire = runtime.block_on(server.wire());
+        let mut desk = MachineDesk::on(of_desk, Arc::new(|_: &str| ()), runtime, wire, None);
         let (sender, notes) = channel();
         assert_eq!(desk.open(sender, journal.sink()).unwrap(), []);
         desk.begin().unwrap();
         let worker = Builder::new_current_thread().enable_all().build().unwrap();
-        let wire = worker.block_on(Wire::connect(&server.1, "worker")).unwrap();
+        let wire = worker.block_on(server.wire());
         let bench =
             Self { desk, notes, journal, faults: vec![], worker, wire, _directory: directory, server };
         assert!(matches!(bench.ask("hello", &hello()), Welcome::Come(_)));
@@ -105,12 +108,12 @@ impl Bench {
 
     fn ask<A: DeserializeOwned>(&self, kind: &str, message: &impl serde::Serialize) -> A {
         let message = serde_json::to_vec(message).unwrap();
-        self.worker.block_on(self.wire.ask(WORKER, kind, message)).unwrap()
+        self.worker.block_on(self.wire.ask(&WORKER.parse().unwrap(), kind, message)).unwrap()
     }
 
     /// Gives the worker a pair, and receives it there.
     fn give(&mut self) -> Job {
-        let mut jobs = self.worker.block_on(self.wire.to_worker(WORKER, "job")).unwrap();
+        let mut jobs = self.worker.block_on(self.wire.to_worker(&WORKER.parse().unwrap(), "job")).unwrap();
         self.worker.block_on(self.wire.flush());
         let lease = self.desk.give(vec![fixture(0), fixture(1)]).unwrap();
         let job = self.worker.block_on(jobs.next()).unwrap();
@@ -143,12 +146,13 @@ impl Bench {
 
     /// Answers a job, and stores the answer meanwhile.
     fn answer_and_store(&mut self, answer: &Answer) -> Taken {
-        let (address, message) = (self.server.1.clone(), serde_json::to_vec(answer).unwrap());
+        let (address, event, message) =
+            (self.server.1.clone(), self.server.2, serde_json::to_vec(answer).unwrap());
         let asked = thread::spawn(move || {
             let runtime = Builder::new_current_thread().enable_all().build().unwrap();
             runtime.block_on(async {
-                let wire = Wire::connect(&address, "worker").await.unwrap();
-                wire.ask(WORKER, "result", message).await.unwrap()
+                let wire = Wire::new(async_nats::connect(address).await.unwrap(), event, Seals::None);
+                wire.ask(&WORKER.parse().unwrap(), "result", message).await.unwrap()
             })
         });
         self.store();

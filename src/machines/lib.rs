@@ -12,8 +12,9 @@
 //!
 //! So no message has to arrive, and no server has to remember one: there is no stream beside the two disks.
 //!
-//! [`registry`] knows who has what, [`replay`] rules every game again, [`wire`] is the only place that connects.
+//! [`registry`] knows who has what, [`replay`] rules every game again, [`wire`] has the messages of a connection, which the [`hub`] makes; [`depot`] sends engines.
 
+pub mod depot;
 pub mod desk;
 pub mod messages;
 pub mod outbox;
@@ -22,12 +23,6 @@ pub mod registry;
 pub mod replay;
 pub mod wire;
 pub mod worker;
-
-/// A new random name of an event on the wire.
-#[must_use]
-pub fn new_key() -> String {
-    desk::hex(&rand::random::<u128>().to_be_bytes())
-}
 
 /// The random number of a start of a worker.
 #[must_use]

@@ -2,6 +2,7 @@
 //! server's largest payload (1 MB), and checked again where it is taken.
 
 use arena::play::Fixture;
+use hub::TreeRef;
 use plan::{EnginePlan, SandboxPlan};
 use referee::{
     adjudicate::Adjudication,
@@ -17,7 +18,7 @@ use rsshogi::types::Move;
 use serde::{Deserialize, Serialize};
 
 /// Version of these messages. A manager refuses a worker of another version.
-pub const PROTOCOL: u32 = 1;
+pub const PROTOCOL: u32 = 2;
 /// Most characters of a machine's name.
 pub const NAME: usize = 40;
 /// Most slots of a machine.
@@ -102,6 +103,17 @@ pub struct Player {
     pub sandbox: SandboxPlan,
     /// What it is on the manager's machine; another one does not play.
     pub identity: Option<Identity>,
+    /// The engine for machines that do not have it; none if they cannot be sent it.
+    pub sent: Option<SentEngine>,
+}
+
+/// An engine that machines are sent: the files that are known to belong to it, as they lie below its directory.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SentEngine {
+    /// The files.
+    pub tree: TreeRef,
+    /// Path of the program in it.
+    pub program: String,
 }
 
 impl Player {
@@ -109,7 +121,7 @@ impl Player {
     #[must_use]
     pub fn new(engine: &EnginePlan, identity: Option<Identity>) -> Self {
         let engine = EnginePlan { source: None, ..engine.clone() };
-        Self { sandbox: engine.sandbox.clone(), engine, identity }
+        Self { sandbox: engine.sandbox.clone(), engine, identity, sent: None }
     }
 
     /// The engine as it is started.
@@ -124,6 +136,8 @@ impl Player {
 pub struct Beat {
     /// The start of the manager that the worker knows.
     pub epoch: u64,
+    /// The start of the worker, as in its [`Hello`]: a manager that does not know it yet can answer.
+    pub session: u64,
     /// What it has.
     pub holding: Holding,
 }

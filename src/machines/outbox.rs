@@ -1,6 +1,6 @@
 //! What a worker keeps on its disk: its name on the wire, and the answers that nobody has taken yet.
 
-use crate::{desk::hex, wire::is_worker};
+use hub::{EventId, WorkerId};
 use nix::fcntl::{Flock, FlockArg};
 use referee::lease::LeaseId;
 use std::{
@@ -16,7 +16,7 @@ const MOST: usize = 10_000;
 #[derive(Debug)]
 pub struct Outbox {
     directory: PathBuf,
-    worker: String,
+    worker: WorkerId,
     _lock: Flock<File>,
 }
 
@@ -25,22 +25,21 @@ impl Outbox {
     ///
     /// # Errors
     /// Why not, as a lowercase fragment.
-    pub fn open(state: &Path, event: &str) -> Result<Self, String> {
+    pub fn open(state: &Path, event: EventId, worker: WorkerId) -> Result<Self, String> {
         let failed = |why: io::Error| format!("`{}`: {why}", state.display());
         fs::create_dir_all(state).map_err(failed)?;
         let lock = files::create(&state.join("lock")).map_err(failed)?;
         let lock = Flock::lock(lock, FlockArg::LockExclusiveNonblock).map_err(|(_, _)| {
             format!("another worker uses `{}`: give this one another `--name` or `--state`", state.display())
         })?;
-        let worker = name_in(&state.join("id")).map_err(failed)?;
-        let directory = state.join(event);
+        let directory = state.join(event.to_string());
         fs::create_dir_all(&directory).map_err(failed)?;
         Ok(Self { directory, worker, _lock: lock })
     }
 
     /// The worker's name on the wire.
     #[must_use]
-    pub fn worker(&self) -> &str {
+    pub fn worker(&self) -> &WorkerId {
         &self.worker
     }
 
@@ -92,35 +91,20 @@ impl Outbox {
     }
 }
 
-/// The random name in a file, which is made if it is not there.
-fn name_in(path: &Path) -> io::Result<String> {
-    if let Ok(name) = fs::read_to_string(path)
-        && is_worker(name.trim())
-    {
-        return Ok(name.trim().to_owned());
-    }
-    let name = hex(&rand::random::<u64>().to_be_bytes());
-    let mut file = files::create(path)?;
-    file.write_all(name.as_bytes())?;
-    file.sync_all()?;
-    Ok(name)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn an_answer_is_kept_until_it_is_forgotten_and_the_name_stays() {
+    fn an_answer_is_kept_until_it_is_forgotten() {
         let state = tempfile::tempdir().unwrap();
-        let event = "0123456789abcdef0123456789abcdef";
-        let outbox = Outbox::open(state.path(), event).unwrap();
-        let worker = outbox.worker().to_owned();
+        let open = || Outbox::open(state.path(), EventId::from_bytes([1; 16]), WorkerId::of("box"));
+        let outbox = open().unwrap();
         outbox.keep(LeaseId(7), b"played").unwrap();
-        assert!(Outbox::open(state.path(), event).unwrap_err().contains("another worker uses"));
+        assert!(open().unwrap_err().contains("another worker uses"));
         drop(outbox);
-        let outbox = Outbox::open(state.path(), event).unwrap();
-        assert_eq!((outbox.worker(), outbox.leases()), (worker.as_str(), vec![LeaseId(7)]));
+        let outbox = open().unwrap();
+        assert_eq!(outbox.leases(), [LeaseId(7)]);
         assert_eq!(outbox.read(LeaseId(7)).unwrap(), b"played");
         outbox.forget(LeaseId(7));
         assert_eq!(outbox.leases(), []);

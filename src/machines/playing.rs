@@ -7,6 +7,7 @@ use arena::{
     worker::{Note, Over, Worker, WorkerContext, WorkerSpec},
 };
 use journal::now;
+use plan::EnginePlan;
 use referee::{
     AbortBy, Outcome,
     entry::{Entry, GameId, Stamped},
@@ -56,7 +57,9 @@ struct Pair {
 pub struct Equipment {
     /// The threads.
     pub threads: Vec<WorkerSpec>,
-    /// The engines, by player.
+    /// How the engines are started here, by player.
+    pub plans: Vec<EnginePlan>,
+    /// What they are.
     pub engines: Vec<Engine>,
     /// Engines that may start up at the same time.
     pub startups: usize,
@@ -72,12 +75,12 @@ impl Playing {
     /// # Errors
     /// When the system has none.
     pub fn start(terms: Terms, equipment: Equipment) -> io::Result<Self> {
-        let Equipment { threads, engines, startups, adjourn, notes } = equipment;
+        let Equipment { threads, plans, engines, startups, adjourn, notes } = equipment;
         let (collector, interventions) = (Arc::<Collector>::default(), Arc::<Interventions>::default());
         let context = WorkerContext {
             sink: collector.clone(),
             notes,
-            engines: terms.players.iter().map(|player| Arc::new(player.engine())).collect(),
+            engines: plans.into_iter().map(Arc::new).collect(),
             identities: engines.into_iter().map(|engine| Some(Arc::new(engine))).collect(),
             remote: None,
             startups: Arc::new(Semaphore::new(startups.max(1))),

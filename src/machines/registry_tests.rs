@@ -28,7 +28,7 @@ fn hello(name: &str, held: &[u64]) -> Hello {
 }
 
 fn beat(held: &[u64]) -> Beat {
-    Beat { epoch: 3, holding: hello("", held).holding }
+    Beat { epoch: 3, session: 1, holding: hello("", held).holding }
 }
 
 fn fixture(index: u64) -> Fixture {

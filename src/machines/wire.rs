@@ -1,58 +1,47 @@
 //! The wire: a NATS server that carries messages and keeps none of them. What was sent may be lost or come twice.
 
-use async_nats::{Client, ConnectOptions, Subscriber, connection::State};
+use async_nats::{Client, Request, Subject, Subscriber, connection::State};
+use hub::{Audience, EventId, ForeignServer, Hub, HubError, Joined, Token, WorkerId};
 use serde::{Serialize, de::DeserializeOwned};
-use std::{fmt, str::FromStr, sync::Arc, time::Duration};
+use std::{
+    fmt,
+    str::FromStr,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
 /// Time for an answer.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Where a server is, and which event is meant there: `nats://HOST:PORT#EVENT`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Address {
-    /// The server, without the event. It may contain a user and a password.
-    pub server: String,
-    /// The event's name on the wire; empty if none is given.
-    pub event: String,
+/// What a worker joins with: the line that a manager prints. On somebody else's server a user and a password may stand
+/// before the host, `nats://USER:PASSWORD@HOST:PORT#TOKEN`.
+#[derive(Clone, Debug)]
+pub struct Line {
+    /// The server, the event, and the manager's key.
+    pub token: Token,
+    /// The same server with a password, if the line has one.
+    pub server: Option<ForeignServer>,
 }
 
-impl FromStr for Address {
-    type Err = String;
+impl FromStr for Line {
+    type Err = HubError;
 
-    fn from_str(text: &str) -> Result<Self, String> {
-        let (server, event) = text.split_once('#').unwrap_or((text, ""));
-        if !server.starts_with("nats://") || server.len() == "nats://".len() {
-            return Err(format!("`{text}` is not the address of a server, such as nats://host:4222"));
-        }
-        if !event.is_empty() && !is_event(event) {
-            return Err(format!("`{event}` does not name an event: take the line that `renmei run` prints"));
-        }
-        Ok(Self { server: server.to_owned(), event: event.to_owned() })
-    }
-}
-
-impl fmt::Display for Address {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let server = match self.server.rsplit_once('@') {
-            Some((_, host)) => format!("nats://{host}"),
-            None => self.server.clone(),
+    fn from_str(text: &str) -> Result<Self, HubError> {
+        let Some((address, secret)) = text.split_once('#').filter(|(address, _)| address.contains('@'))
+        else {
+            return Ok(Self { token: text.parse()?, server: None });
         };
-        match self.event.as_str() {
-            "" => f.write_str(&server),
-            event => write!(f, "{server}#{event}"),
-        }
+        let (scheme, rest) = address.split_once("://").unwrap_or(("", address));
+        let host = rest.rsplit_once('@').map_or(rest, |(_, host)| host);
+        let token = format!("{scheme}://{host}#{secret}").parse()?;
+        Ok(Self { token, server: Some(address.parse()?) })
     }
 }
 
-/// Whether a text is the name of an event on the wire.
-fn is_event(text: &str) -> bool {
-    text.len() == 32 && text.bytes().all(|b| b.is_ascii_hexdigit())
-}
-
-/// Whether a text may be the name of a worker on the wire.
-#[must_use]
-pub fn is_worker(text: &str) -> bool {
-    (8..=64).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_alphanumeric())
+impl fmt::Display for Line {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.token.fmt(f)
+    }
 }
 
 /// Why nothing came back.
@@ -69,15 +58,17 @@ pub enum WireError {
     Unreadable(String),
 }
 
+/// A worker, and the number that its start has drawn.
+pub type Whom<'a> = (&'a WorkerId, u64);
 /// Makes the seal of a message: for a start of a worker, or for all; the manager's epoch; the message.
-pub type MakeSeal = dyn Fn(Option<(&str, u64)>, u64, &[u8]) -> Vec<u8> + Send + Sync;
+pub type MakeSeal = dyn Fn(Option<Whom<'_>>, u64, &[u8]) -> Vec<u8> + Send + Sync;
 /// Checks the seal of a message, to all workers or to this one; returns the message.
 pub type CheckSeal = dyn Fn(&[u8], bool) -> Result<Vec<u8>, String> + Send + Sync;
 
 /// How a worker knows that a message is its manager's.
 #[derive(Clone)]
 pub enum Seals {
-    /// By the server alone, which lets nobody else write.
+    /// Not at all; nothing but tests has this.
     None,
     /// The manager's half.
     Made(Arc<MakeSeal>),
@@ -89,7 +80,7 @@ pub enum Seals {
 #[derive(Clone)]
 pub struct Wire {
     client: Client,
-    event: String,
+    event: EventId,
     seals: Seals,
 }
 
@@ -102,23 +93,34 @@ impl fmt::Debug for Wire {
 impl Wire {
     /// Uses a connection.
     #[must_use]
-    pub fn new(client: Client, event: &str, seals: Seals) -> Self {
-        Self { client, event: event.to_owned(), seals }
+    pub fn new(client: Client, event: EventId, seals: Seals) -> Self {
+        Self { client, event, seals }
     }
 
-    /// Connects to a server, which must be there, and stays connected: whenever the connection breaks, it is made anew.
-    ///
-    /// # Errors
-    /// Why it cannot be reached.
-    pub async fn connect(address: &Address, name: &str) -> Result<Self, String> {
-        let options = ConnectOptions::new()
-            .name(name)
-            .request_timeout(Some(PATIENCE))
-            .connection_timeout(PATIENCE)
-            .reconnect_delay_callback(|attempts| Duration::from_millis((100 << attempts.min(5)).min(2000)));
-        let connected = options.connect(address.server.as_str()).await;
-        let client = connected.map_err(|why| format!("no server can be reached at {address}: {why}"))?;
-        Ok(Self::new(client, &address.event, Seals::None))
+    /// The manager's wire: what it says is signed.
+    #[must_use]
+    pub fn of_manager(hub: &Hub) -> Self {
+        let (event, signer) = (hub.subjects().event(), hub.signer().clone());
+        let seal = move |whom: Option<Whom<'_>>, epoch: u64, body: &[u8]| {
+            let audience = match whom {
+                Some((id, session)) => Audience::Worker { id, session },
+                None => Audience::Everybody,
+            };
+            signer.seal(event, audience, epoch, body)
+        };
+        Self::new(hub.client().clone(), event, Seals::Made(Arc::new(seal)))
+    }
+
+    /// A worker's wire: what it hears is checked. `session` is told in its hello.
+    #[must_use]
+    pub fn of_worker(joined: &Joined, session: u64) -> Self {
+        let verifier = Mutex::new(joined.verifier(session));
+        let open = move |message: &[u8], for_all: bool| {
+            let mut verifier = verifier.lock().unwrap_or_else(PoisonError::into_inner);
+            let opened = if for_all { verifier.open_for_all(message) } else { verifier.open(message) };
+            opened.map(<[u8]>::to_vec).map_err(|why| why.to_string())
+        };
+        Self::new(joined.client().clone(), joined.subjects().event(), Seals::Checked(Arc::new(open)))
     }
 
     /// Whether there is a connection at the moment.
@@ -143,7 +145,7 @@ impl Wire {
     ///
     /// # Errors
     /// When the connection is closed.
-    pub async fn to_worker(&self, worker: &str, kind: &str) -> Result<Subscriber, String> {
+    pub async fn to_worker(&self, worker: &WorkerId, kind: &str) -> Result<Subscriber, String> {
         self.subscribe(&format!("w.{worker}.{kind}")).await
     }
 
@@ -165,38 +167,43 @@ impl Wire {
     /// See [`WireError`].
     pub async fn ask<A: DeserializeOwned>(
         &self,
-        worker: &str,
+        worker: &WorkerId,
         kind: &str,
         message: Vec<u8>,
     ) -> Result<A, WireError> {
         use async_nats::RequestErrorKind::NoResponders;
         let subject = self.subject(&format!("res.{worker}.{kind}"));
-        match self.client.request(subject, message.into()).await {
-            Ok(answer) => {
-                serde_json::from_slice(&answer.payload).map_err(|why| WireError::Unreadable(why.to_string()))
-            }
+        let request = Request::new().payload(message.into()).timeout(Some(PATIENCE));
+        match self.client.send_request(subject, request).await {
+            Ok(answer) => self.read(&answer.payload, false).map_err(WireError::Unreadable),
             Err(error) if error.kind() == NoResponders => Err(WireError::Nobody),
             Err(error) => Err(WireError::Silent(error.to_string())),
         }
     }
 
     /// Says something to a worker, for that start of it.
-    pub async fn say_to(&self, worker: &str, session: u64, kind: &str, epoch: u64, message: &impl Serialize) {
-        self.say(&format!("w.{worker}.{kind}"), Some((worker, session)), epoch, message).await;
+    pub async fn say_to(&self, whom: Whom<'_>, kind: &str, epoch: u64, message: &impl Serialize) {
+        let to = self.subject(&format!("w.{}.{kind}", whom.0));
+        self.say(to.into(), Some(whom), epoch, message).await;
     }
 
     /// Says something to all workers.
     pub async fn say_to_all(&self, epoch: u64, message: &impl Serialize) {
-        self.say("all", None, epoch, message).await;
+        self.say(self.subject("all").into(), None, epoch, message).await;
     }
 
-    async fn say(&self, to: &str, whom: Option<(&str, u64)>, epoch: u64, message: &impl Serialize) {
+    /// Answers a request of a worker, for that start of it.
+    pub async fn answer(&self, whom: Whom<'_>, reply: Subject, epoch: u64, message: &impl Serialize) {
+        self.say(reply, Some(whom), epoch, message).await;
+    }
+
+    async fn say(&self, to: Subject, whom: Option<Whom<'_>>, epoch: u64, message: &impl Serialize) {
         let Ok(mut message) = serde_json::to_vec(message) else { return };
         if let Seals::Made(seal) = &self.seals {
             message = seal(whom, epoch, &message);
         }
         // What does not arrive is found missing by the next sign of life.
-        let _unsent = self.client.publish(self.subject(to), message.into()).await;
+        let _unsent = self.client.publish(to, message.into()).await;
     }
 
     /// Reads what a manager says, to all workers or to one, once its seal is found right.
@@ -211,16 +218,16 @@ impl Wire {
         }
     }
 
-    /// Answers a request.
-    pub async fn answer(&self, reply: async_nats::Subject, message: &impl Serialize) {
-        if let Ok(message) = serde_json::to_vec(message) {
-            let _unsent = self.client.publish(reply, message.into()).await;
-        }
-    }
-
     /// Waits until everything said is on its way.
     pub async fn flush(&self) {
         let _unsent = tokio::time::timeout(PATIENCE, self.client.flush()).await;
+    }
+
+    /// Waits until the server has passed on everything that the manager said: it answers in order.
+    pub async fn settle(&self) {
+        let nobody = self.client.new_inbox();
+        let request = Request::new().timeout(Some(PATIENCE));
+        let _nobody_answers = self.client.send_request(nobody, request).await;
     }
 }
 
@@ -229,24 +236,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_names_a_server_and_an_event_and_shows_no_password() {
-        let event = "0123456789abcdef0123456789abcdef";
-        let address: Address = format!("nats://ann:secret@box:4222#{event}").parse().unwrap();
-        assert_eq!((address.server.as_str(), address.event.as_str()), ("nats://ann:secret@box:4222", event));
-        assert_eq!(address.to_string(), format!("nats://box:4222#{event}"));
-        assert_eq!("nats://box".parse::<Address>().unwrap().event, "");
-        for wrong in ["box:4222", "nats://", "http://box", "nats://box#event", "nats://box#*.>"] {
-            assert!(wrong.parse::<Address>().is_err(), "{wrong}");
-        }
-    }
-
-    #[test]
-    fn a_worker_on_the_wire_is_letters_and_digits() {
-        assert!(
-            is_worker("0123abcdEFGH")
-                && !is_worker("short")
-                && !is_worker("with.dots.in.it")
-                && !is_worker("*>*>*>*>")
-        );
+    fn a_line_may_have_a_password_and_shows_neither_it_nor_its_secret() {
+        // A token for somebody else's server: its version, an event, a key, and the checksum.
+        let secret = "AgEBAQEBAQEBAQEBAQEBAQECAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAg";
+        let wrong = format!("nats://ann:pass@box:4300#{secret}").parse::<Line>().unwrap_err().to_string();
+        assert!(wrong.contains("incomplete or was altered") && !wrong.contains("pass"), "{wrong}");
+        let wrong = "nats://ann:pass@box:4300".parse::<Line>().unwrap_err().to_string();
+        assert!(wrong.contains("there is no `#`") && !wrong.contains("pass"), "{wrong}");
     }
 }

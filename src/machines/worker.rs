@@ -14,11 +14,12 @@ use crate::{
     outbox::Outbox,
     playing::{Done, Equipment, Playing},
     registry::BEAT,
-    wire::{Address, Wire, WireError},
+    wire::{Line, Wire, WireError},
 };
 use arena::{Say, Shutdown, worker::Note};
 use async_nats::Subscriber;
 use futures_util::StreamExt;
+use hub::{Connection, Held, HubError, JoinOptions, Joined, WorkerId, join};
 use journal::now;
 use referee::{entry::PlayerId, lease::LeaseId, number::number};
 use serde::{Serialize, de::DeserializeOwned};
@@ -31,7 +32,10 @@ use std::{
 };
 use tokio::{
     runtime::Builder,
-    sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel},
+    sync::{
+        mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel},
+        watch,
+    },
     time::{MissedTickBehavior, interval, sleep},
 };
 
@@ -41,21 +45,25 @@ const TICK: Duration = Duration::from_secs(1);
 const JUMP: Duration = Duration::from_secs(5);
 /// Time until a refused or unanswered hello is repeated.
 const AGAIN: Duration = Duration::from_secs(2);
+/// Most bytes of engines that are kept.
+const CACHE: u64 = 20 << 30;
 /// Signs of life without an answer, after which it is told that the manager is gone.
 const MISSED: u32 = 3;
 
 /// How a worker is started.
 #[derive(Clone, Debug)]
 pub struct WorkerOptions {
-    /// The server and the event.
-    pub address: Address,
+    /// What the manager prints to join with.
+    pub line: Line,
+    /// A file with credentials, on somebody else's server.
+    pub credentials: Option<PathBuf>,
     /// Name of the machine.
     pub name: String,
     /// Pairs at once; `None`: as many as the cores carry.
     pub slots: Option<usize>,
     /// What to say of the machine.
     pub tags: Vec<String>,
-    /// The directory for what must survive.
+    /// The directory for what must survive: the key of this machine, answers, and engines that it was sent.
     pub state: PathBuf,
     /// Whether to play even if the engines need more cores than the machine has.
     pub oversubscribe: bool,
@@ -79,29 +87,48 @@ pub enum Ended {
 pub fn work(options: &WorkerOptions, shutdown: &Shutdown, say: &Say) -> Result<Ended, String> {
     let runtime = Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|why| format!("the system has no event queue: {why}"))?;
-    let outbox = Outbox::open(&options.state, &options.address.event)?;
     runtime.block_on(async {
-        let Some(wire) = reach(options, shutdown, say).await else { return Ok(Ended::Stopped) };
+        let Some(joined) = reach(options, shutdown, say).await? else { return Ok(Ended::Stopped) };
+        // Another machine may have the name that it asked for.
+        let options = &WorkerOptions { name: joined.name().to_owned(), ..options.clone() };
+        let outbox = Outbox::open(&options.state, joined.subjects().event(), joined.id().clone())?;
+        let wire = Wire::of_worker(&joined, options.session);
         let Some(terms) = first_terms(options, &wire, &outbox, shutdown, say).await? else {
             return Ok(Ended::Stopped);
         };
-        let prepared = prepare_or_tell(options, &terms, &wire, &outbox, say).await?;
-        Working::start(options, terms, prepared, wire, outbox, shutdown, say)?.run().await
+        let prepared = prepare_or_tell(options, &terms, &joined, &wire, &outbox, say).await?;
+        let connection = joined.connection();
+        Working::start(options, terms, prepared, wire, outbox, shutdown, say)?.run(connection).await
     })
 }
 
-/// Connects, as often as it takes; `None`: asked to end.
-async fn reach(options: &WorkerOptions, shutdown: &Shutdown, say: &Say) -> Option<Wire> {
+/// Joins, as often as it takes; `None`: asked to end.
+async fn reach(options: &WorkerOptions, shutdown: &Shutdown, say: &Say) -> Result<Option<Joined>, String> {
     let mut told = false;
     while !shutdown.is_finishing() {
-        match Wire::connect(&options.address, &options.name).await {
-            Ok(wire) => return Some(wire),
-            Err(why) if !std::mem::replace(&mut told, true) => say(&format!("{why}; trying again")),
-            Err(_) => {}
+        let how = JoinOptions {
+            directory: options.state.clone(),
+            name: options.name.clone(),
+            credentials: options.credentials.clone(),
+            server: options.line.server.clone(),
+            cache_bytes: CACHE,
+        };
+        let joined = tokio::select! {
+            joined = join(&options.line.token, how) => joined,
+            () = shutdown.finishing().cancelled() => return Ok(None),
+        };
+        match joined {
+            Ok(joined) => return Ok(Some(joined)),
+            Err(why @ (HubError::Connect { .. } | HubError::NoManager { .. })) => {
+                if !std::mem::replace(&mut told, true) {
+                    say(&format!("{why}; trying again"));
+                }
+            }
+            Err(why) => return Err(why.to_string()),
         }
         pause(shutdown).await;
     }
-    None
+    Ok(None)
 }
 
 async fn pause(shutdown: &Shutdown) {
@@ -141,11 +168,12 @@ async fn first_terms(
 async fn prepare_or_tell(
     options: &WorkerOptions,
     terms: &Terms,
+    joined: &Joined,
     wire: &Wire,
     outbox: &Outbox,
     say: &Say,
 ) -> Result<Prepared, String> {
-    match prepare::prepare(options, terms, say).await {
+    match prepare::prepare(options, terms, joined.cache(), say).await {
         Ok(prepared) => Ok(prepared),
         Err(why) => {
             let why = format!("it cannot play: {why}");
@@ -176,7 +204,7 @@ fn holding(held: &[LeaseId], outbox: &Outbox) -> Holding {
 
 async fn ask<A: DeserializeOwned>(
     wire: &Wire,
-    worker: &str,
+    worker: &WorkerId,
     kind: &str,
     message: &impl Serialize,
 ) -> Result<A, WireError> {
@@ -221,6 +249,8 @@ struct Working<'a> {
     over: bool,
     /// Why it cannot go on.
     broken: Option<String>,
+    /// Engines that it was sent: they stay in the cache.
+    _held: Vec<Held>,
 }
 
 impl<'a> Working<'a> {
@@ -233,13 +263,13 @@ impl<'a> Working<'a> {
         shutdown: &'a Shutdown,
         say: &'a Say,
     ) -> Result<Self, String> {
-        let Prepared { slots, threads, engines } = prepared;
+        let Prepared { slots, threads, plans, engines, held } = prepared;
         let (games, from_games) = mpsc::channel();
         let (to_us, notes) = unbounded_channel();
         let bridge = move || from_games.into_iter().try_for_each(|note| to_us.send(note).map_err(drop));
         let adjourn = shutdown.adjourning().clone();
         let startups = thread::available_parallelism().map_or(1, usize::from);
-        let equipment = Equipment { threads, engines, startups, adjourn, notes: games };
+        let equipment = Equipment { threads, plans, engines, startups, adjourn, notes: games };
         let no_thread = |why| format!("the system has no thread: {why}");
         thread::Builder::new().name("notes".to_owned()).spawn(bridge).map_err(no_thread)?;
         let playing = Playing::start(terms.clone(), equipment).map_err(no_thread)?;
@@ -264,11 +294,12 @@ impl<'a> Working<'a> {
             left: false,
             over: false,
             broken: None,
+            _held: held,
         })
     }
 
-    async fn run(mut self) -> Result<Ended, String> {
-        let worker = self.outbox.worker().to_owned();
+    async fn run(mut self, mut connection: watch::Receiver<Connection>) -> Result<Ended, String> {
+        let worker = self.outbox.worker().clone();
         let mut jobs = self.wire.to_worker(&worker, "job").await?;
         let mut orders = self.wire.to_worker(&worker, "ctl").await?;
         let mut to_all = self.wire.to_all().await?;
@@ -290,6 +321,7 @@ impl<'a> Working<'a> {
                 Some(note) = self.notes.recv() => self.note(note),
                 Some(heard) = self.heard.recv() => self.hear(heard),
                 Some(job) = next(&mut jobs) => self.job(&job),
+                Ok(why) = is_refused(&mut connection), if self.broken.is_none() => self.broken = Some(why),
                 _ = ticks.tick() => {
                     let jumped = std::mem::replace(&mut clocks, Clocks::now()).jumped();
                     self.tick(jumped);
@@ -418,7 +450,7 @@ impl<'a> Working<'a> {
         match self.outbox.read(lease) {
             Ok(answer) => {
                 let (wire, worker, answers) =
-                    (self.wire.clone(), self.outbox.worker().to_owned(), self.answers.clone());
+                    (self.wire.clone(), self.outbox.worker().clone(), self.answers.clone());
                 tokio::spawn(async move {
                     let taken = wire.ask(&worker, "result", answer).await;
                     let _ended = answers.send(Heard::Taken(lease, taken));
@@ -433,7 +465,7 @@ impl<'a> Working<'a> {
             return;
         }
         let back = Back { leases, why, player: None, leaves };
-        let (wire, worker) = (self.wire.clone(), self.outbox.worker().to_owned());
+        let (wire, worker) = (self.wire.clone(), self.outbox.worker().clone());
         // What is not heard is not listed any more either.
         tokio::spawn(async move { ask::<Taken>(&wire, &worker, "back", &back).await.map(drop) });
     }
@@ -455,8 +487,7 @@ impl<'a> Working<'a> {
             return;
         }
         self.beaten = Instant::now();
-        let (wire, worker, answers) =
-            (self.wire.clone(), self.outbox.worker().to_owned(), self.answers.clone());
+        let (wire, worker, answers) = (self.wire.clone(), self.outbox.worker().clone(), self.answers.clone());
         tokio::spawn(async move {
             let answer = ask(&wire, &worker, kind, &message).await;
             let _ended = answers.send(heard(answer));
@@ -473,7 +504,11 @@ impl<'a> Working<'a> {
         self.playing.end_dropped();
         if self.beaten.elapsed() >= BEAT {
             let holding = holding(&self.playing.leases(), &self.outbox);
-            self.ask_by("beat", Beat { epoch: self.terms.epoch, holding }, Heard::Beat);
+            self.ask_by(
+                "beat",
+                Beat { epoch: self.terms.epoch, session: self.options.session, holding },
+                Heard::Beat,
+            );
             self.outbox.leases().into_iter().for_each(|lease| self.send(lease));
         }
     }
@@ -571,6 +606,13 @@ fn fitting(answer: &Answer) -> Result<Vec<u8>, String> {
     }
     let bytes = serde_json::to_vec(&short).map_err(|why| why.to_string())?;
     if bytes.len() <= MOST + 64 * 1024 { Ok(bytes) } else { Err(format!("it has {} bytes", bytes.len())) }
+}
+
+/// Waits until the server knows this worker no more; an error, if it never will say so.
+async fn is_refused(connection: &mut watch::Receiver<Connection>) -> Result<String, watch::error::RecvError> {
+    connection.wait_for(|state| *state == Connection::Refused).await?;
+    Ok("the server does not know this machine any more: join with the line that the manager prints now"
+        .to_owned())
 }
 
 /// The next message of a subscription.

@@ -1,15 +1,16 @@
 //! Before the first pair: the engines are looked at, compared with those of the manager, and the slots are counted.
 
 use super::WorkerOptions;
-use crate::messages::Terms;
+use crate::{depot, messages::Terms};
 use arena::{
     Say,
     identity::{Engine, Identifier},
     preflight::{self, Findings},
     worker::WorkerSpec,
 };
-use plan::Plan;
-use std::{path::PathBuf, thread};
+use hub::{Cache, Held};
+use plan::{EnginePlan, Plan};
+use std::{path::Path, thread};
 
 /// What a worker plays with.
 #[derive(Debug)]
@@ -18,22 +19,47 @@ pub struct Prepared {
     pub slots: usize,
     /// Threads for their games.
     pub threads: Vec<WorkerSpec>,
-    /// The engines, by player.
+    /// How the engines are started here, by player.
+    pub plans: Vec<EnginePlan>,
+    /// What they are.
     pub engines: Vec<Engine>,
+    /// Those that it was sent, which stay in the cache.
+    pub held: Vec<Held>,
 }
 
-/// Looks at the engines of an event.
+/// Fetches the engines of an event that this machine does not have, and looks at all of them.
 ///
 /// # Errors
 /// Why they cannot play here, each reason on a line.
-pub async fn prepare(options: &WorkerOptions, terms: &Terms, say: &Say) -> Result<Prepared, String> {
+pub async fn prepare(
+    options: &WorkerOptions,
+    terms: &Terms,
+    cache: &Cache,
+    say: &Say,
+) -> Result<Prepared, String> {
+    let (mut engines, mut held) = (vec![], vec![]);
+    for player in &terms.players {
+        let name = &player.engine.name;
+        let found = depot::engine(player, cache).await;
+        let (engine, fetched) = found.map_err(|why| format!("engine `{name}` cannot be fetched: {why}"))?;
+        if fetched.is_some() {
+            say(&format!("engine `{name}` is the manager's: `{}`", engine.command.display()));
+        }
+        engines.push(engine);
+        held.extend(fetched);
+    }
     let (options, terms, say) = (options.clone(), terms.clone(), say.clone());
-    let looked = tokio::task::spawn_blocking(move || look(&options, &terms, &say)).await;
-    looked.map_err(|panicked| panicked.to_string())?
+    let looked = tokio::task::spawn_blocking(move || look(&options, &terms, engines, &say)).await;
+    let prepared = looked.map_err(|panicked| panicked.to_string())??;
+    Ok(Prepared { held, ..prepared })
 }
 
-fn look(options: &WorkerOptions, terms: &Terms, say: &Say) -> Result<Prepared, String> {
-    let engines = terms.players.iter().map(super::super::messages::Player::engine).collect();
+fn look(
+    options: &WorkerOptions,
+    terms: &Terms,
+    engines: Vec<EnginePlan>,
+    say: &Say,
+) -> Result<Prepared, String> {
     let mut plan = Plan::of_engines(&terms.event, engines, options.state.join("none.db"));
     plan.concurrency = 1;
     plan.oversubscribe = options.oversubscribe;
@@ -49,7 +75,7 @@ fn look(options: &WorkerOptions, terms: &Terms, say: &Say) -> Result<Prepared, S
         return Err(faults.join("\n"));
     }
     let silent = |line: &str| say(line);
-    let mut identifier = Identifier::new(&PathBuf::new().join("/nonexistent"), &silent);
+    let mut identifier = Identifier::new(Path::new("/nonexistent"), &silent);
     let mut engines = vec![];
     for ((player, engine), shown) in terms.players.iter().zip(&plan.engines).zip(&shown) {
         let found = identifier.identify(engine, shown)?;
@@ -71,7 +97,7 @@ fn look(options: &WorkerOptions, terms: &Terms, say: &Say) -> Result<Prepared, S
         ));
     }
     let threads = preflight::placement(&plan, &[]).workers;
-    Ok(Prepared { slots: plan.concurrency, threads, engines })
+    Ok(Prepared { slots: plan.concurrency, threads, plans: plan.engines, engines, held: vec![] })
 }
 
 fn cores() -> usize {
