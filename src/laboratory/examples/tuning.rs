@@ -15,7 +15,7 @@ fn main() {
             max: 200.0,
             c_end: 10.0,
             r_end: 0.002,
-            whole: i % 2 == 0,
+            whole: i.is_multiple_of(2),
         };
         let parameters = (0..number).map(parameter).collect();
         let spec = Spec { pairs: 1, window: 16, seed: 1, parameters };

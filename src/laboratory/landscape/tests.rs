@@ -10,7 +10,7 @@ fn spec(parameters: usize) -> Spec {
         max: 200.0,
         c_end: 10.0,
         r_end: 0.002,
-        whole: i % 2 == 0,
+        whole: i.is_multiple_of(2),
     };
     Spec { pairs: 1, window: 16, seed: 1, parameters: (0..parameters).map(parameter).collect() }
 }

@@ -117,7 +117,7 @@ proptest! {
     ) {
         let expected = played_in_order(spec(120, window));
         let mut tuning = Tuning::new(spec(120, window));
-        let (mut running, mut ended, mut next): (Vec<(u64, i8)>, Vec<(u64, i8)>, u64) = (vec![], vec![], 1);
+        let (mut running, mut ended, mut next) = (Vec::<(u64, i8)>::new(), Vec::<(u64, i8)>::new(), 1);
         let mut choices = choices.into_iter().cycle();
         while tuning.applied() < 120 {
             while running.len() < slots && next <= 120 {
