@@ -90,8 +90,16 @@ pub struct MachineDesk {
     state: State,
 }
 
+/// What a desk has before it is opened.
+struct Closed {
+    runtime: Runtime,
+    wire: Wire,
+    hub: Option<Hub>,
+    inbox: UnboundedReceiver<Command>,
+}
+
 enum State {
-    Closed { runtime: Runtime, wire: Wire, hub: Option<Box<Hub>>, inbox: UnboundedReceiver<Command> },
+    Closed(Box<Closed>),
     Open(JoinHandle<()>),
     Over,
 }
@@ -137,10 +145,10 @@ impl MachineDesk {
             depot::send(&hub, &mut event.terms.players, &say).await;
             Ok::<_, String>(hub)
         })?;
-        Ok(Self::on(event, say, runtime, Wire::of_manager(&hub), Some(Box::new(hub))))
+        Ok(Self::on(event, say, runtime, Wire::of_manager(&hub), Some(hub)))
     }
 
-    fn on(event: EventOfDesk, say: Say, runtime: Runtime, wire: Wire, hub: Option<Box<Hub>>) -> Self {
+    fn on(event: EventOfDesk, say: Say, runtime: Runtime, wire: Wire, hub: Option<Hub>) -> Self {
         let (commands, inbox) = unbounded_channel();
         let shared = Shared {
             event,
@@ -149,7 +157,11 @@ impl MachineDesk {
             faults: Mutex::default(),
             say,
         };
-        Self { shared: Arc::new(shared), commands, state: State::Closed { runtime, wire, hub, inbox } }
+        Self {
+            shared: Arc::new(shared),
+            commands,
+            state: State::Closed(Box::new(Closed { runtime, wire, hub, inbox })),
+        }
     }
 }
 
@@ -165,10 +177,10 @@ impl RemoteDesk for MachineDesk {
     }
 
     fn begin(&mut self) -> Result<(), String> {
-        let State::Closed { runtime, wire, hub, inbox } = std::mem::replace(&mut self.state, State::Over)
-        else {
+        let State::Closed(closed) = std::mem::replace(&mut self.state, State::Over) else {
             return Ok(());
         };
+        let Closed { runtime, wire, hub, inbox } = *closed;
         let up = runtime.block_on(wire.all_workers())?;
         let serving =
             Serving { shared: self.shared.clone(), wire, commands: self.commands.clone(), store: None };
@@ -255,7 +267,7 @@ struct Serving {
 impl Serving {
     async fn serve(
         mut self,
-        mut hub: Option<Box<Hub>>,
+        mut hub: Option<Hub>,
         mut up: Subscriber,
         mut inbox: UnboundedReceiver<Command>,
     ) {
@@ -325,7 +337,7 @@ impl Serving {
         self.wire.answer((worker, session), reply, self.epoch(), message).await;
     }
 
-    async fn close(&self, closing: Closing, hub: Option<Box<Hub>>) {
+    async fn close(&self, closing: Closing, hub: Option<Hub>) {
         if closing == Closing::Over {
             self.wire.say_to_all(self.epoch(), &Order::Over).await;
         }
@@ -565,7 +577,7 @@ impl Serving {
 }
 
 /// The next thing that a hub tells.
-async fn next_notice(hub: &mut Option<Box<Hub>>) -> HubNotice {
+async fn next_notice(hub: &mut Option<Hub>) -> HubNotice {
     match hub {
         Some(hub) => hub.next_notice().await,
         None => std::future::pending().await,

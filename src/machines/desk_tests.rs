@@ -71,6 +71,7 @@ struct Bench {
     faults: Vec<String>,
     worker: Runtime,
     wire: Wire,
+    id: WorkerId,
     _directory: tempfile::TempDir,
     server: Server,
 }
@@ -100,9 +101,25 @@ impl Bench {
         desk.begin().unwrap();
         let worker = Builder::new_current_thread().enable_all().build().unwrap();
         let wire = worker.block_on(server.wire());
-        let bench =
-            Self { desk, notes, journal, faults: vec![], worker, wire, _directory: directory, server };
-        assert!(matches!(bench.ask("hello", &hello()), Welcome::Come(_)));
+        let bench = Self {
+            desk,
+            notes,
+            journal,
+            faults: vec![],
+            worker,
+            wire,
+            id: WORKER.parse().unwrap(),
+            _directory: directory,
+            server,
+        };
+        bench.worker.block_on(async {
+            let hello = serde_json::to_vec(&hello()).unwrap();
+            let ask = || bench.wire.ask::<Welcome>(&bench.id, "hello", hello.clone());
+            // The server may not know yet that the manager listens.
+            while !matches!(ask().await, Ok(Welcome::Come(_))) {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        });
         Some(bench)
     }
 
@@ -114,7 +131,8 @@ impl Bench {
     /// Gives the worker a pair, and receives it there.
     fn give(&mut self) -> Job {
         let mut jobs = self.worker.block_on(self.wire.to_worker(&WORKER.parse().unwrap(), "job")).unwrap();
-        self.worker.block_on(self.wire.flush());
+        // The server knows of the subscription before anything is sent.
+        self.worker.block_on(self.wire.settle());
         let lease = self.desk.give(vec![fixture(0), fixture(1)]).unwrap();
         let job = self.worker.block_on(jobs.next()).unwrap();
         let job: Job = serde_json::from_slice(&job.payload).unwrap();

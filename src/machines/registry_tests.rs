@@ -176,8 +176,8 @@ fn strangers_are_refused_in_a_sentence() {
         change(&mut hello);
         registry.hello(now, 1000, BOB, &hello).unwrap_err()
     };
-    let other = refused(&|hello| hello.protocol = 2);
-    assert!(other.for_good && other.why.contains("speaks protocol 2 and the manager"), "{}", other.why);
+    let other = refused(&|hello| hello.protocol = PROTOCOL + 1);
+    assert!(other.for_good && other.why.contains("speaks protocol 3 and the manager"), "{}", other.why);
     let same = refused(&|hello| hello.name = "ann".to_owned());
     assert!(!same.for_good && same.why.contains("another machine is called `ann`"), "{}", same.why);
     for change in [

@@ -104,7 +104,7 @@ pub fn work(options: &WorkerOptions, shutdown: &Shutdown, say: &Say) -> Result<E
 
 /// Joins, as often as it takes; `None`: asked to end.
 async fn reach(options: &WorkerOptions, shutdown: &Shutdown, say: &Say) -> Result<Option<Joined>, String> {
-    let mut told = false;
+    let (mut told, mut in_use) = (false, 0);
     while !shutdown.is_finishing() {
         let how = JoinOptions {
             directory: options.state.clone(),
@@ -124,6 +124,8 @@ async fn reach(options: &WorkerOptions, shutdown: &Shutdown, say: &Say) -> Resul
                     say(&format!("{why}; trying again"));
                 }
             }
+            // An engine that a killed worker was just starting holds its lock for a moment.
+            Err(HubError::NameInUse { .. }) if in_use < 3 => in_use += 1,
             Err(why) => return Err(why.to_string()),
         }
         pause(shutdown).await;
