@@ -4,7 +4,7 @@ use machines::{
     messages::{Answer, Back, Beat, Hello, Job, JobGame, Order},
     registry::Registry,
     replay,
-    wire::Address,
+    wire::Line,
 };
 use referee::{
     adjudicate::Adjudication,
@@ -40,9 +40,11 @@ pub fn machines(input: &[u8]) {
     }
     let _order = serde_json::from_slice::<Order>(input);
     if let Ok(text) = str::from_utf8(input)
-        && let Ok(address) = text.parse::<Address>()
+        && let Ok(line) = text.parse::<Line>()
     {
-        assert!(!address.to_string().contains('@'), "a password is shown");
+        let (token, shown) = (line.token.line(), line.token.to_string());
+        let secret = token.split_once('#').expect("the line that joins has a token").1;
+        assert!(!shown.contains(secret), "the secret is shown");
     }
     if let Ok(answer) = serde_json::from_slice::<Answer>(input) {
         answer.games.iter().for_each(|game| replayed(game));
