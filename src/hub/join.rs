@@ -18,12 +18,16 @@ use sha2::{Digest, Sha256};
 use std::{
     fs::File,
     path::{Path, PathBuf},
-    time::Duration,
+    time::{Duration, Instant},
 };
 use tokio::sync::watch;
 
 /// How long the manager has for its answer. It lets a hundred workers in at once.
 const ANSWER: Duration = Duration::from_secs(20);
+/// How long a manager is waited for that does not listen.
+const BACK: Duration = Duration::from_secs(5);
+/// Pause before it is asked again.
+const AGAIN: Duration = Duration::from_millis(100);
 
 /// How a worker joins.
 #[derive(Clone, Debug)]
@@ -169,16 +173,25 @@ async fn enter(
     Ok((name, entering.connect().await?))
 }
 
+/// Asks the manager. Where nobody listens it is asked again for a while: after a restart of the server a worker may be back
+/// before the manager is.
 async fn ask(client: &Client, token: &Token, request: &Request) -> Result<Answer, HubError> {
     let address = token.server.to_string();
     let body = serde_json::to_vec(request).unwrap_or_default();
-    let asked = async_nats::Request::new().payload(body.into()).timeout(Some(ANSWER));
-    match client.send_request(JOIN, asked).await {
-        Ok(message) => Answer::open(&message.payload, token.job_key, request),
-        Err(error) => Err(match error.kind() {
-            RequestErrorKind::NoResponders | RequestErrorKind::TimedOut => HubError::NoManager { address },
-            _ => HubError::Connect { address, cause: error.to_string() },
-        }),
+    let until = Instant::now() + BACK;
+    loop {
+        let asked = async_nats::Request::new().payload(body.clone().into()).timeout(Some(ANSWER));
+        let error = match client.send_request(JOIN, asked).await {
+            Ok(message) => return Answer::open(&message.payload, token.job_key, request),
+            Err(error) => error,
+        };
+        match error.kind() {
+            RequestErrorKind::NoResponders if Instant::now() < until => tokio::time::sleep(AGAIN).await,
+            RequestErrorKind::NoResponders | RequestErrorKind::TimedOut => {
+                return Err(HubError::NoManager { address });
+            }
+            _ => return Err(HubError::Connect { address, cause: error.to_string() }),
+        }
     }
 }
 
