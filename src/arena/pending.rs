@@ -24,7 +24,9 @@ impl Dispatcher<'_> {
 
     /// The next game that `suits`: a pending one, or the next of the schedule.
     pub(crate) fn next_game_where(&mut self, suits: &dyn Fn(&Self, &Pairing) -> bool) -> Option<Pairing> {
-        let suits = |this: &Self, pairing: &Pairing| !this.is_far_ahead(pairing) && suits(this, pairing);
+        let suits = |this: &Self, pairing: &Pairing| {
+            !this.is_far_ahead(pairing) && this.knows_options(pairing) && suits(this, pairing)
+        };
         self.drop_halted();
         self.drop_needless();
         if !self.anybody_plays() {
@@ -84,8 +86,12 @@ impl Dispatcher<'_> {
             Some(remote) if self.is_remote(player) => !self.plays(player) && remote.players.waits(player),
             _ => true,
         };
-        let known = self.steering.as_ref().is_none_or(|steering| steering.is_known(pairing));
-        known && !self.lacks_gpu(pairing) && comes(pairing.black) && comes(pairing.white)
+        !self.lacks_gpu(pairing) && comes(pairing.black) && comes(pairing.white)
+    }
+
+    /// Whether the options of the game's own are known, if it has any.
+    fn knows_options(&self, pairing: &Pairing) -> bool {
+        self.steering.as_ref().is_none_or(|steering| steering.is_known(pairing))
     }
 
     fn is_remote(&self, player: PlayerId) -> bool {

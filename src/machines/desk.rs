@@ -431,9 +431,8 @@ impl Serving {
             };
         let answer = self.shared.registry().hello(Instant::now(), now(), worker, &hello);
         let welcome = match answer {
-            Ok((mut verdicts, missing)) => {
+            Ok((verdicts, missing)) => {
                 self.shared.lost(missing);
-                verdicts.committed = self.committed(&hello.holding.outbox);
                 if hello.ready {
                     let Hello { name, slots, cores, .. } = &hello;
                     (self.shared.say)(&format!(
@@ -452,12 +451,6 @@ impl Serving {
             Err(refusal) => Welcome::Refused { why: refusal.why, for_good: refusal.for_good },
         };
         (hello.session, welcome)
-    }
-
-    /// Leases that are committed, of those whose answers a worker still keeps.
-    fn committed(&self, _outbox: &[LeaseId]) -> Vec<LeaseId> {
-        // Each is answered by itself when it is sent again, with its content compared.
-        vec![]
     }
 
     fn beat(&self, worker: &str, beat: &Beat) -> Beaten {

@@ -157,8 +157,6 @@ pub enum Beaten {
 pub struct Verdicts {
     /// Leases that are lost: their games are played by others, or not at all.
     pub lost: Vec<LeaseId>,
-    /// Leases whose games are stored.
-    pub committed: Vec<LeaseId>,
 }
 
 /// The games of a lease.

@@ -232,7 +232,7 @@ impl Registry {
     fn verdicts(&self, worker: &str, holding: &Holding) -> Verdicts {
         let is_own = |lease: &LeaseId| self.leases.get(lease).is_some_and(|held| held.worker == worker);
         let lost = holding.held.iter().copied().filter(|lease| !is_own(lease)).collect();
-        Verdicts { lost, committed: vec![] }
+        Verdicts { lost }
     }
 
     /// Starts the time of every machine and lease anew: nobody could be heard.

@@ -560,7 +560,6 @@ impl<'a> Working<'a> {
 
     fn judged(&mut self, verdicts: &Verdicts) {
         self.playing.drop_leases(&verdicts.lost);
-        verdicts.committed.iter().for_each(|lease| self.outbox.forget(*lease));
     }
 
     fn unheard(&mut self) {

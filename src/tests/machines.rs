@@ -472,6 +472,40 @@ fn two_commands_play_an_event_over_tls_as_one_machine_alone() {
 }
 
 #[test]
+fn a_tuning_that_another_machine_plays_has_the_values_of_one_that_is_played_here() {
+    if !is_server_here() {
+        return;
+    }
+    let (here, there) = (Desk::new(), Desk::new());
+    for desk in [&here, &there] {
+        let text = format!(
+            "[event]\nname = \"t\"\ndatabase = \"event.db\"\noversubscribe = true\n[time]\nnodes = 200\n\
+             [rules]\nmax_moves = 40\n[openings]\nfile = \"built-in\"\norder = \"random\"\n\
+             [[engines]]\nname = \"e\"\ncommand = \"{}\"\noptions = {{ USI_Hash = 1, MaxMovesToDraw = 40 }}\n\
+             [tune]\npairs = 20\nwindow = 3\n[[parameters]]\nname = \"NodesLimit\"\nstart = 30\nmin = 1\nmax = 300\n\
+             c_end = 20\nr_end = 0.06\n",
+            program("renmei-pairwise").display()
+        );
+        desk.write("event.toml", &text);
+    }
+    assert_eq!(here.renmei(&["run", "event.toml"]).status.code(), Some(0));
+    let mut manager = manages(&there, &OWN);
+    let mut ann = joins(&there, "ann", &line(&there));
+    assert_eq!(manager.code(), Some(0), "{}", log(&there, "manager.log"));
+    assert_eq!(ann.code(), Some(0), "{}", log(&there, "ann.log"));
+    assert_eq!(given_to(&there, "ann"), 20, "leases");
+    let played =
+        "SELECT index_, color, options FROM games JOIN game_options USING (event, number) ORDER BY 1, 2";
+    assert_eq!(there.query(played), here.query(played));
+    assert_eq!(games(&there), games(&here));
+    let values = |desk: &Desk| {
+        let report = desk.renmei(&["report", "event.db", "--json"]);
+        serde_json::from_slice::<serde_json::Value>(&report.stdout).unwrap()["tuning"].clone()
+    };
+    assert_eq!(values(&there), values(&here), "numbers in JSON are exact");
+}
+
+#[test]
 fn a_manager_killed_with_its_server_goes_on_with_the_same_line_and_its_workers() {
     if !is_server_here() {
         return;
