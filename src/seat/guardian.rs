@@ -17,6 +17,7 @@ pub(crate) use tree::inside;
 use nix::{
     poll::{PollFd, PollFlags, PollTimeout, poll},
     sys::{
+        memfd::{MFdFlags, memfd_create},
         prctl::{set_child_subreaper, set_name, set_pdeathsig},
         resource::{Resource, getrlimit, setrlimit},
         signal::{SigSet, Signal, killpg},
@@ -28,9 +29,9 @@ use nix::{
 use std::{
     ffi::OsStr,
     fs::{File, OpenOptions},
-    io::{self, Read},
+    io::{self, Read, Seek, Write},
     os::{
-        fd::{AsFd, FromRawFd, OwnedFd, RawFd},
+        fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd},
         unix::{
             net::UnixStream,
             process::{CommandExt, ExitStatusExt},
@@ -104,6 +105,14 @@ fn start(errand: &Errand) -> io::Result<Child> {
         return Err(io::ErrorKind::InvalidInput.into());
     };
     let mut command = Command::new(program);
+    let filter = match &errand.filter[..] {
+        [] => None,
+        bytes => Some(file_in_memory(bytes)?),
+    };
+    let filter = filter.as_ref().map(AsRawFd::as_raw_fd);
+    if let Some(filter) = filter {
+        command.args(["--seccomp", &filter.to_string()]);
+    }
     command.args(arguments).envs(errand.environment.iter().map(|(key, value)| (key, value)));
     if let Some(directory) = &errand.directory {
         command.current_dir(directory);
@@ -125,10 +134,30 @@ fn start(errand: &Errand) -> io::Result<Child> {
             if nix::unistd::getppid() != guardian {
                 return Err(io::ErrorKind::BrokenPipe.into());
             }
-            close_others_at_exec()
+            close_others_at_exec()?;
+            if let Some(filter) = filter {
+                pass_on(filter)?;
+            }
+            Ok(())
         });
     }
     command.spawn()
+}
+
+/// A file that exists only in memory and is read from its beginning; whatever is executed does not have it.
+pub(crate) fn file_in_memory(bytes: &[u8]) -> io::Result<File> {
+    let mut file = File::from(memfd_create(c"renmei", MFdFlags::MFD_CLOEXEC)?);
+    file.write_all(bytes)?;
+    file.rewind()?;
+    Ok(file)
+}
+
+/// The program that is executed has this descriptor too.
+#[allow(unsafe_code)]
+fn pass_on(descriptor: RawFd) -> io::Result<()> {
+    // SAFETY: it changes a flag of a descriptor that stays open until the program is executed.
+    nix::errno::Errno::result(unsafe { nix::libc::fcntl(descriptor, nix::libc::F_SETFD, 0) })?;
+    Ok(())
 }
 
 /// Keeps signals of the engine among its own processes, so that it cannot end its opponent, its guardian or this

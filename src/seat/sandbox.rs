@@ -1,10 +1,12 @@
 //! The strict sandbox: an engine that nobody trusts, in namespaces of its own.
 //!
 //! `bubblewrap` makes them, as root or as any user: its processes see no others, no network, all files read-only, a
-//! `/tmp`, `/run` and `/dev/shm` of its own. Where this program is root the engine is not. Its guardian looks after its
+//! `/tmp`, `/run` and `/dev/shm` of its own, and a filter of system calls. Where this program is root the engine is not. Its guardian looks after its
 //! memory and its threads. What cannot be had refuses the start: a strict sandbox is never less than strict.
 
-use crate::guardian::Errand;
+mod filter;
+
+use crate::guardian::{self, Errand};
 use plan::EnginePlan;
 use std::{
     env,
@@ -49,6 +51,7 @@ pub(crate) fn errand(engine: &EnginePlan) -> Result<Errand, String> {
         user: nix::unistd::geteuid().is_root().then_some(NOBODY),
         memory: engine.sandbox.memory_mb,
         threads: THREADS,
+        filter: filter::bytes()?,
         directory: None,
         environment: engine.environment.iter().map(|(key, value)| (key.into(), value.into())).collect(),
         arguments,
@@ -96,8 +99,12 @@ fn wrapper() -> Result<PathBuf, String> {
 /// What is missing, and what to do, as a lowercase fragment.
 pub fn available() -> Result<(), String> {
     let wrapper = wrapper()?;
+    let filter = filter::bytes()?;
+    let filter =
+        guardian::file_in_memory(&filter).map_err(|error| format!("a filter of system calls: {error}"))?;
     let mut command = Command::new(&wrapper);
-    command.args(base()).args(["--", "true"]).stdin(Stdio::null());
+    command.args(["--seccomp", "0"]).stdin(Stdio::from(filter));
+    command.args(base()).args(["--", "true"]);
     if nix::unistd::geteuid().is_root() {
         use std::os::unix::process::CommandExt;
         command.uid(NOBODY).gid(NOBODY);

@@ -8,7 +8,7 @@ use nix::{
 use std::{
     fs,
     net::TcpListener,
-    os::unix::fs::PermissionsExt,
+    os::unix::{fs::PermissionsExt, net::UnixListener},
     process::{Child, Command, Stdio},
     thread::sleep,
     time::Duration,
@@ -167,6 +167,30 @@ fn a_strict_sandbox_keeps_processes_network_and_files_from_an_engine() {
         assert_eq!(strict.standing("good")["lost_by"].get("disconnection"), None, "{}", strict.text());
         none_left(&mark);
     }
+}
+
+#[test]
+fn an_engine_in_a_strict_sandbox_reaches_no_socket_that_lies_in_a_directory() {
+    if !has_sandbox() {
+        return;
+    }
+    // A socket that everybody may connect to: where the manager is not root, that of `renmei admin` is one for an engine.
+    let (desk, mark) = (Desk::new(), mark(10));
+    fs::set_permissions(desk.dir.path(), PermissionsExt::from_mode(0o755)).unwrap();
+    let path = desk.path("socket");
+    let listener = UnixListener::bind(&path).unwrap();
+    listener.set_nonblocking(true).unwrap();
+    fs::set_permissions(&path, PermissionsExt::from_mode(0o777)).unwrap();
+    // Where it may write, it still may not speak to anybody.
+    let directory = format!("sandbox_write={}", desk.dir.path().display());
+    let aim = format!("--mode network {mark} --target {}", path.display());
+    let by_default = against(&Desk::new(), &aim, "", &[]);
+    assert_eq!(by_default.code(), Some(0), "{}", by_default.text());
+    assert!(listener.accept().is_ok(), "it does what it is told to");
+    while listener.accept().is_ok() {}
+    let strict = against(&Desk::new(), &aim, "", &["sandbox=strict", &directory]);
+    assert_eq!(strict.code(), Some(0), "{}", strict.text());
+    assert!(listener.accept().is_err(), "the engine has reached a socket of the manager's user");
 }
 
 #[test]

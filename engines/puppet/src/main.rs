@@ -82,7 +82,7 @@
 //! |---|---|
 //! | `daemon` | D: at the first `isready`, leaves a process behind that has called `setsid` and was forked twice |
 //! | `kill` | at every `go`, kills its parent and every process with `Target` in its command line |
-//! | `network` | at every `go`, connects to `Target` (ADDRESS:PORT) |
+//! | `network` | at every `go`, connects to `Target` (ADDRESS:PORT, or the path of a socket) |
 //! | `write` | at every `go`, writes the file `Target` |
 //!
 //! # Not faults

@@ -2,6 +2,8 @@
 
 use std::fs::{self, File};
 use std::io::{self, Write};
+use std::net::TcpStream;
+use std::os::unix::net::UnixStream;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 use std::{env, thread};
@@ -31,6 +33,15 @@ pub fn flood_stderr(megabytes: usize) {
     kilobyte[1023] = b'\n';
     let mut stderr = io::stderr().lock();
     let _ = (0..megabytes * 1024).try_for_each(|_| stderr.write_all(&kilobyte));
+}
+
+/// Connects to a socket, which succeeds or not: by its path, or by an address and a port.
+pub fn connect(target: &str) {
+    if target.starts_with('/') {
+        let _ = UnixStream::connect(target);
+    } else {
+        let _ = TcpStream::connect(target);
+    }
 }
 
 /// Blocks SIGTERM. A signal mask needs no handler, and this process has a single thread.

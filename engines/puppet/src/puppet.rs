@@ -1,7 +1,6 @@
 //! The main loop: one thread, one line at a time.
 
 use std::io::{self, BufRead, StdinLock, StdoutLock, Write};
-use std::net::TcpStream;
 use std::process::{abort, exit};
 use std::time::Duration;
 use std::{fs, thread};
@@ -266,7 +265,7 @@ impl Puppet {
                 self.play_honestly();
             }
             Mode::Network => {
-                let _reached_or_not = TcpStream::connect(self.settings.target());
+                process::connect(self.settings.target());
                 self.play_honestly();
             }
             Mode::WriteFile => {

@@ -4,7 +4,10 @@ use super::tree::Tree;
 use std::{
     ffi::{OsStr, OsString},
     io::{self, Read, Write},
-    os::unix::{ffi::OsStrExt, process::ExitStatusExt},
+    os::unix::{
+        ffi::{OsStrExt, OsStringExt},
+        process::ExitStatusExt,
+    },
     path::PathBuf,
     process::ExitStatus,
 };
@@ -21,6 +24,8 @@ pub(crate) struct Errand {
     pub memory: u64,
     /// Most threads of all its processes; 0: any number.
     pub threads: u64,
+    /// The filter of system calls that the program is handed as `--seccomp`; empty: none.
+    pub filter: Vec<u8>,
     /// Its directory.
     pub directory: Option<PathBuf>,
     /// Variables beside those of this program.
@@ -54,7 +59,8 @@ impl Errand {
         let environment = self.environment.iter().flat_map(|(key, value)| [key.as_os_str(), value]);
         let arguments = self.arguments.iter().map(OsString::as_os_str);
         bytes.extend_from_slice(&(self.arguments.len() as u64).to_le_bytes());
-        for text in std::iter::once(directory).chain(environment).chain(arguments) {
+        let texts = [OsStr::from_bytes(&self.filter), directory];
+        for text in texts.into_iter().chain(environment).chain(arguments) {
             bytes.extend_from_slice(&u32::try_from(text.len()).unwrap_or(u32::MAX).to_le_bytes());
             bytes.extend_from_slice(text.as_bytes());
         }
@@ -80,11 +86,12 @@ impl Errand {
             line.read_exact(&mut bytes)?;
             Ok(OsStr::from_bytes(&bytes).to_owned())
         };
-        let directory = text()?;
+        let (filter, directory) = (text()?.into_vec(), text()?);
         Ok(Self {
             user: u32::try_from(user).ok(),
             memory,
             threads,
+            filter,
             directory: (!directory.is_empty()).then(|| directory.into()),
             environment: (0..variables).map(|_| Ok((text()?, text()?))).collect::<io::Result<_>>()?,
             arguments: (0..arguments).map(|_| text()).collect::<io::Result<_>>()?,
@@ -151,6 +158,7 @@ mod tests {
             user: Some(65534),
             memory: 4096,
             threads: 64,
+            filter: vec![0, 255],
             directory: Some("/a b".into()),
             environment: vec![("K".into(), OsStr::from_bytes(b"\xff\n").to_owned())],
             arguments: vec!["/bin/x".into(), "".into(), "-c".into()],
