@@ -273,6 +273,14 @@ impl<'a> OpenEvent<'a> {
         self.opening.store().begin_fleet(self.event(), key)
     }
 
+    /// Notes the speed that all machines of the event are compared with, as JSON.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn set_reference(&self, speed: &str) -> Result<(), StoreError> {
+        self.opening.store().set_reference(self.event(), speed)
+    }
+
     /// The sink of the event, for seats and games.
     #[must_use]
     pub fn sink(&self) -> Arc<dyn Sink> {
@@ -758,7 +766,7 @@ impl Dispatcher<'_> {
 
     fn seat(&mut self, worker: usize, pairing: Pairing) {
         let game = self.number();
-        let fixture = self.fixture(game, pairing);
+        let fixture = self.fixture(game, pairing).scaled(self.scale_here());
         option_records(game, &fixture.options).for_each(|record| self.journal.sink().keep(record));
         let draws = fixture.draws;
         self.running.insert(game, pairing);

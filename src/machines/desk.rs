@@ -3,11 +3,15 @@
 //! The dispatcher gives pairs on its own thread; everything that is sent or received goes through the thread `machines`.
 //! A job is sent when its lease is on the disk, and an answer is confirmed when its games are.
 
+mod greeting;
+mod showing;
+
 use crate::{
     depot,
-    messages::{self, Back, Beat, Beaten, Hello, Job, Order, Player, Taken, Terms, Verdicts, Welcome},
+    messages::{self, Back, Beat, Beaten, Job, Order, Player, Taken, Terms, Verdicts},
     registry::{Found, LEASE, Registry},
     replay,
+    scaling::Scaling,
     wire::Wire,
 };
 use arena::{
@@ -21,6 +25,7 @@ use futures_util::StreamExt;
 use hub::{Hub, HubNotice, Subjects, WorkerId};
 use journal::{EventId, Fleet, Store, now};
 use referee::{
+    clock::Scale,
     entry::{Entry, PlayerId, Stamped},
     lease::{Lease, LeaseId},
     number::number,
@@ -28,6 +33,7 @@ use referee::{
 };
 use serde::{Serialize, de::DeserializeOwned};
 use sha2::{Digest, Sha256};
+use showing::Shown;
 use std::{
     collections::HashMap,
     fmt::Write as _,
@@ -59,6 +65,12 @@ pub struct EventOfDesk {
     pub fleet: Fleet,
     /// What it is played with; the epoch and the verdicts are set here.
     pub terms: Terms,
+    /// Machines that the operator has dropped, each with the reason.
+    pub dropped: Vec<(String, String)>,
+    /// How clocks are scaled.
+    pub scaling: Scaling,
+    /// By how much the clocks of games that are played here are longer than those of the plan.
+    pub scale_here: Scale,
 }
 
 impl EventOfDesk {
@@ -70,6 +82,7 @@ impl EventOfDesk {
             epoch: 0,
             event: plan.name.clone(),
             look: plan.look,
+            scaled: false,
             players: plan
                 .engines
                 .iter()
@@ -110,6 +123,8 @@ type Ways = (Sender<Note>, Arc<dyn Sink>);
 struct Shared {
     event: EventOfDesk,
     registry: Mutex<Registry>,
+    scaling: Mutex<Scaling>,
+    dropped: Mutex<HashMap<String, String>>,
     /// The way to the dispatcher and the journal, once the desk is open.
     ways: Mutex<Option<Ways>>,
     faults: Mutex<HashMap<String, u32>>,
@@ -121,6 +136,8 @@ enum Command {
     Send(String, Job),
     /// The games of a lease are on the disk: its worker, and where it waits for the word.
     Stored(LeaseId, WorkerId, Subject),
+    /// The operator has dropped the machine of that name, and why.
+    Bar(String, String),
     /// No further pair begins.
     Stop,
     /// The end.
@@ -150,9 +167,13 @@ impl MachineDesk {
 
     fn on(event: EventOfDesk, say: Say, runtime: Runtime, wire: Wire, hub: Option<Hub>) -> Self {
         let (commands, inbox) = unbounded_channel();
+        let scaling = Mutex::new(event.scaling.clone());
+        let dropped = Mutex::new(event.dropped.iter().cloned().collect());
         let shared = Shared {
             event,
             registry: Mutex::default(),
+            scaling,
+            dropped,
             ways: Mutex::default(),
             faults: Mutex::default(),
             say,
@@ -182,8 +203,13 @@ impl RemoteDesk for MachineDesk {
         };
         let Closed { runtime, wire, hub, inbox } = *closed;
         let up = runtime.block_on(wire.all_workers())?;
-        let serving =
-            Serving { shared: self.shared.clone(), wire, commands: self.commands.clone(), store: None };
+        let serving = Serving {
+            shared: self.shared.clone(),
+            shown: Shown::default(),
+            wire,
+            commands: self.commands.clone(),
+            store: None,
+        };
         let work = move || runtime.block_on(serving.serve(hub, up, inbox));
         let thread = thread::Builder::new().name("machines".to_owned()).spawn(work);
         self.state = State::Open(thread.map_err(|why| format!("the system has no thread: {why}"))?);
@@ -198,6 +224,10 @@ impl RemoteDesk for MachineDesk {
         self.shared.registry().slots()
     }
 
+    fn scale_here(&self) -> Scale {
+        self.shared.event.scale_here
+    }
+
     fn give(&mut self, games: Vec<Fixture>) -> Option<LeaseId> {
         let (id, epoch) = (LeaseId(rand::random()), self.shared.event.fleet.epoch);
         let (lease, job) = self.shared.registry().give(Instant::now(), epoch, id, games)?;
@@ -206,6 +236,15 @@ impl RemoteDesk for MachineDesk {
         sink.keep(SideRecord::Leased(Box::new(lease)));
         sink.when_kept(Box::new(move || _ = commands.send(Command::Send(worker, job))));
         Some(id)
+    }
+
+    fn knows(&self, machine: &str) -> bool {
+        self.shared.registry().workers_named(machine).next().is_some()
+    }
+
+    fn bar(&mut self, machine: &str, why: &str) {
+        lock(&self.shared.dropped).insert(machine.to_owned(), why.to_owned());
+        let _closed = self.commands.send(Command::Bar(machine.to_owned(), why.to_owned()));
     }
 
     fn stop(&mut self) {
@@ -243,6 +282,7 @@ impl Shared {
         let count = faults.entry(key.to_owned()).or_default();
         *count += 1;
         let last = if *count == FAULTS { "; further faults of this machine are not told" } else { "" };
+        self.registry().told(worker, text, true);
         if *count <= FAULTS {
             let text = format!("machine `{name}`: {text}{last}");
             (self.say)(&text);
@@ -259,6 +299,7 @@ impl Shared {
 /// The thread of the desk.
 struct Serving {
     shared: Arc<Shared>,
+    shown: Shown,
     wire: Wire,
     commands: UnboundedSender<Command>,
     store: Option<Store>,
@@ -278,14 +319,18 @@ impl Serving {
         loop {
             tokio::select! { biased;
                 command = inbox.recv() => match command {
-                    Some(Command::Close(closing)) => return self.close(closing, hub).await,
-                    Some(command) => self.command(command).await,
+                    Some(Command::Close(closing)) => {
+                        self.show_end();
+                        return self.close(closing, hub).await;
+                    }
+                    Some(command) => self.command(command, hub.as_ref()).await,
                     None => return,
                 },
                 Some(message) = up.next() => self.message(message).await,
                 notice = next_notice(&mut hub) => (self.shared.say)(&words(&notice)),
                 _ = look.tick() => {
                     self.look(looked);
+                    self.show();
                     looked = Instant::now();
                 }
             }
@@ -312,7 +357,7 @@ impl Serving {
         self.shared.lost(lost);
     }
 
-    async fn command(&self, command: Command) {
+    async fn command(&self, command: Command, hub: Option<&Hub>) {
         match command {
             Command::Send(worker, job) => {
                 self.shared.registry().sent(Instant::now(), job.lease);
@@ -324,8 +369,33 @@ impl Serving {
                 self.answer(&worker, self.session(&worker), reply, &Taken::Committed).await;
                 self.shared.note(DeskNote::Free);
             }
+            Command::Bar(machine, why) => self.bar(&machine, &why, hub).await,
             Command::Stop => self.wire.say_to_all(self.epoch(), &Order::Stop).await,
             Command::Close(_) => {}
+        }
+    }
+
+    /// Takes everything from a machine that the operator has dropped, tells it, and closes the door behind it.
+    async fn bar(&self, machine: &str, why: &str, hub: Option<&Hub>) {
+        let workers: Vec<String> = self.shared.registry().workers_named(machine).map(str::to_owned).collect();
+        for worker in workers {
+            let lost = self.shared.registry().bar(&worker, "dropped by the operator");
+            self.shared.lost(lost);
+            let Ok(id) = worker.parse::<WorkerId>() else { continue };
+            let order = Order::Barred { why: dropped_words(why) };
+            self.wire.say_to((&id, self.session(&id)), "ctl", self.epoch(), &order).await;
+        }
+        let Some(hub) = hub else { return };
+        self.wire.settle().await;
+        for member in hub.members().into_iter().filter(|member| member.name == machine && !member.expelled) {
+            match hub.expel(&member.id).await {
+                Ok(_) => (self.shared.say)(&format!("the key of machine `{machine}` opens the door no more")),
+                // On a server of somebody else there is no key to take away.
+                Err(hub::HubError::NoWorker(_)) => {}
+                Err(why) => (self.shared.say)(&format!(
+                    "the key of machine `{machine}` could not be taken away: {why}"
+                )),
+            }
         }
     }
 
@@ -394,63 +464,6 @@ impl Serving {
                 None
             }
         }
-    }
-
-    /// The answer to a hello, and the start of the worker that it is for.
-    fn hello(&self, worker: &str, payload: &[u8]) -> (u64, Welcome) {
-        // Another version may have other fields: its number is read by itself.
-        #[derive(serde::Deserialize)]
-        struct Version {
-            protocol: u32,
-            #[serde(default)]
-            build: String,
-            #[serde(default)]
-            session: u64,
-        }
-        let hello =
-            match (serde_json::from_slice::<Hello>(payload), serde_json::from_slice::<Version>(payload)) {
-                (Ok(hello), _) => hello,
-                (Err(_), Ok(Version { protocol, build, session })) if protocol != messages::PROTOCOL => {
-                    let (name, holding) = (String::new(), Default::default());
-                    Hello {
-                        protocol,
-                        build,
-                        session,
-                        name,
-                        slots: 1,
-                        cores: 1,
-                        tags: vec![],
-                        ready: false,
-                        holding,
-                    }
-                }
-                (Err(why), _) => {
-                    let why = format!("this hello cannot be read: {why}");
-                    return (0, Welcome::Refused { why, for_good: true });
-                }
-            };
-        let answer = self.shared.registry().hello(Instant::now(), now(), worker, &hello);
-        let welcome = match answer {
-            Ok((verdicts, missing)) => {
-                self.shared.lost(missing);
-                if hello.ready {
-                    let Hello { name, slots, cores, .. } = &hello;
-                    (self.shared.say)(&format!(
-                        "machine `{name}` is here: {}, {}",
-                        number(*slots, "slot"),
-                        number(*cores, "core")
-                    ));
-                    self.shared.note(DeskNote::Free);
-                }
-                Welcome::Come(Box::new(Terms {
-                    epoch: self.epoch(),
-                    verdicts,
-                    ..self.shared.event.terms.clone()
-                }))
-            }
-            Err(refusal) => Welcome::Refused { why: refusal.why, for_good: refusal.for_good },
-        };
-        (hello.session, welcome)
     }
 
     fn beat(&self, worker: &str, beat: &Beat) -> Beaten {
@@ -566,6 +579,14 @@ impl Serving {
         let why = format!("lease {lease} was answered once more with other games: the first answer counts");
         self.shared.fault(worker, None, &why);
         Taken::Refused { why }
+    }
+}
+
+/// Why a machine gets nothing more that the operator has dropped.
+fn dropped_words(reason: &str) -> String {
+    match reason {
+        "" => "the operator has dropped this machine".to_owned(),
+        reason => format!("the operator has dropped this machine: {reason}"),
     }
 }
 

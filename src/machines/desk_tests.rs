@@ -1,6 +1,6 @@
 use super::*;
 use crate::{
-    messages::{Answer, Hello, Holding, PROTOCOL},
+    messages::{Answer, Hello, Holding, PROTOCOL, Welcome},
     wire::Seals,
 };
 use arena::desk::DeskNote;
@@ -92,7 +92,15 @@ impl Bench {
         let players = vec!["a".to_owned(), "b".to_owned()];
         let opened = Opened { name: "event".to_owned(), players, format: String::new(), resumed: false };
         journal.happened(Entry::Opened(opened));
-        let of_desk = EventOfDesk { database, event, fleet, terms: EventOfDesk::terms(&plan, &[None, None]) };
+        let of_desk = EventOfDesk {
+            database,
+            event,
+            fleet,
+            terms: EventOfDesk::terms(&plan, &[None, None]),
+            dropped: vec![],
+            scaling: Scaling::default(),
+            scale_here: Scale::ONE,
+        };
         let runtime = Builder::new_current_thread().enable_all().build().unwrap();
         let wire = runtime.block_on(server.wire());
         let mut desk = MachineDesk::on(of_desk, Arc::new(|_: &str| ()), runtime, wire, None);
@@ -198,6 +206,7 @@ fn hello() -> Hello {
         slots: 2,
         cores: 2,
         tags: vec![],
+        speed: None,
         ready: true,
         holding,
     }

@@ -43,6 +43,8 @@ use tree::Tree;
 
 /// Name of a guardian in a list of processes.
 pub(crate) const NAME: &str = "renmei-guardian";
+/// What a worker may be told to join with: no engine's business.
+const JOIN: &str = "RENMEI_JOIN";
 /// Time between two looks at what a limited engine uses, in milliseconds.
 const GLANCE: u16 = 100;
 
@@ -104,7 +106,7 @@ fn start(errand: &Errand) -> io::Result<Child> {
         return Err(io::ErrorKind::InvalidInput.into());
     };
     let mut command = Command::new(program);
-    command.args(arguments).envs(errand.environment.iter().map(|(key, value)| (key, value)));
+    command.args(arguments).env_remove(JOIN).envs(errand.environment.iter().map(|(key, value)| (key, value)));
     if let Some(directory) = &errand.directory {
         command.current_dir(directory);
     }

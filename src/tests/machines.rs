@@ -1,5 +1,8 @@
 //! One event on many machines: real workers, a real server, and what is killed in between.
 
+mod dropped;
+mod unequal;
+
 use crate::support::{Desk, none_left, program};
 use hub::trial::Namespaces;
 use std::{
