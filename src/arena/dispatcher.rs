@@ -211,6 +211,12 @@ impl<'a> OpenEvent<'a> {
         Self { engines, ..self }
     }
 
+    /// What is known of the engines that are started here.
+    #[must_use]
+    pub fn engines(&self) -> &[EngineFacts] {
+        &self.engines
+    }
+
     /// The event, with options of their own for the engines of each game; what was played before is replayed for them.
     ///
     /// # Errors

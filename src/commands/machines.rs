@@ -2,7 +2,7 @@
 
 use super::{Exit, Failure, play};
 use crate::cli::{PlayingArgs, WorkerArgs};
-use arena::{Say, Shutdown, desk::RemoteDesk, dispatcher::OpenEvent, speed};
+use arena::{Say, Shutdown, desk::RemoteDesk, dispatcher::OpenEvent, preflight::EngineFacts, speed};
 use hub::{EventId, ForeignOptions, Hub, ServerOptions};
 use journal::Fleet;
 use machines::{
@@ -11,8 +11,8 @@ use machines::{
     scaling::Scaling,
     worker::{Ended, REMEMBERED, WorkerOptions, work},
 };
-use plan::Plan;
-use referee::clock::Scale;
+use plan::{EnginePlan, Plan, Restart};
+use referee::clock::{Scale, TimeControl};
 use std::{
     env, fs,
     io::{self, BufRead},
@@ -23,6 +23,8 @@ use std::{
 pub use hub::ForeignServer;
 pub use machines::wire::Line;
 
+/// One pair in so many is played again on another machine.
+const REPEATED: u64 = 100;
 /// The variable for the line to join with.
 const VARIABLE: &str = "RENMEI_JOIN";
 /// Longest line to join with, in bytes.
@@ -47,6 +49,7 @@ pub(super) fn desk(
     let key = fleet.key.parse().map_err(|why: hub::HubError| failed(why.to_string()))?;
     let (scaling, scale_here) = scaling(plan, event, args, &fleet, say)?;
     let terms = Terms { scaled: scaling.is_on, ..EventOfDesk::terms(plan, &event.identities()) };
+    let repeats = always_the_same(plan, event.engines()).then_some(REPEATED);
     let database = plan.database.clone();
     let of_desk = EventOfDesk {
         database,
@@ -54,6 +57,7 @@ pub(super) fn desk(
         fleet,
         terms,
         dropped: event.operations().dropped_machines(),
+        repeats,
         scaling,
         scale_here,
     };
@@ -67,6 +71,17 @@ pub(super) fn desk(
     // A secret: shown to whoever runs the event, and written nowhere.
     say(&format!("other machines join with: renmei worker '{line}'"));
     Ok(Some(Box::new(desk)))
+}
+
+/// Whether the engines always play the same games: their nodes or their depth is limited, they think with one thread, and
+/// start anew for every game.
+fn always_the_same(plan: &Plan, facts: &[EngineFacts]) -> bool {
+    let is_counted = |time: &TimeControl| !time.is_timed() && (time.nodes.is_some() || time.depth.is_some());
+    let is_steady = |(engine, facts): (&EnginePlan, &EngineFacts)| {
+        let alone = facts.cores <= 1.0 && !engine.ponder && engine.gpu == 0.0;
+        alone && is_counted(&engine.time) && engine.restart == Restart::EveryGame
+    };
+    facts.len() == plan.engines.len() && plan.engines.iter().zip(facts).all(is_steady)
 }
 
 /// How the clocks of an event are scaled, and by how much those of games that are played here: this machine is measured,

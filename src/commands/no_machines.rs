@@ -5,8 +5,7 @@ use crate::cli::{PlayingArgs, WorkerArgs};
 use arena::{Say, desk::RemoteDesk, dispatcher::OpenEvent};
 use plan::Plan;
 
-const LACKS: &str =
-    "this renmei was built without the feature `machines`: build it with its default features to let machines play together";
+const LACKS: &str = "this renmei was built without the feature `machines`: build it with its default features to let machines play together";
 
 /// The address of a server, which is not looked at.
 pub type ForeignServer = String;

@@ -4,11 +4,12 @@
 //! A job is sent when its lease is on the disk, and an answer is confirmed when its games are.
 
 mod greeting;
+mod repeats;
 mod showing;
 
 use crate::{
     depot,
-    messages::{self, Back, Beat, Beaten, Job, Order, Player, Taken, Terms, Verdicts},
+    messages::{self, Back, Beat, Beaten, Job, Order, Player, Taken, Terms, Told, Verdicts},
     registry::{Found, LEASE, Registry},
     replay,
     scaling::Scaling,
@@ -31,6 +32,7 @@ use referee::{
     number::number,
     sink::{SideRecord, Sink},
 };
+use repeats::Repeats;
 use serde::{Serialize, de::DeserializeOwned};
 use sha2::{Digest, Sha256};
 use showing::Shown;
@@ -67,6 +69,8 @@ pub struct EventOfDesk {
     pub terms: Terms,
     /// Machines that the operator has dropped, each with the reason.
     pub dropped: Vec<(String, String)>,
+    /// One pair in so many is played again on another machine; `None`: engines need not always play the same.
+    pub repeats: Option<u64>,
     /// How clocks are scaled.
     pub scaling: Scaling,
     /// By how much the clocks of games that are played here are longer than those of the plan.
@@ -206,6 +210,7 @@ impl RemoteDesk for MachineDesk {
         let serving = Serving {
             shared: self.shared.clone(),
             shown: Shown::default(),
+            repeats: Repeats::default(),
             wire,
             commands: self.commands.clone(),
             store: None,
@@ -300,6 +305,7 @@ impl Shared {
 struct Serving {
     shared: Arc<Shared>,
     shown: Shown,
+    repeats: Repeats,
     wire: Wire,
     commands: UnboundedSender<Command>,
     store: Option<Store>,
@@ -331,6 +337,7 @@ impl Serving {
                 _ = look.tick() => {
                     self.look(looked);
                     self.show();
+                    self.repeat().await;
                     looked = Instant::now();
                 }
             }
@@ -446,6 +453,12 @@ impl Serving {
                     self.answer(&id, self.session(&id), reply, &taken).await;
                 }
             }
+            "told" => {
+                if let Some(told) = self.read::<Told>(worker, &message.payload) {
+                    self.told(worker, &told);
+                    self.answer(&id, self.session(&id), reply, &Taken::Committed).await;
+                }
+            }
             "back" => {
                 if let Some(back) = self.read::<Back>(worker, &message.payload) {
                     self.back(worker, &back);
@@ -479,6 +492,13 @@ impl Serving {
         beaten
     }
 
+    /// Puts a fault of an engine on record that happened outside of a game.
+    fn told(&self, worker: &str, told: &Told) {
+        let text: String = told.text.chars().take(2000).collect();
+        let player = told.player.filter(|player| player.index() < self.shared.event.terms.players.len());
+        self.shared.fault(worker, player, &notation::printable_lines(&text));
+    }
+
     fn back(&self, worker: &str, back: &Back) {
         let lost = self.shared.registry().back(worker, &back.leases, back.leaves);
         if !back.why.is_empty() {
@@ -507,13 +527,15 @@ impl Serving {
         match found {
             Found::Answered(stored) if stored == sha256 => Some(Taken::Later),
             Found::Answered(_) => Some(self.contradicts(worker, lease)),
+            // It was to be played again for an earlier manager, or is not wanted any more.
+            Found::Unknown if answer.repeats => Some(Taken::Committed),
             Found::Unknown => Some(self.stranger(worker, lease, &sha256)),
             Found::Open(fixtures) => self.open_answer(id, answer, &fixtures, sha256, reply.clone()),
         }
     }
 
     fn open_answer(
-        &self,
+        &mut self,
         id: &WorkerId,
         answer: messages::Answer,
         fixtures: &[Fixture],
@@ -531,6 +553,10 @@ impl Serving {
             self.shared.lost(lost);
             return Some(Taken::Refused { why });
         }
+        if let Some(repeat) = self.repeats.take(lease) {
+            return Some(self.repeated(worker, &answer, &repeat));
+        }
+        self.repeats.keep(self.shared.event.repeats, worker, &answer, fixtures);
         let mut registry = self.shared.registry();
         let games: Vec<Vec<Stamped>> =
             answer.games.into_iter().map(|game| in_our_time(game, worker, &registry)).collect();

@@ -174,6 +174,9 @@ pub struct Job {
     pub epoch: u64,
     /// The lease.
     pub lease: LeaseId,
+    /// Whether they were played before by another machine, and are only compared.
+    #[serde(default)]
+    pub repeats: bool,
     /// The games of one pair, in their order.
     pub games: Vec<JobGame>,
 }
@@ -245,6 +248,9 @@ impl JobGame {
 pub struct Answer {
     /// The lease.
     pub lease: LeaseId,
+    /// Whether the games are only compared, as the job says.
+    #[serde(default)]
+    pub repeats: bool,
     /// The entries of each game, in order.
     pub games: Vec<Vec<Stamped>>,
 }
@@ -262,6 +268,15 @@ pub enum Taken {
         /// Why, as a lowercase fragment.
         why: String,
     },
+}
+
+/// A fault of an engine that happened outside of a game.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Told {
+    /// The engine, if it is about one.
+    pub player: Option<PlayerId>,
+    /// What happened, with the last lines of the engine.
+    pub text: String,
 }
 
 /// Leases that a worker gives back: their games were not played.

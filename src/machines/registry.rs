@@ -348,7 +348,40 @@ impl Registry {
         let pairings = fixtures.iter().map(|fixture| fixture.pairing).collect();
         let held = Held { worker: worker.clone(), fixtures, since: now, told: false, answered: None };
         self.leases.insert(lease, held);
-        Some((Lease { lease, epoch, machine, worker, scale, games: pairings }, Job { epoch, lease, games }))
+        Some((
+            Lease { lease, epoch, machine, worker, scale, games: pairings },
+            Job { epoch, lease, repeats: false, games },
+        ))
+    }
+
+    /// Whether a lease is one of this run that is neither stored nor lost.
+    #[must_use]
+    pub fn has(&self, lease: LeaseId) -> bool {
+        self.leases.contains_key(&lease)
+    }
+
+    /// Gives a pair that was played to another machine, to be compared: beyond its places, as these are always taken.
+    pub fn give_again(
+        &mut self,
+        now: Instant,
+        epoch: u64,
+        lease: LeaseId,
+        fixtures: Vec<Fixture>,
+        first: &str,
+    ) -> Option<(String, Job)> {
+        let can = |machine: &Machine| {
+            let is_here = machine.ready && machine.barred.is_none();
+            let is_heard = now.saturating_duration_since(machine.seen) <= SILENT;
+            is_here && is_heard && machine.leases.len() <= 2 * machine.slots
+        };
+        let others = self.machines.iter_mut().filter(|(worker, machine)| *worker != first && can(machine));
+        let (worker, machine) =
+            others.min_by_key(|(_, machine)| machine.leases.len() * 1000 / machine.slots.max(1))?;
+        machine.leases.insert(lease);
+        let games = fixtures.iter().map(JobGame::of).collect();
+        let held = Held { worker: worker.clone(), fixtures, since: now, told: false, answered: None };
+        self.leases.insert(lease, held);
+        Some((worker.clone(), Job { epoch, lease, repeats: true, games }))
     }
 
     /// A job is sent only now: its time on the way begins.

@@ -9,7 +9,8 @@ pub use prepare::Prepared;
 
 use crate::{
     messages::{
-        Answer, Back, Beat, Beaten, Hello, Holding, Job, Order, PROTOCOL, Taken, Terms, Verdicts, Welcome,
+        Answer, Back, Beat, Beaten, Hello, Holding, Job, Order, PROTOCOL, Taken, Terms, Told, Verdicts,
+        Welcome,
     },
     outbox::Outbox,
     playing::{Done, Equipment, Playing},
@@ -507,6 +508,13 @@ impl<'a> Working<'a> {
         }
     }
 
+    /// Tells the manager of a fault outside of a game. One that it does not hear stays in this program's diagnostics.
+    fn tell(&self, told: Told) {
+        (self.say)(&printable(&told.text));
+        let (wire, worker) = (self.wire.clone(), self.outbox.worker().clone());
+        tokio::spawn(async move { ask::<Taken>(&wire, &worker, "told", &told).await.map(drop) });
+    }
+
     fn give_back(&self, leases: Vec<LeaseId>, why: String, leaves: bool) {
         if leases.is_empty() && !leaves {
             return;
@@ -549,6 +557,7 @@ impl<'a> Working<'a> {
             }
         }
         self.playing.end_dropped();
+        self.playing.told().into_iter().for_each(|told| self.tell(told));
         if self.beaten.elapsed() >= BEAT {
             let holding = holding(&self.playing.leases(), &self.outbox);
             let lag = u32::try_from(self.lag.as_millis()).unwrap_or(u32::MAX);

@@ -1,6 +1,7 @@
 //! One event on many machines: real workers, a real server, and what is killed in between.
 
 mod dropped;
+mod joining;
 mod unequal;
 
 use crate::support::{Desk, none_left, program};

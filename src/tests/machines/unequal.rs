@@ -36,7 +36,17 @@ fn a_machine_half_as_fast_has_twice_the_time_and_one_ten_times_as_slow_is_refuse
     let Some(hub) = Hub::start() else { return };
     let desk = Desk::new();
     timed_event(&desk, 40);
-    let args = ["run", "event.toml", "--no-dashboard", "--workers", &hub.url(), "--slots", "0"];
+    let args = [
+        "run",
+        "event.toml",
+        "--no-dashboard",
+        "--workers",
+        &hub.url(),
+        "--slots",
+        "0",
+        "--http",
+        "127.0.0.1:0",
+    ];
     let mut manager = with_speed(&desk, "manager", "1000000", &args);
     line(&desk);
     until("it is paused", || desk.renmei(&["admin", "event.db", "pause"]).status.success());
@@ -50,15 +60,39 @@ fn a_machine_half_as_fast_has_twice_the_time_and_one_ten_times_as_slow_is_refuse
     let said = log(&desk, "cid.log");
     assert!(said.contains("searches 100 thousand nodes per second and the reference 1000"), "{said}");
     assert!(said.contains("its clocks would be 10.0 times those of the plan"), "{said}");
+    until("it is shown who is here", || {
+        count(&desk, "SELECT count(*) FROM machines WHERE presence = 'here'") == 2
+    });
+    let shown = page(&desk, "/api/machines");
+    let shown: serde_json::Value = serde_json::from_str(&shown).unwrap();
+    let names: Vec<_> = shown.as_array().unwrap().iter().map(|row| row["name"].as_str()).collect();
+    assert_eq!(names, [None, Some("ann"), Some("bob")], "{shown}");
+    assert_eq!((&shown[2]["clocks"], &shown[2]["nps"]), (&"2.00".into(), &500_000.into()), "{shown}");
+    let shown = page(&desk, "/machines");
+    assert!(shown.contains("<h1>Machines</h1>") && shown.contains(">bob<"), "{shown}");
     assert!(desk.renmei(&["admin", "event.db", "resume"]).status.success());
     assert_eq!(manager.code(), Some(0), "{}", log(&desk, "manager.log"));
     assert_eq!((ann.code(), bob.code()), (Some(0), Some(0)));
     let clocks = "SELECT DISTINCT machine, json_extract(times, '$[0].main.secs') FROM games
          WHERE state = 'counted' ORDER BY 1";
-    assert_eq!(desk.query(clocks), [["ann", "NULL"], ["bob", "1200"]]);
+    assert_eq!(desk.query(clocks), [["ann", ""], ["bob", "1200"]]);
     assert_eq!(count(&desk, "SELECT count(*) FROM fleets WHERE reference LIKE '%1000000%'"), 1);
+    assert_eq!(count(&desk, "SELECT count(*) FROM machines WHERE presence = 'left'"), 2);
     let report = desk.renmei(&["report", "event.db"]);
     let report = String::from_utf8_lossy(&report.stdout).into_owned();
     assert!(report.lines().any(|line| line.contains("bob") && line.contains("2.00")), "{report}");
     assert_eq!(desk.renmei(&["verify", "event.db"]).status.code(), Some(0));
+}
+
+/// A page of the manager, asked for as a browser does.
+fn page(desk: &Desk, path: &str) -> String {
+    use std::io::{Read, Write};
+    let said = log(desk, "manager.log");
+    let (_, rest) = said.split_once("pages on http://").unwrap();
+    let address = rest.split_once('/').unwrap().0.to_owned();
+    let mut stream = std::net::TcpStream::connect(address).unwrap();
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: here\r\nConnection: close\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer.split_once("\r\n\r\n").unwrap().1.to_owned()
 }
