@@ -3,6 +3,7 @@
 use super::{Exit, Failure, play};
 use crate::cli::{PlayingArgs, WorkerArgs};
 use arena::{Say, Shutdown, desk::RemoteDesk, dispatcher::OpenEvent, preflight::EngineFacts, speed};
+use files::Access;
 use hub::{EventId, ForeignOptions, Hub, ServerOptions};
 use journal::Fleet;
 use machines::{
@@ -68,7 +69,12 @@ pub(super) fn desk(
         Ok(hub)
     };
     let desk = MachineDesk::connect(of_desk, say.clone(), open).map_err(failed)?;
-    // A secret: shown to whoever runs the event, and written nowhere.
+    // A secret: shown to whoever runs the event, and in the private directory of the hub, for `--join-file`: a screen may
+    // break it.
+    let directory = Hub::beside(&plan.database);
+    let kept =
+        files::write_below(&directory, Path::new("line"), format!("{line}\n").as_bytes(), Access::Private);
+    kept.map_err(|why| failed(format!("`{}`: {why}", directory.display())))?;
     say(&format!("other machines join with: renmei worker '{line}'"));
     Ok(Some(Box::new(desk)))
 }

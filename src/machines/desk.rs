@@ -523,6 +523,11 @@ impl Serving {
             return Some(Taken::Refused { why: "it cannot be read".to_owned() });
         };
         let (lease, sha256) = (answer.lease, hex(&Sha256::digest(payload)));
+        // An answer that was on its way is no fault of a machine that was dropped meanwhile.
+        let name = self.shared.registry().name_of(worker);
+        if let Some(reason) = lock(&self.shared.dropped).get(&name) {
+            return Some(Taken::Refused { why: dropped_words(reason) });
+        }
         let found = self.shared.registry().find(worker, lease);
         match found {
             Found::Answered(stored) if stored == sha256 => Some(Taken::Later),

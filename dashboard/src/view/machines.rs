@@ -25,7 +25,7 @@ pub fn draw(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
         " {} {:<7} {:>7} {:>5} {:>9} {:>6} {:>7} {:>6} {:>7} {:>6}  last word",
         text::left("machine", name),
         "",
-        "playing",
+        "pairs",
         "slots",
         "nodes/s",
         "clocks",

@@ -20,7 +20,7 @@ pub struct Machine {
     name: Option<String>,
     /// `here`, `silent`, `left` or `barred`; absent for the machine of the manager.
     presence: Option<&'static str>,
-    /// Pairs that it plays at once, and now.
+    /// Pairs that it plays at once, and has now.
     slots: Option<u32>,
     playing: Option<u32>,
     /// Nodes per second of the engines in one slot, where they were measured.
@@ -93,7 +93,7 @@ pub async fn page(State(site): State<Site>, visitor: Visitor) -> Response {
                 th.name scope="col" { (say("machine", "マシン")) }
                 th.name scope="col" { (say("state", "状態")) }
                 th scope="col" { (say("pairs at once", "同時ペア数")) }
-                th scope="col" { (say("playing", "対局中")) }
+                th scope="col" { (say("pairs it has", "割当ペア数")) }
                 th scope="col" { (say("nodes per second", "局面/秒")) }
                 th scope="col" { (say("clocks", "時計の倍率")) }
                 th scope="col" { (say("games", "対局数")) }
