@@ -4,14 +4,13 @@ mod queue;
 
 pub use queue::{QueueAddArgs, QueueArgs, QueueCommand, QueueHistoryArgs, QueueRunArgs};
 
+use crate::commands::machines::{ForeignServer, Line};
 use crate::{habits, missing};
 use check::GoForm;
 use clap::{
     ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum,
     builder::{PossibleValue, PossibleValuesParser, TypedValueParser},
 };
-use hub::ForeignServer;
-use machines::wire::Line;
 use notation::record::Format;
 use plan::LogPlan;
 use referee::fault_limit::FaultLimit;
@@ -37,6 +36,7 @@ Exit codes:
   2   the command line or the configuration is wrong, or another build of an engine has played before; nothing was started
   3   stopped before the end; the same command resumes
   4   halted: an engine reached its limit of faults, and the rest cannot be played without it
+  5   `worker`: the manager does not want this machine; the reason is on stderr
   10  SPRT accepted H1 (the difference is above elo0)
   11  SPRT accepted H0 (the difference is below elo1); `bisect`: nothing was lost
   12  SPRT without a verdict: faults of an engine decided, or halted it
@@ -157,8 +157,12 @@ pub struct RunArgs {
 #[derive(Clone, Debug, Args)]
 pub struct WorkerArgs {
     /// The line that the manager prints: nats+tls://HOST:PORT#TOKEN. On a server of your own that wants a user:
-    /// nats://USER:PASSWORD@HOST:PORT#TOKEN.
-    pub line: Line,
+    /// nats://USER:PASSWORD@HOST:PORT#TOKEN. It is a secret, and what is typed here is seen by everybody on this machine;
+    /// without it RENMEI_JOIN is read, or else what this worker joined last.
+    pub line: Option<Line>,
+    /// A file that holds the line; `-`: standard input.
+    #[arg(long, value_name = "FILE", conflicts_with = "line")]
+    pub join_file: Option<PathBuf>,
     /// A file with credentials (.creds) for a server of your own.
     #[arg(long, value_name = "FILE")]
     pub credentials: Option<PathBuf>,
@@ -209,6 +213,9 @@ pub struct PlayingArgs {
     /// Games at once on this machine while others play; 0: this one plays none.
     #[arg(long, value_name = "N", requires = "machines", conflicts_with = "concurrency")]
     pub slots: Option<usize>,
+    /// Give every machine the clocks of the configuration, whatever its speed; otherwise they are scaled by it.
+    #[arg(long, requires = "machines")]
+    pub equal_clocks: bool,
     /// Play even if the engines need more cores than the machine has.
     #[arg(long)]
     pub oversubscribe: bool,
@@ -1128,7 +1135,7 @@ pub enum AdminCommand {
         /// Its number.
         game: u64,
     },
-    /// Let no game count that a machine has played: all of them are played again.
+    /// Give a machine no more games, and let none count that it has played: all of them are played again.
     Drop {
         /// The name of the machine.
         machine: String,
@@ -1248,7 +1255,7 @@ pub struct SystemdArgs {
     /// The command that the service runs.
     #[arg(value_enum)]
     pub service: Service,
-    /// Its configuration file.
+    /// Its configuration file; for a worker the file with the line to join with.
     pub file: PathBuf,
     /// Print a unit for a user's service manager, which needs no root.
     #[arg(long)]
@@ -1264,4 +1271,6 @@ pub enum Service {
     Serve,
     /// `renmei floodgate`.
     Floodgate,
+    /// `renmei worker`.
+    Worker,
 }

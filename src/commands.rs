@@ -12,7 +12,8 @@ mod floodgate;
 mod init;
 mod laboratory;
 mod log;
-mod machines;
+#[cfg_attr(not(feature = "machines"), path = "commands/no_machines.rs")]
+pub mod machines;
 mod operator_door;
 mod ordered_lines;
 mod pages;
@@ -77,6 +78,8 @@ pub enum Exit {
     Stopped,
     /// Not played to its end, because engines are halted by their faults.
     Halted,
+    /// A worker that the manager does not want.
+    Refused,
     /// SPRT accepted H1.
     H1,
     /// SPRT accepted H0.
@@ -95,6 +98,7 @@ impl From<Exit> for ExitCode {
             Exit::Wrong => 2,
             Exit::Stopped => 3,
             Exit::Halted => 4,
+            Exit::Refused => 5,
             Exit::H1 => 10,
             Exit::H0 => 11,
             Exit::ByFaults => 12,

@@ -6,12 +6,13 @@ mod watch;
 pub use watch::watch;
 
 use crate::commands::{Failure, Screen, Showing};
-use dashboard::{EventInfo, Setting, input::Form};
+use dashboard::{EventInfo, Setting, input::Form, state::MachineLine};
 use journal::{EventId, FullGame, Moves, Store, StoreError};
 use notation::record::Format as RecordFormat;
 use plan::{SprtPlan, StoredPlan};
 use referee::{
     entry::{Entry, GameEnded, GameId, GameStarted, Stamped},
+    lease::MachineState,
     schedule::{Format, ReplayDraws, Schedule, Stage},
 };
 use report::model_word;
@@ -30,8 +31,9 @@ pub fn open(showing: Showing) -> Result<Option<Screen>, Failure> {
     let Showing { name, database, plan, scale } = showing;
     let (before, event) = before(&database, &name)?;
     let archive = archive(database.clone(), name.clone(), event);
+    let machines = machines(database.clone(), name.clone());
     let save = save(database, name.clone());
-    let setting = Setting { info: info(name, plan), before, archive, save, scale, watching: false };
+    let setting = Setting { info: info(name, plan), before, archive, save, scale, machines, watching: false };
     let (feed, inbox) = dashboard::feed::pair();
     let screen = dashboard::Dashboard::open(setting, inbox).map_err(no_thread)?;
     let game_lines = Box::new(screen.quiet_stdout());
@@ -106,6 +108,29 @@ fn archive(database: PathBuf, name: String, mut event: Option<EventId>) -> dashb
         }
         let found = event.and_then(|event| store.game(event, game).ok().flatten());
         found.map(events_of).unwrap_or_default()
+    })
+}
+
+/// Finds the machines of the event in the database.
+fn machines(database: PathBuf, name: String) -> dashboard::terminal::Machines {
+    let mut store = None;
+    Box::new(move || {
+        if store.is_none() {
+            store = Store::read(&database).ok();
+        }
+        let Some(store) = &store else { return vec![] };
+        let Ok(events) = store.events() else { return vec![] };
+        let found = events.into_iter().find(|event| event.name == name).map(|event| event.id);
+        let Some(event) = found else { return vec![] };
+        let states = store.machine_states(event).unwrap_or_default();
+        // Games are counted only where somebody else has played any.
+        let counts = if states.is_empty() { vec![] } else { store.machines(event).unwrap_or_default() };
+        let games = |name: &str| counts.iter().find(|counts| counts.machine.as_deref() == Some(name));
+        let line = |state: MachineState| {
+            let games = games(&state.name).map_or(0, |counts| counts.games);
+            MachineLine { state, games }
+        };
+        states.into_iter().map(line).collect()
     })
 }
 

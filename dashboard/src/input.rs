@@ -24,10 +24,12 @@ pub enum Screen {
     Openings,
     /// Log.
     Log,
+    /// Other machines that play games of the event.
+    Machines,
 }
 
 impl Screen {
-    /// All screens, in the order of their keys.
+    /// The screens of every event, in the order of their keys; an event on many machines has one more.
     pub const ALL: [Self; 9] = [
         Self::Event,
         Self::Games,
@@ -53,6 +55,7 @@ impl Screen {
             Self::Engines => "engines",
             Self::Openings => "openings",
             Self::Log => "log",
+            Self::Machines => "machines",
         }
     }
 }
@@ -174,6 +177,7 @@ fn letter_key(letter: char) -> Option<Action> {
         't' => Action::Show(Screen::Table),
         'r' => Action::Show(Screen::Ratings),
         'L' => Action::Show(Screen::Log),
+        'm' => Action::Show(Screen::Machines),
         _ => return None,
     })
 }
@@ -200,7 +204,7 @@ fn named_key(code: KeyCode) -> Option<Action> {
 /// Every key with its meaning, for the help.
 pub const KEYS: &[(&str, &str)] = &[
     ("1 - 9", "the screens, by the numbers of the last line"),
-    ("t r e o L", "table, elo (ratings over the games), engines, openings, log"),
+    ("t r e o L m", "table, elo (ratings over the games), engines, openings, log, machines"),
     ("Tab  Shift-Tab", "next screen, screen before"),
     ("↑ ↓  k j", "choose a row or a board; in a game: ten plies"),
     ("← →  h l", "choose a board; in a game: one ply back or on"),

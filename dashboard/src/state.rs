@@ -16,6 +16,7 @@ use referee::{
     AbortBy, Outcome,
     clock::TimeControl,
     entry::{Entry, GameEnded, GameId, GameStarted, Opened, PlayerId, Stamped},
+    lease::MachineState,
     operation::Action,
     rating::rounded,
     rating::{Course, Scale},
@@ -95,8 +96,19 @@ pub struct State {
     pub before: usize,
     /// Whether the event is over.
     pub closed: bool,
+    /// The other machines that play games of the event, looked up periodically.
+    pub machines: Vec<MachineLine>,
     /// The current time, in ms since 1970 UTC.
     pub now: i64,
+}
+
+/// A machine of the event.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MachineLine {
+    /// The machine as it was heard of last.
+    pub state: MachineState,
+    /// Games that it has played and that count.
+    pub games: u64,
 }
 
 impl State {
@@ -125,6 +137,7 @@ impl State {
             opened: None,
             before: 0,
             closed: false,
+            machines: vec![],
             now: 0,
         }
     }

@@ -5,8 +5,8 @@ mod takeover;
 
 use crate::{
     feed::Inbox,
-    input::{self, Form},
-    state::{EventInfo, State},
+    input::{self, Form, Screen},
+    state::{EventInfo, MachineLine, State},
     theme::Palette,
     ui::{Ui, Wish},
     view,
@@ -56,11 +56,17 @@ const NOTICE: Duration = Duration::from_secs(8);
 /// Time between look-ups of ratings.
 const LOOK: Duration = Duration::from_secs(1);
 
+/// Time between looks at machines that are not shown.
+const GLANCE: Duration = Duration::from_secs(10);
+
 /// Finds the entries of a finished game; empty if there are none.
 pub type Archive = Box<dyn FnMut(GameId) -> Vec<Stamped> + Send>;
 
 /// Writes a game to a file; returns its path, or the reason of the failure.
 pub type Save = Box<dyn FnMut(GameId, Form) -> Result<String, String> + Send>;
+
+/// Finds the other machines that play games of the event.
+pub type Machines = Box<dyn FnMut() -> Vec<MachineLine> + Send>;
 
 /// The inputs of a dashboard.
 pub struct Setting {
@@ -74,6 +80,8 @@ pub struct Setting {
     pub save: Save,
     /// Source of external ratings, if there is one.
     pub scale: Option<LookUp>,
+    /// Source of the other machines of the event.
+    pub machines: Machines,
     /// Whether another process plays the event.
     pub watching: bool,
 }
@@ -216,7 +224,7 @@ fn show(setting: Setting, inbox: &Inbox, shared: &Shared) -> io::Result<()> {
     let signals = Signals::listen()?;
     let takeover = Takeover::enter()?;
     let terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
-    let (archive, save, scale) = (setting.archive, setting.save, setting.scale);
+    let (archive, save, scale, machines) = (setting.archive, setting.save, setting.scale, setting.machines);
     let (dirty, drawn, looked, noticed) = (true, None, None, None);
     ScreenLoop {
         state,
@@ -224,6 +232,8 @@ fn show(setting: Setting, inbox: &Inbox, shared: &Shared) -> io::Result<()> {
         archive,
         save,
         scale,
+        machines,
+        asked: None,
         inbox,
         shared,
         signals,
@@ -263,6 +273,9 @@ struct ScreenLoop<'a> {
     archive: Archive,
     save: Save,
     scale: Option<LookUp>,
+    machines: Machines,
+    /// Time of the last look at the machines.
+    asked: Option<Instant>,
     inbox: &'a Inbox,
     shared: &'a Shared,
     signals: Signals,
@@ -363,6 +376,7 @@ impl ScreenLoop<'_> {
         }
         if !self.ui.paused {
             self.look_up();
+            self.look_at_machines();
             self.state.tick(now());
         }
         self.fetch();
@@ -378,6 +392,15 @@ impl ScreenLoop<'_> {
         if self.looked.is_none_or(|looked| looked.elapsed() >= LOOK) {
             self.state.rescale(scale(&self.state.standings, &self.state.info.players));
             self.looked = Some(Instant::now());
+        }
+    }
+
+    /// Looks at the machines from time to time: often while they are shown.
+    fn look_at_machines(&mut self) {
+        let pause = if self.ui.screen == Screen::Machines { LOOK } else { GLANCE };
+        if self.asked.is_none_or(|asked| asked.elapsed() >= pause) {
+            self.state.machines = (self.machines)();
+            self.asked = Some(Instant::now());
         }
     }
 

@@ -213,6 +213,7 @@ impl Ui {
             Screen::Log => state.log.len(),
             Screen::Table | Screen::Ratings | Screen::Engines => state.info.players.len(),
             Screen::Openings => by_opening(state).len(),
+            Screen::Machines => state.machines.len(),
             Screen::Game => 0,
         }
     }

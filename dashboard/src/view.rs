@@ -7,6 +7,7 @@ mod game;
 mod games;
 mod graph;
 mod lists;
+mod machines;
 mod openings;
 mod paint;
 mod ratings;
@@ -40,8 +41,14 @@ pub fn draw(state: &State, ui: &Ui, area: Rect, buf: &mut Buffer) {
         Screen::Engines => tables::engines(state, ui, body, &mut paint),
         Screen::Openings => openings::draw(state, ui, body, &mut paint),
         Screen::Log => lists::log(state, ui, body, &mut paint),
+        Screen::Machines => machines::draw(state, ui, body, &mut paint),
     }
-    footer(ui, Rect { y: area.y + area.height - 1, height: 1, ..area }, &mut paint);
+    footer(
+        ui,
+        !state.machines.is_empty(),
+        Rect { y: area.y + area.height - 1, height: 1, ..area },
+        &mut paint,
+    );
     if ui.help {
         lists::help(body, &mut paint);
     }
@@ -81,7 +88,7 @@ fn title(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
     paint.text(fault_at, area.y, (area.x + area.width).saturating_sub(fault_at), &faults, role);
 }
 
-fn footer(ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
+fn footer(ui: &Ui, on_machines: bool, area: Rect, paint: &mut Paint<'_>) {
     if ui.writing || !ui.filter.is_empty() {
         let cursor = if ui.writing { "▏  Enter keeps, Esc drops" } else { "   Esc drops the filter" };
         paint.text(
@@ -99,10 +106,11 @@ fn footer(ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
     }
     let roomy = area.width >= 104;
     let mut x = area.x + u16::from(roomy);
-    for (at, screen) in Screen::ALL.into_iter().enumerate() {
+    let keyed = Screen::ALL.into_iter().zip('1'..='9');
+    for (screen, key) in keyed.chain(on_machines.then_some((Screen::Machines, 'm'))) {
         let role = if screen == ui.screen { Role::Chosen } else { Role::Quiet };
         let gap = if roomy { " " } else { "" };
-        let label = format!("{gap}{} {} ", at + 1, screen.name());
+        let label = format!("{gap}{key} {} ", screen.name());
         x += paint.text(x, area.y, (area.x + area.width).saturating_sub(x), &label, role);
     }
     let keys = if roomy { "? help  q quit " } else { "? help" };

@@ -10,6 +10,7 @@ use crate::{
 };
 use journal::now;
 use referee::{
+    clock::Scale,
     entry::{Entry, GameId, Stamped},
     lease::{Committed, Lease, LeaseId},
     schedule::{Format, Next, Pairing},
@@ -165,6 +166,11 @@ impl Dispatcher<'_> {
         self.pending.splice(0..0, games);
     }
 
+    /// By how much the clocks of games that are played here are longer than those of the plan.
+    pub(crate) fn scale_here(&self) -> Scale {
+        self.away.as_ref().map_or(Scale::ONE, |away| away.desk.scale_here())
+    }
+
     /// Whether machines may play games of the event.
     pub(crate) fn has_machines(&self) -> bool {
         self.away.is_some()
@@ -177,9 +183,23 @@ impl Dispatcher<'_> {
         }
     }
 
+    /// Whether a machine of that name is here.
+    pub(crate) fn knows_machine(&self, machine: &str) -> bool {
+        self.away.as_ref().is_some_and(|away| away.desk.knows(machine))
+    }
+
+    /// Gives a machine nothing more.
+    pub(crate) fn bar_machine(&mut self, machine: &str, why: &str) {
+        self.away.iter_mut().for_each(|away| away.desk.bar(machine, why));
+    }
+
     /// Stores the games of a lease in one transaction with the lease itself.
     fn came_back(&mut self, job: PlayedJob) {
         let PlayedJob { lease, machine, sha256, games, kept } = job;
+        // Its answer was on the way when the operator dropped it.
+        if self.operations.dropped_machines().iter().any(|(name, _)| *name == machine) {
+            return self.lost(lease);
+        }
         // The desk says of each lease only once that it was played or lost.
         let Some(pairings) = self.away.as_mut().and_then(|away| away.leases.remove(&lease)) else { return };
         let draws: Vec<u32> = pairings.iter().map(|pairing| self.standings.replays(pairing)).collect();

@@ -3,6 +3,7 @@
 
 use crate::{play::Fixture, worker::Note};
 use referee::{
+    clock::Scale,
     entry::{PlayerId, Stamped},
     lease::{Lease, LeaseId},
     sink::Sink,
@@ -45,8 +46,19 @@ pub trait RemoteDesk: Send {
     /// Number of pairs that all machines play at once.
     fn slots(&self) -> usize;
 
+    /// By how much the clocks of games that are played here are longer than those of the plan.
+    fn scale_here(&self) -> Scale {
+        Scale::ONE
+    }
+
     /// Gives the games of a pair to a machine; `None` when no machine has a place any more.
     fn give(&mut self, games: Vec<Fixture>) -> Option<LeaseId>;
+
+    /// Whether a machine of that name is here, or was in this run.
+    fn knows(&self, machine: &str) -> bool;
+
+    /// Gives a machine nothing more, and tells it why; what it has is lost.
+    fn bar(&mut self, machine: &str, why: &str);
 
     /// Machines finish the pairs that have begun, and give the others back.
     fn stop(&mut self);

@@ -211,6 +211,12 @@ impl<'a> OpenEvent<'a> {
         Self { engines, ..self }
     }
 
+    /// What is known of the engines that are started here.
+    #[must_use]
+    pub fn engines(&self) -> &[EngineFacts] {
+        &self.engines
+    }
+
     /// The event, with options of their own for the engines of each game; what was played before is replayed for them.
     ///
     /// # Errors
@@ -271,6 +277,14 @@ impl<'a> OpenEvent<'a> {
     /// When the database cannot be written.
     pub fn begin_fleet(&self, key: &str) -> Result<Fleet, StoreError> {
         self.opening.store().begin_fleet(self.event(), key)
+    }
+
+    /// Notes the speed that all machines of the event are compared with, as JSON.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn set_reference(&self, speed: &str) -> Result<(), StoreError> {
+        self.opening.store().set_reference(self.event(), speed)
     }
 
     /// The sink of the event, for seats and games.
@@ -758,7 +772,7 @@ impl Dispatcher<'_> {
 
     fn seat(&mut self, worker: usize, pairing: Pairing) {
         let game = self.number();
-        let fixture = self.fixture(game, pairing);
+        let fixture = self.fixture(game, pairing).scaled(self.scale_here());
         option_records(game, &fixture.options).for_each(|record| self.journal.sink().keep(record));
         let draws = fixture.draws;
         self.running.insert(game, pairing);

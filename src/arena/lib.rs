@@ -21,6 +21,7 @@ pub mod resume;
 mod rulings;
 mod shutdown;
 pub mod spectators;
+pub mod speed;
 pub mod steering;
 pub mod turnstile;
 pub mod worker;

@@ -46,6 +46,8 @@ pub enum GameOrder {
     Rule(GameId, Outcome),
     /// Play a game again that is over.
     Replay(GameId),
+    /// Give a machine no more games.
+    Drop(String),
     /// Take back the ruling with that number: give the game the result it had.
     TakeBack(GameId, u64),
 }
@@ -216,6 +218,14 @@ impl Operations {
         self.state().in_force.bans_address(address)
     }
 
+    /// The machines that get no more games, each with the reason.
+    #[must_use]
+    pub fn dropped_machines(&self) -> Vec<(String, String)> {
+        let state = self.state();
+        let reason = |by: Option<&Operation>| by.map_or_else(String::new, |by| by.reason.clone());
+        state.in_force.dropped_machines().map(|(name, by)| (name.to_owned(), reason(by))).collect()
+    }
+
     /// Whether nobody hears the player of that name.
     #[must_use]
     pub fn is_muted(&self, name: &str) -> bool {
@@ -356,6 +366,10 @@ impl Operations {
             }
             Command::Replay { game } => self.ask_games(by, reason, GameOrder::Replay(GameId(*game))),
             Command::Swap { out, substitute } => self.swap(by, reason, None, (out, substitute)),
+            Command::DropMachine { machine } => {
+                let machine = checked("the name of a machine", machine)?.to_owned();
+                self.ask_games(by, reason, GameOrder::Drop(machine))
+            }
             Command::Undo { number } => self.undo(by, reason, *number),
         }
     }
@@ -535,7 +549,11 @@ impl Operations {
 fn needs_reason(command: &Command) -> bool {
     matches!(
         command,
-        Command::Rule { .. } | Command::Replay { .. } | Command::Ban { .. } | Command::Swap { .. }
+        Command::Rule { .. }
+            | Command::Replay { .. }
+            | Command::Ban { .. }
+            | Command::Swap { .. }
+            | Command::DropMachine { .. }
     )
 }
 

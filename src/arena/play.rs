@@ -7,6 +7,7 @@ use crate::{
 };
 use referee::{
     AbortBy, Color, Outcome, WinBy,
+    clock::Scale,
     entry::{Entry, GameEnded, GameId, GameStarted},
     game::{Authority, Game, Heard, Input, Order, Output, Reply, Setup, SetupError, Word},
     schedule::Pairing,
@@ -38,6 +39,16 @@ pub struct Fixture {
     pub options: [GameOptions; 2],
     /// Whether its clocks are part of its first entry, because the plan of the event does not have them.
     pub tells_times: bool,
+}
+
+impl Fixture {
+    /// The same game with the clocks of a machine of another speed; then they are part of its first entry.
+    #[must_use]
+    pub fn scaled(mut self, scale: Scale) -> Self {
+        self.setup.times = self.setup.times.map(|time| time.scaled(scale));
+        self.tells_times |= scale != Scale::ONE;
+        self
+    }
 }
 
 /// What a game needs from the thread it runs on.

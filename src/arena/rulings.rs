@@ -3,10 +3,11 @@
 
 use crate::{
     dispatcher::Dispatcher,
-    operations::{Asked, Done, GameOrder, GamesDesk, Intervention},
+    operations::{Asked, Done, GameOrder, GamesDesk, Intervention, request::DROPPED_BEFORE},
     worker::Note,
 };
 use journal::{GameRow, Store, StoreError};
+use notation::printable;
 use referee::{AbortBy, Outcome, entry::GameId, operation::Action, schedule::Pairing};
 use std::{collections::HashMap, sync::mpsc::Sender};
 
@@ -52,6 +53,10 @@ impl Dispatcher<'_> {
     /// Carries out an order, or passes it to the running game that it is about.
     pub(crate) fn asked(&mut self, asked: Asked) {
         let game = match asked.order {
+            GameOrder::Drop(ref machine) => {
+                let done = self.drop_machine(&asked, machine);
+                return asked.answer(done);
+            }
             GameOrder::Adjourn(game)
             | GameOrder::Rule(game, _)
             | GameOrder::Replay(game)
@@ -68,7 +73,7 @@ impl Dispatcher<'_> {
         let outcome = match asked.order {
             GameOrder::Adjourn(_) => STOPPED,
             GameOrder::Rule(_, outcome) => outcome,
-            GameOrder::Replay(_) | GameOrder::TakeBack(..) => {
+            GameOrder::Replay(_) | GameOrder::TakeBack(..) | GameOrder::Drop(_) => {
                 return asked.answer(Err(format!(
                     "game {} is still running; `adjourn` ends it, and it is played again",
                     game.0
@@ -112,7 +117,9 @@ impl Dispatcher<'_> {
     fn correct(&mut self, asked: &Asked, past: &Past) -> Result<Done, String> {
         let Past { game, pairing, outcome: was } = *past;
         let (undoes, action) = match asked.order {
-            GameOrder::Adjourn(_) => return Err(format!("game {} is over: {was}", game.0)),
+            GameOrder::Adjourn(_) | GameOrder::Drop(_) => {
+                return Err(format!("game {} is over: {was}", game.0));
+            }
             GameOrder::Rule(_, outcome) if outcome == was => {
                 return Err(format!("game {} has that result already", game.0));
             }
@@ -132,6 +139,25 @@ impl Dispatcher<'_> {
             self.schedule.reopened(pairing);
         }
         self.operations.tell(&format!("##[OPERATOR] {text}\n"));
+        Ok(Done { number, text })
+    }
+
+    /// Gives a machine no more games, from now on and in later runs; what it has is lost.
+    fn drop_machine(&mut self, asked: &Asked, machine: &str) -> Result<Done, String> {
+        if self.operations.dropped_machines().iter().any(|(name, _)| name == machine) {
+            return Err(format!("`{}` {DROPPED_BEFORE}", printable(machine.as_bytes())));
+        }
+        let has_played = Store::read(&self.plan.database)
+            .and_then(|store| store.has_machine(self.journal.event(), machine))
+            .map_err(|error| error.to_string())?;
+        if !has_played && !self.knows_machine(machine) {
+            let shown = printable(machine.as_bytes());
+            return Err(format!("no machine `{shown}` has a part in this event; `renmei report` lists them"));
+        }
+        let action = Action::MachineDropped { machine: machine.to_owned() };
+        let text = action.to_string();
+        let number = self.operated(asked, None, action);
+        self.bar_machine(machine, &asked.reason);
         Ok(Done { number, text })
     }
 

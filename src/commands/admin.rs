@@ -2,7 +2,7 @@
 
 use super::{Exit, Failure, operator_door::path_of};
 use crate::cli::{AdminArgs, AdminCommand, RuledResultArg};
-use arena::operations::request::{Answer, Command, Listed, Request, RuledResult};
+use arena::operations::request::{Answer, Command, DROPPED_BEFORE, Listed, Request, RuledResult};
 use journal::Store;
 use notation::printable;
 use referee::number::number;
@@ -42,28 +42,34 @@ pub fn admin(args: &AdminArgs) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// Has every game of a machine played again, each by an operation of its own.
+/// Gives a machine no more games, and has every game that it has played played again, each by an operation of its own.
 fn drop_machine(args: &AdminArgs, machine: &str) -> Result<Exit, Failure> {
+    let of_operator = |command| Request { named: args.named.clone(), reason: args.reason.clone(), command };
+    let dropped = ask(&args.database, &of_operator(Command::DropMachine { machine: machine.to_owned() }))?;
+    // Whoever repeats the command wants the games that stayed when it was given first.
+    let was_dropped = dropped.text.ends_with(DROPPED_BEFORE);
+    if !dropped.ok && !was_dropped {
+        return Err(Failure::Other(printable(dropped.text.as_bytes())));
+    }
     let store = Store::read(&args.database)?;
     let (mut played_again, mut stay) = (0, vec![]);
     // The event that is played in a database is the last one that was begun and is not over.
     for event in store.events()?.iter().filter(|event| !event.closed) {
         for game in store.games_of_machine(event.id, machine)? {
-            let command = Command::Replay { game: game.0 };
-            let request = Request { named: args.named.clone(), reason: args.reason.clone(), command };
-            let answer = ask(&args.database, &request)?;
+            let answer = ask(&args.database, &of_operator(Command::Replay { game: game.0 }))?;
             match answer.ok {
                 true => played_again += 1,
                 false => stay.push(printable(answer.text.as_bytes())),
             }
         }
     }
-    let shown = printable(machine.as_bytes());
-    if played_again == 0 && stay.is_empty() {
-        return Err(Failure::Other(format!("no game that counts was played by a machine `{shown}`")));
-    }
     stay.iter().for_each(|why| err_line!("{why}"));
-    out_line!("{} of `{shown}` played again, {} not", number(played_again, "game"), stay.len());
+    let shown = printable(machine.as_bytes());
+    out_line!(
+        "`{shown}` gets no more games; {} of it played again, {} not",
+        number(played_again, "game"),
+        stay.len()
+    );
     Ok(if stay.is_empty() { Exit::Done } else { Exit::Failed })
 }
 

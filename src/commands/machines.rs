@@ -2,14 +2,34 @@
 
 use super::{Exit, Failure, play};
 use crate::cli::{PlayingArgs, WorkerArgs};
-use arena::{Say, Shutdown, desk::RemoteDesk, dispatcher::OpenEvent};
+use arena::{Say, Shutdown, desk::RemoteDesk, dispatcher::OpenEvent, preflight::EngineFacts, speed};
+use files::Access;
 use hub::{EventId, ForeignOptions, Hub, ServerOptions};
+use journal::Fleet;
 use machines::{
     desk::{EventOfDesk, MachineDesk},
-    worker::{Ended, WorkerOptions, work},
+    messages::Terms,
+    scaling::Scaling,
+    worker::{Ended, REMEMBERED, WorkerOptions, work},
 };
-use plan::Plan;
-use std::{env, fs, path::PathBuf, sync::Arc};
+use plan::{EnginePlan, Plan, Restart};
+use referee::clock::{Scale, TimeControl};
+use std::{
+    env, fs,
+    io::{self, BufRead},
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+pub use hub::ForeignServer;
+pub use machines::wire::Line;
+
+/// One pair in so many is played again on another machine.
+const REPEATED: u64 = 100;
+/// The variable for the line to join with.
+const VARIABLE: &str = "RENMEI_JOIN";
+/// Longest line to join with, in bytes.
+const LONGEST: u64 = 4096;
 
 /// The desk for the machines that may join, if any may; says how they do.
 pub(super) fn desk(
@@ -28,8 +48,20 @@ pub(super) fn desk(
     let fleet = event.begin_fleet(&EventId::random().to_string())?;
     let failed = |why: String| Failure::Other(format!("{flag}: {why}"));
     let key = fleet.key.parse().map_err(|why: hub::HubError| failed(why.to_string()))?;
-    let terms = EventOfDesk::terms(plan, &event.identities());
-    let of_desk = EventOfDesk { database: plan.database.clone(), event: event.event(), fleet, terms };
+    let (scaling, scale_here) = scaling(plan, event, args, &fleet, say)?;
+    let terms = Terms { scaled: scaling.is_on, ..EventOfDesk::terms(plan, &event.identities()) };
+    let repeats = always_the_same(plan, event.engines()).then_some(REPEATED);
+    let database = plan.database.clone();
+    let of_desk = EventOfDesk {
+        database,
+        event: event.event(),
+        fleet,
+        terms,
+        dropped: event.operations().dropped_machines(),
+        repeats,
+        scaling,
+        scale_here,
+    };
     let mut line = String::new();
     let open = async {
         let hub = open(plan, key, args).await.map_err(|why| why.to_string())?;
@@ -37,9 +69,63 @@ pub(super) fn desk(
         Ok(hub)
     };
     let desk = MachineDesk::connect(of_desk, say.clone(), open).map_err(failed)?;
-    // A secret: shown to whoever runs the event, and written nowhere.
+    // A secret: shown to whoever runs the event, and in the private directory of the hub, for `--join-file`: a screen may
+    // break it.
+    let directory = Hub::beside(&plan.database);
+    let kept =
+        files::write_below(&directory, Path::new("line"), format!("{line}\n").as_bytes(), Access::Private);
+    kept.map_err(|why| failed(format!("`{}`: {why}", directory.display())))?;
     say(&format!("other machines join with: renmei worker '{line}'"));
     Ok(Some(Box::new(desk)))
+}
+
+/// Whether the engines always play the same games: their nodes or their depth is limited, they think with one thread, and
+/// start anew for every game.
+fn always_the_same(plan: &Plan, facts: &[EngineFacts]) -> bool {
+    let is_counted = |time: &TimeControl| !time.is_timed() && (time.nodes.is_some() || time.depth.is_some());
+    let is_steady = |(engine, facts): (&EnginePlan, &EngineFacts)| {
+        let alone = facts.cores <= 1.0 && !engine.ponder && engine.gpu == 0.0;
+        alone && is_counted(&engine.time) && engine.restart == Restart::EveryGame
+    };
+    facts.len() == plan.engines.len() && plan.engines.iter().zip(facts).all(is_steady)
+}
+
+/// How the clocks of an event are scaled, and by how much those of games that are played here: this machine is measured,
+/// and the first one that is has the speed that all are compared with.
+fn scaling(
+    plan: &Plan,
+    event: &OpenEvent<'_>,
+    args: &PlayingArgs,
+    fleet: &Fleet,
+    say: &Say,
+) -> Result<(Scaling, Scale), Failure> {
+    let is_timed = plan.engines.iter().any(|engine| engine.time.is_timed());
+    if !is_timed || !plan.look || args.equal_clocks {
+        if is_timed {
+            say("every machine has the clocks of the plan, whatever its speed");
+        }
+        return Ok((Scaling::default(), Scale::ONE));
+    }
+    let unreadable = |why| Failure::Other(format!("the speed in the database cannot be read: {why}"));
+    let reference = fleet.reference.as_deref().map(serde_json::from_str).transpose().map_err(unreadable)?;
+    let mut scaling = Scaling { is_on: true, reference };
+    if plan.concurrency == 0 {
+        return Ok((scaling, Scale::ONE));
+    }
+    say("clocks are scaled by the speed of each machine: measuring this one");
+    let speed = speed::measure(&plan.engines, plan.concurrency, plan.startups, say);
+    let speed = speed.map_err(|why| Failure::Other(format!("the system has no event queue: {why}")))?;
+    let judged = scaling.judge(Some(&speed)).map_err(|why| {
+        Failure::Other(format!("this machine cannot play: {why}; or let it only manage (`--slots 0`)"))
+    })?;
+    if judged.is_reference {
+        event.set_reference(&serde_json::to_string(&speed).unwrap_or_default())?;
+    }
+    judged.warning.iter().for_each(|warning| say(&format!("this machine: {warning}")));
+    if judged.scale != Scale::ONE {
+        say(&format!("the clocks of this machine are {} times those of the plan", judged.scale));
+    }
+    Ok((scaling, judged.scale))
 }
 
 /// The flag by which other machines may join.
@@ -73,7 +159,7 @@ pub fn worker(args: &WorkerArgs) -> Result<Exit, Failure> {
         None => state_directory()?.join(format!("worker-{}", notation::file_name(&name))),
     };
     let options = WorkerOptions {
-        line: args.line.clone(),
+        line: line(args, &state)?,
         credentials: args.credentials.clone(),
         name,
         slots: args.slots,
@@ -88,8 +174,53 @@ pub fn worker(args: &WorkerArgs) -> Result<Exit, Failure> {
     match work(&options, &shutdown, &say) {
         Ok(Ended::Over) => Ok(Exit::Done),
         Ok(Ended::Stopped) => Ok(Exit::Stopped),
+        Ok(Ended::Refused(why)) => {
+            err_line!("renmei: {why}");
+            Ok(Exit::Refused)
+        }
         Err(why) => Err(Failure::Other(why)),
     }
+}
+
+/// The line to join with: as it was typed, from a file, from the environment, or the one that was joined last.
+fn line(args: &WorkerArgs, state: &Path) -> Result<Line, Failure> {
+    if let Some(line) = &args.line {
+        return Ok(line.clone());
+    }
+    let remembered = state.join(REMEMBERED);
+    let (place, text) = match (&args.join_file, env::var(VARIABLE)) {
+        (Some(file), _) if file.as_os_str() == "-" => ("standard input".to_owned(), read_line(io::stdin())),
+        (Some(file), _) => (format!("`{}`", file.display()), fs::File::open(file).and_then(read_line)),
+        (None, Ok(line)) => (VARIABLE.to_owned(), Ok(line)),
+        (None, Err(_)) if !remembered.exists() => {
+            return Err(Failure::Usage(format!(
+                "say what to join, as the manager prints it: in `--join-file FILE` (`-`: standard input), in {VARIABLE}, or \
+                 as an argument; `{}` knows of no event yet",
+                state.display()
+            )));
+        }
+        (None, Err(_)) => {
+            (format!("`{}`", remembered.display()), fs::File::open(&remembered).and_then(read_line))
+        }
+    };
+    let text = text.map_err(|why| Failure::Usage(format!("{place}: {why}")))?;
+    text.trim().parse().map_err(|why| Failure::Usage(format!("{place}: {why}")))
+}
+
+/// The first line of a file, of which more than a line of ours is not read.
+fn read_line(file: impl io::Read) -> io::Result<String> {
+    let mut line = String::new();
+    io::BufReader::new(file.take(LONGEST)).read_line(&mut line)?;
+    Ok(line)
+}
+
+/// Whether a text begins with a line to join with.
+///
+/// # Errors
+/// Why not, as a lowercase fragment.
+pub(super) fn check_line(text: &str) -> Result<(), String> {
+    let line = text.lines().next().unwrap_or_default();
+    line.trim().parse::<Line>().map(drop).map_err(|why| why.to_string())
 }
 
 /// The name of the host, as Linux has it, in the letters that the name of a machine may have.

@@ -2,6 +2,7 @@
 
 mod hardening;
 mod work;
+mod worker;
 
 use super::{Exit, Failure};
 use crate::cli::{Service, SystemdArgs};
@@ -19,6 +20,10 @@ use std::{
 /// # Errors
 /// When the configuration is wrong, or a path cannot be written in a unit.
 pub fn systemd(args: &SystemdArgs) -> Result<Exit, Failure> {
+    if args.service == Service::Worker {
+        out!("{}", worker::unit(args)?);
+        return Ok(Exit::Done);
+    }
     let work = work::read(args.service, &args.file).map_err(Failure::Config)?;
     let failed = |what: &str, e: std::io::Error| Failure::Other(format!("{what}: {e}"));
     let program = std::env::current_exe().map_err(|e| failed("the path of this program", e))?;
@@ -138,6 +143,7 @@ impl Unit {
             Service::Run => "event",
             Service::Serve => "host of",
             Service::Floodgate => "engine on a server, event",
+            Service::Worker => "worker",
         };
         let event: String = self.event.chars().filter(|c| !c.is_control()).collect();
         let mut text = format!("\n[Unit]\nDescription=Renmei: {what} {}\n", specifiers(&event));
@@ -152,6 +158,7 @@ impl Unit {
             Service::Run => "run",
             Service::Serve => "serve",
             Service::Floodgate => "floodgate",
+            Service::Worker => "worker",
         };
         let user = match &self.account {
             Account::Caller => String::new(),

@@ -5,6 +5,7 @@ use crate::{
     admission::{Answer, LONGEST_REQUEST, Request},
     config::Config,
     directory::Directory,
+    error::TRY_AGAIN,
     keys::Keys,
     leftover::CONFIGURATION,
     members::{Admission, Member, Members},
@@ -177,7 +178,7 @@ impl Door {
             for member in &new {
                 lock(&self.members).forget(&member.id);
             }
-            let why = "the manager could not let it in just now: try again".to_owned();
+            let why = format!("the manager could not let it in just now: {TRY_AGAIN}");
             self.tell(HubNotice::Complains(fault.to_string()));
             for (.., answer) in &mut answers {
                 if matches!(answer, Answer::Welcome { id, .. } if new.iter().any(|new| new.id == *id)) {
@@ -208,7 +209,7 @@ impl Door {
             }
             Admission::Welcome { member, .. } => {
                 members.forget(&member.id);
-                Err("too many new workers come at once: try again in a minute".to_owned())
+                Err(format!("too many new workers come at once: {TRY_AGAIN} in a minute"))
             }
         }
     }

@@ -271,3 +271,17 @@ pub enum FileFault {
         most: u64,
     },
 }
+/// What a manager says to a worker that it may let in later.
+pub(crate) const TRY_AGAIN: &str = "try again";
+
+impl HubError {
+    /// Whether the manager does not want this worker, or its line is none any more: to ask again is of no use.
+    #[must_use]
+    pub fn is_for_good(&self) -> bool {
+        match self {
+            Self::NotAdmitted(why) => !why.contains(TRY_AGAIN),
+            Self::Refused { .. } => true,
+            _ => false,
+        }
+    }
+}

@@ -5,6 +5,7 @@ use crate::{
     row::{bad, int, unsigned},
 };
 use referee::{
+    clock::Scale,
     entry::GameId,
     lease::{Committed, Lease, LeaseId},
     schedule::Pairing,
@@ -18,6 +19,8 @@ pub struct Fleet {
     pub key: String,
     /// How often a manager has begun to hand its games to machines, this time included.
     pub epoch: u64,
+    /// The speed by which clocks are scaled, as JSON; `None` until a machine was measured.
+    pub reference: Option<String>,
 }
 
 /// A lease of the database.
@@ -44,17 +47,25 @@ pub struct MachineCounts {
     pub faults: u64,
     /// Pairs that it has, or was given and never brought back.
     pub open: u64,
+    /// By how much its clocks were longer than those of the plan, at least and at most; `None`: no lease of it.
+    pub clocks: Option<[Scale; 2]>,
 }
 
-const COLUMNS: &str = "lease, epoch, machine, worker, games, sha256";
+const COLUMNS: &str = "lease, epoch, machine, worker, games, sha256, clock_scale";
 
 /// Writes a lease that is about to be handed out.
 pub(crate) fn issued(lease: &Lease, conn: &Connection, event: i64) -> rusqlite::Result<usize> {
-    let Lease { lease, epoch, machine, worker, games } = lease;
+    let Lease { lease, epoch, machine, worker, scale, games } = lease;
     let games = serde_json::to_string(games).map_err(super::insert::not_json)?;
-    let sql = "INSERT INTO leases (event, lease, epoch, machine, worker, games, issued_at) VALUES (?, ?, ?, ?, ?, ?, ?)";
-    let row = (event, lease.0.cast_signed(), int(*epoch), machine, worker, games, now());
+    let sql = "INSERT INTO leases (event, lease, epoch, machine, worker, games, issued_at, clock_scale)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
+    let row = (event, lease.0.cast_signed(), int(*epoch), machine, worker, games, now(), scale.thousandths());
     conn.prepare_cached(sql)?.execute(row)
+}
+
+/// Writes the speed that all machines of an event are compared with.
+pub(crate) fn reference(speed: &str, conn: &Connection, event: i64) -> rusqlite::Result<usize> {
+    conn.prepare_cached("UPDATE fleets SET reference = ?2 WHERE event = ?1")?.execute((event, speed))
 }
 
 /// Writes that the games of a lease are stored, and which machine played them.
@@ -73,12 +84,23 @@ impl Store {
     /// # Errors
     /// When the database cannot be written.
     pub fn begin_fleet(&self, EventId(event): EventId, key: &str) -> Result<Fleet, StoreError> {
-        let sql = "INSERT INTO fleets VALUES (?1, ?2, 1) ON CONFLICT DO UPDATE SET epoch = epoch + 1 RETURNING key, epoch";
+        let sql = "INSERT INTO fleets (event, key, epoch) VALUES (?1, ?2, 1)
+             ON CONFLICT DO UPDATE SET epoch = epoch + 1 RETURNING key, epoch, reference";
         self.database.write(|conn| {
+            conn.execute("UPDATE machines SET presence = 'left', playing = 0 WHERE event = ?", [event])?;
             conn.query_row(sql, (event, key), |row| {
-                Ok(Fleet { key: row.get(0)?, epoch: row.get::<_, i64>(1)?.unsigned_abs() })
+                let epoch = row.get::<_, i64>(1)?.unsigned_abs();
+                Ok(Fleet { key: row.get(0)?, epoch, reference: row.get(2)? })
             })
         })
+    }
+
+    /// Notes the speed that all machines of an event are compared with, as JSON.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn set_reference(&self, EventId(event): EventId, speed: &str) -> Result<(), StoreError> {
+        self.database.write(|conn| reference(speed, conn, event)).map(drop)
     }
 
     /// A lease of an event.
@@ -104,23 +126,31 @@ impl Store {
                 coalesce(sum(cause = 'time'), 0),
                 coalesce(sum(cause IN ('disconnection', 'illegal-declaration') OR cause LIKE 'illegal-move:%'), 0)
              FROM games WHERE event = ? AND state = 'counted' GROUP BY machine ORDER BY machine";
-        let open = "SELECT machine, count(*) FROM leases WHERE event = ? AND committed_at IS NULL
-             GROUP BY machine ORDER BY machine";
+        let given =
+            "SELECT machine, sum(committed_at IS NULL), min(clock_scale), max(clock_scale) FROM leases
+             WHERE event = ? GROUP BY machine ORDER BY machine";
         self.database.check(|conn| {
             let mut games = conn.prepare(games)?;
             let mut machines = games.query_map([event], counts)?.collect::<rusqlite::Result<Vec<_>>>()?;
-            let mut open = conn.prepare(open)?;
-            let open = open.query_map([event], |row| Ok((row.get(0)?, unsigned(row, 1)?)))?;
-            for open in open.collect::<rusqlite::Result<Vec<(String, u64)>>>()? {
-                let (name, open) = (Some(open.0), open.1);
-                match machines.iter_mut().find(|counts| counts.machine == name) {
-                    Some(counts) => counts.open = open,
-                    None => machines.push(MachineCounts { machine: name, open, ..MachineCounts::default() }),
+            for given in conn.prepare(given)?.query_map([event], given_to)? {
+                let given = given?;
+                match machines.iter_mut().find(|counts| counts.machine == given.machine) {
+                    Some(counts) => (counts.open, counts.clocks) = (given.open, given.clocks),
+                    None => machines.push(given),
                 }
             }
             let is_fleet = machines.iter().any(|counts| counts.machine.is_some());
             Ok(if is_fleet { machines } else { vec![] })
         })
+    }
+
+    /// Whether a machine was ever given games of an event.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn has_machine(&self, EventId(event): EventId, machine: &str) -> Result<bool, StoreError> {
+        let sql = "SELECT EXISTS (SELECT 1 FROM leases WHERE event = ? AND machine = ?)";
+        self.database.check(|conn| conn.query_row(sql, (event, machine), |row| row.get(0)))
     }
 
     /// The games of an event that count and that a machine has played.
@@ -165,6 +195,13 @@ impl Store {
     }
 }
 
+/// What the leases of a machine say of it.
+fn given_to(row: &Row<'_>) -> rusqlite::Result<MachineCounts> {
+    let scale = |at: usize| Scale::try_from(row.get::<_, u32>(at)?).map_err(|why| bad(at, why));
+    let clocks = Some([scale(2)?, scale(3)?]);
+    Ok(MachineCounts { machine: row.get(0)?, open: unsigned(row, 1)?, clocks, ..MachineCounts::default() })
+}
+
 fn counts(row: &Row<'_>) -> rusqlite::Result<MachineCounts> {
     Ok(MachineCounts {
         machine: row.get(0)?,
@@ -173,6 +210,7 @@ fn counts(row: &Row<'_>) -> rusqlite::Result<MachineCounts> {
         time_losses: unsigned(row, 5)?,
         faults: unsigned(row, 6)?,
         open: 0,
+        clocks: None,
     })
 }
 
@@ -185,6 +223,7 @@ fn known(row: &Row<'_>) -> rusqlite::Result<KnownLease> {
         epoch: number(1)?,
         machine: row.get(2)?,
         worker: row.get(3)?,
+        scale: Scale::try_from(row.get::<_, u32>(6)?).map_err(|why| bad(6, why))?,
         games,
     };
     Ok(KnownLease { lease, sha256: row.get(5)? })

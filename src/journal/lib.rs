@@ -9,6 +9,7 @@ mod identities;
 mod insert;
 mod leases;
 mod lock;
+mod machines;
 mod notices;
 mod operations;
 mod prune;

@@ -1,6 +1,6 @@
 //! Side records in the database: names of games, transcripts, buoys, identities of engines, options of games.
 
-use crate::{EventId, Store, StoreError, identities, leases, row::int};
+use crate::{EventId, Store, StoreError, identities, leases, machines, row::int};
 use referee::{
     Color,
     entry::GameId,
@@ -46,6 +46,8 @@ pub(crate) fn store(record: &SideRecord, conn: &Connection, EventId(event): Even
         SideRecord::Bound(EntrantTrip { name, trip }) => conn
             .prepare_cached("INSERT INTO entrant_trips VALUES (?, ?, ?) ON CONFLICT DO NOTHING")?
             .execute((event, name, trip)),
+        SideRecord::Reference(speed) => leases::reference(speed, conn, event),
+        SideRecord::Machine(machine) => machines::store(machine, conn, event),
         SideRecord::Leased(lease) => leases::issued(lease, conn, event),
         SideRecord::Committed(committed) => leases::committed(committed, conn, event),
     }

@@ -3,11 +3,16 @@
 //! The dispatcher gives pairs on its own thread; everything that is sent or received goes through the thread `machines`.
 //! A job is sent when its lease is on the disk, and an answer is confirmed when its games are.
 
+mod greeting;
+mod repeats;
+mod showing;
+
 use crate::{
     depot,
-    messages::{self, Back, Beat, Beaten, Hello, Job, Order, Player, Taken, Terms, Verdicts, Welcome},
+    messages::{self, Back, Beat, Beaten, Job, Order, Player, Taken, Terms, Told, Verdicts},
     registry::{Found, LEASE, Registry},
     replay,
+    scaling::Scaling,
     wire::Wire,
 };
 use arena::{
@@ -21,13 +26,16 @@ use futures_util::StreamExt;
 use hub::{Hub, HubNotice, Subjects, WorkerId};
 use journal::{EventId, Fleet, Store, now};
 use referee::{
+    clock::Scale,
     entry::{Entry, PlayerId, Stamped},
     lease::{Lease, LeaseId},
     number::number,
     sink::{SideRecord, Sink},
 };
+use repeats::Repeats;
 use serde::{Serialize, de::DeserializeOwned};
 use sha2::{Digest, Sha256};
+use showing::Shown;
 use std::{
     collections::HashMap,
     fmt::Write as _,
@@ -59,6 +67,14 @@ pub struct EventOfDesk {
     pub fleet: Fleet,
     /// What it is played with; the epoch and the verdicts are set here.
     pub terms: Terms,
+    /// Machines that the operator has dropped, each with the reason.
+    pub dropped: Vec<(String, String)>,
+    /// One pair in so many is played again on another machine; `None`: engines need not always play the same.
+    pub repeats: Option<u64>,
+    /// How clocks are scaled.
+    pub scaling: Scaling,
+    /// By how much the clocks of games that are played here are longer than those of the plan.
+    pub scale_here: Scale,
 }
 
 impl EventOfDesk {
@@ -70,6 +86,7 @@ impl EventOfDesk {
             epoch: 0,
             event: plan.name.clone(),
             look: plan.look,
+            scaled: false,
             players: plan
                 .engines
                 .iter()
@@ -110,6 +127,8 @@ type Ways = (Sender<Note>, Arc<dyn Sink>);
 struct Shared {
     event: EventOfDesk,
     registry: Mutex<Registry>,
+    scaling: Mutex<Scaling>,
+    dropped: Mutex<HashMap<String, String>>,
     /// The way to the dispatcher and the journal, once the desk is open.
     ways: Mutex<Option<Ways>>,
     faults: Mutex<HashMap<String, u32>>,
@@ -121,6 +140,8 @@ enum Command {
     Send(String, Job),
     /// The games of a lease are on the disk: its worker, and where it waits for the word.
     Stored(LeaseId, WorkerId, Subject),
+    /// The operator has dropped the machine of that name, and why.
+    Bar(String, String),
     /// No further pair begins.
     Stop,
     /// The end.
@@ -150,9 +171,13 @@ impl MachineDesk {
 
     fn on(event: EventOfDesk, say: Say, runtime: Runtime, wire: Wire, hub: Option<Hub>) -> Self {
         let (commands, inbox) = unbounded_channel();
+        let scaling = Mutex::new(event.scaling.clone());
+        let dropped = Mutex::new(event.dropped.iter().cloned().collect());
         let shared = Shared {
             event,
             registry: Mutex::default(),
+            scaling,
+            dropped,
             ways: Mutex::default(),
             faults: Mutex::default(),
             say,
@@ -182,8 +207,14 @@ impl RemoteDesk for MachineDesk {
         };
         let Closed { runtime, wire, hub, inbox } = *closed;
         let up = runtime.block_on(wire.all_workers())?;
-        let serving =
-            Serving { shared: self.shared.clone(), wire, commands: self.commands.clone(), store: None };
+        let serving = Serving {
+            shared: self.shared.clone(),
+            shown: Shown::default(),
+            repeats: Repeats::default(),
+            wire,
+            commands: self.commands.clone(),
+            store: None,
+        };
         let work = move || runtime.block_on(serving.serve(hub, up, inbox));
         let thread = thread::Builder::new().name("machines".to_owned()).spawn(work);
         self.state = State::Open(thread.map_err(|why| format!("the system has no thread: {why}"))?);
@@ -198,6 +229,10 @@ impl RemoteDesk for MachineDesk {
         self.shared.registry().slots()
     }
 
+    fn scale_here(&self) -> Scale {
+        self.shared.event.scale_here
+    }
+
     fn give(&mut self, games: Vec<Fixture>) -> Option<LeaseId> {
         let (id, epoch) = (LeaseId(rand::random()), self.shared.event.fleet.epoch);
         let (lease, job) = self.shared.registry().give(Instant::now(), epoch, id, games)?;
@@ -206,6 +241,15 @@ impl RemoteDesk for MachineDesk {
         sink.keep(SideRecord::Leased(Box::new(lease)));
         sink.when_kept(Box::new(move || _ = commands.send(Command::Send(worker, job))));
         Some(id)
+    }
+
+    fn knows(&self, machine: &str) -> bool {
+        self.shared.registry().workers_named(machine).next().is_some()
+    }
+
+    fn bar(&mut self, machine: &str, why: &str) {
+        lock(&self.shared.dropped).insert(machine.to_owned(), why.to_owned());
+        let _closed = self.commands.send(Command::Bar(machine.to_owned(), why.to_owned()));
     }
 
     fn stop(&mut self) {
@@ -243,6 +287,7 @@ impl Shared {
         let count = faults.entry(key.to_owned()).or_default();
         *count += 1;
         let last = if *count == FAULTS { "; further faults of this machine are not told" } else { "" };
+        self.registry().told(worker, text, true);
         if *count <= FAULTS {
             let text = format!("machine `{name}`: {text}{last}");
             (self.say)(&text);
@@ -259,6 +304,8 @@ impl Shared {
 /// The thread of the desk.
 struct Serving {
     shared: Arc<Shared>,
+    shown: Shown,
+    repeats: Repeats,
     wire: Wire,
     commands: UnboundedSender<Command>,
     store: Option<Store>,
@@ -278,14 +325,19 @@ impl Serving {
         loop {
             tokio::select! { biased;
                 command = inbox.recv() => match command {
-                    Some(Command::Close(closing)) => return self.close(closing, hub).await,
-                    Some(command) => self.command(command).await,
+                    Some(Command::Close(closing)) => {
+                        self.show_end();
+                        return self.close(closing, hub).await;
+                    }
+                    Some(command) => self.command(command, hub.as_ref()).await,
                     None => return,
                 },
                 Some(message) = up.next() => self.message(message).await,
                 notice = next_notice(&mut hub) => (self.shared.say)(&words(&notice)),
                 _ = look.tick() => {
                     self.look(looked);
+                    self.show();
+                    self.repeat().await;
                     looked = Instant::now();
                 }
             }
@@ -312,7 +364,7 @@ impl Serving {
         self.shared.lost(lost);
     }
 
-    async fn command(&self, command: Command) {
+    async fn command(&self, command: Command, hub: Option<&Hub>) {
         match command {
             Command::Send(worker, job) => {
                 self.shared.registry().sent(Instant::now(), job.lease);
@@ -324,8 +376,33 @@ impl Serving {
                 self.answer(&worker, self.session(&worker), reply, &Taken::Committed).await;
                 self.shared.note(DeskNote::Free);
             }
+            Command::Bar(machine, why) => self.bar(&machine, &why, hub).await,
             Command::Stop => self.wire.say_to_all(self.epoch(), &Order::Stop).await,
             Command::Close(_) => {}
+        }
+    }
+
+    /// Takes everything from a machine that the operator has dropped, tells it, and closes the door behind it.
+    async fn bar(&self, machine: &str, why: &str, hub: Option<&Hub>) {
+        let workers: Vec<String> = self.shared.registry().workers_named(machine).map(str::to_owned).collect();
+        for worker in workers {
+            let lost = self.shared.registry().bar(&worker, "dropped by the operator");
+            self.shared.lost(lost);
+            let Ok(id) = worker.parse::<WorkerId>() else { continue };
+            let order = Order::Barred { why: dropped_words(why) };
+            self.wire.say_to((&id, self.session(&id)), "ctl", self.epoch(), &order).await;
+        }
+        let Some(hub) = hub else { return };
+        self.wire.settle().await;
+        for member in hub.members().into_iter().filter(|member| member.name == machine && !member.expelled) {
+            match hub.expel(&member.id).await {
+                Ok(_) => (self.shared.say)(&format!("the key of machine `{machine}` opens the door no more")),
+                // On a server of somebody else there is no key to take away.
+                Err(hub::HubError::NoWorker(_)) => {}
+                Err(why) => (self.shared.say)(&format!(
+                    "the key of machine `{machine}` could not be taken away: {why}"
+                )),
+            }
         }
     }
 
@@ -376,6 +453,12 @@ impl Serving {
                     self.answer(&id, self.session(&id), reply, &taken).await;
                 }
             }
+            "told" => {
+                if let Some(told) = self.read::<Told>(worker, &message.payload) {
+                    self.told(worker, &told);
+                    self.answer(&id, self.session(&id), reply, &Taken::Committed).await;
+                }
+            }
             "back" => {
                 if let Some(back) = self.read::<Back>(worker, &message.payload) {
                     self.back(worker, &back);
@@ -396,63 +479,6 @@ impl Serving {
         }
     }
 
-    /// The answer to a hello, and the start of the worker that it is for.
-    fn hello(&self, worker: &str, payload: &[u8]) -> (u64, Welcome) {
-        // Another version may have other fields: its number is read by itself.
-        #[derive(serde::Deserialize)]
-        struct Version {
-            protocol: u32,
-            #[serde(default)]
-            build: String,
-            #[serde(default)]
-            session: u64,
-        }
-        let hello =
-            match (serde_json::from_slice::<Hello>(payload), serde_json::from_slice::<Version>(payload)) {
-                (Ok(hello), _) => hello,
-                (Err(_), Ok(Version { protocol, build, session })) if protocol != messages::PROTOCOL => {
-                    let (name, holding) = (String::new(), Default::default());
-                    Hello {
-                        protocol,
-                        build,
-                        session,
-                        name,
-                        slots: 1,
-                        cores: 1,
-                        tags: vec![],
-                        ready: false,
-                        holding,
-                    }
-                }
-                (Err(why), _) => {
-                    let why = format!("this hello cannot be read: {why}");
-                    return (0, Welcome::Refused { why, for_good: true });
-                }
-            };
-        let answer = self.shared.registry().hello(Instant::now(), now(), worker, &hello);
-        let welcome = match answer {
-            Ok((verdicts, missing)) => {
-                self.shared.lost(missing);
-                if hello.ready {
-                    let Hello { name, slots, cores, .. } = &hello;
-                    (self.shared.say)(&format!(
-                        "machine `{name}` is here: {}, {}",
-                        number(*slots, "slot"),
-                        number(*cores, "core")
-                    ));
-                    self.shared.note(DeskNote::Free);
-                }
-                Welcome::Come(Box::new(Terms {
-                    epoch: self.epoch(),
-                    verdicts,
-                    ..self.shared.event.terms.clone()
-                }))
-            }
-            Err(refusal) => Welcome::Refused { why: refusal.why, for_good: refusal.for_good },
-        };
-        (hello.session, welcome)
-    }
-
     fn beat(&self, worker: &str, beat: &Beat) -> Beaten {
         let (beaten, missing) =
             self.shared.registry().beat(Instant::now(), now(), worker, self.epoch(), beat);
@@ -464,6 +490,13 @@ impl Serving {
         // A place may have become one again by this sign of life.
         self.shared.note(DeskNote::Free);
         beaten
+    }
+
+    /// Puts a fault of an engine on record that happened outside of a game.
+    fn told(&self, worker: &str, told: &Told) {
+        let text: String = told.text.chars().take(2000).collect();
+        let player = told.player.filter(|player| player.index() < self.shared.event.terms.players.len());
+        self.shared.fault(worker, player, &notation::printable_lines(&text));
     }
 
     fn back(&self, worker: &str, back: &Back) {
@@ -490,17 +523,24 @@ impl Serving {
             return Some(Taken::Refused { why: "it cannot be read".to_owned() });
         };
         let (lease, sha256) = (answer.lease, hex(&Sha256::digest(payload)));
+        // An answer that was on its way is no fault of a machine that was dropped meanwhile.
+        let name = self.shared.registry().name_of(worker);
+        if let Some(reason) = lock(&self.shared.dropped).get(&name) {
+            return Some(Taken::Refused { why: dropped_words(reason) });
+        }
         let found = self.shared.registry().find(worker, lease);
         match found {
             Found::Answered(stored) if stored == sha256 => Some(Taken::Later),
             Found::Answered(_) => Some(self.contradicts(worker, lease)),
+            // It was to be played again for an earlier manager, or is not wanted any more.
+            Found::Unknown if answer.repeats => Some(Taken::Committed),
             Found::Unknown => Some(self.stranger(worker, lease, &sha256)),
             Found::Open(fixtures) => self.open_answer(id, answer, &fixtures, sha256, reply.clone()),
         }
     }
 
     fn open_answer(
-        &self,
+        &mut self,
         id: &WorkerId,
         answer: messages::Answer,
         fixtures: &[Fixture],
@@ -518,6 +558,10 @@ impl Serving {
             self.shared.lost(lost);
             return Some(Taken::Refused { why });
         }
+        if let Some(repeat) = self.repeats.take(lease) {
+            return Some(self.repeated(worker, &answer, &repeat));
+        }
+        self.repeats.keep(self.shared.event.repeats, worker, &answer, fixtures);
         let mut registry = self.shared.registry();
         let games: Vec<Vec<Stamped>> =
             answer.games.into_iter().map(|game| in_our_time(game, worker, &registry)).collect();
@@ -566,6 +610,14 @@ impl Serving {
         let why = format!("lease {lease} was answered once more with other games: the first answer counts");
         self.shared.fault(worker, None, &why);
         Taken::Refused { why }
+    }
+}
+
+/// Why a machine gets nothing more that the operator has dropped.
+fn dropped_words(reason: &str) -> String {
+    match reason {
+        "" => "the operator has dropped this machine".to_owned(),
+        reason => format!("the operator has dropped this machine: {reason}"),
     }
 }
 

@@ -1,6 +1,6 @@
 use super::*;
 use crate::{
-    messages::{Answer, Hello, Holding, PROTOCOL},
+    messages::{Answer, Hello, Holding, PROTOCOL, Welcome},
     wire::Seals,
 };
 use arena::desk::DeskNote;
@@ -92,7 +92,16 @@ impl Bench {
         let players = vec!["a".to_owned(), "b".to_owned()];
         let opened = Opened { name: "event".to_owned(), players, format: String::new(), resumed: false };
         journal.happened(Entry::Opened(opened));
-        let of_desk = EventOfDesk { database, event, fleet, terms: EventOfDesk::terms(&plan, &[None, None]) };
+        let of_desk = EventOfDesk {
+            database,
+            event,
+            fleet,
+            terms: EventOfDesk::terms(&plan, &[None, None]),
+            dropped: vec![],
+            repeats: Some(1),
+            scaling: Scaling::default(),
+            scale_here: Scale::ONE,
+        };
         let runtime = Builder::new_current_thread().enable_all().build().unwrap();
         let wire = runtime.block_on(server.wire());
         let mut desk = MachineDesk::on(of_desk, Arc::new(|_: &str| ()), runtime, wire, None);
@@ -198,6 +207,7 @@ fn hello() -> Hello {
         slots: 2,
         cores: 2,
         tags: vec![],
+        speed: None,
         ready: true,
         holding,
     }
@@ -237,29 +247,52 @@ fn fixture(index: u64) -> Fixture {
 
 /// A game in which black resigns at once.
 fn played(index: u64) -> Vec<Stamped> {
+    playing(index, &[])
+}
+
+/// A game in which white resigns after a move.
+fn with_a_move(index: u64) -> Vec<Stamped> {
+    playing(index, &["7g7f"])
+}
+
+fn playing(index: u64, moves: &[&str]) -> Vec<Stamped> {
     let fixture = fixture(index);
     let (mut game, _) = referee::game::Game::start(fixture.setup.clone()).unwrap();
     for color in Color::BOTH {
         game.handle(Input::Reply(color, Reply::Ready));
     }
-    let answer =
-        referee::game::Answer { said: Said::Resign, elapsed: Duration::ZERO, ponders: false, thought: None };
-    let outputs = game.handle(Input::Reply(Color::Black, Reply::Answer(answer)));
-    let outcome = outputs.into_iter().find_map(|output| match output {
-        Output::Ended(outcome, _) => Some(outcome),
-        _ => None,
-    });
+    let said = |said| referee::game::Answer { said, elapsed: Duration::ZERO, ponders: false, thought: None };
     let pairing = fixture.pairing;
     let start =
         GameStarted { game: GameId(1), pairing, start: EVEN.to_owned(), opening: String::new(), times: None };
-    let (evidence, plies) = (String::new(), 0);
-    let end =
-        GameEnded { game: GameId(1), pairing, outcome: outcome.unwrap(), plies, evidence, replayed: false };
-    [Entry::GameStarted(start), Entry::GameEnded(end)].map(|entry| Stamped { at: now(), entry }).to_vec()
+    let (mut entries, mut outcome) = (vec![Entry::GameStarted(start)], None);
+    let moves = moves.iter().map(|usi| Said::Move(rsshogi::types::Move::from_usi(usi).unwrap()));
+    for answer in moves.chain([Said::Resign]).map(said) {
+        let turn = game.turn();
+        for output in game.handle(Input::Reply(turn, Reply::Answer(answer))) {
+            match output {
+                Output::Happened(Entry::Moved(moved)) => {
+                    entries.push(Entry::Moved(referee::entry::Moved { game: GameId(1), ..moved }));
+                }
+                Output::Ended(ended, _) => outcome = Some(ended),
+                _ => {}
+            }
+        }
+    }
+    let (evidence, plies) = (String::new(), game.plies());
+    entries.push(Entry::GameEnded(GameEnded {
+        game: GameId(1),
+        pairing,
+        outcome: outcome.unwrap(),
+        plies,
+        evidence,
+        replayed: false,
+    }));
+    entries.into_iter().map(|entry| Stamped { at: now(), entry }).collect()
 }
 
 fn answer(job: &Job) -> Answer {
-    Answer { lease: job.lease, games: vec![played(0), played(1)] }
+    Answer { lease: job.lease, repeats: job.repeats, games: vec![played(0), played(1)] }
 }
 
 #[test]
@@ -293,7 +326,7 @@ fn an_answer_to_a_lease_that_is_lost_is_a_fault_on_record_and_does_not_count() {
         "{why}"
     );
     assert!(bench.faults().contains(&why));
-    let unknown = Answer { lease: LeaseId(7), games: vec![] };
+    let unknown = Answer { lease: LeaseId(7), repeats: false, games: vec![] };
     let Taken::Refused { why } = bench.ask("result", &unknown) else { panic!("it was taken") };
     assert!(why.contains("which nobody has issued"), "{why}");
     bench.desk.close(Closing::Over);
@@ -326,5 +359,41 @@ fn what_cannot_be_read_is_refused_and_brings_so_many_faults_on_record_and_no_mor
     }
     assert_eq!(bench.faults().lines().count(), FAULTS as usize);
     assert!(bench.faults().ends_with("further faults of this machine are not told"));
+    bench.desk.close(Closing::Over);
+}
+
+#[test]
+fn a_pair_that_another_machine_plays_otherwise_is_a_fault_that_names_both_and_never_counts() {
+    let Some(mut bench) = Bench::start() else { return };
+    let job = bench.give();
+    assert_eq!(bench.answer_and_store(&answer(&job)), Taken::Committed);
+    let other: WorkerId = "fedcba9876543210".parse().unwrap();
+    let Ok(mut jobs) = bench.worker.block_on(bench.wire.to_worker(&other, "job")) else { panic!() };
+    let hello = serde_json::to_vec(&Hello { name: "box3".to_owned(), ..hello() }).unwrap();
+    let welcome: Welcome = bench.worker.block_on(bench.wire.ask(&other, "hello", hello)).unwrap();
+    assert!(matches!(welcome, Welcome::Come(_)));
+    let again = bench.worker.block_on(jobs.next()).unwrap();
+    let again: Job = serde_json::from_slice(&again.payload).unwrap();
+    assert!(again.repeats && again.lease != job.lease && again.games == job.games);
+    let mut answer = answer(&again);
+    answer.games[1] = with_a_move(1);
+    let answer = serde_json::to_vec(&answer).unwrap();
+    let taken: Taken = bench.worker.block_on(bench.wire.ask(&other, "result", answer)).unwrap();
+    assert_eq!(taken, Taken::Committed);
+    let faults = bench.faults();
+    assert!(
+        faults.contains("machine `box3`: the game at place 2, played again here, is not the one that machine `box2` has played: move 1 is `7g7f` and was the end"),
+        "{faults}"
+    );
+    bench.desk.close(Closing::Over);
+}
+
+#[test]
+fn a_fault_of_an_engine_outside_a_game_is_on_record_with_the_name_of_its_machine() {
+    let Some(mut bench) = Bench::start() else { return };
+    let told =
+        messages::Told { player: Some(PlayerId(1)), text: "engine `b` ended: out of memory".to_owned() };
+    assert_eq!(bench.ask::<Taken>("told", &told), Taken::Committed);
+    assert_eq!(bench.faults(), "machine `box2`: engine `b` ended: out of memory");
     bench.desk.close(Closing::Over);
 }

@@ -21,6 +21,7 @@ pub mod outbox;
 pub mod playing;
 pub mod registry;
 pub mod replay;
+pub mod scaling;
 pub mod wire;
 pub mod worker;
 

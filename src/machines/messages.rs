@@ -1,7 +1,7 @@
 //! What manager and worker say to each other: JSON, one value a message. Every message of a stranger is bounded by the
 //! server's largest payload (1 MB), and checked again where it is taken.
 
-use arena::play::Fixture;
+use arena::{play::Fixture, speed::Speed};
 use hub::TreeRef;
 use plan::{EnginePlan, SandboxPlan};
 use referee::{
@@ -18,7 +18,7 @@ use rsshogi::types::Move;
 use serde::{Deserialize, Serialize};
 
 /// Version of these messages. A manager refuses a worker of another version.
-pub const PROTOCOL: u32 = 2;
+pub const PROTOCOL: u32 = 3;
 /// Most characters of a machine's name.
 pub const NAME: usize = 40;
 /// Most slots of a machine.
@@ -43,6 +43,9 @@ pub struct Hello {
     pub cores: usize,
     /// What the person who started it says of it.
     pub tags: Vec<String>,
+    /// Its speed, where the event wants it.
+    #[serde(default)]
+    pub speed: Option<Speed>,
     /// Whether its engines were looked at and it can play; otherwise it only asks what is played.
     pub ready: bool,
     /// What it has.
@@ -84,6 +87,8 @@ pub struct Terms {
     pub event: String,
     /// Whether every engine has to make a move before the first game.
     pub look: bool,
+    /// Whether clocks are scaled by the speed of each machine, which it has to measure.
+    pub scaled: bool,
     /// The players.
     pub players: Vec<Player>,
     /// The rules of the games.
@@ -138,6 +143,9 @@ pub struct Beat {
     pub epoch: u64,
     /// The start of the worker, as in its [`Hello`]: a manager that does not know it yet can answer.
     pub session: u64,
+    /// Time from its last question to the answer, in ms.
+    #[serde(default)]
+    pub lag: u32,
     /// What it has.
     pub holding: Holding,
 }
@@ -166,6 +174,9 @@ pub struct Job {
     pub epoch: u64,
     /// The lease.
     pub lease: LeaseId,
+    /// Whether they were played before by another machine, and are only compared.
+    #[serde(default)]
+    pub repeats: bool,
     /// The games of one pair, in their order.
     pub games: Vec<JobGame>,
 }
@@ -237,6 +248,9 @@ impl JobGame {
 pub struct Answer {
     /// The lease.
     pub lease: LeaseId,
+    /// Whether the games are only compared, as the job says.
+    #[serde(default)]
+    pub repeats: bool,
     /// The entries of each game, in order.
     pub games: Vec<Vec<Stamped>>,
 }
@@ -254,6 +268,15 @@ pub enum Taken {
         /// Why, as a lowercase fragment.
         why: String,
     },
+}
+
+/// A fault of an engine that happened outside of a game.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Told {
+    /// The engine, if it is about one.
+    pub player: Option<PlayerId>,
+    /// What happened, with the last lines of the engine.
+    pub text: String,
 }
 
 /// Leases that a worker gives back: their games were not played.
@@ -282,6 +305,11 @@ pub enum Order {
     Stop,
     /// The event is over.
     Over,
+    /// The machine gets nothing more.
+    Barred {
+        /// Why, as a lowercase fragment.
+        why: String,
+    },
     /// These leases are lost.
     Drop {
         /// The leases.

@@ -1,6 +1,6 @@
 //! Pairs that a worker plays: with the arena's own threads, seats and clocks, one game of a pair after the other.
 
-use crate::messages::{Answer, Job, Terms};
+use crate::messages::{Answer, Job, Terms, Told};
 use arena::{
     identity::Engine,
     operations::{Intervention, Interventions},
@@ -21,6 +21,9 @@ use std::{
 };
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
+
+/// Most faults outside of games that wait to be told.
+const TOLD: usize = 20;
 
 /// What becomes of a pair.
 #[derive(Debug, PartialEq)]
@@ -104,6 +107,12 @@ impl Playing {
         })
     }
 
+    /// Takes the faults of engines that happened outside of games.
+    #[must_use]
+    pub fn told(&self) -> Vec<Told> {
+        mem::take(&mut *self.collector.told.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
     /// Leases that it has.
     #[must_use]
     pub fn leases(&self) -> Vec<LeaseId> {
@@ -145,8 +154,9 @@ impl Playing {
         let lease = pair.job.lease;
         let Some(next) = pair.job.games.get(pair.played.len()) else {
             self.threads[pair.thread].1 += 1;
-            let Pair { played, dropped, .. } = pair;
-            return (!dropped).then_some(Done::Played(Answer { lease, games: played }));
+            let Pair { job, played, dropped, .. } = pair;
+            let repeats = job.repeats;
+            return (!dropped).then_some(Done::Played(Answer { lease, repeats, games: played }));
         };
         let game = GameId(self.next);
         self.next += 1;
@@ -229,11 +239,15 @@ impl Playing {
 
 /// Collects the entries of games, by their numbers.
 #[derive(Debug, Default)]
-struct Collector(Mutex<HashMap<GameId, Vec<Stamped>>>);
+struct Collector {
+    games: Mutex<HashMap<GameId, Vec<Stamped>>>,
+    /// Faults outside of games.
+    told: Mutex<Vec<Told>>,
+}
 
 impl Collector {
     fn games(&self) -> MutexGuard<'_, HashMap<GameId, Vec<Stamped>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.games.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The entries of a game that is over.
@@ -250,10 +264,18 @@ impl Sink for Collector {
             Entry::Fault { text, .. } => numbered(text),
             _ => None,
         };
-        // The memory of engines is of this machine alone, and a fault outside a game is in the log of this program.
+        // The memory of engines is of this machine alone.
         match game {
             Some(game) => self.games().entry(game).or_default().push(Stamped { at: now(), entry }),
-            None => tracing::info!(target: "machines", ?entry, "not sent"),
+            None => {
+                tracing::info!(target: "machines", ?entry, "outside a game");
+                if let Entry::Fault { player, text } = entry {
+                    let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+                    if told.len() < TOLD {
+                        told.push(Told { player, text });
+                    }
+                }
+            }
         }
     }
 

@@ -5,10 +5,11 @@
 //! is not one. It is never lost for being slow.
 
 use crate::messages::{Beat, Beaten, Hello, Holding, Job, JobGame, NAME, PROTOCOL, SLOTS, TAGS, Verdicts};
-use arena::play::Fixture;
+use arena::{play::Fixture, speed::Speed};
 use notation::is_hidden;
 use referee::{
-    lease::{Lease, LeaseId},
+    clock::Scale,
+    lease::{Lease, LeaseId, MachineState, Presence},
     number::number,
 };
 use std::{
@@ -26,6 +27,8 @@ const SILENT: Duration = Duration::from_secs(12);
 const ON_ITS_WAY: Duration = Duration::from_secs(10);
 /// A machine whose pairs take less gets the next pair while it plays.
 const SHORT: Duration = Duration::from_secs(30);
+/// Most characters of what was told of a machine last.
+const WORD: usize = 200;
 /// Most machines of an event.
 const MACHINES: usize = 1000;
 
@@ -42,6 +45,16 @@ pub struct Machine {
     pub build: String,
     /// What the person who started it says of it.
     pub tags: Vec<String>,
+    /// Its speed, where it was measured.
+    pub speed: Option<Speed>,
+    /// By how much its clocks are longer than those of the plan.
+    pub scale: Scale,
+    /// Faults that it brought on record.
+    pub faults: u32,
+    /// What was told of it last.
+    pub word: String,
+    /// Time from its last question to the answer, in ms.
+    lag: u32,
     /// The start of its worker.
     session: u64,
     /// Whether it can play.
@@ -58,6 +71,31 @@ pub struct Machine {
 }
 
 impl Machine {
+    fn state(&self, now: Instant, clock: i64) -> MachineState {
+        let silent = now.saturating_duration_since(self.seen);
+        let small = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+        let presence = match () {
+            () if self.barred.is_some() => Presence::Barred,
+            () if !self.ready => Presence::Left,
+            () if silent > SILENT => Presence::Silent,
+            () => Presence::Here,
+        };
+        let mean = self.speed.as_ref().and_then(Speed::mean);
+        MachineState {
+            name: self.name.clone(),
+            slots: small(self.slots),
+            cores: small(self.cores),
+            nps: mean.map(|nps| nps as u64),
+            scale: self.scale,
+            playing: small(self.leases.len()),
+            faults: self.faults,
+            lag: self.lag,
+            presence,
+            word: self.word.clone(),
+            seen: clock.saturating_sub(i64::try_from(silent.as_millis()).unwrap_or(i64::MAX)),
+        }
+    }
+
     /// Pairs that it can be given now.
     fn places(&self, now: Instant) -> usize {
         if !self.ready || self.barred.is_some() || now.saturating_duration_since(self.seen) > SILENT {
@@ -119,6 +157,12 @@ impl Registry {
         self.machines.get(worker).map_or_else(|| format!("worker {worker}"), |machine| machine.name.clone())
     }
 
+    /// The workers of the machine of that name.
+    pub fn workers_named(&self, machine: &str) -> impl Iterator<Item = &str> {
+        let named = self.machines.iter().filter(move |(_, known)| known.name == machine);
+        named.map(|(worker, _)| worker.as_str())
+    }
+
     /// The start of a worker that was heard last.
     #[must_use]
     pub fn session_of(&self, worker: &str) -> u64 {
@@ -129,6 +173,26 @@ impl Registry {
     #[must_use]
     pub fn our_time(&self, worker: &str, at: i64) -> i64 {
         at.saturating_sub(self.machines.get(worker).map_or(0, |machine| machine.skew))
+    }
+
+    /// Keeps what was told of a machine.
+    pub fn told(&mut self, worker: &str, word: &str, is_fault: bool) {
+        let Some(machine) = self.machines.get_mut(worker) else { return };
+        machine.word = word.chars().take(WORD).collect();
+        machine.faults = machine.faults.saturating_add(u32::from(is_fault));
+    }
+
+    /// The machines that have asked for games, for whoever looks on. `clock`: the time now, in ms since 1970-01-01 UTC.
+    #[must_use]
+    pub fn states(&self, now: Instant, clock: i64) -> Vec<MachineState> {
+        let asked =
+            self.machines().filter(|machine| machine.ready || machine.barred.is_some() || machine.pairs > 0);
+        asked.map(|machine| machine.state(now, clock)).collect()
+    }
+
+    /// Sets the clocks of a machine.
+    pub fn set_scale(&mut self, worker: &str, scale: Scale) {
+        self.machines.get_mut(worker).into_iter().for_each(|machine| machine.scale = scale);
     }
 
     /// Pairs that can be given now.
@@ -175,6 +239,11 @@ impl Registry {
             cores: hello.cores,
             build: hello.build.clone(),
             tags: hello.tags.clone(),
+            speed: hello.speed.clone(),
+            scale: known.as_ref().map_or(Scale::ONE, |known| known.scale),
+            faults: known.as_ref().map_or(0, |known| known.faults),
+            word: known.as_ref().map_or_else(String::new, |known| known.word.clone()),
+            lag: known.as_ref().map_or(0, |known| known.lag),
             session: hello.session,
             ready: hello.ready,
             barred: known.as_ref().and_then(|known| known.barred),
@@ -205,6 +274,7 @@ impl Registry {
             return (Beaten::HelloAgain, vec![]);
         };
         machine.seen = now;
+        machine.lag = beat.lag;
         machine.skew = beat.holding.now.saturating_sub(clock);
         let missing = self.missing(worker, &beat.holding, |held| {
             held.told || now.saturating_duration_since(held.since) > ON_ITS_WAY
@@ -272,12 +342,46 @@ impl Registry {
             .filter(|(_, machine)| machine.places(now) > 0)
             .max_by_key(|(_, machine)| most(machine))?;
         machine.leases.insert(lease);
-        let (worker, machine) = (worker.clone(), machine.name.clone());
+        let (worker, scale, machine) = (worker.clone(), machine.scale, machine.name.clone());
+        let fixtures: Vec<Fixture> = fixtures.into_iter().map(|fixture| fixture.scaled(scale)).collect();
         let games = fixtures.iter().map(JobGame::of).collect();
         let pairings = fixtures.iter().map(|fixture| fixture.pairing).collect();
         let held = Held { worker: worker.clone(), fixtures, since: now, told: false, answered: None };
         self.leases.insert(lease, held);
-        Some((Lease { lease, epoch, machine, worker, games: pairings }, Job { epoch, lease, games }))
+        Some((
+            Lease { lease, epoch, machine, worker, scale, games: pairings },
+            Job { epoch, lease, repeats: false, games },
+        ))
+    }
+
+    /// Whether a lease is one of this run that is neither stored nor lost.
+    #[must_use]
+    pub fn has(&self, lease: LeaseId) -> bool {
+        self.leases.contains_key(&lease)
+    }
+
+    /// Gives a pair that was played to another machine, to be compared: beyond its places, as these are always taken.
+    pub fn give_again(
+        &mut self,
+        now: Instant,
+        epoch: u64,
+        lease: LeaseId,
+        fixtures: Vec<Fixture>,
+        first: &str,
+    ) -> Option<(String, Job)> {
+        let can = |machine: &Machine| {
+            let is_here = machine.ready && machine.barred.is_none();
+            let is_heard = now.saturating_duration_since(machine.seen) <= SILENT;
+            is_here && is_heard && machine.leases.len() <= 2 * machine.slots
+        };
+        let others = self.machines.iter_mut().filter(|(worker, machine)| *worker != first && can(machine));
+        let (worker, machine) =
+            others.min_by_key(|(_, machine)| machine.leases.len() * 1000 / machine.slots.max(1))?;
+        machine.leases.insert(lease);
+        let games = fixtures.iter().map(JobGame::of).collect();
+        let held = Held { worker: worker.clone(), fixtures, since: now, told: false, answered: None };
+        self.leases.insert(lease, held);
+        Some((worker.clone(), Job { epoch, lease, repeats: true, games }))
     }
 
     /// A job is sent only now: its time on the way begins.
@@ -289,6 +393,7 @@ impl Registry {
 
     /// Takes over a lease of an earlier run: its machine has the time of a lease to come back, and must have it then.
     pub fn adopt(&mut self, now: Instant, lease: &Lease, fixtures: Vec<Fixture>) {
+        let fixtures = fixtures.into_iter().map(|fixture| fixture.scaled(lease.scale)).collect();
         let held = Held { worker: lease.worker.clone(), fixtures, since: now, told: true, answered: None };
         self.leases.insert(lease.lease, held);
     }

@@ -22,13 +22,14 @@ fn hello(name: &str, held: &[u64]) -> Hello {
         slots: 2,
         cores: 4,
         tags: vec![],
+        speed: None,
         ready: true,
         holding,
     }
 }
 
 fn beat(held: &[u64]) -> Beat {
-    Beat { epoch: 3, session: 1, holding: hello("", held).holding }
+    Beat { epoch: 3, session: 1, lag: 7, holding: hello("", held).holding }
 }
 
 fn fixture(index: u64) -> Fixture {
@@ -130,6 +131,7 @@ fn a_lease_of_an_earlier_run_stays_with_its_machine_if_it_has_it_still() {
         let games = vec![fixture(lease)];
         let pairings = games.iter().map(|game| game.pairing).collect();
         let lease = Lease {
+            scale: referee::clock::Scale::ONE,
             lease: LeaseId(lease),
             epoch: 2,
             machine: "ann".to_owned(),
@@ -177,7 +179,11 @@ fn strangers_are_refused_in_a_sentence() {
         registry.hello(now, 1000, BOB, &hello).unwrap_err()
     };
     let other = refused(&|hello| hello.protocol = PROTOCOL + 1);
-    assert!(other.for_good && other.why.contains("speaks protocol 3 and the manager"), "{}", other.why);
+    assert!(
+        other.for_good && other.why.contains(&format!("speaks protocol {} and the manager", PROTOCOL + 1)),
+        "{}",
+        other.why
+    );
     let same = refused(&|hello| hello.name = "ann".to_owned());
     assert!(!same.for_good && same.why.contains("another machine is called `ann`"), "{}", same.why);
     for change in [
@@ -207,4 +213,20 @@ fn times_of_a_machine_are_told_by_our_clock() {
     let mut registry = Registry::default();
     registry.hello(now, 250, ANN, &hello("ann", &[])).unwrap();
     assert_eq!(registry.our_time(ANN, 2000), 1250);
+}
+
+#[test]
+fn a_slower_machine_is_given_longer_clocks_and_a_manager_that_starts_again_knows_them() {
+    let now = Instant::now();
+    let mut registry = Registry::default();
+    registry.hello(now, 1000, ANN, &hello("ann", &[])).unwrap();
+    registry.set_scale(ANN, Scale::of(2.5).unwrap());
+    let mut timed = fixture(0);
+    timed.setup.times = [TimeControl { main: secs(60), ..TimeControl::default() }; 2];
+    let (lease, job) = registry.give(now, 1, LeaseId(1), vec![timed.clone()]).unwrap();
+    assert_eq!((job.games[0].times[0].main, job.games[0].tells_times), (secs(150), true));
+    let mut later = Registry::default();
+    later.adopt(now, &lease, vec![timed]);
+    let Found::Open(games) = later.find(ANN, LeaseId(1)) else { panic!("the lease is unknown") };
+    assert_eq!((games[0].setup.times[1].main, games[0].tells_times), (secs(150), true));
 }

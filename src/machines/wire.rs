@@ -21,20 +21,40 @@ pub struct Line {
     pub token: Token,
     /// The same server with a password, if the line has one.
     pub server: Option<ForeignServer>,
+    text: Secret,
+}
+
+/// A text that is not shown.
+#[derive(Clone)]
+struct Secret(String);
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret(..)")
+    }
+}
+
+impl Line {
+    /// The line as it was given, with its secrets.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text.0
+    }
 }
 
 impl FromStr for Line {
     type Err = HubError;
 
     fn from_str(text: &str) -> Result<Self, HubError> {
+        let own = Secret(text.to_owned());
         let Some((address, secret)) = text.split_once('#').filter(|(address, _)| address.contains('@'))
         else {
-            return Ok(Self { token: text.parse()?, server: None });
+            return Ok(Self { token: text.parse()?, server: None, text: own });
         };
         let (scheme, rest) = address.split_once("://").unwrap_or(("", address));
         let host = rest.rsplit_once('@').map_or(rest, |(_, host)| host);
         let token = format!("{scheme}://{host}#{secret}").parse()?;
-        Ok(Self { token, server: Some(address.parse()?) })
+        Ok(Self { token, server: Some(address.parse()?), text: own })
     }
 }
 

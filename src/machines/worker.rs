@@ -9,15 +9,17 @@ pub use prepare::Prepared;
 
 use crate::{
     messages::{
-        Answer, Back, Beat, Beaten, Hello, Holding, Job, Order, PROTOCOL, Taken, Terms, Verdicts, Welcome,
+        Answer, Back, Beat, Beaten, Hello, Holding, Job, Order, PROTOCOL, Taken, Terms, Told, Verdicts,
+        Welcome,
     },
     outbox::Outbox,
     playing::{Done, Equipment, Playing},
     registry::BEAT,
     wire::{Line, Wire, WireError},
 };
-use arena::{Say, Shutdown, worker::Note};
+use arena::{Say, Shutdown, speed::Speed, worker::Note};
 use async_nats::Subscriber;
+use files::Access;
 use futures_util::StreamExt;
 use hub::{Connection, Held, HubError, JoinOptions, Joined, WorkerId, join};
 use journal::now;
@@ -25,7 +27,7 @@ use referee::{entry::PlayerId, lease::LeaseId, number::number};
 use serde::{Serialize, de::DeserializeOwned};
 use std::{
     collections::HashSet,
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::mpsc,
     thread,
     time::{Duration, Instant},
@@ -45,6 +47,8 @@ const TICK: Duration = Duration::from_secs(1);
 const JUMP: Duration = Duration::from_secs(5);
 /// Time until a refused or unanswered hello is repeated.
 const AGAIN: Duration = Duration::from_secs(2);
+/// The file of the line that was joined last, in the directory of a worker.
+pub const REMEMBERED: &str = "line";
 /// Most bytes of engines that are kept.
 const CACHE: u64 = 20 << 30;
 /// Signs of life without an answer, after which it is told that the manager is gone.
@@ -72,12 +76,14 @@ pub struct WorkerOptions {
 }
 
 /// How a worker ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ended {
     /// The event is over.
     Over,
     /// It was asked to end.
     Stopped,
+    /// The manager does not want this machine, for this reason: to start it again is of no use.
+    Refused(String),
 }
 
 /// Works until the event is over, or `shutdown`.
@@ -88,13 +94,20 @@ pub fn work(options: &WorkerOptions, shutdown: &Shutdown, say: &Say) -> Result<E
     let runtime = Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|why| format!("the system has no event queue: {why}"))?;
     runtime.block_on(async {
-        let Some(joined) = reach(options, shutdown, say).await? else { return Ok(Ended::Stopped) };
+        let joined = match reach(options, shutdown, say).await {
+            Ok(Some(joined)) => joined,
+            Ok(None) => return Ok(Ended::Stopped),
+            Err(why) if why.is_for_good() => return Ok(Ended::Refused(why.to_string())),
+            Err(why) => return Err(why.to_string()),
+        };
+        remember(options, say);
         // Another machine may have the name that it asked for.
         let options = &WorkerOptions { name: joined.name().to_owned(), ..options.clone() };
         let outbox = Outbox::open(&options.state, joined.subjects().event(), joined.id().clone())?;
         let wire = Wire::of_worker(&joined, options.session);
-        let Some(terms) = first_terms(options, &wire, &outbox, shutdown, say).await? else {
-            return Ok(Ended::Stopped);
+        let terms = match first_terms(options, &wire, &outbox, shutdown, say).await {
+            Ok(terms) => terms,
+            Err(ended) => return Ok(ended),
         };
         let prepared = prepare_or_tell(options, &terms, &joined, &wire, &outbox, say).await?;
         let connection = joined.connection();
@@ -102,8 +115,17 @@ pub fn work(options: &WorkerOptions, shutdown: &Shutdown, say: &Say) -> Result<E
     })
 }
 
+/// Keeps the line, so that the next start of this worker needs none.
+fn remember(options: &WorkerOptions, say: &Say) {
+    let line = format!("{}\n", options.line.text());
+    let kept = files::write_below(&options.state, Path::new(REMEMBERED), line.as_bytes(), Access::Private);
+    if let Err(why) = kept {
+        say(&format!("the line to join with could not be kept in `{}`: {why}", options.state.display()));
+    }
+}
+
 /// Joins, as often as it takes; `None`: asked to end.
-async fn reach(options: &WorkerOptions, shutdown: &Shutdown, say: &Say) -> Result<Option<Joined>, String> {
+async fn reach(options: &WorkerOptions, shutdown: &Shutdown, say: &Say) -> Result<Option<Joined>, HubError> {
     let (mut told, mut in_use) = (false, 0);
     while !shutdown.is_finishing() {
         let how = JoinOptions {
@@ -126,7 +148,7 @@ async fn reach(options: &WorkerOptions, shutdown: &Shutdown, say: &Say) -> Resul
             }
             // An engine that a killed worker was just starting holds its lock for a moment.
             Err(HubError::NameInUse { .. }) if in_use < 3 => in_use += 1,
-            Err(why) => return Err(why.to_string()),
+            Err(why) => return Err(why),
         }
         pause(shutdown).await;
     }
@@ -140,20 +162,20 @@ async fn pause(shutdown: &Shutdown) {
     }
 }
 
-/// Asks what is played, as often as it takes; `None`: asked to end.
+/// Asks what is played, as often as it takes; otherwise how this worker ends.
 async fn first_terms(
     options: &WorkerOptions,
     wire: &Wire,
     outbox: &Outbox,
     shutdown: &Shutdown,
     say: &Say,
-) -> Result<Option<Terms>, String> {
+) -> Result<Terms, Ended> {
     let mut told = String::new();
     while !shutdown.is_finishing() {
-        let hello = hello(options, 1, false, holding(&[], outbox));
+        let hello = hello(options, 1, None, false, holding(&[], outbox));
         let words = match ask::<Welcome>(wire, outbox.worker(), "hello", &hello).await {
-            Ok(Welcome::Come(terms)) => return Ok(Some(*terms)),
-            Ok(Welcome::Refused { why, for_good: true }) => return Err(printable(&why)),
+            Ok(Welcome::Come(terms)) => return Ok(*terms),
+            Ok(Welcome::Refused { why, for_good: true }) => return Err(Ended::Refused(printable(&why))),
             Ok(Welcome::Refused { why, for_good: false }) => printable(&why),
             Err(why) => why.to_string(),
         };
@@ -163,7 +185,7 @@ async fn first_terms(
         }
         pause(shutdown).await;
     }
-    Ok(None)
+    Err(Ended::Stopped)
 }
 
 /// Looks at the engines; a machine that cannot play says so to its manager, too.
@@ -186,7 +208,13 @@ async fn prepare_or_tell(
     }
 }
 
-fn hello(options: &WorkerOptions, slots: usize, ready: bool, holding: Holding) -> Hello {
+fn hello(
+    options: &WorkerOptions,
+    slots: usize,
+    speed: Option<Speed>,
+    ready: bool,
+    holding: Holding,
+) -> Hello {
     Hello {
         protocol: PROTOCOL,
         build: env!("CARGO_PKG_VERSION").to_owned(),
@@ -195,6 +223,7 @@ fn hello(options: &WorkerOptions, slots: usize, ready: bool, holding: Holding) -
         slots,
         cores: thread::available_parallelism().map_or(1, usize::from),
         tags: options.tags.clone(),
+        speed,
         ready,
         holding,
     }
@@ -231,6 +260,7 @@ struct Working<'a> {
     options: &'a WorkerOptions,
     terms: Terms,
     slots: usize,
+    speed: Option<Speed>,
     wire: Wire,
     outbox: Outbox,
     shutdown: &'a Shutdown,
@@ -245,12 +275,16 @@ struct Working<'a> {
     /// Whether a hello is due as soon as the answer before it is there.
     hello_due: bool,
     beaten: Instant,
+    /// Time from its last question to the answer.
+    lag: Duration,
     missed: u32,
     /// Whether the manager has heard that this worker takes no more.
     left: bool,
     over: bool,
     /// Why it cannot go on.
     broken: Option<String>,
+    /// Whether that is because the manager does not want this machine.
+    refused: bool,
     /// Engines that it was sent: they stay in the cache.
     _held: Vec<Held>,
 }
@@ -265,7 +299,7 @@ impl<'a> Working<'a> {
         shutdown: &'a Shutdown,
         say: &'a Say,
     ) -> Result<Self, String> {
-        let Prepared { slots, threads, plans, engines, held } = prepared;
+        let Prepared { slots, speed, threads, plans, engines, held } = prepared;
         let (games, from_games) = mpsc::channel();
         let (to_us, notes) = unbounded_channel();
         let bridge = move || from_games.into_iter().try_for_each(|note| to_us.send(note).map_err(drop));
@@ -280,6 +314,7 @@ impl<'a> Working<'a> {
             options,
             terms,
             slots,
+            speed,
             wire,
             outbox,
             shutdown,
@@ -292,10 +327,12 @@ impl<'a> Working<'a> {
             asking: false,
             hello_due: false,
             beaten: Instant::now(),
+            lag: Duration::ZERO,
             missed: 0,
             left: false,
             over: false,
             broken: None,
+            refused: false,
             _held: held,
         })
     }
@@ -346,7 +383,7 @@ impl<'a> Working<'a> {
         self.shutdown.adjourn();
         let back = Back {
             leases: self.playing.drop_all(),
-            why: self.broken.clone().unwrap_or_default(),
+            why: self.broken.clone().filter(|_| !self.refused).unwrap_or_default(),
             player: None,
             leaves: true,
         };
@@ -355,13 +392,14 @@ impl<'a> Working<'a> {
             let _manager_gone = tokio::time::timeout(BEAT, told).await;
         }
         let left = self.outbox.leases().len();
-        if left > 0 {
+        if left > 0 && !self.refused {
             let answers = number(left, "answer");
             (self.say)(&format!("{answers} not taken yet, kept in `{}`", self.options.state.display()));
         }
         self.wire.flush().await;
         self.playing.close();
         match (self.broken, self.over) {
+            (Some(why), _) if self.refused => Ok(Ended::Refused(why)),
             (Some(why), _) => Err(why),
             (None, true) => Ok(Ended::Over),
             (None, false) => Ok(Ended::Stopped),
@@ -400,9 +438,17 @@ impl<'a> Working<'a> {
                 (self.say)("the event is over");
                 self.over = true;
             }
+            Ok(Order::Barred { why }) if !for_all => self.refuse(&why),
             Ok(Order::Drop { leases }) => self.playing.drop_leases(&leases),
-            Ok(Order::Hello { .. }) | Err(_) => {}
+            Ok(Order::Hello { .. } | Order::Barred { .. }) | Err(_) => {}
         }
+    }
+
+    /// Ends, because the manager does not want this machine.
+    fn refuse(&mut self, why: &str) {
+        self.playing.drop_all();
+        self.refused = true;
+        self.broken = Some(printable(why));
     }
 
     fn note(&mut self, note: Note) {
@@ -462,6 +508,13 @@ impl<'a> Working<'a> {
         }
     }
 
+    /// Tells the manager of a fault outside of a game. One that it does not hear stays in this program's diagnostics.
+    fn tell(&self, told: Told) {
+        (self.say)(&printable(&told.text));
+        let (wire, worker) = (self.wire.clone(), self.outbox.worker().clone());
+        tokio::spawn(async move { ask::<Taken>(&wire, &worker, "told", &told).await.map(drop) });
+    }
+
     fn give_back(&self, leases: Vec<LeaseId>, why: String, leaves: bool) {
         if leases.is_empty() && !leaves {
             return;
@@ -474,8 +527,8 @@ impl<'a> Working<'a> {
 
     fn say_hello(&mut self) {
         self.hello_due = self.asking;
-        let hello =
-            hello(self.options, self.slots, !self.left, holding(&self.playing.leases(), &self.outbox));
+        let holding = holding(&self.playing.leases(), &self.outbox);
+        let hello = hello(self.options, self.slots, self.speed.clone(), !self.left, holding);
         self.ask_by("hello", hello, Heard::Hello);
     }
 
@@ -504,11 +557,13 @@ impl<'a> Working<'a> {
             }
         }
         self.playing.end_dropped();
+        self.playing.told().into_iter().for_each(|told| self.tell(told));
         if self.beaten.elapsed() >= BEAT {
             let holding = holding(&self.playing.leases(), &self.outbox);
+            let lag = u32::try_from(self.lag.as_millis()).unwrap_or(u32::MAX);
             self.ask_by(
                 "beat",
-                Beat { epoch: self.terms.epoch, session: self.options.session, holding },
+                Beat { epoch: self.terms.epoch, session: self.options.session, lag, holding },
                 Heard::Beat,
             );
             self.outbox.leases().into_iter().for_each(|lease| self.send(lease));
@@ -521,13 +576,14 @@ impl<'a> Working<'a> {
                 self.asking = false;
                 match answer {
                     Ok(Welcome::Come(terms)) => self.welcomed(*terms),
-                    Ok(Welcome::Refused { why, for_good: true }) => self.broken = Some(printable(&why)),
+                    Ok(Welcome::Refused { why, for_good: true }) => self.refuse(&why),
                     Ok(Welcome::Refused { why, .. }) => (self.say)(&printable(&why)),
                     Err(_) => self.unheard(),
                 }
             }
             Heard::Beat(answer) => {
                 self.asking = false;
+                self.lag = self.beaten.elapsed();
                 match answer {
                     Ok(Beaten::Known(verdicts)) => {
                         self.heard_again();

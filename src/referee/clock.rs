@@ -5,7 +5,7 @@
 
 use crate::Color;
 use serde::{Deserialize, Serialize};
-use std::time::Duration;
+use std::{fmt, time::Duration};
 
 /// The unit in which the time of a move is counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -51,6 +51,59 @@ pub struct TimeControl {
     pub patience: Duration,
 }
 
+/// By how much the clocks of a machine are longer than those of the plan, because the machine is slower; in thousandths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "u32", into = "u32")]
+pub struct Scale(u32);
+
+impl Scale {
+    /// The clocks of the plan.
+    pub const ONE: Self = Self(1000);
+    /// The shortest clocks: those of a machine that is four times as fast.
+    pub const LEAST: Self = Self(250);
+    /// The longest clocks: those of a machine that is four times as slow.
+    pub const MOST: Self = Self(4000);
+
+    /// A scale in thousandths; `None` beyond the bounds.
+    #[must_use]
+    pub fn new(thousandths: u32) -> Option<Self> {
+        (Self::LEAST.0..=Self::MOST.0).contains(&thousandths).then_some(Self(thousandths))
+    }
+
+    /// The scale of a ratio of speeds; `None` beyond the bounds.
+    #[must_use]
+    pub fn of(ratio: f64) -> Option<Self> {
+        // A float that is no number, or too large, becomes a number beyond the bounds.
+        Self::new((ratio * 1000.0).round() as u32)
+    }
+
+    /// The scale in thousandths.
+    #[must_use]
+    pub fn thousandths(self) -> u32 {
+        self.0
+    }
+}
+
+impl TryFrom<u32> for Scale {
+    type Error = String;
+
+    fn try_from(thousandths: u32) -> Result<Self, String> {
+        Self::new(thousandths).ok_or_else(|| format!("{thousandths} thousandths are no scale of clocks"))
+    }
+}
+
+impl From<Scale> for u32 {
+    fn from(scale: Scale) -> Self {
+        scale.0
+    }
+}
+
+impl fmt::Display for Scale {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{:02}", self.0 / 1000, self.0 % 1000 / 10)
+    }
+}
+
 /// Time charged for one move: deducted, recorded and sent alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Charged(pub Duration);
@@ -88,6 +141,35 @@ impl TimeControl {
     #[must_use]
     pub fn is_timed(&self) -> bool {
         self.fixed.is_some() || self.main + self.byoyomi + self.increment > Duration::ZERO
+    }
+
+    /// The same time on a machine of another speed, in whole units of its accounting: at least one, where there is any.
+    /// Nodes, depth and what is forgiven stay as they are.
+    #[must_use]
+    pub fn scaled(self, scale: Scale) -> Self {
+        let unit = match self.accounting {
+            Accounting::Milliseconds => 1,
+            Accounting::Seconds | Accounting::StopWatch => 1000,
+        };
+        let to_units = |time: Duration, unit: u64| match u64::try_from(time.as_millis()).unwrap_or(u64::MAX) {
+            0 => Duration::ZERO,
+            ms => {
+                let thousandths = ms.saturating_mul(scale.0.into());
+                let units = thousandths.saturating_add(500 * unit) / (1000 * unit);
+                Duration::from_millis(units.max(1) * unit)
+            }
+        };
+        if scale == Scale::ONE {
+            return self;
+        }
+        Self {
+            main: to_units(self.main, unit),
+            byoyomi: to_units(self.byoyomi, unit),
+            increment: to_units(self.increment, unit),
+            delay: to_units(self.delay, 1),
+            fixed: self.fixed.map(|fixed| to_units(fixed, 1)),
+            ..self
+        }
     }
 
     /// The time charged for a reply that took `elapsed`.
@@ -264,6 +346,26 @@ mod tests {
         assert_eq!(clock.left(), ms(0));
         assert_eq!(clock.charge(ms(501)), Err(FlagFell));
         assert_eq!(clock.charge(ms(500)), Ok(Charged(ms(500))));
+    }
+
+    #[test]
+    fn a_machine_half_as_fast_has_twice_the_time_in_whole_units() {
+        let control =
+            TimeControl { main: ms(60_000), byoyomi: ms(101), margin: ms(50), ..TimeControl::default() };
+        let slow = control.scaled(Scale::of(2.0).unwrap());
+        assert_eq!((slow.main, slow.byoyomi, slow.margin), (ms(120_000), ms(202), ms(50)));
+        let fast = control.scaled(Scale::of(0.5).unwrap());
+        assert_eq!((fast.main, fast.byoyomi, fast.increment), (ms(30_000), ms(51), ms(0)));
+        let seconds = csa(10, 1, 0).control.scaled(Scale::of(0.25).unwrap());
+        assert_eq!((seconds.main, seconds.byoyomi), (ms(3000), ms(1000)), "no clock vanishes");
+        assert_eq!(control.scaled(Scale::ONE), control);
+    }
+
+    #[test]
+    fn a_machine_four_times_as_slow_is_the_slowest() {
+        assert_eq!(Scale::of(4.0), Some(Scale::MOST));
+        assert_eq!([4.001, 0.249, 0.0, -1.0, f64::NAN, f64::INFINITY].map(Scale::of), [None; 6]);
+        assert_eq!(Scale::of(1.234).unwrap().to_string(), "1.23");
     }
 
     #[test]

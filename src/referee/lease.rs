@@ -4,7 +4,7 @@
 //! for a place of the schedule can be committed, and only once; that is what makes every game count exactly once,
 //! whatever is lost or repeated on the way.
 
-use crate::{ids::GameId, pairing::Pairing};
+use crate::{clock::Scale, ids::GameId, pairing::Pairing};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 use std::{fmt, str::FromStr};
 
@@ -51,8 +51,66 @@ pub struct Lease {
     pub machine: String,
     /// The machine's own random name, which it keeps.
     pub worker: String,
+    /// By how much its clocks are longer than those of the plan.
+    pub scale: Scale,
     /// The games, in their order.
     pub games: Vec<Pairing>,
+}
+
+/// A machine as its event knows it, for whoever looks on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MachineState {
+    /// Its name.
+    pub name: String,
+    /// Pairs that it plays at once.
+    pub slots: u32,
+    /// Its cores.
+    pub cores: u32,
+    /// Nodes per second of the event's engines in one slot, where they were measured.
+    pub nps: Option<u64>,
+    /// By how much its clocks are longer than those of the plan.
+    pub scale: Scale,
+    /// Pairs that it has now.
+    pub playing: u32,
+    /// Faults that it brought on record in this run.
+    pub faults: u32,
+    /// Time from its last question to the answer, in ms.
+    pub lag: u32,
+    /// Whether it is there.
+    pub presence: Presence,
+    /// What was told of it last; may be empty.
+    pub word: String,
+    /// When it was heard last, in ms since 1970-01-01 UTC.
+    pub seen: i64,
+}
+
+/// Whether a machine is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Presence {
+    /// It plays.
+    Here,
+    /// It gives no sign of life.
+    Silent,
+    /// It has left, or the event was interrupted.
+    Left,
+    /// It gets no more games.
+    Barred,
+}
+
+impl Presence {
+    /// Every presence.
+    pub const ALL: [Self; 4] = [Self::Here, Self::Silent, Self::Left, Self::Barred];
+
+    /// The word for it in the database, on screens and pages.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Here => "here",
+            Self::Silent => "silent",
+            Self::Left => "left",
+            Self::Barred => "barred",
+        }
+    }
 }
 
 /// A lease whose games are stored; written in the transaction of their entries.

@@ -123,6 +123,11 @@ pub enum Action {
         /// The name of the substitute.
         substitute: String,
     },
+    /// A machine gets no more games of the event; those that it has played are played again, each by an operation.
+    MachineDropped {
+        /// Its name.
+        machine: String,
+    },
 }
 
 impl Action {
@@ -147,6 +152,7 @@ impl Action {
             Self::Ruled { .. } => "ruled",
             Self::Replayed { .. } => "replayed",
             Self::Swapped { .. } => "swapped",
+            Self::MachineDropped { .. } => "machine-dropped",
         }
     }
 
@@ -196,6 +202,9 @@ impl fmt::Display for Action {
             }
             Self::Replayed { game, was, .. } => {
                 write!(f, "has game {} played again (it was: {was})", game.0)
+            }
+            Self::MachineDropped { machine } => {
+                write!(f, "dropped the machine `{machine}`, which gets no more games")
             }
             Self::Swapped { out, substitute, .. } => {
                 write!(f, "swapped `{out}` for `{substitute}`, who keeps the place and its games")
@@ -320,6 +329,8 @@ pub struct InForce {
     bans: BTreeMap<Whom, u64>,
     mutes: BTreeMap<String, u64>,
     substitutes: BTreeMap<PlayerId, String>,
+    /// Machines that get no more games, each with the number of the operation.
+    machines: BTreeMap<String, u64>,
 }
 
 impl InForce {
@@ -334,6 +345,7 @@ impl InForce {
             Action::Unbanned { whom } => drop(self.bans.remove(whom)),
             Action::Muted { name } => drop(self.mutes.insert(name.clone(), operation.number)),
             Action::Unmuted { name } => drop(self.mutes.remove(name)),
+            Action::MachineDropped { machine } => _ = self.machines.insert(machine.clone(), operation.number),
             Action::Kicked { .. }
             | Action::BuoyDeleted { .. }
             | Action::Announced { .. }
@@ -418,6 +430,11 @@ impl InForce {
     /// The names of those who play in the place of an entrant of the configuration.
     pub fn substitutes(&self) -> impl Iterator<Item = (PlayerId, &str)> {
         self.substitutes.iter().map(|(player, name)| (*player, name.as_str()))
+    }
+
+    /// The machines that get no more games, each with its operation.
+    pub fn dropped_machines(&self) -> impl Iterator<Item = (&str, Option<&Operation>)> {
+        self.machines.iter().map(|(name, number)| (name.as_str(), self.get(*number)))
     }
 
     /// What takes an operation back; the reason why nothing does.

@@ -4,7 +4,7 @@ use crate::{
     color::Color,
     entry::{Entry, GameId, PlayerId},
     identity::Identity,
-    lease::{Committed, Lease},
+    lease::{Committed, Lease, MachineState},
 };
 use std::{fmt, sync::Arc};
 
@@ -42,8 +42,12 @@ pub enum SideRecord {
     Bound(EntrantTrip),
     /// Options that the engine of a side is given for a game.
     Options(GameId, Color, GameOptions),
+    /// The speed by which the clocks of all machines of the event are scaled, as JSON.
+    Reference(String),
     /// A machine gets the games of a pair.
     Leased(Box<Lease>),
+    /// A machine, as it is from now on.
+    Machine(Box<MachineState>),
     /// The games of a lease are stored; to be kept with their entries.
     Committed(Box<Committed>),
 }

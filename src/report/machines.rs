@@ -3,6 +3,7 @@
 use journal::MachineCounts;
 use maud::{Markup, html};
 use notation::printable;
+use referee::clock::Scale;
 use referee::residual::stands_out;
 use serde::Serialize;
 use std::fmt;
@@ -22,6 +23,9 @@ pub struct MachineRow {
     pub faults: u64,
     /// Pairs that it has, or was given and never brought back.
     pub open: u64,
+    /// By how much its clocks were longer than those of the plan, at least and at most, in thousandths.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clocks: Option<[Scale; 2]>,
     /// Chi squared of its results against those of the other machines, where that is beyond chance.
     pub odd_results: Option<f64>,
     /// Chi squared of its losses on time against those of the other machines, where that is beyond chance.
@@ -42,6 +46,7 @@ pub(super) fn rows(machines: Vec<MachineCounts>, players: usize) -> Vec<MachineR
             time_losses: own.time_losses,
             faults: own.faults,
             open: own.open,
+            clocks: own.clocks,
             odd_results: stands_out(own.results, results).filter(|_| players == 2),
             // Whoever loses less than the others is not the odd one.
             odd_time_losses: stands_out(
@@ -63,7 +68,7 @@ impl MachineRow {
         self.name.as_deref().map_or_else(|| "here".to_owned(), |name| printable(name.as_bytes()))
     }
 
-    fn cells(&self) -> [String; 5] {
+    fn cells(&self) -> [String; 6] {
         let [wins, draws, losses] = self.results;
         [
             self.games.to_string(),
@@ -71,6 +76,11 @@ impl MachineRow {
             self.time_losses.to_string(),
             self.faults.to_string(),
             self.open.to_string(),
+            match self.clocks {
+                None => String::new(),
+                Some([least, most]) if least == most => least.to_string(),
+                Some([least, most]) => format!("{least} to {most}"),
+            },
         ]
     }
 
@@ -89,7 +99,7 @@ impl MachineRow {
     }
 }
 
-const HEADINGS: [&str; 5] = ["games", "first player", "on time", "faults", "open pairs"];
+const HEADINGS: [&str; 6] = ["games", "first player", "on time", "faults", "open pairs", "clocks"];
 
 /// The machines in a text.
 pub(super) fn text(f: &mut fmt::Formatter<'_>, machines: &[MachineRow]) -> fmt::Result {
@@ -97,11 +107,13 @@ pub(super) fn text(f: &mut fmt::Formatter<'_>, machines: &[MachineRow]) -> fmt::
         return Ok(());
     }
     let width = machines.iter().map(|machine| machine.shown().chars().count()).max().unwrap_or(0).max(8);
-    let line = |name: &str, cells: [&str; 5]| {
-        let [games, results, time, faults, open] = cells;
-        format!("  {name:width$} {games:>7}  {results:<18} {time:>7} {faults:>7} {open:>10}")
+    let line = |name: &str, cells: [&str; 6]| {
+        let [games, results, time, faults, open, clocks] = cells;
+        format!("  {name:width$} {games:>7}  {results:<18} {time:>7} {faults:>7} {open:>10}  {clocks}")
+            .trim_end()
+            .to_owned()
     };
-    writeln!(f, "\nmachines\n{}", line("", HEADINGS).trim_end())?;
+    writeln!(f, "\nmachines\n{}", line("", HEADINGS))?;
     for machine in machines {
         let cells = machine.cells();
         writeln!(f, "{}", line(&machine.shown(), cells.each_ref().map(String::as_str)))?;

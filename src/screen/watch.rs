@@ -1,6 +1,6 @@
 //! `renmei watch`: shows an event that another process plays, or that is over, by polling its database.
 
-use super::{Past, archive, has_terminal, info, no_thread, save};
+use super::{Past, archive, has_terminal, info, machines, no_thread, save};
 use crate::cli::WatchArgs;
 use crate::commands::{Exit, Failure, find_event};
 use client::{self, ratings::stored_scale};
@@ -41,6 +41,7 @@ pub fn watch(args: &WatchArgs) -> Result<Exit, Failure> {
         archive,
         save,
         scale,
+        machines: machines(args.db.clone(), event.name.clone()),
         watching: true,
     };
     let (feed, inbox) = dashboard::feed::pair();

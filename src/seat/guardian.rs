@@ -44,6 +44,8 @@ use tree::Tree;
 
 /// Name of a guardian in a list of processes.
 pub(crate) const NAME: &str = "renmei-guardian";
+/// What a worker may be told to join with: no engine's business.
+const JOIN: &str = "RENMEI_JOIN";
 /// Time between two looks at what a limited engine uses, in milliseconds.
 const GLANCE: u16 = 100;
 
@@ -113,7 +115,7 @@ fn start(errand: &Errand) -> io::Result<Child> {
     if let Some(filter) = filter {
         command.args(["--seccomp", &filter.to_string()]);
     }
-    command.args(arguments).envs(errand.environment.iter().map(|(key, value)| (key, value)));
+    command.args(arguments).env_remove(JOIN).envs(errand.environment.iter().map(|(key, value)| (key, value)));
     if let Some(directory) = &errand.directory {
         command.current_dir(directory);
     }

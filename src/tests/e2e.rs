@@ -23,6 +23,7 @@ mod isolation;
 mod laboratory;
 mod logs;
 mod look;
+#[cfg(feature = "machines")]
 mod machines;
 mod names;
 mod notify;

@@ -1,5 +1,9 @@
 //! One event on many machines: real workers, a real server, and what is killed in between.
 
+mod dropped;
+mod joining;
+mod unequal;
+
 use crate::support::{Desk, none_left, program};
 use hub::trial::Namespaces;
 use std::{

@@ -2,6 +2,7 @@
 
 mod archive;
 mod game;
+mod machines;
 mod now;
 mod player;
 mod prefs;
@@ -44,6 +45,8 @@ pub fn routes() -> Router<Site> {
         .route("/api/table", get(table::api))
         .route("/rounds", get(rounds::page))
         .route("/api/rounds", get(rounds::api))
+        .route("/machines", get(machines::page))
+        .route("/api/machines", get(machines::api))
         .route("/games", get(archive::page))
         .route("/api/games", get(archive::api))
         .route("/games/list.txt", get(records::list))

@@ -1,6 +1,6 @@
 use crate::{
     input::{Action, Form, Screen},
-    state::{EventInfo, State},
+    state::{EventInfo, MachineLine, State},
     theme::{Palette, Role},
     ui::{Ui, Wish},
     view,
@@ -10,6 +10,7 @@ use referee::{
     Color, Outcome, WinBy,
     clock::TimeControl,
     entry::{Entry, GameEnded, GameId, GameStarted, Moved, Opened, PlayerId, Score, Stamped, Thought},
+    lease::{MachineState, Presence},
     opening::EVEN,
     rating::{Estimate, Scale},
     schedule::{Format, Pairing, Stage},
@@ -430,4 +431,33 @@ fn the_screen_of_a_lost_game_says_why_it_was_lost() {
     assert!(wide.contains("nifu, a second pawn on its file"), "{wide}");
     let replayed = Ui { ply: Some(3), ..ui };
     assert!(!text(&picture(&state, &replayed, 200, 60)).contains("lost:"), "not in the middle of the game");
+}
+
+#[test]
+fn machines_are_a_line_each_with_what_was_told_of_them_last() {
+    let machine = |name: &str, presence, word: &str| MachineLine {
+        state: MachineState {
+            name: name.to_owned(),
+            slots: 8,
+            cores: 16,
+            nps: Some(1_234_567),
+            scale: referee::clock::Scale::of(1.25).unwrap(),
+            playing: 7,
+            faults: 2,
+            lag: 14,
+            presence,
+            word: word.to_owned(),
+            seen: 0,
+        },
+        games: 1234,
+    };
+    let mut state = league(info());
+    state.machines = vec![
+        machine("box2", Presence::Here, ""),
+        machine("box3", Presence::Silent, "1 pair did not reach it: played again"),
+    ];
+    state.machines.iter_mut().for_each(|line| line.state.seen = state.now - 4000);
+    check("machines", &state, &on(Screen::Machines));
+    let shown = text(&picture(&state, &on(Screen::Event), 130, 40));
+    assert!(shown.lines().last().unwrap().contains("m machines"), "{shown}");
 }

@@ -14,6 +14,7 @@
 //! | `Delay` | 1000 | delay in ms, for the modes marked D |
 //! | `Megabytes` | 8 | size in MiB, for the modes marked M |
 //! | `Target` | | what the modes against the machine aim at |
+//! | `Nps` | 0 | nodes per second that it tells of honest moves; of `go movetime` it uses the whole time then |
 //! | `SleepUs` | 0 | microseconds before each answer of `king` and `rook` |
 //!
 //! # Faults instead of a correct `bestmove`

@@ -32,6 +32,8 @@ pub struct Puppet {
     silent: bool,
     /// Whether the child of `grandchild` or `zombie` was started.
     has_child: bool,
+    /// The time of the last `go movetime`; zero after another `go`.
+    movetime: Duration,
     /// Memory allocated by the mode `memory`.
     allocated: Vec<u8>,
 }
@@ -50,6 +52,7 @@ impl Puppet {
             pondering: false,
             silent: false,
             has_child: false,
+            movetime: Duration::ZERO,
             allocated: Vec::new(),
         };
         puppet.apply_mode();
@@ -101,7 +104,10 @@ impl Puppet {
             "usinewgame" => self.begin_game(),
             "position" => self.set_position(line),
             "go" if words.any(|word| word == "ponder" || word == "infinite") => self.pondering = true,
-            "go" => self.answer(),
+            "go" => {
+                self.movetime = movetime(line);
+                self.answer();
+            }
             "ponderhit" if self.pondering => {
                 self.pondering = false;
                 self.answer();
@@ -215,7 +221,12 @@ impl Puppet {
 
     fn play_honestly(&mut self) {
         let bestmove = self.honest();
-        self.put(format!("info depth 1 score cp 0\n{bestmove}\n"));
+        let speed = self.settings.nps().map(|nps| {
+            thread::sleep(self.movetime);
+            let time = self.movetime.as_millis();
+            format!(" nodes {} nps {nps} time {time}", u128::from(nps) * time / 1000)
+        });
+        self.put(format!("info depth 1 score cp 0{}\n{bestmove}\n", speed.unwrap_or_default()));
     }
 
     fn misbehave(&mut self) {
@@ -327,4 +338,11 @@ impl Puppet {
     fn put(&mut self, text: impl AsRef<[u8]>) {
         let _ = self.stdout.write_all(text.as_ref()).and_then(|()| self.stdout.flush());
     }
+}
+
+/// The time of `go movetime`.
+fn movetime(line: &str) -> Duration {
+    let mut words = line.split_ascii_whitespace();
+    let ms = words.find(|word| *word == "movetime").and_then(|_| words.next()?.parse().ok());
+    Duration::from_millis(ms.unwrap_or(0))
 }

@@ -86,12 +86,17 @@ impl Settings {
         Duration::from_micros(self.number("SleepUs"))
     }
 
+    /// Nodes per second that it tells, and uses its time for; `None`: it tells none.
+    pub fn nps(&self) -> Option<u64> {
+        Some(self.number("Nps")).filter(|nps| *nps > 0)
+    }
+
     fn number(&self, name: &str) -> u64 {
         self.0.spin(name).unsigned_abs()
     }
 }
 
-fn declarations() -> [OptionSpec; 9] {
+fn declarations() -> [OptionSpec; 10] {
     let modes: Vec<&str> = Mode::all().map(|(name, _)| name).collect();
     [
         OptionSpec::combo("Mode", "honest", &modes),
@@ -102,6 +107,7 @@ fn declarations() -> [OptionSpec; 9] {
         OptionSpec::spin("Delay", 1000, 0..=86_400_000),
         OptionSpec::spin("Megabytes", 8, 0..=1_000_000),
         OptionSpec::spin("SleepUs", 0, 0..=100_000_000),
+        OptionSpec::spin("Nps", 0, 0..=1_000_000_000),
         OptionSpec::string("Target", ""),
     ]
 }

@@ -2,6 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+/// How the answer ends to whoever drops a machine a second time.
+pub const DROPPED_BEFORE: &str = "was dropped before";
+
 /// A request of the operator.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -88,6 +91,11 @@ pub enum Command {
         out: String,
         /// The name of the substitute.
         substitute: String,
+    },
+    /// A machine gets no more games.
+    DropMachine {
+        /// Its name.
+        machine: String,
     },
     /// Takes an operation back.
     Undo {

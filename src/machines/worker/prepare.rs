@@ -1,15 +1,17 @@
 //! Before the first pair: the engines are looked at, compared with those of the manager, and the slots are counted.
 
 use super::WorkerOptions;
-use crate::{depot, messages::Terms};
+use crate::{depot, messages::Terms, scaling::thousands};
 use arena::{
     Say,
     identity::{Engine, Identifier},
     preflight::{self, Findings},
+    speed::{self, Speed},
     worker::WorkerSpec,
 };
 use hub::{Cache, Held};
 use plan::{EnginePlan, Plan};
+use referee::number::number;
 use std::{path::Path, thread};
 
 /// What a worker plays with.
@@ -17,6 +19,8 @@ use std::{path::Path, thread};
 pub struct Prepared {
     /// Pairs at once.
     pub slots: usize,
+    /// Its speed, where the event wants it.
+    pub speed: Option<Speed>,
     /// Threads for their games.
     pub threads: Vec<WorkerSpec>,
     /// How the engines are started here, by player.
@@ -97,7 +101,25 @@ fn look(
         ));
     }
     let threads = preflight::placement(&plan, &[]).workers;
-    Ok(Prepared { slots: plan.concurrency, threads, plans: plan.engines, engines, held: vec![] })
+    let speed = terms.scaled.then(|| measured(&plan, say)).transpose()?;
+    Ok(Prepared { slots: plan.concurrency, speed, threads, plans: plan.engines, engines, held: vec![] })
+}
+
+/// The speed of this machine with all slots busy, told in a line.
+fn measured(plan: &Plan, say: &Say) -> Result<Speed, String> {
+    say("the clocks of this event are scaled: measuring how fast the engines are here");
+    let speed = speed::measure(&plan.engines, plan.concurrency, plan.startups, say);
+    let speed = speed.map_err(|why| format!("the system has no event queue: {why}"))?;
+    match speed.mean() {
+        Some(nps) => say(&format!(
+            "{} thousand nodes per second in each of {}, steady to {:.0} %",
+            thousands(nps),
+            number(plan.concurrency, "slot"),
+            speed.spread * 100.0
+        )),
+        None => say("the engines tell no nodes per second: the clocks of the plan are those of this machine"),
+    }
+    Ok(speed)
 }
 
 fn cores() -> usize {

@@ -3,6 +3,10 @@
 //! The engine sets its options, gets ready, is asked for a move in the start position, and is sent away. No game ends,
 //! so that an engine that learns from games learns nothing.
 
+mod speed;
+
+pub use speed::speed;
+
 use super::{Actor, Heard, Launcher, UsiPlayer};
 use crate::{conversation::Handshake, memory, pair, process::System};
 use plan::SeatLimits;

@@ -59,6 +59,7 @@ pub fn may(role: Role, command: &Command) -> Result<(), String> {
         | Command::Replay { .. }
         | Command::Swap { .. }
         | Command::Undo { .. }
+        | Command::DropMachine { .. }
         | Command::Ban { .. }
         | Command::Unban { .. } => true,
         Command::List

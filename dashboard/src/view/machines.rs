@@ -1,0 +1,85 @@
+//! The other machines that play games of the event.
+
+use super::paint::Paint;
+use crate::{
+    state::{MachineLine, State},
+    text,
+    theme::Role,
+    ui::Ui,
+};
+use ratatui::layout::Rect;
+use referee::{lease::Presence, number::number};
+
+/// Columns beside the name and the last word.
+const FIGURES: usize = 76;
+
+/// The machines, with what was told of each last.
+pub fn draw(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
+    let slots: u32 = present(state).map(|line| line.state.slots).sum();
+    let here = number(present(state).count(), "machine");
+    let title = format!("Machines · {here} with {} · this one is not among them", number(slots, "slot"));
+    let inner = paint.frame(area, &title);
+    let name = usize::from(inner.width / 6).clamp(8, 24);
+    let word = usize::from(inner.width).saturating_sub(FIGURES + name);
+    let heading = format!(
+        " {} {:<7} {:>7} {:>5} {:>9} {:>6} {:>7} {:>6} {:>7} {:>6}  last word",
+        text::left("machine", name),
+        "",
+        "pairs",
+        "slots",
+        "nodes/s",
+        "clocks",
+        "games",
+        "faults",
+        "lag ms",
+        "heard"
+    );
+    paint.line(inner, 0, &heading, Role::Quiet);
+    let room = usize::from(inner.height).saturating_sub(2).max(1);
+    let chosen = ui.chosen.min(state.machines.len().saturating_sub(1));
+    let first = chosen.saturating_sub(room - 1);
+    for (row, line) in state.machines.iter().enumerate().skip(first).take(room) {
+        let role = match line.state.presence {
+            _ if row == chosen => Role::Chosen,
+            Presence::Here => Role::Plain,
+            Presence::Left => Role::Quiet,
+            Presence::Silent | Presence::Barred => Role::Fault,
+        };
+        let words = format!(
+            "{}  {}",
+            figures(line, state.now, name),
+            text::cut(&text::clean(&line.state.word), word)
+        );
+        paint.row(inner, 1 + (row - first) as u16, &words, role);
+    }
+    if let Some(line) = state.machines.get(chosen).filter(|line| !line.state.word.is_empty()) {
+        let words = format!(" {}: {}", text::clean(&line.state.name), text::clean(&line.state.word));
+        paint.line(inner, inner.height.saturating_sub(1), &words, Role::Plain);
+    }
+    if state.machines.is_empty() {
+        paint.line(inner, 1, "  none: `--hub` or `--workers` lets others play, too", Role::Quiet);
+    }
+}
+
+/// The machines that play.
+fn present(state: &State) -> impl Iterator<Item = &MachineLine> {
+    state.machines.iter().filter(|line| line.state.presence == Presence::Here)
+}
+
+fn figures(line: &MachineLine, now: i64, name: usize) -> String {
+    let MachineLine { state, games } = line;
+    let heard = now.saturating_sub(state.seen).max(0).unsigned_abs();
+    format!(
+        " {} {:<7} {:>7} {:>5} {:>9} {:>6} {:>7} {:>6} {:>7} {:>6}",
+        text::left(&text::name(&text::clean(&state.name), name), name),
+        state.presence.word(),
+        state.playing,
+        state.slots,
+        state.nps.map_or_else(|| "-".to_owned(), text::short),
+        state.scale.to_string(),
+        text::short(*games),
+        state.faults,
+        state.lag,
+        text::lasting(heard),
+    )
+}

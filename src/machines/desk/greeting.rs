@@ -1,0 +1,108 @@
+//! The hello of a worker: whether its machine may play, and with which clocks.
+
+use super::{Serving, dropped_words, lock};
+use crate::{
+    messages::{self, Hello, Terms, Welcome},
+    scaling::Judged,
+};
+use arena::desk::DeskNote;
+use journal::now;
+use referee::{clock::Scale, number::number, sink::SideRecord};
+use serde::Deserialize;
+use std::time::Instant;
+
+/// What every version of a hello has: another version may have other fields.
+#[derive(Deserialize)]
+struct Version {
+    protocol: u32,
+    #[serde(default)]
+    build: String,
+    #[serde(default)]
+    session: u64,
+}
+
+impl Serving {
+    /// The answer to a hello, and the start of the worker that it is for.
+    pub(super) fn hello(&self, worker: &str, payload: &[u8]) -> (u64, Welcome) {
+        let hello = match read(payload) {
+            Ok(hello) => hello,
+            Err(why) => return (0, Welcome::Refused { why, for_good: true }),
+        };
+        (hello.session, self.welcome(worker, &hello))
+    }
+
+    fn welcome(&self, worker: &str, hello: &Hello) -> Welcome {
+        if let Some(reason) = lock(&self.shared.dropped).get(&hello.name) {
+            return Welcome::Refused { why: dropped_words(reason), for_good: true };
+        }
+        let is_ours = hello.ready && hello.protocol == messages::PROTOCOL;
+        let judged =
+            if is_ours { lock(&self.shared.scaling).judge(hello.speed.as_ref()).map(Some) } else { Ok(None) };
+        let answer = self.shared.registry().hello(Instant::now(), now(), worker, hello);
+        let (verdicts, missing) = match answer {
+            Ok(known) => known,
+            Err(refusal) => return Welcome::Refused { why: refusal.why, for_good: refusal.for_good },
+        };
+        self.shared.lost(missing);
+        match judged {
+            Ok(judged) => judged.into_iter().for_each(|judged| self.comes(worker, hello, judged)),
+            Err(why) => {
+                let lost = self.shared.registry().back(worker, &hello.holding.held, true);
+                self.shared.lost(lost);
+                self.shared.fault(worker, None, &format!("it does not play: {why}"));
+                return Welcome::Refused {
+                    why: format!("this machine does not play: {why}"),
+                    for_good: true,
+                };
+            }
+        }
+        Welcome::Come(Box::new(Terms { epoch: self.epoch(), verdicts, ..self.shared.event.terms.clone() }))
+    }
+
+    /// A machine can play.
+    fn comes(&self, worker: &str, hello: &Hello, judged: Judged) {
+        let Judged { scale, warning, is_reference } = judged;
+        self.shared.registry().set_scale(worker, scale);
+        let speed = hello.speed.as_ref().filter(|_| is_reference);
+        if let (Some(speed), Some((_, sink))) = (speed, &*lock(&self.shared.ways)) {
+            let json = serde_json::to_string(speed).unwrap_or_default();
+            sink.keep(SideRecord::Reference(json));
+        }
+        let (slots, cores) = (number(hello.slots, "slot"), number(hello.cores, "core"));
+        let clocks = match (scale, is_reference) {
+            (_, true) => "; the clocks of other machines are scaled by its speed".to_owned(),
+            (Scale::ONE, _) => String::new(),
+            (scale, _) => format!("; its clocks are {scale} times those of the plan"),
+        };
+        (self.shared.say)(&format!("machine `{}` is here: {slots}, {cores}{clocks}", hello.name));
+        warning.into_iter().for_each(|warning| self.shared.fault(worker, None, &warning));
+        self.shared.note(DeskNote::Free);
+    }
+}
+
+/// A hello; of one of another version only what says so.
+fn read(payload: &[u8]) -> Result<Hello, String> {
+    let why = match serde_json::from_slice(payload) {
+        Ok(hello) => return Ok(hello),
+        Err(why) => why,
+    };
+    let version = serde_json::from_slice::<Version>(payload);
+    let Some(Version { protocol, build, session }) =
+        version.ok().filter(|version| version.protocol != messages::PROTOCOL)
+    else {
+        return Err(format!("this hello cannot be read: {why}"));
+    };
+    let (name, holding) = (String::new(), Default::default());
+    Ok(Hello {
+        protocol,
+        build,
+        session,
+        name,
+        slots: 1,
+        cores: 1,
+        tags: vec![],
+        speed: None,
+        ready: false,
+        holding,
+    })
+}

@@ -1,0 +1,80 @@
+//! What whoever looks on is shown of the machines: a row of the database each, written where it has changed.
+
+use super::{Serving, lock};
+use journal::now;
+use referee::{
+    lease::{MachineState, Presence},
+    sink::SideRecord,
+};
+use std::{collections::HashMap, time::Instant};
+
+/// A machine of which nothing is new is written again after so many ms.
+const AGAIN: i64 = 10_000;
+
+/// The machines as they were written last, by name.
+#[derive(Default)]
+pub(super) struct Shown(HashMap<String, MachineState>);
+
+impl Shown {
+    /// Whether a machine is to be written.
+    fn is_news(&self, state: &MachineState) -> bool {
+        self.0.get(&state.name).is_none_or(|shown| {
+            let same = MachineState { seen: shown.seen, lag: shown.lag, ..state.clone() };
+            same != *shown || state.seen - shown.seen >= AGAIN
+        })
+    }
+}
+
+impl Serving {
+    /// Writes the machines of which something is new.
+    pub(super) fn show(&mut self) {
+        let states = self.shared.registry().states(Instant::now(), now());
+        self.write(states);
+    }
+
+    /// Writes that no machine is there any more.
+    pub(super) fn show_end(&mut self) {
+        let mut states = self.shared.registry().states(Instant::now(), now());
+        for state in states.iter_mut().filter(|state| state.presence != Presence::Barred) {
+            (state.presence, state.playing) = (Presence::Left, 0);
+        }
+        self.write(states);
+    }
+
+    fn write(&mut self, states: Vec<MachineState>) {
+        let Some((_, sink)) = lock(&self.shared.ways).clone() else { return };
+        for state in states.into_iter().filter(|state| self.shown.is_news(state)).collect::<Vec<_>>() {
+            sink.keep(SideRecord::Machine(Box::new(state.clone())));
+            self.shown.0.insert(state.name.clone(), state);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use referee::clock::Scale;
+
+    #[test]
+    fn a_machine_is_written_when_something_is_new_or_ten_seconds_have_gone() {
+        let state = MachineState {
+            name: "box2".to_owned(),
+            slots: 2,
+            cores: 4,
+            nps: None,
+            scale: Scale::ONE,
+            playing: 1,
+            faults: 0,
+            lag: 3,
+            presence: Presence::Here,
+            word: String::new(),
+            seen: 50_000,
+        };
+        let mut shown = Shown::default();
+        assert!(shown.is_news(&state));
+        shown.0.insert(state.name.clone(), state.clone());
+        assert!(!shown.is_news(&MachineState { seen: 55_000, lag: 9, ..state.clone() }));
+        assert!(shown.is_news(&MachineState { seen: 60_000, ..state.clone() }));
+        assert!(shown.is_news(&MachineState { faults: 1, ..state }));
+    }
+}

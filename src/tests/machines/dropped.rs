@@ -1,0 +1,77 @@
+//! A machine that the operator drops.
+
+use super::*;
+
+const DROP: [&str; 5] = ["admin", "--reason", "its fan died", "event.db", "drop"];
+
+#[test]
+fn a_machine_that_is_dropped_hears_why_and_stays_away_after_a_restart_and_its_games_are_played_again() {
+    if !is_server_here() {
+        return;
+    }
+    let (desk, all) = (Desk::new(), 12);
+    event(&desk, all, "");
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let own = ["--hub", &format!("127.0.0.1:{port}"), "--slots", "0"];
+    let mut first = manages(&desk, &own);
+    let line = line(&desk);
+    let mut ann = joins(&desk, "ann", &line);
+    until("it has played", || count(&desk, COUNTED) >= 2);
+    hold(&desk);
+    until("it has more", || count(&desk, AWAY) >= 1);
+    let unknown = desk.renmei(&["admin", "--reason", "x", "event.db", "drop", "nobody"]);
+    assert_eq!(unknown.status.code(), Some(1));
+    let said = String::from_utf8_lossy(&unknown.stderr).into_owned();
+    assert!(said.contains("no machine `nobody` has a part in this event"), "{said}");
+    let dropped = desk.renmei(&[&DROP[..], &["ann"]].concat());
+    let said = String::from_utf8_lossy(&dropped.stdout).into_owned();
+    assert_eq!(dropped.status.code(), Some(0), "{said}{}", String::from_utf8_lossy(&dropped.stderr));
+    assert!(said.contains("`ann` gets no more games") && said.contains("played again, 0 not"), "{said}");
+    assert_eq!(ann.code(), Some(5), "{}", log(&desk, "ann.log"));
+    let why = "the operator has dropped this machine: its fan died";
+    assert!(log(&desk, "ann.log").lines().any(|line| line.contains(why)), "{}", log(&desk, "ann.log"));
+    until("its key is no key", || log(&desk, "manager.log").contains("`ann` opens the door no more"));
+    assert_eq!(count(&desk, COUNTED), 0, "nothing of it counts");
+    let leases = given_to(&desk, "ann");
+    first.kill();
+    let mut second = manages(&desk, &own);
+    let mut again = joins(&desk, "ann", &line);
+    assert_eq!(again.code(), Some(5), "{}", log(&desk, "ann.log"));
+    assert!(
+        log(&desk, "ann.log").contains("`ann` was sent away by the operator"),
+        "{}",
+        log(&desk, "ann.log")
+    );
+    release(&desk);
+    let mut bob = joins(&desk, "bob", &line);
+    assert_eq!(second.code(), Some(0), "{}", log(&desk, "manager.log"));
+    assert_eq!(bob.code(), Some(0), "{}", log(&desk, "bob.log"));
+    assert_eq!(given_to(&desk, "ann"), leases, "it was given nothing more");
+    assert_eq!(desk.query("SELECT DISTINCT machine FROM games WHERE state = 'counted'"), [["bob"]]);
+    assert_eq!(count(&desk, COUNTED), all);
+}
+
+#[test]
+fn a_machine_dropped_on_somebody_elses_server_is_refused_by_its_name() {
+    let Some(hub) = Hub::start() else { return };
+    let desk = Desk::new();
+    event(&desk, 12, "");
+    hold(&desk);
+    let mut first = manager(&desk, &hub, "0");
+    let mut ann = worker(&desk, "ann");
+    until("it has pairs", || given_to(&desk, "ann") >= 2);
+    assert!(desk.renmei(&[&DROP[..], &["ann"]].concat()).status.success());
+    assert_eq!(ann.code(), Some(5), "{}", log(&desk, "ann.log"));
+    first.kill();
+    let mut second = manager(&desk, &hub, "0");
+    let mut again = worker(&desk, "ann");
+    assert_eq!(again.code(), Some(5), "{}", log(&desk, "ann.log"));
+    let said = log(&desk, "ann.log");
+    assert_eq!(
+        said.matches("renmei: the operator has dropped this machine: its fan died").count(),
+        2,
+        "{said}"
+    );
+    second.signal(nix::sys::signal::Signal::SIGTERM);
+    assert_eq!(second.code(), Some(3));
+}
