@@ -1243,12 +1243,13 @@ pub enum Preset {
 #[command(after_help = "\
 Examples:
   renmei systemd serve league.toml | sudo tee /etc/systemd/system/renmei-league.service
-  renmei systemd --user floodgate floodgate.toml > ~/.config/systemd/user/renmei-floodgate.service")]
+  renmei systemd --user floodgate floodgate.toml > ~/.config/systemd/user/renmei-floodgate.service
+  renmei systemd --user queue tests > ~/.config/systemd/user/renmei-tests.service")]
 pub struct SystemdArgs {
     /// The command that the service runs.
     #[arg(value_enum)]
     pub service: Service,
-    /// Its configuration file.
+    /// Its configuration file; of a queue, the directory.
     pub file: PathBuf,
     /// Print a unit for a user's service manager, which needs no root.
     #[arg(long)]
@@ -1264,4 +1265,6 @@ pub enum Service {
     Serve,
     /// `renmei floodgate`.
     Floodgate,
+    /// `renmei queue`, with `--user`.
+    Queue,
 }

@@ -73,7 +73,7 @@ pub fn queue(args: &QueueArgs) -> Result<Exit, Failure> {
 }
 
 /// The database of a queue that is there.
-fn existing(directory: &Path) -> Result<PathBuf, Failure> {
+pub(super) fn existing(directory: &Path) -> Result<PathBuf, Failure> {
     let database = directory.join(DATABASE);
     if database.is_file() {
         return Ok(database);
