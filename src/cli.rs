@@ -1228,6 +1228,10 @@ pub enum Preset {
     Denou,
     /// Training games for renmei-pairwise.
     Learn,
+    /// The values of options by which an engine is strongest (`renmei tune`).
+    Tune,
+    /// What the parts of an engine are worth: a league of its builds (`renmei attribute`).
+    Attribute,
     /// Games on floodgate's clock, to test whether an engine keeps it.
     FloodgateTime,
     /// An engine on floodgate or another CSA server (`renmei floodgate`).
