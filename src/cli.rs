@@ -1235,6 +1235,10 @@ pub enum Preset {
     Denou,
     /// Training games for renmei-pairwise.
     Learn,
+    /// The values of options by which an engine is strongest (`renmei tune`).
+    Tune,
+    /// What the parts of an engine are worth: a league of its builds (`renmei attribute`).
+    Attribute,
     /// Games on floodgate's clock, to test whether an engine keeps it.
     FloodgateTime,
     /// An engine on floodgate or another CSA server (`renmei floodgate`).
@@ -1250,12 +1254,13 @@ pub enum Preset {
 #[command(after_help = "\
 Examples:
   renmei systemd serve league.toml | sudo tee /etc/systemd/system/renmei-league.service
-  renmei systemd --user floodgate floodgate.toml > ~/.config/systemd/user/renmei-floodgate.service")]
+  renmei systemd --user floodgate floodgate.toml > ~/.config/systemd/user/renmei-floodgate.service
+  renmei systemd --user queue tests > ~/.config/systemd/user/renmei-tests.service")]
 pub struct SystemdArgs {
     /// The command that the service runs.
     #[arg(value_enum)]
     pub service: Service,
-    /// Its configuration file; for a worker the file with the line to join with.
+    /// Its configuration file; of a queue, the directory; of a worker, the file with the line to join with.
     pub file: PathBuf,
     /// Print a unit for a user's service manager, which needs no root.
     #[arg(long)]
@@ -1273,4 +1278,6 @@ pub enum Service {
     Floodgate,
     /// `renmei worker`.
     Worker,
+    /// `renmei queue`, with `--user`.
+    Queue,
 }

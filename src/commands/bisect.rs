@@ -79,6 +79,10 @@ pub fn bisect(args: &BisectArgs) -> Result<Exit, Failure> {
 
 fn refuse_what_has_no_meaning(args: &BisectArgs) -> Result<(), Failure> {
     let playing = &args.games.playing;
+    if let Some(flag) = super::machines::flag(playing) {
+        let why = "a search for a commit is played on this machine alone; `renmei test` plays two commits on several";
+        return Err(Failure::Usage(format!("{flag}: {why}")));
+    }
     let given = [
         ("--events", playing.events.is_some()),
         ("--notify", playing.notify.is_some()),

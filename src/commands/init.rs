@@ -23,6 +23,8 @@ fn files(preset: Preset) -> &'static [PresetFile] {
         Preset::Gauntlet => &[preset_file!("gauntlet.toml")],
         Preset::Denou => &[preset_file!("denou.toml")],
         Preset::Learn => &[preset_file!("learn.toml")],
+        Preset::Tune => &[preset_file!("tune.toml")],
+        Preset::Attribute => &[preset_file!("attribute.toml")],
         Preset::FloodgateTime => &[preset_file!("floodgate-time.toml")],
         Preset::Floodgate => &[preset_file!("floodgate.toml")],
         Preset::Serve => &[preset_file!("serve.toml")],
@@ -37,6 +39,8 @@ fn command(preset: Preset) -> &'static str {
     match preset {
         Preset::Floodgate => "floodgate",
         Preset::Serve | Preset::League => "serve",
+        Preset::Tune => "tune",
+        Preset::Attribute => "attribute",
         _ => "run",
     }
 }

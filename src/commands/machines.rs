@@ -129,7 +129,7 @@ fn scaling(
 }
 
 /// The flag by which other machines may join.
-fn flag(args: &PlayingArgs) -> Option<&'static str> {
+pub(super) fn flag(args: &PlayingArgs) -> Option<&'static str> {
     args.hub.map(|_| "--hub").or(args.workers.as_ref().map(|_| "--workers"))
 }
 

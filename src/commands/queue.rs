@@ -73,7 +73,7 @@ pub fn queue(args: &QueueArgs) -> Result<Exit, Failure> {
 }
 
 /// The database of a queue that is there.
-fn existing(directory: &Path) -> Result<PathBuf, Failure> {
+pub(super) fn existing(directory: &Path) -> Result<PathBuf, Failure> {
     let database = directory.join(DATABASE);
     if database.is_file() {
         return Ok(database);
@@ -98,6 +98,17 @@ fn change(store: &Store, number: u64, change: &TestChange<'_>, done: &str) -> Re
 
 /// Adds a test whose configuration is checked and whose commits exist.
 fn add(directory: &Path, args: &QueueAddArgs) -> Result<Exit, Failure> {
+    let playing = &args.test.games.playing;
+    if let Some(flag) = super::machines::flag(playing) {
+        let why = "a queue is played on this machine alone; `renmei test` plays on several";
+        return Err(Failure::Usage(format!("{flag}: {why}")));
+    }
+    if !playing.http.is_empty() {
+        let database = directory.join(DATABASE);
+        let why =
+            format!("--http: `renmei web {}` shows the tests of a queue in the browser", database.display());
+        return Err(Failure::Usage(why));
+    }
     if let Some(flag) = args.misplaced() {
         let why = format!("{flag} belongs to who plays the queue, not to a test; leave it out");
         return Err(Failure::Usage(why));

@@ -14,6 +14,7 @@ use std::{
     path::{Path, PathBuf},
     time::Duration,
 };
+use work::Work;
 
 /// Checks the configuration and prints its unit.
 ///
@@ -24,7 +25,7 @@ pub fn systemd(args: &SystemdArgs) -> Result<Exit, Failure> {
         out!("{}", worker::unit(args)?);
         return Ok(Exit::Done);
     }
-    let work = work::read(args.service, &args.file).map_err(Failure::Config)?;
+    let work = work(args)?;
     let failed = |what: &str, e: std::io::Error| Failure::Other(format!("{what}: {e}"));
     let program = std::env::current_exe().map_err(|e| failed("the path of this program", e))?;
     let file = args.file.canonicalize().map_err(|e| failed(&args.file.display().to_string(), e))?;
@@ -32,7 +33,7 @@ pub fn systemd(args: &SystemdArgs) -> Result<Exit, Failure> {
         service: args.service,
         event: work.event,
         program: text(&program)?,
-        directory: text(file.parent().unwrap_or(Path::new("/")))?,
+        directory: text(if file.is_dir() { &file } else { file.parent().unwrap_or(Path::new("/")) })?,
         path: std::env::var("PATH").unwrap_or_default(),
         account: if args.user { Account::Caller } else { account(&file, &program, &work.database) },
         database: text(&work.database)?,
@@ -42,6 +43,21 @@ pub fn systemd(args: &SystemdArgs) -> Result<Exit, Failure> {
     };
     out!("{}", unit.text());
     Ok(Exit::Done)
+}
+
+/// What the service does, if it can be one.
+fn work(args: &SystemdArgs) -> Result<Work, Failure> {
+    if args.service != Service::Queue {
+        return work::read(args.service, &args.file).map_err(Failure::Config);
+    }
+    let database = super::queue::existing(&args.file)?;
+    if !args.user {
+        let why = "a queue builds commits with the compilers and in the cache of its user: add `--user`";
+        return Err(Failure::Usage(why.to_owned()));
+    }
+    let database =
+        database.canonicalize().map_err(|e| Failure::Other(format!("{}: {e}", database.display())))?;
+    Ok(Work::of_queue(database))
 }
 
 /// Whose rights the service has.
@@ -144,6 +160,7 @@ impl Unit {
             Service::Serve => "host of",
             Service::Floodgate => "engine on a server, event",
             Service::Worker => "worker",
+            Service::Queue => "queue",
         };
         let event: String = self.event.chars().filter(|c| !c.is_control()).collect();
         let mut text = format!("\n[Unit]\nDescription=Renmei: {what} {}\n", specifiers(&event));
@@ -159,7 +176,10 @@ impl Unit {
             Service::Serve => "serve",
             Service::Floodgate => "floodgate",
             Service::Worker => "worker",
+            Service::Queue => "queue",
         };
+        // A queue has no dashboard.
+        let plain = if self.service == Service::Queue { "" } else { " --no-dashboard" };
         let user = match &self.account {
             Account::Caller => String::new(),
             Account::Owner(owner) => format!("User={}\n", specifiers(owner)),
@@ -188,7 +208,7 @@ impl Unit {
         format!(
             "\n[Service]\nType=exec\n{user}WorkingDirectory={}\n\
              # Search path for engines, as it was when this unit was written.\n\
-             Environment={}\n# Environment=RENMEI_LOG=debug\nExecStart={} {command} {}{database} --no-dashboard\n",
+             Environment={}\n# Environment=RENMEI_LOG=debug\nExecStart={} {command} {}{database}{plain}\n",
             specifiers(&directory),
             quoted(&format!("PATH={}", self.path)),
             argument(&self.program),

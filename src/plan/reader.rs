@@ -445,7 +445,13 @@ impl<'a> Item<'a> {
         };
         let value = text.parse().ok().filter(|n| (least..=most).contains(n));
         if value.is_none() {
-            self.out_of_range(text, least, most, "");
+            match (least, most) {
+                (f64::MIN, f64::MAX) => self.fault(format!("{text} is no finite number")),
+                (_, f64::MAX) => {
+                    self.fault(format!("{text} is out of range; it must be a finite number from {least}"))
+                }
+                _ => self.out_of_range(text, least, most, ""),
+            }
         }
         value
     }

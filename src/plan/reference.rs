@@ -30,6 +30,8 @@ fn kind(kind: Kind) -> String {
         Kind::Duration { zero: false } => "duration above 0".to_owned(),
         Kind::Integer(least, most) => integer(least, most),
         Kind::IntegerOr(least, most, word) => format!("{} or `\"{word}\"`", integer(least, most)),
+        Kind::Number(f64::MIN, f64::MAX) => "number".to_owned(),
+        Kind::Number(least, f64::MAX) => format!("number from {least}"),
         Kind::Number(least, most) => format!("number, {least} to {most}"),
         Kind::Words(words) => {
             let words: Vec<_> = words.iter().map(|word| format!("`\"{word}\"`")).collect();

@@ -114,6 +114,50 @@ fn a_league_that_was_killed_twice_says_the_same_of_its_parts_as_one_that_was_not
 }
 
 #[test]
+fn a_league_that_another_machine_plays_says_the_same_of_its_parts_as_one_that_is_played_here() {
+    if Command::new("nats-server").arg("--version").output().is_err() {
+        eprintln!("not run: there is no nats-server on the path (apt install nats-server)");
+        return;
+    }
+    let (here, there) = (Desk::new(), Desk::new());
+    for desk in [&here, &there] {
+        league(desk, 7, 42);
+    }
+    let start = |args: &[&str], log: &str| {
+        let log = std::fs::File::create(there.path(log)).unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_renmei"));
+        command
+            .current_dir(there.dir.path())
+            .args(args)
+            .stdin(Stdio::null())
+            .stdout(log.try_clone().unwrap());
+        command.stderr(log).spawn().unwrap()
+    };
+    let said = |log: &str| std::fs::read_to_string(there.path(log)).unwrap_or_default();
+    let own = ["attribute", "parts.toml", "--quiet", "--hub", "127.0.0.1:0", "--slots", "0"];
+    let mut manager = start(&own, "manager.log");
+    let patience = Instant::now() + PATIENCE;
+    let line = loop {
+        let log = said("manager.log");
+        let line = log.split_once("renmei worker '").and_then(|(_, line)| Some(line.split_once('\'')?.0));
+        if let Some(line) = line {
+            break line.to_owned();
+        }
+        assert!(Instant::now() < patience && manager.try_wait().unwrap().is_none(), "{log}");
+        std::thread::sleep(Duration::from_millis(10));
+    };
+    let join = ["worker", &line, "--name", "ann", "--slots", "2", "--oversubscribe", "--state", "ann"];
+    let mut worker = start(&join, "ann.log");
+    assert!(manager.wait().unwrap().success(), "{}", said("manager.log"));
+    assert!(worker.wait().unwrap().success(), "{}", said("ann.log"));
+    let given = there.query("SELECT machine, count(*) FROM leases GROUP BY 1");
+    assert_eq!(given, [["ann", "21"]], "every pair was played there");
+    let there = json(&attribute(&there, &["--report", "--json"]));
+    assert_eq!(there, json(&attribute(&here, &["--json"])), "numbers in JSON are exact");
+    assert_eq!(there["games"], 42);
+}
+
+#[test]
 fn a_build_that_never_played_is_predicted_and_then_played_and_everything_is_shown() {
     let desk = Desk::new();
     league(&desk, 7, 30);

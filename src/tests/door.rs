@@ -52,11 +52,38 @@ fn the_quickstart_preset_is_played_by_the_installed_programs_in_any_directory() 
     assert!(elsewhere.join("quickstart.db").exists());
 }
 
+const PRESETS: [&str; 12] = [
+    "quickstart",
+    "sprt",
+    "machines",
+    "gauntlet",
+    "denou",
+    "learn",
+    "tune",
+    "attribute",
+    "floodgate-time",
+    "floodgate",
+    "serve",
+    "league",
+];
+
+#[test]
+fn the_presets_of_the_laboratory_say_how_they_are_played() {
+    let desk = Desk::new();
+    for command in ["tune", "attribute"] {
+        let said = text(&desk.renmei(&["init", command]));
+        assert!(said.contains(&format!("to play it: renmei {command} {command}.toml")), "{said}");
+    }
+    // An engine that was built without these options is named with the first one that it lacks.
+    let refused = text(&desk.renmei(&["tune", "tune.toml"]));
+    assert!(refused.contains("the engine has no option `FutilityMargin`"), "{refused}");
+}
+
 #[test]
 fn init_without_a_name_lists_every_preset() {
     let desk = Desk::new();
     let listed = String::from_utf8(desk.renmei(&["init"]).stdout).unwrap();
-    for preset in ["quickstart", "sprt", "gauntlet", "denou", "floodgate", "serve", "league"] {
+    for preset in PRESETS {
         let line = listed.lines().find(|line| line.split_whitespace().next() == Some(preset));
         assert!(line.is_some_and(|line| line.len() > preset.len() + 20), "{preset} in {listed}");
     }
@@ -67,9 +94,7 @@ fn init_without_a_name_lists_every_preset() {
 
 #[test]
 fn every_preset_is_complete_and_refers_to_no_file_of_the_repository() {
-    for preset in
-        ["quickstart", "sprt", "gauntlet", "denou", "learn", "floodgate-time", "floodgate", "serve", "league"]
-    {
+    for preset in PRESETS {
         let desk = Desk::new();
         let written = desk.renmei(&["init", preset]);
         assert_eq!(written.status.code(), Some(0), "{}", text(&written));

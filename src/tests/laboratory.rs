@@ -271,6 +271,55 @@ fn history(workshop: &Workshop) -> (String, String) {
 }
 
 #[test]
+fn commits_are_tested_on_another_machine_with_the_same_result() {
+    if Command::new("nats-server").arg("--version").output().is_err() {
+        eprintln!("not run: there is no nats-server on the path (apt install nats-server)");
+        return;
+    }
+    let workshop = Workshop::new();
+    workshop.commit("a beginning", "");
+    workshop.commit("resign early", "--mode resign --ply 7");
+    let words = Workshop::words(&["test", "main", "main~1"], &["--games", "8", "--openings", "built-in"]);
+    let here = workshop.renmei(&[&words[..], &["--db", "here.db"]].concat());
+    assert_eq!(here.status.code(), Some(0), "{}", text(&here));
+    let told = workshop.desk.path("told.txt");
+    let told_to = std::fs::File::create(&told).unwrap();
+    let away = [&words[..], &["--db", "away.db", "--hub", "127.0.0.1:0", "--slots", "0"]].concat();
+    let mut command = workshop.command(&away);
+    let manager = command.stdout(Stdio::piped()).stderr(told_to).spawn().unwrap();
+    let patience = Instant::now() + Duration::from_secs(300);
+    let line = loop {
+        let log = std::fs::read_to_string(&told).unwrap();
+        let line = log.split_once("renmei worker '").and_then(|(_, line)| Some(line.split_once('\'')?.0));
+        if let Some(line) = line {
+            break line.to_owned();
+        }
+        assert!(Instant::now() < patience, "{log}");
+        std::thread::sleep(Duration::from_millis(10));
+    };
+    let join = ["worker", &line, "--name", "ann", "--slots", "1", "--oversubscribe", "--state", "ann"];
+    let worker = workshop.renmei(&join);
+    let away = manager.wait_with_output().unwrap();
+    assert_eq!((away.status.code(), worker.status.code()), (Some(0), Some(0)), "{}", text(&worker));
+    let [here, there] = [&here, &away].map(json);
+    for key in ["standings", "endings", "commits", "elo"] {
+        assert_eq!(here[key], there[key], "{key}");
+    }
+    let games = |db: &str| {
+        let stored = rusqlite::Connection::open(workshop.desk.path(db)).unwrap();
+        let mut games = stored
+            .prepare("SELECT index_, black, opening, result, cause, plies FROM games ORDER BY 1")
+            .unwrap();
+        let row = |row: &rusqlite::Row<'_>| {
+            (0..6).map(|at| row.get(at)).collect::<Result<Vec<rusqlite::types::Value>, _>>()
+        };
+        games.query_map([], row).unwrap().collect::<Result<Vec<_>, _>>().unwrap()
+    };
+    assert_eq!(games("away.db"), games("here.db"));
+    assert_eq!(games("away.db").len(), 8);
+}
+
+#[test]
 fn the_commit_that_lost_strength_is_found() {
     let workshop = Workshop::new();
     let (good, guilty) = history(&workshop);
@@ -330,6 +379,9 @@ fn a_history_with_merges_is_refused_unless_each_merge_is_one_commit() {
     assert_eq!(json(&output)["commits"], serde_json::json!([bad]), "{}", text(&output));
     let output = workshop.renmei(&Workshop::words(&["bisect", &bad, &good], &[]));
     assert!(text(&output).contains("does not come after"), "{}", text(&output));
+    let output = workshop.renmei(&Workshop::words(&["bisect", &good, &bad], &["--hub", "127.0.0.1:0"]));
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output).contains("--hub: a search for a commit is played on this machine alone"));
 }
 
 #[test]

@@ -15,7 +15,7 @@
 //! | `EnteringKingRule` | rule for declaring a win by entering king |
 //! | `NetworkDelay` | ms of each move lost between engine and clock |
 //!
-//! With the feature `parts` each [part](crate::search::Parts) of the search has an option that leaves it out.
+//! With the feature `tune` each [constant](crate::search::Tuned) of the search has an option, with the feature `parts` each [part](crate::search::Parts) of the search has an option that leaves it out.
 
 use opening_book::Openings;
 use rsshogi::board::Position;

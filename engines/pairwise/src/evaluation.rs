@@ -65,6 +65,19 @@ pub struct Accumulator {
     king: [i32; 2],
 }
 
+/// What the evaluation takes of relations, in percent. In the program for play it takes all.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shares {
+    /// Of a king and a piece.
+    pub king: i32,
+    /// Of two pieces without kings.
+    pub pair: i32,
+}
+
+impl Shares {
+    const ALL: Self = Self { king: 100, pair: 100 };
+}
+
 /// Why weights cannot be loaded.
 #[derive(Debug, thiserror::Error)]
 pub enum WeightsError {
@@ -212,14 +225,24 @@ impl Weights {
     /// The value of `position` for the side to move, in centipawns (a pawn is about 100). There is no tempo
     /// bonus.
     pub fn value(&self, sums: &Accumulator, position: &Position) -> i32 {
-        let value = self.units(sums, position) / SCALE;
+        self.value_with(sums, position, Shares::ALL)
+    }
+
+    /// The same with shares of the relations.
+    #[inline]
+    pub(crate) fn value_with(&self, sums: &Accumulator, position: &Position, shares: Shares) -> i32 {
+        let value = self.units(sums, position, shares) / SCALE;
         if position.turn() == Color::BLACK { value } else { -value }
     }
 
     /// The value for black, in units.
-    fn units(&self, sums: &Accumulator, position: &Position) -> i32 {
+    #[inline]
+    fn units(&self, sums: &Accumulator, position: &Position, shares: Shares) -> i32 {
         let [black, white] = [Color::BLACK, Color::WHITE].map(|color| row(position.king_square(color)));
-        sums.single + sums.pair + sums.king[0] + sums.king[1] + self.kings[black * KING_SQUARES + white]
+        sums.single
+            + percent(sums.pair, shares.pair)
+            + percent(sums.king[0] + sums.king[1], shares.king)
+            + self.kings[black * KING_SQUARES + white]
     }
 
     /// Moves pieces in the list and updates the sums, except those of a king that has moved.
@@ -313,6 +336,12 @@ impl Accumulator {
     pub fn pieces(&self) -> &[u16; PIECES] {
         &self.pieces
     }
+}
+
+/// A share of a sum. All of it costs nothing where the compiler knows that it is all.
+#[inline]
+const fn percent(sum: i32, share: i32) -> i32 {
+    if share == 100 { sum } else { (sum as i64 * share as i64 / 100) as i32 }
 }
 
 /// The row of a king square. A missing king has a row of zeros.

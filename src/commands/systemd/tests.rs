@@ -113,6 +113,23 @@ fn the_command_line_of_every_unit_is_one_of_ours() {
 }
 
 #[test]
+fn a_queue_is_a_service_of_its_user_and_of_nobody_else() {
+    let place = tempfile::tempdir().unwrap();
+    let queue = |user| SystemdArgs { service: Service::Queue, file: place.path().to_owned(), user };
+    let refused = |user| work(&queue(user)).unwrap_err().to_string();
+    assert!(refused(true).contains("there is no queue in"), "{}", refused(true));
+    fs::write(place.path().join("queue.db"), "").unwrap();
+    assert!(refused(false).contains("add `--user`"), "{}", refused(false));
+    let work = work(&queue(true)).unwrap();
+    assert_eq!(Some(work.event.as_str()), place.path().file_name().unwrap().to_str());
+    let unit = Unit { service: Service::Queue, file: "/home/a/my tests".to_owned(), ..unit(Account::Caller) };
+    let words = words(&value(&unit.text(), "ExecStart").unwrap());
+    let Command::Queue(args) = Cli::try_parse_from(&words).unwrap().command else { panic!("{words:?}") };
+    assert_eq!((args.dir.as_path(), args.command.is_none()), (Path::new("/home/a/my tests"), true));
+    assert_eq!(value(&unit.text(), "ProtectHome"), None, "builds need the home directory");
+}
+
+#[test]
 fn a_service_writes_only_where_its_configuration_does() {
     let text = unit(Account::Owner("shogi".to_owned())).text();
     assert_eq!(value(&text, "ProtectSystem").as_deref(), Some("strict"));

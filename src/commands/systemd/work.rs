@@ -23,6 +23,17 @@ pub struct Work {
     pub longest_game: Duration,
 }
 
+impl Work {
+    /// A queue with this database. Its tests choose the clocks.
+    pub fn of_queue(database: PathBuf) -> Self {
+        let directory = parent(&database).unwrap_or_default();
+        let event = directory.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        Self { event, writes: [directory].into(), longest_game: HOUR, database }
+    }
+}
+
+/// As long as a game may last where others choose its clocks.
+const HOUR: Duration = Duration::from_secs(3600);
 /// Moves of both sides in a game that is longer than most.
 const MANY: u32 = 256;
 
@@ -56,7 +67,7 @@ fn host(league: &ServeConfig) -> Work {
     work.writes.extend(parent(&league.database));
     work.writes.extend(league.records.clone());
     // Its players choose the clocks.
-    work.longest_game = Duration::from_secs(3600);
+    work.longest_game = HOUR;
     work
 }
 

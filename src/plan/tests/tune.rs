@@ -63,3 +63,16 @@ fn what_has_no_meaning_in_a_tuning_is_told() {
     let alone = world.faults(&format!("{}{PARAMETER}", super::with("")));
     assert!(alone.contains("parameters: are tuned options"), "{alone}");
 }
+
+#[test]
+fn a_number_that_is_none_is_refused_without_three_hundred_digits_of_bounds() {
+    let parameter = "[[parameters]]\nname = \"a\"\nstart = nan\nc_end = -1\n";
+    let faults = world().faults(&format!("{ENGINE}[tune]\npairs = 5\n{parameter}"));
+    for fault in [
+        "parameters[0].start: nan is no finite number",
+        "parameters[0].c_end: -1 is out of range; it must be a finite number from 0",
+    ] {
+        assert!(faults.contains(fault), "{fault}\n{faults}");
+    }
+    assert!(!faults.contains("00000000"), "{faults}");
+}

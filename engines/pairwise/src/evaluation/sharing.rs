@@ -230,17 +230,40 @@ fn images(i: u16, j: u16) -> (Images, Images) {
 
 fn pair_relative(pair: &mut [[Share; 2]], first: usize, end: &mut usize) {
     let mut classes = Classes::new(RELATIVE_KEYS, first);
+    let spots: Vec<Spot> = (0..COUNT as u16).map(Spot::of).collect();
+    let key_of = |(i, j): (u16, u16)| relative_key((i, spots[usize::from(i)]), (j, spots[usize::from(j)]));
     each_pair(|i, j| {
-        if relative_key(i, j).is_none() {
-            return;
+        let Some(key) = key_of((i, j)) else { return };
+        // Every engine computes this when it starts: images are looked for once in each class.
+        if !classes.seen[key] {
+            let (same, opposite) = images(i, j);
+            let keys = |pairs: Images| pairs.map(|pair| key_of(pair).unwrap_or_default());
+            classes.number(&keys(same), &keys(opposite));
         }
-        let keys = |pairs: Images| pairs.map(|(a, b)| relative_key(a, b).unwrap_or_default());
-        let (same, opposite) = images(i, j);
-        let key = keys(same);
-        pair[usize::from(i) * COUNT + usize::from(j)][0] =
-            if classes.seen[key[0]] { classes.shares[key[0]] } else { classes.share(&key, &keys(opposite)) };
+        pair[usize::from(i) * COUNT + usize::from(j)][0] = classes.shares[key];
     });
     *end = classes.next;
+}
+
+/// What the relative part knows of an index.
+#[derive(Clone, Copy)]
+enum Spot {
+    Nowhere,
+    Hand,
+    Board { piece: u8, file: u8, rank: u8 },
+}
+
+impl Spot {
+    fn of(index: u16) -> Self {
+        match index::place(index) {
+            Place::Nowhere => Self::Nowhere,
+            Place::Hand { .. } => Self::Hand,
+            Place::Board { color, group, square } => {
+                let [piece, file, rank] = [color * GROUPS + group, square / 9, square % 9].map(|it| it as u8);
+                Self::Board { piece, file, rank }
+            }
+        }
+    }
 }
 
 fn pair_absolute(pair: &mut [[Share; 2]], first: usize, end: &mut usize) {
@@ -272,20 +295,18 @@ const RELATIVE_KEYS: usize = BOARD_PAIRS + 2 * HAND_BOARD;
 
 /// Class of the relative part: for two pieces on the board their kinds and distance, for a piece in hand and
 /// one on the board the rank. Two pieces in hand have no distance, hence no relative part.
-fn relative_key(i: u16, j: u16) -> Option<usize> {
-    let hand_board = |hand: u16, color: usize, group: usize, square: usize| {
-        (usize::from(hand) * 2 * GROUPS + color * GROUPS + group) * 9 + square % 9
+fn relative_key((i, from): (u16, Spot), (j, to): (u16, Spot)) -> Option<usize> {
+    let hand_board = |hand: u16, piece: u8, rank: u8| {
+        (usize::from(hand) * 2 * GROUPS + usize::from(piece)) * 9 + usize::from(rank)
     };
-    match (index::place(i), index::place(j)) {
-        (Place::Board { color: c, group: g, square: s }, Place::Board { color: d, group: h, square: t }) => {
-            let (files, ranks) = (t / 9 + 8 - s / 9, t % 9 + 8 - s % 9);
-            Some((((c * GROUPS + g) * 2 * GROUPS + d * GROUPS + h) * 17 + files) * 17 + ranks)
+    match (from, to) {
+        (Spot::Board { piece: p, file, rank }, Spot::Board { piece: q, file: to_file, rank: to_rank }) => {
+            let (files, ranks) = (usize::from(to_file + 8 - file), usize::from(to_rank + 8 - rank));
+            Some(((usize::from(p) * 2 * GROUPS + usize::from(q)) * 17 + files) * 17 + ranks)
         }
-        (Place::Hand { .. }, Place::Board { color, group, square }) => {
-            Some(BOARD_PAIRS + hand_board(i, color, group, square))
-        }
-        (Place::Board { color, group, square }, Place::Hand { .. }) => {
-            Some(BOARD_PAIRS + HAND_BOARD + hand_board(j, color, group, square))
+        (Spot::Hand, Spot::Board { piece, rank, .. }) => Some(BOARD_PAIRS + hand_board(i, piece, rank)),
+        (Spot::Board { piece, rank, .. }, Spot::Hand) => {
+            Some(BOARD_PAIRS + HAND_BOARD + hand_board(j, piece, rank))
         }
         _ => None,
     }

@@ -45,7 +45,7 @@ impl Worker<'_> {
             alpha,
             beta,
             ply,
-            checks: depth >= 0 && self.has(Part::QuiescenceChecks),
+            checks: depth > -self.shared.terms.tuned.check_plies() && self.has(Part::QuiescenceChecks),
             in_check,
             known: self.shared.table.probe(self.key()),
             best: -INFINITE,

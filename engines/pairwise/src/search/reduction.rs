@@ -1,5 +1,6 @@
 //! Late move reductions and late move pruning.
 
+#[cfg(not(feature = "tune"))]
 use std::sync::LazyLock;
 
 use super::tree::{Node, Trial};
@@ -8,6 +9,7 @@ use super::tuned::Tuned;
 const SIZE: usize = 64;
 
 /// Reduction in plies by depth and move number.
+#[cfg(not(feature = "tune"))]
 static TABLE: LazyLock<[[i32; SIZE]; SIZE]> = LazyLock::new(|| {
     let (mut table, tuned) = ([[0; SIZE]; SIZE], Tuned::default());
     for (depth, row) in table.iter_mut().enumerate().skip(1) {
@@ -22,25 +24,24 @@ static TABLE: LazyLock<[[i32; SIZE]; SIZE]> = LazyLock::new(|| {
 
 /// The reduction by depth and move number alone, in plies.
 pub(super) fn base(node: &Node, count: i32) -> i32 {
-    by_number(node, count) + i32::from(!node.improving && node.depth > 2)
+    by_number(node.depth, count, node.tuned) + i32::from(!node.improving && node.depth > 2)
 }
 
 #[cfg(not(feature = "tune"))]
-fn by_number(node: &Node, count: i32) -> i32 {
+fn by_number(depth: i32, count: i32, _tuned: Tuned) -> i32 {
     let at = |value: i32| value.clamp(0, SIZE as i32 - 1) as usize;
-    TABLE[at(node.depth)][at(count)]
+    TABLE[at(depth)][at(count)]
 }
 
 /// The same by the tuned constants, without a table.
 #[cfg(feature = "tune")]
-fn by_number(node: &Node, count: i32) -> i32 {
+fn by_number(depth: i32, count: i32, tuned: Tuned) -> i32 {
     let ln = |value: i32| f64::from(value.clamp(0, SIZE as i32 - 1)).ln();
-    if node.depth < 1 || count < 1 {
+    if depth < 1 || count < 1 {
         return 0;
     }
-    let [base, divisor] =
-        [node.tuned.reduction_base(), node.tuned.reduction_divisor()].map(|it| f64::from(it) / 100.0);
-    (base + ln(node.depth) * ln(count) / divisor) as i32
+    let [base, divisor] = [tuned.reduction_base(), tuned.reduction_divisor()].map(|it| f64::from(it) / 100.0);
+    (base + ln(depth) * ln(count) / divisor) as i32
 }
 
 /// The reduction of a move in plies; may be negative.
@@ -61,7 +62,6 @@ pub(super) fn moves_worth_trying(node: &Node) -> i32 {
 }
 
 /// The reduction of a quiet root move, in plies.
-pub(super) fn at_root(depth: i32, index: i32) -> i32 {
-    let at = |value: i32| value.clamp(0, SIZE as i32 - 1) as usize;
-    (TABLE[at(depth)][at(index)] - 1).clamp(0, (depth - 2).max(0))
+pub(super) fn at_root(depth: i32, index: i32, tuned: Tuned) -> i32 {
+    (by_number(depth, index, tuned) - 1).clamp(0, (depth - 2).max(0))
 }

@@ -59,9 +59,6 @@ pub struct Found {
     pub share: f64,
 }
 
-/// Half width of the first aspiration window, in centipawns.
-const WINDOW: i32 = 30;
-
 /// Iterative deepening of one thread.
 pub struct Deepening<'w, 'a> {
     worker: &'w mut Worker<'a>,
@@ -141,7 +138,7 @@ impl<'w, 'a> Deepening<'w, 'a> {
             && !is_decided(expected)
             && expected != -INFINITE
             && self.worker.has(Part::Aspiration);
-        let mut width = WINDOW;
+        let mut width = self.worker.shared.terms.tuned.window();
         let (mut alpha, mut beta) =
             if narrow { (expected - width, expected + width) } else { (-INFINITE, INFINITE) };
         loop {
@@ -202,7 +199,7 @@ impl<'w, 'a> Deepening<'w, 'a> {
         let mut value = alpha;
         if !first {
             let reduction = if quiet && depth >= 2 && self.worker.has(Part::Reductions) {
-                reduction::at_root(self.depth, index as i32)
+                reduction::at_root(self.depth, index as i32, self.worker.shared.terms.tuned)
             } else {
                 0
             };

@@ -165,7 +165,8 @@ impl Worker<'_> {
         if node.pv || node.in_check || node.is_excluding() {
             return None;
         }
-        if node.depth <= 3 && node.guess + 350 * node.depth < node.alpha && self.has(Part::StaticPruning) {
+        let razor = node.tuned.razor_margin() * node.depth;
+        if node.depth <= 3 && node.guess + razor < node.alpha && self.has(Part::StaticPruning) {
             let value = self.quiesce(node.alpha, node.beta, 0, node.ply);
             if value <= node.alpha {
                 return Some(value);
@@ -184,8 +185,8 @@ impl Worker<'_> {
     }
 
     fn prune_by_null_move(&mut self, node: &Node) -> Option<i32> {
-        let promising =
-            node.guess >= node.beta && self.frame(node.ply).evaluation + 30 * node.depth >= node.beta + 150;
+        let goal = node.beta + node.tuned.null_margin();
+        let promising = node.guess >= node.beta && self.frame(node.ply).evaluation + 30 * node.depth >= goal;
         if node.depth < 3
             || !promising
             || self.after_null(node.ply)
@@ -377,7 +378,7 @@ impl Worker<'_> {
         {
             return 0;
         }
-        let goal = value - 2 * node.depth;
+        let goal = value - node.tuned.singular_margin() * node.depth;
         self.frame(node.ply).excluded = known.mv;
         let line = std::mem::take(&mut self.lines[node.ply]);
         let best_other = self.search(goal - 1, goal, (node.depth - 1) / 2, node.ply, node.cut);
@@ -415,7 +416,8 @@ impl Worker<'_> {
     /// Updates killers, counter moves and history after a cutoff.
     fn learn(&mut self, node: &Node, trial: &Trial, tried: &Tried) {
         // A bonus of 0 changes no score.
-        let bonus = if self.has(Part::History) { (120 * node.depth - 60).min(1600) } else { 0 };
+        let a_ply = node.tuned.history_bonus();
+        let bonus = if self.has(Part::History) { (a_ply * node.depth - a_ply / 2).min(1600) } else { 0 };
         let side = self.position.turn();
         if trial.quiet {
             self.history.note_quiet(trial.mv, side, &node.before, bonus);

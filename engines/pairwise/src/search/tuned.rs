@@ -88,4 +88,66 @@ constants! {
     capture_exchange "CaptureExchange" 220 in 40 to 800;
     /// Centipawns beyond a capture's gain that keep it alive in the quiescence search.
     delta_margin "DeltaMargin" 200 in 0 to 1000;
+    /// Plies of the quiescence search with quiet checks and mates in one.
+    check_plies "CheckPlies" 1 in 0 to 4;
+    /// Centipawns a ply below alpha at which quiescence search decides.
+    razor_margin "RazorMargin" 350 in 50 to 1500;
+    /// Centipawns above beta that the evaluation needs before a null move.
+    null_margin "NullMargin" 150 in -300 to 800;
+    /// Half width of the first aspiration window, in centipawns.
+    window "AspirationWindow" 30 in 5 to 400;
+    /// Bonus of history a ply for a move that cut.
+    history_bonus "HistoryBonus" 120 in 0 to 600;
+    /// Centipawns a ply by which all other moves are worse than a singular one.
+    singular_margin "SingularMargin" 2 in 0 to 20;
+    /// What the evaluation takes of the relations of a king and a piece, in percent.
+    king_relations "KingRelations" 100 in 0 to 400;
+    /// What it takes of the relations of two pieces, in percent.
+    pair_relations "PairRelations" 100 in 0 to 400;
+    /// Centipawns for the side to move.
+    turn_bonus "TurnBonus" 0 in -300 to 300;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(not(feature = "tune"))]
+    #[test]
+    fn a_program_for_play_has_no_options_for_its_constants_and_carries_none() {
+        assert_eq!((size_of::<Tuned>(), Tuned::options().len()), (0, 0));
+    }
+
+    #[cfg(feature = "tune")]
+    #[test]
+    #[allow(clippy::unwrap_used)]
+    fn every_constant_changes_the_search_and_by_default_none_does() {
+        use crate::{
+            evaluation::Weights,
+            search::{Searcher, Task, Terms},
+        };
+        let weights = Weights::choose("default").unwrap();
+        let positions = include_str!("../../../../kifu/middlegames.sfen");
+        let game = positions.lines().find(|line| line.contains(" b ") || line.contains(" w ")).unwrap();
+        let game = usi_shell::Game::from_sfen(game).unwrap();
+        let nodes = |tuned: Tuned| {
+            let terms = Terms { tuned, ..Terms::default() };
+            let task = Task { depth: Some(9), lines: 1, threads: 1, terms, ..Task::default() };
+            Searcher::new(4).think(&weights, &game, &task, |_| true).nodes
+        };
+        let declared = || Options::declare(Tuned::options());
+        let all = nodes(Tuned::of(&declared()));
+        assert_eq!(nodes(Tuned::default()), all);
+        for option in Tuned::options() {
+            let name = option.name().to_owned();
+            let changes = |value: i64| {
+                let mut options = declared();
+                let value = options.spin(&name) + value;
+                let set = options.apply(&format!("name {name} value {value}"));
+                set.is_ok() && nodes(Tuned::of(&options)) != all
+            };
+            // One of them is within its bounds.
+            assert!([1, -1, 10, -10, 100, -100, 1000, -1000, -2700].into_iter().any(changes), "{name}");
+        }
+    }
 }

@@ -13,7 +13,7 @@ use super::root::RootMove;
 use super::table::{NO_EVALUATION, Table};
 use super::tuned::Tuned;
 use super::value::{EVALUATION_LIMIT, MAX_PLY, rule_win_in};
-use crate::evaluation::{Accumulator, Weights};
+use crate::evaluation::{Accumulator, Shares, Weights};
 
 /// State shared by all threads of a search.
 pub struct Shared<'a> {
@@ -270,7 +270,10 @@ impl<'a> Worker<'a> {
     }
 
     pub(super) fn evaluate(&self, ply: usize) -> i32 {
-        let value = self.shared.weights.value(&self.sums[ply], &self.position);
+        let tuned = self.shared.terms.tuned;
+        let shares = Shares { king: tuned.king_relations(), pair: tuned.pair_relations() };
+        let value =
+            self.shared.weights.value_with(&self.sums[ply], &self.position, shares) + tuned.turn_bonus();
         value.clamp(-EVALUATION_LIMIT, EVALUATION_LIMIT)
     }
 
