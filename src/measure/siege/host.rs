@@ -41,20 +41,17 @@ impl Host {
         serve.stdin(Stdio::null()).stdout(Stdio::null()).stderr(File::create(&log)?);
         let child = serve.spawn().context("the host could not be started")?;
         let mut host = Self { child, address: SocketAddr::from(([127, 0, 0, 1], 0)), dir };
-        host.address = host.listens(&log)?;
+        host.address = said(&mut host.child, &log, "listening on ")?.parse()?;
         Ok(host)
     }
 
-    fn listens(&mut self, log: &Path) -> Result<SocketAddr> {
-        loop {
-            let said = fs::read_to_string(log)?;
-            let line = said.lines().find_map(|line| line.strip_prefix("listening on "));
-            match line.filter(|_| said.ends_with('\n')) {
-                Some(address) => return Ok(address.trim().parse()?),
-                None => ensure!(self.child.try_wait()?.is_none(), "the host does not listen:\n{said}"),
-            }
-            thread::sleep(Duration::from_millis(20));
-        }
+    /// Where its pages are, if its keys ask for some.
+    ///
+    /// # Errors
+    /// When it ends before it says so.
+    pub fn pages(&mut self) -> Result<SocketAddr> {
+        let log = self.dir.file("host.log");
+        Ok(said(&mut self.child, &log, "pages on http://")?.trim_end_matches('/').parse()?)
     }
 
     /// Where it listens.
@@ -108,6 +105,22 @@ impl Drop for Host {
     fn drop(&mut self) {
         let _over_already = self.child.kill();
         let _over = self.child.wait();
+    }
+}
+
+/// What a program has written into its log after some words, as soon as the line is there.
+///
+/// # Errors
+/// When it ends before.
+pub fn said(child: &mut Child, log: &Path, words: &str) -> Result<String> {
+    loop {
+        let said = fs::read_to_string(log)?;
+        let line = said.lines().find_map(|line| line.strip_prefix(words));
+        match line.filter(|_| said.ends_with('\n')) {
+            Some(rest) => return Ok(rest.trim().to_owned()),
+            None => ensure!(child.try_wait()?.is_none(), "the program did not say `{words}`:\n{said}"),
+        }
+        thread::sleep(Duration::from_millis(20));
     }
 }
 
