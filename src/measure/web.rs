@@ -94,9 +94,12 @@ pub fn run(flags: &Flags) -> Result<ExitCode> {
         0 => vec![],
         _ => watched(&program, &load)?,
     };
-    if load.archived > 0 {
-        figures.extend(archive::search(&program, load.archived)?);
-    }
+    let searched = match load.archived {
+        0 => Ok(vec![]),
+        games => archive::search(&program, games),
+    };
+    // What was measured before is shown also if this fails.
+    let fault = searched.map(|searched| figures.extend(searched)).err();
     println!(
         "{} viewers, {} games, {} s a phase, an archive of {} games\n",
         load.viewers,
@@ -106,6 +109,7 @@ pub fn run(flags: &Flags) -> Result<ExitCode> {
     );
     let rows: Vec<_> = figures.iter().map(Figure::cells).collect();
     print!("{}", table(&["", "goal", "figure", ""], &rows));
+    fault.map_or(Ok(()), Err).context("the archive could not be searched")?;
     Ok(if figures.iter().all(Figure::holds) { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 

@@ -1,6 +1,6 @@
 //! The thread that answers questions which need the store, one at a time, behind a bounded queue.
 
-use crate::{Site, server::yield_to_games};
+use crate::{Site, archive::Found, server::yield_to_games};
 use journal::{EventSummary, Store, StoreError, now};
 use report::{EventHistory, EventHistoryError, event_info, plan};
 use std::{
@@ -15,8 +15,8 @@ use tokio::sync::oneshot;
 
 /// Questions that wait.
 const QUEUE: usize = 128;
-/// Least age of a history before it is made anew.
-const FRESH: Duration = Duration::from_secs(1);
+/// Least age of a history, or of the list of the newest games, before it is made anew.
+pub const FRESH: Duration = Duration::from_secs(1);
 
 type Question = Box<dyn FnOnce(&mut Desk) + Send>;
 
@@ -54,6 +54,8 @@ pub struct Desk {
     site: Site,
     database: PathBuf,
     open: Option<(Store, EventSummary)>,
+    /// The newest games, and when they were searched for.
+    pub newest: Option<(Instant, Found)>,
     history: Option<(Instant, Duration, u64, Arc<EventHistory>)>,
 }
 
@@ -82,7 +84,7 @@ pub fn open(
     thread::Builder::new().name("web-store".to_owned()).spawn(move || {
         yield_to_games();
         let database = site.database().to_owned();
-        let mut desk = Desk { site, database, open: None, history: None };
+        let mut desk = Desk { site, database, open: None, newest: None, history: None };
         while !stop.load(std::sync::atomic::Ordering::Acquire) {
             match questions.recv_timeout(Duration::from_millis(200)) {
                 Ok(question) => question(&mut desk),

@@ -9,6 +9,7 @@ use referee::{
     reason::reason,
 };
 use report::plot::plain;
+use rsshogi::{board::Position, types::Move};
 use serde::Serialize;
 use std::time::Duration;
 
@@ -255,10 +256,41 @@ impl Game {
         GameId(self.number)
     }
 
-    /// The game without its expected lines but for the last of each side, for lists.
+    /// The game as lists show it, however long it is: the position before its last two moves, and these without
+    /// expected lines.
     #[must_use]
     pub fn listed(&self) -> Self {
-        Self { moves: self.moves.iter().map(Ply::short).collect(), ..self.clone() }
+        let first = self.moves.len().saturating_sub(2);
+        let (start, opening, first) = match self.position_before(first) {
+            Some(start) if first > 0 => (start, String::new(), first),
+            _ => (self.start.clone(), self.opening.clone(), 0),
+        };
+        Self {
+            number: self.number,
+            stage: self.stage,
+            round: self.round,
+            players: self.players,
+            names: self.names.clone(),
+            start,
+            opening,
+            started: self.started,
+            clocks: self.clocks,
+            moves: self.moves[first..].iter().map(Ply::short).collect(),
+            end: self.end.clone(),
+            remarks: self.remarks.clone(),
+            pruned: self.pruned,
+        }
+    }
+
+    /// The position after the opening and so many moves, as SFEN.
+    fn position_before(&self, moves: usize) -> Option<String> {
+        let mut position = Position::from_sfen(&self.start).ok()?;
+        let played = self.moves.iter().take(moves).map(|ply| ply.m.as_str());
+        for word in self.opening.split_whitespace().chain(played) {
+            let mv = position.move32_from_move(Move::from_usi(word)?);
+            position.try_apply_move32(mv).ok()?;
+        }
+        Some(position.to_sfen(None))
     }
 }
 

@@ -83,11 +83,13 @@ impl Server {
         let listeners =
             setup.config.listen.iter().map(|address| bind(*address)).collect::<Result<Vec<_>, _>>()?;
         let addresses = listeners.iter().filter_map(|listener| listener.local_addr().ok()).collect();
+        rsshogi::board::init();
         let (questions, asked) = desk::queue();
         let site = Site(Arc::new(Shared {
             live: RwLock::default(),
             relay: Relay::new(journal::now().unsigned_abs()),
             questions,
+            now: Default::default(),
             database: setup.database,
             event: setup.event,
             places: pages::PLACES.into_iter().chain(setup.places).collect(),
@@ -133,8 +135,9 @@ impl Server {
     /// A reader of the event's journal, which never waits.
     #[must_use]
     pub fn reader(&self) -> Reader {
-        let bell = self.bell.clone();
-        Reader::new("web", move |_| bell.ring())
+        let (bell, site) = (self.bell.clone(), self.site.clone());
+        let watched = move || site.0.relay.viewers() > 0;
+        Reader::new("web", move |_| bell.ring()).while_hasty(watched)
     }
 }
 

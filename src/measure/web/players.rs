@@ -108,12 +108,11 @@ impl<'scope> Players<'scope> {
         };
         let players: Result<Vec<_>> =
             (0..tables).map(|table| Ok([login("black", table)?, login("white", table)?])).collect();
+        let begun = Instant::now();
         let play = |(number, players): (usize, [Client; 2])| {
-            scope.spawn(move || {
-                // Spread over the time of a move, so that not all games move at once.
-                thread::sleep(PACE * (number as u32) / (tables as u32));
-                Table { number, players, sum: Sum::default() }.play_on(course)
-            })
+            // Spread over the time of a move, so that not all games move at once.
+            let first = begun + PACE * (number as u32) / (tables as u32);
+            scope.spawn(move || Table { number, players, first, sum: Sum::default() }.play_on(course))
         };
         Ok(Self(players?.into_iter().enumerate().map(play).collect()))
     }
@@ -136,6 +135,8 @@ impl<'scope> Players<'scope> {
 struct Table {
     number: usize,
     players: [Client; 2],
+    /// When its first paced move is due; the others follow at the pace.
+    first: Instant,
     sum: Sum,
 }
 
@@ -149,11 +150,10 @@ impl Table {
 
     fn play(&mut self, course: &Course) -> Result<()> {
         let mut game = Played { id: self.begin()?, sent: vec![] };
-        let mut due = Instant::now();
         for (ply, mv) in moves().enumerate().take(PLIES) {
             if course.now().is_paced() {
-                due = (due + PACE).max(Instant::now());
-                thread::sleep(due.saturating_duration_since(Instant::now()));
+                let over = self.first.elapsed().as_micros() % PACE.as_micros();
+                thread::sleep(PACE - Duration::from_micros(u64::try_from(over).unwrap_or(0)));
             }
             let (phase, sent) = (course.now(), now());
             if phase == Phase::End {

@@ -255,7 +255,10 @@ impl Frames {
                 seen.resets.push(at);
                 return Ok(());
             }
-            seen.arrivals.push(Arrival { frame, at });
+            // Of the viewer who is cut only counts what it knows in the end.
+            if !remembers {
+                seen.arrivals.push(Arrival { frame, at });
+            }
             if !was_skipped {
                 seen.read(frame, &line[6..], remembers)?;
             }
