@@ -160,6 +160,11 @@ impl LeagueGames {
                 return Err(format!("game {} has that result already", game.0));
             }
             GameOrder::Rule(_, outcome) => (None, Action::Ruled { game, pairing, was: Some(was), outcome }),
+            GameOrder::Appeal(_) => {
+                let action = Action::Appealed { game, was };
+                let text = action.to_string();
+                return Ok(Done { number: self.operated(asked, None, action), text });
+            }
             GameOrder::TakeBack(_, number) => (Some(number), self.operations.inverse(number)?),
             GameOrder::Replay(_) => {
                 return Err(
@@ -186,8 +191,7 @@ impl LeagueGames {
         let found = Store::read(&self.database).and_then(|store| store.game(self.event, game));
         let found = found.map_err(|error| error.to_string())?;
         let row = found.ok_or_else(|| format!("there is no game {}", game.0))?.row;
-        let outcome =
-            row.outcome.ok_or_else(|| format!("game {} is only being set up or ended: ask again", game.0))?;
+        let outcome = row.outcome.ok_or_else(|| format!("game {} is not over", game.0))?;
         Ok((row.pairing, outcome))
     }
 }
@@ -199,7 +203,7 @@ impl GamesDesk for LeagueGames {
                 self.intervene(game, Outcome::Aborted { by: AbortBy::Stopped }, asked)
             }
             GameOrder::Rule(game, outcome) => self.intervene(game, outcome, asked),
-            GameOrder::Replay(game) | GameOrder::TakeBack(game, _) => {
+            GameOrder::Appeal(game) | GameOrder::Replay(game) | GameOrder::TakeBack(game, _) => {
                 let done =
                     self.past(game).and_then(|(pairing, was)| self.correct(&asked, game, pairing, was));
                 asked.answer(done);
