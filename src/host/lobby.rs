@@ -159,7 +159,8 @@ impl Lobby {
         history: RatingHistory,
         operations: Operations,
     ) -> Self {
-        let (presence, games, quotas) = (Presence::default(), Games::default(), Quotas::new(config.limits));
+        let (presence, games, quotas) =
+            (Presence::default(), Games::new(config.http.private.clone()), Quotas::new(config.limits));
         let disk = DiskWatch::default();
         Self {
             config,

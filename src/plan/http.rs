@@ -3,6 +3,7 @@
 use crate::serve::Proxies;
 use crate::{
     keys::HTTP,
+    pattern,
     reader::{Item, Table},
     time_text,
 };
@@ -82,6 +83,12 @@ impl HttpConfig {
         !self.listen.is_empty()
     }
 
+    /// Whether games of a player of this name, or the game of this Game_ID, are private. A trip behind a name plays no part.
+    #[must_use]
+    pub fn is_private(&self, name: &str) -> bool {
+        is_private(&self.private, name)
+    }
+
     pub(crate) fn read(root: &Table<'_>) -> Self {
         let table = root.table("http", &HTTP);
         let default = Self::default();
@@ -102,6 +109,13 @@ impl HttpConfig {
         table.refuse_unknown();
         config
     }
+}
+
+/// Whether a name, or its part before the trip, fits one of the patterns.
+#[must_use]
+pub fn is_private(patterns: &[String], name: &str) -> bool {
+    let bare = name.split('+').next().unwrap_or(name);
+    patterns.iter().any(|pattern| pattern::names(pattern, name) || pattern::names(pattern, bare))
 }
 
 fn delay(table: &Table<'_>) -> Delay {

@@ -2,6 +2,7 @@
 
 use crate::{Site, archive::Found, server::yield_to_games};
 use journal::{EventSummary, Store, StoreError, now};
+use referee::entry::GameId;
 use report::{EventHistory, EventHistoryError, event_info, plan};
 use std::{
     collections::BTreeMap,
@@ -145,17 +146,20 @@ impl Desk {
             return Ok(history.clone());
         }
         let begun = Instant::now();
-        let (fold, ids, closed, running) = {
+        let (fold, ids, closed, running, private) = {
             let live = shared.live.read().unwrap_or_else(PoisonError::into_inner);
             let live = live.as_ref().ok_or(NoAnswer::NotYet)?;
             let running: BTreeMap<u64, ()> = live.games.keys().map(|game| (game.0, ())).collect();
-            (live.fold.clone(), live.ids.clone(), live.closed, running)
+            (live.fold.clone(), live.ids.clone(), live.closed, running, live.private.clone())
         };
         let (store, event) = self.store()?;
         let event = EventSummary { players: ids, closed, ..event.clone() };
         let info = event_info(&event, plan(&event)?);
         let mut history = fold.read(&info, store, &event)?;
-        history.report.failures.retain(|failure| !running.contains_key(&failure.game));
+        let is_private = |game: u64| private.contains(&GameId(game));
+        let report = &mut history.report;
+        report.failures.retain(|failure| !running.contains_key(&failure.game) && !is_private(failure.game));
+        report.operations.retain(|operation| !operation.game.is_some_and(is_private));
         let history = Arc::new(history);
         self.history = Some((Instant::now(), begun.elapsed(), seq, history.clone()));
         Ok(history)
