@@ -452,6 +452,24 @@ fn private_games_are_on_no_page_and_in_no_list() {
         assert_eq!(pages.get(path).status, 404, "{path}");
     }
     assert!(!pages.get("/games/list.txt").body.contains("games/1.csa"));
+    assert_eq!(pages.get("/api/rounds").body, "[]");
+    assert_eq!(pages.json("/api/players/0")["games"], serde_json::json!([]));
+    assert_eq!(pages.json("/api/now")["games"], serde_json::json!([]));
+    assert_eq!(pages.json("/api/table")["failures"], serde_json::json!([]));
+}
+
+#[test]
+fn a_game_that_is_private_by_its_game_id_is_in_no_round_either() {
+    let desk = Desk::new();
+    stored(&desk, ["alpha", "beta"], "2");
+    let named = desk.path("event.db");
+    let conn = rusqlite::Connection::open(named).unwrap();
+    conn.execute("INSERT INTO game_names (event, number, name) VALUES (1, 1, 'hush+1')", []).unwrap();
+    drop(conn);
+    let pages = Pages::of(&desk, &["--private", "hush+*"]);
+    pages.until("/api/table", |table| table["games"] == 2);
+    assert_eq!(pages.json("/api/games")["total"], 1);
+    assert_eq!(pages.json("/api/rounds")[0]["encounters"][0]["games"], serde_json::json!([2]));
 }
 
 #[test]

@@ -321,3 +321,53 @@ pub fn cause_words(lang: Lang, cause: &str) -> &str {
     };
     lang.say(cause, ja)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_game_is_no_longer_in_a_list_than_a_short_one_and_stands_where_it_stood() {
+        rsshogi::board::init();
+        let ply = |p: u32, m: &str| Ply {
+            p,
+            m: m.to_owned(),
+            c: 0,
+            l: 0,
+            at: 0,
+            s: None,
+            x: None,
+            d: None,
+            n: None,
+            v: None,
+            pv: Some("7g7f".to_owned()),
+        };
+        let cycle = ["2h3h", "8b7b", "3h2h", "7b8b"];
+        let mut game = Game {
+            number: 1,
+            stage: 0,
+            round: 1,
+            players: [0, 1],
+            names: ["a".to_owned(), "b".to_owned()],
+            start: referee::opening::EVEN.to_owned(),
+            opening: "7g7f 3c3d".to_owned(),
+            started: 0,
+            clocks: Default::default(),
+            moves: vec![],
+            end: None,
+            remarks: vec![],
+            pruned: false,
+        };
+        assert_eq!(game.listed().opening, "7g7f 3c3d", "a game without moves comes as it is");
+        game.moves = (0..301).map(|at| ply(at + 3, cycle[at as usize % 4])).collect();
+        let listed = game.listed();
+        assert_eq!(
+            listed.moves.iter().map(|ply| (ply.p, ply.m.as_str())).collect::<Vec<_>>(),
+            [(302, "7b8b"), (303, "2h3h")]
+        );
+        assert!(listed.opening.is_empty() && listed.moves[0].pv.is_none());
+        assert_eq!(listed.start, "lnsgkgsnl/2r4b1/pppppp1pp/6p2/9/2P6/PP1PPPPPP/1B5R1/LNSGKGSNL w - 302");
+        let whole = game.position_before(301).unwrap();
+        assert_eq!(listed.position_before(2), Some(whole), "the last moves lead to the same board");
+    }
+}

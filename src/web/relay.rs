@@ -226,7 +226,9 @@ mod tests {
     fn whoever_returns_gets_the_frames_in_between_or_is_sent_to_the_store() {
         let relay = Relay::new(1000);
         relay.begin(5);
-        (6..9).for_each(|seq| drop(relay.send(vec![told(seq)], None, seq, 0)));
+        for seq in 6..9 {
+            relay.send(vec![told(seq)], None, seq, 0);
+        }
         let id = |text| FrameId::read(text);
         let Missed::Frames(frames) = relay.follow(id("6-1001")).1 else { panic!("the frames are kept") };
         assert_eq!(frames.iter().map(|frame| frame.id.seq).collect::<Vec<_>>(), [7, 8]);
