@@ -3,6 +3,8 @@
 
 #[path = "arbiter/appeals.rs"]
 mod appeals;
+#[path = "arbiter/over_tls.rs"]
+mod over_tls;
 #[path = "arbiter/private_games.rs"]
 mod private_games;
 #[allow(dead_code)]
