@@ -23,7 +23,7 @@ use crate::{
     table::table,
 };
 use anyhow::{Context, Result, ensure};
-use figures::{Figure, Memory};
+use figures::{Cost, Figure};
 use players::{Course, Phase, Players};
 use std::{
     path::{Path, PathBuf},
@@ -118,25 +118,25 @@ fn watched(program: &Path, load: &Load) -> Result<Vec<Figure>> {
     let mut host = Host::start(program, KEYS, &[])?;
     let pages = host.pages()?;
     let (course, wishes) = (Course::new(), Arc::new(Wishes::default()));
-    let (sum, seen, memory) = thread::scope(|scope| -> Result<_> {
+    let (sum, seen, cost) = thread::scope(|scope| -> Result<_> {
         let players = Players::begin(scope, host.address(), load.games, &course)?;
         let seeing = wishes.clone();
         let crowd = load.viewers;
         let alone = alone(&host, &course, load);
         let viewers = scope.spawn(move || viewers::watch(pages, crowd, &seeing));
-        let memory = alone.and_then(|alone| before_viewers(&host, &course, &wishes, load, alone));
+        let cost = alone.and_then(|alone| before_viewers(&host, &course, &wishes, load, alone));
         // Everybody goes home also when this program is at fault; the players first, so that viewers see the ends.
         course.set(Phase::End);
         let sum = players.end();
         thread::sleep(REST);
         wishes.stop.store(true, Ordering::Relaxed);
         let seen = viewers.join().ok().context("a viewer panicked")?;
-        Ok((sum?, seen?, memory?))
+        Ok((sum?, seen?, cost?))
     })?;
     host.stop()?;
     let faults = wishes.faults.lock().unwrap_or_else(PoisonError::into_inner);
     ensure!(faults.is_empty(), "{} viewers failed, the first: {}", faults.len(), faults[0]);
-    figures::of(&Database::open(&host.database())?, &sum, &seen, memory, load.phase)
+    figures::of(&Database::open(&host.database())?, &sum, &seen, &cost, load.phase)
 }
 
 /// The phases without viewers; returns the most memory that the host had, in MB.
@@ -144,13 +144,13 @@ fn alone(host: &Host, course: &Course, load: &Load) -> Result<u64> {
     thread::sleep(REST);
     host.forget_peak();
     for (phase, about) in [(Phase::Paced, "paced games"), (Phase::Full, "games as fast as they go")] {
-        pass(course, phase, about, load.phase);
+        pass(host, course, (phase, about), load.phase);
     }
     host.memory()
 }
 
 /// The phases before viewers.
-fn before_viewers(host: &Host, course: &Course, wishes: &Wishes, load: &Load, alone: u64) -> Result<Memory> {
+fn before_viewers(host: &Host, course: &Course, wishes: &Wishes, load: &Load, alone: u64) -> Result<Cost> {
     let since = Instant::now();
     while wishes.watching.load(Ordering::Relaxed) < load.viewers {
         let faults = wishes.faults.lock().unwrap_or_else(PoisonError::into_inner);
@@ -160,7 +160,7 @@ fn before_viewers(host: &Host, course: &Course, wishes: &Wishes, load: &Load, al
     }
     thread::sleep(REST);
     host.forget_peak();
-    thread::scope(|scope| {
+    let paced = thread::scope(|scope| {
         // One viewer is cut in the middle of the phase, or for longer than it.
         scope.spawn(|| {
             thread::sleep(Duration::from_secs(1));
@@ -168,16 +168,22 @@ fn before_viewers(host: &Host, course: &Course, wishes: &Wishes, load: &Load, al
             thread::sleep(load.cut);
             wishes.cut.store(false, Ordering::Relaxed);
         });
-        pass(course, Phase::PacedWatched, "paced games before viewers", load.phase.max(load.cut));
+        let phase = (Phase::PacedWatched, "paced games before viewers");
+        pass(host, course, phase, load.phase.max(load.cut))
     });
-    pass(course, Phase::FullWatched, "games as fast as they go before viewers", load.phase);
-    Ok(Memory { alone, watched: host.memory()? })
+    let full =
+        pass(host, course, (Phase::FullWatched, "games as fast as they go before viewers"), load.phase);
+    Ok(Cost { alone, watched: host.memory()?, pages: [paced, full] })
 }
 
-fn pass(course: &Course, phase: Phase, about: &str, time: Duration) {
+/// One phase and the rest after it; returns how much of a processor the pages took, in %.
+fn pass(host: &Host, course: &Course, (phase, about): (Phase, &str), time: Duration) -> f64 {
     eprintln!("{about}, for {} s", time.as_secs());
+    let before = host.time_of("web");
     course.set(phase);
     thread::sleep(time);
     course.set(Phase::Rest);
+    let taken = host.time_of("web").saturating_sub(before);
     thread::sleep(REST);
+    100.0 * taken.as_secs_f64() / time.as_secs_f64()
 }

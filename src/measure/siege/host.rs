@@ -1,6 +1,7 @@
 //! The host under attack, in a directory of its own: its files and its process.
 
 use super::PASSWORD;
+use crate::measure::own_time;
 use anyhow::{Context, Result, ensure};
 use std::{
     fs::{self, File},
@@ -80,6 +81,22 @@ impl Host {
         let most = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
         let kilobytes: u64 = most.and_then(|text| text.split_whitespace().next()?.parse().ok()).unwrap_or(0);
         Ok(kilobytes / 1024)
+    }
+
+    /// Processor time of its threads whose names begin so.
+    pub fn time_of(&self, name: &str) -> Duration {
+        let Ok(tasks) = fs::read_dir(format!("/proc/{}/task", self.child.id())) else {
+            return Duration::ZERO;
+        };
+        let named =
+            |task: &Path| fs::read_to_string(task.join("comm")).is_ok_and(|comm| comm.starts_with(name));
+        let time = |task: &Path| own_time(&fs::read_to_string(task.join("stat")).ok()?);
+        tasks
+            .flatten()
+            .map(|task| task.path())
+            .filter(|task| named(task))
+            .filter_map(|task| time(&task))
+            .sum()
     }
 
     /// Bytes of its database, records and log.

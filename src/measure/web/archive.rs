@@ -1,7 +1,10 @@
 //! An archive that is searched: every kind of query, again and again.
 
 use super::{figures::Figure, viewers::get};
-use crate::{measure::percentile, siege::host::said};
+use crate::{
+    measure::{own_time, percentile},
+    siege::host::said,
+};
 use anyhow::{Context, Result, ensure};
 use notation::csa::move_to_csa;
 use rsshogi::{board::MoveList, movegen::generate_legal_all, types::Move};
@@ -59,7 +62,15 @@ pub fn search(program: &Path, games: usize) -> Result<Vec<Figure>> {
     let mut web = Pages(web.stderr(File::create(&log)?).spawn().context("`renmei web`")?);
     let pages: SocketAddr = said(&mut web.0, &log, "pages on http://")?.trim_end_matches('/').parse()?;
     await_games(pages, games)?;
-    QUERIES.iter().enumerate().map(|(kind, query)| time(pages, (kind, query), games)).collect()
+    let taken =
+        || fs::read_to_string(format!("/proc/{}/stat", web.0.id())).ok().and_then(|stat| own_time(&stat));
+    let before = taken().context("no times in /proc")?;
+    let timed = QUERIES.iter().enumerate().map(|(kind, query)| time(pages, (kind, query), games));
+    let mut figures = timed.collect::<Result<Vec<_>>>()?;
+    let taken = taken().context("no times in /proc")?.saturating_sub(before);
+    let each = taken.as_secs_f64() * 1e3 / (QUERIES.len() * TIMES) as f64;
+    figures.push(Figure::told("archive: processor time of an answer, mean", each, "ms"));
+    Ok(figures)
 }
 
 /// The pages of the archive, which end with this program.

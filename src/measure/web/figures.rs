@@ -32,7 +32,8 @@ enum Goal {
 }
 
 impl Figure {
-    fn told(what: &str, figure: f64, unit: &'static str) -> Self {
+    /// A figure without a goal.
+    pub fn told(what: &str, figure: f64, unit: &'static str) -> Self {
         Self { what: what.to_owned(), goal: None, figure, unit }
     }
 
@@ -74,26 +75,21 @@ impl Figure {
     }
 }
 
-/// The most memory that the host had, in MB.
-#[derive(Clone, Copy)]
-pub struct Memory {
-    /// Without viewers.
+/// What the pages cost the host.
+pub struct Cost {
+    /// The most memory without viewers, in MB.
     pub alone: u64,
-    /// Before them.
+    /// The same before them.
     pub watched: u64,
+    /// Processor time of the pages before viewers, in % of one: paced, and as fast as the games go.
+    pub pages: [f64; 2],
 }
 
 /// All figures of a run.
 ///
 /// # Errors
 /// When the database cannot be read.
-pub fn of(
-    database: &Database,
-    sum: &Sum,
-    seen: &Seen,
-    memory: Memory,
-    time: Duration,
-) -> Result<Vec<Figure>> {
+pub fn of(database: &Database, sum: &Sum, seen: &Seen, cost: &Cost, time: Duration) -> Result<Vec<Figure>> {
     let numbers = database.numbers()?;
     let sent: HashMap<u64, &[(Phase, u64)]> =
         sum.games.iter().filter_map(|game| Some((*numbers.get(&game.id)?, game.sent.as_slice()))).collect();
@@ -125,14 +121,11 @@ pub fn of(
         Figure::told("saturated: move to browser, p99", to_browser_full.p99, "ms"),
         Figure::told("paced: moves in a frame", to_browser.a_frame, ""),
         Figure::told("saturated: moves in a frame", to_browser_full.a_frame, ""),
+        Figure::told("paced: processor time of the pages", cost.pages[0], "%"),
+        Figure::told("saturated: processor time of the pages", cost.pages[1], "%"),
         Figure::told("viewers who were sent to the whole", seen.resets.len() as f64, ""),
         Figure::told("sent to viewers", seen.bytes as f64 / 1e6, "MB"),
-        Figure::at_most(
-            "memory that viewers cost",
-            MEMORY,
-            memory.watched as f64 - memory.alone as f64,
-            "MB",
-        ),
+        Figure::at_most("memory that viewers cost", MEMORY, cost.watched as f64 - cost.alone as f64, "MB"),
         Figure::at_most("moves of paced games that a viewer missed who was cut", 0.0, missed, ""),
     ])
 }
